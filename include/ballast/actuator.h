@@ -1,0 +1,73 @@
+/* actuator.h: the contract of what changes a cluster.
+ *
+ * Calls block, on worker threads, for at most cfg->timeout_s each; one actuator object is used by one thread
+ * at a time. An action is started once and then polled by the name of the hypervisor's own task, which the
+ * caller stores before and after start(): after a restart the same task is adopted again and nothing is done
+ * twice.
+ */
+#ifndef BALLAST_ACTUATOR_H
+#define BALLAST_ACTUATOR_H
+
+#include <ballast/err.h>
+#include <ballast/names.h>
+#include <ballast/source.h>
+
+#include <stdbool.h>
+
+#define TASK_NAME_MAX 256
+
+struct actuator; /* each plugin defines its own */
+
+/* What the hands can do. Migrations come out of plans; the others are asked for by an admin or by DPM. */
+enum deed {
+    DEED_MIGRATE,
+    DEED_ENTER_MAINTENANCE,
+    DEED_EXIT_MAINTENANCE,
+    DEED_STANDBY,
+    DEED_WAKE,
+};
+
+struct deed_request {
+    const char *uid; /* of the action; unique for ever */
+    enum deed deed;
+    const char *vm, *from, *to; /* DEED_MIGRATE: ids as the collector gave them */
+    const char *host;           /* the others */
+};
+
+enum task_state { TASK_QUEUED, TASK_RUNNING, TASK_SUCCEEDED, TASK_FAILED };
+
+struct task_progress {
+    enum task_state state;
+    int percent;    /* 0 ... 100; -1 when not known */
+    bool gone;      /* TASK_FAILED because the peer no longer knows the task: only an inventory can tell */
+    struct err why; /* TASK_FAILED: the peer's own words, in a whole sentence */
+};
+
+struct actuator_ops {
+    const char *kind;
+    unsigned deeds; /* 1u << DEED_* */
+
+    int (*create)(const struct source_config *cfg, struct actuator **ret, struct err *err);
+
+    /* Would the peer accept it now? Changes nothing. 0 yes; -ESTALE: the VM is no longer at request->from, or
+     * has arrived at request->to already; -ENOENT: it is gone; other errors as in start(). */
+    int (*check)(struct actuator *x, const struct deed_request *request, struct err *err);
+
+    /* Asks the peer to begin. Safe to repeat for the same uid: if the peer runs a task for that VM or host to
+     * that destination already, it is adopted instead of started a second time. -ESTALE as in check(). On
+     * -ETIMEDOUT or a lost connection it is not known whether the peer began: call again. */
+    int (*start)(struct actuator *x, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
+                 struct err *err);
+
+    /* How far it is. An error means that nothing could be learned now, not that the task failed. */
+    int (*poll)(struct actuator *x, const struct deed_request *request, const char *task,
+                struct task_progress *ret, struct err *err);
+
+    /* Asks the peer to stop it; the next poll() tells what came of it. -ENOTSUP where it cannot be stopped.
+     */
+    int (*cancel)(struct actuator *x, const struct deed_request *request, const char *task, struct err *err);
+
+    void (*destroy)(struct actuator *x);
+};
+
+#endif

@@ -1,0 +1,37 @@
+/* collector.h: the contract of what reads a cluster.
+ *
+ * A collector is created without touching the network, and then asked for inventories, one at a time, on a
+ * thread of its own. It may block, but not past the deadline that it is given. It logs in by itself, and
+ * again when its session has expired or the peer was away: after a failed collect() the next one simply
+ * tries. It never guesses: a host that did not answer is HOST_DISCONNECTED, a VM whose figures are missing
+ * has demand_unknown.
+ *
+ * Peers are not trusted. What they send is bounded (size, depth, count) and checked; nonsense is an error
+ * with a sentence that names the peer and what was wrong, and nothing of a failed collect() is used.
+ */
+#ifndef BALLAST_COLLECTOR_H
+#define BALLAST_COLLECTOR_H
+
+#include <ballast/arena.h>
+#include <ballast/err.h>
+#include <ballast/inventory.h>
+#include <ballast/source.h>
+
+struct collector; /* each plugin defines its own */
+
+struct collector_ops {
+    const char *kind; /* the word after `source: kind:` */
+
+    /* Checks the configuration only. cfg stays valid until destroy(). */
+    int (*create)(const struct source_config *cfg, struct collector **ret, struct err *err);
+
+    /* Fills *ret with all that is seen now; strings and arrays go into a. Returns within cfg->timeout_s, or
+     * soon after *cfg->stop became true. -ETIMEDOUT, -ECONNREFUSED, -EACCES (credentials), -EPROTO
+     * (nonsense), ... */
+    int (*collect)(struct collector *c, struct arena *a, struct inventory *ret, struct err *err);
+
+    /* Logs out if that is quick, and frees. NULL is fine. */
+    void (*destroy)(struct collector *c);
+};
+
+#endif

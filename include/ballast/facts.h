@@ -1,0 +1,102 @@
+/* facts.h: what can be said of a host, a VM, a pool or a rule without naming another object.
+ *
+ * The same facts stand in an inventory (inventory.h: what a collector or a file says, references by id) and
+ * in a snapshot (snapshot.h: checked, sorted, references by index). The field names are those of
+ * ballast-snapshot/1.
+ */
+#ifndef BALLAST_FACTS_H
+#define BALLAST_FACTS_H
+
+#include <ballast/names.h>
+#include <ballast/units.h>
+
+#include <stdbool.h>
+
+/* Reservation, limit and shares of a VM or a pool, for one resource. */
+struct alloc {
+    double reservation;
+    double limit; /* NO_LIMIT */
+    double shares;
+    bool expandable; /* pools: what the children reserve beyond it is taken from the parent */
+};
+
+/* Demand over a window of time. */
+struct demand_stats {
+    double mean, stddev, min, max;
+};
+
+enum window { WINDOW_5M, WINDOW_40M, WINDOW_60M, WINDOW_COUNT };
+
+#define WAKE_IPMI (1u << 0)
+#define WAKE_REDFISH (1u << 1)
+#define WAKE_WOL (1u << 2)
+#define WAKE_HYPERVISOR (1u << 3)
+
+struct label {
+    const char *key, *value;
+};
+
+struct labels {
+    const struct label *items;
+    uint32_t n;
+};
+
+struct host_facts {
+    const char *id, *name;
+    enum host_state state;
+    double total[RES_COUNT];    /* cpu_mhz of all cores together, mem_mb */
+    double reserved[RES_COUNT]; /* kept for the hypervisor itself */
+    uint32_t cores;
+    double mem_free_mb;                /* physically free now; UNKNOWN */
+    double power_idle_w, power_peak_w; /* UNKNOWN */
+    double boot_s;                     /* from wake to usable; UNKNOWN */
+    instant_s standby_since, on_since; /* 0: not known */
+    unsigned wake_methods;             /* WAKE_* */
+    bool wake_verified;
+    enum automation dpm; /* inherit, disabled, manual or automatic */
+    struct labels labels;
+    double migration_rate_mb_s; /* UNKNOWN: the setting */
+    uint32_t migrations_max;    /* live migrations in and out at a time; 0: the setting */
+};
+
+struct vm_facts {
+    const char *id, *name;
+    enum vm_state state;
+    enum vm_kind kind;
+    enum automation automation; /* inherit, disabled, manual or automatic */
+    uint32_t vcpus;
+    double mem_mb; /* configured */
+    struct alloc alloc[RES_COUNT];
+    double demand[RES_COUNT]; /* what it would use if nothing held it back, now; 0 while it is off */
+    double consumed_mb;       /* host memory that backs it now; the configured size when not known */
+    double overhead_mb;       /* the hypervisor's own memory for it */
+    struct demand_stats window[WINDOW_COUNT][RES_COUNT];
+    double stable_s;     /* how long its recent demand levels lasted; UNKNOWN */
+    double dirty_mb_s;   /* UNKNOWN */
+    bool demand_unknown; /* could not be read: the VM is left where it is */
+    struct labels labels;
+    instant_s last_migrated; /* 0: never, or not known */
+};
+
+struct pool_facts {
+    const char *id, *name;
+    struct alloc alloc[RES_COUNT];
+    bool scalable_shares;
+};
+
+struct rule_facts {
+    const char *id, *name;
+    enum rule_kind kind;
+    bool enabled, mandatory;
+};
+
+/* Sets every field that has a default to it (shares: 1000 a vCPU, 10 a MiB; windows: the present demand), so
+ * that what fills in facts says only what it knows. vm_facts_default() reads vcpus and mem_mb. The windows
+ * are filled by vm_facts_windows(), once the demand is known. */
+void host_facts_default(struct host_facts *f);
+void vm_facts_default(struct vm_facts *f);
+void vm_facts_windows(struct vm_facts *f);
+void pool_facts_default(struct pool_facts *f);
+void rule_facts_default(struct rule_facts *f, enum rule_kind kind);
+
+#endif

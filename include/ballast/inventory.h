@@ -1,0 +1,107 @@
+/* inventory.h: a cluster as somebody saw it, before anything was checked.
+ *
+ * Filled by a collector from a hypervisor's answers or by the snapshot reader from JSON, in the order met,
+ * with references by id. snapshot_freeze() (src/model/freeze.h) checks it and makes the snapshot of it. All
+ * strings and arrays live in the arena that the filler was given; none of the arrays has holes.
+ *
+ * What could not be read is left at its default and marked (demand_unknown, HOST_DISCONNECTED), never
+ * guessed.
+ */
+#ifndef BALLAST_INVENTORY_H
+#define BALLAST_INVENTORY_H
+
+#include <ballast/arena.h>
+#include <ballast/facts.h>
+
+#include <stddef.h>
+
+struct ids {
+    const char *const *items;
+    uint32_t n;
+};
+
+/* What a hypervisor measured of a VM over the last interval; the engine makes the demand of it, by the
+ * formula of §2.3 (src/core/demand). A collector that reads demand itself leaves present false. Each field
+ * may be UNKNOWN. */
+struct vm_sample {
+    bool present;
+    double interval_ms;  /* what the times below are measured over */
+    double cpu_used_mhz; /* mean over the interval */
+    double cpu_run_ms;   /* all vCPUs together */
+    double cpu_sleep_ms;
+    double cpu_ready_ms;      /* runnable, but not running */
+    double core_mhz;          /* speed of one core of its host: turns ready time into MHz */
+    double mem_active_mb;     /* touched recently */
+    double mem_guest_used_mb; /* the guest's own figure (balloon statistics) */
+    double mem_consumed_mb;   /* host memory that backs it */
+    double mem_overhead_mb;
+};
+
+struct seen_host {
+    struct host_facts is;
+    struct ids agents_required;
+};
+
+struct seen_vm {
+    struct vm_facts is;
+    const char *host, *pool, *ft_peer; /* NULL: none */
+    bool compatible_given;             /* false: it can run on every host */
+    struct ids compatible_hosts;
+    struct vm_sample sample;
+};
+
+struct seen_pool {
+    struct pool_facts is;
+    const char *parent; /* NULL: the root */
+};
+
+struct seen_rule {
+    struct rule_facts is;
+    struct ids vms, hosts;
+};
+
+struct seen_migration {
+    const char *vm, *from, *to;
+    instant_s started;
+};
+
+/* A recommendation of an earlier pass that was approved and has not begun. */
+struct seen_pending {
+    enum action_kind action;
+    const char *vm, *from, *to, *host; /* NULL where the action has none */
+};
+
+struct ha_facts {
+    enum ha_policy policy;
+    uint32_t hosts;
+    double percent[RES_COUNT];
+};
+
+struct inventory {
+    const char *cluster;
+    instant_s time;
+    struct seen_host *hosts;
+    struct seen_vm *vms;
+    struct seen_pool *pools;
+    struct seen_rule *rules;
+    struct seen_migration *migrations;
+    struct seen_pending *pending;
+    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending;
+    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending;
+    struct ha_facts ha;
+    struct ids ha_failover_hosts;
+    /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
+     * status page only, the settings of Ballast decide. NULL: it has none. */
+    const char *source_automation;
+};
+
+/* Each appends one, set to its defaults, and returns it. It stays valid until the next of its kind is added.
+ */
+struct seen_host *inventory_add_host(struct inventory *inv, struct arena *a);
+struct seen_vm *inventory_add_vm(struct inventory *inv, struct arena *a);
+struct seen_pool *inventory_add_pool(struct inventory *inv, struct arena *a);
+struct seen_rule *inventory_add_rule(struct inventory *inv, struct arena *a);
+struct seen_migration *inventory_add_migration(struct inventory *inv, struct arena *a);
+struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *a);
+
+#endif

@@ -1,0 +1,154 @@
+/* names.h: every word that the outside sees, once.
+ *
+ * Each list gives the enumerator, the word used in snapshots, plans, logs and settings, and what it means.
+ * The functions below are made from the lists (src/base/names.c), and conf/names.md documents them; a test
+ * compares. NAME_name() gives the word; NAME_parse() gives 0, or -EINVAL for a word that is not on the list.
+ */
+#ifndef BALLAST_NAMES_H
+#define BALLAST_NAMES_H
+
+#define HOST_STATES(X)                                                                                       \
+    X(HOST_ON, "on", "runs VMs and may receive more")                                                        \
+    X(HOST_MAINTENANCE, "maintenance", "in maintenance, runs no VMs")                                        \
+    X(HOST_ENTERING_MAINTENANCE, "entering_maintenance", "to be evacuated for maintenance")                  \
+    X(HOST_STANDBY, "standby", "powered off or suspended to save power")                                     \
+    X(HOST_ENTERING_STANDBY, "entering_standby", "to be evacuated and put to standby")                       \
+    X(HOST_POWERING_ON, "powering_on", "woken, not yet back in the cluster")                                 \
+    X(HOST_DISCONNECTED, "disconnected", "not seen: nothing is moved to it or from it")
+
+#define VM_STATES(X)                                                                                         \
+    X(VM_ON, "on", "running")                                                                                \
+    X(VM_OFF, "off", "powered off")                                                                          \
+    X(VM_SUSPENDED, "suspended", "suspended to disk")
+
+#define VM_KINDS(X)                                                                                          \
+    X(VM_NORMAL, "normal", "an ordinary VM")                                                                 \
+    X(VM_AGENT, "agent", "part of its host's platform: never moved")                                         \
+    X(VM_SPARE, "spare", "stands for capacity that is kept free for a restart")                              \
+    X(VM_FT_PRIMARY, "ft_primary", "the running half of a fault-tolerant pair")                              \
+    X(VM_FT_SECONDARY, "ft_secondary", "the replica of a fault-tolerant pair")
+
+#define AUTOMATIONS(X)                                                                                       \
+    X(AUTOMATION_INHERIT, "inherit", "as the cluster's setting says")                                        \
+    X(AUTOMATION_DISABLED, "disabled", "never touched")                                                      \
+    X(AUTOMATION_MANUAL, "manual", "recommended; a person approves")                                         \
+    X(AUTOMATION_PARTIAL, "partial", "placements are carried out, migrations are recommended")               \
+    X(AUTOMATION_AUTOMATIC, "automatic", "carried out")                                                      \
+    X(AUTOMATION_FULL, "full", "everything up to the threshold's priority is carried out")
+
+#define RULE_KINDS(X)                                                                                        \
+    X(RULE_VM_AFFINE, "vm-vm-affine", "these VMs run on the same host")                                      \
+    X(RULE_VM_ANTI_AFFINE, "vm-vm-anti-affine", "no two of these VMs run on the same host")                  \
+    X(RULE_HOST_AFFINE, "vm-host-affine", "these VMs run on these hosts only")                               \
+    X(RULE_HOST_ANTI_AFFINE, "vm-host-anti-affine", "these VMs do not run on these hosts")
+
+#define HA_POLICIES(X)                                                                                       \
+    X(HA_NONE, "none", "no spare capacity is kept")                                                          \
+    X(HA_HOST_FAILURES, "host_failures", "what the largest hosts carry is kept free")                        \
+    X(HA_PERCENT, "percent", "a share of the capacity is kept free")                                         \
+    X(HA_DEDICATED, "dedicated", "some hosts are kept empty")
+
+#define MEM_ADMISSIONS(X)                                                                                    \
+    X(MEM_ADMISSION_RESERVATION, "reservation", "a VM takes its reservation at its destination")             \
+    X(MEM_ADMISSION_CONSUMED, "consumed", "a VM takes what it has touched so far")                           \
+    X(MEM_ADMISSION_CONFIGURED, "configured", "a VM takes its configured size")
+
+#define ACTION_KINDS(X)                                                                                      \
+    X(ACTION_MIGRATE, "migrate", "live migration of a VM to another host")                                   \
+    X(ACTION_POWER_ON, "power_on", "wake a host from standby")                                               \
+    X(ACTION_POWER_OFF, "power_off", "put an evacuated host to standby")                                     \
+    X(ACTION_PLACE, "place", "power a VM on at a host")
+
+#define REASONS(X)                                                                                           \
+    X(REASON_MAINTENANCE, "maintenance", "the host is entering maintenance")                                 \
+    X(REASON_STANDBY, "standby", "the host is entering standby")                                             \
+    X(REASON_RULE, "rule", "a rule was violated")                                                            \
+    X(REASON_HOST_OVERCOMMITTED, "host_overcommitted", "reservations on the host exceed what it has")        \
+    X(REASON_BALANCE_CPU, "balance_cpu", "evens out CPU load")                                               \
+    X(REASON_BALANCE_MEM, "balance_mem", "evens out memory load")                                            \
+    X(REASON_CONSOLIDATE, "consolidate", "empties a host that can sleep")                                    \
+    X(REASON_HIGH_UTILIZATION, "high_utilization", "more hosts are needed for the load")                     \
+    X(REASON_SPARE_CAPACITY, "spare_capacity", "the spare capacity for failures is missing")                 \
+    X(REASON_PLACEMENT, "placement", "a VM is powered on")                                                   \
+    X(REASON_PREREQUISITE, "prerequisite", "makes room for another action")                                  \
+    X(REASON_AGENT, "agent", "a host's agent VM needs it")
+
+#define FAULT_CODES(X)                                                                                       \
+    X(FAULT_OVERCOMMITTED, "overcommitted",                                                                  \
+      "reservations add up to more than there is; they were scaled down")                                    \
+    X(FAULT_RULE_CONFLICT, "rule_conflict", "rules contradict each other")                                   \
+    X(FAULT_RULE_VIOLATED, "rule_violated", "a mandatory rule is violated and no allowed move mends it")     \
+    X(FAULT_CANNOT_EVACUATE, "cannot_evacuate", "a VM cannot leave a host that is to be emptied")            \
+    X(FAULT_HOST_DISCONNECTED, "host_disconnected", "a host is not seen; its VMs were left alone")           \
+    X(FAULT_DEMAND_UNKNOWN, "demand_unknown", "a VM's demand could not be read; it was left alone")
+
+#define VERDICTS(X)                                                                                          \
+    X(VERDICT_CURRENT, "current", "where the VM is")                                                         \
+    X(VERDICT_CHOSEN, "chosen", "where the plan moves it")                                                   \
+    X(VERDICT_REJECTED, "rejected", "not taken, for the reason that the check names")
+
+/* In the order in which they are asked. The first that fails decides. */
+#define CHECKS(X)                                                                                            \
+    X(CHECK_NONE, "none", "every check passed")                                                              \
+    X(CHECK_CURRENT_HOST, "current_host", "the VM runs here")                                                \
+    X(CHECK_VM_NOT_RUNNING, "vm_not_running", "only running VMs are migrated")                               \
+    X(CHECK_VM_HOST_UNSEEN, "vm_host_unseen", "the VM's host is not seen, so nothing about it is known")     \
+    X(CHECK_VM_MIGRATING, "vm_migrating", "a migration of the VM is in flight or approved")                  \
+    X(CHECK_VM_KIND, "vm_kind", "this kind of VM is not migrated")                                           \
+    X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
+    X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated a short time ago")                            \
+    X(CHECK_VM_MOVED, "vm_moved", "the plan moves the VM already")                                           \
+    X(CHECK_UNIT_HELD, "unit_held", "a VM that must stay together with it cannot be moved")                  \
+    X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs")                                           \
+    X(CHECK_INCOMPATIBLE, "incompatible", "the VM cannot run on the host")                                   \
+    X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires is not there")               \
+    X(CHECK_RULE_VM_HOST, "rule_vm_host", "a VM-host rule forbids it")                                       \
+    X(CHECK_RULE_ANTI_AFFINITY, "rule_anti_affinity", "a VM that must be kept apart runs there")             \
+    X(CHECK_RULE_AFFINITY, "rule_affinity", "it would leave a VM that it must stay together with")           \
+    X(CHECK_RESERVATION_CPU, "reservation_cpu", "the CPU reservations would not fit")                        \
+    X(CHECK_RESERVATION_MEM, "reservation_mem", "the memory reservations would not fit")                     \
+    X(CHECK_MEMORY, "memory", "the memory would not fit")                                                    \
+    X(CHECK_MEMORY_FREE, "memory_free", "the host has not that much memory free")                            \
+    X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
+    X(CHECK_TARGET_REACHED, "target_reached", "the cluster is balanced well enough without it")              \
+    X(CHECK_MOVES_MAX, "moves_max", "the plan has as many moves as it may have")                             \
+    X(CHECK_NO_GAIN, "no_gain", "it would not lower the imbalance")                                          \
+    X(CHECK_MIN_GOODNESS, "min_goodness", "it would lower the imbalance too little")                         \
+    X(CHECK_COST_BENEFIT, "cost_benefit", "it would cost more than it gains")                                \
+    X(CHECK_WORST_CASE, "worst_case", "it would make things worse if demand turns out badly")                \
+    X(CHECK_LESS_GAIN, "less_gain", "another host or another VM lowers the imbalance more")
+
+#define ACTION_STATES(X)                                                                                     \
+    X(ACTION_RECOMMENDED, "recommended", "waits for approval")                                               \
+    X(ACTION_APPROVED, "approved", "waits for what it depends on, or for a free slot")                       \
+    X(ACTION_STARTING, "starting", "the hypervisor is being asked; its task is not known yet")               \
+    X(ACTION_RUNNING, "running", "the hypervisor works on it")                                               \
+    X(ACTION_VERIFYING, "verifying", "the hypervisor says it is done; an inventory must show it")            \
+    X(ACTION_DONE, "done", "an inventory shows it")                                                          \
+    X(ACTION_FAILED, "failed", "it did not happen")                                                          \
+    X(ACTION_CANCELLED, "cancelled", "it was stopped, or what it depends on failed")                         \
+    X(ACTION_REJECTED, "rejected", "a person said no")                                                       \
+    X(ACTION_EXPIRED, "expired", "a later pass no longer recommends it")
+
+#define NAME_ENUM(e, word, meaning) e,
+#define NAME_DECLARE(name, LIST)                                                                             \
+    enum name { LIST(NAME_ENUM) name##_count };                                                              \
+    const char *name##_name(enum name value);                                                                \
+    const char *name##_meaning(enum name value);                                                             \
+    int name##_parse(const char *word, enum name *ret);
+
+NAME_DECLARE(host_state, HOST_STATES)
+NAME_DECLARE(vm_state, VM_STATES)
+NAME_DECLARE(vm_kind, VM_KINDS)
+NAME_DECLARE(automation, AUTOMATIONS)
+NAME_DECLARE(rule_kind, RULE_KINDS)
+NAME_DECLARE(ha_policy, HA_POLICIES)
+NAME_DECLARE(mem_admission, MEM_ADMISSIONS)
+NAME_DECLARE(action_kind, ACTION_KINDS)
+NAME_DECLARE(reason, REASONS)
+NAME_DECLARE(fault_code, FAULT_CODES)
+NAME_DECLARE(verdict, VERDICTS)
+NAME_DECLARE(check, CHECKS)
+NAME_DECLARE(action_state, ACTION_STATES)
+
+#endif

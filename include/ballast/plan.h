@@ -1,0 +1,74 @@
+/* plan.h: what a pass decided (ballast-plan/1), before it is rendered.
+ *
+ * Lives in the arena of its pass; indices refer to the snapshot that it was made from.
+ */
+#ifndef BALLAST_PLAN_H
+#define BALLAST_PLAN_H
+
+#include <ballast/policy.h>
+#include <ballast/snapshot.h>
+
+struct host_load {
+    uint32_t host;
+    double n[RES_COUNT]; /* normalized entitlement */
+};
+
+/* The state of the cluster in figures; §3.1.1 and §4.1. */
+struct metrics {
+    double imbalance;
+    double imbalance_of[RES_COUNT]; /* population standard deviation of n */
+    double weight[RES_COUNT];
+    double target;
+    double dpm_high[RES_COUNT], dpm_low[RES_COUNT];
+    struct host_load *hosts; /* those that can run VMs, by index */
+    uint32_t n_hosts;
+};
+
+struct recommendation {
+    uint32_t id; /* 1, 2, ... in the order in which they can be carried out */
+    enum action_kind action;
+    unsigned priority;                 /* 1 mandatory ... 5 slight */
+    uint32_t vm, from, to, host, rule; /* IX_NONE where it does not apply */
+    enum reason reason;
+    const char *text;
+    const uint32_t *depends_on; /* ids that must have succeeded first; ascending */
+    uint32_t n_depends_on;
+    uint32_t group; /* 0: none; moves that only make sense together share one */
+    double imbalance_after;
+    double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz s, MiB s */
+    double duration_s;
+};
+
+struct fault {
+    enum fault_code code;
+    uint32_t vm, host, rule; /* IX_NONE where it does not apply */
+    const char *text;
+};
+
+/* Per-host settings of a pool that should change (§3.1.7). */
+struct host_setting {
+    uint32_t host, pool;
+    struct alloc alloc[RES_COUNT];
+};
+
+struct plan_stats {
+    uint64_t candidates; /* pairs of a VM and a host that the pass could have looked at */
+    uint64_t evaluated;  /* those that it looked at; the others were proved worse */
+    uint64_t rejected[check_count];
+    int64_t decide_us; /* filled in by whoever has a clock */
+};
+
+struct plan {
+    const struct snapshot *snap;
+    struct policy policy; /* moves_max resolved */
+    struct metrics before, after;
+    struct recommendation *recommendations;
+    uint32_t n_recommendations;
+    struct host_setting *settings;
+    uint32_t n_settings;
+    struct fault *faults;
+    uint32_t n_faults;
+    struct plan_stats stats;
+};
+
+#endif

@@ -1,0 +1,75 @@
+/* policy.h: the settings that a pass runs with.
+ *
+ * One table (policy_settings()) gives every setting its key, type, range, default and meaning. The command's
+ * --set, the configuration file, the plan's "policy" object and conf/names.md are all made from it.
+ */
+#ifndef BALLAST_POLICY_H
+#define BALLAST_POLICY_H
+
+#include <ballast/arena.h>
+#include <ballast/err.h>
+#include <ballast/names.h>
+#include <ballast/units.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* moves_max: as many as can end within one interval; the pass computes the number. */
+#define MOVES_AUTO (-1)
+
+struct dpm_policy {
+    bool enabled;
+    enum automation automation; /* disabled, manual or automatic */
+    double target, tolerance;   /* percent of a host */
+    double ratio;
+    int64_t hosts_min;
+    double min[RES_COUNT]; /* cpu_min_mhz, mem_min_mb */
+    int64_t host_uptime_min_s;
+};
+
+struct policy {
+    enum automation automation;  /* manual, partial or full */
+    int64_t migration_threshold; /* 1 ... 5 */
+    int64_t moves_max;           /* 0: no limit; MOVES_AUTO */
+    bool cost_benefit, min_goodness;
+    bool optional_moves; /* false: this pass makes mandatory moves only */
+    enum mem_admission mem_admission;
+    double mem_overcommit;   /* times the capacity */
+    double mem_idle_percent; /* of consumed but idle memory that counts as demand */
+    int64_t interval_s;      /* between two passes */
+    int64_t cool_down_s;     /* before a VM is moved for balance again */
+    int64_t horizon_s;       /* how far ahead a migration's benefit is counted */
+    double migration_rate_mb_s;
+    int64_t migrations_per_host;    /* live migrations in and out of a host at a time */
+    int64_t migrations_per_cluster; /* 0: no limit */
+    int64_t seed;
+    struct dpm_policy dpm;
+};
+
+enum setting_type { SETTING_BOOL, SETTING_INT, SETTING_NUMBER, SETTING_WORD };
+
+/* A setting: where it is in struct policy, and what it may be. Numbers are inclusive ranges. */
+struct setting {
+    const char *key; /* "dpm.target" */
+    enum setting_type type;
+    size_t offset;
+    double min, max;
+    const char *const *words; /* SETTING_WORD: the allowed ones, NULL at the end; the value is an enum */
+    int (*word_parse)(const char *word, int *ret);
+    const char *(*word_name)(int value);
+    const char *fallback; /* the default, as text */
+    const char *meaning;
+};
+
+const struct setting *policy_settings(size_t *ret_n);
+
+void policy_default(struct policy *ret);
+
+/* Sets one by its key. -EINVAL, with a sentence that names what was expected: no such key, not a number, out
+ * of range. The value "auto" is understood where there is such a thing. */
+int policy_set(struct policy *p, const char *key, const char *value, struct err *err);
+
+/* The present value as text, in the form that policy_set() reads. */
+const char *policy_get(const struct policy *p, const struct setting *s, struct arena *a);
+
+#endif

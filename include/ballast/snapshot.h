@@ -1,0 +1,88 @@
+/* snapshot.h: the frozen cluster that a pass decides from.
+ *
+ * Made by snapshot_freeze() out of an inventory, and never changed after. Hosts, VMs, pools and rules are
+ * sorted by id (byte order), so that the order in which a source lists them cannot change a decision;
+ * references are indices into these arrays, IX_NONE for none. Every index is valid, every number finite
+ * unless its comment says otherwise, 0 <= reservation <= limit everywhere, and the pools form a tree.
+ */
+#ifndef BALLAST_SNAPSHOT_H
+#define BALLAST_SNAPSHOT_H
+
+#include <ballast/facts.h>
+#include <ballast/inventory.h>
+
+struct span {
+    const uint32_t *items; /* ascending */
+    uint32_t n;
+};
+
+struct host {
+    struct host_facts is;
+    double capacity[RES_COUNT]; /* total - reserved: what VMs can have */
+    struct span agents_required;
+    struct span vms; /* the VMs in state on that run here */
+};
+
+struct vm {
+    struct vm_facts is;
+    uint32_t host, pool, ft_peer;
+    bool compatible_given;
+    struct span compatible_hosts;
+};
+
+struct pool {
+    struct pool_facts is;
+    uint32_t parent; /* IX_NONE: the root */
+};
+
+struct rule {
+    struct rule_facts is;
+    struct span vms, hosts;
+};
+
+struct migration {
+    uint32_t vm, from, to;
+    instant_s started;
+};
+
+struct pending {
+    enum action_kind action;
+    uint32_t vm, from, to, host;
+};
+
+struct snapshot {
+    const char *cluster;
+    instant_s time;
+    struct host *hosts;
+    struct vm *vms;
+    struct pool *pools;
+    struct rule *rules;
+    struct migration *migrations;
+    struct pending *pending;
+    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending;
+    struct ha_facts ha;
+    struct span ha_failover_hosts;
+};
+
+/* Whether the host counts: in the imbalance, and in the capacity that is divided. */
+static inline bool host_can_run_vms(const struct host *h)
+{
+    return h->is.state == HOST_ON;
+}
+
+/* Whether the VM takes part in the divvy: it runs, on a host that is seen and up, though perhaps leaving. */
+static inline bool vm_takes_part(const struct snapshot *s, const struct vm *v)
+{
+    if (v->is.state != VM_ON || v->host == IX_NONE)
+        return false;
+    enum host_state st = s->hosts[v->host].is.state;
+    return st == HOST_ON || st == HOST_ENTERING_MAINTENANCE || st == HOST_ENTERING_STANDBY;
+}
+
+/* Index of the object with this id, or IX_NONE. Binary search. */
+uint32_t snapshot_find_host(const struct snapshot *s, const char *id);
+uint32_t snapshot_find_vm(const struct snapshot *s, const char *id);
+uint32_t snapshot_find_pool(const struct snapshot *s, const char *id);
+uint32_t snapshot_find_rule(const struct snapshot *s, const char *id);
+
+#endif

@@ -1,0 +1,126 @@
+#include <ballast/arena.h>
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Small enough not to matter for a request, large enough that a snapshot of thousands of VMs takes few of
+ * them. */
+#define BLOCK_MIN_BYTES ((size_t)64 * 1024)
+#define BLOCK_MAX_BYTES ((size_t)4 * 1024 * 1024)
+#define ALIGN alignof(max_align_t)
+
+struct arena_block {
+    struct arena_block *next;
+    size_t size; /* of data */
+    alignas(max_align_t) unsigned char data[];
+};
+
+static _Noreturn void out_of_memory(size_t bytes)
+{
+    (void)fprintf(stderr, "out of memory: %zu more bytes could not be had\n", bytes);
+    abort();
+}
+
+static void add_block(struct arena *a, size_t at_least)
+{
+    size_t size = a->head ? a->head->size * 2 : BLOCK_MIN_BYTES;
+
+    if (size > BLOCK_MAX_BYTES)
+        size = BLOCK_MAX_BYTES;
+    if (size < at_least)
+        size = at_least;
+    /* calloc: what is handed out is zeroed, and large blocks come zeroed from the system for free */
+    struct arena_block *b = calloc(1, sizeof *b + size);
+    if (!b)
+        out_of_memory(size);
+    b->size = size;
+    b->next = a->head;
+    a->head = b;
+    a->used = 0;
+}
+
+void *arena_alloc(struct arena *a, size_t n, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
+        out_of_memory(SIZE_MAX);
+    bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    if (!a->head || a->head->size - a->used < bytes)
+        add_block(a, bytes);
+    void *p = a->head->data + a->used;
+    a->used += bytes;
+    return p;
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+    if (!s)
+        return NULL;
+    size_t len = strnlen(s, n);
+    char *copy = arena_alloc(a, len + 1, 1);
+
+    memcpy(copy, s, len);
+    return copy;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+    return s ? arena_strndup(a, s, strlen(s)) : NULL;
+}
+
+char *arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list ap;
+    va_list again;
+
+    va_start(ap, format);
+    va_copy(again, ap);
+    int len = vsnprintf(NULL, 0, format, ap);
+    va_end(ap);
+    if (len < 0)
+        len = 0;
+    char *text = arena_alloc(a, (size_t)len + 1, 1);
+    (void)vsnprintf(text, (size_t)len + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return items;
+    size_t more = *cap ? *cap * 2 : 8;
+    void *bigger = arena_alloc(a, more, size);
+
+    if (n > 0)
+        memcpy(bigger, items, n * size);
+    *cap = more;
+    return bigger;
+}
+
+size_t arena_size(const struct arena *a)
+{
+    size_t sum = 0;
+
+    for (const struct arena_block *b = a->head; b; b = b->next)
+        sum += b->size;
+    return sum;
+}
+
+void arena_release(struct arena *a)
+{
+    struct arena_block *next;
+
+    for (struct arena_block *b = a->head; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    *a = (struct arena){0};
+}

@@ -1,0 +1,139 @@
+#include "base/rfc3339.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define DAYS_PER_ERA 146097 /* 400 years */
+#define S_PER_DAY 86400
+
+/* Civil date <-> days since 1970, for the proleptic Gregorian calendar; no time zone, no locale, no libc
+ * state. */
+static int64_t days_from_civil(int64_t y, unsigned m, unsigned d)
+{
+    y -= m <= 2;
+    int64_t era = (y >= 0 ? y : y - 399) / 400;
+    unsigned yoe = (unsigned)(y - era * 400);
+    unsigned doy = (153 * (m > 2 ? m - 3 : m + 9) + 2) / 5 + d - 1;
+    unsigned doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
+
+    return era * DAYS_PER_ERA + (int64_t)doe - 719468;
+}
+
+static void civil_from_days(int64_t z, int *ret_y, unsigned *ret_m, unsigned *ret_d)
+{
+    z += 719468;
+    int64_t era = (z >= 0 ? z : z - DAYS_PER_ERA + 1) / DAYS_PER_ERA;
+    unsigned doe = (unsigned)(z - era * DAYS_PER_ERA);
+    unsigned yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    unsigned mp = (5 * doy + 2) / 153;
+
+    *ret_d = doy - (153 * mp + 2) / 5 + 1;
+    *ret_m = mp < 10 ? mp + 3 : mp - 9;
+    *ret_y = (int)((int64_t)yoe + era * 400) + (*ret_m <= 2);
+}
+
+const char *rfc3339_format(instant_s t, char ret[RFC3339_MAX])
+{
+    int64_t days = t / S_PER_DAY;
+    int64_t rest = t % S_PER_DAY;
+
+    if (rest < 0) {
+        rest += S_PER_DAY;
+        days--;
+    }
+    int y;
+    unsigned m;
+    unsigned d;
+    civil_from_days(days, &y, &m, &d);
+    (void)snprintf(ret, RFC3339_MAX, "%04d-%02u-%02uT%02d:%02d:%02dZ", y, m, d, (int)(rest / 3600),
+                   (int)(rest / 60 % 60), (int)(rest % 60));
+    return ret;
+}
+
+static bool digits(const char **s, int n, int *ret)
+{
+    int value = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (!isdigit((unsigned char)(*s)[i]))
+            return false;
+        value = value * 10 + ((*s)[i] - '0');
+    }
+    *s += n;
+    *ret = value;
+    return true;
+}
+
+static bool literal(const char **s, char c)
+{
+    if (**s != c)
+        return false;
+    (*s)++;
+    return true;
+}
+
+static bool parse_offset(const char **s, int *ret_s)
+{
+    int sign = **s == '+' ? 1 : -1;
+    int h;
+    int m;
+
+    if (**s == 'Z' || **s == 'z') {
+        (*s)++;
+        *ret_s = 0;
+        return true;
+    }
+    if (**s != '+' && **s != '-')
+        return false;
+    (*s)++;
+    if (!digits(s, 2, &h) || !literal(s, ':') || !digits(s, 2, &m) || h > 23 || m > 59)
+        return false;
+    *ret_s = sign * (h * 3600 + m * 60);
+    return true;
+}
+
+static int days_in_month(int y, int m)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+
+    return m == 2 && leap ? 29 : days[m - 1];
+}
+
+int rfc3339_parse(const char *text, instant_s *ret)
+{
+    const char *s = text;
+    int y;
+    int mo;
+    int d;
+    int h;
+    int mi;
+    int sec;
+    int offset;
+
+    if (!digits(&s, 4, &y) || !literal(&s, '-') || !digits(&s, 2, &mo) || !literal(&s, '-') ||
+        !digits(&s, 2, &d))
+        return -EINVAL;
+    if (*s != 'T' && *s != 't' && *s != ' ')
+        return -EINVAL;
+    s++;
+    if (!digits(&s, 2, &h) || !literal(&s, ':') || !digits(&s, 2, &mi) || !literal(&s, ':') ||
+        !digits(&s, 2, &sec))
+        return -EINVAL;
+    if (*s == '.') {
+        s++;
+        if (!isdigit((unsigned char)*s))
+            return -EINVAL;
+        while (isdigit((unsigned char)*s))
+            s++;
+    }
+    if (!parse_offset(&s, &offset) || *s != '\0')
+        return -EINVAL;
+    if (mo < 1 || mo > 12 || d < 1 || d > days_in_month(y, mo) || h > 23 || mi > 59 || sec > 60)
+        return -EINVAL;
+    *ret = days_from_civil(y, (unsigned)mo, (unsigned)d) * S_PER_DAY + h * 3600 + mi * 60 + sec - offset;
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* strbuf.h: a string that grows, up to a limit that its owner sets.
+ *
+ * The text is always terminated and text is never NULL after strbuf_init(). Past the limit further text is
+ * dropped and `overflow` is set: whoever reads from a peer checks it, so that 200 MB of answer end as an
+ * error.
+ */
+#ifndef BALLAST_BASE_STRBUF_H
+#define BALLAST_BASE_STRBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct strbuf {
+    char *text;
+    size_t len, cap, limit;
+    bool overflow;
+};
+
+#define STRBUF_NO_LIMIT ((size_t)-1 / 4)
+
+void strbuf_init(struct strbuf *b, size_t limit);
+void strbuf_release(struct strbuf *b);
+void strbuf_clear(struct strbuf *b);
+void strbuf_add(struct strbuf *b, const void *data, size_t len);
+void strbuf_puts(struct strbuf *b, const char *s);
+void strbuf_printf(struct strbuf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* For CLEANUP(). */
+static inline void strbuf_releasep(struct strbuf *b)
+{
+    strbuf_release(b);
+}
+
+#endif
