@@ -21,7 +21,7 @@ int err_widen(struct err *err, const char *format, ...)
     if (!err)
         return -1;
     char prefix[ERR_TEXT_MAX / 2];
-    char whole[ERR_TEXT_MAX + ERR_TEXT_MAX / 2];
+    char whole[ERR_TEXT_MAX * 2];
     va_list ap;
 
     va_start(ap, format);

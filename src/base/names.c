@@ -4,12 +4,12 @@
 #include <stddef.h>
 #include <string.h>
 
-struct name {
+struct entry {
     const char *word;
     const char *meaning;
 };
 
-static int find(const struct name *names, size_t n, const char *word, size_t *ret)
+static int find(const struct entry *names, size_t n, const char *word, size_t *ret)
 {
     for (size_t i = 0; i < n; i++) {
         if (strcmp(names[i].word, word) == 0) {
@@ -22,7 +22,7 @@ static int find(const struct name *names, size_t n, const char *word, size_t *re
 
 #define NAME_ENTRY(e, w, m) {.word = (w), .meaning = (m)},
 #define NAME_DEFINE(name, LIST)                                                                              \
-    static const struct name name##_names[] = {LIST(NAME_ENTRY)};                                            \
+    static const struct entry name##_names[] = {LIST(NAME_ENTRY)};                                            \
     const char *name##_name(enum name value)                                                                 \
     {                                                                                                        \
         return (unsigned)value < name##_count ? name##_names[value].word : "?";                              \

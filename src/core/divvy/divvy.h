@@ -1,0 +1,62 @@
+/* divvy.h: who is entitled to what (§2.3).
+ *
+ * A pool's quantity is parcelled out among its children by reservation, then shares, never past limit: a
+ * child gets clamp(λ · shares, reservation, limit), with the one λ that hands out everything. For
+ * entitlements the quantity at the root is the capacity of the hosts that can run VMs and the limits are
+ * replaced by demand.
+ *
+ * Invariants, checked by tests/property: reservation <= entitlement <= max(reservation, min(limit, demand));
+ * the children get no more than their parent; nothing stays idle while a child still wants it.
+ *
+ * A pool whose reservation is expandable reserves what its children reserve together where that is more than
+ * its own setting; a pool whose reservation is not, and whose children reserve more than it has, is
+ * overcommitted: the reservations are scaled down in proportion.
+ */
+#ifndef BALLAST_CORE_DIVVY_H
+#define BALLAST_CORE_DIVVY_H
+
+#include <ballast/arena.h>
+#include <ballast/snapshot.h>
+
+struct divvy_child {
+    double reservation, limit, shares;
+};
+
+/* The primitive. Fills parcel[i] = clamp(λ · shares_i, reservation_i, limit_i) with Σ parcel = quantity; if
+ * the limits add up to less, each gets its limit; if the reservations add up to more, each gets its
+ * reservation scaled down. O(k log k). Needs reservation <= limit. scratch: space for 2k doubles and 2k
+ * indices is taken from a. */
+void divvy_parcel(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a,
+                  double *parcel);
+
+enum divvy_kind { DIVVY_POOL, DIVVY_VM };
+
+struct divvy_node {
+    enum divvy_kind kind;
+    uint32_t ix;     /* of the pool or the VM; IX_NONE: the root */
+    uint32_t parent; /* node; IX_NONE: the root */
+    uint32_t depth;
+    uint32_t first_child, n_children; /* the children of a node stand side by side */
+    struct alloc set;                 /* as configured; the root: what is divided */
+    double demand;                    /* within reservation and limit */
+    struct divvy_child divvied;       /* the three divvies' results */
+    double entitlement;
+};
+
+struct divvy_tree {
+    struct divvy_node *nodes; /* the root first, parents before children */
+    uint32_t n;
+    bool overcommitted;          /* some reservations had to be scaled down */
+    uint32_t overcommitted_node; /* the first such node */
+};
+
+/* The whole tree for one resource: the VMs that take part and every pool. demand: of each VM, by index. */
+void divvy_build(const struct snapshot *snap, enum resource r, const double *demand, struct arena *a,
+                 struct divvy_tree *ret);
+
+/* The entitlement of every VM, by index; 0 for those that take no part. Returns whether the tree is
+ * overcommitted. */
+bool divvy_entitle(const struct snapshot *snap, enum resource r, const double *demand, struct arena *a,
+                   double *ret_entitlement);
+
+#endif

@@ -1,0 +1,33 @@
+/* explain.h: why a VM is moved, or is not: each host with the check that decided.
+ *
+ * The pass is run, and then replayed up to the moment of the VM's own move, or to its end for a VM that
+ * stays; every host is then judged at that moment by the same functions that the pass uses.
+ */
+#ifndef BALLAST_CORE_EXPLAIN_H
+#define BALLAST_CORE_EXPLAIN_H
+
+#include <ballast/arena.h>
+#include <ballast/err.h>
+#include <ballast/plan.h>
+
+struct candidate {
+    uint32_t host;
+    enum verdict verdict;
+    enum check check;
+    const char *text;
+    double imbalance_after; /* UNKNOWN where the move was ruled out before that was asked */
+    double cost[RES_COUNT], benefit[RES_COUNT]; /* UNKNOWN likewise */
+};
+
+struct explanation {
+    uint32_t vm;
+    struct candidate *candidates; /* by host */
+    uint32_t n;
+    const char *summary; /* one sentence */
+};
+
+/* host: IX_NONE for all of them. */
+int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_t vm, uint32_t host,
+               struct arena *a, struct explanation *ret, struct err *err);
+
+#endif

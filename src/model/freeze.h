@@ -1,0 +1,19 @@
+/* freeze.h: from what was seen to what a pass may trust. */
+#ifndef BALLAST_MODEL_FREEZE_H
+#define BALLAST_MODEL_FREEZE_H
+
+#include <ballast/arena.h>
+#include <ballast/err.h>
+#include <ballast/snapshot.h>
+
+/* Checks everything that snapshot.h promises, sorts, resolves references. Strings are shared with the
+ * inventory, so its arena must live as long. -EINVAL with "JSON-pointer: what is wrong, what was expected";
+ * the pointer counts the objects in the inventory's order ("/vms/3/host: no host has the id "h9"").
+ *
+ * Refused: negative, infinite or absurd sizes, a reservation above its limit or above what it can be,
+ * duplicate and unknown ids, a pool cycle, a VM that is on without a host or on one in standby or
+ * maintenance, demand on a VM that is off, a host without capacity, rules of VMs or hosts that do not exist.
+ */
+int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err);
+
+#endif
