@@ -93,7 +93,7 @@ static int read_file(const char *path, struct input *ret)
 
 static int run_file(const char *path)
 {
-    struct input in;
+    struct input in = {0};
     struct rng rng = {.state = 1};
 
     printf("%s\n", path);
