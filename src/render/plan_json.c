@@ -117,7 +117,7 @@ static void put_stats(struct json_writer *w, const struct plan_stats *s)
     json_int(w, "evaluated", (int64_t)s->evaluated);
     json_begin(w, "rejected", JSON_OBJECT, JSON_INLINE);
     for (int c = 0; c < check_count; c++) {
-        if (s->rejected[c] > 0)
+        if (c != CHECK_NONE && s->rejected[c] > 0)
             json_int(w, check_name((enum check)c), (int64_t)s->rejected[c]);
     }
     json_end(w);
