@@ -60,7 +60,7 @@ void render_recommendation(struct json_writer *w, const char *key, const struct 
         json_int(w, NULL, r->depends_on[i]);
     json_end(w);
     if (r->group == 0)
-        json_null(w, "group");
+        json_text(w, "group", NULL);
     else
         json_int(w, "group", r->group);
     json_figure(w, "imbalance_after", r->imbalance_after);

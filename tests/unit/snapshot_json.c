@@ -89,7 +89,7 @@ static const struct {
     {WITH_VM(",\"mem\":{\"reservation\":513}"), "/vms/0/mem/reservation: 513 is above the configured size"},
     {WITH_VM(",\"windows\":{\"5m\":{\"cpu\":{\"mean\":-1}}}"), "/vms/0/windows/5m/cpu/mean: -1 is negative"},
     {WITH_VM(",\"windows\":{\"40m\":{\"mem\":{\"mean\":5,\"max\":4}}}"),
-     "/vms/0/windows/40m/mem/mean: 5 is outside of min and max"},
+     "/vms/0/windows/40m/mem/mean: 5, expected it between min (5) and max (4)"},
     {WITH_VM(",\"pool\":\"p\""), "/vms/0/pool: no object of /pools has the id \"p\""},
     {WITH_VM(",\"compatible_hosts\":[\"h1\",\"h1\"]"), "/vms/0/compatible_hosts: \"h1\" is listed twice"},
     {WITH_VM(",\"compatible_hosts\":[7]"), "/vms/0/compatible_hosts/0: a number, expected a string"},
