@@ -5,6 +5,7 @@
 /* Sums of the same numbers in another order may differ in their last digits; a MiB in a billion is no
  * shortage. */
 #define ROUNDING 1e-6
+#define FULL (1 + 1e-9)
 
 /* ---- slots ---- */
 
@@ -98,9 +99,9 @@ enum check layout_vm_check(const struct snapshot *snap, const struct policy *pol
         return CHECK_VM_DISABLED;
     if (v->is.demand_unknown)
         return CHECK_VM_DEMAND_UNKNOWN;
-    if (cooling_down(snap, policy, &v->is))
+    if (cooling_down(l->snap, l->policy, &v->is))
         return CHECK_VM_COOL_DOWN;
-    return rules->held[vm] ? CHECK_UNIT_HELD : CHECK_NONE;
+    return l->rules->held[vm] ? CHECK_UNIT_HELD : CHECK_NONE;
 }
 
 static void weigh_unit(struct layout *l, double *const entitlement[RES_COUNT], uint32_t u)
@@ -226,6 +227,12 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
     struct by_place *places = arena_array(l->a, struct by_place, s->n_vms);
     uint32_t n = sort_places(l, places);
 
+    l->in_flight = arena_array(l->a, bool, s->n_vms);
+    for (uint32_t i = 0; i < s->n_migrations; i++)
+        l->in_flight[s->migrations[i].vm] = true;
+    for (uint32_t i = 0; i < s->n_pending; i++)
+        if (s->pending[i].vm != IX_NONE)
+            l->in_flight[s->pending[i].vm] = true;
     alloc_units(l, n);
     l->vm_unit = arena_array(l->a, uint32_t, s->n_vms);
     for (uint32_t i = 0; i < s->n_vms; i++)
@@ -242,7 +249,7 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         uint32_t u = l->n_units - 1;
         l->unit_vms[i] = places[i].vm;
         l->vm_unit[places[i].vm] = u;
-        enum check held = layout_vm_check(s, l->policy, l->rules, places[i].vm);
+        enum check held = layout_vm_check(l, places[i].vm);
         if (l->unit_held[u] == CHECK_NONE)
             l->unit_held[u] = held;
         l->unit_from[u + 1] = i + 1;
@@ -265,7 +272,7 @@ static void set_norm(struct layout *l, enum resource r, uint32_t slot, double no
         return;
     l->sum[r] += norm - old;
     l->sum_squares[r] += norm * norm - old * old;
-    l->over[r] += (norm > 1) - (old > 1);
+    l->over[r] += (uint32_t)(norm > FULL) - (uint32_t)(old > FULL);
 }
 
 static void count_apart(struct layout *l, uint32_t vm, uint32_t slot, int by)

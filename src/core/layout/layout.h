@@ -57,6 +57,7 @@ struct layout {
     const uint64_t **unit_allowed; /* hosts (not slots); NULL: every one */
     enum check *unit_held;         /* CHECK_NONE: it may be moved for balance */
     uint32_t *vm_unit;             /* IX_NONE: takes no part */
+    bool *in_flight;               /* by VM: migrating, or about to by an approved recommendation */
 
     uint16_t *apart; /* [group × n_slots]: members of the anti-affinity group there */
 };
@@ -78,8 +79,7 @@ bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot,
                            uint32_t *ret_other);
 
 /* Whether the VM may be moved for balance: what its own state says, without asking about any host. */
-enum check layout_vm_check(const struct snapshot *snap, const struct policy *policy,
-                           const struct rules *rules, uint32_t vm);
+enum check layout_vm_check(const struct layout *l, uint32_t vm);
 
 /* ---- metrics ---- */
 

@@ -50,8 +50,8 @@ void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a
         ret->imbalance_of[r] = layout_sigma(l, (enum resource)r);
         for (uint32_t i = 0; i < l->n_on; i++)
             ret->hosts[i].n[r] = l->norm[r][i];
-        utilization_scores(l, (enum resource)r, &ret->dpm_high[r], &ret->dpm_low[r]);
     }
     for (uint32_t i = 0; i < l->n_on; i++)
         ret->hosts[i].host = l->slot_host[i];
+    utilization_scores(l, ret->dpm_high, ret->dpm_low);
 }
