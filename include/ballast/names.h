@@ -57,7 +57,9 @@
     X(ACTION_MIGRATE, "migrate", "live migration of a VM to another host")                                   \
     X(ACTION_POWER_ON, "power_on", "wake a host from standby")                                               \
     X(ACTION_POWER_OFF, "power_off", "put an evacuated host to standby")                                     \
-    X(ACTION_PLACE, "place", "power a VM on at a host")
+    X(ACTION_PLACE, "place", "power a VM on at a host")                                                      \
+    X(ACTION_ENTER_MAINTENANCE, "enter_maintenance", "take an evacuated host out of service")                \
+    X(ACTION_EXIT_MAINTENANCE, "exit_maintenance", "put a host back into service")
 
 #define REASONS(X)                                                                                           \
     X(REASON_MAINTENANCE, "maintenance", "the host is entering maintenance")                                 \

@@ -1,0 +1,252 @@
+/* ports.h: everything that the engine asks of the world.
+ *
+ * The engine (engine.h) is a state machine: it is told what happened and what time it is, and what it wants
+ * it asks of one of the four ports below. It has no thread, clock, file or socket of its own, so the daemon,
+ * the simulator and the tests run the very same code on different worlds.
+ *
+ *   store      what must outlive a restart; called and answered at once
+ *   source     "look at the cluster"; the answer comes back as engine_on_inventory() or _on_source_error()
+ *   hands      "check / start / poll / cancel this"; comes back as engine_on_order_result()
+ *   outlet     what happened, for the log and for whoever else listens; no answer
+ *
+ * A port is a const table of functions and an object that belongs to whoever implements the table. Every call
+ * comes from the one thread that the engine runs in. A port must not call back into the engine from within
+ * one of its functions: answers are delivered later, from the loop.
+ */
+#ifndef BALLAST_ENGINE_PORTS_H
+#define BALLAST_ENGINE_PORTS_H
+
+#include <ballast/actuator.h>
+#include <ballast/arena.h>
+#include <ballast/err.h>
+#include <ballast/inventory.h>
+#include <ballast/names.h>
+#include <ballast/units.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- what is stored ---------------------------------------------------------------------------------- */
+
+/* A recommendation and, once it is approved, the action that carries it out: one record, one number, one row,
+ * from ACTION_RECOMMENDED to its end. Strings may be NULL where it says so. */
+struct action_record {
+    uint64_t id;     /* 1, 2, ...: grows for ever, never used twice in one store; what `apply` is given */
+    const char *uid; /* unique for ever and everywhere: what the hypervisor's task is recognised by */
+    uint64_t pass;   /* the pass that recommended it last; 0: asked for by an admin */
+    enum action_state state;
+    enum action_kind kind;
+    unsigned priority;
+    const char *vm, *from, *to; /* ids; NULL unless the kind has them */
+    const char *host;           /* id; NULL unless the kind has one */
+    enum reason reason;
+    const char *rule;           /* id or NULL */
+    const char *text;           /* the sentence that an admin judges by */
+    const uint64_t *depends_on; /* ids of actions that must be done first; ascending */
+    uint32_t n_depends_on;
+    uint32_t group; /* within its pass; 0: none */
+    double imbalance_after;
+    double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz s, MiB s */
+    double duration_s;                          /* estimated */
+    const char *approved_by;                    /* "engine", or who said `apply`; NULL: not approved */
+    const char *task;                           /* the hypervisor's own name of it; NULL until it is known */
+    const char *why;                    /* the last thing worth knowing: why it failed, waits, ...; NULL */
+    unsigned attempts;                  /* how often start was called */
+    bool cancel_asked;                  /* it took too long, or an admin wants it stopped */
+    instant_s created;                  /* first recommended */
+    instant_s seen;                     /* time of the last snapshot that it was recommended from */
+    instant_s approved, started, ended; /* 0: not yet */
+};
+
+/* A migration that happened (`ok`) or did not. */
+struct migration_record {
+    uint64_t action;
+    const char *vm, *from, *to;
+    instant_s started, ended;
+    double
+        mem_mb; /* what the VM had consumed: with the time it took, the rate of this pair of hosts; UNKNOWN */
+    bool ok;
+};
+
+struct sample_record {
+    const char *vm;
+    instant_s time;
+    double demand[RES_COUNT];
+};
+
+/* A pass with all that is needed to run it again. Both texts are the JSON of the contract. */
+struct pass_record {
+    uint64_t id; /* 1, 2, ... */
+    instant_s time;
+    const char *trigger; /* "interval" or "run" */
+    double imbalance_before, imbalance_after, target;
+    uint32_t n_recommendations, n_faults;
+    int64_t decide_us;
+    const char *snapshot; /* ballast-snapshot/1; NULL in lists */
+    const char *plan;     /* ballast-plan/1, with the whole policy; NULL in lists */
+};
+
+/* A word to remember across restarts, by key. */
+struct note {
+    const char *key, *value;
+};
+
+/* What a restart begins with; strings and arrays are in the arena that load() was given. */
+struct stored {
+    const char *instance; /* a random name that the store was given when it was created; part of every uid */
+    uint64_t last_action,
+        last_pass;                 /* the highest ids given out so far, whatever was pruned since; 0: none */
+    struct action_record *actions; /* by id: all that have not ended, and those that ended since `since` */
+    size_t n_actions;
+    struct migration_record *migrations; /* ended since `since`; oldest first */
+    size_t n_migrations;
+    struct sample_record *samples; /* taken since `samples_since`; by VM, then oldest first */
+    size_t n_samples;
+    struct note *notes;
+    size_t n_notes;
+};
+
+struct retention {
+    instant_s samples_before; /* samples older than this are dropped */
+    instant_s ended_before;   /* and actions and migrations that ended before this */
+    uint32_t passes_kept;     /* and all but this many of the newest passes, with their snapshots */
+};
+
+/* ---- store --------------------------------------------------------------------------------------------- */
+
+struct store; /* each implementation defines its own; created and destroyed by whoever wires it */
+
+/* Every function returns 0 or a negative errno and a sentence; -EIO where the disk or the database is to
+ * blame. What a failed call was to write is not written, in part or whole. Records and strings passed in are
+ * borrowed for the call; what is returned is copied into the arena.
+ *
+ * A put_ outside begin() ... commit() is a transaction of its own, and durable (fsync) when it returns 0: the
+ * engine stores ACTION_STARTING before it asks a hypervisor for anything, and relies on finding it again
+ * after a power failure. Between begin() and commit() the puts become durable together, at commit(). */
+struct store_ops {
+    /* Everything that a restart needs. Called once, first. An empty store gives a name and nothing else. */
+    int (*load)(struct store *s, instant_s since, instant_s samples_since, struct arena *a,
+                struct stored *ret, struct err *err);
+
+    /* Not nested. When a put within fails, the engine calls rollback(); after a failed commit() nothing of
+     * the transaction is stored and no rollback() is needed. */
+    int (*begin)(struct store *s, struct err *err);
+    int (*commit)(struct store *s, struct err *err);
+    void (*rollback)(struct store *s);
+
+    /* Inserts it, or replaces the one with the same id. */
+    int (*put_action)(struct store *s, const struct action_record *action, struct err *err);
+
+    int (*put_migration)(struct store *s, const struct migration_record *migration, struct err *err);
+    int (*put_samples)(struct store *s, const struct sample_record *samples, size_t n, struct err *err);
+    int (*put_pass)(struct store *s, const struct pass_record *pass, struct err *err);
+
+    /* value NULL: forgets the key. */
+    int (*put_note)(struct store *s, const char *key, const char *value, struct err *err);
+
+    int (*prune)(struct store *s, const struct retention *keep, struct err *err);
+
+    /* Actions that have ended, newest end first, at most limit. */
+    int (*list_ended)(struct store *s, unsigned limit, struct arena *a, struct action_record **ret,
+                      size_t *ret_n, struct err *err);
+
+    /* Passes without their texts, newest first, at most limit. */
+    int (*list_passes)(struct store *s, unsigned limit, struct arena *a, struct pass_record **ret,
+                       size_t *ret_n, struct err *err);
+
+    /* One pass with its texts; -ENOENT. */
+    int (*get_pass)(struct store *s, uint64_t id, struct arena *a, struct pass_record *ret, struct err *err);
+};
+
+/* ---- source ----------------------------------------------------------------------------------------------
+ */
+
+struct source;
+
+struct source_ops {
+    /* Begins one collection. The engine asks for one at a time, and waits for its answer before the next. An
+     * error means that none was begun; the engine asks again later. */
+    int (*ask)(struct source *s, uint64_t serial, struct err *err);
+};
+
+/* An inventory with the memory that it lives in; handed over whole. */
+struct collected {
+    struct arena arena;
+    struct inventory inventory;
+};
+
+/* ---- hands -----------------------------------------------------------------------------------------------
+ */
+
+enum order_verb { ORDER_CHECK, ORDER_START, ORDER_POLL, ORDER_CANCEL };
+
+struct order {
+    uint64_t action;
+    enum order_verb verb;
+    struct deed_request request;
+    const char *task; /* ORDER_POLL and ORDER_CANCEL */
+};
+
+struct order_result {
+    uint64_t action;
+    enum order_verb verb;
+    int code; /* what the actuator's function returned */
+    struct err err;
+    char task[TASK_NAME_MAX];      /* ORDER_START that gave 0 */
+    struct task_progress progress; /* ORDER_POLL that gave 0 */
+};
+
+struct hands;
+
+struct hands_ops {
+    /* Hands the order to a worker, which calls the actuator's function of that name; copies all of it. There
+     * is at most one order under way for an action. Exactly one result comes back for each order that was
+     * taken. An error (-EAGAIN: too many at once) means that it was not taken. */
+    int (*submit)(struct hands *h, const struct order *order, struct err *err);
+};
+
+/* ---- outlet
+ * ------------------------------------------------------------------------------------------------ */
+
+#define EVENTS(X)                                                                                            \
+    X(EVENT_SOURCE_LOST, "source_lost", "the cluster could not be read; nothing is decided until it can")    \
+    X(EVENT_SOURCE_BACK, "source_back", "the cluster can be read again")                                     \
+    X(EVENT_PASS_DONE, "pass_done", "a pass has decided")                                                    \
+    X(EVENT_PASS_FAILED, "pass_failed", "a pass could not decide")                                           \
+    X(EVENT_FAULT, "fault", "a pass found something that it cannot mend")                                    \
+    X(EVENT_ACTION, "action", "an action entered the state that it is in")                                   \
+    X(EVENT_FROZEN, "frozen", "nothing is started until a person says thaw")                                 \
+    X(EVENT_THAWED, "thawed", "actions are started again")                                                   \
+    X(EVENT_STORE_FAILED, "store_failed",                                                                    \
+      "something could not be stored; nothing new is started until it can")
+
+NAME_DECLARE(event_kind, EVENTS)
+
+struct event {
+    enum event_kind kind;
+    instant_s time;
+    const struct action_record *action; /* EVENT_ACTION */
+    uint64_t pass;                      /* EVENT_PASS_DONE, EVENT_PASS_FAILED, EVENT_FAULT */
+    const char *text;                   /* one whole sentence */
+};
+
+struct outlet;
+
+struct outlet_ops {
+    /* Everything is borrowed for the call. Cannot fail: what cannot be delivered is the outlet's problem. */
+    void (*publish)(struct outlet *o, const struct event *event);
+};
+
+struct engine_ports {
+    const struct store_ops *store_ops;
+    struct store *store;
+    const struct source_ops *source_ops;
+    struct source *source;
+    const struct hands_ops *hands_ops;
+    struct hands *hands;
+    const struct outlet_ops *outlet_ops;
+    struct outlet *outlet;
+};
+
+#endif
