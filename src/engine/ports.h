@@ -82,7 +82,7 @@ struct pass_record {
     const char *trigger; /* "interval" or "run" */
     double imbalance_before, imbalance_after, target;
     uint32_t n_recommendations, n_faults;
-    int64_t decide_us;
+    int64_t decide_us;    /* 0: not measured */
     const char *snapshot; /* ballast-snapshot/1; NULL in lists */
     const char *plan;     /* ballast-plan/1, with the whole policy; NULL in lists */
 };
