@@ -97,6 +97,8 @@
     X(CHECK_VM_HOST_UNSEEN, "vm_host_unseen", "the VM's host is not seen, so nothing about it is known")     \
     X(CHECK_VM_MIGRATING, "vm_migrating", "a migration of the VM is in flight or approved")                  \
     X(CHECK_VM_KIND, "vm_kind", "this kind of VM is not migrated")                                           \
+    X(CHECK_VM_DEMAND_UNKNOWN, "vm_demand_unknown",                                                          \
+      "what it needs could not be read, so nothing is decided on a guess")                                   \
     X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
     X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated a short time ago")                            \
     X(CHECK_VM_MOVED, "vm_moved", "the plan moves the VM already")                                           \

@@ -1,0 +1,59 @@
+/* costbenefit.h: whether a migration is worth it (§3.1.4).
+ *
+ * Cost and benefit are in resource × time: MHz · s and MiB · s. The benefit is the demand that goes unserved
+ * without the move and is served with it, on both hosts together: at today's demand for the stable time, then
+ * for the rest of the horizon at the worst case (the source's VMs at their minimum of the last hour, the
+ * destination's and the moved one at their maximum). Demand varies, so what is counted is the expected
+ * shortfall; README.md gives the variance that is assumed and where its figures come from.
+ *
+ * The forecast keeps sums per slot, so that judging a move is O(1).
+ */
+#ifndef BALLAST_CORE_COSTBENEFIT_H
+#define BALLAST_CORE_COSTBENEFIT_H
+
+#include "core/costbenefit/migration.h"
+#include "core/layout/layout.h"
+
+/* What is expected of the demand of a unit, or of a slot's units together. */
+struct outlook {
+    double demand, variance; /* today's */
+    double min, max;         /* of the last hour */
+};
+
+struct forecast {
+    const struct layout *l;
+    struct outlook *unit[RES_COUNT], *slot[RES_COUNT];
+    double *unit_stable_s;             /* how long it stays as it is */
+    double *slot_stable;               /* Σ stable × demand, CPU */
+    double *slot_shortfall[RES_COUNT]; /* expected, at today's demand */
+    double capacity[RES_COUNT];        /* of the cluster */
+    double *least[RES_COUNT];          /* cost of moving each unit, at the fastest rate there is */
+    double weight[RES_COUNT];
+};
+
+struct worth {
+    double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz · s, MiB · s */
+    double net;   /* benefit - cost, each over the cluster's capacity, weighted like the imbalance; s */
+    double worse; /* as net / s: how much more goes unserved in the worst case than it does now; <= 0: none */
+    double duration_s;
+};
+
+void forecast_init(struct forecast *f, const struct layout *l, double *const demand[RES_COUNT],
+                   struct arena *a);
+
+/* Follows layout_move(). */
+void forecast_move(struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
+
+/* The weights of the imbalance have changed. */
+void forecast_set_weights(struct forecast *f, const double weight[RES_COUNT]);
+
+void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, struct worth *ret);
+
+/* Whether the move could pay at any destination at all: false only where forecast_judge() would find net <= 0
+ * for every one. */
+bool forecast_may_pay(const struct forecast *f, uint32_t unit);
+
+/* Seconds that the migration would take, between these slots. */
+double forecast_duration(const struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
+
+#endif

@@ -1,0 +1,57 @@
+#include "core/costbenefit/migration.h"
+
+#define DOWNTIME_ALLOWED_S 0.3 /* QEMU's default */
+#define ROUNDS_MAX 30
+
+/* Unknown dirty rate: a tenth of what can be copied, which makes a second round and little more. */
+#define DIRTY_FALLBACK 0.1
+
+/* Auto-converge takes the guest's CPU time away step by step; by the time it wins, the memory has been copied
+ * about this often, and the guest has run at about half its speed. */
+#define THROTTLED_COPIES 5
+#define THROTTLED_LOSS 0.5
+
+/* A workload whose pages are tracked and copied loses about a tenth (Voorsluys et al. 2009; CloudSim uses it
+ * too). */
+#define TRACKING_LOSS 0.1
+
+/* A core of about 2 GHz sends or receives about 2 GiB/s of plain memory; both hosts do it. */
+#define COPY_MHZ_PER_MB_S 1.0
+#define ENDS 2
+
+void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct migration_model *ret)
+{
+    double dirty = isnan(dirty_mb_s) ? DIRTY_FALLBACK * rate_mb_s : dirty_mb_s;
+    struct migration_model m = {.converges = dirty < rate_mb_s};
+
+    if (!m.converges) {
+        m.copied_mb = THROTTLED_COPIES * mem_mb;
+        m.downtime_s = DOWNTIME_ALLOWED_S;
+        m.duration_s = m.copied_mb / rate_mb_s + m.downtime_s;
+        *ret = m;
+        return;
+    }
+    double rest = mem_mb;
+    for (int i = 0; i < ROUNDS_MAX && rest > DOWNTIME_ALLOWED_S * rate_mb_s; i++) {
+        double round_s = rest / rate_mb_s;
+        m.duration_s += round_s;
+        m.copied_mb += rest;
+        rest = dirty * round_s;
+    }
+    m.copied_mb += rest;
+    m.downtime_s = rest / rate_mb_s;
+    m.duration_s += m.downtime_s;
+    *ret = m;
+}
+
+double migration_copy_mhz_s(const struct migration_model *m)
+{
+    return ENDS * COPY_MHZ_PER_MB_S * m->copied_mb;
+}
+
+double migration_loss_mhz_s(const struct migration_model *m, double demand_mhz)
+{
+    double loss = m->converges ? TRACKING_LOSS : THROTTLED_LOSS;
+
+    return demand_mhz * (loss * (m->duration_s - m->downtime_s) + m->downtime_s);
+}

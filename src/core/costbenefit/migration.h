@@ -1,0 +1,29 @@
+/* migration.h: what a live migration takes (§3.1.4, §6: the model stands apart from those who use it).
+ *
+ * Pre-copy: the memory is copied while the VM runs, then what it dirtied meanwhile, and so on, until the rest
+ * fits into the allowed downtime.
+ */
+#ifndef BALLAST_CORE_MIGRATION_H
+#define BALLAST_CORE_MIGRATION_H
+
+#include <ballast/units.h>
+
+#include <stdbool.h>
+
+struct migration_model {
+    double copied_mb; /* all rounds together */
+    double duration_s;
+    double downtime_s;
+    bool converges; /* false: the VM dirties memory faster than it can be copied, and has to be throttled */
+};
+
+/* rate > 0. dirty_mb_s may be UNKNOWN. */
+void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct migration_model *ret);
+
+/* CPU that copying takes on the two hosts together, in MHz · s. */
+double migration_copy_mhz_s(const struct migration_model *m);
+
+/* What the workload in the VM loses, in MHz · s, at this demand. */
+double migration_loss_mhz_s(const struct migration_model *m, double demand_mhz);
+
+#endif

@@ -1,0 +1,41 @@
+#include "core/demand/demand.h"
+
+double demand_cpu_mhz(const struct vm_sample *s)
+{
+    if (!s->present || isnan(s->cpu_used_mhz))
+        return UNKNOWN;
+    if (isnan(s->cpu_ready_ms) || !(s->interval_ms > 0) || isnan(s->core_mhz))
+        return s->cpu_used_mhz;
+    double wanted = s->cpu_run_ms + s->cpu_sleep_ms; /* NaN when either is not known */
+    double busy = wanted > 0 ? s->cpu_run_ms / wanted : 1;
+    double ready_mhz = s->cpu_ready_ms / s->interval_ms * s->core_mhz;
+
+    return s->cpu_used_mhz + busy * ready_mhz;
+}
+
+double demand_mem_mb(const struct vm_sample *s, double idle_percent)
+{
+    if (!s->present)
+        return UNKNOWN;
+    double working_set = !isnan(s->mem_active_mb) ? s->mem_active_mb : s->mem_guest_used_mb;
+
+    if (isnan(working_set))
+        working_set = s->mem_consumed_mb;
+    if (isnan(working_set))
+        return UNKNOWN;
+    double idle = s->mem_consumed_mb > working_set ? s->mem_consumed_mb - working_set : 0;
+    double overhead = isnan(s->mem_overhead_mb) ? 0 : s->mem_overhead_mb;
+
+    return working_set + idle_percent / 100 * idle + overhead;
+}
+
+void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_demand)
+{
+    for (uint32_t i = 0; i < snap->n_vms; i++) {
+        const struct vm *v = &snap->vms[i];
+        const struct alloc *set = &v->is.alloc[r];
+
+        ret_demand[i] =
+            vm_takes_part(snap, v) ? fmin(fmax(v->is.demand[r], set->reservation), set->limit) : 0;
+    }
+}

@@ -1,0 +1,110 @@
+/* The divvy's primitive: one parent, one quantity, its children. */
+#include "core/divvy/divvy.h"
+
+#include <stdlib.h>
+
+/* Where, as λ grows, a child leaves its reservation or arrives at its limit. */
+struct breakpoint {
+    double lambda;
+    double d_shares; /* how the sum of the shares that grow changes here */
+    double d_fixed;  /* how the sum of what is fixed changes here */
+};
+
+static int by_lambda(const void *a, const void *b)
+{
+    double x = ((const struct breakpoint *)a)->lambda;
+    double y = ((const struct breakpoint *)b)->lambda;
+
+    return (x > y) - (x < y);
+}
+
+static double share_of(const struct divvy_child *c, double lambda)
+{
+    return fmin(fmax(lambda * c->shares, c->reservation), c->limit);
+}
+
+/* Sweeps the breakpoints to the stretch in which everything is handed out, and solves for λ there. Sums are
+ * taken anew on that stretch, so that no rounding from the sweep is left in the result. */
+static double solve_lambda(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a)
+{
+    struct breakpoint *at = arena_array(a, struct breakpoint, (size_t)k * 2);
+    uint32_t n = 0;
+    double fixed = 0;
+
+    for (uint32_t i = 0; i < k; i++) {
+        const struct divvy_child *c = &children[i];
+        fixed += c->reservation;
+        if (c->shares <= 0 || c->limit <= c->reservation)
+            continue;
+        at[n++] = (struct breakpoint){c->reservation / c->shares, c->shares, -c->reservation};
+        if (c->limit < NO_LIMIT)
+            at[n++] = (struct breakpoint){c->limit / c->shares, -c->shares, c->limit};
+    }
+    qsort(at, n, sizeof at[0], by_lambda);
+    double growing = 0;
+    double from = 0;
+    double to = NO_LIMIT;
+    for (uint32_t i = 0; i < n; i++) {
+        growing += at[i].d_shares;
+        fixed += at[i].d_fixed;
+        from = at[i].lambda;
+        to = i + 1 < n ? at[i + 1].lambda : NO_LIMIT;
+        if (fixed + growing * to >= quantity)
+            break;
+    }
+    double exact_fixed = 0;
+    double exact_growing = 0;
+    for (uint32_t i = 0; i < k; i++) {
+        const struct divvy_child *c = &children[i];
+        if (c->shares > 0 && c->limit > c->reservation && c->reservation <= from * c->shares &&
+            c->limit >= (to < NO_LIMIT ? to * c->shares : c->limit) && c->limit > from * c->shares)
+            exact_growing += c->shares;
+        else
+            exact_fixed += share_of(c, from);
+    }
+    if (!(exact_growing > 0))
+        return from;
+    return fmin(fmax((quantity - exact_fixed) / exact_growing, from), to);
+}
+
+void divvy_parcel(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a,
+                  double *parcel)
+{
+    double reserved = 0;
+    double most = 0;
+    double most_without_shares = 0;
+
+    for (uint32_t i = 0; i < k; i++) {
+        reserved += children[i].reservation;
+        most += children[i].limit;
+        if (children[i].shares <= 0)
+            most_without_shares += children[i].limit - children[i].reservation;
+    }
+    if (reserved >= quantity) {
+        double scale = reserved > 0 ? quantity / reserved : 0;
+        for (uint32_t i = 0; i < k; i++)
+            parcel[i] = children[i].reservation * scale;
+        return;
+    }
+    if (most <= quantity) {
+        for (uint32_t i = 0; i < k; i++)
+            parcel[i] = children[i].limit;
+        return;
+    }
+    if (most - most_without_shares <= quantity) {
+        /* All who have shares are satisfied. Those who have none take equal parts of what is left: nothing
+         * stays idle while a child still wants it. */
+        struct divvy_child *rest = arena_array(a, struct divvy_child, k);
+        for (uint32_t i = 0; i < k; i++) {
+            rest[i] = children[i];
+            if (rest[i].shares > 0)
+                rest[i].reservation = rest[i].limit;
+            else
+                rest[i].shares = 1;
+        }
+        children = rest;
+    }
+    double lambda = solve_lambda(children, k, quantity, a);
+    for (uint32_t i = 0; i < k; i++)
+        parcel[i] = share_of(&children[i], lambda);
+}

@@ -1,0 +1,430 @@
+#include "core/layout/layout.h"
+
+#include <stdlib.h>
+
+/* Sums of the same numbers in another order may differ in their last digits; a MiB in a billion is no
+ * shortage. */
+#define ROUNDING 1e-6
+#define FULL (1 + 1e-9)
+
+/* ---- slots ---- */
+
+static void make_slots(struct layout *l)
+{
+    const struct snapshot *s = l->snap;
+
+    l->slot_host = arena_array(l->a, uint32_t, s->n_hosts);
+    l->host_slot = arena_array(l->a, uint32_t, s->n_hosts);
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        if (host_can_run_vms(&s->hosts[h]))
+            l->slot_host[l->n_slots++] = h;
+    l->n_on = l->n_slots;
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        l->host_slot[h] = IX_NONE;
+        if (s->hosts[h].is.state != HOST_ON && s->hosts[h].is.state != HOST_DISCONNECTED)
+            l->slot_host[l->n_slots++] = h;
+    }
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        l->host_slot[l->slot_host[i]] = i;
+    for (int r = 0; r < RES_COUNT; r++) {
+        l->norm[r] = arena_array(l->a, double, l->n_slots);
+        l->inverse[r] = arena_array(l->a, double, l->n_slots);
+        l->reserved[r] = arena_array(l->a, double, l->n_slots);
+    }
+    l->mem_taken = arena_array(l->a, double, l->n_slots);
+    l->mem_limit = arena_array(l->a, double, l->n_slots);
+    l->mem_free = arena_array(l->a, double, l->n_slots);
+    l->agents_ready = arena_array(l->a, bool, l->n_slots);
+    l->list = arena_array(l->a, struct unit_list, l->n_slots);
+    for (uint32_t i = 0; i < l->n_slots; i++) {
+        const struct host *h = &s->hosts[l->slot_host[i]];
+        for (int r = 0; r < RES_COUNT; r++)
+            l->inverse[r][i] = 1 / h->capacity[r];
+        l->mem_limit[i] = h->capacity[RES_MEM] * l->policy->mem_overcommit;
+        l->mem_free[i] = isnan(h->is.mem_free_mb) ? NO_LIMIT : h->is.mem_free_mb;
+        l->agents_ready[i] = true;
+        for (uint32_t j = 0; j < h->agents_required.n; j++) {
+            const struct vm *agent = &s->vms[h->agents_required.items[j]];
+            l->agents_ready[i] =
+                l->agents_ready[i] && agent->is.state == VM_ON && agent->host == l->slot_host[i];
+        }
+    }
+}
+
+/* ---- units ---- */
+
+static double mem_admitted(const struct policy *p, const struct vm_facts *v)
+{
+    double takes = 0;
+
+    switch (p->mem_admission) {
+    case MEM_ADMISSION_RESERVATION:
+        takes = v->alloc[RES_MEM].reservation;
+        break;
+    case MEM_ADMISSION_CONSUMED:
+        takes = fmax(v->consumed_mb, v->alloc[RES_MEM].reservation);
+        break;
+    case MEM_ADMISSION_CONFIGURED:
+        takes = v->mem_mb;
+        break;
+    case mem_admission_count:
+        break;
+    }
+    return takes + v->overhead_mb;
+}
+
+static bool cooling_down(const struct snapshot *s, const struct policy *p, const struct vm_facts *v)
+{
+    return v->last_migrated > 0 && s->time - v->last_migrated < p->cool_down_s;
+}
+
+enum check layout_vm_check(const struct snapshot *snap, const struct policy *policy,
+                           const struct rules *rules, uint32_t vm)
+{
+    const struct vm *v = &snap->vms[vm];
+
+    if (v->is.state != VM_ON || v->host == IX_NONE)
+        return CHECK_VM_NOT_RUNNING;
+    if (!vm_takes_part(snap, v))
+        return CHECK_VM_HOST_UNSEEN;
+    for (uint32_t i = 0; i < snap->n_migrations; i++)
+        if (snap->migrations[i].vm == vm)
+            return CHECK_VM_MIGRATING;
+    for (uint32_t i = 0; i < snap->n_pending; i++)
+        if (snap->pending[i].vm == vm)
+            return CHECK_VM_MIGRATING;
+    if (v->is.kind != VM_NORMAL)
+        return CHECK_VM_KIND;
+    if (v->is.automation == AUTOMATION_DISABLED)
+        return CHECK_VM_DISABLED;
+    if (v->is.demand_unknown)
+        return CHECK_VM_DEMAND_UNKNOWN;
+    if (cooling_down(l->snap, l->policy, &v->is))
+        return CHECK_VM_COOL_DOWN;
+    return l->rules->held[vm] ? CHECK_UNIT_HELD : CHECK_NONE;
+}
+
+static void weigh_unit(struct layout *l, double *const entitlement[RES_COUNT], uint32_t u)
+{
+    for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+        const struct vm_facts *v = &l->snap->vms[vm].is;
+        for (int r = 0; r < RES_COUNT; r++) {
+            l->unit_demand[r][u] += entitlement[r][vm];
+            l->unit_reserved[r][u] += v->alloc[r].reservation;
+        }
+        double takes = mem_admitted(l->policy, v);
+        l->unit_mem[u] += takes;
+        l->unit_phys[u] += fmax(takes, v->consumed_mb + v->overhead_mb);
+        l->unit_backed[u] += v->consumed_mb + v->overhead_mb;
+    }
+}
+
+/* Where all members may run. */
+static const uint64_t *common_hosts(struct layout *l, uint32_t u)
+{
+    const uint64_t *one = NULL;
+    uint64_t *both = NULL;
+
+    for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
+        const uint64_t *mine = l->rules->allowed[l->unit_vms[i]];
+        if (!mine)
+            continue;
+        if (!one) {
+            one = mine;
+            continue;
+        }
+        if (!both) {
+            both = arena_array(l->a, uint64_t, l->rules->words);
+            for (uint32_t w = 0; w < l->rules->words; w++)
+                both[w] = one[w];
+        }
+        for (uint32_t w = 0; w < l->rules->words; w++)
+            both[w] &= mine[w];
+    }
+    return both ? both : one;
+}
+
+struct by_place {
+    uint32_t slot, component, vm;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct by_place *x = a;
+    const struct by_place *y = b;
+
+    if (x->slot != y->slot)
+        return x->slot < y->slot ? -1 : 1;
+    if (x->component != y->component)
+        return x->component < y->component ? -1 : 1;
+    return (x->vm > y->vm) - (x->vm < y->vm);
+}
+
+static void alloc_units(struct layout *l, uint32_t n)
+{
+    l->unit_slot = arena_array(l->a, uint32_t, n);
+    l->unit_first = arena_array(l->a, uint32_t, n);
+    l->unit_from = arena_array(l->a, uint32_t, (size_t)n + 1);
+    l->unit_vms = arena_array(l->a, uint32_t, n);
+    l->unit_place = arena_array(l->a, uint32_t, n);
+    for (int r = 0; r < RES_COUNT; r++) {
+        l->unit_demand[r] = arena_array(l->a, double, n);
+        l->unit_reserved[r] = arena_array(l->a, double, n);
+    }
+    l->unit_mem = arena_array(l->a, double, n);
+    l->unit_phys = arena_array(l->a, double, n);
+    l->unit_backed = arena_array(l->a, double, n);
+    l->unit_allowed = arena_array(l->a, const uint64_t *, n);
+    l->unit_held = arena_array(l->a, enum check, n);
+}
+
+/* Units are numbered by slot, so that what the climb looks at together lies together. Sorting by counting:
+ * slot by slot, and within it by component only where a rule makes that necessary. */
+static uint32_t sort_places(struct layout *l, struct by_place *places)
+{
+    const struct snapshot *s = l->snap;
+    uint32_t n = 0;
+    bool affine = false;
+
+    for (uint32_t slot = 0; slot < l->n_slots; slot++) {
+        uint32_t from = n;
+        struct span vms = s->hosts[l->slot_host[slot]].vms;
+        affine = false;
+        for (uint32_t i = 0; i < vms.n; i++) {
+            uint32_t vm = vms.items[i];
+            if (!vm_takes_part(s, &s->vms[vm]))
+                continue;
+            affine = affine || l->rules->component[vm] != vm;
+            places[n++] = (struct by_place){slot, l->rules->component[vm], vm};
+        }
+        if (affine)
+            qsort(places + from, n - from, sizeof places[0], compare_places);
+    }
+    return n;
+}
+
+/* An affine set whose members are on several hosts is held until it has been brought together. */
+static void hold_scattered(struct layout *l)
+{
+    uint32_t *unit_of = arena_array(l->a, uint32_t, l->snap->n_vms); /* by component, + 1 */
+
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        uint32_t c = l->rules->component[l->unit_first[u]];
+        if (unit_of[c] == 0) {
+            unit_of[c] = u + 1;
+            continue;
+        }
+        uint32_t other = unit_of[c] - 1;
+        l->unit_held[u] = l->unit_held[u] == CHECK_NONE ? CHECK_RULE_AFFINITY : l->unit_held[u];
+        l->unit_held[other] = l->unit_held[other] == CHECK_NONE ? CHECK_RULE_AFFINITY : l->unit_held[other];
+    }
+}
+
+static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
+{
+    const struct snapshot *s = l->snap;
+    struct by_place *places = arena_array(l->a, struct by_place, s->n_vms);
+    uint32_t n = sort_places(l, places);
+
+    l->in_flight = arena_array(l->a, bool, s->n_vms);
+    for (uint32_t i = 0; i < s->n_migrations; i++)
+        l->in_flight[s->migrations[i].vm] = true;
+    for (uint32_t i = 0; i < s->n_pending; i++)
+        if (s->pending[i].vm != IX_NONE)
+            l->in_flight[s->pending[i].vm] = true;
+    alloc_units(l, n);
+    l->vm_unit = arena_array(l->a, uint32_t, s->n_vms);
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        l->vm_unit[i] = IX_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        bool same =
+            i > 0 && places[i].slot == places[i - 1].slot && places[i].component == places[i - 1].component;
+        if (!same) {
+            l->unit_from[l->n_units] = i;
+            l->unit_slot[l->n_units] = places[i].slot;
+            l->unit_first[l->n_units] = places[i].vm;
+            l->n_units++;
+        }
+        uint32_t u = l->n_units - 1;
+        l->unit_vms[i] = places[i].vm;
+        l->vm_unit[places[i].vm] = u;
+        enum check held = layout_vm_check(l, places[i].vm);
+        if (l->unit_held[u] == CHECK_NONE)
+            l->unit_held[u] = held;
+        l->unit_from[u + 1] = i + 1;
+    }
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        weigh_unit(l, entitlement, u);
+        l->unit_allowed[u] = common_hosts(l, u);
+    }
+    hold_scattered(l);
+}
+
+/* ---- sums ---- */
+
+static void set_norm(struct layout *l, enum resource r, uint32_t slot, double norm)
+{
+    double old = l->norm[r][slot];
+
+    l->norm[r][slot] = norm;
+    if (slot >= l->n_on)
+        return;
+    l->sum[r] += norm - old;
+    l->sum_squares[r] += norm * norm - old * old;
+    l->over[r] += (uint32_t)(norm > FULL) - (uint32_t)(old > FULL);
+}
+
+static void count_apart(struct layout *l, uint32_t vm, uint32_t slot, int by)
+{
+    for (uint32_t i = l->rules->groups_from[vm]; i < l->rules->groups_from[vm + 1]; i++) {
+        uint16_t *n = &l->apart[(size_t)l->rules->groups_of[i] * l->n_slots + slot];
+        *n = (uint16_t)(*n + by);
+    }
+}
+
+/* Everything that a unit weighs on a slot, added or taken away (by = -1). */
+static void weigh_on(struct layout *l, uint32_t u, uint32_t slot, int by)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        set_norm(l, (enum resource)r, slot,
+                 l->norm[r][slot] + by * l->unit_demand[r][u] * l->inverse[r][slot]);
+        l->reserved[r][slot] += by * l->unit_reserved[r][u];
+    }
+    l->mem_taken[slot] += by * l->unit_mem[u];
+    for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++)
+        count_apart(l, l->unit_vms[i], slot, by);
+}
+
+static void list_add(struct layout *l, uint32_t u, uint32_t slot)
+{
+    struct unit_list *list = &l->list[slot];
+
+    list->items = arena_grow(l->a, list->items, list->n, &list->cap, sizeof list->items[0]);
+    l->unit_place[u] = list->n;
+    list->items[list->n++] = u;
+}
+
+static void list_remove(struct layout *l, uint32_t u, uint32_t slot)
+{
+    struct unit_list *list = &l->list[slot];
+    uint32_t last = list->items[--list->n];
+
+    list->items[l->unit_place[u]] = last;
+    l->unit_place[last] = l->unit_place[u];
+}
+
+/* A VM on its way weighs on both ends, and its destination's free memory is spoken for. */
+static void add_in_flight(struct layout *l, uint32_t vm, uint32_t to_host)
+{
+    uint32_t u = l->vm_unit[vm];
+    uint32_t slot = to_host == IX_NONE ? IX_NONE : l->host_slot[to_host];
+
+    if (u == IX_NONE || slot == IX_NONE || slot == l->unit_slot[u])
+        return;
+    for (int r = 0; r < RES_COUNT; r++) {
+        double part = l->unit_demand[r][u] * l->inverse[r][slot];
+        set_norm(l, (enum resource)r, slot, l->norm[r][slot] + part);
+        l->reserved[r][slot] += l->unit_reserved[r][u];
+    }
+    l->mem_taken[slot] += l->unit_mem[u];
+    l->mem_free[slot] -= l->unit_phys[u];
+    count_apart(l, vm, slot, 1);
+}
+
+void layout_init(struct layout *l, const struct snapshot *snap, const struct policy *policy,
+                 const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a)
+{
+    *l = (struct layout){.snap = snap, .policy = policy, .rules = rules, .a = a};
+    make_slots(l);
+    make_units(l, entitlement);
+    l->apart = arena_array(a, uint16_t, (size_t)rules->n_groups * l->n_slots);
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        list_add(l, u, l->unit_slot[u]);
+        weigh_on(l, u, l->unit_slot[u], 1);
+    }
+    for (uint32_t i = 0; i < snap->n_migrations; i++)
+        add_in_flight(l, snap->migrations[i].vm, snap->migrations[i].to);
+    for (uint32_t i = 0; i < snap->n_pending; i++)
+        if (snap->pending[i].action == ACTION_MIGRATE)
+            add_in_flight(l, snap->pending[i].vm, snap->pending[i].to);
+}
+
+void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot)
+{
+    uint32_t from = l->unit_slot[unit];
+
+    weigh_on(l, unit, from, -1);
+    weigh_on(l, unit, to_slot, 1);
+    l->mem_free[from] += l->unit_backed[unit];
+    l->mem_free[to_slot] -= l->unit_phys[unit];
+    list_remove(l, unit, from);
+    list_add(l, unit, to_slot);
+    l->unit_slot[unit] = to_slot;
+}
+
+/* ---- checks ---- */
+
+/* Members of the unit's own that are in the group: affine and apart at once is a conflict, so there is at
+ * most one. */
+bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t *ret_vm,
+                           uint32_t *ret_other)
+{
+    const struct rules *rules = l->rules;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+        for (uint32_t j = rules->groups_from[vm]; j < rules->groups_from[vm + 1]; j++) {
+            uint32_t g = rules->groups_of[j];
+            if (l->apart[(size_t)g * l->n_slots + slot] == 0)
+                continue;
+            if (!ret_vm)
+                return true;
+            *ret_vm = vm;
+            *ret_other = IX_NONE;
+            struct span vms = l->snap->rules[rules->group_rule[g]].vms;
+            for (uint32_t k = 0; k < vms.n; k++) {
+                uint32_t other = l->vm_unit[vms.items[k]];
+                if (vms.items[k] != vm && other != IX_NONE && l->unit_slot[other] == slot)
+                    *ret_other = vms.items[k];
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum check check_host_rules(const struct layout *l, uint32_t unit, uint32_t host)
+{
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        const struct vm *v = &l->snap->vms[l->unit_vms[i]];
+        if (v->compatible_given && !span_has(v->compatible_hosts, host))
+            return CHECK_INCOMPATIBLE;
+    }
+    return CHECK_RULE_VM_HOST;
+}
+
+enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
+{
+    if (to_slot >= l->n_on)
+        return CHECK_HOST_NOT_ON;
+    uint32_t host = l->slot_host[to_slot];
+
+    if (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host))
+        return check_host_rules(l, unit, host);
+    if (!l->agents_ready[to_slot])
+        return CHECK_AGENT_MISSING;
+    if (l->rules->n_groups > 0 && layout_apart_conflict(l, unit, to_slot, NULL, NULL))
+        return CHECK_RULE_ANTI_AFFINITY;
+    const struct host *h = &l->snap->hosts[host];
+    for (int r = 0; r < RES_COUNT; r++) {
+        double more = l->unit_reserved[r][unit];
+        if (more > 0 && l->reserved[r][to_slot] + more > h->capacity[r] + ROUNDING)
+            return r == RES_CPU ? CHECK_RESERVATION_CPU : CHECK_RESERVATION_MEM;
+    }
+    if (l->mem_taken[to_slot] + l->unit_mem[unit] > l->mem_limit[to_slot] + ROUNDING)
+        return CHECK_MEMORY;
+    if (l->unit_phys[unit] > l->mem_free[to_slot] + ROUNDING)
+        return CHECK_MEMORY_FREE;
+    return CHECK_NONE;
+}

@@ -1,0 +1,148 @@
+/* layout.h: the what-if copy of the cluster that a pass works on. The snapshot stays as it is.
+ *
+ * Hosts are *slots* here: those that can run VMs come first (0 ... n_on - 1, and only they count in the
+ * metrics), the others after them, so that VMs can leave a host that is being emptied. VMs that move together
+ * are *units*: one VM, or the members of an affine set that sit on one host. VMs of disconnected hosts take
+ * no part; a VM whose migration is in flight, or approved and not begun, is a unit that cannot be moved and
+ * weighs on both ends.
+ *
+ * The layout keeps running sums (Σ N and Σ N² per resource, over the slots that count), so that trying a move
+ * is O(1) and so is making it. N = Σ entitlement / capacity (§3.1.1).
+ */
+#ifndef BALLAST_CORE_LAYOUT_H
+#define BALLAST_CORE_LAYOUT_H
+
+#include "core/rules/rules.h"
+
+#include <ballast/plan.h>
+
+/* The units of a slot, in no particular order. */
+struct unit_list {
+    uint32_t *items;
+    uint32_t n;
+    size_t cap;
+};
+
+struct layout {
+    const struct snapshot *snap;
+    const struct policy *policy;
+    const struct rules *rules;
+    struct arena *a;
+
+    uint32_t n_slots, n_on;
+    uint32_t *slot_host;         /* slot -> host */
+    uint32_t *host_slot;         /* host -> slot; IX_NONE: a disconnected one */
+    double *norm[RES_COUNT];     /* N */
+    double *inverse[RES_COUNT];  /* 1 / capacity */
+    double *reserved[RES_COUNT]; /* Σ reservations */
+    double *mem_taken;           /* Σ of what the VMs take, by policy.mem_admission */
+    double *mem_limit;           /* capacity × policy.mem_overcommit */
+    double *mem_free;            /* physically free, after the moves so far; NO_LIMIT where not known */
+    bool *agents_ready;
+    struct unit_list *list;
+
+    double sum[RES_COUNT], sum_squares[RES_COUNT]; /* of N */
+    uint32_t over[RES_COUNT];                      /* slots with N > 1 */
+
+    uint32_t n_units;
+    uint32_t *unit_slot;
+    uint32_t *unit_first;           /* its VM with the lowest index */
+    uint32_t *unit_from, *unit_vms; /* unit_vms[unit_from[u] ... unit_from[u + 1]) */
+    uint32_t *unit_place;           /* where it stands in its slot's list */
+    double *unit_demand[RES_COUNT]; /* entitlement */
+    double *unit_reserved[RES_COUNT];
+    double *unit_mem;              /* what it takes, by policy.mem_admission */
+    double *unit_phys;             /* host memory that must be there for it: at least what backs it now */
+    double *unit_backed;           /* what its host gets back when it leaves */
+    const uint64_t **unit_allowed; /* hosts (not slots); NULL: every one */
+    enum check *unit_held;         /* CHECK_NONE: it may be moved for balance */
+    uint32_t *vm_unit;             /* IX_NONE: takes no part */
+    bool *in_flight;               /* by VM: migrating, or about to by an approved recommendation */
+
+    uint16_t *apart; /* [group × n_slots]: members of the anti-affinity group there */
+};
+
+/* entitlement: by resource, then VM. */
+void layout_init(struct layout *l, const struct snapshot *snap, const struct policy *policy,
+                 const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
+
+/* Moves the unit; the caller has checked. */
+void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);
+
+/* Whether the unit may go there: the first check that fails, in the order of names.h, or CHECK_NONE. Does not
+ * ask whether the unit may be moved at all (unit_held), nor whether it pays. */
+enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot);
+
+/* The same for the rules alone: which VM of the unit is in the way, and which other (IX_NONE: none in
+ * particular). */
+bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t *ret_vm,
+                           uint32_t *ret_other);
+
+/* Whether the VM may be moved for balance: what its own state says, without asking about any host. */
+enum check layout_vm_check(const struct layout *l, uint32_t vm);
+
+/* ---- metrics ---- */
+
+/* ½ : ½, or 3 : 1 towards the one resource that some host is short of. */
+void layout_weights(const struct layout *l, double ret_weight[RES_COUNT]);
+
+double layout_sigma(const struct layout *l, enum resource r);
+
+/* With the weights of this very state. */
+double layout_imbalance(const struct layout *l);
+
+/* 0.1 · (5 - level) · √(2 / n) */
+double layout_target(uint32_t n_on, int64_t level);
+
+void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a);
+
+/* What moving a unit would do to the imbalance, with the weights held at what they are before the move. All
+ * that depends only on the unit and where it is, computed once: */
+struct trial {
+    double n; /* slots that count */
+    double weight[RES_COUNT];
+    double demand[RES_COUNT];
+    double sum[RES_COUNT], sum_squares[RES_COUNT]; /* without the unit */
+};
+
+static inline void trial_begin(const struct layout *l, const double weight[RES_COUNT], uint32_t unit,
+                               struct trial *t)
+{
+    uint32_t s = l->unit_slot[unit];
+
+    t->n = l->n_on;
+    for (int r = 0; r < RES_COUNT; r++) {
+        double part = s < l->n_on ? l->unit_demand[r][unit] * l->inverse[r][s] : 0;
+        double norm = s < l->n_on ? l->norm[r][s] : 0;
+        t->weight[r] = weight[r];
+        t->demand[r] = l->unit_demand[r][unit];
+        t->sum[r] = l->sum[r] - part;
+        t->sum_squares[r] = l->sum_squares[r] - (2 * norm - part) * part;
+    }
+}
+
+/* The imbalance with the unit on a host with these N and 1 / capacity. Never rises when norm falls, so the
+ * least N of several equal hosts bounds them all. */
+static inline double trial_imbalance(const struct trial *t, const double norm[RES_COUNT],
+                                     const double inverse[RES_COUNT])
+{
+    double imbalance = 0;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double part = t->demand[r] * inverse[r];
+        double mean = (t->sum[r] + part) / t->n;
+        double variance = (t->sum_squares[r] + (2 * norm[r] + part) * part) / t->n - mean * mean;
+        imbalance += t->weight[r] * sqrt(variance > 0 ? variance : 0);
+    }
+    return imbalance;
+}
+
+static inline double trial_at(const struct layout *l, const struct trial *t, uint32_t slot)
+{
+    const double norm[RES_COUNT] = {l->norm[RES_CPU][slot], l->norm[RES_MEM][slot]};
+    const double inverse[RES_COUNT] = {l->inverse[RES_CPU][slot], l->inverse[RES_MEM][slot]};
+
+    return trial_imbalance(t, norm, inverse);
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* The cluster in figures: §3.1.1. */
+#include "core/layout/layout.h"
+#include "core/power/utilization.h"
+
+/* 3 : 1, by the paper's experiments. */
+#define WEIGHT_SHORT 0.75
+#define TARGET_STEP 0.1
+#define LEVEL_MAX 5
+
+void layout_weights(const struct layout *l, double ret_weight[RES_COUNT])
+{
+    bool cpu = l->over[RES_CPU] > 0;
+    bool mem = l->over[RES_MEM] > 0;
+
+    ret_weight[RES_CPU] = cpu == mem ? 0.5 : cpu ? WEIGHT_SHORT : 1 - WEIGHT_SHORT;
+    ret_weight[RES_MEM] = 1 - ret_weight[RES_CPU];
+}
+
+double layout_sigma(const struct layout *l, enum resource r)
+{
+    if (l->n_on == 0)
+        return 0;
+    double mean = l->sum[r] / l->n_on;
+    double variance = l->sum_squares[r] / l->n_on - mean * mean;
+
+    return sqrt(variance > 0 ? variance : 0);
+}
+
+double layout_imbalance(const struct layout *l)
+{
+    double weight[RES_COUNT];
+
+    layout_weights(l, weight);
+    return weight[RES_CPU] * layout_sigma(l, RES_CPU) + weight[RES_MEM] * layout_sigma(l, RES_MEM);
+}
+
+double layout_target(uint32_t n_on, int64_t level)
+{
+    return n_on == 0 ? 0 : TARGET_STEP * (double)(LEVEL_MAX - level) * sqrt(2.0 / n_on);
+}
+
+void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a)
+{
+    *ret = (struct metrics){.imbalance = layout_imbalance(l),
+                            .target = layout_target(l->n_on, l->policy->migration_threshold),
+                            .n_hosts = l->n_on};
+    layout_weights(l, ret->weight);
+    ret->hosts = arena_array(a, struct host_load, l->n_on);
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret->imbalance_of[r] = layout_sigma(l, (enum resource)r);
+        for (uint32_t i = 0; i < l->n_on; i++)
+            ret->hosts[i].n[r] = l->norm[r][i];
+    }
+    for (uint32_t i = 0; i < l->n_on; i++)
+        ret->hosts[i].host = l->slot_host[i];
+    utilization_scores(l, ret->dpm_high, ret->dpm_low);
+}

@@ -1,0 +1,220 @@
+#include "core/rules/rules.h"
+
+bool span_has(struct span s, uint32_t ix)
+{
+    uint32_t from = 0;
+    uint32_t to = s.n;
+
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+        if (s.items[mid] < ix)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from < s.n && s.items[from] == ix;
+}
+
+bool rules_in_force(const struct rules *rules, const struct rule *rule)
+{
+    return rule->is.enabled && (rule->is.mandatory || rules->with_preferred);
+}
+
+/* ---- where a VM may run ---- */
+
+static uint64_t *span_bitmap(const struct rules *r, struct span hosts, struct arena *a)
+{
+    uint64_t *bits = arena_array(a, uint64_t, r->words);
+
+    for (uint32_t i = 0; i < hosts.n; i++)
+        bits[hosts.items[i] / 64] |= (uint64_t)1 << (hosts.items[i] % 64);
+    return bits;
+}
+
+/* Narrows the VM's bitmap; returns whether anything is left of it. */
+static bool narrow(struct rules *r, uint32_t vm, const uint64_t *with, bool complement, struct arena *a)
+{
+    uint64_t *mine = arena_array(a, uint64_t, r->words);
+    uint32_t n_hosts = r->snap->n_hosts;
+    uint64_t any = 0;
+
+    for (uint32_t w = 0; w < r->words; w++) {
+        uint64_t all =
+            w + 1 < r->words || n_hosts % 64 == 0 ? UINT64_MAX : ((uint64_t)1 << (n_hosts % 64)) - 1;
+        mine[w] = (r->allowed[vm] ? r->allowed[vm][w] : all) & (complement ? ~with[w] : with[w]) & all;
+        any |= mine[w];
+    }
+    r->allowed[vm] = mine;
+    return any != 0;
+}
+
+static void add_conflict(struct rules *r, size_t *cap, uint32_t rule, uint32_t other, uint32_t vm,
+                         struct arena *a)
+{
+    r->conflicts = arena_grow(a, r->conflicts, r->n_conflicts, cap, sizeof r->conflicts[0]);
+    r->conflicts[r->n_conflicts++] = (struct rule_conflict){.rule = rule, .other = other, .vm = vm};
+    r->held[vm] = true;
+}
+
+/* Another VM-host rule of the VM, to name both sides of a contradiction. */
+static uint32_t other_vm_host_rule(const struct rules *r, uint32_t rule, uint32_t vm)
+{
+    for (uint32_t i = 0; i < r->snap->n_rules; i++) {
+        const struct rule *o = &r->snap->rules[i];
+        if (i != rule && (o->is.kind == RULE_HOST_AFFINE || o->is.kind == RULE_HOST_ANTI_AFFINE) &&
+            rules_in_force(r, o) && span_has(o->vms, vm))
+            return i;
+    }
+    return IX_NONE;
+}
+
+static void compile_hosts(struct rules *r, size_t *cap, struct arena *a)
+{
+    const struct snapshot *s = r->snap;
+
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        if (s->vms[i].compatible_given)
+            r->allowed[i] = span_bitmap(r, s->vms[i].compatible_hosts, a);
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        const struct rule *rule = &s->rules[i];
+        if (rule->is.kind != RULE_HOST_AFFINE && rule->is.kind != RULE_HOST_ANTI_AFFINE)
+            continue;
+        if (!rules_in_force(r, rule))
+            continue;
+        uint64_t *bits = span_bitmap(r, rule->hosts, a);
+        for (uint32_t j = 0; j < rule->vms.n; j++) {
+            uint32_t vm = rule->vms.items[j];
+            if (!narrow(r, vm, bits, rule->is.kind == RULE_HOST_ANTI_AFFINE, a))
+                add_conflict(r, cap, i, other_vm_host_rule(r, i, vm), vm, a);
+        }
+    }
+}
+
+/* ---- who stays together ---- */
+
+static uint32_t find_root(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+static void compile_components(struct rules *r)
+{
+    const struct snapshot *s = r->snap;
+
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        r->component[i] = i;
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        const struct rule *rule = &s->rules[i];
+        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(r, rule))
+            continue;
+        for (uint32_t j = 1; j < rule->vms.n; j++) {
+            uint32_t x = find_root(r->component, rule->vms.items[0]);
+            uint32_t y = find_root(r->component, rule->vms.items[j]);
+            /* the lowest member stands for the set */
+            if (x < y)
+                r->component[y] = x;
+            else
+                r->component[x] = y;
+        }
+    }
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        r->component[i] = find_root(r->component, i);
+}
+
+/* ---- who is kept apart ---- */
+
+static bool is_group(const struct rules *r, const struct rule *rule)
+{
+    return rule->is.kind == RULE_VM_ANTI_AFFINE && rule->vms.n > 1 && rules_in_force(r, rule);
+}
+
+static void compile_groups(struct rules *r, struct arena *a)
+{
+    const struct snapshot *s = r->snap;
+
+    r->group_rule = arena_array(a, uint32_t, s->n_rules);
+    r->groups_from = arena_array(a, uint32_t, (size_t)s->n_vms + 1);
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        if (!is_group(r, &s->rules[i]))
+            continue;
+        r->group_rule[r->n_groups++] = i;
+        for (uint32_t j = 0; j < s->rules[i].vms.n; j++)
+            r->groups_from[s->rules[i].vms.items[j] + 1]++;
+    }
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        r->groups_from[i + 1] += r->groups_from[i];
+    r->groups_of = arena_array(a, uint32_t, r->groups_from[s->n_vms]);
+    uint32_t *next = arena_array(a, uint32_t, s->n_vms);
+    for (uint32_t g = 0; g < r->n_groups; g++) {
+        struct span vms = s->rules[r->group_rule[g]].vms;
+        for (uint32_t j = 0; j < vms.n; j++)
+            r->groups_of[r->groups_from[vms.items[j]] + next[vms.items[j]]++] = g;
+    }
+}
+
+/* Two VMs that must be together and apart. */
+static void find_contradictions(struct rules *r, size_t *cap, struct arena *a)
+{
+    const struct snapshot *s = r->snap;
+    uint32_t *seen =
+        arena_array(a, uint32_t, s->n_vms);            /* by component: the last member met in a group, + 1 */
+    uint32_t *in = arena_array(a, uint32_t, s->n_vms); /* ... and the group it was met in, + 1 */
+
+    for (uint32_t g = 0; g < r->n_groups; g++) {
+        struct span vms = s->rules[r->group_rule[g]].vms;
+        for (uint32_t j = 0; j < vms.n; j++) {
+            uint32_t c = r->component[vms.items[j]];
+            if (in[c] == g + 1) {
+                uint32_t other = seen[c] - 1;
+                add_conflict(r, cap, r->group_rule[g],
+                             rules_find_vm_vm(r, RULE_VM_AFFINE, vms.items[j], other), vms.items[j], a);
+                r->held[other] = true;
+            }
+            in[c] = g + 1;
+            seen[c] = vms.items[j] + 1;
+        }
+    }
+}
+
+void rules_compile(const struct snapshot *snap, bool with_preferred, struct arena *a, struct rules *ret)
+{
+    size_t cap = 0;
+
+    *ret = (struct rules){.snap = snap, .with_preferred = with_preferred, .words = (snap->n_hosts + 63) / 64};
+    ret->allowed = arena_array(a, const uint64_t *, snap->n_vms);
+    ret->component = arena_array(a, uint32_t, snap->n_vms);
+    ret->held = arena_array(a, bool, snap->n_vms);
+    compile_hosts(ret, &cap, a);
+    compile_components(ret);
+    compile_groups(ret, a);
+    find_contradictions(ret, &cap, a);
+}
+
+uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host)
+{
+    for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
+        const struct rule *rule = &rules->snap->rules[i];
+        if (!rules_in_force(rules, rule) || !span_has(rule->vms, vm))
+            continue;
+        if (rule->is.kind == RULE_HOST_AFFINE && !span_has(rule->hosts, host))
+            return i;
+        if (rule->is.kind == RULE_HOST_ANTI_AFFINE && span_has(rule->hosts, host))
+            return i;
+    }
+    return IX_NONE;
+}
+
+uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32_t vm, uint32_t other)
+{
+    for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
+        const struct rule *rule = &rules->snap->rules[i];
+        if (rule->is.kind == kind && rules_in_force(rules, rule) && span_has(rule->vms, vm) &&
+            span_has(rule->vms, other))
+            return i;
+    }
+    return IX_NONE;
+}

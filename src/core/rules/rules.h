@@ -1,0 +1,60 @@
+/* rules.h: the rules in the form in which a move can be checked quickly (§3.3.1).
+ *
+ * - Where a VM may run at all (compatibility and mandatory VM-host rules together) is a bitmap over the
+ * hosts.
+ * - VMs that must stay together form components; the members of one that share a host move as one unit.
+ * - VMs that must be kept apart form groups; the layout counts each group's members on each host.
+ *
+ * Rules that contradict each other are named in `conflicts`; the VMs they leave no way out for are held where
+ * they are, and the other rules stay in force.
+ */
+#ifndef BALLAST_CORE_RULES_H
+#define BALLAST_CORE_RULES_H
+
+#include <ballast/arena.h>
+#include <ballast/snapshot.h>
+
+struct rule_conflict {
+    uint32_t rule, other, vm; /* other: IX_NONE where one rule alone cannot be kept */
+};
+
+struct rules {
+    const struct snapshot *snap;
+    bool with_preferred;
+    uint32_t words;           /* of a bitmap over the hosts */
+    const uint64_t **allowed; /* by VM; NULL: every host */
+    uint32_t *component;      /* by VM: the lowest member of its affine set, itself when it is alone */
+    bool *held;               /* by VM: in a conflict, so not moved */
+    uint32_t n_groups;        /* of anti-affinity */
+    uint32_t *group_rule;
+    uint32_t *groups_from, *groups_of; /* by VM: groups_of[groups_from[vm] ... groups_from[vm + 1]) */
+    struct rule_conflict *conflicts;
+    uint32_t n_conflicts;
+};
+
+static inline bool bitmap_has(const uint64_t *bits, uint32_t i)
+{
+    return (bits[i / 64] >> (i % 64)) & 1;
+}
+
+/* with_preferred: rules that are only preferred count as mandatory (the first of the two passes of §3.3.1).
+ */
+void rules_compile(const struct snapshot *snap, bool with_preferred, struct arena *a, struct rules *ret);
+
+/* Whether a rule is in force in this compilation. */
+bool rules_in_force(const struct rules *rules, const struct rule *rule);
+
+static inline bool rules_allow(const struct rules *rules, uint32_t vm, uint32_t host)
+{
+    return !rules->allowed[vm] || bitmap_has(rules->allowed[vm], host);
+}
+
+/* The VM-host rule that keeps the VM off the host, or IX_NONE if compatibility or nothing does. */
+uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host);
+
+/* The enabled VM-VM rule of this kind that both are in, or IX_NONE. */
+uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32_t vm, uint32_t other);
+
+bool span_has(struct span s, uint32_t ix);
+
+#endif

@@ -1,0 +1,284 @@
+#include "model/check.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A thousand petahertz or an exabyte of memory in one object is a mistake of unit, not a machine. */
+#define SIZE_ABSURD 1e12
+#define COUNT_ABSURD 1000000u
+/* Averages are summed in floating point, and may stick out of their own range by as much. */
+#define ROUNDING 1e-6
+
+static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu", [RES_MEM] = "mem"};
+static const char *const window_word[WINDOW_COUNT] = {
+    [WINDOW_5M] = "5m", [WINDOW_40M] = "40m", [WINDOW_60M] = "60m"};
+
+int place_error(const struct place *at, const char *field, const char *format, ...)
+{
+    char text[ERR_TEXT_MAX];
+    va_list ap;
+
+    va_start(ap, format);
+    (void)vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    if (at->ix == NO_IX)
+        return err_set(at->err, -EINVAL, "/%s/%s: %s", at->kind, field, text);
+    return err_set(at->err, -EINVAL, "/%s/%zu/%s: %s", at->kind, at->ix, field, text);
+}
+
+static int check_size(const struct place *at, const char *field, double v)
+{
+    if (isnan(v))
+        return place_error(at, field, "not a number, expected 0 or more");
+    if (v < 0)
+        return place_error(at, field, "%.12g is negative, expected 0 or more", v);
+    if (v > SIZE_ABSURD)
+        return place_error(at, field, "%.12g is absurd, expected at most %g", v, SIZE_ABSURD);
+    return 0;
+}
+
+/* A number of a struct, by its place in it. */
+struct size_field {
+    const char *name;
+    size_t offset;
+    bool optional; /* may be UNKNOWN */
+};
+
+static int check_sizes(const struct place *at, const void *of, const struct size_field *fields, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double v;
+        memcpy(&v, (const char *)of + fields[i].offset, sizeof v);
+        if (fields[i].optional && isnan(v))
+            continue;
+        int r = check_size(at, fields[i].name, v);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int check_id(const struct place *at, const char *id)
+{
+    return id && *id ? 0 : place_error(at, "id", "missing or empty, expected a text that is unique");
+}
+
+static int check_labels(const struct place *at, const struct labels *l)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (!l->items[i].key || !l->items[i].value)
+            return place_error(at, "labels", "a label without key or value, expected texts");
+    }
+    return 0;
+}
+
+static int check_automation(const struct place *at, const char *field, enum automation a)
+{
+    switch (a) {
+    case AUTOMATION_INHERIT:
+    case AUTOMATION_DISABLED:
+    case AUTOMATION_MANUAL:
+    case AUTOMATION_AUTOMATIC:
+        return 0;
+    case AUTOMATION_PARTIAL:
+    case AUTOMATION_FULL:
+    case automation_count:
+        break;
+    }
+    return place_error(at, field,
+                       "\"%s\" does not apply here, expected inherit, disabled, manual or automatic",
+                       automation_name(a));
+}
+
+static const struct size_field host_sizes[] = {
+    {"cpu_mhz", offsetof(struct host_facts, total[RES_CPU]), false},
+    {"mem_mb", offsetof(struct host_facts, total[RES_MEM]), false},
+    {"cpu_reserved_mhz", offsetof(struct host_facts, reserved[RES_CPU]), false},
+    {"mem_reserved_mb", offsetof(struct host_facts, reserved[RES_MEM]), false},
+    {"mem_free_mb", offsetof(struct host_facts, mem_free_mb), true},
+    {"power_idle_w", offsetof(struct host_facts, power_idle_w), true},
+    {"power_peak_w", offsetof(struct host_facts, power_peak_w), true},
+    {"boot_s", offsetof(struct host_facts, boot_s), true},
+    {"migration_rate_mb_s", offsetof(struct host_facts, migration_rate_mb_s), true},
+};
+
+/* A host that is not seen may be known by its name only: capacity is asked of the others. */
+static int check_capacity(const struct place *at, const struct host_facts *f)
+{
+    static const char *const total_field[RES_COUNT] = {"cpu_mhz", "mem_mb"};
+    static const char *const reserved_field[RES_COUNT] = {"cpu_reserved_mhz", "mem_reserved_mb"};
+    bool seen = f->state != HOST_DISCONNECTED;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        if (seen && f->total[r] <= 0)
+            return place_error(at, total_field[r], "%.12g, expected more than 0", f->total[r]);
+        if (f->reserved[r] > f->total[r] || (seen && f->reserved[r] >= f->total[r]))
+            return place_error(at, reserved_field[r],
+                               "%.12g leaves no capacity for VMs, expected less than the host's %.12g",
+                               f->reserved[r], f->total[r]);
+    }
+    if (seen && f->cores == 0)
+        return place_error(at, "cores", "0, expected 1 or more");
+    if (f->cores > COUNT_ABSURD)
+        return place_error(at, "cores", "%u is absurd, expected at most %u", f->cores, COUNT_ABSURD);
+    return 0;
+}
+
+int check_host(const struct seen_host *h, size_t ix, struct err *err)
+{
+    const struct place at = {.kind = "hosts", .ix = ix, .err = err};
+    int r;
+
+    if ((r = check_id(&at, h->is.id)) < 0 ||
+        (r = check_sizes(&at, &h->is, host_sizes, sizeof host_sizes / sizeof *host_sizes)) < 0 ||
+        (r = check_capacity(&at, &h->is)) < 0 || (r = check_automation(&at, "dpm", h->is.dpm)) < 0 ||
+        (r = check_labels(&at, &h->is.labels)) < 0)
+        return r;
+    if (h->is.power_peak_w < h->is.power_idle_w) /* false where one is not known */
+        return place_error(&at, "power_peak_w", "%.12g is below power_idle_w, expected at least %.12g",
+                           h->is.power_peak_w, h->is.power_idle_w);
+    if (h->is.migration_rate_mb_s <= 0)
+        return place_error(&at, "migration_rate_mb_s", "0, expected more than 0");
+    return 0;
+}
+
+static int check_alloc(const struct place *at, enum resource r, const struct alloc *a)
+{
+    char field[64];
+    int rc;
+
+    (void)snprintf(field, sizeof field, "%s/reservation", res_word[r]);
+    if ((rc = check_size(at, field, a->reservation)) < 0)
+        return rc;
+    (void)snprintf(field, sizeof field, "%s/shares", res_word[r]);
+    if ((rc = check_size(at, field, a->shares)) < 0)
+        return rc;
+    (void)snprintf(field, sizeof field, "%s/limit", res_word[r]);
+    if (a->limit != NO_LIMIT && (rc = check_size(at, field, a->limit)) < 0)
+        return rc;
+    if (a->limit < a->reservation)
+        return place_error(at, field, "%.12g is below the reservation, expected at least %.12g or null",
+                           a->limit, a->reservation);
+    return 0;
+}
+
+static int check_window(const struct place *at, enum window w, enum resource r, const struct demand_stats *s)
+{
+    const struct {
+        const char *name;
+        double value;
+    } parts[] = {{"mean", s->mean}, {"stddev", s->stddev}, {"min", s->min}, {"max", s->max}};
+    char field[64];
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].value >= 0 && parts[i].value <= SIZE_ABSURD)
+            continue;
+        (void)snprintf(field, sizeof field, "windows/%s/%s/%s", window_word[w], res_word[r], parts[i].name);
+        return check_size(at, field, parts[i].value);
+    }
+    double slack = ROUNDING * (1 + s->max);
+    if (s->min <= s->mean + slack && s->mean <= s->max + slack)
+        return 0;
+    (void)snprintf(field, sizeof field, "windows/%s/%s/mean", window_word[w], res_word[r]);
+    return place_error(at, field, "%.12g is outside of min and max, expected %.12g to %.12g", s->mean, s->min,
+                       s->max);
+}
+
+static const struct size_field vm_sizes[] = {
+    {"mem_mb", offsetof(struct vm_facts, mem_mb), false},
+    {"cpu/demand", offsetof(struct vm_facts, demand[RES_CPU]), false},
+    {"mem/demand", offsetof(struct vm_facts, demand[RES_MEM]), false},
+    {"mem/consumed", offsetof(struct vm_facts, consumed_mb), false},
+    {"mem/overhead", offsetof(struct vm_facts, overhead_mb), false},
+    {"stable_s", offsetof(struct vm_facts, stable_s), true},
+    {"dirty_mb_s", offsetof(struct vm_facts, dirty_mb_s), true},
+};
+
+static int check_vm_demand(const struct place *at, const struct vm_facts *f)
+{
+    int rc;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        if ((rc = check_alloc(at, (enum resource)r, &f->alloc[r])) < 0)
+            return rc;
+        if (f->state != VM_ON && f->demand[r] > 0)
+            return place_error(at, r == RES_CPU ? "cpu/demand" : "mem/demand",
+                               "%.12g though the VM is %s, expected 0", f->demand[r],
+                               vm_state_name(f->state));
+    }
+    for (int w = 0; w < WINDOW_COUNT; w++) {
+        for (int r = 0; r < RES_COUNT; r++) {
+            if ((rc = check_window(at, (enum window)w, (enum resource)r, &f->window[w][r])) < 0)
+                return rc;
+        }
+    }
+    if (f->alloc[RES_MEM].reservation > f->mem_mb)
+        return place_error(at, "mem/reservation",
+                           "%.12g is above the configured size, expected at most %.12g",
+                           f->alloc[RES_MEM].reservation, f->mem_mb);
+    return 0;
+}
+
+int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
+{
+    const struct place at = {.kind = "vms", .ix = ix, .err = err};
+    int r;
+
+    if ((r = check_id(&at, v->is.id)) < 0 ||
+        (r = check_sizes(&at, &v->is, vm_sizes, sizeof vm_sizes / sizeof *vm_sizes)) < 0 ||
+        (r = check_automation(&at, "automation", v->is.automation)) < 0 ||
+        (r = check_labels(&at, &v->is.labels)) < 0)
+        return r;
+    if (v->is.vcpus == 0)
+        return place_error(&at, "vcpus", "0, expected 1 or more");
+    if (v->is.vcpus > COUNT_ABSURD)
+        return place_error(&at, "vcpus", "%u is absurd, expected at most %u", v->is.vcpus, COUNT_ABSURD);
+    if (v->is.mem_mb <= 0)
+        return place_error(&at, "mem_mb", "0, expected more than 0");
+    if (v->ft_peer && v->is.kind != VM_FT_PRIMARY && v->is.kind != VM_FT_SECONDARY)
+        return place_error(&at, "ft_peer", "given though the kind is \"%s\", expected none",
+                           vm_kind_name(v->is.kind));
+    return check_vm_demand(&at, &v->is);
+}
+
+int check_pool(const struct seen_pool *p, size_t ix, struct err *err)
+{
+    const struct place at = {.kind = "pools", .ix = ix, .err = err};
+    int rc;
+
+    if ((rc = check_id(&at, p->is.id)) < 0)
+        return rc;
+    for (int r = 0; r < RES_COUNT; r++) {
+        if ((rc = check_alloc(&at, (enum resource)r, &p->is.alloc[r])) < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int check_rule(const struct seen_rule *r, size_t ix, struct err *err)
+{
+    const struct place at = {.kind = "rules", .ix = ix, .err = err};
+    bool of_hosts = r->is.kind == RULE_HOST_AFFINE || r->is.kind == RULE_HOST_ANTI_AFFINE;
+    int rc = check_id(&at, r->is.id);
+
+    if (rc < 0)
+        return rc;
+    if (!of_hosts && r->hosts.n > 0)
+        return place_error(&at, "hosts", "given though the kind is \"%s\", expected none",
+                           rule_kind_name(r->is.kind));
+    return 0;
+}
+
+int check_ha(const struct ha_facts *ha, struct err *err)
+{
+    static const char *const field[RES_COUNT] = {"cpu_percent", "mem_percent"};
+    const struct place at = {.kind = "ha", .ix = NO_IX, .err = err};
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        if (!(ha->percent[r] >= 0 && ha->percent[r] <= 100))
+            return place_error(&at, field[r], "%.12g is not a percentage, expected 0 to 100", ha->percent[r]);
+    }
+    return 0;
+}

@@ -1,0 +1,68 @@
+#include <ballast/facts.h>
+
+#include <string.h>
+
+/* What vSphere calls normal shares, so that a cluster whose source has none divides as people expect. */
+#define VM_CPU_SHARES_PER_VCPU 1000.0
+#define VM_MEM_SHARES_PER_MB 10.0
+#define POOL_CPU_SHARES 4000.0
+#define POOL_MEM_SHARES 163840.0
+
+void host_facts_default(struct host_facts *f)
+{
+    *f = (struct host_facts){
+        .state = HOST_ON,
+        .mem_free_mb = UNKNOWN,
+        .power_idle_w = UNKNOWN,
+        .power_peak_w = UNKNOWN,
+        .boot_s = UNKNOWN,
+        .dpm = AUTOMATION_INHERIT,
+        .migration_rate_mb_s = UNKNOWN,
+    };
+}
+
+void vm_facts_default(struct vm_facts *f)
+{
+    uint32_t vcpus = f->vcpus;
+    double mem_mb = f->mem_mb;
+
+    *f = (struct vm_facts){
+        .state = VM_ON,
+        .kind = VM_NORMAL,
+        .automation = AUTOMATION_INHERIT,
+        .vcpus = vcpus,
+        .mem_mb = mem_mb,
+        .alloc = {[RES_CPU] = {.limit = NO_LIMIT, .shares = VM_CPU_SHARES_PER_VCPU * vcpus},
+                  [RES_MEM] = {.limit = NO_LIMIT, .shares = VM_MEM_SHARES_PER_MB * mem_mb}},
+        .consumed_mb = mem_mb,
+        .stable_s = UNKNOWN,
+        .dirty_mb_s = UNKNOWN,
+    };
+}
+
+void vm_facts_windows(struct vm_facts *f)
+{
+    for (int w = 0; w < WINDOW_COUNT; w++) {
+        for (int r = 0; r < RES_COUNT; r++) {
+            double now = f->demand[r];
+            f->window[w][r] = (struct demand_stats){.mean = now, .min = now, .max = now};
+        }
+    }
+}
+
+void pool_facts_default(struct pool_facts *f)
+{
+    *f = (struct pool_facts){
+        .alloc = {[RES_CPU] = {.limit = NO_LIMIT, .shares = POOL_CPU_SHARES, .expandable = true},
+                  [RES_MEM] = {.limit = NO_LIMIT, .shares = POOL_MEM_SHARES, .expandable = true}},
+    };
+}
+
+void rule_facts_default(struct rule_facts *f, enum rule_kind kind)
+{
+    *f = (struct rule_facts){
+        .kind = kind,
+        .enabled = true,
+        .mandatory = kind == RULE_VM_AFFINE || kind == RULE_VM_ANTI_AFFINE,
+    };
+}

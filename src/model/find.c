@@ -1,0 +1,43 @@
+#include <ballast/snapshot.h>
+
+#include <string.h>
+
+/* The id is the first member of the facts, and these the first of each object: one search for all kinds. */
+static uint32_t find(const void *items, uint32_t n, size_t stride, const char *id)
+{
+    uint32_t low = 0;
+    uint32_t high = n;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        const char *const *at = (const void *)((const char *)items + mid * stride);
+        int order = strcmp(*at, id);
+        if (order == 0)
+            return mid;
+        if (order < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return IX_NONE;
+}
+
+uint32_t snapshot_find_host(const struct snapshot *s, const char *id)
+{
+    return find(s->hosts, s->n_hosts, sizeof *s->hosts, id);
+}
+
+uint32_t snapshot_find_vm(const struct snapshot *s, const char *id)
+{
+    return find(s->vms, s->n_vms, sizeof *s->vms, id);
+}
+
+uint32_t snapshot_find_pool(const struct snapshot *s, const char *id)
+{
+    return find(s->pools, s->n_pools, sizeof *s->pools, id);
+}
+
+uint32_t snapshot_find_rule(const struct snapshot *s, const char *id)
+{
+    return find(s->rules, s->n_rules, sizeof *s->rules, id);
+}

@@ -1,0 +1,509 @@
+#include "model/freeze.h"
+
+#include "model/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A kind of object, sorted by id. */
+struct entry {
+    const char *id;
+    uint32_t seen; /* index in the inventory */
+};
+
+struct index {
+    const char *kind;
+    struct entry *sorted; /* the position here is the index in the snapshot */
+    uint32_t *rank;       /* index in the inventory -> index in the snapshot */
+    uint32_t n;
+};
+
+struct freeze {
+    const struct inventory *inv;
+    struct arena *a;
+    struct snapshot *s;
+    struct err *err;
+    struct index hosts, vms, pools, rules;
+};
+
+static int by_id(const void *a, const void *b)
+{
+    const struct entry *x = a;
+    const struct entry *y = b;
+    int order = strcmp(x->id, y->id);
+
+    if (order != 0)
+        return order;
+    return (x->seen > y->seen) - (x->seen < y->seen);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint32_t *x = a;
+    const uint32_t *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct label *x = a;
+    const struct label *y = b;
+
+    return strcmp(x->key, y->key);
+}
+
+/* items: n structs of `stride` bytes, the id of which is their first member. */
+static int index_init(struct freeze *f, const char *kind, const void *items, size_t n, size_t stride,
+                      struct index *ret)
+{
+    if (n >= IX_NONE)
+        return err_set(f->err, -EINVAL, "/%s: %zu objects are absurd, expected fewer than %u", kind, n,
+                       IX_NONE);
+    struct index x = {
+        .kind = kind,
+        .sorted = arena_array(f->a, struct entry, n),
+        .rank = arena_array(f->a, uint32_t, n),
+        .n = (uint32_t)n,
+    };
+
+    for (uint32_t i = 0; i < x.n; i++) {
+        const char *const *id = (const void *)((const char *)items + i * stride);
+        x.sorted[i] = (struct entry){.id = *id, .seen = i};
+    }
+    if (x.n > 0)
+        qsort(x.sorted, x.n, sizeof *x.sorted, by_id);
+    for (uint32_t i = 0; i < x.n; i++) {
+        x.rank[x.sorted[i].seen] = i;
+        if (i > 0 && strcmp(x.sorted[i].id, x.sorted[i - 1].id) == 0)
+            return err_set(f->err, -EINVAL, "/%s/%u/id: \"%s\" is the id of /%s/%u already, expected another",
+                           kind, x.sorted[i].seen, x.sorted[i].id, kind, x.sorted[i - 1].seen);
+    }
+    *ret = x;
+    return 0;
+}
+
+static uint32_t index_find(const struct index *x, const char *id)
+{
+    uint32_t low = 0;
+    uint32_t high = x->n;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        int order = strcmp(x->sorted[mid].id, id);
+        if (order == 0)
+            return mid;
+        if (order < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return IX_NONE;
+}
+
+/* What the object at `field` refers to; id NULL is none. */
+static int resolve(const struct place *at, const char *field, const struct index *x, const char *id,
+                   uint32_t *ret)
+{
+    if (!id) {
+        *ret = IX_NONE;
+        return 0;
+    }
+    uint32_t ix = index_find(x, id);
+    if (ix == IX_NONE)
+        return place_error(at, field, "no object of /%s has the id \"%s\", expected one that is there",
+                           x->kind, id);
+    *ret = ix;
+    return 0;
+}
+
+static int resolve_all(struct freeze *f, const struct place *at, const char *field, const struct index *x,
+                       const struct ids *ids, struct span *ret)
+{
+    if (ids->n == 0) {
+        *ret = (struct span){0};
+        return 0;
+    }
+    uint32_t *items = arena_array(f->a, uint32_t, ids->n);
+
+    for (uint32_t i = 0; i < ids->n; i++) {
+        items[i] = index_find(x, ids->items[i]);
+        if (items[i] == IX_NONE) {
+            char item[64];
+            (void)snprintf(item, sizeof item, "%s/%u", field, i);
+            return resolve(at, item, x, ids->items[i], &items[i]);
+        }
+    }
+    qsort(items, ids->n, sizeof *items, by_value);
+    for (uint32_t i = 1; i < ids->n; i++) {
+        if (items[i] == items[i - 1])
+            return place_error(at, field, "\"%s\" is listed twice, expected once", x->sorted[items[i]].id);
+    }
+    *ret = (struct span){.items = items, .n = ids->n};
+    return 0;
+}
+
+/* By key, so that their order says nothing. */
+static int sort_labels(struct freeze *f, const struct place *at, struct labels *l)
+{
+    if (l->n == 0) {
+        l->items = NULL;
+        return 0;
+    }
+    struct label *items = arena_array(f->a, struct label, l->n);
+
+    memcpy(items, l->items, l->n * sizeof *items);
+    qsort(items, l->n, sizeof *items, by_key);
+    for (uint32_t i = 1; i < l->n; i++) {
+        if (strcmp(items[i].key, items[i - 1].key) == 0)
+            return place_error(at, "labels", "\"%s\" is given twice, expected once", items[i].key);
+    }
+    l->items = items;
+    return 0;
+}
+
+static int freeze_hosts(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+
+    s->n_hosts = f->hosts.n;
+    s->hosts = arena_array(f->a, struct host, s->n_hosts);
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        const struct place at = {.kind = "hosts", .ix = i, .err = f->err};
+        const struct seen_host *seen = &f->inv->hosts[i];
+        struct host *h = &s->hosts[f->hosts.rank[i]];
+        int r;
+
+        h->is = seen->is;
+        if (!h->is.name)
+            h->is.name = h->is.id;
+        for (int res = 0; res < RES_COUNT; res++)
+            h->capacity[res] = h->is.total[res] - h->is.reserved[res];
+        if ((r = resolve_all(f, &at, "agents_required", &f->vms, &seen->agents_required,
+                             &h->agents_required)) < 0 ||
+            (r = sort_labels(f, &at, &h->is.labels)) < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* A VM that runs does so somewhere, and on a host that can be running. */
+static int check_vm_place(const struct freeze *f, const struct place *at, const struct vm *v)
+{
+    if (v->is.state != VM_ON)
+        return 0;
+    if (v->host == IX_NONE)
+        return place_error(at, "host", "missing though the VM is on, expected the id of its host");
+    const struct host *h = &f->s->hosts[v->host];
+    if (h->is.state == HOST_STANDBY || h->is.state == HOST_MAINTENANCE)
+        return place_error(at, "host", "\"%s\" is in %s though the VM is on, expected a host that runs VMs",
+                           h->is.id, host_state_name(h->is.state));
+    return 0;
+}
+
+static int freeze_vms(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+
+    s->n_vms = f->vms.n;
+    s->vms = arena_array(f->a, struct vm, s->n_vms);
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        const struct place at = {.kind = "vms", .ix = i, .err = f->err};
+        const struct seen_vm *seen = &f->inv->vms[i];
+        struct vm *v = &s->vms[f->vms.rank[i]];
+        int r;
+
+        v->is = seen->is;
+        if (!v->is.name)
+            v->is.name = v->is.id;
+        v->compatible_given = seen->compatible_given;
+        if ((r = resolve(&at, "host", &f->hosts, seen->host, &v->host)) < 0 ||
+            (r = resolve(&at, "pool", &f->pools, seen->pool, &v->pool)) < 0 ||
+            (r = resolve(&at, "ft_peer", &f->vms, seen->ft_peer, &v->ft_peer)) < 0 ||
+            (r = check_vm_place(f, &at, v)) < 0 || (r = sort_labels(f, &at, &v->is.labels)) < 0)
+            return r;
+        if (seen->compatible_given && (r = resolve_all(f, &at, "compatible_hosts", &f->hosts,
+                                                       &seen->compatible_hosts, &v->compatible_hosts)) < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* The halves of a pair know each other, and are one of each kind. */
+static int check_ft_pairs(const struct freeze *f)
+{
+    const struct snapshot *s = f->s;
+
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        const struct place at = {.kind = "vms", .ix = i, .err = f->err};
+        uint32_t ix = f->vms.rank[i];
+        const struct vm *v = &s->vms[ix];
+        if (v->ft_peer == IX_NONE)
+            continue;
+        const struct vm *peer = &s->vms[v->ft_peer];
+        enum vm_kind expected = v->is.kind == VM_FT_PRIMARY ? VM_FT_SECONDARY : VM_FT_PRIMARY;
+        if (peer->is.kind != expected)
+            return place_error(&at, "ft_peer", "\"%s\" is of kind \"%s\", expected %s", peer->is.id,
+                               vm_kind_name(peer->is.kind), vm_kind_name(expected));
+        if (peer->ft_peer != IX_NONE && peer->ft_peer != ix)
+            return place_error(&at, "ft_peer", "\"%s\" is the peer of \"%s\", expected \"%s\"", peer->is.id,
+                               s->vms[peer->ft_peer].is.id, v->is.id);
+    }
+    return 0;
+}
+
+/* The VMs in state on, host by host: counted, then dealt out, which leaves each span ascending. */
+static void collect_vms_of_hosts(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+    uint32_t *items = arena_array(f->a, uint32_t, s->n_vms);
+    uint32_t *next = arena_array(f->a, uint32_t, s->n_hosts);
+    uint32_t start = 0;
+
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        if (s->vms[i].is.state == VM_ON)
+            s->hosts[s->vms[i].host].vms.n++;
+    }
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        s->hosts[h].vms.items = items + start;
+        next[h] = start;
+        start += s->hosts[h].vms.n;
+    }
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        if (s->vms[i].is.state == VM_ON)
+            items[next[s->vms[i].host]++] = i;
+    }
+}
+
+static int freeze_pools(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+
+    s->n_pools = f->pools.n;
+    s->pools = arena_array(f->a, struct pool, s->n_pools);
+    for (uint32_t i = 0; i < s->n_pools; i++) {
+        const struct place at = {.kind = "pools", .ix = i, .err = f->err};
+        struct pool *p = &s->pools[f->pools.rank[i]];
+
+        p->is = f->inv->pools[i].is;
+        if (!p->is.name)
+            p->is.name = p->is.id;
+        int r = resolve(&at, "parent", &f->pools, f->inv->pools[i].parent, &p->parent);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* From each pool up to the root or to one that was seen to lead there: every pool is stepped over once. */
+static int check_pool_tree(struct freeze *f)
+{
+    enum { UNSEEN, ON_THE_WAY, LEADS_TO_ROOT };
+    const struct snapshot *s = f->s;
+    unsigned char *mark = arena_array(f->a, unsigned char, s->n_pools);
+
+    for (uint32_t i = 0; i < s->n_pools; i++) {
+        const struct place at = {.kind = "pools", .ix = i, .err = f->err};
+        uint32_t start = f->pools.rank[i];
+        uint32_t p = start;
+        while (p != IX_NONE && mark[p] == UNSEEN) {
+            mark[p] = ON_THE_WAY;
+            p = s->pools[p].parent;
+        }
+        if (p != IX_NONE && mark[p] == ON_THE_WAY)
+            return place_error(&at, "parent", "the parents of \"%s\" go round in a circle, expected a tree",
+                               s->pools[p].is.id);
+        for (p = start; p != IX_NONE && mark[p] == ON_THE_WAY; p = s->pools[p].parent)
+            mark[p] = LEADS_TO_ROOT;
+    }
+    return 0;
+}
+
+static int freeze_rules(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+
+    s->n_rules = f->rules.n;
+    s->rules = arena_array(f->a, struct rule, s->n_rules);
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        const struct place at = {.kind = "rules", .ix = i, .err = f->err};
+        const struct seen_rule *seen = &f->inv->rules[i];
+        struct rule *rule = &s->rules[f->rules.rank[i]];
+        int r;
+
+        rule->is = seen->is;
+        if (!rule->is.name)
+            rule->is.name = rule->is.id;
+        if ((r = resolve_all(f, &at, "vms", &f->vms, &seen->vms, &rule->vms)) < 0 ||
+            (r = resolve_all(f, &at, "hosts", &f->hosts, &seen->hosts, &rule->hosts)) < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int migration_order(const void *a, const void *b)
+{
+    const struct migration *x = a;
+    const struct migration *y = b;
+
+    return (x->vm > y->vm) - (x->vm < y->vm);
+}
+
+static int freeze_migrations(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+    const struct inventory *inv = f->inv;
+    unsigned char *moving = arena_array(f->a, unsigned char, s->n_vms);
+
+    s->n_migrations = (uint32_t)inv->n_migrations;
+    s->migrations = arena_array(f->a, struct migration, s->n_migrations);
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        const struct place at = {.kind = "migrations", .ix = i, .err = f->err};
+        const struct seen_migration *seen = &inv->migrations[i];
+        struct migration *m = &s->migrations[i];
+        int r;
+
+        if (!seen->vm || !seen->from || !seen->to)
+            return place_error(&at,
+                               !seen->vm     ? "vm"
+                               : !seen->from ? "from"
+                                             : "to",
+                               "missing, expected an id");
+        if ((r = resolve(&at, "vm", &f->vms, seen->vm, &m->vm)) < 0 ||
+            (r = resolve(&at, "from", &f->hosts, seen->from, &m->from)) < 0 ||
+            (r = resolve(&at, "to", &f->hosts, seen->to, &m->to)) < 0)
+            return r;
+        m->started = seen->started;
+        const struct vm *v = &s->vms[m->vm];
+        if (v->is.state != VM_ON)
+            return place_error(&at, "vm", "\"%s\" is %s, expected a VM that is on", seen->vm,
+                               vm_state_name(v->is.state));
+        if (m->from == m->to)
+            return place_error(&at, "to", "\"%s\" is where it comes from, expected another host", seen->to);
+        if (v->host != m->from && v->host != m->to)
+            return place_error(&at, "vm", "\"%s\" runs on \"%s\", expected \"%s\" or \"%s\"", seen->vm,
+                               s->hosts[v->host].is.id, seen->from, seen->to);
+        if (moving[m->vm]++)
+            return place_error(&at, "vm", "\"%s\" is being migrated already, expected one migration of a VM",
+                               seen->vm);
+    }
+    if (s->n_migrations > 0)
+        qsort(s->migrations, s->n_migrations, sizeof *s->migrations, migration_order);
+    return 0;
+}
+
+static int pending_order(const void *a, const void *b)
+{
+    const struct pending *x = a;
+    const struct pending *y = b;
+
+    if (x->vm != y->vm)
+        return (x->vm > y->vm) - (x->vm < y->vm);
+    if (x->host != y->host)
+        return (x->host > y->host) - (x->host < y->host);
+    return (int)x->action - (int)y->action;
+}
+
+/* What an action must name: a migration its VM and where to, a placement its VM, the power of a host that. */
+static int check_pending(const struct place *at, const struct seen_pending *p)
+{
+    bool of_vm = p->action == ACTION_MIGRATE || p->action == ACTION_PLACE;
+
+    if (of_vm && !p->vm)
+        return place_error(at, "vm", "missing, expected the VM of a %s", action_kind_name(p->action));
+    if (of_vm && !p->to)
+        return place_error(at, "to", "missing, expected the destination of a %s",
+                           action_kind_name(p->action));
+    if (!of_vm && !p->host)
+        return place_error(at, "host", "missing, expected the host of a %s", action_kind_name(p->action));
+    return 0;
+}
+
+static int freeze_pending(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+    unsigned char *vm_seen = arena_array(f->a, unsigned char, s->n_vms);
+
+    s->n_pending = (uint32_t)f->inv->n_pending;
+    s->pending = arena_array(f->a, struct pending, s->n_pending);
+    for (uint32_t i = 0; i < s->n_pending; i++) {
+        const struct place at = {.kind = "pending", .ix = i, .err = f->err};
+        const struct seen_pending *seen = &f->inv->pending[i];
+        struct pending *p = &s->pending[i];
+        int r;
+
+        p->action = seen->action;
+        if ((r = check_pending(&at, seen)) < 0 || (r = resolve(&at, "vm", &f->vms, seen->vm, &p->vm)) < 0 ||
+            (r = resolve(&at, "from", &f->hosts, seen->from, &p->from)) < 0 ||
+            (r = resolve(&at, "to", &f->hosts, seen->to, &p->to)) < 0 ||
+            (r = resolve(&at, "host", &f->hosts, seen->host, &p->host)) < 0)
+            return r;
+        if (p->vm != IX_NONE && vm_seen[p->vm]++)
+            return place_error(&at, "vm", "\"%s\" has a pending action already, expected one a VM", seen->vm);
+    }
+    if (s->n_pending > 0)
+        qsort(s->pending, s->n_pending, sizeof *s->pending, pending_order);
+    return 0;
+}
+
+static int freeze_ha(struct freeze *f)
+{
+    const struct place at = {.kind = "ha", .ix = NO_IX, .err = f->err};
+    int r = check_ha(&f->inv->ha, f->err);
+
+    if (r < 0)
+        return r;
+    f->s->ha = f->inv->ha;
+    return resolve_all(f, &at, "failover_hosts", &f->hosts, &f->inv->ha_failover_hosts,
+                       &f->s->ha_failover_hosts);
+}
+
+static int check_each(const struct inventory *inv, struct err *err)
+{
+    int r = 0;
+
+    if (!inv->cluster || !*inv->cluster)
+        return err_set(err, -EINVAL, "/cluster: missing or empty, expected the cluster's name");
+    if (inv->n_hosts == 0)
+        return err_set(err, -EINVAL, "/hosts: empty, expected at least one host");
+    for (size_t i = 0; r == 0 && i < inv->n_hosts; i++)
+        r = check_host(&inv->hosts[i], i, err);
+    for (size_t i = 0; r == 0 && i < inv->n_vms; i++)
+        r = check_vm(&inv->vms[i], i, err);
+    for (size_t i = 0; r == 0 && i < inv->n_pools; i++)
+        r = check_pool(&inv->pools[i], i, err);
+    for (size_t i = 0; r == 0 && i < inv->n_rules; i++)
+        r = check_rule(&inv->rules[i], i, err);
+    return r;
+}
+
+static int index_all(struct freeze *f)
+{
+    const struct inventory *inv = f->inv;
+    int r;
+
+    if ((r = index_init(f, "hosts", inv->hosts, inv->n_hosts, sizeof *inv->hosts, &f->hosts)) < 0 ||
+        (r = index_init(f, "vms", inv->vms, inv->n_vms, sizeof *inv->vms, &f->vms)) < 0 ||
+        (r = index_init(f, "pools", inv->pools, inv->n_pools, sizeof *inv->pools, &f->pools)) < 0)
+        return r;
+    return index_init(f, "rules", inv->rules, inv->n_rules, sizeof *inv->rules, &f->rules);
+}
+
+int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err)
+{
+    struct snapshot s = {.cluster = inv->cluster, .time = inv->time};
+    struct freeze f = {.inv = inv, .a = a, .s = &s, .err = err};
+    int r;
+
+    /* in this order: each step relies on what the ones before it found to be right */
+    if ((r = check_each(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = freeze_hosts(&f)) < 0 ||
+        (r = freeze_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = freeze_vms(&f)) < 0 ||
+        (r = check_ft_pairs(&f)) < 0 || (r = freeze_rules(&f)) < 0 || (r = freeze_migrations(&f)) < 0 ||
+        (r = freeze_pending(&f)) < 0 || (r = freeze_ha(&f)) < 0)
+        return r;
+    collect_vms_of_hosts(&f);
+    *ret = s;
+    return 0;
+}

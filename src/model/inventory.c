@@ -1,0 +1,57 @@
+#include <ballast/inventory.h>
+
+#define INVENTORY_ADD(inv, a, items, n, cap)                                                                 \
+    ((inv)->items = arena_grow((a), (inv)->items, (inv)->n, &(inv)->cap, sizeof *(inv)->items),              \
+     &(inv)->items[(inv)->n++])
+
+struct seen_host *inventory_add_host(struct inventory *inv, struct arena *a)
+{
+    struct seen_host *h = INVENTORY_ADD(inv, a, hosts, n_hosts, cap_hosts);
+
+    *h = (struct seen_host){0};
+    host_facts_default(&h->is);
+    return h;
+}
+
+struct seen_vm *inventory_add_vm(struct inventory *inv, struct arena *a)
+{
+    struct seen_vm *v = INVENTORY_ADD(inv, a, vms, n_vms, cap_vms);
+
+    *v = (struct seen_vm){0};
+    vm_facts_default(&v->is);
+    return v;
+}
+
+struct seen_pool *inventory_add_pool(struct inventory *inv, struct arena *a)
+{
+    struct seen_pool *p = INVENTORY_ADD(inv, a, pools, n_pools, cap_pools);
+
+    *p = (struct seen_pool){0};
+    pool_facts_default(&p->is);
+    return p;
+}
+
+struct seen_rule *inventory_add_rule(struct inventory *inv, struct arena *a)
+{
+    struct seen_rule *r = INVENTORY_ADD(inv, a, rules, n_rules, cap_rules);
+
+    *r = (struct seen_rule){0};
+    rule_facts_default(&r->is, RULE_VM_AFFINE);
+    return r;
+}
+
+struct seen_migration *inventory_add_migration(struct inventory *inv, struct arena *a)
+{
+    struct seen_migration *m = INVENTORY_ADD(inv, a, migrations, n_migrations, cap_migrations);
+
+    *m = (struct seen_migration){0};
+    return m;
+}
+
+struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *a)
+{
+    struct seen_pending *p = INVENTORY_ADD(inv, a, pending, n_pending, cap_pending);
+
+    *p = (struct seen_pending){0};
+    return p;
+}

@@ -1,0 +1,221 @@
+#include "model/json_writer.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDENT 2
+#define WHOLE_MOST 1e15 /* whole numbers below it are exact, and readable without an exponent */
+#define REPLACEMENT "\xef\xbf\xbd"
+
+void json_writer_init(struct json_writer *w, struct strbuf *out)
+{
+    *w = (struct json_writer){.out = out};
+}
+
+static void new_line(struct json_writer *w)
+{
+    strbuf_puts(w->out, "\n");
+    for (unsigned i = 0; i < w->depth * INDENT; i++)
+        strbuf_add(w->out, " ", 1);
+}
+
+/* Length of the UTF-8 character that s begins with, 0 if it is none: overlong forms, surrogates and what is
+ * past the last code point are none. */
+static size_t utf8_length(const unsigned char *s)
+{
+    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 4;
+
+    if (n == 4 && (s[0] < 0xf0 || s[0] > 0xf4))
+        return 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+static void put_escaped(struct strbuf *out, unsigned char c)
+{
+    switch (c) {
+    case '"':
+        strbuf_puts(out, "\\\"");
+        break;
+    case '\\':
+        strbuf_puts(out, "\\\\");
+        break;
+    case '\n':
+        strbuf_puts(out, "\\n");
+        break;
+    case '\t':
+        strbuf_puts(out, "\\t");
+        break;
+    default:
+        strbuf_printf(out, "\\u%04x", c);
+        break;
+    }
+}
+
+static void put_string(struct strbuf *out, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    const unsigned char *plain = s; /* what needs no change is added in one piece */
+
+    strbuf_add(out, "\"", 1);
+    while (*s) {
+        size_t n = utf8_length(s);
+        bool escape = *s < ' ' || *s == '"' || *s == '\\' || *s == 0x7f;
+        if (n > 0 && !escape) {
+            s += n;
+            continue;
+        }
+        strbuf_add(out, plain, (size_t)(s - plain));
+        if (escape)
+            put_escaped(out, *s);
+        else
+            strbuf_puts(out, REPLACEMENT);
+        s++;
+        plain = s;
+    }
+    strbuf_add(out, plain, (size_t)(s - plain));
+    strbuf_add(out, "\"", 1);
+}
+
+/* Comma, line and key: whatever comes before a value. */
+static void begin_value(struct json_writer *w, const char *key)
+{
+    if (w->depth > 0) {
+        bool lines = w->open[w->depth - 1].layout == JSON_LINES;
+        if (!w->open[w->depth - 1].empty)
+            strbuf_puts(w->out, lines ? "," : ", ");
+        w->open[w->depth - 1].empty = false;
+        if (lines)
+            new_line(w);
+    }
+    assert(!key == (w->depth == 0 || w->open[w->depth - 1].container == JSON_ARRAY));
+    if (key) {
+        put_string(w->out, key);
+        strbuf_puts(w->out, ": ");
+    }
+}
+
+void json_begin(struct json_writer *w, const char *key, enum json_container container,
+                enum json_layout layout)
+{
+    assert(w->depth < JSON_DEPTH_MAX);
+    begin_value(w, key);
+    strbuf_puts(w->out, container == JSON_OBJECT ? "{" : "[");
+    w->open[w->depth].container = container;
+    w->open[w->depth].layout = layout;
+    w->open[w->depth].empty = true;
+    w->depth++;
+}
+
+void json_end(struct json_writer *w)
+{
+    assert(w->depth > 0);
+    w->depth--;
+    if (w->open[w->depth].layout == JSON_LINES && !w->open[w->depth].empty)
+        new_line(w);
+    strbuf_puts(w->out, w->open[w->depth].container == JSON_OBJECT ? "}" : "]");
+    if (w->depth == 0)
+        strbuf_puts(w->out, "\n");
+}
+
+void json_text(struct json_writer *w, const char *key, const char *value)
+{
+    begin_value(w, key);
+    if (value)
+        put_string(w->out, value);
+    else
+        strbuf_puts(w->out, "null");
+}
+
+void json_bool(struct json_writer *w, const char *key, bool value)
+{
+    begin_value(w, key);
+    strbuf_puts(w->out, value ? "true" : "false");
+}
+
+static void put_int(struct strbuf *out, int64_t value)
+{
+    char text[24];
+    char *at = text + sizeof text;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+    do {
+        *--at = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (value < 0)
+        *--at = '-';
+    strbuf_add(out, at, (size_t)(text + sizeof text - at));
+}
+
+void json_int(struct json_writer *w, const char *key, int64_t value)
+{
+    begin_value(w, key);
+    put_int(w->out, value);
+}
+
+void json_null(struct json_writer *w, const char *key)
+{
+    begin_value(w, key);
+    strbuf_puts(w->out, "null");
+}
+
+/* Most of a snapshot is whole numbers and tenths, and there are millions of them. A quotient of two whole
+ * numbers is rounded correctly, so that "n/10" as a decimal reads back as the same. */
+static bool put_simple(struct strbuf *out, double value)
+{
+    double tenths = value * 10;
+
+    if (!(fabs(tenths) < WHOLE_MOST))
+        return false;
+    int64_t n = llround(tenths);
+    if ((double)n / 10 != value)
+        return false;
+    if (n < 0)
+        strbuf_add(out, "-", 1);
+    n = n < 0 ? -n : n;
+    put_int(out, n / 10);
+    if (n % 10 != 0) {
+        char digit[2] = {'.', (char)('0' + n % 10)};
+        strbuf_add(out, digit, sizeof digit);
+    }
+    return true;
+}
+
+void json_exact(struct json_writer *w, const char *key, double value)
+{
+    char text[32];
+
+    begin_value(w, key);
+    if (!isfinite(value)) {
+        strbuf_puts(w->out, "null");
+        return;
+    }
+    if (put_simple(w->out, value))
+        return;
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    strbuf_puts(w->out, text);
+}
+
+void json_figure(struct json_writer *w, const char *key, double value)
+{
+    begin_value(w, key);
+    if (!isfinite(value))
+        strbuf_puts(w->out, "null");
+    else
+        strbuf_printf(w->out, "%.12g", value + 0.0); /* no negative zero */
+}

@@ -1,0 +1,307 @@
+#include <ballast/policy.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_AUTO "auto"
+
+/* The enums of the settings, as plain numbers. */
+#define WORD_FUNCTIONS(name)                                                                                 \
+    static int parse_##name(const char *word, int *ret)                                                      \
+    {                                                                                                        \
+        enum name value;                                                                                     \
+        int r = name##_parse(word, &value);                                                                  \
+        if (r == 0)                                                                                          \
+            *ret = (int)value;                                                                               \
+        return r;                                                                                            \
+    }                                                                                                        \
+    static const char *name_##name(int value)                                                                \
+    {                                                                                                        \
+        return name##_name((enum name)value);                                                                \
+    }
+
+WORD_FUNCTIONS(automation)
+WORD_FUNCTIONS(mem_admission)
+
+static const char *const automation_words[] = {"manual", "partial", "full", NULL};
+static const char *const dpm_automation_words[] = {"disabled", "manual", "automatic", NULL};
+static const char *const mem_admission_words[] = {"reservation", "consumed", "configured", NULL};
+
+#define AT(member) .offset = offsetof(struct policy, member)
+#define BOOL(k, member, def, text)                                                                           \
+    {                                                                                                        \
+        .key = (k), .type = SETTING_BOOL, AT(member), .fallback = (def), .meaning = (text)                   \
+    }
+#define INT(k, member, low, high, def, text)                                                                 \
+    {                                                                                                        \
+        .key = (k), .type = SETTING_INT, AT(member), .min = (low), .max = (high), .fallback = (def),         \
+        .meaning = (text)                                                                                    \
+    }
+#define NUMBER(k, member, low, high, def, text)                                                              \
+    {                                                                                                        \
+        .key = (k), .type = SETTING_NUMBER, AT(member), .min = (low), .max = (high), .fallback = (def),      \
+        .meaning = (text)                                                                                    \
+    }
+#define WORD(k, member, list, enum_name, def, text)                                                          \
+    {                                                                                                        \
+        .key = (k), .type = SETTING_WORD, AT(member), .words = (list), .word_parse = parse_##enum_name,      \
+        .word_name = name_##enum_name, .fallback = (def), .meaning = (text)                                  \
+    }
+
+#define SIZE_MOST 1e12
+#define SEED_MOST 9007199254740991.0 /* every whole number up to it is a double, so JSON keeps it */
+
+/* clang-format off */
+static const struct setting settings[] = {
+    WORD("automation", automation, automation_words, automation, "manual",
+         "how far the service goes by itself: manual asks a person for everything, partial carries out placements "
+         "only, full carries out all that the threshold lets through"),
+    INT("migration_threshold", migration_threshold, 1, 5, "3",
+        "1 makes mandatory moves only, 5 acts on the slightest imbalance"),
+    INT("moves_max", moves_max, 0, 1e6, WORD_AUTO,
+        "migrations in one plan; 0 is no limit, auto as many as can end within one interval"),
+    BOOL("cost_benefit", cost_benefit, "true", "a move must gain more than it costs"),
+    BOOL("min_goodness", min_goodness, "true", "a move must lower the imbalance by more than a trifle"),
+    WORD("mem_admission", mem_admission, mem_admission_words, mem_admission, "consumed",
+         "what a VM takes of its destination's memory: its reservation, what it consumes, or its configured size"),
+    NUMBER("mem_overcommit", mem_overcommit, 0.1, 10, "1",
+           "how much of that may be promised on a host, in times its capacity"),
+    NUMBER("mem_idle_percent", mem_idle_percent, 0, 100, "25",
+           "share of consumed but idle memory that counts as demand; 100 counts all"),
+    INT("interval_s", interval_s, 1, 86400, "300", "seconds between two passes"),
+    INT("cool_down_s", cool_down_s, 0, 604800, "1800",
+        "seconds before a VM that was migrated is moved for balance again"),
+    INT("horizon_s", horizon_s, 60, 86400, "3600", "seconds ahead for which a migration's benefit is counted"),
+    NUMBER("migration_rate_mb_s", migration_rate_mb_s, 0.1, 100000, "250",
+           "MiB a second that a migration copies, where nothing better is known"),
+    INT("migrations_per_host", migrations_per_host, 1, 64, "4", "live migrations in and out of a host at a time"),
+    INT("migrations_per_cluster", migrations_per_cluster, 0, 10000, "0",
+        "live migrations at a time in the whole cluster; 0 is no limit"),
+    INT("seed", seed, 0, SEED_MOST, "0", "of what is left to chance; the same seed gives the same plan"),
+    BOOL("dpm.enabled", dpm.enabled, "false", "hosts that are not needed are put to standby"),
+    WORD("dpm.automation", dpm.automation, dpm_automation_words, automation, "manual",
+         "disabled, manual (a person approves) or automatic, for hosts that do not say otherwise"),
+    NUMBER("dpm.target", dpm.target, 0, 100, "63", "utilization of a host that DPM aims at, in percent"),
+    NUMBER("dpm.tolerance", dpm.tolerance, 0, 100, "18", "how far from the target is still well, in percent"),
+    NUMBER("dpm.ratio", dpm.ratio, 0, 1e6, "40", "times that the benefit of a power-off must exceed its cost"),
+    INT("dpm.hosts_min", dpm.hosts_min, 1, 1e6, "1", "hosts that always stay on"),
+    NUMBER("dpm.cpu_min_mhz", dpm.min[RES_CPU], 0, SIZE_MOST, "0", "CPU capacity that always stays on, in MHz"),
+    NUMBER("dpm.mem_min_mb", dpm.min[RES_MEM], 0, SIZE_MOST, "0", "memory capacity that always stays on, in MiB"),
+    INT("dpm.host_uptime_min_s", dpm.host_uptime_min_s, 0, 604800, "600",
+        "seconds that a host stays on before it may go to standby"),
+};
+/* clang-format on */
+
+#define N_SETTINGS (sizeof settings / sizeof *settings)
+
+const struct setting *policy_settings(size_t *ret_n)
+{
+    *ret_n = N_SETTINGS;
+    return settings;
+}
+
+/* Edits that turn one word into the other: letters put in, taken out or replaced (Levenshtein 1965), and
+ * nothing for keys of absurd length. */
+#define KEY_MAX 40
+#define NEAR_EDITS 3
+
+static unsigned distance(const char *a, const char *b)
+{
+    size_t n = strlen(b);
+    unsigned row[KEY_MAX + 1];
+
+    if (n > KEY_MAX || strlen(a) > KEY_MAX)
+        return KEY_MAX;
+    for (unsigned j = 0; j <= n; j++)
+        row[j] = j;
+    for (unsigned i = 1; a[i - 1]; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
+            unsigned changed = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replaced < changed ? replaced : changed;
+        }
+    }
+    return row[n];
+}
+
+/* The setting that was probably meant: spelt nearly so, or written without its "dpm.". */
+static const struct setting *nearest(const char *key)
+{
+    const struct setting *best = NULL;
+    unsigned best_edits = NEAR_EDITS + 1;
+
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        const char *dot = strchr(settings[i].key, '.');
+        unsigned edits = distance(key, settings[i].key);
+        if (dot && strcmp(key, dot + 1) == 0)
+            edits = 1;
+        if (edits < best_edits && edits < strlen(key)) {
+            best_edits = edits;
+            best = &settings[i];
+        }
+    }
+    return best;
+}
+
+static const struct setting *find(const char *key)
+{
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (strcmp(settings[i].key, key) == 0)
+            return &settings[i];
+    }
+    return NULL;
+}
+
+static bool has_auto(const struct setting *s)
+{
+    return strcmp(s->fallback, WORD_AUTO) == 0;
+}
+
+static int set_bool(const struct setting *s, void *at, const char *value, struct err *err)
+{
+    bool on = strcmp(value, "true") == 0;
+
+    if (!on && strcmp(value, "false") != 0)
+        return err_set(err, -EINVAL, "%s: \"%s\" is not true or false, expected one of the two", s->key,
+                       value);
+    memcpy(at, &on, sizeof on);
+    return 0;
+}
+
+/* Digits, with sign, point and exponent: what strtod() takes, without its hexadecimal, infinities and blanks.
+ */
+static bool parse_number(const char *text, double *ret)
+{
+    char *end;
+
+    if (!*text || strspn(text, "+-.0123456789eE") != strlen(text))
+        return false;
+    double v = strtod(text, &end);
+    if (*end || !isfinite(v))
+        return false;
+    *ret = v;
+    return true;
+}
+
+static int set_number(const struct setting *s, void *at, const char *value, struct err *err)
+{
+    const char *or_auto = has_auto(s) ? " or auto" : "";
+    const char *what = s->type == SETTING_INT ? "a whole number" : "a number";
+    double v;
+
+    if (has_auto(s) && strcmp(value, WORD_AUTO) == 0) {
+        memcpy(at, &(int64_t){MOVES_AUTO}, sizeof(int64_t));
+        return 0;
+    }
+    if (!parse_number(value, &v))
+        return err_set(err, -EINVAL, "%s: \"%s\" is not a number, expected %s from %.16g to %.16g%s", s->key,
+                       value, what, s->min, s->max, or_auto);
+    v += 0.0; /* no negative zero */
+    if (v < s->min || v > s->max)
+        return err_set(err, -EINVAL, "%s: %s is out of range, expected %s from %.16g to %.16g%s", s->key,
+                       value, what, s->min, s->max, or_auto);
+    if (s->type == SETTING_NUMBER) {
+        memcpy(at, &v, sizeof v);
+        return 0;
+    }
+    if (v != floor(v))
+        return err_set(err, -EINVAL, "%s: %s has a fraction, expected %s from %.16g to %.16g%s", s->key,
+                       value, what, s->min, s->max, or_auto);
+    memcpy(at, &(int64_t){(int64_t)v}, sizeof(int64_t));
+    return 0;
+}
+
+static int set_word(const struct setting *s, void *at, const char *value, struct err *err)
+{
+    char list[128] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; s->words[i]; i++) {
+        int v;
+        if (strcmp(s->words[i], value) == 0 && s->word_parse(value, &v) == 0) {
+            memcpy(at, &v, sizeof v);
+            return 0;
+        }
+        const char *before = i == 0 ? "" : s->words[i + 1] ? ", " : " or ";
+        int n = snprintf(list + used, sizeof list - used, "%s%s", before, s->words[i]);
+        if (n > 0 && (size_t)n < sizeof list - used)
+            used += (size_t)n;
+    }
+    return err_set(err, -EINVAL, "%s: \"%s\" is not one of its words, expected %s", s->key, value, list);
+}
+
+static int set(struct policy *p, const struct setting *s, const char *value, struct err *err)
+{
+    void *at = (char *)p + s->offset;
+
+    switch (s->type) {
+    case SETTING_BOOL:
+        return set_bool(s, at, value, err);
+    case SETTING_INT:
+    case SETTING_NUMBER:
+        return set_number(s, at, value, err);
+    case SETTING_WORD:
+        return set_word(s, at, value, err);
+    }
+    return -EINVAL;
+}
+
+int policy_set(struct policy *p, const char *key, const char *value, struct err *err)
+{
+    const struct setting *s = find(key);
+
+    if (s)
+        return set(p, s, value, err);
+    s = nearest(key);
+    if (s)
+        return err_set(err, -EINVAL, "%s: no such setting, did you mean %s?", key, s->key);
+    return err_set(err, -EINVAL, "%s: no such setting, expected one of conf/names.md", key);
+}
+
+void policy_default(struct policy *ret)
+{
+    *ret = (struct policy){.optional_moves = true};
+    for (size_t i = 0; i < N_SETTINGS; i++)
+        (void)set(ret, &settings[i], settings[i].fallback, NULL); /* a test sets each to its fallback */
+}
+
+/* The shortest of the forms that reads back as the same number. */
+static const char *number_text(double v, struct arena *a)
+{
+    for (int digits = 12; digits < 17; digits++) {
+        const char *text = arena_printf(a, "%.*g", digits, v);
+        if (strtod(text, NULL) == v)
+            return text;
+    }
+    return arena_printf(a, "%.17g", v);
+}
+
+const char *policy_get(const struct policy *p, const struct setting *s, struct arena *a)
+{
+    const char *at = (const char *)p + s->offset;
+    int64_t whole;
+    double number;
+    bool on;
+    int word;
+
+    switch (s->type) {
+    case SETTING_BOOL:
+        memcpy(&on, at, sizeof on);
+        return on ? "true" : "false";
+    case SETTING_INT:
+        memcpy(&whole, at, sizeof whole);
+        return has_auto(s) && whole == MOVES_AUTO ? WORD_AUTO : arena_printf(a, "%lld", (long long)whole);
+    case SETTING_NUMBER:
+        memcpy(&number, at, sizeof number);
+        return number_text(number, a);
+    case SETTING_WORD:
+        memcpy(&word, at, sizeof word);
+        return s->word_name(word);
+    }
+    return "?";
+}

@@ -1,0 +1,238 @@
+#include "model/schema.h"
+
+#include <ballast/inventory.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define ALL_OF(n) ((1u << (n)) - 1)
+
+#define WORDS(name, mask)                                                                                    \
+    static int name##_read(const char *word, int *ret)                                                       \
+    {                                                                                                        \
+        enum name value;                                                                                     \
+        int r = name##_parse(word, &value);                                                                  \
+        if (r == 0)                                                                                          \
+            *ret = (int)value;                                                                               \
+        return r;                                                                                            \
+    }                                                                                                        \
+    static const char *name##_write(int value)                                                               \
+    {                                                                                                        \
+        return name##_name((enum name)value);                                                                \
+    }                                                                                                        \
+    static const struct words name##_words = {name##_read, name##_write, name##_count, (mask)};
+
+WORDS(host_state, ALL_OF(host_state_count))
+WORDS(vm_state, ALL_OF(vm_state_count))
+WORDS(vm_kind, ALL_OF(vm_kind_count))
+WORDS(rule_kind, ALL_OF(rule_kind_count))
+WORDS(ha_policy, ALL_OF(ha_policy_count))
+WORDS(action_kind, ALL_OF(action_kind_count))
+WORDS(automation, 1u << AUTOMATION_INHERIT | 1u << AUTOMATION_DISABLED | 1u << AUTOMATION_MANUAL |
+                      1u << AUTOMATION_AUTOMATIC)
+
+const struct wake_word wake_words[] = {
+    {"ipmi", WAKE_IPMI},
+    {"redfish", WAKE_REDFISH},
+    {"wol", WAKE_WOL},
+    {"hypervisor", WAKE_HYPERVISOR},
+};
+const size_t n_wake_words = COUNT_OF(wake_words);
+
+#define SCHEMA(name, text, array)                                                                            \
+    const struct schema name = {.what = (text), .fields = (array), .n = COUNT_OF(array)}
+
+#define REQ FIELD_REQUIRED
+#define NUL FIELD_NULLABLE
+#define OPT (FIELD_NULLABLE | FIELD_OPTIONAL)
+
+/* S is the struct that the fields of the table below are kept in. */
+#define F(n, t, member, fl)                                                                                  \
+    {                                                                                                        \
+        .name = (n), .type = (t), .offset = offsetof(S, member), .flags = (fl)                               \
+    }
+#define W(n, member, list, fl)                                                                               \
+    {                                                                                                        \
+        .name = (n), .type = FIELD_WORD, .offset = offsetof(S, member), .flags = (fl), .words = &(list)      \
+    }
+#define O(n, schema)                                                                                         \
+    {                                                                                                        \
+        .name = (n), .type = FIELD_OBJECT, .inner = &(schema)                                                \
+    }
+#define SKIPPED(n)                                                                                           \
+    {                                                                                                        \
+        .name = (n), .type = FIELD_SKIPPED                                                                   \
+    }
+
+/* clang-format off */
+#define S struct inventory
+static const struct field document_fields[] = {
+    SKIPPED("format"),
+    F("cluster", FIELD_TEXT, cluster, REQ),
+    F("time", FIELD_INSTANT, time, REQ),
+    SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
+    O("ha", schema_ha),
+};
+SCHEMA(schema_document, "snapshot", document_fields);
+
+static const struct field ha_fields[] = {
+    W("policy", ha.policy, ha_policy_words, 0),
+    F("hosts", FIELD_COUNT, ha.hosts, 0),
+    F("cpu_percent", FIELD_NUMBER, ha.percent[RES_CPU], 0),
+    F("mem_percent", FIELD_NUMBER, ha.percent[RES_MEM], 0),
+    F("failover_hosts", FIELD_IDS, ha_failover_hosts, NUL),
+};
+SCHEMA(schema_ha, "ha", ha_fields);
+#undef S
+
+#define S struct seen_host
+static const struct field host_fields[] = {
+    F("id", FIELD_TEXT, is.id, REQ),
+    F("name", FIELD_TEXT, is.name, NUL),
+    W("state", is.state, host_state_words, REQ),
+    F("cpu_mhz", FIELD_NUMBER, is.total[RES_CPU], REQ),
+    F("cores", FIELD_COUNT, is.cores, REQ),
+    F("mem_mb", FIELD_NUMBER, is.total[RES_MEM], REQ),
+    F("cpu_reserved_mhz", FIELD_NUMBER, is.reserved[RES_CPU], 0),
+    F("mem_reserved_mb", FIELD_NUMBER, is.reserved[RES_MEM], 0),
+    F("mem_free_mb", FIELD_NUMBER, is.mem_free_mb, OPT),
+    F("power_idle_w", FIELD_NUMBER, is.power_idle_w, OPT),
+    F("power_peak_w", FIELD_NUMBER, is.power_peak_w, OPT),
+    F("boot_s", FIELD_NUMBER, is.boot_s, OPT),
+    F("standby_since", FIELD_INSTANT, is.standby_since, OPT),
+    F("on_since", FIELD_INSTANT, is.on_since, OPT),
+    F("wake_methods", FIELD_WAKE, is.wake_methods, OPT),
+    F("wake_verified", FIELD_BOOL, is.wake_verified, 0),
+    W("dpm", is.dpm, automation_words, 0),
+    F("agents_required", FIELD_IDS, agents_required, OPT),
+    F("labels", FIELD_LABELS, is.labels, OPT),
+    F("migration_rate_mb_s", FIELD_NUMBER, is.migration_rate_mb_s, OPT),
+    F("migrations_max", FIELD_COUNT, is.migrations_max, OPT),
+};
+SCHEMA(schema_host, "host", host_fields);
+#undef S
+
+#define S struct seen_vm
+static const struct field vm_cpu_fields[] = {
+    F("reservation", FIELD_NUMBER, is.alloc[RES_CPU].reservation, 0),
+    F("limit", FIELD_LIMIT, is.alloc[RES_CPU].limit, 0),
+    F("shares", FIELD_NUMBER, is.alloc[RES_CPU].shares, 0),
+    F("demand", FIELD_NUMBER, is.demand[RES_CPU], 0),
+};
+static const struct field vm_mem_fields[] = {
+    F("reservation", FIELD_NUMBER, is.alloc[RES_MEM].reservation, 0),
+    F("limit", FIELD_LIMIT, is.alloc[RES_MEM].limit, 0),
+    F("shares", FIELD_NUMBER, is.alloc[RES_MEM].shares, 0),
+    F("demand", FIELD_NUMBER, is.demand[RES_MEM], 0),
+    F("consumed", FIELD_NUMBER, is.consumed_mb, 0),
+    F("overhead", FIELD_NUMBER, is.overhead_mb, 0),
+};
+static SCHEMA(vm_cpu, "cpu of a vm", vm_cpu_fields);
+static SCHEMA(vm_mem, "mem of a vm", vm_mem_fields);
+
+#define WINDOW(name, w)                                                                                      \
+    static const struct field name##_cpu_fields[] = {                                                        \
+        F("mean", FIELD_NUMBER, is.window[w][RES_CPU].mean, 0),                                              \
+        F("stddev", FIELD_NUMBER, is.window[w][RES_CPU].stddev, 0),                                          \
+        F("min", FIELD_NUMBER, is.window[w][RES_CPU].min, 0),                                                \
+        F("max", FIELD_NUMBER, is.window[w][RES_CPU].max, 0),                                                \
+    };                                                                                                       \
+    static const struct field name##_mem_fields[] = {                                                        \
+        F("mean", FIELD_NUMBER, is.window[w][RES_MEM].mean, 0),                                              \
+        F("stddev", FIELD_NUMBER, is.window[w][RES_MEM].stddev, 0),                                          \
+        F("min", FIELD_NUMBER, is.window[w][RES_MEM].min, 0),                                                \
+        F("max", FIELD_NUMBER, is.window[w][RES_MEM].max, 0),                                                \
+    };                                                                                                       \
+    static SCHEMA(name##_cpu, "cpu of a window", name##_cpu_fields);                                         \
+    static SCHEMA(name##_mem, "mem of a window", name##_mem_fields);                                         \
+    static const struct field name##_fields[] = {O("cpu", name##_cpu), O("mem", name##_mem)};                \
+    static SCHEMA(name, "window", name##_fields)
+
+WINDOW(window_5m, WINDOW_5M);
+WINDOW(window_40m, WINDOW_40M);
+WINDOW(window_60m, WINDOW_60M);
+static const struct field windows_fields[] = {O("5m", window_5m), O("40m", window_40m), O("60m", window_60m)};
+static SCHEMA(windows, "windows", windows_fields);
+
+static const struct field vm_fields[] = {
+    F("id", FIELD_TEXT, is.id, REQ),
+    F("name", FIELD_TEXT, is.name, NUL),
+    F("host", FIELD_TEXT, host, NUL),
+    W("state", is.state, vm_state_words, REQ),
+    F("pool", FIELD_TEXT, pool, NUL),
+    F("vcpus", FIELD_COUNT, is.vcpus, REQ),
+    F("mem_mb", FIELD_NUMBER, is.mem_mb, REQ),
+    W("kind", is.kind, vm_kind_words, 0),
+    F("ft_peer", FIELD_TEXT, ft_peer, OPT),
+    O("cpu", vm_cpu),
+    O("mem", vm_mem),
+    O("windows", windows),
+    F("stable_s", FIELD_NUMBER, is.stable_s, OPT),
+    F("dirty_mb_s", FIELD_NUMBER, is.dirty_mb_s, OPT),
+    F("demand_unknown", FIELD_BOOL, is.demand_unknown, FIELD_OPTIONAL),
+    W("automation", is.automation, automation_words, 0),
+    {.name = "compatible_hosts", .type = FIELD_IDS, .offset = offsetof(struct seen_vm, compatible_hosts),
+     .flags = OPT, .given = offsetof(struct seen_vm, compatible_given)},
+    F("labels", FIELD_LABELS, is.labels, OPT),
+    F("last_migrated", FIELD_INSTANT, is.last_migrated, OPT),
+};
+SCHEMA(schema_vm, "vm", vm_fields);
+#undef S
+
+#define S struct seen_pool
+#define POOL_ALLOC(name, r)                                                                                  \
+    static const struct field name##_fields[] = {                                                            \
+        F("reservation", FIELD_NUMBER, is.alloc[r].reservation, 0),                                          \
+        F("limit", FIELD_LIMIT, is.alloc[r].limit, 0),                                                       \
+        F("shares", FIELD_NUMBER, is.alloc[r].shares, 0),                                                    \
+        F("expandable", FIELD_BOOL, is.alloc[r].expandable, 0),                                              \
+    };                                                                                                       \
+    static SCHEMA(name, #name " of a pool", name##_fields)
+POOL_ALLOC(pool_cpu, RES_CPU);
+POOL_ALLOC(pool_mem, RES_MEM);
+static const struct field pool_fields[] = {
+    F("id", FIELD_TEXT, is.id, REQ),
+    F("name", FIELD_TEXT, is.name, NUL),
+    F("parent", FIELD_TEXT, parent, NUL),
+    O("cpu", pool_cpu),
+    O("mem", pool_mem),
+    F("scalable_shares", FIELD_BOOL, is.scalable_shares, 0),
+};
+SCHEMA(schema_pool, "pool", pool_fields);
+#undef S
+
+#define S struct seen_rule
+static const struct field rule_fields[] = {
+    F("id", FIELD_TEXT, is.id, REQ),
+    F("name", FIELD_TEXT, is.name, NUL),
+    F("enabled", FIELD_BOOL, is.enabled, 0),
+    W("kind", is.kind, rule_kind_words, REQ),
+    F("mandatory", FIELD_BOOL, is.mandatory, 0),
+    F("vms", FIELD_IDS, vms, REQ),
+    F("hosts", FIELD_IDS, hosts, OPT),
+};
+SCHEMA(schema_rule, "rule", rule_fields);
+#undef S
+
+#define S struct seen_migration
+static const struct field migration_fields[] = {
+    F("vm", FIELD_TEXT, vm, REQ),
+    F("from", FIELD_TEXT, from, REQ),
+    F("to", FIELD_TEXT, to, REQ),
+    F("started", FIELD_INSTANT, started, OPT),
+};
+SCHEMA(schema_migration, "migration", migration_fields);
+#undef S
+
+/* The objects of a plan: what the pass does not ask of them is passed over. */
+#define S struct seen_pending
+static const struct field pending_fields[] = {
+    W("action", action, action_kind_words, REQ),
+    F("vm", FIELD_TEXT, vm, OPT),
+    F("from", FIELD_TEXT, from, OPT),
+    F("to", FIELD_TEXT, to, OPT),
+    F("host", FIELD_TEXT, host, OPT),
+    SKIPPED("id"), SKIPPED("priority"), SKIPPED("reason"), SKIPPED("rule"), SKIPPED("text"), SKIPPED("depends_on"),
+    SKIPPED("group"), SKIPPED("imbalance_after"), SKIPPED("cost"), SKIPPED("benefit"), SKIPPED("duration_s"),
+};
+SCHEMA(schema_pending, "pending recommendation", pending_fields);
+#undef S
+/* clang-format on */

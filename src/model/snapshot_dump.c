@@ -1,0 +1,264 @@
+#include "model/json_writer.h"
+#include "model/schema.h"
+#include "model/snapshot_json.h"
+
+#include "base/rfc3339.h"
+
+#include <string.h>
+
+/* A snapshot is written as what was seen: indices become ids again, and the tables of schema.c do the rest.
+ */
+struct dump {
+    const struct snapshot *s;
+    struct json_writer w;
+    struct arena scratch; /* of ids; one object's are gone before the next one's come */
+    const char **ids;     /* room for as many as there are hosts or VMs */
+};
+
+static void write_instant(struct json_writer *w, const char *key, instant_s t)
+{
+    char text[RFC3339_MAX];
+
+    json_text(w, key, rfc3339_format(t, text));
+}
+
+static void write_ids(struct json_writer *w, const char *key, const struct ids *ids)
+{
+    json_begin(w, key, JSON_ARRAY, JSON_INLINE);
+    for (uint32_t i = 0; i < ids->n; i++)
+        json_text(w, NULL, ids->items[i]);
+    json_end(w);
+}
+
+static void write_labels(struct json_writer *w, const char *key, const struct labels *l)
+{
+    json_begin(w, key, JSON_OBJECT, JSON_INLINE);
+    for (uint32_t i = 0; i < l->n; i++)
+        json_text(w, l->items[i].key, l->items[i].value);
+    json_end(w);
+}
+
+static void write_wake(struct json_writer *w, const char *key, unsigned methods)
+{
+    json_begin(w, key, JSON_ARRAY, JSON_INLINE);
+    for (size_t i = 0; i < n_wake_words; i++) {
+        if (methods & wake_words[i].bit)
+            json_text(w, NULL, wake_words[i].word);
+    }
+    json_end(w);
+}
+
+static bool is_known(const struct field *f, const void *from)
+{
+    const void *p = (const char *)from + f->offset;
+
+    switch (f->type) {
+    case FIELD_TEXT:
+        return *(const char *const *)p != NULL;
+    case FIELD_NUMBER:
+        return !isnan(*(const double *)p);
+    case FIELD_COUNT:
+        return *(const uint32_t *)p != 0;
+    case FIELD_BOOL:
+        return *(const bool *)p;
+    case FIELD_INSTANT:
+        return *(const instant_s *)p != 0;
+    case FIELD_IDS:
+        return f->given ? *(const bool *)((const char *)from + f->given) : ((const struct ids *)p)->n > 0;
+    case FIELD_LABELS:
+        return ((const struct labels *)p)->n > 0;
+    case FIELD_WAKE:
+        return *(const unsigned *)p != 0;
+    case FIELD_LIMIT:
+    case FIELD_WORD:
+    case FIELD_OBJECT:
+        return true;
+    case FIELD_SKIPPED:
+        break;
+    }
+    return false;
+}
+
+static void write_fields(struct json_writer *w, const struct schema *schema, const void *from);
+
+static void write_field(struct json_writer *w, const struct field *f, const void *from)
+{
+    const void *p = (const char *)from + f->offset;
+
+    switch (f->type) {
+    case FIELD_TEXT:
+        json_text(w, f->name, *(const char *const *)p);
+        break;
+    case FIELD_NUMBER:
+    case FIELD_LIMIT: /* NO_LIMIT is not finite: null */
+        json_exact(w, f->name, *(const double *)p);
+        break;
+    case FIELD_COUNT:
+        json_int(w, f->name, *(const uint32_t *)p);
+        break;
+    case FIELD_BOOL:
+        json_bool(w, f->name, *(const bool *)p);
+        break;
+    case FIELD_INSTANT:
+        write_instant(w, f->name, *(const instant_s *)p);
+        break;
+    case FIELD_WORD:
+        json_text(w, f->name, f->words->name(*(const int *)p));
+        break;
+    case FIELD_IDS:
+        write_ids(w, f->name, p);
+        break;
+    case FIELD_LABELS:
+        write_labels(w, f->name, p);
+        break;
+    case FIELD_WAKE:
+        write_wake(w, f->name, *(const unsigned *)p);
+        break;
+    case FIELD_OBJECT:
+        json_begin(w, f->name, JSON_OBJECT, JSON_INLINE);
+        write_fields(w, f->inner, from);
+        json_end(w);
+        break;
+    case FIELD_SKIPPED:
+        break;
+    }
+}
+
+static void write_fields(struct json_writer *w, const struct schema *schema, const void *from)
+{
+    for (size_t i = 0; i < schema->n; i++) {
+        const struct field *f = &schema->fields[i];
+        if (f->type != FIELD_SKIPPED && (!(f->flags & FIELD_OPTIONAL) || is_known(f, from)))
+            write_field(w, f, from);
+    }
+}
+
+static void write_object(struct json_writer *w, const struct schema *schema, const void *from)
+{
+    json_begin(w, NULL, JSON_OBJECT, JSON_INLINE);
+    write_fields(w, schema, from);
+    json_end(w);
+}
+
+static const char *host_id(const struct snapshot *s, uint32_t ix)
+{
+    return ix == IX_NONE ? NULL : s->hosts[ix].is.id;
+}
+
+static const char *vm_id(const struct snapshot *s, uint32_t ix)
+{
+    return ix == IX_NONE ? NULL : s->vms[ix].is.id;
+}
+
+static const char *pool_id(const struct snapshot *s, uint32_t ix)
+{
+    return ix == IX_NONE ? NULL : s->pools[ix].is.id;
+}
+
+/* The ids that the span stands for, in d->ids from `from` on. */
+static struct ids ids_of(struct dump *d, const struct span *span, uint32_t from,
+                         const char *(*id)(const struct snapshot *s, uint32_t ix))
+{
+    for (uint32_t i = 0; i < span->n; i++)
+        d->ids[from + i] = id(d->s, span->items[i]);
+    return (struct ids){.items = d->ids + from, .n = span->n};
+}
+
+static void dump_hosts(struct dump *d)
+{
+    json_begin(&d->w, "hosts", JSON_ARRAY, JSON_LINES);
+    for (uint32_t i = 0; i < d->s->n_hosts; i++) {
+        const struct host *h = &d->s->hosts[i];
+        struct seen_host seen = {.is = h->is, .agents_required = ids_of(d, &h->agents_required, 0, vm_id)};
+        write_object(&d->w, &schema_host, &seen);
+    }
+    json_end(&d->w);
+}
+
+static void dump_vms(struct dump *d)
+{
+    json_begin(&d->w, "vms", JSON_ARRAY, JSON_LINES);
+    for (uint32_t i = 0; i < d->s->n_vms; i++) {
+        const struct vm *v = &d->s->vms[i];
+        struct seen_vm seen = {
+            .is = v->is,
+            .host = host_id(d->s, v->host),
+            .pool = pool_id(d->s, v->pool),
+            .ft_peer = vm_id(d->s, v->ft_peer),
+            .compatible_given = v->compatible_given,
+            .compatible_hosts = ids_of(d, &v->compatible_hosts, 0, host_id),
+        };
+        write_object(&d->w, &schema_vm, &seen);
+    }
+    json_end(&d->w);
+}
+
+static void dump_pools(struct dump *d)
+{
+    json_begin(&d->w, "pools", JSON_ARRAY, JSON_LINES);
+    for (uint32_t i = 0; i < d->s->n_pools; i++) {
+        const struct pool *p = &d->s->pools[i];
+        struct seen_pool seen = {.is = p->is, .parent = pool_id(d->s, p->parent)};
+        write_object(&d->w, &schema_pool, &seen);
+    }
+    json_end(&d->w);
+}
+
+static void dump_rules(struct dump *d)
+{
+    json_begin(&d->w, "rules", JSON_ARRAY, JSON_LINES);
+    for (uint32_t i = 0; i < d->s->n_rules; i++) {
+        const struct rule *r = &d->s->rules[i];
+        struct seen_rule seen = {
+            .is = r->is,
+            .vms = ids_of(d, &r->vms, 0, vm_id),
+            .hosts = ids_of(d, &r->hosts, r->vms.n, host_id),
+        };
+        write_object(&d->w, &schema_rule, &seen);
+    }
+    json_end(&d->w);
+}
+
+static void dump_actions(struct dump *d)
+{
+    const struct snapshot *s = d->s;
+
+    json_begin(&d->w, "migrations", JSON_ARRAY, JSON_LINES);
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        const struct migration *m = &s->migrations[i];
+        struct seen_migration seen = {vm_id(s, m->vm), host_id(s, m->from), host_id(s, m->to), m->started};
+        write_object(&d->w, &schema_migration, &seen);
+    }
+    json_end(&d->w);
+    json_begin(&d->w, "pending", JSON_ARRAY, JSON_LINES);
+    for (uint32_t i = 0; i < s->n_pending; i++) {
+        const struct pending *p = &s->pending[i];
+        struct seen_pending seen = {p->action, vm_id(s, p->vm), host_id(s, p->from), host_id(s, p->to),
+                                    host_id(s, p->host)};
+        write_object(&d->w, &schema_pending, &seen);
+    }
+    json_end(&d->w);
+}
+
+void snapshot_dump(const struct snapshot *s, struct strbuf *out)
+{
+    struct dump d = {.s = s};
+
+    d.ids = arena_array(&d.scratch, const char *, (size_t)s->n_hosts + s->n_vms);
+    json_writer_init(&d.w, out);
+    json_begin(&d.w, NULL, JSON_OBJECT, JSON_LINES);
+    json_text(&d.w, "format", SNAPSHOT_FORMAT);
+    json_text(&d.w, "cluster", s->cluster);
+    write_instant(&d.w, "time", s->time);
+    dump_hosts(&d);
+    dump_vms(&d);
+    dump_pools(&d);
+    dump_rules(&d);
+    dump_actions(&d);
+    struct inventory top = {.ha = s->ha, .ha_failover_hosts = ids_of(&d, &s->ha_failover_hosts, 0, host_id)};
+    json_begin(&d.w, "ha", JSON_OBJECT, JSON_INLINE);
+    write_fields(&d.w, &schema_ha, &top);
+    json_end(&d.w);
+    json_end(&d.w);
+    arena_release(&d.scratch);
+}

@@ -1,0 +1,60 @@
+#include "base/cleanup.h"
+#include "model/freeze.h"
+#include "model/snapshot_json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#define READ_BYTES ((size_t)1024 * 1024)
+
+static int read_whole(int fd, struct strbuf *ret, struct err *err)
+{
+    CLEANUP(freep) char *piece = malloc(READ_BYTES);
+
+    if (!piece)
+        return err_set(err, -ENOMEM, "cannot be read: %s", strerror(ENOMEM));
+    for (;;) {
+        ssize_t n = read(fd, piece, READ_BYTES);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_set(err, -errno, "cannot be read: %s", strerror(errno));
+        if (n == 0)
+            return 0;
+        strbuf_add(ret, piece, (size_t)n);
+        if (ret->overflow)
+            return err_set(err, -EFBIG, "/: too large, expected at most %zu bytes", ret->limit);
+    }
+}
+
+static int load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
+                struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    CLEANUP(closep) int opened = -1;
+    struct inventory inv;
+    int fd = STDIN_FILENO;
+    int r;
+
+    if (strcmp(path, "-") != 0) {
+        fd = opened = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            return err_set(err, -errno, "cannot be opened: %s", strerror(errno));
+    }
+    strbuf_init(&text, SNAPSHOT_BYTES_MAX);
+    if ((r = read_whole(fd, &text, err)) < 0 ||
+        (r = inventory_read(text.text, text.len, a, &inv, unknown, err)) < 0)
+        return r;
+    return snapshot_freeze(&inv, a, ret, err);
+}
+
+int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
+                  struct err *err)
+{
+    int r = load(path, a, ret, unknown, err);
+
+    if (r < 0)
+        (void)err_widen(err, "%s", strcmp(path, "-") == 0 ? "<stdin>" : path);
+    return r;
+}
