@@ -1,0 +1,128 @@
+#include "render/refs.h"
+#include "render/render.h"
+#include "render/table.h"
+
+#define INDENT_DEPTH_MAX 20 /* past it a tree is too deep to be shown as one */
+
+static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu", [RES_MEM] = "mem"};
+static const char *const res_title[RES_COUNT] = {[RES_CPU] = "CPU, in MHz", [RES_MEM] = "Memory, in MiB"};
+
+static const char *node_id(const struct snapshot *s, const struct divvy_node *n)
+{
+    return n->kind == DIVVY_VM ? ref_vm_id(s, n->ix) : ref_pool_id(s, n->ix);
+}
+
+static void put_triple(struct json_writer *w, const char *key, double reservation, double limit,
+                       double shares)
+{
+    json_begin(w, key, JSON_OBJECT, JSON_INLINE);
+    json_figure(w, "reservation", reservation);
+    json_figure(w, "limit", limit);
+    json_figure(w, "shares", shares);
+    json_end(w);
+}
+
+void render_entitlements_json(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
+                              struct strbuf *out)
+{
+    struct json_writer w;
+
+    json_writer_init(&w, out);
+    json_begin(&w, NULL, JSON_OBJECT, JSON_LINES);
+    json_text(&w, "format", "ballast-entitlements/1");
+    for (int r = 0; r < RES_COUNT; r++) {
+        if (!trees[r])
+            continue;
+        json_begin(&w, res_word[r], JSON_ARRAY, JSON_LINES);
+        for (uint32_t i = 0; i < trees[r]->n; i++) {
+            const struct divvy_node *n = &trees[r]->nodes[i];
+            json_begin(&w, NULL, JSON_OBJECT, JSON_INLINE);
+            json_text(&w, "kind", n->kind == DIVVY_VM ? "vm" : "pool");
+            json_text(&w, "id", node_id(snap, n));
+            json_text(&w, "parent", n->parent == IX_NONE ? NULL : node_id(snap, &trees[r]->nodes[n->parent]));
+            json_int(&w, "depth", n->depth);
+            put_triple(&w, "set", n->set.reservation, n->set.limit, n->set.shares);
+            json_figure(&w, "demand", n->demand);
+            put_triple(&w, "divvied", n->divvied.reservation, n->divvied.limit, n->divvied.shares);
+            json_figure(&w, "entitlement", n->entitlement);
+            json_end(&w);
+        }
+        json_end(&w);
+    }
+    json_end(&w);
+}
+
+static const char *node_label(const struct snapshot *s, const struct divvy_node *n, struct arena *a)
+{
+    int indent = 2 * (int)(n->depth < INDENT_DEPTH_MAX ? n->depth : INDENT_DEPTH_MAX);
+
+    if (n->ix == IX_NONE)
+        return "the cluster";
+    if (n->kind == DIVVY_VM)
+        return arena_printf(a, "%*s%s", indent, "", ref_vm_name(s, n->ix));
+    return arena_printf(a, "%*s%s/", indent, "", ref_pool_name(s, n->ix));
+}
+
+static void put_node(struct table *t, const struct snapshot *s, const struct divvy_node *n)
+{
+    table_cell(t, node_label(s, n, t->a));
+    table_number(t, n->set.reservation);
+    table_number(t, n->set.limit);
+    table_number(t, n->set.shares);
+    table_number(t, n->divvied.reservation);
+    table_number(t, n->divvied.limit);
+    table_number(t, n->demand);
+    table_number(t, n->entitlement);
+    if (n->demand > 0)
+        table_cellf(t, "%.0f %%", 100 * fmin(1, n->entitlement / n->demand));
+    else
+        table_cell(t, NULL);
+}
+
+/* Depth first, with a stack of its own: what a snapshot says must not decide how deep this program calls. */
+static void put_tree(const struct snapshot *s, const struct divvy_tree *tree, struct arena *a,
+                     struct table *t)
+{
+    uint32_t *stack = arena_array(a, uint32_t, tree->n);
+    size_t depth = 0;
+
+    if (tree->n == 0)
+        return;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const struct divvy_node *n = &tree->nodes[stack[--depth]];
+        put_node(t, s, n);
+        for (uint32_t c = n->n_children; c > 0; c--)
+            stack[depth++] = n->first_child + c - 1;
+    }
+}
+
+void render_entitlements_text(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
+                              struct strbuf *out)
+{
+    static const struct column columns[] = {
+        {"NAME", false},  {"RESERVED", true},     {"LIMIT", true},
+        {"SHARES", true}, {"DIVVIED RES.", true}, {"DIVVIED LIMIT", true},
+        {"DEMAND", true}, {"ENTITLEMENT", true},  {"MET", true},
+    };
+    struct arena scratch = {0};
+    bool first = true;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct table t;
+        if (!trees[r])
+            continue;
+        strbuf_printf(out, "%s%s\n\n", first ? "" : "\n", res_title[r]);
+        first = false;
+        table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
+        put_tree(snap, trees[r], &scratch, &t);
+        table_render(&t, "  ", out);
+        if (trees[r]->overcommitted) {
+            const struct divvy_node *n = &trees[r]->nodes[trees[r]->overcommitted_node];
+            strbuf_puts(out, "\n  The reservations below ");
+            text_put(out, n->ix == IX_NONE ? "the cluster" : ref_pool_name(snap, n->ix));
+            strbuf_puts(out, " are more than it has; they were scaled down.\n");
+        }
+    }
+    arena_release(&scratch);
+}

@@ -1,0 +1,77 @@
+#include "render/refs.h"
+#include "render/render.h"
+#include "render/table.h"
+
+static void put_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT])
+{
+    if (isnan(amount[RES_CPU]) && isnan(amount[RES_MEM])) {
+        json_null(w, key);
+        return;
+    }
+    json_begin(w, key, JSON_OBJECT, JSON_INLINE);
+    json_figure(w, "cpu_mhz_s", amount[RES_CPU]);
+    json_figure(w, "mem_mb_s", amount[RES_MEM]);
+    json_end(w);
+}
+
+void render_explain_json(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
+{
+    struct json_writer w;
+
+    json_writer_init(&w, out);
+    json_begin(&w, NULL, JSON_OBJECT, JSON_LINES);
+    json_text(&w, "format", "ballast-explain/1");
+    json_text(&w, "vm", ref_vm_id(snap, e->vm));
+    json_text(&w, "host", ref_host_id(snap, snap->vms[e->vm].host));
+    json_text(&w, "summary", e->summary);
+    json_begin(&w, "candidates", JSON_ARRAY, JSON_LINES);
+    for (uint32_t i = 0; i < e->n; i++) {
+        const struct candidate *c = &e->candidates[i];
+        json_begin(&w, NULL, JSON_OBJECT, JSON_INLINE);
+        json_text(&w, "host", ref_host_id(snap, c->host));
+        json_text(&w, "verdict", verdict_name(c->verdict));
+        json_text(&w, "check", check_name(c->check));
+        json_text(&w, "text", c->text);
+        json_figure(&w, "imbalance_after", c->imbalance_after);
+        put_amount(&w, "cost", c->cost);
+        put_amount(&w, "benefit", c->benefit);
+        json_end(&w);
+    }
+    json_end(&w);
+    json_end(&w);
+}
+
+void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
+{
+    static const struct column columns[] = {
+        {"HOST", false}, {"VERDICT", false}, {"CHECK", false}, {"AFTER", true}, {"WHY", false},
+    };
+    const struct vm *v = &snap->vms[e->vm];
+    struct arena scratch = {0};
+    struct table t;
+
+    text_put(out, v->is.name);
+    if (v->host != IX_NONE) {
+        strbuf_puts(out, " on ");
+        text_put(out, ref_host_name(snap, v->host));
+    }
+    if (e->summary) {
+        strbuf_puts(out, ": ");
+        text_put(out, e->summary);
+    }
+    strbuf_puts(out, "\n\n");
+    table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
+    for (uint32_t i = 0; i < e->n; i++) {
+        const struct candidate *c = &e->candidates[i];
+        table_cell(&t, ref_host_name(snap, c->host));
+        table_cell(&t, verdict_name(c->verdict));
+        table_cell(&t, check_name(c->check));
+        if (isfinite(c->imbalance_after))
+            table_cellf(&t, "%.4f", c->imbalance_after);
+        else
+            table_cell(&t, NULL);
+        table_cell(&t, c->text ? c->text : check_meaning(c->check));
+    }
+    table_render(&t, "  ", out);
+    arena_release(&scratch);
+}

@@ -1,0 +1,41 @@
+/* render.h: what a person or a program is shown of a decision.
+ *
+ * One place for the command, HTTP, MQTT and the golden files: the same thing looks the same everywhere. JSON
+ * (the formats of the contract) names objects by id, text by name. Both depend on nothing but what they are
+ * given; the one part of a plan that may differ between two runs, the time it took, is left out of the text.
+ */
+#ifndef BALLAST_RENDER_RENDER_H
+#define BALLAST_RENDER_RENDER_H
+
+#include "base/strbuf.h"
+#include "core/divvy/divvy.h"
+#include "core/explain.h"
+#include "model/json_writer.h"
+
+#include <ballast/plan.h>
+
+/* ballast-plan/1. */
+void render_plan_json(const struct plan *plan, struct strbuf *out);
+
+/* What a plan is judged by: the imbalance before and after, the recommendations with their reasons, what
+ * could not be done, and what kept the others from being made. */
+void render_plan_text(const struct plan *plan, struct strbuf *out);
+
+/* One recommendation, as an object of a plan's list; key as in json_begin(). */
+void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,
+                           const struct recommendation *r);
+
+/* All settings of the table, typed, those with a dot in an object of their own. */
+void render_policy(struct json_writer *w, const char *key, const struct policy *policy);
+
+/* ballast-entitlements/1; trees[r] is NULL for a resource that was not asked for. */
+void render_entitlements_json(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
+                              struct strbuf *out);
+void render_entitlements_text(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
+                              struct strbuf *out);
+
+/* ballast-explain/1. */
+void render_explain_json(const struct snapshot *snap, const struct explanation *e, struct strbuf *out);
+void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out);
+
+#endif

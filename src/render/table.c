@@ -1,0 +1,123 @@
+#include "render/table.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define GAP 2
+
+void table_init(struct table *t, struct arena *a, const struct column *columns, size_t n_columns)
+{
+    *t = (struct table){.a = a, .columns = columns, .n_columns = n_columns};
+}
+
+void table_cell(struct table *t, const char *text)
+{
+    t->cells = arena_grow(t->a, t->cells, t->n_cells, &t->cap_cells, sizeof *t->cells);
+    t->cells[t->n_cells++] = text ? text : "-";
+}
+
+void table_cellf(struct table *t, const char *format, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, format);
+    (void)vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    table_cell(t, arena_strdup(t->a, text));
+}
+
+void table_number(struct table *t, double value)
+{
+    if (!isfinite(value)) {
+        table_cell(t, NULL);
+        return;
+    }
+    value += 0.0; /* no negative zero */
+    int decimals = fabs(value) >= 100 || value == floor(value) ? 0 : fabs(value) >= 10 ? 1 : 3;
+    table_cellf(t, "%.*f", decimals, value);
+}
+
+/* C0 controls, DEL, and the C1 controls, which are c2 80 ... c2 9f in UTF-8. */
+static size_t control_length(const unsigned char *s)
+{
+    if (s[0] < ' ' || s[0] == 0x7f)
+        return 1;
+    return s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f ? 2 : 0;
+}
+
+void text_put(struct strbuf *out, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+
+    while (*s) {
+        const unsigned char *plain = s;
+        while (*s && control_length(s) == 0)
+            s++;
+        strbuf_add(out, plain, (size_t)(s - plain));
+        if (*s) {
+            strbuf_add(out, "?", 1);
+            s += control_length(s);
+        }
+    }
+}
+
+/* Characters: bytes that do not continue one, each control as the one that stands for it. */
+static size_t width(const char *text)
+{
+    size_t n = 0;
+
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        size_t control = control_length(s);
+        n += control > 0 || (*s & 0xc0) != 0x80;
+        s += control > 0 ? control : 1;
+    }
+    return n;
+}
+
+static void pad(struct strbuf *out, size_t n)
+{
+    for (; n > 0; n--)
+        strbuf_add(out, " ", 1);
+}
+
+static void put_row(const struct table *t, const size_t *widths, const char *const *cells, const char *indent,
+                    struct strbuf *out)
+{
+    size_t owed = 0; /* blanks, put only if more text comes */
+
+    strbuf_puts(out, indent);
+    for (size_t c = 0; c < t->n_columns; c++) {
+        size_t free = widths[c] - width(cells[c]);
+        owed += t->columns[c].right ? free : 0;
+        if (*cells[c]) {
+            pad(out, owed);
+            owed = 0;
+        }
+        text_put(out, cells[c]);
+        owed += GAP + (t->columns[c].right ? 0 : free);
+    }
+    strbuf_puts(out, "\n");
+}
+
+void table_render(const struct table *t, const char *indent, struct strbuf *out)
+{
+    struct arena scratch = {0};
+    size_t *widths = arena_array(&scratch, size_t, t->n_columns);
+    const char **titles = arena_array(&scratch, const char *, t->n_columns);
+
+    for (size_t c = 0; c < t->n_columns; c++) {
+        titles[c] = t->columns[c].title;
+        widths[c] = width(titles[c]);
+    }
+    for (size_t i = 0; i < t->n_cells; i++) {
+        size_t w = width(t->cells[i]);
+        if (w > widths[i % t->n_columns])
+            widths[i % t->n_columns] = w;
+    }
+    put_row(t, widths, titles, indent, out);
+    for (size_t i = 0; i + t->n_columns <= t->n_cells; i += t->n_columns)
+        put_row(t, widths, t->cells + i, indent, out);
+    arena_release(&scratch);
+}

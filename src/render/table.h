@@ -1,0 +1,46 @@
+/* table.h: rows of text, aligned.
+ *
+ * Widths are counted in characters, not bytes. Control characters are shown as '?', so that a VM's name
+ * cannot play tricks on a terminal. Numbers go to the right. Nothing follows the last text of a line.
+ */
+#ifndef BALLAST_RENDER_TABLE_H
+#define BALLAST_RENDER_TABLE_H
+
+#include "base/strbuf.h"
+
+#include <ballast/arena.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct column {
+    const char *title;
+    bool right;
+};
+
+struct table {
+    struct arena *a;
+    const struct column *columns;
+    size_t n_columns;
+    const char **cells; /* row by row */
+    size_t n_cells, cap_cells;
+};
+
+void table_init(struct table *t, struct arena *a, const struct column *columns, size_t n_columns);
+
+/* Starts nothing and ends nothing: after n_columns cells the next one begins a row. The text is not copied;
+ * NULL is shown as "-". */
+void table_cell(struct table *t, const char *text);
+void table_cellf(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A number with as few decimals as tell something: none from 100 on, else up to three. Infinity and what is
+ * not known are "-". */
+void table_number(struct table *t, double value);
+
+/* Title line and rows, each after the indent. */
+void table_render(const struct table *t, const char *indent, struct strbuf *out);
+
+/* Adds text with its control characters replaced. */
+void text_put(struct strbuf *out, const char *text);
+
+#endif
