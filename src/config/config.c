@@ -1,0 +1,227 @@
+#include "config/config.h"
+
+#include "config/keys.h"
+#include "config/read.h"
+#include "config/tree.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* sun_path keeps a NUL at its end. */
+#define SOCKET_PATH_MAX (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
+
+struct loading {
+    struct reader r;
+    const struct node *root;
+};
+
+static int missing(const struct loading *l, const char *path, const char *expected)
+{
+    return err_set(l->r.err, -EINVAL, "%s:%u: %s is missing, expected %s", l->r.file,
+                   read_line(&l->r, l->root, path), path, expected);
+}
+
+/* ---- the source: what its kind needs, and what it has no use for ---- */
+
+static const struct source_kind *find_kind(const char *word)
+{
+    for (const struct source_kind *k = source_kinds; k->word; k++) {
+        if (strcmp(k->word, word) == 0)
+            return k;
+    }
+    return NULL;
+}
+
+static const struct {
+    const char *path;
+    unsigned use;
+} source_uses[] = {
+    {"source.url", USES_URL},     {"source.username", USES_LOGIN}, {"source.password_file", USES_LOGIN},
+    {"source.ca_file", USES_TLS}, {"source.tls_verify", USES_TLS}, {"source.cluster", USES_CLUSTER},
+    {"source.file", USES_FILE},   {"source.stats", USES_STATS},    {"source.speed", USES_SPEED},
+};
+
+static int check_source_kind(const struct loading *l)
+{
+    const struct reader *r = &l->r;
+    const struct source_kind *kind = find_kind(r->config->source.kind);
+
+    if (!kind->here)
+        return err_set(
+            r->err, -EINVAL,
+            "%s:%u: source.kind %s is not in this version of Ballast yet, expected vsphere, sim or file",
+            r->file, read_line(r, l->root, "source.kind"), kind->word);
+    for (size_t i = 0; i < sizeof(source_uses) / sizeof(source_uses[0]); i++) {
+        bool given = read_given(r, source_uses[i].path);
+
+        if (!given && (kind->needs & source_uses[i].use))
+            return missing(l, source_uses[i].path,
+                           arena_printf(r->a, "it because source.kind is %s", kind->word));
+        if (given && !(kind->uses & source_uses[i].use))
+            config_warn(r, read_line(r, l->root, source_uses[i].path), "%s is of no use to source.kind %s",
+                        source_uses[i].path, kind->word);
+    }
+    return 0;
+}
+
+static void warn_about_tls(const struct loading *l)
+{
+    const struct reader *r = &l->r;
+    const struct config_source *s = &r->config->source;
+
+    if (!s->url)
+        return;
+    if (strncmp(s->url, "http://", strlen("http://")) == 0)
+        config_warn(r, read_line(r, l->root, "source.url"),
+                    "the source is asked over http: its password goes over the network in the clear");
+    else if (!s->tls_verify)
+        config_warn(
+            r, read_line(r, l->root, "source.tls_verify"),
+            "TLS CERTIFICATES ARE NOT VERIFIED: whoever can reach the network can pose as the source and "
+            "read its password");
+    if (!s->tls_verify && s->ca_file)
+        config_warn(r, read_line(r, l->root, "source.ca_file"),
+                    "source.ca_file is of no use while source.tls_verify is false");
+}
+
+/* ---- the whole ---- */
+
+static int check_socket(const struct loading *l)
+{
+    const struct reader *r = &l->r;
+
+    if (strlen(r->config->socket) <= SOCKET_PATH_MAX)
+        return 0;
+    return err_set(r->err, -EINVAL, "%s:%u: socket is a path of %zu bytes, expected at most %zu", r->file,
+                   read_line(r, l->root, "socket"), strlen(r->config->socket), SOCKET_PATH_MAX);
+}
+
+static void warn_about_idle_keys(const struct loading *l)
+{
+    const struct reader *r = &l->r;
+
+    for (size_t i = 0; i < r->n_keys; i++) {
+        if (r->lines[i] && r->keys[i].idle)
+            config_warn(r, r->lines[i],
+                        "%s is accepted, but this version of Ballast does nothing with it yet",
+                        r->keys[i].path);
+    }
+    if (r->config->policy.dpm.enabled)
+        config_warn(
+            r, read_line(r, l->root, "dpm.enabled"),
+            "dpm.enabled is accepted, but this version of Ballast does not manage power yet: no host is put "
+            "to sleep or woken");
+}
+
+/* What one key alone cannot tell. */
+static int finish(const struct loading *l)
+{
+    const struct config *c = l->r.config;
+    int r;
+
+    if (!c->cluster)
+        return missing(l, "cluster", "the cluster's name");
+    if (!c->source.kind)
+        return missing(l, "source.kind", "vsphere, sim or file");
+    if ((r = check_socket(l)) < 0 || (r = check_source_kind(l)) < 0 ||
+        (r = read_secret(&l->r, "source.password_file", c->source.password_file,
+                         &l->r.config->source.password)) < 0)
+        return r;
+    warn_about_tls(l);
+    warn_about_idle_keys(l);
+    return 0;
+}
+
+int config_parse(const char *path, const char *text, size_t len, enum config_use use, struct arena *a,
+                 struct config *ret, struct err *err)
+{
+    struct config c = {.path = arena_strdup(a, path)};
+    struct notes notes = {0};
+    struct node *root = NULL;
+    struct loading l = {
+        .r = {.file = c.path, .use = use, .config = &c, .notes = &notes, .a = a, .err = err},
+    };
+    size_t n_keys;
+    const struct config_key *keys = config_keys(a, &n_keys);
+
+    l.r = reader_make(&l.r, "", keys, n_keys, &c);
+    policy_default(&c.policy);
+    read_defaults(&l.r);
+    int r = tree_parse(c.path, text, len, a, &root, err);
+
+    if (r < 0)
+        return r;
+    l.root = root;
+    r = read_section(&l.r, root);
+    if (r == 0 && use != CONFIG_FOR_POLICY)
+        r = finish(&l);
+    if (r == 0)
+        *ret = c;
+    return r;
+}
+
+/* Everything up to the limit and one byte more, so that a device or a pipe cannot fill the memory either. */
+static int read_text_file(const char *path, struct arena *a, char **ret, size_t *ret_len, struct err *err)
+{
+    CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    size_t len = 0;
+
+    if (fd < 0)
+        return err_set(err, -errno, "%s: cannot be opened: %s", path, strerror(errno));
+    char *text = arena_array(a, char, CONFIG_SIZE_MAX + 1);
+
+    for (;;) {
+        ssize_t n = read(fd, text + len, CONFIG_SIZE_MAX + 1 - len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_set(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
+        if (n == 0)
+            break;
+        len += (size_t)n;
+        if (len > CONFIG_SIZE_MAX)
+            return err_set(err, -EINVAL, "%s:1: the file is larger than 1 MiB, expected a configuration",
+                           path);
+    }
+    *ret = text;
+    *ret_len = len;
+    return 0;
+}
+
+int config_load_for(const char *path, enum config_use use, struct arena *a, struct config *ret,
+                    struct err *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    int r = read_text_file(path, a, &text, &len, err);
+
+    return r < 0 ? r : config_parse(path, text, len, use, a, ret, err);
+}
+
+int config_load(const char *path, struct arena *a, struct config *ret, struct err *err)
+{
+    return config_load_for(path, CONFIG_FOR_SERVICE, a, ret, err);
+}
+
+void config_source(const struct config *c, struct source_config *ret)
+{
+    const struct config_source *s = &c->source;
+
+    *ret = (struct source_config){
+        .kind = s->kind,
+        .url = s->url,
+        .username = s->username,
+        .password = s->password,
+        .ca_file = s->ca_file,
+        .tls_verify = s->tls_verify,
+        .cluster = s->cluster,
+        .file = s->file,
+        .timeout_s = (unsigned)s->timeout_s,
+    };
+}

@@ -1,0 +1,141 @@
+/* config.h: the configuration file of the service (conf/ballast.yaml), checked.
+ *
+ * The file is read strictly: a key that is not known, a value of the wrong type or out of its range, a
+ * required key that is missing and a secret that cannot be read are all errors, with one sentence
+ *     FILE:LINE: what is wrong, what was expected
+ * and nothing of a file with an error is used. What is accepted but worth a word (a section that this version
+ * does not act on, a password file that everybody can read, TLS that is not verified) is a warning; the
+ * service logs each at every start and reload.
+ *
+ * Every key stands in one table, config_keys(), with its default and meaning; the settings of a pass come
+ * from policy_settings() and are checked by policy_set(), so that a range lives in one place.
+ *
+ * Secrets are read from the files that are named, into source.password and power_hosts[].ipmi.password. They
+ * are never part of an error, a warning, config_get() or config_changes().
+ */
+#ifndef BALLAST_CONFIG_CONFIG_H
+#define BALLAST_CONFIG_CONFIG_H
+
+#include <ballast/arena.h>
+#include <ballast/err.h>
+#include <ballast/policy.h>
+#include <ballast/source.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Larger files are refused before they are read. */
+#define CONFIG_SIZE_MAX (1024 * 1024)
+
+/* Where a cluster is. `source:` */
+struct config_source {
+    const char *kind;
+    const char *url, *username;
+    const char *password_file, *password;
+    const char *ca_file;
+    bool tls_verify;
+    const char *cluster;
+    const char *file;
+    int64_t timeout_s;
+    const char *stats; /* auto, counters or quick */
+    int64_t speed;     /* kind sim: how many times faster than real its migrations and boots are */
+};
+
+/* How a host is woken and put to sleep from outside. `power.hosts.NAME:`; what is not given is NULL. */
+struct config_power_host {
+    const char *name; /* the host's id or name at the source */
+    struct {
+        const char *address, *username, *password_file, *password;
+        int64_t cipher_suite;
+        const char *const *workarounds; /* NULL at the end; never NULL itself */
+    } ipmi;
+    const char *wol_mac; /* "02:00:00:00:00:01" */
+};
+
+struct config {
+    const char *path; /* of the file, as given */
+    const char *cluster;
+    const char *state_dir;
+    const char *socket;
+    struct policy policy;
+    struct config_source source;
+    int64_t history_days; /* of passes, actions and migrations kept in the store */
+    int64_t history_mb;   /* of passes kept in the store */
+    struct config_power_host *power_hosts;
+    size_t n_power_hosts;
+    const char *mqtt_url;        /* NULL: none */
+    const char *const *warnings; /* whole sentences, FILE:LINE in front */
+    size_t n_warnings;
+};
+
+enum config_type {
+    CONFIG_TEXT,
+    CONFIG_PATH, /* absolute */
+    CONFIG_URL,
+    CONFIG_BOOL,
+    CONFIG_INT,
+    CONFIG_WORD,
+    CONFIG_WORDS, /* a list */
+    CONFIG_MAC,
+    CONFIG_POWER_HOSTS,
+    CONFIG_POLICY, /* as policy_settings() says */
+};
+
+struct config_key {
+    const char *path; /* "source.url" */
+    enum config_type type;
+    size_t offset; /* in struct config; CONFIG_POLICY: of no use, see setting */
+    int64_t min, max;
+    const char *const *words; /* CONFIG_WORD: the allowed ones, NULL at the end. CONFIG_URL: the schemes */
+    const char *fallback;     /* the default as text; NULL: none */
+    bool restart;             /* a change takes effect at the next start only */
+    bool idle;                /* accepted, but this version does nothing with it */
+    const char *meaning;
+    const struct setting *setting; /* CONFIG_POLICY */
+};
+
+/* Every key, those of policy_settings() last. In the arena. */
+const struct config_key *config_keys(struct arena *a, size_t *ret_n);
+
+/* For whom a file is read. */
+enum config_use {
+    CONFIG_FOR_SERVICE, /* everything: required keys must be there, secrets are read */
+    CONFIG_FOR_CHECK,   /* the same, but a password file that cannot be read for lack of permission only warns
+                         */
+    CONFIG_FOR_POLICY, /* the settings of a pass count: nothing is required, no other file is opened; the keys
+                        * that are there are checked all the same */
+};
+
+/* Reads the file at the path. -EINVAL for what is wrong with its content, else what the system says (-ENOENT,
+ * -EACCES, ...). Everything in *ret lives in the arena, the path is copied. */
+int config_load(const char *path, struct arena *a, struct config *ret, struct err *err);
+int config_load_for(const char *path, enum config_use use, struct arena *a, struct config *ret,
+                    struct err *err);
+
+/* The same for text in memory; path is for the sentences only. */
+int config_parse(const char *path, const char *text, size_t len, enum config_use use, struct arena *a,
+                 struct config *ret, struct err *err);
+
+/* How to reach the cluster, for collectors and actuators. Points into the configuration; stop and pretend are
+ * left NULL for the service to fill in. */
+void config_source(const struct config *c, struct source_config *ret);
+
+/* The present value as text, as it could stand in the file; NULL if it is not set. */
+const char *config_get(const struct config *c, const struct config_key *key, struct arena *a);
+
+/* What a second load changed. */
+struct config_change {
+    const struct config_key *key;
+    const char *from, *to; /* as config_get() gives them */
+    bool secret;           /* the path is the same, what stands in the file is not */
+};
+
+/* Lists what differs, in the table's order. */
+size_t config_changes(const struct config *old, const struct config *now, struct arena *a,
+                      struct config_change **ret);
+
+/* Puts those values of `old` back into `now` that cannot change while the service runs, so that a reloaded
+ * configuration says what is in force. The strings are copied to the arena, so that `old` may go. */
+void config_keep_fixed(const struct config *old, struct config *now, struct arena *a);
+
+#endif

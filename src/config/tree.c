@@ -1,0 +1,266 @@
+#include "config/tree.h"
+
+#include "base/cleanup.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#define DEPTH_MAX 16
+#define NODES_MAX 100000
+
+struct builder {
+    yaml_parser_t parser;
+    const char *file, *text;
+    size_t len;
+    struct arena *a;
+    struct err *err;
+    size_t n_nodes;
+};
+
+static void eventp(yaml_event_t *e)
+{
+    yaml_event_delete(e);
+}
+
+static unsigned line_of(yaml_mark_t mark)
+{
+    return (unsigned)mark.line + 1;
+}
+
+static int refuse(const struct builder *b, unsigned line, const char *what)
+{
+    return err_set(b->err, -EINVAL, "%s:%u: %s", b->file, line, what);
+}
+
+/* What libyaml has to say. Its reader knows an offset only, its scanner and parser a line. */
+static int refuse_syntax(const struct builder *b)
+{
+    const yaml_parser_t *p = &b->parser;
+    const char *problem = p->problem ? p->problem : "it cannot be read";
+    unsigned line = line_of(p->problem_mark);
+
+    if (p->error == YAML_MEMORY_ERROR)
+        return err_set(b->err, -ENOMEM, "%s: out of memory", b->file);
+    if (p->error == YAML_READER_ERROR) {
+        line = 1;
+        for (size_t i = 0; i < p->problem_offset && i < b->len; i++)
+            line += b->text[i] == '\n';
+        return err_set(b->err, -EINVAL, "%s:%u: this is not text: %s, expected YAML in UTF-8", b->file, line,
+                       problem);
+    }
+    if (p->context)
+        return err_set(b->err, -EINVAL, "%s:%u: not valid YAML: %s (%s, line %u), expected `key: value`",
+                       b->file, line, problem, p->context, line_of(p->context_mark));
+    return err_set(b->err, -EINVAL, "%s:%u: not valid YAML: %s, expected `key: value`", b->file, line,
+                   problem);
+}
+
+static int next_event(struct builder *b, yaml_event_t *ret)
+{
+    return yaml_parser_parse(&b->parser, ret) ? 0 : refuse_syntax(b);
+}
+
+/* Anchors are harmless as long as nothing refers to them; a tag would change what a value means. */
+static int check_tag(const struct builder *b, const yaml_event_t *e, const yaml_char_t *tag)
+{
+    return tag ? refuse(b, line_of(e->start_mark), "a tag (!...) has no place here, expected a plain value")
+               : 0;
+}
+
+static int add_node(struct builder *b, enum node_kind kind, const yaml_event_t *e, struct node **ret)
+{
+    if (++b->n_nodes > NODES_MAX)
+        return refuse(b, line_of(e->start_mark), "too many values, expected a configuration of a sane size");
+    struct node *n = arena_new(b->a, struct node);
+
+    n->kind = kind;
+    n->line = line_of(e->start_mark);
+    *ret = n;
+    return 0;
+}
+
+static int scalar_text(struct builder *b, const yaml_event_t *e, const char **ret)
+{
+    const char *value = (const char *)e->data.scalar.value;
+
+    if (memchr(value, '\0', e->data.scalar.length))
+        return refuse(b, line_of(e->start_mark), "a NUL byte has no place in a value");
+    *ret = arena_strdup(b->a, value);
+    return 0;
+}
+
+static int by_key_and_place(const void *x, const void *y)
+{
+    const struct node *a = *(const struct node *const *)x, *b = *(const struct node *const *)y;
+    int order = strcmp(a->key, b->key);
+
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+static int check_duplicates(const struct builder *b, const struct node *map)
+{
+    if (map->n < 2)
+        return 0;
+    const struct node **sorted = arena_array(b->a, const struct node *, map->n);
+    size_t n = 0;
+
+    for (const struct node *c = map->first; c; c = c->next)
+        sorted[n++] = c;
+    qsort(sorted, n, sizeof(sorted[0]), by_key_and_place);
+    for (size_t i = 1; i < n; i++) {
+        if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
+            return err_set(b->err, -EINVAL,
+                           "%s:%u: \"%s\" is given twice (first in line %u), expected it once", b->file,
+                           sorted[i]->line, sorted[i]->key, sorted[i - 1]->line);
+    }
+    return 0;
+}
+
+/* Keys are shown to people, so they must not be able to move a cursor. */
+static bool is_printable(const char *key)
+{
+    while (*key && !iscntrl((unsigned char)*key))
+        key++;
+    return *key == '\0';
+}
+
+static int build(struct builder *b, const yaml_event_t *e, unsigned depth, struct node **ret);
+
+static int build_map(struct builder *b, struct node *map, unsigned depth)
+{
+    for (struct node **end = &map->first;; end = &(*end)->next) {
+        CLEANUP(eventp) yaml_event_t key = {0};
+        CLEANUP(eventp) yaml_event_t value = {0};
+        const char *name = NULL;
+        int r = next_event(b, &key);
+
+        if (r < 0)
+            return r;
+        if (key.type == YAML_MAPPING_END_EVENT)
+            return check_duplicates(b, map);
+        if (key.type != YAML_SCALAR_EVENT)
+            return refuse(b, line_of(key.start_mark), "this cannot be a key, expected a word");
+        if ((r = scalar_text(b, &key, &name)) < 0)
+            return r;
+        if (!is_printable(name))
+            return refuse(b, line_of(key.start_mark), "a key has a control character in it, expected a word");
+        if ((r = next_event(b, &value)) < 0 || (r = build(b, &value, depth + 1, end)) < 0)
+            return r;
+        (*end)->key = name;
+        (*end)->line = line_of(key.start_mark);
+        map->n++;
+    }
+}
+
+static int build_list(struct builder *b, struct node *list, unsigned depth)
+{
+    for (struct node **end = &list->first;; end = &(*end)->next) {
+        CLEANUP(eventp) yaml_event_t e = {0};
+        int r = next_event(b, &e);
+
+        if (r < 0)
+            return r;
+        if (e.type == YAML_SEQUENCE_END_EVENT)
+            return 0;
+        if ((r = build(b, &e, depth + 1, end)) < 0)
+            return r;
+        list->n++;
+    }
+}
+
+/* The node that begins with this event, with all that is below it. Depth is bounded, so recursion is. */
+static int build(struct builder *b, const yaml_event_t *e, unsigned depth, struct node **ret)
+{
+    int r;
+
+    if (depth > DEPTH_MAX)
+        return refuse(b, line_of(e->start_mark), "nested too deeply, expected a few levels at most");
+    if (e->type == YAML_ALIAS_EVENT)
+        return refuse(b, line_of(e->start_mark),
+                      "an alias (*...) has no place here, expected the value itself");
+    if (e->type == YAML_SCALAR_EVENT) {
+        if ((r = check_tag(b, e, e->data.scalar.tag)) < 0 || (r = add_node(b, NODE_SCALAR, e, ret)) < 0)
+            return r;
+        (*ret)->plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        return scalar_text(b, e, &(*ret)->text);
+    }
+    if (e->type == YAML_MAPPING_START_EVENT) {
+        if ((r = check_tag(b, e, e->data.mapping_start.tag)) < 0 || (r = add_node(b, NODE_MAP, e, ret)) < 0)
+            return r;
+        return build_map(b, *ret, depth);
+    }
+    if (e->type == YAML_SEQUENCE_START_EVENT) {
+        if ((r = check_tag(b, e, e->data.sequence_start.tag)) < 0 || (r = add_node(b, NODE_LIST, e, ret)) < 0)
+            return r;
+        return build_list(b, *ret, depth);
+    }
+    return refuse(b, line_of(e->start_mark), "a value is missing here");
+}
+
+static int build_document(struct builder *b, struct node **ret)
+{
+    struct node *root = NULL;
+
+    for (;;) {
+        CLEANUP(eventp) yaml_event_t e = {0};
+        int r = next_event(b, &e);
+
+        if (r < 0)
+            return r;
+        if (e.type == YAML_STREAM_END_EVENT)
+            break;
+        if (e.type == YAML_STREAM_START_EVENT || e.type == YAML_DOCUMENT_END_EVENT)
+            continue;
+        if (e.type == YAML_DOCUMENT_START_EVENT) {
+            if (root)
+                return refuse(b, line_of(e.start_mark), "a second document begins here, expected only one");
+            continue;
+        }
+        if ((r = build(b, &e, 1, &root)) < 0)
+            return r;
+        if (root->kind == NODE_SCALAR && root->plain && root->text[0] == '\0')
+            root->kind = NODE_MAP; /* "---" and nothing else */
+        if (root->kind != NODE_MAP)
+            return refuse(b, root->line, "this is not a list of settings, expected `key: value`");
+    }
+    if (!root) {
+        root = arena_new(b->a, struct node);
+        root->kind = NODE_MAP;
+        root->line = 1;
+    }
+    *ret = root;
+    return 0;
+}
+
+int tree_parse(const char *file, const char *text, size_t len, struct arena *a, struct node **ret,
+               struct err *err)
+{
+    struct builder b = {.file = file, .text = text, .len = len, .a = a, .err = err};
+
+    if (!yaml_parser_initialize(&b.parser))
+        return err_set(err, -ENOMEM, "%s: out of memory", file);
+    yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, len);
+    int r = build_document(&b, ret);
+
+    yaml_parser_delete(&b.parser);
+    return r;
+}
+
+const struct node *tree_child(const struct node *map, const char *key)
+{
+    for (const struct node *c = map->first; c; c = c->next) {
+        if (strcmp(c->key, key) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+bool node_is_null(const struct node *n)
+{
+    return n->kind == NODE_SCALAR && n->plain &&
+           (n->text[0] == '\0' || strcmp(n->text, "~") == 0 || strcmp(n->text, "null") == 0);
+}

@@ -1,0 +1,53 @@
+/* internal.h: the open store. Inside store only. */
+#ifndef BALLAST_STORE_INTERNAL_H
+#define BALLAST_STORE_INTERNAL_H
+
+#include "store/sqlite.h"
+
+#include <sqlite3.h>
+
+/* What is done often is prepared once, at open. */
+enum statement {
+    ST_BEGIN,
+    ST_COMMIT,
+    ST_SAVEPOINT,
+    ST_RELEASE,
+    ST_PUT_ACTION,
+    ST_PUT_MIGRATION,
+    ST_PUT_SAMPLE,
+    ST_PUT_PASS,
+    ST_TRIM_PASSES,
+    ST_PUT_NOTE,
+    ST_FORGET_NOTE,
+    ST_PRUNE_SAMPLES,
+    ST_PRUNE_ACTIONS,
+    ST_PRUNE_MIGRATIONS,
+    ST_PRUNE_PASSES,
+    ST_COUNT
+};
+
+struct store {
+    sqlite3 *db;
+    char *path;           /* of the database */
+    int lock_fd;          /* locked as long as it is open */
+    int64_t passes_bytes; /* how much the passes may take */
+    bool in_transaction;  /* between begin() and commit() */
+    sqlite3_stmt *st[ST_COUNT];
+};
+
+/* "the store PATH could not DOING: ..." from the database's last error; -EIO. */
+int store_failed(const struct store *s, const char *doing, struct err *err);
+
+/* Prepares all of s->st. */
+int store_prepare(struct store *s, struct err *err);
+
+/* load.c: the part of the port that reads. */
+int store_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
+               struct err *err);
+int store_list_ended(struct store *s, unsigned limit, struct arena *a, struct action_record **ret,
+                     size_t *ret_n, struct err *err);
+int store_list_passes(struct store *s, unsigned limit, struct arena *a, struct pass_record **ret,
+                      size_t *ret_n, struct err *err);
+int store_get_pass(struct store *s, uint64_t id, struct arena *a, struct pass_record *ret, struct err *err);
+
+#endif

@@ -1,0 +1,187 @@
+#include "store/internal.h"
+#include "store/schema.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* How long a call waits for somebody who looks into the database with another program. */
+#define BUSY_MS 2000
+
+#define DIR_MODE 0700
+#define FILE_MODE 0600
+
+/* Like mkdir -p; what is there already stays as it is. */
+static int make_directory(const char *dir, struct err *err)
+{
+    CLEANUP(freep) char *path = strdup(dir);
+    struct stat st;
+
+    if (!path)
+        return err_set(err, -ENOMEM, "out of memory");
+    for (char *c = path + 1;; c++) {
+        char here = *c;
+
+        if (here != '/' && here != '\0')
+            continue;
+        *c = '\0';
+        if (mkdir(path, DIR_MODE) < 0 && errno != EEXIST)
+            return err_set(err, -errno, "the state directory %s cannot be created: %s", dir, strerror(errno));
+        *c = here;
+        if (here == '\0')
+            break;
+    }
+    if (stat(dir, &st) < 0)
+        return err_set(err, -errno, "the state directory %s cannot be examined: %s", dir, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return err_set(err, -ENOTDIR, "the state directory %s is not a directory", dir);
+    if (st.st_mode & S_IWOTH)
+        return err_set(err, -EPERM, "the state directory %s can be written by everybody, expected mode 0700",
+                       dir);
+    return 0;
+}
+
+static int refuse_second(const char *dir, int fd, struct err *err)
+{
+    char pid[32] = "";
+    ssize_t n = pread(fd, pid, sizeof pid - 1, 0);
+
+    pid[n > 0 ? n : 0] = '\0';
+    pid[strspn(pid, "0123456789")] = '\0';
+    return err_set(err, -EBUSY,
+                   "the state directory %s is in use by another ballastd (process %s), expected one "
+                   "service for each",
+                   dir, pid[0] ? pid : "not known");
+}
+
+/* Holds as long as the file is open, so it needs no tidying after a crash. */
+static int lock_directory(const char *dir, int *ret_fd, struct err *err)
+{
+    CLEANUP(freep) char *path = NULL;
+
+    if (asprintf(&path, "%s/lock", dir) < 0)
+        return err_set(err, -ENOMEM, "out of memory");
+    CLEANUP(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+
+    if (fd < 0)
+        return err_set(err, -errno, "%s cannot be opened: %s", path, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? refuse_second(dir, fd, err)
+                                    : err_set(err, -errno, "%s cannot be locked: %s", path, strerror(errno));
+    /* for people only: what counts is the lock */
+    if (ftruncate(fd, 0) < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0)
+        return err_set(err, -errno, "%s cannot be written: %s", path, strerror(errno));
+    *ret_fd = fd;
+    fd = -1;
+    return 0;
+}
+
+/* SQLite would create it with the process's umask; its other files take the mode of this one. */
+static int create_file(const char *path, struct err *err)
+{
+    CLEANUP(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, FILE_MODE);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return err_set(err, -errno, "the store %s cannot be opened: %s", path, strerror(errno));
+    return S_ISREG(st.st_mode) ? 0 : err_set(err, -EINVAL, "the store %s is not a regular file", path);
+}
+
+static int set_up(struct store *s, struct err *err)
+{
+    static const char pragmas[] =
+        "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;"
+        "PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL;";
+
+    (void)sqlite3_busy_timeout(s->db, BUSY_MS);
+    (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    return sqlite3_exec(s->db, pragmas, NULL, NULL, NULL) == SQLITE_OK ? 0
+                                                                       : store_failed(s, "be opened", err);
+}
+
+/* All but the passes, which are large; a damaged one of those is an error when it is asked for. */
+static int check_tables(struct store *s, struct err *err)
+{
+    static const char *const tables[] = {"instance", "actions", "migrations", "samples", "notes"};
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char sql[64];
+        sqlite3_stmt *st = NULL;
+
+        (void)snprintf(sql, sizeof sql, "PRAGMA quick_check(%s)", tables[i]);
+        if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK || sqlite3_step(st) != SQLITE_ROW) {
+            int r = store_failed(s, "be checked", err);
+
+            (void)sqlite3_finalize(st);
+            return r;
+        }
+        const char *found = (const char *)sqlite3_column_text(st, 0);
+        int r = 0;
+
+        if (!found || strcmp(found, "ok") != 0)
+            r = err_set(err, -EIO,
+                        "the store %s is damaged (%s: %.100s); restore it, or move it away to begin with an "
+                        "empty one",
+                        s->path, tables[i], found ? found : "no answer");
+        (void)sqlite3_finalize(st);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int open_database(struct store *s, const char *state_dir, struct err *err)
+{
+    int r;
+
+    if (asprintf(&s->path, "%s/ballast.db", state_dir) < 0) {
+        s->path = NULL;
+        return err_set(err, -ENOMEM, "out of memory");
+    }
+    if ((r = create_file(s->path, err)) < 0)
+        return r;
+    if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return store_failed(s, "be opened", err);
+    if ((r = set_up(s, err)) < 0 || (r = schema_migrate(s->db, s->path, err)) < 0 ||
+        (r = check_tables(s, err)) < 0)
+        return r;
+    return store_prepare(s, err);
+}
+
+int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, struct err *err)
+{
+    struct store *s = calloc(1, sizeof *s);
+    int r;
+
+    if (!s)
+        return err_set(err, -ENOMEM, "out of memory");
+    s->lock_fd = -1;
+    s->passes_bytes = passes_mb * 1024 * 1024;
+    if ((r = make_directory(state_dir, err)) < 0 || (r = lock_directory(state_dir, &s->lock_fd, err)) < 0 ||
+        (r = open_database(s, state_dir, err)) < 0) {
+        store_close(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < ST_COUNT; i++)
+        (void)sqlite3_finalize(s->st[i]);
+    (void)sqlite3_close(s->db);
+    if (s->lock_fd >= 0)
+        (void)close(s->lock_fd);
+    free(s->path);
+    free(s);
+}

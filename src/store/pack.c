@@ -1,0 +1,51 @@
+#include "store/pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* The fastest: it makes nearly all of the difference, and the service waits meanwhile. */
+#define LEVEL 1
+
+/* No snapshot is larger (SNAPSHOT_BYTES_MAX); more is a damaged row. */
+#define TEXT_MOST ((size_t)1024 * 1024 * 1024)
+
+int pack(const char *text, struct packed *ret)
+{
+    *ret = (struct packed){0};
+    if (!text)
+        return 0;
+    uLong text_len = strlen(text);
+    uLongf len = compressBound(text_len);
+    unsigned char *data = malloc(len);
+
+    if (!data)
+        return -ENOMEM;
+    if (compress2(data, &len, (const Bytef *)text, text_len, LEVEL) != Z_OK) {
+        free(data);
+        return -ENOMEM;
+    }
+    *ret = (struct packed){.data = data, .len = len, .text_len = text_len};
+    return 0;
+}
+
+void packed_release(struct packed *p)
+{
+    free(p->data);
+    *p = (struct packed){0};
+}
+
+int unpack(const void *data, size_t len, size_t text_len, struct arena *a, const char **ret)
+{
+    uLongf got = text_len;
+
+    if (text_len > TEXT_MOST)
+        return -EIO;
+    char *text = arena_array(a, char, text_len + 1);
+
+    if (uncompress((Bytef *)text, &got, data, len) != Z_OK || got != text_len)
+        return -EIO;
+    *ret = text;
+    return 0;
+}

@@ -1,0 +1,245 @@
+#include "store/rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMN(record, type, name, member)                                                                   \
+    {                                                                                                        \
+        name, COLUMN_##type, offsetof(struct record, member)                                                 \
+    }
+#define TABLE(name, columns)                                                                                 \
+    {                                                                                                        \
+        (name), (columns), (int)(sizeof(columns) / sizeof((columns)[0]))                                     \
+    }
+
+static const struct column action_columns[] = {
+    COLUMN(action_record, U64, "id", id),
+    COLUMN(action_record, TEXT, "uid", uid),
+    COLUMN(action_record, U64, "pass", pass),
+    COLUMN(action_record, STATE, "state", state),
+    COLUMN(action_record, KIND, "kind", kind),
+    COLUMN(action_record, U32, "priority", priority),
+    COLUMN(action_record, TEXT, "vm", vm),
+    COLUMN(action_record, TEXT, "from_host", from),
+    COLUMN(action_record, TEXT, "to_host", to),
+    COLUMN(action_record, TEXT, "host", host),
+    COLUMN(action_record, REASON, "reason", reason),
+    COLUMN(action_record, TEXT, "rule", rule),
+    COLUMN(action_record, TEXT, "text", text),
+    COLUMN(action_record, NEEDS, "depends_on", depends_on),
+    COLUMN(action_record, U32, "move_group", group),
+    COLUMN(action_record, REAL, "imbalance_after", imbalance_after),
+    COLUMN(action_record, REAL, "cost_cpu", cost[RES_CPU]),
+    COLUMN(action_record, REAL, "cost_mem", cost[RES_MEM]),
+    COLUMN(action_record, REAL, "benefit_cpu", benefit[RES_CPU]),
+    COLUMN(action_record, REAL, "benefit_mem", benefit[RES_MEM]),
+    COLUMN(action_record, REAL, "duration_s", duration_s),
+    COLUMN(action_record, TEXT, "approved_by", approved_by),
+    COLUMN(action_record, TEXT, "task", task),
+    COLUMN(action_record, TEXT, "why", why),
+    COLUMN(action_record, U32, "attempts", attempts),
+    COLUMN(action_record, BOOL, "cancel_asked", cancel_asked),
+    COLUMN(action_record, INSTANT, "created", created),
+    COLUMN(action_record, INSTANT, "seen", seen),
+    COLUMN(action_record, INSTANT, "approved", approved),
+    COLUMN(action_record, INSTANT, "started", started),
+    COLUMN(action_record, INSTANT, "ended", ended),
+};
+
+static const struct column migration_columns[] = {
+    COLUMN(migration_record, U64, "action", action),       COLUMN(migration_record, TEXT, "vm", vm),
+    COLUMN(migration_record, TEXT, "from_host", from),     COLUMN(migration_record, TEXT, "to_host", to),
+    COLUMN(migration_record, INSTANT, "started", started), COLUMN(migration_record, INSTANT, "ended", ended),
+    COLUMN(migration_record, REAL, "mem_mb", mem_mb),      COLUMN(migration_record, BOOL, "ok", ok),
+};
+
+static const struct column sample_columns[] = {
+    COLUMN(sample_record, TEXT, "vm", vm),
+    COLUMN(sample_record, INSTANT, "time", time),
+    COLUMN(sample_record, REAL, "cpu_mhz", demand[RES_CPU]),
+    COLUMN(sample_record, REAL, "mem_mb", demand[RES_MEM]),
+};
+
+static const struct column pass_columns[] = {
+    COLUMN(pass_record, U64, "id", id),
+    COLUMN(pass_record, INSTANT, "time", time),
+    COLUMN(pass_record, TEXT, "trigger", trigger),
+    COLUMN(pass_record, REAL, "imbalance_before", imbalance_before),
+    COLUMN(pass_record, REAL, "imbalance_after", imbalance_after),
+    COLUMN(pass_record, REAL, "target", target),
+    COLUMN(pass_record, U32, "recommendations", n_recommendations),
+    COLUMN(pass_record, U32, "faults", n_faults),
+};
+
+const struct table table_actions = TABLE("actions", action_columns);
+const struct table table_migrations = TABLE("migrations", migration_columns);
+const struct table table_samples = TABLE("samples", sample_columns);
+const struct table table_passes = TABLE("passes", pass_columns);
+
+void columns_list(const struct table *t, struct strbuf *out)
+{
+    for (int i = 0; i < t->n; i++)
+        strbuf_printf(out, "%s%s", i ? ", " : "", t->columns[i].name);
+}
+
+void columns_places(const struct table *t, struct strbuf *out)
+{
+    for (int i = 0; i < t->n; i++)
+        strbuf_puts(out, i ? ", ?" : "?");
+}
+
+static int bind_text(sqlite3_stmt *st, int i, const char *text)
+{
+    /* borrowed: the statement is reset before the caller's record goes */
+    return text ? sqlite3_bind_text(st, i, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, i);
+}
+
+static int bind_needs(sqlite3_stmt *st, int i, const struct action_record *action)
+{
+    struct strbuf ids;
+
+    strbuf_init(&ids, STRBUF_NO_LIMIT);
+    for (uint32_t k = 0; k < action->n_depends_on; k++)
+        strbuf_printf(&ids, "%s%" PRIu64, k ? "," : "", action->depends_on[k]);
+    int rc = sqlite3_bind_text(st, i, ids.text, -1, SQLITE_TRANSIENT);
+
+    strbuf_release(&ids);
+    return rc;
+}
+
+int row_bind(sqlite3_stmt *st, const struct table *t, const void *record)
+{
+    int rc = SQLITE_OK;
+
+    for (int i = 0; rc == SQLITE_OK && i < t->n; i++) {
+        const void *at = (const char *)record + t->columns[i].offset;
+        int place = i + 1;
+
+        switch (t->columns[i].type) {
+        case COLUMN_U64:
+            rc = sqlite3_bind_int64(st, place, (sqlite3_int64) * (const uint64_t *)at);
+            break;
+        case COLUMN_U32:
+            rc = sqlite3_bind_int64(st, place, *(const uint32_t *)at);
+            break;
+        case COLUMN_BOOL:
+            rc = sqlite3_bind_int(st, place, *(const bool *)at);
+            break;
+        case COLUMN_INSTANT:
+            rc = sqlite3_bind_int64(st, place, *(const instant_s *)at);
+            break;
+        case COLUMN_REAL:
+            rc = sqlite3_bind_double(st, place, *(const double *)at); /* a NaN becomes NULL */
+            break;
+        case COLUMN_TEXT:
+            rc = bind_text(st, place, *(const char *const *)at);
+            break;
+        case COLUMN_STATE:
+            rc = bind_text(st, place, action_state_name(*(const enum action_state *)at));
+            break;
+        case COLUMN_KIND:
+            rc = bind_text(st, place, action_kind_name(*(const enum action_kind *)at));
+            break;
+        case COLUMN_REASON:
+            rc = bind_text(st, place, reason_name(*(const enum reason *)at));
+            break;
+        case COLUMN_NEEDS:
+            rc = bind_needs(st, place, record);
+            break;
+        }
+    }
+    return rc;
+}
+
+static int unreadable(const struct table *t, const struct column *c, const char *found, struct err *err)
+{
+    return err_set(err, -EIO, "the store's table %s has \"%.64s\" as %s, which this version does not know",
+                   t->name, found ? found : "", c->name);
+}
+
+/* Ids, ascending, with commas between. */
+static int read_needs(const char *text, struct arena *a, struct action_record *action)
+{
+    uint32_t n = 0, most = 1;
+
+    for (const char *c = text; *c; c++)
+        most += *c == ',';
+    uint64_t *ids = arena_array(a, uint64_t, most);
+
+    for (const char *c = text; *c;) {
+        char *end = NULL;
+
+        ids[n++] = strtoull(c, &end, 10);
+        if (end == c || (*end && *end != ','))
+            return -EIO;
+        c = *end ? end + 1 : end;
+    }
+    action->depends_on = ids;
+    action->n_depends_on = n;
+    return 0;
+}
+
+static int read_number(sqlite3_stmt *st, int i, int64_t max, int64_t *ret)
+{
+    int64_t value = sqlite3_column_int64(st, i);
+
+    if (sqlite3_column_type(st, i) != SQLITE_INTEGER || value < 0 || value > max)
+        return -EIO;
+    *ret = value;
+    return 0;
+}
+
+static int read_column(sqlite3_stmt *st, int i, enum column_type type, struct arena *a, void *record,
+                       void *at)
+{
+    const char *text = NULL; /* not asked for numbers: that would turn them into text */
+    int64_t value = 0;
+    int r = 0;
+
+    if (type >= COLUMN_TEXT)
+        text = (const char *)sqlite3_column_text(st, i);
+    switch (type) {
+    case COLUMN_U64:
+        if ((r = read_number(st, i, INT64_MAX, &value)) == 0)
+            *(uint64_t *)at = (uint64_t)value;
+        return r;
+    case COLUMN_U32:
+        if ((r = read_number(st, i, UINT32_MAX, &value)) == 0)
+            *(uint32_t *)at = (uint32_t)value;
+        return r;
+    case COLUMN_BOOL:
+        if ((r = read_number(st, i, 1, &value)) == 0)
+            *(bool *)at = value == 1;
+        return r;
+    case COLUMN_INSTANT:
+        return read_number(st, i, INT64_MAX, at);
+    case COLUMN_REAL:
+        *(double *)at = sqlite3_column_type(st, i) == SQLITE_NULL ? UNKNOWN : sqlite3_column_double(st, i);
+        return 0;
+    case COLUMN_TEXT:
+        *(const char **)at = arena_strdup(a, text);
+        return 0;
+    case COLUMN_STATE:
+        return text ? action_state_parse(text, at) : -EIO;
+    case COLUMN_KIND:
+        return text ? action_kind_parse(text, at) : -EIO;
+    case COLUMN_REASON:
+        return text ? reason_parse(text, at) : -EIO;
+    case COLUMN_NEEDS:
+        return text ? read_needs(text, a, record) : -EIO;
+    }
+    return -EIO;
+}
+
+int row_read(sqlite3_stmt *st, const struct table *t, struct arena *a, void *record, struct err *err)
+{
+    for (int i = 0; i < t->n; i++) {
+        const struct column *c = &t->columns[i];
+
+        if (read_column(st, i, c->type, a, record, (char *)record + c->offset) < 0)
+            return unreadable(t, c, (const char *)sqlite3_column_text(st, i), err);
+    }
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* rows.h: records of engine/ports.h to rows and back, by a table of columns. */
+#ifndef BALLAST_STORE_ROWS_H
+#define BALLAST_STORE_ROWS_H
+
+#include "engine/ports.h"
+
+#include "base/strbuf.h"
+
+#include <sqlite3.h>
+
+enum column_type {
+    COLUMN_U64,
+    COLUMN_U32,
+    COLUMN_BOOL,
+    COLUMN_INSTANT,
+    COLUMN_REAL, /* UNKNOWN is NULL */
+    COLUMN_TEXT, /* may be NULL. From here on they are kept as text */
+    COLUMN_STATE,
+    COLUMN_KIND,
+    COLUMN_REASON,
+    COLUMN_NEEDS, /* depends_on of an action: "3,4" */
+};
+
+struct column {
+    const char *name;
+    enum column_type type;
+    size_t offset; /* in the record */
+};
+
+struct table {
+    const char *name;
+    const struct column *columns; /* the key first */
+    int n;
+};
+
+extern const struct table table_actions;    /* struct action_record */
+extern const struct table table_migrations; /* struct migration_record */
+extern const struct table table_samples;    /* struct sample_record */
+extern const struct table table_passes;     /* struct pass_record without its texts */
+
+/* "a, b, c". */
+void columns_list(const struct table *t, struct strbuf *out);
+
+/* "?, ?, ?". */
+void columns_places(const struct table *t, struct strbuf *out);
+
+/* Binds the record to the statement's first parameters. An SQLite code. */
+int row_bind(sqlite3_stmt *st, const struct table *t, const void *record);
+
+/* Reads the statement's first columns. -EIO for what this version could not have written. */
+int row_read(sqlite3_stmt *st, const struct table *t, struct arena *a, void *record, struct err *err);
+
+#endif

@@ -1,0 +1,138 @@
+#include "store/schema.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+/* "Bals": tells our databases from others (PRAGMA application_id). */
+#define APPLICATION_ID 0x42616c73
+
+/* What turns version i into version i + 1. A script that was released is never changed; new ones are added at
+ * the end. Words are those of names.h, instants are seconds since 1970, NULL is what is not known.
+ *
+ * AUTOINCREMENT: a number that was given once is not given again, even when its row was pruned. Samples are
+ * in the order of time, so that a batch is appended at one end and pruned at the other. A pass has its texts
+ * last, so that a list of passes does not read them. */
+static const char *const scripts[] = {
+    "CREATE TABLE instance (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL);"
+    "CREATE TABLE actions ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, uid TEXT NOT NULL UNIQUE, pass INTEGER NOT NULL,"
+    " state TEXT NOT NULL, kind TEXT NOT NULL, priority INTEGER NOT NULL,"
+    " vm TEXT, from_host TEXT, to_host TEXT, host TEXT,"
+    " reason TEXT NOT NULL, rule TEXT, text TEXT, depends_on TEXT NOT NULL, move_group INTEGER NOT NULL,"
+    " imbalance_after REAL, cost_cpu REAL, cost_mem REAL, benefit_cpu REAL, benefit_mem REAL, duration_s "
+    "REAL,"
+    " approved_by TEXT, task TEXT, why TEXT, attempts INTEGER NOT NULL, cancel_asked INTEGER NOT NULL,"
+    " created INTEGER NOT NULL, seen INTEGER NOT NULL,"
+    " approved INTEGER NOT NULL, started INTEGER NOT NULL, ended INTEGER NOT NULL);"
+    "CREATE INDEX actions_by_end ON actions (ended);"
+    "CREATE TABLE migrations ("
+    " id INTEGER PRIMARY KEY, action INTEGER NOT NULL, vm TEXT NOT NULL,"
+    " from_host TEXT NOT NULL, to_host TEXT NOT NULL,"
+    " started INTEGER NOT NULL, ended INTEGER NOT NULL, mem_mb REAL, ok INTEGER NOT NULL);"
+    "CREATE INDEX migrations_by_end ON migrations (ended);"
+    "CREATE TABLE samples ("
+    " time INTEGER NOT NULL, vm TEXT NOT NULL, cpu_mhz REAL, mem_mb REAL, PRIMARY KEY (time, vm)) WITHOUT "
+    "ROWID;"
+    "CREATE TABLE passes ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, trigger TEXT NOT NULL,"
+    " imbalance_before REAL, imbalance_after REAL, target REAL,"
+    " recommendations INTEGER NOT NULL, faults INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+    " snapshot_size INTEGER, snapshot BLOB, plan_size INTEGER, plan BLOB);"
+    "CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;",
+};
+
+#define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))
+
+static int broken(sqlite3 *db, const char *path, const char *doing, struct err *err)
+{
+    return err_set(err, -EIO, "the store %s cannot be %s: %s", path, doing, sqlite3_errmsg(db));
+}
+
+static int run(sqlite3 *db, const char *path, const char *sql, struct err *err)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
+                                                                : broken(db, path, "brought up to date", err);
+}
+
+static int number(sqlite3 *db, const char *path, const char *sql, int64_t *ret, struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &st, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW)
+        *ret = sqlite3_column_int64(st, 0);
+    int r = rc == SQLITE_ROW ? 0 : broken(db, path, "read", err);
+
+    (void)sqlite3_finalize(st);
+    return r;
+}
+
+/* A name that no other store has: it is part of every action's uid. */
+static int name_instance(sqlite3 *db, const char *path, struct err *err)
+{
+    uint64_t random;
+    char sql[96];
+
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+        return err_set(err, -EIO, "the store %s cannot be created: the system gives no random numbers", path);
+    (void)snprintf(sql, sizeof sql, "INSERT INTO instance (id, name) VALUES (1, '%016" PRIx64 "')", random);
+    return run(db, path, sql, err);
+}
+
+static int migrate(sqlite3 *db, const char *path, int64_t version, struct err *err)
+{
+    char sql[96];
+    int r = 0;
+
+    for (int64_t v = version; r == 0 && v < VERSION; v++)
+        r = run(db, path, scripts[v], err);
+    if (r == 0 && version == 0)
+        r = name_instance(db, path, err);
+    if (r < 0)
+        return r;
+    (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
+                   (int)VERSION);
+    return run(db, path, sql, err);
+}
+
+/* Version 0 without tables is a new file; with tables it is somebody else's. */
+static int check_owner(sqlite3 *db, const char *path, int64_t version, struct err *err)
+{
+    int64_t application, tables;
+    int r;
+
+    if ((r = number(db, path, "PRAGMA application_id", &application, err)) < 0 ||
+        (r = number(db, path, "SELECT count(*) FROM sqlite_master", &tables, err)) < 0)
+        return r;
+    if (application != APPLICATION_ID && (version != 0 || tables != 0))
+        return err_set(err, -EIO, "the store %s is a database of another program, expected one of Ballast",
+                       path);
+    if (version > VERSION)
+        return err_set(err, -EIO,
+                       "the store %s was written by a newer version of Ballast (its version is %" PRId64
+                       ", expected at most %" PRId64 "); it was left as it is",
+                       path, version, VERSION);
+    return 0;
+}
+
+int schema_migrate(sqlite3 *db, const char *path, struct err *err)
+{
+    int64_t version;
+    int r;
+
+    if ((r = number(db, path, "PRAGMA user_version", &version, err)) < 0 ||
+        (r = check_owner(db, path, version, err)) < 0 || version == VERSION)
+        return r;
+    if ((r = run(db, path, "BEGIN IMMEDIATE", err)) < 0)
+        return r;
+    if ((r = migrate(db, path, version, err)) == 0)
+        r = run(db, path, "COMMIT", err);
+    if (r < 0 && !sqlite3_get_autocommit(db))
+        (void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return r;
+}

@@ -1,0 +1,297 @@
+#include "store/sqlite.h"
+
+#include "store/internal.h"
+#include "store/pack.h"
+#include "store/rows.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+int store_failed(const struct store *s, const char *doing, struct err *err)
+{
+    int system = s->db ? sqlite3_system_errno(s->db) : 0;
+    const char *what = s->db ? sqlite3_errmsg(s->db) : "out of memory";
+
+    if (system)
+        return err_set(err, -EIO, "the store %s could not %s: %s (%s)", s->path, doing, what,
+                       strerror(system));
+    return err_set(err, -EIO, "the store %s could not %s: %s", s->path, doing, what);
+}
+
+/* ---- statements ---- */
+
+/* Those whose text follows from a table of columns are made in store_prepare(). */
+static const char *const fixed_sql[ST_COUNT] = {
+    [ST_BEGIN] = "BEGIN IMMEDIATE",
+    [ST_COMMIT] = "COMMIT",
+    [ST_SAVEPOINT] = "SAVEPOINT group_of_puts",
+    [ST_RELEASE] = "RELEASE group_of_puts",
+    /* all that are older than the newest ones that fit; the newest stays, however large it is */
+    [ST_TRIM_PASSES] =
+        "DELETE FROM passes WHERE id < (SELECT max(id) FROM passes) AND id IN (SELECT id FROM"
+        " (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS so_far FROM passes) WHERE so_far > ?)",
+    [ST_PUT_NOTE] = "INSERT OR REPLACE INTO notes (key, value) VALUES (?, ?)",
+    [ST_FORGET_NOTE] = "DELETE FROM notes WHERE key = ?",
+    [ST_PRUNE_SAMPLES] = "DELETE FROM samples WHERE time < ?",
+    [ST_PRUNE_ACTIONS] = "DELETE FROM actions WHERE ended > 0 AND ended < ?",
+    [ST_PRUNE_MIGRATIONS] = "DELETE FROM migrations WHERE ended < ?",
+    [ST_PRUNE_PASSES] =
+        "DELETE FROM passes WHERE id <= (SELECT id FROM passes ORDER BY id DESC LIMIT 1 OFFSET ?)",
+};
+
+static int prepare(struct store *s, enum statement which, const char *sql, struct err *err)
+{
+    int rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->st[which], NULL);
+
+    return rc == SQLITE_OK ? 0 : store_failed(s, "be prepared", err);
+}
+
+static int prepare_put(struct store *s, enum statement which, const struct table *t, const char *more_columns,
+                       const char *more_places, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf sql;
+
+    strbuf_init(&sql, STRBUF_NO_LIMIT);
+    strbuf_printf(&sql, "INSERT OR REPLACE INTO %s (", t->name);
+    columns_list(t, &sql);
+    strbuf_printf(&sql, "%s) VALUES (", more_columns);
+    columns_places(t, &sql);
+    strbuf_printf(&sql, "%s)", more_places);
+    return prepare(s, which, sql.text, err);
+}
+
+/* The action's row is replaced where it is, so that another one with the same uid is an error and not gone.
+ */
+static int prepare_put_action(struct store *s, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf sql;
+
+    strbuf_init(&sql, STRBUF_NO_LIMIT);
+    strbuf_puts(&sql, "INSERT INTO actions (");
+    columns_list(&table_actions, &sql);
+    strbuf_puts(&sql, ") VALUES (");
+    columns_places(&table_actions, &sql);
+    strbuf_puts(&sql, ") ON CONFLICT (id) DO UPDATE SET ");
+    for (int i = 1; i < table_actions.n; i++)
+        strbuf_printf(&sql, "%s%s = excluded.%s", i > 1 ? ", " : "", table_actions.columns[i].name,
+                      table_actions.columns[i].name);
+    return prepare(s, ST_PUT_ACTION, sql.text, err);
+}
+
+int store_prepare(struct store *s, struct err *err)
+{
+    int r = 0;
+
+    for (int i = 0; r == 0 && i < ST_COUNT; i++) {
+        if (fixed_sql[i])
+            r = prepare(s, (enum statement)i, fixed_sql[i], err);
+    }
+    if (r < 0 || (r = prepare_put_action(s, err)) < 0 ||
+        (r = prepare_put(s, ST_PUT_MIGRATION, &table_migrations, "", "", err)) < 0 ||
+        (r = prepare_put(s, ST_PUT_SAMPLE, &table_samples, "", "", err)) < 0)
+        return r;
+    return prepare_put(s, ST_PUT_PASS, &table_passes, ", bytes, snapshot_size, snapshot, plan_size, plan",
+                       ", ?, ?, ?, ?, ?", err);
+}
+
+/* Runs a statement whose parameters are bound (bound: what binding them gave), and makes it ready again. */
+static int run(struct store *s, enum statement which, int bound, const char *doing, struct err *err)
+{
+    sqlite3_stmt *st = s->st[which];
+    int rc = bound == SQLITE_OK ? sqlite3_step(st) : bound;
+    int r = 0;
+
+    if (rc == SQLITE_CONSTRAINT)
+        r = err_set(err, -EINVAL, "the store %s could not %s: %s", s->path, doing, sqlite3_errmsg(s->db));
+    else if (rc != SQLITE_DONE)
+        r = store_failed(s, doing, err);
+    (void)sqlite3_reset(st);
+    (void)sqlite3_clear_bindings(st);
+    return r;
+}
+
+/* A full disk can make SQLite take back a whole transaction. What would come after must not be stored alone.
+ */
+static int check_transaction(const struct store *s, struct err *err)
+{
+    if (!s->in_transaction || !sqlite3_get_autocommit(s->db))
+        return 0;
+    return err_set(err, -EIO, "the store %s had to give up what was begun, after an earlier error", s->path);
+}
+
+static int put(struct store *s, enum statement which, const struct table *t, const void *record,
+               const char *doing, struct err *err)
+{
+    int r = check_transaction(s, err);
+
+    return r < 0 ? r : run(s, which, row_bind(s->st[which], t, record), doing, err);
+}
+
+/* ---- groups: several statements that are stored together or not at all, within a transaction or without
+ * ---- */
+
+static int group_begin(struct store *s, const char *doing, struct err *err)
+{
+    int r = check_transaction(s, err);
+
+    return r < 0 ? r : run(s, ST_SAVEPOINT, SQLITE_OK, doing, err);
+}
+
+static void group_undo(struct store *s)
+{
+    if (sqlite3_get_autocommit(s->db))
+        return;
+    (void)sqlite3_exec(s->db, "ROLLBACK TO group_of_puts; RELEASE group_of_puts", NULL, NULL, NULL);
+    if (!s->in_transaction && !sqlite3_get_autocommit(s->db))
+        (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* r: how it went so far. */
+static int group_end(struct store *s, int r, const char *doing, struct err *err)
+{
+    if (r == 0)
+        r = run(s, ST_RELEASE, SQLITE_OK, doing, err);
+    if (r < 0)
+        group_undo(s);
+    return r;
+}
+
+/* ---- the port ---- */
+
+static int begin(struct store *s, struct err *err)
+{
+    int r = run(s, ST_BEGIN, SQLITE_OK, "begin to write", err);
+
+    s->in_transaction = r == 0;
+    return r;
+}
+
+static void rollback(struct store *s)
+{
+    s->in_transaction = false;
+    if (!sqlite3_get_autocommit(s->db))
+        (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static int commit(struct store *s, struct err *err)
+{
+    int r = check_transaction(s, err);
+
+    if (r == 0)
+        r = run(s, ST_COMMIT, SQLITE_OK, "write what was begun", err);
+    if (r < 0)
+        rollback(s);
+    s->in_transaction = false;
+    return r;
+}
+
+static int put_action(struct store *s, const struct action_record *action, struct err *err)
+{
+    return put(s, ST_PUT_ACTION, &table_actions, action, "keep an action", err);
+}
+
+static int put_migration(struct store *s, const struct migration_record *migration, struct err *err)
+{
+    return put(s, ST_PUT_MIGRATION, &table_migrations, migration, "keep a migration", err);
+}
+
+static int put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
+{
+    static const char doing[] = "keep samples of demand";
+    int r = group_begin(s, doing, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = put(s, ST_PUT_SAMPLE, &table_samples, &samples[i], doing, err);
+    return group_end(s, r, doing, err);
+}
+
+static int bind_packed(sqlite3_stmt *st, int place, const struct packed *p)
+{
+    if (!p->data)
+        return SQLITE_OK; /* unbound parameters are NULL */
+    int rc = sqlite3_bind_int64(st, place, (sqlite3_int64)p->text_len);
+
+    return rc == SQLITE_OK ? sqlite3_bind_blob64(st, place + 1, p->data, p->len, SQLITE_STATIC) : rc;
+}
+
+static int put_pass(struct store *s, const struct pass_record *pass, struct err *err)
+{
+    static const char doing[] = "keep a pass";
+    CLEANUP(packed_release) struct packed snapshot = {0};
+    CLEANUP(packed_release) struct packed plan = {0};
+    sqlite3_stmt *st = s->st[ST_PUT_PASS];
+    int place = table_passes.n + 1;
+    int r;
+
+    if (pack(pass->snapshot, &snapshot) < 0 || pack(pass->plan, &plan) < 0)
+        return err_set(err, -ENOMEM, "the store %s could not %s: out of memory", s->path, doing);
+    if ((r = group_begin(s, doing, err)) < 0)
+        return r;
+    int bound = row_bind(st, &table_passes, pass);
+
+    if (bound == SQLITE_OK)
+        bound = sqlite3_bind_int64(st, place, (sqlite3_int64)(snapshot.len + plan.len));
+    if (bound == SQLITE_OK)
+        bound = bind_packed(st, place + 1, &snapshot);
+    if (bound == SQLITE_OK)
+        bound = bind_packed(st, place + 3, &plan);
+    r = run(s, ST_PUT_PASS, bound, doing, err);
+    if (r == 0)
+        r = run(s, ST_TRIM_PASSES, sqlite3_bind_int64(s->st[ST_TRIM_PASSES], 1, s->passes_bytes), doing, err);
+    return group_end(s, r, doing, err);
+}
+
+static int put_note(struct store *s, const char *key, const char *value, struct err *err)
+{
+    enum statement which = value ? ST_PUT_NOTE : ST_FORGET_NOTE;
+    int r = check_transaction(s, err);
+
+    if (r < 0)
+        return r;
+    int bound = sqlite3_bind_text(s->st[which], 1, key, -1, SQLITE_STATIC);
+
+    if (bound == SQLITE_OK && value)
+        bound = sqlite3_bind_text(s->st[which], 2, value, -1, SQLITE_STATIC);
+    return run(s, which, bound, "keep a note", err);
+}
+
+static int prune(struct store *s, const struct retention *keep, struct err *err)
+{
+    static const char doing[] = "drop what is old";
+    const struct {
+        enum statement which;
+        int64_t bound;
+    } steps[] = {
+        {ST_PRUNE_SAMPLES, keep->samples_before},
+        {ST_PRUNE_ACTIONS, keep->ended_before},
+        {ST_PRUNE_MIGRATIONS, keep->ended_before},
+        {ST_PRUNE_PASSES, keep->passes_kept},
+    };
+    int r = group_begin(s, doing, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; r == 0 && i < sizeof steps / sizeof *steps; i++)
+        r = run(s, steps[i].which, sqlite3_bind_int64(s->st[steps[i].which], 1, steps[i].bound), doing, err);
+    return group_end(s, r, doing, err);
+}
+
+const struct store_ops store_sqlite = {
+    .load = store_load,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .put_action = put_action,
+    .put_migration = put_migration,
+    .put_samples = put_samples,
+    .put_pass = put_pass,
+    .put_note = put_note,
+    .prune = prune,
+    .list_ended = store_list_ended,
+    .list_passes = store_list_passes,
+    .get_pass = store_get_pass,
+};

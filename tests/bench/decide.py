@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""How fast a decision is, and how that grows.
+
+decide.py [--largest HOSTS] [--instructions] [--repeat N]
+
+Generates clusters, plans each with $BALLAST, and prints for each: what was recommended, the decision alone (the plan's own
+stats, the best of N), and everything together (read, decide, print). With --instructions valgrind's callgrind counts what the
+decision executes, which does not depend on what else the machine does: the growth from one size to the next is then exact.
+The figures to compare with: Gulati et al. 2012 report 20 s for 32 x 1,280; our aims are 2 ms, 50 ms and 1 s for the first
+three. Ten times the hosts and VMs must cost less than fifteen times the instructions. Prints, and never fails for being slow.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+BALLAST = os.environ.get('BALLAST', 'ballast')
+# hosts, VMs, shape, the aim in ms
+CLUSTERS = [(32, 1280, 'spike', 2.0), (96, 10000, 'skewed', 50.0), (1000, 100000, 'skewed', 1000.0)]
+# each ten times the one before, otherwise alike
+GROWTH = [(10, 1000, 'skewed'), (100, 10000, 'skewed'), (1000, 100000, 'skewed')]
+
+
+def generate(folder, hosts, vms, shape):
+    path = os.path.join(folder, f'{hosts}x{vms}-{shape}.json')
+    if not os.path.exists(path):
+        with open(path, 'w', encoding='utf-8') as f:
+            subprocess.run([BALLAST, 'generate', '--hosts', str(hosts), '--vms', str(vms), '--seed', '1', '--shape', shape],
+                           stdout=f, check=True)
+    return path
+
+
+def plan(path, before=()):
+    begin = time.monotonic()
+    done = subprocess.run([*before, BALLAST, 'plan', '--snapshot', path, '--format', 'json'], capture_output=True, text=True,
+                          check=True)
+    return json.loads(done.stdout), time.monotonic() - begin, done.stderr
+
+
+def show_times(folder, clusters, repeat):
+    print(f'{"cluster":>24} {"moves":>6} {"imbalance":>18} {"decide":>11} {"aim":>9} {"in all":>9}')
+    for hosts, vms, shape, aim_ms in clusters:
+        path = generate(folder, hosts, vms, shape)
+        runs = [plan(path) for _ in range(repeat)]
+        result = runs[0][0]
+        decide_ms = min(r['stats']['decide_us'] for r, _, _ in runs) / 1000.0
+        name = f'{hosts} x {vms} {shape}'
+        change = f'{result["before"]["imbalance"]:.4f} -> {result["after"]["imbalance"]:.4f}'
+        print(f'{name:>24} {len(result["recommendations"]):>6} {change:>18} {decide_ms:>8.2f} ms {aim_ms:>6.0f} ms '
+              f'{min(t for _, t, _ in runs):>7.2f} s', flush=True)
+
+
+def count_instructions(folder, path):
+    out = os.path.join(folder, 'callgrind.out')
+    _, _, words = plan(path, ['valgrind', '--tool=callgrind', '--toggle-collect=pass_run', f'--callgrind-out-file={out}'])
+    match = re.search(r'Collected : (\d+)', words)
+    return int(match.group(1)) if match else 0
+
+
+def show_growth(folder, clusters):
+    if not shutil.which('valgrind'):
+        print('valgrind is not installed: instructions are not counted')
+        return
+    print(f'\n{"cluster":>24} {"instructions":>15} {"times":>7} {"aim":>6}')
+    before = 0
+    for hosts, vms, shape in clusters:
+        n = count_instructions(folder, generate(folder, hosts, vms, shape))
+        times = f'{n / before:.1f}' if before else ''
+        print(f'{f"{hosts} x {vms} {shape}":>24} {n:>15,} {times:>7} {"< 15" if before else "":>6}', flush=True)
+        before = n
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--largest', type=int, default=1000, metavar='HOSTS')
+    parser.add_argument('--instructions', action='store_true')
+    parser.add_argument('--repeat', type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        show_times(folder, [c for c in CLUSTERS if c[0] <= options.largest], options.repeat)
+        if options.instructions:
+            show_growth(folder, [c for c in GROWTH if c[0] <= options.largest])
+    return 0
+
+
+sys.exit(main())

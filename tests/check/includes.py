@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Includes point one way: from the daemon down to base, never up, never from plugin to plugin."""
+import re
+
+from tree import ROOT, end, files, text_of
+
+# Whose headers a folder may include, besides its own and <ballast/…>. The most telling prefix of a path counts.
+MAY_INCLUDE = {
+    'src/base': '',
+    'src/model': 'base',
+    'src/core': 'base model',
+    'src/render': 'base model core',
+    'src/net': 'base',
+    'src/sim': 'base model core render engine',
+    'src/config': 'base model',
+    'src/store': 'base model engine',
+    'src/http': 'base model render engine',
+    'src/mqtt': 'base model render engine',
+    'src/engine': 'base model core render',
+    'src/cli': 'base model core render config engine sim',
+    'src/daemon': 'base model core render net config store engine sim http mqtt collectors actuators',
+    'collectors': 'base net',
+    'collectors/file': 'base model',
+    'collectors/sim': 'base sim',
+    'actuators': 'base net',
+    'actuators/sim': 'base sim',
+}
+
+
+def rule_for(path):
+    """The longest prefix that has a rule."""
+    parts = path.parts
+    for n in range(len(parts), 0, -1):
+        prefix = '/'.join(parts[:n])
+        if prefix in MAY_INCLUDE:
+            return prefix
+    return None
+
+
+violations, n = [], 0
+for path in files('.c', '.h'):
+    prefix = rule_for(path.parent)
+    if prefix is None:
+        continue
+    allowed = set(MAY_INCLUDE[prefix].split())
+    own = path.parts[1] if path.parts[0] == 'src' else '/'.join(path.parts[:2])
+    for number, line in enumerate(text_of(path).splitlines(), 1):
+        match = re.match(r'#include "([^"]+)"', line)
+        if not match:
+            continue
+        n += 1
+        included = match.group(1)
+        where = included.split('/')[0]
+        if (ROOT / path.parent / included).exists():
+            continue  # a neighbour
+        if where == own or where in allowed or included.startswith(own + '/'):
+            continue
+        # The registry of a folder of plugins names each of them; nobody else does.
+        if path.parent.name in ('collectors', 'actuators') and where == path.parent.name:
+            continue
+        violations.append(f'{path}:{number}: {prefix} must not include {included}')
+end(violations, f'{n} includes')

@@ -1,0 +1,164 @@
+/* replay.c: runs a fuzz target on a folder of inputs, without a fuzzer.
+ *
+ * fuzz-NAME FOLDER|FILE… calls the target with each file, then with pieces and variations of it: cut short at
+ * every place where that is cheap, and with a few bytes changed, by a fixed seed. Each input stands in memory
+ * of its exact size, so that the address sanitizer sees one byte read too many. A missing folder is not an
+ * error: the target then gets the empty input only.
+ *
+ * It ends like the target does: a crash is the failure. The name of each file is printed before it is run, so
+ * that the last line tells which one it was. */
+#include "base/random.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
+
+enum {
+    FILE_SIZE_MAX = 4 << 20, /* larger inputs are skipped, and said so */
+    CUTS = 64,               /* prefixes of a file that are tried */
+    VARIATIONS = 200,        /* of a file */
+    VARIED_SIZE_MAX = 65536, /* larger files are replayed, but not varied */
+    CHANGES_MAX = 4,         /* bytes changed in one variation */
+};
+
+struct input {
+    uint8_t *data;
+    size_t size;
+};
+
+static void run_once(const uint8_t *data, size_t size)
+{
+    uint8_t *exact = malloc(size ? size : 1);
+
+    if (!exact)
+        abort();
+    if (size)
+        memcpy(exact, data, size);
+    (void)LLVMFuzzerTestOneInput(exact, size);
+    free(exact);
+}
+
+static void run_cuts(const struct input *in)
+{
+    size_t step = in->size / CUTS + 1;
+
+    for (size_t size = 0; size < in->size; size += step)
+        run_once(in->data, size);
+}
+
+static void run_variations(const struct input *in, struct rng *rng)
+{
+    uint8_t *copy = malloc(in->size);
+
+    if (!copy)
+        abort();
+    for (int i = 0; i < VARIATIONS; i++) {
+        memcpy(copy, in->data, in->size);
+        uint32_t changes = 1 + rng_below(rng, CHANGES_MAX);
+        for (uint32_t k = 0; k < changes; k++)
+            copy[rng_below(rng, (uint32_t)in->size)] = (uint8_t)rng_next(rng);
+        run_once(copy, in->size);
+    }
+    free(copy);
+}
+
+static int read_file(const char *path, struct input *ret)
+{
+    FILE *f = fopen(path, "rb");
+
+    if (!f) {
+        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        return -errno;
+    }
+    uint8_t *data = malloc(FILE_SIZE_MAX + 1);
+    if (!data)
+        abort();
+    size_t size = fread(data, 1, FILE_SIZE_MAX + 1, f);
+    (void)fclose(f);
+    if (size > FILE_SIZE_MAX) {
+        fprintf(stderr, "%s: larger than %d bytes, skipped\n", path, FILE_SIZE_MAX);
+        size = 0;
+    }
+    *ret = (struct input){.data = data, .size = size};
+    return 0;
+}
+
+static int run_file(const char *path)
+{
+    struct input in = {0};
+    struct rng rng = {.state = 1};
+
+    printf("%s\n", path);
+    int r = read_file(path, &in);
+    if (r < 0)
+        return r;
+    run_once(in.data, in.size);
+    if (in.size > 0 && in.size <= VARIED_SIZE_MAX && !getenv("BALLAST_TEST_PLAIN")) {
+        run_cuts(&in);
+        run_variations(&in, &rng);
+    }
+    free(in.data);
+    return 0;
+}
+
+static int not_hidden(const struct dirent *d)
+{
+    return d->d_name[0] != '.';
+}
+
+static int run_folder(const char *path, unsigned *n)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, not_hidden, alphasort);
+    int r = 0;
+
+    if (count < 0) {
+        if (errno == ENOENT)
+            return 0;
+        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        return -errno;
+    }
+    for (int i = 0; i < count; i++) {
+        char file[PATH_MAX];
+        (void)snprintf(file, sizeof file, "%s/%s", path, entries[i]->d_name);
+        if (run_file(file) < 0)
+            r = -EIO;
+        else
+            ++*n;
+        free(entries[i]);
+    }
+    free(entries);
+    return r;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned n = 0;
+    int r = 0;
+
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    if (LLVMFuzzerInitialize)
+        (void)LLVMFuzzerInitialize(&argc, &argv);
+    run_once((const uint8_t *)"", 0);
+    for (int i = 1; i < argc; i++) {
+        struct stat st;
+        if (stat(argv[i], &st) == 0 && !S_ISDIR(st.st_mode)) {
+            if (run_file(argv[i]) < 0)
+                r = -EIO;
+            else
+                n++;
+        } else if (run_folder(argv[i], &n) < 0) {
+            r = -EIO;
+        }
+    }
+    printf("%u inputs replayed\n", n);
+    return r < 0 ? 1 : 0;
+}

@@ -1,0 +1,264 @@
+"""What a ballast-snapshot/1 means: demand, divvy, load, imbalance, the DPM scores.
+
+Written from the contract and the algorithms only, in another language and as plainly as possible, so that it errs
+elsewhere than the C code does. Slow on purpose: nothing is kept up to date, everything is computed anew.
+"""
+import math
+
+RESOURCES = ('cpu', 'mem')
+INF = math.inf
+SHARES_PER_VCPU = 1000.0
+SHARES_PER_MB = 10.0
+POOL_SHARES = {'cpu': 4000.0, 'mem': 163840.0}
+STATES_OF_THE_DIVVY = ('on', 'entering_maintenance', 'entering_standby')
+STATES_LEAVING = ('entering_maintenance', 'entering_standby')
+MANDATORY_BY_DEFAULT = ('vm-vm-affine', 'vm-vm-anti-affine')
+
+
+def number(value, default):
+    return default if value is None else float(value)
+
+
+class Host:
+    def __init__(self, j):
+        self.id = j['id']
+        self.state = j['state']
+        self.capacity = {'cpu': j['cpu_mhz'] - number(j.get('cpu_reserved_mhz'), 0.0),
+                         'mem': j['mem_mb'] - number(j.get('mem_reserved_mb'), 0.0)}
+        self.mem_free = j.get('mem_free_mb')
+        self.agents_required = j.get('agents_required') or []
+
+
+class Vm:
+    def __init__(self, j):
+        self.id = j['id']
+        self.host = j.get('host')
+        self.state = j['state']
+        self.kind = j.get('kind') or 'normal'
+        self.automation = j.get('automation') or 'inherit'
+        self.pool = j.get('pool')
+        self.compatible = j.get('compatible_hosts')
+        self.last_migrated = j.get('last_migrated')
+        self.mem_mb = float(j['mem_mb'])
+        self.reservation, self.limit, self.shares, self.demand = {}, {}, {}, {}
+        default_shares = {'cpu': SHARES_PER_VCPU * j['vcpus'], 'mem': SHARES_PER_MB * self.mem_mb}
+        for r in RESOURCES:
+            a = j.get(r) or {}
+            self.reservation[r] = number(a.get('reservation'), 0.0)
+            self.limit[r] = number(a.get('limit'), INF)
+            self.shares[r] = number(a.get('shares'), default_shares[r])
+            self.demand[r] = number(a.get('demand'), 0.0)
+        mem = j.get('mem') or {}
+        self.consumed = number(mem.get('consumed'), self.mem_mb)
+        self.overhead = number(mem.get('overhead'), 0.0)
+        windows = j.get('windows') or {}
+        self.window = {}
+        for w in ('5m', '40m', '60m'):
+            for r in RESOURCES:
+                given = (windows.get(w) or {}).get(r) or {}
+                mean = number(given.get('mean'), self.demand[r])
+                self.window[w, r] = (mean, number(given.get('stddev'), 0.0))
+
+    def mem_needed(self, admission):
+        """What it takes at its destination, by the plan's setting mem_admission."""
+        if admission == 'configured':
+            return self.mem_mb + self.overhead
+        if admission == 'reservation':
+            return self.reservation['mem'] + self.overhead
+        return max(self.consumed, self.reservation['mem']) + self.overhead
+
+    def mem_freed(self, admission):
+        """What its host has more of, once it has left."""
+        return max(self.mem_needed(admission), self.consumed + self.overhead)
+
+
+class Pool:
+    def __init__(self, j):
+        self.id = j['id']
+        self.parent = j.get('parent')
+        self.scalable = bool(j.get('scalable_shares'))
+        self.reservation, self.limit, self.shares, self.expandable = {}, {}, {}, {}
+        for r in RESOURCES:
+            a = j.get(r) or {}
+            self.reservation[r] = number(a.get('reservation'), 0.0)
+            self.limit[r] = number(a.get('limit'), INF)
+            self.shares[r] = number(a.get('shares'), POOL_SHARES[r])
+            self.expandable[r] = a.get('expandable', True)
+
+
+class Rule:
+    def __init__(self, j):
+        self.id = j['id']
+        self.kind = j['kind']
+        self.enabled = j.get('enabled', True)
+        self.mandatory = j.get('mandatory', self.kind in MANDATORY_BY_DEFAULT)
+        self.vms = j.get('vms') or []
+        self.hosts = set(j.get('hosts') or [])
+
+
+class Cluster:
+    """A snapshot, and the present place of each VM: at[vm id] = host id."""
+
+    def __init__(self, j):
+        assert j['format'] == 'ballast-snapshot/1'
+        self.time = j['time']
+        self.hosts = {h['id']: Host(h) for h in j['hosts']}
+        self.vms = {v['id']: Vm(v) for v in j.get('vms') or []}
+        self.pools = {p['id']: Pool(p) for p in j.get('pools') or []}
+        self.rules = [Rule(r) for r in j.get('rules') or []]
+        self.migrations = j.get('migrations') or []
+        self.pending = j.get('pending') or []
+        self.ha = j.get('ha') or {}
+        self.at = {v.id: v.host for v in self.vms.values()}
+        self.arriving = {}  # vm id -> host id, of migrations in flight and of those approved
+        for m in self.pending:
+            if m.get('action') == 'migrate':
+                self.arriving[m['vm']] = m['to']
+        for m in self.migrations:
+            self.arriving[m['vm']] = m['to']
+
+    def takes_part(self, vm):
+        host = self.hosts.get(self.at[vm.id])
+        return vm.state == 'on' and host is not None and host.state in STATES_OF_THE_DIVVY
+
+    def hosts_on(self):
+        return sorted((h for h in self.hosts.values() if h.state == 'on'), key=lambda h: h.id)
+
+    def residents(self):
+        """{host id: the VMs that run there, and those on their way to it}."""
+        ret = {h: [] for h in self.hosts}
+        for vm in self.vms.values():
+            if vm.state == 'on':
+                for host_id in {self.at[vm.id], self.arriving.get(vm.id)} - {None}:
+                    ret[host_id].append(vm)
+        return ret
+
+    def vms_at(self, host_id):
+        return self.residents()[host_id]
+
+    # Who is entitled to what.
+
+    def entitlements(self, r):
+        """{vm id: entitlement} of those that take part, and {pool id: entitlement}."""
+        children = {None: []}
+        for pool in self.pools.values():
+            children.setdefault(pool.id, [])
+            children.setdefault(pool.parent, []).append(pool)
+        for vm in self.vms.values():
+            if self.takes_part(vm):
+                children[vm.pool].append(vm)
+        of_vm, of_pool = {}, {}
+        self._divide(None, sum(h.capacity[r] for h in self.hosts_on()), children, r, of_vm, of_pool)
+        return of_vm, of_pool
+
+    def _reservation(self, node, children, r):
+        own = node.reservation[r]
+        if isinstance(node, Pool) and node.expandable[r]:
+            own = max(own, sum(self._reservation(c, children, r) for c in children[node.id]))
+        return min(own, node.limit[r])
+
+    def _demand(self, node, children, r):
+        raw = node.demand[r] if isinstance(node, Vm) else sum(self._demand(c, children, r) for c in children[node.id])
+        return min(max(raw, self._reservation(node, children, r)), node.limit[r])
+
+    def _shares(self, node, children, r):
+        if isinstance(node, Pool) and node.scalable:
+            return node.shares[r] * sum(self._shares(c, children, r) for c in children[node.id])
+        return node.shares[r]
+
+    def _divide(self, pool_id, quantity, children, r, of_vm, of_pool):
+        of_pool[pool_id] = quantity
+        nodes = children[pool_id]
+        reservations = [self._reservation(n, children, r) for n in nodes]
+        limits = [max(self._demand(n, children, r), low) for n, low in zip(nodes, reservations)]
+        shares = [self._shares(n, children, r) for n in nodes]
+        for node, parcel in zip(nodes, parcel_out(quantity, shares, reservations, limits)):
+            if isinstance(node, Vm):
+                of_vm[node.id] = parcel
+            else:
+                self._divide(node.id, parcel, children, r, of_vm, of_pool)
+
+    # How loaded and how even.
+
+    def metrics(self, policy, ent):
+        """The object that a plan has as `before` and `after`, but for the DPM scores. ent: the entitlements."""
+        on = self.hosts_on()
+        residents = self.residents()
+        load = {h.id: {r: math.fsum(ent[r].get(vm.id, 0.0) for vm in residents[h.id]) / h.capacity[r]
+                       for r in RESOURCES} for h in on}
+        sigma = {r: stddev([load[h.id][r] for h in on]) for r in RESOURCES}
+        over = {r: any(load[h.id][r] > 1.0 for h in on) for r in RESOURCES}
+        weight = weights(over)
+        n = len(on)
+        ret = {
+            'imbalance': sum(weight[r] * sigma[r] for r in RESOURCES),
+            'target': 0.1 * (5 - policy['migration_threshold']) * math.sqrt(2.0 / n) if n else 0.0,
+            'hosts': [{'id': h.id, **load[h.id]} for h in on],
+        }
+        for r in RESOURCES:
+            ret['imbalance_' + r] = sigma[r]
+            ret['weight_' + r] = weight[r]
+        return ret
+
+    def dpm_scores(self, policy):
+        high_at = (policy['dpm.target'] + policy['dpm.tolerance']) / 100.0
+        low_at = (policy['dpm.target'] - policy['dpm.tolerance']) / 100.0
+        scores = {}
+        residents = self.residents()
+        for r in RESOURCES:
+            high = low = 0.0
+            for h in self.hosts_on():
+                u = {}
+                for w in ('5m', '40m'):
+                    figures = [vm.window[w, r] for vm in residents[h.id] if self.takes_part(vm)]
+                    mean = sum(m for m, _ in figures)
+                    variance = sum(s * s for _, s in figures)
+                    u[w] = (mean + 2.0 * math.sqrt(variance)) / h.capacity[r]
+                high += max(0.0, u['5m'] - high_at) ** 2
+                low += max(0.0, low_at - u['40m']) ** 2
+            scores[r + '_high'], scores[r + '_low'] = math.sqrt(high), math.sqrt(low)
+        return scores
+
+
+def weights(over):
+    """1/2 : 1/2, or 3 : 1 towards the one resource with a host over its capacity."""
+    if over['cpu'] == over['mem']:
+        return {'cpu': 0.5, 'mem': 0.5}
+    return {r: 0.75 if over[r] else 0.25 for r in RESOURCES}
+
+
+def stddev(values):
+    if not values:
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / len(values))
+
+
+def parcel_out(quantity, shares, reservations, limits):
+    """clamp(λ · shares, reservation, limit) of each, with the λ at which they sum up to the quantity."""
+    reserved = math.fsum(reservations)
+    if reserved > quantity:
+        return [r * quantity / reserved for r in reservations]
+    if math.fsum(limits) <= quantity:
+        return list(limits)
+
+    def at(lam):
+        return [min(max(lam * s, r), l) for s, r, l in zip(shares, reservations, limits)]
+
+    # Between two neighbouring breakpoints the sum is a straight line in λ: find the pair, then solve.
+    points = sorted({0.0} | {b / s for s, r, l in zip(shares, reservations, limits) if s > 0
+                             for b in (r, l) if math.isfinite(b)})
+    low = 0
+    high = len(points) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if math.fsum(at(points[middle])) <= quantity:
+            low = middle
+        else:
+            high = middle - 1
+    start = at(points[low])
+    missing = quantity - math.fsum(start)
+    growing = math.fsum(s for s, r, l, a in zip(shares, reservations, limits, start)
+                        if s > 0 and points[low] * s >= r and a < l)
+    lam = points[low] + missing / growing if growing > 0 else points[low]
+    return at(lam)

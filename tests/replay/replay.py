@@ -1,0 +1,421 @@
+#!/usr/bin/env python3
+"""An independent replay of the contract: is this plan right for this snapshot?
+
+replay.py SNAPSHOT PLAN [--entitlements FILE]
+
+Recomputes demand, entitlements, load, imbalance and the DPM scores, carries the recommendations out one by one, and then
+looks at every other order that `depends_on` allows. Prints "PLAN: ok", or each violation on a line of its own; exit code
+0, 1. Knows the contract and the algorithms, and nothing of the C code.
+"""
+import argparse
+import calendar
+import json
+import math
+import sys
+import time
+
+import orders
+from cluster import RESOURCES, STATES_LEAVING, Cluster
+
+RELATIVE = 1e-6  # of figures that were computed in another order
+ABSOLUTE = 1e-7  # where they are close to zero, and for what was rounded on its way through JSON
+BALANCE = ('balance_cpu', 'balance_mem')
+FIXED_KINDS = ('agent', 'spare', 'ft_primary', 'ft_secondary')
+
+
+def close(a, b):
+    return math.isclose(a, b, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def fits(needed, available):
+    return needed <= available * (1 + RELATIVE) + ABSOLUTE
+
+
+def flat(j, prefix=''):
+    """{"dpm": {"target": 63}} and {"dpm.target": 63} alike."""
+    ret = {}
+    for key, value in j.items():
+        ret.update(flat(value, f'{prefix}{key}.') if isinstance(value, dict) else {prefix + key: value})
+    return ret
+
+
+def seconds(instant):
+    return calendar.timegm(time.strptime(instant[:19], '%Y-%m-%dT%H:%M:%S'))
+
+
+class Replay:
+    def __init__(self, snapshot, plan):
+        self.cluster = Cluster(snapshot)
+        self.plan = plan
+        self.policy = flat(plan['policy'])
+        self.violations = []
+        self.moved = {}  # vm id -> its recommendation
+        self.moves = [r for r in plan['recommendations'] if r['action'] == 'migrate']
+        self.entitlement = {r: self.cluster.entitlements(r)[0] for r in RESOURCES}
+
+    def wrong(self, text, *where):
+        self.violations.append(': '.join([*(str(w) for w in where), text]))
+
+    def equal(self, stated, computed, *where):
+        if not close(stated, computed):
+            self.wrong(f'says {stated!r}, computed {computed!r}', *where)
+
+    def run(self):
+        self.check_header()
+        self.check_metrics('before')
+        self.check_list()
+        for rec in self.plan['recommendations']:
+            self.carry_out(rec)
+        self.check_metrics('after')
+        self.check_left_undone()
+        self.check_orders()
+        return self.violations
+
+    # The plan as a whole.
+
+    def check_header(self):
+        if self.plan['format'] != 'ballast-plan/1':
+            self.wrong(f'format {self.plan["format"]!r}')
+        if self.plan['time'] != self.cluster.time:
+            self.wrong(f'time {self.plan["time"]}, the snapshot\'s is {self.cluster.time}')
+
+    def check_list(self):
+        seen = set()
+        for n, rec in enumerate(self.plan['recommendations'], 1):
+            where = f'recommendation {rec["id"]}'
+            if rec['id'] != n:
+                self.wrong(f'stands at place {n}', where)
+            if rec['action'] not in ('migrate', 'power_on', 'power_off', 'place'):
+                self.wrong(f'unknown action {rec["action"]!r}', where)
+            for needed in rec.get('depends_on') or []:
+                if needed not in seen:
+                    self.wrong(f'depends on {needed}, which is not an earlier one', where)
+            if not 1 <= rec['priority'] <= 5:
+                self.wrong(f'priority {rec["priority"]}', where)
+            if not rec.get('text'):
+                self.wrong('no text', where)
+            seen.add(rec['id'])
+        limit = self.policy['moves_max']
+        optional = sum(1 for m in self.moves if m['reason'] in BALANCE)
+        if isinstance(limit, (int, float)) and 0 < limit < optional:
+            self.wrong(f'{optional} optional moves, moves_max is {limit}')
+
+    def check_metrics(self, which):
+        stated, computed = self.plan[which], self.cluster.metrics(self.policy, self.entitlement)
+        for key in ('imbalance', 'imbalance_cpu', 'imbalance_mem', 'weight_cpu', 'weight_mem', 'target'):
+            self.equal(stated[key], computed[key], which, key)
+        for key, value in self.cluster.dpm_scores(self.policy).items():
+            self.equal(stated['dpm'][key], value, which, 'dpm', key)
+        stated_hosts = {h['id']: h for h in stated['hosts']}
+        if sorted(stated_hosts) != [h['id'] for h in computed['hosts']]:
+            self.wrong('not the hosts that can run VMs', which)
+            return
+        for h in computed['hosts']:
+            for r in RESOURCES:
+                self.equal(stated_hosts[h['id']][r], h[r], which, 'host', h['id'], r)
+
+    def check_left_undone(self):
+        """What the plan does not correct it must name in a fault."""
+        faults = self.plan['faults']
+        blamed = {f.get(key) for f in faults for key in ('vm', 'rule', 'host')}
+        for vm in self.cluster.vms.values():
+            host = self.cluster.hosts.get(self.cluster.at[vm.id])
+            if vm.state != 'on' or vm.kind == 'agent' or host is None or host.state not in STATES_LEAVING:
+                continue
+            if vm.id not in self.cluster.arriving and vm.id not in blamed and host.id not in blamed:
+                self.wrong(f'stays on {host.id}, which is {host.state}, and no fault says why', f'VM {vm.id}')
+        for rule in self.cluster.rules:
+            if rule.enabled and rule.mandatory and self.violated(rule) and rule.id not in blamed:
+                self.wrong('is violated in the end, and no fault says why', f'rule {rule.id}')
+
+    # One recommendation after the other.
+
+    def carry_out(self, rec):
+        where = f'recommendation {rec["id"]}'
+        if rec['action'] == 'migrate':
+            self.migrate(rec, where)
+        elif rec['action'] == 'place':
+            self.place(rec, where)
+        else:
+            self.power(rec, where)
+
+    def power(self, rec, where):
+        host = self.cluster.hosts.get(rec['host'])
+        if host is None:
+            self.wrong(f'there is no host {rec["host"]!r}', where)
+            return
+        if rec['action'] == 'power_on':
+            host.state = 'on'
+        else:
+            if any(v.state == 'on' for v in self.cluster.vms_at(host.id)):
+                self.wrong(f'host {host.id} is not empty', where)
+            host.state = 'standby'
+        self.entitlement = {r: self.cluster.entitlements(r)[0] for r in RESOURCES}
+
+    def place(self, rec, where):
+        vm = self.cluster.vms.get(rec['vm'])
+        if vm is None or vm.state == 'on':
+            self.wrong(f'VM {rec["vm"]!r} is unknown or runs already', where)
+            return
+        self.check_destination(vm, rec['to'], where)
+        vm.state = 'on'
+        self.cluster.at[vm.id] = rec['to']
+        self.entitlement = {r: self.cluster.entitlements(r)[0] for r in RESOURCES}
+
+    def migrate(self, rec, where):
+        cluster = self.cluster
+        vm = cluster.vms.get(rec['vm'])
+        if vm is None:
+            self.wrong(f'there is no VM {rec["vm"]!r}', where)
+            return
+        self.check_movable(vm, rec, where)
+        self.check_destination(vm, rec['to'], where)
+        before = cluster.metrics(self.policy, self.entitlement)
+        broken = {rule.id: self.violated(rule) for rule in cluster.rules}
+        self.moved[vm.id] = rec
+        cluster.at[vm.id] = rec['to']
+        after = cluster.metrics(self.policy, self.entitlement)
+        self.check_rules(rec, broken, where)
+        self.equal(rec['imbalance_after'], after['imbalance'], where, 'imbalance_after')
+        for figure in ('cost', 'benefit'):
+            for value in (rec.get(figure) or {}).values():
+                if not (math.isfinite(value) and value >= 0) and figure == 'cost':
+                    self.wrong(f'{figure} {value!r}', where)
+        if rec['reason'] in BALANCE:
+            self.check_balance(rec, before, where)
+
+    def check_movable(self, vm, rec, where):
+        cluster = self.cluster
+        if vm.state != 'on':
+            self.wrong(f'VM {vm.id} is {vm.state}', where)
+        if cluster.at[vm.id] != rec['from']:
+            self.wrong(f'VM {vm.id} is on {cluster.at[vm.id]}, not on {rec["from"]}', where)
+        if rec['from'] == rec['to']:
+            self.wrong('leads to where it comes from', where)
+        if vm.id in self.moved:
+            self.wrong(f'VM {vm.id} is moved twice', where)
+        if vm.id in cluster.arriving:
+            self.wrong(f'VM {vm.id} is being migrated already', where)
+        if not cluster.takes_part(vm):
+            self.wrong(f'VM {vm.id} is on a host that is not seen', where)
+        if vm.kind == 'agent' or (vm.kind in FIXED_KINDS and rec['reason'] in BALANCE):
+            self.wrong(f'VM {vm.id} is of kind {vm.kind}', where)
+        if vm.automation == 'disabled':
+            self.wrong(f'automation is disabled for VM {vm.id}', where)
+        if rec['reason'] in BALANCE and vm.last_migrated:
+            rest = self.policy.get('cool_down_s', 0)
+            if seconds(cluster.time) - seconds(vm.last_migrated) < rest:
+                self.wrong(f'VM {vm.id} was migrated {vm.last_migrated}, less than {rest} s before', where)
+
+    def check_destination(self, vm, to, where):
+        cluster = self.cluster
+        host = cluster.hosts.get(to)
+        if host is None:
+            self.wrong(f'there is no host {to!r}', where)
+            return
+        if host.state != 'on':
+            self.wrong(f'host {to} is {host.state}', where)
+        if vm.compatible is not None and to not in vm.compatible:
+            self.wrong(f'VM {vm.id} cannot run on host {to}', where)
+        if cluster.ha.get('policy') == 'dedicated' and to in (cluster.ha.get('failover_hosts') or []):
+            self.wrong(f'host {to} is kept empty for failures', where)
+        for agent in host.agents_required:
+            if agent in cluster.vms and not (cluster.vms[agent].state == 'on' and cluster.at[agent] == to):
+                self.wrong(f'agent VM {agent} is not on host {to}', where)
+        there = cluster.vms_at(to)
+        for what, needed, available in self.limits(host, there + [vm]):
+            if not fits(needed, available):
+                self.wrong(f'{what} on host {to}: {needed:.6g} of {available:.6g}', where)
+        if host.mem_free is not None:
+            change = self.memory_change(host, there + [vm])
+            if not fits(change, host.mem_free):
+                self.wrong(f'host {to} has {host.mem_free} MiB free, {change:.6g} MiB more arrive than leave', where)
+
+    def limits(self, host, vms):
+        """(what, needed, available) of each sum that must fit."""
+        admission, overcommit = self.policy['mem_admission'], self.policy['mem_overcommit']
+        yield 'CPU reservations', sum(v.reservation['cpu'] for v in vms), host.capacity['cpu']
+        yield 'memory reservations', sum(v.reservation['mem'] for v in vms), host.capacity['mem']
+        yield 'memory', sum(v.mem_needed(admission) for v in vms), host.capacity['mem'] * overcommit
+
+    def memory_change(self, host, vms):
+        """How much more arrives than has left, of those that the snapshot does not have on the host yet."""
+        admission = self.policy['mem_admission']
+        here = {v.id for v in vms}
+        arrived = sum(v.mem_needed(admission) for v in vms if v.host != host.id)
+        left = sum(v.mem_freed(admission) for v in self.cluster.vms.values()
+                   if v.state == 'on' and v.host == host.id and v.id not in here)
+        return arrived - left
+
+    def check_rules(self, rec, broken, where):
+        group = rec.get('group') or 0
+        for rule in self.cluster.rules:
+            if not (rule.enabled and rule.mandatory) or rec['vm'] not in rule.vms:
+                continue
+            if rule.kind == 'vm-vm-affine' and group and any(
+                    m['group'] == group and m['id'] > rec['id'] for m in self.moves):
+                continue  # judged when the whole group has arrived
+            now = self.violated(rule)
+            if rule.kind == 'vm-vm-affine' and group:
+                worse = len(now) > len(self.violated(rule, before_group=group))
+            else:
+                worse = now - broken[rule.id]
+            if worse:
+                self.wrong(f'rule {rule.id} ({rule.kind}) is newly violated', where)
+
+    def violated(self, rule, before_group=None):
+        """What breaks the rule now, as a set; empty if nothing does. A rule is only about VMs that take part."""
+        cluster = self.cluster
+        place = {}
+        for vm_id in rule.vms:
+            if cluster.takes_part(cluster.vms[vm_id]):
+                place[vm_id] = cluster.at[vm_id]
+                if before_group and vm_id in self.moved and self.moved[vm_id].get('group') == before_group:
+                    place[vm_id] = self.moved[vm_id]['from']
+        if rule.kind == 'vm-vm-affine':
+            hosts = set(place.values())
+            return hosts if len(hosts) > 1 else set()
+        if rule.kind == 'vm-vm-anti-affine':
+            return {(a, b) for a in place for b in place if a < b and place[a] == place[b]}
+        allowed = rule.kind == 'vm-host-affine'
+        return {vm_id for vm_id, host in place.items() if (host in rule.hosts) != allowed}
+
+    def check_balance(self, rec, before, where):
+        """An accepted move lowers the imbalance, by the weights that stood when it was chosen, and pays. Moves of a
+        group are one move."""
+        group = [m for m in self.moves if rec.get('group') and m.get('group') == rec['group']] or [rec]
+        if rec is group[0]:
+            self.before_group = before
+        if rec is not group[-1]:
+            return
+        before = self.before_group
+        weight = {r: before['weight_' + r] for r in RESOURCES}
+        after = self.cluster.metrics(self.policy, self.entitlement)
+        imbalance = sum(weight[r] * after['imbalance_' + r] for r in RESOURCES)
+        if imbalance >= before['imbalance'] + ABSOLUTE:
+            self.wrong(f'the imbalance goes from {before["imbalance"]:.9f} to {imbalance:.9f}', where)
+        n = len(before['hosts'])
+        exact = before['imbalance'] / (0.1 * math.sqrt(2.0 / n))
+        allowed = {min(5, max(2, 6 - math.ceil(exact + d))) for d in (-1e-6, 0, 1e-6)}
+        if rec['priority'] not in allowed:
+            self.wrong(f'priority {rec["priority"]}, by the imbalance before it {sorted(allowed)}', where)
+        if self.policy['migration_threshold'] == 1:
+            self.wrong('an optional move at migration threshold 1', where)
+        if self.policy['cost_benefit']:
+            total = {r: sum(h.capacity[r] for h in self.cluster.hosts_on()) for r in RESOURCES}
+            net = sum(weight[r] * (m['benefit'][r_key] - m['cost'][r_key]) / total[r] for m in group
+                      for r, r_key in (('cpu', 'cpu_mhz_s'), ('mem', 'mem_mb_s')))
+            if net <= -1e-9:
+                self.wrong(f'costs more than it gains ({net:.3g})', where)
+
+    # All other orders.
+
+    def check_orders(self):
+        """At no moment of any order that depends_on allows, with moves overlapping, is a hard constraint violated."""
+        recs = self.plan['recommendations']
+        needs = orders.closure({r['id']: set(r.get('depends_on') or []) for r in recs})
+        cluster = self.cluster
+        for host in cluster.hosts.values():
+            arriving = [m for m in self.moves if m['to'] == host.id and m['vm'] in cluster.vms]
+            leaving = [m for m in self.moves if m['from'] == host.id and m['vm'] in cluster.vms]
+            if arriving:
+                self.check_sums(host, arriving, leaving, needs)
+                self.check_pairs(host, arriving, needs)
+
+    def check_sums(self, host, arriving, leaving, needs):
+        cluster, admission = self.cluster, self.policy['mem_admission']
+        resident = [v for v in cluster.vms.values()
+                    if v.state == 'on' and (v.host == host.id or cluster.arriving.get(v.id) == host.id)]
+        sums = [('CPU reservations', lambda v: v.reservation['cpu']),
+                ('memory reservations', lambda v: v.reservation['mem']),
+                ('memory', lambda v: v.mem_needed(admission))]
+        available = [a for _, _, a in self.limits(host, [])]
+        checks = [(what, weight, weight, sum(weight(v) for v in resident), limit)
+                  for (what, weight), limit in zip(sums, available)]
+        if host.mem_free is not None:
+            checks.append(('free memory', lambda v: v.mem_needed(admission), lambda v: v.mem_freed(admission), 0.0,
+                           host.mem_free))
+        for what, taken, freed, start, limit in checks:
+            plus = {m['id']: taken(cluster.vms[m['vm']]) for m in arriving}
+            minus = {m['id']: freed(cluster.vms[m['vm']]) for m in leaving}
+            if fits(start + sum(plus.values()), limit):
+                continue  # fits whatever the order
+            for m in arriving:
+                most = start + orders.heaviest_moment(plus, minus, needs, m['id'])
+                if plus[m['id']] > 0 and not fits(most, limit):
+                    self.wrong(f'{what} on host {host.id} can reach {most:.6g} of {limit:.6g} while it runs',
+                               f'recommendation {m["id"]}', 'in another order')
+
+    def check_pairs(self, host, arriving, needs):
+        """Two that must be apart can meet if the one that is there need not have left before the other begins."""
+        cluster = self.cluster
+        for rule in cluster.rules:
+            if not (rule.enabled and rule.mandatory and rule.kind == 'vm-vm-anti-affine'):
+                continue
+            for m in arriving:
+                if m['vm'] not in rule.vms:
+                    continue
+                for other in rule.vms:
+                    vm = cluster.vms[other]
+                    if other == m['vm'] or vm.state != 'on' or vm.host == cluster.vms[m['vm']].host:
+                        continue
+                    theirs = self.moved.get(other)
+                    there = vm.host == host.id and not (theirs and theirs['id'] in needs[m['id']])
+                    if there or (theirs and theirs['to'] == host.id):
+                        self.wrong(f'VM {m["vm"]} can meet VM {other} on host {host.id}, against rule {rule.id}',
+                                   f'recommendation {m["id"]}', 'in another order')
+
+
+def check_entitlements(snapshot, stated):
+    """The tree that `ballast entitlements` prints, against ours."""
+    violations = []
+    cluster = Cluster(snapshot)
+    for r in RESOURCES:
+        if r not in stated:
+            continue
+        nodes = {(n['kind'], n['id']): n for n in stated[r]}
+        vms, pools = cluster.entitlements(r)
+        computed = {('vm', i): value for i, value in vms.items()} | {('pool', i): value for i, value in pools.items()}
+        for key, value in computed.items():
+            node = nodes.pop(key, None)
+            if node is None:
+                violations.append(f'{r}: {key[0]} {key[1]} is missing')
+            elif not close(node['entitlement'], value):
+                violations.append(f'{r}: {key[0]} {key[1]}: entitlement {node["entitlement"]!r}, computed {value!r}')
+        for kind, i in nodes:
+            if nodes[kind, i]['entitlement'] > ABSOLUTE:
+                violations.append(f'{r}: {kind} {i} takes no part, and is entitled to something')
+        seen = set()
+        for n in stated[r]:
+            if n['id'] is not None and n['kind'] == 'pool' or n['kind'] == 'vm':
+                if n['parent'] not in seen:
+                    violations.append(f'{r}: {n["kind"]} {n["id"]} comes before its parent')
+            if n['kind'] == 'pool':
+                seen.add(n['id'])
+    return violations
+
+
+def load(path):
+    with open(path, encoding='utf-8') as f:
+        return json.load(f)
+
+
+def main():
+    parser = argparse.ArgumentParser(description='an independent replay of the contract')
+    parser.add_argument('snapshot')
+    parser.add_argument('plan')
+    parser.add_argument('--entitlements', metavar='FILE')
+    options = parser.parse_args()
+    snapshot = load(options.snapshot)
+    violations = Replay(snapshot, load(options.plan)).run()
+    if options.entitlements:
+        violations += check_entitlements(snapshot, load(options.entitlements))
+    for text in violations:
+        print(f'{options.plan}: {text}')
+    if not violations:
+        print(f'{options.plan}: ok')
+    return 1 if violations else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

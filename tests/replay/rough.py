@@ -1,0 +1,152 @@
+"""Makes a smooth synthetic cluster rough: rules, reservations, limits, hosts that leave, VMs that cannot go everywhere.
+
+`ballast generate` gives clusters on which everything may go anywhere. What goes wrong goes wrong elsewhere, so each of these
+adds one kind of trouble to some of the objects, by a seed. The result is always a valid snapshot.
+"""
+import random
+
+
+def some(rng, items, share):
+    """A random few of the items, at least one."""
+    items = list(items)
+    return rng.sample(items, max(1, round(len(items) * share))) if items else []
+
+
+def running(snap):
+    return [v for v in snap['vms'] if v['state'] == 'on']
+
+
+def ids(objects):
+    return [o['id'] for o in objects]
+
+
+def leaving_hosts(snap, rng):
+    for h in some(rng, snap['hosts'], 0.1):
+        h['state'] = rng.choice(['entering_maintenance', 'entering_standby'])
+
+
+def unseen_hosts(snap, rng):
+    if len(snap['hosts']) > 4:
+        for h in some(rng, snap['hosts'], 0.05):
+            h['state'] = 'disconnected'
+
+
+def reservations(snap, rng):
+    for v in some(rng, running(snap), 0.25):
+        for r in ('cpu', 'mem'):
+            v[r]['reservation'] = round((v[r].get('demand') or 0) * rng.uniform(0.2, 1.0))
+            limit = v[r].get('limit')
+            if limit is not None:
+                v[r]['limit'] = max(limit, v[r]['reservation'])
+        v['mem']['reservation'] = min(v['mem']['reservation'], v['mem_mb'])
+
+
+def limits(snap, rng):
+    for v in some(rng, running(snap), 0.1):
+        reserved = v['cpu'].get('reservation') or 0
+        v['cpu']['limit'] = max(reserved, round((v['cpu'].get('demand') or 0) * rng.uniform(0.4, 1.2)) + 1)
+
+
+def shares(snap, rng):
+    for v in some(rng, snap['vms'], 0.3):
+        v['cpu']['shares'] = rng.choice([500, 1000, 2000, 4000])
+
+
+def overhead(snap, rng):
+    for v in some(rng, running(snap), 0.5):
+        v['mem']['overhead'] = rng.randint(20, 200)
+
+
+def incompatible(snap, rng):
+    for v in some(rng, snap['vms'], 0.2):
+        hosts = set(some(rng, ids(snap['hosts']), 0.5))
+        if v.get('host'):
+            hosts.add(v['host'])
+        v['compatible_hosts'] = sorted(hosts)
+
+
+def held(snap, rng):
+    for v in some(rng, snap['vms'], 0.05):
+        v['automation'] = rng.choice(['disabled', 'manual'])
+
+
+def moved_lately(snap, rng):
+    for v in some(rng, running(snap), 0.1):
+        v['last_migrated'] = snap['time']
+
+
+def free_memory(snap, rng):
+    for h in some(rng, snap['hosts'], 0.6):
+        used = sum((v['mem'].get('consumed') or v['mem_mb']) + (v['mem'].get('overhead') or 0)
+                   for v in running(snap) if v.get('host') == h['id'])
+        h['mem_free_mb'] = max(0, round((h['mem_mb'] - used) * rng.uniform(0.3, 1.0)))
+
+
+def hypervisor_share(snap, rng):
+    for h in some(rng, snap['hosts'], 0.5):
+        h['cpu_reserved_mhz'] = round(h['cpu_mhz'] * rng.uniform(0.0, 0.1))
+        h['mem_reserved_mb'] = round(h['mem_mb'] * rng.uniform(0.0, 0.05))
+
+
+def rules(snap, rng):
+    """Each VM stands in one rule at most, so that no two contradict each other by construction."""
+    vms = ids(running(snap))
+    rng.shuffle(vms)
+    hosts = ids(h for h in snap['hosts'] if h['state'] == 'on')
+    made = snap.setdefault('rules', [])
+    for n in range(max(1, len(vms) // 12)):
+        kind = rng.choice(['vm-vm-affine', 'vm-vm-anti-affine', 'vm-host-affine', 'vm-host-anti-affine'])
+        size = rng.randint(2, 3) if kind.startswith('vm-vm') else rng.randint(1, 4)
+        if len(vms) < size or len(hosts) < 4:
+            break
+        rule = {'id': f'rough-{n}', 'name': f'rough {n}', 'enabled': rng.random() < 0.9, 'kind': kind,
+                'mandatory': rng.random() < 0.7, 'vms': [vms.pop() for _ in range(size)]}
+        if kind.startswith('vm-host'):
+            rule['hosts'] = some(rng, hosts, 0.6 if kind == 'vm-host-affine' else 0.2)
+        made.append(rule)
+
+
+def together(snap, rng):
+    """Affinity among VMs that are together already: they may only move as one."""
+    by_host = {}
+    for v in running(snap):
+        by_host.setdefault(v['host'], []).append(v['id'])
+    taken = {v for rule in snap.get('rules') or [] for v in rule['vms']}
+    made = snap.setdefault('rules', [])
+    for n, host in enumerate(some(rng, sorted(by_host), 0.5)):
+        free = [v for v in by_host[host] if v not in taken]
+        if len(free) >= 2:
+            made.append({'id': f'pair-{n}', 'name': f'pair {n}', 'kind': 'vm-vm-affine', 'enabled': True,
+                         'mandatory': True, 'vms': rng.sample(free, 2)})
+
+
+def in_flight(snap, rng):
+    on = [h['id'] for h in snap['hosts'] if h['state'] == 'on']
+    for v in some(rng, [v for v in running(snap) if v['host'] in on], 0.02):
+        to = [h for h in on if h != v['host'] and h in (v.get('compatible_hosts') or on)]
+        if to and not any(v['id'] in rule['vms'] for rule in snap.get('rules') or []):
+            snap.setdefault('migrations', []).append(
+                {'vm': v['id'], 'from': v['host'], 'to': rng.choice(to), 'started': snap['time']})
+
+
+def powered_off(snap, rng):
+    for v in some(rng, snap['vms'], 0.05):
+        v['state'] = 'off'
+        v.pop('windows', None)
+        v['cpu'].pop('demand', None)
+        for field in ('demand', 'consumed', 'overhead'):
+            v['mem'].pop(field, None)
+
+
+# Off comes first, so that the others see who runs; rules come after hosts have left, flights after the rules.
+TROUBLES = [powered_off, leaving_hosts, unseen_hosts, hypervisor_share, reservations, limits, shares, overhead, incompatible,
+            held, moved_lately, free_memory, rules, together, in_flight]
+
+
+def roughen(snap, seed):
+    """Changes the snapshot in place; returns the names of the troubles that it got."""
+    rng = random.Random(seed)
+    chosen = [t for t in TROUBLES if rng.random() < 0.5]
+    for trouble in chosen:
+        trouble(snap, rng)
+    return [t.__name__ for t in chosen]

@@ -1,0 +1,75 @@
+/* Memory by lifetime: zeroed, aligned, kept until the release. */
+#include "unit.h"
+
+#include <ballast/arena.h>
+
+#include <stdalign.h>
+#include <string.h>
+
+static const struct {
+    size_t n, size;
+} sizes[] = {{1, 1}, {3, 5}, {1, 64}, {1000, 8}, {1, 100000}, {1, 3000000}, {0, 8}, {7, 1}};
+
+static void test_zeroed_and_aligned(void **state)
+{
+    struct arena a = {0};
+
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        for (size_t i = 0; i < ELEMENTS(sizes); i++) {
+            size_t bytes = sizes[i].n * sizes[i].size;
+            unsigned char *p = arena_alloc(&a, sizes[i].n, sizes[i].size);
+            assert_non_null(p);
+            assert_int_equal((uintptr_t)p % alignof(max_align_t), 0);
+            for (size_t k = 0; k < bytes; k++)
+                assert_int_equal(p[k], 0);
+            memset(p, 0xff, bytes);
+        }
+    }
+    assert_true(arena_size(&a) >= 5 * 3000000u);
+    arena_release(&a);
+    assert_int_equal(arena_size(&a), 0);
+    arena_release(&a); /* an empty one may be released again */
+}
+
+static void test_grow_keeps_items(void **state)
+{
+    struct arena a = {0};
+    uint32_t *items = NULL;
+    size_t cap = 0;
+
+    (void)state;
+    for (uint32_t n = 0; n < 5000; n++) {
+        items = arena_grow(&a, items, n, &cap, sizeof *items);
+        assert_true(cap > n);
+        items[n] = n;
+    }
+    for (uint32_t n = 0; n < 5000; n++)
+        assert_int_equal(items[n], n);
+    arena_release(&a);
+}
+
+static void test_strings(void **state)
+{
+    struct arena a = {0};
+
+    (void)state;
+    assert_null(arena_strdup(&a, NULL));
+    assert_string_equal(arena_strdup(&a, ""), "");
+    assert_string_equal(arena_strdup(&a, "esx1"), "esx1");
+    assert_string_equal(arena_strndup(&a, "esx1", 3), "esx");
+    assert_string_equal(arena_strndup(&a, "esx1", 30), "esx1");
+    assert_string_equal(arena_printf(&a, "%s-%d", "vm", 7), "vm-7");
+    assert_int_equal(strlen(arena_printf(&a, "%70000d", 1)), 70000);
+    arena_release(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zeroed_and_aligned),
+        cmocka_unit_test(test_grow_keeps_items),
+        cmocka_unit_test(test_strings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,507 @@
+/* The pretend cluster: does it behave as a hypervisor would, as far as the service can tell? */
+#include "unit.h"
+
+#include "model/freeze.h"
+#include "sim/pretend.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EPOCH 1700000000
+
+/* A cluster with its collector and actuator, and a clock that is set by hand. */
+struct world {
+    double now_s;
+    struct pretend *p;
+    struct source_config cfg;
+    struct collector *c;
+    struct actuator *x;
+};
+
+static double clock_of(void *clock)
+{
+    return *(const double *)clock;
+}
+
+static void world_init(struct world *w, const char *file)
+{
+    struct err err = {0};
+
+    *w = (struct world){0};
+    const struct pretend_options o = {
+        .file = file, .seed = 7, .now_s = clock_of, .clock = &w->now_s, .epoch = EPOCH};
+
+    assert_int_equal(pretend_new(&o, &w->p, &err), 0);
+    w->cfg = (struct source_config){.kind = "sim", .pretend = w->p};
+    assert_int_equal(pretend_collector.create(&w->cfg, &w->c, &err), 0);
+    assert_int_equal(pretend_actuator.create(&w->cfg, &w->x, &err), 0);
+}
+
+static void world_release(struct world *w)
+{
+    pretend_collector.destroy(w->c);
+    pretend_actuator.destroy(w->x);
+    pretend_free(w->p);
+}
+
+/* Collects and freezes; the snapshot lives in the arena. */
+static void look(struct world *w, struct arena *a, struct inventory *ret_inv, struct snapshot *ret)
+{
+    struct err err = {0};
+
+    assert_int_equal(pretend_collector.collect(w->c, a, ret_inv, &err), 0);
+    int r = snapshot_freeze(ret_inv, a, ret, &err);
+
+    if (r < 0)
+        print_error("%s\n", err.text);
+    assert_int_equal(r, 0);
+}
+
+static struct deed_request move(const char *vm, const char *from, const char *to)
+{
+    return (struct deed_request){.uid = "u1", .deed = DEED_MIGRATE, .vm = vm, .from = from, .to = to};
+}
+
+static struct task_progress progress_of(struct world *w, const struct deed_request *q, const char *task)
+{
+    struct task_progress ret;
+
+    assert_int_equal(pretend_actuator.poll(w->x, q, task, &ret, NULL), 0);
+    return ret;
+}
+
+static void test_is_imbalanced(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct world w;
+    struct inventory inv;
+    struct snapshot s;
+    double used[8] = {0};
+
+    (void)state;
+    world_init(&w, NULL);
+    look(&w, &a, &inv, &s);
+    assert_int_equal(s.n_hosts, 4);
+    assert_in_range(s.n_vms, 35, 45);
+    assert_int_equal(s.n_rules, 1);
+    assert_true(s.time == EPOCH);
+    for (uint32_t i = 0; i < s.n_vms; i++)
+        used[s.vms[i].host] += s.vms[i].is.demand[RES_CPU] / s.hosts[0].capacity[RES_CPU];
+    assert_true(used[0] > 0.88 && used[0] < 1.0);
+    for (int h = 1; h < 4; h++)
+        assert_true(used[h] < 0.55);
+    for (uint32_t h = 0; h < s.n_hosts; h++)
+        assert_true(s.hosts[h].is.mem_free_mb > 0);
+    world_release(&w);
+}
+
+/* Used plus the weighed ready time is what the VM wants, where its host has room. */
+static void test_samples_tell_the_demand(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct world w;
+    struct inventory inv;
+    struct snapshot s;
+
+    (void)state;
+    world_init(&w, NULL);
+    look(&w, &a, &inv, &s);
+    for (size_t i = 0; i < inv.n_vms; i++) {
+        const struct vm_sample *m = &inv.vms[i].sample;
+        double all_ms = m->interval_ms * inv.vms[i].is.vcpus;
+
+        assert_true(m->present);
+        assert_true(fabs(m->cpu_used_mhz - inv.vms[i].is.demand[RES_CPU]) < 1e-6);
+        assert_true(fabs(m->cpu_run_ms + m->cpu_ready_ms + m->cpu_sleep_ms - all_ms) < 1e-6);
+        double mem = m->mem_active_mb + 0.25 * (m->mem_consumed_mb - m->mem_active_mb) + m->mem_overhead_mb;
+
+        assert_true(fabs(mem - inv.vms[i].is.demand[RES_MEM]) < 1);
+    }
+    /* an overloaded host lets its VMs wait */
+    assert_int_equal(pretend_set_demand(w.p, "web-01", 5000, 2000), 0);
+    assert_int_equal(pretend_set_demand(w.p, "app-01", 10000, 2000), 0);
+    look(&w, &a, &inv, &s);
+    uint32_t vm = snapshot_find_vm(&s, "app-01");
+
+    assert_true(inv.vms[vm].sample.cpu_ready_ms > 0);
+    assert_true(inv.vms[vm].sample.cpu_used_mhz < inv.vms[vm].is.demand[RES_CPU]);
+    world_release(&w);
+}
+
+static void test_demand_wavers_by_the_seed(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct world w, same;
+    struct inventory i1, i2, i3;
+    struct snapshot s;
+
+    (void)state;
+    world_init(&w, NULL);
+    world_init(&same, NULL);
+    look(&w, &a, &i1, &s);
+    look(&same, &a, &i2, &s);
+    w.now_s = 200;
+    look(&w, &a, &i3, &s);
+    for (size_t i = 0; i < i1.n_vms; i++) {
+        double then = i1.vms[i].is.demand[RES_CPU], now = i3.vms[i].is.demand[RES_CPU];
+
+        assert_true(then == i2.vms[i].is.demand[RES_CPU]);
+        assert_true(now != then && fabs(now - then) < 0.1 * then);
+    }
+    world_release(&w);
+    world_release(&same);
+}
+
+static void test_migration_takes_its_time(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct world w;
+    struct inventory inv;
+    struct snapshot s;
+    char task[TASK_NAME_MAX], again[TASK_NAME_MAX];
+    struct deed_request q = move("web-01", "pretend-1", "pretend-3");
+
+    (void)state;
+    world_init(&w, NULL);
+    assert_int_equal(pretend_actuator.check(w.x, &q, NULL), 0);
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(pretend_actuator.start(w.x, &q, again, NULL), 0);
+    assert_string_equal(task, again); /* adopted, not begun twice */
+    assert_int_equal(pretend_migrations_begun(w.p), 1);
+    w.now_s = 5;
+    struct task_progress g = progress_of(&w, &q, task);
+
+    assert_int_equal(g.state, TASK_RUNNING);
+    assert_in_range(g.percent, 10, 90);
+    assert_string_equal(pretend_where(w.p, "web-01"), "pretend-1");
+    look(&w, &a, &inv, &s);
+    assert_int_equal(s.n_migrations, 1);
+    assert_true(s.migrations[0].started == EPOCH);
+    w.now_s = 60;
+    g = progress_of(&w, &q, task);
+    assert_int_equal(g.state, TASK_SUCCEEDED);
+    assert_string_equal(pretend_where(w.p, "web-01"), "pretend-3");
+    assert_int_equal(pretend_actuator.start(w.x, &q, again, NULL), -ESTALE);
+    assert_int_equal(pretend_actuator.check(w.x, &q, NULL), -ESTALE);
+    world_release(&w);
+}
+
+static void test_slots(void **state)
+{
+    struct world w;
+    char task[6][TASK_NAME_MAX];
+    struct deed_request q[6];
+    static const char *const vms[] = {"web-01", "web-02", "web-03", "web-04", "web-05", "web-06"};
+
+    (void)state;
+    world_init(&w, NULL);
+    for (int i = 0; i < 6; i++) {
+        q[i] = move(vms[i], "pretend-1", "pretend-3");
+        assert_int_equal(pretend_actuator.start(w.x, &q[i], task[i], NULL), 0);
+    }
+    assert_int_equal(progress_of(&w, &q[3], task[3]).state, TASK_RUNNING);
+    assert_int_equal(progress_of(&w, &q[4], task[4]).state, TASK_QUEUED);
+    w.now_s = 30;
+    assert_int_equal(progress_of(&w, &q[3], task[3]).state, TASK_SUCCEEDED);
+    assert_int_equal(progress_of(&w, &q[5], task[5]).state, TASK_RUNNING);
+    world_release(&w);
+}
+
+static const struct {
+    const char *vm, *from, *to;
+    enum pretend_fault fault;
+    int start;               /* what start() gives */
+    enum task_state at_half; /* and a little later */
+    enum task_state at_end;
+} migrations[] = {
+    {"web-01", "pretend-1", "pretend-2", PRETEND_OBEYS, 0, TASK_RUNNING, TASK_SUCCEEDED},
+    {"web-01", "pretend-1", "pretend-2", PRETEND_FAILS, 0, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-1", "pretend-2", PRETEND_HANGS, 0, TASK_RUNNING, TASK_RUNNING},
+    {"web-01", "pretend-1", "pretend-2", PRETEND_REFUSES, -EPERM, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-2", "pretend-3", PRETEND_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-2", "pretend-1", PRETEND_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
+    {"none", "pretend-1", "pretend-2", PRETEND_OBEYS, -ENOENT, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-1", "none", PRETEND_OBEYS, -EINVAL, TASK_FAILED, TASK_FAILED},
+};
+
+static void test_migrations(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(migrations); i++) {
+        struct world w;
+        char task[TASK_NAME_MAX];
+        struct err err = {0};
+        struct deed_request q = move(migrations[i].vm, migrations[i].from, migrations[i].to);
+
+        world_init(&w, NULL);
+        (void)pretend_set_fault(w.p, migrations[i].vm, migrations[i].fault);
+        assert_int_equal(pretend_actuator.start(w.x, &q, task, &err), migrations[i].start);
+        if (migrations[i].start == 0) {
+            w.now_s = 7;
+            assert_int_equal(progress_of(&w, &q, task).state, migrations[i].at_half);
+            w.now_s = 1000;
+            assert_int_equal(progress_of(&w, &q, task).state, migrations[i].at_end);
+        } else {
+            assert_true(strlen(err.text) > 10);
+        }
+        world_release(&w);
+    }
+}
+
+static void test_cancel(void **state)
+{
+    struct world w;
+    char task[TASK_NAME_MAX];
+    struct deed_request q = move("web-01", "pretend-1", "pretend-2");
+
+    (void)state;
+    world_init(&w, NULL);
+    assert_int_equal(pretend_set_fault(w.p, "web-01", PRETEND_HANGS), 0);
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    w.now_s = 500;
+    assert_int_equal(pretend_actuator.cancel(w.x, &q, task, NULL), 0);
+    struct task_progress g = progress_of(&w, &q, task);
+
+    assert_int_equal(g.state, TASK_FAILED);
+    assert_false(g.gone);
+    assert_string_equal(pretend_where(w.p, "web-01"), "pretend-1");
+    assert_true(progress_of(&w, &q, "task-of-an-earlier-life").gone);
+    world_release(&w);
+}
+
+static void test_vm_vanishes(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct world w;
+    struct inventory inv;
+    struct snapshot s;
+    char task[TASK_NAME_MAX];
+    struct deed_request q = move("db-01", "pretend-1", "pretend-2");
+
+    (void)state;
+    world_init(&w, NULL);
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(pretend_remove_vm(w.p, "db-01"), 0);
+    assert_int_equal(progress_of(&w, &q, task).state, TASK_FAILED);
+    assert_int_equal(pretend_actuator.check(w.x, &q, NULL), -ENOENT);
+    assert_null(pretend_where(w.p, "db-01"));
+    assert_int_equal(pretend_remove_vm(w.p, "db-01"), -ENOENT);
+    look(&w, &a, &inv, &s);
+    assert_int_equal(snapshot_find_vm(&s, "db-01"), IX_NONE);
+    assert_int_equal(inv.n_migrations, 0);
+    world_release(&w);
+}
+
+static enum host_state state_of(struct world *w, const char *host)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct inventory inv;
+    struct snapshot s;
+
+    look(w, &a, &inv, &s);
+    return s.hosts[snapshot_find_host(&s, host)].is.state;
+}
+
+/* Moves everything from a host to another one. */
+static void evacuate(struct world *w, const char *from, const char *to)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct inventory inv;
+    struct snapshot s;
+    char task[TASK_NAME_MAX];
+
+    look(w, &a, &inv, &s);
+    for (uint32_t i = 0; i < s.n_vms; i++) {
+        if (strcmp(s.hosts[s.vms[i].host].is.id, from) == 0) {
+            struct deed_request q = move(s.vms[i].is.id, from, to);
+
+            assert_int_equal(pretend_actuator.start(w->x, &q, task, NULL), 0);
+        }
+    }
+    for (int i = 0; i < 20; i++) {
+        w->now_s += 100;
+        look(w, &a, &inv, &s);
+    }
+    assert_int_equal(inv.n_migrations, 0);
+}
+
+static void test_host_goes_and_comes_back(void **state)
+{
+    struct world w;
+    char task[TASK_NAME_MAX];
+    struct deed_request q = {.uid = "m", .deed = DEED_ENTER_MAINTENANCE, .host = "pretend-3"};
+
+    (void)state;
+    world_init(&w, NULL);
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    w.now_s = 100;
+    assert_int_equal(progress_of(&w, &q, task).state, TASK_RUNNING);
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_ENTERING_MAINTENANCE);
+    evacuate(&w, "pretend-3", "pretend-4");
+    assert_int_equal(progress_of(&w, &q, task).state, TASK_SUCCEEDED);
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_MAINTENANCE);
+    struct deed_request in = move("web-01", "pretend-1", "pretend-3");
+
+    assert_int_equal(pretend_actuator.start(w.x, &in, task, NULL), -EHOSTDOWN);
+    q.deed = DEED_EXIT_MAINTENANCE;
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    w.now_s += 100;
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_ON);
+    q.deed = DEED_STANDBY;
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_ENTERING_STANDBY);
+    w.now_s += 100;
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_STANDBY);
+    q.deed = DEED_WAKE;
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_POWERING_ON);
+    w.now_s += 179;
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_POWERING_ON);
+    w.now_s += 2;
+    assert_int_equal(state_of(&w, "pretend-3"), HOST_ON);
+    q = (struct deed_request){.uid = "s", .deed = DEED_STANDBY, .host = "pretend-1"};
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), -EBUSY); /* VMs run on it */
+    world_release(&w);
+}
+
+static void test_maintenance_is_called_off(void **state)
+{
+    struct world w;
+    char task[TASK_NAME_MAX];
+    struct deed_request q = {.uid = "m", .deed = DEED_ENTER_MAINTENANCE, .host = "pretend-2"};
+
+    (void)state;
+    world_init(&w, NULL);
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(pretend_actuator.cancel(w.x, &q, task, NULL), 0);
+    assert_int_equal(progress_of(&w, &q, task).state, TASK_FAILED);
+    assert_int_equal(state_of(&w, "pretend-2"), HOST_ON);
+    world_release(&w);
+}
+
+static void test_deaf(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct world w;
+    struct inventory inv = {0};
+    struct err err = {0};
+    struct deed_request q = move("web-01", "pretend-1", "pretend-2");
+
+    (void)state;
+    world_init(&w, NULL);
+    pretend_set_deaf(w.p, true);
+    assert_int_equal(pretend_collector.collect(w.c, &a, &inv, &err), -ECONNREFUSED);
+    assert_null(inv.hosts);
+    assert_int_equal(pretend_actuator.check(w.x, &q, &err), -ECONNREFUSED);
+    pretend_set_deaf(w.p, false);
+    assert_int_equal(pretend_collector.collect(w.c, &a, &inv, &err), 0);
+    world_release(&w);
+}
+
+static void test_from_a_file(void **state)
+{
+    static const char json[] =
+        "{\"format\": \"ballast-snapshot/1\", \"cluster\": \"filed\", \"time\": \"2026-01-01T00:00:00Z\","
+        " \"hosts\": [{\"id\": \"h1\", \"name\": \"h1\", \"state\": \"on\", \"cpu_mhz\": 10000, \"cores\": 4,"
+        " \"mem_mb\": 8192}, {\"id\": \"h2\", \"name\": \"h2\", \"state\": \"on\", \"cpu_mhz\": 10000,"
+        " \"cores\": 4, \"mem_mb\": 8192}],"
+        " \"vms\": [{\"id\": \"a\", \"name\": \"a\", \"host\": \"h1\", \"state\": \"on\", \"vcpus\": 1,"
+        " \"mem_mb\": 1024, \"cpu\": {\"demand\": 500}, \"mem\": {\"demand\": 300}},"
+        " {\"id\": \"b\", \"name\": \"b\", \"host\": \"h1\", \"state\": \"off\", \"vcpus\": 1, \"mem_mb\": "
+        "1}]}";
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct world w;
+    struct inventory inv;
+    struct snapshot s;
+    char path[] = "/tmp/ballast-pretend-XXXXXX";
+    CLEANUP(closep) int fd = mkstemp(path);
+    struct err err = {0};
+    struct pretend *none = NULL;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, json, strlen(json)), strlen(json));
+    world_init(&w, path);
+    look(&w, &a, &inv, &s);
+    assert_string_equal(inv.cluster, "filed");
+    assert_int_equal(s.n_vms, 2);
+    assert_true(fabs(s.vms[0].is.demand[RES_CPU] - 500) < 25);
+    assert_true(s.vms[1].is.demand[RES_CPU] == 0 && !inv.vms[1].sample.present);
+    world_release(&w);
+    assert_int_equal(ftruncate(fd, 100), 0);
+    assert_int_equal(pretend_new(&(struct pretend_options){.file = path}, &none, &err), -EINVAL);
+    assert_non_null(strstr(err.text, path));
+    assert_null(none);
+    (void)unlink(path);
+}
+
+/* The collector and two workers at the same time; for the thread sanitizer. */
+static void *hammer(void *arg)
+{
+    struct world *w = arg;
+    struct actuator *x = NULL;
+
+    if (pretend_actuator.create(&w->cfg, &x, NULL) < 0)
+        return NULL;
+    for (int i = 0; i < 200; i++) {
+        char task[TASK_NAME_MAX];
+        const char *from = i % 2 ? "pretend-2" : "pretend-1";
+        struct deed_request q = move("web-01", from, i % 2 ? "pretend-1" : "pretend-2");
+        struct task_progress g;
+
+        if (pretend_actuator.start(x, &q, task, NULL) == 0)
+            (void)pretend_actuator.poll(x, &q, task, &g, NULL);
+    }
+    pretend_actuator.destroy(x);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    struct world w = {0};
+    pthread_t threads[2];
+    struct err err;
+
+    (void)state;
+    assert_int_equal(pretend_new(&(struct pretend_options){.speed = 10000}, &w.p, &err), 0);
+    w.cfg = (struct source_config){.kind = "sim", .pretend = w.p};
+    assert_int_equal(pretend_collector.create(&w.cfg, &w.c, &err), 0);
+    assert_int_equal(pretend_actuator.create(&w.cfg, &w.x, &err), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, hammer, &w), 0);
+    for (int i = 0; i < 100; i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct inventory inv;
+        struct snapshot s;
+
+        look(&w, &a, &inv, &s);
+    }
+    for (int i = 0; i < 2; i++)
+        (void)pthread_join(threads[i], NULL);
+    world_release(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_is_imbalanced),
+        cmocka_unit_test(test_samples_tell_the_demand),
+        cmocka_unit_test(test_demand_wavers_by_the_seed),
+        cmocka_unit_test(test_migration_takes_its_time),
+        cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_migrations),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_vm_vanishes),
+        cmocka_unit_test(test_host_goes_and_comes_back),
+        cmocka_unit_test(test_maintenance_is_called_off),
+        cmocka_unit_test(test_deaf),
+        cmocka_unit_test(test_from_a_file),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
