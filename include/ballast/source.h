@@ -17,7 +17,8 @@ struct source_config {
     const char *cluster; /* the cluster's name at the source */
     const char
         *file; /* kind file: the snapshot to read; kind sim: the cluster to pretend, NULL: the built-in */
-    unsigned timeout_s;      /* for one collect() or one call of an actuator */
+    const char *stats;  /* kind vsphere: "auto", "counters" or "quick", see collectors/vsphere; NULL: auto */
+    unsigned timeout_s; /* for one collect() or one call of an actuator */
     const atomic_bool *stop; /* the service is going down: return early. NULL: never */
     struct pretend *pretend; /* kind sim: the cluster that collector and actuator share; not owned */
 };

@@ -1,0 +1,232 @@
+#include "net/http.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define CONNECT_MAX_MS 10000
+
+struct http_session {
+    CURL *easy;
+    struct http_options options;
+    struct strbuf *into; /* of the request under way */
+    bool parting;
+    char detail[CURL_ERROR_SIZE];
+};
+
+/* libcurl's own set-up is for the whole process and not thread-safe, so it is done once; it is the only state
+ * here that belongs to no session. */
+static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+
+static void curl_set_up(void)
+{
+    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+int64_t net_now_ms(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static bool url_has(CURLU *u, CURLUPart part)
+{
+    char *value = NULL;
+    bool there = curl_url_get(u, part, &value, 0) == CURLUE_OK && value[0] != '\0';
+
+    curl_free(value);
+    return there;
+}
+
+int http_url_check(const char *url, struct err *err)
+{
+    if (!url || url[0] == '\0')
+        return err_set(err, -EINVAL, "the url is missing");
+    CURLU *u = curl_url();
+    if (!u)
+        return err_set(err, -ENOMEM, "out of memory");
+    int r = 0;
+
+    if (curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK ||
+        !url_has(u, CURLUPART_HOST))
+        r = err_set(err, -EINVAL, "the url is not one: expected something like https://host/path");
+    else if (url_has(u, CURLUPART_USER) || url_has(u, CURLUPART_PASSWORD))
+        r = err_set(err, -EINVAL, "the url holds a user name or a password: use username and password_file");
+    else if (strncasecmp(url, "https://", 8) != 0 && strncasecmp(url, "http://", 7) != 0)
+        r = err_set(err, -EINVAL, "%s: expected a url that begins with https:// or http://", url);
+    curl_url_cleanup(u);
+    return r;
+}
+
+static size_t take(char *data, size_t size, size_t n, void *ctx)
+{
+    struct http_session *s = ctx;
+
+    strbuf_add(s->into, data, size * n);
+    return s->into->overflow ? 0 : size * n; /* 0 ends the transfer */
+}
+
+static int watch(void *ctx, curl_off_t dl_total, curl_off_t dl, curl_off_t ul_total, curl_off_t ul)
+{
+    const struct http_session *s = ctx;
+
+    (void)dl_total, (void)dl, (void)ul_total, (void)ul;
+    return !s->parting && s->options.stop && atomic_load(s->options.stop);
+}
+
+int http_session_new(const struct http_options *options, struct http_session **ret, struct err *err)
+{
+    (void)pthread_once(&curl_once, curl_set_up);
+    struct http_session *s = calloc(1, sizeof *s);
+
+    if (s)
+        s->easy = curl_easy_init();
+    if (!s || !s->easy) {
+        free(s);
+        return err_set(err, -ENOMEM, "out of memory");
+    }
+    s->options = *options;
+    *ret = s;
+    return 0;
+}
+
+void http_session_free(struct http_session *s)
+{
+    if (!s)
+        return;
+    curl_easy_cleanup(s->easy);
+    free(s);
+}
+
+void http_forget(struct http_session *s)
+{
+    (void)curl_easy_setopt(s->easy, CURLOPT_COOKIELIST, "ALL");
+}
+
+/* Everything that holds for each request alike. curl_easy_reset() keeps the connection and the cookies. */
+static void set_session(struct http_session *s)
+{
+    CURL *c = s->easy;
+
+    curl_easy_reset(c);
+    (void)curl_easy_setopt(c, CURLOPT_ERRORBUFFER, s->detail);
+    (void)curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+    (void)curl_easy_setopt(c, CURLOPT_PROXY,
+                           ""); /* what the environment says is not for a management network */
+    (void)curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(c, CURLOPT_COOKIEFILE, "");
+    (void)curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "gzip");
+    (void)curl_easy_setopt(c, CURLOPT_USERAGENT, "ballast/" BALLAST_VERSION);
+    (void)curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, s->options.tls_verify ? 1L : 0L);
+    (void)curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, s->options.tls_verify ? 2L : 0L);
+    if (s->options.ca_file) {
+        (void)curl_easy_setopt(c, CURLOPT_CAINFO, s->options.ca_file);
+        (void)curl_easy_setopt(c, CURLOPT_CAPATH, NULL); /* this CA and no other */
+    }
+    (void)curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
+    (void)curl_easy_setopt(c, CURLOPT_WRITEDATA, s);
+    (void)curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+    (void)curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, watch);
+    (void)curl_easy_setopt(c, CURLOPT_XFERINFODATA, s);
+}
+
+static struct curl_slist *set_request(struct http_session *s, const struct http_request *q, int64_t left_ms)
+{
+    CURL *c = s->easy;
+    /* Without this a large body waits a second for a "100 Continue" that many servers never send. */
+    struct curl_slist *headers = curl_slist_append(NULL, "Expect:");
+
+    for (size_t i = 0; q->headers && q->headers[i]; i++)
+        headers = curl_slist_append(headers, q->headers[i]);
+    (void)curl_easy_setopt(c, CURLOPT_URL, q->url);
+    (void)curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
+    if (strcmp(q->method, "GET") == 0) {
+        (void)curl_easy_setopt(c, CURLOPT_HTTPGET, 1L);
+    } else {
+        (void)curl_easy_setopt(c, CURLOPT_POST, 1L);
+        (void)curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
+        (void)curl_easy_setopt(c, CURLOPT_POSTFIELDS, q->body ? q->body : "");
+        (void)curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, q->method);
+    }
+    (void)curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)left_ms);
+    (void)curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
+                           (long)(left_ms < CONNECT_MAX_MS ? left_ms : CONNECT_MAX_MS));
+    return headers;
+}
+
+static int why_not(const struct http_session *s, const struct http_request *q, CURLcode code, struct err *err)
+{
+    const char *detail = s->detail[0] ? s->detail : curl_easy_strerror(code);
+
+    switch ((int)code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return err_set(err, -EHOSTUNREACH, "%s: the host's name cannot be resolved", q->url);
+    case CURLE_COULDNT_CONNECT: {
+        long os = 0;
+        (void)curl_easy_getinfo(s->easy, CURLINFO_OS_ERRNO, &os);
+        if (os == ECONNREFUSED)
+            return err_set(err, -ECONNREFUSED, "%s: the connection was refused: nothing listens there",
+                           q->url);
+        return err_set(err, -EHOSTUNREACH, "%s: no connection: %s", q->url, detail);
+    }
+    case CURLE_OPERATION_TIMEDOUT:
+        return err_set(err, -ETIMEDOUT, "%s: no answer in time: %s", q->url, detail);
+    case CURLE_PEER_FAILED_VERIFICATION:
+        return err_set(err, -EKEYREJECTED,
+                       "%s: the certificate cannot be trusted (%s): check ca_file and the host's name",
+                       q->url, detail);
+    case CURLE_SSL_CACERT_BADFILE:
+        return err_set(err, -EKEYREJECTED, "%s: ca_file %s cannot be read as PEM certificates", q->url,
+                       s->options.ca_file ? s->options.ca_file : "(the system's)");
+    case CURLE_SSL_CONNECT_ERROR:
+        return err_set(err, -EPROTO, "%s: no TLS connection: %s", q->url, detail);
+    case CURLE_ABORTED_BY_CALLBACK:
+        return err_set(err, -ECANCELED, "%s: given up, because the service stops", q->url);
+    case CURLE_PARTIAL_FILE:
+        return err_set(err, -ECONNRESET, "%s: the answer broke off in the middle: %s", q->url, detail);
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+        return err_set(err, -ECONNRESET, "%s: the connection broke before the answer was complete: %s",
+                       q->url, detail);
+    default:
+        return err_set(err, -EPROTO, "%s: %s", q->url, detail);
+    }
+}
+
+int http_send(struct http_session *s, const struct http_request *q, struct http_answer *ret, struct err *err)
+{
+    int64_t left_ms = q->deadline_ms - net_now_ms();
+    size_t most = q->answer_max ? q->answer_max : HTTP_ANSWER_MAX;
+
+    if (left_ms <= 0)
+        return err_set(err, -ETIMEDOUT, "%s: no time was left to ask", q->url);
+    struct strbuf body;
+    strbuf_init(&body, most);
+    s->into = &body;
+    s->parting = q->parting;
+    s->detail[0] = '\0';
+    set_session(s);
+    struct curl_slist *headers = set_request(s, q, left_ms);
+    CURLcode code = curl_easy_perform(s->easy);
+
+    curl_slist_free_all(headers);
+    (void)curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, NULL); /* the caller's, and gone soon */
+    s->into = NULL;
+    if (code == CURLE_OK) {
+        ret->body = body;
+        (void)curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &ret->status);
+        return 0;
+    }
+    int r = body.overflow ? err_set(err, -EFBIG, "%s: the answer is larger than %zu MiB and was dropped",
+                                    q->url, most / (1024 * 1024))
+                          : why_not(s, q, code, err);
+    strbuf_release(&body);
+    return r;
+}

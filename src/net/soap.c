@@ -1,0 +1,171 @@
+#include "net/soap.h"
+
+#include "base/cleanup.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ENVELOPE_BEGIN                                                                                       \
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"                                                             \
+    "<soapenv:Envelope xmlns:soapenv=\"" SOAP_NS_ENVELOPE "\" xmlns:xsi=\"" XML_NS_XSI "\""                  \
+    " xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\"><soapenv:Body>"
+#define ENVELOPE_END "</soapenv:Body></soapenv:Envelope>"
+
+void soap_put_escaped(struct strbuf *b, const char *text)
+{
+    for (; *text; text++) {
+        switch (*text) {
+        case '&':
+            strbuf_puts(b, "&amp;");
+            break;
+        case '<':
+            strbuf_puts(b, "&lt;");
+            break;
+        case '>':
+            strbuf_puts(b, "&gt;");
+            break;
+        case '"':
+            strbuf_puts(b, "&quot;");
+            break;
+        case '\'':
+            strbuf_puts(b, "&apos;");
+            break;
+        default:
+            if ((unsigned char)*text >= 0x20 || *text == '\t' || *text == '\n')
+                strbuf_add(b, text, 1);
+            else if (*text == '\r')
+                strbuf_puts(b, "&#13;"); /* a bare one would be read as a line feed */
+        }
+    }
+}
+
+void soap_put_text(struct strbuf *b, const char *name, const char *text)
+{
+    strbuf_printf(b, "<%s>", name);
+    soap_put_escaped(b, text);
+    strbuf_printf(b, "</%s>", name);
+}
+
+/* Text of a peer for a person: one line, bounded, printable. */
+static void one_line(const char *text, char *ret, size_t size)
+{
+    size_t n = 0;
+
+    for (; text && *text && n + 1 < size; text++) {
+        bool blank = isspace((unsigned char)*text) || iscntrl((unsigned char)*text);
+        if (blank && (n == 0 || ret[n - 1] == ' '))
+            continue;
+        ret[n++] = blank ? ' ' : *text;
+    }
+    ret[n] = '\0';
+}
+
+static void read_fault(const xml_node *node, struct soap_fault *ret)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const xml_node *detail = xml_first(xml_child(node, "detail"));
+
+    *ret = (struct soap_fault){.present = true};
+    one_line(xml_text(xml_child(node, "faultstring"), &a), ret->text, sizeof ret->text);
+    if (!detail)
+        return;
+    const char *type = xml_type(detail, &a);
+    one_line(type ? type : xml_name(detail), ret->type, sizeof ret->type);
+    size_t len = strlen(ret->type);
+    if (!type && len > 5 && strcmp(ret->type + len - 5, "Fault") == 0)
+        ret->type[len - 5] = '\0'; /* "InvalidLoginFault" carries an InvalidLogin */
+    one_line(xml_text(xml_child(detail, "obj"), &a), ret->object, sizeof ret->object);
+}
+
+int soap_parse(const char *text, size_t len, struct soap_answer *ret, struct err *err)
+{
+    xml_doc *doc = NULL;
+    int r = xml_parse(text, len, &doc, err);
+
+    if (r < 0)
+        return r;
+    const xml_node *root = xml_root(doc);
+    const xml_node *body = xml_child(root, "Body");
+    const xml_node *payload = xml_first(body);
+    if (!xml_is_ns(root, SOAP_NS_ENVELOPE, "Envelope") || !xml_is_ns(body, SOAP_NS_ENVELOPE, "Body") ||
+        !payload) {
+        r = err_set(err, -EPROTO, "the answer is XML (<%.60s>), but no SOAP envelope with something in it",
+                    xml_name(root));
+        xml_free(doc);
+        return r;
+    }
+    *ret = (struct soap_answer){.doc = doc};
+    if (xml_is_ns(payload, SOAP_NS_ENVELOPE, "Fault"))
+        read_fault(payload, &ret->fault);
+    else
+        ret->payload = payload;
+    return 0;
+}
+
+void soap_answer_release(struct soap_answer *answer)
+{
+    xml_free(answer->doc);
+    *answer = (struct soap_answer){0};
+}
+
+/* An HTTP status that tells more than the unreadable text under it. */
+static int status_error(const struct soap_endpoint *e, const struct http_answer *http, struct err *err)
+{
+    char said[120];
+
+    one_line(http->body.text, said, sizeof said);
+    switch (http->status) {
+    case 401:
+    case 403:
+        return err_set(err, -EACCES, "%s: the server refuses us (HTTP %ld)", e->url, http->status);
+    case 404:
+        return err_set(err, -EPROTO,
+                       "%s: there is no such page (HTTP 404): is the path right (/sdk for vSphere)?", e->url);
+    default:
+        if (http->status >= 300 && http->status < 400)
+            return err_set(err, -EPROTO, "%s: the server points elsewhere (HTTP %ld), which is not followed",
+                           e->url, http->status);
+        return err_set(err, -EPROTO, "%s: the server answered HTTP %ld without a SOAP fault: %s", e->url,
+                       http->status, said[0] ? said : "(nothing)");
+    }
+}
+
+int soap_call(const struct soap_endpoint *e, const char *method, const struct strbuf *body,
+              int64_t deadline_ms, struct soap_answer *ret, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf action;
+    /* As large as it gets at once, so that no copy of a password is left behind by growing. */
+    size_t len = strlen(ENVELOPE_BEGIN) + body->len + strlen(ENVELOPE_END);
+    char *envelope = malloc(len + 1);
+
+    if (!envelope)
+        return err_set(err, -ENOMEM, "out of memory");
+    (void)snprintf(envelope, len + 1, "%s%s%s", ENVELOPE_BEGIN, body->text, ENVELOPE_END);
+    strbuf_init(&action, STRBUF_NO_LIMIT);
+    strbuf_printf(&action, "SOAPAction: \"%s\"", e->action);
+    const char *headers[] = {"Content-Type: text/xml; charset=utf-8", action.text, NULL};
+    struct http_request request = {.method = "POST",
+                                   .url = e->url,
+                                   .headers = headers,
+                                   .body = envelope,
+                                   .body_len = len,
+                                   .deadline_ms = deadline_ms,
+                                   .answer_max = e->answer_max,
+                                   .parting = e->parting};
+    struct http_answer http;
+    int r = http_send(e->http, &request, &http, err);
+
+    explicit_bzero(envelope, len);
+    free(envelope);
+    if (r < 0)
+        return r;
+    r = soap_parse(http.body.text, http.body.len, ret, err);
+    if (r < 0 && http.status != 200)
+        r = status_error(e, &http, err);
+    else if (r < 0)
+        r = err_widen(err, "%s: %s", e->url, method);
+    strbuf_release(&http.body);
+    return r;
+}

@@ -1,0 +1,282 @@
+#include "net/vsphere_session.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOGOUT_MS 2000
+#define TIMEOUT_DEFAULT_S 60
+
+/* The oldest version of the interface that all of this is in; asked for until the peer said what it speaks.
+ */
+#define ACTION_OLDEST "urn:vim25/6.0"
+
+struct vsphere {
+    const struct source_config *cfg;
+    struct http_session *http;
+    char action[64];
+    bool logged_in;
+    bool parting;
+    int64_t deadline_ms;
+    struct vsphere_content content;
+    struct soap_fault fault;
+};
+
+static const struct {
+    const char *type;
+    int code;
+} fault_codes[] = {
+    {"InvalidLogin", -EACCES},          {"NotAuthenticated", -EKEYEXPIRED}, {"NoPermission", -EPERM},
+    {"ManagedObjectNotFound", -ENOENT}, {"TaskInProgress", -EBUSY},         {"NotSupported", -ENOTSUP},
+    {"NotImplemented", -ENOTSUP},       {"MethodNotFound", -ENOTSUP},       {"HostNotConnected", -EHOSTDOWN},
+    {"HostNotReachable", -EHOSTDOWN},   {"HostCommunication", -EHOSTDOWN},
+};
+
+int vsphere_new(const struct source_config *cfg, struct vsphere **ret, struct err *err)
+{
+    int r = http_url_check(cfg->url, err);
+
+    if (r < 0)
+        return r;
+    if (!cfg->username || !cfg->username[0])
+        return err_set(err, -EINVAL, "the username is missing");
+    if (!cfg->password || !cfg->password[0])
+        return err_set(err, -EINVAL, "the password is missing (password_file)");
+    struct vsphere *v = calloc(1, sizeof *v);
+    if (!v)
+        return err_set(err, -ENOMEM, "out of memory");
+    struct http_options options = {.ca_file = cfg->ca_file, .tls_verify = cfg->tls_verify, .stop = cfg->stop};
+
+    r = http_session_new(&options, &v->http, err);
+    if (r < 0) {
+        free(v);
+        return r;
+    }
+    v->cfg = cfg;
+    (void)snprintf(v->action, sizeof v->action, "%s", ACTION_OLDEST);
+    vsphere_deadline_from_config(v);
+    if (strncasecmp(cfg->url, "http:", 5) == 0)
+        log_warning("%s is not encrypted: the password can be read on the way", cfg->url);
+    *ret = v;
+    return 0;
+}
+
+const char *vsphere_url(const struct vsphere *v)
+{
+    return v->cfg->url;
+}
+
+const struct vsphere_content *vsphere_content(const struct vsphere *v)
+{
+    return &v->content;
+}
+
+const struct soap_fault *vsphere_fault(const struct vsphere *v)
+{
+    return &v->fault;
+}
+
+void vsphere_deadline(struct vsphere *v, int64_t deadline_ms)
+{
+    v->deadline_ms = deadline_ms;
+}
+
+void vsphere_deadline_from_config(struct vsphere *v)
+{
+    unsigned timeout_s = v->cfg->timeout_s ? v->cfg->timeout_s : TIMEOUT_DEFAULT_S;
+
+    v->deadline_ms = net_now_ms() + (int64_t)timeout_s * 1000;
+}
+
+void vsphere_expired(struct vsphere *v)
+{
+    v->logged_in = false;
+    http_forget(v->http);
+}
+
+void vsphere_put_ref(struct strbuf *b, const char *name, const char *type, const char *value)
+{
+    strbuf_printf(b, "<%s type=\"%s\">", name, type);
+    soap_put_escaped(b, value);
+    strbuf_printf(b, "</%s>", name);
+}
+
+void vsphere_begin(struct strbuf *b, const char *method, const char *type, const char *value)
+{
+    strbuf_printf(b, "<%s xmlns=\"" VIM_NS "\">", method);
+    vsphere_put_ref(b, "_this", type, value);
+}
+
+void vsphere_end(struct strbuf *b, const char *method)
+{
+    strbuf_printf(b, "</%s>", method);
+}
+
+static int fault_error(struct vsphere *v, const char *method, struct err *err)
+{
+    const struct soap_fault *f = &v->fault;
+
+    for (size_t i = 0; i < sizeof fault_codes / sizeof fault_codes[0]; i++) {
+        if (strcmp(f->type, fault_codes[i].type) == 0)
+            return err_set(err, fault_codes[i].code, "%s: %s was refused: %s (%s)", v->cfg->url, method,
+                           f->text[0] ? f->text : "no reason given", f->type);
+    }
+    return err_set(err, -EREMOTEIO, "%s: %s was refused: %s (%s)", v->cfg->url, method,
+                   f->text[0] ? f->text : "no reason given", f->type[0] ? f->type : "a fault without a type");
+}
+
+/* One request and its answer; no login. */
+static int exchange(struct vsphere *v, const char *method, const struct strbuf *body, struct soap_answer *ret,
+                    struct err *err)
+{
+    struct soap_endpoint e = {
+        .http = v->http, .url = v->cfg->url, .action = v->action, .parting = v->parting};
+    struct soap_answer answer = {0};
+    char expected[80];
+    int r = soap_call(&e, method, body, v->deadline_ms, &answer, err);
+
+    if (r < 0)
+        return r;
+    (void)snprintf(expected, sizeof expected, "%sResponse", method);
+    if (answer.fault.present) {
+        v->fault = answer.fault;
+        r = fault_error(v, method, err);
+    } else if (!xml_is(answer.payload, expected)) {
+        r = err_set(err, -EPROTO, "%s: %s was answered with <%.60s>, expected <%s>", v->cfg->url, method,
+                    xml_name(answer.payload), expected);
+    }
+    if (r < 0)
+        soap_answer_release(&answer);
+    else
+        *ret = answer;
+    return r;
+}
+
+static void copy_child(const xml_node *node, const char *path, char *ret, size_t size)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *text = xml_text(xml_child(node, path), &a);
+
+    (void)snprintf(ret, size, "%s", text ? text : "");
+}
+
+/* The newest version that both sides know: from 7.0 on nothing is used that 7.0 has not. */
+static void choose_version(struct vsphere *v)
+{
+    unsigned major = 0;
+    unsigned minor = 0;
+
+    if (sscanf(v->content.api_version, "%3u.%3u", &major, &minor) != 2)
+        return;
+    if (major >= 7)
+        (void)snprintf(v->action, sizeof v->action, "urn:vim25/7.0");
+    else
+        (void)snprintf(v->action, sizeof v->action, "urn:vim25/%u.%u", major, minor);
+}
+
+static int read_content(struct vsphere *v, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+    struct vsphere_content c = {0};
+    char api_type[32];
+
+    strbuf_init(&body, STRBUF_NO_LIMIT);
+    vsphere_begin(&body, "RetrieveServiceContent", "ServiceInstance", "ServiceInstance");
+    vsphere_end(&body, "RetrieveServiceContent");
+    (void)snprintf(v->action, sizeof v->action, "%s", ACTION_OLDEST);
+    int r = exchange(v, "RetrieveServiceContent", &body, &answer, err);
+    if (r < 0)
+        return r;
+    const xml_node *n = xml_child(answer.payload, "returnval");
+    copy_child(n, "rootFolder", c.root_folder, sizeof c.root_folder);
+    copy_child(n, "propertyCollector", c.property_collector, sizeof c.property_collector);
+    copy_child(n, "sessionManager", c.session_manager, sizeof c.session_manager);
+    copy_child(n, "perfManager", c.perf_manager, sizeof c.perf_manager);
+    copy_child(n, "eventManager", c.event_manager, sizeof c.event_manager);
+    copy_child(n, "about/apiVersion", c.api_version, sizeof c.api_version);
+    copy_child(n, "about/apiType", api_type, sizeof api_type);
+    c.is_vcenter = strcmp(api_type, "VirtualCenter") == 0;
+    if (!c.root_folder[0] || !c.property_collector[0] || !c.session_manager[0])
+        return err_set(err, -EPROTO,
+                       "%s: this is no vSphere API: it names no rootFolder, propertyCollector or "
+                       "sessionManager",
+                       v->cfg->url);
+    v->content = c;
+    choose_version(v);
+    return 0;
+}
+
+int vsphere_login(struct vsphere *v, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+
+    strbuf_init(&body, STRBUF_NO_LIMIT);
+    if (v->logged_in)
+        return 0;
+    http_forget(v->http);
+    int r = read_content(v, err);
+    if (r < 0)
+        return r;
+    vsphere_begin(&body, "Login", "SessionManager", v->content.session_manager);
+    soap_put_text(&body, "userName", v->cfg->username);
+    soap_put_text(&body, "password", v->cfg->password);
+    vsphere_end(&body, "Login");
+    r = exchange(v, "Login", &body, &answer, err);
+    explicit_bzero(body.text, body.len);
+    if (r == -EACCES || r == -EKEYEXPIRED)
+        return err_set(err, -EACCES, "%s: the login of %s was refused: user name or password are wrong",
+                       v->cfg->url, v->cfg->username);
+    if (r < 0)
+        return r;
+    v->logged_in = true;
+    log_debug("%s: logged in as %s, API %s", v->cfg->url, v->cfg->username, v->content.api_version);
+    return 0;
+}
+
+int vsphere_call_once(struct vsphere *v, const char *method, const struct strbuf *body,
+                      struct soap_answer *ret, struct err *err)
+{
+    int r = vsphere_login(v, err);
+
+    if (r < 0)
+        return r;
+    r = exchange(v, method, body, ret, err);
+    if (r == -EKEYEXPIRED)
+        vsphere_expired(v);
+    return r;
+}
+
+int vsphere_call(struct vsphere *v, const char *method, const struct strbuf *body, struct soap_answer *ret,
+                 struct err *err)
+{
+    int r = vsphere_call_once(v, method, body, ret, err);
+
+    if (r == -EKEYEXPIRED)
+        r = vsphere_call_once(v, method, body, ret, err);
+    return r;
+}
+
+void vsphere_free(struct vsphere *v)
+{
+    if (!v)
+        return;
+    if (v->logged_in) {
+        CLEANUP(strbuf_releasep) struct strbuf body;
+        CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+
+        strbuf_init(&body, STRBUF_NO_LIMIT);
+        vsphere_begin(&body, "Logout", "SessionManager", v->content.session_manager);
+        vsphere_end(&body, "Logout");
+        v->parting = true;
+        v->deadline_ms = net_now_ms() + LOGOUT_MS;
+        (void)exchange(v, "Logout", &body, &answer, NULL);
+    }
+    http_session_free(v->http);
+    free(v);
+}

@@ -1,0 +1,110 @@
+// Migrations that take their time. A VM that is wrapped in slowVM answers RelocateVM_Task at once with a task
+// that stays running, with the VM on its source, and carries govmomi's own relocation out at the end. The task
+// stands in the VM's recentTask meanwhile, makes progress, and can be cancelled, as a vCenter's can.
+package main
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25/methods"
+	"github.com/vmware/govmomi/vim25/soap"
+	"github.com/vmware/govmomi/vim25/types"
+)
+
+const steps = 20
+
+type slowVM struct {
+	simulator.VirtualMachine // by value: govmomi looks for the managed object in the first field
+
+	takes  time.Duration
+	broken bool
+	busy   int32
+}
+
+type slowTask struct {
+	simulator.Task
+
+	cancelled int32
+}
+
+// Wraps every VM that is there.
+func slowDown(takes time.Duration, broken bool) {
+	for _, e := range simulator.Map.All("VirtualMachine") {
+		if vm, ok := e.(*simulator.VirtualMachine); ok {
+			simulator.Map.Put(&slowVM{VirtualMachine: *vm, takes: takes, broken: broken})
+		}
+	}
+}
+
+func (t *slowTask) CancelTask(req *types.CancelTask) soap.HasFault {
+	atomic.StoreInt32(&t.cancelled, 1)
+	return &methods.CancelTaskBody{Res: new(types.CancelTaskResponse)}
+}
+
+func (vm *slowVM) recent(tasks []types.ManagedObjectReference) {
+	simulator.Map.Update(&vm.VirtualMachine, []types.PropertyChange{{Name: "recentTask", Val: tasks}})
+}
+
+func (t *slowTask) set(name string, val types.AnyType) {
+	simulator.Map.WithLock(t, func() {
+		simulator.Map.Update(&t.Task, []types.PropertyChange{{Name: name, Val: val}})
+	})
+}
+
+// Waits as long as the migration takes; false when it was cancelled.
+func (t *slowTask) run(takes time.Duration) bool {
+	for i := int32(0); i < steps; i++ {
+		time.Sleep(takes / steps)
+		if atomic.LoadInt32(&t.cancelled) != 0 {
+			return false
+		}
+		t.set("info.progress", i*100/steps)
+	}
+	return true
+}
+
+func (t *slowTask) fail(fault types.BaseMethodFault, text string) {
+	t.set("info.completeTime", time.Now())
+	t.set("info.error", types.LocalizedMethodFault{Fault: fault, LocalizedMessage: text})
+	t.set("info.state", types.TaskInfoStateError)
+}
+
+func (vm *slowVM) RelocateVMTask(ctx *simulator.Context, req *types.RelocateVM_Task) soap.HasFault {
+	if !atomic.CompareAndSwapInt32(&vm.busy, 0, 1) {
+		return &methods.RelocateVM_TaskBody{
+			Fault_: simulator.Fault("Another task is already in progress.", &types.TaskInProgress{}),
+		}
+	}
+	task := &slowTask{Task: *simulator.CreateTask(&vm.VirtualMachine, "relocateVm", nil)}
+	now := time.Now()
+	task.Info.State = types.TaskInfoStateRunning
+	task.Info.StartTime = &now
+	task.Info.Cancelable = true
+	simulator.Map.Put(task)
+	vm.recent([]types.ManagedObjectReference{task.Self})
+
+	go func() {
+		arrives := task.run(vm.takes)
+		simulator.Map.WithLock(vm, func() {
+			if arrives && !vm.broken {
+				vm.VirtualMachine.RelocateVMTask(ctx, req)
+			}
+			vm.recent(nil)
+			atomic.StoreInt32(&vm.busy, 0)
+		})
+		switch {
+		case !arrives:
+			task.fail(&types.RequestCanceled{}, "The task was canceled by a user.")
+		case vm.broken:
+			task.fail(&types.MigrationFault{}, "The migration failed: the destination did not answer.")
+		default:
+			task.set("info.progress", int32(100))
+			task.set("info.completeTime", time.Now())
+			task.set("info.state", types.TaskInfoStateSuccess)
+		}
+	}()
+
+	return &methods.RelocateVM_TaskBody{Res: &types.RelocateVM_TaskResponse{Returnval: task.Self}}
+}

@@ -1,0 +1,83 @@
+// vcsim: the vSphere API simulator of govmomi as a program, for the tests.
+//
+// Debian packages the library (golang-github-vmware-govmomi-dev 0.24.2) but not the command. The SOAP server, the
+// inventory and the methods are govmomi's; this adds a command line, a certificate of our own, and migrations
+// that take their time (-slow-relocate), because the library's are done before they answer.
+//
+// Prints one line, "URL https://user:pass@127.0.0.1:PORT/sdk", when it is ready, and ends on SIGTERM or when its
+// standard input is closed, so that it never outlives the test that started it.
+package main
+
+import (
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"io"
+	"io/ioutil"
+	"log"
+	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/vmware/govmomi/simulator"
+)
+
+func main() {
+	m := simulator.VPX()
+	flag.IntVar(&m.Cluster, "cluster", 1, "clusters")
+	flag.IntVar(&m.ClusterHost, "host", 4, "hosts per cluster")
+	flag.IntVar(&m.Host, "standalone-host", 0, "hosts outside of any cluster, with VMs of their own")
+	flag.IntVar(&m.Machine, "vm", 40, "VMs per pool")
+	flag.IntVar(&m.Pool, "pool", 0, "pools below the root of each cluster; 0: the VMs stand in the root")
+	listen := flag.String("l", "127.0.0.1:0", "address and port to listen on")
+	user := flag.String("username", "user", "the only user")
+	pass := flag.String("password", "pass", "password of the user")
+	useTLS := flag.Bool("tls", true, "HTTPS")
+	cert := flag.String("cert", "", "PEM file with the server's certificate; none: govmomi's own")
+	key := flag.String("key", "", "PEM file with its key")
+	slow := flag.Int("slow-relocate", 0, "milliseconds that RelocateVM_Task runs before the VM arrives")
+	broken := flag.Bool("fail-relocate", false, "slow relocations end in an error, with the VM where it was")
+	verbose := flag.Bool("v", false, "let the library log")
+	flag.IntVar(&m.DelayConfig.Delay, "delay", 0, "milliseconds that every method takes")
+	flag.Parse()
+
+	if !*verbose {
+		log.SetOutput(ioutil.Discard)
+	}
+	fail := func(err error) {
+		fmt.Fprintln(os.Stderr, "vcsim:", err)
+		os.Exit(1)
+	}
+	if err := m.Create(); err != nil {
+		fail(err)
+	}
+	defer m.Remove()
+	if *slow > 0 {
+		slowDown(time.Duration(*slow)*time.Millisecond, *broken)
+	}
+
+	m.Service.Listen = &url.URL{Host: *listen, User: url.UserPassword(*user, *pass)}
+	if *useTLS {
+		config := new(tls.Config)
+		if *cert != "" {
+			pair, err := tls.LoadX509KeyPair(*cert, *key)
+			if err != nil {
+				fail(err)
+			}
+			config.Certificates = []tls.Certificate{pair}
+		}
+		m.Service.TLS = config
+	}
+	s := m.Service.NewServer()
+	fmt.Println("URL", s.URL)
+
+	done := make(chan os.Signal, 1)
+	signal.Notify(done, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		_, _ = io.Copy(ioutil.Discard, os.Stdin)
+		done <- syscall.SIGTERM
+	}()
+	<-done
+}
