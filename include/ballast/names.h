@@ -115,11 +115,11 @@
     X(CHECK_MEMORY_FREE, "memory_free", "the host has not that much memory free")                            \
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
     X(CHECK_TARGET_REACHED, "target_reached", "the cluster is balanced well enough without it")              \
-    X(CHECK_MOVES_MAX, "moves_max", "the plan has as many moves as it may have")                             \
     X(CHECK_NO_GAIN, "no_gain", "it would not lower the imbalance")                                          \
     X(CHECK_MIN_GOODNESS, "min_goodness", "it would lower the imbalance too little")                         \
     X(CHECK_COST_BENEFIT, "cost_benefit", "it would cost more than it gains")                                \
     X(CHECK_WORST_CASE, "worst_case", "it would make things worse if demand turns out badly")                \
+    X(CHECK_MOVES_MAX, "moves_max", "the plan has as many moves as it may have")                             \
     X(CHECK_LESS_GAIN, "less_gain", "another host or another VM lowers the imbalance more")
 
 #define ACTION_STATES(X)                                                                                     \

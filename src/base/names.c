@@ -22,7 +22,7 @@ static int find(const struct entry *names, size_t n, const char *word, size_t *r
 
 #define NAME_ENTRY(e, w, m) {.word = (w), .meaning = (m)},
 #define NAME_DEFINE(name, LIST)                                                                              \
-    static const struct entry name##_names[] = {LIST(NAME_ENTRY)};                                            \
+    static const struct entry name##_names[] = {LIST(NAME_ENTRY)};                                           \
     const char *name##_name(enum name value)                                                                 \
     {                                                                                                        \
         return (unsigned)value < name##_count ? name##_names[value].word : "?";                              \

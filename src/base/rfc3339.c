@@ -7,6 +7,8 @@
 
 #define DAYS_PER_ERA 146097 /* 400 years */
 #define S_PER_DAY 86400
+#define YEAR_0_S INT64_C(-62167219200)    /* 0000-01-01T00:00:00Z */
+#define YEAR_9999_S INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
 /* Civil date <-> days since 1970, for the proleptic Gregorian calendar; no time zone, no locale, no libc
  * state. */
@@ -134,6 +136,11 @@ int rfc3339_parse(const char *text, instant_s *ret)
         return -EINVAL;
     if (mo < 1 || mo > 12 || d < 1 || d > days_in_month(y, mo) || h > 23 || mi > 59 || sec > 60)
         return -EINVAL;
-    *ret = days_from_civil(y, (unsigned)mo, (unsigned)d) * S_PER_DAY + h * 3600 + mi * 60 + sec - offset;
+    instant_s t =
+        days_from_civil(y, (unsigned)mo, (unsigned)d) * S_PER_DAY + h * 3600 + mi * 60 + sec - offset;
+    /* an offset must not lead out of the years that can be written */
+    if (t < YEAR_0_S || t > YEAR_9999_S)
+        return -EINVAL;
+    *ret = t;
     return 0;
 }

@@ -78,21 +78,16 @@ static bool cooling_down(const struct snapshot *s, const struct policy *p, const
     return v->last_migrated > 0 && s->time - v->last_migrated < p->cool_down_s;
 }
 
-enum check layout_vm_check(const struct snapshot *snap, const struct policy *policy,
-                           const struct rules *rules, uint32_t vm)
+enum check layout_vm_check(const struct layout *l, uint32_t vm)
 {
-    const struct vm *v = &snap->vms[vm];
+    const struct vm *v = &l->snap->vms[vm];
 
     if (v->is.state != VM_ON || v->host == IX_NONE)
         return CHECK_VM_NOT_RUNNING;
-    if (!vm_takes_part(snap, v))
+    if (!vm_takes_part(l->snap, v))
         return CHECK_VM_HOST_UNSEEN;
-    for (uint32_t i = 0; i < snap->n_migrations; i++)
-        if (snap->migrations[i].vm == vm)
-            return CHECK_VM_MIGRATING;
-    for (uint32_t i = 0; i < snap->n_pending; i++)
-        if (snap->pending[i].vm == vm)
-            return CHECK_VM_MIGRATING;
+    if (l->in_flight[vm])
+        return CHECK_VM_MIGRATING;
     if (v->is.kind != VM_NORMAL)
         return CHECK_VM_KIND;
     if (v->is.automation == AUTOMATION_DISABLED)
@@ -348,6 +343,9 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
     for (uint32_t i = 0; i < snap->n_pending; i++)
         if (snap->pending[i].action == ACTION_MIGRATE)
             add_in_flight(l, snap->pending[i].vm, snap->pending[i].to);
+    l->mem_free0 = arena_array(a, double, l->n_slots);
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        l->mem_free0[i] = l->mem_free[i];
 }
 
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot)
@@ -391,6 +389,17 @@ bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot,
             return true;
         }
     }
+    return false;
+}
+
+bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit)
+{
+    uint32_t component = l->rules->component[l->unit_first[unit]];
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++)
+        if (l->list[slot].items[i] != unit &&
+            l->rules->component[l->unit_first[l->list[slot].items[i]]] == component)
+            return true;
     return false;
 }
 

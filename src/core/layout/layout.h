@@ -38,6 +38,7 @@ struct layout {
     double *mem_taken;           /* Σ of what the VMs take, by policy.mem_admission */
     double *mem_limit;           /* capacity × policy.mem_overcommit */
     double *mem_free;            /* physically free, after the moves so far; NO_LIMIT where not known */
+    double *mem_free0;           /* ... before any of the plan's moves; those in flight have what they need */
     bool *agents_ready;
     struct unit_list *list;
 
@@ -72,6 +73,9 @@ void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);
 /* Whether the unit may go there: the first check that fails, in the order of names.h, or CHECK_NONE. Does not
  * ask whether the unit may be moved at all (unit_held), nor whether it pays. */
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot);
+
+/* Whether another member of the unit's affine set is there. */
+bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit);
 
 /* The same for the rules alone: which VM of the unit is in the way, and which other (IX_NONE: none in
  * particular). */

@@ -1,0 +1,58 @@
+/* bounds.h: for each host, the most that any move off it can still gain - so that a step looks again only at
+ * the hosts that could hold the best move.
+ *
+ * The bound of a host is what was found when it was last looked at (over all its units that may be moved and
+ * could pay, and all destinations, whatever rules and memory say), carried forward to the present:
+ *
+ * - A candidate's gain is Σ_r w_r (σ_r - √(σ_r² + δ_r)) with δ_r the change in variance that it makes. When
+ * σ_r goes from σ0 to σ1, each term is multiplied by (σ0 + √(σ0² + δ)) / (σ1 + √(σ1² + δ)). With F the
+ * greatest and f the least such factor over all δ that are possible and both resources, a gain g with a
+ * positive part of p becomes at most f g + (F - f) p.
+ * - Where hosts differ in capacity a move also shifts the mean, and with it every δ a little: a small term is
+ * added.
+ * - A destination that received something can only have become worse. The host that gave something has become
+ *   better; if another host of its class is at least as cold in both resources, whoever could gain by moving
+ * there could already gain as much by moving to that other. If there is none, nothing is known any more.
+ *
+ * The proof obligations are checked, not trusted: tests/property compares every step with one that looks at
+ * all pairs.
+ */
+#ifndef BALLAST_CORE_BOUNDS_H
+#define BALLAST_CORE_BOUNDS_H
+
+#include "core/balance/targets.h"
+
+struct bounds {
+    const struct layout *l;
+    double *gain, *positive;        /* by slot, as they were found; gain is NO_LIMIT where nothing is known */
+    double *grow0, *keep0, *shift0; /* by slot: the three below at that time */
+    double grow, keep, shift;       /* Π F, Π f, Σ additions, so far */
+    double part_max[RES_COUNT];     /* the largest unit, as a part of the smallest host */
+    double
+        uneven[RES_COUNT]; /* the largest difference that a unit can make to Σ N: hosts of unequal capacity */
+    double sigma[RES_COUNT], sum[RES_COUNT], weight[RES_COUNT]; /* at the last step */
+    double spread[RES_COUNT];                                   /* at least the greatest |N - mean| */
+};
+
+void bounds_init(struct bounds *b, const struct layout *l, struct arena *a);
+
+/* A move has been made from one slot to another: what was known is carried forward, or dropped. */
+void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from, uint32_t to);
+
+/* Records what a look at the slot found. */
+void bounds_set(struct bounds *b, uint32_t slot, double gain, double positive);
+
+/* Nothing is known about the slot, or about any. */
+void bounds_forget(struct bounds *b, uint32_t slot);
+void bounds_forget_all(struct bounds *b);
+
+/* The most that any move off the slot can gain now. */
+static inline double bounds_now(const struct bounds *b, uint32_t slot)
+{
+    double grow = b->grow / b->grow0[slot];
+    double keep = b->keep / b->keep0[slot];
+
+    return keep * b->gain[slot] + (grow - keep) * b->positive[slot] + grow * (b->shift - b->shift0[slot]);
+}
+
+#endif

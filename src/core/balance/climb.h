@@ -1,0 +1,41 @@
+/* climb.h: greedy hill climbing (§3.1.2, Algorithm 1).
+ *
+ * Step by step the one move that lowers the imbalance most is taken, out of all pairs of a movable unit and a
+ * host. The fast step looks only at pairs that could be the best (bounds.h, targets.h) and finds the very
+ * move that a look at all pairs would.
+ */
+#ifndef BALLAST_CORE_CLIMB_H
+#define BALLAST_CORE_CLIMB_H
+
+#include "core/balance/bounds.h"
+#include "core/balance/judge.h"
+#include "core/balance/targets.h"
+
+struct climb {
+    struct layout *l;
+    struct forecast *f;
+    struct judge judge;
+    struct targets targets;
+    struct bounds bounds;
+    double goodness0; /* the least gain, before it is lowered */
+    bool *looked;     /* by slot, in this step */
+    double *corner;   /* scratch: by place in a slot's list */
+};
+
+void climb_init(struct climb *c, struct layout *l, struct forecast *f, struct plan_stats *stats,
+                struct arena *a);
+
+/* The best move, or one with unit == IX_NONE. Changes nothing but what is known about bounds. */
+struct move climb_step(struct climb *c);
+
+/* Makes the move. The units that have been moved are not moved again: unit_held becomes CHECK_VM_MOVED. */
+void climb_apply(struct climb *c, const struct move *m);
+
+/* The state has changed by other hands (constraint correction). */
+void climb_restart(struct climb *c);
+
+/* Where imbalance is far above the target and nothing gains enough, less has to be enough (§3.1.3). Returns
+ * false when the least has been reached. */
+bool climb_lower_goodness(struct climb *c);
+
+#endif

@@ -1,0 +1,292 @@
+#include "core/balance/targets.h"
+
+#include <stdlib.h>
+
+#define LEAF_HOSTS 4   /* looking at so few costs no more than another level of boxes */
+#define STACK_MAX 64   /* twice the depth of a tree over 2^31 leaves */
+#define REBUILD_PART 4 /* built anew when a quarter of the hosts has changed */
+#define REBUILD_LEAST 16
+
+/* ---- building ---- */
+
+struct slot_class {
+    double inverse[RES_COUNT];
+    uint32_t slot;
+};
+
+static int compare_classes(const void *a, const void *b)
+{
+    const struct slot_class *x = a;
+    const struct slot_class *y = b;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        if (x->inverse[r] != y->inverse[r])
+            return x->inverse[r] < y->inverse[r] ? -1 : 1;
+    return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static bool same_class(const struct slot_class *x, const struct slot_class *y)
+{
+    return x->inverse[RES_CPU] == y->inverse[RES_CPU] && x->inverse[RES_MEM] == y->inverse[RES_MEM];
+}
+
+static uint32_t leaves_for(uint32_t n)
+{
+    uint32_t leaves = 1;
+
+    while (leaves * LEAF_HOSTS < n)
+        leaves *= 2;
+    return leaves;
+}
+
+uint32_t targets_leaf_start(const struct target_class *c, uint32_t leaf)
+{
+    return c->from + (uint32_t)((uint64_t)c->n * leaf / c->leaves);
+}
+
+static void swap(uint32_t *x, uint32_t *y)
+{
+    uint32_t keep = *x;
+
+    *x = *y;
+    *y = keep;
+}
+
+/* Quickselect with three parts (less, equal, greater): puts the k smallest by the axis first. */
+static void select_by(const struct layout *l, uint32_t *slots, uint32_t n, uint32_t k, int axis)
+{
+    const double *norm = l->norm[axis];
+    uint32_t from = 0;
+    uint32_t to = n;
+
+    while (to - from > 1) {
+        double pivot = norm[slots[from + (to - from) / 2]];
+        uint32_t less = from;
+        uint32_t greater = to;
+        for (uint32_t i = from; i < greater;) {
+            if (norm[slots[i]] < pivot)
+                swap(&slots[i++], &slots[less++]);
+            else if (norm[slots[i]] > pivot)
+                swap(&slots[i], &slots[--greater]);
+            else
+                i++;
+        }
+        if (k < less)
+            to = less;
+        else if (k >= greater)
+            from = greater;
+        else
+            return;
+    }
+}
+
+static void split(const struct targets *t, const struct target_class *c, uint32_t leaf, uint32_t n_leaves,
+                  int axis)
+{
+    if (n_leaves == 1)
+        return;
+    uint32_t from = targets_leaf_start(c, leaf);
+    uint32_t mid = targets_leaf_start(c, leaf + n_leaves / 2);
+    uint32_t to = targets_leaf_start(c, leaf + n_leaves);
+
+    select_by(t->l, t->order + from, to - from, mid - from, axis);
+    split(t, c, leaf, n_leaves / 2, !axis);
+    split(t, c, leaf + n_leaves / 2, n_leaves / 2, !axis);
+}
+
+static double room_of(const struct layout *l, uint32_t slot)
+{
+    return l->mem_limit[slot] - l->mem_taken[slot];
+}
+
+static struct target_node leaf_box(const struct targets *t, const struct target_class *c, uint32_t leaf)
+{
+    struct target_node box = {.least = {NO_LIMIT, NO_LIMIT}, .room_mb = -NO_LIMIT};
+
+    for (uint32_t i = targets_leaf_start(c, leaf); i < targets_leaf_start(c, leaf + 1); i++) {
+        uint32_t s = t->order[i];
+        for (int r = 0; r < RES_COUNT; r++)
+            box.least[r] = t->l->norm[r][s] < box.least[r] ? t->l->norm[r][s] : box.least[r];
+        box.room_mb = room_of(t->l, s) > box.room_mb ? room_of(t->l, s) : box.room_mb;
+    }
+    return box;
+}
+
+static struct target_node join(const struct target_node *x, const struct target_node *y)
+{
+    struct target_node box = *x;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        box.least[r] = y->least[r] < box.least[r] ? y->least[r] : box.least[r];
+    box.room_mb = y->room_mb > box.room_mb ? y->room_mb : box.room_mb;
+    return box;
+}
+
+static void build(struct targets *t, const struct target_class *c)
+{
+    struct target_node *nodes = t->nodes + c->first_node;
+
+    split(t, c, 0, c->leaves, RES_CPU);
+    for (uint32_t i = 0; i < c->n; i++)
+        t->place[t->order[c->from + i]] = c->from + i;
+    for (uint32_t leaf = 0; leaf < c->leaves; leaf++)
+        nodes[c->leaves + leaf] = leaf_box(t, c, leaf);
+    for (uint32_t i = c->leaves; i-- > 1;)
+        nodes[i] = join(&nodes[2 * i], &nodes[2 * i + 1]);
+}
+
+void targets_init(struct targets *t, const struct layout *l, struct arena *a)
+{
+    struct slot_class *by_class = arena_array(a, struct slot_class, l->n_on);
+
+    *t = (struct targets){.l = l};
+    for (uint32_t i = 0; i < l->n_on; i++)
+        by_class[i] = (struct slot_class){{l->inverse[RES_CPU][i], l->inverse[RES_MEM][i]}, i};
+    qsort(by_class, l->n_on, sizeof by_class[0], compare_classes);
+    t->classes = arena_array(a, struct target_class, l->n_on);
+    t->class_of = arena_array(a, uint32_t, l->n_on);
+    t->order = arena_array(a, uint32_t, l->n_on);
+    t->place = arena_array(a, uint32_t, l->n_on);
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        if (i == 0 || !same_class(&by_class[i], &by_class[i - 1]))
+            t->classes[t->n_classes++] = (struct target_class){
+                .inverse = {by_class[i].inverse[RES_CPU], by_class[i].inverse[RES_MEM]}, .from = i};
+        t->classes[t->n_classes - 1].n++;
+        t->class_of[by_class[i].slot] = t->n_classes - 1;
+        t->order[i] = by_class[i].slot;
+    }
+    uint32_t nodes = 0;
+    for (uint32_t i = 0; i < t->n_classes; i++) {
+        t->classes[i].leaves = leaves_for(t->classes[i].n);
+        t->classes[i].first_node = nodes;
+        nodes += 2 * t->classes[i].leaves;
+    }
+    t->nodes = arena_array(a, struct target_node, nodes);
+    for (uint32_t i = 0; i < t->n_classes; i++)
+        build(t, &t->classes[i]);
+}
+
+void targets_update(struct targets *t, uint32_t slot)
+{
+    const struct target_class *c = &t->classes[t->class_of[slot]];
+    struct target_node *nodes = t->nodes + c->first_node;
+    uint32_t place = t->place[slot] - c->from;
+    /* the leaf whose range holds the place; the division may be off by one */
+    uint32_t leaf = (uint32_t)((uint64_t)place * c->leaves / c->n);
+
+    while (leaf + 1 < c->leaves && targets_leaf_start(c, leaf + 1) - c->from <= place)
+        leaf++;
+    nodes[c->leaves + leaf] = leaf_box(t, c, leaf);
+    for (uint32_t i = (c->leaves + leaf) / 2; i >= 1; i /= 2)
+        nodes[i] = join(&nodes[2 * i], &nodes[2 * i + 1]);
+    t->changes++;
+}
+
+void targets_refresh(struct targets *t)
+{
+    if (t->changes < REBUILD_LEAST || t->changes < t->l->n_on / REBUILD_PART)
+        return;
+    for (uint32_t i = 0; i < t->n_classes; i++)
+        build(t, &t->classes[i]);
+    t->changes = 0;
+}
+
+/* ---- searching ---- */
+
+static double box_gain(const struct judge *j, const struct trial *trial, const struct target_class *c,
+                       const struct target_node *box)
+{
+    return j->imbalance - trial_imbalance(trial, box->least, c->inverse);
+}
+
+double targets_corner_gain(const struct targets *t, const struct judge *j, const struct trial *trial,
+                           uint32_t class_ix)
+{
+    const struct target_class *c = &t->classes[class_ix];
+
+    return box_gain(j, trial, c, &t->nodes[c->first_node + 1]);
+}
+
+/* A walk through a tree, the more promising child first. */
+struct walk {
+    uint32_t node[STACK_MAX];
+    double bound[STACK_MAX];
+    uint32_t depth;
+};
+
+static void push_children(struct walk *w, const struct target_node *nodes, uint32_t i, const struct judge *j,
+                          const struct trial *trial, const struct target_class *c)
+{
+    double left = box_gain(j, trial, c, &nodes[2 * i]);
+    double right = box_gain(j, trial, c, &nodes[2 * i + 1]);
+    uint32_t better = left >= right ? 2 * i : 2 * i + 1;
+
+    w->node[w->depth] = better == 2 * i ? 2 * i + 1 : 2 * i;
+    w->bound[w->depth++] = left >= right ? right : left;
+    w->node[w->depth] = better;
+    w->bound[w->depth++] = left >= right ? left : right;
+}
+
+double targets_relaxed(const struct targets *t, const struct judge *j, const struct trial *trial,
+                       uint32_t except, double floor)
+{
+    for (uint32_t k = 0; k < t->n_classes; k++) {
+        const struct target_class *c = &t->classes[k];
+        const struct target_node *nodes = t->nodes + c->first_node;
+        struct walk w = {.node = {1}, .bound = {box_gain(j, trial, c, &nodes[1])}, .depth = 1};
+        while (w.depth > 0) {
+            w.depth--;
+            uint32_t i = w.node[w.depth];
+            if (w.bound[w.depth] <= floor)
+                continue;
+            if (i < c->leaves) {
+                push_children(&w, nodes, i, j, trial, c);
+                continue;
+            }
+            for (uint32_t p = targets_leaf_start(c, i - c->leaves);
+                 p < targets_leaf_start(c, i - c->leaves + 1); p++) {
+                if (t->order[p] == except)
+                    continue;
+                double gain = judge_gain(j, trial, t->order[p]);
+                floor = gain > floor ? gain : floor;
+            }
+        }
+    }
+    return floor;
+}
+
+static void try_leaf(const struct targets *t, const struct judge *j, const struct trial *trial, uint32_t unit,
+                     uint32_t from, uint32_t to, struct move *best)
+{
+    for (uint32_t p = from; p < to; p++) {
+        uint32_t slot = t->order[p];
+        if (slot == j->l->unit_slot[unit])
+            continue;
+        struct move m = {.unit = unit, .to_slot = slot, .gain = judge_gain(j, trial, slot)};
+        if (judge_better(j, &m, best) && judge_move(j, unit, slot, m.gain) == CHECK_NONE)
+            *best = m;
+    }
+}
+
+void targets_best(const struct targets *t, const struct judge *j, const struct trial *trial, uint32_t unit,
+                  struct move *best)
+{
+    for (uint32_t k = 0; k < t->n_classes; k++) {
+        const struct target_class *c = &t->classes[k];
+        const struct target_node *nodes = t->nodes + c->first_node;
+        struct walk w = {.node = {1}, .bound = {box_gain(j, trial, c, &nodes[1])}, .depth = 1};
+        while (w.depth > 0) {
+            w.depth--;
+            uint32_t i = w.node[w.depth];
+            /* a bound that equals the best may hide a tie, which the cheaper migration wins */
+            if (w.bound[w.depth] < j->goodness || !(w.bound[w.depth] > 0) || w.bound[w.depth] < best->gain ||
+                nodes[i].room_mb + 1 < j->l->unit_mem[unit])
+                continue;
+            if (i < c->leaves)
+                push_children(&w, nodes, i, j, trial, c);
+            else
+                try_leaf(t, j, trial, unit, targets_leaf_start(c, i - c->leaves),
+                         targets_leaf_start(c, i - c->leaves + 1), best);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/* targets.h: the hosts as destinations, arranged so that the best one is found without looking at all of
+ * them.
+ *
+ * Hosts of the same capacity form a class. Within a class the gain of a move never rises when the
+ * destination's N falls, so the corner of a box of hosts (its least N of each resource) bounds them all. Each
+ * class is a k-d tree of such boxes over (N_cpu, N_mem), kept up to date as loads change and built anew when
+ * they have changed a lot.
+ */
+#ifndef BALLAST_CORE_TARGETS_H
+#define BALLAST_CORE_TARGETS_H
+
+#include "core/balance/judge.h"
+
+struct target_node {
+    double least[RES_COUNT]; /* N of the box's corner */
+    double room_mb;          /* the most memory that any host of the box can still take */
+};
+
+struct target_class {
+    double inverse[RES_COUNT];
+    uint32_t from, n;    /* of order */
+    uint32_t first_node; /* the tree's root is node first_node + 1; the children of i are 2i and 2i + 1 */
+    uint32_t leaves;     /* a power of two */
+};
+
+struct targets {
+    const struct layout *l;
+    struct target_class *classes;
+    uint32_t n_classes;
+    uint32_t *class_of; /* by slot */
+    uint32_t *order;    /* slots, by class and leaf */
+    uint32_t *place;    /* slot -> its place in order */
+    struct target_node *nodes;
+    uint32_t changes; /* since the trees were built */
+};
+
+void targets_init(struct targets *t, const struct layout *l, struct arena *a);
+
+/* Where in order the leaf's hosts begin; they end where the next leaf's begin. */
+uint32_t targets_leaf_start(const struct target_class *c, uint32_t leaf);
+
+/* Follows a change of the slot's load. */
+void targets_update(struct targets *t, uint32_t slot);
+
+/* Builds the trees anew if that has become worth it. */
+void targets_refresh(struct targets *t);
+
+/* The most that a unit could gain on any host of the class, if there were one at the corner of them all. */
+double targets_corner_gain(const struct targets *t, const struct judge *j, const struct trial *trial,
+                           uint32_t class_ix);
+
+/* The greatest gain of the unit over all hosts but `except`, whatever rules or memory say, if it is greater
+ * than floor; else floor. */
+double targets_relaxed(const struct targets *t, const struct judge *j, const struct trial *trial,
+                       uint32_t except, double floor);
+
+/* Betters *best by moves of the unit that pass every check. */
+void targets_best(const struct targets *t, const struct judge *j, const struct trial *trial, uint32_t unit,
+                  struct move *best);
+
+#endif

@@ -1,0 +1,116 @@
+#include "core/explain.h"
+
+#include "core/pass_state.h"
+
+#include <errno.h>
+
+/* A candidate's figures, where they mean something. */
+static void fill_figures(struct pass *p, uint32_t unit, uint32_t slot, struct candidate *c, struct worth *w)
+{
+    struct trial t;
+
+    trial_begin(&p->layout, p->climb.judge.weight, unit, &t);
+    c->imbalance_after = trial_at(&p->layout, &t, slot);
+    forecast_judge(&p->forecast, unit, slot, w);
+    for (int r = 0; r < RES_COUNT; r++) {
+        c->cost[r] = w->cost[r];
+        c->benefit[r] = w->benefit[r];
+    }
+}
+
+/* What decides about one host, at the moment at which the pass stands still. */
+static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
+{
+    const struct layout *l = &p->layout;
+    enum check held = l->unit_held[unit];
+
+    if (slot == IX_NONE)
+        return CHECK_HOST_NOT_ON;
+    enum check check = layout_check(l, unit, slot);
+    if (check != CHECK_NONE)
+        return check;
+    /* a mandatory move asks for no gain: another host was simply better */
+    if (p->stopped && p->next.reason != REASON_BALANCE_CPU && p->next.reason != REASON_BALANCE_MEM)
+        return CHECK_LESS_GAIN;
+    if (held != CHECK_NONE)
+        return held;
+    if (!p->stopped && (p->end == CHECK_MANDATORY_ONLY || p->end == CHECK_TARGET_REACHED))
+        return p->end;
+    struct trial t;
+    trial_begin(l, p->climb.judge.weight, unit, &t);
+    check = judge_move(&p->climb.judge, unit, slot, judge_gain(&p->climb.judge, &t, slot));
+    if (check != CHECK_NONE)
+        return check;
+    return p->end == CHECK_MOVES_MAX ? CHECK_MOVES_MAX : CHECK_LESS_GAIN;
+}
+
+static void explain_host(struct pass *p, uint32_t vm, uint32_t host, struct candidate *c)
+{
+    const struct layout *l = &p->layout;
+    uint32_t unit = l->vm_unit[vm];
+    uint32_t slot = l->host_slot[host];
+    enum check held = layout_vm_check(l, vm);
+    struct worth w = {0};
+
+    *c = (struct candidate){.host = host, .verdict = VERDICT_REJECTED, .imbalance_after = UNKNOWN};
+    for (int r = 0; r < RES_COUNT; r++) {
+        c->cost[r] = UNKNOWN;
+        c->benefit[r] = UNKNOWN;
+    }
+    if (p->snap->vms[vm].host == host) {
+        c->verdict = VERDICT_CURRENT;
+        c->check = CHECK_CURRENT_HOST;
+    } else if (unit == IX_NONE) {
+        c->check = held;
+    } else if (p->stopped && slot == p->next.to_slot) {
+        c->verdict = VERDICT_CHOSEN;
+        c->check = CHECK_NONE;
+        fill_figures(p, unit, slot, c, &w);
+    } else {
+        c->check =
+            l->unit_held[unit] != CHECK_NONE && !p->stopped ? l->unit_held[unit] : decide(p, unit, slot);
+        if (slot != IX_NONE && slot < l->n_on && c->check >= CHECK_MANDATORY_ONLY)
+            fill_figures(p, unit, slot, c, &w);
+    }
+    c->text =
+        c->verdict == VERDICT_CHOSEN ? text_decision(p, &p->next, vm) : text_check(p, vm, host, c->check, &w);
+}
+
+static const char *summary_of(struct pass *p, uint32_t vm, const struct explanation *e)
+{
+    const struct vm *v = &p->snap->vms[vm];
+    uint32_t count[check_count] = {0};
+    enum check most = CHECK_NONE;
+
+    if (p->stopped)
+        return text_decision(p, &p->next, vm);
+    for (uint32_t i = 0; i < e->n; i++)
+        count[e->candidates[i].check]++;
+    for (int c = CHECK_NONE + 1; c < check_count; c++)
+        if (c != CHECK_CURRENT_HOST && count[c] > count[most])
+            most = (enum check)c;
+    const char *where = v->host == IX_NONE ? "off" : p->snap->hosts[v->host].is.name;
+    if (most == CHECK_NONE)
+        return arena_printf(p->a, "%s stays on %s: there is no other host.", v->is.name, where);
+    return arena_printf(p->a, "%s stays on %s. What decided most often: %s.", v->is.name, where,
+                        check_meaning(most));
+}
+
+int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_t vm, uint32_t host,
+               struct arena *a, struct explanation *ret, struct err *err)
+{
+    struct pass p;
+    struct explanation e = {.vm = vm};
+
+    if (vm >= snap->n_vms || (host != IX_NONE && host >= snap->n_hosts))
+        return err_set(err, -EINVAL, "there is no such VM or host in the snapshot");
+    pass_settle(&p, snap, policy, vm, a);
+    judge_refresh(&p.climb.judge, &p.layout, &p.forecast);
+    e.candidates = arena_array(a, struct candidate, snap->n_hosts);
+    for (uint32_t i = 0; i < snap->n_hosts; i++)
+        if (host == IX_NONE || host == i)
+            explain_host(&p, vm, i, &e.candidates[e.n++]);
+    e.summary = summary_of(&p, vm, &e);
+    *ret = e;
+    return 0;
+}

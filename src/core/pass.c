@@ -1,0 +1,258 @@
+#include "core/pass.h"
+
+#include "core/demand/demand.h"
+#include "core/divvy/divvy.h"
+#include "core/pass_state.h"
+
+#include <errno.h>
+
+/* The table of contents: each step reads what the earlier ones finished and adds one thing. */
+int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
+             struct err *err)
+{
+    struct pass p;
+
+    if (policy->migration_threshold < 1 || policy->migration_threshold > 5)
+        return err_set(err, -EINVAL, "migration_threshold is %lld, expected 1 ... 5",
+                       (long long)policy->migration_threshold);
+    pass_settle(&p, snap, policy, IX_NONE, a); /* demand, divvy, rules, layout, correction, climb */
+    *ret = (struct plan){.snap = snap, .policy = p.policy, .before = p.before};
+    plan_order(&p, ret); /* dependencies, groups, sentences, the state after */
+    ret->faults = p.faults;
+    ret->n_faults = (uint32_t)p.n_faults;
+    ret->stats = p.stats;
+    return 0;
+}
+
+/* ---- before the first decision ---- */
+
+/* As many moves as can end within one interval: every migration takes a place on two hosts. */
+static int64_t moves_within_interval(const struct pass *p)
+{
+    const struct layout *l = &p->layout;
+    double sum_s = 0;
+    uint32_t n = 0;
+    double places = 0;
+
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        if (l->unit_held[u] != CHECK_NONE)
+            continue;
+        sum_s += forecast_duration(&p->forecast, u, l->unit_slot[u], l->unit_slot[u]);
+        n++;
+    }
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        uint32_t most = p->snap->hosts[l->slot_host[i]].is.migrations_max;
+        places += most ? most : (double)p->policy.migrations_per_host;
+    }
+    places /= 2;
+    if (p->policy.migrations_per_cluster > 0)
+        places = fmin(places, (double)p->policy.migrations_per_cluster);
+    double mean_s = n > 0 ? sum_s / n : 0;
+    double moves = mean_s > 0 ? places * (double)p->policy.interval_s / mean_s : (double)l->n_units;
+
+    return moves < 1 ? 1 : (int64_t)fmin(moves, 1e6);
+}
+
+static void report_state(struct pass *p)
+{
+    const struct snapshot *s = p->snap;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        if (p->overcommitted[r])
+            pass_fault(
+                p, FAULT_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE,
+                arena_printf(p->a,
+                             "The %s reservations add up to more than there is; each was scaled down in "
+                             "proportion.",
+                             r == RES_CPU ? "CPU" : "memory"));
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        if (s->hosts[i].is.state == HOST_DISCONNECTED && s->hosts[i].vms.n > 0)
+            pass_fault(p, FAULT_HOST_DISCONNECTED, IX_NONE, i, IX_NONE,
+                       arena_printf(p->a, "%s is not seen; its %u VMs were left alone.", s->hosts[i].is.name,
+                                    s->hosts[i].vms.n));
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        if (s->vms[i].is.demand_unknown && vm_takes_part(s, &s->vms[i]))
+            pass_fault(p, FAULT_DEMAND_UNKNOWN, i, s->vms[i].host, IX_NONE,
+                       arena_printf(p->a, "What %s needs could not be read; it was left where it is.",
+                                    s->vms[i].is.name));
+    for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
+        const struct rule_conflict *c = &p->rules.conflicts[i];
+        const char *vm = s->vms[c->vm].is.name;
+        const char *rule = s->rules[c->rule].is.name;
+        const char *text =
+            c->other == IX_NONE
+                ? arena_printf(p->a, "Rule %s leaves %s no host to run on; %s was left where it is.", rule,
+                               vm, vm)
+                : arena_printf(p->a, "Rules %s and %s contradict each other for %s; it was left where it is.",
+                               rule, s->rules[c->other].is.name, vm);
+        pass_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, text);
+    }
+}
+
+void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy,
+                  bool with_preferred, uint32_t watched_vm, struct arena *a)
+{
+    *p = (struct pass){.snap = snap, .policy = *policy, .a = a, .watched_vm = watched_vm};
+    for (int r = 0; r < RES_COUNT; r++) {
+        p->demand[r] = arena_array(a, double, snap->n_vms);
+        p->entitlement[r] = arena_array(a, double, snap->n_vms);
+        demand_estimate(snap, (enum resource)r, p->demand[r]);
+        p->overcommitted[r] = divvy_entitle(snap, (enum resource)r, p->demand[r], a, p->entitlement[r]);
+    }
+    rules_compile(snap, with_preferred, a, &p->rules);
+    layout_init(&p->layout, snap, &p->policy, &p->rules, p->entitlement, a);
+    forecast_init(&p->forecast, &p->layout, p->demand, a);
+    layout_metrics(&p->layout, &p->before, a);
+    if (p->policy.moves_max == MOVES_AUTO)
+        p->policy.moves_max = moves_within_interval(p);
+    p->stats.candidates = (uint64_t)p->layout.n_units * p->layout.n_on;
+    report_state(p);
+}
+
+/* ---- deciding ---- */
+
+void pass_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host, uint32_t rule,
+                const char *text)
+{
+    p->faults = arena_grow(p->a, p->faults, p->n_faults, &p->cap_faults, sizeof p->faults[0]);
+    p->faults[p->n_faults++] =
+        (struct fault){.code = code, .vm = vm, .host = host, .rule = rule, .text = text};
+}
+
+static bool is_watched(const struct pass *p, uint32_t unit)
+{
+    const struct layout *l = &p->layout;
+
+    return p->watched_vm != IX_NONE && l->vm_unit[p->watched_vm] == unit;
+}
+
+bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reason, uint32_t rule,
+               unsigned priority)
+{
+    struct layout *l = &p->layout;
+    struct decision d = {.unit = unit,
+                         .from_slot = l->unit_slot[unit],
+                         .to_slot = to_slot,
+                         .rule = rule,
+                         .reason = reason,
+                         .priority = priority,
+                         .imbalance_before = layout_imbalance(l)};
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        d.load_from[r] = l->norm[r][d.from_slot];
+        d.load_to[r] = l->norm[r][to_slot];
+    }
+    forecast_judge(&p->forecast, unit, to_slot, &d.worth);
+    if (is_watched(p, unit)) {
+        p->stopped = true;
+        p->next = d;
+        return false;
+    }
+    climb_apply(&p->climb, &(struct move){.unit = unit, .to_slot = to_slot});
+    d.imbalance_after = layout_imbalance(l);
+    p->decisions = arena_grow(p->a, p->decisions, p->n_decisions, &p->cap_decisions, sizeof p->decisions[0]);
+    p->decisions[p->n_decisions++] = d;
+    return true;
+}
+
+/* 6 - ⌈I / (0.1 · √(2 / n))⌉, within 2 ... 5: a level carries out what is needed to reach its own target. */
+static unsigned priority_at(const struct layout *l, double imbalance)
+{
+    double unit = layout_target(l->n_on, 4);
+    double priority = unit > 0 ? 6 - ceil(imbalance / unit) : 5;
+
+    return priority < 2 ? 2 : priority > 5 ? 5 : (unsigned)priority;
+}
+
+/* The resource whose part of the imbalance falls more. */
+static enum reason balance_reason(const struct pass *p, const struct move *m)
+{
+    const struct layout *l = &p->layout;
+    double fall[RES_COUNT];
+    struct trial t;
+
+    trial_begin(l, p->climb.judge.weight, m->unit, &t);
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct trial one = t;
+        one.weight[!r] = 0;
+        fall[r] = t.weight[r] * layout_sigma(l, (enum resource)r) - trial_at(l, &one, m->to_slot);
+    }
+    return fall[RES_MEM] > fall[RES_CPU] ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
+}
+
+static void balance_climb(struct pass *p)
+{
+    double target = layout_target(p->layout.n_on, p->policy.migration_threshold);
+    int64_t moves = 0;
+
+    p->end = CHECK_MANDATORY_ONLY;
+    if (p->policy.migration_threshold == 1 || !p->policy.optional_moves)
+        return;
+    for (;;) {
+        double imbalance = layout_imbalance(&p->layout);
+        p->end = imbalance <= target                                       ? CHECK_TARGET_REACHED
+                 : p->policy.moves_max > 0 && moves >= p->policy.moves_max ? CHECK_MOVES_MAX
+                                                                           : CHECK_NONE;
+        if (p->end != CHECK_NONE)
+            return;
+        struct move m = climb_step(&p->climb);
+        if (m.unit == IX_NONE) {
+            if (climb_lower_goodness(&p->climb))
+                continue;
+            return;
+        }
+        if (!pass_take(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE,
+                       priority_at(&p->layout, imbalance)))
+            return;
+        moves++;
+    }
+}
+
+void pass_decide(struct pass *p)
+{
+    climb_init(&p->climb, &p->layout, &p->forecast, &p->stats, p->a);
+    plan_correct(p);
+    if (!p->stopped)
+        balance_climb(p);
+}
+
+uint32_t pass_violations(const struct pass *p)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < p->n_faults; i++)
+        n += p->faults[i].code == FAULT_RULE_VIOLATED || p->faults[i].code == FAULT_CANNOT_EVACUATE ||
+             p->faults[i].code == FAULT_RULE_CONFLICT;
+    for (uint32_t i = 0; i < p->layout.n_on; i++)
+        n += p->layout.norm[RES_CPU][i] > 1 || p->layout.norm[RES_MEM][i] > 1;
+    return n;
+}
+
+static bool has_preferred(const struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->n_rules; i++)
+        if (s->rules[i].is.enabled && !s->rules[i].is.mandatory)
+            return true;
+    return false;
+}
+
+void pass_settle(struct pass *p, const struct snapshot *snap, const struct policy *policy,
+                 uint32_t watched_vm, struct arena *a)
+{
+    bool with = has_preferred(snap);
+
+    if (with) {
+        struct pass trial;
+        pass_prepare(&trial, snap, policy, true, IX_NONE, a);
+        pass_decide(&trial);
+        uint32_t violations = pass_violations(&trial);
+        if (violations > 0) {
+            struct pass without;
+            pass_prepare(&without, snap, policy, false, IX_NONE, a);
+            pass_decide(&without);
+            with = pass_violations(&without) >= violations;
+        }
+    }
+    pass_prepare(p, snap, policy, with, watched_vm, a);
+    pass_decide(p);
+}

@@ -1,0 +1,87 @@
+/* pass_state.h: what the steps of a pass hand on to each other. Each field is written by one step and final
+ * after it. */
+#ifndef BALLAST_CORE_PASS_STATE_H
+#define BALLAST_CORE_PASS_STATE_H
+
+#include "core/balance/climb.h"
+#include "core/costbenefit/costbenefit.h"
+#include "core/layout/layout.h"
+#include "core/rules/rules.h"
+
+#include <ballast/arena.h>
+#include <ballast/plan.h>
+
+/* A move of a unit that was decided on, in the order of the decisions. */
+struct decision {
+    uint32_t unit, from_slot, to_slot, rule;
+    enum reason reason;
+    unsigned priority;
+    struct worth worth;
+    double imbalance_before, imbalance_after;
+    double load_from[RES_COUNT], load_to[RES_COUNT]; /* N before the move */
+};
+
+struct pass {
+    const struct snapshot *snap;
+    struct policy policy; /* moves_max resolved by pass_prepare() */
+    struct arena *a;
+
+    double *demand[RES_COUNT], *entitlement[RES_COUNT]; /* by VM */
+    bool overcommitted[RES_COUNT];
+    struct rules rules;
+    struct layout layout;
+    struct forecast forecast;
+    struct climb climb;
+    struct metrics before;
+
+    struct decision *decisions;
+    size_t n_decisions, cap_decisions;
+    struct fault *faults;
+    size_t n_faults, cap_faults;
+    struct plan_stats stats;
+    enum check end; /* why the climb ended: CHECK_TARGET_REACHED, CHECK_MOVES_MAX, CHECK_MANDATORY_ONLY;
+                     * CHECK_NONE: no move passed */
+
+    uint32_t watched_vm;  /* IX_NONE; explain: the pass stops right before this VM is moved ... */
+    bool stopped;         /* ... and did */
+    struct decision next; /* ... here is the move */
+};
+
+/* Everything before the first decision. with_preferred: preferred rules count as mandatory. */
+void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy,
+                  bool with_preferred, uint32_t watched_vm, struct arena *a);
+
+/* Mandatory moves (plan/correct.c), then optional ones while they pay. */
+void pass_decide(struct pass *p);
+
+/* Records a decision and makes it; returns false when the pass is to stop here. */
+bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reason, uint32_t rule,
+               unsigned priority);
+
+void pass_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host, uint32_t rule,
+                const char *text);
+
+/* How many mandatory constraints are left unmet, and hosts short of something. */
+uint32_t pass_violations(const struct pass *p);
+
+/* The pass that counts, of the two of §3.3.1 where there are preferred rules. */
+void pass_settle(struct pass *p, const struct snapshot *snap, const struct policy *policy,
+                 uint32_t watched_vm, struct arena *a);
+
+/* ---- the steps, each in its own file ---- */
+
+/* plan/correct.c: the fewest and cheapest moves that mend what is violated; a fault for what cannot be
+ * mended. */
+void plan_correct(struct pass *p);
+
+/* plan/order.c: decisions become recommendations, with dependencies and the imbalance after each. */
+void plan_order(struct pass *p, struct plan *ret);
+
+/* plan/text.c: sentences. */
+const char *text_decision(const struct pass *p, const struct decision *d, uint32_t vm);
+const char *text_check(const struct pass *p, uint32_t vm, uint32_t host, enum check check,
+                       const struct worth *worth);
+const char *text_mhz(struct arena *a, double mhz);
+const char *text_mb(struct arena *a, double mb);
+
+#endif

@@ -1,0 +1,422 @@
+/* Mandatory moves, before anything is balanced (§3.3): hosts that are to be emptied, rules that are violated,
+ * reservations that do not fit. */
+#include "core/pass_state.h"
+
+#include <stdlib.h>
+
+#define PRIORITY_MANDATORY 1
+#define PRIORITY_PREFERRED 2
+
+/* Reservations within rounding of the capacity are not too much. */
+#define ROUNDING 1e-6
+
+/* What keeps a unit even from a mandatory move. A cool-down does not, nor that it should be balanced later.
+ */
+static bool can_be_moved(const struct layout *l, uint32_t unit)
+{
+    switch (l->unit_held[unit]) {
+    case CHECK_NONE:
+    case CHECK_VM_COOL_DOWN:
+    case CHECK_VM_DEMAND_UNKNOWN:
+    case CHECK_RULE_AFFINITY:
+        return true;
+    case CHECK_CURRENT_HOST:
+    case CHECK_VM_NOT_RUNNING:
+    case CHECK_VM_HOST_UNSEEN:
+    case CHECK_VM_MIGRATING:
+    case CHECK_VM_KIND:
+    case CHECK_VM_DISABLED:
+    case CHECK_VM_MOVED:
+    case CHECK_UNIT_HELD:
+    case CHECK_HOST_NOT_ON:
+    case CHECK_INCOMPATIBLE:
+    case CHECK_AGENT_MISSING:
+    case CHECK_RULE_VM_HOST:
+    case CHECK_RULE_ANTI_AFFINITY:
+    case CHECK_RESERVATION_CPU:
+    case CHECK_RESERVATION_MEM:
+    case CHECK_MEMORY:
+    case CHECK_MEMORY_FREE:
+    case CHECK_MANDATORY_ONLY:
+    case CHECK_TARGET_REACHED:
+    case CHECK_NO_GAIN:
+    case CHECK_MIN_GOODNESS:
+    case CHECK_COST_BENEFIT:
+    case CHECK_WORST_CASE:
+    case CHECK_MOVES_MAX:
+    case CHECK_LESS_GAIN:
+    case check_count:
+        return false;
+    }
+    return false;
+}
+
+/* The host where it does most for the balance, of those it may go to; a host with another member of its
+ * affine set first. IX_NONE: none, and *ret_why the check that the most hosts failed on. */
+static uint32_t best_target(const struct pass *p, uint32_t unit, enum check *ret_why)
+{
+    const struct layout *l = &p->layout;
+    uint32_t failed[check_count] = {0};
+    uint32_t best = IX_NONE;
+    double best_imbalance = 0;
+    bool best_joins = false;
+    double weight[RES_COUNT];
+    struct trial t;
+
+    layout_weights(l, weight);
+    trial_begin(l, weight, unit, &t);
+    bool scattered = l->unit_held[unit] == CHECK_RULE_AFFINITY;
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        if (i == l->unit_slot[unit])
+            continue;
+        enum check check = layout_check(l, unit, i);
+        failed[check]++;
+        if (check != CHECK_NONE)
+            continue;
+        bool joins = scattered && layout_has_component(l, i, unit);
+        double imbalance = trial_at(l, &t, i);
+        if (best == IX_NONE || joins > best_joins || (joins == best_joins && imbalance < best_imbalance)) {
+            best = i;
+            best_imbalance = imbalance;
+            best_joins = joins;
+        }
+    }
+    *ret_why = CHECK_HOST_NOT_ON;
+    for (int c = CHECK_NONE + 1; c < check_count; c++)
+        if (failed[c] > failed[*ret_why])
+            *ret_why = (enum check)c;
+    return best;
+}
+
+/* ---- hosts that are to be emptied ---- */
+
+struct weighed_unit {
+    double weight;
+    uint32_t unit, vm;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct weighed_unit *x = a;
+    const struct weighed_unit *y = b;
+
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return (x->vm > y->vm) - (x->vm < y->vm);
+}
+
+/* The units of a slot; its list changes while they are moved, so it is copied. */
+static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, uint32_t *ret_n)
+{
+    const struct layout *l = &p->layout;
+    struct weighed_unit *units = arena_array(p->a, struct weighed_unit, l->list[slot].n);
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        double weight = 0;
+        for (int r = 0; r < RES_COUNT; r++)
+            weight += l->unit_demand[r][u] * l->inverse[r][slot];
+        units[i] = (struct weighed_unit){.weight = weight, .unit = u, .vm = l->unit_first[u]};
+    }
+    *ret_n = l->list[slot].n;
+    qsort(units, *ret_n, sizeof units[0], heaviest_first);
+    return units;
+}
+
+static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, enum check why)
+{
+    const struct layout *l = &p->layout;
+    uint32_t vm = l->unit_first[unit];
+
+    pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
+               arena_printf(p->a, "%s cannot leave %s: %s.", p->snap->vms[vm].is.name,
+                            p->snap->hosts[host].is.name, check_meaning(why)));
+}
+
+static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
+{
+    struct layout *l = &p->layout;
+    uint32_t n;
+    struct weighed_unit *units = sorted_units(p, slot, &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t u = units[i].unit;
+        enum check why = l->unit_held[u];
+        /* its own framework powers an agent off once the others have left; one that migrates is on its way */
+        if (p->snap->vms[l->unit_first[u]].is.kind == VM_AGENT || why == CHECK_VM_MIGRATING)
+            continue;
+        if (!can_be_moved(l, u)) {
+            cannot_evacuate(p, u, l->slot_host[slot], why);
+            continue;
+        }
+        uint32_t to = best_target(p, u, &why);
+        if (to == IX_NONE)
+            cannot_evacuate(p, u, l->slot_host[slot], why);
+        else if (!pass_take(p, u, to, reason, IX_NONE, PRIORITY_MANDATORY))
+            return false;
+    }
+    return true;
+}
+
+static bool evacuate_hosts(struct pass *p)
+{
+    for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++) {
+        enum host_state state = p->snap->hosts[p->layout.slot_host[i]].is.state;
+        if (state == HOST_ENTERING_MAINTENANCE && !evacuate(p, i, REASON_MAINTENANCE))
+            return false;
+        if (state == HOST_ENTERING_STANDBY && !evacuate(p, i, REASON_STANDBY))
+            return false;
+    }
+    return true;
+}
+
+/* ---- rules ---- */
+
+static unsigned priority_of(const struct pass *p, uint32_t rule)
+{
+    return rule != IX_NONE && !p->snap->rules[rule].is.mandatory ? PRIORITY_PREFERRED : PRIORITY_MANDATORY;
+}
+
+static void rule_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check why)
+{
+    const struct layout *l = &p->layout;
+    uint32_t vm = l->unit_first[unit];
+    uint32_t host = l->slot_host[l->unit_slot[unit]];
+    const char *name = rule == IX_NONE ? "compatibility" : p->snap->rules[rule].is.name;
+
+    pass_fault(p, FAULT_RULE_VIOLATED, vm, host, rule,
+               arena_printf(p->a, "%s on %s violates %s and cannot be moved elsewhere: %s.",
+                            p->snap->vms[vm].is.name, p->snap->hosts[host].is.name, name,
+                            check_meaning(why)));
+}
+
+/* Moves the unit to the best host that it may go to, or says why not. False: the pass stops here. */
+static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
+{
+    enum check why = p->layout.unit_held[unit];
+
+    if (!can_be_moved(&p->layout, unit)) {
+        if (why != CHECK_VM_MIGRATING && why != CHECK_VM_MOVED && why != CHECK_UNIT_HELD)
+            rule_violated(p, unit, rule, why);
+        return true;
+    }
+    uint32_t to = best_target(p, unit, &why);
+    if (to == IX_NONE) {
+        rule_violated(p, unit, rule, why);
+        return true;
+    }
+    return pass_take(p, unit, to, REASON_RULE, rule, priority_of(p, rule));
+}
+
+/* VMs on hosts where they may not run. */
+static bool mend_hosts(struct pass *p)
+{
+    struct layout *l = &p->layout;
+
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        uint32_t slot = l->unit_slot[u];
+        if (slot >= l->n_on || !l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
+            continue;
+        uint32_t rule = IX_NONE;
+        for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1] && rule == IX_NONE; i++)
+            rule = rules_find_vm_host(&p->rules, l->unit_vms[i], l->slot_host[slot]);
+        if (!mend(p, u, rule))
+            return false;
+    }
+    return true;
+}
+
+/* The member of the group on this slot that is cheapest to move. */
+static uint32_t cheapest_member(const struct layout *l, struct span vms, uint32_t slot)
+{
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = 0; i < vms.n; i++) {
+        uint32_t u = l->vm_unit[vms.items[i]];
+        if (u == IX_NONE || l->unit_slot[u] != slot || !can_be_moved(l, u))
+            continue;
+        if (best == IX_NONE || l->unit_backed[u] < l->unit_backed[best])
+            best = u;
+    }
+    return best;
+}
+
+static uint32_t members_on(const struct layout *l, struct span vms, uint32_t slot, uint32_t *ret_one)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < vms.n; i++) {
+        uint32_t u = l->vm_unit[vms.items[i]];
+        if (u == IX_NONE || l->unit_slot[u] != slot)
+            continue;
+        n++;
+        *ret_one = u;
+    }
+    return n;
+}
+
+/* Two VMs of a group on one host: all but one leave. */
+static bool mend_apart(struct pass *p, uint32_t group)
+{
+    struct layout *l = &p->layout;
+    uint32_t rule = p->rules.group_rule[group];
+    struct span vms = p->snap->rules[rule].vms;
+
+    for (uint32_t i = 0; i < vms.n; i++) {
+        uint32_t u = l->vm_unit[vms.items[i]];
+        if (u == IX_NONE || l->unit_slot[u] >= l->n_on)
+            continue;
+        uint32_t slot = l->unit_slot[u];
+        uint32_t one = u;
+        uint32_t n = members_on(l, vms, slot, &one);
+        if (n < 2)
+            continue;
+        uint32_t leaving = cheapest_member(l, vms, slot);
+        if (leaving == IX_NONE) {
+            rule_violated(p, u, rule, l->unit_held[u]);
+            return true;
+        }
+        size_t faults = p->n_faults;
+        if (!mend(p, leaving, rule))
+            return false;
+        if (p->n_faults > faults)
+            return true; /* said once for the group */
+        i--;             /* perhaps there are more */
+    }
+    return true;
+}
+
+/* ---- affine sets that are scattered ---- */
+
+/* Whether all the other parts of the set may come to this slot; in what order they come makes no difference
+ * to what has to fit. */
+static bool set_fits(struct layout *l, uint32_t component, uint32_t slot)
+{
+    double mem = 0;
+    double phys = 0;
+    double reserved[RES_COUNT] = {0};
+
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        if (l->rules->component[l->unit_first[u]] != component || l->unit_slot[u] == slot)
+            continue;
+        if (!can_be_moved(l, u) || layout_check(l, u, slot) != CHECK_NONE)
+            return false;
+        mem += l->unit_mem[u];
+        phys += l->unit_phys[u];
+        for (int r = 0; r < RES_COUNT; r++)
+            reserved[r] += l->unit_reserved[r][u];
+    }
+    const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+    for (int r = 0; r < RES_COUNT; r++)
+        if (reserved[r] > 0 && l->reserved[r][slot] + reserved[r] > h->capacity[r] + ROUNDING)
+            return false;
+    return l->mem_taken[slot] + mem <= l->mem_limit[slot] + ROUNDING && phys <= l->mem_free[slot] + ROUNDING;
+}
+
+/* The host to bring a set together on: where the most memory of it is already. */
+static uint32_t meeting_place(struct layout *l, uint32_t component)
+{
+    uint32_t best = IX_NONE;
+    double best_there = -1;
+
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        double there = 0;
+        for (uint32_t k = 0; k < l->list[i].n; k++)
+            if (l->rules->component[l->unit_first[l->list[i].items[k]]] == component)
+                there += 1 + l->unit_backed[l->list[i].items[k]];
+        if (there > best_there && set_fits(l, component, i)) {
+            best = i;
+            best_there = there;
+        }
+    }
+    return best;
+}
+
+static bool mend_together(struct pass *p)
+{
+    struct layout *l = &p->layout;
+    bool *done = arena_array(p->a, bool, p->snap->n_vms);
+
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        uint32_t component = p->rules.component[l->unit_first[u]];
+        if (l->unit_held[u] != CHECK_RULE_AFFINITY || done[component] || p->rules.held[l->unit_first[u]])
+            continue;
+        done[component] = true;
+        uint32_t rule = IX_NONE;
+        for (uint32_t o = 0; o < l->n_units && rule == IX_NONE; o++)
+            if (o != u && p->rules.component[l->unit_first[o]] == component)
+                rule = rules_find_vm_vm(&p->rules, RULE_VM_AFFINE, l->unit_first[u], l->unit_first[o]);
+        uint32_t to = meeting_place(l, component);
+        if (to == IX_NONE) {
+            rule_violated(p, u, rule, CHECK_RULE_AFFINITY);
+            continue;
+        }
+        for (uint32_t o = 0; o < l->n_units; o++)
+            if (p->rules.component[l->unit_first[o]] == component && l->unit_slot[o] != to &&
+                !pass_take(p, o, to, REASON_RULE, rule, priority_of(p, rule)))
+                return false;
+    }
+    return true;
+}
+
+/* ---- reservations ---- */
+
+/* The smallest unit that is enough, else the largest there is. */
+static uint32_t unit_to_relieve(const struct layout *l, uint32_t slot, int r, double excess)
+{
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        double mine = l->unit_reserved[r][u];
+        if (mine <= 0 || !can_be_moved(l, u))
+            continue;
+        double theirs = best == IX_NONE ? 0 : l->unit_reserved[r][best];
+        bool better = mine >= excess ? theirs < excess || mine < theirs : theirs < excess && mine > theirs;
+        bool tie = mine == theirs && best != IX_NONE && l->unit_first[u] < l->unit_first[best];
+        if (best == IX_NONE || better || tie)
+            best = u;
+    }
+    return best;
+}
+
+static bool relieve(struct pass *p, uint32_t slot, int r)
+{
+    struct layout *l = &p->layout;
+    uint32_t host = l->slot_host[slot];
+
+    for (;;) {
+        double excess = l->reserved[r][slot] - p->snap->hosts[host].capacity[r];
+        if (excess <= ROUNDING)
+            return true;
+        uint32_t u = unit_to_relieve(l, slot, r, excess);
+        enum check why = CHECK_UNIT_HELD;
+        uint32_t to = u == IX_NONE ? IX_NONE : best_target(p, u, &why);
+        if (to == IX_NONE) {
+            pass_fault(
+                p, FAULT_OVERCOMMITTED, IX_NONE, host, IX_NONE,
+                arena_printf(
+                    p->a, "The %s reservations on %s exceed what it has by %s, and no VM can leave it: %s.",
+                    r == RES_CPU ? "CPU" : "memory", p->snap->hosts[host].is.name,
+                    r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess), check_meaning(why)));
+            return true;
+        }
+        if (!pass_take(p, u, to, REASON_HOST_OVERCOMMITTED, IX_NONE, PRIORITY_MANDATORY))
+            return false;
+    }
+}
+
+void plan_correct(struct pass *p)
+{
+    if (!evacuate_hosts(p) || !mend_hosts(p))
+        return;
+    for (uint32_t g = 0; g < p->rules.n_groups; g++)
+        if (!mend_apart(p, g))
+            return;
+    if (!mend_together(p))
+        return;
+    for (uint32_t i = 0; i < p->layout.n_on; i++)
+        for (int r = 0; r < RES_COUNT; r++)
+            if (!relieve(p, i, r))
+                return;
+}

@@ -1,0 +1,252 @@
+/* Decisions become recommendations: one a VM, with what each depends on.
+ *
+ * The decisions are in an order in which they can be carried out one after the other. But they may overlap,
+ * and others may come first, as far as depends_on allows: a move must therefore name every earlier one that
+ * makes the room it needs, and no other (§3.1.5). For a move to host d: all earlier arrivals at d are taken
+ * as having arrived, and of the VMs that left d only those that it names as gone. If that fits for every move
+ * by itself, it fits for every set of moves at every moment: of any set, the one that is last in the list has
+ * counted all the others.
+ */
+#include "core/pass_state.h"
+
+/* Sums that are compared were added in another order elsewhere. */
+#define ROUNDING 1e-6
+
+/* What a host has to hold. */
+enum need { NEED_CPU_RESERVED, NEED_MEM_RESERVED, NEED_MEM, NEED_PHYS, NEED_COUNT };
+
+struct departure {
+    uint32_t rec;  /* index into the recommendations */
+    uint32_t next; /* of the same host; IX_NONE: the last */
+};
+
+/* VM by VM: the units of this layout are single VMs. */
+struct ordering {
+    struct pass *p;
+    struct rules single; /* the rules, but every VM a component of its own */
+    struct layout now;   /* after the moves so far */
+    struct plan *plan;
+    double (*taken)[NEED_COUNT];  /* by slot: at the start, plus all arrivals so far */
+    uint32_t *first_departure;    /* by slot */
+    struct departure *departures; /* by recommendation */
+};
+
+static void needs_of(const struct layout *l, uint32_t u, bool leaving, double ret[NEED_COUNT])
+{
+    ret[NEED_CPU_RESERVED] = l->unit_reserved[RES_CPU][u];
+    ret[NEED_MEM_RESERVED] = l->unit_reserved[RES_MEM][u];
+    ret[NEED_MEM] = l->unit_mem[u];
+    ret[NEED_PHYS] = leaving ? l->unit_backed[u] : l->unit_phys[u];
+}
+
+static void limits_of(const struct layout *l, uint32_t slot, const double physical_free,
+                      double ret[NEED_COUNT])
+{
+    const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+
+    ret[NEED_CPU_RESERVED] = h->capacity[RES_CPU];
+    ret[NEED_MEM_RESERVED] = h->capacity[RES_MEM];
+    ret[NEED_MEM] = l->mem_limit[slot];
+    ret[NEED_PHYS] = physical_free;
+}
+
+/* The need that is most over its limit, with what is freed; NEED_COUNT: everything fits. A VM that reserves
+ * nothing does not care whether the reservations fit. */
+static int tightest(const double taken[NEED_COUNT], const double mine[NEED_COUNT],
+                    const double freed[NEED_COUNT], const double limit[NEED_COUNT])
+{
+    int worst = NEED_COUNT;
+    double worst_part = 0;
+
+    for (int k = 0; k < NEED_COUNT; k++) {
+        double excess = taken[k] + mine[k] - freed[k] - limit[k];
+        if (!(mine[k] > 0) || !(excess > ROUNDING))
+            continue;
+        double part = excess / mine[k];
+        if (worst == NEED_COUNT || part > worst_part) {
+            worst = k;
+            worst_part = part;
+        }
+    }
+    return worst;
+}
+
+static bool kept_apart(const struct rules *rules, uint32_t x, uint32_t y)
+{
+    for (uint32_t i = rules->groups_from[x]; i < rules->groups_from[x + 1]; i++)
+        for (uint32_t j = rules->groups_from[y]; j < rules->groups_from[y + 1]; j++)
+            if (rules->groups_of[i] == rules->groups_of[j])
+                return true;
+    return false;
+}
+
+static void add_freed(const struct ordering *o, uint32_t rec, double by, double freed[NEED_COUNT])
+{
+    double theirs[NEED_COUNT];
+
+    needs_of(&o->now, o->now.vm_unit[o->plan->recommendations[rec].vm], true, theirs);
+    for (int k = 0; k < NEED_COUNT; k++)
+        freed[k] += by * theirs[k];
+}
+
+/* Of the departures not yet named, the one that frees most of what is short. */
+static uint32_t most_useful(const struct ordering *o, uint32_t slot, const bool *named, int need)
+{
+    uint32_t best = IX_NONE;
+    double best_freed = 0;
+
+    for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
+        double theirs[NEED_COUNT];
+        if (named[d])
+            continue;
+        needs_of(&o->now, o->now.vm_unit[o->plan->recommendations[d].vm], true, theirs);
+        if (theirs[need] > best_freed) {
+            best = d;
+            best_freed = theirs[need];
+        }
+    }
+    return best;
+}
+
+/* Names the departures that the move cannot do without. `named` is scratch, all false before and after. */
+static void find_dependencies(struct ordering *o, struct recommendation *rec, uint32_t slot, uint32_t unit,
+                              bool *named)
+{
+    uint32_t n_rec = o->plan->n_recommendations;
+    double mine[NEED_COUNT];
+    double limit[NEED_COUNT];
+    double freed[NEED_COUNT] = {0};
+    bool *must = arena_array(o->p->a, bool, (size_t)n_rec + 1);
+
+    needs_of(&o->now, unit, false, mine);
+    limits_of(&o->now, slot, o->p->layout.mem_free0[slot], limit);
+    for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
+        if (!kept_apart(&o->p->rules, rec->vm, o->plan->recommendations[d].vm))
+            continue;
+        named[d] = true;
+        must[d] = true;
+        add_freed(o, d, 1, freed);
+    }
+    for (;;) {
+        int need = tightest(o->taken[slot], mine, freed, limit);
+        uint32_t d = need == NEED_COUNT ? IX_NONE : most_useful(o, slot, named, need);
+        if (d == IX_NONE)
+            break;
+        named[d] = true;
+        add_freed(o, d, 1, freed);
+    }
+    /* a later, larger one may have made an earlier one unnecessary */
+    uint32_t n = 0;
+    for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
+        if (!named[d])
+            continue;
+        if (!must[d]) {
+            add_freed(o, d, -1, freed);
+            if (tightest(o->taken[slot], mine, freed, limit) == NEED_COUNT) {
+                named[d] = false;
+                continue;
+            }
+            add_freed(o, d, 1, freed);
+        }
+        n++;
+    }
+    uint32_t *ids = arena_array(o->p->a, uint32_t, n);
+    for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
+        if (named[d])
+            ids[--n] = o->plan->recommendations[d].id; /* the list runs backwards */
+        rec->n_depends_on += named[d];
+        named[d] = false;
+    }
+    rec->depends_on = ids;
+}
+
+static void add_recommendation(struct ordering *o, const struct decision *d, uint32_t vm, uint32_t group,
+                               bool *named)
+{
+    struct layout *l = &o->now;
+    uint32_t n = o->plan->n_recommendations;
+    uint32_t unit = l->vm_unit[vm];
+    uint32_t members = o->p->layout.unit_from[d->unit + 1] - o->p->layout.unit_from[d->unit];
+    struct recommendation *rec = &o->plan->recommendations[n];
+    double mine[NEED_COUNT];
+
+    *rec = (struct recommendation){.id = n + 1,
+                                   .action = ACTION_MIGRATE,
+                                   .priority = d->priority,
+                                   .vm = vm,
+                                   .from = l->slot_host[d->from_slot],
+                                   .to = l->slot_host[d->to_slot],
+                                   .host = IX_NONE,
+                                   .rule = d->rule,
+                                   .reason = d->reason,
+                                   .text = text_decision(o->p, d, vm),
+                                   .group = group,
+                                   .duration_s = d->worth.duration_s / members};
+    /* the unit was judged as a whole; its members carry equal parts, so that sums over the plan are right */
+    for (int r = 0; r < RES_COUNT; r++) {
+        rec->cost[r] = d->worth.cost[r] / members;
+        rec->benefit[r] = d->worth.benefit[r] / members;
+    }
+    find_dependencies(o, rec, d->to_slot, unit, named);
+    needs_of(l, unit, false, mine);
+    for (int k = 0; k < NEED_COUNT; k++)
+        o->taken[d->to_slot][k] += mine[k];
+    o->departures[n] = (struct departure){.rec = n, .next = o->first_departure[d->from_slot]};
+    o->first_departure[d->from_slot] = n;
+    layout_move(l, unit, d->to_slot);
+    rec->imbalance_after = layout_imbalance(l);
+    o->plan->n_recommendations++;
+}
+
+static uint32_t count_vms(const struct pass *p)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < p->n_decisions; i++) {
+        uint32_t u = p->decisions[i].unit;
+        n += p->layout.unit_from[u + 1] - p->layout.unit_from[u];
+    }
+    return n;
+}
+
+static void begin(struct ordering *o, uint32_t n_vms)
+{
+    struct pass *p = o->p;
+    uint32_t *alone = arena_array(p->a, uint32_t, p->snap->n_vms);
+
+    for (uint32_t i = 0; i < p->snap->n_vms; i++)
+        alone[i] = i;
+    o->single = p->rules;
+    o->single.component = alone;
+    layout_init(&o->now, p->snap, &p->policy, &o->single, p->entitlement, p->a);
+    o->taken = arena_alloc(p->a, o->now.n_slots, sizeof o->taken[0]);
+    o->first_departure = arena_array(p->a, uint32_t, o->now.n_slots);
+    o->departures = arena_array(p->a, struct departure, n_vms);
+    for (uint32_t i = 0; i < o->now.n_slots; i++) {
+        o->first_departure[i] = IX_NONE;
+        o->taken[i][NEED_CPU_RESERVED] = o->now.reserved[RES_CPU][i];
+        o->taken[i][NEED_MEM_RESERVED] = o->now.reserved[RES_MEM][i];
+        o->taken[i][NEED_MEM] = o->now.mem_taken[i];
+        o->taken[i][NEED_PHYS] = 0; /* its limit is what is free at the start */
+    }
+}
+
+void plan_order(struct pass *p, struct plan *ret)
+{
+    uint32_t n_vms = count_vms(p);
+    struct ordering o = {.p = p, .plan = ret};
+    uint32_t groups = 0;
+
+    begin(&o, n_vms);
+    ret->recommendations = arena_array(p->a, struct recommendation, n_vms);
+    bool *named = arena_array(p->a, bool, n_vms);
+    for (size_t i = 0; i < p->n_decisions; i++) {
+        const struct decision *d = &p->decisions[i];
+        uint32_t from = p->layout.unit_from[d->unit];
+        uint32_t to = p->layout.unit_from[d->unit + 1];
+        uint32_t group = to - from > 1 ? ++groups : 0;
+        for (uint32_t m = from; m < to; m++)
+            add_recommendation(&o, d, p->layout.unit_vms[m], group, named);
+    }
+    layout_metrics(&o.now, &ret->after, p->a);
+}

@@ -1,0 +1,161 @@
+/* Sentences that an admin can judge. */
+#include "core/pass_state.h"
+
+#define MHZ_PER_GHZ 1000.0
+#define MB_PER_GB 1024.0
+#define PERCENT 100.0
+
+const char *text_mhz(struct arena *a, double mhz)
+{
+    return mhz >= MHZ_PER_GHZ ? arena_printf(a, "%.1f GHz", mhz / MHZ_PER_GHZ)
+                              : arena_printf(a, "%.0f MHz", mhz);
+}
+
+const char *text_mb(struct arena *a, double mb)
+{
+    return mb >= MB_PER_GB ? arena_printf(a, "%.1f GiB", mb / MB_PER_GB) : arena_printf(a, "%.0f MiB", mb);
+}
+
+static const char *text_vm(const struct pass *p, uint32_t vm)
+{
+    return arena_printf(p->a, "%s (%s, %s)", p->snap->vms[vm].is.name,
+                        text_mhz(p->a, p->entitlement[RES_CPU][vm]),
+                        text_mb(p->a, p->entitlement[RES_MEM][vm]));
+}
+
+static const char *host_name(const struct pass *p, uint32_t slot)
+{
+    return p->snap->hosts[p->layout.slot_host[slot]].is.name;
+}
+
+static const char *text_move(const struct pass *p, const struct decision *d, uint32_t vm)
+{
+    return arena_printf(p->a, "%s from %s to %s (CPU %.0f %%, memory %.0f %%)", text_vm(p, vm),
+                        host_name(p, d->from_slot), host_name(p, d->to_slot), PERCENT * d->load_to[RES_CPU],
+                        PERCENT * d->load_to[RES_MEM]);
+}
+
+const char *text_decision(const struct pass *p, const struct decision *d, uint32_t vm)
+{
+    const char *move = text_move(p, d, vm);
+    const char *from = host_name(p, d->from_slot);
+    const char *rule = d->rule == IX_NONE ? "compatibility" : p->snap->rules[d->rule].is.name;
+
+    switch (d->reason) {
+    case REASON_MAINTENANCE:
+        return arena_printf(p->a, "Moves %s, because %s is entering maintenance.", move, from);
+    case REASON_STANDBY:
+        return arena_printf(p->a, "Moves %s, because %s is entering standby.", move, from);
+    case REASON_RULE:
+        return arena_printf(p->a, "Moves %s, because where it is it violates %s.", move, rule);
+    case REASON_HOST_OVERCOMMITTED:
+        return arena_printf(p->a, "Moves %s, because the reservations on %s add up to more than it has.",
+                            move, from);
+    case REASON_BALANCE_CPU:
+    case REASON_BALANCE_MEM:
+        return arena_printf(
+            p->a, "Moves %s; %s is at CPU %.0f %%, memory %.0f %%. The imbalance falls from %.4f to %.4f.",
+            move, from, PERCENT * d->load_from[RES_CPU], PERCENT * d->load_from[RES_MEM], d->imbalance_before,
+            d->imbalance_after);
+    case REASON_CONSOLIDATE:
+    case REASON_HIGH_UTILIZATION:
+    case REASON_SPARE_CAPACITY:
+    case REASON_PLACEMENT:
+    case REASON_PREREQUISITE:
+    case REASON_AGENT:
+    case reason_count:
+        break;
+    }
+    return arena_printf(p->a, "Moves %s: %s.", move, reason_meaning(d->reason));
+}
+
+/* ---- why not ---- */
+
+static const char *text_memory(const struct pass *p, uint32_t unit, uint32_t slot, enum check check)
+{
+    const struct layout *l = &p->layout;
+    const char *name = host_name(p, slot);
+
+    if (check == CHECK_MEMORY)
+        return arena_printf(p->a, "It takes %s, and %s has %s of %s left.", text_mb(p->a, l->unit_mem[unit]),
+                            name, text_mb(p->a, fmax(l->mem_limit[slot] - l->mem_taken[slot], 0)),
+                            text_mb(p->a, l->mem_limit[slot]));
+    if (check == CHECK_MEMORY_FREE)
+        return arena_printf(p->a, "It needs %s of host memory, and only %s is free on %s.",
+                            text_mb(p->a, l->unit_phys[unit]), text_mb(p->a, fmax(l->mem_free[slot], 0)),
+                            name);
+    enum resource r = check == CHECK_RESERVATION_CPU ? RES_CPU : RES_MEM;
+    const char *(*text)(struct arena *, double) = r == RES_CPU ? text_mhz : text_mb;
+    double capacity = p->snap->hosts[l->slot_host[slot]].capacity[r];
+    return arena_printf(p->a, "It reserves %s, and %s has %s left to reserve.",
+                        text(p->a, l->unit_reserved[r][unit]), name,
+                        text(p->a, fmax(capacity - l->reserved[r][slot], 0)));
+}
+
+static const char *text_rule(const struct pass *p, uint32_t vm, uint32_t unit, uint32_t slot,
+                             enum check check)
+{
+    uint32_t host = p->layout.slot_host[slot];
+
+    if (check == CHECK_RULE_VM_HOST) {
+        uint32_t rule = IX_NONE;
+        uint32_t who = vm;
+        for (uint32_t i = p->layout.unit_from[unit]; i < p->layout.unit_from[unit + 1] && rule == IX_NONE;
+             i++) {
+            who = p->layout.unit_vms[i];
+            rule = rules_find_vm_host(&p->rules, who, host);
+        }
+        if (rule != IX_NONE)
+            return arena_printf(p->a, "Rule %s keeps %s off %s.", p->snap->rules[rule].is.name,
+                                p->snap->vms[who].is.name, p->snap->hosts[host].is.name);
+    }
+    uint32_t mine = vm;
+    uint32_t other = IX_NONE;
+    if (check == CHECK_RULE_ANTI_AFFINITY && layout_apart_conflict(&p->layout, unit, slot, &mine, &other) &&
+        other != IX_NONE) {
+        uint32_t rule = rules_find_vm_vm(&p->rules, RULE_VM_ANTI_AFFINE, mine, other);
+        return arena_printf(p->a, "Rule %s keeps %s apart from %s, which is on %s.",
+                            rule == IX_NONE ? "?" : p->snap->rules[rule].is.name, p->snap->vms[mine].is.name,
+                            p->snap->vms[other].is.name, p->snap->hosts[host].is.name);
+    }
+    return NULL;
+}
+
+static const char *text_worth(const struct pass *p, enum check check, const struct worth *w)
+{
+    const char *cost = arena_printf(p->a, "%.0f MHz s and %.0f MiB s", w->cost[RES_CPU], w->cost[RES_MEM]);
+    const char *benefit =
+        arena_printf(p->a, "%.0f MHz s and %.0f MiB s", w->benefit[RES_CPU], w->benefit[RES_MEM]);
+
+    if (check == CHECK_COST_BENEFIT)
+        return arena_printf(p->a, "The migration would cost %s, and would gain %s of demand served.", cost,
+                            benefit);
+    return arena_printf(
+        p->a, "If demand turns out badly, more would go unserved than does now (cost %s, benefit %s).", cost,
+        benefit);
+}
+
+const char *text_check(const struct pass *p, uint32_t vm, uint32_t host, enum check check,
+                       const struct worth *worth)
+{
+    uint32_t slot = p->layout.host_slot[host];
+    uint32_t unit = p->layout.vm_unit[vm];
+    const char *text = NULL;
+
+    if (slot != IX_NONE && unit != IX_NONE) {
+        if (check == CHECK_MEMORY || check == CHECK_MEMORY_FREE || check == CHECK_RESERVATION_CPU ||
+            check == CHECK_RESERVATION_MEM)
+            text = text_memory(p, unit, slot, check);
+        if (check == CHECK_RULE_VM_HOST || check == CHECK_RULE_ANTI_AFFINITY)
+            text = text_rule(p, vm, unit, slot, check);
+        if ((check == CHECK_COST_BENEFIT || check == CHECK_WORST_CASE) && worth)
+            text = text_worth(p, check, worth);
+    }
+    if (text)
+        return text;
+    const char *meaning = check_meaning(check);
+    /* the meanings are phrases: as a sentence they begin with a capital and end with a stop */
+    return arena_printf(p->a, "%c%s.",
+                        meaning[0] >= 'a' && meaning[0] <= 'z' ? meaning[0] - 'a' + 'A' : meaning[0],
+                        meaning + 1);
+}
