@@ -69,6 +69,18 @@ static int check_source_kind(const struct loading *l)
     return 0;
 }
 
+/* A missing one would show at the first login only, and far from the line that names it. */
+static int check_ca_file(const struct loading *l)
+{
+    const struct reader *r = &l->r;
+    const char *path = r->config->source.ca_file;
+
+    if (!path || access(path, R_OK) == 0)
+        return 0;
+    return err_set(r->err, -EINVAL, "%s:%u: source.ca_file: %s cannot be read: %s, expected PEM certificates",
+                   r->file, read_line(r, l->root, "source.ca_file"), path, strerror(errno));
+}
+
 static void warn_about_tls(const struct loading *l)
 {
     const struct reader *r = &l->r;
@@ -128,7 +140,7 @@ static int finish(const struct loading *l)
         return missing(l, "cluster", "the cluster's name");
     if (!c->source.kind)
         return missing(l, "source.kind", "vsphere, sim or file");
-    if ((r = check_socket(l)) < 0 || (r = check_source_kind(l)) < 0 ||
+    if ((r = check_socket(l)) < 0 || (r = check_source_kind(l)) < 0 || (r = check_ca_file(l)) < 0 ||
         (r = read_secret(&l->r, "source.password_file", c->source.password_file,
                          &l->r.config->source.password)) < 0)
         return r;
@@ -222,6 +234,7 @@ void config_source(const struct config *c, struct source_config *ret)
         .tls_verify = s->tls_verify,
         .cluster = s->cluster,
         .file = s->file,
+        .stats = s->stats,
         .timeout_s = (unsigned)s->timeout_s,
     };
 }

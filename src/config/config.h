@@ -59,8 +59,9 @@ struct config {
     const char *socket;
     struct policy policy;
     struct config_source source;
-    int64_t history_days; /* of passes, actions and migrations kept in the store */
-    int64_t history_mb;   /* of passes kept in the store */
+    int64_t history_days;   /* of actions and migrations kept in the store */
+    int64_t history_passes; /* kept in the store, with their snapshots */
+    int64_t history_mb;     /* that those may take */
     struct config_power_host *power_hosts;
     size_t n_power_hosts;
     const char *mqtt_url;        /* NULL: none */
