@@ -1,7 +1,7 @@
-#include "registry.h"
+#include "collectors/registry.h"
 
-#include "file/file.h"
-#include "vsphere/vsphere.h"
+#include "collectors/file/file.h"
+#include "collectors/vsphere/vsphere.h"
 
 #include <stddef.h>
 #include <string.h>

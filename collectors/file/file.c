@@ -1,4 +1,4 @@
-#include "file/file.h"
+#include "collectors/file/file.h"
 
 #include "base/cleanup.h"
 #include "model/snapshot_json.h"

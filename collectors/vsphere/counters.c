@@ -1,4 +1,4 @@
-#include "vsphere/counters.h"
+#include "collectors/vsphere/counters.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

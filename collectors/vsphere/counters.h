@@ -9,7 +9,7 @@
 #ifndef BALLAST_COLLECTORS_VSPHERE_COUNTERS_H
 #define BALLAST_COLLECTORS_VSPHERE_COUNTERS_H
 
-#include "vsphere/sight.h"
+#include "collectors/vsphere/sight.h"
 
 enum counter {
     COUNTER_CPU_USED,

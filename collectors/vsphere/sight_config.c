@@ -1,5 +1,5 @@
 /* The cluster's configuration: rules, groups, and levels of automation. */
-#include "vsphere/sight.h"
+#include "collectors/vsphere/sight.h"
 
 #include <string.h>
 

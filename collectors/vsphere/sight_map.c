@@ -1,5 +1,5 @@
 /* From what was seen to the inventory: here the objects find each other. */
-#include "vsphere/sight.h"
+#include "collectors/vsphere/sight.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

@@ -1,5 +1,5 @@
 /* From ObjectContent to the structs of sight.h. */
-#include "vsphere/sight.h"
+#include "collectors/vsphere/sight.h"
 
 #include "base/rfc3339.h"
 

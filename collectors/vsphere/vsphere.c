@@ -1,8 +1,8 @@
-#include "vsphere/vsphere.h"
+#include "collectors/vsphere/vsphere.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "vsphere/counters.h"
+#include "collectors/vsphere/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>
