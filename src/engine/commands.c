@@ -98,6 +98,8 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
 
     if (e->frozen)
         return err_set(err, -EBUSY, "the service is frozen and starts nothing; `ballast thaw` ends that");
+    if (!(e->settings.deeds & (1u << DEED_MIGRATE)))
+        return err_set(err, -ENOTSUP, "this kind of source can only be looked at, nothing can be moved there");
     for (size_t i = 0; i < n; i++) {
         if ((r = find_known(e, ids[i], &x, err)) < 0)
             return r;

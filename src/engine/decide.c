@@ -6,7 +6,7 @@
 #include "core/pass.h"
 #include "engine/memory.h"
 #include "model/snapshot_json.h"
-#include "render/plan.h"
+#include "render/render.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -250,6 +250,7 @@ static bool may_approve(const struct engine *e, const struct snapshot *s, const 
     const struct policy *p = &e->settings.policy;
 
     if (p->automation != AUTOMATION_FULL || e->frozen || x->r.kind != ACTION_MIGRATE ||
+        !(e->settings.deeds & (1u << DEED_MIGRATE)) ||
         x->r.priority > (unsigned)p->migration_threshold)
         return false;
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
