@@ -1,0 +1,131 @@
+/* The climb takes the very moves that a look at all pairs of a unit and a host would take, step by step;
+ * every move lowers the imbalance; and planning again on the result finds nothing. */
+#include "core/pass_state.h"
+#include "random_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* The step of §3.1.2 as it is written: every movable unit, every host. */
+static struct move brute_step(const struct climb *c, struct plan_stats *stats)
+{
+    struct judge j = c->judge;
+    struct move best = {.unit = IX_NONE, .to_slot = IX_NONE};
+
+    j.stats = stats;
+    for (uint32_t u = 0; u < c->l->n_units; u++) {
+        if (c->l->unit_held[u] != CHECK_NONE || c->l->unit_slot[u] >= c->l->n_on)
+            continue;
+        struct trial t;
+        trial_begin(c->l, j.weight, u, &t);
+        for (uint32_t s = 0; s < c->l->n_on; s++) {
+            if (s == c->l->unit_slot[u])
+                continue;
+            struct move m = {.unit = u, .to_slot = s, .gain = judge_gain(&j, &t, s)};
+            if (judge_move(&j, u, s, m.gain) == CHECK_NONE && judge_better(&j, &m, &best))
+                best = m;
+        }
+    }
+    return best;
+}
+
+static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsigned *moves)
+{
+    struct arena a = {0};
+    struct rng r = {.state = seed};
+    struct snapshot snap;
+    struct policy policy;
+    struct pass p;
+
+    random_cluster(&r, o, &a, &snap);
+    random_policy(&r, &policy);
+    pass_prepare(&p, &snap, &policy, true, IX_NONE, &a);
+    climb_init(&p.climb, &p.layout, &p.forecast, &p.stats, &a);
+    if (o->evacuate)
+        plan_correct(&p);
+    for (;;) {
+        struct plan_stats stats = {0};
+        double before = layout_imbalance(&p.layout);
+        double weight[RES_COUNT];
+        struct move fast = climb_step(&p.climb);
+        struct move brute = brute_step(&p.climb, &stats);
+        if (fast.unit != brute.unit || fast.to_slot != brute.to_slot || fast.gain != brute.gain)
+            fail_msg("seed %llu, move %u: the climb takes unit %u to %u (gain %.17g), brute force unit %u to "
+                     "%u (%.17g)",
+                     (unsigned long long)seed, *moves, fast.unit, fast.to_slot, fast.gain, brute.unit,
+                     brute.to_slot, brute.gain);
+        if (fast.unit == IX_NONE) {
+            if (climb_lower_goodness(&p.climb))
+                continue;
+            break;
+        }
+        layout_weights(&p.layout, weight);
+        climb_apply(&p.climb, &fast);
+        double after = weight[RES_CPU] * layout_sigma(&p.layout, RES_CPU) +
+                       weight[RES_MEM] * layout_sigma(&p.layout, RES_MEM);
+        if (!(after < before))
+            fail_msg("seed %llu: a move takes the imbalance from %.17g to %.17g", (unsigned long long)seed,
+                     before, after);
+        ++*moves;
+    }
+    arena_release(&a);
+}
+
+static void run(const struct cluster_options *o, unsigned clusters)
+{
+    unsigned moves = 0;
+
+    for (unsigned i = 0; i < test_clusters(clusters); i++)
+        compare_climbs(test_seed() + i, o, &moves);
+    (void)printf("%u moves compared\n", moves);
+    if (!getenv("BALLAST_TEST_SEED"))
+        assert_true(moves > clusters);
+}
+
+static void test_small_equal_hosts(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 8, .vms_max = 60}, 1500);
+}
+
+static void test_mixed_hosts_and_rules(void **state)
+{
+    (void)state;
+    run(
+        &(struct cluster_options){
+            .hosts_max = 12, .vms_max = 80, .mixed_hosts = true, .rules = true, .tight = true},
+        1500);
+}
+
+static void test_larger_clusters(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 90, .vms_max = 700}, 40);
+    run(&(struct cluster_options){.hosts_max = 90, .vms_max = 700, .mixed_hosts = true, .rules = true}, 40);
+}
+
+static void test_after_corrections(void **state)
+{
+    (void)state;
+    run(
+        &(struct cluster_options){
+            .hosts_max = 12, .vms_max = 80, .rules = true, .tight = true, .evacuate = true},
+        800);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_equal_hosts),
+        cmocka_unit_test(test_mixed_hosts_and_rules),
+        cmocka_unit_test(test_larger_clusters),
+        cmocka_unit_test(test_after_corrections),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

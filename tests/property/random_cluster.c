@@ -1,0 +1,198 @@
+#include "random_cluster.h"
+
+#include "model/freeze.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool chance(struct rng *r, double p)
+{
+    return rng_unit(r) < p;
+}
+
+static void add_host(struct rng *r, const struct cluster_options *o, struct inventory *inv, struct arena *a,
+                     uint32_t i)
+{
+    struct seen_host *h = inventory_add_host(inv, a);
+    double size = o->mixed_hosts ? 1 + rng_below(r, 3) : 1;
+
+    h->is.id = arena_printf(a, "h%02u", i);
+    h->is.name = arena_printf(a, "host-%02u", i);
+    h->is.total[RES_CPU] = 10000 * size;
+    h->is.total[RES_MEM] = 32768 * (o->mixed_hosts ? 1 + rng_below(r, 2) : 1);
+    h->is.cores = 8;
+    if (chance(r, 0.2))
+        h->is.reserved[RES_CPU] = 500;
+    if (i > 0 && o->evacuate && chance(r, 0.15))
+        h->is.state = chance(r, 0.5) ? HOST_ENTERING_MAINTENANCE : HOST_ENTERING_STANDBY;
+    if (i > 0 && chance(r, 0.05))
+        h->is.state = HOST_DISCONNECTED;
+    if (o->tight && chance(r, 0.3))
+        h->is.mem_free_mb = rng_range(r, 0, 16384);
+}
+
+static void add_pool(struct rng *r, struct inventory *inv, struct arena *a, uint32_t i)
+{
+    struct seen_pool *p = inventory_add_pool(inv, a);
+
+    p->is.id = arena_printf(a, "p%u", i);
+    p->is.name = p->is.id;
+    if (i > 0 && chance(r, 0.6))
+        p->parent = arena_printf(a, "p%u", rng_below(r, i));
+    for (int k = 0; k < RES_COUNT; k++) {
+        p->is.alloc[k].shares = 500 * (1 + rng_below(r, 8));
+        if (chance(r, 0.3))
+            p->is.alloc[k].reservation = 500 * rng_below(r, 8);
+        if (chance(r, 0.2))
+            p->is.alloc[k].limit = p->is.alloc[k].reservation + 5000 * (1 + rng_below(r, 4));
+        p->is.alloc[k].expandable = chance(r, 0.7);
+    }
+    p->is.scalable_shares = chance(r, 0.2);
+}
+
+static void add_windows(struct rng *r, struct vm_facts *f)
+{
+    vm_facts_windows(f);
+    if (chance(r, 0.3))
+        return;
+    for (int w = 0; w < WINDOW_COUNT; w++) {
+        for (int k = 0; k < RES_COUNT; k++) {
+            struct demand_stats *d = &f->window[w][k];
+            d->mean = f->demand[k] * rng_range(r, 0.6, 1.2);
+            d->stddev = f->demand[k] * rng_range(r, 0, 0.5);
+            d->min = d->mean * rng_range(r, 0.2, 1);
+            d->max = d->mean * rng_range(r, 1, 2);
+        }
+    }
+}
+
+static void add_vm(struct rng *r, const struct cluster_options *o, struct inventory *inv, struct arena *a,
+                   uint32_t i, uint32_t hot)
+{
+    struct seen_vm *v = inventory_add_vm(inv, a);
+    /* half of the VMs crowd on a few hosts, so that there is something to balance */
+    uint32_t host = chance(r, 0.5) ? rng_below(r, hot) : rng_below(r, (uint32_t)inv->n_hosts);
+
+    v->is.vcpus = 1 + rng_below(r, 4);
+    v->is.mem_mb = 1024 * (1 + rng_below(r, o->tight ? 12 : 6));
+    vm_facts_default(&v->is);
+    v->is.id = arena_printf(a, "v%03u", i);
+    v->is.name = arena_printf(a, "vm-%03u", i);
+    v->host = inv->hosts[host].is.id;
+    if (chance(r, 0.05)) {
+        v->is.state = VM_OFF;
+        return;
+    }
+    v->is.state = VM_ON;
+    v->is.demand[RES_CPU] = chance(r, 0.1) ? 0 : 50 * rng_below(r, 50);
+    v->is.demand[RES_MEM] = v->is.mem_mb * rng_unit(r);
+    v->is.consumed_mb = fmax(v->is.demand[RES_MEM], v->is.mem_mb * rng_unit(r));
+    if (chance(r, 0.2))
+        v->is.overhead_mb = 64;
+    if (chance(r, o->tight ? 0.4 : 0.1))
+        v->is.alloc[RES_CPU].reservation = 100 * rng_below(r, 20);
+    if (chance(r, o->tight ? 0.4 : 0.1))
+        v->is.alloc[RES_MEM].reservation = v->is.mem_mb * rng_unit(r);
+    if (chance(r, 0.1))
+        v->is.alloc[RES_CPU].limit = v->is.alloc[RES_CPU].reservation + 500;
+    if (chance(r, 0.3))
+        v->is.dirty_mb_s = rng_range(r, 0, 300);
+    if (chance(r, 0.3))
+        v->is.stable_s = rng_range(r, 0, 4000);
+    if (chance(r, 0.05))
+        v->is.automation = AUTOMATION_DISABLED;
+    if (chance(r, 0.05))
+        v->is.last_migrated = inv->time - rng_below(r, 3600);
+    if (chance(r, 0.03))
+        v->is.demand_unknown = true;
+    if (inv->n_pools > 0 && chance(r, 0.7))
+        v->pool = arena_printf(a, "p%u", rng_below(r, (uint32_t)inv->n_pools));
+    add_windows(r, &v->is);
+    if (o->rules && chance(r, 0.1)) {
+        const char **ids = arena_array(a, const char *, inv->n_hosts);
+        v->compatible_given = true;
+        for (uint32_t h = 0; h < inv->n_hosts; h++)
+            if (h == host || chance(r, 0.5))
+                ids[v->compatible_hosts.n++] = inv->hosts[h].is.id;
+        v->compatible_hosts.items = ids;
+    }
+}
+
+static void add_rule(struct rng *r, struct inventory *inv, struct arena *a, uint32_t i)
+{
+    struct seen_rule *rule = inventory_add_rule(inv, a);
+    uint32_t n = 2 + rng_below(r, 3);
+
+    rule_facts_default(&rule->is, (enum rule_kind)rng_below(r, rule_kind_count));
+    rule->is.id = arena_printf(a, "r%u", i);
+    rule->is.name = arena_printf(a, "rule-%u", i);
+    rule->is.mandatory = chance(r, 0.8);
+    rule->is.enabled = chance(r, 0.9);
+    const char **vms = arena_array(a, const char *, n);
+    uint32_t first = rng_below(r, (uint32_t)inv->n_vms);
+    for (uint32_t k = 0; k < n && k < inv->n_vms; k++)
+        vms[rule->vms.n++] = inv->vms[(first + 7 * k) % inv->n_vms].is.id;
+    /* a set names each VM once */
+    for (uint32_t k = 1; k < rule->vms.n; k++)
+        if (vms[k] == vms[0])
+            rule->vms.n = k;
+    rule->vms.items = vms;
+    if (rule->is.kind != RULE_HOST_AFFINE && rule->is.kind != RULE_HOST_ANTI_AFFINE)
+        return;
+    const char **hosts = arena_array(a, const char *, inv->n_hosts);
+    for (uint32_t h = 0; h < inv->n_hosts; h++)
+        if (chance(r, 0.4))
+            hosts[rule->hosts.n++] = inv->hosts[h].is.id;
+    rule->hosts.items = hosts;
+}
+
+void random_cluster(struct rng *r, const struct cluster_options *o, struct arena *a, struct snapshot *ret)
+{
+    struct inventory inv = {.cluster = "random", .time = 1767225600};
+    uint32_t hosts = 2 + rng_below(r, o->hosts_max - 1);
+    uint32_t vms = 1 + rng_below(r, o->vms_max);
+    struct err err = {0};
+
+    for (uint32_t i = 0; i < hosts; i++)
+        add_host(r, o, &inv, a, i);
+    for (uint32_t i = 0, n = rng_below(r, 5); i < n; i++)
+        add_pool(r, &inv, a, i);
+    for (uint32_t i = 0; i < vms; i++)
+        add_vm(r, o, &inv, a, i, 1 + hosts / 4);
+    for (uint32_t i = 0, n = o->rules ? rng_below(r, 6) : 0; i < n; i++)
+        add_rule(r, &inv, a, i);
+    if (snapshot_freeze(&inv, a, ret, &err) < 0) {
+        (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
+        exit(1);
+    }
+}
+
+void random_policy(struct rng *r, struct policy *ret)
+{
+    policy_default(ret);
+    ret->migration_threshold = 1 + rng_below(r, 5);
+    ret->cost_benefit = chance(r, 0.5);
+    ret->min_goodness = chance(r, 0.5);
+    ret->mem_admission = (enum mem_admission)rng_below(r, mem_admission_count);
+    int64_t few = 1 + rng_below(r, 6);
+    int64_t many = chance(r, 0.5) ? 0 : MOVES_AUTO;
+
+    ret->moves_max = chance(r, 0.3) ? few : many;
+    ret->mem_overcommit = chance(r, 0.2) ? 1.5 : 1;
+}
+
+uint64_t test_seed(void)
+{
+    const char *text = getenv("BALLAST_TEST_SEED");
+
+    return text ? strtoull(text, NULL, 10) : 1;
+}
+
+unsigned test_clusters(unsigned fallback)
+{
+    const char *text = getenv("BALLAST_TEST_CLUSTERS");
+
+    if (getenv("BALLAST_TEST_SEED"))
+        return 1;
+    return text ? (unsigned)strtoul(text, NULL, 10) : fallback;
+}
