@@ -119,11 +119,6 @@ static int read_fields(json_t *root, struct request *r, struct err *err)
     return 0;
 }
 
-static void json_decrefp(json_t **v)
-{
-    json_decref(*v);
-}
-
 int request_parse(const char *line, size_t len, struct request *ret, struct err *err)
 {
     json_error_t where;

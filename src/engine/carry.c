@@ -470,7 +470,7 @@ static void begin(struct engine *e, struct action *x, instant_s now)
     x->retry_at = 0;
     x->look_after = 0;
     action_enter(e, x, ACTION_STARTING, NULL, now);
-    if (store_flush(e, NULL, now) < 0) {
+    if (storing_flush(e, NULL, now) < 0) {
         x->r.attempts = 0;
         x->r.started = 0;
         action_enter(e, x, ACTION_APPROVED, "its beginning could not be stored, so it was not begun", now);
@@ -491,7 +491,7 @@ static void run(struct engine *e, struct action *x, const char *task, instant_s 
     x->retries = 0;
     x->retry_at = now; /* a short task may be over already */
     action_enter(e, x, ACTION_RUNNING, NULL, now);
-    (void)store_flush(e, NULL, now);
+    (void)storing_flush(e, NULL, now);
 }
 
 /* -> verifying. `why` and code tell what else is known when it is not a success that was reported. */

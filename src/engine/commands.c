@@ -293,7 +293,7 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, instant_s
                        struct err *err)
 {
     enum deed deed = enter ? DEED_ENTER_MAINTENANCE : DEED_EXIT_MAINTENANCE;
-    uint32_t ix;
+    uint32_t ix = IX_NONE;
     int r;
 
     if (!e->now_seen || e->source == SOURCE_LOST)

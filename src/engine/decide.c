@@ -343,7 +343,7 @@ static void store_pass(struct engine *e, const struct view *v, const char *trigg
         .plan = plan.text,
     };
 
-    (void)store_flush(e, &r,
+    (void)storing_flush(e, &r,
                       now); /* on failure the actions are tried again, the record of the pass is lost */
 }
 

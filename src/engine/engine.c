@@ -140,7 +140,7 @@ static void proceed(struct engine *e, instant_s now)
     carry_on(e, now);
     ask_if_due(e, now);
     if (e->store_error.code == 0 || now >= e->store_retry_at)
-        (void)store_flush(e, NULL, now);
+        (void)storing_flush(e, NULL, now);
 }
 
 /* ---- what happens
@@ -148,7 +148,7 @@ static void proceed(struct engine *e, instant_s now)
 
 void engine_tick(struct engine *e, instant_s now)
 {
-    store_prune(e, now);
+    storing_prune(e, now);
     proceed(e, now);
 }
 
@@ -257,7 +257,7 @@ int engine_create(const struct engine_settings *settings, const struct engine_po
     e->source_since = now;
     e->next_look = now;
     e->next_pass = now;
-    int r = store_load(e, now, err);
+    int r = storing_load(e, now, err);
 
     if (r < 0) {
         engine_free(e);

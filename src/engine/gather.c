@@ -94,7 +94,7 @@ static void keep_samples(struct engine *e, const struct snapshot *snap, struct a
             kept[n_kept++] = (struct sample_record){
                 .vm = f->id, .time = now, .demand = {f->demand[RES_CPU], f->demand[RES_MEM]}};
     }
-    store_samples(e, kept, n_kept, now);
+    storing_samples(e, kept, n_kept, now);
 }
 
 /* When a VM was moved last, or when a move of it last came to nothing: both keep it where it is for the

@@ -153,12 +153,12 @@ struct hold *hold_of(struct engine *e, const char *vm);
 
 /* Writes what is not stored yet, as one transaction. 0 when nothing is left; on failure it is tried again
  * later. `pass` and samples may be NULL/0. */
-int store_flush(struct engine *e, const struct pass_record *pass, instant_s now);
-int store_load(struct engine *e, instant_s now, struct err *err);
-void store_samples(struct engine *e, const struct sample_record *samples, size_t n, instant_s now);
-void store_prune(struct engine *e, instant_s now);
+int storing_flush(struct engine *e, const struct pass_record *pass, instant_s now);
+int storing_load(struct engine *e, instant_s now, struct err *err);
+void storing_samples(struct engine *e, const struct sample_record *samples, size_t n, instant_s now);
+void storing_prune(struct engine *e, instant_s now);
 void unstored_release(struct unstored_migration *m);
-void store_failed(struct engine *e, const struct err *why, instant_s now);
+void storing_failed(struct engine *e, const struct err *why, instant_s now);
 
 /* ---- gather.c
  * -------------------------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 #define NOTE_FROZEN "frozen" /* since when */
 
-void store_failed(struct engine *e, const struct err *why, instant_s now)
+void storing_failed(struct engine *e, const struct err *why, instant_s now)
 {
     bool news = e->store_error.code == 0;
 
@@ -69,7 +69,7 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
     return pass ? ops->put_pass(s, pass, err) : 0;
 }
 
-int store_flush(struct engine *e, const struct pass_record *pass, instant_s now)
+int storing_flush(struct engine *e, const struct pass_record *pass, instant_s now)
 {
     const struct store_ops *ops = e->port.store_ops;
     struct err err = {0};
@@ -86,7 +86,7 @@ int store_flush(struct engine *e, const struct pass_record *pass, instant_s now)
             r = ops->commit(e->port.store, &err);
     }
     if (r < 0) {
-        store_failed(e, &err, now);
+        storing_failed(e, &err, now);
         return r;
     }
     for (size_t i = 0; i < e->n_actions; i++)
@@ -98,7 +98,7 @@ int store_flush(struct engine *e, const struct pass_record *pass, instant_s now)
 }
 
 /* Lost samples make the windows poorer, and nothing else: they are not kept for another try. */
-void store_samples(struct engine *e, const struct sample_record *samples, size_t n, instant_s now)
+void storing_samples(struct engine *e, const struct sample_record *samples, size_t n, instant_s now)
 {
     const struct store_ops *ops = e->port.store_ops;
     struct err err = {0};
@@ -115,10 +115,10 @@ void store_samples(struct engine *e, const struct sample_record *samples, size_t
             r = ops->commit(e->port.store, &err);
     }
     if (r < 0)
-        store_failed(e, &err, now);
+        storing_failed(e, &err, now);
 }
 
-void store_prune(struct engine *e, instant_s now)
+void storing_prune(struct engine *e, instant_s now)
 {
     struct err err = {0};
     const struct retention keep = {
@@ -132,7 +132,7 @@ void store_prune(struct engine *e, instant_s now)
     e->next_prune = now + PRUNE_S;
     history_forget(e->history, now);
     if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
-        store_failed(e, &err, now);
+        storing_failed(e, &err, now);
 }
 
 /* ---- a restart ------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
     }
 }
 
-int store_load(struct engine *e, instant_s now, struct err *err)
+int storing_load(struct engine *e, instant_s now, struct err *err)
 {
     struct arena a = {0};
     struct stored s = {0};
