@@ -82,7 +82,7 @@ struct pass_record {
     const char *trigger; /* "interval" or "run" */
     double imbalance_before, imbalance_after, target;
     uint32_t n_recommendations, n_faults;
-    int64_t decide_us;
+    int64_t decide_us;    /* 0: not measured */
     const char *snapshot; /* ballast-snapshot/1; NULL in lists */
     const char *plan;     /* ballast-plan/1, with the whole policy; NULL in lists */
 };
@@ -218,7 +218,7 @@ struct hands_ops {
     X(EVENT_ACTION, "action", "an action entered the state that it is in")                                   \
     X(EVENT_FROZEN, "frozen", "nothing is started until a person says thaw")                                 \
     X(EVENT_THAWED, "thawed", "actions are started again")                                                   \
-    X(EVENT_STORE_FAILED, "store_failed",                                                                    \
+    X(EVENT_STORE_FAILED, "storing_failed",                                                                    \
       "something could not be stored; nothing new is started until it can")
 
 NAME_DECLARE(event_kind, EVENTS)
