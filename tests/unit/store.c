@@ -216,6 +216,7 @@ static void put_pass(struct store *s, uint64_t id, const char *snapshot)
                                      .target = 0.05,
                                      .n_recommendations = 3,
                                      .n_faults = 1,
+                                     .decide_us = 1234,
                                      .snapshot = snapshot,
                                      .plan = "{\"plan\": 1}"};
     int r = store_sqlite.put_pass(s, &pass, &err);
@@ -246,7 +247,8 @@ static void test_passes(void **state)
     assert_string_equal(pass.snapshot, "{\"snapshot\": \"\xc3\xa9\"}");
     assert_string_equal(pass.plan, "{\"plan\": 1}");
     assert_string_equal(pass.trigger, "interval");
-    assert_true(pass.n_recommendations == 3 && pass.n_faults == 1 && pass.imbalance_after == 0.125);
+    assert_true(pass.n_recommendations == 3 && pass.n_faults == 1 && pass.decide_us == 1234 &&
+                pass.imbalance_after == 0.125);
     assert_int_equal(store_sqlite.get_pass(s, 3, &a, &pass, &err), 0);
     assert_string_equal(pass.snapshot, "");
     assert_int_equal(store_sqlite.get_pass(s, 77, &a, &pass, &err), -ENOENT);
