@@ -345,7 +345,7 @@ static int put_cluster(struct json_writer *w, const struct engine *e, enum reque
  */
 static int put_snapshot(struct json_writer *w, const struct engine *e, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text;
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
     const struct plan *plan = engine_plan(e);
     const struct snapshot *s;
     int r = need_snapshot(e, &s, err);

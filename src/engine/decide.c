@@ -250,8 +250,7 @@ static bool may_approve(const struct engine *e, const struct snapshot *s, const 
     const struct policy *p = &e->settings.policy;
 
     if (p->automation != AUTOMATION_FULL || e->frozen || x->r.kind != ACTION_MIGRATE ||
-        !(e->settings.deeds & (1u << DEED_MIGRATE)) ||
-        x->r.priority > (unsigned)p->migration_threshold)
+        !(e->settings.deeds & (1u << DEED_MIGRATE)) || x->r.priority > (unsigned)p->migration_threshold)
         return false;
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
 
@@ -322,8 +321,8 @@ static void approve_by_itself(struct engine *e, const struct view *v, const uint
 
 static void store_pass(struct engine *e, const struct view *v, const char *trigger, instant_s now)
 {
-    CLEANUP(strbuf_releasep) struct strbuf snapshot;
-    CLEANUP(strbuf_releasep) struct strbuf plan;
+    CLEANUP(strbuf_releasep) struct strbuf snapshot = {0};
+    CLEANUP(strbuf_releasep) struct strbuf plan = {0};
 
     strbuf_init(&snapshot, STRBUF_NO_LIMIT);
     strbuf_init(&plan, STRBUF_NO_LIMIT);
@@ -344,7 +343,7 @@ static void store_pass(struct engine *e, const struct view *v, const char *trigg
     };
 
     (void)storing_flush(e, &r,
-                      now); /* on failure the actions are tried again, the record of the pass is lost */
+                        now); /* on failure the actions are tried again, the record of the pass is lost */
 }
 
 static void publish_pass(struct engine *e, const struct plan *plan, instant_s now)

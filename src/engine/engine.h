@@ -87,8 +87,8 @@ int engine_thaw(struct engine *e, instant_s now, struct err *err);
 /* Takes a host out of service: passes see it as entering maintenance and evacuate it (as far as the
  * automation level lets moves be carried out without approval), and when nothing runs on it any more the
  * hypervisor is asked. Or puts it back. *ret_id is the action's number, 0 where nothing had to be begun. */
-int engine_maintenance(struct engine *e, const char *host, bool enter, instant_s now, uint64_t *ret_id,
-                       struct err *err);
+int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
+                       uint64_t *ret_id, struct err *err);
 
 /* ---- what can be seen
  * -------------------------------------------------------------------------------------- */

@@ -218,7 +218,7 @@ struct hands_ops {
     X(EVENT_ACTION, "action", "an action entered the state that it is in")                                   \
     X(EVENT_FROZEN, "frozen", "nothing is started until a person says thaw")                                 \
     X(EVENT_THAWED, "thawed", "actions are started again")                                                   \
-    X(EVENT_STORE_FAILED, "storing_failed",                                                                    \
+    X(EVENT_STORE_FAILED, "storing_failed",                                                                  \
       "something could not be stored; nothing new is started until it can")
 
 NAME_DECLARE(event_kind, EVENTS)

@@ -1,8 +1,9 @@
 /* engine_world.h: a small world for the engine's tests: a virtual clock, a cluster in memory, a store that
- * survives restarts, workers that answer when they are told to, and a pass that recommends what the test says.
+ * survives restarts, workers that answer when they are told to, and a pass that recommends what the test
+ * says.
  *
- * It can die at any call that the engine makes (crash_in): from that call on nothing has any effect, as if the
- * process had been killed; world_restart() then begins a new engine on what is left. */
+ * It can die at any call that the engine makes (crash_in): from that call on nothing has any effect, as if
+ * the process had been killed; world_restart() then begins a new engine on what is left. */
 #ifndef TESTS_UNIT_ENGINE_WORLD_H
 #define TESTS_UNIT_ENGINE_WORLD_H
 
@@ -80,7 +81,7 @@ struct world {
     int n_orders;
     struct world_task tasks[WORLD_TASKS];
     int n_tasks;
-    int starts[WORLD_VMS];    /* tasks begun, by VM */
+    int starts[WORLD_VMS];      /* tasks begun, by VM */
     int check_code, start_code; /* what the next ones answer */
     bool start_lost;            /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
@@ -89,7 +90,8 @@ struct world {
     bool dead;
     int crash_in; /* calls until the process dies; 0: never */
     bool crash_before_effect;
-    bool orders_survive; /* what the workers had been given was still carried out, and nobody heard the answer */
+    bool orders_survive; /* what the workers had been given was still carried out, and nobody heard the answer
+                          */
     char events[64][24];
     int n_events;
 };
@@ -113,7 +115,8 @@ static bool w_alive(void)
     return true;
 }
 
-/* ---- store ------------------------------------------------------------------------------------------------- */
+/* ---- store
+ * ------------------------------------------------------------------------------------------------- */
 
 struct store {
     int unused;
@@ -141,8 +144,8 @@ static struct action_record w_copy(const struct action_record *r)
     return c;
 }
 
-static int w_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
-                  struct err *err)
+static int w_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a,
+                  struct stored *ret, struct err *err)
 {
     (void)s, (void)samples_since, (void)err;
     *ret = (struct stored){.instance = "test", .last_action = W->n_actions, .last_pass = W->last_pass};
@@ -263,7 +266,8 @@ static const struct store_ops w_store_ops = {
     .prune = w_prune,
 };
 
-/* ---- source ------------------------------------------------------------------------------------------------- */
+/* ---- source
+ * ------------------------------------------------------------------------------------------------- */
 
 struct source {
     int unused;
@@ -338,7 +342,8 @@ static void world_answer(void)
     engine_on_inventory(W->engine, serial, &c, W->now);
 }
 
-/* ---- hands -------------------------------------------------------------------------------------------------- */
+/* ---- hands
+ * -------------------------------------------------------------------------------------------------- */
 
 struct hands {
     int unused;
@@ -500,7 +505,8 @@ static void world_work(void)
     }
 }
 
-/* ---- outlet -------------------------------------------------------------------------------------------------- */
+/* ---- outlet
+ * -------------------------------------------------------------------------------------------------- */
 
 struct outlet {
     int unused;
@@ -510,8 +516,8 @@ static void w_publish(struct outlet *o, const struct event *ev)
 {
     (void)o;
     if (getenv("ENGINE_WORLD_TALKS"))
-        print_message("  %lld %s %llu %s: %s\n", (long long)(ev->time - WORLD_START), event_kind_name(ev->kind),
-                      ev->action ? (unsigned long long)ev->action->id : 0ull,
+        print_message("  %lld %s %llu %s: %s\n", (long long)(ev->time - WORLD_START),
+                      event_kind_name(ev->kind), ev->action ? (unsigned long long)ev->action->id : 0ull,
                       ev->action ? action_state_name(ev->action->state) : "", ev->text);
     char *line = W->events[W->n_events++ % 64];
 
@@ -532,7 +538,8 @@ static int w_count_events(const char *line)
     return n;
 }
 
-/* ---- the pass -------------------------------------------------------------------------------------------------- */
+/* ---- the pass
+ * -------------------------------------------------------------------------------------------------- */
 
 static bool w_is_busy(const struct snapshot *s, uint32_t vm)
 {
@@ -600,7 +607,8 @@ static bool w_greedy_move(const struct snapshot *s, struct world_move *ret)
 
         if (w_is_busy(s, vm) || (s->vms[vm].is.last_migrated && s->time - s->vms[vm].is.last_migrated < 60))
             continue;
-        *ret = (struct world_move){.vm = w_vm(s->vms[vm].is.id), .to = w_host(s->hosts[least].is.id), .priority = 2};
+        *ret = (struct world_move){
+            .vm = w_vm(s->vms[vm].is.id), .to = w_host(s->hosts[least].is.id), .priority = 2};
         return true;
     }
     return false;
@@ -631,7 +639,8 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     return 0;
 }
 
-/* ---- time ------------------------------------------------------------------------------------------------------- */
+/* ---- time
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void world_begin_engine(void)
 {
@@ -639,8 +648,8 @@ static void world_begin_engine(void)
     static struct source source;
     static struct hands hands;
     static struct outlet outlet;
-    const struct engine_ports ports = {&w_store_ops, &store,     &w_source_ops, &source,
-                                       &w_hands_ops, &hands,     &w_outlet_ops, &outlet};
+    const struct engine_ports ports = {&w_store_ops, &store, &w_source_ops, &source,
+                                       &w_hands_ops, &hands, &w_outlet_ops, &outlet};
     struct err err = {0};
 
     assert_int_equal(engine_create(&W->settings, &ports, W->now, &W->engine, &err), 0);
@@ -748,7 +757,8 @@ static int world_running(int host)
     for (int i = 0; i < W->n_tasks; i++) {
         const struct world_task *t = &W->tasks[i];
 
-        if (t->state == TASK_RUNNING && t->vm >= 0 && (host < 0 || t->to == host || W->vms[t->vm].host == host))
+        if (t->state == TASK_RUNNING && t->vm >= 0 &&
+            (host < 0 || t->to == host || W->vms[t->vm].host == host))
             n++;
     }
     return n;
