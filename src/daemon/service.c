@@ -55,9 +55,7 @@ struct service {
     int64_t epoch_us; /* when the steady clock was 0 */
 };
 
-/* ---- time
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static int64_t read_clock_us(clockid_t clock)
 {
@@ -79,8 +77,7 @@ static instant_s now_of(const struct service *s)
     return (s->epoch_us + steady_us()) / (int64_t)USEC_PER_S;
 }
 
-/* ---- what the engine says
- * -------------------------------------------------------------------------------------------- */
+/* ---- what the engine says -------------------------------------------------------------------- */
 
 static enum log_level level_of(const struct event *ev)
 {
@@ -130,8 +127,7 @@ static void publish_to_log(struct outlet *o, const struct event *ev)
 
 static const struct outlet_ops log_outlet = {.publish = publish_to_log};
 
-/* ---- after anything that happened
- * -------------------------------------------------------------------------------------- */
+/* ---- after anything that happened ------------------------------------------------------------ */
 
 static void answer_if_over(void *ctx, struct client *c, uint64_t ticket)
 {
@@ -205,9 +201,7 @@ static int on_news(sd_event_source *source, int fd, uint32_t revents, void *user
     return 0;
 }
 
-/* ---- requests
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static int serve_maintenance(struct service *s, const struct request *q, const char *by, instant_s now,
                              struct strbuf *out, struct err *err)
@@ -284,9 +278,7 @@ static void serve(void *ctx, struct client *c, const char *line, size_t len)
     happened(s);
 }
 
-/* ---- configuration
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- configuration --------------------------------------------------------------------------- */
 
 static struct engine_settings settings_of(const struct service *s)
 {
@@ -367,9 +359,7 @@ static int on_stop(sd_event_source *source, const struct signalfd_siginfo *si, v
     return sd_event_exit(s->loop, 0);
 }
 
-/* ---- beginning
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 static int open_source(struct service *s, struct err *err)
 {
@@ -464,9 +454,7 @@ static int begin(struct service *s, struct err *err)
     return server_start(s->loop, s->config->socket, serve, s, &s->server, err);
 }
 
-/* ---- end
- * ---------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- end ------------------------------------------------------------------------------------- */
 
 static void say_what_is_left(const struct service *s)
 {

@@ -26,8 +26,7 @@ int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pas
     return 0;
 }
 
-/* ---- apply and reject
- * ---------------------------------------------------------------------------------------- */
+/* ---- apply and reject ------------------------------------------------------------------------ */
 
 static bool among(uint64_t id, const uint64_t *ids, size_t n)
 {
@@ -155,8 +154,7 @@ int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now
     return 0;
 }
 
-/* ---- freeze
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- freeze ---------------------------------------------------------------------------------- */
 
 int engine_freeze(struct engine *e, instant_s now, struct err *err)
 {
@@ -188,8 +186,7 @@ int engine_thaw(struct engine *e, instant_s now, struct err *err)
     return 0;
 }
 
-/* ---- maintenance
- * -------------------------------------------------------------------------------------------------- */
+/* ---- maintenance ----------------------------------------------------------------------------- */
 
 static struct action *find_host_action(const struct engine *e, enum action_kind kind, const char *host)
 {
@@ -311,8 +308,7 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, const cha
     return r;
 }
 
-/* ---- what can be seen
- * ---------------------------------------------------------------------------------------------- */
+/* ---- what can be seen ------------------------------------------------------------------------ */
 
 void engine_status(const struct engine *e, struct engine_status *ret)
 {

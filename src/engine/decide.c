@@ -17,8 +17,7 @@
 #define IMBALANCED_PASSES_NEEDED 2
 #define EVENT_TEXT_MAX 512
 
-/* ---- the plan
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 static bool some_host_over(const struct metrics *m)
 {
@@ -68,8 +67,7 @@ static int run_pass(struct engine *e, struct view *v, struct err *err)
     return 0;
 }
 
-/* ---- recommendations
- * ----------------------------------------------------------------------------------------- */
+/* ---- recommendations ------------------------------------------------------------------------- */
 
 static bool same_text(const char *x, const char *y)
 {
@@ -238,8 +236,7 @@ static void take_recommendations(struct engine *e, const struct view *v, uint64_
     }
 }
 
-/* ---- automation
- * ---------------------------------------------------------------------------------------------- */
+/* ---- automation ------------------------------------------------------------------------------ */
 
 /* Whether the engine may approve it without asking: level full, an important enough move, a VM that has no
  * wish of its own and did not fail just now. The cluster's level is the most that happens by itself; a VM set
@@ -316,8 +313,7 @@ static void approve_by_itself(struct engine *e, const struct view *v, const uint
     }
 }
 
-/* ---- the record
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------ */
 
 static void store_pass(struct engine *e, const struct view *v, const char *trigger, instant_s now)
 {

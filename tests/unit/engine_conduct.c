@@ -185,8 +185,7 @@ static void test_settings_change_while_it_runs(void **state)
     world_release();
 }
 
-/* ---- a day of everything at once
- * ------------------------------------------------------------------------------- */
+/* ---- a day of everything at once ------------------------------------------------------------- */
 
 #define STORM_SEEDS 30
 #define STORM_S 3000
