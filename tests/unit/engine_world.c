@@ -109,6 +109,8 @@ static int w_submit(struct hands *h, const struct order *o, struct err *err)
     (void)h;
     if (W->n_orders == WORLD_ORDERS)
         return err_set(err, -EAGAIN, "too many orders");
+    if (!W->dead && o->verb == ORDER_START) /* before a hypervisor is asked, a restart would know */
+        assert_int_equal(W->actions[o->action - 1].state, ACTION_STARTING);
     if (!w_alive())
         return 0;
     struct order *c = &W->orders[W->n_orders++];
