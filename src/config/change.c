@@ -32,10 +32,10 @@ static const char *or_none(const char *text)
 
 static const char *power_hosts_text(const struct config *c, struct arena *a)
 {
-    CLEANUP(strbuf_releasep) struct strbuf all;
-
     if (c->n_power_hosts == 0)
         return NULL;
+    CLEANUP(strbuf_releasep) struct strbuf all;
+
     strbuf_init(&all, STRBUF_NO_LIMIT);
     for (size_t i = 0; i < c->n_power_hosts; i++) {
         const struct config_power_host *h = &c->power_hosts[i];
@@ -106,19 +106,27 @@ size_t config_changes(const struct config *old, const struct config *now, struct
     return n;
 }
 
+/* Text, numbers and booleans are all that a key which needs a restart can be; a test proves it. */
+static void keep(const struct config *old, struct config *now, const struct config_key *key, struct arena *a)
+{
+    void *at = (char *)now + key->offset;
+
+    if (key->type == CONFIG_BOOL)
+        *(bool *)at = *(const bool *)value_at(old, key);
+    else if (key->type == CONFIG_INT)
+        *(int64_t *)at = *(const int64_t *)value_at(old, key);
+    else
+        *(const char **)at = arena_strdup(a, *(const char *const *)value_at(old, key));
+}
+
 void config_keep_fixed(const struct config *old, struct config *now, struct arena *a)
 {
-    now->cluster = arena_strdup(a, old->cluster);
-    now->state_dir = arena_strdup(a, old->state_dir);
-    now->socket = arena_strdup(a, old->socket);
-    now->source = old->source;
-    now->source.kind = arena_strdup(a, old->source.kind);
-    now->source.url = arena_strdup(a, old->source.url);
-    now->source.username = arena_strdup(a, old->source.username);
-    now->source.password_file = arena_strdup(a, old->source.password_file);
+    size_t n_keys;
+    const struct config_key *keys = config_keys(a, &n_keys);
+
+    for (size_t i = 0; i < n_keys; i++) {
+        if (keys[i].restart)
+            keep(old, now, &keys[i], a);
+    }
     now->source.password = arena_strdup(a, old->source.password);
-    now->source.ca_file = arena_strdup(a, old->source.ca_file);
-    now->source.cluster = arena_strdup(a, old->source.cluster);
-    now->source.file = arena_strdup(a, old->source.file);
-    now->source.stats = arena_strdup(a, old->source.stats);
 }

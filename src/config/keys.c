@@ -7,7 +7,7 @@
 
 const struct source_kind source_kinds[] = {
     {"vsphere", true, USES_URL | USES_LOGIN, USES_URL | USES_LOGIN | USES_TLS | USES_CLUSTER | USES_STATS},
-    {"sim", true, 0, USES_FILE | USES_SPEED},
+    {"sim", true, 0, USES_FILE | USES_SPEED | USES_CLUSTER},
     {"file", true, USES_FILE, USES_FILE},
     {"libvirt", false, 0, 0},
     {"proxmox", false, 0, 0},

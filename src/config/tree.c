@@ -238,6 +238,10 @@ static int build_document(struct builder *b, struct node **ret)
 int tree_parse(const char *file, const char *text, size_t len, struct arena *a, struct node **ret,
                struct err *err)
 {
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* what some editors put before UTF-8 */
+        text += 3;
+        len -= 3;
+    }
     struct builder b = {.file = file, .text = text, .len = len, .a = a, .err = err};
 
     if (!yaml_parser_initialize(&b.parser))

@@ -15,17 +15,17 @@ static const struct group {
     const char *name; /* "web" makes web-01, web-02, ... */
     uint32_t vcpus;
     double mem_mb;
-    double cpu_mhz, used_share; /* of what one wants; give or take a tenth */
+    double cpu_mhz, used_share; /* of what one wants; give or take a little */
     const char *pool;
     const char *hosts; /* a digit for each VM */
 } groups[] = {
-    {"web", 2, 4096, 1900, 0.55, "production", "111111112234"},
-    {"app", 4, 8192, 2300, 0.60, "production", "111112222333"},
-    {"db", 8, 16384, 5600, 0.70, "production", "1134"},
-    {"build", 4, 8192, 3500, 0.40, "test", "2444"},
-    {"stage", 2, 4096, 700, 0.30, "test", "2334"},
-    {"dns", 1, 1024, 150, 0.40, NULL, "12"},
-    {"mail", 2, 4096, 600, 0.50, NULL, "34"},
+    {"web", 2, 4096, 1900, 0.70, "production", "111111112234"},
+    {"app", 4, 8192, 2300, 0.75, "production", "11111223"},
+    {"db", 8, 16384, 5600, 0.85, "production", "114"},
+    {"build", 4, 8192, 3500, 0.40, "test", "23"},
+    {"stage", 2, 4096, 700, 0.30, "test", "222333444"},
+    {"dns", 1, 1024, 150, 0.40, NULL, "123"},
+    {"mail", 2, 4096, 600, 0.50, NULL, "334"},
 };
 
 static void add_hosts(struct inventory *inv, struct arena *a)
@@ -69,7 +69,7 @@ static void add_vms(struct inventory *inv, struct arena *a, const struct group *
         v->host = arena_printf(a, "pretend-%c", g->hosts[i]);
         v->pool = g->pool;
         v->is.demand[RES_CPU] = g->cpu_mhz * rng_range(rng, 0.95, 1.05);
-        v->is.demand[RES_MEM] = g->mem_mb * g->used_share * rng_range(rng, 0.9, 1.1);
+        v->is.demand[RES_MEM] = g->mem_mb * g->used_share * rng_range(rng, 0.95, 1.05);
         v->is.consumed_mb = g->mem_mb * 0.9;
         v->is.overhead_mb = 32 + 16.0 * g->vcpus;
         v->is.dirty_mb_s = 8.0 * g->vcpus;

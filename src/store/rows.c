@@ -41,36 +41,37 @@ static const struct column action_columns[] = {
     COLUMN(action_record, TEXT, "why", why),
     COLUMN(action_record, U32, "attempts", attempts),
     COLUMN(action_record, BOOL, "cancel_asked", cancel_asked),
-    COLUMN(action_record, INSTANT, "created", created),
-    COLUMN(action_record, INSTANT, "seen", seen),
-    COLUMN(action_record, INSTANT, "approved", approved),
-    COLUMN(action_record, INSTANT, "started", started),
-    COLUMN(action_record, INSTANT, "ended", ended),
+    COLUMN(action_record, I64, "created", created),
+    COLUMN(action_record, I64, "seen", seen),
+    COLUMN(action_record, I64, "approved", approved),
+    COLUMN(action_record, I64, "started", started),
+    COLUMN(action_record, I64, "ended", ended),
 };
 
 static const struct column migration_columns[] = {
-    COLUMN(migration_record, U64, "action", action),       COLUMN(migration_record, TEXT, "vm", vm),
-    COLUMN(migration_record, TEXT, "from_host", from),     COLUMN(migration_record, TEXT, "to_host", to),
-    COLUMN(migration_record, INSTANT, "started", started), COLUMN(migration_record, INSTANT, "ended", ended),
-    COLUMN(migration_record, REAL, "mem_mb", mem_mb),      COLUMN(migration_record, BOOL, "ok", ok),
+    COLUMN(migration_record, U64, "action", action),   COLUMN(migration_record, TEXT, "vm", vm),
+    COLUMN(migration_record, TEXT, "from_host", from), COLUMN(migration_record, TEXT, "to_host", to),
+    COLUMN(migration_record, I64, "started", started), COLUMN(migration_record, I64, "ended", ended),
+    COLUMN(migration_record, REAL, "mem_mb", mem_mb),  COLUMN(migration_record, BOOL, "ok", ok),
 };
 
 static const struct column sample_columns[] = {
     COLUMN(sample_record, TEXT, "vm", vm),
-    COLUMN(sample_record, INSTANT, "time", time),
+    COLUMN(sample_record, I64, "time", time),
     COLUMN(sample_record, REAL, "cpu_mhz", demand[RES_CPU]),
     COLUMN(sample_record, REAL, "mem_mb", demand[RES_MEM]),
 };
 
 static const struct column pass_columns[] = {
     COLUMN(pass_record, U64, "id", id),
-    COLUMN(pass_record, INSTANT, "time", time),
+    COLUMN(pass_record, I64, "time", time),
     COLUMN(pass_record, TEXT, "trigger", trigger),
     COLUMN(pass_record, REAL, "imbalance_before", imbalance_before),
     COLUMN(pass_record, REAL, "imbalance_after", imbalance_after),
     COLUMN(pass_record, REAL, "target", target),
     COLUMN(pass_record, U32, "recommendations", n_recommendations),
     COLUMN(pass_record, U32, "faults", n_faults),
+    COLUMN(pass_record, I64, "decide_us", decide_us),
 };
 
 const struct table table_actions = TABLE("actions", action_columns);
@@ -127,7 +128,7 @@ int row_bind(sqlite3_stmt *st, const struct table *t, const void *record)
         case COLUMN_BOOL:
             rc = sqlite3_bind_int(st, place, *(const bool *)at);
             break;
-        case COLUMN_INSTANT:
+        case COLUMN_I64:
             rc = sqlite3_bind_int64(st, place, *(const instant_s *)at);
             break;
         case COLUMN_REAL:
@@ -213,7 +214,7 @@ static int read_column(sqlite3_stmt *st, int i, enum column_type type, struct ar
         if ((r = read_number(st, i, 1, &value)) == 0)
             *(bool *)at = value == 1;
         return r;
-    case COLUMN_INSTANT:
+    case COLUMN_I64:
         return read_number(st, i, INT64_MAX, at);
     case COLUMN_REAL:
         *(double *)at = sqlite3_column_type(st, i) == SQLITE_NULL ? UNKNOWN : sqlite3_column_double(st, i);

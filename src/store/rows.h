@@ -12,7 +12,7 @@ enum column_type {
     COLUMN_U64,
     COLUMN_U32,
     COLUMN_BOOL,
-    COLUMN_INSTANT,
+    COLUMN_I64,  /* an instant or a duration */
     COLUMN_REAL, /* UNKNOWN is NULL */
     COLUMN_TEXT, /* may be NULL. From here on they are kept as text */
     COLUMN_STATE,

@@ -39,7 +39,8 @@ static const char *const scripts[] = {
     "CREATE TABLE passes ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, trigger TEXT NOT NULL,"
     " imbalance_before REAL, imbalance_after REAL, target REAL,"
-    " recommendations INTEGER NOT NULL, faults INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+    " recommendations INTEGER NOT NULL, faults INTEGER NOT NULL, decide_us INTEGER NOT NULL,"
+    " bytes INTEGER NOT NULL,"
     " snapshot_size INTEGER, snapshot BLOB, plan_size INTEGER, plan BLOB);"
     "CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;",
 };

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tree import ROOT, end, files, text_of
 
-PACKAGES = 'libcurl libxml-2.0 jansson sqlite3 libcyaml libsystemd cmocka'.split()
+PACKAGES = 'libcurl libxml-2.0 jansson sqlite3 libsystemd cmocka'.split()
 flags = subprocess.run(['pkg-config', '--cflags', *PACKAGES], capture_output=True, text=True, check=True).stdout.split()
 
 

@@ -16,6 +16,7 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
     b->keep0 = arena_array(a, double, l->n_on);
     b->shift0 = arena_array(a, double, l->n_on);
     for (int r = 0; r < RES_COUNT; r++) {
+        b->largest[r] = arena_array(a, double, l->n_on);
         double largest = 0;
         double inverse_max = 0;
         double inverse_min = NO_LIMIT;
@@ -32,7 +33,7 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
     bounds_forget_all(b);
 }
 
-void bounds_set(struct bounds *b, uint32_t slot, double gain, double positive)
+static void set_bound(struct bounds *b, uint32_t slot, double gain, double positive)
 {
     b->gain[slot] = gain;
     b->positive[slot] = positive;
@@ -41,9 +42,22 @@ void bounds_set(struct bounds *b, uint32_t slot, double gain, double positive)
     b->shift0[slot] = b->shift;
 }
 
+void bounds_set(struct bounds *b, uint32_t slot, double gain, double positive,
+                const double largest[RES_COUNT])
+{
+    set_bound(b, slot, gain, positive);
+    for (int r = 0; r < RES_COUNT; r++)
+        b->largest[r][slot] = largest[r];
+}
+
+void bounds_lower(struct bounds *b, uint32_t slot, double gain)
+{
+    set_bound(b, slot, gain, b->positive[slot]);
+}
+
 void bounds_forget(struct bounds *b, uint32_t slot)
 {
-    bounds_set(b, slot, NO_LIMIT, 0);
+    set_bound(b, slot, NO_LIMIT, 0);
 }
 
 static double distance(const struct layout *l, int r, uint32_t slot)
@@ -108,6 +122,45 @@ static bool has_witness(struct bounds *b, const struct targets *t, uint32_t slot
     return true;
 }
 
+/* The most that any unit of `slot` could gain on the host `to`: for each resource by itself the part of its
+ * largest unit that would fill the gap best. What a part e of demand does to n times the variance is A e² + B
+ * e. */
+static double gain_between(const struct bounds *b, uint32_t slot, uint32_t to)
+{
+    const struct layout *l = b->l;
+    double n = l->n_on;
+    double gain = 0;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double from_inverse = l->inverse[r][slot];
+        double to_inverse = l->inverse[r][to];
+        double shift = to_inverse - from_inverse;
+        double square = from_inverse * from_inverse + to_inverse * to_inverse - shift * shift / n;
+        double linear =
+            2 * (l->norm[r][to] * to_inverse - l->norm[r][slot] * from_inverse - l->sum[r] / n * shift);
+        double best = linear < 0 ? -linear / (2 * square) : 0;
+        double part = best < b->largest[r][slot] ? best : b->largest[r][slot];
+        double variance = b->sigma[r] * b->sigma[r] + (square * part + linear) * part / n;
+        gain += b->weight[r] * (b->sigma[r] - sqrt(variance > 0 ? variance : 0));
+    }
+    return gain * (1 + SLACK) + SLACK * SLACK;
+}
+
+/* `to` has become a better destination than any other of its class. */
+static void raise_towards(struct bounds *b, uint32_t to)
+{
+    for (uint32_t i = 0; i < b->l->n_on; i++) {
+        if (i == to || b->gain[i] == NO_LIMIT)
+            continue;
+        double there = gain_between(b, i, to);
+        double positive = b->positive[i] * b->grow / b->grow0[i];
+        if (there > bounds_now(b, i))
+            set_bound(b, i, there, there > positive ? there : positive);
+        else if (there > positive)
+            set_bound(b, i, bounds_now(b, i), there);
+    }
+}
+
 /* (σ0 + √(σ0² + δ)) / (σ1 + √(σ1² + δ)) */
 static double factor(double sigma0, double sigma1, double delta)
 {
@@ -132,7 +185,7 @@ static bool carry(struct bounds *b, double *ret_grow, double *ret_keep, double *
         double dev = b->spread[r];
         double part = b->part_max[r];
         double uneven = b->uneven[r];
-        double down = (2 * dev * dev + uneven * uneven / n) / n;
+        double down = (fmin(2 * dev * dev, 4 * part * dev) + uneven * uneven / n) / n;
         double up = (2 * part * part + 4 * part * dev) / n;
         double drift = 2 * uneven * moved / (n * n);
         if (down + drift >= VARIANCE_PART * fmin(variance, b->sigma[r] * b->sigma[r]))
@@ -165,8 +218,7 @@ void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from,
             b->spread[r] = fmax(b->spread[r], distance(l, r, from));
     }
     layout_weights(l, weight);
-    bool same_weights = weight[RES_CPU] == b->weight[RES_CPU];
-    if (!same_weights || !carry(b, &grow, &keep, &shift) || (from < l->n_on && !has_witness(b, t, from))) {
+    if (weight[RES_CPU] != b->weight[RES_CPU] || !carry(b, &grow, &keep, &shift)) {
         bounds_forget_all(b);
         return;
     }
@@ -174,6 +226,9 @@ void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from,
     b->keep *= keep;
     b->shift += shift;
     bounds_forget(b, to);
-    if (from < l->n_on)
-        bounds_forget(b, from);
+    if (from >= l->n_on)
+        return;
+    bounds_forget(b, from);
+    if (!has_witness(b, t, from))
+        raise_towards(b, from);
 }

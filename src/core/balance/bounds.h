@@ -25,6 +25,7 @@
 struct bounds {
     const struct layout *l;
     double *gain, *positive;        /* by slot, as they were found; gain is NO_LIMIT where nothing is known */
+    double *largest[RES_COUNT];     /* by slot: the demand of its largest unit that may be moved */
     double *grow0, *keep0, *shift0; /* by slot: the three below at that time */
     double grow, keep, shift;       /* Π F, Π f, Σ additions, so far */
     double part_max[RES_COUNT];     /* the largest unit, as a part of the smallest host */
@@ -39,8 +40,12 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a);
 /* A move has been made from one slot to another: what was known is carried forward, or dropped. */
 void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from, uint32_t to);
 
-/* Records what a look at the slot found. */
-void bounds_set(struct bounds *b, uint32_t slot, double gain, double positive);
+/* Records what a look at the slot found; largest: see above. */
+void bounds_set(struct bounds *b, uint32_t slot, double gain, double positive,
+                const double largest[RES_COUNT]);
+
+/* A closer look has found a lower bound on what was just recorded. */
+void bounds_lower(struct bounds *b, uint32_t slot, double gain);
 
 /* Nothing is known about the slot, or about any. */
 void bounds_forget(struct bounds *b, uint32_t slot);

@@ -8,10 +8,9 @@
 /* Imbalance is far above the target when it is this many times as high. */
 #define GOODNESS_FAR 1.5
 
-static double positive(double x)
-{
-    return x > 0 ? x : 0;
-}
+/* A gain far below any other, yet finite: bounds are multiplied and added to. */
+#define NOTHING (-1e9)
+#define ROUNDING 1e-13
 
 /* An average VM is 1 / V of the load; the imbalance that one move can undo is of that order. */
 static double goodness_of(const struct layout *l)
@@ -48,22 +47,6 @@ void climb_restart(struct climb *c)
     bounds_forget_all(&c->bounds);
 }
 
-/* What the resources that become better contribute at the corner of the coldest hosts: bounds.h's positive
- * part. */
-static double positive_part(const struct climb *c, const struct trial *t, const struct target_class *tc,
-                            const struct target_node *corner)
-{
-    double sum = 0;
-
-    for (int r = 0; r < RES_COUNT; r++) {
-        double part = t->demand[r] * tc->inverse[r];
-        double mean = (t->sum[r] + part) / t->n;
-        double variance = (t->sum_squares[r] + (2 * corner->least[r] + part) * part) / t->n - mean * mean;
-        sum += t->weight[r] * positive(c->bounds.sigma[r] - sqrt(positive(variance)));
-    }
-    return sum;
-}
-
 /* Whether the unit is a candidate at all, wherever it might go. */
 static bool may_move(const struct climb *c, uint32_t unit)
 {
@@ -72,68 +55,87 @@ static bool may_move(const struct climb *c, uint32_t unit)
     return !c->l->policy->cost_benefit || forecast_may_pay(c->f, unit);
 }
 
-/* The first, cheap look at a slot: every unit at the corner of the coldest hosts. Returns that bound. */
-static double look_at_corners(struct climb *c, uint32_t slot)
+/* A unit at the corner of the coldest hosts of a class: the gain, and how much of it comes from the resources
+ * that become better (the positive part of bounds.h). */
+static void look_at_corner(const struct climb *c, const struct trial *t, const struct target_class *tc,
+                           double *gain, double *positive)
 {
-    const struct unit_list *list = &c->l->list[slot];
-    double most = -NO_LIMIT;
-    double most_positive = 0;
+    const struct target_node *corner = &c->targets.nodes[tc->first_node + 1];
+    double sum = 0;
+    double sum_positive = 0;
 
-    for (uint32_t i = 0; i < list->n; i++) {
-        c->corner[i] = -NO_LIMIT;
-        if (!may_move(c, list->items[i]))
-            continue;
-        struct trial t;
-        trial_begin(c->l, c->judge.weight, list->items[i], &t);
-        for (uint32_t k = 0; k < c->targets.n_classes; k++) {
-            const struct target_class *tc = &c->targets.classes[k];
-            c->corner[i] = fmax(c->corner[i], targets_corner_gain(&c->targets, &c->judge, &t, k));
-            most_positive =
-                fmax(most_positive, positive_part(c, &t, tc, &c->targets.nodes[tc->first_node + 1]));
-        }
-        most = fmax(most, c->corner[i]);
+    for (int r = 0; r < RES_COUNT; r++) {
+        double part = t->demand[r] * tc->inverse[r];
+        double mean = (t->sum[r] + part) / t->n;
+        double variance = (t->sum_squares[r] + (2 * corner->least[r] + part) * part) / t->n - mean * mean;
+        double falls = t->weight[r] * (c->bounds.sigma[r] - sqrt(variance > 0 ? variance : 0));
+        sum += falls;
+        sum_positive += falls > 0 ? falls : 0;
     }
-    /* far below anything, yet finite: it is multiplied and added to */
-    bounds_set(&c->bounds, slot, most > -NO_LIMIT ? most : -1e9, most_positive);
-    return most;
+    /* the sum of the parts may differ in the last digit from what a trial gives */
+    sum += ROUNDING;
+    *gain = sum > *gain ? sum : *gain;
+    *positive = sum_positive > *positive ? sum_positive : *positive;
 }
 
-/* One unit in full: its real destinations, and the bound that remains of it. */
+/* The first, cheap look at a slot: every unit at the corners. Returns the place of the unit with the most to
+ * gain. */
+static uint32_t look_at_corners(struct climb *c, uint32_t slot)
+{
+    const struct unit_list *list = &c->l->list[slot];
+    uint32_t best = IX_NONE;
+    double positive = 0;
+    double largest[RES_COUNT] = {0};
+
+    for (uint32_t i = 0; i < list->n; i++) {
+        uint32_t u = list->items[i];
+        struct trial t;
+        c->corner[i] = NOTHING;
+        if (!may_move(c, u))
+            continue;
+        trial_begin(c->l, c->judge.weight, u, &t);
+        for (uint32_t k = 0; k < c->targets.n_classes; k++)
+            look_at_corner(c, &t, &c->targets.classes[k], &c->corner[i], &positive);
+        for (int r = 0; r < RES_COUNT; r++)
+            largest[r] = t.demand[r] > largest[r] ? t.demand[r] : largest[r];
+        if (best == IX_NONE || c->corner[i] > c->corner[best])
+            best = i;
+    }
+    bounds_set(&c->bounds, slot, best == IX_NONE ? NOTHING : c->corner[best], positive, largest);
+    return best;
+}
+
+static double needed(const struct climb *c, const struct move *best)
+{
+    return best->unit == IX_NONE ? c->judge.goodness : best->gain;
+}
+
+/* One unit in full: its real destinations, and the bound that remains of it and of those before it. */
 static double look_at_unit(struct climb *c, uint32_t unit, double bound, struct move *best)
 {
     struct trial t;
 
     trial_begin(c->l, c->judge.weight, unit, &t);
     bound = targets_relaxed(&c->targets, &c->judge, &t, c->l->unit_slot[unit], bound);
-    targets_best(&c->targets, &c->judge, &t, unit, best);
+    if (bound >= needed(c, best))
+        targets_best(&c->targets, &c->judge, &t, unit, best);
     return bound;
 }
 
-/* The second, thorough look: the units in question one by one, the most promising first. */
+/* The second, thorough look: the units that could hold the best move, the most promising one first. What the
+ * others could gain at most stands in the bound that remains. */
 static void look_at_slot(struct climb *c, uint32_t slot, struct move *best)
 {
     const struct unit_list *list = &c->l->list[slot];
-    double corner_bound = look_at_corners(c, slot);
-    double needed = best->unit == IX_NONE ? c->judge.goodness : best->gain;
+    uint32_t first = look_at_corners(c, slot);
 
-    if (corner_bound < needed || !(corner_bound > 0))
+    if (first == IX_NONE || c->corner[first] < needed(c, best) || !(c->corner[first] > 0))
         return;
-    double bound = -1e9;
-    for (;;) {
-        uint32_t next = IX_NONE;
-        for (uint32_t i = 0; i < list->n; i++)
-            if (c->corner[i] > -NO_LIMIT && (next == IX_NONE || c->corner[i] > c->corner[next]))
-                next = i;
-        if (next == IX_NONE)
-            break;
-        needed = best->unit == IX_NONE ? c->judge.goodness : best->gain;
-        /* what is left can neither be the best move nor raise the bound */
-        if (c->corner[next] <= bound && c->corner[next] < needed)
-            break;
-        bound = look_at_unit(c, list->items[next], bound, best);
-        c->corner[next] = -NO_LIMIT;
-    }
-    bounds_set(&c->bounds, slot, bound, c->bounds.positive[slot]);
+    double bound = look_at_unit(c, list->items[first], NOTHING, best);
+    for (uint32_t i = 0; i < list->n; i++)
+        if (i != first && (c->corner[i] > bound || c->corner[i] >= needed(c, best)))
+            bound = look_at_unit(c, list->items[i], bound, best);
+    bounds_lower(&c->bounds, slot, bound);
 }
 
 struct move climb_step(struct climb *c)
@@ -154,8 +156,7 @@ struct move climb_step(struct climb *c)
                 most = bound;
             }
         }
-        double needed = best.unit == IX_NONE ? c->judge.goodness : best.gain;
-        if (next == IX_NONE || most < needed || !(most > 0))
+        if (next == IX_NONE || most < needed(c, &best) || !(most > 0))
             return best;
         c->looked[next] = true;
         look_at_slot(c, next, &best);

@@ -199,14 +199,6 @@ static double box_gain(const struct judge *j, const struct trial *trial, const s
     return j->imbalance - trial_imbalance(trial, box->least, c->inverse);
 }
 
-double targets_corner_gain(const struct targets *t, const struct judge *j, const struct trial *trial,
-                           uint32_t class_ix)
-{
-    const struct target_class *c = &t->classes[class_ix];
-
-    return box_gain(j, trial, c, &t->nodes[c->first_node + 1]);
-}
-
 /* A walk through a tree, the more promising child first. */
 struct walk {
     uint32_t node[STACK_MAX];

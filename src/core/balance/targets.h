@@ -45,10 +45,6 @@ void targets_update(struct targets *t, uint32_t slot);
 /* Builds the trees anew if that has become worth it. */
 void targets_refresh(struct targets *t);
 
-/* The most that a unit could gain on any host of the class, if there were one at the corner of them all. */
-double targets_corner_gain(const struct targets *t, const struct judge *j, const struct trial *trial,
-                           uint32_t class_ix);
-
 /* The greatest gain of the unit over all hosts but `except`, whatever rules or memory say, if it is greater
  * than floor; else floor. */
 double targets_relaxed(const struct targets *t, const struct judge *j, const struct trial *trial,

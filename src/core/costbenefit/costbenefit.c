@@ -169,6 +169,8 @@ void forecast_init(struct forecast *f, const struct layout *l, double *const dem
         for (int r = 0; r < RES_COUNT; r++)
             f->least[r][u] = cost[r];
     }
+    for (uint32_t u = 0; u < l->n_units; u++)
+        f->stable_most = fmax(f->stable_most, f->unit_stable_s[u]);
     for (uint32_t i = 0; i < l->n_slots; i++)
         set_shortfall(f, i);
     layout_weights(l, f->weight);
@@ -230,17 +232,23 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
     ret->worse = over_capacity(f, worse);
 }
 
+/* The most there can be to gain: what the source is relieved of, as if the destination did not feel it. */
 bool forecast_may_pay(const struct forecast *f, uint32_t unit)
 {
     uint32_t s = f->l->unit_slot[unit];
-    double most[RES_COUNT];
-    double least[RES_COUNT];
+    double horizon = (double)f->l->policy->horizon_s;
+    double net = 0;
 
     for (int r = 0; r < RES_COUNT; r++) {
         const struct outlook *u = &f->unit[r][unit];
-        double worst_stay = positive(f->slot[r][s].min - u->min + u->max - capacity_of(f, r, s));
-        most[r] = fmax(f->slot_shortfall[r][s], worst_stay) * (double)f->l->policy->horizon_s;
-        least[r] = f->least[r][unit];
+        struct outlook left = plus(f->slot[r][s], u, -1);
+        double capacity = capacity_of(f, r, s);
+        double worst = positive(left.min + u->max - capacity) - positive(left.min - capacity);
+        double now = f->slot_shortfall[r][s];
+        /* the product with the time is largest at one of its ends */
+        double relief = now > 0 ? positive(now - shortfall_of(f, &left, r, s)) * f->stable_most : 0;
+        double most = relief + worst * horizon;
+        net += f->weight[r] * (most * MARGIN - f->least[r][unit]) / f->capacity[r];
     }
-    return over_capacity(f, most) * MARGIN > over_capacity(f, least);
+    return net > 0;
 }

@@ -1,0 +1,204 @@
+/* The configuration file: for each way to be wrong the line and the sentence. */
+#include "unit.h"
+
+#include "config/config.h"
+#include "config/suggest.h"
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SIM "cluster: a\nsource: {kind: sim}\n"
+
+static const struct {
+    const char *text;
+    const char *sentence; /* what it begins with */
+} wrong[] = {
+    /* the shape of the file */
+    {"", "f.yaml:1: cluster is missing, expected the cluster's name"},
+    {"# only words\n", "f.yaml:1: cluster is missing"},
+    {"---\n", "f.yaml:1: cluster is missing"},
+    {"just words\n", "f.yaml:1: this is not a list of settings, expected `key: value`"},
+    {"- a\n- b\n", "f.yaml:1: this is not a list of settings"},
+    {SIM "---\ncluster: b\n", "f.yaml:3: a second document begins here"},
+    {SIM "cluster: b\n", "f.yaml:3: \"cluster\" is given twice (first in line 1), expected it once"},
+    {"cluster: &x a\nsource: *x\n", "f.yaml:2: an alias (*...) has no place here"},
+    {"cluster: !!str a\n", "f.yaml:1: a tag (!...) has no place here"},
+    {"cluster: a\n[1, 2]: b\n", "f.yaml:2: "},
+    {"? {a: b}\n: c\n", "f.yaml:1: this cannot be a key, expected a word"},
+    {"cluster: a\nsource:\n\tkind: sim\n", "f.yaml:3: not valid YAML: "},
+    {"cluster: 'a\n", "f.yaml:2: not valid YAML: "},
+    {"cluster: \"a\\0b\"\n", "f.yaml:1: a NUL byte has no place in a value"},
+    {"\"clus\\nter\": a\n", "f.yaml:1: a key has a control character in it"},
+    {"cluster: a\nx: \x01\n", "f.yaml:2: this is not text: control characters are not allowed"},
+    {"cluster: \xff\xfe\n", "f.yaml:1: this is not text: "},
+    {"a: {b: {c: {d: {e: {f: {g: {h: {i: {j: {k: {l: {m: {n: {o: {p: {q: 1}}}}}}}}}}}}}}}}}\n",
+     "f.yaml:1: nested too deeply"},
+    {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+     "f.yaml:1: nested too deeply"},
+    /* keys */
+    {SIM "intervall_s: 5\n", "f.yaml:3: \"intervall_s\" is not a known key, did you mean \"interval_s\"?"},
+    {SIM "Cluster: b\n", "f.yaml:3: \"Cluster\" is not a known key, did you mean \"cluster\"?"},
+    {SIM "\n\nsorce: {}\n", "f.yaml:5: \"sorce\" is not a known key, did you mean \"source\"?"},
+    {SIM "dpm:\n  targt: 5\n", "f.yaml:4: \"dpm.targt\" is not a known key, did you mean \"target\"?"},
+    {SIM "dpm:\n  sleepiness: 5\n",
+     "f.yaml:4: \"dpm.sleepiness\" is not a known key, expected one of the keys of dpm"},
+    {SIM "url: x\n", "f.yaml:3: \"url\" is not a known key, did you mean \"source.url\"?"},
+    {SIM "dpm.enabled: true\n", "f.yaml:3: \"dpm.enabled\" is not a known key, expected it nested, \"dpm:\""},
+    {SIM "colour: red\n",
+     "f.yaml:3: \"colour\" is not a known key, expected one of those in conf/ballast.yaml"},
+    {SIM "<<: {a: b}\n", "f.yaml:3: \"<<\" is not a known key"},
+    {SIM "'': {a: b}\n", "f.yaml:3: \"\" is not a known key"},
+    /* sections and single values */
+    {"cluster: a\nsource: sim\n", "f.yaml:2: source is a single value, expected a section"},
+    {SIM "dpm: [enabled]\n", "f.yaml:3: dpm is a list, expected a section"},
+    {"cluster: {name: a}\n", "f.yaml:1: cluster is a section, expected a single value"},
+    {"cluster: [a]\n", "f.yaml:1: cluster is a list, expected a single value"},
+    {"cluster:\n", "f.yaml:1: cluster has no value"},
+    {"cluster: ''\n", "f.yaml:1: cluster has no value"},
+    {"cluster: ~\n", "f.yaml:1: cluster has no value"},
+    {"cluster: null\n", "f.yaml:1: cluster has no value"},
+    {"cluster: \"a\\tb\"\n", "f.yaml:1: cluster has a control character in it, expected text on one line"},
+    {SIM "interval_s: [5]\n", "f.yaml:3: interval_s is a list, expected a single value"},
+    /* settings of a pass: policy_set() has the ranges */
+    {SIM "interval_s: 0\n", "f.yaml:3: interval_s: 0 is out of range, expected "},
+    {SIM "interval_s: soon\n", "f.yaml:3: interval_s: \"soon\" is not a number, expected "},
+    {SIM "interval_s: \"300\"\n",
+     "f.yaml:3: interval_s is text in quotes, expected the value without quotes"},
+    {SIM "interval_s: 1.5\n", "f.yaml:3: interval_s: 1.5 has a fraction, expected "},
+    {SIM "interval_s: .nan\n", "f.yaml:3: interval_s: "},
+    {SIM "migration_threshold: 6\n", "f.yaml:3: migration_threshold: 6 is out of range, expected "},
+    {SIM "automation: automatic\n",
+     "f.yaml:3: automation: \"automatic\" is not one of its words, expected manual"},
+    {SIM "cost_benefit: yes\n", "f.yaml:3: cost_benefit: \"yes\" is not true or false"},
+    {SIM "dpm:\n  enabled: 1\n", "f.yaml:4: dpm.enabled: \"1\" is not true or false"},
+    {SIM "automation: \"a\\nb\"\n", "f.yaml:3: automation is \"a?b\", expected a word or a number"},
+    /* the service's own keys */
+    {"cluster: a\n", "f.yaml:1: source.kind is missing, expected vsphere, sim or file"},
+    {"cluster: a\nsource:\n  timeout_s: 5\n", "f.yaml:2: source.kind is missing"},
+    {"cluster: a\nsource: {kind: xen}\n",
+     "f.yaml:2: source.kind is \"xen\", expected vsphere, sim, file, libvirt, proxmox or ovirt"},
+    {"cluster: a\nsource: {kind: libvirt}\n",
+     "f.yaml:2: source.kind libvirt is not in this version of Ballast yet"},
+    {"cluster: a\nsource: {kind: file}\n",
+     "f.yaml:2: source.file is missing, expected it because source.kind is file"},
+    {"cluster: a\nsource:\n  kind: vsphere\n", "f.yaml:2: source.url is missing"},
+    {"cluster: a\nsource:\n  kind: vsphere\n  url: vc\n",
+     "f.yaml:4: source.url is \"vc\", expected https or http://HOST[:PORT]"},
+    {"cluster: a\nsource: {url: ftp://vc}\n",
+     "f.yaml:2: source.url is \"ftp://vc\", expected https or http://"},
+    {"cluster: a\nsource: {url: \"https://u:secret@vc/\"}\n",
+     "f.yaml:2: source.url has a user or a password in it, expected them in username and password_file"},
+    {"cluster: a\nsource: {url: \"https:///sdk\"}\n",
+     "f.yaml:2: source.url is \"https:///sdk\", expected HOST"},
+    {"cluster: a\nsource: {url: \"https://a:0/\"}\n", "f.yaml:2: source.url is "},
+    {"cluster: a\nsource: {url: \"https://a:65536/\"}\n", "f.yaml:2: source.url is "},
+    {"cluster: a\nsource: {url: \"https://a b/\"}\n", "f.yaml:2: source.url is "},
+    {"cluster: a\nsource: {url: \"https://[::1/\"}\n", "f.yaml:2: source.url is "},
+    {"cluster: a\nsource: {tls_verify: no}\n",
+     "f.yaml:2: source.tls_verify is \"no\", expected true or false"},
+    {"cluster: a\nsource: {tls_verify: 'true'}\n",
+     "f.yaml:2: source.tls_verify is \"true\", expected true or false"},
+    {"cluster: a\nsource: {timeout_s: 0}\n",
+     "f.yaml:2: source.timeout_s is \"0\", expected a whole number from 1 to 3600"},
+    {"cluster: a\nsource: {timeout_s: 99999999999999999999}\n", "f.yaml:2: source.timeout_s is "},
+    {"cluster: a\nsource: {timeout_s: 0x10}\n", "f.yaml:2: source.timeout_s is "},
+    {"cluster: a\nsource: {timeout_s: ' 5'}\n", "f.yaml:2: source.timeout_s is "},
+    {"cluster: a\nsource: {stats: fast}\n",
+     "f.yaml:2: source.stats is \"fast\", expected auto, counters or quick"},
+    {SIM
+     "socket: /aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+     "aaaaaaaaaaaaaaaaaaaaaaaa\n",
+     "f.yaml:3: socket is a path of "},
+    {"cluster: a\nsource:\n  kind: sim\n  ca_file: /nonexistent\n",
+     "f.yaml:4: source.ca_file: /nonexistent cannot be read"},
+    {"cluster: a\nsource:\n  kind: sim\n  password_file: /nonexistent\n",
+     "f.yaml:4: source.password_file: /nonexistent cannot be opened: No such file"},
+    {"cluster: a\nsource:\n  kind: sim\n  password_file: /dev/zero\n",
+     "f.yaml:4: source.password_file: /dev/zero is not a regular file"},
+    /* hosts' power */
+    {SIM "power: {hosts: [a]}\n",
+     "f.yaml:3: power.hosts is a list, expected a section with an entry for each host"},
+    {SIM "power:\n  hosts:\n    h: 5\n", "f.yaml:5: power.hosts.h is a single value, expected a section"},
+    {SIM "power: {hosts: {h: {ipmi: {adress: x}}}}\n",
+     "f.yaml:3: \"power.hosts.h.ipmi.adress\" is not a known key, did you mean \"address\"?"},
+    {SIM "power: {hosts: {h: {ipmi: {username: x}}}}\n", "f.yaml:3: power.hosts.h.ipmi.address is missing"},
+    {SIM "power: {hosts: {h: {ipmi: {address: x, cipher_suite: 18}}}}\n",
+     "f.yaml:3: power.hosts.h.ipmi.cipher_suite is \"18\", expected a whole number from 0 to 17"},
+    {SIM "power: {hosts: {h: {ipmi: {address: x, workarounds: a}}}}\n",
+     "f.yaml:3: power.hosts.h.ipmi.workarounds is a single value, expected a list of words"},
+    {SIM "power: {hosts: {h: {wol: {mac: '02:00:00:00:00:0g'}}}}\n",
+     "f.yaml:3: power.hosts.h.wol.mac is \"02:00:00:00:00:0g\", expected an Ethernet address"},
+    {SIM "mqtt: {url: 'https://b'}\n", "f.yaml:3: mqtt.url is \"https://b\", expected mqtts or mqtt://"},
+};
+
+static void test_wrong(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(wrong); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct config c = {.cluster = "untouched"};
+        struct err err = {0};
+        int r =
+            config_parse("f.yaml", wrong[i].text, strlen(wrong[i].text), CONFIG_FOR_SERVICE, &a, &c, &err);
+
+        if (r != -EINVAL || strncmp(err.text, wrong[i].sentence, strlen(wrong[i].sentence)) != 0)
+            fail_msg("case %zu: %d \"%s\", expected \"%s...\"\n%s", i, r, err.text, wrong[i].sentence,
+                     wrong[i].text);
+        assert_int_equal(err.code, -EINVAL);
+        assert_string_equal(c.cluster, "untouched");
+        assert_null(strstr(err.text, "secret"));
+    }
+}
+
+/* A file just below the limit that is as nasty as it can be ends soon, with a sentence. */
+static void test_bombs(void **state)
+{
+    static const char *const pieces[] = {"a",  "- ", "{",         "[",         "a: ", "\n",
+                                         "? ", "\"", "a: &a b\n", "- - - -\n", "&a "};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(pieces); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        CLEANUP(strbuf_releasep) struct strbuf text;
+        struct config c;
+        struct err err = {0};
+
+        strbuf_init(&text, CONFIG_SIZE_MAX);
+        while (!text.overflow)
+            strbuf_puts(&text, pieces[i]);
+        assert_int_equal(config_parse("f.yaml", text.text, text.len, CONFIG_FOR_SERVICE, &a, &c, &err),
+                         -EINVAL);
+        assert_true(strncmp(err.text, "f.yaml:", 7) == 0);
+        assert_true(arena_size(&a) < 64 * CONFIG_SIZE_MAX);
+    }
+}
+
+static const struct {
+    const char *a, *b;
+    unsigned distance;
+} distances[] = {
+    {"", "", 0},         {"abc", "abc", 0},          {"abc", "", 3},  {"kitten", "sitting", 3},
+    {"abcd", "acbd", 1}, {"interval", "intervl", 1}, {"ab", "ba", 1}, {"x", "yz", 2},
+};
+
+static void test_distances(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(distances); i++) {
+        assert_int_equal(suggest_distance(distances[i].a, distances[i].b), distances[i].distance);
+        assert_int_equal(suggest_distance(distances[i].b, distances[i].a), distances[i].distance);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_distances),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,407 @@
+/* The store: what was put is there again. What goes wrong: store_faults.c. */
+#include "store_place.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static void assert_same_text(const char *a, const char *b)
+{
+    if (!a || !b)
+        assert_ptr_equal(a, b);
+    else
+        assert_string_equal(a, b);
+}
+
+static void assert_same_number(double a, double b)
+{
+    assert_true(a == b || (isnan(a) && isnan(b)));
+}
+
+static void assert_same_action(const struct action_record *a, const struct action_record *b)
+{
+    assert_true(a->id == b->id && a->pass == b->pass && a->state == b->state && a->kind == b->kind);
+    assert_true(a->priority == b->priority && a->reason == b->reason && a->group == b->group);
+    assert_same_text(a->uid, b->uid);
+    assert_same_text(a->vm, b->vm);
+    assert_same_text(a->from, b->from);
+    assert_same_text(a->to, b->to);
+    assert_same_text(a->host, b->host);
+    assert_same_text(a->rule, b->rule);
+    assert_same_text(a->text, b->text);
+    assert_same_text(a->approved_by, b->approved_by);
+    assert_same_text(a->task, b->task);
+    assert_same_text(a->why, b->why);
+    assert_int_equal(a->n_depends_on, b->n_depends_on);
+    for (uint32_t i = 0; i < a->n_depends_on; i++)
+        assert_true(a->depends_on[i] == b->depends_on[i]);
+    assert_same_number(a->imbalance_after, b->imbalance_after);
+    assert_same_number(a->duration_s, b->duration_s);
+    for (int r = 0; r < RES_COUNT; r++) {
+        assert_same_number(a->cost[r], b->cost[r]);
+        assert_same_number(a->benefit[r], b->benefit[r]);
+    }
+    assert_true(a->attempts == b->attempts && a->cancel_asked == b->cancel_asked);
+    assert_true(a->created == b->created && a->seen == b->seen && a->approved == b->approved);
+    assert_true(a->started == b->started && a->ended == b->ended);
+}
+
+/* ---- what is put is there again ---- */
+
+static void test_new(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct stat st;
+
+    (void)state;
+    place_make(&p);
+    mode_t before = umask(0);
+    struct store *s = must_open(&p);
+    struct stored first = must_load(s, &a);
+
+    (void)umask(before);
+    assert_int_equal(strlen(first.instance), 16);
+    assert_true(first.last_action == 0 && first.last_pass == 0 && first.n_actions == 0 && first.n_notes == 0);
+    assert_int_equal(stat(p.state, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    assert_int_equal(stat(p.db, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    store_close(s);
+    s = must_open(&p);
+    assert_string_equal(must_load(s, &a).instance, first.instance);
+    store_close(s);
+    remove_all(p.dir);
+}
+
+static void test_actions(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    struct action_record ended = full, twin = bare;
+    struct action_record *list;
+    size_t n;
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
+    assert_int_equal(store_sqlite.put_action(s, &bare, &err), 0);
+    store_close(s);
+    s = must_open(&p);
+    struct stored all = must_load(s, &a);
+
+    assert_int_equal(all.n_actions, 2);
+    assert_int_equal(all.last_action, 8);
+    assert_same_action(&all.actions[0], &full);
+    assert_same_action(&all.actions[1], &bare);
+    ended.state = ACTION_DONE;
+    ended.ended = 3000;
+    assert_int_equal(store_sqlite.put_action(s, &ended, &err), 0);
+    all = must_load(s, &a);
+    assert_int_equal(all.n_actions, 2);
+    assert_same_action(&all.actions[0], &ended);
+    assert_int_equal(store_sqlite.load(s, 3001, 0, &a, &all, &err), 0);
+    assert_int_equal(all.n_actions, 1); /* ended before: not needed any more */
+    assert_int_equal(store_sqlite.list_ended(s, 10, &a, &list, &n, &err), 0);
+    assert_int_equal(n, 1);
+    assert_same_action(&list[0], &ended);
+    twin.id = 9; /* the uid of another one: refused, and the other one stays */
+    assert_int_equal(store_sqlite.put_action(s, &twin, &err), -EINVAL);
+    assert_int_equal(must_load(s, &a).n_actions, 2);
+    store_close(s);
+    remove_all(p.dir);
+}
+
+static void test_numbers_are_given_once(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    struct action_record ended = bare;
+    const struct retention keep = {.samples_before = 0, .ended_before = 5000, .passes_kept = 0};
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    ended.ended = 4000;
+    ended.state = ACTION_REJECTED;
+    assert_int_equal(store_sqlite.put_action(s, &ended, &err), 0);
+    assert_int_equal(
+        store_sqlite.put_pass(
+            s, &(struct pass_record){.id = 12, .trigger = "run", .snapshot = "{}", .plan = "{}"}, &err),
+        0);
+    assert_int_equal(store_sqlite.prune(s, &keep, &err), 0);
+    store_close(s);
+    s = must_open(&p);
+    struct stored all = must_load(s, &a);
+
+    assert_int_equal(all.n_actions, 0);
+    assert_int_equal(all.last_action, 8);
+    assert_int_equal(all.last_pass, 12);
+    store_close(s);
+    remove_all(p.dir);
+}
+
+static void test_the_rest(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    const struct migration_record m = {.action = 7,
+                                       .vm = "v",
+                                       .from = "a",
+                                       .to = "b",
+                                       .started = 10,
+                                       .ended = 20,
+                                       .mem_mb = UNKNOWN,
+                                       .ok = true};
+    const struct sample_record samples[] = {
+        {.vm = "b", .time = 100, .demand = {1, 2}},
+        {.vm = "a", .time = 100, .demand = {3, 4.5}},
+        {.vm = "a", .time = 50, .demand = {5, 6}},
+    };
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    assert_int_equal(store_sqlite.put_migration(s, &m, &err), 0);
+    assert_int_equal(store_sqlite.put_samples(s, samples, 3, &err), 0);
+    assert_int_equal(store_sqlite.put_samples(s, samples, 3, &err), 0); /* again: replaced, not refused */
+    assert_int_equal(store_sqlite.put_samples(s, NULL, 0, &err), 0);
+    assert_int_equal(store_sqlite.put_note(s, "frozen", "1000", &err), 0);
+    assert_int_equal(store_sqlite.put_note(s, "frozen", "2000", &err), 0);
+    assert_int_equal(store_sqlite.put_note(s, "gone", "x", &err), 0);
+    assert_int_equal(store_sqlite.put_note(s, "gone", NULL, &err), 0);
+    store_close(s);
+    s = must_open(&p);
+    struct stored all = must_load(s, &a);
+
+    assert_int_equal(all.n_migrations, 1);
+    assert_string_equal(all.migrations[0].to, "b");
+    assert_true(isnan(all.migrations[0].mem_mb) && all.migrations[0].ok && all.migrations[0].ended == 20);
+    assert_int_equal(all.n_samples, 3);
+    assert_string_equal(all.samples[0].vm, "a");
+    assert_true(all.samples[0].time == 50 && all.samples[1].time == 100);
+    assert_true(all.samples[1].demand[RES_MEM] == 4.5);
+    assert_string_equal(all.samples[2].vm, "b");
+    assert_int_equal(all.n_notes, 1);
+    assert_string_equal(all.notes[0].value, "2000");
+    assert_int_equal(
+        store_sqlite.prune(s, &(struct retention){.samples_before = 60, .ended_before = 21, .passes_kept = 9},
+                           &err),
+        0);
+    all = must_load(s, &a);
+    assert_int_equal(all.n_samples, 2);
+    assert_int_equal(all.n_migrations, 0);
+    store_close(s);
+    remove_all(p.dir);
+}
+
+static void put_pass(struct store *s, uint64_t id, const char *snapshot)
+{
+    struct err err = {0};
+    const struct pass_record pass = {.id = id,
+                                     .time = (instant_s)(id * 300),
+                                     .trigger = "interval",
+                                     .imbalance_before = 0.25,
+                                     .imbalance_after = 0.125,
+                                     .target = 0.05,
+                                     .n_recommendations = 3,
+                                     .n_faults = 1,
+                                     .decide_us = 1234,
+                                     .snapshot = snapshot,
+                                     .plan = "{\"plan\": 1}"};
+    int r = store_sqlite.put_pass(s, &pass, &err);
+
+    if (r < 0)
+        print_error("%s\n", err.text);
+    assert_int_equal(r, 0);
+}
+
+static void test_passes(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    struct pass_record *list, pass;
+    size_t n;
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    for (uint64_t id = 1; id <= 5; id++)
+        put_pass(s, id, id == 3 ? "" : "{\"snapshot\": \"\xc3\xa9\"}");
+    assert_int_equal(store_sqlite.list_passes(s, 3, &a, &list, &n, &err), 0);
+    assert_int_equal(n, 3);
+    assert_true(list[0].id == 5 && list[2].id == 3 && list[0].time == 1500 && !list[0].snapshot);
+    assert_int_equal(store_sqlite.get_pass(s, 2, &a, &pass, &err), 0);
+    assert_string_equal(pass.snapshot, "{\"snapshot\": \"\xc3\xa9\"}");
+    assert_string_equal(pass.plan, "{\"plan\": 1}");
+    assert_string_equal(pass.trigger, "interval");
+    assert_true(pass.n_recommendations == 3 && pass.n_faults == 1 && pass.decide_us == 1234 &&
+                pass.imbalance_after == 0.125);
+    assert_int_equal(store_sqlite.get_pass(s, 3, &a, &pass, &err), 0);
+    assert_string_equal(pass.snapshot, "");
+    assert_int_equal(store_sqlite.get_pass(s, 77, &a, &pass, &err), -ENOENT);
+    assert_int_equal(store_sqlite.prune(s, &(struct retention){.passes_kept = 2}, &err), 0);
+    assert_int_equal(store_sqlite.list_passes(s, 10, &a, &list, &n, &err), 0);
+    assert_int_equal(n, 2);
+    assert_true(list[1].id == 4);
+    assert_int_equal(must_load(s, &a).last_pass, 5);
+    store_close(s);
+    tamper(
+        &p,
+        "UPDATE passes SET snapshot = x'0102' WHERE id = 4; UPDATE passes SET plan_size = -1 WHERE id = 5");
+    s = must_open(&p);
+    assert_int_equal(store_sqlite.get_pass(s, 4, &a, &pass, &err), -EIO);
+    assert_non_null(strstr(err.text, "damaged pass"));
+    assert_int_equal(store_sqlite.get_pass(s, 5, &a, &pass, &err), -EIO);
+    store_close(s);
+    remove_all(p.dir);
+}
+
+/* Noise does not shrink: ten passes of 300 kB do not fit into one MiB, and the newest stay. */
+static void test_passes_fit(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct store *s = NULL;
+    struct err err = {0};
+    struct pass_record *list;
+    size_t n;
+    size_t size = 400000;
+    char *noise = arena_array(&a, char, size + 1);
+    unsigned x = 1;
+
+    (void)state;
+    place_make(&p);
+    assert_int_equal(store_open(p.state, 1, &s, &err), 0);
+    for (size_t i = 0; i < size; i++) {
+        x = x * 1103515245u + 12345u;
+        noise[i] = (char)(1 + (x >> 16) % 255);
+    }
+    for (uint64_t id = 1; id <= 10; id++)
+        put_pass(s, id, noise);
+    assert_int_equal(store_sqlite.list_passes(s, 100, &a, &list, &n, &err), 0);
+    assert_int_equal(n, 2);
+    assert_true(list[0].id == 10 && list[1].id == 9);
+    store_close(s);
+    assert_int_equal(store_open(p.state, 0, &s, &err), 0);
+    put_pass(s, 11, noise); /* too large for all there is: kept all the same */
+    assert_int_equal(store_sqlite.list_passes(s, 100, &a, &list, &n, &err), 0);
+    assert_int_equal(n, 1);
+    assert_true(list[0].id == 11);
+    store_close(s);
+    remove_all(p.dir);
+}
+
+static void test_transactions(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    struct action_record twin = bare;
+    const struct sample_record sample = {.vm = "a", .time = 1, .demand = {1, 1}};
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    assert_int_equal(store_sqlite.begin(s, &err), 0);
+    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
+    assert_int_equal(store_sqlite.put_samples(s, &sample, 1, &err), 0);
+    store_sqlite.rollback(s);
+    struct stored all = must_load(s, &a);
+
+    assert_true(all.n_actions == 0 && all.n_samples == 0 && all.last_action == 0);
+    assert_int_equal(store_sqlite.begin(s, &err), 0);
+    assert_int_equal(store_sqlite.put_action(s, &bare, &err), 0);
+    assert_int_equal(store_sqlite.put_samples(s, &sample, 1, &err), 0);
+    put_pass(s, 1, "{}");
+    twin.id = 9;
+    assert_int_equal(store_sqlite.put_action(s, &twin, &err), -EINVAL); /* takes only itself back */
+    assert_int_equal(store_sqlite.commit(s, &err), 0);
+    all = must_load(s, &a);
+    assert_true(all.n_actions == 1 && all.n_samples == 1 && all.last_pass == 1);
+    assert_int_equal(store_sqlite.begin(s, &err), 0); /* and closed without a commit */
+    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
+    store_close(s);
+    s = must_open(&p);
+    assert_int_equal(must_load(s, &a).n_actions, 1);
+    store_close(s);
+    remove_all(p.dir);
+}
+
+/* ---- size ---- */
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* An hour of a large cluster: prints what a pass costs. */
+static void test_many_samples(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    size_t n = getenv("BALLAST_TEST_SLOW") ? 1000 : 20000;
+    struct sample_record *samples = arena_array(&a, struct sample_record, n);
+    double put_s = 0, prune_s = 0;
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    for (size_t i = 0; i < n; i++)
+        samples[i] =
+            (struct sample_record){.vm = arena_printf(&a, "vm-%06zu", i), .demand = {(double)i, 2048}};
+    for (instant_s pass = 0; pass < 15; pass++) {
+        for (size_t i = 0; i < n; i++)
+            samples[i].time = 1000000 + pass * 300;
+        double t0 = seconds();
+
+        assert_int_equal(store_sqlite.put_samples(s, samples, n, &err), 0);
+        double t1 = seconds();
+        const struct retention keep = {.samples_before = 1000000 + pass * 300 - 3600, .passes_kept = 10};
+
+        assert_int_equal(store_sqlite.prune(s, &keep, &err), 0);
+        put_s += t1 - t0;
+        prune_s += seconds() - t1;
+    }
+    double t0 = seconds();
+    struct stored all = must_load(s, &a);
+
+    print_message("%zu VMs: put %.3f s, prune %.3f s a pass; load of the hour %.2f s\n", n, put_s / 15,
+                  prune_s / 15, seconds() - t0);
+    assert_int_equal(all.n_samples, 13 * n);
+    store_close(s);
+    remove_all(p.dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_new),
+        cmocka_unit_test(test_actions),
+        cmocka_unit_test(test_numbers_are_given_once),
+        cmocka_unit_test(test_the_rest),
+        cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_passes_fit),
+        cmocka_unit_test(test_transactions),
+        cmocka_unit_test(test_many_samples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
