@@ -152,6 +152,14 @@ static void map_hosts(struct map *m)
     }
 }
 
+/* The hosts that vCenter counts: running and not in maintenance yet. */
+static bool is_effective(const struct seen_host *h)
+{
+    enum host_state st = h->is.state;
+
+    return st == HOST_ON || st == HOST_ENTERING_MAINTENANCE || st == HOST_ENTERING_STANDBY;
+}
+
 /* vCenter tells what is left for VMs of all hosts together; each host gives its part of the difference. */
 static void map_reserved(struct map *m)
 {
@@ -160,7 +168,7 @@ static void map_reserved(struct map *m)
     for (int r = 0; r < RES_COUNT; r++) {
         double total = 0;
         for (size_t i = 0; i < inv->n_hosts; i++)
-            total += inv->hosts[i].is.state == HOST_ON ? inv->hosts[i].is.total[r] : 0;
+            total += is_effective(&inv->hosts[i]) ? inv->hosts[i].is.total[r] : 0;
         double effective = m->s->effective[r];
         if (isnan(effective) || effective > total || effective < EFFECTIVE_LEAST * total)
             continue;
