@@ -95,8 +95,8 @@ static enum exit_code judge(const char *path, json_t *reply)
 
 enum exit_code client_call(const char *path, json_t *request, json_t **ret)
 {
-    CLEANUP(strbuf_releasep) struct strbuf line;
-    CLEANUP(strbuf_releasep) struct strbuf answer;
+    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    CLEANUP(strbuf_releasep) struct strbuf answer = {0};
     CLEANUP(freep) char *text = json_dumps(request, JSON_COMPACT);
     CLEANUP(closep) int fd = -1;
     enum exit_code code;

@@ -24,7 +24,7 @@
  * or the default. */
 enum exit_code client_call(const char *path, json_t *request, json_t **ret);
 
-/* ---- reading replies: what is not there, or is of another type, is nothing ---- */
+/* ---- reading replies: what is not there, or is of another type, is nothing ------------------- */
 
 const char *reply_text(const json_t *object, const char *key); /* NULL */
 double reply_number(const json_t *object, const char *key);    /* UNKNOWN */
@@ -33,7 +33,7 @@ int64_t reply_int(const json_t *object, const char *key);      /* 0 */
 /* The reply (or one member of it) as it came, for --format json. */
 void reply_dump(const json_t *value, struct strbuf *out);
 
-/* ---- a verb that asks one thing and shows it ---- */
+/* ---- a verb that asks one thing and shows it ------------------------------------------------- */
 
 /* Calls, and prints: the reply's member `key` (all of it, if NULL) as JSON, or what show() makes of it. */
 enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,

@@ -15,8 +15,7 @@ static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu", [RES_MEM] = "
 static const char *const source_words[] = {
     [SOURCE_UNKNOWN] = "unknown", [SOURCE_UP] = "up", [SOURCE_LOST] = "lost"};
 
-/* ---- beginnings and ends
- * --------------------------------------------------------------------------------------- */
+/* ---- beginnings and ends --------------------------------------------------------------------- */
 
 static void open_reply(struct json_writer *w, struct strbuf *out)
 {
@@ -52,8 +51,7 @@ static void put_instant(struct json_writer *w, const char *key, instant_s t)
     json_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
 }
 
-/* ---- names beside ids
- * -------------------------------------------------------------------------------------------- */
+/* ---- names beside ids ------------------------------------------------------------------------ */
 
 static const char *vm_name(const struct snapshot *s, const char *id)
 {
@@ -106,9 +104,7 @@ static void put_action(struct json_writer *w, const struct snapshot *s, const st
     json_end(w);
 }
 
-/* ---- status
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- status ---------------------------------------------------------------------------------- */
 
 static void put_source(struct json_writer *w, const struct engine_status *st, instant_s now)
 {
@@ -189,8 +185,7 @@ static void put_status(struct json_writer *w, const struct engine *e, instant_s 
     json_end(w);
 }
 
-/* ---- hosts, VMs, pools
- * ------------------------------------------------------------------------------------------------ */
+/* ---- hosts, VMs, pools ----------------------------------------------------------------------- */
 
 /* What of each VM counts now, and what it is entitled to; both by index. */
 struct shares_of {
@@ -345,7 +340,7 @@ static int put_cluster(struct json_writer *w, const struct engine *e, enum reque
  */
 static int put_snapshot(struct json_writer *w, const struct engine *e, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text;
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
     const struct plan *plan = engine_plan(e);
     const struct snapshot *s;
     int r = need_snapshot(e, &s, err);
@@ -358,9 +353,7 @@ static int put_snapshot(struct json_writer *w, const struct engine *e, struct er
     return 0;
 }
 
-/* ---- actions
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- actions --------------------------------------------------------------------------------- */
 
 static void put_actions(struct json_writer *w, const struct engine *e)
 {

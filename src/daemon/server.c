@@ -47,8 +47,7 @@ struct server {
     unsigned n_clients;
 };
 
-/* ---- clients
- * -------------------------------------------------------------------------------------------------- */
+/* ---- clients --------------------------------------------------------------------------------- */
 
 static void client_drop(struct client *c)
 {
@@ -264,8 +263,7 @@ void server_each_waiting(struct server *s, void (*each)(void *ctx, struct client
     }
 }
 
-/* ---- the socket
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the socket ------------------------------------------------------------------------------ */
 
 static int make_directory(const char *path, struct err *err)
 {

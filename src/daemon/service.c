@@ -52,30 +52,32 @@ struct service {
     struct outlet outlet;
     struct engine *engine;
     struct server *server;
-    instant_s epoch; /* when the steady clock was 0 */
+    int64_t epoch_us; /* when the steady clock was 0 */
 };
 
-/* ---- time
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
-static int64_t steady_us(void)
+static int64_t read_clock_us(clockid_t clock)
 {
     struct timespec t;
 
-    (void)clock_gettime(CLOCK_BOOTTIME, &t);
+    (void)clock_gettime(clock, &t); /* cannot fail for the clocks below */
     return (int64_t)t.tv_sec * (int64_t)USEC_PER_S + t.tv_nsec / NSEC_PER_USEC;
+}
+
+static int64_t steady_us(void)
+{
+    return read_clock_us(CLOCK_BOOTTIME);
 }
 
 /* The time of day, but steady: a clock that is set while the service runs must not make every deadline pass
  * at once, or none for hours. */
 static instant_s now_of(const struct service *s)
 {
-    return s->epoch + steady_us() / (int64_t)USEC_PER_S;
+    return (s->epoch_us + steady_us()) / (int64_t)USEC_PER_S;
 }
 
-/* ---- what the engine says
- * -------------------------------------------------------------------------------------------- */
+/* ---- what the engine says -------------------------------------------------------------------- */
 
 static enum log_level level_of(const struct event *ev)
 {
@@ -99,30 +101,38 @@ static enum log_level level_of(const struct event *ev)
     return LOG_LEVEL_INFO;
 }
 
+/* "12 migrate vm-54 from host-31 to host-29: running" */
+static void log_action(const struct event *ev)
+{
+    const struct action_record *r = ev->action;
+    /* the reason of a recommendation is said once; later lines say what there is to add */
+    const char *text = r->state == ACTION_RECOMMENDED ? r->text : r->why;
+
+    log_at(level_of(ev), "%llu %s %s%s%s%s%s: %s%s%s%s%s", (unsigned long long)r->id,
+           action_kind_name(r->kind), r->vm ? r->vm : r->host, r->from ? " from " : "",
+           r->from ? r->from : "", r->to ? " to " : "", r->to ? r->to : "", action_state_name(r->state),
+           r->state == ACTION_APPROVED ? " by " : "",
+           r->state == ACTION_APPROVED && r->approved_by ? r->approved_by : "", text ? ": " : "",
+           text ? text : "");
+}
+
 static void publish_to_log(struct outlet *o, const struct event *ev)
 {
     (void)o;
-    if (ev->kind == EVENT_ACTION) {
-        const struct action_record *r = ev->action;
-
-        log_at(level_of(ev), "%llu %s %s%s%s%s%s: %s%s%s", (unsigned long long)r->id,
-               action_kind_name(r->kind), r->vm ? r->vm : r->host, r->from ? " from " : "",
-               r->from ? r->from : "", r->to ? " to " : "", r->to ? r->to : "", action_state_name(r->state),
-               ev->text ? ": " : "", ev->text ? ev->text : "");
-        return;
-    }
-    log_at(level_of(ev), "%s: %s", event_kind_name(ev->kind), ev->text);
+    if (ev->kind == EVENT_ACTION)
+        log_action(ev);
+    else
+        log_at(level_of(ev), "%s: %s", event_kind_name(ev->kind), ev->text);
 }
 
 static const struct outlet_ops log_outlet = {.publish = publish_to_log};
 
-/* ---- after anything that happened
- * -------------------------------------------------------------------------------------- */
+/* ---- after anything that happened ------------------------------------------------------------ */
 
 static void answer_if_over(void *ctx, struct client *c, uint64_t ticket)
 {
     struct service *s = ctx;
-    CLEANUP(strbuf_releasep) struct strbuf out;
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
     struct err err = {0};
     uint64_t pass = 0;
     int r = engine_run_result(s->engine, ticket, &pass, &err);
@@ -191,15 +201,13 @@ static int on_news(sd_event_source *source, int fd, uint32_t revents, void *user
     return 0;
 }
 
-/* ---- requests
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
-static int serve_maintenance(struct service *s, const struct request *q, instant_s now, struct strbuf *out,
-                             struct err *err)
+static int serve_maintenance(struct service *s, const struct request *q, const char *by, instant_s now,
+                             struct strbuf *out, struct err *err)
 {
     uint64_t id = 0;
-    int r = engine_maintenance(s->engine, q->host, q->enter, now, &id, err);
+    int r = engine_maintenance(s->engine, q->host, q->enter, by, now, &id, err);
 
     if (r == 0)
         reply_actions(s->engine, &id, id != 0 ? 1 : 0, out);
@@ -238,7 +246,7 @@ static int serve_request(struct service *s, const struct request *q, struct clie
             reply_done(out);
         return r;
     case REQUEST_MAINTENANCE:
-        return serve_maintenance(s, q, now, out, err);
+        return serve_maintenance(s, q, client_who(c), now, out, err);
     case REQUEST_STATUS:
     case REQUEST_HOSTS:
     case REQUEST_VMS:
@@ -255,7 +263,7 @@ static int serve_request(struct service *s, const struct request *q, struct clie
 static void serve(void *ctx, struct client *c, const char *line, size_t len)
 {
     struct service *s = ctx;
-    CLEANUP(strbuf_releasep) struct strbuf out;
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
     CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for a stack frame to be proud of */
     struct err err = {0};
     int r = q ? request_parse(line, len, q, &err) : err_set(&err, -ENOMEM, "out of memory");
@@ -270,9 +278,7 @@ static void serve(void *ctx, struct client *c, const char *line, size_t len)
     happened(s);
 }
 
-/* ---- configuration
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- configuration --------------------------------------------------------------------------- */
 
 static struct engine_settings settings_of(const struct service *s)
 {
@@ -334,12 +340,9 @@ static void reload(struct service *s)
 static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
 {
     struct service *s = userdata;
-    struct timespec t;
 
     (void)source, (void)si;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
-                     (long long)t.tv_sec * 1000000LL + t.tv_nsec / NSEC_PER_USEC);
+    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)read_clock_us(CLOCK_MONOTONIC));
     reload(s);
     (void)sd_notify(0, "READY=1");
     happened(s);
@@ -356,9 +359,7 @@ static int on_stop(sd_event_source *source, const struct signalfd_siginfo *si, v
     return sd_event_exit(s->loop, 0);
 }
 
-/* ---- beginning
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 static int open_source(struct service *s, struct err *err)
 {
@@ -442,7 +443,7 @@ static int begin(struct service *s, struct err *err)
 {
     int r;
 
-    s->epoch = time(NULL) - steady_us() / (int64_t)USEC_PER_S;
+    s->epoch_us = read_clock_us(CLOCK_REALTIME) - steady_us();
     if ((r = block_signals(err)) < 0)
         return r;
     if ((r = sd_event_default(&s->loop)) < 0)
@@ -453,9 +454,7 @@ static int begin(struct service *s, struct err *err)
     return server_start(s->loop, s->config->socket, serve, s, &s->server, err);
 }
 
-/* ---- end
- * ---------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- end ------------------------------------------------------------------------------------- */
 
 static void say_what_is_left(const struct service *s)
 {

@@ -26,8 +26,7 @@ struct news {
 
 void news_free(struct queue_item *item);
 
-/* ---- the collecting thread --------------------------------------------------------------------------------
- */
+/* ---- the collecting thread ------------------------------------------------------------------- */
 
 /* Checks the configuration and starts the thread. cfg must live longer than it; *cfg->stop is what ends a
  * collection early. */
@@ -41,8 +40,7 @@ void collecting_free(struct source *s); /* once it has stopped; NULL is fine */
 
 extern const struct source_ops collecting_ops;
 
-/* ---- the acting threads
- * ------------------------------------------------------------------------------------- */
+/* ---- the acting threads ---------------------------------------------------------------------- */
 
 /* ops NULL: a source that can only be looked at; every order fails. */
 int acting_start(const struct actuator_ops *ops, const struct source_config *cfg, struct queue *news,

@@ -26,8 +26,7 @@ int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pas
     return 0;
 }
 
-/* ---- apply and reject
- * ---------------------------------------------------------------------------------------- */
+/* ---- apply and reject ------------------------------------------------------------------------ */
 
 static bool among(uint64_t id, const uint64_t *ids, size_t n)
 {
@@ -99,7 +98,8 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
     if (e->frozen)
         return err_set(err, -EBUSY, "the service is frozen and starts nothing; `ballast thaw` ends that");
     if (!(e->settings.deeds & (1u << DEED_MIGRATE)))
-        return err_set(err, -ENOTSUP, "this kind of source can only be looked at, nothing can be moved there");
+        return err_set(err, -ENOTSUP,
+                       "this kind of source can only be looked at, nothing can be moved there");
     for (size_t i = 0; i < n; i++) {
         if ((r = find_known(e, ids[i], &x, err)) < 0)
             return r;
@@ -154,8 +154,7 @@ int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now
     return 0;
 }
 
-/* ---- freeze
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- freeze ---------------------------------------------------------------------------------- */
 
 int engine_freeze(struct engine *e, instant_s now, struct err *err)
 {
@@ -187,8 +186,7 @@ int engine_thaw(struct engine *e, instant_s now, struct err *err)
     return 0;
 }
 
-/* ---- maintenance
- * -------------------------------------------------------------------------------------------------- */
+/* ---- maintenance ----------------------------------------------------------------------------- */
 
 static struct action *find_host_action(const struct engine *e, enum action_kind kind, const char *host)
 {
@@ -217,7 +215,7 @@ static int find_host(const struct snapshot *s, const char *word, uint32_t *ret, 
 }
 
 static uint64_t add_host_action(struct engine *e, enum action_kind kind, const char *host, const char *text,
-                                instant_s now)
+                                const char *by, instant_s now)
 {
     const struct action_record r = {
         .kind = kind,
@@ -231,13 +229,13 @@ static uint64_t add_host_action(struct engine *e, enum action_kind kind, const c
     };
     struct action *x = action_add(e, &r);
 
-    action_approve(e, x, "admin", now);
+    action_approve(e, x, by, now);
     e->next_pass = now; /* passes are to see it */
     return x->r.id;
 }
 
-static int enter_maintenance(struct engine *e, const struct host_facts *h, instant_s now, uint64_t *ret_id,
-                             struct err *err)
+static int enter_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
+                             uint64_t *ret_id, struct err *err)
 {
     struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
 
@@ -254,12 +252,12 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, insta
                        host_state_name(h->state));
     if (find_host_action(e, ACTION_EXIT_MAINTENANCE, h->id))
         return err_set(err, -EBUSY, "host %s is leaving maintenance just now", h->id);
-    *ret_id = add_host_action(e, ACTION_ENTER_MAINTENANCE, h->id, "an admin asked for maintenance", now);
+    *ret_id = add_host_action(e, ACTION_ENTER_MAINTENANCE, h->id, "an admin asked for maintenance", by, now);
     return 0;
 }
 
-static int exit_maintenance(struct engine *e, const struct host_facts *h, instant_s now, uint64_t *ret_id,
-                            struct err *err)
+static int exit_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
+                            uint64_t *ret_id, struct err *err)
 {
     struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
 
@@ -285,12 +283,12 @@ static int exit_maintenance(struct engine *e, const struct host_facts *h, instan
     if (h->state != HOST_MAINTENANCE && h->state != HOST_ENTERING_MAINTENANCE)
         return err_set(err, -EBUSY, "host %s is not in maintenance, it is %s", h->id,
                        host_state_name(h->state));
-    *ret_id = add_host_action(e, ACTION_EXIT_MAINTENANCE, h->id, "an admin ended the maintenance", now);
+    *ret_id = add_host_action(e, ACTION_EXIT_MAINTENANCE, h->id, "an admin ended the maintenance", by, now);
     return 0;
 }
 
-int engine_maintenance(struct engine *e, const char *host, bool enter, instant_s now, uint64_t *ret_id,
-                       struct err *err)
+int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
+                       uint64_t *ret_id, struct err *err)
 {
     enum deed deed = enter ? DEED_ENTER_MAINTENANCE : DEED_EXIT_MAINTENANCE;
     uint32_t ix = IX_NONE;
@@ -305,13 +303,12 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, instant_s
         return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
     const struct host_facts *h = &e->now_seen->snap.hosts[ix].is;
 
-    r = enter ? enter_maintenance(e, h, now, ret_id, err) : exit_maintenance(e, h, now, ret_id, err);
+    r = enter ? enter_maintenance(e, h, by, now, ret_id, err) : exit_maintenance(e, h, by, now, ret_id, err);
     engine_tick(e, now);
     return r;
 }
 
-/* ---- what can be seen
- * ---------------------------------------------------------------------------------------------- */
+/* ---- what can be seen ------------------------------------------------------------------------ */
 
 void engine_status(const struct engine *e, struct engine_status *ret)
 {

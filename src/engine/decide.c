@@ -17,8 +17,7 @@
 #define IMBALANCED_PASSES_NEEDED 2
 #define EVENT_TEXT_MAX 512
 
-/* ---- the plan
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 static bool some_host_over(const struct metrics *m)
 {
@@ -68,8 +67,7 @@ static int run_pass(struct engine *e, struct view *v, struct err *err)
     return 0;
 }
 
-/* ---- recommendations
- * ----------------------------------------------------------------------------------------- */
+/* ---- recommendations ------------------------------------------------------------------------- */
 
 static bool same_text(const char *x, const char *y)
 {
@@ -238,8 +236,7 @@ static void take_recommendations(struct engine *e, const struct view *v, uint64_
     }
 }
 
-/* ---- automation
- * ---------------------------------------------------------------------------------------------- */
+/* ---- automation ------------------------------------------------------------------------------ */
 
 /* Whether the engine may approve it without asking: level full, an important enough move, a VM that has no
  * wish of its own and did not fail just now. The cluster's level is the most that happens by itself; a VM set
@@ -250,8 +247,7 @@ static bool may_approve(const struct engine *e, const struct snapshot *s, const 
     const struct policy *p = &e->settings.policy;
 
     if (p->automation != AUTOMATION_FULL || e->frozen || x->r.kind != ACTION_MIGRATE ||
-        !(e->settings.deeds & (1u << DEED_MIGRATE)) ||
-        x->r.priority > (unsigned)p->migration_threshold)
+        !(e->settings.deeds & (1u << DEED_MIGRATE)) || x->r.priority > (unsigned)p->migration_threshold)
         return false;
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
 
@@ -317,13 +313,12 @@ static void approve_by_itself(struct engine *e, const struct view *v, const uint
     }
 }
 
-/* ---- the record
- * -------------------------------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------ */
 
 static void store_pass(struct engine *e, const struct view *v, const char *trigger, instant_s now)
 {
-    CLEANUP(strbuf_releasep) struct strbuf snapshot;
-    CLEANUP(strbuf_releasep) struct strbuf plan;
+    CLEANUP(strbuf_releasep) struct strbuf snapshot = {0};
+    CLEANUP(strbuf_releasep) struct strbuf plan = {0};
 
     strbuf_init(&snapshot, STRBUF_NO_LIMIT);
     strbuf_init(&plan, STRBUF_NO_LIMIT);
@@ -344,7 +339,7 @@ static void store_pass(struct engine *e, const struct view *v, const char *trigg
     };
 
     (void)storing_flush(e, &r,
-                      now); /* on failure the actions are tried again, the record of the pass is lost */
+                        now); /* on failure the actions are tried again, the record of the pass is lost */
 }
 
 static void publish_pass(struct engine *e, const struct plan *plan, instant_s now)

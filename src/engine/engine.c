@@ -70,8 +70,7 @@ static instant_s look_period_s(const struct engine *e)
     return period < 1 ? 1 : period > LOOK_MAX_S ? LOOK_MAX_S : period;
 }
 
-/* ---- the source
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the source ------------------------------------------------------------------------------ */
 
 static void runs_end(struct engine *e, int code, const struct err *err, uint64_t pass)
 {
@@ -143,8 +142,7 @@ static void proceed(struct engine *e, instant_s now)
         (void)storing_flush(e, NULL, now);
 }
 
-/* ---- what happens
- * --------------------------------------------------------------------------------------------------- */
+/* ---- what happens ---------------------------------------------------------------------------- */
 
 void engine_tick(struct engine *e, instant_s now)
 {
@@ -235,9 +233,7 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
     return later(at, now);
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void take_settings(struct engine *e, const struct engine_settings *settings)
 {

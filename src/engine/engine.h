@@ -44,8 +44,7 @@ void engine_free(struct engine *e);
 /* New settings, from now on. What is under way is carried on. */
 void engine_configure(struct engine *e, const struct engine_settings *settings, instant_s now);
 
-/* ---- what happens ----------------------------------------------------------------------------------------
- */
+/* ---- what happens ---------------------------------------------------------------------------- */
 
 /* Time has passed. To be called at engine_wakeup() at the latest; more often does no harm. */
 void engine_tick(struct engine *e, instant_s now);
@@ -57,8 +56,7 @@ void engine_on_source_error(struct engine *e, uint64_t serial, const struct err 
 
 void engine_on_order_result(struct engine *e, const struct order_result *result, instant_s now);
 
-/* ---- what is asked for ------------------------------------------------------------------------------------
- */
+/* ---- what is asked for ----------------------------------------------------------------------- */
 
 /* All of these return 0, or -EINVAL (no such thing: the request is wrong) or another negative errno (it
  * cannot be done now), with a sentence. */
@@ -87,11 +85,10 @@ int engine_thaw(struct engine *e, instant_s now, struct err *err);
 /* Takes a host out of service: passes see it as entering maintenance and evacuate it (as far as the
  * automation level lets moves be carried out without approval), and when nothing runs on it any more the
  * hypervisor is asked. Or puts it back. *ret_id is the action's number, 0 where nothing had to be begun. */
-int engine_maintenance(struct engine *e, const char *host, bool enter, instant_s now, uint64_t *ret_id,
-                       struct err *err);
+int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
+                       uint64_t *ret_id, struct err *err);
 
-/* ---- what can be seen
- * -------------------------------------------------------------------------------------- */
+/* ---- what can be seen ------------------------------------------------------------------------ */
 
 enum source_state { SOURCE_UNKNOWN, SOURCE_UP, SOURCE_LOST };
 

@@ -6,8 +6,7 @@
 #include "engine/history.h"
 #include "engine/idmap.h"
 
-/* ---- constants of conduct
- * ---------------------------------------------------------------------------------- */
+/* ---- constants of conduct -------------------------------------------------------------------- */
 
 #define STALE_INTERVALS 2   /* older data than this many intervals is not acted on ... */
 #define STALE_LEAST_S 10    /* ... but collecting takes time, however short the interval */
@@ -27,8 +26,7 @@
 #define REMEMBERED_S (24 * 3600) /* how far back a restart reads */
 #define PRUNE_S 3600
 
-/* ---- an action
- * ---------------------------------------------------------------------------------------------- */
+/* ---- an action ------------------------------------------------------------------------------- */
 
 /* The record and what need not outlive a restart. The strings of the record are the action's own. */
 struct action {
@@ -46,8 +44,7 @@ struct action {
     int doubt_code;        /* the errno behind it */
 };
 
-/* ---- what is known of the cluster ------------------------------------------------------------------------
- */
+/* ---- what is known of the cluster ------------------------------------------------------------ */
 
 /* An inventory, frozen. Shared by "now" and "the last pass", so it is counted. */
 struct view {
@@ -121,8 +118,7 @@ struct engine {
     instant_s next_prune;
 };
 
-/* ---- engine.c
- * ------------------------------------------------------------------------------------------------ */
+/* ---- engine.c -------------------------------------------------------------------------------- */
 
 /* Wants an inventory by that time. */
 void want_look(struct engine *e, instant_s at);
@@ -131,8 +127,7 @@ instant_s stale_after_s(const struct engine *e);
 /* Seconds to wait before trying again after so many failures in a row. */
 instant_s back_off_s(unsigned failures);
 
-/* ---- actions.c
- * ------------------------------------------------------------------------------------------------ */
+/* ---- actions.c ------------------------------------------------------------------------------- */
 
 struct action *action_add(struct engine *e, const struct action_record *r); /* copies; id 0: gets the next */
 struct action *action_find(const struct engine *e, uint64_t id);
@@ -148,8 +143,7 @@ void action_set_depends(struct action *x, const uint64_t *ids, uint32_t n);
 void actions_forget(struct engine *e, instant_s now);
 struct hold *hold_of(struct engine *e, const char *vm);
 
-/* ---- storing.c
- * ------------------------------------------------------------------------------------------------ */
+/* ---- storing.c ------------------------------------------------------------------------------- */
 
 /* Writes what is not stored yet, as one transaction. 0 when nothing is left; on failure it is tried again
  * later. `pass` and samples may be NULL/0. */
@@ -160,21 +154,18 @@ void storing_prune(struct engine *e, instant_s now);
 void unstored_release(struct unstored_migration *m);
 void storing_failed(struct engine *e, const struct err *why, instant_s now);
 
-/* ---- gather.c
- * -------------------------------------------------------------------------------------------------- */
+/* ---- gather.c -------------------------------------------------------------------------------- */
 
 /* Demand, history, windows, cool-down, moves under way: then frozen. Takes over *collected. */
 int gather(struct engine *e, struct collected *collected, uint64_t serial, instant_s now, struct view **ret,
            struct err *err);
 void view_unref(struct view *v);
 
-/* ---- decide.c
- * -------------------------------------------------------------------------------------------------- */
+/* ---- decide.c -------------------------------------------------------------------------------- */
 
 int decide(struct engine *e, const char *trigger, instant_s now, struct err *err);
 
-/* ---- carry.c
- * --------------------------------------------------------------------------------------------------- */
+/* ---- carry.c --------------------------------------------------------------------------------- */
 
 /* Takes every action as far as it gets now. */
 void carry_on(struct engine *e, instant_s now);

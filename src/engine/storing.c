@@ -135,8 +135,7 @@ void storing_prune(struct engine *e, instant_s now)
         storing_failed(e, &err, now);
 }
 
-/* ---- a restart ------------------------------------------------------------------------------------------
- */
+/* ---- a restart ------------------------------------------------------------------------------- */
 
 /* What the ends of its moves say about a VM, oldest first. */
 static void recall_hold(struct engine *e, const struct action_record *r, instant_s now)

@@ -386,7 +386,8 @@ static void source_goes(void)
     W->source_down = true;
 }
 
-/* What changes while an approved action waits for its turn (the service is frozen), and what becomes of it. */
+/* What changes while an approved action waits for its turn (the service is frozen), and what becomes of it.
+ */
 static const struct {
     const char *name;
     void (*change)(void);
@@ -455,9 +456,9 @@ static void test_maintenance(void **state)
     w.n_script = 0;
     w.imbalance = 0;
     world_run(5);
-    assert_int_equal(engine_maintenance(w.engine, "h9", true, w.now, &id, &err), -EINVAL);
-    assert_int_equal(engine_maintenance(w.engine, "h0", false, w.now, &id, &err), -EBUSY);
-    assert_int_equal(engine_maintenance(w.engine, "h0", true, w.now, &id, &err), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h9", true, "tester", w.now, &id, &err), -EINVAL);
+    assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &id, &err), -EBUSY);
+    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, &err), 0);
     assert_int_equal(id, 1);
     for (int i = 0; i < 4; i++)
         w.script[i] = (struct world_move){.vm = i, .to = 1 + i % 2, .priority = 1};
@@ -469,9 +470,9 @@ static void test_maintenance(void **state)
     world_run(120);
     assert_int_equal(world_state(1), ACTION_DONE);
     assert_int_equal(w.host_state[0], HOST_MAINTENANCE);
-    assert_int_equal(engine_maintenance(w.engine, "h0", true, w.now, &id, &err), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, &err), 0);
     assert_int_equal(id, 0); /* it is there */
-    assert_int_equal(engine_maintenance(w.engine, "h0", false, w.now, &id, &err), 0);
+    assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &id, &err), 0);
     world_run(20);
     assert_int_equal(world_state(id), ACTION_DONE);
     assert_int_equal(w.host_state[0], HOST_ON);

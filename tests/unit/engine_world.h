@@ -1,19 +1,18 @@
 /* engine_world.h: a small world for the engine's tests: a virtual clock, a cluster in memory, a store that
- * survives restarts, workers that answer when they are told to, and a pass that recommends what the test says.
+ * survives restarts, workers that answer when they are told to, and a pass that recommends what the test
+ * says.
  *
- * It can die at any call that the engine makes (crash_in): from that call on nothing has any effect, as if the
- * process had been killed; world_restart() then begins a new engine on what is left. */
+ * It can die at any call that the engine makes (crash_in): from that call on nothing has any effect, as if
+ * the process had been killed; world_restart() then begins a new engine on what is left. */
 #ifndef TESTS_UNIT_ENGINE_WORLD_H
 #define TESTS_UNIT_ENGINE_WORLD_H
 
 #include "unit.h"
 
-#include "core/pass.h"
 #include "engine/engine.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WORLD_HOSTS 6
@@ -80,7 +79,7 @@ struct world {
     int n_orders;
     struct world_task tasks[WORLD_TASKS];
     int n_tasks;
-    int starts[WORLD_VMS];    /* tasks begun, by VM */
+    int starts[WORLD_VMS];      /* tasks begun, by VM */
     int check_code, start_code; /* what the next ones answer */
     bool start_lost;            /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
@@ -89,669 +88,48 @@ struct world {
     bool dead;
     int crash_in; /* calls until the process dies; 0: never */
     bool crash_before_effect;
-    bool orders_survive; /* what the workers had been given was still carried out, and nobody heard the answer */
+    bool orders_survive; /* what the workers had been given was still carried out, and nobody heard the answer
+                          */
     char events[64][24];
     int n_events;
 };
 
-static struct world *W; /* pass_run() below has no other way to it */
-
-static void w_host_id(int i, char ret[16])
-{
-    (void)snprintf(ret, 16, "h%d", i);
-}
-
-/* Counts a call; whether it has an effect. */
-static bool w_alive(void)
-{
-    if (W->dead)
-        return false;
-    if (W->crash_in > 0 && --W->crash_in == 0) {
-        W->dead = true;
-        return !W->crash_before_effect;
-    }
-    return true;
-}
-
-/* ---- store ------------------------------------------------------------------------------------------------- */
-
-struct store {
-    int unused;
-};
-
-static struct action_record w_copy(const struct action_record *r)
-{
-    struct arena *a = &W->memory;
-    struct action_record c = *r;
-
-    c.uid = arena_strdup(a, r->uid);
-    c.vm = arena_strdup(a, r->vm);
-    c.from = arena_strdup(a, r->from);
-    c.to = arena_strdup(a, r->to);
-    c.host = arena_strdup(a, r->host);
-    c.rule = arena_strdup(a, r->rule);
-    c.text = arena_strdup(a, r->text);
-    c.approved_by = arena_strdup(a, r->approved_by);
-    c.task = arena_strdup(a, r->task);
-    c.why = arena_strdup(a, r->why);
-    uint64_t *deps = arena_array(a, uint64_t, r->n_depends_on + 1);
-    if (r->n_depends_on > 0)
-        memcpy(deps, r->depends_on, r->n_depends_on * sizeof *deps);
-    c.depends_on = deps;
-    return c;
-}
-
-static int w_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
-                  struct err *err)
-{
-    (void)s, (void)samples_since, (void)err;
-    *ret = (struct stored){.instance = "test", .last_action = W->n_actions, .last_pass = W->last_pass};
-    ret->actions = arena_array(a, struct action_record, W->n_actions + 1);
-    for (uint64_t i = 0; i < W->n_actions; i++) {
-        if (W->actions[i].id != 0 && (W->actions[i].ended == 0 || W->actions[i].ended >= since))
-            ret->actions[ret->n_actions++] = W->actions[i];
-    }
-    ret->migrations = W->migrations;
-    ret->n_migrations = (size_t)W->n_migrations;
-    ret->notes = arena_new(a, struct note);
-    if (W->frozen_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
-    return 0;
-}
-
-static int w_begin(struct store *s, struct err *err)
-{
-    (void)s;
-    if (W->store_broken)
-        return err_set(err, -EIO, "the disk is full");
-    assert_false(W->in_transaction);
-    W->in_transaction = true;
-    memcpy(W->shadow, W->actions, sizeof W->actions);
-    W->n_shadow = W->n_actions;
-    return 0;
-}
-
-static int w_commit(struct store *s, struct err *err)
-{
-    (void)s, (void)err;
-    assert_true(W->in_transaction);
-    W->in_transaction = false;
-    if (!w_alive()) {
-        memcpy(W->actions, W->shadow, sizeof W->actions);
-        W->n_actions = W->n_shadow;
-    }
-    return 0;
-}
-
-static void w_rollback(struct store *s)
-{
-    (void)s;
-    W->in_transaction = false;
-    memcpy(W->actions, W->shadow, sizeof W->actions);
-    W->n_actions = W->n_shadow;
-}
-
-static int w_put_action(struct store *s, const struct action_record *r, struct err *err)
-{
-    (void)s, (void)err;
-    assert_true(W->in_transaction && r->id > 0 && r->id <= WORLD_ACTIONS);
-    if (W->dead)
-        return 0;
-    W->actions[r->id - 1] = w_copy(r);
-    if (W->n_actions < r->id)
-        W->n_actions = r->id;
-    return 0;
-}
-
-static int w_put_migration(struct store *s, const struct migration_record *m, struct err *err)
-{
-    (void)s, (void)err;
-    if (W->dead)
-        return 0;
-    struct migration_record c = *m;
-
-    c.vm = arena_strdup(&W->memory, m->vm);
-    c.from = arena_strdup(&W->memory, m->from);
-    c.to = arena_strdup(&W->memory, m->to);
-    W->migrations[W->n_migrations++ % WORLD_TASKS] = c;
-    return 0;
-}
-
-static int w_put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
-{
-    (void)s, (void)samples, (void)err;
-    W->n_samples += (int)n;
-    return 0;
-}
-
-static int w_put_pass(struct store *s, const struct pass_record *pass, struct err *err)
-{
-    (void)s, (void)err;
-    assert_non_null(pass->snapshot);
-    assert_non_null(pass->plan);
-    if (!W->dead)
-        W->last_pass = pass->id;
-    W->n_passes++;
-    return 0;
-}
-
-static int w_put_note(struct store *s, const char *key, const char *value, struct err *err)
-{
-    (void)s, (void)err;
-    assert_string_equal(key, "frozen");
-    if (!W->dead)
-        (void)snprintf(W->frozen_note, sizeof W->frozen_note, "%s", value ? value : "");
-    return 0;
-}
-
-static int w_prune(struct store *s, const struct retention *keep, struct err *err)
-{
-    (void)s, (void)keep, (void)err;
-    return 0;
-}
-
-static const struct store_ops w_store_ops = {
-    .load = w_load,
-    .begin = w_begin,
-    .commit = w_commit,
-    .rollback = w_rollback,
-    .put_action = w_put_action,
-    .put_migration = w_put_migration,
-    .put_samples = w_put_samples,
-    .put_pass = w_put_pass,
-    .put_note = w_put_note,
-    .prune = w_prune,
-};
-
-/* ---- source ------------------------------------------------------------------------------------------------- */
-
-struct source {
-    int unused;
-};
-
-static int w_ask(struct source *s, uint64_t serial, struct err *err)
-{
-    (void)s, (void)err;
-    assert_int_equal(W->asked, 0); /* one at a time */
-    W->n_asks++;
-    if (w_alive())
-        W->asked = serial;
-    return 0;
-}
-
-static const struct source_ops w_source_ops = {.ask = w_ask};
-
-static void w_fill(struct collected *c)
-{
-    struct arena *a = &c->arena;
-    char id[16];
-
-    c->inventory = (struct inventory){.cluster = "c"};
-    for (int i = 0; i < W->n_hosts; i++) {
-        struct seen_host *h = inventory_add_host(&c->inventory, a);
-
-        w_host_id(i, id);
-        h->is.id = h->is.name = arena_strdup(a, id);
-        h->is.state = W->host_state[i];
-        h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
-        h->is.cores = 4;
-    }
-    for (int i = 0; i < W->n_vms; i++) {
-        if (W->vms[i].host < 0)
-            continue;
-        struct seen_vm *v = inventory_add_vm(&c->inventory, a);
-
-        v->is.vcpus = 1;
-        v->is.mem_mb = 1000;
-        vm_facts_default(&v->is);
-        v->is.id = v->is.name = arena_strdup(a, W->vms[i].id);
-        v->is.automation = W->vms[i].automation;
-        v->is.state = W->vms[i].off ? VM_OFF : VM_ON;
-        w_host_id(W->vms[i].host, id);
-        v->host = arena_strdup(a, id);
-        if (!W->vms[i].off) {
-            v->is.demand[RES_CPU] = W->vms[i].cpu;
-            v->is.demand[RES_MEM] = W->vms[i].mem;
-            vm_facts_windows(&v->is);
-        }
-    }
-}
-
-/* Answers what is asked, unless the source is silent. */
-static void world_answer(void)
-{
-    uint64_t serial = W->asked;
-
-    if (serial == 0 || W->source_silent || W->dead)
-        return;
-    W->asked = 0;
-    if (W->source_down) {
-        struct err err;
-
-        (void)err_set(&err, -ECONNREFUSED, "source: connection refused");
-        engine_on_source_error(W->engine, serial, &err, W->now);
-        return;
-    }
-    struct collected c = {0};
-
-    w_fill(&c);
-    engine_on_inventory(W->engine, serial, &c, W->now);
-}
-
-/* ---- hands -------------------------------------------------------------------------------------------------- */
-
-struct hands {
-    int unused;
-};
-
-static int w_submit(struct hands *h, const struct order *o, struct err *err)
-{
-    (void)h;
-    if (W->n_orders == WORLD_ORDERS)
-        return err_set(err, -EAGAIN, "too many orders");
-    if (!w_alive())
-        return 0;
-    struct order *c = &W->orders[W->n_orders++];
-
-    *c = *o;
-    c->request.uid = arena_strdup(&W->memory, o->request.uid);
-    c->request.vm = arena_strdup(&W->memory, o->request.vm);
-    c->request.from = arena_strdup(&W->memory, o->request.from);
-    c->request.to = arena_strdup(&W->memory, o->request.to);
-    c->request.host = arena_strdup(&W->memory, o->request.host);
-    c->task = arena_strdup(&W->memory, o->task);
-    return 0;
-}
-
-static const struct hands_ops w_hands_ops = {.submit = w_submit};
-
-static int w_vm(const char *id)
-{
-    for (int i = 0; i < W->n_vms; i++) {
-        if (id && strcmp(W->vms[i].id, id) == 0)
-            return i;
-    }
-    return -1;
-}
-
-static int w_host(const char *id)
-{
-    return id && id[0] == 'h' ? id[1] - '0' : -1;
-}
-
-static struct world_task *w_task_of(const struct deed_request *q)
-{
-    for (int i = 0; i < W->n_tasks; i++) {
-        struct world_task *t = &W->tasks[i];
-
-        if (t->state == TASK_RUNNING && !t->forgotten && strcmp(t->uid, q->uid) == 0)
-            return t;
-    }
-    return NULL;
-}
-
-static int w_check(const struct deed_request *q, struct err *err)
-{
-    if (q->deed != DEED_MIGRATE)
-        return 0;
-    int vm = w_vm(q->vm);
-
-    if (vm < 0 || W->vms[vm].host < 0)
-        return err_set(err, -ENOENT, "VM %s is gone", q->vm);
-    if (W->vms[vm].host != w_host(q->from))
-        return err_set(err, -ESTALE, "VM %s is not on %s", q->vm, q->from);
-    return 0;
-}
-
-static int w_start(const struct deed_request *q, char *ret_task, struct err *err)
-{
-    struct world_task *t = w_task_of(q);
-
-    if (!t) {
-        int r = w_check(q, err);
-
-        if (r < 0)
-            return r;
-        assert_true(W->n_tasks < WORLD_TASKS);
-        t = &W->tasks[W->n_tasks++];
-        (void)snprintf(t->name, sizeof t->name, "task-%d", W->n_tasks);
-        (void)snprintf(t->uid, sizeof t->uid, "%s", q->uid);
-        t->vm = w_vm(q->vm);
-        t->to = q->deed == DEED_MIGRATE ? w_host(q->to) : w_host(q->host);
-        t->state = TASK_RUNNING;
-        t->ends = W->now + W->task_s;
-        t->stuck = W->tasks_stick;
-        if (t->vm >= 0)
-            W->starts[t->vm]++;
-        else
-            t->vm = q->deed == DEED_ENTER_MAINTENANCE ? -1 : -2;
-    }
-    (void)snprintf(ret_task, TASK_NAME_MAX, "%s", t->name);
-    return 0;
-}
-
-/* The peer's own time: what began goes on, whether anybody watches or not. */
-static void w_tasks_go_on(void)
-{
-    for (int i = 0; i < W->n_tasks; i++) {
-        struct world_task *t = &W->tasks[i];
-
-        if (t->state != TASK_RUNNING || t->stuck || t->ends > W->now)
-            continue;
-        t->state = W->tasks_fail ? TASK_FAILED : TASK_SUCCEEDED;
-        if (t->state == TASK_SUCCEEDED && t->vm >= 0 && W->vms[t->vm].host >= 0)
-            W->vms[t->vm].host = t->to;
-        else if (t->state == TASK_SUCCEEDED && t->vm < 0)
-            W->host_state[t->to] = t->vm == -1 ? HOST_MAINTENANCE : HOST_ON;
-    }
-}
-
-static struct order_result w_carry_out(const struct order *o)
-{
-    struct order_result r = {.action = o->action, .verb = o->verb};
-    struct world_task *t = NULL;
-
-    for (int i = 0; o->task && i < W->n_tasks; i++) {
-        if (strcmp(W->tasks[i].name, o->task) == 0 && !W->tasks[i].forgotten)
-            t = &W->tasks[i];
-    }
-    switch (o->verb) {
-    case ORDER_CHECK:
-        r.code = W->check_code ? err_set(&r.err, W->check_code, "the check said no")
-                               : w_check(&o->request, &r.err);
-        W->check_code = 0;
-        break;
-    case ORDER_START:
-        if (W->start_code) {
-            r.code = err_set(&r.err, W->start_code, "the start was refused");
-        } else {
-            r.code = w_start(&o->request, r.task, &r.err);
-            if (W->start_lost)
-                r.code = err_set(&r.err, -ETIMEDOUT, "no answer");
-        }
-        W->start_code = 0;
-        W->start_lost = false;
-        break;
-    case ORDER_POLL:
-        r.progress.state = t ? t->state : TASK_FAILED;
-        r.progress.gone = !t;
-        if (!t || t->state == TASK_FAILED)
-            (void)err_set(&r.progress.why, -EIO, "the task failed");
-        break;
-    case ORDER_CANCEL:
-        if (W->cannot_cancel)
-            r.code = err_set(&r.err, -ENOTSUP, "cannot be stopped");
-        else if (t && t->state == TASK_RUNNING)
-            t->state = TASK_FAILED;
-        break;
-    }
-    return r;
-}
-
-static void world_work(void)
-{
-    while (W->n_orders > 0 && !W->dead) {
-        struct order o = W->orders[0];
-
-        memmove(&W->orders[0], &W->orders[1], (size_t)--W->n_orders * sizeof o);
-        struct order_result r = w_carry_out(&o);
-
-        engine_on_order_result(W->engine, &r, W->now);
-    }
-}
-
-/* ---- outlet -------------------------------------------------------------------------------------------------- */
-
-struct outlet {
-    int unused;
-};
-
-static void w_publish(struct outlet *o, const struct event *ev)
-{
-    (void)o;
-    if (getenv("ENGINE_WORLD_TALKS"))
-        print_message("  %lld %s %llu %s: %s\n", (long long)(ev->time - WORLD_START), event_kind_name(ev->kind),
-                      ev->action ? (unsigned long long)ev->action->id : 0ull,
-                      ev->action ? action_state_name(ev->action->state) : "", ev->text);
-    char *line = W->events[W->n_events++ % 64];
-
-    if (ev->kind == EVENT_ACTION)
-        (void)snprintf(line, 24, "%u %s", (unsigned)ev->action->id, action_state_name(ev->action->state));
-    else
-        (void)snprintf(line, 24, "%s", event_kind_name(ev->kind));
-}
-
-static const struct outlet_ops w_outlet_ops = {.publish = w_publish};
-
-static int w_count_events(const char *line)
-{
-    int n = 0;
-
-    for (int i = 0; i < W->n_events && i < 64; i++)
-        n += strcmp(W->events[i], line) == 0;
-    return n;
-}
-
-/* ---- the pass -------------------------------------------------------------------------------------------------- */
-
-static bool w_is_busy(const struct snapshot *s, uint32_t vm)
-{
-    for (uint32_t i = 0; i < s->n_migrations; i++) {
-        if (s->migrations[i].vm == vm)
-            return true;
-    }
-    for (uint32_t i = 0; i < s->n_pending; i++) {
-        if (s->pending[i].vm == vm)
-            return true;
-    }
-    return false;
-}
-
-static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *a, const struct world_move *m)
-{
-    char to[16];
-    uint32_t vm = snapshot_find_vm(s, W->vms[m->vm].id);
-
-    w_host_id(m->to, to);
-    uint32_t dest = snapshot_find_host(s, to);
-
-    if (vm == IX_NONE || dest == IX_NONE || s->vms[vm].host == dest || w_is_busy(s, vm))
-        return;
-    struct recommendation *r = &p->recommendations[p->n_recommendations++];
-
-    *r = (struct recommendation){.id = p->n_recommendations,
-                                 .action = ACTION_MIGRATE,
-                                 .priority = m->priority,
-                                 .vm = vm,
-                                 .from = s->vms[vm].host,
-                                 .to = dest,
-                                 .host = IX_NONE,
-                                 .rule = IX_NONE,
-                                 .reason = REASON_BALANCE_CPU,
-                                 .group = m->group,
-                                 .duration_s = 10,
-                                 .text = "because the test says so"};
-    if (m->depends_on > 0 && m->depends_on < r->id) {
-        uint32_t *deps = arena_array(a, uint32_t, 1);
-
-        deps[0] = m->depends_on;
-        r->depends_on = deps;
-        r->n_depends_on = 1;
-    }
-}
-
-/* One move, from the host with most VMs to the one with fewest. */
-static bool w_greedy_move(const struct snapshot *s, struct world_move *ret)
-{
-    uint32_t most = 0;
-    uint32_t least = 0;
-
-    for (uint32_t h = 1; h < s->n_hosts; h++) {
-        if (s->hosts[h].vms.n > s->hosts[most].vms.n)
-            most = h;
-        if (s->hosts[h].is.state == HOST_ON &&
-            (s->hosts[least].is.state != HOST_ON || s->hosts[h].vms.n < s->hosts[least].vms.n))
-            least = h;
-    }
-    if (s->hosts[most].vms.n < s->hosts[least].vms.n + 2)
-        return false;
-    for (uint32_t i = 0; i < s->hosts[most].vms.n; i++) {
-        uint32_t vm = s->hosts[most].vms.items[i];
-
-        if (w_is_busy(s, vm) || (s->vms[vm].is.last_migrated && s->time - s->vms[vm].is.last_migrated < 60))
-            continue;
-        *ret = (struct world_move){.vm = w_vm(s->vms[vm].is.id), .to = w_host(s->hosts[least].is.id), .priority = 2};
-        return true;
-    }
-    return false;
-}
-
-int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
-             struct err *err)
-{
-    (void)err;
-    W->passes++;
-    *ret = (struct plan){.snap = snap, .policy = *policy};
-    ret->before = (struct metrics){.imbalance = W->imbalance, .target = W->target};
-    ret->after = (struct metrics){.imbalance = W->target, .target = W->target};
-    ret->before.hosts = ret->after.hosts = arena_array(a, struct host_load, 1);
-    ret->before.n_hosts = ret->after.n_hosts = 1;
-    ret->before.hosts[0].n[RES_CPU] = W->hottest;
-    ret->recommendations = arena_array(a, struct recommendation, WORLD_VMS);
-    if (!policy->optional_moves)
-        W->passes_mandatory_only++;
-    struct world_move m;
-
-    if (W->greedy && policy->optional_moves && w_greedy_move(snap, &m))
-        w_recommend(snap, ret, a, &m);
-    for (int i = 0; !W->greedy && i < W->n_script; i++) {
-        if (policy->optional_moves || W->script[i].priority == 1)
-            w_recommend(snap, ret, a, &W->script[i]);
-    }
-    return 0;
-}
-
-/* ---- time ------------------------------------------------------------------------------------------------------- */
-
-static void world_begin_engine(void)
-{
-    static struct store store;
-    static struct source source;
-    static struct hands hands;
-    static struct outlet outlet;
-    const struct engine_ports ports = {&w_store_ops, &store,     &w_source_ops, &source,
-                                       &w_hands_ops, &hands,     &w_outlet_ops, &outlet};
-    struct err err = {0};
-
-    assert_int_equal(engine_create(&W->settings, &ports, W->now, &W->engine, &err), 0);
-}
-
-/* The process is killed, and another one begins. */
-static void world_restart(void)
-{
-    engine_free(W->engine);
-    W->engine = NULL;
-    for (int i = 0; W->orders_survive && i < W->n_orders; i++)
-        (void)w_carry_out(&W->orders[i]);
-    W->n_orders = 0;
-    W->asked = 0;
-    W->dead = false;
-    W->crash_in = 0;
-    W->in_transaction = false;
-    world_begin_engine();
-}
+/* ---- the world as the tests see it ----------------------------------------------------------- */
+
+extern struct world *W; /* the one that is on; the pass has no other way to it */
+
+/* Hosts h0, h1, ... and VMs vm00, vm01, ..., all of them on h0. The engine is begun when the settings are
+ * made. */
+void world_init(struct world *w, int n_hosts, int n_vms);
+void world_begin_engine(void);
+void world_release(void);
 
 /* One second: the peer works, answers come, the clock ticks. */
-static void world_second(void)
-{
-    W->now++;
-    w_tasks_go_on();
-    world_work();
-    world_answer();
-    if (!W->dead)
-        engine_tick(W->engine, W->now);
-    world_work();
-    world_answer();
-}
+void world_second(void);
+void world_run(instant_s seconds);
 
-static void world_run(instant_s seconds)
-{
-    for (instant_s i = 0; i < seconds; i++)
-        world_second();
-}
+/* The process is killed, and another one begins. */
+void world_restart(void);
 
-static void world_init(struct world *w, int n_hosts, int n_vms)
-{
-    memset(w, 0, sizeof *w);
-    W = w;
-    w->now = WORLD_START;
-    w->n_hosts = n_hosts;
-    w->n_vms = n_vms;
-    w->task_s = 5;
-    w->imbalance = 0.3;
-    w->target = 0.1;
-    w->hottest = 0.5;
-    for (int i = 0; i < n_vms; i++) {
-        (void)snprintf(w->vms[i].id, sizeof w->vms[i].id, "vm%02d", i);
-        w->vms[i].cpu = w->vms[i].mem = 500;
-    }
-    w->settings = (struct engine_settings){
-        .cluster = "c",
-        .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE,
-        .history_days = 7,
-        .passes_kept = 10,
-    };
-    policy_default(&w->settings.policy);
-    w->settings.policy.interval_s = 60;
-    w->settings.policy.cool_down_s = 600;
-}
+/* The parts of a second, for tests that look between them. */
+void world_answer(void); /* what is asked of the source, unless that is silent */
+void world_work(void);   /* the workers' orders */
+struct order_result w_carry_out(const struct order *o);
+void w_tasks_go_on(void); /* the peer's own time: what began goes on, whether anybody watches or not */
 
-static void world_release(void)
-{
-    engine_free(W->engine);
-    arena_release(&W->memory);
-    W = NULL;
-}
+const struct action_record *world_action(uint64_t id);
+enum action_state world_state(uint64_t id); /* action_state_count: there is none */
+int world_apply(uint64_t id);
+int world_running(int host); /* moves at the peer now, at this host or (-1) in all */
+int w_count_events(const char *line);
 
-static const struct action_record *world_action(uint64_t id)
-{
-    static struct arena a;
-    const struct action_record **list;
-    const struct action_record *found = NULL;
-    size_t n = engine_actions(W->engine, &a, &list);
+/* ---- between the files of the world ---------------------------------------------------------- */
 
-    for (size_t i = 0; i < n; i++) {
-        if (list[i]->id == id)
-            found = list[i];
-    }
-    arena_release(&a);
-    return found;
-}
-
-static enum action_state world_state(uint64_t id)
-{
-    const struct action_record *r = world_action(id);
-
-    return r ? r->state : action_state_count;
-}
-
-static int world_apply(uint64_t id)
-{
-    return engine_apply(W->engine, &id, 1, "tester", W->now, NULL);
-}
-
-/* Moves that run at the peer now, at one host or in all. */
-static int world_running(int host)
-{
-    int n = 0;
-
-    for (int i = 0; i < W->n_tasks; i++) {
-        const struct world_task *t = &W->tasks[i];
-
-        if (t->state == TASK_RUNNING && t->vm >= 0 && (host < 0 || t->to == host || W->vms[t->vm].host == host))
-            n++;
-    }
-    return n;
-}
+bool w_alive(void); /* counts a call; whether it has an effect */
+void w_host_id(int i, char ret[16]);
+struct store {
+    int unused; /* all of it is in the world */
+};
+extern const struct store_ops w_store_ops;
 
 #endif
