@@ -105,8 +105,7 @@ static void begin_value(struct json_writer *w, const char *key)
     }
 }
 
-void json_begin(struct json_writer *w, const char *key, enum json_container container,
-                enum json_layout layout)
+void json_begin(struct json_writer *w, const char *key, json_type container, enum json_layout layout)
 {
     assert(w->depth < JSON_DEPTH_MAX);
     begin_value(w, key);
@@ -162,12 +161,6 @@ void json_int(struct json_writer *w, const char *key, int64_t value)
 {
     begin_value(w, key);
     put_int(w->out, value);
-}
-
-void json_null(struct json_writer *w, const char *key)
-{
-    begin_value(w, key);
-    strbuf_puts(w->out, "null");
 }
 
 /* Most of a snapshot is whole numbers and tenths, and there are millions of them. A quotient of two whole

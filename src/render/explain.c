@@ -5,7 +5,7 @@
 static void put_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT])
 {
     if (isnan(amount[RES_CPU]) && isnan(amount[RES_MEM])) {
-        json_null(w, key);
+        json_text(w, key, NULL);
         return;
     }
     json_begin(w, key, JSON_OBJECT, JSON_INLINE);

@@ -60,7 +60,7 @@ void render_recommendation(struct json_writer *w, const char *key, const struct 
         json_int(w, NULL, r->depends_on[i]);
     json_end(w);
     if (r->group == 0)
-        json_null(w, "group");
+        json_text(w, "group", NULL);
     else
         json_int(w, "group", r->group);
     json_figure(w, "imbalance_after", r->imbalance_after);
@@ -117,7 +117,7 @@ static void put_stats(struct json_writer *w, const struct plan_stats *s)
     json_int(w, "evaluated", (int64_t)s->evaluated);
     json_begin(w, "rejected", JSON_OBJECT, JSON_INLINE);
     for (int c = 0; c < check_count; c++) {
-        if (s->rejected[c] > 0)
+        if (c != CHECK_NONE && s->rejected[c] > 0)
             json_int(w, check_name((enum check)c), (int64_t)s->rejected[c]);
     }
     json_end(w);

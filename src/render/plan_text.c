@@ -146,7 +146,7 @@ static void put_why_nots(const struct plan *plan, struct strbuf *out)
     size_t n = 0;
 
     for (int c = 0; c < check_count; c++) {
-        if (plan->stats.rejected[c] > 0)
+        if (c != CHECK_NONE && plan->stats.rejected[c] > 0)
             why[n++] = (struct why_not){(enum check)c, plan->stats.rejected[c]};
     }
     qsort(why, n, sizeof *why, by_count);
