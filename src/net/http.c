@@ -157,6 +157,7 @@ static struct curl_slist *set_request(struct http_session *s, const struct http_
     (void)curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)left_ms);
     (void)curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
                            (long)(left_ms < CONNECT_MAX_MS ? left_ms : CONNECT_MAX_MS));
+    (void)curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, q->once ? 1L : 0L);
     return headers;
 }
 

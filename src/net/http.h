@@ -39,6 +39,8 @@ struct http_request {
     size_t body_len;
     int64_t deadline_ms; /* by net_now_ms(): after this the request is given up */
     size_t answer_max;   /* bytes after decompression; 0: HTTP_ANSWER_MAX */
+    bool once;           /* must not arrive twice: on a connection of its own (libcurl repeats a request whose
+                            connection turns out to be dead, although the peer may have read it) */
     bool parting;        /* a logout: sent although *stop is true */
 };
 

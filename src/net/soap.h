@@ -44,7 +44,7 @@ struct soap_endpoint {
     const char *url;
     const char *action; /* the SOAPAction header */
     size_t answer_max;  /* 0: HTTP_ANSWER_MAX */
-    bool parting;       /* as in struct http_request */
+    bool once, parting; /* as in struct http_request */
 };
 
 /* Sends one body and takes the answer apart; what was sent is wiped, for it may hold a password. method is

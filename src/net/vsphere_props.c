@@ -38,29 +38,34 @@ static const struct vsphere_step *find_step(const struct vsphere_query *q, const
     return NULL;
 }
 
-/* A step is written out where it is met first and named afterwards: written is a set of steps. */
+/* A step is written out once and named everywhere else. It is written at the highest place where it is met,
+ * because some peers know a name only below the place where it was defined: so all siblings are claimed
+ * before any of them is gone into. written is a set of steps. */
 static void put_steps(struct strbuf *b, const struct vsphere_query *q, const char *const *names,
                       uint64_t *written)
 {
-    for (; names && *names; names++) {
-        const struct vsphere_step *s = find_step(q, *names);
-        uint64_t bit = s ? UINT64_C(1) << (s - q->steps) : 0;
+    uint64_t here = 0;
+
+    for (const char *const *name = names; name && *name; name++) {
+        const struct vsphere_step *s = find_step(q, *name);
+        here |= s ? UINT64_C(1) << (s - q->steps) : 0;
+    }
+    here &= ~*written;
+    *written |= here;
+    for (const char *const *name = names; name && *name; name++) {
+        const struct vsphere_step *s = find_step(q, *name);
+        bool whole = s && (here & UINT64_C(1) << (s - q->steps));
 
         if (!s)
             continue;
-        if (*written & bit) {
-            strbuf_puts(b, "<selectSet xsi:type=\"SelectionSpec\">");
-            soap_put_text(b, "name", s->name);
-            strbuf_puts(b, "</selectSet>");
-            continue;
-        }
-        *written |= bit;
-        strbuf_puts(b, "<selectSet xsi:type=\"TraversalSpec\">");
+        strbuf_printf(b, "<selectSet xsi:type=\"%s\">", whole ? "TraversalSpec" : "SelectionSpec");
         soap_put_text(b, "name", s->name);
-        soap_put_text(b, "type", s->type);
-        soap_put_text(b, "path", s->path);
-        soap_put_text(b, "skip", "false");
-        put_steps(b, q, s->then, written);
+        if (whole) {
+            soap_put_text(b, "type", s->type);
+            soap_put_text(b, "path", s->path);
+            soap_put_text(b, "skip", "false");
+            put_steps(b, q, s->then, written);
+        }
         strbuf_puts(b, "</selectSet>");
     }
 }

@@ -129,12 +129,23 @@ static int fault_error(struct vsphere *v, const char *method, struct err *err)
                    f->text[0] ? f->text : "no reason given", f->type[0] ? f->type : "a fault without a type");
 }
 
+/* Whether it starts something: all methods that do are called so. */
+static bool starts_task(const char *method)
+{
+    size_t len = strlen(method);
+
+    return len > 5 && strcmp(method + len - 5, "_Task") == 0;
+}
+
 /* One request and its answer; no login. */
 static int exchange(struct vsphere *v, const char *method, const struct strbuf *body, struct soap_answer *ret,
                     struct err *err)
 {
-    struct soap_endpoint e = {
-        .http = v->http, .url = v->cfg->url, .action = v->action, .parting = v->parting};
+    struct soap_endpoint e = {.http = v->http,
+                              .url = v->cfg->url,
+                              .action = v->action,
+                              .once = starts_task(method),
+                              .parting = v->parting};
     struct soap_answer answer = {0};
     char expected[80];
     int r = soap_call(&e, method, body, v->deadline_ms, &answer, err);

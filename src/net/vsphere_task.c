@@ -68,6 +68,7 @@ int vsphere_task_read(const xml_node *info, struct vsphere_task *ret, struct err
     if (xml_int(xml_child(info, "progress"), &percent) == 0 && percent >= 0 && percent <= 100)
         t.percent = (int)percent;
     t.cancelable = xml_bool(xml_child(info, "cancelable"));
+    (void)xml_int(xml_child(info, "eventChainId"), &t.chain);
     copy(xml_child(info, "entity"), t.entity, sizeof t.entity);
     copy(xml_child(info, "startTime"), t.started, sizeof t.started);
     if (t.state == VSPHERE_TASK_ERROR)

@@ -31,6 +31,7 @@ struct vsphere_task {
     enum vsphere_task_state state;
     int percent; /* -1: not known */
     bool cancelable;
+    int64_t chain;        /* of the events that the task causes; 0: none */
     char entity[128];     /* moref of the VM or host that it works on; "" */
     char started[40];     /* as the peer wrote it; "" */
     char error_type[64];  /* VSPHERE_TASK_ERROR */

@@ -46,9 +46,10 @@ int xml_parse(const char *text, size_t len, xml_doc **ret, struct err *err)
         return err_set(err, -ENOMEM, "out of memory");
     parser->sax->internalSubset = refuse_dtd;
     /* Without XML_PARSE_HUGE libxml2 itself bounds depth (256) and the length of a text. */
-    xmlDoc *doc = xmlCtxtReadMemory(parser, text, (int)len, NULL, NULL,
-                                    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
-                                        XML_PARSE_NOBLANKS | XML_PARSE_COMPACT);
+    /* Peers send UTF-8. Whatever else the document claims to be would only bring converters into play. */
+    xmlDoc *doc = xmlCtxtReadMemory(parser, text, (int)len, NULL, "UTF-8",
+                                    XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOERROR |
+                                        XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS | XML_PARSE_COMPACT);
     int r = 0;
 
     if (!doc || parser->_private || !xmlDocGetRootElement(doc)) {

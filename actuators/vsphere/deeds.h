@@ -1,0 +1,51 @@
+/* deeds.h: the two families of deeds of the vSphere actuator, of a VM (migrate.c) and of a host
+ * (host_deeds.c).
+ *
+ * Each has two parts: whether the deed makes sense as things stand, and the method that begins it. What is
+ * common (looking, adopting a task that runs already, polling, cancelling) is in vsphere.c.
+ */
+#ifndef BALLAST_ACTUATORS_VSPHERE_DEEDS_H
+#define BALLAST_ACTUATORS_VSPHERE_DEEDS_H
+
+#include "net/vsphere_props.h"
+#include "net/vsphere_task.h"
+
+#include <ballast/actuator.h>
+
+#define MOREF_MAX 128
+
+/* A VM or a host as it stands, with the task that works on it. */
+struct entity {
+    char name[MOREF_MAX]; /* for people; the moref when it has none */
+    bool powered_on, standby, connected, in_maintenance;
+    char host[MOREF_MAX]; /* of a VM */
+    struct vsphere_task task;
+    char task_name[TASK_NAME_MAX]; /* "": no queued or running task of the work that was asked for */
+};
+
+/* Reads it in one round trip. -ENOENT: it is gone. */
+int entity_look(struct vsphere *v, const char *type, const char *id, enum vsphere_work work,
+                struct entity *ret, struct err *err);
+
+/* The name of the task that a method's answer gives. -EPROTO: none, or too long to be one. */
+int task_name_read(const struct vsphere *v, const xml_node *payload, char ret_task[TASK_NAME_MAX],
+                   struct err *err);
+
+/* Is the VM still where it shall leave, and running? -ESTALE: no. */
+int migrate_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *vm,
+                   struct err *err);
+/* Can the destination take VMs? -EHOSTDOWN: no; -ENOENT: it is gone. */
+int migrate_can_arrive(struct vsphere *v, const struct deed_request *q, struct err *err);
+int migrate_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+                  struct err *err);
+/* Does the running task go to the same destination? 0: yes, or nobody can tell; -EBUSY: it goes elsewhere. */
+int migrate_goes_there(struct vsphere *v, const struct deed_request *q, const struct entity *vm,
+                       struct err *err);
+
+/* -ESTALE: the host is as it should become already. */
+int host_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *host,
+                struct err *err);
+int host_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+               struct err *err);
+
+#endif

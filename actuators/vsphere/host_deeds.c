@@ -1,0 +1,83 @@
+#include "actuators/vsphere/deeds.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+
+/* vCenter's own limit for a host to come or go; the engine watches for longer or shorter as it likes. */
+#define NO_TIMEOUT 0
+#define STANDBY_TIMEOUT_S 900
+
+static int already(const struct vsphere *v, const struct entity *host, const char *what, struct err *err)
+{
+    return err_set(err, -ESTALE, "%s: host %s %s already", vsphere_url(v), host->name, what);
+}
+
+int host_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *host,
+                struct err *err)
+{
+    bool awake = host->powered_on && !host->standby;
+
+    switch (q->deed) {
+    case DEED_ENTER_MAINTENANCE:
+        if (host->in_maintenance)
+            return already(v, host, "is in maintenance", err);
+        break;
+    case DEED_EXIT_MAINTENANCE:
+        if (!host->in_maintenance)
+            return already(v, host, "is out of maintenance", err);
+        break;
+    case DEED_STANDBY:
+        if (host->standby)
+            return already(v, host, "is in standby", err);
+        break;
+    case DEED_WAKE:
+        if (awake)
+            return already(v, host, "is awake", err);
+        return 0; /* a sleeping host is not connected */
+    case DEED_MIGRATE:
+        break;
+    }
+    if (!host->connected || !awake)
+        return err_set(err, -EHOSTDOWN, "%s: host %s is not connected or not on", vsphere_url(v), host->name);
+    return 0;
+}
+
+struct host_method {
+    const char *name, *timeout;
+    int timeout_s;
+    bool keeps_off_vms; /* has a parameter for VMs that are off */
+};
+
+static struct host_method method_of(enum deed deed)
+{
+    switch (deed) {
+    case DEED_ENTER_MAINTENANCE:
+        return (struct host_method){"EnterMaintenanceMode_Task", "timeout", NO_TIMEOUT, true};
+    case DEED_EXIT_MAINTENANCE:
+        return (struct host_method){"ExitMaintenanceMode_Task", "timeout", NO_TIMEOUT, false};
+    case DEED_STANDBY:
+        return (struct host_method){"PowerDownHostToStandBy_Task", "timeoutSec", STANDBY_TIMEOUT_S, true};
+    case DEED_WAKE:
+        return (struct host_method){"PowerUpHostFromStandBy_Task", "timeoutSec", STANDBY_TIMEOUT_S, false};
+    case DEED_MIGRATE:
+        break;
+    }
+    return (struct host_method){0};
+}
+
+int host_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX], struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+    struct host_method m = method_of(q->deed);
+
+    strbuf_init(&body, STRBUF_NO_LIMIT);
+    vsphere_begin(&body, m.name, "HostSystem", q->host);
+    strbuf_printf(&body, "<%s>%d</%s>", m.timeout, m.timeout_s, m.timeout);
+    if (m.keeps_off_vms)
+        soap_put_text(&body, "evacuatePoweredOffVms", "false");
+    vsphere_end(&body, m.name);
+    int r = vsphere_call(v, m.name, &body, &answer, err);
+    return r < 0 ? r : task_name_read(v, answer.payload, ret_task, err);
+}

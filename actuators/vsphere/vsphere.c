@@ -1,0 +1,331 @@
+#include "actuators/vsphere/vsphere.h"
+
+#include "actuators/vsphere/deeds.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct actuator {
+    struct vsphere *vsphere;
+};
+
+static int create(const struct source_config *cfg, struct actuator **ret, struct err *err)
+{
+    struct actuator *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return err_set(err, -ENOMEM, "out of memory");
+    int r = vsphere_new(cfg, &x->vsphere, err);
+    if (r < 0) {
+        free(x);
+        return r;
+    }
+    *ret = x;
+    return 0;
+}
+
+static void destroy(struct actuator *x)
+{
+    if (!x)
+        return;
+    vsphere_free(x->vsphere);
+    free(x);
+}
+
+/* ---- looking */
+
+struct looker {
+    struct entity *entity;
+    const char *id;
+    enum vsphere_work work;
+    bool found;
+};
+
+static void look_begin(void *ctx)
+{
+    struct looker *l = ctx;
+
+    *l->entity = (struct entity){0};
+    l->found = false;
+}
+
+static void copy_prop(const struct vsphere_object *o, const char *path, char *ret, size_t size)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *text = xml_text(vsphere_prop(o, path), &a);
+
+    (void)snprintf(ret, size, "%s", text ? text : "");
+}
+
+static void look_task(struct looker *l, const struct vsphere_object *o)
+{
+    struct vsphere_task t;
+
+    if (vsphere_task_read(vsphere_prop(o, "info"), &t, NULL) < 0 || !vsphere_task_is_active(&t) ||
+        t.work != l->work || strcmp(t.entity, l->id) != 0)
+        return;
+    l->entity->task = t;
+    (void)snprintf(l->entity->task_name, sizeof l->entity->task_name, "%s", o->value);
+}
+
+static int look_object(void *ctx, const struct vsphere_object *o, struct err *err)
+{
+    struct looker *l = ctx;
+    struct entity *e = l->entity;
+
+    (void)err;
+    if (strcmp(o->type, "Task") == 0) {
+        look_task(l, o);
+        return 0;
+    }
+    if (strcmp(o->value, l->id) != 0)
+        return 0;
+    l->found = true;
+    copy_prop(o, "name", e->name, sizeof e->name);
+    if (!e->name[0])
+        (void)snprintf(e->name, sizeof e->name, "%s", l->id);
+    copy_prop(o, "runtime.host", e->host, sizeof e->host);
+    e->powered_on = xml_text_is(vsphere_prop(o, "runtime.powerState"), "poweredOn");
+    e->standby = xml_text_is(vsphere_prop(o, "runtime.powerState"), "standBy") ||
+                 xml_text_is(vsphere_prop(o, "runtime.standbyMode"), "in");
+    e->connected = xml_text_is(vsphere_prop(o, "runtime.connectionState"), "connected");
+    e->in_maintenance = xml_bool(vsphere_prop(o, "runtime.inMaintenanceMode"));
+    return 0;
+}
+
+int entity_look(struct vsphere *v, const char *type, const char *id, enum vsphere_work work,
+                struct entity *ret, struct err *err)
+{
+    static const char *const vm_paths[] = {"name", "runtime.host", "runtime.powerState",
+                                           "runtime.connectionState", NULL};
+    static const char *const host_paths[] = {"name",
+                                             "runtime.powerState",
+                                             "runtime.standbyMode",
+                                             "runtime.connectionState",
+                                             "runtime.inMaintenanceMode",
+                                             NULL};
+    static const char *const task_paths[] = {"info", NULL};
+    static const char *const first[] = {"tasks", NULL};
+    const struct vsphere_wanted wanted[] = {
+        {type, strcmp(type, "VirtualMachine") == 0 ? vm_paths : host_paths}, {"Task", task_paths}};
+    const struct vsphere_step step = {"tasks", type, "recentTask", NULL};
+    const struct vsphere_query q = {.start_type = type,
+                                    .start = id,
+                                    .wanted = wanted,
+                                    .n_wanted = 2,
+                                    .steps = &step,
+                                    .n_steps = 1,
+                                    .first = first};
+    struct looker l = {.entity = ret, .id = id, .work = work};
+    const struct vsphere_reader reader = {.begin = look_begin, .object = look_object, .ctx = &l};
+    int r = vsphere_retrieve(v, &q, &reader, err);
+
+    if (r == -ENOENT || (r == 0 && !l.found))
+        return err_set(err, -ENOENT, "%s: there is no %s %s any more", vsphere_url(v),
+                       strcmp(type, "VirtualMachine") == 0 ? "VM" : "host", id);
+    return r;
+}
+
+static enum vsphere_work work_of(enum deed deed)
+{
+    switch (deed) {
+    case DEED_MIGRATE:
+        return VSPHERE_WORK_MIGRATE;
+    case DEED_ENTER_MAINTENANCE:
+        return VSPHERE_WORK_ENTER_MAINTENANCE;
+    case DEED_EXIT_MAINTENANCE:
+        return VSPHERE_WORK_EXIT_MAINTENANCE;
+    case DEED_STANDBY:
+        return VSPHERE_WORK_STANDBY;
+    case DEED_WAKE:
+        return VSPHERE_WORK_WAKE;
+    }
+    return VSPHERE_WORK_OTHER;
+}
+
+static int look(struct vsphere *v, const struct deed_request *q, struct entity *ret, struct err *err)
+{
+    if (q->deed == DEED_MIGRATE)
+        return entity_look(v, "VirtualMachine", q->vm, VSPHERE_WORK_MIGRATE, ret, err);
+    return entity_look(v, "HostSystem", q->host, work_of(q->deed), ret, err);
+}
+
+static int is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *e,
+                  struct err *err)
+{
+    return q->deed == DEED_MIGRATE ? migrate_is_due(v, q, e, err) : host_is_due(v, q, e, err);
+}
+
+static int check_request(const struct deed_request *q, struct err *err)
+{
+    if (q->deed == DEED_MIGRATE ? !q->vm || !q->from || !q->to : !q->host)
+        return err_set(err, -EINVAL, "the request names no %s",
+                       q->deed == DEED_MIGRATE ? "VM, source or destination" : "host");
+    return 0;
+}
+
+/* ---- the contract */
+
+static int check(struct actuator *x, const struct deed_request *q, struct err *err)
+{
+    struct entity e;
+    int r = check_request(q, err);
+
+    vsphere_deadline_from_config(x->vsphere);
+    if (r < 0 || (r = look(x->vsphere, q, &e, err)) < 0 || (r = is_due(x->vsphere, q, &e, err)) < 0)
+        return r;
+    return q->deed == DEED_MIGRATE ? migrate_can_arrive(x->vsphere, q, err) : 0;
+}
+
+/* The task that runs already, if there is one: 1, and its name. */
+static int adopt(struct vsphere *v, const struct deed_request *q, const struct entity *e,
+                 char ret_task[TASK_NAME_MAX], struct err *err)
+{
+    if (!e->task_name[0])
+        return 0;
+    int r = q->deed == DEED_MIGRATE ? migrate_goes_there(v, q, e, err) : 0;
+    if (r < 0)
+        return r;
+    log_info("%s: %s runs already for action %s and is followed", vsphere_url(v), e->task_name, q->uid);
+    memcpy(ret_task, e->task_name, TASK_NAME_MAX);
+    return 1;
+}
+
+static int look_and_adopt(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+                          struct err *err)
+{
+    struct entity e;
+    int r = look(v, q, &e, err);
+
+    /* a host on its way to sleep may look awake or asleep: its task decides first */
+    if (r == 0 && q->deed != DEED_MIGRATE && (r = adopt(v, q, &e, ret_task, err)) != 0)
+        return r;
+    if (r == 0)
+        r = is_due(v, q, &e, err);
+    return r < 0 ? r : adopt(v, q, &e, ret_task, err);
+}
+
+static int start(struct actuator *x, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+                 struct err *err)
+{
+    struct vsphere *v = x->vsphere;
+    int r = check_request(q, err);
+
+    vsphere_deadline_from_config(v);
+    if (r < 0 || (r = look_and_adopt(v, q, ret_task, err)) < 0)
+        return r;
+    if (r > 0)
+        return 0;
+    r = q->deed == DEED_MIGRATE ? migrate_begin(v, q, ret_task, err) : host_begin(v, q, ret_task, err);
+    if (r != -EBUSY)
+        return r;
+    /* somebody was quicker, perhaps an earlier try of ours whose answer was lost */
+    struct err busy = err ? *err : (struct err){0};
+    r = look_and_adopt(v, q, ret_task, err);
+    if (r == 0 && err)
+        *err = busy;
+    return r > 0 ? 0 : r < 0 ? r : -EBUSY;
+}
+
+static enum task_state state_of(enum vsphere_task_state state)
+{
+    switch (state) {
+    case VSPHERE_TASK_QUEUED:
+        return TASK_QUEUED;
+    case VSPHERE_TASK_RUNNING:
+        return TASK_RUNNING;
+    case VSPHERE_TASK_SUCCESS:
+        return TASK_SUCCEEDED;
+    case VSPHERE_TASK_ERROR:
+        break;
+    }
+    return TASK_FAILED;
+}
+
+static int read_task(struct vsphere *v, const char *task, struct vsphere_task *ret, struct err *err)
+{
+    static const char *const paths[] = {"info", NULL};
+    CLEANUP(arena_releasep) struct arena a = {0};
+    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+    struct vsphere_object o;
+    int r = vsphere_get(v, "Task", task, paths, &a, &answer, &o, err);
+
+    if (r < 0)
+        return r;
+    r = vsphere_task_read(vsphere_prop(&o, "info"), ret, err);
+    return r < 0 ? err_widen(err, "%s: %s", vsphere_url(v), task) : 0;
+}
+
+static int poll_task(struct actuator *x, const struct deed_request *q, const char *task,
+                     struct task_progress *ret, struct err *err)
+{
+    struct vsphere_task t;
+
+    (void)q;
+    vsphere_deadline_from_config(x->vsphere);
+    int r = read_task(x->vsphere, task, &t, err);
+    if (r == -ENOENT) {
+        *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = true};
+        (void)err_set(&ret->why, -ENOENT, "%s: vCenter no longer knows %s", vsphere_url(x->vsphere), task);
+        return 0;
+    }
+    if (r < 0)
+        return r;
+    *ret = (struct task_progress){.state = state_of(t.state), .percent = t.percent};
+    if (t.state == VSPHERE_TASK_SUCCESS)
+        ret->percent = 100;
+    if (t.state == VSPHERE_TASK_ERROR)
+        (void)err_set(&ret->why, strcmp(t.error_type, "RequestCanceled") == 0 ? -ECANCELED : -EREMOTEIO,
+                      "vCenter says: %s%s%s%s", t.error_text[0] ? t.error_text : "it failed, no reason given",
+                      t.error_type[0] ? " (" : "", t.error_type, t.error_type[0] ? ")" : "");
+    return 0;
+}
+
+static int cancel(struct actuator *x, const struct deed_request *q, const char *task, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+    struct vsphere_task t;
+
+    (void)q;
+    strbuf_init(&body, STRBUF_NO_LIMIT);
+    vsphere_deadline_from_config(x->vsphere);
+    int r = read_task(x->vsphere, task, &t, err);
+    if (r < 0)
+        return r;
+    if (!vsphere_task_is_active(&t))
+        return 0; /* poll() tells how it ended */
+    if (!t.cancelable)
+        return err_set(err, -ENOTSUP, "%s: %s cannot be cancelled any more", vsphere_url(x->vsphere), task);
+    vsphere_begin(&body, "CancelTask", "Task", task);
+    vsphere_end(&body, "CancelTask");
+    return vsphere_call(x->vsphere, "CancelTask", &body, &answer, err);
+}
+
+int task_name_read(const struct vsphere *v, const xml_node *payload, char ret_task[TASK_NAME_MAX],
+                   struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *name = xml_text(xml_child(payload, "returnval"), &a);
+
+    if (!name || !name[0] || strlen(name) >= TASK_NAME_MAX)
+        return err_set(err, -EPROTO, "%s: the answer names no task", vsphere_url(v));
+    memcpy(ret_task, name, strlen(name) + 1);
+    return 0;
+}
+
+const struct actuator_ops vsphere_actuator = {
+    .kind = "vsphere",
+    .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
+             1u << DEED_STANDBY | 1u << DEED_WAKE,
+    .create = create,
+    .check = check,
+    .start = start,
+    .poll = poll_task,
+    .cancel = cancel,
+    .destroy = destroy,
+};

@@ -1,0 +1,9 @@
+/* file.h: a snapshot file as a source (`source: kind: file`), read anew at every pass. */
+#ifndef BALLAST_COLLECTORS_FILE_H
+#define BALLAST_COLLECTORS_FILE_H
+
+#include <ballast/collector.h>
+
+extern const struct collector_ops file_collector;
+
+#endif

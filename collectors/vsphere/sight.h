@@ -1,0 +1,123 @@
+/* sight.h: what was read of a vSphere cluster, object by object, before anything refers to anything.
+ *
+ * Answers come in pages and in any order, so a VM may be met before its host. sight_read.c fills this from
+ * the answers, sight_map.c makes the inventory of it. Numbers are as the peer gave them, but converted to MHz
+ * and MiB; UNKNOWN where the peer said nothing. Everything lives in one arena.
+ */
+#ifndef BALLAST_COLLECTORS_VSPHERE_SIGHT_H
+#define BALLAST_COLLECTORS_VSPHERE_SIGHT_H
+
+#include "net/vsphere_props.h"
+#include "net/vsphere_task.h"
+
+#include <ballast/inventory.h>
+
+enum connection { CONNECTION_UNKNOWN, CONNECTION_CONNECTED, CONNECTION_LOST };
+enum host_power { HOST_POWER_UNKNOWN, HOST_POWER_ON, HOST_POWER_OFF, HOST_POWER_STANDBY };
+enum standby_mode { STANDBY_NONE, STANDBY_ENTERING, STANDBY_IN, STANDBY_EXITING };
+
+struct sight_host {
+    const char *id, *name;
+    enum connection connection;
+    enum host_power power;
+    enum standby_mode standby;
+    bool in_maintenance, entering_maintenance;
+    bool can_standby;
+    double core_mhz, cores, mem_mb; /* UNKNOWN */
+    double mem_used_mb;             /* the host's own figure; UNKNOWN */
+    instant_s boot;                 /* 0: not known */
+    bool runs_vms;                  /* by what the VMs say */
+    double vm_consumed_mb;          /* of the VMs that run on it */
+};
+
+/* Shares by level are resolved when the sizes are known. */
+enum shares_level { SHARES_NORMAL, SHARES_LOW, SHARES_HIGH, SHARES_CUSTOM };
+
+struct sight_alloc {
+    bool given;
+    double reservation, limit, shares;
+    enum shares_level level;
+    bool expandable;
+};
+
+struct sight_vm {
+    const char *id, *name, *host, *pool;
+    enum vm_state state;
+    bool state_known, template_, connected, migrating;
+    double vcpus, mem_mb; /* UNKNOWN: its configuration could not be read */
+    struct sight_alloc alloc[RES_COUNT];
+    enum vm_kind kind;
+    const char *ft_peer;
+    struct vm_sample sample; /* present: quick stats or counters were there */
+};
+
+struct sight_pool {
+    const char *id, *name, *parent;
+    struct sight_alloc alloc[RES_COUNT];
+    bool scales_descendants;
+};
+
+struct sight_rule {
+    const char *id, *name;
+    bool enabled, mandatory;
+    bool apart;                                  /* of two VMs; false: together */
+    bool of_groups;                              /* a VM-host rule */
+    struct ids vms;                              /* VM-VM rules */
+    const char *vm_group, *on_hosts, *off_hosts; /* VM-host rules: names of groups; NULL */
+};
+
+struct sight_group {
+    const char *name;
+    bool of_hosts;
+    struct ids members;
+};
+
+struct sight_override {
+    const char *id; /* of a VM, or of a host for DPM */
+    bool of_host;
+    enum automation automation;
+};
+
+struct sight {
+    struct arena *arena;
+    const char *cluster, *root_pool;
+    const char *automation; /* the cluster's own, for people */
+    bool overrides_count;   /* the cluster lets VMs have levels of their own */
+    bool root_scales;
+    double effective[RES_COUNT]; /* what the cluster says it has for VMs; UNKNOWN */
+    struct sight_host *hosts;
+    struct sight_vm *vms;
+    struct sight_pool *pools;
+    struct sight_rule *rules;
+    struct sight_group *groups;
+    struct sight_override *overrides;
+    struct vsphere_task *tasks; /* those that are queued or running */
+    size_t n_hosts, n_vms, n_pools, n_rules, n_groups, n_overrides, n_tasks;
+    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_groups, cap_overrides, cap_tasks;
+    size_t unreadable;         /* properties that the peer would not give us */
+    size_t rules_left_out;     /* rules that keep VMs on hosts of which none is there */
+    const char *rule_left_out; /* one of them */
+};
+
+void sight_init(struct sight *s, struct arena *a);
+
+/* For a vsphere_reader with ctx = the sight: takes one object of any kind. */
+void sight_begin(void *ctx);
+int sight_object(void *ctx, const struct vsphere_object *o, struct err *err);
+
+/* Reads ClusterConfigInfoEx: rules, groups, levels of VMs and hosts (sight_config.c). */
+void sight_config(struct sight *s, const xml_node *config);
+
+/* All references of a list: <vm type="VirtualMachine">vm-1</vm>... */
+struct ids sight_refs(struct sight *s, const xml_node *parent, const char *name);
+
+/* An object's name, with the characters / \ % that vSphere writes as %2f %5c %25. NULL: it has none. */
+const char *sight_name(const xml_node *node, struct arena *a);
+
+/* The properties that sight_object() understands, from a cluster down. */
+void sight_query(const char *cluster, unsigned page, struct vsphere_query *ret);
+
+/* The inventory of what was seen. -EPROTO: it is no cluster. */
+int sight_map(struct sight *s, struct inventory *ret, struct err *err);
+
+#endif

@@ -1,0 +1,106 @@
+/* The cluster's configuration: rules, groups, and levels of automation. */
+#include "collectors/vsphere/sight.h"
+
+#include <string.h>
+
+#define SIGHT_ADD(s, items, n, cap)                                                                          \
+    ((s)->items = arena_grow((s)->arena, (s)->items, (s)->n, &(s)->cap, sizeof *(s)->items),                 \
+     &(s)->items[(s)->n++])
+
+static const char *text_or_null(struct sight *s, const xml_node *node)
+{
+    const char *t = xml_text(node, s->arena);
+
+    return t && t[0] ? t : NULL;
+}
+
+static void read_rule(struct sight *s, const xml_node *n)
+{
+    bool together = xml_type_is(n, "ClusterAffinityRuleSpec");
+    bool apart = xml_type_is(n, "ClusterAntiAffinityRuleSpec");
+    bool of_groups = xml_type_is(n, "ClusterVmHostRuleInfo");
+    const char *key = text_or_null(s, xml_child(n, "key"));
+
+    if (!together && !apart && !of_groups) /* dependencies of restarts, and what later versions bring */
+        return;
+    struct sight_rule *r = SIGHT_ADD(s, rules, n_rules, cap_rules);
+    *r = (struct sight_rule){
+        .id =
+            key ? arena_printf(s->arena, "rule-%s", key) : arena_printf(s->arena, "rule-at-%zu", s->n_rules),
+        .name = text_or_null(s, xml_child(n, "name")),
+        .enabled = xml_bool(xml_child(n, "enabled")),
+        .mandatory = !of_groups || xml_bool(xml_child(n, "mandatory")), /* DRS always keeps VM-VM rules */
+        .apart = apart,
+        .of_groups = of_groups,
+        .vms = sight_refs(s, n, "vm"),
+        .vm_group = text_or_null(s, xml_child(n, "vmGroupName")),
+        .on_hosts = text_or_null(s, xml_child(n, "affineHostGroupName")),
+        .off_hosts = text_or_null(s, xml_child(n, "antiAffineHostGroupName")),
+    };
+}
+
+static void read_group(struct sight *s, const xml_node *n)
+{
+    bool of_hosts = xml_type_is(n, "ClusterHostGroup");
+    const char *name = text_or_null(s, xml_child(n, "name"));
+
+    if (!name || (!of_hosts && !xml_type_is(n, "ClusterVmGroup")))
+        return;
+    *SIGHT_ADD(s, groups, n_groups, cap_groups) = (struct sight_group){
+        .name = name, .of_hosts = of_hosts, .members = sight_refs(s, n, of_hosts ? "host" : "vm")};
+}
+
+static const struct {
+    const char *word;
+    enum automation automation;
+} behaviors[] = {
+    {"fullyAutomated", AUTOMATION_AUTOMATIC},
+    {"automated", AUTOMATION_AUTOMATIC},       /* DPM's word */
+    {"partiallyAutomated", AUTOMATION_MANUAL}, /* automatic when it is powered on only */
+    {"manual", AUTOMATION_MANUAL},
+};
+
+static void read_override(struct sight *s, const xml_node *n, bool of_host)
+{
+    const char *id = text_or_null(s, xml_child(n, "key"));
+    const xml_node *enabled = xml_child(n, "enabled");
+    enum automation automation = AUTOMATION_INHERIT;
+
+    for (size_t i = 0; i < sizeof behaviors / sizeof behaviors[0]; i++) {
+        if (xml_text_is(xml_child(n, "behavior"), behaviors[i].word))
+            automation = behaviors[i].automation;
+    }
+    if (enabled && !xml_bool(enabled))
+        automation = AUTOMATION_DISABLED;
+    if (id)
+        *SIGHT_ADD(s, overrides, n_overrides, cap_overrides) =
+            (struct sight_override){.id = id, .of_host = of_host, .automation = automation};
+}
+
+void sight_config(struct sight *s, const xml_node *config)
+{
+    const xml_node *drs = xml_child(config, "drsConfig");
+    const xml_node *own_levels = xml_child(drs, "enableVmBehaviorOverrides");
+    const char *behavior = text_or_null(s, xml_child(drs, "defaultVmBehavior"));
+    const char *rate = text_or_null(s, xml_child(drs, "vmotionRate"));
+
+    for (const xml_node *n = xml_child(config, "rule"); n; n = xml_again(n))
+        read_rule(s, n);
+    for (const xml_node *n = xml_child(config, "group"); n; n = xml_again(n))
+        read_group(s, n);
+    for (const xml_node *n = xml_child(config, "drsVmConfig"); n; n = xml_again(n))
+        read_override(s, n, false);
+    for (const xml_node *n = xml_child(config, "dpmHostConfig"); n; n = xml_again(n))
+        read_override(s, n, true);
+    s->overrides_count = !own_levels || xml_bool(own_levels);
+    s->root_scales = xml_text_is(xml_child(drs, "scaleDescendantsShares"), "scaleCpuAndMemoryShares");
+    if (!drs)
+        return;
+    if (!xml_bool(xml_child(drs, "enabled")))
+        s->automation = "DRS off";
+    else if (behavior)
+        s->automation = rate ? arena_printf(s->arena, "DRS %s, rate %s", behavior, rate)
+                             : arena_printf(s->arena, "DRS %s", behavior);
+    else
+        s->automation = "DRS on";
+}

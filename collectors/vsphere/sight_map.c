@@ -1,0 +1,456 @@
+/* From what was seen to the inventory: here the objects find each other. */
+#include "collectors/vsphere/sight.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ESXi keeps between 2 and 20 percent of a host to itself. What the cluster says it has for VMs is believed
+ * within that; outside of it the figure means something else (or, in a simulator, nothing). */
+#define EFFECTIVE_LEAST 0.75
+
+/* Pages that VMs share are counted once by the host and may be counted in each VM's figure. */
+#define SHARED_SLACK 0.9
+
+/* ids -> numbers, so that a cluster with thousands of VMs is not searched for each of them. */
+struct index_entry {
+    const char *id;
+    size_t ix;
+};
+
+struct index {
+    struct index_entry *items;
+    size_t n;
+};
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const struct index_entry *)a)->id, ((const struct index_entry *)b)->id);
+}
+
+#define INDEX_OF(a, list, n) index_make((a), (n) ? &(list)[0].id : NULL, (n), sizeof(list)[0])
+
+static struct index index_make(struct arena *a, const char *const *first_id, size_t n, size_t stride)
+{
+    struct index ix = {.items = arena_array(a, struct index_entry, n), .n = n};
+
+    for (size_t i = 0; i < n; i++) {
+        const char *id;
+        memcpy(&id, (const char *)first_id + i * stride, sizeof id);
+        ix.items[i] = (struct index_entry){.id = id, .ix = i};
+    }
+    qsort(ix.items, n, sizeof *ix.items, by_id);
+    return ix;
+}
+
+#define NOT_THERE ((size_t)-1)
+
+static size_t index_find(const struct index *ix, const char *id)
+{
+    struct index_entry key = {.id = id};
+    const struct index_entry *e = id && ix->n ? bsearch(&key, ix->items, ix->n, sizeof key, by_id) : NULL;
+
+    return e ? e->ix : NOT_THERE;
+}
+
+struct map {
+    struct sight *s;
+    struct inventory *inv;
+    struct arena *a;    /* the inventory's */
+    struct arena *work; /* gone after the mapping */
+    struct index hosts, vms, pools;
+    bool *vm_kept;   /* by number: it is part of the inventory */
+    uint32_t *marks; /* by number of VM or host: the list that named it last */
+    uint32_t last_mark;
+};
+
+static bool runs(const struct sight_vm *v)
+{
+    return v->state == VM_ON && !v->template_;
+}
+
+/* What the VMs and the tasks say of the hosts and VMs that they are about. */
+static void note_relations(struct map *m)
+{
+    struct sight *s = m->s;
+
+    for (size_t i = 0; i < s->n_vms; i++) {
+        size_t h = runs(&s->vms[i]) ? index_find(&m->hosts, s->vms[i].host) : NOT_THERE;
+        if (h == NOT_THERE)
+            continue;
+        s->hosts[h].runs_vms = true;
+        if (!isnan(s->vms[i].sample.mem_consumed_mb))
+            s->hosts[h].vm_consumed_mb += s->vms[i].sample.mem_consumed_mb;
+    }
+    for (size_t i = 0; i < s->n_tasks; i++) {
+        const struct vsphere_task *t = &s->tasks[i];
+        size_t vm = index_find(&m->vms, t->entity);
+        size_t host = index_find(&m->hosts, t->entity);
+        if (vm != NOT_THERE && t->work == VSPHERE_WORK_MIGRATE)
+            s->vms[vm].migrating = true;
+        if (host != NOT_THERE && t->work == VSPHERE_WORK_ENTER_MAINTENANCE)
+            s->hosts[host].entering_maintenance = true;
+        if (host != NOT_THERE && t->work == VSPHERE_WORK_STANDBY && s->hosts[host].standby == STANDBY_NONE)
+            s->hosts[host].standby = STANDBY_ENTERING;
+        if (host != NOT_THERE && t->work == VSPHERE_WORK_WAKE && s->hosts[host].standby == STANDBY_IN)
+            s->hosts[host].standby = STANDBY_EXITING;
+    }
+}
+
+/* A sleeping host is not connected, so standby comes first. Two things cannot be seen at once: a host at rest
+ * and a VM running on it. The answers are not one instant; what is safe is taken until they agree. */
+static enum host_state host_state(const struct sight_host *h)
+{
+    if (isnan(h->core_mhz) || isnan(h->mem_mb) || !(h->cores >= 1) || !(h->core_mhz > 0) || !(h->mem_mb > 0))
+        return HOST_DISCONNECTED;
+    if (h->standby == STANDBY_EXITING)
+        return h->runs_vms ? HOST_DISCONNECTED : HOST_POWERING_ON;
+    if (h->standby == STANDBY_IN || h->power == HOST_POWER_STANDBY)
+        return h->runs_vms ? HOST_DISCONNECTED : HOST_STANDBY;
+    if (h->connection != CONNECTION_CONNECTED || h->power != HOST_POWER_ON)
+        return HOST_DISCONNECTED;
+    if (h->in_maintenance)
+        return h->runs_vms ? HOST_ENTERING_MAINTENANCE : HOST_MAINTENANCE;
+    if (h->entering_maintenance)
+        return HOST_ENTERING_MAINTENANCE;
+    if (h->standby == STANDBY_ENTERING)
+        return HOST_ENTERING_STANDBY;
+    return HOST_ON;
+}
+
+/* Physically free, unless the host's figure contradicts those of its own VMs. */
+static double mem_free(const struct sight_host *h)
+{
+    bool sane = h->mem_used_mb > 0 && h->mem_used_mb <= h->mem_mb &&
+                h->mem_used_mb >= SHARED_SLACK * h->vm_consumed_mb;
+
+    return sane ? h->mem_mb - h->mem_used_mb : UNKNOWN;
+}
+
+static void map_hosts(struct map *m)
+{
+    struct sight *s = m->s;
+
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        const struct sight_host *h = &s->hosts[i];
+        struct seen_host *to = inventory_add_host(m->inv, m->a);
+
+        to->is.id = h->id;
+        to->is.name = h->name ? h->name : h->id;
+        to->is.state = host_state(h);
+        if (!isnan(h->core_mhz) && !isnan(h->cores))
+            to->is.total[RES_CPU] = h->core_mhz * h->cores;
+        if (!isnan(h->mem_mb))
+            to->is.total[RES_MEM] = h->mem_mb;
+        to->is.cores = isnan(h->cores) ? 0 : (uint32_t)fmin(h->cores, 1e6);
+        to->is.mem_free_mb = to->is.state == HOST_DISCONNECTED ? UNKNOWN : mem_free(h);
+        to->is.on_since = to->is.state == HOST_ON ? h->boot : 0;
+        to->is.wake_methods = h->can_standby ? WAKE_HYPERVISOR : 0;
+    }
+}
+
+/* The hosts that vCenter counts: running and not in maintenance yet. */
+static bool is_effective(const struct seen_host *h)
+{
+    enum host_state st = h->is.state;
+
+    return st == HOST_ON || st == HOST_ENTERING_MAINTENANCE || st == HOST_ENTERING_STANDBY;
+}
+
+/* vCenter tells what is left for VMs of all hosts together; each host gives its part of the difference. */
+static void map_reserved(struct map *m)
+{
+    struct inventory *inv = m->inv;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double total = 0;
+        for (size_t i = 0; i < inv->n_hosts; i++)
+            total += is_effective(&inv->hosts[i]) ? inv->hosts[i].is.total[r] : 0;
+        double effective = m->s->effective[r];
+        if (isnan(effective) || effective > total || effective < EFFECTIVE_LEAST * total)
+            continue;
+        for (size_t i = 0; i < inv->n_hosts; i++)
+            inv->hosts[i].is.reserved[r] = inv->hosts[i].is.total[r] * (1 - effective / total);
+    }
+}
+
+static double shares_of(const struct sight_alloc *a, double normal)
+{
+    switch (a->level) {
+    case SHARES_LOW:
+        return normal / 2;
+    case SHARES_HIGH:
+        return normal * 2;
+    case SHARES_CUSTOM:
+        return isnan(a->shares) ? normal : a->shares;
+    case SHARES_NORMAL:
+        break;
+    }
+    return normal;
+}
+
+/* to->shares holds what normal means for the object. */
+static void map_alloc(const struct sight_alloc *a, struct alloc *to)
+{
+    if (!a->given)
+        return;
+    to->reservation = a->reservation;
+    to->limit = a->limit;
+    to->shares = shares_of(a, to->shares);
+    to->expandable = a->expandable;
+}
+
+/* Whether some pool above this one has its descendants' shares scaled. A cycle ends at the number of pools.
+ */
+static bool is_scaled(const struct map *m, const struct sight_pool *p)
+{
+    for (size_t depth = 0; depth <= m->s->n_pools; depth++) {
+        size_t up = index_find(&m->pools, p->parent);
+        if (up == NOT_THERE)
+            break;
+        p = &m->s->pools[up];
+        if (p->scales_descendants)
+            return true;
+    }
+    return m->s->root_scales;
+}
+
+static const char *below_root(const struct map *m, const char *pool)
+{
+    bool root = !pool || (m->s->root_pool && strcmp(pool, m->s->root_pool) == 0);
+
+    return root || index_find(&m->pools, pool) == NOT_THERE ? NULL : pool;
+}
+
+static void map_pools(struct map *m)
+{
+    for (size_t i = 0; i < m->s->n_pools; i++) {
+        const struct sight_pool *p = &m->s->pools[i];
+        if (m->s->root_pool && strcmp(p->id, m->s->root_pool) == 0)
+            continue;
+        struct seen_pool *to = inventory_add_pool(m->inv, m->a);
+
+        to->is.id = p->id;
+        to->is.name = p->name ? p->name : p->id;
+        to->parent = below_root(m, p->parent);
+        to->is.scalable_shares = is_scaled(m, p);
+        for (int r = 0; r < RES_COUNT; r++)
+            map_alloc(&p->alloc[r], &to->is.alloc[r]);
+    }
+}
+
+/* Is what was measured enough to tell what the VM wants? */
+static bool is_measured(const struct vm_sample *x)
+{
+    return x->present && !isnan(x->cpu_used_mhz) && (!isnan(x->mem_active_mb) || !isnan(x->mem_consumed_mb));
+}
+
+static void map_vm_size(const struct sight_vm *v, struct vm_facts *f)
+{
+    bool known = v->vcpus >= 1 && v->mem_mb > 0;
+    double consumed = v->sample.mem_consumed_mb;
+
+    /* a VM whose configuration is not readable still takes what it takes; it is left where it is */
+    f->vcpus = known ? (uint32_t)fmin(v->vcpus, 1e6) : 1;
+    f->mem_mb = known ? v->mem_mb : consumed > 0 ? consumed : 1;
+    vm_facts_default(f);
+    f->demand_unknown = !known && v->state == VM_ON;
+}
+
+static void map_vm(struct map *m, const struct sight_vm *v)
+{
+    struct seen_vm *to = inventory_add_vm(m->inv, m->a);
+    size_t host = index_find(&m->hosts, v->host);
+
+    map_vm_size(v, &to->is);
+    to->is.id = v->id;
+    to->is.name = v->name ? v->name : v->id;
+    to->is.state = v->state;
+    to->is.kind = v->kind;
+    to->host = host == NOT_THERE ? NULL : v->host;
+    to->pool = below_root(m, v->pool);
+    for (int r = 0; r < RES_COUNT; r++)
+        map_alloc(&v->alloc[r], &to->is.alloc[r]);
+    if (v->state != VM_ON)
+        return;
+    to->sample = v->sample;
+    to->sample.core_mhz = m->s->hosts[host].core_mhz;
+    if (!isnan(v->sample.mem_consumed_mb))
+        to->is.consumed_mb = v->sample.mem_consumed_mb;
+    if (!isnan(v->sample.mem_overhead_mb))
+        to->is.overhead_mb = v->sample.mem_overhead_mb;
+    if (!v->connected || !is_measured(&v->sample))
+        to->is.demand_unknown = true;
+    /* somebody moves it, and where to is the peer's secret: nobody else shall */
+    if (v->migrating)
+        to->is.automation = AUTOMATION_DISABLED;
+}
+
+static bool wanted(const struct map *m, const struct sight_vm *v)
+{
+    if (v->template_ || !v->state_known)
+        return false; /* without a power state it is about to come or to go */
+    if (v->state == VM_ON)
+        return index_find(&m->hosts, v->host) != NOT_THERE; /* else it left the cluster meanwhile */
+    return v->vcpus >= 1 && v->mem_mb > 0;
+}
+
+static void map_vms(struct map *m)
+{
+    struct sight *s = m->s;
+
+    m->vm_kept = arena_array(m->work, bool, s->n_vms);
+    for (size_t i = 0; i < s->n_vms; i++) {
+        m->vm_kept[i] = wanted(m, &s->vms[i]);
+        if (m->vm_kept[i])
+            map_vm(m, &s->vms[i]);
+        else if (!s->vms[i].template_)
+            log_debug("VM %s is left out: its host or its configuration is not to be seen", s->vms[i].id);
+    }
+}
+
+/* A half of a fault-tolerant pair whose other half is not here is left as an ordinary VM that stays. */
+static void map_peers(struct map *m)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < m->s->n_vms; i++) {
+        const struct sight_vm *v = &m->s->vms[i];
+        if (!m->vm_kept[i])
+            continue;
+        struct seen_vm *seen = &m->inv->vms[to++];
+        if (v->kind != VM_FT_PRIMARY && v->kind != VM_FT_SECONDARY)
+            continue;
+        size_t peer = index_find(&m->vms, v->ft_peer);
+        if (peer != NOT_THERE && m->vm_kept[peer]) {
+            seen->ft_peer = v->ft_peer;
+        } else {
+            seen->is.kind = VM_NORMAL;
+            seen->is.automation = AUTOMATION_DISABLED;
+        }
+    }
+}
+
+static void map_overrides(struct map *m)
+{
+    CLEANUP(arena_releasep) struct arena work = {0};
+    struct inventory *inv = m->inv;
+    struct index vms =
+        index_make(&work, inv->n_vms ? &inv->vms[0].is.id : NULL, inv->n_vms, sizeof *inv->vms);
+
+    for (size_t i = 0; i < m->s->n_overrides; i++) {
+        const struct sight_override *o = &m->s->overrides[i];
+        size_t host = o->of_host ? index_find(&m->hosts, o->id) : NOT_THERE;
+        size_t vm = o->of_host || !m->s->overrides_count ? NOT_THERE : index_find(&vms, o->id);
+
+        if (host != NOT_THERE)
+            inv->hosts[host].is.dpm = o->automation;
+        if (vm != NOT_THERE && inv->vms[vm].is.automation == AUTOMATION_INHERIT)
+            inv->vms[vm].is.automation = o->automation;
+    }
+}
+
+/* Those of the ids that are in the inventory: rules also name templates and VMs of other clusters. */
+static struct ids present(struct map *m, const struct ids *ids, bool hosts)
+{
+    const char **items = arena_array(m->a, const char *, ids->n);
+    uint32_t mark = ++m->last_mark;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ids->n; i++) {
+        size_t ix = index_find(hosts ? &m->hosts : &m->vms, ids->items[i]);
+
+        if (ix == NOT_THERE || m->marks[ix] == mark || (!hosts && !m->vm_kept[ix]))
+            continue;
+        m->marks[ix] = mark;
+        items[n++] = ids->items[i];
+    }
+    return (struct ids){.items = items, .n = n};
+}
+
+static struct ids members(struct map *m, const char *group, bool hosts)
+{
+    for (size_t i = 0; group && i < m->s->n_groups; i++) {
+        const struct sight_group *g = &m->s->groups[i];
+        if (g->of_hosts == hosts && strcmp(g->name, group) == 0)
+            return present(m, &g->members, hosts);
+    }
+    return (struct ids){0};
+}
+
+static struct seen_rule *add_rule(struct map *m, const struct sight_rule *from, enum rule_kind kind,
+                                  const char *id)
+{
+    struct seen_rule *r = inventory_add_rule(m->inv, m->a);
+
+    rule_facts_default(&r->is, kind);
+    r->is.id = id;
+    r->is.name = from->name ? from->name : id;
+    r->is.enabled = from->enabled;
+    r->is.mandatory = from->mandatory;
+    return r;
+}
+
+/* A rule of a VM group and a host group. One that names both kinds of host groups is two rules. */
+static void map_group_rule(struct map *m, const struct sight_rule *from, const char *host_group,
+                           enum rule_kind kind, const char *id)
+{
+    struct ids vms = members(m, from->vm_group, false);
+    struct ids hosts = members(m, host_group, true);
+
+    if (!host_group || vms.n == 0)
+        return;
+    if (hosts.n == 0) {
+        m->s->rules_left_out++;
+        m->s->rule_left_out = from->name ? from->name : id;
+        return;
+    }
+    struct seen_rule *r = add_rule(m, from, kind, id);
+    r->vms = vms;
+    r->hosts = hosts;
+}
+
+static void map_rules(struct map *m)
+{
+    for (size_t i = 0; i < m->s->n_rules; i++) {
+        const struct sight_rule *from = &m->s->rules[i];
+
+        if (from->of_groups) {
+            const char *second = from->on_hosts ? arena_printf(m->a, "%s-not", from->id) : from->id;
+            map_group_rule(m, from, from->on_hosts, RULE_HOST_AFFINE, from->id);
+            map_group_rule(m, from, from->off_hosts, RULE_HOST_ANTI_AFFINE, second);
+            continue;
+        }
+        struct ids vms = present(m, &from->vms, false);
+        if (vms.n < 2)
+            continue; /* one VM alone cannot be together or apart */
+        add_rule(m, from, from->apart ? RULE_VM_ANTI_AFFINE : RULE_VM_AFFINE, from->id)->vms = vms;
+    }
+}
+
+int sight_map(struct sight *s, struct inventory *ret, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena work = {0};
+    struct inventory inv = {.source_automation = s->automation, .cluster = s->cluster};
+    struct map m = {.s = s, .inv = &inv, .a = s->arena, .work = &work};
+
+    if (!s->cluster || !s->root_pool)
+        return err_set(err, -EPROTO, "the answer holds no cluster with a name and a resource pool");
+    m.hosts = INDEX_OF(&work, s->hosts, s->n_hosts);
+    m.vms = INDEX_OF(&work, s->vms, s->n_vms);
+    m.pools = INDEX_OF(&work, s->pools, s->n_pools);
+    m.marks = arena_array(&work, uint32_t, s->n_vms > s->n_hosts ? s->n_vms : s->n_hosts);
+    note_relations(&m);
+    map_hosts(&m);
+    map_reserved(&m);
+    map_pools(&m);
+    map_vms(&m);
+    map_peers(&m);
+    map_overrides(&m);
+    map_rules(&m);
+    *ret = inv;
+    return 0;
+}

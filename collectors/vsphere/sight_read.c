@@ -1,0 +1,337 @@
+/* From ObjectContent to the structs of sight.h. */
+#include "collectors/vsphere/sight.h"
+
+#include "base/rfc3339.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A number beyond these is a mistake and not a measurement. */
+#define NUMBER_ABSURD 1e12
+#define BYTES_ABSURD 1e16
+
+#define SIGHT_ADD(s, items, n, cap)                                                                          \
+    ((s)->items = arena_grow((s)->arena, (s)->items, (s)->n, &(s)->cap, sizeof *(s)->items),                 \
+     &(s)->items[(s)->n++])
+
+static const char *const cluster_paths[] = {"name", "resourcePool", "configurationEx", "summary", NULL};
+static const char *const host_paths[] = {"name",
+                                         "runtime.connectionState",
+                                         "runtime.powerState",
+                                         "runtime.inMaintenanceMode",
+                                         "runtime.standbyMode",
+                                         "runtime.bootTime",
+                                         "summary.hardware.cpuMhz",
+                                         "summary.hardware.numCpuCores",
+                                         "summary.hardware.memorySize",
+                                         "summary.quickStats.overallMemoryUsage",
+                                         "capability.standbySupported",
+                                         NULL};
+static const char *const vm_paths[] = {"name",
+                                       "runtime.host",
+                                       "runtime.powerState",
+                                       "runtime.connectionState",
+                                       "resourcePool",
+                                       "config.template",
+                                       "config.hardware.numCPU",
+                                       "config.hardware.memoryMB",
+                                       "config.cpuAllocation",
+                                       "config.memoryAllocation",
+                                       "config.ftInfo",
+                                       "config.managedBy",
+                                       "summary.quickStats",
+                                       NULL};
+static const char *const pool_paths[] = {"name", "parent", "config", NULL};
+static const char *const task_paths[] = {"info", NULL};
+
+static const struct vsphere_wanted wanted[] = {
+    {"ClusterComputeResource", cluster_paths},
+    {"HostSystem", host_paths},
+    {"VirtualMachine", vm_paths},
+    {"ResourcePool", pool_paths}, /* and VirtualApp, which is one */
+    {"Task", task_paths},
+};
+
+static const char *const first[] = {"hosts", "root", NULL};
+static const char *const below_host[] = {"host_tasks", NULL};
+static const char *const below_pool[] = {"pools", "vms", NULL};
+static const char *const below_vm[] = {"vm_tasks", NULL};
+
+static const struct vsphere_step steps[] = {
+    {"hosts", "ComputeResource", "host", below_host},
+    {"root", "ComputeResource", "resourcePool", below_pool},
+    {"pools", "ResourcePool", "resourcePool", below_pool},
+    {"vms", "ResourcePool", "vm", below_vm},
+    {"host_tasks", "HostSystem", "recentTask", NULL},
+    {"vm_tasks", "VirtualMachine", "recentTask", NULL},
+};
+
+void sight_query(const char *cluster, unsigned page, struct vsphere_query *ret)
+{
+    *ret = (struct vsphere_query){.start_type = "ClusterComputeResource",
+                                  .start = cluster,
+                                  .wanted = wanted,
+                                  .n_wanted = sizeof wanted / sizeof wanted[0],
+                                  .steps = steps,
+                                  .n_steps = sizeof steps / sizeof steps[0],
+                                  .first = first,
+                                  .page = page};
+}
+
+void sight_init(struct sight *s, struct arena *a)
+{
+    *s = (struct sight){
+        .arena = a, .overrides_count = true, .effective = {[RES_CPU] = UNKNOWN, [RES_MEM] = UNKNOWN}};
+}
+
+void sight_begin(void *ctx)
+{
+    struct sight *s = ctx;
+
+    sight_init(s, s->arena); /* what a first try gathered stays in the arena, unused */
+}
+
+static double number_up_to(const xml_node *node, double most)
+{
+    int64_t v;
+
+    if (xml_int(node, &v) < 0 || v < 0 || (double)v > most)
+        return UNKNOWN;
+    return (double)v;
+}
+
+/* A size that makes sense, or UNKNOWN. */
+static double number(const xml_node *node)
+{
+    return number_up_to(node, NUMBER_ABSURD);
+}
+
+const char *sight_name(const xml_node *node, struct arena *a)
+{
+    static const struct {
+        const char *code;
+        char is;
+    } hidden[] = {{"%2f", '/'}, {"%5c", '\\'}, {"%25", '%'}};
+    char *name = xml_text(node, a);
+    char *to = name;
+
+    if (!name || !name[0])
+        return NULL;
+    for (const char *from = name; *from; from++, to++) {
+        *to = *from;
+        for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+            if (strncasecmp(from, hidden[i].code, 3) == 0) {
+                *to = hidden[i].is;
+                from += 2;
+                break;
+            }
+        }
+    }
+    *to = '\0';
+    return name;
+}
+
+static const char *text(struct sight *s, const xml_node *node)
+{
+    const char *t = xml_text(node, s->arena);
+
+    return t && t[0] ? t : NULL;
+}
+
+/* A name as people wrote it: vSphere hides three characters in it. */
+static const char *name_of(struct sight *s, const struct vsphere_object *o)
+{
+    return sight_name(vsphere_prop(o, "name"), s->arena);
+}
+
+struct ids sight_refs(struct sight *s, const xml_node *parent, const char *name)
+{
+    const char **items = NULL;
+    size_t n = 0;
+    size_t cap = 0;
+
+    for (const xml_node *r = xml_child(parent, name); r; r = xml_again(r)) {
+        const char *id = text(s, r);
+        if (!id)
+            continue;
+        items = arena_grow(s->arena, items, n, &cap, sizeof *items);
+        items[n++] = id;
+    }
+    return (struct ids){.items = items, .n = (uint32_t)n};
+}
+
+static void read_alloc(const xml_node *node, struct sight_alloc *ret)
+{
+    const xml_node *level = xml_child(node, "shares/level");
+    int64_t limit = -1;
+
+    if (!node)
+        return;
+    double reservation = number(xml_child(node, "reservation"));
+    (void)xml_int(xml_child(node, "limit"), &limit);
+    *ret = (struct sight_alloc){
+        .given = true,
+        .reservation = isnan(reservation) ? 0 : reservation,
+        .limit = limit < 0 || (double)limit > NUMBER_ABSURD ? NO_LIMIT : (double)limit,
+        .shares = number(xml_child(node, "shares/shares")),
+        .level = xml_text_is(level, "custom") ? SHARES_CUSTOM
+                 : xml_text_is(level, "low")  ? SHARES_LOW
+                 : xml_text_is(level, "high") ? SHARES_HIGH
+                                              : SHARES_NORMAL,
+        .expandable = xml_bool(xml_child(node, "expandableReservation")),
+    };
+}
+
+static void read_host(struct sight *s, const struct vsphere_object *o)
+{
+    struct sight_host *h = SIGHT_ADD(s, hosts, n_hosts, cap_hosts);
+    const xml_node *connection = vsphere_prop(o, "runtime.connectionState");
+    const xml_node *power = vsphere_prop(o, "runtime.powerState");
+    const xml_node *standby = vsphere_prop(o, "runtime.standbyMode");
+    const char *boot = text(s, vsphere_prop(o, "runtime.bootTime"));
+    double bytes = number_up_to(vsphere_prop(o, "summary.hardware.memorySize"), BYTES_ABSURD);
+
+    *h = (struct sight_host){
+        .id = arena_strdup(s->arena, o->value),
+        .name = name_of(s, o),
+        .connection = xml_text_is(connection, "connected") ? CONNECTION_CONNECTED
+                      : connection                         ? CONNECTION_LOST
+                                                           : CONNECTION_UNKNOWN,
+        .power = xml_text_is(power, "poweredOn")    ? HOST_POWER_ON
+                 : xml_text_is(power, "standBy")    ? HOST_POWER_STANDBY
+                 : xml_text_is(power, "poweredOff") ? HOST_POWER_OFF
+                                                    : HOST_POWER_UNKNOWN,
+        .standby = xml_text_is(standby, "in")         ? STANDBY_IN
+                   : xml_text_is(standby, "entering") ? STANDBY_ENTERING
+                   : xml_text_is(standby, "exiting")  ? STANDBY_EXITING
+                                                      : STANDBY_NONE,
+        .in_maintenance = xml_bool(vsphere_prop(o, "runtime.inMaintenanceMode")),
+        .can_standby = xml_bool(vsphere_prop(o, "capability.standbySupported")),
+        .core_mhz = number(vsphere_prop(o, "summary.hardware.cpuMhz")),
+        .cores = number(vsphere_prop(o, "summary.hardware.numCpuCores")),
+        .mem_mb = bytes / BYTES_PER_MIB,
+        .mem_used_mb = number(vsphere_prop(o, "summary.quickStats.overallMemoryUsage")),
+    };
+    if (boot)
+        (void)rfc3339_parse(boot, &h->boot);
+}
+
+static enum vm_kind kind_of(struct sight *s, const struct vsphere_object *o, const char **ret_peer)
+{
+    const xml_node *ft = vsphere_prop(o, "config.ftInfo");
+    const xml_node *owner = vsphere_prop(o, "config.managedBy");
+    int64_t role = 0;
+
+    *ret_peer = NULL;
+    if (ft && xml_int(xml_child(ft, "role"), &role) == 0) {
+        bool primary = role == 1;
+        *ret_peer = text(s, xml_child(ft, primary ? "secondaries" : "primaryVM"));
+        return primary ? VM_FT_PRIMARY : VM_FT_SECONDARY;
+    }
+    /* ESX Agent Manager: each belongs to one host, and the manager itself moves it away when that must be */
+    if (xml_text_is(xml_child(owner, "extensionKey"), "com.vmware.vim.eam"))
+        return VM_AGENT;
+    return VM_NORMAL;
+}
+
+static void read_vm(struct sight *s, const struct vsphere_object *o)
+{
+    struct sight_vm *v = SIGHT_ADD(s, vms, n_vms, cap_vms);
+    const xml_node *power = vsphere_prop(o, "runtime.powerState");
+    const xml_node *stats = vsphere_prop(o, "summary.quickStats");
+    const char *peer = NULL;
+
+    *v = (struct sight_vm){
+        .id = arena_strdup(s->arena, o->value),
+        .name = name_of(s, o),
+        .host = text(s, vsphere_prop(o, "runtime.host")),
+        .pool = text(s, vsphere_prop(o, "resourcePool")),
+        .state = xml_text_is(power, "poweredOn")   ? VM_ON
+                 : xml_text_is(power, "suspended") ? VM_SUSPENDED
+                                                   : VM_OFF,
+        .state_known = power != NULL,
+        .template_ = xml_bool(vsphere_prop(o, "config.template")),
+        .connected = xml_text_is(vsphere_prop(o, "runtime.connectionState"), "connected"),
+        .vcpus = number(vsphere_prop(o, "config.hardware.numCPU")),
+        .mem_mb = number(vsphere_prop(o, "config.hardware.memoryMB")),
+        .kind = kind_of(s, o, &peer),
+    };
+    v->ft_peer = peer;
+    read_alloc(vsphere_prop(o, "config.cpuAllocation"), &v->alloc[RES_CPU]);
+    read_alloc(vsphere_prop(o, "config.memoryAllocation"), &v->alloc[RES_MEM]);
+    double consumed = number(xml_child(stats, "hostMemoryUsage"));
+    v->sample = (struct vm_sample){
+        .present = stats != NULL,
+        .interval_ms = UNKNOWN,
+        .cpu_used_mhz = number(xml_child(stats, "overallCpuUsage")),
+        .cpu_run_ms = UNKNOWN,
+        .cpu_sleep_ms = UNKNOWN,
+        .cpu_ready_ms = UNKNOWN,
+        .core_mhz = UNKNOWN,
+        .mem_active_mb = number(xml_child(stats, "guestMemoryUsage")),
+        .mem_guest_used_mb = UNKNOWN,
+        .mem_consumed_mb = consumed > 0 ? consumed : UNKNOWN, /* no VM runs on no memory: not measured yet */
+        .mem_overhead_mb = number(xml_child(stats, "consumedOverheadMemory")),
+    };
+}
+
+static void read_pool(struct sight *s, const struct vsphere_object *o)
+{
+    struct sight_pool *p = SIGHT_ADD(s, pools, n_pools, cap_pools);
+    const xml_node *config = vsphere_prop(o, "config");
+
+    *p = (struct sight_pool){
+        .id = arena_strdup(s->arena, o->value),
+        .name = name_of(s, o),
+        .parent = text(s, vsphere_prop(o, "parent")),
+        .scales_descendants =
+            xml_text_is(xml_child(config, "scaleDescendantsShares"), "scaleCpuAndMemoryShares"),
+    };
+    read_alloc(xml_child(config, "cpuAllocation"), &p->alloc[RES_CPU]);
+    read_alloc(xml_child(config, "memoryAllocation"), &p->alloc[RES_MEM]);
+}
+
+static void read_cluster(struct sight *s, const struct vsphere_object *o)
+{
+    const xml_node *summary = vsphere_prop(o, "summary");
+
+    s->cluster = name_of(s, o);
+    s->root_pool = text(s, vsphere_prop(o, "resourcePool"));
+    s->effective[RES_CPU] = number(xml_child(summary, "effectiveCpu"));
+    s->effective[RES_MEM] = number(xml_child(summary, "effectiveMemory"));
+    sight_config(s, vsphere_prop(o, "configurationEx"));
+}
+
+static void read_task(struct sight *s, const struct vsphere_object *o)
+{
+    struct vsphere_task t;
+
+    /* a task that ended between two answers has no info any more: nothing is lost with it */
+    if (vsphere_task_read(vsphere_prop(o, "info"), &t, NULL) < 0 || !vsphere_task_is_active(&t))
+        return;
+    *SIGHT_ADD(s, tasks, n_tasks, cap_tasks) = t;
+}
+
+static const struct {
+    const char *type;
+    void (*read)(struct sight *s, const struct vsphere_object *o);
+} readers[] = {
+    {"VirtualMachine", read_vm}, {"HostSystem", read_host}, {"ResourcePool", read_pool},
+    {"VirtualApp", read_pool},   {"Task", read_task},       {"ClusterComputeResource", read_cluster},
+};
+
+int sight_object(void *ctx, const struct vsphere_object *o, struct err *err)
+{
+    struct sight *s = ctx;
+
+    (void)err;
+    for (const xml_node *m = xml_child(o->content, "missingSet"); m; m = xml_again(m)) {
+        if (xml_type_is(xml_child(m, "fault/fault"), "NoPermission"))
+            s->unreadable++;
+    }
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        if (strcmp(o->type, readers[i].type) == 0)
+            readers[i].read(s, o);
+    }
+    return 0;
+}

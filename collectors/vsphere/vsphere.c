@@ -1,0 +1,251 @@
+#include "collectors/vsphere/vsphere.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "collectors/vsphere/counters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Objects an answer: some 3 MB of XML. */
+#define PAGE 1000
+
+enum stats { STATS_AUTO, STATS_COUNTERS, STATS_QUICK };
+
+static const char *const stats_words[] = {
+    [STATS_AUTO] = "auto", [STATS_COUNTERS] = "counters", [STATS_QUICK] = "quick"};
+
+struct collector {
+    const struct source_config *cfg;
+    struct vsphere *vsphere;
+    enum stats stats;
+    char cluster[128]; /* moref; "" until it was found */
+    struct counters counters;
+    bool said_no_counters;
+    size_t said_unreadable, said_rules;
+};
+
+static int create(const struct source_config *cfg, struct collector **ret, struct err *err)
+{
+    enum stats stats = STATS_AUTO;
+    bool known = !cfg->stats;
+
+    for (size_t i = 0; cfg->stats && i < sizeof stats_words / sizeof stats_words[0]; i++) {
+        if (strcmp(cfg->stats, stats_words[i]) == 0) {
+            stats = (enum stats)i;
+            known = true;
+        }
+    }
+    if (!known)
+        return err_set(err, -EINVAL, "stats: \"%s\" is not known, expected auto, counters or quick",
+                       cfg->stats);
+    struct collector *c = calloc(1, sizeof *c);
+    if (!c)
+        return err_set(err, -ENOMEM, "out of memory");
+    int r = vsphere_new(cfg, &c->vsphere, err);
+    if (r < 0) {
+        free(c);
+        return r;
+    }
+    c->cfg = cfg;
+    c->stats = stats;
+    *ret = c;
+    return 0;
+}
+
+static void destroy(struct collector *c)
+{
+    if (!c)
+        return;
+    vsphere_free(c->vsphere);
+    free(c);
+}
+
+/* Every cluster of the vCenter, by name. */
+struct clusters {
+    struct arena *a;
+    struct {
+        const char *id, *name;
+    } * items;
+    size_t n, cap;
+};
+
+static void clusters_begin(void *ctx)
+{
+    struct clusters *l = ctx;
+
+    l->items = NULL;
+    l->n = l->cap = 0;
+}
+
+static int clusters_object(void *ctx, const struct vsphere_object *o, struct err *err)
+{
+    struct clusters *l = ctx;
+    const char *name = sight_name(vsphere_prop(o, "name"), l->a);
+
+    (void)err;
+    if (strcmp(o->type, "ClusterComputeResource") != 0 || !name)
+        return 0;
+    l->items = arena_grow(l->a, l->items, l->n, &l->cap, sizeof *l->items);
+    l->items[l->n].id = arena_strdup(l->a, o->value);
+    l->items[l->n].name = name;
+    l->n++;
+    return 0;
+}
+
+static int list_clusters(struct collector *c, struct clusters *ret, struct err *err)
+{
+    static const char *const paths[] = {"name", NULL};
+    static const char *const first[] = {"children", "hosts", NULL};
+    static const char *const again[] = {"children", "hosts", NULL};
+    static const char *const only_children[] = {"children", NULL};
+    static const struct vsphere_step steps[] = {{"children", "Folder", "childEntity", again},
+                                                {"hosts", "Datacenter", "hostFolder", only_children}};
+    static const struct vsphere_wanted wanted = {"ClusterComputeResource", paths};
+    int r = vsphere_login(c->vsphere, err);
+
+    if (r < 0)
+        return r;
+    struct vsphere_query q = {.start_type = "Folder",
+                              .start = vsphere_content(c->vsphere)->root_folder,
+                              .skip_start = true,
+                              .wanted = &wanted,
+                              .n_wanted = 1,
+                              .steps = steps,
+                              .n_steps = sizeof steps / sizeof steps[0],
+                              .first = first,
+                              .page = PAGE};
+    struct vsphere_reader reader = {.begin = clusters_begin, .object = clusters_object, .ctx = ret};
+
+    return vsphere_retrieve(c->vsphere, &q, &reader, err);
+}
+
+static const char *names_of(const struct clusters *l, struct arena *a)
+{
+    const char *all = "none";
+
+    for (size_t i = 0; i < l->n; i++)
+        all = i == 0 ? l->items[i].name : arena_printf(a, "%s, %s", all, l->items[i].name);
+    return all;
+}
+
+/* The cluster that the configuration names, or the only one. */
+static int find_cluster(struct collector *c, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct clusters l = {.a = &a};
+    const char *name = c->cfg->cluster && c->cfg->cluster[0] ? c->cfg->cluster : NULL;
+    const char *found = NULL;
+    size_t n = 0;
+    int r = list_clusters(c, &l, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < l.n; i++) {
+        if (!name || strcmp(l.items[i].name, name) == 0) {
+            found = l.items[i].id;
+            n++;
+        }
+    }
+    if (n > 1)
+        return err_set(err, -EINVAL, "%s: %s: name one of them as source.cluster (%.200s)", c->cfg->url,
+                       name ? "several clusters have this name" : "there are several clusters",
+                       names_of(&l, &a));
+    if (n == 0)
+        return err_set(err, -ENOENT, "%s: there is no cluster %s that this user may see (there are: %.200s)",
+                       c->cfg->url, name ? name : "at all", names_of(&l, &a));
+    if (strlen(found) >= sizeof c->cluster)
+        return err_set(err, -EPROTO, "%s: the cluster's id is too long", c->cfg->url);
+    memcpy(c->cluster, found, strlen(found) + 1);
+    return 0;
+}
+
+static int read_cluster(struct collector *c, struct sight *s, struct err *err)
+{
+    struct vsphere_query q;
+    struct vsphere_reader reader = {.begin = sight_begin, .object = sight_object, .ctx = s};
+
+    sight_query(c->cluster, PAGE, &q);
+    return vsphere_retrieve(c->vsphere, &q, &reader, err);
+}
+
+static int see(struct collector *c, struct sight *s, struct err *err)
+{
+    bool known = c->cluster[0] != '\0';
+    int r = known ? 0 : find_cluster(c, err);
+
+    if (r == 0)
+        r = read_cluster(c, s, err);
+    if (r != -ENOENT || !known)
+        return r;
+    c->cluster[0] = '\0'; /* made anew since the last time, under another id */
+    r = find_cluster(c, err);
+    return r < 0 ? r : read_cluster(c, s, err);
+}
+
+/* The peer understood and would not, as opposed to: the peer could not be asked. */
+static bool is_refusal(int r)
+{
+    return r == -ENOTSUP || r == -EPERM || r == -EREMOTEIO || r == -ENOENT;
+}
+
+static int measure(struct collector *c, struct sight *s, struct err *err)
+{
+    size_t n = 0;
+
+    if (c->stats == STATS_COUNTERS) {
+        for (size_t i = 0; i < s->n_vms; i++)
+            s->vms[i].sample.present = false; /* quick stats are not wanted, not even as a substitute */
+    }
+    if (c->stats == STATS_QUICK)
+        return 0;
+    int r = counters_collect(c->vsphere, &c->counters, s, &n, err);
+    if (r == 0 || c->stats == STATS_COUNTERS || !is_refusal(r))
+        return r;
+    if (!c->said_no_counters)
+        log_notice("no performance counters, quick stats are used: %s", err->text);
+    c->said_no_counters = true;
+    return 0;
+}
+
+/* Said when it gets worse, not at every pass. */
+static void say_what_is_missing(struct collector *c, const struct sight *s)
+{
+    if (s->unreadable > c->said_unreadable)
+        log_warning("%s: %s may not read %zu properties: what they say is treated as not known", c->cfg->url,
+                    c->cfg->username, s->unreadable);
+    if (s->rules_left_out > c->said_rules)
+        log_warning("%s: %zu rules are left out, because no host of their groups is in the cluster: %s",
+                    c->cfg->url, s->rules_left_out, s->rule_left_out);
+    c->said_unreadable = s->unreadable;
+    c->said_rules = s->rules_left_out;
+}
+
+static int collect(struct collector *c, struct arena *a, struct inventory *ret, struct err *err)
+{
+    struct err own = {0};
+    struct sight s;
+    struct inventory inv;
+
+    if (!err)
+        err = &own;
+    vsphere_deadline_from_config(c->vsphere);
+    sight_init(&s, a);
+    int r = see(c, &s, err);
+    if (r == 0)
+        r = measure(c, &s, err);
+    if (r < 0)
+        return r;
+    r = sight_map(&s, &inv, err);
+    if (r < 0)
+        return err_widen(err, "%s", c->cfg->url);
+    say_what_is_missing(c, &s);
+    inv.time = (instant_s)time(NULL);
+    *ret = inv;
+    return 0;
+}
+
+const struct collector_ops vsphere_collector = {
+    .kind = "vsphere", .create = create, .collect = collect, .destroy = destroy};

@@ -1,0 +1,10 @@
+/* vsphere.h: reads a cluster of a vCenter over its SOAP API (`source: kind: vsphere`). README.md tells how.
+ */
+#ifndef BALLAST_COLLECTORS_VSPHERE_H
+#define BALLAST_COLLECTORS_VSPHERE_H
+
+#include <ballast/collector.h>
+
+extern const struct collector_ops vsphere_collector;
+
+#endif

@@ -1,0 +1,32 @@
+/* Answers of a vCenter, as pages of an inventory, as lists of counters and as measurements; and what is made
+ * of them. */
+#include "collectors/vsphere/counters.h"
+#include "model/freeze.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena a = {0};
+    struct soap_answer answer = {0};
+    struct sight s;
+    struct inventory inv;
+    struct snapshot snap;
+    struct counters c;
+    struct err err;
+    char token[64];
+    size_t count = 0;
+
+    sight_init(&s, &a);
+    const struct vsphere_reader reader = {.begin = sight_begin, .object = sight_object, .ctx = &s};
+    if (soap_parse((const char *)data, size, &answer, &err) == 0 && answer.payload &&
+        vsphere_read_page(answer.payload, &reader, token, sizeof token, &count, &err) == 0) {
+        counters_read_numbers(xml_child(answer.payload, "returnval/objects/propSet/val"), &c);
+        for (int i = 0; i < COUNTER_COUNT; i++)
+            c.number[i] = c.number[i] < 0 ? 100 + i : c.number[i];
+        (void)counters_read(&c, answer.payload, &s);
+        if (sight_map(&s, &inv, &err) == 0)
+            (void)snapshot_freeze(&inv, &a, &snap, &err);
+    }
+    soap_answer_release(&answer);
+    arena_release(&a);
+    return 0;
+}

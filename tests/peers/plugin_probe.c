@@ -1,0 +1,322 @@
+/* plugin_probe: drives a collector and an actuator by hand, for tests and for finding out why a source does
+ * not work.
+ *
+ *     plugin_probe KIND [KEY=VALUE]...      keys of `source:`; password_file is read, tls_verify takes true
+ * or false
+ *
+ * Reads commands from standard input, one a line, and answers each with one line of JSON:
+ *
+ *     collect                               the inventory, and whether it can be frozen
+ *     check|start migrate UID VM FROM TO
+ *     check|start DEED UID HOST             enter_maintenance, exit_maintenance, standby, wake
+ *     poll TASK
+ *     cancel TASK
+ *
+ * {"ok": true, ...} or {"ok": false, "error": "ECONNREFUSED", "text": "..."}. */
+#include "actuators/registry.h"
+#include "actuators/skeleton/skeleton.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "collectors/registry.h"
+#include "collectors/skeleton/skeleton.h"
+#include "model/freeze.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct probe {
+    struct source_config cfg;
+    struct collector *collector;
+    struct actuator *actuator;
+    const struct collector_ops *collects;
+    const struct actuator_ops *acts;
+};
+
+/* Not json_null(): the model's own writer of JSON has a function of that name. */
+static json_t *nothing(void)
+{
+    return json_pack("n");
+}
+
+static json_t *number(double v)
+{
+    return isnan(v) || isinf(v) ? nothing() : json_real(v);
+}
+
+static json_t *text(const char *s)
+{
+    return s ? json_string(s) : nothing();
+}
+
+static json_t *list(const struct ids *ids)
+{
+    json_t *l = json_array();
+
+    for (uint32_t i = 0; i < ids->n; i++)
+        json_array_append_new(l, json_string(ids->items[i]));
+    return l;
+}
+
+static json_t *alloc(const struct alloc *a)
+{
+    return json_pack("{s:o,s:o,s:o,s:b}", "reservation", number(a->reservation), "limit", number(a->limit),
+                     "shares", number(a->shares), "expandable", a->expandable);
+}
+
+static json_t *hosts(const struct inventory *inv)
+{
+    json_t *l = json_array();
+
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        const struct host_facts *h = &inv->hosts[i].is;
+        json_array_append_new(l, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:i,s:s,s:i}", "id", h->id,
+                                           "name", h->name, "state", host_state_name(h->state), "cpu_mhz",
+                                           number(h->total[RES_CPU]), "mem_mb", number(h->total[RES_MEM]),
+                                           "cpu_reserved_mhz", number(h->reserved[RES_CPU]),
+                                           "mem_reserved_mb", number(h->reserved[RES_MEM]), "mem_free_mb",
+                                           number(h->mem_free_mb), "cores", (int)h->cores, "dpm",
+                                           automation_name(h->dpm), "wake_methods", (int)h->wake_methods));
+    }
+    return l;
+}
+
+static json_t *sample(const struct vm_sample *x)
+{
+    if (!x->present)
+        return nothing();
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "interval_ms", number(x->interval_ms),
+                     "cpu_used_mhz", number(x->cpu_used_mhz), "cpu_ready_ms", number(x->cpu_ready_ms),
+                     "cpu_run_ms", number(x->cpu_run_ms), "cpu_sleep_ms", number(x->cpu_sleep_ms), "core_mhz",
+                     number(x->core_mhz), "mem_active_mb", number(x->mem_active_mb), "mem_consumed_mb",
+                     number(x->mem_consumed_mb), "mem_overhead_mb", number(x->mem_overhead_mb));
+}
+
+static json_t *vms(const struct inventory *inv)
+{
+    json_t *l = json_array();
+
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        const struct seen_vm *v = &inv->vms[i];
+        json_array_append_new(l, json_pack("{s:s,s:s,s:o,s:o,s:s,s:s,s:o,s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o}",
+                                           "id", v->is.id, "name", v->is.name, "host", text(v->host), "pool",
+                                           text(v->pool), "state", vm_state_name(v->is.state), "kind",
+                                           vm_kind_name(v->is.kind), "ft_peer", text(v->ft_peer),
+                                           "automation", automation_name(v->is.automation), "vcpus",
+                                           (int)v->is.vcpus, "mem_mb", number(v->is.mem_mb), "consumed_mb",
+                                           number(v->is.consumed_mb), "cpu", alloc(&v->is.alloc[RES_CPU]),
+                                           "mem", alloc(&v->is.alloc[RES_MEM]), "demand_unknown",
+                                           v->is.demand_unknown, "sample", sample(&v->sample)));
+    }
+    return l;
+}
+
+static json_t *pools(const struct inventory *inv)
+{
+    json_t *l = json_array();
+
+    for (size_t i = 0; i < inv->n_pools; i++) {
+        const struct seen_pool *p = &inv->pools[i];
+        json_array_append_new(l, json_pack("{s:s,s:s,s:o,s:b,s:o,s:o}", "id", p->is.id, "name", p->is.name,
+                                           "parent", text(p->parent), "scalable_shares",
+                                           p->is.scalable_shares, "cpu", alloc(&p->is.alloc[RES_CPU]), "mem",
+                                           alloc(&p->is.alloc[RES_MEM])));
+    }
+    return l;
+}
+
+static json_t *rules(const struct inventory *inv)
+{
+    json_t *l = json_array();
+
+    for (size_t i = 0; i < inv->n_rules; i++) {
+        const struct seen_rule *r = &inv->rules[i];
+        json_array_append_new(l, json_pack("{s:s,s:s,s:s,s:b,s:b,s:o,s:o}", "id", r->is.id, "name",
+                                           r->is.name, "kind", rule_kind_name(r->is.kind), "enabled",
+                                           r->is.enabled, "mandatory", r->is.mandatory, "vms", list(&r->vms),
+                                           "hosts", list(&r->hosts)));
+    }
+    return l;
+}
+
+static json_t *failed(int code, const struct err *err)
+{
+    return json_pack("{s:b,s:s,s:s}", "ok", 0, "error", strerrorname_np(-code), "text", err->text);
+}
+
+static json_t *do_collect(struct probe *p)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct inventory inv;
+    struct snapshot snap;
+    struct err err = {0};
+    int r = p->collects->collect(p->collector, &a, &inv, &err);
+
+    if (r < 0)
+        return failed(r, &err);
+    const char *frozen = snapshot_freeze(&inv, &a, &snap, &err) < 0 ? err.text : "ok";
+    return json_pack("{s:b,s:s,s:I,s:o,s:s,s:o,s:o,s:o,s:o}", "ok", 1, "cluster", inv.cluster, "time",
+                     (json_int_t)inv.time, "source_automation", text(inv.source_automation), "freeze", frozen,
+                     "hosts", hosts(&inv), "vms", vms(&inv), "pools", pools(&inv), "rules", rules(&inv));
+}
+
+static const struct {
+    const char *word;
+    enum deed deed;
+} deeds[] = {{"migrate", DEED_MIGRATE},
+             {"enter_maintenance", DEED_ENTER_MAINTENANCE},
+             {"exit_maintenance", DEED_EXIT_MAINTENANCE},
+             {"standby", DEED_STANDBY},
+             {"wake", DEED_WAKE}};
+
+static bool read_request(char *const *words, struct deed_request *ret)
+{
+    for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
+        if (words[0] && strcmp(words[0], deeds[i].word) == 0) {
+            *ret = (struct deed_request){.deed = deeds[i].deed, .uid = words[1]};
+            if (ret->deed == DEED_MIGRATE)
+                ret->vm = words[2], ret->from = words[3], ret->to = words[4];
+            else
+                ret->host = words[2];
+            return true;
+        }
+    }
+    return false;
+}
+
+static json_t *do_act(struct probe *p, const char *verb, char *const *words)
+{
+    static const char *const states[] = {[TASK_QUEUED] = "queued",
+                                         [TASK_RUNNING] = "running",
+                                         [TASK_SUCCEEDED] = "succeeded",
+                                         [TASK_FAILED] = "failed"};
+    struct deed_request q = {.uid = "probe", .deed = DEED_MIGRATE};
+    struct err err = {0};
+    char task[TASK_NAME_MAX] = "";
+    struct task_progress progress;
+    int r;
+
+    if (strcmp(verb, "poll") == 0) {
+        r = p->acts->poll(p->actuator, &q, words[0], &progress, &err);
+        if (r < 0)
+            return failed(r, &err);
+        return json_pack("{s:b,s:s,s:i,s:b,s:s}", "ok", 1, "state", states[progress.state], "percent",
+                         progress.percent, "gone", progress.gone, "why", progress.why.text);
+    }
+    if (strcmp(verb, "cancel") == 0)
+        r = p->acts->cancel(p->actuator, &q, words[0], &err);
+    else if (!read_request(words, &q))
+        r = err_set(&err, -EINVAL, "no such deed");
+    else if (strcmp(verb, "check") == 0)
+        r = p->acts->check(p->actuator, &q, &err);
+    else
+        r = p->acts->start(p->actuator, &q, task, &err);
+    return r < 0 ? failed(r, &err) : json_pack("{s:b,s:s}", "ok", 1, "task", task);
+}
+
+static json_t *obey(struct probe *p, char *line)
+{
+    char *words[8] = {0};
+    struct err err = {0};
+
+    for (size_t i = 0; i < 7 && line; i += words[i] && words[i][0])
+        words[i] = strsep(&line, " \n");
+    if (words[0] && strcmp(words[0], "collect") == 0)
+        return do_collect(p);
+    if (words[0] && words[1] && p->acts)
+        return do_act(p, words[0], words + 1);
+    return failed(-EINVAL, (err_set(&err, -EINVAL, "no such command"), &err));
+}
+
+static char *read_password(const char *path)
+{
+    CLEANUP(fclosep) FILE *f = fopen(path, "re");
+    char *line = NULL;
+    size_t size = 0;
+
+    if (!f || getline(&line, &size, f) < 0) {
+        free(line);
+        return NULL;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    return line;
+}
+
+static bool set(struct source_config *cfg, char *argument)
+{
+    char *value = strchr(argument, '=');
+    if (!value)
+        return false;
+    *value++ = '\0';
+    const struct {
+        const char *key;
+        const char **to;
+    } texts[] = {{"url", &cfg->url},         {"username", &cfg->username}, {"ca_file", &cfg->ca_file},
+                 {"cluster", &cfg->cluster}, {"stats", &cfg->stats},       {"file", &cfg->file}};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (strcmp(argument, texts[i].key) == 0) {
+            *texts[i].to = value;
+            return true;
+        }
+    }
+    if (strcmp(argument, "password_file") == 0)
+        cfg->password = read_password(value);
+    else if (strcmp(argument, "tls_verify") == 0)
+        cfg->tls_verify = strcmp(value, "true") == 0;
+    else if (strcmp(argument, "timeout_s") == 0)
+        cfg->timeout_s = (unsigned)strtoul(value, NULL, 10);
+    else
+        return false;
+    return true;
+}
+
+static void say(json_t *answer)
+{
+    (void)json_dumpf(answer, stdout, JSON_COMPACT);
+    (void)fputc('\n', stdout);
+    (void)fflush(stdout);
+    json_decref(answer);
+}
+
+int main(int argc, char **argv)
+{
+    struct probe p = {.cfg = {.kind = argc > 1 ? argv[1] : "", .tls_verify = true, .timeout_s = 10}};
+    struct err err = {0};
+    char *line = NULL;
+    size_t size = 0;
+    int r = 0;
+
+    for (int i = 2; i < argc; i++) {
+        if (!set(&p.cfg, argv[i])) {
+            (void)fprintf(stderr, "plugin_probe: %s: not understood\n", argv[i]);
+            return 2;
+        }
+    }
+    log_set_level(LOG_LEVEL_DEBUG);
+    p.collects = collector_find(p.cfg.kind);
+    p.acts = actuator_find(p.cfg.kind);
+    if (strcmp(p.cfg.kind, "skeleton") == 0) { /* which is on no list */
+        p.collects = &skeleton_collector;
+        p.acts = &skeleton_actuator;
+    }
+    if (!p.collects) {
+        (void)fprintf(stderr, "plugin_probe: there is no source of kind \"%s\"\n", p.cfg.kind);
+        return 2;
+    }
+    r = p.collects->create(&p.cfg, &p.collector, &err);
+    if (r == 0 && p.acts)
+        r = p.acts->create(&p.cfg, &p.actuator, &err);
+    if (r < 0)
+        say(failed(r, &err));
+    while (r == 0 && getline(&line, &size, stdin) > 0)
+        say(obey(&p, line));
+    free(line);
+    p.collects->destroy(p.collector);
+    if (p.acts)
+        p.acts->destroy(p.actuator);
+    free((void *)p.cfg.password);
+    return r < 0 ? 1 : 0;
+}

@@ -1,0 +1,60 @@
+"""probe.py: the plugins, driven from Python: one plugin_probe process, one answer a command."""
+import json
+import os
+import select
+import subprocess
+import time
+
+ANSWER_S = 60
+
+
+class Probe:
+    """with Probe(url=..., username=..., password_file=...) as p: p("collect")["hosts"]"""
+
+    def __init__(self, kind="vsphere", **config):
+        program = os.environ.get("BALLAST_PLUGIN_PROBE")
+        if not program:
+            raise RuntimeError("BALLAST_PLUGIN_PROBE is not set: run this with meson test")
+        arguments = [f"{key}={value}" for key, value in config.items() if value is not None]
+        self.process = subprocess.Popen([program, kind, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, bufsize=0)
+        self.took_s = 0
+
+    def __call__(self, *words):
+        began = time.monotonic()
+        if words:
+            self.process.stdin.write((" ".join(map(str, words)) + "\n").encode())
+        line = b""
+        while not line.endswith(b"\n"):
+            ready, _, _ = select.select([self.process.stdout], [], [], ANSWER_S)
+            piece = os.read(self.process.stdout.fileno(), 1 << 20) if ready else b""
+            if not piece:
+                raise RuntimeError(f"the probe gave no answer to {words}: {self.close()}")
+            line += piece
+        self.took_s = time.monotonic() - began
+        return json.loads(line)
+
+    def close(self):
+        """Ends it; gives what it logged."""
+        if self.process.stdin:
+            self.process.stdin.close()
+            self.process.stdin = None
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait(timeout=10)
+        log = self.process.stderr.read().decode() if not self.process.stderr.closed else ""
+        self.process.stderr.close()
+        self.process.stdout.close()
+        return log
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def by_id(objects):
+    return {o["id"]: o for o in objects}

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Collector and actuator against govmomi's vSphere simulator; what they say is compared with what raw SOAP says."""
+import pathlib
+import time
+
+from probe import Probe, by_id
+from vcsim import Vcsim, main, make_certificates
+
+TARGET_S = 20
+
+
+def probe(sim, **more):
+    return Probe(**{"url": sim.url, "username": sim.username, "password_file": sim.password_file,
+                    "ca_file": sim.ca_file, "stats": "quick", "timeout_s": 10, **more})
+
+
+def equal(what, got, expected):
+    assert got == expected, f"{what}: {got!r}, expected {expected!r}"
+
+
+def refused(what, answer, error, words):
+    equal(what, (answer["ok"], answer.get("error")), (False, error))
+    assert words in answer["text"], f"{what}: {answer['text']}"
+
+
+def wait_for(p, task, state):
+    """Polls until the task is in the state; gives all percentages that were seen."""
+    seen = []
+    deadline = time.monotonic() + TARGET_S
+    while time.monotonic() < deadline:
+        answer = p("poll", task)
+        seen.append(answer["percent"])
+        if answer["state"] == state:
+            return seen
+        assert answer["state"] in ("queued", "running"), answer
+        time.sleep(0.05)
+    raise AssertionError(f"{task} is not {state} after {TARGET_S} s: {seen}")
+
+
+def test_login():
+    """Who we are, whom we trust, and what is said when either is wrong."""
+    with Vcsim(hosts=1, vms=1) as sim:
+        folder = pathlib.Path(sim.dir.name)
+        with probe(sim) as p:
+            assert p("collect")["ok"]
+        wrong = folder / "wrong"
+        wrong.write_text("hunter2\n")
+        with probe(sim, password_file=wrong) as p:
+            refused("password", p("collect"), "EACCES", "user name or password are wrong")
+            refused("actuator", p("poll", "task-1"), "EACCES", "user name or password are wrong")
+            assert "hunter2" not in p.close()
+        (folder / "other").mkdir()
+        other, _, _ = make_certificates(folder / "other", "somebody else's CA")
+        with probe(sim, ca_file=other) as p:
+            refused("another CA", p("collect"), "EKEYREJECTED", "certificate cannot be trusted")
+        with probe(sim, ca_file=None) as p:
+            refused("the system's CAs", p("collect"), "EKEYREJECTED", "certificate cannot be trusted")
+        with probe(sim, ca_file=folder / "nothing.pem") as p:
+            refused("no CA", p("collect"), "EKEYREJECTED", "nothing.pem")
+        with probe(sim, url=sim.url.replace("127.0.0.1", "127.0.0.2")) as p:
+            refused("nobody there", p("collect"), "ECONNREFUSED", "refused")
+        with probe(sim, ca_file=None, tls_verify="false") as p:
+            assert p("collect")["ok"]
+        with probe(sim, url=sim.url.replace("https:", "http:")) as p:
+            equal("not encrypted", p("collect")["ok"], False)
+
+
+def test_inventory():
+    with Vcsim(hosts=4, vms=40) as sim:
+        api = sim.client()
+        vms, hosts = sorted(api.vms().values()), sorted(api.hosts().values())
+        gold = api.create_pool("gold", cpu={"reservation": 1000, "shares": 8000}, mem={"limit": 2048})
+        inner = api.create_pool("inner", parent=gold)
+        for vm in vms[:3]:
+            api.wait(api.relocate(vm, pool=inner))
+        api.set_allocation(vms[0], cpu={"reservation": 100, "limit": 500, "shares": 2000}, mem={"reservation": 10})
+        api.set_size(vms[1], 2, 512)
+        api.add_rule("apart", vms[3:5])
+        api.add_vm_host_rule("licence", vms[5:7], hosts[:2])
+        api.set_override(vms[7], enabled=False)
+        api.set_override(vms[8], behavior="manual")
+        api.power_off(vms[9])
+        for i, vm in enumerate(vms):
+            if i not in (9, 10):
+                api.set_load(vm, 100 + i, 10, 20, 3)
+        with probe(sim) as p:
+            inv = p("collect")
+            assert inv["ok"] and inv["freeze"] == "ok", inv
+            equal("hosts", [(h["state"], h["cpu_mhz"], h["cores"]) for h in inv["hosts"]], [("on", 4588, 2)] * 4)
+            seen = by_id(inv["vms"])
+            equal("placement", {i: v["host"] for i, v in seen.items()}, api.placement())
+            equal("number", len(seen), 40)
+            v = seen[vms[0]]
+            equal("allocation", (v["cpu"]["reservation"], v["cpu"]["limit"], v["cpu"]["shares"],
+                                 v["mem"]["reservation"]), (100, 500, 2000, 10))
+            equal("size", [(x["vcpus"], x["mem_mb"], x["cpu"]["shares"], x["mem"]["shares"])
+                           for x in (seen[vms[1]],)], [(2, 512, 2000, 5120)])
+            equal("pool", (v["pool"], seen[vms[3]]["pool"]), (inner, None))
+            equal("loads", [seen[vm]["sample"]["cpu_used_mhz"] for vm in vms[11:]], list(range(111, 140)))
+            equal("unknown", [vm for vm in vms if seen[vm]["demand_unknown"]], [vms[10]])
+            equal("states", [seen[vms[i]]["state"] for i in (8, 9)], ["on", "off"])
+            equal("automation", [seen[vms[i]]["automation"] for i in (6, 7, 8)], ["inherit", "disabled", "manual"])
+            pools = by_id(inv["pools"])
+            equal("pools", {i: (o["name"], o["parent"]) for i, o in pools.items()},
+                  {gold: ("gold", None), inner: ("inner", gold)})
+            equal("gold", (pools[gold]["cpu"]["reservation"], pools[gold]["cpu"]["shares"],
+                           pools[gold]["mem"]["limit"]), (1000, 8000, 2048))
+            equal("rules", sorted((r["kind"], r["name"], sorted(r["vms"]), sorted(r["hosts"]), r["mandatory"])
+                                  for r in inv["rules"]),
+                  [("vm-host-affine", "licence", vms[5:7], hosts[:2], True),
+                   ("vm-vm-anti-affine", "apart", vms[3:5], [], True)])
+
+            # what happens in between is seen the next time
+            api.destroy(vms[20])
+            api.maintenance(hosts[3])
+            inv = p("collect")
+            equal("freeze", inv["freeze"], "ok")
+            assert vms[20] not in by_id(inv["vms"])
+            # the simulator does not evacuate: a host with VMs on it cannot be at rest yet
+            equal("maintenance", by_id(inv["hosts"])[hosts[3]]["state"], "entering_maintenance")
+
+            # a vCenter that goes and comes back knows nothing of our session
+            sim.stop()
+            refused("away", p("collect"), "ECONNREFUSED", "refused")
+            sim.start()
+            equal("back", len(p("collect")["vms"]), 40)
+
+
+def test_counters():
+    """The simulator's counters follow nothing, but they come through the real calls."""
+    with Vcsim(hosts=2, vms=5) as sim, probe(sim, stats="auto") as p:
+        inv = p("collect")
+        assert inv["ok"], inv
+        for v in inv["vms"]:
+            x = v["sample"]
+            assert x["interval_ms"] == 20000 and x["cpu_used_mhz"] is not None and x["mem_consumed_mb"], v
+            equal("unknown", v["demand_unknown"], False)
+
+
+def test_several_clusters():
+    with Vcsim(hosts=2, vms=3, clusters=2) as sim:
+        api = sim.client()
+        names = sorted(api.clusters())
+        with probe(sim) as p:
+            refused("which one", p("collect"), "EINVAL", "source.cluster")
+        with probe(sim, cluster=names[1]) as p:
+            inv = p("collect")
+            equal("its own", (inv["cluster"], len(inv["hosts"]), len(inv["vms"])), (names[1], 2, 3))
+            assert all(names[1] in o["name"] for o in inv["hosts"] + inv["vms"]), inv
+
+
+def test_migration():
+    """A migration takes its time, is followed, is not begun twice, and is seen to arrive by somebody else."""
+    with Vcsim(hosts=3, vms=6, slow_ms=600) as sim:
+        api = sim.client()
+        vm = sorted(api.vms().values())[0]
+        source = api.host_of(vm)
+        target = next(h for h in sorted(api.hosts().values()) if h != source)
+        move = ("migrate", "action-1", vm, source, target)
+        with probe(sim) as p:
+            assert p("check", *move)["ok"]
+            equal("check has no effect", api.host_of(vm), source)
+            task = p("start", *move)["task"]
+            equal("still there", api.host_of(vm), source)
+            equal("not to be touched", by_id(p("collect")["vms"])[vm]["automation"], "disabled")
+            with probe(sim) as restarted:  # the task's name was lost
+                equal("adopted", restarted("start", *move)["task"], task)
+            seen = wait_for(p, task, "succeeded")
+            assert seen == sorted(seen) and any(0 < x < 100 for x in seen), seen
+            equal("arrived", api.host_of(vm), target)
+            equal("seen", by_id(p("collect")["vms"])[vm]["host"], target)
+            refused("again", p("start", *move), "ESTALE", "has arrived")
+            refused("check", p("check", *move), "ESTALE", "has arrived")
+
+            api.wait(api.relocate(vm, next(h for h in api.hosts().values() if h not in (source, target))))
+            refused("moved by hand", p("start", *move), "ESTALE", "no longer on")
+            back = ("migrate", "action-2", vm, api.host_of(vm), source)
+            task = p("start", *back)["task"]
+            assert p("cancel", task)["ok"]
+            wait_for(p, task, "failed")
+            assert "canceled" in p("poll", task)["why"]
+            equal("stayed", api.host_of(vm), back[3])
+
+            other = sorted(api.vms().values())[1]
+            gone = ("migrate", "action-3", other, api.host_of(other), target)
+            api.destroy(other)
+            refused("deleted", p("start", *gone), "ENOENT", other)
+            equal("an unknown task", [p("poll", "task-12345")[k] for k in ("state", "gone")], ["failed", True])
+
+
+def test_failures():
+    with Vcsim(hosts=2, vms=2, slow_ms=200, fail_relocate=True) as sim:
+        api = sim.client()
+        vm = sorted(api.vms().values())[0]
+        source = api.host_of(vm)
+        target = next(h for h in api.hosts().values() if h != source)
+        with probe(sim) as p:
+            task = p("start", "migrate", "u", vm, source, target)["task"]
+            wait_for(p, task, "failed")
+            answer = p("poll", task)
+            equal("gone", answer["gone"], False)
+            assert "the destination did not answer" in answer["why"], answer
+            equal("stayed", api.host_of(vm), source)
+
+
+def test_hosts():
+    with Vcsim(hosts=2, vms=2) as sim:
+        api = sim.client()
+        host = sorted(api.hosts().values())[0]
+        with probe(sim) as p:
+            task = p("start", "enter_maintenance", "u", host)["task"]
+            wait_for(p, task, "succeeded")
+            equal("in", api.get("HostSystem", host, "runtime.inMaintenanceMode")["runtime.inMaintenanceMode"].text,
+                  "true")
+            refused("twice", p("start", "enter_maintenance", "u", host), "ESTALE", "already")
+            wait_for(p, p("start", "exit_maintenance", "u", host)["task"], "succeeded")
+            equal("out", api.get("HostSystem", host, "runtime.inMaintenanceMode")["runtime.inMaintenanceMode"].text,
+                  "false")
+            refused("no standby here", p("start", "standby", "u", host), "EOPNOTSUPP", "PowerDownHostToStandBy_Task")
+
+
+def run():
+    for name, test in sorted(globals().items()):
+        if name.startswith("test_"):
+            print(name, flush=True)
+            test()
+
+
+if __name__ == "__main__":
+    main(run)

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""The vSphere actuator against made answers: which calls it makes, which tasks it adopts, and what it says of failures."""
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peers"))
+import server as made  # noqa: E402
+from probe import Probe  # noqa: E402
+
+FOLDER = tempfile.TemporaryDirectory(prefix="ballast-replies-")
+PASSWORD_FILE = pathlib.Path(FOLDER.name) / "password"
+PASSWORD_FILE.write_text(made.PASSWORD + "\n")
+
+MOVE = ("migrate", "action-1", "vm-1", "host-11", "host-12")
+REF = "ManagedObjectReference"
+
+
+class Peer(made.Server):
+    """One VM, two hosts, and the tasks that a test puts there."""
+
+    def __init__(self):
+        super().__init__()
+        self.vm = {"host": "host-11", "power": "poweredOn", "connection": "connected"}
+        self.hosts = {h: {"power": "poweredOn", "connection": "connected", "maintenance": "false", "standby": "none"}
+                      for h in ("host-11", "host-12")}
+        self.tasks = {}  # moref -> inside of its TaskInfo
+        self.recent = {}  # moref of an entity -> morefs of its tasks
+
+    def retrieve(self, call):
+        about = call.about()
+        if about in self.tasks:
+            return call.reply(made.retrieved(self.task(about)))
+        recent = [self.task(t) for t in self.recent.get(about, []) if t in self.tasks]
+        if about == "vm-1" and self.vm:
+            return call.reply(made.retrieved(made.properties("VirtualMachine", about, (
+                ("name", "xsd:string", "web"), ("runtime.host", REF, self.vm["host"]),
+                ("runtime.powerState", "x", self.vm["power"]),
+                ("runtime.connectionState", "x", self.vm["connection"]))), *recent))
+        if about in self.hosts:
+            h = self.hosts[about]
+            return call.reply(made.retrieved(made.properties("HostSystem", about, (
+                ("name", "xsd:string", f"esx-{about}"), ("runtime.powerState", "x", h["power"]),
+                ("runtime.connectionState", "x", h["connection"]), ("runtime.standbyMode", "x", h["standby"]),
+                ("runtime.inMaintenanceMode", "xsd:boolean", h["maintenance"]))), *recent))
+        return super().retrieve(call)
+
+    def task(self, moref):
+        return made.properties("Task", moref, [("info", "TaskInfo", self.tasks[moref])])
+
+    def run(self, moref, entity, **info):
+        """A task that is listed at its entity."""
+        self.tasks[moref] = made.task_info(entity=entity, **info)
+        self.recent[entity] = [moref]
+
+    def begins(self, method, moref):
+        """What a method that gives a task answers."""
+        self.on[method] = self.gives(made.envelope(
+            f'<{method}Response xmlns="urn:vim25"><returnval type="Task">{moref}</returnval></{method}Response>'))
+
+    def probe(self, **more):
+        return Probe(url=self.url, username=made.USERNAME, password_file=PASSWORD_FILE, timeout_s=3, **more)
+
+
+def equal(what, got, expected):
+    assert got == expected, f"{what}: {got!r}, expected {expected!r}"
+
+
+def refused(what, answer, error, words=""):
+    equal(what, (answer["ok"], answer.get("error")), (False, error))
+    assert words in answer["text"], f"{what}: {answer['text']}"
+
+
+def test_check():
+    with Peer() as s, s.probe() as p:
+        assert p("check", *MOVE)["ok"]
+        equal("no effect", set(s.calls), {"RetrieveServiceContent", "Login", "RetrievePropertiesEx"})
+        s.vm["host"] = "host-12"
+        refused("arrived", p("check", *MOVE), "ESTALE", "has arrived on host-12")
+        s.vm["host"] = "host-99"
+        refused("elsewhere", p("check", *MOVE), "ESTALE", "no longer on host-11")
+        s.vm.update(host="host-11", power="poweredOff")
+        refused("off", p("check", *MOVE), "ESTALE", "does not run")
+        s.vm.update(power="poweredOn", connection="disconnected")
+        refused("not seen", p("check", *MOVE), "EHOSTDOWN")
+        s.vm.update(connection="connected")
+        for change in ({"maintenance": "true"}, {"connection": "notResponding"}, {"power": "standBy"}):
+            before = dict(s.hosts["host-12"])
+            s.hosts["host-12"].update(change)
+            refused(str(change), p("check", *MOVE), "EHOSTDOWN", "esx-host-12")
+            s.hosts["host-12"] = before
+        s.run("task-9", "host-12", what="HostSystem.enterMaintenanceMode", kind="HostSystem")
+        refused("leaving", p("check", *MOVE), "EHOSTDOWN", "about to be")
+        s.recent.clear()
+        s.vm = None
+        refused("gone", p("check", *MOVE), "ENOENT", "vm-1")
+        equal("a request without a VM", p("check", "migrate", "u")["error"], "EINVAL")
+
+
+def test_migration():
+    with Peer() as s, s.probe() as p:
+        s.begins("RelocateVM_Task", "task-1")
+        equal("task", p("start", *MOVE)["task"], "task-1")
+        asked = s.bodies[s.calls.index("RelocateVM_Task")]
+        assert '<spec><host type="HostSystem">host-12</host></spec><priority>defaultPriority</priority>' in asked, asked
+        s.run("task-1", "vm-1", state="queued", progress="")
+        equal("queued", [p("poll", "task-1")[k] for k in ("state", "percent")], ["queued", -1])
+        s.run("task-1", "vm-1", progress=42)
+        equal("running", [p("poll", "task-1")[k] for k in ("state", "percent")], ["running", 42])
+        equal("again", p("start", *MOVE)["task"], "task-1")
+        equal("asked once", s.calls.count("RelocateVM_Task"), 1)
+        s.run("task-1", "vm-1", state="success")
+        equal("done", [p("poll", "task-1")[k] for k in ("state", "percent")], ["succeeded", 100])
+        s.vm["host"] = "host-12"
+        refused("arrived", p("start", *MOVE), "ESTALE")
+        error = ('<error><fault xsi:type="HostNotConnected"/><localizedMessage>The host is not connected &amp; away.'
+                 "</localizedMessage></error>")
+        s.run("task-1", "vm-1", state="error", error=error)
+        bad = p("poll", "task-1")
+        equal("failed", (bad["state"], bad["gone"], bad["why"]),
+              ("failed", False, "vCenter says: The host is not connected & away. (HostNotConnected)"))
+        del s.tasks["task-1"]
+        bad = p("poll", "task-1")
+        equal("forgotten", (bad["ok"], bad["state"], bad["gone"]), (True, "failed", True))
+
+
+def test_older_method():
+    """A peer that cannot relocate is asked to migrate."""
+    with Peer() as s, s.probe() as p:
+        s.on["RelocateVM_Task"] = s.gives(made.fault("NotSupported", "no"), 500)
+        s.begins("MigrateVM_Task", "task-2")
+        equal("task", p("start", *MOVE)["task"], "task-2")
+        asked = s.bodies[s.calls.index("MigrateVM_Task")]
+        assert '<host type="HostSystem">host-12</host><priority>defaultPriority</priority>' in asked, asked
+
+
+def test_adoption():
+    """A migration that runs already is followed and not begun again: unless it is known to go elsewhere."""
+    event = ('<QueryEventsResponse xmlns="urn:vim25"><returnval xsi:type="TaskEvent"><key>1</key><chainId>4711</chainId>'
+             '</returnval><returnval xsi:type="VmBeingHotMigratedEvent"><key>2</key><chainId>%d</chainId>'
+             '<destHost><name>x</name><host type="HostSystem">%s</host></destHost></returnval></QueryEventsResponse>')
+    for what in ("VirtualMachine.relocate", "VirtualMachine.migrate", "Drm.ExecuteVMotionLRO"):
+        with Peer() as s, s.probe() as p:
+            s.run("task-7", "vm-1", what=what)
+            equal(what, p("start", *MOVE)["task"], "task-7")
+            assert "QueryEvents" not in s.calls
+    with Peer() as s, s.probe() as p:
+        s.begins("RelocateVM_Task", "task-8")
+        s.run("task-7", "vm-1", what="VirtualMachine.createSnapshot")
+        equal("something else", p("start", *MOVE)["task"], "task-8")
+        s.run("task-7", "vm-1", state="error")
+        equal("an old one", p("start", *MOVE)["task"], "task-8")
+    with Peer() as s, s.probe() as p:
+        s.run("task-7", "vm-1", chain=4711)
+        equal("nobody can tell where to", p("start", *MOVE)["task"], "task-7")
+        s.on["QueryEvents"] = s.gives(made.envelope(event % (4711, "host-12")))
+        equal("the same way", p("start", *MOVE)["task"], "task-7")
+        s.on["QueryEvents"] = s.gives(made.envelope(event % (4711, "host-13")))
+        refused("another way", p("start", *MOVE), "EBUSY", "host-13 by somebody else")
+        s.on["QueryEvents"] = s.gives(made.envelope(event % (1, "host-13")))
+        equal("of another chain", p("start", *MOVE)["task"], "task-7")
+    with Peer() as s, s.probe() as p:
+        def begins_and_forgets_to_say(call):
+            s.run("task-5", "vm-1")
+            call.drop()
+
+        s.on["RelocateVM_Task"] = begins_and_forgets_to_say
+        refused("the answer is lost", p("start", *MOVE), "ECONNRESET")
+        equal("the next try", p("start", *MOVE)["task"], "task-5")
+        equal("asked once", s.calls.count("RelocateVM_Task"), 1)
+    with Peer() as s, s.probe() as p:
+        def somebody_was_quicker(call):
+            s.run("task-6", "vm-1")
+            call.reply(made.fault("TaskInProgress", "The operation is not allowed in the current state."), 500)
+
+        s.on["RelocateVM_Task"] = somebody_was_quicker
+        equal("in between", p("start", *MOVE)["task"], "task-6")
+    with Peer() as s, s.probe() as p:
+        s.on["RelocateVM_Task"] = s.gives(made.fault("TaskInProgress", "busy with a snapshot"), 500)
+        refused("busy", p("start", *MOVE), "EBUSY", "busy with a snapshot")
+
+
+def test_cancel():
+    with Peer() as s, s.probe() as p:
+        s.run("task-1", "vm-1")
+        s.on["CancelTask"] = s.gives(made.envelope('<CancelTaskResponse xmlns="urn:vim25"/>'))
+        assert p("cancel", "task-1")["ok"]
+        s.run("task-1", "vm-1", cancelable="false")
+        refused("too late", p("cancel", "task-1"), "EOPNOTSUPP")
+        s.run("task-1", "vm-1", state="success")
+        assert p("cancel", "task-1")["ok"]
+        equal("asked once", s.calls.count("CancelTask"), 1)
+        refused("unknown", p("cancel", "task-404"), "ENOENT")
+
+
+def test_hosts():
+    cases = (  # deed, host's state, method, task's id, what is sent, state in which it is done already
+        ("enter_maintenance", {}, "EnterMaintenanceMode_Task", "HostSystem.enterMaintenanceMode",
+         "<timeout>0</timeout><evacuatePoweredOffVms>false</evacuatePoweredOffVms>", {"maintenance": "true"}),
+        ("exit_maintenance", {"maintenance": "true"}, "ExitMaintenanceMode_Task", "HostSystem.exitMaintenanceMode",
+         "<timeout>0</timeout></Exit", {"maintenance": "false"}),
+        ("standby", {}, "PowerDownHostToStandBy_Task", "HostSystem.enterStandbyMode",
+         "<timeoutSec>900</timeoutSec><evacuatePoweredOffVms>false</evacuatePoweredOffVms>",
+         {"power": "standBy", "connection": "notResponding", "standby": "in"}),
+        ("wake", {"power": "standBy", "connection": "notResponding", "standby": "in"}, "PowerUpHostFromStandBy_Task",
+         "HostSystem.exitStandbyMode", "<timeoutSec>900</timeoutSec></PowerUp",
+         {"power": "poweredOn", "connection": "connected", "standby": "none"}),
+    )
+    for deed, state, method, task, sent, done in cases:
+        with Peer() as s, s.probe() as p:
+            s.hosts["host-12"].update(state)
+            s.begins(method, "task-3")
+            assert p("check", deed, "u", "host-12")["ok"], deed
+            assert method not in s.calls
+            equal(deed, p("start", deed, "u", "host-12")["task"], "task-3")
+            assert sent in s.bodies[s.calls.index(method)], s.bodies[s.calls.index(method)]
+            s.run("task-4", "host-12", what=task, kind="HostSystem")
+            equal(f"{deed} adopted", p("start", deed, "u", "host-12")["task"], "task-4")
+            s.recent.clear()
+            s.hosts["host-12"].update(done)
+            refused(f"{deed} twice", p("start", deed, "u", "host-12"), "ESTALE", "already")
+            equal("asked once", s.calls.count(method), 1)
+    with Peer() as s, s.probe() as p:
+        s.hosts["host-12"]["connection"] = "notResponding"
+        refused("not there", p("start", "standby", "u", "host-12"), "EHOSTDOWN")
+        refused("never was", p("start", "standby", "u", "host-404"), "ENOENT", "host-404")
+
+
+def test_sessions_and_faults():
+    with Peer() as s, s.probe() as p:
+        s.begins("RelocateVM_Task", "task-1")
+        assert p("check", *MOVE)["ok"]
+        s.expire()
+        equal("renewed", p("start", *MOVE)["task"], "task-1")
+        s.run("task-1", "vm-1")
+        s.expire()
+        equal("renewed", p("poll", "task-1")["state"], "running")
+        for what, error in (("hang", "ETIMEDOUT"), ("half", "EPROTO"), ("vanish", "ECONNRESET")):
+            s.on["RetrievePropertiesEx"] = getattr(s, what)
+            refused(f"poll: {what}", p("poll", "task-1"), error)
+            s.on.pop("RetrievePropertiesEx")
+            equal("and again", p("poll", "task-1")["state"], "running")
+        s.recent.clear()
+        s.on["RelocateVM_Task"] = s.gives(made.envelope('<RelocateVM_TaskResponse xmlns="urn:vim25"/>'))
+        refused("no task", p("start", *MOVE), "EPROTO", "names no task")
+        s.on["RelocateVM_Task"] = s.gives(made.fault("NoPermission", "Permission was denied."), 500)
+        refused("denied", p("start", *MOVE), "EPERM", "Permission was denied.")
+        s.tasks["task-2"] = made.task_info(state="resting")
+        refused("a state of its own", p("poll", "task-2"), "EPROTO", "task-2")
+
+
+if __name__ == "__main__":
+    for name, test in sorted(globals().items()):
+        if name.startswith("test_"):
+            print(name, flush=True)
+            test()
+    FOLDER.cleanup()

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""The vSphere collector against made answers: what it reads out of them, and what it makes of a peer that misbehaves.
+
+After each misbehaviour the peer is well again, and so must be the next collect().
+"""
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peers"))
+import server as made  # noqa: E402
+from probe import Probe, by_id  # noqa: E402
+
+FOLDER = tempfile.TemporaryDirectory(prefix="ballast-replies-")
+PASSWORD_FILE = pathlib.Path(FOLDER.name) / "password"
+PASSWORD_FILE.write_text(made.PASSWORD + "\n")
+CLUSTER = "Prod/East"
+
+
+def probe(s, **more):
+    config = {"url": s.url, "username": made.USERNAME, "password_file": PASSWORD_FILE, "cluster": CLUSTER,
+              "timeout_s": 5, **more}
+    return Probe(**config)
+
+
+def equal(what, got, expected):
+    assert got == expected, f"{what}: {got!r}, expected {expected!r}"
+
+
+def test_inventory():
+    """Three pages in the peer's order become one consistent inventory."""
+    with made.Server() as s, probe(s, stats="quick") as p:
+        inv = p("collect")
+        assert inv["ok"], inv
+        equal("freeze", inv["freeze"], "ok")
+        equal("cluster", inv["cluster"], CLUSTER)
+        equal("source_automation", inv["source_automation"], "DRS fullyAutomated, rate 3")
+        equal("calls", s.calls, ["RetrieveServiceContent", "Login", "RetrievePropertiesEx", "RetrievePropertiesEx",
+                                 "ContinueRetrievePropertiesEx", "ContinueRetrievePropertiesEx"])
+        hosts, vms, pools, rules = (by_id(inv[k]) for k in ("hosts", "vms", "pools", "rules"))
+        equal("states", {h: o["state"] for h, o in hosts.items()},
+              {"host-11": "on", "host-12": "on", "host-13": "entering_maintenance", "host-14": "maintenance",
+               "host-15": "standby", "host-16": "disconnected", "host-17": "entering_standby",
+               "host-18": "powering_on"})
+        h = hosts["host-11"]
+        equal("capacity", (h["cpu_mhz"], h["mem_mb"], h["cores"], h["mem_free_mb"]), (40000, 131072, 16, 100000))
+        equal("kept by ESXi", (round(h["cpu_reserved_mhz"]), round(h["mem_reserved_mb"])), (4000, 13107))
+        equal("dpm", (h["dpm"], hosts["host-12"]["dpm"], hosts["host-13"]["dpm"]), ("disabled", "manual", "inherit"))
+        equal("wake", h["wake_methods"], 8)
+
+        # templates, what is being created, and what is on a host of another cluster are left out
+        equal("vms", sorted(vms, key=lambda i: int(i[3:])),
+              ["vm-1", "vm-2", "vm-3", "vm-4", "vm-5", "vm-6", "vm-7", "vm-10", "vm-11", "vm-13", "vm-14"])
+        v = vms["vm-1"]
+        equal("name", v["name"], "web & shop")
+        equal("levels", (v["cpu"], v["mem"]),
+              ({"reservation": 500, "limit": None, "shares": 4000, "expandable": False},
+               {"reservation": 1024, "limit": 4096, "shares": 20480, "expandable": False}))
+        equal("custom shares", vms["vm-2"]["cpu"], {"reservation": 0, "limit": 1500, "shares": 7777,
+                                                   "expandable": False})
+        equal("normal shares", (vms["vm-5"]["cpu"]["shares"], vms["vm-5"]["mem"]["shares"]), (1000, 10240))
+        equal("sample", {k: x for k, x in v["sample"].items() if x is not None},
+              {"cpu_used_mhz": 900, "core_mhz": 2500, "mem_active_mb": 1500, "mem_consumed_mb": 3000,
+               "mem_overhead_mb": 40})
+        equal("kinds", {i: o["kind"] for i, o in vms.items() if o["kind"] != "normal"},
+              {"vm-2": "ft_primary", "vm-3": "ft_secondary", "vm-4": "agent"})
+        equal("peers", (vms["vm-2"]["ft_peer"], vms["vm-3"]["ft_peer"]), ("vm-3", "vm-2"))
+        equal("vm states", {i: o["state"] for i, o in vms.items() if o["state"] != "on"},
+              {"vm-7": "off", "vm-13": "suspended"})
+        # not readable, without a configuration, not connected: known to be there, and left alone
+        equal("unknown demand", sorted(i for i, o in vms.items() if o["demand_unknown"]), ["vm-10", "vm-11", "vm-6"])
+        equal("automation", {i: o["automation"] for i, o in vms.items() if o["automation"] != "inherit"},
+              {"vm-1": "manual", "vm-5": "disabled", "vm-7": "disabled", "vm-14": "automatic"})
+        equal("pools of VMs", (v["pool"], vms["vm-2"]["pool"], vms["vm-14"]["pool"]),
+              ("resgroup-20", None, "resgroup-v30"))
+
+        equal("pools", {i: (o["name"], o["parent"], o["scalable_shares"]) for i, o in pools.items()},
+              {"resgroup-20": ("gold", None, False), "resgroup-21": ("gold/inner", "resgroup-20", True),
+               "resgroup-v30": ("shop", None, False)})
+        equal("pool shares", [pools[i][r]["shares"] for i in ("resgroup-20", "resgroup-21") for r in ("cpu", "mem")],
+              [8000, 327680, 123, 81920])
+        equal("pool limits", (pools["resgroup-20"]["mem"]["limit"], pools["resgroup-20"]["cpu"]["limit"]),
+              (65536, None))
+
+        equal("rules", {i: (o["kind"], o["enabled"], o["mandatory"], o["vms"], o["hosts"]) for i, o in rules.items()},
+              {"rule-1": ("vm-vm-anti-affine", True, True, ["vm-1", "vm-2"], []),
+               "rule-2": ("vm-vm-affine", False, True, ["vm-5", "vm-6"], []),
+               "rule-3": ("vm-host-affine", True, True, ["vm-2"], ["host-11", "host-12"]),
+               "rule-4": ("vm-host-anti-affine", True, False, ["vm-2"], ["host-13"])})
+        log = p.close()
+        assert "may not read 1 properties" in log, log
+        equal("logout", s.calls[-1], "Logout")
+
+
+def test_counters():
+    """Counters by name where there are any, quick stats for the others."""
+    with made.Server() as s, probe(s) as p:
+        vms = by_id(p("collect")["vms"])
+        equal("counters", {k: x for k, x in vms["vm-1"]["sample"].items() if x is not None},
+              {"interval_ms": 20000, "cpu_used_mhz": 1200, "cpu_ready_ms": 1500, "cpu_run_ms": 19000,
+               "cpu_sleep_ms": 19500, "core_mhz": 2500, "mem_active_mb": 2048, "mem_consumed_mb": 3072,
+               "mem_overhead_mb": 50})
+        equal("consumed", vms["vm-1"]["consumed_mb"], 3072)
+        x = vms["vm-2"]["sample"]
+        equal("the last of two", (x["cpu_used_mhz"], x["cpu_ready_ms"], x["mem_active_mb"]), (150, None, 100))
+        for vm, quick in (("vm-3", 50), ("vm-5", 100), ("vm-14", 100)):  # -1, nothing, one vCPU only
+            x = vms[vm]["sample"]
+            equal(f"quick stats of {vm}", (x["cpu_used_mhz"], x["interval_ms"]), (quick, None))
+        asked = s.bodies[s.calls.index("QueryPerf")]
+        for number in (106, 112, 1127, 110, 133, 198, 141):
+            assert f"<counterId>{number}</counterId><instance></instance>" in asked, asked
+        assert "<counterId>107<" not in asked and "vm-7<" not in asked and "vm-8<" not in asked, asked
+
+        s.on["QueryPerf"] = s.gives(made.envelope(made.file("QueryPerf.normal")))
+        x = by_id(p("collect")["vms"])["vm-1"]["sample"]
+        equal("not as CSV", (x["cpu_used_mhz"], x["cpu_ready_ms"], x["mem_active_mb"]), (1300, 1600, 1500))
+        equal("numbers are asked for once", sum("perfCounter" in b for b in s.bodies), 1)
+
+    with made.Server() as s, probe(s, stats="counters") as p:
+        vms = by_id(p("collect")["vms"])
+        equal("nothing but counters", [vms[i]["demand_unknown"] for i in ("vm-1", "vm-2", "vm-3", "vm-5")],
+              [False, False, True, True])
+
+
+def test_counters_missing():
+    """A peer without counters is read by quick stats, unless that was ruled out."""
+    nothing = made.retrieved(made.properties("PerformanceManager", "PerfMgr",
+                                             [("perfCounter", "ArrayOfPerfCounterInfo", "")]))
+
+    def no_counters(s):
+        real = s.retrieve
+        s.on["RetrievePropertiesEx"] = lambda c: c.reply(nothing) if c.about() == "PerfMgr" else real(c)
+
+    with made.Server() as s, probe(s) as p:
+        no_counters(s)
+        inv = p("collect")
+        equal("quick stats", by_id(inv["vms"])["vm-1"]["sample"]["cpu_used_mhz"], 900)
+        assert "quick stats are used" in p.close()
+    with made.Server() as s, probe(s, stats="counters") as p:
+        no_counters(s)
+        bad = p("collect")
+        equal("error", bad["error"], "EOPNOTSUPP")
+        assert "cpu.usagemhz.average" in bad["text"], bad
+    with made.Server() as s, probe(s) as p:
+        s.on["QueryPerf"] = s.gives(made.fault("NotSupported", "no"), 500)
+        equal("quick stats", by_id(p("collect")["vms"])["vm-1"]["sample"]["cpu_used_mhz"], 900)
+
+
+def test_vanishing():
+    """A VM that is deleted between two calls is not in the inventory; nor is what never was."""
+    with made.Server() as s, probe(s) as p:
+        gone = made.fault("ManagedObjectNotFound", "has already been deleted", '<obj type="VirtualMachine">vm-5</obj>')
+        s.on["QueryPerf"] = s.once(s.gives(gone, 500))
+        inv = p("collect")
+        assert inv["ok"] and inv["freeze"] == "ok", inv
+        vms = by_id(inv["vms"])
+        assert "vm-5" not in vms
+        equal("the rest was asked again", (s.calls.count("QueryPerf"), vms["vm-1"]["sample"]["cpu_used_mhz"]), (2, 1200))
+        assert ">vm-5<" not in s.bodies[-1]
+        equal("its rule", "rule-2" in by_id(inv["rules"]), False)
+
+        s.on["QueryPerf"] = s.gives(made.fault("ManagedObjectNotFound", "", '<obj type="VirtualMachine">vm-77</obj>'), 500)
+        equal("an answer about nobody", by_id(p("collect")["vms"])["vm-1"]["sample"]["cpu_used_mhz"], 900)
+
+        # the cluster was made anew, under another id
+        real = s.retrieve
+        lost = made.fault("ManagedObjectNotFound", "", '<obj type="ClusterComputeResource">domain-c8</obj>')
+        tries = []
+
+        def once_lost(call):
+            if call.about() == "domain-c8" and not tries:
+                tries.append(1)
+                return call.reply(lost, 500)
+            return real(call)
+
+        s.on["RetrievePropertiesEx"] = once_lost
+        assert p("collect")["ok"]
+
+
+def test_sessions():
+    """Sessions that expire are renewed, in the middle of an answer too, and nothing is counted twice."""
+    with made.Server() as s, probe(s, stats="quick") as p:
+        whole = p("collect")
+        s.expire()
+        equal("before", p("collect")["vms"], whole["vms"])
+        s.on["ContinueRetrievePropertiesEx"] = s.expire_then
+        equal("between pages", p("collect")["vms"], whole["vms"])
+        equal("sessions", s.n_sessions, 3)
+
+        # the way that some peers tell it: no fault, but every property is missing
+        stranger = made.retrieved(
+            '<objects><obj type="ClusterComputeResource">domain-c8</obj><missingSet><path>name</path><fault>'
+            '<fault xsi:type="NotAuthenticated"><object type="Folder">group-d1</object>'
+            "<privilegeId>System.Read</privilegeId></fault><localizedMessage/></fault></missingSet></objects>")
+        s.on["RetrievePropertiesEx"] = s.once(s.gives(stranger))
+        equal("as missing properties", p("collect")["vms"], whole["vms"])
+
+        s.on["RetrievePropertiesEx"] = s.gives(made.fault("NotAuthenticated", "The session is not authenticated."), 500)
+        bad = p("collect")
+        equal("for ever", bad["error"], "EKEYEXPIRED")
+        del s.on["RetrievePropertiesEx"]
+        assert p("collect")["ok"]
+
+
+def test_choosing_a_cluster():
+    cases = ((None, "EINVAL", "several clusters"), ("Nowhere", "ENOENT", "Prod/East, Lab"))
+    for name, error, text in cases:
+        with made.Server() as s, probe(s, cluster=name) as p:
+            bad = p("collect")
+            equal(f"cluster {name}", bad["error"], error)
+            assert text in bad["text"], bad
+
+
+FAULTS = (  # method, what it does, error, words of the sentence
+    ("RetrieveServiceContent", "hang", "ETIMEDOUT", "no answer in time"),
+    ("Login", "hang", "ETIMEDOUT", "no answer in time"),
+    ("RetrievePropertiesEx", "hang", "ETIMEDOUT", "no answer in time"),
+    ("RetrievePropertiesEx", "drip", "ETIMEDOUT", "no answer in time"),
+    ("ContinueRetrievePropertiesEx", "slow_pages", "ETIMEDOUT", "no "),
+    ("RetrievePropertiesEx", "flood", "EFBIG", "larger than 64 MiB"),
+    ("RetrievePropertiesEx", "bomb", "EFBIG", "larger than 64 MiB"),
+    ("RetrievePropertiesEx", "half", "EPROTO", "not XML, or only half of it"),
+    ("RetrievePropertiesEx", "cut", "ECONNRESET", "broke off"),
+    ("RetrievePropertiesEx", "vanish", "ECONNRESET", "connection broke"),
+    ("QueryPerf", "hang", "ETIMEDOUT", "no answer in time"),
+    ("QueryPerf", "half", "EPROTO", "only half of it"),
+)
+
+DTD = (b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">'
+       b'<!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]><x>&c;</x>')
+OUTSIDE = b'<?xml version="1.0"?><!DOCTYPE x SYSTEM "file:///etc/passwd"><x/>'
+
+BODIES = (  # name, body, HTTP status, error, words of the sentence
+    ("garbage", bytes(range(256)) * 20, 200, "EPROTO", "not XML"),
+    ("nothing", b"", 200, "EPROTO", "not XML"),
+    ("a page", b"<html><head></head><body>Welcome</body></html>", 200, "EPROTO", "no SOAP envelope"),
+    ("500 with a page", b"<html><body>Internal error</body></html>", 500, "EPROTO", "HTTP 500 without a SOAP fault"),
+    ("503 with a text", b"no healthy upstream", 503, "EPROTO", "HTTP 503 without a SOAP fault: no healthy upstream"),
+    ("403", b"go away", 403, "EACCES", "HTTP 403"),
+    ("404", b"", 404, "EPROTO", "/sdk"),
+    ("redirect", b"", 302, "EPROTO", "points elsewhere"),
+    ("entities", DTD, 200, "EPROTO", "document type"),
+    ("outside", OUTSIDE, 200, "EPROTO", "document type"),
+    ("an empty body", made.envelope(""), 200, "EPROTO", "no SOAP envelope"),
+    ("another answer", made.envelope('<LogoutResponse xmlns="urn:vim25"/>'), 200, "EPROTO", "expected <Retrieve"),
+    ("no cluster", made.retrieved(), 200, "EPROTO", "no cluster"),
+    ("a fault of no kind", made.envelope("<soapenv:Fault><faultstring>hm\nhm</faultstring></soapenv:Fault>"), 500,
+     "EREMOTEIO", "hm hm"),
+    ("deep", made.envelope("<a>" * 5000 + "</a>" * 5000), 200, "EPROTO", "not XML"),
+    ("no permission", made.fault("NoPermission", "Permission to perform this operation was denied."), 500, "EPERM",
+     "denied"),
+)
+
+
+def test_misbehaviour():
+    for method, what, error, words in FAULTS:
+        with made.Server() as s, probe(s, timeout_s=5 if error == "EFBIG" else 1) as p:
+            s.on[method] = getattr(s, what)
+            bad = p("collect")
+            equal(f"{method} {what}", (bad["ok"], bad.get("error")), (False, error))
+            assert words in bad["text"] and s.url in bad["text"], bad
+            assert p.took_s < 5 + (10 if what in ("flood", "bomb") else 0), f"{method} {what}: {p.took_s:.1f} s"
+            s.on.clear()
+            again = p("collect")
+            assert again["ok"] and again["freeze"] == "ok", f"after {method} {what}: {again}"
+
+
+def test_nonsense():
+    with made.Server() as s, probe(s, stats="quick") as p:
+        assert p("collect")["ok"]
+        for name, body, status, error, words in BODIES:
+            s.on["RetrievePropertiesEx"] = s.gives(body, status, [("Location", "http://192.0.2.1/")])
+            bad = p("collect")
+            equal(name, (bad["ok"], bad.get("error")), (False, error))
+            assert words in bad["text"] and s.url in bad["text"], f"{name}: {bad}"
+            s.on.clear()
+            assert p("collect")["ok"], f"after {name}"
+
+
+def test_wrong_password():
+    wrong = pathlib.Path(FOLDER.name) / "wrong"
+    wrong.write_text("hunter2-is-wrong\n")
+    with made.Server() as s, probe(s, password_file=wrong) as p:
+        bad = p("collect")
+        equal("error", bad["error"], "EACCES")
+        assert "user name or password are wrong" in bad["text"] and made.USERNAME in bad["text"], bad
+        for leak in (bad["text"], p.close()):
+            assert "hunter2" not in leak, leak
+
+
+def test_configuration():
+    """What is wrong with the configuration is said before anything is sent."""
+    with made.Server() as s:
+        inside = s.url.replace("http://", f"http://{made.USERNAME}:hunter2@")
+        cases = ({"url": "ftp://127.0.0.1/"}, {"url": "127.0.0.1"}, {"url": "https://"}, {"url": inside},
+                 {"username": None}, {"password_file": None}, {"stats": "most"})
+        for case in cases:
+            with probe(s, **case) as p:
+                bad = p()
+                equal(str(case), bad["error"], "EINVAL")
+                assert "hunter2" not in bad["text"], bad
+        equal("calls", s.calls, [])
+
+
+if __name__ == "__main__":
+    for name, test in sorted(globals().items()):
+        if name.startswith("test_"):
+            print(name, flush=True)
+            test()
+    FOLDER.cleanup()

@@ -1,0 +1,254 @@
+/* HTTP that always ends: addresses that are refused, answers without end, peers that hang, and cookies. */
+#include "unit.h"
+
+#include "net/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const struct {
+    const char *url;
+    int code;
+} urls[] = {
+    {"https://vcenter.example/sdk", 0},
+    {"http://127.0.0.1:8989/sdk", 0},
+    {"HTTPS://[::1]:443/", 0},
+    {NULL, -EINVAL},
+    {"", -EINVAL},
+    {"vcenter.example", -EINVAL},
+    {"https://", -EINVAL},
+    {"ftp://vcenter.example/", -EINVAL},
+    {"file:///etc/passwd", -EINVAL},
+    {"https://user:hunter2@vcenter.example/sdk", -EINVAL},
+    {"https://user@vcenter.example/sdk", -EINVAL},
+};
+
+static void test_urls(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(urls); i++) {
+        struct err err = {0};
+        assert_int_equal(http_url_check(urls[i].url, &err), urls[i].code);
+        assert_int_equal(err.text[0] == '\0', urls[i].code == 0);
+        assert_null(strstr(err.text, "hunter2"));
+    }
+}
+
+/* A server that answers each connection with the next of its scripts, and keeps what it was asked. */
+struct peer {
+    int listener;
+    char url[64];
+    const char *const *scripts; /* NULL at the end; "" closes at once, "hang" says nothing */
+    char asked[8][2048];
+    size_t n_asked;
+    pthread_t thread;
+};
+
+static void serve_one(struct peer *p, int fd, const char *script)
+{
+    char *to = p->asked[p->n_asked++];
+    size_t len = 0;
+    ssize_t n;
+
+    while (len < sizeof p->asked[0] - 1 && !strstr(to, "\r\n\r\n") &&
+           (n = read(fd, to + len, sizeof p->asked[0] - 1 - len)) > 0)
+        len += (size_t)n;
+    if (strcmp(script, "hang") == 0)
+        (void)read(fd, to, 1); /* until the client has enough */
+    else
+        (void)!write(fd, script, strlen(script));
+    (void)close(fd);
+}
+
+static void *serve(void *ctx)
+{
+    struct peer *p = ctx;
+
+    for (const char *const *script = p->scripts; *script; script++) {
+        int fd = accept(p->listener, NULL, NULL);
+        if (fd < 0)
+            break;
+        serve_one(p, fd, *script);
+    }
+    return NULL;
+}
+
+static void peer_begin(struct peer *p, const char *const *scripts)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+
+    *p = (struct peer){.scripts = scripts, .listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    assert_int_equal(bind(p->listener, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(p->listener, 8), 0);
+    assert_int_equal(getsockname(p->listener, (struct sockaddr *)&at, &size), 0);
+    (void)snprintf(p->url, sizeof p->url, "http://127.0.0.1:%d/", ntohs(at.sin_port));
+    assert_int_equal(pthread_create(&p->thread, NULL, serve, p), 0);
+}
+
+static void peer_end(struct peer *p)
+{
+    (void)pthread_join(p->thread, NULL);
+    (void)close(p->listener);
+}
+
+#define OK(headers, body) "HTTP/1.1 200 OK\r\nConnection: close\r\n" headers "\r\n" body
+
+static const struct {
+    const char *script;
+    size_t answer_max;
+    int timeout_ms;
+    int code;
+    long status;
+    const char *body; /* or, with an error, words of the sentence */
+} answers[] = {
+    {OK("", "hello"), 0, 5000, 0, 200, "hello"},
+    {OK("Content-Length: 5\r\n", "hello"), 5, 5000, 0, 200, "hello"},
+    {OK("", ""), 0, 5000, 0, 200, ""},
+    {"HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\nbad", 0, 5000, 0, 500, "bad"},
+    {"HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: http://192.0.2.1/\r\n\r\n", 0, 5000, 0, 302, ""},
+    {OK("", "hello!"), 5, 5000, -EFBIG, 0, "larger than"},
+    {OK("Content-Length: 50\r\n", "hello"), 0, 5000, -ECONNRESET, 0, "broke off"},
+    {OK("Content-Encoding: gzip\r\n", "not gzip at all"), 0, 5000, -EPROTO, 0, "http://127.0.0.1"},
+    {"", 0, 5000, -ECONNRESET, 0, "connection broke"},
+    {"SSH-2.0-OpenSSH\r\n\r\n", 0, 5000, -EPROTO, 0, "http://127.0.0.1"},
+    {"hang", 0, 300, -ETIMEDOUT, 0, "no answer in time"},
+    {OK("Content-Length: 50\r\n", "hello"), 0, 0, -ETIMEDOUT, 0, "no time was left"},
+};
+
+static void test_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(answers); i++) {
+        const char *const scripts[] = {answers[i].timeout_ms ? answers[i].script : NULL, NULL};
+        struct http_options options = {.tls_verify = true};
+        struct http_session *s = NULL;
+        struct http_answer answer = {0};
+        struct err err = {0};
+        struct peer p;
+
+        peer_begin(&p, scripts);
+        assert_int_equal(http_session_new(&options, &s, &err), 0);
+        struct http_request q = {.method = "GET",
+                                 .url = p.url,
+                                 .deadline_ms = net_now_ms() + answers[i].timeout_ms,
+                                 .answer_max = answers[i].answer_max};
+        int r = http_send(s, &q, &answer, &err);
+        if (r != answers[i].code)
+            fail_msg("answer %zu: %d, expected %d: %s", i, r, answers[i].code, err.text);
+        if (r == 0) {
+            assert_int_equal(answer.status, answers[i].status);
+            assert_string_equal(answer.body.text, answers[i].body);
+            strbuf_release(&answer.body);
+        } else if (!strstr(err.text, answers[i].body)) {
+            fail_msg("answer %zu: %s", i, err.text);
+        }
+        http_session_free(s);
+        peer_end(&p);
+    }
+}
+
+static void get(struct http_session *s, struct peer *p)
+{
+    struct http_request q = {.method = "GET", .url = p->url, .deadline_ms = net_now_ms() + 5000};
+    struct http_answer answer;
+    struct err err;
+
+    assert_int_equal(http_send(s, &q, &answer, &err), 0);
+    strbuf_release(&answer.body);
+}
+
+static void test_cookies(void **state)
+{
+    static const char *const scripts[] = {OK("Set-Cookie: session=\"abc\"; Path=/\r\n", ""), OK("", ""),
+                                          OK("", ""), NULL};
+    struct http_options options = {.tls_verify = true};
+    struct http_session *s = NULL;
+    struct err err;
+    struct peer p;
+
+    (void)state;
+    peer_begin(&p, scripts);
+    assert_int_equal(http_session_new(&options, &s, &err), 0);
+    get(s, &p);
+    get(s, &p);
+    http_forget(s);
+    get(s, &p);
+    http_session_free(s);
+    peer_end(&p);
+    assert_null(strstr(p.asked[0], "Cookie:"));
+    assert_non_null(strstr(p.asked[1], "Cookie: session=\"abc\""));
+    assert_null(strstr(p.asked[2], "Cookie:"));
+    assert_null(strstr(p.asked[0], "Expect:"));
+}
+
+static void *stop_soon(void *ctx)
+{
+    (void)usleep(200 * 1000);
+    atomic_store((atomic_bool *)ctx, true);
+    return NULL;
+}
+
+static void test_stop(void **state)
+{
+    static const char *const scripts[] = {"hang", OK("", "bye"), NULL};
+    atomic_bool stop = false;
+    struct http_options options = {.tls_verify = true, .stop = &stop};
+    struct http_session *s = NULL;
+    struct http_answer answer;
+    struct err err = {0};
+    struct peer p;
+    pthread_t stopper;
+
+    (void)state;
+    peer_begin(&p, scripts);
+    assert_int_equal(http_session_new(&options, &s, &err), 0);
+    struct http_request q = {.method = "GET", .url = p.url, .deadline_ms = net_now_ms() + 30000};
+    int64_t began = net_now_ms();
+    assert_int_equal(pthread_create(&stopper, NULL, stop_soon, &stop), 0);
+    assert_int_equal(http_send(s, &q, &answer, &err), -ECANCELED);
+    assert_true(net_now_ms() - began < 5000);
+    q.parting = true; /* a logout still goes out */
+    assert_int_equal(http_send(s, &q, &answer, &err), 0);
+    assert_string_equal(answer.body.text, "bye");
+    strbuf_release(&answer.body);
+    http_session_free(s);
+    (void)pthread_join(stopper, NULL);
+    peer_end(&p);
+}
+
+static void test_nobody(void **state)
+{
+    struct http_options options = {.tls_verify = true};
+    struct http_session *s = NULL;
+    struct http_answer answer;
+    struct err err = {0};
+    static const char *const scripts[] = {NULL};
+    struct peer p;
+
+    (void)state;
+    peer_begin(&p, scripts); /* a port that is free again at once */
+    peer_end(&p);
+    assert_int_equal(http_session_new(&options, &s, &err), 0);
+    struct http_request q = {.method = "POST", .url = p.url, .deadline_ms = net_now_ms() + 5000};
+    assert_int_equal(http_send(s, &q, &answer, &err), -ECONNREFUSED);
+    assert_non_null(strstr(err.text, p.url));
+    http_session_free(s);
+    http_session_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_urls), cmocka_unit_test(test_answers), cmocka_unit_test(test_cookies),
+        cmocka_unit_test(test_stop), cmocka_unit_test(test_nobody),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
