@@ -139,7 +139,7 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
     const struct plan *plan = engine_plan(e);
 
     if (!plan) {
-        json_null(w, "pass");
+        jw_text(w, "pass", NULL);
     } else {
         jw_begin(w, "pass", JW_OBJECT, JW_INLINE);
         jw_int(w, "id", (int64_t)st->last_pass);
