@@ -125,6 +125,7 @@ def test_snapshot_replays():
 
 def test_socket_bears_anything():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        wait_for("a pass", lambda: d.status()["pass"])
         mode = os.stat(d.socket).st_mode
         assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o660, oct(mode)
         assert stat.S_IMODE(os.stat(os.path.dirname(d.socket)).st_mode) == 0o755
