@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- what is stored ---------------------------------------------------------------------------------- */
+/* ---- what is stored -------------------------------------------------------------------------- */
 
 /* A recommendation and, once it is approved, the action that carries it out: one record, one number, one row,
  * from ACTION_RECOMMENDED to its end. Strings may be NULL where it says so. */
@@ -82,7 +82,7 @@ struct pass_record {
     const char *trigger; /* "interval" or "run" */
     double imbalance_before, imbalance_after, target;
     uint32_t n_recommendations, n_faults;
-    int64_t decide_us;
+    int64_t decide_us;    /* 0: not measured */
     const char *snapshot; /* ballast-snapshot/1; NULL in lists */
     const char *plan;     /* ballast-plan/1, with the whole policy; NULL in lists */
 };
@@ -113,7 +113,7 @@ struct retention {
     uint32_t passes_kept;     /* and all but this many of the newest passes, with their snapshots */
 };
 
-/* ---- store --------------------------------------------------------------------------------------------- */
+/* ---- store ----------------------------------------------------------------------------------- */
 
 struct store; /* each implementation defines its own; created and destroyed by whoever wires it */
 
@@ -159,8 +159,7 @@ struct store_ops {
     int (*get_pass)(struct store *s, uint64_t id, struct arena *a, struct pass_record *ret, struct err *err);
 };
 
-/* ---- source ----------------------------------------------------------------------------------------------
- */
+/* ---- source ---------------------------------------------------------------------------------- */
 
 struct source;
 
@@ -176,8 +175,7 @@ struct collected {
     struct inventory inventory;
 };
 
-/* ---- hands -----------------------------------------------------------------------------------------------
- */
+/* ---- hands ----------------------------------------------------------------------------------- */
 
 enum order_verb { ORDER_CHECK, ORDER_START, ORDER_POLL, ORDER_CANCEL };
 
@@ -206,8 +204,7 @@ struct hands_ops {
     int (*submit)(struct hands *h, const struct order *order, struct err *err);
 };
 
-/* ---- outlet
- * ------------------------------------------------------------------------------------------------ */
+/* ---- outlet ---------------------------------------------------------------------------------- */
 
 #define EVENTS(X)                                                                                            \
     X(EVENT_SOURCE_LOST, "source_lost", "the cluster could not be read; nothing is decided until it can")    \
@@ -218,7 +215,7 @@ struct hands_ops {
     X(EVENT_ACTION, "action", "an action entered the state that it is in")                                   \
     X(EVENT_FROZEN, "frozen", "nothing is started until a person says thaw")                                 \
     X(EVENT_THAWED, "thawed", "actions are started again")                                                   \
-    X(EVENT_STORE_FAILED, "store_failed",                                                                    \
+    X(EVENT_STORE_FAILED, "storing_failed",                                                                  \
       "something could not be stored; nothing new is started until it can")
 
 NAME_DECLARE(event_kind, EVENTS)

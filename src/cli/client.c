@@ -1,0 +1,186 @@
+#include "cli/client.h"
+
+#include "base/cleanup.h"
+
+#include <ballast/units.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* A snapshot of a large cluster is some hundred megabytes of text; more than this is not the service. */
+#define REPLY_BYTES_MAX ((size_t)2 * 1024 * 1024 * 1024)
+#define CHUNK_BYTES 65536
+
+static const char *socket_path(const char *given)
+{
+    const char *path = given ? given : getenv("BALLAST_SOCKET");
+
+    return path && *path ? path : SOCKET_DEFAULT;
+}
+
+static enum exit_code unreachable(const char *path, const char *what, int code)
+{
+    const char *hint = code == ENOENT || code == ECONNREFUSED ? "; is ballastd running?" : "";
+
+    cli_error("ballast: the service cannot be reached at %s: %s%s%s%s", path, what, code ? ": " : "",
+              code ? strerror(code) : "", hint);
+    return EXIT_UNREACHABLE;
+}
+
+static enum exit_code connect_to(const char *path, int *ret)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    if (strlen(path) >= sizeof address.sun_path)
+        return unreachable(path, "the path is too long for a socket", 0);
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return unreachable(path, "no socket", errno);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) < 0) {
+        int code = errno;
+
+        (void)close(fd);
+        return unreachable(path, "connect", code);
+    }
+    *ret = fd;
+    return EXIT_DONE;
+}
+
+static enum exit_code exchange(const char *path, int fd, const char *line, struct strbuf *ret)
+{
+    size_t len = strlen(line);
+    CLEANUP(freep) char *chunk = malloc(CHUNK_BYTES);
+    ssize_t n;
+
+    if (!chunk)
+        return unreachable(path, "no memory for the reply", ENOMEM);
+    for (size_t done = 0; done < len; done += (size_t)n) {
+        n = send(fd, line + done, len - done, MSG_NOSIGNAL);
+        if (n < 0)
+            return unreachable(path, "sending the request", errno);
+    }
+    for (;;) {
+        n = recv(fd, chunk, CHUNK_BYTES, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return unreachable(path, "reading the reply", errno);
+        if (n == 0)
+            return unreachable(path, "it closed the connection without a reply", 0);
+        strbuf_add(ret, chunk, (size_t)n);
+        if (ret->overflow)
+            return unreachable(path, "the reply is absurdly long", 0);
+        if (chunk[n - 1] == '\n') /* a reply is one line, and the only one */
+            return EXIT_DONE;
+    }
+}
+
+/* The reply's own verdict. */
+static enum exit_code judge(const char *path, json_t *reply)
+{
+    if (json_is_true(json_object_get(reply, "ok")))
+        return EXIT_DONE;
+    const char *error = reply_text(reply, "error");
+
+    if (!error)
+        return unreachable(path, "what answers there is not ballastd", 0);
+    cli_error("ballast: %s", error);
+    return reply_int(reply, "code") == EXIT_WRONG ? EXIT_WRONG : EXIT_FAILED;
+}
+
+enum exit_code client_call(const char *path, json_t *request, json_t **ret)
+{
+    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    CLEANUP(strbuf_releasep) struct strbuf answer = {0};
+    CLEANUP(freep) char *text = json_dumps(request, JSON_COMPACT);
+    CLEANUP(closep) int fd = -1;
+    enum exit_code code;
+
+    json_decref(request);
+    path = socket_path(path);
+    strbuf_init(&line, STRBUF_NO_LIMIT);
+    strbuf_init(&answer, REPLY_BYTES_MAX);
+    strbuf_printf(&line, "%s\n", text ? text : "");
+    if ((code = connect_to(path, &fd)) != EXIT_DONE ||
+        (code = exchange(path, fd, line.text, &answer)) != EXIT_DONE)
+        return code;
+    json_t *reply = json_loadb(answer.text, answer.len, 0, NULL);
+
+    if (!json_is_object(reply)) {
+        json_decref(reply);
+        return unreachable(path, "what answers there is not ballastd", 0);
+    }
+    code = judge(path, reply);
+    if (code != EXIT_DONE) {
+        json_decref(reply);
+        return code;
+    }
+    *ret = reply;
+    return EXIT_DONE;
+}
+
+const char *reply_text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+double reply_number(const json_t *object, const char *key)
+{
+    const json_t *v = json_object_get(object, key);
+
+    return json_is_number(v) ? json_number_value(v) : UNKNOWN;
+}
+
+int64_t reply_int(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+void reply_dump(const json_t *value, struct strbuf *out)
+{
+    CLEANUP(freep) char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
+
+    strbuf_printf(out, "%s\n", text ? text : "null");
+}
+
+enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,
+                           void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
+                           struct arena *a, struct strbuf *out)
+{
+    json_t *reply = NULL;
+    enum exit_code code = client_call(socket, request, &reply);
+
+    if (code != EXIT_DONE)
+        return code;
+    if (format == FORMAT_JSON)
+        reply_dump(key ? json_object_get(reply, key) : reply, out);
+    else
+        show(reply, a, out);
+    json_decref(reply);
+    return EXIT_DONE;
+}
+
+enum exit_code client_ids(const struct args *args, const char *verb, json_t **ret)
+{
+    json_t *ids = json_array();
+
+    for (size_t i = 0; i < args->n_operands; i++) {
+        char *end;
+
+        errno = 0;
+        long long id = strtoll(args->operands[i], &end, 10);
+        if (errno != 0 || *end != '\0' || id <= 0) {
+            cli_error("ballast %s: \"%s\" is not the number of a recommendation", verb, args->operands[i]);
+            json_decref(ids);
+            return EXIT_WRONG;
+        }
+        (void)json_array_append_new(ids, json_integer(id));
+    }
+    *ret = ids;
+    return EXIT_DONE;
+}

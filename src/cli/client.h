@@ -1,0 +1,49 @@
+/* client.h: the command's side of the service's socket. src/daemon/README.md has the protocol.
+ *
+ * One request a connection. Where the service is not reached, one sentence on standard error names the socket
+ * and the reason, and the verb ends with EXIT_UNREACHABLE; where the service says no, its sentence is shown
+ * and the verb ends as it says (1 or 2).
+ */
+#ifndef BALLAST_CLI_CLIENT_H
+#define BALLAST_CLI_CLIENT_H
+
+#include "cli/output.h"
+#include "cli/verb.h"
+
+#include <jansson.h>
+
+#define SOCKET_DEFAULT "/run/ballast/ballastd.sock"
+
+/* The options that every verb of the service has. */
+#define OPTION_SOCKET                                                                                        \
+    {                                                                                                        \
+        "socket", "PATH", 0, "where the service listens (BALLAST_SOCKET, or " SOCKET_DEFAULT ")"             \
+    }
+
+/* Sends the request, which is used up, and reads the reply; *ret is the caller's. path NULL: BALLAST_SOCKET,
+ * or the default. */
+enum exit_code client_call(const char *path, json_t *request, json_t **ret);
+
+/* ---- reading replies: what is not there, or is of another type, is nothing ------------------- */
+
+const char *reply_text(const json_t *object, const char *key); /* NULL */
+double reply_number(const json_t *object, const char *key);    /* UNKNOWN */
+int64_t reply_int(const json_t *object, const char *key);      /* 0 */
+
+/* The reply (or one member of it) as it came, for --format json. */
+void reply_dump(const json_t *value, struct strbuf *out);
+
+/* ---- a verb that asks one thing and shows it ------------------------------------------------- */
+
+/* Calls, and prints: the reply's member `key` (all of it, if NULL) as JSON, or what show() makes of it. */
+enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,
+                           void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
+                           struct arena *a, struct strbuf *out);
+
+/* The operands as numbers of recommendations. */
+enum exit_code client_ids(const struct args *args, const char *verb, json_t **ret);
+
+/* Tables of actions, shared by `recommendations`, `history`, `apply`, `reject` and `run`. */
+void show_actions(const json_t *list, struct arena *a, struct strbuf *out);
+
+#endif

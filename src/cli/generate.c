@@ -1,0 +1,75 @@
+/* generate: a synthetic snapshot. */
+#include "model/generate.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "model/freeze.h"
+#include "model/snapshot_json.h"
+
+enum { OPT_HOSTS, OPT_VMS, OPT_SEED, OPT_SHAPE, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_HOSTS] = {"hosts", "N", OPTION_REQUIRED, "number of hosts"},
+    [OPT_VMS] = {"vms", "M", OPTION_REQUIRED, "number of VMs"},
+    [OPT_SEED] = {"seed", "S", 0, "the same seed gives the same cluster; 0 by default"},
+    [OPT_SHAPE] = {"shape", "NAME", 0, "uniform (the default), skewed, spike or pools"},
+    [OPT_FORMAT] = {"format", "text|json", 0, "a snapshot is JSON in either"},
+};
+
+static enum exit_code read_options(const struct args *args, struct generate_options *ret)
+{
+    const char *shape = args_value(args, OPT_SHAPE, "uniform");
+    unsigned long long hosts;
+    unsigned long long vms;
+    unsigned long long seed;
+    enum cli_format format; /* checked, though it makes no difference */
+    enum exit_code code;
+
+    if ((code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
+        (code = cli_number("hosts", args_value(args, OPT_HOSTS, ""), GENERATE_HOSTS_MAX, &hosts)) !=
+            EXIT_DONE ||
+        (code = cli_number("vms", args_value(args, OPT_VMS, ""), GENERATE_VMS_MAX, &vms)) != EXIT_DONE ||
+        (code = cli_number("seed", args_value(args, OPT_SEED, "0"), UINT64_MAX, &seed)) != EXIT_DONE)
+        return code;
+    *ret = (struct generate_options){.hosts = (uint32_t)hosts, .vms = (uint32_t)vms, .seed = seed};
+    if (generate_shape_parse(shape, &ret->shape) < 0) {
+        cli_error("--shape: \"%s\" is not known, expected uniform, skewed, spike or pools", shape);
+        return EXIT_WRONG;
+    }
+    return EXIT_DONE;
+}
+
+static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    struct generate_options chosen;
+    struct inventory inventory;
+    struct snapshot snap;
+    struct err err = {0};
+    enum exit_code code = read_options(args, &chosen);
+
+    if (code != EXIT_DONE)
+        return code;
+    if (generate(&chosen, a, &inventory, &err) < 0) {
+        cli_error("ballast generate: %s", err.text);
+        return EXIT_WRONG;
+    }
+    if (snapshot_freeze(&inventory, a, &snap, &err) < 0) {
+        cli_error("ballast generate: %s", err.text);
+        return EXIT_FAILED;
+    }
+    snapshot_dump(&snap, out);
+    return EXIT_DONE;
+}
+
+const struct verb verb_generate = {
+    .name = "generate",
+    .summary = "Makes up a cluster and prints it as a snapshot.",
+    .more = "Shapes:\n"
+            "  uniform  every host about half loaded: nothing to do\n"
+            "  skewed   host CPU loads from .1 to 1, mean .55 and standard deviation .25\n"
+            "  spike    four pools of small VMs, half of them just woken up, all on half the hosts\n"
+            "  pools    pools three deep, contention, two sizes of hosts and rules of every kind",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .run = run,
+};

@@ -1,0 +1,84 @@
+#include "cli/input.h"
+
+#include "cli/output.h"
+#include "config/config.h"
+#include "model/snapshot_json.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum exit_code cli_snapshot(const char *path, struct arena *a, struct snapshot *ret)
+{
+    struct unknown_fields unknown = {0};
+    struct err err = {0};
+
+    if (snapshot_load(path, a, ret, &unknown, &err) < 0) {
+        cli_error("%s", err.text);
+        return EXIT_WRONG;
+    }
+    for (size_t i = 0; i < unknown.n; i++)
+        cli_error("warning: %s: %s", path, unknown_field_text(&unknown.items[i], a));
+    if (unknown.more > 0)
+        cli_error("warning: %s: and %zu more unknown fields, ignored", path, unknown.more);
+    return EXIT_DONE;
+}
+
+static enum exit_code load_config(const char *path, struct arena *a, struct policy *ret)
+{
+    struct config config;
+    struct err err = {0};
+
+    if (config_load_for(path, CONFIG_FOR_POLICY, a, &config, &err) < 0) {
+        cli_error("%s", err.text);
+        return EXIT_WRONG;
+    }
+    for (size_t i = 0; i < config.n_warnings; i++)
+        cli_error("warning: %s", config.warnings[i]);
+    *ret = config.policy;
+    return EXIT_DONE;
+}
+
+enum exit_code cli_policy(const char *config_path, const struct option_values *sets, struct arena *a,
+                          struct policy *ret)
+{
+    struct policy policy;
+
+    policy_default(&policy);
+    if (config_path) {
+        enum exit_code code = load_config(config_path, a, &policy);
+        if (code != EXIT_DONE)
+            return code;
+    }
+    for (size_t i = 0; i < sets->n; i++) {
+        const char *equals = strchr(sets->items[i], '=');
+        struct err err = {0};
+        if (!equals) {
+            cli_error("--set: \"%s\" has no =, expected KEY=VALUE", sets->items[i]);
+            return EXIT_WRONG;
+        }
+        const char *key = arena_strndup(a, sets->items[i], (size_t)(equals - sets->items[i]));
+        if (policy_set(&policy, key, equals + 1, &err) < 0) {
+            cli_error("--set: %s", err.text);
+            return EXIT_WRONG;
+        }
+    }
+    *ret = policy;
+    return EXIT_DONE;
+}
+
+enum exit_code cli_number(const char *option, const char *text, unsigned long long most,
+                          unsigned long long *ret)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno || v > most) {
+        cli_error("--%s: \"%s\" is wrong, expected a whole number from 0 to %llu", option, text, most);
+        return EXIT_WRONG;
+    }
+    *ret = v;
+    return EXIT_DONE;
+}

@@ -1,0 +1,21 @@
+/* input.h: what the verbs that decide read. What is wrong is said on standard error, in one line. */
+#ifndef BALLAST_CLI_INPUT_H
+#define BALLAST_CLI_INPUT_H
+
+#include "cli/verb.h"
+
+#include <ballast/policy.h>
+#include <ballast/snapshot.h>
+
+/* Reads and freezes the snapshot; unknown fields are warned about, once it is known to be good. */
+enum exit_code cli_snapshot(const char *path, struct arena *a, struct snapshot *ret);
+
+/* The defaults, then the configuration (NULL: none), then each KEY=VALUE. */
+enum exit_code cli_policy(const char *config_path, const struct option_values *sets, struct arena *a,
+                          struct policy *ret);
+
+/* A whole number within a range; `option` is named in the complaint. */
+enum exit_code cli_number(const char *option, const char *text, unsigned long long most,
+                          unsigned long long *ret);
+
+#endif

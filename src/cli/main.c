@@ -1,0 +1,98 @@
+/* ballast: the command. A table of verbs (verbs.c), a file a verb. */
+#include "base/cleanup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+
+#include <string.h>
+
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < n_verbs; i++) {
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    }
+    return NULL;
+}
+
+static void list_verbs(bool needs_service, const char *title, struct strbuf *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n_verbs; i++) {
+        if (verbs[i]->needs_service != needs_service)
+            continue;
+        if (!any)
+            strbuf_printf(out, "\n%s\n", title);
+        any = true;
+        strbuf_printf(out, "  %-16s %s\n", verbs[i]->name, verbs[i]->summary);
+    }
+}
+
+static void put_help(struct strbuf *out)
+{
+    strbuf_puts(
+        out, "Usage: ballast COMMAND [OPTIONS]\n"
+             "       ballast COMMAND --help\n"
+             "       ballast --version\n\n"
+             "Balances the load of a virtualization cluster, and puts hosts to sleep that are not needed.\n");
+    list_verbs(false, "Commands that need no service and no network:", out);
+    list_verbs(true, "Commands that talk to the service:", out);
+    strbuf_puts(out, "\nExit codes: 0 done; 1 it could not be done; 2 the input or the usage was wrong;\n"
+                     "3 the service cannot be reached.\n");
+}
+
+static enum exit_code run_verb(const struct verb *v, int argc, char **argv, struct arena *a,
+                               struct strbuf *out)
+{
+    struct args args;
+
+    switch (options_parse(v, argc, argv, a, &args)) {
+    case PARSED_RUN:
+        return v->run(&args, a, out);
+    case PARSED_HELP:
+        options_help(v, out);
+        return EXIT_DONE;
+    case PARSED_WRONG:
+        break;
+    }
+    return EXIT_WRONG;
+}
+
+static enum exit_code run(int argc, char **argv, struct arena *a, struct strbuf *out)
+{
+    const char *word = argc > 1 ? argv[1] : NULL;
+
+    if (!word) {
+        cli_error("ballast: no command, see ballast --help");
+        return EXIT_WRONG;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        put_help(out);
+        return EXIT_DONE;
+    }
+    if (strcmp(word, "--version") == 0) {
+        strbuf_puts(out, "ballast " BALLAST_VERSION "\n");
+        return EXIT_DONE;
+    }
+    const struct verb *v = find_verb(word);
+    if (!v) {
+        cli_error("ballast: unknown %s \"%s\", see ballast --help", *word == '-' ? "option" : "command",
+                  word);
+        return EXIT_WRONG;
+    }
+    return run_verb(v, argc - 1, argv + 1, a, out);
+}
+
+int main(int argc, char **argv)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    enum exit_code code = run(argc, argv, &a, &out);
+    /* nothing partial: what a verb printed counts only once it is through */
+    if (code == EXIT_DONE)
+        code = cli_write(&out);
+    return (int)code;
+}

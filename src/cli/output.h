@@ -1,0 +1,18 @@
+/* output.h: the command's two ways out. */
+#ifndef BALLAST_CLI_OUTPUT_H
+#define BALLAST_CLI_OUTPUT_H
+
+#include "cli/verb.h"
+
+enum cli_format { FORMAT_TEXT, FORMAT_JSON };
+
+/* One line on standard error, whatever the text has in it. */
+void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Writes all of it to standard output. A write that fails is said, and EXIT_FAILED. */
+enum exit_code cli_write(const struct strbuf *out);
+
+/* The value of --format; "text" if it was not given. */
+enum exit_code cli_format(const struct args *args, size_t option, enum cli_format *ret);
+
+#endif

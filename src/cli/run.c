@@ -1,0 +1,45 @@
+/* run: a pass now. */
+#include "cli/client.h"
+#include "cli/verbs.h"
+
+enum { OPT_SOCKET, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_FORMAT] = OPTION_FORMAT,
+};
+
+static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    const json_t *pass = json_object_get(reply, "pass");
+    const json_t *list = json_object_get(reply, "recommendations");
+
+    strbuf_printf(out, "pass %lld: imbalance %.3f, target %.3f; %lld recommended, %.3f after them\n",
+                  (long long)reply_int(pass, "id"), reply_number(pass, "imbalance"),
+                  reply_number(pass, "target"), (long long)reply_int(pass, "recommendations"),
+                  reply_number(pass, "imbalance_after"));
+    if (json_array_size(list) > 0) {
+        strbuf_puts(out, "\n");
+        show_actions(list, a, out);
+    }
+}
+
+static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    enum cli_format format;
+    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+
+    if (code != EXIT_DONE)
+        return code;
+    return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "run"), NULL,
+                       show, a, out);
+}
+
+const struct verb verb_run = {
+    .name = "run",
+    .summary = "A pass now: waits for it and prints what came of it.",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .needs_service = true,
+    .run = run,
+};

@@ -1,0 +1,63 @@
+/* show_actions.c: the table of recommendations and of what became of them. */
+#include "cli/client.h"
+#include "render/table.h"
+
+#include <string.h>
+
+static const struct column columns[] = {
+    {"ID", true}, {"PRIO", true}, {"STATE", false}, {"ACTION", false}, {"WHAT", false}, {"WHY", false},
+};
+
+/* "web-1: esx1 -> esx2", or the host. */
+static const char *what(const json_t *x, struct arena *a)
+{
+    const char *vm = reply_text(x, "vm_name");
+    const char *from = reply_text(x, "from_name");
+    const char *to = reply_text(x, "to_name");
+    const char *host = reply_text(x, "host_name");
+
+    if (!vm)
+        return host ? host : "-";
+    return arena_printf(a, "%s: %s -> %s", vm, from ? from : "-", to ? to : "-");
+}
+
+/* What matters most at the moment: why it failed or waits, else why it is recommended. */
+static const char *why(const json_t *x, struct arena *a)
+{
+    const char *last = reply_text(x, "why");
+    const json_t *needs = json_object_get(x, "depends_on");
+    const char *text = reply_text(x, "text");
+    const json_t *id;
+    size_t i;
+
+    if (last)
+        return last;
+    if (!text)
+        text = reply_text(x, "reason");
+    if (json_array_size(needs) == 0)
+        return text;
+    const char *list = "";
+
+    json_array_foreach(needs, i, id) list =
+        arena_printf(a, "%s%s%lld", list, i > 0 ? ", " : "", (long long)json_integer_value(id));
+    return arena_printf(a, "after %s: %s", list, text);
+}
+
+void show_actions(const json_t *list, struct arena *a, struct strbuf *out)
+{
+    struct table t;
+    const json_t *x;
+    size_t i;
+
+    table_init(&t, a, columns, COUNT_OF(columns));
+    json_array_foreach(list, i, x)
+    {
+        table_cellf(&t, "%lld", (long long)reply_int(x, "id"));
+        table_cellf(&t, "%lld", (long long)reply_int(x, "priority"));
+        table_cell(&t, reply_text(x, "state"));
+        table_cell(&t, reply_text(x, "action"));
+        table_cell(&t, what(x, a));
+        table_cell(&t, why(x, a));
+    }
+    table_render(&t, "", out);
+}

@@ -1,0 +1,141 @@
+/* status: how the service and its cluster are. */
+#include "cli/client.h"
+#include "cli/verbs.h"
+#include "render/table.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { OPT_SOCKET, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_FORMAT] = OPTION_FORMAT,
+};
+
+static void put_label(struct strbuf *out, const char *label)
+{
+    strbuf_printf(out, "%-12s ", label);
+}
+
+static void show_source(const json_t *st, struct strbuf *out)
+{
+    const json_t *source = json_object_get(st, "source");
+    const char *state = reply_text(source, "state");
+    const char *error = reply_text(source, "error");
+    const json_t *age = json_object_get(source, "seen_age_s");
+
+    put_label(out, "source");
+    strbuf_printf(out, "%s since %s", state ? state : "?",
+                  reply_text(source, "since") ? reply_text(source, "since") : "-");
+    if (json_is_integer(age))
+        strbuf_printf(out, ", last inventory %lld s ago", (long long)json_integer_value(age));
+    else
+        strbuf_puts(out, ", no inventory yet");
+    strbuf_puts(out, "\n");
+    if (error) {
+        put_label(out, "");
+        text_put(out, error);
+        strbuf_puts(out, "\n");
+    }
+}
+
+static void show_pass(const json_t *st, struct strbuf *out)
+{
+    const json_t *pass = json_object_get(st, "pass");
+    const char *error = reply_text(st, "pass_error");
+
+    put_label(out, "imbalance");
+    if (json_is_object(pass)) {
+        strbuf_printf(out, "%.3f (cpu %.3f, memory %.3f), target %.3f\n", reply_number(pass, "imbalance"),
+                      reply_number(pass, "imbalance_cpu"), reply_number(pass, "imbalance_mem"),
+                      reply_number(pass, "target"));
+        put_label(out, "last pass");
+        strbuf_printf(out, "%lld at %s: %lld recommended, %.3f after them\n",
+                      (long long)reply_int(pass, "id"),
+                      reply_text(pass, "time") ? reply_text(pass, "time") : "-",
+                      (long long)reply_int(pass, "recommendations"), reply_number(pass, "imbalance_after"));
+    } else {
+        strbuf_puts(out, "not known: there was no pass yet\n");
+    }
+    if (error) {
+        put_label(out, "no pass");
+        text_put(out, error);
+        strbuf_puts(out, "\n");
+    }
+}
+
+static void show_counts(const json_t *st, struct strbuf *out)
+{
+    const json_t *counts = json_object_get(st, "actions");
+    const char *state;
+    const json_t *n;
+    bool any = false;
+
+    put_label(out, "actions");
+    json_object_foreach((json_t *)(uintptr_t)counts, state, n)
+    {
+        if (json_integer_value(n) == 0)
+            continue;
+        strbuf_printf(out, "%s%lld %s", any ? ", " : "", (long long)json_integer_value(n), state);
+        any = true;
+    }
+    strbuf_puts(out, any ? "\n" : "none\n");
+}
+
+static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    const json_t *st = json_object_get(reply, "status");
+    const json_t *faults = json_object_get(st, "faults");
+    const char *store = reply_text(st, "store_error");
+    const json_t *fault;
+    size_t i;
+
+    (void)a;
+    put_label(out, "cluster");
+    text_put(out, reply_text(st, "cluster") ? reply_text(st, "cluster") : "-");
+    strbuf_printf(out, ": %lld hosts, %lld VMs\n", (long long)reply_int(st, "hosts"),
+                  (long long)reply_int(st, "vms"));
+    put_label(out, "automation");
+    strbuf_printf(out, "%s, threshold %lld, a pass every %lld s%s%s\n",
+                  reply_text(st, "automation") ? reply_text(st, "automation") : "-",
+                  (long long)reply_int(st, "migration_threshold"), (long long)reply_int(st, "interval_s"),
+                  json_is_true(json_object_get(st, "frozen")) ? "; FROZEN since " : "",
+                  json_is_true(json_object_get(st, "frozen")) && reply_text(st, "frozen_since")
+                      ? reply_text(st, "frozen_since")
+                      : "");
+    show_source(st, out);
+    show_pass(st, out);
+    show_counts(st, out);
+    if (store) {
+        put_label(out, "store");
+        text_put(out, store);
+        strbuf_puts(out, "\n");
+    }
+    json_array_foreach(faults, i, fault)
+    {
+        put_label(out, i == 0 ? "faults" : "");
+        text_put(out, reply_text(fault, "text") ? reply_text(fault, "text") : "-");
+        strbuf_puts(out, "\n");
+    }
+}
+
+static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    enum cli_format format;
+    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+
+    if (code != EXIT_DONE)
+        return code;
+    return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "status"),
+                       "status", show, a, out);
+}
+
+const struct verb verb_status = {
+    .name = "status",
+    .summary = "How the service and its cluster are.",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .needs_service = true,
+    .run = run,
+};

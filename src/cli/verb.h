@@ -1,0 +1,76 @@
+/* verb.h: what a verb of the command is.
+ *
+ * A verb is one file with one const struct verb, and a line in verbs.c. Its options stand in a table, from
+ * which the parsing and the help are made; the verb finds their values by the table's own indices:
+ *
+ *     enum { OPT_SNAPSHOT, OPT_FORMAT };
+ *     static const struct option_spec options[] = {
+ *         [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "the cluster; - reads standard input"},
+ *         [OPT_FORMAT] = OPTION_FORMAT,
+ *     };
+ */
+#ifndef BALLAST_CLI_VERB_H
+#define BALLAST_CLI_VERB_H
+
+#include "base/strbuf.h"
+
+#include <ballast/arena.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The contract's exit codes. */
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,      /* it could not be done */
+    EXIT_WRONG = 2,       /* the input or the usage was wrong */
+    EXIT_UNREACHABLE = 3, /* the service cannot be reached */
+};
+
+#define OPTION_REQUIRED (1u << 0)
+#define OPTION_REPEATS (1u << 1)
+
+struct option_spec {
+    const char *name;    /* without its dashes */
+    const char *metavar; /* NULL: it takes no value */
+    unsigned flags;
+    const char *meaning;
+};
+
+/* The values of an option in the order given; for one without a value, how often it was given. */
+struct option_values {
+    const char **items;
+    size_t n, cap;
+};
+
+struct args {
+    struct option_values *options; /* by index of the verb's table */
+    const char *const *operands;
+    size_t n_operands;
+};
+
+struct verb {
+    const char *name;
+    const char *summary;  /* one line */
+    const char *more;     /* what else --help says; NULL: nothing */
+    const char *operands; /* as the usage shows them: "ID..."; NULL: it takes none */
+    size_t operands_min, operands_max;
+    const struct option_spec *options;
+    size_t n_options;
+    bool needs_service;
+    /* Everything in `a` is gone after it. What it prints on standard output it adds to out, which is written
+     * only if it returns EXIT_DONE. */
+    enum exit_code (*run)(const struct args *args, struct arena *a, struct strbuf *out);
+};
+
+/* The last value of an option, or fallback. */
+const char *args_value(const struct args *args, size_t option, const char *fallback);
+
+#define OPTION_FORMAT                                                                                        \
+    {                                                                                                        \
+        "format", "text|json", 0, "for people (text, the default) or for programs"                           \
+    }
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+#endif

@@ -1,0 +1,30 @@
+/* verbs.h: every verb, each from a file of its own. */
+#ifndef BALLAST_CLI_VERBS_H
+#define BALLAST_CLI_VERBS_H
+
+#include "cli/verb.h"
+
+extern const struct verb verb_apply;
+extern const struct verb verb_check_config;
+extern const struct verb verb_entitlements;
+extern const struct verb verb_explain;
+extern const struct verb verb_freeze;
+extern const struct verb verb_generate;
+extern const struct verb verb_history;
+extern const struct verb verb_hosts;
+extern const struct verb verb_maintenance;
+extern const struct verb verb_plan;
+extern const struct verb verb_pools;
+extern const struct verb verb_recommendations;
+extern const struct verb verb_reject;
+extern const struct verb verb_run;
+extern const struct verb verb_snapshot;
+extern const struct verb verb_status;
+extern const struct verb verb_thaw;
+extern const struct verb verb_vms;
+
+/* In the order of the help. */
+extern const struct verb *const verbs[];
+extern const size_t n_verbs;
+
+#endif

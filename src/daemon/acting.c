@@ -1,0 +1,198 @@
+/* acting.c: the threads that change the cluster, and the engine's hands port in front of them. */
+#include "daemon/threads.h"
+
+#include "engine/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORKERS 4
+
+/* An order with strings of its own. */
+struct task_order {
+    struct queue_item item;
+    bool end; /* the worker's last */
+    struct order order;
+    char *uid, *vm, *from, *to, *host, *task;
+};
+
+struct worker {
+    pthread_t thread;
+    struct hands *hands;
+    struct actuator *actuator; /* the thread's own, once it runs */
+    bool running;
+};
+
+struct hands {
+    const struct actuator_ops *ops;
+    const struct source_config *cfg;
+    struct worker workers[WORKERS];
+    struct queue orders;
+    struct queue *news;
+};
+
+static void order_free(struct queue_item *item)
+{
+    struct task_order *t = (struct task_order *)item;
+
+    free(t->uid);
+    free(t->vm);
+    free(t->from);
+    free(t->to);
+    free(t->host);
+    free(t->task);
+    free(t);
+}
+
+static void carry_out(const struct actuator_ops *ops, struct actuator *x, const struct order *o,
+                      struct order_result *ret)
+{
+    switch (o->verb) {
+    case ORDER_CHECK:
+        ret->code = ops->check(x, &o->request, &ret->err);
+        return;
+    case ORDER_START:
+        ret->code = ops->start(x, &o->request, ret->task, &ret->err);
+        return;
+    case ORDER_POLL:
+        ret->code = ops->poll(x, &o->request, o->task, &ret->progress, &ret->err);
+        return;
+    case ORDER_CANCEL:
+        ret->code = ops->cancel(x, &o->request, o->task, &ret->err);
+        return;
+    }
+}
+
+static void *acting_main(void *arg)
+{
+    struct worker *w = arg;
+    struct hands *h = w->hands;
+
+    for (;;) {
+        struct task_order *t = (struct task_order *)queue_pop(&h->orders);
+
+        if (!t)
+            break;
+        if (t->end) {
+            order_free(&t->item);
+            break;
+        }
+        if (h->cfg->stop && atomic_load(h->cfg->stop)) { /* not begun: the next process asks again */
+            order_free(&t->item);
+            continue;
+        }
+        struct news *n = xcalloc(1, sizeof *n);
+
+        n->kind = NEWS_ORDER_RESULT;
+        n->result.action = t->order.action;
+        n->result.verb = t->order.verb;
+        carry_out(h->ops, w->actuator, &t->order, &n->result);
+        order_free(&t->item);
+        queue_push(h->news, &n->item);
+    }
+    h->ops->destroy(w->actuator);
+    return NULL;
+}
+
+static int worker_start(struct worker *w, const struct source_config *cfg, struct err *err)
+{
+    int r = w->hands->ops->create(cfg, &w->actuator, err);
+
+    if (r < 0)
+        return r;
+    r = pthread_create(&w->thread, NULL, acting_main, w);
+    if (r != 0) {
+        w->hands->ops->destroy(w->actuator);
+        return err_set(err, -r, "no thread to act with: %s", strerror(r));
+    }
+    w->running = true;
+    return 0;
+}
+
+int acting_start(const struct actuator_ops *ops, const struct source_config *cfg, struct queue *news,
+                 struct hands **ret, struct err *err)
+{
+    struct hands *h = xcalloc(1, sizeof *h);
+    int r = queue_init(&h->orders, true);
+
+    h->ops = ops;
+    h->cfg = cfg;
+    h->news = news;
+    if (r < 0) {
+        free(h);
+        return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
+    }
+    for (size_t i = 0; ops && i < WORKERS; i++) {
+        h->workers[i].hands = h;
+        r = worker_start(&h->workers[i], cfg, err);
+        if (r < 0) {
+            (void)acting_stop(h, INT32_MAX); /* they have nothing to do yet */
+            acting_free(h);
+            return r;
+        }
+    }
+    *ret = h;
+    return 0;
+}
+
+static void take_strings(struct task_order *t, const struct order *o)
+{
+    t->uid = xstrdup(o->request.uid);
+    t->vm = xstrdup(o->request.vm);
+    t->from = xstrdup(o->request.from);
+    t->to = xstrdup(o->request.to);
+    t->host = xstrdup(o->request.host);
+    t->task = xstrdup(o->task);
+    t->order = *o;
+    t->order.task = t->task;
+    t->order.request = (struct deed_request){
+        .uid = t->uid, .deed = o->request.deed, .vm = t->vm, .from = t->from, .to = t->to, .host = t->host};
+}
+
+static int acting_submit(struct hands *h, const struct order *order, struct err *err)
+{
+    if (!h->ops)
+        return err_set(err, -ENOTSUP, "this kind of source can only be looked at");
+    struct task_order *t = xcalloc(1, sizeof *t);
+
+    take_strings(t, order);
+    queue_push(&h->orders, &t->item);
+    return 0;
+}
+
+const struct hands_ops acting_ops = {.submit = acting_submit};
+
+int acting_stop(struct hands *h, int64_t deadline_s)
+{
+    const struct timespec until = {.tv_sec = deadline_s};
+    bool all = true;
+
+    if (!h)
+        return 0;
+    for (size_t i = 0; i < WORKERS; i++) {
+        if (!h->workers[i].running)
+            continue;
+        struct task_order *t = xcalloc(1, sizeof *t);
+
+        t->end = true;
+        queue_push(&h->orders, &t->item);
+    }
+    for (size_t i = 0; i < WORKERS; i++) {
+        if (!h->workers[i].running)
+            continue;
+        if (pthread_timedjoin_np(h->workers[i].thread, NULL, &until) != 0)
+            all = false;
+        else
+            h->workers[i].running = false;
+    }
+    return all ? 0 : -ETIMEDOUT;
+}
+
+void acting_free(struct hands *h)
+{
+    if (!h)
+        return;
+    queue_release(&h->orders, order_free);
+    free(h);
+}

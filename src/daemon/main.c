@@ -1,0 +1,111 @@
+/* ballastd: the service. */
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "daemon/service.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CONFIG_DEFAULT "/etc/ballast/ballast.yaml"
+#define EXIT_CANNOT 1
+#define EXIT_WRONG 2 /* usage or configuration */
+
+static const char usage[] =
+    "Usage: ballastd [--config FILE] [--check] [--verbose]\n"
+    "\n"
+    "Watches a cluster, recommends migrations, and carries out those that were approved.\n"
+    "Stays in the foreground and logs to standard error; SIGTERM ends it, SIGHUP reloads the configuration.\n"
+    "\n"
+    "  --config FILE  the configuration (" CONFIG_DEFAULT ")\n"
+    "  --check        reads the configuration, says whether it is right, and ends\n"
+    "  --verbose      logs more\n"
+    "  --help         this text\n"
+    "  --version      the version\n"
+    "\n"
+    "Exit status: 0 ended as asked; 1 it could not be done; 2 the usage or the configuration is wrong.\n";
+
+enum mode { MODE_RUN, MODE_CHECK, MODE_HELP, MODE_VERSION, MODE_WRONG };
+
+static enum mode read_options(int argc, char **argv, const char **ret_config)
+{
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'}, {"check", no_argument, NULL, 'k'},
+        {"verbose", no_argument, NULL, 'v'},      {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    };
+    enum mode mode = MODE_RUN;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "c:hv", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            *ret_config = optarg;
+            break;
+        case 'k':
+            mode = MODE_CHECK;
+            break;
+        case 'v':
+            log_set_level(LOG_LEVEL_DEBUG);
+            break;
+        case 'h':
+            return MODE_HELP;
+        case 'V':
+            return MODE_VERSION;
+        default:
+            return MODE_WRONG;
+        }
+    }
+    if (optind < argc) {
+        (void)fprintf(stderr, "ballastd: %s: not expected; see ballastd --help\n", argv[optind]);
+        return MODE_WRONG;
+    }
+    return mode;
+}
+
+static int load_and_run(const char *path, enum mode mode)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct config config;
+    struct err err = {0};
+    enum config_use use = mode == MODE_CHECK ? CONFIG_FOR_CHECK : CONFIG_FOR_SERVICE;
+
+    if (config_load_for(path, use, &a, &config, &err) < 0) {
+        (void)fprintf(stderr, "%s\n", err.text);
+        return EXIT_WRONG;
+    }
+    if (mode == MODE_CHECK) {
+        for (size_t i = 0; i < config.n_warnings; i++)
+            (void)fprintf(stderr, "%s\n", config.warnings[i]);
+        (void)printf("%s: right\n", path);
+        return EXIT_SUCCESS;
+    }
+    if (service_run(&config, &err) < 0) {
+        log_error("%s", err.text);
+        return EXIT_CANNOT;
+    }
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = CONFIG_DEFAULT;
+    enum mode mode = read_options(argc, argv, &path);
+
+    switch (mode) {
+    case MODE_HELP:
+        (void)fputs(usage, stdout);
+        return EXIT_SUCCESS;
+    case MODE_VERSION:
+        (void)puts("ballastd " BALLAST_VERSION);
+        return EXIT_SUCCESS;
+    case MODE_WRONG:
+        return EXIT_WRONG;
+    case MODE_RUN:
+    case MODE_CHECK:
+        break;
+    }
+    return load_and_run(path, mode);
+}

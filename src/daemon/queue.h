@@ -1,0 +1,34 @@
+/* queue.h: whole values from one thread to another. The only place where threads meet.
+ *
+ * First in, first out; what is pushed belongs to the queue, what is popped to whoever popped it. An eventfd
+ * counts the items, so that a loop can wait for it along with everything else, and a worker can block on it.
+ */
+#ifndef BALLAST_DAEMON_QUEUE_H
+#define BALLAST_DAEMON_QUEUE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* First member of every item. */
+struct queue_item {
+    struct queue_item *next;
+};
+
+struct queue {
+    pthread_mutex_t lock;
+    struct queue_item *first, *last;
+    int fd; /* eventfd, counts the items */
+};
+
+/* blocks: pop() waits for an item (workers); otherwise it gives NULL when there is none (the loop). Negative
+ * errno where the system has no more descriptors. */
+int queue_init(struct queue *q, bool blocks);
+
+/* Any thread. */
+void queue_push(struct queue *q, struct queue_item *item);
+struct queue_item *queue_pop(struct queue *q);
+
+/* Gives what is left to dispose, and closes. No other thread may use the queue any more. */
+void queue_release(struct queue *q, void (*dispose)(struct queue_item *item));
+
+#endif

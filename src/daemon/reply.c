@@ -1,0 +1,465 @@
+#include "daemon/reply.h"
+
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "core/demand/demand.h"
+#include "core/divvy/divvy.h"
+#include "model/json_writer.h"
+#include "model/snapshot_json.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu", [RES_MEM] = "mem"};
+
+static const char *const source_words[] = {
+    [SOURCE_UNKNOWN] = "unknown", [SOURCE_UP] = "up", [SOURCE_LOST] = "lost"};
+
+/* ---- beginnings and ends --------------------------------------------------------------------- */
+
+static void open_reply(struct json_writer *w, struct strbuf *out)
+{
+    jw_init(w, out);
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+    jw_bool(w, "ok", true);
+}
+
+void reply_error(const struct err *err, struct strbuf *out)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+    jw_bool(&w, "ok", false);
+    jw_int(&w, "code", err->code == -EINVAL ? 2 : 1);
+    jw_text(&w, "error", err->text);
+    jw_end(&w);
+}
+
+void reply_done(struct strbuf *out)
+{
+    struct json_writer w;
+
+    open_reply(&w, out);
+    jw_end(&w);
+}
+
+static void put_instant(struct json_writer *w, const char *key, instant_s t)
+{
+    char text[RFC3339_MAX];
+
+    jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
+}
+
+/* ---- names beside ids ------------------------------------------------------------------------ */
+
+static const char *vm_name(const struct snapshot *s, const char *id)
+{
+    uint32_t ix = s && id ? snapshot_find_vm(s, id) : IX_NONE;
+
+    return ix == IX_NONE ? id : s->vms[ix].is.name;
+}
+
+static const char *host_name(const struct snapshot *s, const char *id)
+{
+    uint32_t ix = s && id ? snapshot_find_host(s, id) : IX_NONE;
+
+    return ix == IX_NONE ? id : s->hosts[ix].is.name;
+}
+
+static void put_action(struct json_writer *w, const struct snapshot *s, const struct action_record *r)
+{
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+    jw_int(w, "id", (int64_t)r->id);
+    jw_text(w, "uid", r->uid);
+    jw_text(w, "state", action_state_name(r->state));
+    jw_text(w, "action", action_kind_name(r->kind));
+    jw_int(w, "priority", r->priority);
+    jw_text(w, "vm", r->vm);
+    jw_text(w, "from", r->from);
+    jw_text(w, "to", r->to);
+    jw_text(w, "host", r->host);
+    jw_text(w, "vm_name", vm_name(s, r->vm));
+    jw_text(w, "from_name", host_name(s, r->from));
+    jw_text(w, "to_name", host_name(s, r->to));
+    jw_text(w, "host_name", host_name(s, r->host));
+    jw_text(w, "reason", reason_name(r->reason));
+    jw_text(w, "rule", r->rule);
+    jw_text(w, "text", r->text);
+    jw_begin(w, "depends_on", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < r->n_depends_on; i++)
+        jw_int(w, NULL, (int64_t)r->depends_on[i]);
+    jw_end(w);
+    jw_int(w, "group", r->group);
+    jw_figure(w, "imbalance_after", r->imbalance_after);
+    jw_figure(w, "duration_s", r->duration_s);
+    jw_int(w, "pass", (int64_t)r->pass);
+    jw_text(w, "approved_by", r->approved_by);
+    jw_text(w, "task", r->task);
+    jw_text(w, "why", r->why);
+    put_instant(w, "created", r->created);
+    put_instant(w, "approved", r->approved);
+    put_instant(w, "started", r->started);
+    put_instant(w, "ended", r->ended);
+    jw_end(w);
+}
+
+/* ---- status ---------------------------------------------------------------------------------- */
+
+static void put_source(struct json_writer *w, const struct engine_status *st, instant_s now)
+{
+    jw_begin(w, "source", JW_OBJECT, JW_INLINE);
+    jw_text(w, "state", source_words[st->source]);
+    put_instant(w, "since", st->source_since);
+    jw_text(w, "error", st->source_error);
+    put_instant(w, "seen", st->seen);
+    if (st->seen)
+        jw_int(w, "seen_age_s", now > st->seen ? now - st->seen : 0);
+    else
+        jw_text(w, "seen_age_s", NULL);
+    jw_bool(w, "asking", st->asking);
+    jw_text(w, "automation", st->source_automation);
+    jw_end(w);
+}
+
+static void put_faults(struct json_writer *w, const struct plan *plan)
+{
+    jw_begin(w, "faults", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; plan && i < plan->n_faults; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "code", fault_code_name(plan->faults[i].code));
+        jw_text(w, "text", plan->faults[i].text);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+static void put_last_pass(struct json_writer *w, const struct engine *e, const struct engine_status *st)
+{
+    const struct plan *plan = engine_plan(e);
+
+    if (!plan) {
+        jw_text(w, "pass", NULL);
+    } else {
+        jw_begin(w, "pass", JW_OBJECT, JW_INLINE);
+        jw_int(w, "id", (int64_t)st->last_pass);
+        put_instant(w, "time", st->last_pass_time);
+        jw_figure(w, "imbalance", plan->before.imbalance);
+        jw_figure(w, "imbalance_cpu", plan->before.imbalance_of[RES_CPU]);
+        jw_figure(w, "imbalance_mem", plan->before.imbalance_of[RES_MEM]);
+        jw_figure(w, "imbalance_after", plan->after.imbalance);
+        jw_figure(w, "target", plan->before.target);
+        jw_int(w, "recommendations", plan->n_recommendations);
+        jw_int(w, "decide_us", plan->stats.decide_us);
+        jw_end(w);
+    }
+    jw_text(w, "pass_error", st->last_pass_error);
+    put_instant(w, "next_pass", st->next_pass);
+    put_faults(w, plan);
+}
+
+static void put_status(struct json_writer *w, const struct engine *e, instant_s now)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    struct engine_status st;
+
+    engine_status(e, &st);
+    jw_begin(w, "status", JW_OBJECT, JW_INLINE);
+    jw_text(w, "version", BALLAST_VERSION);
+    jw_text(w, "cluster", st.cluster);
+    put_instant(w, "time", now);
+    jw_text(w, "automation", automation_name(st.policy.automation));
+    jw_int(w, "migration_threshold", st.policy.migration_threshold);
+    jw_int(w, "interval_s", st.policy.interval_s);
+    put_source(w, &st, now);
+    jw_int(w, "hosts", s ? s->n_hosts : 0);
+    jw_int(w, "vms", s ? s->n_vms : 0);
+    put_last_pass(w, e, &st);
+    jw_bool(w, "frozen", st.frozen);
+    put_instant(w, "frozen_since", st.frozen_since);
+    jw_text(w, "store_error", st.store_error);
+    jw_begin(w, "actions", JW_OBJECT, JW_INLINE);
+    for (unsigned i = 0; i < action_state_count; i++)
+        jw_int(w, action_state_name((enum action_state)i), st.actions[i]);
+    jw_end(w);
+    jw_end(w);
+}
+
+/* ---- hosts, VMs, pools ----------------------------------------------------------------------- */
+
+/* What of each VM counts now, and what it is entitled to; both by index. */
+struct shares_of {
+    double *demand[RES_COUNT];
+    double *entitlement[RES_COUNT];
+};
+
+static void divide(const struct snapshot *s, struct arena *a, struct shares_of *ret)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret->demand[r] = arena_array(a, double, s->n_vms);
+        ret->entitlement[r] = arena_array(a, double, s->n_vms);
+        demand_estimate(s, (enum resource)r, ret->demand[r]);
+        (void)divvy_entitle(s, (enum resource)r, ret->demand[r], a, ret->entitlement[r]);
+    }
+}
+
+static void put_host(struct json_writer *w, const struct host *h, const struct shares_of *shares)
+{
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+    jw_text(w, "id", h->is.id);
+    jw_text(w, "name", h->is.name);
+    jw_text(w, "state", host_state_name(h->is.state));
+    jw_int(w, "cores", h->is.cores);
+    jw_int(w, "vms", h->vms.n);
+    for (int r = 0; r < RES_COUNT; r++) {
+        double demand = 0;
+        double entitled = 0;
+
+        for (uint32_t i = 0; i < h->vms.n; i++) {
+            demand += shares->demand[r][h->vms.items[i]];
+            entitled += shares->entitlement[r][h->vms.items[i]];
+        }
+        jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
+        jw_figure(w, "capacity", h->capacity[r]);
+        jw_figure(w, "demand", demand);
+        jw_figure(w, "entitlement", entitled);
+        jw_figure(w, "load", h->capacity[r] > 0 ? entitled / h->capacity[r] : UNKNOWN);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+static void put_vm(struct json_writer *w, const struct snapshot *s, uint32_t ix,
+                   const struct shares_of *shares)
+{
+    const struct vm *v = &s->vms[ix];
+
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+    jw_text(w, "id", v->is.id);
+    jw_text(w, "name", v->is.name);
+    jw_text(w, "state", vm_state_name(v->is.state));
+    jw_text(w, "host", v->host == IX_NONE ? NULL : s->hosts[v->host].is.id);
+    jw_text(w, "host_name", v->host == IX_NONE ? NULL : s->hosts[v->host].is.name);
+    jw_text(w, "pool", v->pool == IX_NONE ? NULL : s->pools[v->pool].is.id);
+    jw_text(w, "automation", automation_name(v->is.automation));
+    jw_int(w, "vcpus", v->is.vcpus);
+    jw_figure(w, "mem_mb", v->is.mem_mb);
+    jw_bool(w, "demand_unknown", v->is.demand_unknown);
+    for (int r = 0; r < RES_COUNT; r++) {
+        jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
+        jw_figure(w, "demand", shares->demand[r][ix]);
+        jw_figure(w, "entitlement", shares->entitlement[r][ix]);
+        jw_end(w);
+    }
+    put_instant(w, "last_migrated", v->is.last_migrated);
+    jw_end(w);
+}
+
+static void put_pool_figures(struct json_writer *w, const struct divvy_tree *tree, enum resource r,
+                             uint32_t ix)
+{
+    for (uint32_t i = 0; i < tree->n; i++) {
+        const struct divvy_node *n = &tree->nodes[i];
+
+        if (n->kind != DIVVY_POOL || n->ix != ix)
+            continue;
+        jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
+        jw_figure(w, "reservation", n->set.reservation);
+        jw_figure(w, "limit", n->set.limit); /* null: none */
+        jw_figure(w, "shares", n->set.shares);
+        jw_figure(w, "demand", n->demand);
+        jw_figure(w, "entitlement", n->entitlement);
+        jw_end(w);
+        return;
+    }
+}
+
+static void put_pools(struct json_writer *w, const struct snapshot *s, const struct shares_of *shares,
+                      struct arena *a)
+{
+    struct divvy_tree trees[RES_COUNT];
+
+    for (int r = 0; r < RES_COUNT; r++)
+        divvy_build(s, (enum resource)r, shares->demand[r], a, &trees[r]);
+    jw_begin(w, "pools", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < s->n_pools; i++) {
+        const struct pool *p = &s->pools[i];
+
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "id", p->is.id);
+        jw_text(w, "name", p->is.name);
+        jw_text(w, "parent", p->parent == IX_NONE ? NULL : s->pools[p->parent].is.id);
+        for (int r = 0; r < RES_COUNT; r++)
+            put_pool_figures(w, &trees[r], (enum resource)r, i);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+static int need_snapshot(const struct engine *e, const struct snapshot **ret, struct err *err)
+{
+    struct engine_status st;
+
+    *ret = engine_snapshot(e);
+    if (*ret)
+        return 0;
+    engine_status(e, &st);
+    return err_set(err, -EAGAIN, "the cluster was not seen yet%s%s", st.source_error ? ": " : "",
+                   st.source_error ? st.source_error : "");
+}
+
+static int put_cluster(struct json_writer *w, const struct engine *e, enum request_kind kind, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct snapshot *s;
+    struct shares_of shares;
+    int r = need_snapshot(e, &s, err);
+
+    if (r < 0)
+        return r;
+    divide(s, &a, &shares);
+    put_instant(w, "time", s->time);
+    if (kind == REQUEST_POOLS) {
+        put_pools(w, s, &shares, &a);
+        return 0;
+    }
+    bool hosts = kind == REQUEST_HOSTS;
+
+    jw_begin(w, hosts ? "hosts" : "vms", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < (hosts ? s->n_hosts : s->n_vms); i++) {
+        if (hosts)
+            put_host(w, &s->hosts[i], &shares);
+        else
+            put_vm(w, s, i, &shares);
+    }
+    jw_end(w);
+    return 0;
+}
+
+/* What the last pass decided from, text and all: a file to replay. Before the first pass, what is seen now.
+ */
+static int put_snapshot(struct json_writer *w, const struct engine *e, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    const struct plan *plan = engine_plan(e);
+    const struct snapshot *s;
+    int r = need_snapshot(e, &s, err);
+
+    if (r < 0)
+        return r;
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    snapshot_dump(plan ? plan->snap : s, &text);
+    jw_text(w, "snapshot", text.text);
+    return 0;
+}
+
+/* ---- actions --------------------------------------------------------------------------------- */
+
+static void put_actions(struct json_writer *w, const struct engine *e)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct action_record **list;
+    size_t n = engine_actions(e, &a, &list);
+
+    jw_begin(w, "recommendations", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < n; i++) {
+        if (list[i]->state != ACTION_EXPIRED)
+            put_action(w, engine_snapshot(e), list[i]);
+    }
+    jw_end(w);
+}
+
+static int put_history(struct json_writer *w, const struct engine *e, const struct store_ops *ops,
+                       struct store *store, unsigned limit, struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct action_record *list = NULL;
+    size_t n = 0;
+    int r = ops->list_ended(store, limit, &a, &list, &n, err);
+
+    if (r < 0)
+        return r;
+    jw_begin(w, "history", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < n; i++)
+        put_action(w, engine_snapshot(e), &list[i]);
+    jw_end(w);
+    return 0;
+}
+
+void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, struct strbuf *out)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct action_record **list;
+    size_t n_list = engine_actions(e, &a, &list);
+    struct json_writer w;
+
+    open_reply(&w, out);
+    jw_begin(&w, "actions", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < n_list; i++) {
+        for (size_t k = 0; k < n; k++) {
+            if (ids[k] != list[i]->id)
+                continue;
+            put_action(&w, engine_snapshot(e), list[i]);
+            break;
+        }
+    }
+    jw_end(&w);
+    jw_end(&w);
+}
+
+void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct strbuf *out)
+{
+    struct json_writer w;
+    struct engine_status st;
+
+    (void)pass; /* the last one: passes do not overlap */
+    engine_status(e, &st);
+    open_reply(&w, out);
+    put_instant(&w, "time", now);
+    put_last_pass(&w, e, &st);
+    put_actions(&w, e);
+    jw_end(&w);
+}
+
+int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
+               const struct request *request, instant_s now, struct strbuf *out, struct err *err)
+{
+    struct json_writer w;
+    int r = 0;
+
+    open_reply(&w, out);
+    switch (request->kind) {
+    case REQUEST_STATUS:
+        put_status(&w, e, now);
+        break;
+    case REQUEST_HOSTS:
+    case REQUEST_VMS:
+    case REQUEST_POOLS:
+        r = put_cluster(&w, e, request->kind, err);
+        break;
+    case REQUEST_RECOMMENDATIONS:
+        put_actions(&w, e);
+        break;
+    case REQUEST_HISTORY:
+        r = put_history(&w, e, store_ops, store, request->limit, err);
+        break;
+    case REQUEST_SNAPSHOT:
+        r = put_snapshot(&w, e, err);
+        break;
+    case REQUEST_APPLY:
+    case REQUEST_REJECT:
+    case REQUEST_RUN:
+    case REQUEST_FREEZE:
+    case REQUEST_THAW:
+    case REQUEST_MAINTENANCE:
+    case request_kind_count:
+        r = err_set(err, -EINVAL, "\"%s\" is not a way to look", request_kind_name(request->kind));
+        break;
+    }
+    if (r < 0) {
+        strbuf_clear(out);
+        return r;
+    }
+    jw_end(&w);
+    return 0;
+}

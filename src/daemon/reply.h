@@ -1,0 +1,26 @@
+/* reply.h: what the service answers, as JSON made from the engine's state. README.md has the fields. */
+#ifndef BALLAST_DAEMON_REPLY_H
+#define BALLAST_DAEMON_REPLY_H
+
+#include "base/strbuf.h"
+#include "daemon/request.h"
+#include "engine/engine.h"
+
+/* One line, without its end. */
+void reply_error(const struct err *err, struct strbuf *out);
+
+/* For requests that only look: everything but apply, reject, run, freeze, thaw and maintenance. store: for
+ * what has ended. */
+int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
+               const struct request *request, instant_s now, struct strbuf *out, struct err *err);
+
+/* Done; nothing more to say. */
+void reply_done(struct strbuf *out);
+
+/* The pass that was asked for: its figures, and what it recommends. */
+void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct strbuf *out);
+
+/* These actions, as they stand now. */
+void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, struct strbuf *out);
+
+#endif

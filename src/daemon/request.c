@@ -1,0 +1,140 @@
+#include "daemon/request.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+/* What the field holds, and where it goes. */
+static int read_ids(const json_t *v, struct request *r, struct err *err)
+{
+    size_t n = json_array_size(v);
+
+    if (!json_is_array(v) || n == 0 || n > REQUEST_IDS_MAX)
+        return err_set(err, -EINVAL, "\"ids\": expected a list of 1 to %d numbers", REQUEST_IDS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *id = json_array_get(v, i);
+
+        if (!json_is_integer(id) || json_integer_value(id) <= 0)
+            return err_set(err, -EINVAL, "\"ids\": element %zu is not the number of a recommendation", i);
+        r->ids[i] = (uint64_t)json_integer_value(id);
+    }
+    r->n_ids = n;
+    return 0;
+}
+
+static int read_host(const json_t *v, struct request *r, struct err *err)
+{
+    size_t len = json_string_length(v);
+
+    if (!json_is_string(v) || len == 0 || len >= sizeof r->host || strlen(json_string_value(v)) != len)
+        return err_set(err, -EINVAL, "\"host\": expected the id or the name of a host");
+    memcpy(r->host, json_string_value(v), len + 1);
+    return 0;
+}
+
+static int read_mode(const json_t *v, struct request *r, struct err *err)
+{
+    const char *word = json_string_value(v);
+
+    if (!word || (strcmp(word, "enter") != 0 && strcmp(word, "exit") != 0))
+        return err_set(err, -EINVAL, "\"mode\": expected \"enter\" or \"exit\"");
+    r->enter = strcmp(word, "enter") == 0;
+    return 0;
+}
+
+static int read_limit(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > HISTORY_LIMIT_MAX)
+        return err_set(err, -EINVAL, "\"limit\": expected a number from 1 to %d", HISTORY_LIMIT_MAX);
+    r->limit = (unsigned)json_integer_value(v);
+    return 0;
+}
+
+static const struct request_field {
+    const char *name;
+    unsigned kinds; /* 1u << REQUEST_*: that know it */
+    bool required;
+    int (*read)(const json_t *v, struct request *r, struct err *err);
+} fields[] = {
+    {"ids", 1u << REQUEST_APPLY | 1u << REQUEST_REJECT, true, read_ids},
+    {"host", 1u << REQUEST_MAINTENANCE, true, read_host},
+    {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode},
+    {"limit", 1u << REQUEST_HISTORY, false, read_limit},
+};
+
+#define N_FIELDS (sizeof fields / sizeof *fields)
+
+static const char *const words[request_kind_count] = {
+#define REQUEST_WORD(e, word, meaning) [e] = (word),
+    REQUESTS(REQUEST_WORD)};
+
+const char *request_kind_name(enum request_kind kind)
+{
+    return (unsigned)kind < request_kind_count ? words[kind] : "?";
+}
+
+static int read_kind(const json_t *root, enum request_kind *ret, struct err *err)
+{
+    const char *word = json_string_value(json_object_get(root, "command"));
+
+    if (!word)
+        return err_set(err, -EINVAL, "\"command\": missing, or not a text");
+    for (unsigned i = 0; i < request_kind_count; i++) {
+        if (strcmp(words[i], word) == 0) {
+            *ret = (enum request_kind)i;
+            return 0;
+        }
+    }
+    return err_set(err, -EINVAL, "\"command\": \"%.40s\" is not a command of this service", word);
+}
+
+static int read_fields(json_t *root, struct request *r, struct err *err)
+{
+    unsigned mask = 1u << r->kind;
+    bool given[N_FIELDS] = {false};
+    const char *key;
+    json_t *v;
+    int code;
+
+    json_object_foreach(root, key, v)
+    {
+        size_t i = 0;
+
+        if (strcmp(key, "command") == 0)
+            continue;
+        while (i < N_FIELDS && (strcmp(fields[i].name, key) != 0 || !(fields[i].kinds & mask)))
+            i++;
+        if (i == N_FIELDS)
+            return err_set(err, -EINVAL, "\"%.40s\": not a field of \"%s\"", key, words[r->kind]);
+        if ((code = fields[i].read(v, r, err)) < 0)
+            return code;
+        given[i] = true;
+    }
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        if (fields[i].required && (fields[i].kinds & mask) && !given[i])
+            return err_set(err, -EINVAL, "\"%s\": missing in \"%s\"", fields[i].name, words[r->kind]);
+    }
+    return 0;
+}
+
+int request_parse(const char *line, size_t len, struct request *ret, struct err *err)
+{
+    json_error_t where;
+    int r;
+
+    if (len > REQUEST_BYTES_MAX)
+        return err_set(err, -EINVAL, "a request of more than %zu bytes", REQUEST_BYTES_MAX);
+    CLEANUP(json_decrefp) json_t *root = json_loadb(line, len, JSON_REJECT_DUPLICATES, &where);
+
+    if (!root)
+        return err_set(err, -EINVAL, "not a JSON object on one line: %s", where.text);
+    if (!json_is_object(root))
+        return err_set(err, -EINVAL, "expected a JSON object on one line");
+    memset(ret, 0, sizeof *ret);
+    ret->limit = HISTORY_LIMIT_DEFAULT;
+    if ((r = read_kind(root, &ret->kind, err)) < 0)
+        return r;
+    return read_fields(root, ret, err);
+}

@@ -1,0 +1,54 @@
+/* request.h: what the command asks of the service: one line of JSON, read strictly. README.md has the
+ * protocol.
+ *
+ * Whoever may open the socket may send anything: lines are capped (REQUEST_BYTES_MAX), lists too, and a field
+ * that the command does not know is refused, because it would be a misunderstanding.
+ */
+#ifndef BALLAST_DAEMON_REQUEST_H
+#define BALLAST_DAEMON_REQUEST_H
+
+#include <ballast/err.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REQUEST_BYTES_MAX ((size_t)64 * 1024)
+#define REQUEST_IDS_MAX 1000
+#define REQUEST_HOST_MAX 256
+#define HISTORY_LIMIT_MAX 1000
+#define HISTORY_LIMIT_DEFAULT 50
+
+#define REQUESTS(X)                                                                                          \
+    X(REQUEST_STATUS, "status", "how the service and its cluster are")                                       \
+    X(REQUEST_HOSTS, "hosts", "the hosts, with their load")                                                  \
+    X(REQUEST_VMS, "vms", "the VMs, with what they want")                                                    \
+    X(REQUEST_POOLS, "pools", "the resource pools, with what they are entitled to")                          \
+    X(REQUEST_RECOMMENDATIONS, "recommendations", "what is recommended, and what became of it")              \
+    X(REQUEST_HISTORY, "history", "actions that have ended, newest first")                                   \
+    X(REQUEST_APPLY, "apply", "approves recommendations")                                                    \
+    X(REQUEST_REJECT, "reject", "rejects recommendations, or takes an approval back")                        \
+    X(REQUEST_RUN, "run", "a pass now")                                                                      \
+    X(REQUEST_SNAPSHOT, "snapshot", "what the last pass was made from")                                      \
+    X(REQUEST_FREEZE, "freeze", "starts nothing from now on")                                                \
+    X(REQUEST_THAW, "thaw", "starts actions again")                                                          \
+    X(REQUEST_MAINTENANCE, "maintenance", "takes a host out of service, or puts it back")
+
+#define REQUEST_ENUM(e, word, meaning) e,
+enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
+
+const char *request_kind_name(enum request_kind kind);
+
+struct request {
+    enum request_kind kind;
+    uint64_t ids[REQUEST_IDS_MAX]; /* apply, reject: 1 or more */
+    size_t n_ids;
+    char host[REQUEST_HOST_MAX]; /* maintenance */
+    bool enter;                  /* maintenance */
+    unsigned limit;              /* history */
+};
+
+/* -EINVAL and a sentence that says what was expected. */
+int request_parse(const char *line, size_t len, struct request *ret, struct err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* server.h: the Unix socket, and the peers on it.
+ *
+ * A peer sends requests, a line each, and gets a line for each; the next request is read when the reply to
+ * the last one has been taken. Peers are bounded: so many at a time, so long a request, and one that is slow
+ * (does not finish its request, does not take its reply) is dropped. The socket is 0660 in a directory of
+ * 0755; who may open it may do everything.
+ */
+#ifndef BALLAST_DAEMON_SERVER_H
+#define BALLAST_DAEMON_SERVER_H
+
+#include "base/strbuf.h"
+
+#include <ballast/err.h>
+
+#include <stddef.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+struct server;
+struct client;
+
+/* A request has arrived; to be answered by client_reply() or kept by client_wait(), before it returns. */
+typedef void (*serve_fn)(void *ctx, struct client *c, const char *line, size_t len);
+
+/* Listens. A socket that nobody listens on any more is replaced; -EADDRINUSE where somebody does. */
+int server_start(sd_event *loop, const char *path, serve_fn serve, void *ctx, struct server **ret,
+                 struct err *err);
+
+/* Closes all and removes the socket. NULL is fine. */
+void server_stop(struct server *s);
+
+/* Sends the text and a newline; the text is copied. */
+void client_reply(struct client *c, const struct strbuf *text);
+
+/* Keeps the request until client_reply(); the ticket is whatever the caller will know it by, not 0. */
+void client_wait(struct client *c, uint64_t ticket);
+
+/* Calls `each` for all that wait. It may reply. */
+void server_each_waiting(struct server *s, void (*each)(void *ctx, struct client *c, uint64_t ticket));
+
+/* Who it is, as the kernel says: "root (uid 0)". */
+const char *client_who(const struct client *c);
+
+#endif

@@ -1,0 +1,524 @@
+#include "daemon/service.h"
+
+#include "actuators/registry.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "collectors/registry.h"
+#include "daemon/reply.h"
+#include "daemon/request.h"
+#include "daemon/server.h"
+#include "daemon/threads.h"
+#include "engine/engine.h"
+#include "sim/pretend.h"
+#include "store/sqlite.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <time.h>
+
+#define STOP_S 10 /* how long the threads may take to come to an end */
+#define USEC_PER_S ((uint64_t)1000000)
+#define NSEC_PER_USEC 1000
+#define SECONDS_PER_DAY 86400
+#define PASSES_KEPT_MAX 100000
+
+/* The engine's outlet port is the service itself. */
+struct outlet {
+    int unused;
+};
+
+struct service {
+    const struct config *config; /* in force */
+    struct arena reloaded;       /* holds it after a reload; what the threads use stays in the first one */
+    struct source_config source_config;
+    const struct collector_ops *collector_ops;
+    const struct actuator_ops *actuator_ops; /* NULL: it can only be looked at */
+    atomic_bool stop;
+    struct pretend *pretend;
+
+    sd_event *loop;
+    sd_event_source *news_io, *timer, *sigterm, *sigint, *sighup;
+    struct queue news;
+    bool news_open;
+    struct source *source;
+    struct hands *hands;
+    struct store *store;
+    struct outlet outlet;
+    struct engine *engine;
+    struct server *server;
+    int64_t epoch_us; /* when the steady clock was 0 */
+};
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static int64_t read_clock_us(clockid_t clock)
+{
+    struct timespec t;
+
+    (void)clock_gettime(clock, &t); /* cannot fail for the clocks below */
+    return (int64_t)t.tv_sec * (int64_t)USEC_PER_S + t.tv_nsec / NSEC_PER_USEC;
+}
+
+static int64_t steady_us(void)
+{
+    return read_clock_us(CLOCK_BOOTTIME);
+}
+
+/* The time of day, but steady: a clock that is set while the service runs must not make every deadline pass
+ * at once, or none for hours. */
+static instant_s now_of(const struct service *s)
+{
+    return (s->epoch_us + steady_us()) / (int64_t)USEC_PER_S;
+}
+
+/* ---- what the engine says -------------------------------------------------------------------- */
+
+static enum log_level level_of(const struct event *ev)
+{
+    switch (ev->kind) {
+    case EVENT_SOURCE_LOST:
+    case EVENT_PASS_FAILED:
+    case EVENT_FAULT:
+        return LOG_LEVEL_WARNING;
+    case EVENT_STORE_FAILED:
+        return LOG_LEVEL_ERROR;
+    case EVENT_SOURCE_BACK:
+    case EVENT_FROZEN:
+    case EVENT_THAWED:
+        return LOG_LEVEL_NOTICE;
+    case EVENT_ACTION:
+        return ev->action->state == ACTION_FAILED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
+    case EVENT_PASS_DONE:
+    case event_kind_count:
+        break;
+    }
+    return LOG_LEVEL_INFO;
+}
+
+/* "12 migrate vm-54 from host-31 to host-29: running" */
+static void log_action(const struct event *ev)
+{
+    const struct action_record *r = ev->action;
+    /* the reason of a recommendation is said once; later lines say what there is to add */
+    const char *text = r->state == ACTION_RECOMMENDED ? r->text : r->why;
+
+    log_at(level_of(ev), "%llu %s %s%s%s%s%s: %s%s%s%s%s", (unsigned long long)r->id,
+           action_kind_name(r->kind), r->vm ? r->vm : r->host, r->from ? " from " : "",
+           r->from ? r->from : "", r->to ? " to " : "", r->to ? r->to : "", action_state_name(r->state),
+           r->state == ACTION_APPROVED ? " by " : "",
+           r->state == ACTION_APPROVED && r->approved_by ? r->approved_by : "", text ? ": " : "",
+           text ? text : "");
+}
+
+static void publish_to_log(struct outlet *o, const struct event *ev)
+{
+    (void)o;
+    if (ev->kind == EVENT_ACTION)
+        log_action(ev);
+    else
+        log_at(level_of(ev), "%s: %s", event_kind_name(ev->kind), ev->text);
+}
+
+static const struct outlet_ops log_outlet = {.publish = publish_to_log};
+
+/* ---- after anything that happened ------------------------------------------------------------ */
+
+static void answer_if_over(void *ctx, struct client *c, uint64_t ticket)
+{
+    struct service *s = ctx;
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    struct err err = {0};
+    uint64_t pass = 0;
+    int r = engine_run_result(s->engine, ticket, &pass, &err);
+
+    if (r == -EINPROGRESS)
+        return;
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    if (r < 0)
+        reply_error(&err, &out);
+    else
+        reply_pass(s->engine, pass, now_of(s), &out);
+    client_reply(c, &out);
+}
+
+static void happened(struct service *s)
+{
+    instant_s now = now_of(s);
+    instant_s at = engine_wakeup(s->engine, now);
+    uint64_t wait_s = at > now ? (uint64_t)(at - now) : 0;
+
+    server_each_waiting(s->server, answer_if_over);
+    /* a tick that is due at once is made soon, and not in a circle */
+    (void)sd_event_source_set_time_relative(s->timer, wait_s > 0 ? wait_s * USEC_PER_S : USEC_PER_S / 10);
+    (void)sd_event_source_set_enabled(s->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+    struct service *s = userdata;
+
+    (void)source, (void)usec;
+    engine_tick(s->engine, now_of(s));
+    happened(s);
+    return 0;
+}
+
+static void take_news(struct service *s)
+{
+    struct news *n;
+
+    while ((n = (struct news *)queue_pop(&s->news)) != NULL) {
+        instant_s now = now_of(s);
+
+        switch (n->kind) {
+        case NEWS_INVENTORY:
+            engine_on_inventory(s->engine, n->serial, &n->collected, now);
+            break;
+        case NEWS_SOURCE_ERROR:
+            engine_on_source_error(s->engine, n->serial, &n->err, now);
+            break;
+        case NEWS_ORDER_RESULT:
+            engine_on_order_result(s->engine, &n->result, now);
+            break;
+        }
+        news_free(&n->item);
+    }
+}
+
+static int on_news(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+    struct service *s = userdata;
+
+    (void)source, (void)fd, (void)revents;
+    take_news(s);
+    happened(s);
+    return 0;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static int serve_maintenance(struct service *s, const struct request *q, const char *by, instant_s now,
+                             struct strbuf *out, struct err *err)
+{
+    uint64_t id = 0;
+    int r = engine_maintenance(s->engine, q->host, q->enter, by, now, &id, err);
+
+    if (r == 0)
+        reply_actions(s->engine, &id, id != 0 ? 1 : 0, out);
+    return r;
+}
+
+/* Answers into `out`; -EINPROGRESS: the client waits. */
+static int serve_request(struct service *s, const struct request *q, struct client *c, struct strbuf *out,
+                         struct err *err)
+{
+    instant_s now = now_of(s);
+    uint64_t ticket;
+    int r = 0;
+
+    switch (q->kind) {
+    case REQUEST_APPLY:
+        r = engine_apply(s->engine, q->ids, q->n_ids, client_who(c), now, err);
+        if (r == 0)
+            reply_actions(s->engine, q->ids, q->n_ids, out);
+        return r;
+    case REQUEST_REJECT:
+        r = engine_reject(s->engine, q->ids, q->n_ids, now, err);
+        if (r == 0)
+            reply_actions(s->engine, q->ids, q->n_ids, out);
+        return r;
+    case REQUEST_RUN:
+        r = engine_run(s->engine, now, &ticket, err);
+        if (r < 0)
+            return r;
+        client_wait(c, ticket);
+        return -EINPROGRESS;
+    case REQUEST_FREEZE:
+    case REQUEST_THAW:
+        r = q->kind == REQUEST_FREEZE ? engine_freeze(s->engine, now, err) : engine_thaw(s->engine, now, err);
+        if (r == 0)
+            reply_done(out);
+        return r;
+    case REQUEST_MAINTENANCE:
+        return serve_maintenance(s, q, client_who(c), now, out, err);
+    case REQUEST_STATUS:
+    case REQUEST_HOSTS:
+    case REQUEST_VMS:
+    case REQUEST_POOLS:
+    case REQUEST_RECOMMENDATIONS:
+    case REQUEST_HISTORY:
+    case REQUEST_SNAPSHOT:
+    case request_kind_count:
+        break;
+    }
+    return reply_view(s->engine, &store_sqlite, s->store, q, now, out, err);
+}
+
+static void serve(void *ctx, struct client *c, const char *line, size_t len)
+{
+    struct service *s = ctx;
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for a stack frame to be proud of */
+    struct err err = {0};
+    int r = q ? request_parse(line, len, q, &err) : err_set(&err, -ENOMEM, "out of memory");
+
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    if (r == 0)
+        r = serve_request(s, q, c, &out, &err);
+    if (r < 0 && r != -EINPROGRESS)
+        reply_error(&err, &out);
+    if (r != -EINPROGRESS)
+        client_reply(c, &out);
+    happened(s);
+}
+
+/* ---- configuration --------------------------------------------------------------------------- */
+
+static struct engine_settings settings_of(const struct service *s)
+{
+    const struct config *c = s->config;
+    int64_t passes =
+        c->history_days * SECONDS_PER_DAY / (c->policy.interval_s > 0 ? c->policy.interval_s : 1);
+
+    return (struct engine_settings){
+        .cluster = c->cluster,
+        .policy = c->policy,
+        .deeds = s->actuator_ops ? s->actuator_ops->deeds : 0,
+        .history_days = c->history_days,
+        .passes_kept = (uint32_t)(passes > PASSES_KEPT_MAX ? PASSES_KEPT_MAX : passes + 1),
+        .clock_us = steady_us,
+    };
+}
+
+static void log_warnings(const struct config *c)
+{
+    for (size_t i = 0; i < c->n_warnings; i++)
+        log_warning("%s", c->warnings[i]);
+}
+
+static void reload(struct service *s)
+{
+    struct arena a = {0};
+    struct config *fresh = arena_new(&a, struct config);
+    struct config_change *changes;
+    struct err err = {0};
+
+    if (config_load(s->config->path, &a, fresh, &err) < 0) {
+        log_error("not reloaded, the old configuration stays in force: %s", err.text);
+        arena_release(&a);
+        return;
+    }
+    size_t n = config_changes(s->config, fresh, &a, &changes);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *when = changes[i].key->restart ? "; takes effect at the next start" : "";
+
+        if (changes[i].secret)
+            log_notice("%s: what stands in the file has changed%s", changes[i].key->path, when);
+        else
+            log_notice("%s: %s -> %s%s", changes[i].key->path, changes[i].from ? changes[i].from : "(none)",
+                       changes[i].to ? changes[i].to : "(none)", when);
+    }
+    config_keep_fixed(s->config, fresh, &a);
+    log_warnings(fresh);
+    s->config = fresh;
+
+    const struct engine_settings settings = settings_of(s);
+
+    engine_configure(s->engine, &settings, now_of(s));
+    arena_release(&s->reloaded);
+    s->reloaded = a;
+    log_notice("configuration reloaded, %zu change%s", n, n == 1 ? "" : "s");
+}
+
+static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
+{
+    struct service *s = userdata;
+
+    (void)source, (void)si;
+    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)read_clock_us(CLOCK_MONOTONIC));
+    reload(s);
+    (void)sd_notify(0, "READY=1");
+    happened(s);
+    return 0;
+}
+
+static int on_stop(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
+{
+    struct service *s = userdata;
+
+    (void)source;
+    log_notice("%s: stopping", strsignal((int)si->ssi_signo));
+    (void)sd_notify(0, "STOPPING=1");
+    return sd_event_exit(s->loop, 0);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+static int open_source(struct service *s, struct err *err)
+{
+    const struct config *c = s->config;
+    bool sim = strcmp(c->source.kind, "sim") == 0;
+    int r;
+
+    s->collector_ops = sim ? &pretend_collector : collector_find(c->source.kind);
+    s->actuator_ops = sim ? &pretend_actuator : actuator_find(c->source.kind);
+    if (!s->collector_ops)
+        return err_set(err, -ENOTSUP, "source.kind: %s is not built into this ballastd", c->source.kind);
+    if (sim) {
+        const struct pretend_options options = {
+            .cluster = c->source.cluster,
+            .file = c->source.file,
+            .speed = (double)c->source.speed,
+            .seed = (uint64_t)c->policy.seed,
+        };
+
+        if ((r = pretend_new(&options, &s->pretend, err)) < 0)
+            return r;
+    }
+    config_source(c, &s->source_config);
+    s->source_config.stop = &s->stop;
+    s->source_config.pretend = s->pretend;
+    if ((r = queue_init(&s->news, false)) < 0)
+        return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
+    s->news_open = true;
+    if ((r = collecting_start(s->collector_ops, &s->source_config, &s->news, &s->source, err)) < 0)
+        return r;
+    return acting_start(s->actuator_ops, &s->source_config, &s->news, &s->hands, err);
+}
+
+static int open_engine(struct service *s, struct err *err)
+{
+    const struct engine_settings settings = settings_of(s);
+    const struct engine_ports ports = {
+        .store_ops = &store_sqlite,
+        .store = s->store,
+        .source_ops = &collecting_ops,
+        .source = s->source,
+        .hands_ops = &acting_ops,
+        .hands = s->hands,
+        .outlet_ops = &log_outlet,
+        .outlet = &s->outlet,
+    };
+
+    return engine_create(&settings, &ports, now_of(s), &s->engine, err);
+}
+
+static int open_loop(struct service *s, struct err *err)
+{
+    int r;
+
+    if ((r = sd_event_add_io(s->loop, &s->news_io, s->news.fd, EPOLLIN, on_news, s)) < 0 ||
+        (r = sd_event_add_time_relative(s->loop, &s->timer, CLOCK_MONOTONIC, 0, 0, on_timer, s)) < 0 ||
+        (r = sd_event_add_signal(s->loop, &s->sigterm, SIGTERM, on_stop, s)) < 0 ||
+        (r = sd_event_add_signal(s->loop, &s->sigint, SIGINT, on_stop, s)) < 0 ||
+        (r = sd_event_add_signal(s->loop, &s->sighup, SIGHUP, on_sighup, s)) < 0 ||
+        (r = sd_event_set_watchdog(s->loop, true)) < 0)
+        return err_set(err, r, "the event loop cannot be set up: %s", strerror(-r));
+    return 0;
+}
+
+/* Before any thread begins, so that all of them leave the signals to the loop. */
+static int block_signals(struct err *err)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGHUP);
+    int r = pthread_sigmask(SIG_BLOCK, &set, NULL);
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    return r == 0 ? 0 : err_set(err, -r, "signals cannot be blocked: %s", strerror(r));
+}
+
+static int begin(struct service *s, struct err *err)
+{
+    int r;
+
+    s->epoch_us = read_clock_us(CLOCK_REALTIME) - steady_us();
+    if ((r = block_signals(err)) < 0)
+        return r;
+    if ((r = sd_event_default(&s->loop)) < 0)
+        return err_set(err, r, "no event loop: %s", strerror(-r));
+    if ((r = store_open(s->config->state_dir, s->config->history_mb, &s->store, err)) < 0 ||
+        (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0)
+        return r;
+    return server_start(s->loop, s->config->socket, serve, s, &s->server, err);
+}
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+static void say_what_is_left(const struct service *s)
+{
+    struct engine_status st;
+
+    engine_status(s->engine, &st);
+    uint32_t n = st.actions[ACTION_STARTING] + st.actions[ACTION_RUNNING] + st.actions[ACTION_VERIFYING];
+
+    if (n > 0)
+        log_notice("%u action%s under way at the hypervisor; the next start follows %s to the end", n,
+                   n == 1 ? " is" : "s are", n == 1 ? "it" : "them");
+}
+
+/* In reverse; what the threads still learned (the name of a task that has just begun) is stored. */
+static void end(struct service *s)
+{
+    int64_t deadline = (int64_t)time(NULL) + STOP_S;
+
+    server_stop(s->server);
+    atomic_store(&s->stop, true);
+    int hands = acting_stop(s->hands, deadline);
+    int source = collecting_stop(s->source, deadline);
+
+    if (s->engine) {
+        take_news(s);
+        say_what_is_left(s);
+    }
+    engine_free(s->engine);
+    store_close(s->store);
+    if (hands < 0 || source < 0) {
+        log_warning("a request to the source does not come to an end; leaving without waiting for it");
+        _exit(EXIT_SUCCESS); /* a thread still uses what would be freed below */
+    }
+    acting_free(s->hands);
+    collecting_free(s->source);
+    if (s->news_open)
+        queue_release(&s->news, news_free);
+    pretend_free(s->pretend);
+    (void)sd_event_source_disable_unref(s->news_io);
+    (void)sd_event_source_disable_unref(s->timer);
+    (void)sd_event_source_disable_unref(s->sigterm);
+    (void)sd_event_source_disable_unref(s->sigint);
+    (void)sd_event_source_disable_unref(s->sighup);
+    (void)sd_event_unref(s->loop);
+    arena_release(&s->reloaded);
+}
+
+int service_run(const struct config *config, struct err *err)
+{
+    struct service s = {.config = config};
+    int r = begin(&s, err);
+
+    if (r == 0) {
+        log_warnings(config);
+        log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
+                   BALLAST_VERSION, config->cluster, config->source.kind,
+                   automation_name(config->policy.automation), (long long)config->policy.interval_s,
+                   config->socket);
+        happened(&s);
+        (void)sd_notify(0, "READY=1");
+        r = sd_event_loop(s.loop);
+        if (r < 0)
+            (void)err_set(err, r, "the event loop broke: %s", strerror(-r));
+    }
+    end(&s);
+    return r < 0 ? r : 0;
+}

@@ -1,0 +1,53 @@
+/* threads.h: the threads that talk to the cluster, so that the main one never waits.
+ *
+ * One collects, a few act. They are given orders through queues, and what they learn arrives as news on a
+ * queue of the main thread's. They implement the engine's source and hands ports.
+ */
+#ifndef BALLAST_DAEMON_THREADS_H
+#define BALLAST_DAEMON_THREADS_H
+
+#include "daemon/queue.h"
+#include "engine/ports.h"
+
+#include <ballast/actuator.h>
+#include <ballast/collector.h>
+
+enum news_kind { NEWS_INVENTORY, NEWS_SOURCE_ERROR, NEWS_ORDER_RESULT };
+
+/* What a thread has learned. */
+struct news {
+    struct queue_item item;
+    enum news_kind kind;
+    uint64_t serial;            /* NEWS_INVENTORY, NEWS_SOURCE_ERROR */
+    struct collected collected; /* NEWS_INVENTORY */
+    struct err err;             /* NEWS_SOURCE_ERROR */
+    struct order_result result; /* NEWS_ORDER_RESULT */
+};
+
+void news_free(struct queue_item *item);
+
+/* ---- the collecting thread ------------------------------------------------------------------- */
+
+/* Checks the configuration and starts the thread. cfg must live longer than it; *cfg->stop is what ends a
+ * collection early. */
+int collecting_start(const struct collector_ops *ops, const struct source_config *cfg, struct queue *news,
+                     struct source **ret, struct err *err);
+
+/* Ends the thread, waiting until the deadline (CLOCK_REALTIME, seconds) at the longest. -ETIMEDOUT: it still
+ * runs, so nothing that it uses may be freed. From here on what is asked for is not done. NULL is fine. */
+int collecting_stop(struct source *s, int64_t deadline_s);
+void collecting_free(struct source *s); /* once it has stopped; NULL is fine */
+
+extern const struct source_ops collecting_ops;
+
+/* ---- the acting threads ---------------------------------------------------------------------- */
+
+/* ops NULL: a source that can only be looked at; every order fails. */
+int acting_start(const struct actuator_ops *ops, const struct source_config *cfg, struct queue *news,
+                 struct hands **ret, struct err *err);
+int acting_stop(struct hands *h, int64_t deadline_s);
+void acting_free(struct hands *h);
+
+extern const struct hands_ops acting_ops;
+
+#endif

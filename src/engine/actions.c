@@ -1,0 +1,262 @@
+/* actions.c: the list of actions, and the one way for an action to change its state. */
+#include "engine/internal.h"
+
+#include "engine/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UID_MAX 128
+
+static void strings_own(struct action_record *r)
+{
+    r->uid = xstrdup(r->uid);
+    r->vm = xstrdup(r->vm);
+    r->from = xstrdup(r->from);
+    r->to = xstrdup(r->to);
+    r->host = xstrdup(r->host);
+    r->rule = xstrdup(r->rule);
+    r->text = xstrdup(r->text);
+    r->approved_by = xstrdup(r->approved_by);
+    r->task = xstrdup(r->task);
+    r->why = xstrdup(r->why);
+}
+
+void action_free(struct action *x)
+{
+    if (!x)
+        return;
+    const char *const owned[] = {x->r.uid,  x->r.vm,   x->r.from,        x->r.to,   x->r.host,
+                                 x->r.rule, x->r.text, x->r.approved_by, x->r.task, x->r.why};
+
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        free((void *)(uintptr_t)owned[i]);
+    free((void *)(uintptr_t)x->r.depends_on);
+    free(x);
+}
+
+void action_set_depends(struct action *x, const uint64_t *ids, uint32_t n)
+{
+    uint64_t *copy = NULL;
+
+    if (n > 0) {
+        copy = xcalloc(n, sizeof *copy);
+        memcpy(copy, ids, n * sizeof *copy);
+    }
+    free((void *)(uintptr_t)x->r.depends_on);
+    x->r.depends_on = copy;
+    x->r.n_depends_on = n;
+    x->dirty = true;
+}
+
+struct action *action_add(struct engine *e, const struct action_record *r)
+{
+    struct action *x = xcalloc(1, sizeof *x);
+    char uid[UID_MAX];
+
+    x->r = *r;
+    if (x->r.id == 0) {
+        x->r.id = ++e->last_action;
+        (void)snprintf(uid, sizeof uid, "%s-%llu", e->instance, (unsigned long long)x->r.id);
+        x->r.uid = uid;
+        x->dirty = true;
+    }
+    strings_own(&x->r);
+    x->r.depends_on = NULL;
+    bool dirty = x->dirty;
+    action_set_depends(x, r->depends_on, r->n_depends_on);
+    x->dirty = dirty;
+    if (e->n_actions == e->cap_actions) {
+        e->cap_actions = e->cap_actions ? e->cap_actions * 2 : 64;
+        e->actions = xreallocarray(e->actions, e->cap_actions, sizeof *e->actions);
+    }
+    e->actions[e->n_actions++] = x; /* the highest id so far, so they stay sorted */
+    return x;
+}
+
+struct action *action_find(const struct engine *e, uint64_t id)
+{
+    size_t low = 0;
+    size_t high = e->n_actions;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (e->actions[mid]->r.id == id)
+            return e->actions[mid];
+        if (e->actions[mid]->r.id < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
+bool action_ended(const struct action *x)
+{
+    switch (x->r.state) {
+    case ACTION_DONE:
+    case ACTION_FAILED:
+    case ACTION_CANCELLED:
+    case ACTION_REJECTED:
+    case ACTION_EXPIRED:
+        return true;
+    case ACTION_RECOMMENDED:
+    case ACTION_APPROVED:
+    case ACTION_STARTING:
+    case ACTION_RUNNING:
+    case ACTION_VERIFYING:
+    case action_state_count:
+        break;
+    }
+    return false;
+}
+
+bool action_under_way(const struct action *x)
+{
+    return x->r.state == ACTION_STARTING || x->r.state == ACTION_RUNNING;
+}
+
+bool action_committed(const struct action *x)
+{
+    return x->r.state != ACTION_RECOMMENDED && !action_ended(x);
+}
+
+struct hold *hold_of(struct engine *e, const char *vm)
+{
+    void **slot = idmap_slot(&e->holds, vm);
+
+    if (!*slot)
+        *slot = xcalloc(1, sizeof(struct hold));
+    return *slot;
+}
+
+/* Twice as long after each failure in a row, from the cool-down on. */
+static instant_s hold_length_s(const struct engine *e, unsigned failures)
+{
+    instant_s length = e->settings.policy.cool_down_s > 0 ? e->settings.policy.cool_down_s : 1;
+
+    for (unsigned i = 1; i < failures && length < HOLD_MAX_S; i++)
+        length *= 2;
+    return length < HOLD_MAX_S ? length : HOLD_MAX_S;
+}
+
+static double consumed_mb(const struct engine *e, const char *vm)
+{
+    if (!e->now_seen)
+        return UNKNOWN;
+    uint32_t ix = snapshot_find_vm(&e->now_seen->snap, vm);
+
+    return ix == IX_NONE ? UNKNOWN : e->now_seen->snap.vms[ix].is.consumed_mb;
+}
+
+static void note_migration(struct engine *e, const struct action *x)
+{
+    if (e->n_unstored == e->cap_unstored) {
+        e->cap_unstored = e->cap_unstored ? e->cap_unstored * 2 : 16;
+        e->unstored = xreallocarray(e->unstored, e->cap_unstored, sizeof *e->unstored);
+    }
+    e->unstored[e->n_unstored++].r = (struct migration_record){
+        .action = x->r.id,
+        .vm = xstrdup(x->r.vm),
+        .from = xstrdup(x->r.from),
+        .to = xstrdup(x->r.to),
+        .started = x->r.started,
+        .ended = x->r.ended,
+        .mem_mb = consumed_mb(e, x->r.vm),
+        .ok = x->r.state == ACTION_DONE,
+    };
+}
+
+/* What the end of a migration means for the next one of the VM. */
+static void remember_end(struct engine *e, const struct action *x, instant_s now)
+{
+    if (x->r.kind != ACTION_MIGRATE)
+        return;
+    if (x->r.state == ACTION_DONE) {
+        struct hold *h = hold_of(e, x->r.vm);
+
+        h->moved = now;
+        h->failures = 0;
+        h->until = 0;
+        note_migration(e, x);
+    } else if (x->r.state == ACTION_FAILED) {
+        struct hold *h = hold_of(e, x->r.vm);
+
+        h->tried = now;
+        h->until = now + hold_length_s(e, ++h->failures);
+        note_migration(e, x);
+    } else if (x->r.state == ACTION_REJECTED) {
+        struct hold *h = hold_of(e, x->r.vm);
+
+        h->tried = now;
+        h->until = now + hold_length_s(e, 1);
+    }
+}
+
+void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why, instant_s now)
+{
+    char *text = (char *)(uintptr_t)x->r.why;
+
+    xstrset(&text, why);
+    x->r.why = text;
+    x->r.state = state;
+    x->dirty = true;
+    if (state == ACTION_APPROVED)
+        x->r.approved = now;
+    if (state == ACTION_STARTING)
+        x->r.started = now;
+    if (action_ended(x)) {
+        x->r.ended = now;
+        remember_end(e, x, now);
+    }
+    publish(e, &(struct event){.kind = EVENT_ACTION,
+                               .time = now,
+                               .action = &x->r,
+                               .pass = x->r.pass,
+                               .text = x->r.why ? x->r.why : x->r.text});
+}
+
+/* Whether a live action must still find out how this one ended. */
+static bool is_needed(const struct engine *e, uint64_t id)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (action_ended(x))
+            continue;
+        for (uint32_t d = 0; d < x->r.n_depends_on; d++) {
+            if (x->r.depends_on[d] == id)
+                return true;
+        }
+    }
+    return false;
+}
+
+void actions_forget(struct engine *e, instant_s now)
+{
+    struct action **kept = xcalloc(e->cap_actions, sizeof(struct action *));
+    size_t n = 0;
+
+    /* freed afterwards: is_needed() looks at the whole list */
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+        bool over = action_ended(x) && !x->dirty && !x->order_out && x->r.ended + ENDED_SHOWN_S < now;
+
+        kept[n++] = x;
+        if (over && !is_needed(e, x->r.id))
+            n--;
+    }
+    size_t next = 0;
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        if (next < n && e->actions[i] == kept[next])
+            next++;
+        else
+            action_free(e->actions[i]);
+    }
+    free(e->actions);
+    e->actions = kept;
+    e->n_actions = n;
+}

@@ -1,0 +1,507 @@
+/* carry.c: actions through their states.
+ *
+ *   recommended --approve--> approved --begin--> starting --> running --> verifying --> done
+ *                               |  what it rests on     \________|___________|______--> failed
+ *                               +--has changed--> cancelled
+ *
+ * One function for each transition; step() says which state leads where. Whatever can happen at any moment (a
+ * worker's answer, an inventory, time passing) ends here. */
+#include "engine/internal.h"
+
+#include "engine/memory.h"
+#include "engine/readiness.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *subject(const struct action *x)
+{
+    return x->r.vm ? x->r.vm : x->r.host;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static bool depends_on(const struct action *x, uint64_t id)
+{
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        if (x->r.depends_on[i] == id)
+            return true;
+    }
+    return false;
+}
+
+/* What depended on it, or only made sense together with it, is not begun any more. */
+static void cancel_dependents(struct engine *e, const struct action *ended, instant_s now)
+{
+    char why[WHY_MAX];
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+        bool together = ended->r.group != 0 && x->r.group == ended->r.group && x->r.pass == ended->r.pass;
+
+        if (x == ended || (x->r.state != ACTION_APPROVED && x->r.state != ACTION_RECOMMENDED))
+            continue;
+        if (!depends_on(x, ended->r.id) && !together)
+            continue;
+        (void)snprintf(why, sizeof why, "action %llu, which it %s, was %s", (unsigned long long)ended->r.id,
+                       together ? "belongs with" : "depends on", action_state_name(ended->r.state));
+        action_enter(e, x, ACTION_CANCELLED, why, now);
+        cancel_dependents(e, x, now); /* each call ends one, so this ends */
+    }
+}
+
+static void finish(struct engine *e, struct action *x, instant_s now)
+{
+    action_enter(e, x, ACTION_DONE, NULL, now);
+}
+
+static void fail(struct engine *e, struct action *x, const char *why, instant_s now)
+{
+    action_enter(e, x, ACTION_FAILED, why, now);
+    cancel_dependents(e, x, now);
+}
+
+static void cancel(struct engine *e, struct action *x, const char *why, instant_s now)
+{
+    action_enter(e, x, ACTION_CANCELLED, why, now);
+    cancel_dependents(e, x, now);
+}
+
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+static enum deed deed_of(enum action_kind kind)
+{
+    switch (kind) {
+    case ACTION_MIGRATE:
+    case ACTION_PLACE:
+        return DEED_MIGRATE;
+    case ACTION_ENTER_MAINTENANCE:
+        return DEED_ENTER_MAINTENANCE;
+    case ACTION_EXIT_MAINTENANCE:
+        return DEED_EXIT_MAINTENANCE;
+    case ACTION_POWER_ON:
+        return DEED_WAKE;
+    case ACTION_POWER_OFF:
+        return DEED_STANDBY;
+    case action_kind_count:
+        break;
+    }
+    return DEED_MIGRATE;
+}
+
+static void submit(struct engine *e, struct action *x, enum order_verb verb, instant_s now)
+{
+    struct err err = {0};
+    const struct order order = {
+        .action = x->r.id,
+        .verb = verb,
+        .request = {.uid = x->r.uid,
+                    .deed = deed_of(x->r.kind),
+                    .vm = x->r.vm,
+                    .from = x->r.from,
+                    .to = x->r.to,
+                    .host = x->r.host},
+        .task = x->r.task,
+    };
+
+    if (e->port.hands_ops->submit(e->port.hands, &order, &err) < 0) {
+        x->retry_at = now + POLL_S;
+        return;
+    }
+    x->order_out = true;
+    x->order = verb;
+}
+
+/* The peer could not be asked: later again, at growing distances. */
+static void ask_later(struct action *x, instant_s now)
+{
+    x->retry_at = now + back_off_s(++x->retries);
+}
+
+static void remember_why(struct action *x, const char *why)
+{
+    char *own = (char *)(uintptr_t)x->r.why;
+
+    xstrset(&own, why);
+    x->r.why = own;
+    x->dirty = true;
+}
+
+/* Errors after which nobody knows whether the peer has heard us, or will hear us the next time. */
+static bool may_pass(int code)
+{
+    switch (code) {
+    case -ETIMEDOUT:
+    case -ECONNREFUSED:
+    case -ECONNRESET:
+    case -ECONNABORTED:
+    case -ENOTCONN:
+    case -EHOSTUNREACH:
+    case -ENETUNREACH:
+    case -ENETDOWN:
+    case -EPIPE:
+    case -EAGAIN:
+    case -EINTR:
+    case -EBUSY:
+    case -EPROTO:
+    case -ECANCELED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- transitions ----------------------------------------------------------------------------- */
+
+void action_approve(struct engine *e, struct action *x, const char *by, instant_s now)
+{
+    char *own = (char *)(uintptr_t)x->r.approved_by;
+
+    xstrset(&own, by);
+    x->r.approved_by = own;
+    x->retry_at = 0;
+    x->retries = 0;
+    action_enter(e, x, ACTION_APPROVED, NULL, now);
+}
+
+/* approved -> starting. Stored first: from here on a restart must assume that the hypervisor was asked. */
+static void begin(struct engine *e, struct action *x, instant_s now)
+{
+    x->r.attempts = 1;
+    x->retries = 0;
+    x->retry_at = 0;
+    x->look_after = 0;
+    action_enter(e, x, ACTION_STARTING, NULL, now);
+    if (storing_flush(e, NULL, now) < 0) {
+        x->r.attempts = 0;
+        x->r.started = 0;
+        action_enter(e, x, ACTION_APPROVED, "its beginning could not be stored, so it was not begun", now);
+        x->retry_at = e->store_retry_at;
+        return;
+    }
+    submit(e, x, ORDER_START, now);
+}
+
+/* starting -> running. The task's name is stored after; if that fails it is tried again, and a restart in
+ * between finds the action starting, and the task by adoption. */
+static void run(struct engine *e, struct action *x, const char *task, instant_s now)
+{
+    char *own = (char *)(uintptr_t)x->r.task;
+
+    xstrset(&own, task);
+    x->r.task = own;
+    x->retries = 0;
+    x->retry_at = now; /* a short task may be over already */
+    action_enter(e, x, ACTION_RUNNING, NULL, now);
+    (void)storing_flush(e, NULL, now);
+}
+
+/* -> verifying. `why` and code tell what else is known when it is not a success that was reported. */
+static void verify(struct engine *e, struct action *x, const char *why, int code, instant_s now)
+{
+    x->doubt = code != 0;
+    x->doubt_code = code;
+    x->look_after = e->serial; /* whatever was asked for until now may show the past */
+    x->looks = 0;
+    action_enter(e, x, ACTION_VERIFYING, why, now);
+    want_look(e, now);
+}
+
+/* ---- steps: what a state waits for ----------------------------------------------------------- */
+
+static void step_approved(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+
+    if (x->order_out)
+        return;
+    switch (readiness(e, x, now, why)) {
+    case NEVER:
+        cancel(e, x, why, now);
+        return;
+    case WAIT:
+        return;
+    case READY:
+        break;
+    }
+    if (!may_begin_anything(e, now) || x->retry_at > now)
+        return;
+    if (whereabouts(e, x) == AT_TARGET) {
+        finish(e, x, now);
+        return;
+    }
+    submit(e, x, ORDER_CHECK, now);
+}
+
+/* An unclear start: somebody may have heard us. The inventory says whether it has happened; if not, start()
+ * is repeated, which adopts a task that runs. */
+static void step_starting(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+
+    if (x->order_out || x->retry_at > now)
+        return;
+    if (!inventory_tells(e, x)) {
+        want_look(e, now);
+        return;
+    }
+    switch (whereabouts(e, x)) {
+    case AT_TARGET:
+        finish(e, x, now);
+        return;
+    case ELSEWHERE:
+        (void)snprintf(why, sizeof why, "%s is neither where it was nor where it was to go", subject(x));
+        cancel(e, x, why, now);
+        return;
+    case GONE:
+        (void)snprintf(why, sizeof why, "%s is no longer there", subject(x));
+        cancel(e, x, why, now);
+        return;
+    case NOT_SEEN:
+        want_look(e, now + back_off_s(++x->retries));
+        return;
+    case AT_SOURCE:
+        break;
+    }
+    if (x->retries >= START_TRIES) {
+        verify(e, x, x->r.why, -ETIMEDOUT, now);
+        return;
+    }
+    x->r.attempts++;
+    x->dirty = true;
+    submit(e, x, ORDER_START, now);
+}
+
+static instant_s deadline(const struct action *x)
+{
+    instant_s patience = HANG_MIN_S;
+
+    if (x->r.kind != ACTION_MIGRATE)
+        patience = HANG_MAINTENANCE_S;
+    else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
+        patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
+    return x->r.started + patience;
+}
+
+static void step_running(struct engine *e, struct action *x, instant_s now)
+{
+    if (x->order_out || x->retry_at > now)
+        return;
+    if (now < deadline(x) && !x->r.cancel_asked) {
+        submit(e, x, ORDER_POLL, now);
+        return;
+    }
+    if (now < x->cancel_at) {
+        submit(e, x, ORDER_POLL, now);
+        return;
+    }
+    char why[WHY_MAX];
+
+    if (!x->r.cancel_asked) {
+        (void)snprintf(why, sizeof why, "it takes longer than %lld s, so the hypervisor was asked to stop it",
+                       (long long)(deadline(x) - x->r.started));
+        remember_why(x, why);
+    }
+    x->r.cancel_asked = true;
+    x->dirty = true;
+    x->cancel_at = now + HANG_MIN_S;
+    submit(e, x, ORDER_CANCEL, now);
+}
+
+/* What an inventory says that contradicts the task's end. */
+static void contradicted(struct engine *e, struct action *x, enum whereabouts at, instant_s now)
+{
+    char why[WHY_MAX];
+    const char *what = at == AT_SOURCE ? "the inventory shows no change"
+                       : at == GONE    ? "it is no longer in the inventory"
+                                       : "the inventory shows it elsewhere";
+
+    if (x->doubt) {
+        (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "its end was not seen", what);
+        /* it was not there to be moved: nobody's failure */
+        if (x->doubt_code == -ESTALE)
+            cancel(e, x, why, now);
+        else
+            fail(e, x, why, now);
+        return;
+    }
+    if (at != GONE && ++x->looks < VERIFY_LOOKS) { /* the source may be behind its own tasks */
+        x->look_after = e->now_seen->serial;
+        want_look(e, now + RETRY_FIRST_S);
+        return;
+    }
+    (void)snprintf(why, sizeof why, "the hypervisor says that it is done, but %s", what);
+    fail(e, x, why, now);
+}
+
+static void step_verifying(struct engine *e, struct action *x, instant_s now)
+{
+    if (!inventory_tells(e, x)) {
+        want_look(e, now + RETRY_FIRST_S);
+        return;
+    }
+    enum whereabouts at = whereabouts(e, x);
+
+    if (at == AT_TARGET) {
+        finish(e, x, now);
+        return;
+    }
+    if (at == NOT_SEEN) { /* the host will be back, or an inventory will show the VM elsewhere */
+        x->look_after = e->now_seen->serial;
+        want_look(e, now + back_off_s(++x->retries));
+        return;
+    }
+    contradicted(e, x, at, now);
+}
+
+static void step(struct engine *e, struct action *x, instant_s now)
+{
+    switch (x->r.state) {
+    case ACTION_APPROVED:
+        step_approved(e, x, now);
+        return;
+    case ACTION_STARTING:
+        step_starting(e, x, now);
+        return;
+    case ACTION_RUNNING:
+        step_running(e, x, now);
+        return;
+    case ACTION_VERIFYING:
+        step_verifying(e, x, now);
+        return;
+    case ACTION_RECOMMENDED:
+    case ACTION_DONE:
+    case ACTION_FAILED:
+    case ACTION_CANCELLED:
+    case ACTION_REJECTED:
+    case ACTION_EXPIRED:
+    case action_state_count:
+        return;
+    }
+}
+
+/* More urgent ones first; within a priority in the order of the plan. */
+void carry_on(struct engine *e, instant_s now)
+{
+    for (unsigned priority = 0; priority <= 5; priority++) {
+        for (size_t i = 0; i < e->n_actions; i++) {
+            if (e->actions[i]->r.priority == priority)
+                step(e, e->actions[i], now);
+        }
+    }
+}
+
+/* ---- answers of the workers ------------------------------------------------------------------ */
+
+static void on_checked(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+{
+    char why[WHY_MAX];
+
+    if (x->r.state != ACTION_APPROVED) /* rejected while it was being checked */
+        return;
+    if (result->code == 0) {
+        /* the world may have changed while the worker asked */
+        enum readiness r = readiness(e, x, now, why);
+
+        if (r == NEVER)
+            cancel(e, x, why, now);
+        else if (r == READY && may_begin_anything(e, now))
+            begin(e, x, now);
+        return;
+    }
+    if (result->code == -ESTALE || result->code == -ENOENT) {
+        cancel(e, x, result->err.text, now);
+        want_look(e, now);
+    } else if (may_pass(result->code)) {
+        remember_why(x, result->err.text);
+        ask_later(x, now);
+    } else {
+        fail(e, x, result->err.text, now);
+    }
+}
+
+static void on_started(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+{
+    if (x->r.state != ACTION_STARTING)
+        return;
+    if (result->code == 0) {
+        run(e, x, result->task, now);
+    } else if (result->code == -ESTALE) { /* arrived, or moved by somebody else: an inventory tells */
+        verify(e, x, result->err.text, -ESTALE, now);
+    } else if (result->code == -ENOENT) {
+        cancel(e, x, result->err.text, now);
+        want_look(e, now);
+    } else if (may_pass(result->code)) { /* the peer may have begun: an inventory first, then once more */
+        remember_why(x, result->err.text);
+        x->look_after = e->serial;
+        ask_later(x, now);
+    } else {
+        fail(e, x, result->err.text, now);
+    }
+}
+
+static void on_polled(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+{
+    const struct task_progress *p = &result->progress;
+    instant_s age = now - x->r.started;
+
+    if (x->r.state != ACTION_RUNNING)
+        return;
+    if (result->code < 0) {
+        ask_later(x, now);
+        return;
+    }
+    x->retries = 0;
+    switch (p->state) {
+    case TASK_QUEUED:
+    case TASK_RUNNING:
+        x->retry_at = now + (age / 10 < POLL_S ? POLL_S : age / 10 < POLL_MAX_S ? age / 10 : POLL_MAX_S);
+        return;
+    case TASK_SUCCEEDED:
+        verify(e, x, NULL, 0, now);
+        return;
+    case TASK_FAILED:
+        if (p->gone)
+            verify(e, x, p->why.text[0] ? p->why.text : "the hypervisor no longer knows the task", -ENOENT,
+                   now);
+        else
+            fail(e, x, p->why.text, now);
+        return;
+    }
+}
+
+static void on_cancelled(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+{
+    (void)e;
+    if (x->r.state != ACTION_RUNNING)
+        return;
+    if (result->code == -ENOTSUP)
+        remember_why(x, "it takes long, and the hypervisor cannot stop it: it is followed to its end");
+    else if (result->code < 0)
+        x->cancel_at = now + back_off_s(++x->retries);
+    x->retry_at = now + POLL_S;
+}
+
+void carry_result(struct engine *e, const struct order_result *result, instant_s now)
+{
+    struct action *x = action_find(e, result->action);
+
+    if (!x || !x->order_out || x->order != result->verb)
+        return; /* of an earlier life; nothing that an inventory would not tell too */
+    x->order_out = false;
+    switch (result->verb) {
+    case ORDER_CHECK:
+        on_checked(e, x, result, now);
+        return;
+    case ORDER_START:
+        on_started(e, x, result, now);
+        return;
+    case ORDER_POLL:
+        on_polled(e, x, result, now);
+        return;
+    case ORDER_CANCEL:
+        on_cancelled(e, x, result, now);
+        return;
+    }
+}

@@ -1,0 +1,352 @@
+/* commands.c: what an admin asks for, and what can be seen. */
+#include "engine/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err *err)
+{
+    (void)err;
+    *ret_ticket = ++e->runs_wanted;
+    want_look(e, now);
+    engine_tick(e, now);
+    return 0;
+}
+
+int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err)
+{
+    if (ticket > e->runs_done)
+        return err_set(err, -EINPROGRESS, "the pass is being made");
+    if (e->run_code < 0) {
+        if (err)
+            *err = e->run_error;
+        return e->run_code;
+    }
+    *ret_pass = e->run_pass;
+    return 0;
+}
+
+/* ---- apply and reject ------------------------------------------------------------------------ */
+
+static bool among(uint64_t id, const uint64_t *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (ids[i] == id)
+            return true;
+    }
+    return false;
+}
+
+static int find_known(const struct engine *e, uint64_t id, struct action **ret, struct err *err)
+{
+    *ret = action_find(e, id);
+    if (*ret)
+        return 0;
+    if (id > 0 && id <= e->last_action)
+        return err_set(err, -ENOENT,
+                       "recommendation %llu ended long ago; `ballast recommendations` lists the "
+                       "ones that are there",
+                       (unsigned long long)id);
+    return err_set(err, -EINVAL, "there is no recommendation %llu; `ballast recommendations` lists them",
+                   (unsigned long long)id);
+}
+
+static int check_seen(const struct engine *e, const struct action *x, instant_s now, struct err *err)
+{
+    if (e->source == SOURCE_LOST)
+        return err_set(err, -EHOSTUNREACH, "nothing can be begun while the cluster cannot be read: %s",
+                       e->source_error.text);
+    if (now - x->r.seen > stale_after_s(e))
+        return err_set(err, -ESTALE,
+                       "recommendation %llu rests on what was seen %lld s ago; `ballast run` decides anew",
+                       (unsigned long long)x->r.id, (long long)(now - x->r.seen));
+    return 0;
+}
+
+/* What it needs must be approved before, or along with it. */
+static int check_needs(const struct engine *e, const struct action *x, const uint64_t *ids, size_t n,
+                       struct err *err)
+{
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        uint64_t need = x->r.depends_on[i];
+        const struct action *y = action_find(e, need);
+
+        if (!y || (action_ended(y) && y->r.state != ACTION_DONE))
+            return err_set(err, -ESTALE, "recommendation %llu depends on %llu, which did not happen",
+                           (unsigned long long)x->r.id, (unsigned long long)need);
+        if (y->r.state == ACTION_RECOMMENDED && !among(need, ids, n))
+            return err_set(err, -EBUSY, "recommendation %llu depends on %llu: apply both, or that one first",
+                           (unsigned long long)x->r.id, (unsigned long long)need);
+    }
+    for (size_t i = 0; x->r.group != 0 && i < e->n_actions; i++) {
+        const struct action *y = e->actions[i];
+
+        if (y->r.group == x->r.group && y->r.pass == x->r.pass && y->r.state == ACTION_RECOMMENDED &&
+            !among(y->r.id, ids, n))
+            return err_set(err, -EBUSY, "recommendations %llu and %llu only make sense together: apply both",
+                           (unsigned long long)x->r.id, (unsigned long long)y->r.id);
+    }
+    return 0;
+}
+
+int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
+                 struct err *err)
+{
+    struct action *x;
+    int r;
+
+    if (e->frozen)
+        return err_set(err, -EBUSY, "the service is frozen and starts nothing; `ballast thaw` ends that");
+    if (!(e->settings.deeds & (1u << DEED_MIGRATE)))
+        return err_set(err, -ENOTSUP,
+                       "this kind of source can only be looked at, nothing can be moved there");
+    for (size_t i = 0; i < n; i++) {
+        if ((r = find_known(e, ids[i], &x, err)) < 0)
+            return r;
+        if (x->r.state != ACTION_RECOMMENDED)
+            return err_set(err, -EALREADY, "recommendation %llu is %s: %s", (unsigned long long)ids[i],
+                           action_state_name(x->r.state),
+                           x->r.why ? x->r.why : action_state_meaning(x->r.state));
+        if ((r = check_seen(e, x, now, err)) < 0 || (r = check_needs(e, x, ids, n, err)) < 0)
+            return r;
+    }
+    for (size_t i = 0; i < n; i++) {
+        x = action_find(e, ids[i]);
+        if (x->r.state == ACTION_RECOMMENDED) /* an id may be given twice */
+            action_approve(e, x, by, now);
+    }
+    engine_tick(e, now);
+    return 0;
+}
+
+static void reject_with_dependents(struct engine *e, struct action *x, instant_s now)
+{
+    action_enter(e, x, ACTION_REJECTED, "a person said no", now);
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *y = e->actions[i];
+
+        if (y->r.state != ACTION_RECOMMENDED && y->r.state != ACTION_APPROVED)
+            continue;
+        if (among(x->r.id, y->r.depends_on, y->r.n_depends_on) ||
+            (x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass))
+            reject_with_dependents(e, y, now);
+    }
+}
+
+int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now, struct err *err)
+{
+    struct action *x;
+    int r;
+
+    for (size_t i = 0; i < n; i++) {
+        if ((r = find_known(e, ids[i], &x, err)) < 0)
+            return r;
+        if (x->r.state != ACTION_RECOMMENDED && x->r.state != ACTION_APPROVED)
+            return err_set(err, -EALREADY, "recommendation %llu is %s already, too late to reject it",
+                           (unsigned long long)ids[i], action_state_name(x->r.state));
+    }
+    for (size_t i = 0; i < n; i++) {
+        x = action_find(e, ids[i]);
+        if (!action_ended(x)) /* rejected along with an earlier one of the list */
+            reject_with_dependents(e, x, now);
+    }
+    engine_tick(e, now);
+    return 0;
+}
+
+/* ---- freeze ---------------------------------------------------------------------------------- */
+
+int engine_freeze(struct engine *e, instant_s now, struct err *err)
+{
+    if (e->frozen)
+        return 0;
+    e->frozen = true;
+    e->frozen_since = now;
+    e->note_dirty = true;
+    publish(e, &(struct event){.kind = EVENT_FROZEN, .time = now, .text = "nothing is started until thawed"});
+    engine_tick(e, now);
+    if (e->note_dirty) /* frozen all the same, but a restart would not know */
+        return err_set(err, -EIO, "frozen, but that could not be stored and is forgotten at a restart: %s",
+                       e->store_error.text);
+    return 0;
+}
+
+int engine_thaw(struct engine *e, instant_s now, struct err *err)
+{
+    if (!e->frozen)
+        return 0;
+    e->frozen = false;
+    e->frozen_since = 0;
+    e->note_dirty = true;
+    publish(e, &(struct event){.kind = EVENT_THAWED, .time = now, .text = "actions are started again"});
+    engine_tick(e, now);
+    if (e->note_dirty)
+        return err_set(err, -EIO, "thawed, but that could not be stored and is forgotten at a restart: %s",
+                       e->store_error.text);
+    return 0;
+}
+
+/* ---- maintenance ----------------------------------------------------------------------------- */
+
+static struct action *find_host_action(const struct engine *e, enum action_kind kind, const char *host)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+
+        if (x->r.kind == kind && action_committed(x) && strcmp(x->r.host, host) == 0)
+            return x;
+    }
+    return NULL;
+}
+
+/* A host is named by its id, or by its name where that is not ambiguous. */
+static int find_host(const struct snapshot *s, const char *word, uint32_t *ret, struct err *err)
+{
+    uint32_t found = snapshot_find_host(s, word);
+
+    for (uint32_t i = 0; found == IX_NONE && i < s->n_hosts; i++) {
+        if (s->hosts[i].is.name && strcmp(s->hosts[i].is.name, word) == 0)
+            found = i;
+    }
+    if (found == IX_NONE)
+        return err_set(err, -EINVAL, "there is no host \"%s\"; `ballast hosts` lists them", word);
+    *ret = found;
+    return 0;
+}
+
+static uint64_t add_host_action(struct engine *e, enum action_kind kind, const char *host, const char *text,
+                                const char *by, instant_s now)
+{
+    const struct action_record r = {
+        .kind = kind,
+        .state = ACTION_RECOMMENDED,
+        .priority = 1,
+        .host = host,
+        .reason = REASON_MAINTENANCE,
+        .text = text,
+        .created = now,
+        .seen = now,
+    };
+    struct action *x = action_add(e, &r);
+
+    action_approve(e, x, by, now);
+    e->next_pass = now; /* passes are to see it */
+    return x->r.id;
+}
+
+static int enter_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
+                             uint64_t *ret_id, struct err *err)
+{
+    struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
+
+    if (x) {
+        *ret_id = x->r.id;
+        return 0;
+    }
+    if (h->state == HOST_MAINTENANCE) {
+        *ret_id = 0;
+        return 0;
+    }
+    if (h->state != HOST_ON && h->state != HOST_ENTERING_MAINTENANCE)
+        return err_set(err, -EBUSY, "host %s is %s: only a host that is on can enter maintenance", h->id,
+                       host_state_name(h->state));
+    if (find_host_action(e, ACTION_EXIT_MAINTENANCE, h->id))
+        return err_set(err, -EBUSY, "host %s is leaving maintenance just now", h->id);
+    *ret_id = add_host_action(e, ACTION_ENTER_MAINTENANCE, h->id, "an admin asked for maintenance", by, now);
+    return 0;
+}
+
+static int exit_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
+                            uint64_t *ret_id, struct err *err)
+{
+    struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
+
+    if (x && x->r.state == ACTION_APPROVED) { /* still being evacuated: nothing to undo */
+        *ret_id = 0;
+        action_enter(e, x, ACTION_CANCELLED, "an admin put the host back into service", now);
+        e->next_pass = now;
+        return 0;
+    }
+    if (x && x->r.state == ACTION_RUNNING) {
+        *ret_id = x->r.id;
+        x->r.cancel_asked = true;
+        x->dirty = true;
+        return 0;
+    }
+    if (x)
+        return err_set(err, -EBUSY, "host %s is just entering maintenance; try again in a moment", h->id);
+    x = find_host_action(e, ACTION_EXIT_MAINTENANCE, h->id);
+    if (x) {
+        *ret_id = x->r.id;
+        return 0;
+    }
+    if (h->state != HOST_MAINTENANCE && h->state != HOST_ENTERING_MAINTENANCE)
+        return err_set(err, -EBUSY, "host %s is not in maintenance, it is %s", h->id,
+                       host_state_name(h->state));
+    *ret_id = add_host_action(e, ACTION_EXIT_MAINTENANCE, h->id, "an admin ended the maintenance", by, now);
+    return 0;
+}
+
+int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
+                       uint64_t *ret_id, struct err *err)
+{
+    enum deed deed = enter ? DEED_ENTER_MAINTENANCE : DEED_EXIT_MAINTENANCE;
+    uint32_t ix = IX_NONE;
+    int r;
+
+    if (!e->now_seen || e->source == SOURCE_LOST)
+        return err_set(err, -EHOSTUNREACH, "the cluster %s",
+                       e->now_seen ? "cannot be read now" : "was not seen yet");
+    if ((r = find_host(&e->now_seen->snap, host, &ix, err)) < 0)
+        return r;
+    if (!(e->settings.deeds & (1u << deed)))
+        return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
+    const struct host_facts *h = &e->now_seen->snap.hosts[ix].is;
+
+    r = enter ? enter_maintenance(e, h, by, now, ret_id, err) : exit_maintenance(e, h, by, now, ret_id, err);
+    engine_tick(e, now);
+    return r;
+}
+
+/* ---- what can be seen ------------------------------------------------------------------------ */
+
+void engine_status(const struct engine *e, struct engine_status *ret)
+{
+    *ret = (struct engine_status){
+        .cluster = e->cluster,
+        .policy = e->settings.policy,
+        .source_automation = e->now_seen ? e->now_seen->seen.inventory.source_automation : NULL,
+        .source = e->source,
+        .source_since = e->source_since,
+        .source_error = e->source == SOURCE_LOST ? e->source_error.text : NULL,
+        .seen = e->now_seen ? e->now_seen->asked : 0,
+        .asking = e->asking,
+        .frozen = e->frozen,
+        .frozen_since = e->frozen_since,
+        .store_error = e->store_error.code != 0 ? e->store_error.text : NULL,
+        .last_pass = e->passes_here > 0 ? e->last_pass : 0,
+        .last_pass_time = e->last_pass_time,
+        .last_pass_error = e->pass_error.code != 0 ? e->pass_error.text : NULL,
+        .next_pass = e->next_pass,
+    };
+    for (size_t i = 0; i < e->n_actions; i++)
+        ret->actions[e->actions[i]->r.state]++;
+}
+
+const struct snapshot *engine_snapshot(const struct engine *e)
+{
+    return e->now_seen ? &e->now_seen->snap : NULL;
+}
+
+const struct plan *engine_plan(const struct engine *e)
+{
+    return e->decided ? &e->decided->plan : NULL;
+}
+
+size_t engine_actions(const struct engine *e, struct arena *a, const struct action_record ***ret)
+{
+    *ret = arena_array(a, const struct action_record *, e->n_actions);
+    for (size_t i = 0; i < e->n_actions; i++)
+        (*ret)[i] = &e->actions[i]->r;
+    return e->n_actions;
+}

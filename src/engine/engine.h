@@ -1,0 +1,127 @@
+/* engine.h: one cluster's service, as a state machine.
+ *
+ * It gathers (asks for an inventory, keeps the history of demand), decides (freezes a snapshot, runs a pass,
+ * turns the plan into recommendations), lets an admin or the automation level approve, and carries actions
+ * through their states until an inventory shows that they happened. All that it asks of the world stands in
+ * ports.h; what happens and what time it is are told by calling the functions below, from one thread.
+ *
+ * What it keeps to:
+ *   - Nothing is decided or started on data that is older than two intervals, or while the source is lost.
+ *   - ACTION_STARTING is stored before a hypervisor is asked, its task's name after: whatever moment the
+ *     process dies at, the next one finds the action and follows it; nothing is started twice.
+ *   - An action is done when an inventory that was asked for afterwards shows it.
+ *   - A VM has one action under way at most; host and cluster limits hold at every moment.
+ *   - Each number given to a recommendation is given once. A pass that recommends the same move again keeps
+ * its number; what a pass no longer recommends expires unless it was approved.
+ */
+#ifndef BALLAST_ENGINE_ENGINE_H
+#define BALLAST_ENGINE_ENGINE_H
+
+#include "engine/ports.h"
+
+#include <ballast/plan.h>
+#include <ballast/policy.h>
+#include <ballast/snapshot.h>
+
+struct engine;
+
+/* What the configuration says. */
+struct engine_settings {
+    const char *cluster;       /* the service's name for it; copied */
+    struct policy policy;      /* of every pass */
+    unsigned deeds;            /* what the hands can do: 1u << DEED_*; of actuator_ops */
+    int64_t history_days;      /* actions and migrations kept in the store */
+    uint32_t passes_kept;      /* passes kept in the store, with their snapshots */
+    int64_t (*clock_us)(void); /* for saying how long a pass took, and nothing else; may be NULL */
+};
+
+/* Reads the store and takes up where the last process stopped. The first pass is made of the first inventory.
+ * The ports must live longer than the engine. */
+int engine_create(const struct engine_settings *settings, const struct engine_ports *ports, instant_s now,
+                  struct engine **ret, struct err *err);
+void engine_free(struct engine *e);
+
+/* New settings, from now on. What is under way is carried on. */
+void engine_configure(struct engine *e, const struct engine_settings *settings, instant_s now);
+
+/* ---- what happens ---------------------------------------------------------------------------- */
+
+/* Time has passed. To be called at engine_wakeup() at the latest; more often does no harm. */
+void engine_tick(struct engine *e, instant_s now);
+instant_s engine_wakeup(const struct engine *e, instant_s now);
+
+/* The answers to ask(). The engine takes over *collected (and leaves it empty). */
+void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *collected, instant_s now);
+void engine_on_source_error(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
+
+void engine_on_order_result(struct engine *e, const struct order_result *result, instant_s now);
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+/* All of these return 0, or -EINVAL (no such thing: the request is wrong) or another negative errno (it
+ * cannot be done now), with a sentence. */
+
+/* Asks for a pass on a fresh inventory. *ret_ticket: the pass has been made, or could not be made, when
+ * engine_run_result() no longer returns -EINPROGRESS. */
+int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err *err);
+
+/* 0: made; *ret_pass is its number. -EINPROGRESS: not yet. Else what prevented it. */
+int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err);
+
+/* Approves recommendations; all of them or none. What one depends on, and the other moves of its group, must
+ * be approved already or be among the ids. `by` is remembered. */
+int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
+                 struct err *err);
+
+/* Rejects recommendations, or takes back an approval of what has not begun; what depends on them is rejected
+ * too. The VM is left alone for the cool-down, mandatory reasons excepted. */
+int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now, struct err *err);
+
+/* Frozen, the engine looks and recommends, but starts nothing; what runs is followed to its end. Outlives a
+ * restart. */
+int engine_freeze(struct engine *e, instant_s now, struct err *err);
+int engine_thaw(struct engine *e, instant_s now, struct err *err);
+
+/* Takes a host out of service: passes see it as entering maintenance and evacuate it (as far as the
+ * automation level lets moves be carried out without approval), and when nothing runs on it any more the
+ * hypervisor is asked. Or puts it back. *ret_id is the action's number, 0 where nothing had to be begun. */
+int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
+                       uint64_t *ret_id, struct err *err);
+
+/* ---- what can be seen ------------------------------------------------------------------------ */
+
+enum source_state { SOURCE_UNKNOWN, SOURCE_UP, SOURCE_LOST };
+
+struct engine_status {
+    const char *cluster;
+    struct policy policy;
+    const char *source_automation; /* what the source itself says, or NULL */
+    enum source_state source;
+    instant_s source_since;   /* it is in this state */
+    const char *source_error; /* SOURCE_LOST: the last reason */
+    instant_s seen;           /* the inventory that is known was asked for; 0: none yet */
+    bool asking;              /* another one has been asked for */
+    bool frozen;
+    instant_s frozen_since;
+    const char *store_error; /* NULL: the store works */
+    uint64_t last_pass;      /* 0: none yet in this process */
+    instant_s last_pass_time;
+    const char *last_pass_error; /* why the newest attempt gave none; NULL */
+    instant_s next_pass;
+    uint32_t actions[action_state_count]; /* ended ones: of the last hour */
+};
+
+/* Everything is valid until the next call of a function that takes a struct engine * without const. */
+void engine_status(const struct engine *e, struct engine_status *ret);
+
+/* The newest inventory, frozen; NULL before the first. Its migrations and pending are as of that moment. */
+const struct snapshot *engine_snapshot(const struct engine *e);
+
+/* The last pass and what it was made from; NULL before the first of this process. */
+const struct plan *engine_plan(const struct engine *e);
+
+/* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by
+ * id. In the arena; the strings are the engine's. */
+size_t engine_actions(const struct engine *e, struct arena *a, const struct action_record ***ret);
+
+#endif

@@ -1,0 +1,213 @@
+/* gather.c: from what a collector saw to what a pass may trust. */
+#include "engine/internal.h"
+
+#include "core/demand/demand.h"
+#include "engine/memory.h"
+#include "model/freeze.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Indices of an inventory's objects, by id. */
+struct finder {
+    struct idmap vms, hosts;
+};
+
+static void finder_init(struct finder *f, struct inventory *inv)
+{
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        if (inv->vms[i].is.id)
+            *idmap_slot(&f->vms, inv->vms[i].is.id) = &inv->vms[i];
+    }
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        if (inv->hosts[i].is.id)
+            *idmap_slot(&f->hosts, inv->hosts[i].is.id) = &inv->hosts[i];
+    }
+}
+
+static void finder_release(struct finder *f)
+{
+    idmap_release(&f->vms, NULL);
+    idmap_release(&f->hosts, NULL);
+}
+
+/* §2.3: what a VM wants, from what was measured of it. */
+static void fill_demand(struct seen_vm *v, double idle_percent)
+{
+    if (v->is.state != VM_ON || !v->sample.present)
+        return;
+    double demand[RES_COUNT] = {demand_cpu_mhz(&v->sample), demand_mem_mb(&v->sample, idle_percent)};
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        if (isnan(demand[r]))
+            v->is.demand_unknown = true;
+        else
+            v->is.demand[r] = demand[r];
+    }
+}
+
+/* Whether the collector gave windows of its own: those that stand for "not known" repeat the present demand.
+ */
+static bool windows_given(const struct vm_facts *f)
+{
+    for (int w = 0; w < WINDOW_COUNT; w++) {
+        for (int r = 0; r < RES_COUNT; r++) {
+            const struct demand_stats *s = &f->window[w][r];
+
+            if (s->stddev != 0 || s->min != f->demand[r] || s->max != f->demand[r])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The demand of every running VM, and what the last hour says of it. */
+static void fill_demands(const struct engine *e, struct inventory *inv, instant_s now)
+{
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct seen_vm *v = &inv->vms[i];
+
+        fill_demand(v, e->settings.policy.mem_idle_percent);
+        if (v->is.state != VM_ON || v->is.demand_unknown || !v->is.id)
+            continue;
+        if (v->sample.present || !windows_given(&v->is)) {
+            double stable_s;
+
+            history_describe(e->history, v->is.id, now, v->is.demand, v->is.window, &stable_s);
+            if (isnan(v->is.stable_s))
+                v->is.stable_s = stable_s;
+        }
+    }
+}
+
+/* Only what was checked becomes history. */
+static void keep_samples(struct engine *e, const struct snapshot *snap, struct arena *a, instant_s now)
+{
+    struct sample_record *kept = arena_array(a, struct sample_record, snap->n_vms);
+    size_t n_kept = 0;
+
+    for (uint32_t i = 0; i < snap->n_vms; i++) {
+        const struct vm_facts *f = &snap->vms[i].is;
+
+        if (f->state == VM_ON && !f->demand_unknown && history_add(e->history, f->id, now, f->demand))
+            kept[n_kept++] = (struct sample_record){
+                .vm = f->id, .time = now, .demand = {f->demand[RES_CPU], f->demand[RES_MEM]}};
+    }
+    storing_samples(e, kept, n_kept, now);
+}
+
+/* When a VM was moved last, or when a move of it last came to nothing: both keep it where it is for the
+ * cool-down. What the source knows of moves by others counts too. */
+static void fill_last_migrated(const struct engine *e, struct inventory *inv)
+{
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct vm_facts *f = &inv->vms[i].is;
+        const struct hold *h = f->id ? idmap_get(&e->holds, f->id) : NULL;
+
+        if (!h)
+            continue;
+        if (f->last_migrated < h->moved)
+            f->last_migrated = h->moved;
+        if (f->last_migrated < h->tried)
+            f->last_migrated = h->tried;
+    }
+}
+
+static bool migration_listed(const struct inventory *inv, const char *vm)
+{
+    for (size_t i = 0; i < inv->n_migrations; i++) {
+        if (inv->migrations[i].vm && strcmp(inv->migrations[i].vm, vm) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A move of ours: in flight, or approved and not begun. What the inventory contradicts (the VM or a host is
+ * gone, the VM is elsewhere) is left out; the action finds out by itself. */
+static void add_move(struct inventory *inv, struct arena *a, const struct finder *f, const struct action *x)
+{
+    struct seen_vm *v = idmap_get(&f->vms, x->r.vm);
+
+    if (v && v->host && x->r.state != ACTION_APPROVED && strcmp(v->host, x->r.to) == 0)
+        v->is.last_migrated = inv->time; /* it has just arrived */
+    if (!v || v->is.state != VM_ON || !v->host || strcmp(v->host, x->r.from) != 0 ||
+        !idmap_get(&f->hosts, x->r.from) || !idmap_get(&f->hosts, x->r.to) || migration_listed(inv, x->r.vm))
+        return;
+    if (x->r.state == ACTION_APPROVED) {
+        *inventory_add_pending(inv, a) = (struct seen_pending){.action = ACTION_MIGRATE,
+                                                               .vm = arena_strdup(a, x->r.vm),
+                                                               .from = arena_strdup(a, x->r.from),
+                                                               .to = arena_strdup(a, x->r.to)};
+    } else {
+        *inventory_add_migration(inv, a) = (struct seen_migration){.vm = arena_strdup(a, x->r.vm),
+                                                                   .from = arena_strdup(a, x->r.from),
+                                                                   .to = arena_strdup(a, x->r.to),
+                                                                   .started = x->r.started};
+    }
+}
+
+/* A host that an admin wants out of service is to be evacuated, whether the source knows it yet or not. */
+static void add_maintenance(const struct finder *f, const struct action *x)
+{
+    struct seen_host *h = idmap_get(&f->hosts, x->r.host);
+
+    if (h && h->is.state == HOST_ON)
+        h->is.state = HOST_ENTERING_MAINTENANCE;
+}
+
+static void fill_actions(const struct engine *e, struct inventory *inv, struct arena *a)
+{
+    struct finder f = {0};
+
+    finder_init(&f, inv);
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (!action_committed(x))
+            continue;
+        if (x->r.kind == ACTION_MIGRATE)
+            add_move(inv, a, &f, x);
+        else if (x->r.kind == ACTION_ENTER_MAINTENANCE)
+            add_maintenance(&f, x);
+    }
+    finder_release(&f);
+}
+
+int gather(struct engine *e, struct collected *collected, uint64_t serial, instant_s now, struct view **ret,
+           struct err *err)
+{
+    struct view *v = xcalloc(1, sizeof *v);
+
+    v->references = 1;
+    v->seen = *collected;
+    *collected = (struct collected){0};
+    v->serial = serial;
+    v->asked = e->asked_at;
+
+    struct inventory *inv = &v->seen.inventory;
+    struct arena *a = &v->seen.arena;
+
+    inv->time = now;
+    inv->cluster = arena_strdup(a, e->cluster);
+    fill_demands(e, inv, now);
+    fill_last_migrated(e, inv);
+    fill_actions(e, inv, a);
+    int r = snapshot_freeze(inv, a, &v->snap, err);
+
+    if (r < 0) {
+        view_unref(v);
+        return err_widen(err, "what the source says contradicts itself");
+    }
+    keep_samples(e, &v->snap, a, now);
+    *ret = v;
+    return 0;
+}
+
+void view_unref(struct view *v)
+{
+    if (!v || --v->references > 0)
+        return;
+    arena_release(&v->seen.arena);
+    free(v);
+}

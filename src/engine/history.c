@@ -1,0 +1,178 @@
+#include "engine/history.h"
+
+#include "engine/idmap.h"
+#include "engine/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const instant_s window_length_s[WINDOW_COUNT] = {
+    [WINDOW_5M] = 300, [WINDOW_40M] = 2400, [WINDOW_60M] = HISTORY_LENGTH_S};
+
+/* A level has changed when demand is away from it by this share of it, and by this much. */
+#define LEVEL_SHARE 0.25
+static const double level_least[RES_COUNT] = {[RES_CPU] = 100, [RES_MEM] = 64};
+
+struct sample {
+    instant_s time;
+    float demand[RES_COUNT]; /* half the memory; seven digits are plenty */
+};
+
+struct track {
+    struct sample *items; /* oldest first */
+    size_t n, cap;
+};
+
+struct history {
+    struct idmap tracks;
+};
+
+struct history *history_new(void)
+{
+    return xcalloc(1, sizeof(struct history));
+}
+
+static void track_free(void *value)
+{
+    struct track *t = value;
+
+    if (!t)
+        return;
+    free(t->items);
+    free(t);
+}
+
+void history_free(struct history *h)
+{
+    if (!h)
+        return;
+    idmap_release(&h->tracks, track_free);
+    free(h);
+}
+
+static void track_drop_before(struct track *t, instant_s time)
+{
+    size_t gone = 0;
+
+    while (gone < t->n && t->items[gone].time < time)
+        gone++;
+    if (gone == 0)
+        return;
+    memmove(t->items, t->items + gone, (t->n - gone) * sizeof *t->items);
+    t->n -= gone;
+}
+
+bool history_add(struct history *h, const char *vm, instant_s time, const double demand[RES_COUNT])
+{
+    void **slot = idmap_slot(&h->tracks, vm);
+
+    if (!*slot)
+        *slot = xcalloc(1, sizeof(struct track));
+    struct track *t = *slot;
+
+    if (t->n > 0 && time < t->items[t->n - 1].time + HISTORY_SPACING_S)
+        return false;
+    if (t->n == t->cap) {
+        track_drop_before(t, time - HISTORY_LENGTH_S);
+        if (t->n == t->cap) {
+            t->cap = t->cap ? t->cap * 2 : 8;
+            t->items = xreallocarray(t->items, t->cap, sizeof *t->items);
+        }
+    }
+    struct sample *s = &t->items[t->n++];
+
+    s->time = time;
+    for (int r = 0; r < RES_COUNT; r++)
+        s->demand[r] = (float)demand[r];
+    return true;
+}
+
+/* Two passes over the samples, so that a steady VM has a standard deviation of 0 and not of rounding. */
+static struct demand_stats describe_window(const struct track *t, instant_s after, instant_s now, int r,
+                                           double present)
+{
+    struct demand_stats ret = {.min = present, .max = present};
+    double sum = present;
+    double squares = 0;
+    size_t n = 1;
+    size_t first = t ? t->n : 0;
+    size_t end = first;
+
+    while (end > 0 && t->items[end - 1].time >= now) /* the present is counted already */
+        end--;
+    for (first = end; first > 0 && t->items[first - 1].time > after; first--) {
+        double d = (double)t->items[first - 1].demand[r];
+
+        sum += d;
+        n++;
+        ret.min = fmin(ret.min, d);
+        ret.max = fmax(ret.max, d);
+    }
+    ret.mean = sum / (double)n;
+    squares = (present - ret.mean) * (present - ret.mean);
+    for (size_t i = first; i < end; i++) {
+        double d = (double)t->items[i].demand[r] - ret.mean;
+
+        squares += d * d;
+    }
+    ret.stddev = sqrt(squares / (double)n);
+    /* rounding must not put the mean outside of what was seen */
+    ret.mean = fmin(fmax(ret.mean, ret.min), ret.max);
+    return ret;
+}
+
+static bool same_level(const struct sample *s, const double present[RES_COUNT])
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        double away = fabs((double)s->demand[r] - present[r]);
+
+        if (away > level_least[r] && away > LEVEL_SHARE * present[r])
+            return false;
+    }
+    return true;
+}
+
+void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
+                      struct demand_stats ret[WINDOW_COUNT][RES_COUNT], double *ret_stable_s)
+{
+    const struct track *t = idmap_get(&h->tracks, vm);
+
+    for (int w = 0; w < WINDOW_COUNT; w++) {
+        for (int r = 0; r < RES_COUNT; r++)
+            ret[w][r] = describe_window(t, now - window_length_s[w], now, r, demand[r]);
+    }
+    *ret_stable_s = UNKNOWN;
+    if (!t)
+        return;
+    for (size_t i = t->n; i > 0; i--) {
+        const struct sample *s = &t->items[i - 1];
+
+        if (s->time >= now)
+            continue;
+        if (s->time < now - HISTORY_LENGTH_S || !same_level(s, demand)) {
+            if (isnan(*ret_stable_s))
+                *ret_stable_s = 0; /* it has just changed */
+            return;
+        }
+        *ret_stable_s = (double)(now - s->time);
+    }
+}
+
+static bool keep_track(const char *key, void *value, void *ctx)
+{
+    const instant_s *now = ctx;
+    struct track *t = value;
+
+    (void)key;
+    track_drop_before(t, *now - HISTORY_LENGTH_S);
+    if (t->n > 0)
+        return true;
+    track_free(t);
+    return false;
+}
+
+void history_forget(struct history *h, instant_s now)
+{
+    idmap_keep(&h->tracks, keep_track, &now);
+}

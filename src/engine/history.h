@@ -1,0 +1,35 @@
+/* history.h: what each VM wanted over the last hour.
+ *
+ * The windows of a snapshot (5, 40 and 60 minutes) are made from samples that the engine took itself, each
+ * with the weight of one. Samples are at least HISTORY_SPACING_S apart; what comes sooner is not kept, but
+ * the present demand always takes part in the windows. What was not observed is not made up: the windows
+ * cover what there is, and a VM that has just been met has windows of its present demand.
+ */
+#ifndef BALLAST_ENGINE_HISTORY_H
+#define BALLAST_ENGINE_HISTORY_H
+
+#include <ballast/facts.h>
+
+#include <stdbool.h>
+
+#define HISTORY_LENGTH_S 3600
+#define HISTORY_SPACING_S 15
+
+struct history;
+
+struct history *history_new(void);
+void history_free(struct history *h);
+
+/* Adds one; whether it was kept. Refused: one older than, or too close to, the newest of its VM. */
+bool history_add(struct history *h, const char *vm, instant_s time, const double demand[RES_COUNT]);
+
+/* Mean, population standard deviation, least and most of each window that ends now, and how long the recent
+ * levels have lasted: back to the first sample that was away from the present level by more than a quarter of
+ * it (and by more than a small absolute amount). UNKNOWN when nothing but the present is known. */
+void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
+                      struct demand_stats ret[WINDOW_COUNT][RES_COUNT], double *ret_stable_s);
+
+/* Drops what is older than HISTORY_LENGTH_S, and VMs of which nothing is left. */
+void history_forget(struct history *h, instant_s now);
+
+#endif

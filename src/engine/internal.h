@@ -1,0 +1,175 @@
+/* internal.h: the engine's own state, shared by its files. README.md says which file does what. */
+#ifndef BALLAST_ENGINE_INTERNAL_H
+#define BALLAST_ENGINE_INTERNAL_H
+
+#include "engine/engine.h"
+#include "engine/history.h"
+#include "engine/idmap.h"
+
+/* ---- constants of conduct -------------------------------------------------------------------- */
+
+#define STALE_INTERVALS 2   /* older data than this many intervals is not acted on ... */
+#define STALE_LEAST_S 10    /* ... but collecting takes time, however short the interval */
+#define LOOK_PER_INTERVAL 5 /* inventories between two passes, for the history ... */
+#define LOOK_MAX_S 60       /* ... and no rarer than this */
+#define RETRY_FIRST_S 2     /* waiting times after a failure: doubled from this ... */
+#define RETRY_MAX_S 60      /* ... up to this */
+#define POLL_S 1            /* between two questions for a task's progress, in the beginning ... */
+#define POLL_MAX_S 10       /* ... and for a long one */
+#define HANG_FACTOR 5       /* a task is cancelled after this many times its estimate ... */
+#define HANG_MIN_S 300      /* ... and not before this */
+#define HANG_MAINTENANCE_S 1800
+#define START_TRIES 8  /* unclear starts in a row before an inventory decides */
+#define VERIFY_LOOKS 3 /* inventories that may contradict a task's success before it counts as failed */
+#define HOLD_MAX_S (4 * 3600)    /* the longest back-off of a VM whose moves fail */
+#define ENDED_SHOWN_S 3600       /* how long an ended action stays at hand */
+#define REMEMBERED_S (24 * 3600) /* how far back a restart reads */
+#define PRUNE_S 3600
+
+/* ---- an action ------------------------------------------------------------------------------- */
+
+/* The record and what need not outlive a restart. The strings of the record are the action's own. */
+struct action {
+    struct action_record r;
+    bool dirty;            /* the store does not have this version yet */
+    bool order_out;        /* a worker has an order of it */
+    enum order_verb order; /* which */
+    bool adopted;          /* from an earlier process */
+    instant_s retry_at;    /* nothing is asked of the hands before this */
+    unsigned retries;      /* failures to learn anything, in a row */
+    uint64_t look_after;   /* only an inventory with a higher serial says where it stands */
+    unsigned looks;        /* inventories that contradicted the task's success */
+    instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
+    bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
+    int doubt_code;        /* the errno behind it */
+};
+
+/* ---- what is known of the cluster ------------------------------------------------------------ */
+
+/* An inventory, frozen. Shared by "now" and "the last pass", so it is counted. */
+struct view {
+    unsigned references;
+    struct collected seen;
+    struct snapshot snap;
+    uint64_t serial;
+    instant_s asked; /* when the inventory was asked for: nothing in it is older */
+    struct plan plan;
+    bool decided; /* plan is there */
+};
+
+/* What is remembered of a VM because of its own moves. */
+struct hold {
+    instant_s moved;   /* last arrived somewhere by an action of ours */
+    instant_s tried;   /* last failed or was refused by a person */
+    instant_s until;   /* the engine does not try by itself before this */
+    unsigned failures; /* in a row */
+};
+
+/* What waits to be stored beside actions. */
+struct unstored_migration {
+    struct migration_record r; /* strings its own */
+};
+
+struct engine {
+    struct engine_ports port;
+    struct engine_settings settings;
+    char *cluster;
+    char *instance;
+
+    struct action **actions; /* by id */
+    size_t n_actions, cap_actions;
+    uint64_t last_action, last_pass;
+    struct idmap holds; /* VM id -> struct hold */
+    struct history *history;
+
+    struct view *now_seen; /* the newest inventory */
+    struct view *decided;  /* that of the last pass */
+
+    enum source_state source;
+    instant_s source_since;
+    struct err source_error;
+    unsigned source_failures;
+    bool asking;
+    bool asked_for_pass; /* the inventory under way is for a pass */
+    uint64_t asked_run;  /* runs up to this ticket are answered by it */
+    uint64_t serial;     /* of the newest ask */
+    instant_s asked_at;
+    instant_s next_ask;  /* not before this, after a failure */
+    instant_s next_look; /* an inventory is wanted by then */
+    instant_s next_pass;
+
+    uint64_t runs_wanted, runs_done; /* tickets */
+    int run_code;                    /* of the last run */
+    struct err run_error;
+    uint64_t run_pass;
+    struct err pass_error; /* of the newest attempt; code 0: it worked */
+    instant_s last_pass_time;
+    uint64_t passes_here; /* made by this process */
+    unsigned imbalanced_passes;
+
+    bool frozen;
+    instant_s frozen_since;
+    bool note_dirty;
+
+    struct unstored_migration *unstored;
+    size_t n_unstored, cap_unstored;
+    struct err store_error; /* code 0: the store works */
+    instant_s store_retry_at;
+    instant_s next_prune;
+};
+
+/* ---- engine.c -------------------------------------------------------------------------------- */
+
+/* Wants an inventory by that time. */
+void want_look(struct engine *e, instant_s at);
+void publish(struct engine *e, const struct event *event);
+instant_s stale_after_s(const struct engine *e);
+/* Seconds to wait before trying again after so many failures in a row. */
+instant_s back_off_s(unsigned failures);
+
+/* ---- actions.c ------------------------------------------------------------------------------- */
+
+struct action *action_add(struct engine *e, const struct action_record *r); /* copies; id 0: gets the next */
+struct action *action_find(const struct engine *e, uint64_t id);
+bool action_ended(const struct action *x);
+bool action_under_way(const struct action *x); /* a hypervisor may be working on it: starting or running */
+bool action_committed(const struct action *x); /* approved and not ended */
+void action_free(struct action *x);
+/* The states: each stores and publishes. `why` may be NULL. */
+void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,
+                  instant_s now);
+void action_set_depends(struct action *x, const uint64_t *ids, uint32_t n);
+/* Ends with actions that nothing needs any more. */
+void actions_forget(struct engine *e, instant_s now);
+struct hold *hold_of(struct engine *e, const char *vm);
+
+/* ---- storing.c ------------------------------------------------------------------------------- */
+
+/* Writes what is not stored yet, as one transaction. 0 when nothing is left; on failure it is tried again
+ * later. `pass` and samples may be NULL/0. */
+int storing_flush(struct engine *e, const struct pass_record *pass, instant_s now);
+int storing_load(struct engine *e, instant_s now, struct err *err);
+void storing_samples(struct engine *e, const struct sample_record *samples, size_t n, instant_s now);
+void storing_prune(struct engine *e, instant_s now);
+void unstored_release(struct unstored_migration *m);
+void storing_failed(struct engine *e, const struct err *why, instant_s now);
+
+/* ---- gather.c -------------------------------------------------------------------------------- */
+
+/* Demand, history, windows, cool-down, moves under way: then frozen. Takes over *collected. */
+int gather(struct engine *e, struct collected *collected, uint64_t serial, instant_s now, struct view **ret,
+           struct err *err);
+void view_unref(struct view *v);
+
+/* ---- decide.c -------------------------------------------------------------------------------- */
+
+int decide(struct engine *e, const char *trigger, instant_s now, struct err *err);
+
+/* ---- carry.c --------------------------------------------------------------------------------- */
+
+/* Takes every action as far as it gets now. */
+void carry_on(struct engine *e, instant_s now);
+void carry_result(struct engine *e, const struct order_result *result, instant_s now);
+void action_approve(struct engine *e, struct action *x, const char *by, instant_s now);
+
+#endif

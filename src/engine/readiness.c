@@ -1,0 +1,281 @@
+#include "engine/readiness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- where the inventory shows it ------------------------------------------------------------ */
+
+static enum whereabouts vm_whereabouts(const struct snapshot *s, const struct action *x)
+{
+    uint32_t ix = snapshot_find_vm(s, x->r.vm);
+
+    if (ix == IX_NONE)
+        return GONE;
+    const struct vm *v = &s->vms[ix];
+
+    if (v->host == IX_NONE)
+        return ELSEWHERE;
+    const struct host_facts *h = &s->hosts[v->host].is;
+
+    if (h->state == HOST_DISCONNECTED)
+        return NOT_SEEN;
+    if (strcmp(h->id, x->r.to) == 0)
+        return AT_TARGET;
+    return strcmp(h->id, x->r.from) == 0 ? AT_SOURCE : ELSEWHERE;
+}
+
+static enum whereabouts host_whereabouts(const struct snapshot *s, const struct action *x, bool entering)
+{
+    uint32_t ix = snapshot_find_host(s, x->r.host);
+
+    if (ix == IX_NONE)
+        return GONE;
+    enum host_state state = s->hosts[ix].is.state;
+
+    if (state == HOST_DISCONNECTED)
+        return NOT_SEEN;
+    return (state == HOST_MAINTENANCE) == entering ? AT_TARGET : AT_SOURCE;
+}
+
+enum whereabouts whereabouts(const struct engine *e, const struct action *x)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+
+    switch (x->r.kind) {
+    case ACTION_MIGRATE:
+    case ACTION_PLACE:
+        return vm_whereabouts(s, x);
+    case ACTION_ENTER_MAINTENANCE:
+        return host_whereabouts(s, x, true);
+    case ACTION_EXIT_MAINTENANCE:
+        return host_whereabouts(s, x, false);
+    case ACTION_POWER_ON:
+    case ACTION_POWER_OFF:
+    case action_kind_count:
+        break;
+    }
+    return GONE;
+}
+
+bool inventory_tells(const struct engine *e, const struct action *x)
+{
+    return e->now_seen && e->now_seen->serial > x->look_after;
+}
+
+/* ---- approved: may it begin? ----------------------------------------------------------------- */
+
+/* A VM that moves, or that is about to: it occupies a slot at both of its hosts. */
+static bool takes_slot(const struct action *x)
+{
+    return x->r.kind == ACTION_MIGRATE &&
+           (action_under_way(x) || (x->r.state == ACTION_APPROVED && x->order_out));
+}
+
+static bool is_ours(const struct engine *e, const char *vm)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_MIGRATE && action_committed(x) && strcmp(x->r.vm, vm) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool slot_is_free(const struct engine *e, const struct action *wants)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    const struct policy *p = &e->settings.policy;
+    const char *ends[] = {wants->r.from, wants->r.to};
+    int64_t used[] = {0, 0};
+    int64_t used_in_all = 0;
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x == wants || !takes_slot(x))
+            continue;
+        used_in_all++;
+        for (int k = 0; k < 2; k++)
+            used[k] += strcmp(x->r.from, ends[k]) == 0 || strcmp(x->r.to, ends[k]) == 0;
+    }
+    for (uint32_t i = 0; i < s->n_migrations; i++) { /* what others move */
+        const struct migration *m = &s->migrations[i];
+
+        if (is_ours(e, s->vms[m->vm].is.id))
+            continue;
+        used_in_all++;
+        for (int k = 0; k < 2; k++)
+            used[k] +=
+                strcmp(s->hosts[m->from].is.id, ends[k]) == 0 || strcmp(s->hosts[m->to].is.id, ends[k]) == 0;
+    }
+    if (p->migrations_per_cluster > 0 && used_in_all >= p->migrations_per_cluster)
+        return false;
+    for (int k = 0; k < 2; k++) {
+        uint32_t ix = snapshot_find_host(s, ends[k]);
+        int64_t limit = p->migrations_per_host;
+
+        if (ix != IX_NONE && s->hosts[ix].is.migrations_max > 0)
+            limit = s->hosts[ix].is.migrations_max;
+        if (used[k] >= limit)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the world is still what the move was planned for. False with the reason why not. */
+static bool move_makes_sense(const struct engine *e, const struct action *x, char *why)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t vm = snapshot_find_vm(s, x->r.vm);
+    uint32_t to = snapshot_find_host(s, x->r.to);
+
+    switch (whereabouts(e, x)) {
+    case AT_SOURCE:
+        break;
+    case AT_TARGET:
+        (void)snprintf(why, WHY_MAX, "VM %s is on host %s already", x->r.vm, x->r.to);
+        return false;
+    case ELSEWHERE:
+        (void)snprintf(why, WHY_MAX, "VM %s is no longer on host %s", x->r.vm, x->r.from);
+        return false;
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "VM %s is no longer there", x->r.vm);
+        return false;
+    case NOT_SEEN:
+        (void)snprintf(why, WHY_MAX, "host %s is not seen any more", x->r.from);
+        return false;
+    }
+    if (s->vms[vm].is.state != VM_ON)
+        (void)snprintf(why, WHY_MAX, "VM %s is %s", x->r.vm, vm_state_name(s->vms[vm].is.state));
+    else if (to == IX_NONE)
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", x->r.to);
+    else if (s->hosts[to].is.state != HOST_ON)
+        (void)snprintf(why, WHY_MAX, "host %s is %s", x->r.to, host_state_name(s->hosts[to].is.state));
+    else
+        return true;
+    return false;
+}
+
+/* A plan is made from one moment, and holds for a while only. (Nothing is approved that is old already.) */
+static bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    instant_s limit = stale_after_s(e);
+    instant_s age = now - (x->r.approved > x->r.seen ? x->r.approved : x->r.seen);
+
+    if (age <= limit)
+        return false;
+    (void)snprintf(why, WHY_MAX, "it could not be begun for %lld s, and a plan holds for %lld s only",
+                   (long long)age, (long long)limit);
+    return true;
+}
+
+static enum readiness dependencies(const struct engine *e, const struct action *x, char *why)
+{
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        const struct action *y = action_find(e, x->r.depends_on[i]);
+
+        if (!y || (action_ended(y) && y->r.state != ACTION_DONE)) {
+            (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
+                           (unsigned long long)x->r.depends_on[i],
+                           y ? action_state_name(y->r.state) : "lost");
+            return NEVER;
+        }
+        if (y->r.state != ACTION_DONE)
+            return WAIT;
+    }
+    return READY;
+}
+
+static bool vm_is_busy(const struct engine *e, const struct action *x)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *y = e->actions[i];
+
+        if (y != x && y->r.kind == ACTION_MIGRATE && strcmp(y->r.vm, x->r.vm) == 0 &&
+            (action_under_way(y) || y->r.state == ACTION_VERIFYING || takes_slot(y)))
+            return true;
+    }
+    return false;
+}
+
+static enum readiness move_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    if (plan_is_old(e, x, now, why))
+        return NEVER;
+    if (!e->now_seen) /* after a restart: the first inventory decides */
+        return WAIT;
+    if (!move_makes_sense(e, x, why))
+        return NEVER;
+    enum readiness r = dependencies(e, x, why);
+
+    if (r != READY)
+        return r;
+    return vm_is_busy(e, x) || !slot_is_free(e, x) ? WAIT : READY;
+}
+
+/* The last VM has left, and none is on its way. */
+static bool host_is_empty(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t ix = snapshot_find_host(s, host);
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_MIGRATE && action_committed(x) && strcmp(x->r.to, host) == 0)
+            return false;
+    }
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        if (s->migrations[i].to == ix)
+            return false;
+    }
+    for (uint32_t i = 0; ix != IX_NONE && i < s->hosts[ix].vms.n; i++) {
+        if (s->vms[s->hosts[ix].vms.items[i]].is.kind != VM_AGENT)
+            return false;
+    }
+    return true;
+}
+
+static enum readiness host_readiness(const struct engine *e, const struct action *x, char *why)
+{
+    if (!e->now_seen)
+        return WAIT;
+    switch (whereabouts(e, x)) {
+    case AT_SOURCE:
+        break;
+    case AT_TARGET:
+        return READY; /* begin() sees that there is nothing to do */
+    case ELSEWHERE:
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", x->r.host);
+        return NEVER;
+    case NOT_SEEN:
+        return WAIT;
+    }
+    return x->r.kind == ACTION_EXIT_MAINTENANCE || host_is_empty(e, x->r.host) ? READY : WAIT;
+}
+
+enum readiness readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    switch (x->r.kind) {
+    case ACTION_MIGRATE:
+        return move_readiness(e, x, now, why);
+    case ACTION_ENTER_MAINTENANCE:
+    case ACTION_EXIT_MAINTENANCE:
+        return host_readiness(e, x, why);
+    case ACTION_POWER_ON:
+    case ACTION_POWER_OFF:
+    case ACTION_PLACE:
+    case action_kind_count:
+        break;
+    }
+    (void)snprintf(why, WHY_MAX, "this version does not carry out %s", action_kind_name(x->r.kind));
+    return NEVER;
+}
+
+bool may_begin_anything(const struct engine *e, instant_s now)
+{
+    return !e->frozen && e->source == SOURCE_UP && e->store_error.code == 0 && e->now_seen &&
+           now - e->now_seen->asked <= stale_after_s(e);
+}

@@ -1,0 +1,242 @@
+/* storing.c: what outlives a restart, written as transactions and read back once. */
+#include "engine/internal.h"
+
+#include "base/rfc3339.h"
+#include "engine/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTE_FROZEN "frozen" /* since when */
+
+void storing_failed(struct engine *e, const struct err *why, instant_s now)
+{
+    bool news = e->store_error.code == 0;
+
+    e->store_error = *why;
+    if (e->store_error.code == 0)
+        e->store_error.code = -EIO;
+    e->store_retry_at = now + RETRY_FIRST_S;
+    if (news)
+        publish(e, &(struct event){.kind = EVENT_STORE_FAILED, .time = now, .text = e->store_error.text});
+}
+
+void unstored_release(struct unstored_migration *m)
+{
+    free((void *)(uintptr_t)m->r.vm);
+    free((void *)(uintptr_t)m->r.from);
+    free((void *)(uintptr_t)m->r.to);
+}
+
+static void unstored_clear(struct engine *e)
+{
+    for (size_t i = 0; i < e->n_unstored; i++)
+        unstored_release(&e->unstored[i]);
+    e->n_unstored = 0;
+}
+
+static bool anything_dirty(const struct engine *e)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        if (e->actions[i]->dirty)
+            return true;
+    }
+    return e->n_unstored > 0 || e->note_dirty;
+}
+
+static int put_all(struct engine *e, const struct pass_record *pass, struct err *err)
+{
+    const struct store_ops *ops = e->port.store_ops;
+    struct store *s = e->port.store;
+    int r;
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        if (e->actions[i]->dirty && (r = ops->put_action(s, &e->actions[i]->r, err)) < 0)
+            return r;
+    }
+    for (size_t i = 0; i < e->n_unstored; i++) {
+        if ((r = ops->put_migration(s, &e->unstored[i].r, err)) < 0)
+            return r;
+    }
+    if (e->note_dirty) {
+        char since[RFC3339_MAX];
+        const char *value = e->frozen ? rfc3339_format(e->frozen_since, since) : NULL;
+
+        if ((r = ops->put_note(s, NOTE_FROZEN, value, err)) < 0)
+            return r;
+    }
+    return pass ? ops->put_pass(s, pass, err) : 0;
+}
+
+int storing_flush(struct engine *e, const struct pass_record *pass, instant_s now)
+{
+    const struct store_ops *ops = e->port.store_ops;
+    struct err err = {0};
+
+    if (!pass && !anything_dirty(e) && e->store_error.code == 0)
+        return 0;
+    int r = ops->begin(e->port.store, &err);
+
+    if (r == 0) {
+        r = put_all(e, pass, &err);
+        if (r < 0)
+            ops->rollback(e->port.store);
+        else
+            r = ops->commit(e->port.store, &err);
+    }
+    if (r < 0) {
+        storing_failed(e, &err, now);
+        return r;
+    }
+    for (size_t i = 0; i < e->n_actions; i++)
+        e->actions[i]->dirty = false;
+    unstored_clear(e);
+    e->note_dirty = false;
+    e->store_error = (struct err){0};
+    return 0;
+}
+
+/* Lost samples make the windows poorer, and nothing else: they are not kept for another try. */
+void storing_samples(struct engine *e, const struct sample_record *samples, size_t n, instant_s now)
+{
+    const struct store_ops *ops = e->port.store_ops;
+    struct err err = {0};
+
+    if (n == 0)
+        return;
+    int r = ops->begin(e->port.store, &err);
+
+    if (r == 0) {
+        r = ops->put_samples(e->port.store, samples, n, &err);
+        if (r < 0)
+            ops->rollback(e->port.store);
+        else
+            r = ops->commit(e->port.store, &err);
+    }
+    if (r < 0)
+        storing_failed(e, &err, now);
+}
+
+void storing_prune(struct engine *e, instant_s now)
+{
+    struct err err = {0};
+    const struct retention keep = {
+        .samples_before = now - HISTORY_LENGTH_S,
+        .ended_before = now - e->settings.history_days * 24 * 3600,
+        .passes_kept = e->settings.passes_kept,
+    };
+
+    if (now < e->next_prune)
+        return;
+    e->next_prune = now + PRUNE_S;
+    history_forget(e->history, now);
+    if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
+        storing_failed(e, &err, now);
+}
+
+/* ---- a restart ------------------------------------------------------------------------------- */
+
+/* What the ends of its moves say about a VM, oldest first. */
+static void recall_hold(struct engine *e, const struct action_record *r, instant_s now)
+{
+    if (r->kind != ACTION_MIGRATE || !r->vm || r->ended == 0 || r->ended > now)
+        return;
+    if (r->state != ACTION_DONE && r->state != ACTION_FAILED && r->state != ACTION_REJECTED)
+        return;
+    struct hold *h = hold_of(e, r->vm);
+    instant_s length = e->settings.policy.cool_down_s > 0 ? e->settings.policy.cool_down_s : 1;
+
+    if (r->state == ACTION_DONE) {
+        *h = (struct hold){.moved = r->ended, .tried = h->tried};
+        return;
+    }
+    h->tried = r->ended;
+    if (r->state == ACTION_FAILED) {
+        for (unsigned i = 0; i < h->failures && length < HOLD_MAX_S; i++)
+            length *= 2;
+        h->failures++;
+    }
+    h->until = r->ended + (length < HOLD_MAX_S ? length : HOLD_MAX_S);
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct action_record *const *x = a;
+    const struct action_record *const *y = b;
+
+    if ((*x)->ended != (*y)->ended)
+        return ((*x)->ended > (*y)->ended) - ((*x)->ended < (*y)->ended);
+    return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
+}
+
+static void recall_holds(struct engine *e, const struct stored *s, struct arena *a, instant_s now)
+{
+    const struct action_record **ended = arena_array(a, const struct action_record *, s->n_actions);
+
+    for (size_t i = 0; i < s->n_actions; i++)
+        ended[i] = &s->actions[i];
+    if (s->n_actions > 0)
+        qsort(ended, s->n_actions, sizeof(const struct action_record *), by_end);
+    for (size_t i = 0; i < s->n_actions; i++)
+        recall_hold(e, ended[i], now);
+    /* migrations outlive their actions' rows if an admin trims those */
+    for (size_t i = 0; i < s->n_migrations; i++) {
+        const struct migration_record *m = &s->migrations[i];
+
+        if (!m->ok || m->ended > now)
+            continue;
+        struct hold *h = hold_of(e, m->vm);
+
+        if (h->moved < m->ended)
+            h->moved = m->ended;
+    }
+}
+
+/* An action of an earlier process. Where it was being started, or was to be verified, only an inventory that
+ * is asked for from now on can tell where it stands; one that runs is polled by its task's name. */
+static void recall_action(struct engine *e, const struct action_record *r, instant_s now)
+{
+    if (r->ended != 0 && r->ended + ENDED_SHOWN_S < now)
+        return;
+    struct action *x = action_add(e, r);
+
+    x->adopted = true;
+    x->look_after = e->serial;
+    if (x->r.state == ACTION_RUNNING &&
+        !x->r.task) { /* an old version's, or a damaged row: treat as unclear */
+        x->r.state = ACTION_STARTING;
+        x->dirty = true;
+    }
+}
+
+int storing_load(struct engine *e, instant_s now, struct err *err)
+{
+    struct arena a = {0};
+    struct stored s = {0};
+    int r = e->port.store_ops->load(e->port.store, now - REMEMBERED_S, now - HISTORY_LENGTH_S, &a, &s, err);
+
+    if (r < 0) {
+        arena_release(&a);
+        return err_widen(err, "the store cannot be read");
+    }
+    e->instance = xstrdup(s.instance);
+    e->last_action = s.last_action;
+    e->last_pass = s.last_pass;
+    for (size_t i = 0; i < s.n_samples; i++) {
+        if (s.samples[i].time <= now)
+            (void)history_add(e->history, s.samples[i].vm, s.samples[i].time, s.samples[i].demand);
+    }
+    recall_holds(e, &s, &a, now);
+    for (size_t i = 0; i < s.n_actions; i++)
+        recall_action(e, &s.actions[i], now);
+    for (size_t i = 0; i < s.n_notes; i++) {
+        if (strcmp(s.notes[i].key, NOTE_FROZEN) == 0 && s.notes[i].value) {
+            e->frozen = true;
+            if (rfc3339_parse(s.notes[i].value, &e->frozen_since) < 0)
+                e->frozen_since = now;
+        }
+    }
+    arena_release(&a);
+    return 0;
+}

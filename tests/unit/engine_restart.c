@@ -1,0 +1,230 @@
+/* The process is killed at every call that it makes to the world, in three ways, and begins again: what was
+ * to move has moved, once, and everything that was approved has come to an end. */
+#include "engine_world.h"
+
+#define CRASH_POINTS 60
+#define SCENARIO_S 40
+
+enum crash_mode { BEFORE_EFFECT, AFTER_EFFECT, ORDERS_SURVIVE, crash_mode_count };
+
+static const char *const mode_words[] = {"before its effect", "after its effect",
+                                         "the worker still begins it"};
+
+/* Three moves, one of which waits for another. */
+static void begin_moves(struct world *w, enum automation automation)
+{
+    world_init(w, 3, 4);
+    w->settings.policy.automation = automation;
+    w->hottest = 1.2;
+    w->script[0] = (struct world_move){.vm = 0, .to = 1, .priority = 3};
+    w->script[1] = (struct world_move){.vm = 1, .to = 2, .priority = 3, .depends_on = 1};
+    w->script[2] = (struct world_move){.vm = 2, .to = 2, .priority = 3};
+    w->n_script = 3;
+    world_begin_engine();
+}
+
+static void expect_moved_once(const struct world *w)
+{
+    static const int where[] = {1, 2, 2, 0};
+
+    for (int i = 0; i < w->n_vms; i++) {
+        assert_int_equal(w->vms[i].host, where[i]);
+        assert_true(w->starts[i] <= 1);
+    }
+    /* nothing is left half done; a number that was given once is not given twice */
+    for (uint64_t i = 0; i < w->n_actions; i++) {
+        assert_int_equal(w->actions[i].id, i + 1);
+        assert_true(w->actions[i].ended != 0);
+    }
+}
+
+static void test_killed_at_every_call(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < crash_mode_count; mode++) {
+        int died = 0;
+
+        for (int at = 1; at <= CRASH_POINTS; at++) {
+            struct world w;
+
+            begin_moves(&w, AUTOMATION_FULL);
+            w.crash_in = at;
+            w.crash_before_effect = mode == BEFORE_EFFECT;
+            w.orders_survive = mode == ORDERS_SURVIVE;
+            for (int s = 0; s < SCENARIO_S && !w.dead; s++)
+                world_second();
+            died += w.dead;
+            w.now += 3; /* the peer goes on meanwhile */
+            w_tasks_go_on();
+            world_restart();
+            world_run(200);
+            expect_moved_once(&w);
+            world_release();
+        }
+        print_message("  died %d times, %s\n", died, mode_words[mode]);
+        assert_true(died > 20);
+    }
+}
+
+/* What a person approved survives too, and what nobody approved is not begun by a restart. */
+static void test_manual_restart(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, AUTOMATION_MANUAL);
+    world_run(5);
+    world_restart();
+    world_run(100);
+    assert_int_equal(w.n_tasks, 0);
+    assert_int_equal(world_state(1), ACTION_RECOMMENDED); /* the same numbers */
+    assert_int_equal(world_state(4), action_state_count);
+    assert_int_equal(world_apply(1), 0);
+    world_restart();
+    world_run(20);
+    assert_int_equal(world_state(1), ACTION_DONE);
+    assert_int_equal(w.starts[1] + w.starts[2], 0);
+    world_release();
+}
+
+/* A task that runs while nobody watches is followed to its end, good or bad. */
+static const struct {
+    const char *name;
+    instant_s away;
+    bool fails, forgotten;
+    enum action_state after;
+} away_cases[] = {
+    {"back before its end", 2, false, false, ACTION_DONE},
+    {"back after its end", 60, false, false, ACTION_DONE},
+    {"it failed meanwhile", 60, true, false, ACTION_FAILED},
+    {"the peer forgot it, but it happened", 60, false, true, ACTION_DONE},
+    {"the peer forgot it, and it did not", 60, true, true, ACTION_FAILED},
+};
+
+static void test_task_is_adopted(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(away_cases); i++) {
+        struct world w;
+
+        print_message("  %s\n", away_cases[i].name);
+        begin_moves(&w, AUTOMATION_FULL);
+        w.n_script = 1;
+        world_run(3);
+        assert_int_equal(world_state(1), ACTION_RUNNING);
+        w.tasks_fail = away_cases[i].fails;
+        w.now += away_cases[i].away;
+        w_tasks_go_on();
+        w.tasks[0].forgotten = away_cases[i].forgotten;
+        w.n_script = 0;
+        world_restart();
+        assert_int_equal(world_state(1), ACTION_RUNNING);
+        world_run(15);
+        assert_int_equal(world_state(1), away_cases[i].after);
+        assert_int_equal(w.starts[0], 1);
+        world_release();
+    }
+}
+
+/* Where an action that was being started stands, is asked of a fresh inventory before anything else. */
+static const struct {
+    const char *name;
+    int host; /* of the VM when the process is back; -1: gone */
+    enum action_state after;
+    int starts;
+} starting_cases[] = {
+    {"still where it was", 0, ACTION_DONE, 1},
+    {"arrived", 1, ACTION_DONE, 0},
+    {"somewhere else", 2, ACTION_CANCELLED, 0},
+    {"gone", -1, ACTION_CANCELLED, 0},
+};
+
+static void test_starting_without_a_task(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(starting_cases); i++) {
+        struct world w;
+
+        print_message("  %s\n", starting_cases[i].name);
+        begin_moves(&w, AUTOMATION_FULL);
+        w.n_script = 1;
+        engine_tick(w.engine, ++w.now);
+        world_answer();
+        struct order check = w.orders[0];
+        struct order_result r = w_carry_out(&check);
+
+        w.n_orders = 0;
+        engine_on_order_result(w.engine, &r, w.now);
+        assert_int_equal(world_state(1), ACTION_STARTING);
+        assert_int_equal(w.actions[0].state, ACTION_STARTING); /* stored before the order went out */
+        assert_int_equal(w.n_orders, 1);
+        w.vms[0].host = starting_cases[i].host;
+        w.n_script = 0;
+        world_restart(); /* the order is lost */
+        engine_tick(w.engine, ++w.now);
+        assert_int_equal(w.n_orders, 0); /* not before an inventory */
+        world_run(20);
+        assert_int_equal(world_state(1), starting_cases[i].after);
+        assert_int_equal(w.starts[0], starting_cases[i].starts);
+        world_release();
+    }
+}
+
+static void test_cool_down_and_freeze_survive(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, AUTOMATION_FULL);
+    w.n_script = 1;
+    world_run(20);
+    instant_s ended = world_action(1)->ended;
+    assert_int_equal(engine_freeze(w.engine, w.now, NULL), 0);
+    w.script[0].to = 2;
+    world_restart();
+    world_run(70);
+    const struct snapshot *s = engine_snapshot(w.engine);
+    assert_int_equal(s->vms[snapshot_find_vm(s, "vm00")].is.last_migrated, ended);
+    struct engine_status st;
+    engine_status(w.engine, &st);
+    assert_true(st.frozen);
+    assert_int_equal(w.n_tasks, 1); /* recommended, and nothing begun */
+    assert_int_equal(engine_thaw(w.engine, w.now, NULL), 0);
+    world_restart();
+    engine_status(w.engine, &st);
+    assert_false(st.frozen);
+    world_release();
+}
+
+/* A failed move's back-off is not forgotten by a restart. */
+static void test_back_off_survives(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, AUTOMATION_FULL);
+    w.n_script = 1;
+    w.tasks_fail = true;
+    world_run(20);
+    assert_int_equal(w.starts[0], 1);
+    for (int i = 0; i < 5; i++) {
+        world_restart();
+        world_run(70);
+    }
+    assert_int_equal(w.starts[0], 1);
+    world_release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_killed_at_every_call),
+        cmocka_unit_test(test_manual_restart),
+        cmocka_unit_test(test_task_is_adopted),
+        cmocka_unit_test(test_starting_without_a_task),
+        cmocka_unit_test(test_cool_down_and_freeze_survive),
+        cmocka_unit_test(test_back_off_survives),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

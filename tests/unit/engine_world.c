@@ -1,0 +1,519 @@
+#include "engine_world.h"
+
+#include "core/pass.h"
+
+#include <stdlib.h>
+
+struct world *W;
+
+void w_host_id(int i, char ret[16])
+{
+    (void)snprintf(ret, 16, "h%d", i);
+}
+
+/* Counts a call; whether it has an effect. */
+bool w_alive(void)
+{
+    if (W->dead)
+        return false;
+    if (W->crash_in > 0 && --W->crash_in == 0) {
+        W->dead = true;
+        return !W->crash_before_effect;
+    }
+    return true;
+}
+
+/* ---- source ---------------------------------------------------------------------------------- */
+
+struct source {
+    int unused;
+};
+
+static int w_ask(struct source *s, uint64_t serial, struct err *err)
+{
+    (void)s, (void)err;
+    assert_int_equal(W->asked, 0); /* one at a time */
+    W->n_asks++;
+    if (w_alive())
+        W->asked = serial;
+    return 0;
+}
+
+static const struct source_ops w_source_ops = {.ask = w_ask};
+
+static void w_fill(struct collected *c)
+{
+    struct arena *a = &c->arena;
+    char id[16];
+
+    c->inventory = (struct inventory){.cluster = "c"};
+    for (int i = 0; i < W->n_hosts; i++) {
+        struct seen_host *h = inventory_add_host(&c->inventory, a);
+
+        w_host_id(i, id);
+        h->is.id = h->is.name = arena_strdup(a, id);
+        h->is.state = W->host_state[i];
+        h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
+        h->is.cores = 4;
+    }
+    for (int i = 0; i < W->n_vms; i++) {
+        if (W->vms[i].host < 0)
+            continue;
+        struct seen_vm *v = inventory_add_vm(&c->inventory, a);
+
+        v->is.vcpus = 1;
+        v->is.mem_mb = 1000;
+        vm_facts_default(&v->is);
+        v->is.id = v->is.name = arena_strdup(a, W->vms[i].id);
+        v->is.automation = W->vms[i].automation;
+        v->is.state = W->vms[i].off ? VM_OFF : VM_ON;
+        w_host_id(W->vms[i].host, id);
+        v->host = arena_strdup(a, id);
+        if (!W->vms[i].off) {
+            v->is.demand[RES_CPU] = W->vms[i].cpu;
+            v->is.demand[RES_MEM] = W->vms[i].mem;
+            vm_facts_windows(&v->is);
+        }
+    }
+}
+
+/* Answers what is asked, unless the source is silent. */
+void world_answer(void)
+{
+    uint64_t serial = W->asked;
+
+    if (serial == 0 || W->source_silent || W->dead)
+        return;
+    W->asked = 0;
+    if (W->source_down) {
+        struct err err;
+
+        (void)err_set(&err, -ECONNREFUSED, "source: connection refused");
+        engine_on_source_error(W->engine, serial, &err, W->now);
+        return;
+    }
+    struct collected c = {0};
+
+    w_fill(&c);
+    engine_on_inventory(W->engine, serial, &c, W->now);
+}
+
+/* ---- hands ----------------------------------------------------------------------------------- */
+
+struct hands {
+    int unused;
+};
+
+static int w_submit(struct hands *h, const struct order *o, struct err *err)
+{
+    (void)h;
+    if (W->n_orders == WORLD_ORDERS)
+        return err_set(err, -EAGAIN, "too many orders");
+    if (!W->dead && o->verb == ORDER_START) /* before a hypervisor is asked, a restart would know */
+        assert_int_equal(W->actions[o->action - 1].state, ACTION_STARTING);
+    if (!w_alive())
+        return 0;
+    struct order *c = &W->orders[W->n_orders++];
+
+    *c = *o;
+    c->request.uid = arena_strdup(&W->memory, o->request.uid);
+    c->request.vm = arena_strdup(&W->memory, o->request.vm);
+    c->request.from = arena_strdup(&W->memory, o->request.from);
+    c->request.to = arena_strdup(&W->memory, o->request.to);
+    c->request.host = arena_strdup(&W->memory, o->request.host);
+    c->task = arena_strdup(&W->memory, o->task);
+    return 0;
+}
+
+static const struct hands_ops w_hands_ops = {.submit = w_submit};
+
+static int w_vm(const char *id)
+{
+    for (int i = 0; i < W->n_vms; i++) {
+        if (id && strcmp(W->vms[i].id, id) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static int w_host(const char *id)
+{
+    return id && id[0] == 'h' ? id[1] - '0' : -1;
+}
+
+static struct world_task *w_task_of(const struct deed_request *q)
+{
+    for (int i = 0; i < W->n_tasks; i++) {
+        struct world_task *t = &W->tasks[i];
+
+        if (t->state == TASK_RUNNING && !t->forgotten && strcmp(t->uid, q->uid) == 0)
+            return t;
+    }
+    return NULL;
+}
+
+static int w_check(const struct deed_request *q, struct err *err)
+{
+    if (q->deed != DEED_MIGRATE)
+        return 0;
+    int vm = w_vm(q->vm);
+
+    if (vm < 0 || W->vms[vm].host < 0)
+        return err_set(err, -ENOENT, "VM %s is gone", q->vm);
+    if (W->vms[vm].host != w_host(q->from))
+        return err_set(err, -ESTALE, "VM %s is not on %s", q->vm, q->from);
+    return 0;
+}
+
+static int w_start(const struct deed_request *q, char *ret_task, struct err *err)
+{
+    struct world_task *t = w_task_of(q);
+
+    if (!t) {
+        int r = w_check(q, err);
+
+        if (r < 0)
+            return r;
+        assert_true(W->n_tasks < WORLD_TASKS);
+        t = &W->tasks[W->n_tasks++];
+        (void)snprintf(t->name, sizeof t->name, "task-%d", W->n_tasks);
+        (void)snprintf(t->uid, sizeof t->uid, "%s", q->uid);
+        t->vm = w_vm(q->vm);
+        t->to = q->deed == DEED_MIGRATE ? w_host(q->to) : w_host(q->host);
+        t->state = TASK_RUNNING;
+        t->ends = W->now + W->task_s;
+        t->stuck = W->tasks_stick;
+        if (t->vm >= 0)
+            W->starts[t->vm]++;
+        else
+            t->vm = q->deed == DEED_ENTER_MAINTENANCE ? -1 : -2;
+    }
+    (void)snprintf(ret_task, TASK_NAME_MAX, "%s", t->name);
+    return 0;
+}
+
+/* The peer's own time: what began goes on, whether anybody watches or not. */
+void w_tasks_go_on(void)
+{
+    for (int i = 0; i < W->n_tasks; i++) {
+        struct world_task *t = &W->tasks[i];
+
+        if (t->state != TASK_RUNNING || t->stuck || t->ends > W->now)
+            continue;
+        t->state = W->tasks_fail ? TASK_FAILED : TASK_SUCCEEDED;
+        if (t->state == TASK_SUCCEEDED && t->vm >= 0 && W->vms[t->vm].host >= 0)
+            W->vms[t->vm].host = t->to;
+        else if (t->state == TASK_SUCCEEDED && t->vm < 0)
+            W->host_state[t->to] = t->vm == -1 ? HOST_MAINTENANCE : HOST_ON;
+    }
+}
+
+struct order_result w_carry_out(const struct order *o)
+{
+    struct order_result r = {.action = o->action, .verb = o->verb};
+    struct world_task *t = NULL;
+
+    for (int i = 0; o->task && i < W->n_tasks; i++) {
+        if (strcmp(W->tasks[i].name, o->task) == 0 && !W->tasks[i].forgotten)
+            t = &W->tasks[i];
+    }
+    switch (o->verb) {
+    case ORDER_CHECK:
+        r.code = W->check_code ? err_set(&r.err, W->check_code, "the check said no")
+                               : w_check(&o->request, &r.err);
+        W->check_code = 0;
+        break;
+    case ORDER_START:
+        if (W->start_code) {
+            r.code = err_set(&r.err, W->start_code, "the start was refused");
+        } else {
+            r.code = w_start(&o->request, r.task, &r.err);
+            if (W->start_lost)
+                r.code = err_set(&r.err, -ETIMEDOUT, "no answer");
+        }
+        W->start_code = 0;
+        W->start_lost = false;
+        break;
+    case ORDER_POLL:
+        r.progress.state = t ? t->state : TASK_FAILED;
+        r.progress.gone = !t;
+        if (!t || t->state == TASK_FAILED)
+            (void)err_set(&r.progress.why, -EIO, "the task failed");
+        break;
+    case ORDER_CANCEL:
+        if (W->cannot_cancel)
+            r.code = err_set(&r.err, -ENOTSUP, "cannot be stopped");
+        else if (t && t->state == TASK_RUNNING)
+            t->state = TASK_FAILED;
+        break;
+    }
+    return r;
+}
+
+void world_work(void)
+{
+    while (W->n_orders > 0 && !W->dead) {
+        struct order o = W->orders[0];
+
+        memmove(&W->orders[0], &W->orders[1], (size_t)--W->n_orders * sizeof o);
+        struct order_result r = w_carry_out(&o);
+
+        engine_on_order_result(W->engine, &r, W->now);
+    }
+}
+
+/* ---- outlet ---------------------------------------------------------------------------------- */
+
+struct outlet {
+    int unused;
+};
+
+static void w_publish(struct outlet *o, const struct event *ev)
+{
+    (void)o;
+    if (getenv("ENGINE_WORLD_TALKS"))
+        print_message("  %lld %s %llu %s: %s\n", (long long)(ev->time - WORLD_START),
+                      event_kind_name(ev->kind), ev->action ? (unsigned long long)ev->action->id : 0ull,
+                      ev->action ? action_state_name(ev->action->state) : "", ev->text);
+    char *line = W->events[W->n_events++ % 64];
+
+    if (ev->kind == EVENT_ACTION)
+        (void)snprintf(line, 24, "%u %s", (unsigned)ev->action->id, action_state_name(ev->action->state));
+    else
+        (void)snprintf(line, 24, "%s", event_kind_name(ev->kind));
+}
+
+static const struct outlet_ops w_outlet_ops = {.publish = w_publish};
+
+int w_count_events(const char *line)
+{
+    int n = 0;
+
+    for (int i = 0; i < W->n_events && i < 64; i++)
+        n += strcmp(W->events[i], line) == 0;
+    return n;
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
+
+static bool w_is_busy(const struct snapshot *s, uint32_t vm)
+{
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        if (s->migrations[i].vm == vm)
+            return true;
+    }
+    for (uint32_t i = 0; i < s->n_pending; i++) {
+        if (s->pending[i].vm == vm)
+            return true;
+    }
+    return false;
+}
+
+static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *a, const struct world_move *m)
+{
+    char to[16];
+    uint32_t vm = snapshot_find_vm(s, W->vms[m->vm].id);
+
+    w_host_id(m->to, to);
+    uint32_t dest = snapshot_find_host(s, to);
+
+    if (vm == IX_NONE || dest == IX_NONE || s->vms[vm].host == dest || w_is_busy(s, vm))
+        return;
+    struct recommendation *r = &p->recommendations[p->n_recommendations++];
+
+    *r = (struct recommendation){.id = p->n_recommendations,
+                                 .action = ACTION_MIGRATE,
+                                 .priority = m->priority,
+                                 .vm = vm,
+                                 .from = s->vms[vm].host,
+                                 .to = dest,
+                                 .host = IX_NONE,
+                                 .rule = IX_NONE,
+                                 .reason = REASON_BALANCE_CPU,
+                                 .group = m->group,
+                                 .duration_s = 10,
+                                 .text = "because the test says so"};
+    if (m->depends_on > 0 && m->depends_on < r->id) {
+        uint32_t *deps = arena_array(a, uint32_t, 1);
+
+        deps[0] = m->depends_on;
+        r->depends_on = deps;
+        r->n_depends_on = 1;
+    }
+}
+
+/* One move, from the host with most VMs to the one with fewest. */
+static bool w_greedy_move(const struct snapshot *s, struct world_move *ret)
+{
+    uint32_t most = 0;
+    uint32_t least = 0;
+
+    for (uint32_t h = 1; h < s->n_hosts; h++) {
+        if (s->hosts[h].vms.n > s->hosts[most].vms.n)
+            most = h;
+        if (s->hosts[h].is.state == HOST_ON &&
+            (s->hosts[least].is.state != HOST_ON || s->hosts[h].vms.n < s->hosts[least].vms.n))
+            least = h;
+    }
+    if (s->hosts[most].vms.n < s->hosts[least].vms.n + 2)
+        return false;
+    for (uint32_t i = 0; i < s->hosts[most].vms.n; i++) {
+        uint32_t vm = s->hosts[most].vms.items[i];
+
+        if (w_is_busy(s, vm) || (s->vms[vm].is.last_migrated && s->time - s->vms[vm].is.last_migrated < 60))
+            continue;
+        *ret = (struct world_move){
+            .vm = w_vm(s->vms[vm].is.id), .to = w_host(s->hosts[least].is.id), .priority = 2};
+        return true;
+    }
+    return false;
+}
+
+int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
+             struct err *err)
+{
+    (void)err;
+    W->passes++;
+    *ret = (struct plan){.snap = snap, .policy = *policy};
+    ret->before = (struct metrics){.imbalance = W->imbalance, .target = W->target};
+    ret->after = (struct metrics){.imbalance = W->target, .target = W->target};
+    ret->before.hosts = ret->after.hosts = arena_array(a, struct host_load, 1);
+    ret->before.n_hosts = ret->after.n_hosts = 1;
+    ret->before.hosts[0].n[RES_CPU] = W->hottest;
+    ret->recommendations = arena_array(a, struct recommendation, WORLD_VMS);
+    if (!policy->optional_moves)
+        W->passes_mandatory_only++;
+    struct world_move m;
+
+    if (W->greedy && policy->optional_moves && w_greedy_move(snap, &m))
+        w_recommend(snap, ret, a, &m);
+    for (int i = 0; !W->greedy && i < W->n_script; i++) {
+        if (policy->optional_moves || W->script[i].priority == 1)
+            w_recommend(snap, ret, a, &W->script[i]);
+    }
+    return 0;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+void world_begin_engine(void)
+{
+    static struct store store;
+    static struct source source;
+    static struct hands hands;
+    static struct outlet outlet;
+    const struct engine_ports ports = {&w_store_ops, &store, &w_source_ops, &source,
+                                       &w_hands_ops, &hands, &w_outlet_ops, &outlet};
+    struct err err = {0};
+
+    assert_int_equal(engine_create(&W->settings, &ports, W->now, &W->engine, &err), 0);
+}
+
+/* The process is killed, and another one begins. */
+void world_restart(void)
+{
+    engine_free(W->engine);
+    W->engine = NULL;
+    for (int i = 0; W->orders_survive && i < W->n_orders; i++)
+        (void)w_carry_out(&W->orders[i]);
+    W->n_orders = 0;
+    W->asked = 0;
+    W->dead = false;
+    W->crash_in = 0;
+    W->in_transaction = false;
+    world_begin_engine();
+}
+
+/* One second: the peer works, answers come, the clock ticks. */
+void world_second(void)
+{
+    W->now++;
+    w_tasks_go_on();
+    world_work();
+    world_answer();
+    if (!W->dead)
+        engine_tick(W->engine, W->now);
+    world_work();
+    world_answer();
+}
+
+void world_run(instant_s seconds)
+{
+    for (instant_s i = 0; i < seconds; i++)
+        world_second();
+}
+
+void world_init(struct world *w, int n_hosts, int n_vms)
+{
+    memset(w, 0, sizeof *w);
+    W = w;
+    w->now = WORLD_START;
+    w->n_hosts = n_hosts;
+    w->n_vms = n_vms;
+    w->task_s = 5;
+    w->imbalance = 0.3;
+    w->target = 0.1;
+    w->hottest = 0.5;
+    for (int i = 0; i < n_vms; i++) {
+        (void)snprintf(w->vms[i].id, sizeof w->vms[i].id, "vm%02d", i);
+        w->vms[i].cpu = w->vms[i].mem = 500;
+    }
+    w->settings = (struct engine_settings){
+        .cluster = "c",
+        .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE,
+        .history_days = 7,
+        .passes_kept = 10,
+    };
+    policy_default(&w->settings.policy);
+    w->settings.policy.interval_s = 60;
+    w->settings.policy.cool_down_s = 600;
+}
+
+void world_release(void)
+{
+    engine_free(W->engine);
+    arena_release(&W->memory);
+    W = NULL;
+}
+
+const struct action_record *world_action(uint64_t id)
+{
+    static struct arena a;
+    const struct action_record **list;
+    const struct action_record *found = NULL;
+    size_t n = engine_actions(W->engine, &a, &list);
+
+    for (size_t i = 0; i < n; i++) {
+        if (list[i]->id == id)
+            found = list[i];
+    }
+    arena_release(&a);
+    return found;
+}
+
+enum action_state world_state(uint64_t id)
+{
+    const struct action_record *r = world_action(id);
+
+    return r ? r->state : action_state_count;
+}
+
+int world_apply(uint64_t id)
+{
+    return engine_apply(W->engine, &id, 1, "tester", W->now, NULL);
+}
+
+/* Moves that run at the peer now, at one host or in all. */
+int world_running(int host)
+{
+    int n = 0;
+
+    for (int i = 0; i < W->n_tasks; i++) {
+        const struct world_task *t = &W->tasks[i];
+
+        if (t->state == TASK_RUNNING && t->vm >= 0 &&
+            (host < 0 || t->to == host || W->vms[t->vm].host == host))
+            n++;
+    }
+    return n;
+}

@@ -1,0 +1,135 @@
+/* engine_world.h: a small world for the engine's tests: a virtual clock, a cluster in memory, a store that
+ * survives restarts, workers that answer when they are told to, and a pass that recommends what the test
+ * says.
+ *
+ * It can die at any call that the engine makes (crash_in): from that call on nothing has any effect, as if
+ * the process had been killed; world_restart() then begins a new engine on what is left. */
+#ifndef TESTS_UNIT_ENGINE_WORLD_H
+#define TESTS_UNIT_ENGINE_WORLD_H
+
+#include "unit.h"
+
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORLD_HOSTS 6
+#define WORLD_VMS 40
+#define WORLD_TASKS 400
+#define WORLD_ORDERS 200
+#define WORLD_ACTIONS 2000
+#define WORLD_START 1000000
+
+struct world_vm {
+    char id[16];
+    int host; /* -1: not there */
+    double cpu, mem;
+    enum automation automation;
+    bool off;
+};
+
+struct world_task {
+    char name[32], uid[96];
+    int vm, to;
+    instant_s ends;
+    enum task_state state;
+    bool stuck; /* until it is cancelled */
+    bool forgotten;
+};
+
+struct world_move {
+    int vm, to;
+    unsigned priority;
+    unsigned depends_on; /* place in the script, from 1; 0: none */
+    unsigned group;
+};
+
+struct world {
+    instant_s now;
+    struct engine *engine;
+    struct engine_settings settings;
+    struct arena memory; /* of the store and of the scripts */
+
+    int n_hosts, n_vms;
+    enum host_state host_state[WORLD_HOSTS];
+    struct world_vm vms[WORLD_VMS];
+
+    struct world_move script[WORLD_VMS];
+    int n_script;
+    bool greedy; /* instead of the script: level the number of VMs */
+    double imbalance, target, hottest;
+    int passes, passes_mandatory_only;
+
+    struct action_record actions[WORLD_ACTIONS]; /* stored; by id - 1 */
+    struct action_record shadow[WORLD_ACTIONS];  /* before the transaction */
+    uint64_t n_actions, n_shadow;
+    int n_migrations, n_samples, n_passes;
+    struct migration_record migrations[WORLD_TASKS];
+    char frozen_note[40];
+    bool in_transaction, store_broken;
+    uint64_t last_pass;
+
+    uint64_t asked; /* 0: nothing is asked */
+    bool source_down, source_silent;
+    int n_asks;
+
+    struct order orders[WORLD_ORDERS];
+    int n_orders;
+    struct world_task tasks[WORLD_TASKS];
+    int n_tasks;
+    int starts[WORLD_VMS];      /* tasks begun, by VM */
+    int check_code, start_code; /* what the next ones answer */
+    bool start_lost;            /* the next start begins, and its answer gets lost */
+    bool tasks_fail, tasks_stick, cannot_cancel;
+    instant_s task_s;
+
+    bool dead;
+    int crash_in; /* calls until the process dies; 0: never */
+    bool crash_before_effect;
+    bool orders_survive; /* what the workers had been given was still carried out, and nobody heard the answer
+                          */
+    char events[64][24];
+    int n_events;
+};
+
+/* ---- the world as the tests see it ----------------------------------------------------------- */
+
+extern struct world *W; /* the one that is on; the pass has no other way to it */
+
+/* Hosts h0, h1, ... and VMs vm00, vm01, ..., all of them on h0. The engine is begun when the settings are
+ * made. */
+void world_init(struct world *w, int n_hosts, int n_vms);
+void world_begin_engine(void);
+void world_release(void);
+
+/* One second: the peer works, answers come, the clock ticks. */
+void world_second(void);
+void world_run(instant_s seconds);
+
+/* The process is killed, and another one begins. */
+void world_restart(void);
+
+/* The parts of a second, for tests that look between them. */
+void world_answer(void); /* what is asked of the source, unless that is silent */
+void world_work(void);   /* the workers' orders */
+struct order_result w_carry_out(const struct order *o);
+void w_tasks_go_on(void); /* the peer's own time: what began goes on, whether anybody watches or not */
+
+const struct action_record *world_action(uint64_t id);
+enum action_state world_state(uint64_t id); /* action_state_count: there is none */
+int world_apply(uint64_t id);
+int world_running(int host); /* moves at the peer now, at this host or (-1) in all */
+int w_count_events(const char *line);
+
+/* ---- between the files of the world ---------------------------------------------------------- */
+
+bool w_alive(void); /* counts a call; whether it has an effect */
+void w_host_id(int i, char ret[16]);
+struct store {
+    int unused; /* all of it is in the world */
+};
+extern const struct store_ops w_store_ops;
+
+#endif

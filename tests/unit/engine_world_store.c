@@ -1,0 +1,148 @@
+/* engine_world_store.c: the store port in memory. */
+#include "engine_world.h"
+
+/* ---- store ----------------------------------------------------------------------------------- */
+
+static struct action_record w_copy(const struct action_record *r)
+{
+    struct arena *a = &W->memory;
+    struct action_record c = *r;
+
+    c.uid = arena_strdup(a, r->uid);
+    c.vm = arena_strdup(a, r->vm);
+    c.from = arena_strdup(a, r->from);
+    c.to = arena_strdup(a, r->to);
+    c.host = arena_strdup(a, r->host);
+    c.rule = arena_strdup(a, r->rule);
+    c.text = arena_strdup(a, r->text);
+    c.approved_by = arena_strdup(a, r->approved_by);
+    c.task = arena_strdup(a, r->task);
+    c.why = arena_strdup(a, r->why);
+    uint64_t *deps = arena_array(a, uint64_t, r->n_depends_on + 1);
+    if (r->n_depends_on > 0)
+        memcpy(deps, r->depends_on, r->n_depends_on * sizeof *deps);
+    c.depends_on = deps;
+    return c;
+}
+
+static int w_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a,
+                  struct stored *ret, struct err *err)
+{
+    (void)s, (void)samples_since, (void)err;
+    *ret = (struct stored){.instance = "test", .last_action = W->n_actions, .last_pass = W->last_pass};
+    ret->actions = arena_array(a, struct action_record, W->n_actions + 1);
+    for (uint64_t i = 0; i < W->n_actions; i++) {
+        if (W->actions[i].id != 0 && (W->actions[i].ended == 0 || W->actions[i].ended >= since))
+            ret->actions[ret->n_actions++] = W->actions[i];
+    }
+    ret->migrations = W->migrations;
+    ret->n_migrations = (size_t)W->n_migrations;
+    ret->notes = arena_new(a, struct note);
+    if (W->frozen_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
+    return 0;
+}
+
+static int w_begin(struct store *s, struct err *err)
+{
+    (void)s;
+    if (W->store_broken)
+        return err_set(err, -EIO, "the disk is full");
+    assert_false(W->in_transaction);
+    W->in_transaction = true;
+    memcpy(W->shadow, W->actions, sizeof W->actions);
+    W->n_shadow = W->n_actions;
+    return 0;
+}
+
+static int w_commit(struct store *s, struct err *err)
+{
+    (void)s, (void)err;
+    assert_true(W->in_transaction);
+    W->in_transaction = false;
+    if (!w_alive()) {
+        memcpy(W->actions, W->shadow, sizeof W->actions);
+        W->n_actions = W->n_shadow;
+    }
+    return 0;
+}
+
+static void w_rollback(struct store *s)
+{
+    (void)s;
+    W->in_transaction = false;
+    memcpy(W->actions, W->shadow, sizeof W->actions);
+    W->n_actions = W->n_shadow;
+}
+
+static int w_put_action(struct store *s, const struct action_record *r, struct err *err)
+{
+    (void)s, (void)err;
+    assert_true(W->in_transaction && r->id > 0 && r->id <= WORLD_ACTIONS);
+    if (W->dead)
+        return 0;
+    W->actions[r->id - 1] = w_copy(r);
+    if (W->n_actions < r->id)
+        W->n_actions = r->id;
+    return 0;
+}
+
+static int w_put_migration(struct store *s, const struct migration_record *m, struct err *err)
+{
+    (void)s, (void)err;
+    if (W->dead)
+        return 0;
+    struct migration_record c = *m;
+
+    c.vm = arena_strdup(&W->memory, m->vm);
+    c.from = arena_strdup(&W->memory, m->from);
+    c.to = arena_strdup(&W->memory, m->to);
+    W->migrations[W->n_migrations++ % WORLD_TASKS] = c;
+    return 0;
+}
+
+static int w_put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
+{
+    (void)s, (void)samples, (void)err;
+    W->n_samples += (int)n;
+    return 0;
+}
+
+static int w_put_pass(struct store *s, const struct pass_record *pass, struct err *err)
+{
+    (void)s, (void)err;
+    assert_non_null(pass->snapshot);
+    assert_non_null(pass->plan);
+    if (!W->dead)
+        W->last_pass = pass->id;
+    W->n_passes++;
+    return 0;
+}
+
+static int w_put_note(struct store *s, const char *key, const char *value, struct err *err)
+{
+    (void)s, (void)err;
+    assert_string_equal(key, "frozen");
+    if (!W->dead)
+        (void)snprintf(W->frozen_note, sizeof W->frozen_note, "%s", value ? value : "");
+    return 0;
+}
+
+static int w_prune(struct store *s, const struct retention *keep, struct err *err)
+{
+    (void)s, (void)keep, (void)err;
+    return 0;
+}
+
+const struct store_ops w_store_ops = {
+    .load = w_load,
+    .begin = w_begin,
+    .commit = w_commit,
+    .rollback = w_rollback,
+    .put_action = w_put_action,
+    .put_migration = w_put_migration,
+    .put_samples = w_put_samples,
+    .put_pass = w_put_pass,
+    .put_note = w_put_note,
+    .prune = w_prune,
+};

@@ -1,0 +1,108 @@
+/* What a peer of the socket may say. */
+#include "unit.h"
+
+#include "daemon/request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *line;
+    int code;
+    enum request_kind kind;
+    const char *says; /* part of the sentence */
+} cases[] = {
+    {"{\"command\": \"status\"}", 0, REQUEST_STATUS, NULL},
+    {"{\"command\":\"apply\",\"ids\":[3,1]}", 0, REQUEST_APPLY, NULL},
+    {"{\"command\": \"history\", \"limit\": 5}", 0, REQUEST_HISTORY, NULL},
+    {"{\"command\": \"maintenance\", \"mode\": \"exit\", \"host\": \"esx1\"}", 0, REQUEST_MAINTENANCE, NULL},
+    {"", -EINVAL, 0, "not a JSON object"},
+    {"status", -EINVAL, 0, "not a JSON object"},
+    {"[]", -EINVAL, 0, "expected a JSON object"},
+    {"{}", -EINVAL, 0, "\"command\": missing"},
+    {"{\"command\": 7}", -EINVAL, 0, "\"command\": missing, or not a text"},
+    {"{\"command\": \"destroy\"}", -EINVAL, 0, "\"destroy\" is not a command"},
+    {"{\"command\": \"status\", \"command\": \"run\"}", -EINVAL, 0, "not a JSON object"},
+    {"{\"command\": \"status\"} {}", -EINVAL, 0, "not a JSON object"},
+    {"{\"command\": \"status\", \"ids\": [1]}", -EINVAL, 0, "\"ids\": not a field of \"status\""},
+    {"{\"command\": \"apply\"}", -EINVAL, 0, "\"ids\": missing in \"apply\""},
+    {"{\"command\": \"apply\", \"ids\": []}", -EINVAL, 0, "\"ids\": expected a list"},
+    {"{\"command\": \"apply\", \"ids\": [0]}", -EINVAL, 0, "element 0 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [1, -4]}", -EINVAL, 0, "element 1 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [1.5]}", -EINVAL, 0, "element 0 is not the number"},
+    {"{\"command\": \"apply\", \"ids\": [99999999999999999999]}", -EINVAL, 0, "not a JSON object"},
+    {"{\"command\": \"reject\", \"ids\": \"1\"}", -EINVAL, 0, "\"ids\": expected a list"},
+    {"{\"command\": \"history\", \"limit\": 0}", -EINVAL, 0, "\"limit\": expected"},
+    {"{\"command\": \"maintenance\", \"mode\": \"leave\", \"host\": \"esx1\"}", -EINVAL, 0,
+     "\"mode\": expected"},
+    {"{\"command\": \"maintenance\", \"mode\": \"enter\"}", -EINVAL, 0, "\"host\": missing"},
+    {"{\"command\": \"maintenance\", \"mode\": \"enter\", \"host\": \"\"}", -EINVAL, 0, "\"host\": expected"},
+    {"{\"command\": \"maintenance\", \"mode\": \"enter\", \"host\": \"a\\u0000b\"}", -EINVAL, 0,
+     "not a JSON"},
+    {"{\"command\": \"st\xff\"}", -EINVAL, 0, "not a JSON object"},
+};
+
+static void test_requests(void **state)
+{
+    struct request *q = calloc(1, sizeof *q);
+
+    (void)state;
+    assert_non_null(q);
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct err err = {0};
+
+        print_message("  %s\n", cases[i].line);
+        assert_int_equal(request_parse(cases[i].line, strlen(cases[i].line), q, &err), cases[i].code);
+        if (cases[i].code == 0)
+            assert_int_equal(q->kind, cases[i].kind);
+        else
+            assert_non_null(strstr(err.text, cases[i].says));
+    }
+    assert_int_equal(request_parse(cases[1].line, strlen(cases[1].line), q, NULL), 0);
+    assert_int_equal(q->n_ids, 2);
+    assert_int_equal(q->ids[0], 3);
+    assert_int_equal(request_parse(cases[3].line, strlen(cases[3].line), q, NULL), 0);
+    assert_string_equal(q->host, "esx1");
+    assert_false(q->enter);
+    free(q);
+}
+
+/* As deep, as long, as many as the line may be. */
+static void test_bounds(void **state)
+{
+    struct request *q = calloc(1, sizeof *q);
+    char *line = malloc(REQUEST_BYTES_MAX + 2);
+    struct err err;
+    size_t n;
+
+    (void)state;
+    assert_non_null(q);
+    assert_non_null(line);
+    memset(line, '[', REQUEST_BYTES_MAX + 1);
+    assert_int_equal(request_parse(line, REQUEST_BYTES_MAX, q, &err), -EINVAL);
+    assert_int_equal(request_parse(line, REQUEST_BYTES_MAX + 1, q, &err), -EINVAL);
+    n = (size_t)snprintf(line, REQUEST_BYTES_MAX, "{\"command\": \"apply\", \"ids\": [1");
+    for (int i = 0; i < REQUEST_IDS_MAX; i++) {
+        memcpy(line + n, ",1", 2);
+        n += 2;
+    }
+    memcpy(line + n, "]}", 2);
+    assert_int_equal(request_parse(line, n + 2, q, &err), -EINVAL); /* one too many */
+    memcpy(line + n - 2, "]}", 2);
+    assert_int_equal(request_parse(line, n, q, &err), 0);
+    assert_int_equal(q->n_ids, REQUEST_IDS_MAX);
+    free(line);
+    free(q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_bounds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
