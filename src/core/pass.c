@@ -212,7 +212,8 @@ static void balance_climb(struct pass *p)
             return;
         }
         uint32_t members = p->layout.unit_from[m.unit + 1] - p->layout.unit_from[m.unit];
-        if (!pass_take(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE, priority_at(p, imbalance)))
+        if (!pass_take(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE,
+                       priority_at(&p->layout, imbalance)))
             return;
         left -= left == UINT32_MAX ? 0 : members;
     }
