@@ -250,16 +250,21 @@ static void test_reasons(void **state)
     static const struct {
         uint32_t n;
         double after;
-        int64_t threshold;
+        int64_t threshold, moves_max;
+        bool looked;
         const char *expected; /* NULL: nothing to say */
     } cases[] = {
-        {0, 0.1, 3, "Nothing is recommended: the cluster is balanced well enough."},
-        {0, 0.3, 3,
-         "Nothing is recommended, though the target is not reached:\n  no_gain (1): it would not lower"},
-        {0, 0.3, 1, "Nothing is recommended: only mandatory moves are made."},
-        {2, 0.3, 1, "The target is not reached: only mandatory moves are made."},
-        {2, 0.3, 3, "The target is not reached:\n  no_gain (1): "},
-        {2, 0.1, 3, NULL},
+        {0, 0.1, 3, 0, true, "Nothing is recommended: the cluster is balanced well enough.\n"},
+        {0, 0.3, 3, 0, true,
+         "Nothing is recommended, though the target is not reached. What stood in the way"},
+        {0, 0.3, 3, 0, true, "looked at:\n  no_gain (1): it would not lower the imbalance\n"},
+        {0, 0.3, 3, 0, false,
+         "Nothing is recommended, though the target is not reached: there is no VM to move.\n"},
+        {0, 0.3, 1, 0, true, "though the target is not reached: only mandatory moves are made.\n"},
+        {2, 0.3, 1, 0, true, "The target is not reached: only mandatory moves are made.\n"},
+        {2, 0.3, 3, 1, true, "The target is not reached: the plan has as many moves as it may have.\n"},
+        {2, 0.3, 3, 2, true, "The target is not reached. What stood in the way of the moves looked at:\n"},
+        {2, 0.1, 3, 0, true, NULL},
     };
     struct arena a = {0};
     struct snapshot s;
@@ -273,6 +278,8 @@ static void test_reasons(void **state)
         plan.n_recommendations = cases[i].n;
         plan.after.imbalance = cases[i].after;
         plan.policy.migration_threshold = cases[i].threshold;
+        plan.policy.moves_max = cases[i].moves_max;
+        plan.stats.rejected[CHECK_NO_GAIN] = cases[i].looked;
         strbuf_init(&out, STRBUF_NO_LIMIT);
         render_plan_text(&plan, &out);
         if (cases[i].expected)
