@@ -82,6 +82,7 @@ struct sight {
     struct arena *arena;
     const char *cluster, *root_pool;
     const char *automation; /* the cluster's own, for people */
+    bool drs_moves;         /* vCenter's own DRS migrates without asking */
     bool overrides_count;   /* the cluster lets VMs have levels of their own */
     bool root_scales;
     double effective[RES_COUNT]; /* what the cluster says it has for VMs; UNKNOWN */

@@ -23,7 +23,7 @@ struct collector {
     enum stats stats;
     char cluster[128]; /* moref; "" until it was found */
     struct counters counters;
-    bool said_no_counters;
+    bool said_no_counters, said_drs;
     size_t said_unreadable, said_rules;
 };
 
@@ -219,6 +219,11 @@ static void say_what_is_missing(struct collector *c, const struct sight *s)
     if (s->rules_left_out > c->said_rules)
         log_warning("%s: %zu rules are left out, because no host of their groups is in the cluster: %s",
                     c->cfg->url, s->rules_left_out, s->rule_left_out);
+    if (s->drs_moves && !c->said_drs)
+        log_warning(
+            "%s: DRS of cluster %s is fully automated: it and Ballast may move the same VMs to and fro",
+            c->cfg->url, s->cluster);
+    c->said_drs = s->drs_moves;
     c->said_unreadable = s->unreadable;
     c->said_rules = s->rules_left_out;
 }

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define CLIENTS_MAX 64
-#define BACKLOG 16
+#define BACKLOG 128
 #define SLOW_S 30   /* to finish a request, or to take some of a reply */
 #define WAIT_S 3600 /* for a pass */
 #define USEC_PER_S ((uint64_t)1000000)
@@ -123,8 +123,12 @@ static bool flush(struct client *c)
 
 void client_reply(struct client *c, const struct strbuf *text)
 {
+    size_t len = text->len;
+
+    while (len > 0 && text->text[len - 1] == '\n') /* the end of the line is ours to set */
+        len--;
     c->ticket = 0;
-    strbuf_add(&c->out, text->text, text->len);
+    strbuf_add(&c->out, text->text, len);
     strbuf_puts(&c->out, "\n");
     allow(c, SLOW_S);
     listen_for(c); /* sent from the loop, so that the client is not dropped under its caller's hands */

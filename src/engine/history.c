@@ -133,6 +133,24 @@ static bool same_level(const struct sample *s, const double present[RES_COUNT])
     return true;
 }
 
+static double stable_s(const struct track *t, instant_s now, const double present[RES_COUNT])
+{
+    instant_s since = now;
+
+    for (size_t i = t->n; i > 0; i--) {
+        const struct sample *s = &t->items[i - 1];
+
+        if (s->time >= now)
+            continue;
+        if (s->time < now - HISTORY_LENGTH_S)
+            break;
+        if (!same_level(s, present))
+            return (double)(now - since);
+        since = s->time;
+    }
+    return now - since >= HISTORY_ENOUGH_S ? (double)(now - since) : UNKNOWN;
+}
+
 void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
                       struct demand_stats ret[WINDOW_COUNT][RES_COUNT], double *ret_stable_s)
 {
@@ -142,21 +160,7 @@ void history_describe(const struct history *h, const char *vm, instant_s now, co
         for (int r = 0; r < RES_COUNT; r++)
             ret[w][r] = describe_window(t, now - window_length_s[w], now, r, demand[r]);
     }
-    *ret_stable_s = UNKNOWN;
-    if (!t)
-        return;
-    for (size_t i = t->n; i > 0; i--) {
-        const struct sample *s = &t->items[i - 1];
-
-        if (s->time >= now)
-            continue;
-        if (s->time < now - HISTORY_LENGTH_S || !same_level(s, demand)) {
-            if (isnan(*ret_stable_s))
-                *ret_stable_s = 0; /* it has just changed */
-            return;
-        }
-        *ret_stable_s = (double)(now - s->time);
-    }
+    *ret_stable_s = t ? stable_s(t, now, demand) : UNKNOWN;
 }
 
 static bool keep_track(const char *key, void *value, void *ctx)

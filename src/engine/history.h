@@ -14,6 +14,7 @@
 
 #define HISTORY_LENGTH_S 3600
 #define HISTORY_SPACING_S 15
+#define HISTORY_ENOUGH_S 1800
 
 struct history;
 
@@ -25,7 +26,8 @@ bool history_add(struct history *h, const char *vm, instant_s time, const double
 
 /* Mean, population standard deviation, least and most of each window that ends now, and how long the recent
  * levels have lasted: back to the first sample that was away from the present level by more than a quarter of
- * it (and by more than a small absolute amount). UNKNOWN when nothing but the present is known. */
+ * it (and by more than a small absolute amount). A VM whose level has not changed since it was first seen,
+ * less than HISTORY_ENOUGH_S ago, has not been watched for long enough to say: UNKNOWN. */
 void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
                       struct demand_stats ret[WINDOW_COUNT][RES_COUNT], double *ret_stable_s);
 

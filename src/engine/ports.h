@@ -147,7 +147,8 @@ struct store_ops {
 
     int (*prune)(struct store *s, const struct retention *keep, struct err *err);
 
-    /* Actions that have ended, newest end first, at most limit. */
+    /* Actions that have ended, newest end first, at most limit; without the recommendations that expired,
+     * which are many and of which nothing came. */
     int (*list_ended)(struct store *s, unsigned limit, struct arena *a, struct action_record **ret,
                       size_t *ret_n, struct err *err);
 

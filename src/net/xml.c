@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <libxml/parser.h>
 #include <libxml/tree.h>
@@ -170,6 +171,26 @@ char *xml_text(const xml_node *node, struct arena *a)
 
     (void)copy_text(node, text, len + 1);
     return text;
+}
+
+void one_line(const char *text, char *ret, size_t size)
+{
+    size_t n = 0;
+
+    for (; text && *text && n + 1 < size; text++) {
+        bool blank = isspace((unsigned char)*text) || iscntrl((unsigned char)*text);
+        if (blank && (n == 0 || ret[n - 1] == ' '))
+            continue;
+        ret[n++] = blank ? ' ' : *text;
+    }
+    ret[n] = '\0';
+}
+
+void xml_line(const xml_node *node, char *ret, size_t size)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+
+    one_line(xml_text(node, &a), ret, size);
 }
 
 bool xml_text_is(const xml_node *node, const char *text)

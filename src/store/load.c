@@ -155,7 +155,8 @@ int store_list_ended(struct store *s, unsigned limit, struct arena *a, struct ac
                      size_t *ret_n, struct err *err)
 {
     const struct query q = {&table_actions, sizeof(struct action_record),
-                            " WHERE ended > 0 ORDER BY ended DESC, id DESC LIMIT ?", &(int64_t){limit}, 1};
+                            " WHERE ended > 0 AND state <> 'expired' ORDER BY ended DESC, id DESC LIMIT ?",
+                            &(int64_t){limit}, 1};
 
     struct rows found;
     int r = read_rows(s, &q, a, &found, err);

@@ -4,8 +4,8 @@
  *
  * It can die at any call that the engine makes (crash_in): from that call on nothing has any effect, as if
  * the process had been killed; world_restart() then begins a new engine on what is left. */
-#ifndef TESTS_UNIT_ENGINE_WORLD_H
-#define TESTS_UNIT_ENGINE_WORLD_H
+#ifndef BALLAST_TESTS_UNIT_ENGINE_WORLD_H
+#define BALLAST_TESTS_UNIT_ENGINE_WORLD_H
 
 #include "unit.h"
 

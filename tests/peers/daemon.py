@@ -1,0 +1,160 @@
+"""daemon.py: a ballastd for a test: its configuration, its life, and its two ways of being asked.
+
+    with Daemon(SIM, interval_s=5, automation="manual") as d:
+        d.start()
+        d.json("recommendations")           # `ballast ... --format json`
+        d.request({"command": "status"})    # a line on the socket
+        d.kill()                            # kill -9; start() begins again on the same store
+"""
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BALLAST = os.environ.get("BALLAST", "build/src/cli/ballast")
+BALLASTD = os.environ.get("BALLASTD", "build/src/daemon/ballastd")
+SIM = {"kind": "sim", "speed": 50}
+START_S = 20
+STOP_S = 20
+CALL_S = 60
+
+
+def yaml(value, indent=0):
+    lines = []
+    for key, v in value.items():
+        if isinstance(v, dict):
+            lines += [f"{' ' * indent}{key}:", yaml(v, indent + 2)]
+        else:
+            lines.append(f"{' ' * indent}{key}: {json.dumps(v)}")
+    return "\n".join(lines)
+
+
+def wait_for(what, condition, timeout=60, every=0.2):
+    """The first true value of the condition."""
+    deadline = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {timeout} s")
+        time.sleep(every)
+
+
+class Daemon:
+    def __init__(self, source, **settings):
+        self.dir = tempfile.TemporaryDirectory(prefix="ballast-daemon-")
+        self.folder = pathlib.Path(self.dir.name)
+        self.socket = str(self.folder / "run" / "ballastd.sock")
+        self.config = self.folder / "ballast.yaml"
+        self.log = self.folder / "log"
+        self.settings = {"cluster": "test", "state_dir": str(self.folder / "state"), "socket": self.socket, **settings,
+                         "source": source}
+        self.process = None
+        self.write()
+
+    def write(self, **changes):
+        self.settings.update(changes)
+        self.config.write_text(yaml(self.settings) + "\n")
+
+    def start(self):
+        self.process = subprocess.Popen([BALLASTD, "--config", str(self.config)], stdin=subprocess.DEVNULL,
+                                        stderr=open(self.log, "a"))
+
+        def answers():
+            if self.process.poll() is not None:
+                raise AssertionError(f"ballastd ended with {self.process.returncode}")
+            try:
+                return self.request({"command": "status"})["ok"]
+            except OSError:
+                return False
+
+        wait_for("the socket answers", answers, START_S, 0.05)
+        return self
+
+    def stop(self):
+        """SIGTERM; it must end by itself, soon, and well."""
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout=STOP_S)
+        self.process = None
+        assert code == 0, f"ballastd ended with {code}"
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(timeout=STOP_S)
+        self.process = None
+
+    def connect(self):
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(CALL_S)
+        s.connect(self.socket)
+        return s
+
+    def send(self, data):
+        """Bytes as they are; gives the answer's line, decoded, or None where the connection was closed."""
+        with self.connect() as s:
+            s.sendall(data)
+            return self.receive(s)
+
+    @staticmethod
+    def receive(s):
+        line = b""
+        while not line.endswith(b"\n"):
+            more = s.recv(65536)
+            if not more:
+                return None
+            line += more
+        return json.loads(line)
+
+    def request(self, what):
+        return self.send(json.dumps(what).encode() + b"\n")
+
+    def run(self, *args):
+        return subprocess.run([BALLAST, *map(str, args), "--socket", self.socket], capture_output=True, text=True,
+                              timeout=CALL_S)
+
+    def cli(self, *args, code=0):
+        done = self.run(*args)
+        assert done.returncode == code, f"{args}: exit {done.returncode}, {done.stdout}{done.stderr}"
+        return done.stdout if code == 0 else done.stderr
+
+    def json(self, *args):
+        return json.loads(self.cli(*args, "--format", "json"))
+
+    def status(self):
+        return self.json("status")
+
+    def actions(self, *states):
+        return [a for a in self.json("recommendations") if not states or a["state"] in states]
+
+    def placement(self):
+        return {v["id"]: v["host"] for v in self.json("vms")}
+
+    def imbalance(self):
+        p = self.status()["pass"]
+        return p["imbalance"], p["target"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        if kind:
+            print(f"--- ballastd's log\n{text}", file=sys.stderr)
+        self.dir.cleanup()
+        assert kind or not any(w in text for w in ("Sanitizer", "runtime error")), text
+
+
+def main(*tests):
+    for test in tests:
+        began = time.monotonic()
+        test()
+        print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""ballastd from outside, on the pretend cluster: levels of automation, restarts, the socket, wrong input."""
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import time
+
+from daemon import BALLAST, BALLASTD, SIM, Daemon, main, wait_for
+
+EAGER = {"interval_s": 5, "migration_threshold": 4, "cool_down_s": 60}
+
+
+def test_manual_moves_nothing_before_apply():
+    with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        wait_for("recommendations", lambda: d.actions("recommended"))
+        before = d.placement()
+        first = d.actions("recommended")
+        time.sleep(12)  # two passes and more
+        assert d.placement() == before
+        assert not d.actions("approved", "starting", "running", "verifying", "done")
+        again = {a["id"]: (a["vm"], a["to"]) for a in d.actions("recommended")}
+        for a in first:  # a number stands for the same move as long as it is recommended
+            assert again.get(a["id"], (a["vm"], a["to"])) == (a["vm"], a["to"])
+        chosen = next(a for a in d.actions("recommended") if not a["depends_on"])
+        text = d.cli("apply", chosen["id"])
+        assert chosen["vm_name"] in text
+        wait_for("the move", lambda: any(a["id"] == chosen["id"] for a in d.actions("done")))
+        assert d.placement()[chosen["vm"]] == chosen["to"]
+        assert d.json("history")[0]["id"] == chosen["id"]
+        # reject: it is not begun, and cannot be applied any more
+        d.cli("run")
+        left = d.actions("recommended")
+        if left:
+            d.cli("reject", left[0]["id"])
+            assert d.placement()[left[0]["vm"]] == left[0]["from"]
+            assert "rejected" in d.cli("apply", left[0]["id"], code=1)
+        assert "no recommendation 4711" in d.cli("apply", 4711, code=2)
+        d.cli("apply", "x", code=2)
+        d.stop()
+
+
+def test_full_reaches_its_target():
+    # nobody is short of anything on this cluster, so that evening it out is a matter of taste: cost_benefit would not
+    with Daemon(SIM, automation="full", cost_benefit=False, **EAGER).start() as d:
+        begun = wait_for("a pass", lambda: d.status()["pass"])
+        assert begun["imbalance"] > begun["target"]
+        wait_for("balance", lambda: d.imbalance()[0] <= d.imbalance()[1] and not d.actions(
+            "approved", "starting", "running", "verifying"), 90)
+        moved = [a["vm"] for a in d.actions("done") if a["action"] == "migrate"]
+        assert moved and len(moved) == len(set(moved)), moved
+        assert not d.actions("failed")
+        for a in d.actions("done"):
+            assert a["approved_by"] == "engine" and a["task"]
+        d.stop()
+
+
+def test_freeze_maintenance_and_reload():
+    with Daemon(SIM, automation="full", **EAGER).start() as d:
+        host = wait_for("hosts", lambda: d.run("hosts").returncode == 0 and d.json("hosts"))[1]["id"]
+        assert "frozen" in d.cli("freeze")
+        d.cli("maintenance", "enter", host)
+        time.sleep(6)
+        assert d.status()["frozen"] and not d.actions("starting", "running", "done")[len(d.actions("done")):]
+        d.cli("thaw")
+        wait_for("maintenance", lambda: {h["id"]: h["state"] for h in d.json("hosts")}[host] == "maintenance", 90)
+        assert host not in d.placement().values()
+        d.cli("maintenance", "exit", host)
+        wait_for("back", lambda: {h["id"]: h["state"] for h in d.json("hosts")}[host] == "on", 60)
+        assert "no host" in d.cli("maintenance", "enter", "nowhere", code=2)
+        # a reload takes what is right, and leaves what is wrong
+        d.write(automation="manual")
+        d.process.send_signal(signal.SIGHUP)
+        wait_for("the reload", lambda: d.status()["automation"] == "manual", 10)
+        d.write(automation="wild")
+        d.process.send_signal(signal.SIGHUP)
+        wait_for("the log", lambda: "not reloaded" in d.log.read_text(), 10)
+        assert d.status()["automation"] == "manual"
+        d.stop()
+
+
+def test_killed_and_back():
+    with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        wait_for("recommendations", lambda: d.actions("recommended"))
+        d.cli("reject", d.actions("recommended")[0]["id"])
+        d.cli("freeze")
+        rejected = d.actions("rejected")[0]["id"]
+        highest = max(a["id"] for a in d.actions())
+        d.kill()
+        assert os.path.exists(d.socket)  # stale
+        assert "cannot be reached" in d.cli("status", code=3)
+        d.start()
+        assert d.status()["frozen"]
+        assert rejected in [a["id"] for a in d.actions("rejected")]
+        d.cli("thaw")
+        d.cli("run")
+        assert all(a["id"] > highest or a["id"] <= highest and a["created"] for a in d.actions())
+        # the store and the socket are taken: a second one is refused, and the first one goes on
+        second = subprocess.run([BALLASTD, "--config", str(d.config)], capture_output=True, text=True, timeout=30)
+        assert second.returncode == 1, second
+        assert second.stderr.strip()
+        assert d.status()["cluster"] == "test"
+        d.stop()
+        assert not os.path.exists(d.socket)
+
+
+def test_snapshot_replays():
+    with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        wait_for("a pass", lambda: d.status()["pass"])
+        d.cli("run")
+        path = d.folder / "snapshot.json"
+        path.write_text(d.cli("snapshot"))
+        plan = subprocess.run([BALLAST, "plan", "--snapshot", str(path), "--config", str(d.config), "--format", "json"],
+                              capture_output=True, text=True, timeout=60)
+        assert plan.returncode == 0, plan.stderr
+        replayed = {(r["vm"], r["to"]) for r in json.loads(plan.stdout)["recommendations"]}
+        shown = {(a["vm"], a["to"]) for a in d.actions("recommended")}
+        assert replayed == shown, (replayed, shown)
+        for verb in ("status", "hosts", "vms", "pools", "recommendations", "history"):
+            assert d.cli(verb).strip()
+        d.stop()
+
+
+def test_socket_bears_anything():
+    with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        wait_for("a pass", lambda: d.status()["pass"])
+        mode = os.stat(d.socket).st_mode
+        assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o660, oct(mode)
+        assert stat.S_IMODE(os.stat(os.path.dirname(d.socket)).st_mode) == 0o755
+        for line in (b"\n", b"{}\n", b"[]\n", b"nonsense\n", b'{"command": "status"\n', b'{"command": 1}\n',
+                     b'{"command": "nothing"}\n', b'{"command": "apply"}\n', b'{"command": "apply", "ids": [-1]}\n',
+                     b'{"command": "status", "x": 1}\n', b"\xff\xfe\x00\n", b"[" * 60000 + b"\n"):
+            answer = d.send(line)
+            assert answer["ok"] is False and answer["code"] == 2 and answer["error"], (line[:40], answer)
+        with d.connect() as s:  # too long a line is answered and dropped
+            s.sendall(b"x" * 70000)
+            answer = d.receive(s)
+            assert answer["ok"] is False and "too long" in answer["error"]
+        with d.connect() as s:  # several on one connection, in one go, one cut in two
+            s.sendall(b'{"command": "status"}\n{"command": "hosts"}\n{"comm')
+            s.sendall(b'and": "vms"}\n')
+            lines = s.makefile()
+            assert "status" in json.loads(lines.readline())
+            assert "hosts" in json.loads(lines.readline())
+            assert "vms" in json.loads(lines.readline())
+        with d.connect() as s:  # one that hangs up while its pass is being made
+            s.sendall(b'{"command": "run"}\n')
+        crowd = [d.connect() for _ in range(80)]
+        time.sleep(0.5)
+        for s in crowd:
+            s.close()
+        wait_for("room again", lambda: d.request({"command": "status"})["ok"], 10)
+        with d.connect() as s:  # one that asks and does not listen
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            s.settimeout(2)
+            try:
+                for _ in range(2000):
+                    s.sendall(b'{"command": "snapshot"}\n' * 20)
+            except (socket.timeout, OSError):
+                pass
+            assert d.request({"command": "status"})["ok"]  # the others are served meanwhile
+        d.stop()
+
+
+def test_wrong_configuration():
+    with Daemon(SIM, automation="manual", **EAGER) as d:
+        good = d.config.read_text()
+        for line, expected in (("automation: wild", "automation"), ("intervall_s: 7", "intervall_s"),
+                               ("interval_s: -1", "interval_s"), ("source: 5", "source")):
+            key = line.split(":")[0]
+            text = "\n".join(x for x in good.splitlines() if not x.startswith(f"{key}:")
+                             and not (key == "source" and x.startswith("  ")))
+            d.config.write_text(text + "\n" + line + "\n")
+            done = subprocess.run([BALLASTD, "--config", str(d.config)], capture_output=True, text=True, timeout=30)
+            number = len(text.splitlines()) + 1
+            assert done.returncode == 2, done
+            assert done.stderr.startswith(f"{d.config}:{number}: "), done.stderr
+            assert expected in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
+        assert subprocess.run([BALLASTD, "--config", "/nowhere"], capture_output=True, timeout=30).returncode == 2
+        assert subprocess.run([BALLASTD, "--nonsense"], capture_output=True, timeout=30).returncode == 2
+        assert subprocess.run([BALLASTD, "--help"], capture_output=True, timeout=30).returncode == 0
+        d.config.write_text(good)
+        done = subprocess.run([BALLASTD, "--config", str(d.config), "--check"], capture_output=True, timeout=30)
+        assert done.returncode == 0, done
+
+
+def test_notifies_systemd():
+    """READY, RELOADING, STOPPING and the watchdog, to a socket of our own."""
+    with Daemon(SIM, automation="manual", **EAGER) as d:
+        path = str(d.folder / "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+            s.bind(path)
+            s.settimeout(20)
+            os.environ.update(NOTIFY_SOCKET=path, WATCHDOG_USEC="1000000")
+            try:
+                d.start()
+            finally:
+                del os.environ["NOTIFY_SOCKET"], os.environ["WATCHDOG_USEC"]
+
+            def until(word):
+                while True:
+                    text = s.recv(4096).decode()
+                    if word in text:
+                        return text
+
+            until("READY=1")
+            until("WATCHDOG=1")
+            d.process.send_signal(signal.SIGHUP)
+            assert "MONOTONIC_USEC=" in until("RELOADING=1")
+            until("READY=1")
+            d.process.send_signal(signal.SIGTERM)
+            until("STOPPING=1")
+            assert d.process.wait(timeout=20) == 0
+            d.process = None
+
+
+if __name__ == "__main__":
+    main(test_manual_moves_nothing_before_apply, test_full_reaches_its_target, test_freeze_maintenance_and_reload,
+         test_killed_and_back, test_snapshot_replays, test_socket_bears_anything, test_wrong_configuration,
+         test_notifies_systemd)
