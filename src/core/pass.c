@@ -156,15 +156,14 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
     return true;
 }
 
-/* 6 - ⌈I / (0.1 · √(2 / n))⌉, within 2 ... 5: a level carries out what is needed to reach its own target. A
- * move that is made because of an outlier, below the target, has the level's own priority: it is carried out
- * too. */
-static unsigned priority_at(const struct pass *p, double imbalance)
+/* 6 - ⌈I / (0.1 · √(2 / n))⌉, within 2 ... 5: what a level needs to reach its own target has at most its own
+ * number. A move that is made because of an outlier, below the target, has a higher one; it is in the plan
+ * all the same. */
+static unsigned priority_at(const struct layout *l, double imbalance)
 {
-    double unit = layout_target(p->layout.n_on, 4);
+    double unit = layout_target(l->n_on, 4);
     double priority = unit > 0 ? 6 - ceil(imbalance / unit) : 5;
 
-    priority = fmin(priority, (double)p->policy.migration_threshold);
     return priority < 2 ? 2 : priority > 5 ? 5 : (unsigned)priority;
 }
 
@@ -213,7 +212,8 @@ static void balance_climb(struct pass *p)
             return;
         }
         uint32_t members = p->layout.unit_from[m.unit + 1] - p->layout.unit_from[m.unit];
-        if (!pass_take(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE, priority_at(p, imbalance)))
+        if (!pass_take(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE,
+                       priority_at(&p->layout, imbalance)))
             return;
         left -= left == UINT32_MAX ? 0 : members;
     }

@@ -16,6 +16,7 @@
 #define MANDATORY 1
 #define IMBALANCED_PASSES_NEEDED 2
 #define EVENT_TEXT_MAX 512
+#define FAULTS_PUBLISHED_MAX 20 /* of one pass, as events */
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
@@ -238,16 +239,17 @@ static void take_recommendations(struct engine *e, const struct view *v, uint64_
 
 /* ---- automation ------------------------------------------------------------------------------ */
 
-/* Whether the engine may approve it without asking: level full, an important enough move, a VM that has no
- * wish of its own and did not fail just now. The cluster's level is the most that happens by itself; a VM set
- * to automatic in a manual cluster is still asked for. */
+/* Whether the engine may approve it without asking: level full, a VM that has no wish of its own and did not
+ * fail just now. The cluster's level is the most that happens by itself; a VM set to automatic in a manual
+ * cluster is still asked for. The threshold needs no second look: the pass stops where its level is content,
+ * so all that the plan holds is wanted, the moves off an outlier below the target (priority 4 or 5) too. */
 static bool may_approve(const struct engine *e, const struct snapshot *s, const struct action *x,
                         instant_s now)
 {
     const struct policy *p = &e->settings.policy;
 
     if (p->automation != AUTOMATION_FULL || e->frozen || x->r.kind != ACTION_MIGRATE ||
-        !(e->settings.deeds & (1u << DEED_MIGRATE)) || x->r.priority > (unsigned)p->migration_threshold)
+        !(e->settings.deeds & (1u << DEED_MIGRATE)))
         return false;
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
 
@@ -351,9 +353,29 @@ static void publish_pass(struct engine *e, const struct plan *plan, instant_s no
                    (unsigned long long)e->last_pass, plan->before.imbalance, plan->before.target,
                    plan->n_recommendations, plan->n_recommendations == 1 ? "" : "s", plan->after.imbalance);
     publish(e, &(struct event){.kind = EVENT_PASS_DONE, .time = now, .pass = e->last_pass, .text = text});
-    for (uint32_t i = 0; i < plan->n_faults; i++)
+}
+
+/* Only what the last pass did not find: a fault may stand for weeks, and status shows all of them. */
+static void publish_faults(struct engine *e, const struct plan *plan, const struct plan *last, instant_s now)
+{
+    struct idmap known = {0};
+    uint32_t n = 0;
+    char more[EVENT_TEXT_MAX];
+
+    for (uint32_t i = 0; last && i < last->n_faults; i++)
+        *idmap_slot(&known, last->faults[i].text) = e;
+    for (uint32_t i = 0; i < plan->n_faults; i++) {
+        if (idmap_get(&known, plan->faults[i].text) || n++ >= FAULTS_PUBLISHED_MAX)
+            continue;
         publish(e, &(struct event){
                        .kind = EVENT_FAULT, .time = now, .pass = e->last_pass, .text = plan->faults[i].text});
+    }
+    idmap_release(&known, NULL);
+    if (n <= FAULTS_PUBLISHED_MAX)
+        return;
+    (void)snprintf(more, sizeof more, "and %u more faults that were not there before",
+                   n - FAULTS_PUBLISHED_MAX);
+    publish(e, &(struct event){.kind = EVENT_FAULT, .time = now, .pass = e->last_pass, .text = more});
 }
 
 int decide(struct engine *e, const char *trigger, instant_s now, struct err *err)
@@ -364,8 +386,9 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
 
     if (r < 0)
         return err_widen(err, "the pass could not decide");
+    struct view *last = e->decided;
+
     v->references++;
-    view_unref(e->decided);
     e->decided = v;
     e->last_pass++;
     e->passes_here++;
@@ -380,6 +403,8 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
     uint64_t *number = arena_array(a, uint64_t, (size_t)highest + 1);
 
     publish_pass(e, &v->plan, now);
+    publish_faults(e, &v->plan, last ? &last->plan : NULL, now);
+    view_unref(last);
     take_recommendations(e, v, e->last_pass, a, number, now);
     approve_by_itself(e, v, number, a, now);
     store_pass(e, v, trigger, now);

@@ -29,7 +29,7 @@ def test_manual():
         wanted = {r['vm']: r['to'] for r in s.recommendations() if r['state'] == 'recommended'}
         done = s.ask('apply', *s.ids())
         check('apply', done.returncode == 0, done.stderr)
-        check('the moves end', wait_until(lambda: over(s), 30, every=1))
+        check('the moves end', wait_until(lambda: over(s), 30))
         check('all are done', set(states(s).values()) == {'done'}, str(states(s)))
         check('a pass now', s.ask('run').returncode == 0)
         where = s.hosts_of_vms()

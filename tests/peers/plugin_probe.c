@@ -23,6 +23,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,6 +296,7 @@ int main(int argc, char **argv)
             return 2;
         }
     }
+    (void)signal(SIGPIPE, SIG_IGN); /* as http.h asks */
     log_set_level(LOG_LEVEL_DEBUG);
     p.collects = collector_find(p.cfg.kind);
     p.acts = actuator_find(p.cfg.kind);

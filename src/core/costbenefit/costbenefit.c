@@ -8,7 +8,7 @@
 static const double within_interval[RES_COUNT] = {[RES_CPU] = 0.25, [RES_MEM] = 0.02};
 
 /* ... and the demand of all VMs of a host together drifts by this much of itself within the hour (root mean
- * square for 40 VMs: PlanetLab .16, Bitbrains .91). README.md tells how both were measured. */
+ * square for 40 VMs: PlanetLab .16, Bitbrains .94). README.md tells how both were measured. */
 static const double hourly_drift[RES_COUNT] = {[RES_CPU] = 0.20, [RES_MEM] = 0.05};
 
 /* A VM whose stable time nobody knows is taken to stay as it is for this part of the horizon. */

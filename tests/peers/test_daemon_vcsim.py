@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""ballastd against govmomi's vSphere simulator. Where VMs are is asked over a connection of the test's own, and what
+ballastd asks for is counted on the way."""
+import contextlib
+import statistics
+import sys
+import time
+
+import vcsim
+from daemon import Daemon, main, wait_for
+from relay import Relay
+
+HOST_MHZ = 2 * 2294
+HOT_MHZ, COLD_MHZ = 480, 100
+EAGER = {"interval_s": 5, "migration_threshold": 4, "cool_down_s": 600}
+BUSY = ("approved", "starting", "running", "verifying")
+
+
+@contextlib.contextmanager
+def lab(slow_ms=0, **settings):
+    """4 hosts, 48 VMs, those of the first host busy: (simulator, its client, relay, ballastd)."""
+    with vcsim.Vcsim(hosts=4, vms=48, slow_ms=slow_ms, tls=False) as sim:
+        api = sim.client()
+        heat(api)
+        with Relay(sim.url) as relay:
+            source = {"kind": "vsphere", "url": relay.url, "username": sim.username, "password_file": sim.password_file,
+                      "cluster": sorted(api.clusters())[0], "stats": "quick", "timeout_s": 10}
+            with Daemon(source, **{**EAGER, **settings}) as d:
+                yield sim, api, relay, d
+
+
+def heat(api):
+    where = api.placement()
+    hot = sorted(where.values())[0]
+    for vm, host in where.items():
+        api.set_load(vm, cpu_mhz=HOT_MHZ if host == hot else COLD_MHZ, active_mb=8, consumed_mb=16)
+
+
+def spread(api, load):
+    """Standard deviation of the hosts' CPU load, by where the simulator says that the VMs are."""
+    total = {host: 0 for host in api.hosts().values()}
+    for vm, host in api.placement().items():
+        total[host] += load[vm]
+    return statistics.pstdev(v / HOST_MHZ for v in total.values())
+
+
+def loads(api):
+    return {ref: int(v["summary.quickStats.overallCpuUsage"].text)
+            for ref, v in api.properties("VirtualMachine", "summary.quickStats.overallCpuUsage").items()}
+
+
+def moved(before, after):
+    return {vm for vm in before if before[vm] != after[vm]}
+
+
+def test_full_automation_reaches_the_target():
+    with lab(slow_ms=500, automation="full") as (_, api, relay, d):
+        before, load = api.placement(), loads(api)
+        unbalanced = spread(api, load)
+        d.start()
+        wait_for("a pass", lambda: d.status()["pass"], 30)
+        imbalance, target = d.imbalance()
+        assert imbalance > target
+        wait_for("balance", lambda: d.imbalance()[0] <= target and not d.actions(*BUSY), 120)
+        after = api.placement()
+        went = moved(before, after)
+        print(f"  {len(went)} VMs moved, the spread fell from {unbalanced:.3f} to {spread(api, load):.3f}")
+        assert went and spread(api, load) < unbalanced / 2
+        assert {vm for vm, n in relay.relocations.items() if n == 1} == went == set(relay.relocations)
+        done = {a["vm"]: a["to"] for a in d.actions("done")}
+        assert done == {vm: after[vm] for vm in went}
+        quiet = relay.counts["RelocateVM_Task"]
+        time.sleep(12)  # and it stays so
+        assert relay.counts["RelocateVM_Task"] == quiet and api.placement() == after
+        d.stop()
+        # log-outs are quick, and nothing was left behind
+        assert relay.counts["Login"] <= 6, relay.counts
+
+
+def test_manual_waits_for_apply():
+    with lab(automation="manual") as (_, api, relay, d):
+        before = api.placement()
+        d.start()
+        wait_for("recommendations", lambda: d.actions("recommended"), 30)
+        time.sleep(12)
+        assert api.placement() == before and not relay.relocations
+        chosen = next(a for a in d.actions("recommended") if not a["depends_on"])
+        d.cli("apply", chosen["id"])
+        wait_for("the move", lambda: any(a["id"] == chosen["id"] for a in d.actions("done")), 30)
+        assert api.host_of(chosen["vm"]) == chosen["to"]
+        assert moved(before, api.placement()) == {chosen["vm"]} == set(relay.relocations)
+        # one that vanishes between being seen and being moved
+        left = [a for a in d.actions("recommended") if not a["depends_on"]]
+        if left:
+            api.destroy(left[0]["vm"])
+            d.run("apply", left[0]["id"])  # it may have expired by now
+            wait_for("its end", lambda: not any(a["id"] == left[0]["id"] for a in d.actions("recommended", *BUSY)), 30)
+            assert left[0]["vm"] not in relay.relocations
+            assert d.status()["source"]["state"] == "up"
+        d.stop()
+
+
+def test_killed_in_mid_migration():
+    with lab(slow_ms=6000, automation="full") as (_, api, relay, d):
+        before = api.placement()
+        d.start()
+        running = wait_for("a migration", lambda: [a for a in d.actions("running") if a["task"]], 60)
+        tasks = {a["id"]: a["task"] for a in running}
+        time.sleep(1)
+        d.kill()
+        seen = dict(relay.relocations)
+        assert seen
+        time.sleep(2)
+        d.start()
+        for a in d.actions(*BUSY, "done"):  # the same tasks are followed
+            if a["id"] in tasks:
+                assert a["task"] == tasks[a["id"]], (a, tasks)
+        wait_for("the moves", lambda: all(any(x["id"] == i for x in d.actions("done")) for i in tasks), 60)
+        for a in d.actions("done"):
+            assert api.host_of(a["vm"]) == a["to"]
+        wait_for("rest", lambda: not d.actions(*BUSY) and d.imbalance()[0] <= d.imbalance()[1], 180)
+        assert all(n == 1 for n in relay.relocations.values()), relay.relocations  # nothing was moved twice
+        assert moved(before, api.placement()) == set(relay.relocations)
+        d.stop()
+
+
+def test_stopped_in_mid_migration():
+    with lab(slow_ms=6000, automation="full") as (_, api, relay, d):
+        d.start()
+        wait_for("a migration", lambda: [a for a in d.actions("running") if a["task"]], 60)
+        began = time.monotonic()
+        d.stop()  # does not wait for it
+        assert time.monotonic() - began < 12
+        assert "under way" in d.log.read_text()
+        d.start()
+        wait_for("its end", lambda: d.actions("done"), 60)
+        assert all(n == 1 for n in relay.relocations.values()), relay.relocations
+        d.stop()
+
+
+def test_session_expires():
+    with lab(slow_ms=300, automation="full") as (_, api, relay, d):
+        d.start()
+        wait_for("a move", lambda: d.actions("done"), 60)
+        logins = relay.counts["Login"]
+        relay.forget_sessions()
+        wait_for("another login", lambda: relay.counts["Login"] > logins, 30)
+        wait_for("balance", lambda: d.imbalance()[0] <= d.imbalance()[1] and not d.actions(*BUSY), 120)
+        assert d.status()["source"]["state"] == "up"
+        assert all(n == 1 for n in relay.relocations.values()), relay.relocations
+        assert not d.actions("failed")
+        d.stop()
+
+
+def test_source_goes_and_comes_back():
+    with lab(automation="manual") as (sim, api, relay, d):
+        d.start()
+        wait_for("a pass", lambda: d.status()["pass"], 30)
+        sim.stop()
+        lost = wait_for("the loss is seen", lambda: d.status()["source"]["state"] == "lost" and d.status(), 30)
+        assert lost["source"]["error"] and lost["source"]["since"]
+        last = lost["pass"]["id"]
+        assert d.cli("run", code=1)
+        time.sleep(6)
+        assert d.status()["pass"]["id"] == last  # nothing is decided on old data
+        sim.start()
+        heat(sim.client())
+        wait_for("recovery", lambda: d.status()["source"]["state"] == "up" and d.status()["pass"]["id"] > last, 90)
+        d.stop()
+
+
+def test_wrong_password_and_certificate():
+    with vcsim.Vcsim(hosts=2, vms=4) as sim:
+        source = {"kind": "vsphere", "url": sim.url, "username": sim.username, "password_file": sim.password_file,
+                  "cluster": "DC0_C0", "ca_file": sim.ca_file, "stats": "quick", "timeout_s": 10}
+        with Daemon(source, **EAGER) as d:
+            wrong = d.folder / "wrong"
+            wrong.write_text("not-it-7f3a\n")
+            wrong.chmod(0o600)
+            d.write(source={**source, "password_file": str(wrong)})
+            d.start()
+            status = wait_for("the refusal", lambda: d.status()["source"]["state"] == "lost" and d.status(), 30)
+            assert not status["pass"] and status["source"]["error"]
+            assert "not-it-7f3a" not in d.log.read_text() + str(status)
+            assert "not seen yet" in d.cli("hosts", code=1)
+            d.stop()
+            d.write(source={k: v for k, v in source.items() if k != "ca_file"})
+            d.start()
+            status = wait_for("the certificate", lambda: d.status()["source"]["state"] == "lost" and d.status(), 30)
+            assert "certificate" in status["source"]["error"].lower(), status["source"]
+            d.stop()
+            d.write(source={**{k: v for k, v in source.items() if k != "ca_file"}, "tls_verify": False})
+            d.start()
+            wait_for("a pass", lambda: d.status()["pass"], 30)
+            assert "CERTIFICATES ARE NOT VERIFIED" in d.log.read_text()  # said loudly
+            d.stop()
+
+
+if __name__ == "__main__":
+    tests = [t for name, t in sorted(globals().items()) if name.startswith("test_") and sys.argv[1:] in ([], [name])]
+    vcsim.main(lambda: main(*tests))
