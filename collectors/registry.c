@@ -1,12 +1,14 @@
 #include "collectors/registry.h"
 
 #include "collectors/file/file.h"
+#include "collectors/sim/sim.h"
 #include "collectors/vsphere/vsphere.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static const struct collector_ops *const all[] = {&file_collector, &vsphere_collector, NULL};
+static const struct collector_ops *const all[] = {&file_collector, &pretend_collector, &vsphere_collector,
+                                                  NULL};
 
 const struct collector_ops *const *collectors_all(void)
 {

@@ -53,14 +53,6 @@ static void look_begin(void *ctx)
     l->found = false;
 }
 
-static void copy_prop(const struct vsphere_object *o, const char *path, char *ret, size_t size)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    const char *text = xml_text(vsphere_prop(o, path), &a);
-
-    (void)snprintf(ret, size, "%s", text ? text : "");
-}
-
 static void look_task(struct looker *l, const struct vsphere_object *o)
 {
     struct vsphere_task t;
@@ -85,10 +77,10 @@ static int look_object(void *ctx, const struct vsphere_object *o, struct err *er
     if (strcmp(o->value, l->id) != 0)
         return 0;
     l->found = true;
-    copy_prop(o, "name", e->name, sizeof e->name);
+    xml_line(vsphere_prop(o, "name"), e->name, sizeof e->name);
     if (!e->name[0])
         (void)snprintf(e->name, sizeof e->name, "%s", l->id);
-    copy_prop(o, "runtime.host", e->host, sizeof e->host);
+    xml_line(vsphere_prop(o, "runtime.host"), e->host, sizeof e->host);
     e->powered_on = xml_text_is(vsphere_prop(o, "runtime.powerState"), "poweredOn");
     e->standby = xml_text_is(vsphere_prop(o, "runtime.powerState"), "standBy") ||
                  xml_text_is(vsphere_prop(o, "runtime.standbyMode"), "in");

@@ -82,6 +82,7 @@ struct sight {
     struct arena *arena;
     const char *cluster, *root_pool;
     const char *automation; /* the cluster's own, for people */
+    bool drs_moves;         /* vCenter's own DRS migrates without asking */
     bool overrides_count;   /* the cluster lets VMs have levels of their own */
     bool root_scales;
     double effective[RES_COUNT]; /* what the cluster says it has for VMs; UNKNOWN */
@@ -94,7 +95,9 @@ struct sight {
     struct vsphere_task *tasks; /* those that are queued or running */
     size_t n_hosts, n_vms, n_pools, n_rules, n_groups, n_overrides, n_tasks;
     size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_groups, cap_overrides, cap_tasks;
-    size_t unreadable; /* properties that the peer would not give us */
+    size_t unreadable;         /* properties that the peer would not give us */
+    size_t rules_left_out;     /* rules that keep VMs on hosts of which none is there */
+    const char *rule_left_out; /* one of them */
 };
 
 void sight_init(struct sight *s, struct arena *a);

@@ -94,6 +94,7 @@ void sight_config(struct sight *s, const xml_node *config)
         read_override(s, n, true);
     s->overrides_count = !own_levels || xml_bool(own_levels);
     s->root_scales = xml_text_is(xml_child(drs, "scaleDescendantsShares"), "scaleCpuAndMemoryShares");
+    s->drs_moves = xml_bool(xml_child(drs, "enabled")) && behavior && strcmp(behavior, "fullyAutomated") == 0;
     if (!drs)
         return;
     if (!xml_bool(xml_child(drs, "enabled")))

@@ -404,8 +404,8 @@ static void map_group_rule(struct map *m, const struct sight_rule *from, const c
     if (!host_group || vms.n == 0)
         return;
     if (hosts.n == 0) {
-        log_warning("rule %s is left out: no host of the cluster is in its group %s",
-                    from->name ? from->name : id, host_group);
+        m->s->rules_left_out++;
+        m->s->rule_left_out = from->name ? from->name : id;
         return;
     }
     struct seen_rule *r = add_rule(m, from, kind, id);

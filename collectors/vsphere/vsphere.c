@@ -23,8 +23,8 @@ struct collector {
     enum stats stats;
     char cluster[128]; /* moref; "" until it was found */
     struct counters counters;
-    bool said_no_counters;
-    size_t said_unreadable;
+    bool said_no_counters, said_drs;
+    size_t said_unreadable, said_rules;
 };
 
 static int create(const struct source_config *cfg, struct collector **ret, struct err *err)
@@ -210,12 +210,22 @@ static int measure(struct collector *c, struct sight *s, struct err *err)
     return 0;
 }
 
-static void say_unreadable(struct collector *c, const struct sight *s)
+/* Said when it gets worse, not at every pass. */
+static void say_what_is_missing(struct collector *c, const struct sight *s)
 {
     if (s->unreadable > c->said_unreadable)
         log_warning("%s: %s may not read %zu properties: what they say is treated as not known", c->cfg->url,
                     c->cfg->username, s->unreadable);
+    if (s->rules_left_out > c->said_rules)
+        log_warning("%s: %zu rules are left out, because no host of their groups is in the cluster: %s",
+                    c->cfg->url, s->rules_left_out, s->rule_left_out);
+    if (s->drs_moves && !c->said_drs)
+        log_warning(
+            "%s: DRS of cluster %s is fully automated: it and Ballast may move the same VMs to and fro",
+            c->cfg->url, s->cluster);
+    c->said_drs = s->drs_moves;
     c->said_unreadable = s->unreadable;
+    c->said_rules = s->rules_left_out;
 }
 
 static int collect(struct collector *c, struct arena *a, struct inventory *ret, struct err *err)
@@ -236,7 +246,7 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
     r = sight_map(&s, &inv, err);
     if (r < 0)
         return err_widen(err, "%s", c->cfg->url);
-    say_unreadable(c, &s);
+    say_what_is_missing(c, &s);
     inv.time = (instant_s)time(NULL);
     *ret = inv;
     return 0;

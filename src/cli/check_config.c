@@ -14,16 +14,16 @@ static void put_json(const char *path, const struct config *c, struct strbuf *ou
 {
     struct json_writer w;
 
-    json_writer_init(&w, out);
-    json_begin(&w, NULL, JSON_OBJECT, JSON_LINES);
-    json_text(&w, "file", path);
-    json_bool(&w, "ok", true);
-    json_text(&w, "cluster", c->cluster);
-    json_begin(&w, "warnings", JSON_ARRAY, JSON_LINES);
+    jw_init(&w, out);
+    jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
+    jw_text(&w, "file", path);
+    jw_bool(&w, "ok", true);
+    jw_text(&w, "cluster", c->cluster);
+    jw_begin(&w, "warnings", JW_ARRAY, JW_LINES);
     for (size_t i = 0; i < c->n_warnings; i++)
-        json_text(&w, NULL, c->warnings[i]);
-    json_end(&w);
-    json_end(&w);
+        jw_text(&w, NULL, c->warnings[i]);
+    jw_end(&w);
+    jw_end(&w);
 }
 
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)

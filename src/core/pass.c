@@ -155,7 +155,9 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
     return true;
 }
 
-/* 6 - ⌈I / (0.1 · √(2 / n))⌉, within 2 ... 5: a level carries out what is needed to reach its own target. */
+/* 6 - ⌈I / (0.1 · √(2 / n))⌉, within 2 ... 5: what a level needs to reach its own target has at most its own
+ * number. A move that is made because of an outlier, below the target, has a higher one; it is in the plan
+ * all the same. */
 static unsigned priority_at(const struct layout *l, double imbalance)
 {
     double unit = layout_target(l->n_on, 4);
@@ -180,31 +182,39 @@ static enum reason balance_reason(const struct pass *p, const struct move *m)
     return fall[RES_MEM] > fall[RES_CPU] ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
 }
 
-static void balance_climb(struct pass *p)
+/* Whether there is anything left to even out. */
+static bool is_balanced(const struct pass *p, double imbalance)
 {
     double target = layout_target(p->layout.n_on, p->policy.migration_threshold);
-    int64_t moves = 0;
+
+    return imbalance <= target && !layout_has_outlier(&p->layout, p->policy.migration_threshold);
+}
+
+static void balance_climb(struct pass *p)
+{
+    uint32_t left = p->policy.moves_max > 0 ? (uint32_t)p->policy.moves_max : UINT32_MAX;
 
     p->end = CHECK_MANDATORY_ONLY;
     if (p->policy.migration_threshold == 1 || !p->policy.optional_moves)
         return;
     for (;;) {
         double imbalance = layout_imbalance(&p->layout);
-        p->end = imbalance <= target                                       ? CHECK_TARGET_REACHED
-                 : p->policy.moves_max > 0 && moves >= p->policy.moves_max ? CHECK_MOVES_MAX
-                                                                           : CHECK_NONE;
+        bool balanced = is_balanced(p, imbalance);
+        p->end = balanced ? CHECK_TARGET_REACHED : left == 0 ? CHECK_MOVES_MAX : CHECK_NONE;
         if (p->end != CHECK_NONE)
             return;
+        p->climb.judge.vms_left = left;
         struct move m = climb_step(&p->climb);
         if (m.unit == IX_NONE) {
             if (climb_lower_goodness(&p->climb))
                 continue;
             return;
         }
+        uint32_t members = p->layout.unit_from[m.unit + 1] - p->layout.unit_from[m.unit];
         if (!pass_take(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE,
                        priority_at(&p->layout, imbalance)))
             return;
-        moves++;
+        left -= left == UINT32_MAX ? 0 : members;
     }
 }
 

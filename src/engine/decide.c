@@ -239,16 +239,17 @@ static void take_recommendations(struct engine *e, const struct view *v, uint64_
 
 /* ---- automation ------------------------------------------------------------------------------ */
 
-/* Whether the engine may approve it without asking: level full, an important enough move, a VM that has no
- * wish of its own and did not fail just now. The cluster's level is the most that happens by itself; a VM set
- * to automatic in a manual cluster is still asked for. */
+/* Whether the engine may approve it without asking: level full, a VM that has no wish of its own and did not
+ * fail just now. The cluster's level is the most that happens by itself; a VM set to automatic in a manual
+ * cluster is still asked for. The threshold needs no second look: the pass stops where its level is content,
+ * so all that the plan holds is wanted, the moves off an outlier below the target (priority 4 or 5) too. */
 static bool may_approve(const struct engine *e, const struct snapshot *s, const struct action *x,
                         instant_s now)
 {
     const struct policy *p = &e->settings.policy;
 
     if (p->automation != AUTOMATION_FULL || e->frozen || x->r.kind != ACTION_MIGRATE ||
-        !(e->settings.deeds & (1u << DEED_MIGRATE)) || x->r.priority > (unsigned)p->migration_threshold)
+        !(e->settings.deeds & (1u << DEED_MIGRATE)))
         return false;
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
 

@@ -182,7 +182,7 @@ static int check_window(const struct place *at, enum window w, enum resource r, 
     if (s->min <= s->mean + slack && s->mean <= s->max + slack)
         return 0;
     (void)snprintf(field, sizeof field, "windows/%s/%s/mean", window_word[w], res_word[r]);
-    return place_error(at, field, "%.12g is outside of min and max, expected %.12g to %.12g", s->mean, s->min,
+    return place_error(at, field, "%.12g, expected it between min (%.12g) and max (%.12g)", s->mean, s->min,
                        s->max);
 }
 

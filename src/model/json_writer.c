@@ -11,7 +11,7 @@
 #define WHOLE_MOST 1e15 /* whole numbers below it are exact, and readable without an exponent */
 #define REPLACEMENT "\xef\xbf\xbd"
 
-void json_writer_init(struct json_writer *w, struct strbuf *out)
+void jw_init(struct json_writer *w, struct strbuf *out)
 {
     *w = (struct json_writer){.out = out};
 }
@@ -91,44 +91,43 @@ static void put_string(struct strbuf *out, const char *text)
 static void begin_value(struct json_writer *w, const char *key)
 {
     if (w->depth > 0) {
-        bool lines = w->open[w->depth - 1].layout == JSON_LINES;
+        bool lines = w->open[w->depth - 1].layout == JW_LINES;
         if (!w->open[w->depth - 1].empty)
             strbuf_puts(w->out, lines ? "," : ", ");
         w->open[w->depth - 1].empty = false;
         if (lines)
             new_line(w);
     }
-    assert(!key == (w->depth == 0 || w->open[w->depth - 1].container == JSON_ARRAY));
+    assert(!key == (w->depth == 0 || w->open[w->depth - 1].container == JW_ARRAY));
     if (key) {
         put_string(w->out, key);
         strbuf_puts(w->out, ": ");
     }
 }
 
-void json_begin(struct json_writer *w, const char *key, enum json_container container,
-                enum json_layout layout)
+void jw_begin(struct json_writer *w, const char *key, enum jw_container container, enum jw_layout layout)
 {
-    assert(w->depth < JSON_DEPTH_MAX);
+    assert(w->depth < JW_DEPTH_MAX);
     begin_value(w, key);
-    strbuf_puts(w->out, container == JSON_OBJECT ? "{" : "[");
+    strbuf_puts(w->out, container == JW_OBJECT ? "{" : "[");
     w->open[w->depth].container = container;
     w->open[w->depth].layout = layout;
     w->open[w->depth].empty = true;
     w->depth++;
 }
 
-void json_end(struct json_writer *w)
+void jw_end(struct json_writer *w)
 {
     assert(w->depth > 0);
     w->depth--;
-    if (w->open[w->depth].layout == JSON_LINES && !w->open[w->depth].empty)
+    if (w->open[w->depth].layout == JW_LINES && !w->open[w->depth].empty)
         new_line(w);
-    strbuf_puts(w->out, w->open[w->depth].container == JSON_OBJECT ? "}" : "]");
+    strbuf_puts(w->out, w->open[w->depth].container == JW_OBJECT ? "}" : "]");
     if (w->depth == 0)
         strbuf_puts(w->out, "\n");
 }
 
-void json_text(struct json_writer *w, const char *key, const char *value)
+void jw_text(struct json_writer *w, const char *key, const char *value)
 {
     begin_value(w, key);
     if (value)
@@ -137,7 +136,7 @@ void json_text(struct json_writer *w, const char *key, const char *value)
         strbuf_puts(w->out, "null");
 }
 
-void json_bool(struct json_writer *w, const char *key, bool value)
+void jw_bool(struct json_writer *w, const char *key, bool value)
 {
     begin_value(w, key);
     strbuf_puts(w->out, value ? "true" : "false");
@@ -158,16 +157,10 @@ static void put_int(struct strbuf *out, int64_t value)
     strbuf_add(out, at, (size_t)(text + sizeof text - at));
 }
 
-void json_int(struct json_writer *w, const char *key, int64_t value)
+void jw_int(struct json_writer *w, const char *key, int64_t value)
 {
     begin_value(w, key);
     put_int(w->out, value);
-}
-
-void json_null(struct json_writer *w, const char *key)
-{
-    begin_value(w, key);
-    strbuf_puts(w->out, "null");
 }
 
 /* Most of a snapshot is whole numbers and tenths, and there are millions of them. A quotient of two whole
@@ -192,7 +185,7 @@ static bool put_simple(struct strbuf *out, double value)
     return true;
 }
 
-void json_exact(struct json_writer *w, const char *key, double value)
+void jw_exact(struct json_writer *w, const char *key, double value)
 {
     char text[32];
 
@@ -211,7 +204,7 @@ void json_exact(struct json_writer *w, const char *key, double value)
     strbuf_puts(w->out, text);
 }
 
-void json_figure(struct json_writer *w, const char *key, double value)
+void jw_figure(struct json_writer *w, const char *key, double value)
 {
     begin_value(w, key);
     if (!isfinite(value))

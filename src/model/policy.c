@@ -270,9 +270,13 @@ void policy_default(struct policy *ret)
         (void)set(ret, &settings[i], settings[i].fallback, NULL); /* a test sets each to its fallback */
 }
 
+#define WHOLE_MOST 1e15 /* written without an exponent below it */
+
 /* The shortest of the forms that reads back as the same number. */
 static const char *number_text(double v, struct arena *a)
 {
+    if (v == floor(v) && fabs(v) < WHOLE_MOST)
+        return arena_printf(a, "%.0f", v);
     for (int digits = 12; digits < 17; digits++) {
         const char *text = arena_printf(a, "%.*g", digits, v);
         if (strtod(text, NULL) == v)

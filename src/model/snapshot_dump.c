@@ -19,33 +19,33 @@ static void write_instant(struct json_writer *w, const char *key, instant_s t)
 {
     char text[RFC3339_MAX];
 
-    json_text(w, key, rfc3339_format(t, text));
+    jw_text(w, key, rfc3339_format(t, text));
 }
 
 static void write_ids(struct json_writer *w, const char *key, const struct ids *ids)
 {
-    json_begin(w, key, JSON_ARRAY, JSON_INLINE);
+    jw_begin(w, key, JW_ARRAY, JW_INLINE);
     for (uint32_t i = 0; i < ids->n; i++)
-        json_text(w, NULL, ids->items[i]);
-    json_end(w);
+        jw_text(w, NULL, ids->items[i]);
+    jw_end(w);
 }
 
 static void write_labels(struct json_writer *w, const char *key, const struct labels *l)
 {
-    json_begin(w, key, JSON_OBJECT, JSON_INLINE);
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
     for (uint32_t i = 0; i < l->n; i++)
-        json_text(w, l->items[i].key, l->items[i].value);
-    json_end(w);
+        jw_text(w, l->items[i].key, l->items[i].value);
+    jw_end(w);
 }
 
 static void write_wake(struct json_writer *w, const char *key, unsigned methods)
 {
-    json_begin(w, key, JSON_ARRAY, JSON_INLINE);
+    jw_begin(w, key, JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n_wake_words; i++) {
         if (methods & wake_words[i].bit)
-            json_text(w, NULL, wake_words[i].word);
+            jw_text(w, NULL, wake_words[i].word);
     }
-    json_end(w);
+    jw_end(w);
 }
 
 static bool is_known(const struct field *f, const void *from)
@@ -87,23 +87,23 @@ static void write_field(struct json_writer *w, const struct field *f, const void
 
     switch (f->type) {
     case FIELD_TEXT:
-        json_text(w, f->name, *(const char *const *)p);
+        jw_text(w, f->name, *(const char *const *)p);
         break;
     case FIELD_NUMBER:
     case FIELD_LIMIT: /* NO_LIMIT is not finite: null */
-        json_exact(w, f->name, *(const double *)p);
+        jw_exact(w, f->name, *(const double *)p);
         break;
     case FIELD_COUNT:
-        json_int(w, f->name, *(const uint32_t *)p);
+        jw_int(w, f->name, *(const uint32_t *)p);
         break;
     case FIELD_BOOL:
-        json_bool(w, f->name, *(const bool *)p);
+        jw_bool(w, f->name, *(const bool *)p);
         break;
     case FIELD_INSTANT:
         write_instant(w, f->name, *(const instant_s *)p);
         break;
     case FIELD_WORD:
-        json_text(w, f->name, f->words->name(*(const int *)p));
+        jw_text(w, f->name, f->words->name(*(const int *)p));
         break;
     case FIELD_IDS:
         write_ids(w, f->name, p);
@@ -115,9 +115,9 @@ static void write_field(struct json_writer *w, const struct field *f, const void
         write_wake(w, f->name, *(const unsigned *)p);
         break;
     case FIELD_OBJECT:
-        json_begin(w, f->name, JSON_OBJECT, JSON_INLINE);
+        jw_begin(w, f->name, JW_OBJECT, JW_INLINE);
         write_fields(w, f->inner, from);
-        json_end(w);
+        jw_end(w);
         break;
     case FIELD_SKIPPED:
         break;
@@ -135,9 +135,9 @@ static void write_fields(struct json_writer *w, const struct schema *schema, con
 
 static void write_object(struct json_writer *w, const struct schema *schema, const void *from)
 {
-    json_begin(w, NULL, JSON_OBJECT, JSON_INLINE);
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
     write_fields(w, schema, from);
-    json_end(w);
+    jw_end(w);
 }
 
 static const char *host_id(const struct snapshot *s, uint32_t ix)
@@ -166,18 +166,18 @@ static struct ids ids_of(struct dump *d, const struct span *span, uint32_t from,
 
 static void dump_hosts(struct dump *d)
 {
-    json_begin(&d->w, "hosts", JSON_ARRAY, JSON_LINES);
+    jw_begin(&d->w, "hosts", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_hosts; i++) {
         const struct host *h = &d->s->hosts[i];
         struct seen_host seen = {.is = h->is, .agents_required = ids_of(d, &h->agents_required, 0, vm_id)};
         write_object(&d->w, &schema_host, &seen);
     }
-    json_end(&d->w);
+    jw_end(&d->w);
 }
 
 static void dump_vms(struct dump *d)
 {
-    json_begin(&d->w, "vms", JSON_ARRAY, JSON_LINES);
+    jw_begin(&d->w, "vms", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_vms; i++) {
         const struct vm *v = &d->s->vms[i];
         struct seen_vm seen = {
@@ -190,23 +190,23 @@ static void dump_vms(struct dump *d)
         };
         write_object(&d->w, &schema_vm, &seen);
     }
-    json_end(&d->w);
+    jw_end(&d->w);
 }
 
 static void dump_pools(struct dump *d)
 {
-    json_begin(&d->w, "pools", JSON_ARRAY, JSON_LINES);
+    jw_begin(&d->w, "pools", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_pools; i++) {
         const struct pool *p = &d->s->pools[i];
         struct seen_pool seen = {.is = p->is, .parent = pool_id(d->s, p->parent)};
         write_object(&d->w, &schema_pool, &seen);
     }
-    json_end(&d->w);
+    jw_end(&d->w);
 }
 
 static void dump_rules(struct dump *d)
 {
-    json_begin(&d->w, "rules", JSON_ARRAY, JSON_LINES);
+    jw_begin(&d->w, "rules", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_rules; i++) {
         const struct rule *r = &d->s->rules[i];
         struct seen_rule seen = {
@@ -216,28 +216,28 @@ static void dump_rules(struct dump *d)
         };
         write_object(&d->w, &schema_rule, &seen);
     }
-    json_end(&d->w);
+    jw_end(&d->w);
 }
 
 static void dump_actions(struct dump *d)
 {
     const struct snapshot *s = d->s;
 
-    json_begin(&d->w, "migrations", JSON_ARRAY, JSON_LINES);
+    jw_begin(&d->w, "migrations", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_migrations; i++) {
         const struct migration *m = &s->migrations[i];
         struct seen_migration seen = {vm_id(s, m->vm), host_id(s, m->from), host_id(s, m->to), m->started};
         write_object(&d->w, &schema_migration, &seen);
     }
-    json_end(&d->w);
-    json_begin(&d->w, "pending", JSON_ARRAY, JSON_LINES);
+    jw_end(&d->w);
+    jw_begin(&d->w, "pending", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_pending; i++) {
         const struct pending *p = &s->pending[i];
         struct seen_pending seen = {p->action, vm_id(s, p->vm), host_id(s, p->from), host_id(s, p->to),
                                     host_id(s, p->host)};
         write_object(&d->w, &schema_pending, &seen);
     }
-    json_end(&d->w);
+    jw_end(&d->w);
 }
 
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)
@@ -245,10 +245,10 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     struct dump d = {.s = s};
 
     d.ids = arena_array(&d.scratch, const char *, (size_t)s->n_hosts + s->n_vms);
-    json_writer_init(&d.w, out);
-    json_begin(&d.w, NULL, JSON_OBJECT, JSON_LINES);
-    json_text(&d.w, "format", SNAPSHOT_FORMAT);
-    json_text(&d.w, "cluster", s->cluster);
+    jw_init(&d.w, out);
+    jw_begin(&d.w, NULL, JW_OBJECT, JW_LINES);
+    jw_text(&d.w, "format", SNAPSHOT_FORMAT);
+    jw_text(&d.w, "cluster", s->cluster);
     write_instant(&d.w, "time", s->time);
     dump_hosts(&d);
     dump_vms(&d);
@@ -256,9 +256,9 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_rules(&d);
     dump_actions(&d);
     struct inventory top = {.ha = s->ha, .ha_failover_hosts = ids_of(&d, &s->ha_failover_hosts, 0, host_id)};
-    json_begin(&d.w, "ha", JSON_OBJECT, JSON_INLINE);
+    jw_begin(&d.w, "ha", JW_OBJECT, JW_INLINE);
     write_fields(&d.w, &schema_ha, &top);
-    json_end(&d.w);
-    json_end(&d.w);
+    jw_end(&d.w);
+    jw_end(&d.w);
     arena_release(&d.scratch);
 }

@@ -55,6 +55,6 @@ int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struc
     int r = load(path, a, ret, unknown, err);
 
     if (r < 0)
-        (void)err_widen(err, "%s", strcmp(path, "-") == 0 ? "<stdin>" : path);
+        (void)err_widen(err, "%s", path);
     return r;
 }

@@ -79,46 +79,16 @@ static int watch(void *ctx, curl_off_t dl_total, curl_off_t dl, curl_off_t ul_to
     return !s->parting && s->options.stop && atomic_load(s->options.stop);
 }
 
-int http_session_new(const struct http_options *options, struct http_session **ret, struct err *err)
-{
-    (void)pthread_once(&curl_once, curl_set_up);
-    struct http_session *s = calloc(1, sizeof *s);
-
-    if (s)
-        s->easy = curl_easy_init();
-    if (!s || !s->easy) {
-        free(s);
-        return err_set(err, -ENOMEM, "out of memory");
-    }
-    s->options = *options;
-    *ret = s;
-    return 0;
-}
-
-void http_session_free(struct http_session *s)
-{
-    if (!s)
-        return;
-    curl_easy_cleanup(s->easy);
-    free(s);
-}
-
-void http_forget(struct http_session *s)
-{
-    (void)curl_easy_setopt(s->easy, CURLOPT_COOKIELIST, "ALL");
-}
-
-/* Everything that holds for each request alike. curl_easy_reset() keeps the connection and the cookies. */
+/* What holds for each request alike. */
 static void set_session(struct http_session *s)
 {
     CURL *c = s->easy;
 
-    curl_easy_reset(c);
     (void)curl_easy_setopt(c, CURLOPT_ERRORBUFFER, s->detail);
     (void)curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-    (void)curl_easy_setopt(c, CURLOPT_PROXY,
-                           ""); /* what the environment says is not for a management network */
+    /* none, whatever the environment says: that is not about the management network */
+    (void)curl_easy_setopt(c, CURLOPT_PROXY, "");
     (void)curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(c, CURLOPT_COOKIEFILE, "");
     (void)curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "gzip");
@@ -136,6 +106,36 @@ static void set_session(struct http_session *s)
     (void)curl_easy_setopt(c, CURLOPT_XFERINFODATA, s);
 }
 
+int http_session_new(const struct http_options *options, struct http_session **ret, struct err *err)
+{
+    (void)pthread_once(&curl_once, curl_set_up);
+    struct http_session *s = calloc(1, sizeof *s);
+
+    if (s)
+        s->easy = curl_easy_init();
+    if (!s || !s->easy) {
+        free(s);
+        return err_set(err, -ENOMEM, "out of memory");
+    }
+    s->options = *options;
+    set_session(s);
+    *ret = s;
+    return 0;
+}
+
+void http_session_free(struct http_session *s)
+{
+    if (!s)
+        return;
+    curl_easy_cleanup(s->easy);
+    free(s);
+}
+
+void http_forget(struct http_session *s)
+{
+    (void)curl_easy_setopt(s->easy, CURLOPT_COOKIELIST, "ALL");
+}
+
 static struct curl_slist *set_request(struct http_session *s, const struct http_request *q, int64_t left_ms)
 {
     CURL *c = s->easy;
@@ -147,6 +147,7 @@ static struct curl_slist *set_request(struct http_session *s, const struct http_
     (void)curl_easy_setopt(c, CURLOPT_URL, q->url);
     (void)curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
     if (strcmp(q->method, "GET") == 0) {
+        (void)curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, NULL);
         (void)curl_easy_setopt(c, CURLOPT_HTTPGET, 1L);
     } else {
         (void)curl_easy_setopt(c, CURLOPT_POST, 1L);
@@ -213,12 +214,12 @@ int http_send(struct http_session *s, const struct http_request *q, struct http_
     s->into = &body;
     s->parting = q->parting;
     s->detail[0] = '\0';
-    set_session(s);
     struct curl_slist *headers = set_request(s, q, left_ms);
     CURLcode code = curl_easy_perform(s->easy);
 
+    (void)curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, NULL); /* both are gone soon */
+    (void)curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, NULL);
     curl_slist_free_all(headers);
-    (void)curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, NULL); /* the caller's, and gone soon */
     s->into = NULL;
     if (code == CURLE_OK) {
         ret->body = body;

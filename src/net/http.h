@@ -4,6 +4,8 @@
  * Every request has a deadline and a largest answer, and ends early when *stop becomes true. What a peer
  * could do to us is refused: no redirects, no proxies, no other schemes, no answer without end.
  *
+ * The program ignores SIGPIPE: a peer that hangs up while it is written to is an error here, not a signal.
+ *
  * Errors are whole sentences that begin with the URL. Credentials travel in headers and bodies only, never in
  * a URL, so that no error and no log line can hold them; http_url_check() refuses "https://user:pass@host".
  */

@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,27 +47,13 @@ void soap_put_text(struct strbuf *b, const char *name, const char *text)
     strbuf_printf(b, "</%s>", name);
 }
 
-/* Text of a peer for a person: one line, bounded, printable. */
-static void one_line(const char *text, char *ret, size_t size)
-{
-    size_t n = 0;
-
-    for (; text && *text && n + 1 < size; text++) {
-        bool blank = isspace((unsigned char)*text) || iscntrl((unsigned char)*text);
-        if (blank && (n == 0 || ret[n - 1] == ' '))
-            continue;
-        ret[n++] = blank ? ' ' : *text;
-    }
-    ret[n] = '\0';
-}
-
 static void read_fault(const xml_node *node, struct soap_fault *ret)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     const xml_node *detail = xml_first(xml_child(node, "detail"));
 
     *ret = (struct soap_fault){.present = true};
-    one_line(xml_text(xml_child(node, "faultstring"), &a), ret->text, sizeof ret->text);
+    xml_line(xml_child(node, "faultstring"), ret->text, sizeof ret->text);
     if (!detail)
         return;
     const char *type = xml_type(detail, &a);
@@ -76,7 +61,7 @@ static void read_fault(const xml_node *node, struct soap_fault *ret)
     size_t len = strlen(ret->type);
     if (!type && len > 5 && strcmp(ret->type + len - 5, "Fault") == 0)
         ret->type[len - 5] = '\0'; /* "InvalidLoginFault" carries an InvalidLogin */
-    one_line(xml_text(xml_child(detail, "obj"), &a), ret->object, sizeof ret->object);
+    xml_line(xml_child(detail, "obj"), ret->object, sizeof ret->object);
 }
 
 int soap_parse(const char *text, size_t len, struct soap_answer *ret, struct err *err)

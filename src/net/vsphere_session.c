@@ -167,14 +167,6 @@ static int exchange(struct vsphere *v, const char *method, const struct strbuf *
     return r;
 }
 
-static void copy_child(const xml_node *node, const char *path, char *ret, size_t size)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    const char *text = xml_text(xml_child(node, path), &a);
-
-    (void)snprintf(ret, size, "%s", text ? text : "");
-}
-
 /* The newest version that both sides know: from 7.0 on nothing is used that 7.0 has not. */
 static void choose_version(struct vsphere *v)
 {
@@ -185,6 +177,8 @@ static void choose_version(struct vsphere *v)
         return;
     if (major >= 7)
         (void)snprintf(v->action, sizeof v->action, "urn:vim25/7.0");
+    else if (major == 6 && minor > 7) /* of clouds, between 6.7 and 7.0 */
+        (void)snprintf(v->action, sizeof v->action, "urn:vim25/6.7");
     else
         (void)snprintf(v->action, sizeof v->action, "urn:vim25/%u.%u", major, minor);
 }
@@ -204,13 +198,13 @@ static int read_content(struct vsphere *v, struct err *err)
     if (r < 0)
         return r;
     const xml_node *n = xml_child(answer.payload, "returnval");
-    copy_child(n, "rootFolder", c.root_folder, sizeof c.root_folder);
-    copy_child(n, "propertyCollector", c.property_collector, sizeof c.property_collector);
-    copy_child(n, "sessionManager", c.session_manager, sizeof c.session_manager);
-    copy_child(n, "perfManager", c.perf_manager, sizeof c.perf_manager);
-    copy_child(n, "eventManager", c.event_manager, sizeof c.event_manager);
-    copy_child(n, "about/apiVersion", c.api_version, sizeof c.api_version);
-    copy_child(n, "about/apiType", api_type, sizeof api_type);
+    xml_line(xml_child(n, "rootFolder"), c.root_folder, sizeof c.root_folder);
+    xml_line(xml_child(n, "propertyCollector"), c.property_collector, sizeof c.property_collector);
+    xml_line(xml_child(n, "sessionManager"), c.session_manager, sizeof c.session_manager);
+    xml_line(xml_child(n, "perfManager"), c.perf_manager, sizeof c.perf_manager);
+    xml_line(xml_child(n, "eventManager"), c.event_manager, sizeof c.event_manager);
+    xml_line(xml_child(n, "about/apiVersion"), c.api_version, sizeof c.api_version);
+    xml_line(xml_child(n, "about/apiType"), api_type, sizeof api_type);
     c.is_vcenter = strcmp(api_type, "VirtualCenter") == 0;
     if (!c.root_folder[0] || !c.property_collector[0] || !c.session_manager[0])
         return err_set(err, -EPROTO,

@@ -32,21 +32,13 @@ static const struct {
     {"error", VSPHERE_TASK_ERROR},
 };
 
-static void copy(const xml_node *node, char *ret, size_t size)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    const char *text = xml_text(node, &a);
-
-    (void)snprintf(ret, size, "%s", text ? text : "");
-}
-
 static void read_error(const xml_node *error, struct vsphere_task *t)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     const char *type = xml_type(xml_child(error, "fault"), &a);
 
     (void)snprintf(t->error_type, sizeof t->error_type, "%s", type ? type : "");
-    copy(xml_child(error, "localizedMessage"), t->error_text, sizeof t->error_text);
+    xml_line(xml_child(error, "localizedMessage"), t->error_text, sizeof t->error_text);
 }
 
 int vsphere_task_read(const xml_node *info, struct vsphere_task *ret, struct err *err)
@@ -69,8 +61,8 @@ int vsphere_task_read(const xml_node *info, struct vsphere_task *ret, struct err
         t.percent = (int)percent;
     t.cancelable = xml_bool(xml_child(info, "cancelable"));
     (void)xml_int(xml_child(info, "eventChainId"), &t.chain);
-    copy(xml_child(info, "entity"), t.entity, sizeof t.entity);
-    copy(xml_child(info, "startTime"), t.started, sizeof t.started);
+    xml_line(xml_child(info, "entity"), t.entity, sizeof t.entity);
+    xml_line(xml_child(info, "startTime"), t.started, sizeof t.started);
     if (t.state == VSPHERE_TASK_ERROR)
         read_error(xml_child(info, "error"), &t);
     *ret = t;

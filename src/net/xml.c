@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <libxml/parser.h>
 #include <libxml/tree.h>
@@ -46,9 +47,10 @@ int xml_parse(const char *text, size_t len, xml_doc **ret, struct err *err)
         return err_set(err, -ENOMEM, "out of memory");
     parser->sax->internalSubset = refuse_dtd;
     /* Without XML_PARSE_HUGE libxml2 itself bounds depth (256) and the length of a text. */
-    xmlDoc *doc = xmlCtxtReadMemory(parser, text, (int)len, NULL, NULL,
-                                    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
-                                        XML_PARSE_NOBLANKS | XML_PARSE_COMPACT);
+    /* Peers send UTF-8. Whatever else the document claims to be would only bring converters into play. */
+    xmlDoc *doc = xmlCtxtReadMemory(parser, text, (int)len, NULL, "UTF-8",
+                                    XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOERROR |
+                                        XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS | XML_PARSE_COMPACT);
     int r = 0;
 
     if (!doc || parser->_private || !xmlDocGetRootElement(doc)) {
@@ -169,6 +171,26 @@ char *xml_text(const xml_node *node, struct arena *a)
 
     (void)copy_text(node, text, len + 1);
     return text;
+}
+
+void one_line(const char *text, char *ret, size_t size)
+{
+    size_t n = 0;
+
+    for (; text && *text && n + 1 < size; text++) {
+        bool blank = isspace((unsigned char)*text) || iscntrl((unsigned char)*text);
+        if (blank && (n == 0 || ret[n - 1] == ' '))
+            continue;
+        ret[n++] = blank ? ' ' : *text;
+    }
+    ret[n] = '\0';
+}
+
+void xml_line(const xml_node *node, char *ret, size_t size)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+
+    one_line(xml_text(node, &a), ret, size);
 }
 
 bool xml_text_is(const xml_node *node, const char *text)

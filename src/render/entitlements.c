@@ -15,11 +15,11 @@ static const char *node_id(const struct snapshot *s, const struct divvy_node *n)
 static void put_triple(struct json_writer *w, const char *key, double reservation, double limit,
                        double shares)
 {
-    json_begin(w, key, JSON_OBJECT, JSON_INLINE);
-    json_figure(w, "reservation", reservation);
-    json_figure(w, "limit", limit);
-    json_figure(w, "shares", shares);
-    json_end(w);
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    jw_figure(w, "reservation", reservation);
+    jw_figure(w, "limit", limit);
+    jw_figure(w, "shares", shares);
+    jw_end(w);
 }
 
 void render_entitlements_json(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
@@ -27,29 +27,29 @@ void render_entitlements_json(const struct snapshot *snap, const struct divvy_tr
 {
     struct json_writer w;
 
-    json_writer_init(&w, out);
-    json_begin(&w, NULL, JSON_OBJECT, JSON_LINES);
-    json_text(&w, "format", "ballast-entitlements/1");
+    jw_init(&w, out);
+    jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
+    jw_text(&w, "format", "ballast-entitlements/1");
     for (int r = 0; r < RES_COUNT; r++) {
         if (!trees[r])
             continue;
-        json_begin(&w, res_word[r], JSON_ARRAY, JSON_LINES);
+        jw_begin(&w, res_word[r], JW_ARRAY, JW_LINES);
         for (uint32_t i = 0; i < trees[r]->n; i++) {
             const struct divvy_node *n = &trees[r]->nodes[i];
-            json_begin(&w, NULL, JSON_OBJECT, JSON_INLINE);
-            json_text(&w, "kind", n->kind == DIVVY_VM ? "vm" : "pool");
-            json_text(&w, "id", node_id(snap, n));
-            json_text(&w, "parent", n->parent == IX_NONE ? NULL : node_id(snap, &trees[r]->nodes[n->parent]));
-            json_int(&w, "depth", n->depth);
+            jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+            jw_text(&w, "kind", n->kind == DIVVY_VM ? "vm" : "pool");
+            jw_text(&w, "id", node_id(snap, n));
+            jw_text(&w, "parent", n->parent == IX_NONE ? NULL : node_id(snap, &trees[r]->nodes[n->parent]));
+            jw_int(&w, "depth", n->depth);
             put_triple(&w, "set", n->set.reservation, n->set.limit, n->set.shares);
-            json_figure(&w, "demand", n->demand);
+            jw_figure(&w, "demand", n->demand);
             put_triple(&w, "divvied", n->divvied.reservation, n->divvied.limit, n->divvied.shares);
-            json_figure(&w, "entitlement", n->entitlement);
-            json_end(&w);
+            jw_figure(&w, "entitlement", n->entitlement);
+            jw_end(&w);
         }
-        json_end(&w);
+        jw_end(&w);
     }
-    json_end(&w);
+    jw_end(&w);
 }
 
 static const char *node_label(const struct snapshot *s, const struct divvy_node *n, struct arena *a)

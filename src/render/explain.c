@@ -5,40 +5,40 @@
 static void put_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT])
 {
     if (isnan(amount[RES_CPU]) && isnan(amount[RES_MEM])) {
-        json_null(w, key);
+        jw_text(w, key, NULL);
         return;
     }
-    json_begin(w, key, JSON_OBJECT, JSON_INLINE);
-    json_figure(w, "cpu_mhz_s", amount[RES_CPU]);
-    json_figure(w, "mem_mb_s", amount[RES_MEM]);
-    json_end(w);
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    jw_figure(w, "cpu_mhz_s", amount[RES_CPU]);
+    jw_figure(w, "mem_mb_s", amount[RES_MEM]);
+    jw_end(w);
 }
 
 void render_explain_json(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
 {
     struct json_writer w;
 
-    json_writer_init(&w, out);
-    json_begin(&w, NULL, JSON_OBJECT, JSON_LINES);
-    json_text(&w, "format", "ballast-explain/1");
-    json_text(&w, "vm", ref_vm_id(snap, e->vm));
-    json_text(&w, "host", ref_host_id(snap, snap->vms[e->vm].host));
-    json_text(&w, "summary", e->summary);
-    json_begin(&w, "candidates", JSON_ARRAY, JSON_LINES);
+    jw_init(&w, out);
+    jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
+    jw_text(&w, "format", "ballast-explain/1");
+    jw_text(&w, "vm", ref_vm_id(snap, e->vm));
+    jw_text(&w, "host", ref_host_id(snap, snap->vms[e->vm].host));
+    jw_text(&w, "summary", e->summary);
+    jw_begin(&w, "candidates", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < e->n; i++) {
         const struct candidate *c = &e->candidates[i];
-        json_begin(&w, NULL, JSON_OBJECT, JSON_INLINE);
-        json_text(&w, "host", ref_host_id(snap, c->host));
-        json_text(&w, "verdict", verdict_name(c->verdict));
-        json_text(&w, "check", check_name(c->check));
-        json_text(&w, "text", c->text);
-        json_figure(&w, "imbalance_after", c->imbalance_after);
+        jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(&w, "host", ref_host_id(snap, c->host));
+        jw_text(&w, "verdict", verdict_name(c->verdict));
+        jw_text(&w, "check", check_name(c->check));
+        jw_text(&w, "text", c->text);
+        jw_figure(&w, "imbalance_after", c->imbalance_after);
         put_amount(&w, "cost", c->cost);
         put_amount(&w, "benefit", c->benefit);
-        json_end(&w);
+        jw_end(&w);
     }
-    json_end(&w);
-    json_end(&w);
+    jw_end(&w);
+    jw_end(&w);
 }
 
 void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)

@@ -5,38 +5,38 @@
 
 static void put_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT])
 {
-    json_begin(w, key, JSON_OBJECT, JSON_INLINE);
-    json_figure(w, "cpu_mhz_s", amount[RES_CPU]);
-    json_figure(w, "mem_mb_s", amount[RES_MEM]);
-    json_end(w);
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    jw_figure(w, "cpu_mhz_s", amount[RES_CPU]);
+    jw_figure(w, "mem_mb_s", amount[RES_MEM]);
+    jw_end(w);
 }
 
 static void put_metrics(struct json_writer *w, const char *key, const struct snapshot *s,
                         const struct metrics *m)
 {
-    json_begin(w, key, JSON_OBJECT, JSON_LINES);
-    json_figure(w, "imbalance", m->imbalance);
-    json_figure(w, "imbalance_cpu", m->imbalance_of[RES_CPU]);
-    json_figure(w, "imbalance_mem", m->imbalance_of[RES_MEM]);
-    json_figure(w, "weight_cpu", m->weight[RES_CPU]);
-    json_figure(w, "weight_mem", m->weight[RES_MEM]);
-    json_figure(w, "target", m->target);
-    json_begin(w, "dpm", JSON_OBJECT, JSON_INLINE);
-    json_figure(w, "cpu_high", m->dpm_high[RES_CPU]);
-    json_figure(w, "cpu_low", m->dpm_low[RES_CPU]);
-    json_figure(w, "mem_high", m->dpm_high[RES_MEM]);
-    json_figure(w, "mem_low", m->dpm_low[RES_MEM]);
-    json_end(w);
-    json_begin(w, "hosts", JSON_ARRAY, JSON_LINES);
+    jw_begin(w, key, JW_OBJECT, JW_LINES);
+    jw_figure(w, "imbalance", m->imbalance);
+    jw_figure(w, "imbalance_cpu", m->imbalance_of[RES_CPU]);
+    jw_figure(w, "imbalance_mem", m->imbalance_of[RES_MEM]);
+    jw_figure(w, "weight_cpu", m->weight[RES_CPU]);
+    jw_figure(w, "weight_mem", m->weight[RES_MEM]);
+    jw_figure(w, "target", m->target);
+    jw_begin(w, "dpm", JW_OBJECT, JW_INLINE);
+    jw_figure(w, "cpu_high", m->dpm_high[RES_CPU]);
+    jw_figure(w, "cpu_low", m->dpm_low[RES_CPU]);
+    jw_figure(w, "mem_high", m->dpm_high[RES_MEM]);
+    jw_figure(w, "mem_low", m->dpm_low[RES_MEM]);
+    jw_end(w);
+    jw_begin(w, "hosts", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < m->n_hosts; i++) {
-        json_begin(w, NULL, JSON_OBJECT, JSON_INLINE);
-        json_text(w, "id", ref_host_id(s, m->hosts[i].host));
-        json_figure(w, "cpu", m->hosts[i].n[RES_CPU]);
-        json_figure(w, "mem", m->hosts[i].n[RES_MEM]);
-        json_end(w);
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "id", ref_host_id(s, m->hosts[i].host));
+        jw_figure(w, "cpu", m->hosts[i].n[RES_CPU]);
+        jw_figure(w, "mem", m->hosts[i].n[RES_MEM]);
+        jw_end(w);
     }
-    json_end(w);
-    json_end(w);
+    jw_end(w);
+    jw_end(w);
 }
 
 void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,
@@ -44,85 +44,85 @@ void render_recommendation(struct json_writer *w, const char *key, const struct 
 {
     const struct snapshot *s = plan->snap;
 
-    json_begin(w, key, JSON_OBJECT, JSON_INLINE);
-    json_int(w, "id", r->id);
-    json_text(w, "action", action_kind_name(r->action));
-    json_int(w, "priority", r->priority);
-    json_text(w, "vm", ref_vm_id(s, r->vm));
-    json_text(w, "from", ref_host_id(s, r->from));
-    json_text(w, "to", ref_host_id(s, r->to));
-    json_text(w, "host", ref_host_id(s, r->host));
-    json_text(w, "reason", reason_name(r->reason));
-    json_text(w, "rule", ref_rule_id(s, r->rule));
-    json_text(w, "text", r->text);
-    json_begin(w, "depends_on", JSON_ARRAY, JSON_INLINE);
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    jw_int(w, "id", r->id);
+    jw_text(w, "action", action_kind_name(r->action));
+    jw_int(w, "priority", r->priority);
+    jw_text(w, "vm", ref_vm_id(s, r->vm));
+    jw_text(w, "from", ref_host_id(s, r->from));
+    jw_text(w, "to", ref_host_id(s, r->to));
+    jw_text(w, "host", ref_host_id(s, r->host));
+    jw_text(w, "reason", reason_name(r->reason));
+    jw_text(w, "rule", ref_rule_id(s, r->rule));
+    jw_text(w, "text", r->text);
+    jw_begin(w, "depends_on", JW_ARRAY, JW_INLINE);
     for (uint32_t i = 0; i < r->n_depends_on; i++)
-        json_int(w, NULL, r->depends_on[i]);
-    json_end(w);
+        jw_int(w, NULL, r->depends_on[i]);
+    jw_end(w);
     if (r->group == 0)
-        json_null(w, "group");
+        jw_text(w, "group", NULL);
     else
-        json_int(w, "group", r->group);
-    json_figure(w, "imbalance_after", r->imbalance_after);
+        jw_int(w, "group", r->group);
+    jw_figure(w, "imbalance_after", r->imbalance_after);
     put_amount(w, "cost", r->cost);
     put_amount(w, "benefit", r->benefit);
-    json_figure(w, "duration_s", r->duration_s);
-    json_end(w);
+    jw_figure(w, "duration_s", r->duration_s);
+    jw_end(w);
 }
 
 static void put_alloc(struct json_writer *w, const char *key, const struct alloc *a)
 {
-    json_begin(w, key, JSON_OBJECT, JSON_INLINE);
-    json_figure(w, "reservation", a->reservation);
-    json_figure(w, "limit", a->limit);
-    json_figure(w, "shares", a->shares);
-    json_end(w);
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    jw_figure(w, "reservation", a->reservation);
+    jw_figure(w, "limit", a->limit);
+    jw_figure(w, "shares", a->shares);
+    jw_end(w);
 }
 
 static void put_settings(struct json_writer *w, const struct plan *plan)
 {
-    json_begin(w, "settings", JSON_ARRAY, JSON_LINES);
+    jw_begin(w, "settings", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < plan->n_settings; i++) {
         const struct host_setting *h = &plan->settings[i];
-        json_begin(w, NULL, JSON_OBJECT, JSON_INLINE);
-        json_text(w, "host", ref_host_id(plan->snap, h->host));
-        json_text(w, "pool", ref_pool_id(plan->snap, h->pool));
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "host", ref_host_id(plan->snap, h->host));
+        jw_text(w, "pool", ref_pool_id(plan->snap, h->pool));
         put_alloc(w, "cpu", &h->alloc[RES_CPU]);
         put_alloc(w, "mem", &h->alloc[RES_MEM]);
-        json_end(w);
+        jw_end(w);
     }
-    json_end(w);
+    jw_end(w);
 }
 
 static void put_faults(struct json_writer *w, const struct plan *plan)
 {
-    json_begin(w, "faults", JSON_ARRAY, JSON_LINES);
+    jw_begin(w, "faults", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < plan->n_faults; i++) {
         const struct fault *f = &plan->faults[i];
-        json_begin(w, NULL, JSON_OBJECT, JSON_INLINE);
-        json_text(w, "code", fault_code_name(f->code));
-        json_text(w, "vm", ref_vm_id(plan->snap, f->vm));
-        json_text(w, "host", ref_host_id(plan->snap, f->host));
-        json_text(w, "rule", ref_rule_id(plan->snap, f->rule));
-        json_text(w, "text", f->text);
-        json_end(w);
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "code", fault_code_name(f->code));
+        jw_text(w, "vm", ref_vm_id(plan->snap, f->vm));
+        jw_text(w, "host", ref_host_id(plan->snap, f->host));
+        jw_text(w, "rule", ref_rule_id(plan->snap, f->rule));
+        jw_text(w, "text", f->text);
+        jw_end(w);
     }
-    json_end(w);
+    jw_end(w);
 }
 
 static void put_stats(struct json_writer *w, const struct plan_stats *s)
 {
-    json_begin(w, "stats", JSON_OBJECT, JSON_LINES);
-    json_int(w, "candidates", (int64_t)s->candidates);
-    json_int(w, "evaluated", (int64_t)s->evaluated);
-    json_begin(w, "rejected", JSON_OBJECT, JSON_INLINE);
+    jw_begin(w, "stats", JW_OBJECT, JW_LINES);
+    jw_int(w, "candidates", (int64_t)s->candidates);
+    jw_int(w, "evaluated", (int64_t)s->evaluated);
+    jw_begin(w, "rejected", JW_OBJECT, JW_INLINE);
     for (int c = 0; c < check_count; c++) {
-        if (s->rejected[c] > 0)
-            json_int(w, check_name((enum check)c), (int64_t)s->rejected[c]);
+        if (c != CHECK_NONE && s->rejected[c] > 0)
+            jw_int(w, check_name((enum check)c), (int64_t)s->rejected[c]);
     }
-    json_end(w);
-    json_int(w, "decide_us", s->decide_us);
-    json_end(w);
+    jw_end(w);
+    jw_int(w, "decide_us", s->decide_us);
+    jw_end(w);
 }
 
 void render_plan_json(const struct plan *plan, struct strbuf *out)
@@ -130,20 +130,20 @@ void render_plan_json(const struct plan *plan, struct strbuf *out)
     char time[RFC3339_MAX];
     struct json_writer w;
 
-    json_writer_init(&w, out);
-    json_begin(&w, NULL, JSON_OBJECT, JSON_LINES);
-    json_text(&w, "format", "ballast-plan/1");
-    json_text(&w, "cluster", plan->snap->cluster);
-    json_text(&w, "time", rfc3339_format(plan->snap->time, time));
+    jw_init(&w, out);
+    jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
+    jw_text(&w, "format", "ballast-plan/1");
+    jw_text(&w, "cluster", plan->snap->cluster);
+    jw_text(&w, "time", rfc3339_format(plan->snap->time, time));
     render_policy(&w, "policy", &plan->policy);
     put_metrics(&w, "before", plan->snap, &plan->before);
     put_metrics(&w, "after", plan->snap, &plan->after);
-    json_begin(&w, "recommendations", JSON_ARRAY, JSON_LINES);
+    jw_begin(&w, "recommendations", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < plan->n_recommendations; i++)
         render_recommendation(&w, NULL, plan, &plan->recommendations[i]);
-    json_end(&w);
+    jw_end(&w);
     put_settings(&w, plan);
     put_faults(&w, plan);
     put_stats(&w, &plan->stats);
-    json_end(&w);
+    jw_end(&w);
 }

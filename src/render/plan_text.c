@@ -146,33 +146,45 @@ static void put_why_nots(const struct plan *plan, struct strbuf *out)
     size_t n = 0;
 
     for (int c = 0; c < check_count; c++) {
-        if (plan->stats.rejected[c] > 0)
+        if (c != CHECK_NONE && plan->stats.rejected[c] > 0)
             why[n++] = (struct why_not){(enum check)c, plan->stats.rejected[c]};
     }
     qsort(why, n, sizeof *why, by_count);
+    strbuf_puts(out,
+                n > 0 ? ". What stood in the way of the moves looked at:\n" : ": there is no VM to move.\n");
     for (size_t i = 0; i < n && i < WHY_NOTS_MAX; i++)
         strbuf_printf(out, "  %s (%llu): %s\n", check_name(why[i].check), (unsigned long long)why[i].n,
                       check_meaning(why[i].check));
 }
 
+static uint32_t migrations(const struct plan *plan)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < plan->n_recommendations; i++)
+        n += plan->recommendations[i].action == ACTION_MIGRATE;
+    return n;
+}
+
 /* Why there is nothing, or not more. */
 static void put_reasons(const struct plan *plan, struct strbuf *out)
 {
+    const struct policy *policy = &plan->policy;
     bool none = plan->n_recommendations == 0;
-    bool reached = plan->after.imbalance <= plan->after.target;
 
-    if (reached && !none)
+    if (plan->after.imbalance <= plan->after.target) {
+        if (none)
+            strbuf_puts(out, "\nNothing is recommended: the cluster is balanced well enough.\n");
         return;
-    if (reached) {
-        strbuf_puts(out, "\nNothing is recommended: the cluster is balanced well enough.\n");
-    } else if (plan->policy.migration_threshold == 1 || !plan->policy.optional_moves) {
-        strbuf_puts(out, none ? "\nNothing is recommended: only mandatory moves are made.\n"
-                              : "\nThe target is not reached: only mandatory moves are made.\n");
-    } else {
-        strbuf_puts(out, none ? "\nNothing is recommended, though the target is not reached:\n"
-                              : "\nThe target is not reached:\n");
-        put_why_nots(plan, out);
     }
+    strbuf_puts(out, none ? "\nNothing is recommended, though the target is not reached"
+                          : "\nThe target is not reached");
+    if (policy->migration_threshold == 1 || !policy->optional_moves)
+        strbuf_printf(out, ": %s.\n", check_meaning(CHECK_MANDATORY_ONLY));
+    else if (policy->moves_max > 0 && migrations(plan) >= policy->moves_max)
+        strbuf_printf(out, ": %s.\n", check_meaning(CHECK_MOVES_MAX));
+    else
+        put_why_nots(plan, out);
 }
 
 void render_plan_text(const struct plan *plan, struct strbuf *out)

@@ -10,19 +10,19 @@ static void put_setting(struct json_writer *w, const char *key, const struct set
 
     switch (s->type) {
     case SETTING_BOOL:
-        json_bool(w, key, strcmp(value, "true") == 0);
+        jw_bool(w, key, strcmp(value, "true") == 0);
         return;
     case SETTING_INT:
     case SETTING_NUMBER: {
         double number = strtod(value, &end);
         if (*end)
-            json_text(w, key, value); /* "auto" */
+            jw_text(w, key, value); /* "auto" */
         else
-            json_exact(w, key, number);
+            jw_exact(w, key, number);
         return;
     }
     case SETTING_WORD:
-        json_text(w, key, value);
+        jw_text(w, key, value);
         return;
     }
 }
@@ -35,24 +35,24 @@ void render_policy(struct json_writer *w, const char *key, const struct policy *
     size_t n;
     const struct setting *settings = policy_settings(&n);
 
-    json_begin(w, key, JSON_OBJECT, JSON_LINES);
+    jw_begin(w, key, JW_OBJECT, JW_LINES);
     for (size_t i = 0; i < n; i++) {
         const char *dot = strchr(settings[i].key, '.');
         size_t len = dot ? (size_t)(dot - settings[i].key) : 0;
         if (group && (len != group_len || strncmp(group, settings[i].key, len) != 0)) {
-            json_end(w);
+            jw_end(w);
             group = NULL;
         }
         if (dot && !group) {
             group = arena_strndup(&scratch, settings[i].key, len);
             group_len = len;
-            json_begin(w, group, JSON_OBJECT, JSON_LINES);
+            jw_begin(w, group, JW_OBJECT, JW_LINES);
         }
         put_setting(w, dot ? dot + 1 : settings[i].key, &settings[i],
                     policy_get(policy, &settings[i], &scratch));
     }
     if (group)
-        json_end(w);
-    json_end(w);
+        jw_end(w);
+    jw_end(w);
     arena_release(&scratch);
 }

@@ -21,7 +21,7 @@ void render_plan_json(const struct plan *plan, struct strbuf *out);
  * could not be done, and what kept the others from being made. */
 void render_plan_text(const struct plan *plan, struct strbuf *out);
 
-/* One recommendation, as an object of a plan's list; key as in json_begin(). */
+/* One recommendation, as an object of a plan's list; key as in jw_begin(). */
 void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,
                            const struct recommendation *r);
 

@@ -12,6 +12,7 @@ three. Ten times the hosts and VMs must cost less than fifteen times the instruc
 import argparse
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -19,7 +20,8 @@ import sys
 import tempfile
 import time
 
-BALLAST = os.environ.get('BALLAST', 'ballast')
+HERE = pathlib.Path(__file__).resolve().parent
+BALLAST = os.environ.get('BALLAST', str(HERE.parent.parent / 'build-release/src/cli/ballast'))
 # hosts, VMs, shape, the aim in ms
 CLUSTERS = [(32, 1280, 'spike', 2.0), (96, 10000, 'skewed', 50.0), (1000, 100000, 'skewed', 1000.0)]
 # each ten times the one before, otherwise alike

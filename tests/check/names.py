@@ -5,11 +5,7 @@ import os
 import re
 import subprocess
 
-from tree import BUILD, ROOT, SKIPPED, end, text_of
-
-if not (ROOT / 'conf').is_dir():
-    print('conf/ is not there')
-    raise SystemExit(SKIPPED)
+from tree import BUILD, end, text_of
 
 violations = []
 words = re.findall(r'X\(\w+, "([^"]+)",', text_of('include/ballast/names.h'))

@@ -8,7 +8,7 @@ import subprocess
 from tree import BUILD, ROOT, end, text_of
 
 text = text_of('README.md')
-blocks = re.findall(r'^```(?:sh|console)?\n(.*?)^```', text, flags=re.S | re.M)
+blocks = re.findall(r'^```sh\n(.*?)^```', text, flags=re.S | re.M)
 lines = [line.strip().removeprefix('$ ') for block in blocks for line in block.splitlines()]
 lines = [line for line in lines if line and not line.startswith('#')]
 ballast = os.environ.get('BALLAST', str(BUILD / 'src/cli/ballast'))

@@ -384,16 +384,40 @@ def main(run):
         sys.exit(SKIP)
 
 
-if __name__ == "__main__":
-    def tour():
-        with Vcsim(hosts=2, vms=4, slow_ms=500) as sim:
-            api = sim.client()
-            vm = sorted(api.vms().values())[0]
-            target = next(h for h in api.hosts().values() if h != api.host_of(vm))
-            api.set_load(vm, cpu_mhz=700, active_mb=20, consumed_mb=30)
-            began = time.monotonic()
-            api.wait(api.relocate(vm, target))
-            assert api.host_of(vm) == target
-            print(f"{sim.url}: {vm} is on {target} after {time.monotonic() - began:.2f} s")
+def tour():
+    """Everything once: a load is set, a VM is moved and seen to arrive."""
+    with Vcsim(hosts=2, vms=4, slow_ms=500) as sim:
+        api = sim.client()
+        vm = sorted(api.vms().values())[0]
+        target = next(h for h in api.hosts().values() if h != api.host_of(vm))
+        api.set_load(vm, cpu_mhz=700, active_mb=20, consumed_mb=30)
+        began = time.monotonic()
+        api.wait(api.relocate(vm, target))
+        assert api.host_of(vm) == target
+        print(f"{sim.url}: {vm} is on {target} after {time.monotonic() - began:.2f} s")
 
-    main(tour)
+
+def serve(hosts, vms, slow_ms):
+    """A simulator to try things on, with loads that want balancing, until it is interrupted."""
+    with Vcsim(hosts=hosts, vms=vms, slow_ms=slow_ms) as sim:
+        api = sim.client()
+        busy = sorted(api.hosts().values())[0]
+        for vm, host in api.placement().items():
+            api.set_load(vm, cpu_mhz=400 if host == busy else 60, active_mb=8, consumed_mb=16, overhead_mb=2)
+        print("source:", f"  kind: vsphere\n  url: {sim.url}", f"  username: {sim.username}",
+              f"  password_file: {sim.password_file}", f"  ca_file: {sim.ca_file}", "  stats: quick", sep="\n", flush=True)
+        try:
+            sim.process.wait()
+        except KeyboardInterrupt:
+            pass
+
+
+if __name__ == "__main__":
+    import argparse
+    arguments = argparse.ArgumentParser(description="govmomi's vSphere simulator on loopback, for trying Ballast on it")
+    arguments.add_argument("--serve", action="store_true", help="keep it running, and print the `source:` for it")
+    arguments.add_argument("--hosts", type=int, default=4)
+    arguments.add_argument("--vms", type=int, default=40)
+    arguments.add_argument("--slow-ms", type=int, default=2000, help="how long a migration takes")
+    given = arguments.parse_args()
+    main((lambda: serve(given.hosts, given.vms, given.slow_ms)) if given.serve else tour)

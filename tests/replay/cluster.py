@@ -210,7 +210,8 @@ class Cluster:
             for h in self.hosts_on():
                 u = {}
                 for w in ('5m', '40m'):
-                    figures = [vm.window[w, r] for vm in residents[h.id] if self.takes_part(vm)]
+                    figures = [vm.window[w, r] for vm in residents[h.id]
+                               if self.takes_part(vm) and self.at[vm.id] == h.id]
                     mean = sum(m for m, _ in figures)
                     variance = sum(s * s for _, s in figures)
                     u[w] = (mean + 2.0 * math.sqrt(variance)) / h.capacity[r]
@@ -256,9 +257,10 @@ def parcel_out(quantity, shares, reservations, limits):
             low = middle
         else:
             high = middle - 1
-    start = at(points[low])
-    missing = quantity - math.fsum(start)
-    growing = math.fsum(s for s, r, l, a in zip(shares, reservations, limits, start)
-                        if s > 0 and points[low] * s >= r and a < l)
-    lam = points[low] + missing / growing if growing > 0 else points[low]
-    return at(lam)
+    # Who grows there is asked in the middle of the piece, where rounding cannot decide it.
+    middle = (points[low] + points[low + 1]) / 2 if low + 1 < len(points) else 2 * points[low] + 1
+    grows = [r < middle * s < l for s, r, l in zip(shares, reservations, limits)]
+    held = math.fsum(p for p, g in zip(at(middle), grows) if not g)
+    rate = math.fsum(s for s, g in zip(shares, grows) if g)
+    lam = (quantity - held) / rate if rate > 0 else points[low]
+    return [lam * s if g else p for s, p, g in zip(shares, at(middle), grows)]

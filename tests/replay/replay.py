@@ -125,8 +125,17 @@ class Replay:
             if vm.id not in self.cluster.arriving and vm.id not in blamed and host.id not in blamed:
                 self.wrong(f'stays on {host.id}, which is {host.state}, and no fault says why', f'VM {vm.id}')
         for rule in self.cluster.rules:
-            if rule.enabled and rule.mandatory and self.violated(rule) and rule.id not in blamed:
+            if not (rule.enabled and rule.mandatory) or rule.id in blamed:
+                continue
+            broken = self.violated(rule)
+            if rule.kind == 'vm-vm-anti-affine':
+                broken = {pair for pair in broken if not blamed & set(pair)}
+            if broken - blamed:
                 self.wrong('is violated in the end, and no fault says why', f'rule {rule.id}')
+
+    def settled(self):
+        """Nothing was left undone: no fault, and every rule is kept, the preferred ones too."""
+        return not self.plan['faults'] and not any(rule.enabled and self.violated(rule) for rule in self.cluster.rules)
 
     # One recommendation after the other.
 
@@ -255,11 +264,13 @@ class Replay:
             if rule.kind == 'vm-vm-affine' and group and any(
                     m['group'] == group and m['id'] > rec['id'] for m in self.moves):
                 continue  # judged when the whole group has arrived
-            now = self.violated(rule)
-            if rule.kind == 'vm-vm-affine' and group:
-                worse = len(now) > len(self.violated(rule, before_group=group))
+            now, before = self.violated(rule), broken[rule.id]
+            if rule.kind == 'vm-vm-affine':
+                if group:
+                    before = self.violated(rule, before_group=group)
+                worse = len(now) > len(before)  # further apart than they were
             else:
-                worse = now - broken[rule.id]
+                worse = now - before
             if worse:
                 self.wrong(f'rule {rule.id} ({rule.kind}) is newly violated', where)
 

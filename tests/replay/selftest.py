@@ -6,6 +6,7 @@ A checker that finds nothing proves nothing. CASES has one wrong plan for each r
 import copy
 import math
 import os
+import random
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -115,6 +116,18 @@ def test_numbers():
     expect('overcommitted', parcel_out(6, [1, 1], [8, 4], [9, 9]) == [4, 2])
     expect('remainder', parcel_out(100, [1, 1], [0, 0], [3, 7]) == [3, 7])
     expect('reservation first', [round(p, 9) for p in parcel_out(10, [1, 1], [7, 0], [9, 9])] == [7, 3])
+    for seed in range(300):
+        rng = random.Random(seed)
+        k = rng.randint(1, 12)
+        shares = [rng.choice([0, 500, 1000, 2000, 4000]) for _ in range(k)]
+        low = [rng.choice([0, 0, rng.randint(0, 500)]) for _ in range(k)]
+        high = [r + rng.choice([0, rng.randint(0, 5000), math.inf]) for r in low]
+        quantity = rng.uniform(sum(low), 10000)
+        parcels = parcel_out(quantity, shares, low, high)
+        inside = all(r - 1e-6 <= p <= h + 1e-6 for r, p, h in zip(low, parcels, high))
+        # all is handed out, unless nobody who has shares can take any more
+        all_out = abs(sum(parcels) - quantity) < 1e-6 or all(p >= h - 1e-6 for s, p, h in zip(shares, parcels, high) if s)
+        expect(f'the parcels of seed {seed}: {parcels}', inside and (all_out or sum(low) > quantity))
     cluster = Cluster(snapshot())
     metrics = cluster.metrics({'migration_threshold': 3}, {r: cluster.entitlements(r)[0] for r in RESOURCES})
     # h1 carries 4 x 2000 of 10000 and 4 x 500 of 10000, h2 nothing: sigma is half the difference

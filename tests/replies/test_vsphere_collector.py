@@ -88,7 +88,7 @@ def test_inventory():
                "rule-3": ("vm-host-affine", True, True, ["vm-2"], ["host-11", "host-12"]),
                "rule-4": ("vm-host-anti-affine", True, False, ["vm-2"], ["host-13"])})
         log = p.close()
-        assert "may not read 1 properties" in log, log
+        assert "may not read 1 properties" in log and "DRS of cluster Prod/East is fully automated" in log, log
         equal("logout", s.calls[-1], "Logout")
 
 

@@ -29,6 +29,7 @@ void climb_init(struct climb *c, struct layout *l, struct forecast *f, struct pl
 {
     *c = (struct climb){.l = l, .f = f};
     c->judge.stats = stats;
+    c->judge.vms_left = UINT32_MAX;
     c->goodness0 = l->policy->min_goodness ? goodness_of(l) : 0;
     c->judge.goodness = c->goodness0;
     judge_refresh(&c->judge, l, f);
@@ -50,9 +51,13 @@ void climb_restart(struct climb *c)
 /* Whether the unit is a candidate at all, wherever it might go. */
 static bool may_move(const struct climb *c, uint32_t unit)
 {
-    if (c->l->unit_held[unit] != CHECK_NONE)
-        return false;
-    return !c->l->policy->cost_benefit || forecast_may_pay(c->f, unit);
+    enum check check = c->l->unit_held[unit];
+
+    if (check == CHECK_NONE && c->l->policy->cost_benefit && !forecast_may_pay(c->f, unit))
+        check = CHECK_COST_BENEFIT;
+    if (check != CHECK_NONE)
+        c->judge.stats->rejected[check] += c->l->n_on - 1;
+    return check == CHECK_NONE;
 }
 
 /* A unit at the corner of the coldest hosts of a class: the gain, and how much of it comes from the resources

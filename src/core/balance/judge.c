@@ -30,8 +30,11 @@ enum check judge_move(const struct judge *j, uint32_t unit, uint32_t slot, doubl
         check = CHECK_MIN_GOODNESS;
     if (check == CHECK_NONE && j->l->policy->cost_benefit)
         check = judge_worth(j, unit, slot);
+    if (check == CHECK_NONE && j->l->unit_from[unit + 1] - j->l->unit_from[unit] > j->vms_left)
+        check = CHECK_MOVES_MAX;
     j->stats->evaluated++;
-    j->stats->rejected[check]++;
+    if (check != CHECK_NONE)
+        j->stats->rejected[check]++;
     return check;
 }
 

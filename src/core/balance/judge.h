@@ -18,8 +18,9 @@ struct judge {
     const struct layout *l;
     const struct forecast *f;
     double weight[RES_COUNT];
-    double imbalance; /* now, with these weights */
-    double goodness;  /* the least gain that is worth a migration */
+    double imbalance;  /* now, with these weights */
+    double goodness;   /* the least gain that is worth a migration */
+    uint32_t vms_left; /* how many VMs the plan may still move for balance */
     struct plan_stats *stats;
 };
 

@@ -8,7 +8,7 @@
 static const double within_interval[RES_COUNT] = {[RES_CPU] = 0.25, [RES_MEM] = 0.02};
 
 /* ... and the demand of all VMs of a host together drifts by this much of itself within the hour (root mean
- * square for 40 VMs: PlanetLab .16, Bitbrains .91). README.md tells how both were measured. */
+ * square for 40 VMs: PlanetLab .16, Bitbrains .94). README.md tells how both were measured. */
 static const double hourly_drift[RES_COUNT] = {[RES_CPU] = 0.20, [RES_MEM] = 0.05};
 
 /* A VM whose stable time nobody knows is taken to stay as it is for this part of the horizon. */
@@ -169,10 +169,14 @@ void forecast_init(struct forecast *f, const struct layout *l, double *const dem
         for (int r = 0; r < RES_COUNT; r++)
             f->least[r][u] = cost[r];
     }
-    for (uint32_t u = 0; u < l->n_units; u++)
-        f->stable_most = fmax(f->stable_most, f->unit_stable_s[u]);
-    for (uint32_t i = 0; i < l->n_slots; i++)
+    double demand_sum = 0;
+    double stable_sum = 0;
+    for (uint32_t i = 0; i < l->n_slots; i++) {
         set_shortfall(f, i);
+        demand_sum += f->slot[RES_CPU][i].demand;
+        stable_sum += f->slot_stable[i];
+    }
+    f->stable_mean = demand_sum > 0 ? stable_sum / demand_sum : 0;
     layout_weights(l, f->weight);
 }
 
@@ -192,14 +196,15 @@ void forecast_set_weights(struct forecast *f, const double weight[RES_COUNT])
 
 /* ---- judging ---- */
 
-/* How long the demand on both hosts stays as it is: the mean over the VMs, weighted by what they use. */
-static double stable_time(const struct forecast *f, uint32_t s, uint32_t d)
+/* How long demand stays as it is: the mean over the source's VMs, weighted by what they use, or over the
+ * cluster's, which stand for the destination's, if that is shorter. One figure for all destinations: what
+ * sets them apart is how much room they have now and in the worst case. */
+static double stable_time(const struct forecast *f, uint32_t slot)
 {
-    double demand = f->slot[RES_CPU][s].demand + f->slot[RES_CPU][d].demand;
-    double horizon = (double)f->l->policy->horizon_s;
-    double stable = demand > 0 ? (f->slot_stable[s] + f->slot_stable[d]) / demand : horizon;
+    double demand = f->slot[RES_CPU][slot].demand;
+    double stable = demand > 0 ? f->slot_stable[slot] / demand : 0;
 
-    return fmin(fmax(stable, 0), horizon);
+    return stable < f->stable_mean ? positive(stable) : f->stable_mean;
 }
 
 void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, struct worth *ret)
@@ -207,7 +212,7 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
     const struct layout *l = f->l;
     uint32_t s = l->unit_slot[unit];
     uint32_t d = to_slot;
-    double stable = stable_time(f, s, d);
+    double stable = stable_time(f, s);
     double rest = (double)l->policy->horizon_s - stable;
     double gain[RES_COUNT];
     double worse[RES_COUNT];
@@ -237,6 +242,7 @@ bool forecast_may_pay(const struct forecast *f, uint32_t unit)
 {
     uint32_t s = f->l->unit_slot[unit];
     double horizon = (double)f->l->policy->horizon_s;
+    double stable = stable_time(f, s);
     double net = 0;
 
     for (int r = 0; r < RES_COUNT; r++) {
@@ -245,9 +251,8 @@ bool forecast_may_pay(const struct forecast *f, uint32_t unit)
         double capacity = capacity_of(f, r, s);
         double worst = positive(left.min + u->max - capacity) - positive(left.min - capacity);
         double now = f->slot_shortfall[r][s];
-        /* the product with the time is largest at one of its ends */
-        double relief = now > 0 ? positive(now - shortfall_of(f, &left, r, s)) * f->stable_most : 0;
-        double most = relief + worst * horizon;
+        double relief = now > 0 ? (now - shortfall_of(f, &left, r, s)) * stable : 0;
+        double most = relief + worst * (horizon - stable);
         net += f->weight[r] * (most * MARGIN - f->least[r][unit]) / f->capacity[r];
     }
     return net > 0;

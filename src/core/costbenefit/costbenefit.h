@@ -28,7 +28,7 @@ struct forecast {
     double *slot_shortfall[RES_COUNT]; /* expected, at today's demand */
     double capacity[RES_COUNT];        /* of the cluster */
     double *least[RES_COUNT];          /* cost of moving each unit, at the fastest rate there is */
-    double stable_most; /* no two slots' stable time is longer */
+    double stable_mean;                /* over the cluster, s */
     double weight[RES_COUNT];
 };
 

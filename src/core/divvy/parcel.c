@@ -52,15 +52,17 @@ static double solve_lambda(const struct divvy_child *children, uint32_t k, doubl
         if (fixed + growing * to >= quantity)
             break;
     }
+    /* Who grows on this stretch is asked in its middle, where rounding at the breakpoints cannot decide. */
+    double middle = to < NO_LIMIT ? (from + to) / 2 : 2 * from + 1;
     double exact_fixed = 0;
     double exact_growing = 0;
     for (uint32_t i = 0; i < k; i++) {
         const struct divvy_child *c = &children[i];
-        if (c->shares > 0 && c->limit > c->reservation && c->reservation <= from * c->shares &&
-            c->limit >= (to < NO_LIMIT ? to * c->shares : c->limit) && c->limit > from * c->shares)
+        double there = middle * c->shares;
+        if (c->reservation < there && there < c->limit)
             exact_growing += c->shares;
         else
-            exact_fixed += share_of(c, from);
+            exact_fixed += share_of(c, middle);
     }
     if (!(exact_growing > 0))
         return from;

@@ -98,6 +98,10 @@ double layout_imbalance(const struct layout *l);
 /* 0.1 · (5 - level) · √(2 / n) */
 double layout_target(uint32_t n_on, int64_t level);
 
+/* Whether one host stands out though the imbalance is low: in a large cluster it vanishes in σ. max - min of
+ * N beyond what the level allows, with a host more than half full. */
+bool layout_has_outlier(const struct layout *l, int64_t level);
+
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a);
 
 /* What moving a unit would do to the imbalance, with the weights held at what they are before the move. All

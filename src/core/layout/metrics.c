@@ -6,6 +6,7 @@
 #define WEIGHT_SHORT 0.75
 #define TARGET_STEP 0.1
 #define LEVEL_MAX 5
+#define OUTLIER_LOAD 0.5
 
 void layout_weights(const struct layout *l, double ret_weight[RES_COUNT])
 {
@@ -37,6 +38,25 @@ double layout_imbalance(const struct layout *l)
 double layout_target(uint32_t n_on, int64_t level)
 {
     return n_on == 0 ? 0 : TARGET_STEP * (double)(LEVEL_MAX - level) * sqrt(2.0 / n_on);
+}
+
+bool layout_has_outlier(const struct layout *l, int64_t level)
+{
+    static const double difference[] = {[2] = 0.30, [3] = 0.20, [4] = 0.10, [5] = 0.05};
+
+    if (level < 2 || level > LEVEL_MAX)
+        return false;
+    for (int r = 0; r < RES_COUNT; r++) {
+        double least = NO_LIMIT;
+        double most = 0;
+        for (uint32_t i = 0; i < l->n_on; i++) {
+            least = l->norm[r][i] < least ? l->norm[r][i] : least;
+            most = l->norm[r][i] > most ? l->norm[r][i] : most;
+        }
+        if (most > OUTLIER_LOAD && most - least > difference[level])
+            return true;
+    }
+    return false;
 }
 
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a)

@@ -123,14 +123,16 @@ static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, ui
     return units;
 }
 
-static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, enum check why)
+/* held: what keeps the VM itself; otherwise what keeps it off the other hosts. */
+static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, bool held, enum check why)
 {
     const struct layout *l = &p->layout;
     uint32_t vm = l->unit_first[unit];
 
     pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
-               arena_printf(p->a, "%s cannot leave %s: %s.", p->snap->vms[vm].is.name,
-                            p->snap->hosts[host].is.name, check_meaning(why)));
+               arena_printf(p->a, "%s cannot leave %s: %s%s.", p->snap->vms[vm].is.name,
+                            p->snap->hosts[host].is.name, held ? "" : "for most of the other hosts, ",
+                            check_meaning(why)));
 }
 
 static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
@@ -146,12 +148,12 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
         if (p->snap->vms[l->unit_first[u]].is.kind == VM_AGENT || why == CHECK_VM_MIGRATING)
             continue;
         if (!can_be_moved(l, u)) {
-            cannot_evacuate(p, u, l->slot_host[slot], why);
+            cannot_evacuate(p, u, l->slot_host[slot], true, why);
             continue;
         }
         uint32_t to = best_target(p, u, &why);
         if (to == IX_NONE)
-            cannot_evacuate(p, u, l->slot_host[slot], why);
+            cannot_evacuate(p, u, l->slot_host[slot], false, why);
         else if (!pass_take(p, u, to, reason, IX_NONE, PRIORITY_MANDATORY))
             return false;
     }
@@ -332,29 +334,49 @@ static uint32_t meeting_place(struct layout *l, uint32_t component)
     return best;
 }
 
+/* One set whose parts are on several hosts. */
+static bool bring_together(struct pass *p, uint32_t unit, uint32_t other)
+{
+    struct layout *l = &p->layout;
+    uint32_t component = p->rules.component[l->unit_first[unit]];
+    uint32_t rule = IX_NONE;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1] && rule == IX_NONE; i++)
+        for (uint32_t k = l->unit_from[other]; k < l->unit_from[other + 1] && rule == IX_NONE; k++)
+            rule = rules_find_vm_vm(&p->rules, RULE_VM_AFFINE, l->unit_vms[i], l->unit_vms[k]);
+    uint32_t to = meeting_place(l, component);
+    if (to == IX_NONE) {
+        enum check why = can_be_moved(l, unit) ? l->unit_held[other] : l->unit_held[unit];
+        rule_violated(p, unit, rule,
+                      can_be_moved(l, unit) && can_be_moved(l, other) ? CHECK_RULE_AFFINITY : why);
+        return true;
+    }
+    for (uint32_t o = 0; o < l->n_units; o++)
+        if (p->rules.component[l->unit_first[o]] == component && l->unit_slot[o] != to &&
+            !pass_take(p, o, to, REASON_RULE, rule, priority_of(p, rule)))
+            return false;
+    return true;
+}
+
+/* Affine sets whose parts are on several hosts, whatever else holds them. */
 static bool mend_together(struct pass *p)
 {
     struct layout *l = &p->layout;
+    uint32_t *first = arena_array(p->a, uint32_t, p->snap->n_vms); /* by component: a unit of it, + 1 */
     bool *done = arena_array(p->a, bool, p->snap->n_vms);
 
     for (uint32_t u = 0; u < l->n_units; u++) {
         uint32_t component = p->rules.component[l->unit_first[u]];
-        if (l->unit_held[u] != CHECK_RULE_AFFINITY || done[component] || p->rules.held[l->unit_first[u]])
-            continue;
-        done[component] = true;
-        uint32_t rule = IX_NONE;
-        for (uint32_t o = 0; o < l->n_units && rule == IX_NONE; o++)
-            if (o != u && p->rules.component[l->unit_first[o]] == component)
-                rule = rules_find_vm_vm(&p->rules, RULE_VM_AFFINE, l->unit_first[u], l->unit_first[o]);
-        uint32_t to = meeting_place(l, component);
-        if (to == IX_NONE) {
-            rule_violated(p, u, rule, CHECK_RULE_AFFINITY);
+        if (first[component] == 0) {
+            first[component] = u + 1;
             continue;
         }
-        for (uint32_t o = 0; o < l->n_units; o++)
-            if (p->rules.component[l->unit_first[o]] == component && l->unit_slot[o] != to &&
-                !pass_take(p, o, to, REASON_RULE, rule, priority_of(p, rule)))
-                return false;
+        uint32_t other = first[component] - 1;
+        if (done[component] || l->unit_slot[u] == l->unit_slot[other] || p->rules.held[l->unit_first[u]])
+            continue;
+        done[component] = true;
+        if (!bring_together(p, other, u))
+            return false;
     }
     return true;
 }

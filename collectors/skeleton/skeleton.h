@@ -1,0 +1,9 @@
+/* skeleton.h: a whole collector in one file, for a hypervisor that does not exist. Copy it to begin one. */
+#ifndef BALLAST_COLLECTORS_SKELETON_H
+#define BALLAST_COLLECTORS_SKELETON_H
+
+#include <ballast/collector.h>
+
+extern const struct collector_ops skeleton_collector;
+
+#endif

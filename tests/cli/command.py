@@ -1,0 +1,118 @@
+"""What the scripts here share: running the command, and a service on the pretend cluster."""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(os.environ.get('BALLAST_SOURCE_DIR') or pathlib.Path(__file__).resolve().parents[2])
+BUILD = pathlib.Path(os.environ.get('BALLAST_BUILD_DIR') or TOP / 'build')
+BALLAST = os.environ.get('BALLAST') or str(BUILD / 'src/cli/ballast')
+BALLASTD = os.environ.get('BALLASTD') or str(BUILD / 'src/daemon/ballastd')
+SLOW = 4 if os.environ.get('BALLAST_TEST_SLOW') else 1
+
+failures = []
+
+
+def check(what, truth, more=''):
+    """Says what is not so, and goes on."""
+    if not truth:
+        failures.append(what)
+        print(f'FAILED {what}{": " if more else ""}{more}', flush=True)
+    return truth
+
+
+def end():
+    print(f'{len(failures)} failures')
+    sys.exit(1 if failures else 0)
+
+
+def run(*arguments, stdin=None, socket=None, timeout=60, **environment):
+    env = {**os.environ, **environment}
+    env.pop('BALLAST_SOCKET', None)
+    if socket:
+        env['BALLAST_SOCKET'] = str(socket)
+    return subprocess.run([BALLAST, *map(str, arguments)], input=stdin, capture_output=True, text=True, env=env,
+                          timeout=timeout * SLOW, check=False)
+
+
+def wait_until(predicate, seconds, every=0.2):
+    until = time.monotonic() + seconds * SLOW
+    while time.monotonic() < until:
+        if predicate():
+            return True
+        time.sleep(every)
+    return bool(predicate())
+
+
+class Service:
+    """ballastd on the pretend cluster, in a folder of its own; a context manager, ends what it started."""
+
+    def __init__(self, source='kind: sim\n  speed: 20', **settings):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ballast-test.'))
+        self.socket = self.folder / 'ballastd.sock'
+        self.config = self.folder / 'ballast.yaml'
+        self.log = self.folder / 'log'
+        self.process = None
+        self.configure(source, **settings)
+
+    def configure(self, source='kind: sim\n  speed: 20', **settings):
+        all_settings = {'interval_s': 300, 'automation': 'manual', 'migration_threshold': 4, **settings}
+        lines = [f'cluster: test\nstate_dir: {self.folder}/state\nsocket: {self.socket}\n']
+        lines += [f'{key}: {value}\n' for key, value in all_settings.items()]
+        self.config.write_text(''.join(lines) + f'source:\n  {source}\n', encoding='utf-8')
+
+    def start(self):
+        with open(self.log, 'a', encoding='utf-8') as log:
+            self.process = subprocess.Popen([BALLASTD, '--config', str(self.config)], stdout=log, stderr=log)
+        return wait_until(lambda: self.process.poll() is not None or run('status', socket=self.socket).returncode == 0, 20)
+
+    def ask(self, *arguments):
+        return run(*arguments, socket=self.socket)
+
+    def ask_json(self, *arguments):
+        done = self.ask(*arguments, '--format', 'json')
+        if done.returncode != 0:
+            raise RuntimeError(f'ballast {" ".join(arguments)}: {done.returncode}: {done.stderr}')
+        return json.loads(done.stdout)
+
+    def recommendations(self):
+        return self.ask_json('recommendations')
+
+    def ids(self, state='recommended'):
+        return [r['id'] for r in self.recommendations() if r['state'] == state]
+
+    def hosts_of_vms(self):
+        return {v['id']: v['host'] for v in json.loads(self.ask('snapshot').stdout)['vms']}
+
+    def send(self, number):
+        self.process.send_signal(number)
+
+    def stop(self, number=signal.SIGTERM, seconds=10):
+        """Its exit code; None if it had to be killed."""
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            self.send(number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.process.wait(seconds * SLOW)
+        self.process.kill()
+        self.process.wait()
+        return None
+
+    def log_text(self):
+        return self.log.read_text(encoding='utf-8', errors='replace') if self.log.exists() else ''
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.stop()
+        if failures or exc[0]:
+            print(self.log_text()[-6000:])
+        shutil.rmtree(self.folder, ignore_errors=True)

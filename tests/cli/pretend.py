@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""ballastd on the pretend cluster, seen from outside: approval, rejection, automation, restarts."""
+import json
+import signal
+import time
+
+from command import Service, check, end, run, wait_until
+
+UNDER_WAY = ('approved', 'starting', 'running', 'verifying')
+
+
+def over(service):
+    return not any(r['state'] in UNDER_WAY for r in service.recommendations())
+
+
+def states(service):
+    return {r['id']: r['state'] for r in service.recommendations()}
+
+
+def test_manual():
+    """Nothing moves before somebody says so; then all that was approved does, and the cluster is more even."""
+    with Service() as s:
+        check('it starts', s.start(), s.log_text())
+        check('it recommends', wait_until(s.ids, 15))
+        before, where = s.ask_json('status'), s.hosts_of_vms()
+        time.sleep(2)
+        s.ask('run')
+        check('manual: nothing moves by itself', s.hosts_of_vms() == where)
+        wanted = {r['vm']: r['to'] for r in s.recommendations() if r['state'] == 'recommended'}
+        done = s.ask('apply', *s.ids())
+        check('apply', done.returncode == 0, done.stderr)
+        check('the moves end', wait_until(lambda: over(s), 30))
+        check('all are done', set(states(s).values()) == {'done'}, str(states(s)))
+        check('a pass now', s.ask('run').returncode == 0)
+        where = s.hosts_of_vms()
+        check('the VMs are where they were to go', all(where[vm] == to for vm, to in wanted.items()))
+        after = s.ask_json('status')
+        imbalance = [json.dumps(x) for x in (before, after)]
+        check('status is JSON', all(imbalance))
+        check('history lists them', len(s.ask_json('history')) >= len(wanted))
+        check('it stops cleanly', s.stop() == 0, s.log_text()[-500:])
+
+
+def test_reject():
+    with Service() as s:
+        s.start()
+        wait_until(s.ids, 15)
+        ids = s.ids()
+        done = s.ask('reject', ids[-1])
+        check('reject', done.returncode == 0, done.stderr)
+        check('it is rejected', states(s).get(ids[-1]) in (None, 'rejected'), str(states(s)))
+        check('an unknown one', s.ask('apply', '999999').returncode in (1, 2))
+        check('not a number', s.ask('apply', 'all-of-them').returncode == 2)
+
+
+def test_automatic():
+    """In full automation it reaches its target by itself."""
+    with Service(automation='full', interval_s=1) as s:
+        s.start()
+        check('moves are made', wait_until(lambda: any(h for h in s.ask_json('history')), 30, every=1))
+        check('nothing is left to do', wait_until(lambda: over(s) and not s.ids(), 30, every=1), str(states(s)))
+
+
+def test_freeze():
+    with Service(automation='full') as s:
+        s.start()
+        check('freeze', s.ask('freeze').returncode == 0)
+        check('thaw', s.ask('thaw').returncode == 0)
+
+
+def test_killed():
+    """kill -9 in mid-migration: the next one follows the same actions to their end, and begins nothing twice."""
+    with Service(source='kind: sim\n  speed: 8') as s:
+        s.start()
+        wait_until(s.ids, 15)
+        ids = s.ids()
+        s.ask('apply', *ids)
+        wait_until(lambda: 'running' in states(s).values(), 10)
+        s.stop(signal.SIGKILL)
+        check('it starts again after kill -9', s.start(), s.log_text()[-2000:])
+        check('what was under way is known', set(ids) <= set(states(s)) or wait_until(
+            lambda: set(ids) <= set(states(s)), 10), f'{ids} {states(s)}')
+        check('it comes to an end', wait_until(lambda: over(s), 60, every=1), str(states(s)))
+
+
+def test_second():
+    """Two services must not share a state folder."""
+    with Service() as s:
+        s.start()
+        other = Service()
+        try:
+            other.config.write_text(s.config.read_text(encoding='utf-8').replace(str(s.socket), str(other.socket)),
+                                    encoding='utf-8')
+            other.start()
+            check('the second one refuses', other.process.wait(10) != 0 and other.log_text(), other.log_text())
+            check('the first one goes on', s.ask('status').returncode == 0)
+        finally:
+            other.__exit__(None)
+
+
+def test_configuration():
+    with Service() as s:
+        good = s.config.read_text(encoding='utf-8')
+        for wrong in ('no_such_key: 1\n', 'interval_s: -5\n', 'automation: perhaps\n', '\tcluster: x\n'):
+            s.config.write_text(good + wrong, encoding='utf-8')
+            s.start()
+            code = s.stop()
+            check(f'{wrong.strip()}: exit code 2', code == 2, f'{code} {s.log_text()[-300:]}')
+        s.config.write_text(good, encoding='utf-8')
+        check('with the good one it starts', s.start() and s.process.poll() is None, s.log_text()[-500:])
+        s.config.write_text(good.replace('manual', 'perhaps'), encoding='utf-8')
+        s.send(signal.SIGHUP)
+        time.sleep(1)
+        check('a bad file on reload does not end it', s.ask('status').returncode == 0)
+        s.config.write_text(good.replace('migration_threshold: 4', 'migration_threshold: 2'), encoding='utf-8')
+        s.send(signal.SIGHUP)
+        check('a good one is taken', wait_until(lambda: 'threshold 2' in s.ask('status').stdout, 5), s.ask('status').stdout)
+
+
+def test_replay():
+    """What the service decided can be decided again from its snapshot, anywhere."""
+    with Service() as s:
+        s.start()
+        wait_until(s.ids, 15)
+        snapshot = s.ask('snapshot').stdout
+        plan = json.loads(run('plan', '--snapshot', '-', '--set', 'migration_threshold=4', '--format', 'json',
+                              stdin=snapshot).stdout)
+        theirs = [(r['vm'], r['from'], r['to']) for r in s.recommendations() if r['state'] == 'recommended']
+        check('the same decision', [(r['vm'], r['from'], r['to']) for r in plan['recommendations']] == theirs,
+              f'{plan["recommendations"]} {theirs}')
+
+
+for name, test in sorted(globals().items()):
+    if name.startswith('test_'):
+        test()
+end()

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""The commands that need no service: exit codes, formats, messages; as the contract says."""
+import json
+import os
+import tempfile
+
+from command import TOP, check, end, run
+
+PURE = {
+    'plan': ['--snapshot', '-'],
+    'entitlements': ['--snapshot', '-'],
+    'explain': ['--snapshot', '-', '--vm', 'v1'],
+}
+SERVICE = ['status', 'hosts', 'vms', 'pools', 'recommendations', 'run', 'snapshot', 'history', 'freeze', 'thaw']
+SNAPSHOT = {
+    'format': 'ballast-snapshot/1', 'cluster': 'c', 'time': '2026-01-01T00:00:00Z',
+    'hosts': [{'id': f'h{i}', 'name': f'h{i}', 'state': 'on', 'cpu_mhz': 10000, 'cores': 4, 'mem_mb': 16384} for i in (1, 2)],
+    'vms': [{'id': f'v{i}', 'name': f'v{i}', 'host': 'h1', 'state': 'on', 'vcpus': 2, 'mem_mb': 2048, 'cpu': {'demand': 1500},
+             'mem': {'demand': 1024, 'consumed': 1024}} for i in range(1, 7)],
+}
+
+# Each is SNAPSHOT with one thing wrong, and the pointer that the message must have.
+MALFORMED = [
+    (lambda s: s.pop('format'), '/format'),
+    (lambda s: s.update(format='ballast-snapshot/9'), '/format'),
+    (lambda s: s.update(time='yesterday'), '/time'),
+    (lambda s: s.update(hosts=[]), '/hosts'),
+    (lambda s: s['hosts'][0].update(cpu_mhz=-1), '/hosts/0/cpu_mhz'),
+    (lambda s: s['hosts'][0].update(cpu_mhz='many'), '/hosts/0/cpu_mhz'),
+    (lambda s: s['hosts'][0].update(state='sleepy'), '/hosts/0/state'),
+    (lambda s: s['hosts'][1].update(id='h1'), '/hosts/1/id'),
+    (lambda s: s['vms'][2].update(host='h9'), '/vms/2/host'),
+    (lambda s: s['vms'][0].update(state='off'), '/vms/0'),
+    (lambda s: s['vms'][0].update(pool='p9'), '/vms/0/pool'),
+    (lambda s: s['vms'][0]['cpu'].update(demand=-5), '/vms/0/cpu/demand'),
+    (lambda s: s['vms'][0]['cpu'].update(reservation=9, limit=5), '/vms/0/cpu'),
+    (lambda s: s['hosts'][0].update(state='standby'), '/vms/0'),
+    (lambda s: s.update(pools=[{'id': 'a', 'name': 'a', 'parent': 'b'}, {'id': 'b', 'name': 'b', 'parent': 'a'}]), '/pools/'),
+    (lambda s: s.update(rules=[{'id': 'r', 'kind': 'vm-vm-affine', 'vms': ['v1', 'nobody']}]), '/rules/0/vms'),
+    (lambda s: s.update(rules=[{'id': 'r', 'kind': 'friends', 'vms': ['v1', 'v2']}]), '/rules/0/kind'),
+]
+
+
+def changed(change):
+    snapshot = json.loads(json.dumps(SNAPSHOT))
+    change(snapshot)
+    return json.dumps(snapshot)
+
+
+def test_help():
+    done = run('--help')
+    check('--help: exit code 0', done.returncode == 0)
+    verbs = [line.split()[0] for line in done.stdout.splitlines() if line.startswith('  ') and line[2:3].isalpha()]
+    check('--help names the verbs', set(PURE) | set(SERVICE) | {'generate', 'check-config'} <= set(verbs), str(verbs))
+    for verb in verbs:
+        done = run(verb, '--help')
+        check(f'{verb} --help', done.returncode == 0 and 'Usage' in done.stdout and not done.stderr)
+
+
+def test_usage():
+    for arguments in ([], ['no-such-verb'], ['plan', '--no-such-option'], ['plan'], ['plan', '--snapshot'],
+                      ['plan', '--snapshot', '-', '--set', 'migration_threshold'],
+                      ['plan', '--snapshot', '-', '--set', 'migration_threshold=9'],
+                      ['plan', '--snapshot', '-', '--set', 'no_such_thing=1'],
+                      ['plan', '--snapshot', '-', '--format', 'xml'],
+                      ['explain', '--snapshot', '-'], ['explain', '--snapshot', '-', '--vm', 'nobody'],
+                      ['generate', '--hosts', '0', '--vms', '1', '--seed', '1'],
+                      ['generate', '--hosts', '2', '--vms', '1', '--seed', '1', '--shape', 'round']):
+        done = run(*arguments, stdin=json.dumps(SNAPSHOT))
+        check(f'{arguments}: exit code 2', done.returncode == 2, f'{done.returncode} {done.stderr}')
+        check(f'{arguments}: says why, and nothing else', done.stderr and not done.stdout, done.stdout)
+
+
+def test_malformed():
+    for n, (change, pointer) in enumerate(MALFORMED):
+        text = changed(change)
+        for verb, arguments in PURE.items():
+            done = run(verb, *arguments, stdin=text)
+            check(f'malformed {n} {verb}: exit code 2', done.returncode == 2, f'{done.returncode} {done.stderr}')
+            check(f'malformed {n} {verb}: no partial result', not done.stdout)
+            check(f'malformed {n} {verb}: one line with {pointer}',
+                  len(done.stderr.splitlines()) == 1 and pointer in done.stderr, done.stderr)
+    for text in ('', '{', '[]', 'null', '"x"', '{"format": 1e999}', json.dumps(SNAPSHOT) + '}', '\x00', '[' * 100000):
+        done = run('plan', '--snapshot', '-', stdin=text)
+        check(f'{text[:20]!r}: exit code 2 and one line', done.returncode == 2 and len(done.stderr.splitlines()) == 1,
+              done.stderr[:300])
+    done = run('plan', '--snapshot', '/nonexistent/file.json')
+    check('a file that is not there', done.returncode in (1, 2) and '/nonexistent/file.json' in done.stderr, done.stderr)
+
+
+def test_unknown_fields():
+    done = run('plan', '--snapshot', '-', stdin=changed(lambda s: s['hosts'][0].update(colour='red')))
+    check('an unknown field is a warning', done.returncode == 0 and 'colour' in done.stderr, done.stderr)
+    check('one warning', len(done.stderr.splitlines()) == 1, done.stderr)
+
+
+def test_json():
+    text = json.dumps(SNAPSHOT)
+    plan = json.loads(run('plan', '--snapshot', '-', '--format', 'json', stdin=text).stdout)
+    check('plan', plan['format'] == 'ballast-plan/1' and plan['time'] == SNAPSHOT['time'])
+    for key in ('cluster', 'policy', 'before', 'after', 'recommendations', 'settings', 'faults', 'stats'):
+        check(f'plan has {key}', key in plan)
+    tree = json.loads(run('entitlements', '--snapshot', '-', '--format', 'json', stdin=text).stdout)
+    check('entitlements', tree['format'] == 'ballast-entitlements/1' and tree['cpu'][0]['id'] is None)
+    check('entitlements of one resource', 'mem' not in json.loads(run(
+        'entitlements', '--snapshot', '-', '--resource', 'cpu', '--format', 'json', stdin=text).stdout))
+    why = json.loads(run('explain', '--snapshot', '-', '--vm', 'v1', '--format', 'json', stdin=text).stdout)
+    check('explain', why['format'] == 'ballast-explain/1' and [c['host'] for c in why['candidates']] == ['h1', 'h2'])
+    check('explain one host', [c['host'] for c in json.loads(run(
+        'explain', '--snapshot', '-', '--vm', 'v1', '--host', 'h2', '--format', 'json', stdin=text).stdout)['candidates']] == ['h2'])
+
+
+def test_text():
+    for arguments in (['plan', '--snapshot', '-'], ['entitlements', '--snapshot', '-']):
+        done = run(*arguments, stdin=json.dumps(SNAPSHOT))
+        check(f'{arguments[0]}: no colour without a terminal', '\x1b' not in done.stdout and done.stdout)
+
+
+def test_generate():
+    arguments = ['generate', '--hosts', '4', '--vms', '40', '--seed']
+    check('the same seed, the same cluster', run(*arguments, '7').stdout == run(*arguments, '7').stdout)
+    check('another seed, another cluster', run(*arguments, '7').stdout != run(*arguments, '8').stdout)
+
+
+def test_no_service():
+    with tempfile.TemporaryDirectory() as folder:
+        for verb in SERVICE:
+            done = run(verb, socket=os.path.join(folder, 'nobody.sock'))
+            check(f'{verb} without a service: exit code 3', done.returncode == 3 and done.stderr, f'{done.returncode}')
+
+
+def test_check_config():
+    for path in [TOP / 'conf/ballast.yaml', *sorted((TOP / 'conf/examples').glob('*.yaml'))]:
+        done = run('check-config', path)
+        # its password files and certificates are not on this machine: that is said, and is no mistake of the file
+        check(f'check-config {path.name}', done.returncode in (0, 2) and 'Traceback' not in done.stderr, done.stderr)
+    with tempfile.NamedTemporaryFile('w', suffix='.yaml') as f:
+        f.write('cluster: c\nintervall_s: 300\n')
+        f.flush()
+        done = run('check-config', f.name)
+        check('a slip of the pen', done.returncode == 2 and 'intervall_s' in done.stderr and ':2' in done.stderr, done.stderr)
+
+
+def test_full_output():
+    """Nobody must believe half a plan: what cannot be written is a failure."""
+    if not os.path.exists('/dev/full'):
+        return
+    import subprocess
+    from command import BALLAST
+    with open('/dev/full', 'w', encoding='utf-8') as full:
+        done = subprocess.run([BALLAST, 'generate', '--hosts', '4', '--vms', '400', '--seed', '1'], stdout=full,
+                              stderr=subprocess.PIPE, text=True, check=False)
+    check('a full disk: exit code 1, and why', done.returncode == 1 and done.stderr, f'{done.returncode} {done.stderr}')
+
+
+for name, test in sorted(globals().items()):
+    if name.startswith('test_'):
+        test()
+end()

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""The verbs that need no service: exit codes, messages, and the same bytes from the same input."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+BALLAST = os.environ['BALLAST']
+VERBS = ('plan', 'entitlements', 'explain', 'generate', 'check-config')
+failures = []
+
+
+def run(*arguments, stdin=None, **more):
+    return subprocess.run([BALLAST, *arguments], input=stdin, capture_output=True, text=True, timeout=60, check=False, **more)
+
+
+def expect(what, done, code, out=None, err=None):
+    """The exit code, something that standard output or standard error must contain; on failure one line and no output."""
+    wrong = []
+    if done.returncode != code:
+        wrong.append(f'exit code {done.returncode}, expected {code}')
+    if out is not None and out not in done.stdout:
+        wrong.append(f'no {out!r} in {done.stdout[:300]!r}')
+    if err is not None and err not in done.stderr:
+        wrong.append(f'no {err!r} in {done.stderr!r}')
+    if code != 0 and (done.stdout or done.stderr.count('\n') != 1):
+        wrong.append(f'expected nothing but one line on standard error: {done.stdout[:300]!r} {done.stderr!r}')
+    failures.extend(f'{what}: {w}' for w in wrong)
+    return done
+
+
+def without_stats(text):
+    plan = json.loads(text)
+    del plan['stats']
+    return json.dumps(plan)
+
+
+def check_usage():
+    expect('help', run('--help'), 0, out='Usage: ballast COMMAND')
+    expect('version', run('--version'), 0, out='ballast 0.')
+    expect('no command', run(), 2, err='ballast --help')
+    expect('unknown command', run('plann'), 2, err='unknown command "plann"')
+    expect('unknown option', run('--plan'), 2, err='unknown option "--plan"')
+    for verb in VERBS:
+        expect(f'{verb} --help', run(verb, '--help'), 0, out=f'Usage: ballast {verb}')
+        expect(f'{verb} -h', run(verb, '-h'), 0, out='--format text|json')
+        expect(f'{verb} --bogus', run(verb, '--bogus'), 2, err=f'unknown option --bogus, see ballast {verb} --help')
+        expect(f'{verb} -x', run(verb, '-x'), 2, err='unknown option -x')
+        expect(f'{verb} a b c', run(verb, 'a', 'b', 'c'), 2)
+        expect(f'{verb} --format', run(verb, '--format'), 2, err='--format needs a value')
+    expect('plan', run('plan'), 2, err='--snapshot FILE is missing')
+    expect('help with a value', run('plan', '--help=x'), 2)
+    expect('twice', run('plan', '--snapshot', 'a', '--snapshot', 'b'), 2, err='--snapshot is given twice')
+    expect('format', run('plan', '--snapshot', '-', '--format', 'xml', stdin='{}'), 2, err='expected text or json')
+
+
+def check_generate():
+    small = ('generate', '--hosts', '3', '--vms', '7')
+    for shape in ('uniform', 'skewed', 'spike', 'pools'):
+        first = expect(shape, run(*small, '--seed', '5', '--shape', shape), 0)
+        if first.stdout != run(*small, '--seed', '5', '--shape', shape).stdout:
+            failures.append(f'generate {shape}: not the same again')
+        if first.stdout == run(*small, '--seed', '6', '--shape', shape).stdout:
+            failures.append(f'generate {shape}: the seed makes no difference')
+        found = json.loads(first.stdout)
+        if (len(found['hosts']), len(found['vms']), found['format']) != (3, 7, 'ballast-snapshot/1'):
+            failures.append(f'generate {shape}: not what was asked for')
+    expect('hosts', run('generate', '--hosts', '0', '--vms', '1'), 2, err='hosts')
+    for bad in ('-1', 'x', '1.5', '', '99999999999999999999', ' 1'):
+        expect(f'hosts {bad!r}', run('generate', '--hosts', bad, '--vms', '1'), 2, err='expected a whole number')
+    expect('shape', run(*small, '--shape', 'round'), 2, err='expected uniform, skewed, spike or pools')
+
+
+def check_decisions(folder):
+    path = folder / 'skewed.json'
+    path.write_text(run('generate', '--hosts', '8', '--vms', '80', '--seed', '1', '--shape', 'skewed').stdout)
+    snapshot = path.read_text()
+    plans = [expect('plan', run('plan', '--snapshot', str(path), '--format', 'json'), 0).stdout for _ in range(3)]
+    plans.append(expect('plan -', run('plan', '--snapshot', '-', '--format', 'json', stdin=snapshot), 0).stdout)
+    if len({without_stats(p) for p in plans}) != 1:
+        failures.append('plan: not the same again')
+    plan = json.loads(plans[0])
+    if plan['format'] != 'ballast-plan/1' or not plan['recommendations'] or list(plan)[-1] != 'stats':
+        failures.append('plan: not what the contract says')
+    texts = {expect('plan text', run('plan', '--snapshot', str(path)), 0, out='Imbalance ').stdout for _ in range(3)}
+    if len(texts) != 1:
+        failures.append('plan: the text is not the same again')
+    expect('entitlements', run('entitlements', '--snapshot', str(path)), 0, out='Memory, in MiB')
+    tree = json.loads(expect('entitlements', run('entitlements', '--snapshot', str(path), '--format', 'json', '--resource', 'cpu'), 0).stdout)
+    if list(tree) != ['format', 'cpu'] or tree['cpu'][0]['id'] is not None:
+        failures.append('entitlements: not what the contract says')
+    expect('resource', run('entitlements', '--snapshot', str(path), '--resource', 'disk'), 2, err='expected cpu or mem')
+    vm = plan['recommendations'][0]['vm']
+    told = json.loads(expect('explain', run('explain', '--snapshot', str(path), '--vm', vm, '--format', 'json'), 0).stdout)
+    if told['vm'] != vm or len(told['candidates']) != 8:
+        failures.append('explain: not what the contract says')
+    expect('explain text', run('explain', '--snapshot', str(path), '--vm', vm, '--host', 'h1'), 0, out='VERDICT')
+    expect('explain vm', run('explain', '--snapshot', str(path), '--vm', 'v999'), 2, err='no VM has the id "v999"')
+    expect('explain host', run('explain', '--snapshot', str(path), '--vm', vm, '--host', 'x'), 2, err='no host has the id "x"')
+
+
+def check_settings(folder):
+    path = folder / 'snapshot.json'
+    path.write_text(run('generate', '--hosts', '4', '--vms', '20').stdout)
+    config = folder / 'ballast.yaml'
+    base = ('plan', '--snapshot', str(path), '--format', 'json')
+    done = expect('set', run(*base, '--set', 'migration_threshold=5', '--set', 'dpm.target=50'), 0)
+    policy = json.loads(done.stdout)['policy']
+    if policy['migration_threshold'] != 5 or policy['dpm']['target'] != 50:
+        failures.append('--set has no effect')
+    expect('set', run(*base, '--set', 'migration_threshold=9'), 2, err='--set: migration_threshold: 9 is out of range')
+    expect('set', run(*base, '--set', 'migration_threshold'), 2, err='expected KEY=VALUE')
+    expect('set', run(*base, '--set', 'migration_treshold=3'), 2, err='did you mean migration_threshold')
+    config.write_text('cluster: c\nstate_dir: /tmp/x\nmigration_threshold: 2\ndpm:\n  tolerance: 10\n')
+    policy = json.loads(expect('config', run(*base, '--config', str(config), '--set', 'dpm.tolerance=9'), 0).stdout)['policy']
+    if policy['migration_threshold'] != 2 or policy['dpm']['tolerance'] != 9:
+        failures.append('--config has no effect, or is not changed by --set')
+    config.write_text('cluster: c\nmigration_threshold: high\n')
+    expect('bad config', run(*base, '--config', str(config)), 2, err=f'{config}:2: ')
+    expect('check-config', run('check-config', str(config)), 2, err=f'{config}:2: ')
+    expect('no config', run('check-config', str(folder / 'none.yaml')), 2, err='none.yaml')
+    example = pathlib.Path(os.environ['BALLAST_SOURCE_DIR']) / 'conf/examples/pretend.yaml'
+    expect('check-config', run('check-config', str(example)), 0, out='good')
+    if json.loads(run('check-config', '--format', 'json', str(example)).stdout)['ok'] is not True:
+        failures.append('check-config: not good in JSON')
+
+
+BAD = {
+    '': ': /: line 1, column 0: ',
+    '{"format": "ballast-snapshot/1",\n "cluster": }': ': /: line 2, column 13: ',
+    '[1, 2]': ': /: an array, expected an object',
+    '{"format": "ballast-snapshot/1", "cluster": "c\\u001b[31m\\nx", "time": "now"}': ': /time: "now" is no instant, expected ',
+}
+
+
+def check_bad_input(folder):
+    path = folder / 'bad.json'
+    for text, expected in BAD.items():
+        path.write_text(text)
+        for verb in (('plan',), ('entitlements',), ('explain', '--vm', 'v')):
+            expect(f'{verb} of {text!r}', run(*verb, '--snapshot', str(path)), 2, err=f'{path}{expected}')
+    good = json.loads(run('generate', '--hosts', '2', '--vms', '3').stdout)
+    good['vms'][1]['host'] = 'a\nb\x1b[31m'
+    path.write_text(json.dumps(good))
+    expect('a line is a line', run('plan', '--snapshot', str(path)), 2, err='/vms/1/host: no object of /hosts has the id "a?b?[31m"')
+    good['vms'][1]['host'] = 'h1'
+    for vm in good['vms']:
+        vm['foo'] = 1
+    path.write_text(json.dumps(good))
+    done = expect('unknown field', run('plan', '--snapshot', str(path)), 0, err=f'warning: {path}: /vms/0/foo: unknown field, ignored')
+    if done.stderr.count('\n') != 1:
+        failures.append(f'one warning for one field: {done.stderr}')
+    expect('no file', run('plan', '--snapshot', str(folder / 'none.json')), 2, err='No such file')
+    with open('/dev/full', 'w', encoding='utf-8') as full:
+        done = subprocess.run([BALLAST, 'generate', '--hosts', '1', '--vms', '1'], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 1 or 'No space left' not in done.stderr:
+        failures.append(f'a full disk: {done.returncode} {done.stderr}')
+
+
+with tempfile.TemporaryDirectory() as name:
+    check_usage()
+    check_generate()
+    check_decisions(pathlib.Path(name))
+    check_settings(pathlib.Path(name))
+    check_bad_input(pathlib.Path(name))
+print('\n'.join(failures) or 'all as expected')
+raise SystemExit(1 if failures else 0)

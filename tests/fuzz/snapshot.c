@@ -1,0 +1,40 @@
+/* Snapshots from files: read, frozen, written, and then the same again, byte for byte. */
+#include "base/strbuf.h"
+#include "model/freeze.h"
+#include "model/snapshot_json.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena a = {0};
+    struct strbuf text[2];
+    struct unknown_fields unknown = {0};
+    struct inventory inv;
+    struct snapshot s;
+    struct err err = {0};
+
+    strbuf_init(&text[0], STRBUF_NO_LIMIT);
+    strbuf_init(&text[1], STRBUF_NO_LIMIT);
+    bool good = inventory_read((const char *)data, size, &a, &inv, &unknown, &err) == 0 &&
+                snapshot_freeze(&inv, &a, &s, &err) == 0;
+    if (good != (err.code == 0) || (!good && err.text[0] != '/'))
+        abort();
+    for (size_t i = 0; i < unknown.n; i++)
+        (void)unknown_field_text(&unknown.items[i], &a);
+    if (good) {
+        snapshot_dump(&s, &text[0]);
+        if (inventory_read(text[0].text, text[0].len, &a, &inv, NULL, &err) < 0 ||
+            snapshot_freeze(&inv, &a, &s, &err) < 0)
+            abort();
+        snapshot_dump(&s, &text[1]);
+        if (strcmp(text[0].text, text[1].text) != 0)
+            abort();
+    }
+    strbuf_release(&text[0]);
+    strbuf_release(&text[1]);
+    arena_release(&a);
+    return 0;
+}

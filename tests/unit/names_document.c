@@ -1,0 +1,153 @@
+/* conf/names.md says what names.h and the table of settings say: no word more, none less, with the same
+ * meaning.
+ *
+ * It is made from them. When a word changes: unit-names_document --print > conf/names.md */
+#include "unit.h"
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+
+#include <ballast/policy.h>
+
+#include <stdio.h>
+#include <string.h>
+
+struct word_list {
+    const char *title, *about;
+    int n;
+    const char *(*name)(int value);
+    const char *(*meaning)(int value);
+};
+
+#define LIST(list)                                                                                           \
+    static const char *list##_word(int value)                                                                \
+    {                                                                                                        \
+        return list##_name((enum list)value);                                                                \
+    }                                                                                                        \
+    static const char *list##_text(int value)                                                                \
+    {                                                                                                        \
+        return list##_meaning((enum list)value);                                                             \
+    }
+
+LIST(host_state)
+LIST(vm_state)
+LIST(vm_kind)
+LIST(automation)
+LIST(rule_kind)
+LIST(ha_policy)
+LIST(mem_admission)
+LIST(action_kind)
+LIST(reason)
+LIST(fault_code)
+LIST(verdict)
+LIST(check)
+LIST(action_state)
+
+#define ENTRY(list) list##_count, list##_word, list##_text
+
+static const struct word_list lists[] = {
+    {"Actions", "`action` of a recommendation.", ENTRY(action_kind)},
+    {"Reasons", "`reason` of a recommendation: why it is made.", ENTRY(reason)},
+    {"Faults", "`code` of a fault: what could not be done.", ENTRY(fault_code)},
+    {"Verdicts", "`verdict` of `ballast explain` on a host.", ENTRY(verdict)},
+    {"Checks",
+     "`check` of `ballast explain`, and the keys of a plan's `stats.rejected`. They are asked in this order, "
+     "and the "
+     "first that\nfails decides.",
+     ENTRY(check)},
+    {"Action states", "Where the service is with an action.", ENTRY(action_state)},
+    {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},
+    {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},
+    {"VM kinds", "`kind` of a VM in a snapshot.", ENTRY(vm_kind)},
+    {"Rule kinds", "`kind` of a rule in a snapshot.", ENTRY(rule_kind)},
+    {"HA policies", "`ha.policy` of a snapshot.", ENTRY(ha_policy)},
+    {"Automation",
+     "`automation` of a VM and `dpm` of a host in a snapshot: inherit, disabled, manual or automatic. The "
+     "settings "
+     "take the words\nthat are listed with them.",
+     ENTRY(automation)},
+    {"Memory admission", "The setting `mem_admission`.", ENTRY(mem_admission)},
+};
+
+static const char head[] =
+    "# Names\n\n"
+    "Every word that Ballast shows or understands. Programs may rely on them: words are added, none changes "
+    "its "
+    "meaning.\nMade from `include/ballast/names.h` and `src/model/policy.c`; a unit test compares.\n";
+
+static void put_values(const struct setting *s, struct strbuf *out)
+{
+    switch (s->type) {
+    case SETTING_BOOL:
+        strbuf_puts(out, "true, false");
+        return;
+    case SETTING_INT:
+    case SETTING_NUMBER:
+        strbuf_printf(out, "%s%.16g … %.16g%s", s->type == SETTING_INT ? "whole, " : "", s->min, s->max,
+                      strcmp(s->fallback, "auto") == 0 ? ", auto" : "");
+        return;
+    case SETTING_WORD:
+        for (size_t i = 0; s->words[i]; i++)
+            strbuf_printf(out, "%s%s", i ? ", " : "", s->words[i]);
+        return;
+    }
+}
+
+static void put_document(struct strbuf *out)
+{
+    size_t n;
+    const struct setting *settings = policy_settings(&n);
+
+    strbuf_puts(out, head);
+    strbuf_puts(
+        out,
+        "\n## Settings\n\nFor `--set KEY=VALUE` and the configuration; a plan lists them under `policy`.\n\n"
+        "| setting | default | values | meaning |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < n; i++) {
+        strbuf_printf(out, "| `%s` | %s | ", settings[i].key, settings[i].fallback);
+        put_values(&settings[i], out);
+        strbuf_printf(out, " | %s |\n", settings[i].meaning);
+    }
+    for (size_t l = 0; l < ELEMENTS(lists); l++) {
+        strbuf_printf(out, "\n## %s\n\n%s\n\n| word | meaning |\n|---|---|\n", lists[l].title,
+                      lists[l].about);
+        for (int i = 0; i < lists[l].n; i++)
+            strbuf_printf(out, "| `%s` | %s |\n", lists[l].name(i), lists[l].meaning(i));
+    }
+}
+
+static void test_document(void **state)
+{
+    CLEANUP(strbuf_releasep) struct strbuf expected = {0};
+    CLEANUP(strbuf_releasep) struct strbuf found = {0};
+    const char *source = getenv("BALLAST_SOURCE_DIR");
+    char path[4096];
+    char piece[4096];
+    size_t len;
+
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/conf/names.md", source ? source : "../..");
+    CLEANUP(fclosep) FILE *f = fopen(path, "re");
+    assert_non_null(f);
+    strbuf_init(&expected, STRBUF_NO_LIMIT);
+    strbuf_init(&found, STRBUF_NO_LIMIT);
+    put_document(&expected);
+    while ((len = fread(piece, 1, sizeof piece, f)) > 0)
+        strbuf_add(&found, piece, len);
+    assert_string_equal(found.text, expected.text);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_document),
+    };
+
+    if (argc > 1 && strcmp(argv[1], "--print") == 0) {
+        CLEANUP(strbuf_releasep) struct strbuf text = {0};
+        strbuf_init(&text, STRBUF_NO_LIMIT);
+        put_document(&text);
+        return fwrite(text.text, 1, text.len, stdout) == text.len ? 0 : 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

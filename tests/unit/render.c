@@ -1,0 +1,424 @@
+/* Rendering of plans, entitlements and explanations that were made by hand: text to the letter, JSON by its
+ * members. */
+#include "unit.h"
+
+#include "base/strbuf.h"
+#include "model/freeze.h"
+#include "render/render.h"
+#include "render/table.h"
+
+#include <jansson.h>
+#include <string.h>
+
+/* Two hosts, two VMs in a pool, one rule. */
+static void make_snapshot(struct arena *a, struct snapshot *ret)
+{
+    static const char *const names[] = {"web", "database"};
+    struct inventory inv = {.cluster = "prod", .time = 1767225600};
+    struct err err = {0};
+
+    for (int i = 0; i < 2; i++) {
+        struct seen_host *h = inventory_add_host(&inv, a);
+        h->is.id = i == 0 ? "h1" : "h2";
+        h->is.name = i == 0 ? "esx-one" : "esx-two";
+        h->is.total[RES_CPU] = 10000;
+        h->is.total[RES_MEM] = 4096;
+        h->is.cores = 4;
+        struct seen_vm *v = inventory_add_vm(&inv, a);
+        v->is.vcpus = 1;
+        v->is.mem_mb = 1024;
+        vm_facts_default(&v->is);
+        v->is.id = i == 0 ? "v1" : "v2";
+        v->is.name = names[i];
+        v->host = "h1";
+        v->pool = "p1";
+    }
+    struct seen_pool *p = inventory_add_pool(&inv, a);
+    p->is.id = "p1";
+    p->is.name = "gold";
+    struct seen_rule *r = inventory_add_rule(&inv, a);
+    r->is.id = "r1";
+    assert_int_equal(snapshot_freeze(&inv, a, ret, &err), 0);
+}
+
+static struct host_load loads_before[] = {{0, {0.9, 0.5}}, {1, {0.1, 0.5}}};
+static struct host_load loads_after[] = {{0, {0.6, 0.5}}, {1, {0.4, 0.5}}};
+static const uint32_t first_only[] = {1};
+
+static struct recommendation recommendations[] = {
+    {.id = 1,
+     .action = ACTION_MIGRATE,
+     .priority = 2,
+     .vm = 1,
+     .from = 0,
+     .to = 1,
+     .host = IX_NONE,
+     .rule = IX_NONE,
+     .reason = REASON_BALANCE_CPU,
+     .text = "Moves database.",
+     .imbalance_after = 0.1,
+     .cost = {10, 20},
+     .benefit = {1e6, 2.5},
+     .duration_s = 1.0 / 3},
+    {.id = 2,
+     .action = ACTION_POWER_OFF,
+     .priority = 1,
+     .vm = IX_NONE,
+     .from = IX_NONE,
+     .to = IX_NONE,
+     .host = 0,
+     .rule = 0,
+     .reason = REASON_CONSOLIDATE,
+     .text = "Sleeps.",
+     .depends_on = first_only,
+     .n_depends_on = 1,
+     .group = 4,
+     .imbalance_after = 0.05},
+};
+static struct host_setting settings[] = {
+    {0,
+     0,
+     {{.reservation = 5, .limit = NO_LIMIT, .shares = 10}, {.reservation = 6, .limit = 7, .shares = 8}}}};
+static struct fault faults[] = {{FAULT_RULE_VIOLATED, 1, IX_NONE, 0, "The rule cannot be kept."}};
+
+static void make_plan(const struct snapshot *s, struct plan *ret)
+{
+    *ret = (struct plan){
+        .snap = s,
+        .before = {.imbalance = 0.2,
+                   .imbalance_of = {0.4, 0},
+                   .weight = {0.5, 0.5},
+                   .target = 0.2,
+                   .hosts = loads_before,
+                   .n_hosts = 2},
+        .after = {.imbalance = 0.05,
+                  .imbalance_of = {0.1, 0},
+                  .weight = {0.5, 0.5},
+                  .target = 0.2,
+                  .hosts = loads_after,
+                  .n_hosts = 2},
+        .recommendations = recommendations,
+        .n_recommendations = ELEMENTS(recommendations),
+        .settings = settings,
+        .n_settings = 1,
+        .faults = faults,
+        .n_faults = 1,
+        .stats = {.candidates = 2, .evaluated = 2, .decide_us = 17},
+    };
+    policy_default(&ret->policy);
+    ret->stats.rejected[CHECK_NO_GAIN] = 1;
+    ret->stats.rejected[CHECK_NONE] = 1;
+}
+
+static json_t *parse(const struct strbuf *text)
+{
+    json_error_t e;
+    json_t *document = json_loadb(text->text, text->len, JSON_REJECT_DUPLICATES, &e);
+
+    if (!document)
+        fail_msg("%s in %s", e.text, text->text);
+    return document;
+}
+
+/* The names of the members, in their order, with a blank after each. */
+static void expect_members(const json_t *object, const char *expected)
+{
+    struct strbuf found;
+    const char *key;
+    json_t *value;
+
+    assert_non_null(object);
+    strbuf_init(&found, STRBUF_NO_LIMIT);
+    json_object_foreach((json_t *)object, key, value) strbuf_printf(&found, "%s ", key);
+    assert_string_equal(found.text, expected);
+    strbuf_release(&found);
+}
+
+static void test_plan_json(void **state)
+{
+    struct arena a = {0};
+    struct snapshot s;
+    struct plan plan;
+    struct strbuf out;
+
+    (void)state;
+    make_snapshot(&a, &s);
+    make_plan(&s, &plan);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    render_plan_json(&plan, &out);
+    json_t *p = parse(&out);
+    expect_members(p, "format cluster time policy before after recommendations settings faults stats ");
+    expect_members(json_object_get(p, "before"),
+                   "imbalance imbalance_cpu imbalance_mem weight_cpu weight_mem target dpm hosts ");
+    expect_members(json_object_get(p, "stats"), "candidates evaluated rejected decide_us ");
+    expect_members(json_object_get(json_object_get(p, "stats"), "rejected"), "no_gain ");
+    json_t *r = json_array_get(json_object_get(p, "recommendations"), 0);
+    expect_members(r, "id action priority vm from to host reason rule text depends_on group imbalance_after "
+                      "cost benefit duration_s ");
+    assert_string_equal(json_string_value(json_object_get(r, "vm")), "v2");
+    assert_true(json_is_null(json_object_get(r, "host")) && json_is_null(json_object_get(r, "rule")) &&
+                json_is_null(json_object_get(r, "group")));
+    assert_non_null(strstr(out.text, "\"duration_s\": 0.333333333333}"));
+    r = json_array_get(json_object_get(p, "recommendations"), 1);
+    assert_true(json_is_null(json_object_get(r, "vm")) &&
+                json_integer_value(json_object_get(r, "group")) == 4);
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(r, "depends_on"), 0)), 1);
+    r = json_array_get(json_object_get(p, "settings"), 0);
+    expect_members(r, "host pool cpu mem ");
+    assert_true(json_is_null(json_object_get(json_object_get(r, "cpu"), "limit")));
+    expect_members(json_array_get(json_object_get(p, "faults"), 0), "code vm host rule text ");
+    json_decref(p);
+    strbuf_release(&out);
+    arena_release(&a);
+}
+
+/* Every setting of the table, with the type that JSON has for it. */
+static void test_policy_json(void **state)
+{
+    struct arena a = {0};
+    struct snapshot s;
+    struct plan plan;
+    struct strbuf out;
+    size_t n;
+    const struct setting *table = policy_settings(&n);
+
+    (void)state;
+    make_snapshot(&a, &s);
+    make_plan(&s, &plan);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    render_plan_json(&plan, &out);
+    json_t *p = parse(&out);
+    for (size_t i = 0; i < n; i++) {
+        const char *dot = strchr(table[i].key, '.');
+        const json_t *in = json_object_get(p, "policy");
+        if (dot)
+            in = json_object_get(in, arena_strndup(&a, table[i].key, (size_t)(dot - table[i].key)));
+        const json_t *value = json_object_get(in, dot ? dot + 1 : table[i].key);
+        assert_non_null(value);
+        bool word = table[i].type == SETTING_WORD || strcmp(table[i].fallback, "auto") == 0;
+        assert_int_equal(json_is_string(value), word);
+        assert_int_equal(json_is_boolean(value), table[i].type == SETTING_BOOL);
+    }
+    json_decref(p);
+    strbuf_release(&out);
+    arena_release(&a);
+}
+
+static const char plan_text[] =
+    "Cluster prod at 2026-01-01T00:00:00Z: 2 of 2 hosts can run VMs, 2 of 2 VMs run\n"
+    "Imbalance 0.2000 -> 0.0500, target 0.2000 (threshold 3)\n"
+    "\n"
+    "  LOAD           SPREAD  WEIGHT  FULLEST HOST    EMPTIEST HOST\n"
+    "  CPU before     0.4000    0.50  90.0 % esx-one  10.0 % esx-two\n"
+    "  CPU after      0.1000    0.50  60.0 % esx-one  40.0 % esx-two\n"
+    "  memory before  0.0000    0.50  50.0 % esx-one  50.0 % esx-one\n"
+    "  memory after   0.0000    0.50  50.0 % esx-one  50.0 % esx-one\n"
+    "\n"
+    "2 recommendations\n"
+    "\n"
+    "  ID  PRIO  ACTION     VM        FROM         TO       REASON        AFTER  NEEDS  GROUP  WHY\n"
+    "   1     2  migrate    database  esx-one  ->  esx-two  balance_cpu  0.1000  -      -      Moves "
+    "database.\n"
+    "   2     1  power_off  -         -            esx-one  consolidate  0.0500  1      4      Sleeps.\n"
+    "\n"
+    "1 fault\n"
+    "\n"
+    "  rule_violated: The rule cannot be kept.\n"
+    "\n"
+    "Per-host settings of pools to change: 1 (--format json lists them)\n";
+
+static void test_plan_text(void **state)
+{
+    struct arena a = {0};
+    struct snapshot s;
+    struct plan plan;
+    struct strbuf out;
+
+    (void)state;
+    make_snapshot(&a, &s);
+    make_plan(&s, &plan);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    render_plan_text(&plan, &out);
+    assert_string_equal(out.text, plan_text);
+    strbuf_release(&out);
+    arena_release(&a);
+}
+
+/* Why nothing is recommended, or not more. */
+static void test_reasons(void **state)
+{
+    static const struct {
+        uint32_t n;
+        double after;
+        int64_t threshold, moves_max;
+        bool looked;
+        const char *expected; /* NULL: nothing to say */
+    } cases[] = {
+        {0, 0.1, 3, 0, true, "Nothing is recommended: the cluster is balanced well enough.\n"},
+        {0, 0.3, 3, 0, true,
+         "Nothing is recommended, though the target is not reached. What stood in the way"},
+        {0, 0.3, 3, 0, true, "looked at:\n  no_gain (1): it would not lower the imbalance\n"},
+        {0, 0.3, 3, 0, false,
+         "Nothing is recommended, though the target is not reached: there is no VM to move.\n"},
+        {0, 0.3, 1, 0, true, "though the target is not reached: only mandatory moves are made.\n"},
+        {2, 0.3, 1, 0, true, "The target is not reached: only mandatory moves are made.\n"},
+        {2, 0.3, 3, 1, true, "The target is not reached: the plan has as many moves as it may have.\n"},
+        {2, 0.3, 3, 2, true, "The target is not reached. What stood in the way of the moves looked at:\n"},
+        {2, 0.1, 3, 0, true, NULL},
+    };
+    struct arena a = {0};
+    struct snapshot s;
+
+    (void)state;
+    make_snapshot(&a, &s);
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct strbuf out;
+        struct plan plan;
+        make_plan(&s, &plan);
+        plan.n_recommendations = cases[i].n;
+        plan.after.imbalance = cases[i].after;
+        plan.policy.migration_threshold = cases[i].threshold;
+        plan.policy.moves_max = cases[i].moves_max;
+        plan.stats.rejected[CHECK_NO_GAIN] = cases[i].looked;
+        strbuf_init(&out, STRBUF_NO_LIMIT);
+        render_plan_text(&plan, &out);
+        if (cases[i].expected)
+            assert_non_null(strstr(out.text, cases[i].expected));
+        else
+            assert_null(strstr(out.text, "target is not reached"));
+        strbuf_release(&out);
+    }
+    arena_release(&a);
+}
+
+static struct divvy_node nodes[] = {
+    {DIVVY_POOL,
+     IX_NONE,
+     IX_NONE,
+     0,
+     1,
+     1,
+     {.reservation = 10000, .limit = 10000, .shares = 4000},
+     3000,
+     {10000, 10000, 4000},
+     10000},
+    {DIVVY_POOL, 0, 0, 1, 2, 2, {.limit = NO_LIMIT, .shares = 4000}, 3000, {0, 10000, 4000}, 2750.5},
+    {DIVVY_VM, 0, 1, 2, 0, 0, {.reservation = 5.5, .limit = NO_LIMIT, .shares = 1000}, 0, {0, 5000, 2000}, 0},
+    {DIVVY_VM, 1, 1, 2, 0, 0, {.limit = 4000, .shares = 1000}, 3000, {0, 4000, 2000}, 2750.5},
+};
+static struct divvy_tree tree = {
+    .nodes = nodes, .n = ELEMENTS(nodes), .overcommitted = true, .overcommitted_node = 1};
+
+static const char entitlements_text[] =
+    "CPU, in MHz\n"
+    "\n"
+    "  NAME          RESERVED  LIMIT  SHARES  DIVVIED RES.  DIVVIED LIMIT  DEMAND  ENTITLEMENT    MET\n"
+    "  the cluster      10000  10000    4000         10000          10000    3000        10000  100 %\n"
+    "    gold/              0      -    4000             0          10000    3000         2750   92 %\n"
+    "      web          5.500      -    1000             0           5000       0            0      -\n"
+    "      database         0   4000    1000             0           4000    3000         2750   92 %\n"
+    "\n"
+    "  The reservations below gold are more than it has; they were scaled down.\n";
+
+static void test_entitlements(void **state)
+{
+    const struct divvy_tree *const trees[RES_COUNT] = {&tree, NULL};
+    struct arena a = {0};
+    struct snapshot s;
+    struct strbuf out;
+
+    (void)state;
+    make_snapshot(&a, &s);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    render_entitlements_text(&s, trees, &out);
+    assert_string_equal(out.text, entitlements_text);
+    strbuf_clear(&out);
+    render_entitlements_json(&s, trees, &out);
+    json_t *e = parse(&out);
+    expect_members(e, "format cpu ");
+    const json_t *list = json_object_get(e, "cpu");
+    assert_int_equal(json_array_size(list), ELEMENTS(nodes));
+    expect_members(json_array_get(list, 0), "kind id parent depth set demand divvied entitlement ");
+    assert_true(json_is_null(json_object_get(json_array_get(list, 0), "id")));
+    assert_true(json_is_null(json_object_get(json_array_get(list, 1), "parent")));
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 3), "parent")), "p1");
+    json_decref(e);
+    strbuf_release(&out);
+    arena_release(&a);
+}
+
+static struct candidate candidates[] = {
+    {0, VERDICT_CURRENT, CHECK_CURRENT_HOST, "It is here.", UNKNOWN, {UNKNOWN, UNKNOWN}, {UNKNOWN, UNKNOWN}},
+    {1, VERDICT_REJECTED, CHECK_COST_BENEFIT, NULL, 0.25, {1, 2}, {3, 4}},
+};
+static const struct explanation explanation = {
+    .vm = 0, .candidates = candidates, .n = 2, .summary = "It stays."};
+
+static const char explain_text[] =
+    "web on esx-one: It stays.\n"
+    "\n"
+    "  HOST     VERDICT   CHECK          AFTER  WHY\n"
+    "  esx-one  current   current_host       -  It is here.\n"
+    "  esx-two  rejected  cost_benefit  0.2500  it would cost more than it gains\n";
+
+static void test_explain(void **state)
+{
+    struct arena a = {0};
+    struct snapshot s;
+    struct strbuf out;
+
+    (void)state;
+    make_snapshot(&a, &s);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    render_explain_text(&s, &explanation, &out);
+    assert_string_equal(out.text, explain_text);
+    strbuf_clear(&out);
+    render_explain_json(&s, &explanation, &out);
+    json_t *e = parse(&out);
+    expect_members(e, "format vm host summary candidates ");
+    const json_t *c = json_array_get(json_object_get(e, "candidates"), 0);
+    expect_members(c, "host verdict check text imbalance_after cost benefit ");
+    assert_true(json_is_null(json_object_get(c, "imbalance_after")) &&
+                json_is_null(json_object_get(c, "cost")));
+    c = json_array_get(json_object_get(e, "candidates"), 1);
+    expect_members(json_object_get(c, "benefit"), "cpu_mhz_s mem_mb_s ");
+    json_decref(e);
+    strbuf_release(&out);
+    arena_release(&a);
+}
+
+/* Widths are of characters, and what could steer a terminal is not let through. */
+static void test_table(void **state)
+{
+    static const struct column columns[] = {{"NAME", false}, {"N", true}, {"LAST", false}};
+    struct arena a = {0};
+    struct table t;
+    struct strbuf out;
+
+    (void)state;
+    table_init(&t, &a, columns, ELEMENTS(columns));
+    table_cell(&t, "\xc3\xa4\xc3\xb6\xc3\xbc");
+    table_number(&t, 1.25);
+    table_cell(&t, "");
+    table_cell(&t, "a\x1b[31m\xc2\x9b");
+    table_number(&t, NO_LIMIT);
+    table_cell(&t, NULL);
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    table_render(&t, "", &out);
+    assert_string_equal(out.text, "NAME         N  LAST\n"
+                                  "\xc3\xa4\xc3\xb6\xc3\xbc      1.250\n"
+                                  "a?[31m?      -  -\n");
+    strbuf_release(&out);
+    arena_release(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan_json),    cmocka_unit_test(test_policy_json),
+        cmocka_unit_test(test_plan_text),    cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_entitlements), cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,354 @@
+/* Snapshots as JSON: what is refused and with which words, what is filled in, and that nothing is lost. */
+#include "unit.h"
+
+#include "base/random.h"
+#include "base/strbuf.h"
+#include "model/freeze.h"
+#include "model/generate.h"
+#include "model/snapshot_json.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Objects that are right but for the one field of the case. */
+#define HOST(more) "{\"id\":\"h1\",\"state\":\"on\",\"cpu_mhz\":1000,\"cores\":2,\"mem_mb\":4096" more "}"
+#define OTHER "{\"id\":\"h2\",\"state\":\"on\",\"cpu_mhz\":1000,\"cores\":2,\"mem_mb\":4096}"
+#define ASLEEP "{\"id\":\"h3\",\"state\":\"standby\",\"cpu_mhz\":1000,\"cores\":2,\"mem_mb\":4096}"
+#define VM(more) "{\"id\":\"v1\",\"host\":\"h1\",\"state\":\"on\",\"vcpus\":1,\"mem_mb\":512" more "}"
+#define VM_OFF_WITH(more) "{\"id\":\"v1\",\"state\":\"off\",\"vcpus\":1,\"mem_mb\":512" more "}"
+#define TOP "\"format\":\"ballast-snapshot/1\",\"cluster\":\"c\",\"time\":\"2026-01-01T00:00:00Z\""
+#define DOC(rest) "{" TOP rest "}"
+#define HOSTS ",\"hosts\":[" HOST("") "," OTHER "]"
+#define WITH_HOST(more) DOC(",\"hosts\":[" HOST(more) "]")
+#define WITH_VM(more) DOC(HOSTS ",\"vms\":[" VM(more) "]")
+#define WITH_POOLS(pools) DOC(HOSTS ",\"pools\":[" pools "]")
+#define WITH_RULE(rule) DOC(HOSTS ",\"vms\":[" VM("") "],\"rules\":[{\"id\":\"r\"" rule "}]")
+
+static const struct {
+    const char *text;
+    const char *wrong; /* what the complaint begins with; NULL: it is accepted */
+} cases[] = {
+    {DOC(HOSTS), NULL},
+    {DOC(HOSTS ",\"vms\":[],\"pools\":[],\"rules\":[],\"migrations\":[],\"pending\":[],\"ha\":{}"), NULL},
+    /* not JSON, or not a snapshot */
+    {"", "/: line 1, column 0: "},
+    {"{", "/: line 1, column 1: "},
+    {"{\"a\":1,\n\"a\":2}", "/: line 2, column 3: duplicate object key"},
+    {"{\"a\":\"\\u0000\"}", "/: line 1, "},
+    {"{\"a\":1e999}", "/: line 1, "},
+    {"{\"a\":NaN}", "/: line 1, "},
+    {"{} {}", "/: line 1, column 4: end of file expected"},
+    {"[]", "/: an array, expected an object"},
+    {"7", "/: a number, expected an object"},
+    {"{}", "/format: missing"},
+    {"{\"format\":\"ballast-snapshot/2\"}", "/format: \"ballast-snapshot/2\", expected"},
+    {"{\"format\":1}", "/format: a number, expected"},
+    {"{\"format\":\"ballast-snapshot/1\"}", "/cluster: missing"},
+    {"{\"format\":\"ballast-snapshot/1\",\"cluster\":\"c\"}", "/time: missing"},
+    {"{\"format\":\"ballast-snapshot/1\",\"cluster\":\"c\",\"time\":\"yesterday\"}",
+     "/time: \"yesterday\" is no instant"},
+    {"{\"format\":\"ballast-snapshot/1\",\"cluster\":\"c\",\"time\":5}",
+     "/time: a number, expected an instant"},
+    {"{\"format\":\"ballast-snapshot/1\",\"cluster\":\"c\",\"time\":\"1969-12-31T23:59:59Z\"}", "/time: "},
+    {DOC(""), "/hosts: empty"},
+    {DOC(",\"hosts\":{}"), "/hosts: an object, expected an array"},
+    {DOC(",\"hosts\":[1]"), "/hosts/0: a number, expected an object"},
+    {DOC(",\"hosts\":[null]"), "/hosts/0: null, expected an object"},
+    /* hosts */
+    {DOC(",\"hosts\":[{\"id\":\"h\"}]"), "/hosts/0/state: missing"},
+    {DOC(",\"hosts\":[{\"id\":\"h\",\"state\":\"on\",\"cores\":1,\"mem_mb\":1}]"),
+     "/hosts/0/cpu_mhz: missing"},
+    {DOC(",\"hosts\":[" HOST("") "," HOST("") "]"), "/hosts/1/id: \"h1\" is the id of /hosts/0 already"},
+    {WITH_HOST(",\"name\":5"), "/hosts/0/name: a number, expected a string"},
+    {WITH_HOST(",\"name\":null,\"mem_free_mb\":null,\"on_since\":null"), NULL},
+    {WITH_HOST(",\"dpm\":\"partial\""), "/hosts/0/dpm: \"partial\" is not known, expected one of inherit, "},
+    {WITH_HOST(",\"dpm\":true"), "/hosts/0/dpm: a bool, expected one of inherit, "},
+    {WITH_HOST(",\"wake_methods\":[\"ipmi\",\"lan\"]"), "/hosts/0/wake_methods/1: unknown, expected"},
+    {WITH_HOST(",\"wake_methods\":\"ipmi\""), "/hosts/0/wake_methods: a string, expected an array"},
+    {WITH_HOST(",\"labels\":{\"a/b\":1}"), "/hosts/0/labels/a~1b: a number, expected a string"},
+    {WITH_HOST(",\"labels\":[]"), "/hosts/0/labels: an array, expected an object"},
+    {WITH_HOST(",\"migrations_max\":1.5"), "/hosts/0/migrations_max: 1.5, expected a whole number"},
+    {WITH_HOST(",\"migrations_max\":-1"), "/hosts/0/migrations_max: -1, expected a whole number"},
+    {WITH_HOST(",\"migrations_max\":4294967296"), "/hosts/0/migrations_max: 4294967296, expected"},
+    {WITH_HOST(",\"migrations_max\":4.0"), NULL},
+    {WITH_HOST(",\"wake_verified\":1"), "/hosts/0/wake_verified: a number, expected true or false"},
+    {WITH_HOST(",\"cpu_reserved_mhz\":-5"), "/hosts/0/cpu_reserved_mhz: -5 is negative"},
+    {WITH_HOST(",\"cpu_reserved_mhz\":1000"), "/hosts/0/cpu_reserved_mhz: 1000 leaves no capacity"},
+    {WITH_HOST(",\"agents_required\":[\"v1\"]"), "/hosts/0/agents_required/0: no object of /vms has the id"},
+    {WITH_HOST(",\"migration_rate_mb_s\":0"), "/hosts/0/migration_rate_mb_s: 0, expected more than 0"},
+    /* VMs */
+    {WITH_VM(""), NULL},
+    {WITH_VM(",\"cpu\":{\"limit\":null}"), NULL},
+    {WITH_VM(",\"cpu\":{\"limit\":\"none\"}"), "/vms/0/cpu/limit: a string, expected a number or null"},
+    {WITH_VM(",\"cpu\":{\"demand\":null}"), "/vms/0/cpu/demand: null, expected a number"},
+    {WITH_VM(",\"cpu\":[]"), "/vms/0/cpu: an array, expected an object"},
+    {WITH_VM(",\"cpu\":{\"reservation\":5,\"limit\":4}"), "/vms/0/cpu/limit: 4 is below the reservation"},
+    {WITH_VM(",\"mem\":{\"reservation\":513}"), "/vms/0/mem/reservation: 513 is above the configured size"},
+    {WITH_VM(",\"windows\":{\"5m\":{\"cpu\":{\"mean\":-1}}}"), "/vms/0/windows/5m/cpu/mean: -1 is negative"},
+    {WITH_VM(",\"windows\":{\"40m\":{\"mem\":{\"mean\":5,\"max\":4}}}"),
+     "/vms/0/windows/40m/mem/mean: 5, expected it between min (5) and max (4)"},
+    {WITH_VM(",\"pool\":\"p\""), "/vms/0/pool: no object of /pools has the id \"p\""},
+    {WITH_VM(",\"compatible_hosts\":[\"h1\",\"h1\"]"), "/vms/0/compatible_hosts: \"h1\" is listed twice"},
+    {WITH_VM(",\"compatible_hosts\":[7]"), "/vms/0/compatible_hosts/0: a number, expected a string"},
+    {WITH_VM(",\"compatible_hosts\":[\"h2\",\"h9\"]"), "/vms/0/compatible_hosts/1: no object of /hosts"},
+    {WITH_VM(",\"ft_peer\":\"v1\",\"kind\":\"ft_primary\""),
+     "/vms/0/ft_peer: \"v1\" is of kind \"ft_primary\""},
+    {WITH_VM(",\"last_migrated\":\"2026-02-30T00:00:00Z\""), "/vms/0/last_migrated: "},
+    {DOC(HOSTS ",\"vms\":[{\"id\":\"v\",\"state\":\"on\",\"vcpus\":1,\"mem_mb\":1}]"),
+     "/vms/0/host: missing"},
+    {DOC(HOSTS ",\"vms\":[{\"id\":\"v\",\"host\":\"h9\",\"state\":\"on\",\"vcpus\":1,\"mem_mb\":1}]"),
+     "/vms/0/host: no object of /hosts has the id \"h9\""},
+    {DOC(",\"hosts\":[" HOST(
+         "") "," ASLEEP
+             "],\"vms\":[{\"id\":\"v\",\"host\":\"h3\",\"state\":\"on\",\"vcpus\":1,\"mem_mb\":1}]"),
+     "/vms/0/host: \"h3\" is in standby though the VM is on"},
+    {DOC(HOSTS ",\"vms\":[" VM_OFF_WITH(",\"cpu\":{\"demand\":1}") "]"),
+     "/vms/0/cpu/demand: 1 though the VM is off"},
+    {DOC(HOSTS ",\"vms\":[" VM_OFF_WITH(",\"cpu\":{\"demand\":0}") "]"), NULL},
+    {DOC(HOSTS ",\"vms\":[" VM("") "," VM("") "]"), "/vms/1/id: \"v1\" is the id of /vms/0 already"},
+    /* pools */
+    {WITH_POOLS("{\"id\":\"a\",\"parent\":\"b\"},{\"id\":\"b\",\"parent\":\"a\"}"),
+     "/pools/0/parent: the parents"},
+    {WITH_POOLS("{\"id\":\"a\",\"parent\":\"c\"}"), "/pools/0/parent: no object of /pools has the id \"c\""},
+    {WITH_POOLS("{\"id\":\"a\",\"cpu\":{\"expandable\":0}}"),
+     "/pools/0/cpu/expandable: a number, expected true"},
+    {WITH_POOLS("{\"id\":\"a\",\"mem\":{\"reservation\":2,\"limit\":1}}"), "/pools/0/mem/limit: 1 is below"},
+    /* rules */
+    {WITH_RULE(",\"kind\":\"vm-vm-affine\",\"vms\":[\"v1\"]"), NULL},
+    {WITH_RULE(",\"kind\":\"apart\",\"vms\":[]"),
+     "/rules/0/kind: \"apart\" is not known, expected one of vm-vm"},
+    {WITH_RULE(",\"vms\":[]"), "/rules/0/kind: missing"},
+    {WITH_RULE(",\"kind\":\"vm-vm-affine\",\"vms\":[\"v9\"]"), "/rules/0/vms/0: no object of /vms"},
+    {WITH_RULE(",\"kind\":\"vm-host-affine\",\"vms\":[\"v1\"],\"hosts\":[\"x\"]"),
+     "/rules/0/hosts/0: no object"},
+    {WITH_RULE(",\"kind\":\"vm-vm-affine\",\"vms\":[],\"hosts\":[\"h1\"]"), "/rules/0/hosts: given though"},
+    /* what is under way */
+    {DOC(HOSTS ",\"vms\":[" VM("") "],\"migrations\":[{\"vm\":\"v1\",\"from\":\"h1\",\"to\":\"h1\"}]"),
+     "/migrations/0/to: \"h1\" is where it comes from"},
+    {DOC(HOSTS ",\"vms\":[" VM("") "],\"migrations\":[{\"vm\":\"v1\",\"from\":\"h1\"}]"),
+     "/migrations/0/to: missing"},
+    {DOC(HOSTS ",\"vms\":[" VM("") "],\"pending\":[{\"action\":\"migrate\",\"vm\":\"v1\"}]"),
+     "/pending/0/to: missing, expected the destination"},
+    {DOC(HOSTS ",\"vms\":[" VM("") "],\"pending\":[{\"action\":\"power_on\"}]"), "/pending/0/host: missing"},
+    {DOC(HOSTS ",\"ha\":{\"policy\":\"some\"}"), "/ha/policy: \"some\" is not known"},
+    {DOC(HOSTS ",\"ha\":{\"cpu_percent\":120}"), "/ha/cpu_percent: 120 is not a percentage"},
+};
+
+static int read_and_freeze(const char *text, struct arena *a, struct snapshot *ret,
+                           struct unknown_fields *unknown, struct err *err)
+{
+    struct inventory inv;
+    int r = inventory_read(text, strlen(text), a, &inv, unknown, err);
+
+    return r < 0 ? r : snapshot_freeze(&inv, a, ret, err);
+}
+
+static void test_cases(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct arena a = {0};
+        struct snapshot s;
+        struct err err = {0};
+        int r = read_and_freeze(cases[i].text, &a, &s, NULL, &err);
+        print_message("%s\n", r < 0 ? err.text : "accepted");
+        if (!cases[i].wrong && r < 0)
+            fail_msg("%s: %s", cases[i].text, err.text);
+        if (cases[i].wrong &&
+            (r != -EINVAL || strncmp(err.text, cases[i].wrong, strlen(cases[i].wrong)) != 0))
+            fail_msg("%s: %s, expected %s", cases[i].text, err.text, cases[i].wrong);
+        if (cases[i].wrong)
+            assert_non_null(strstr(err.text, "expected"));
+        arena_release(&a);
+    }
+}
+
+static void test_defaults(void **state)
+{
+    struct arena a = {0};
+    struct snapshot s;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(
+        read_and_freeze(WITH_VM(",\"cpu\":{\"demand\":300},\"windows\":{\"60m\":{\"cpu\":{\"max\":900}}}"),
+                        &a, &s, NULL, &err),
+        0);
+    const struct vm_facts *f = &s.vms[0].is;
+    assert_string_equal(f->name, "v1");
+    assert_true(f->alloc[RES_CPU].shares == 1000 && f->alloc[RES_MEM].shares == 5120);
+    assert_true(f->consumed_mb == 512 && f->demand[RES_MEM] == 512 && !f->demand_unknown);
+    assert_true(f->window[WINDOW_5M][RES_CPU].mean == 300 && f->window[WINDOW_5M][RES_CPU].stddev == 0);
+    assert_true(f->window[WINDOW_60M][RES_CPU].mean == 300 && f->window[WINDOW_60M][RES_CPU].max == 900);
+    assert_false(s.vms[0].compatible_given);
+    assert_int_equal(s.vms[0].pool, IX_NONE);
+    /* nobody said what it uses: never taken for nothing */
+    assert_int_equal(read_and_freeze(WITH_VM(""), &a, &s, NULL, &err), 0);
+    assert_true(s.vms[0].is.demand_unknown);
+    arena_release(&a);
+}
+
+static void test_unknown_fields(void **state)
+{
+    static const char text[] = DOC(",\"x\":1,\"hosts\":[" HOST(
+        ",\"foo\":1,\"bar\":{}") ","
+                                 "{\"id\":\"h2\",\"foo\":2,\"state\":\"on\",\"cpu_mhz\":1,"
+                                 "\"cores\":1,\"mem_mb\":1}],"
+                                 "\"vms\":[" VM(",\"foo\":3,\"cpu\":{\"foo\":4}") "]");
+    static const char *const expected[] = {
+        "/x: unknown field, ignored",
+        "/hosts/0/foo: unknown field, ignored (as in 1 more of this kind)",
+        "/hosts/0/bar: unknown field, ignored",
+        "/vms/0/cpu/foo: unknown field, ignored",
+        "/vms/0/foo: unknown field, ignored",
+    };
+    struct arena a = {0};
+    struct unknown_fields unknown = {0};
+    struct snapshot s;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(read_and_freeze(text, &a, &s, &unknown, &err), 0);
+    assert_int_equal(unknown.n, ELEMENTS(expected));
+    for (size_t i = 0; i < ELEMENTS(expected); i++)
+        assert_string_equal(unknown_field_text(&unknown.items[i], &a), expected[i]);
+    arena_release(&a);
+}
+
+static char *dump(const struct snapshot *s)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, STRBUF_NO_LIMIT);
+    snapshot_dump(s, &b);
+    return b.text;
+}
+
+static void shuffle(json_t *array, struct rng *rng)
+{
+    for (size_t i = json_array_size(array); i > 1; i--) {
+        size_t j = rng_below(rng, (uint32_t)i);
+        json_t *x = json_incref(json_array_get(array, i - 1));
+        json_t *y = json_incref(json_array_get(array, j));
+        assert_int_equal(json_array_set_new(array, i - 1, y) | json_array_set_new(array, j, x), 0);
+    }
+}
+
+/* The text with every list in another order, those within rules included. */
+static char *shuffled(const char *text, uint64_t seed)
+{
+    static const char *const lists[] = {"hosts", "vms", "pools", "rules", "migrations", "pending"};
+    struct rng rng = {.state = seed};
+    json_t *document = json_loads(text, 0, NULL);
+    size_t i;
+    json_t *rule;
+
+    assert_non_null(document);
+    for (size_t l = 0; l < ELEMENTS(lists); l++)
+        shuffle(json_object_get(document, lists[l]), &rng);
+    json_array_foreach(json_object_get(document, "rules"), i, rule)
+    {
+        shuffle(json_object_get(rule, "vms"), &rng);
+        shuffle(json_object_get(rule, "hosts"), &rng);
+    }
+    char *again = json_dumps(document, JSON_REAL_PRECISION(17));
+    json_decref(document);
+    return again;
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 12; seed++) {
+        struct arena a = {0};
+        struct generate_options o = {
+            .hosts = 1 + seed, .vms = seed * 9, .seed = seed, .shape = seed % SHAPE_COUNT};
+        struct inventory inv;
+        struct snapshot s;
+        struct err err = {0};
+        struct rng rng = {.state = seed};
+
+        print_message("seed %u\n", seed);
+        assert_int_equal(generate(&o, &a, &inv, &err), 0);
+        for (size_t i = 0; i < inv.n_vms; i++) /* numbers that no short decimal stands for */
+            inv.vms[i].is.alloc[RES_CPU].shares = rng_unit(&rng) * 1e4;
+        assert_int_equal(snapshot_freeze(&inv, &a, &s, &err), 0);
+        char *first = dump(&s);
+        assert_int_equal(read_and_freeze(first, &a, &s, NULL, &err), 0);
+        char *second = dump(&s);
+        assert_string_equal(first, second);
+        char *mixed = shuffled(first, seed);
+        assert_int_equal(read_and_freeze(mixed, &a, &s, NULL, &err), 0);
+        char *third = dump(&s);
+        assert_string_equal(first, third);
+        free(first);
+        free(second);
+        free(mixed);
+        free(third);
+        arena_release(&a);
+    }
+}
+
+/* What a hypervisor calls things is not always UTF-8, nor harmless. */
+static void test_odd_names(void **state)
+{
+    static const struct {
+        const char *name, *written;
+    } names[] = {
+        {"plain", "\"plain\""},
+        {"a\"b\\c/d", "\"a\\\"b\\\\c/d\""},
+        {"line\nbreak\ttab\x01\x7f", "\"line\\nbreak\\ttab\\u0001\\u007f\""},
+        {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\""},
+        {"\xff", "\"\xef\xbf\xbd\""},
+        {"\xc3", "\"\xef\xbf\xbd\""},
+        {"\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xf4\x90\x80\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+    };
+    struct arena a = {0};
+    struct snapshot s;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(read_and_freeze(DOC(HOSTS), &a, &s, NULL, &err), 0);
+    for (size_t i = 0; i < ELEMENTS(names); i++) {
+        char expected[128];
+        s.hosts[0].is.name = names[i].name;
+        char *text = dump(&s);
+        (void)snprintf(expected, sizeof expected, "\"name\": %s,", names[i].written);
+        assert_non_null(strstr(text, expected));
+        json_t *document = json_loads(text, 0, NULL);
+        assert_non_null(document);
+        json_decref(document);
+        free(text);
+    }
+    arena_release(&a);
+}
+
+static void test_files(void **state)
+{
+    struct arena a = {0};
+    struct snapshot s;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(snapshot_load("/nonexistent/x.json", &a, &s, NULL, &err), -ENOENT);
+    assert_string_equal(err.text, "/nonexistent/x.json: cannot be opened: No such file or directory");
+    assert_int_equal(snapshot_load("/", &a, &s, NULL, &err), -EISDIR);
+    assert_int_equal(snapshot_load("/dev/null", &a, &s, NULL, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "/dev/null: /: line 1"));
+    arena_release(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),          cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_unknown_fields), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_odd_names),      cmocka_unit_test(test_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
