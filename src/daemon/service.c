@@ -25,8 +25,6 @@
 #define STOP_S 10 /* how long the threads may take to come to an end */
 #define USEC_PER_S ((uint64_t)1000000)
 #define NSEC_PER_USEC 1000
-#define SECONDS_PER_DAY 86400
-#define PASSES_KEPT_MAX 100000
 
 /* The engine's outlet port is the service itself. */
 struct outlet {
@@ -283,15 +281,12 @@ static void serve(void *ctx, struct client *c, const char *line, size_t len)
 static struct engine_settings settings_of(const struct service *s)
 {
     const struct config *c = s->config;
-    int64_t passes =
-        c->history_days * SECONDS_PER_DAY / (c->policy.interval_s > 0 ? c->policy.interval_s : 1);
-
     return (struct engine_settings){
         .cluster = c->cluster,
         .policy = c->policy,
         .deeds = s->actuator_ops ? s->actuator_ops->deeds : 0,
         .history_days = c->history_days,
-        .passes_kept = (uint32_t)(passes > PASSES_KEPT_MAX ? PASSES_KEPT_MAX : passes + 1),
+        .passes_kept = (uint32_t)c->history_passes,
         .clock_us = steady_us,
     };
 }
