@@ -153,7 +153,16 @@ static void happened(struct service *s)
 
     server_each_waiting(s->server, answer_if_over);
     /* a tick that is due at once is made soon, and not in a circle */
-    (void)sd_event_source_set_time_relative(s->timer, wait_s > 0 ? wait_s * USEC_PER_S : USEC_PER_S / 10);
+    uint64_t wait_us = wait_s > 0 ? wait_s * USEC_PER_S : USEC_PER_S / 10;
+    uint64_t now_us = 0, armed_us = 0;
+    int armed = SD_EVENT_OFF;
+    (void)sd_event_now(s->loop, CLOCK_MONOTONIC, &now_us);
+    (void)sd_event_source_get_enabled(s->timer, &armed);
+    (void)sd_event_source_get_time(s->timer, &armed_us);
+    /* a tick that is to come is never put off: a client that keeps asking would put it off for ever */
+    if (armed != SD_EVENT_OFF && armed_us <= now_us + wait_us)
+        return;
+    (void)sd_event_source_set_time_relative(s->timer, wait_us);
     (void)sd_event_source_set_enabled(s->timer, SD_EVENT_ONESHOT);
 }
 
