@@ -20,6 +20,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     plan_order(&p, ret); /* dependencies, groups, sentences, the state after */
     ret->faults = p.faults;
     ret->n_faults = (uint32_t)p.n_faults;
+    ret->end = p.end;
     ret->stats = p.stats;
     return 0;
 }
