@@ -46,15 +46,19 @@ void climb_init(struct climb *c, struct layout *l, struct forecast *f, struct pl
 static void ask_what_pays(struct climb *c, uint32_t slot)
 {
     const struct unit_list *list = &c->l->list[slot];
+    double largest[RES_COUNT] = {0};
 
     for (uint32_t i = 0; i < list->n; i++) {
         enum check check = c->l->unit_held[list->items[i]];
+        for (int r = 0; r < RES_COUNT && check == CHECK_NONE; r++)
+            largest[r] = fmax(largest[r], c->l->unit_demand[r][list->items[i]]);
         if (check == CHECK_NONE && c->l->policy->cost_benefit && !forecast_may_pay(c->f, list->items[i]))
             check = CHECK_COST_BENEFIT;
         if (check != CHECK_NONE)
             c->judge.stats->rejected[check] += c->l->n_on - 1;
         c->pays[list->items[i]] = check == CHECK_NONE;
     }
+    bounds_set_largest(&c->bounds, slot, largest);
     c->pays_known[slot] = true;
 }
 
@@ -64,14 +68,13 @@ static void forget_what_pays(struct climb *c)
         c->pays_known[i] = false;
 }
 
-/* A unit at the corner of the coldest hosts of a class: the gain, and how much of it comes from the resources
- * that become better (the positive part of bounds.h). */
+/* A unit at the corner of the coldest hosts of a class: the gain, and how much of it each resource
+ * contributes at most (the positive parts of bounds.h). */
 static void look_at_corner(const struct climb *c, const struct trial *t, const struct target_class *tc,
-                           double *gain, double *positive)
+                           double *gain, double positive[RES_COUNT])
 {
     const struct target_node *corner = &c->targets.nodes[tc->first_node + 1];
-    double sum = 0;
-    double sum_positive = 0;
+    double sum = ROUNDING; /* the sum of the parts may differ in its last digit from what a trial gives */
 
     for (int r = 0; r < RES_COUNT; r++) {
         double part = t->demand[r] * tc->inverse[r];
@@ -79,12 +82,9 @@ static void look_at_corner(const struct climb *c, const struct trial *t, const s
         double variance = (t->sum_squares[r] + (2 * corner->least[r] + part) * part) / t->n - mean * mean;
         double falls = t->weight[r] * (c->bounds.sigma[r] - sqrt(variance > 0 ? variance : 0));
         sum += falls;
-        sum_positive += falls > 0 ? falls : 0;
+        positive[r] = falls > positive[r] ? falls : positive[r];
     }
-    /* the sum of the parts may differ in the last digit from what a trial gives */
-    sum += ROUNDING;
     *gain = sum > *gain ? sum : *gain;
-    *positive = sum_positive > *positive ? sum_positive : *positive;
 }
 
 /* The first, cheap look at a slot: every unit at the corners. Returns the place of the unit with the most to
@@ -93,8 +93,7 @@ static uint32_t look_at_corners(struct climb *c, uint32_t slot)
 {
     const struct unit_list *list = &c->l->list[slot];
     uint32_t best = IX_NONE;
-    double positive = 0;
-    double largest[RES_COUNT] = {0};
+    double positive[RES_COUNT] = {0};
 
     if (!c->pays_known[slot])
         ask_what_pays(c, slot);
@@ -106,13 +105,11 @@ static uint32_t look_at_corners(struct climb *c, uint32_t slot)
             continue;
         trial_begin(c->l, c->judge.weight, u, &t);
         for (uint32_t k = 0; k < c->targets.n_classes; k++)
-            look_at_corner(c, &t, &c->targets.classes[k], &c->corner[i], &positive);
-        for (int r = 0; r < RES_COUNT; r++)
-            largest[r] = t.demand[r] > largest[r] ? t.demand[r] : largest[r];
+            look_at_corner(c, &t, &c->targets.classes[k], &c->corner[i], positive);
         if (best == IX_NONE || c->corner[i] > c->corner[best])
             best = i;
     }
-    bounds_set(&c->bounds, slot, best == IX_NONE ? NOTHING : c->corner[best], positive, largest);
+    bounds_set(&c->bounds, slot, best == IX_NONE ? NOTHING : c->corner[best], positive);
     return best;
 }
 
