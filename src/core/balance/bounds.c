@@ -148,6 +148,27 @@ static double gain_towards(const struct bounds *b, uint32_t slot, const double n
     return ret_of[RES_CPU] + ret_of[RES_MEM];
 }
 
+/* What a host that has become a better destination can make of the bound of another. by_demand: of a witness,
+ * if there is one for this slot. */
+static void raise_slot(struct bounds *b, uint32_t slot, uint32_t to, const double by_demand[RES_COUNT])
+{
+    const struct layout *l = b->l;
+    const double norm[RES_COUNT] = {l->norm[RES_CPU][to], l->norm[RES_MEM][to]};
+    const double inverse[RES_COUNT] = {l->inverse[RES_CPU][to], l->inverse[RES_MEM][to]};
+    double there[RES_COUNT];
+    double now = bounds_now(b, slot);
+    double gain = gain_towards(b, slot, norm, inverse, there);
+
+    if (by_demand) {
+        double by =
+            by_demand[RES_CPU] * b->largest[RES_CPU][slot] + by_demand[RES_MEM] * b->largest[RES_MEM][slot];
+        gain = now + by < gain ? now + by : gain;
+    }
+    for (int r = 0; r < RES_COUNT; r++)
+        there[r] = fmax(there[r], positive_now(b, r, slot));
+    bounds_set(b, slot, fmax(gain, now), there);
+}
+
 /* `to` has become a better destination. Whoever could gain by moving there could gain almost as much by
  * moving to the witness, which its bound covers: what the difference can make is a ε / (n √(σ² + δ)), for a
  * part a and colder by ε. The witness cannot vouch for moves off itself. */
@@ -155,33 +176,20 @@ static void raise_towards(struct bounds *b, const struct targets *t, uint32_t to
 {
     const struct layout *l = b->l;
     uint32_t witness = targets_find_colder(t, to);
+    double by_demand[RES_COUNT] = {0};
 
     if (witness != IX_NONE) {
-        bounds_forget(b, witness);
+        if (b->gain[witness] != NO_LIMIT)
+            raise_slot(b, witness, to, NULL);
         return;
     }
     witness = nearest_witness(b, t, to);
-    const double norm[RES_COUNT] = {l->norm[RES_CPU][to], l->norm[RES_MEM][to]};
-    const double inverse[RES_COUNT] = {l->inverse[RES_CPU][to], l->inverse[RES_MEM][to]};
-    double per_demand[RES_COUNT] = {0};
     for (int r = 0; r < RES_COUNT && witness != IX_NONE; r++)
-        per_demand[r] = b->weight[r] * b->steepness[r] * colder_by(l, r, to, witness) * l->inverse[r][to] /
-                        l->n_on * (1 + SLACK);
-    for (uint32_t i = 0; i < l->n_on; i++) {
-        if (i == to || b->gain[i] == NO_LIMIT)
-            continue;
-        double there[RES_COUNT];
-        double now = bounds_now(b, i);
-        double gain = gain_towards(b, i, norm, inverse, there);
-        if (witness != IX_NONE && i != witness) {
-            double by =
-                per_demand[RES_CPU] * b->largest[RES_CPU][i] + per_demand[RES_MEM] * b->largest[RES_MEM][i];
-            gain = now + by < gain ? now + by : gain;
-        }
-        for (int r = 0; r < RES_COUNT; r++)
-            there[r] = fmax(there[r], positive_now(b, r, i));
-        bounds_set(b, i, fmax(gain, now), there);
-    }
+        by_demand[r] = b->weight[r] * b->steepness[r] * colder_by(l, r, to, witness) * l->inverse[r][to] /
+                       l->n_on * (1 + SLACK);
+    for (uint32_t i = 0; i < l->n_on; i++)
+        if (i != to && b->gain[i] != NO_LIMIT)
+            raise_slot(b, i, to, witness != IX_NONE && i != witness ? by_demand : NULL);
 }
 
 /* A host that received something: what may leave it is what it was, from a host that is fuller now. */
