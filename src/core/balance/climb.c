@@ -13,6 +13,8 @@
 #define ROUNDING 1e-13
 #define TINY 1e-300
 
+#define LIKELY_PART 0.95
+
 /* An average VM is 1 / V of the load; the imbalance that one move can undo is of that order. */
 static double goodness_of(const struct layout *l)
 {
@@ -148,11 +150,12 @@ static void look_at_slot(struct climb *c, uint32_t slot, struct move *best)
     bounds_lower(&c->bounds, slot, bound);
 }
 
-/* The slots whose bounds leave room for a good move. */
-static uint32_t list_hopeful(struct climb *c)
+/* The slots whose bounds are at least floor, and above nothing. */
+static uint32_t list_hopeful(struct climb *c, double floor)
 {
-    double floor = c->judge.goodness > 0 ? c->judge.goodness : TINY;
     uint32_t n = 0;
+
+    floor = floor > 0 ? floor : TINY;
 
     /* two loops: the first has no branches, so the compiler does several slots at a time */
     for (uint32_t i = 0; i < c->l->n_on; i++)
@@ -173,26 +176,39 @@ static uint32_t drop_hopeless(struct climb *c, uint32_t n, double gain)
     return kept;
 }
 
+/* Looks at the slots whose bounds are at least floor, as far as needed. */
+static void look_from(struct climb *c, double floor, struct move *best)
+{
+    uint32_t n = list_hopeful(c, floor);
+
+    while (n > 0) {
+        uint32_t next = 0;
+        for (uint32_t i = 1; i < n; i++)
+            if (c->hope[i].bound > c->hope[next].bound)
+                next = i;
+        if (c->hope[next].bound < needed(c, best))
+            return;
+        look_at_slot(c, c->hope[next].slot, best);
+        c->hope[next] = c->hope[--n];
+        /* after the first look most of the others are out of the question */
+        if (best->unit != IX_NONE)
+            n = drop_hopeless(c, n, best->gain);
+    }
+}
+
 struct move climb_step(struct climb *c)
 {
     struct move best = {.unit = IX_NONE, .to_slot = IX_NONE, .gain = 0};
 
     judge_refresh(&c->judge, c->l, c->f);
     targets_refresh(&c->targets);
-    uint32_t n = list_hopeful(c);
-    while (n > 0) {
-        uint32_t next = 0;
-        for (uint32_t i = 1; i < n; i++)
-            if (c->hope[i].bound > c->hope[next].bound)
-                next = i;
-        if (c->hope[next].bound < needed(c, &best))
-            break;
-        look_at_slot(c, c->hope[next].slot, &best);
-        c->hope[next] = c->hope[--n];
-        /* after the first look most of the others are out of the question */
-        if (best.unit != IX_NONE)
-            n = drop_hopeless(c, n, best.gain);
-    }
+    /* most likely the best move gains about as much as the last one did */
+    double likely = LIKELY_PART * c->last_gain;
+    if (likely > c->judge.goodness)
+        look_from(c, likely, &best);
+    if (best.unit == IX_NONE || best.gain < likely)
+        look_from(c, needed(c, &best), &best);
+    c->last_gain = best.gain;
     return best;
 }
 

@@ -24,6 +24,7 @@ struct climb {
     struct targets targets;
     struct bounds bounds;
     double goodness0;  /* the least gain, before it is lowered */
+    double last_gain;  /* of the last step's move */
     bool *pays;        /* by unit: it may be moved, and could pay for it; known for the units of ... */
     bool *pays_known;  /* ... these slots */
     struct hope *hope; /* scratch: slots to look at in a step */
