@@ -11,9 +11,9 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
 {
     *b = (struct bounds){.l = l, .grow = 1, .keep = 1};
     b->gain = arena_array(a, double, l->n_on);
-    b->positive = arena_array(a, double, l->n_on);
-    b->grow0 = arena_array(a, double, l->n_on);
-    b->keep0 = arena_array(a, double, l->n_on);
+    b->positive_grown = arena_array(a, double, l->n_on);
+    b->positive_kept = arena_array(a, double, l->n_on);
+    b->grown = arena_array(a, double, l->n_on);
     b->shift0 = arena_array(a, double, l->n_on);
     for (int r = 0; r < RES_COUNT; r++) {
         b->largest[r] = arena_array(a, double, l->n_on);
@@ -35,10 +35,10 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
 
 static void set_bound(struct bounds *b, uint32_t slot, double gain, double positive)
 {
-    b->gain[slot] = gain;
-    b->positive[slot] = positive;
-    b->grow0[slot] = b->grow;
-    b->keep0[slot] = b->keep;
+    b->gain[slot] = gain / b->keep;
+    b->positive_kept[slot] = positive / b->keep;
+    b->positive_grown[slot] = positive / b->grow;
+    b->grown[slot] = 1 / b->grow;
     b->shift0[slot] = b->shift;
 }
 
@@ -52,7 +52,7 @@ void bounds_set(struct bounds *b, uint32_t slot, double gain, double positive,
 
 void bounds_lower(struct bounds *b, uint32_t slot, double gain)
 {
-    set_bound(b, slot, gain, b->positive[slot]);
+    set_bound(b, slot, gain, b->positive_grown[slot] * b->grow);
 }
 
 void bounds_forget(struct bounds *b, uint32_t slot)
@@ -84,42 +84,34 @@ void bounds_forget_all(struct bounds *b)
         bounds_forget(b, i);
 }
 
-/* Whether another host of the class is at least as cold as this one. Two witnesses are needed, or one whose
- * own bound is then forgotten: it cannot vouch for moves off itself. */
-static bool has_witness(struct bounds *b, const struct targets *t, uint32_t slot)
+/* How much colder `slot` is than the other host, in resource r. */
+static double colder_by(const struct layout *l, int r, uint32_t slot, uint32_t other)
+{
+    double by = l->norm[r][other] - l->norm[r][slot];
+
+    return by > 0 ? by : 0;
+}
+
+/* The host of the same class that comes nearest to being as cold as this one; IX_NONE: it is the only one. */
+static uint32_t nearest_witness(const struct bounds *b, const struct targets *t, uint32_t slot)
 {
     const struct target_class *c = &t->classes[t->class_of[slot]];
-    const struct target_node *nodes = t->nodes + c->first_node;
-    double cpu = b->l->norm[RES_CPU][slot];
-    double mem = b->l->norm[RES_MEM][slot];
-    uint32_t stack[64] = {1};
-    uint32_t depth = 1;
-    uint32_t found = IX_NONE;
+    uint32_t best = IX_NONE;
+    double best_lack = NO_LIMIT;
 
-    while (depth > 0) {
-        uint32_t i = stack[--depth];
-        if (nodes[i].least[RES_CPU] > cpu || nodes[i].least[RES_MEM] > mem)
+    for (uint32_t p = c->from; p < c->from + c->n; p++) {
+        uint32_t w = t->order[p];
+        double lack = 0;
+        if (w == slot)
             continue;
-        if (i < c->leaves) {
-            stack[depth++] = 2 * i + 1;
-            stack[depth++] = 2 * i;
-            continue;
-        }
-        uint32_t from = targets_leaf_start(c, i - c->leaves);
-        uint32_t to = targets_leaf_start(c, i - c->leaves + 1);
-        for (uint32_t p = from; p < to; p++) {
-            uint32_t w = t->order[p];
-            if (w == slot || b->l->norm[RES_CPU][w] > cpu || b->l->norm[RES_MEM][w] > mem)
-                continue;
-            if (found != IX_NONE)
-                return true;
-            found = w;
+        for (int r = 0; r < RES_COUNT; r++)
+            lack += b->weight[r] * b->steepness[r] * colder_by(b->l, r, slot, w);
+        if (lack < best_lack) {
+            best = w;
+            best_lack = lack;
         }
     }
-    if (found == IX_NONE)
-        return false;
-    bounds_forget(b, found);
-    return true;
+    return best;
 }
 
 /* The most that any unit of `slot` could gain on the host `to`: for each resource by itself the part of its
@@ -146,18 +138,36 @@ static double gain_between(const struct bounds *b, uint32_t slot, uint32_t to)
     return gain * (1 + SLACK) + SLACK * SLACK;
 }
 
-/* `to` has become a better destination than any other of its class. */
-static void raise_towards(struct bounds *b, uint32_t to)
+/* `to` has become a better destination. Whoever could gain by moving there could gain almost as much by
+ * moving to the witness, which its bound covers: what the difference can make is a ε / (n √(σ² + δ)), for a
+ * part a and colder by ε. The witness cannot vouch for moves off itself. */
+static void raise_towards(struct bounds *b, const struct targets *t, uint32_t to)
 {
-    for (uint32_t i = 0; i < b->l->n_on; i++) {
+    const struct layout *l = b->l;
+    uint32_t witness = nearest_witness(b, t, to);
+    double per_demand[RES_COUNT] = {0};
+
+    for (int r = 0; r < RES_COUNT && witness != IX_NONE; r++)
+        per_demand[r] = b->weight[r] * b->steepness[r] * colder_by(l, r, to, witness) * l->inverse[r][to] /
+                        l->n_on * (1 + SLACK);
+    if (witness != IX_NONE && !(per_demand[RES_CPU] > 0) && !(per_demand[RES_MEM] > 0)) {
+        bounds_forget(b, witness);
+        return;
+    }
+    for (uint32_t i = 0; i < l->n_on; i++) {
         if (i == to || b->gain[i] == NO_LIMIT)
             continue;
+        double now = bounds_now(b, i);
         double there = gain_between(b, i, to);
-        double positive = b->positive[i] * b->grow / b->grow0[i];
-        if (there > bounds_now(b, i))
-            set_bound(b, i, there, there > positive ? there : positive);
-        else if (there > positive)
-            set_bound(b, i, bounds_now(b, i), there);
+        if (witness != IX_NONE && i != witness) {
+            double by =
+                per_demand[RES_CPU] * b->largest[RES_CPU][i] + per_demand[RES_MEM] * b->largest[RES_MEM][i];
+            there = now + by < there ? now + by : there;
+        }
+        double positive = b->positive_grown[i] * b->grow;
+        double positive_there = fmax(positive, gain_between(b, i, to));
+        if (there > now || positive_there > positive)
+            set_bound(b, i, fmax(there, now), positive_there);
     }
 }
 
@@ -194,7 +204,8 @@ static bool carry(struct bounds *b, double *ret_grow, double *ret_keep, double *
         double at_up = factor(b->sigma[r], sigma, up);
         grow = fmax(grow, fmax(at_down, at_up));
         keep = fmin(keep, fmin(at_down, at_up));
-        shift += b->weight[r] * drift / sqrt(variance - down - drift);
+        b->steepness[r] = 1 / sqrt(variance - down - drift);
+        shift += b->weight[r] * drift * b->steepness[r];
         b->sigma[r] = sigma;
         b->sum[r] = l->sum[r];
     }
@@ -229,6 +240,5 @@ void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from,
     if (from >= l->n_on)
         return;
     bounds_forget(b, from);
-    if (!has_witness(b, t, from))
-        raise_towards(b, from);
+    raise_towards(b, t, from);
 }

@@ -24,15 +24,17 @@
 
 struct bounds {
     const struct layout *l;
-    double *gain, *positive;        /* by slot, as they were found; gain is NO_LIMIT where nothing is known */
-    double *largest[RES_COUNT];     /* by slot: the demand of its largest unit that may be moved */
-    double *grow0, *keep0, *shift0; /* by slot: the three below at that time */
-    double grow, keep, shift;       /* Π F, Π f, Σ additions, so far */
-    double part_max[RES_COUNT];     /* the largest unit, as a part of the smallest host */
+    /* By slot, as they were found; gain is NO_LIMIT where nothing is known. Each divided by what had been
+     * carried by then, so that carrying it on is a product. */
+    double *gain, *positive_grown, *positive_kept, *grown, *shift0;
+    double *largest[RES_COUNT]; /* by slot: the demand of its largest unit that may be moved */
+    double grow, keep, shift;   /* Π F, Π f, Σ additions, so far */
+    double part_max[RES_COUNT]; /* the largest unit, as a part of the smallest host */
     double
         uneven[RES_COUNT]; /* the largest difference that a unit can make to Σ N: hosts of unequal capacity */
     double sigma[RES_COUNT], sum[RES_COUNT], weight[RES_COUNT]; /* at the last step */
     double spread[RES_COUNT];                                   /* at least the greatest |N - mean| */
+    double steepness[RES_COUNT]; /* at least 1 / √(σ² + δ), for any δ that a move can make */
 };
 
 void bounds_init(struct bounds *b, const struct layout *l, struct arena *a);
@@ -54,10 +56,8 @@ void bounds_forget_all(struct bounds *b);
 /* The most that any move off the slot can gain now. */
 static inline double bounds_now(const struct bounds *b, uint32_t slot)
 {
-    double grow = b->grow / b->grow0[slot];
-    double keep = b->keep / b->keep0[slot];
-
-    return keep * b->gain[slot] + (grow - keep) * b->positive[slot] + grow * (b->shift - b->shift0[slot]);
+    return b->keep * (b->gain[slot] - b->positive_kept[slot]) +
+           b->grow * (b->positive_grown[slot] + b->grown[slot] * (b->shift - b->shift0[slot]));
 }
 
 #endif
