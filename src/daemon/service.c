@@ -51,6 +51,7 @@ struct service {
     struct engine *engine;
     struct server *server;
     int64_t epoch_us; /* when the steady clock was 0 */
+    uint64_t due_us;  /* the next tick, on the steady clock; 0: none is set */
 };
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -149,19 +150,15 @@ static void happened(struct service *s)
 {
     instant_s now = now_of(s);
     instant_s at = engine_wakeup(s->engine, now);
-    uint64_t wait_s = at > now ? (uint64_t)(at - now) : 0;
+    /* a tick that is due at once is made soon, and not in a circle */
+    uint64_t wait_us = at > now ? (uint64_t)(at - now) * USEC_PER_S : USEC_PER_S / 10;
+    uint64_t due_us = (uint64_t)steady_us() + wait_us;
 
     server_each_waiting(s->server, answer_if_over);
-    /* a tick that is due at once is made soon, and not in a circle */
-    uint64_t wait_us = wait_s > 0 ? wait_s * USEC_PER_S : USEC_PER_S / 10;
-    uint64_t now_us = 0, armed_us = 0;
-    int armed = SD_EVENT_OFF;
-    (void)sd_event_now(s->loop, CLOCK_MONOTONIC, &now_us);
-    (void)sd_event_source_get_enabled(s->timer, &armed);
-    (void)sd_event_source_get_time(s->timer, &armed_us);
-    /* a tick that is to come is never put off: a client that keeps asking would put it off for ever */
-    if (armed != SD_EVENT_OFF && armed_us <= now_us + wait_us)
+    /* only ever earlier: whoever asks something all the time must not put the tick off */
+    if (s->due_us != 0 && s->due_us <= due_us)
         return;
+    s->due_us = due_us;
     (void)sd_event_source_set_time_relative(s->timer, wait_us);
     (void)sd_event_source_set_enabled(s->timer, SD_EVENT_ONESHOT);
 }
@@ -171,6 +168,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
     struct service *s = userdata;
 
     (void)source, (void)usec;
+    s->due_us = 0;
     engine_tick(s->engine, now_of(s));
     happened(s);
     return 0;
@@ -290,6 +288,7 @@ static void serve(void *ctx, struct client *c, const char *line, size_t len)
 static struct engine_settings settings_of(const struct service *s)
 {
     const struct config *c = s->config;
+
     return (struct engine_settings){
         .cluster = c->cluster,
         .policy = c->policy,
