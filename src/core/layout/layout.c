@@ -78,6 +78,13 @@ static bool cooling_down(const struct snapshot *s, const struct policy *p, const
     return v->last_migrated > 0 && s->time - v->last_migrated < p->cool_down_s;
 }
 
+/* What only keeps a VM from being moved for balance; the rest keeps it from being moved at all. */
+static bool holds_loosely(enum check held)
+{
+    return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_COOL_DOWN;
+}
+
+/* What holds a VM in any case is asked first: a cool-down must not hide it. */
 enum check layout_vm_check(const struct layout *l, uint32_t vm)
 {
     const struct vm *v = &l->snap->vms[vm];
@@ -92,11 +99,11 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
         return CHECK_VM_KIND;
     if (v->is.automation == AUTOMATION_DISABLED)
         return CHECK_VM_DISABLED;
+    if (l->rules->held[vm])
+        return CHECK_UNIT_HELD;
     if (v->is.demand_unknown)
         return CHECK_VM_DEMAND_UNKNOWN;
-    if (cooling_down(l->snap, l->policy, &v->is))
-        return CHECK_VM_COOL_DOWN;
-    return l->rules->held[vm] ? CHECK_UNIT_HELD : CHECK_NONE;
+    return cooling_down(l->snap, l->policy, &v->is) ? CHECK_VM_COOL_DOWN : CHECK_NONE;
 }
 
 static void weigh_unit(struct layout *l, double *const entitlement[RES_COUNT], uint32_t u)
@@ -245,7 +252,7 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         l->unit_vms[i] = places[i].vm;
         l->vm_unit[places[i].vm] = u;
         enum check held = layout_vm_check(l, places[i].vm);
-        if (l->unit_held[u] == CHECK_NONE)
+        if (l->unit_held[u] == CHECK_NONE || (holds_loosely(l->unit_held[u]) && held != CHECK_NONE))
             l->unit_held[u] = held;
         l->unit_from[u + 1] = i + 1;
     }
