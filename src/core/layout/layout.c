@@ -106,19 +106,35 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
     return cooling_down(l->snap, l->policy, &v->is) ? CHECK_VM_COOL_DOWN : CHECK_NONE;
 }
 
+/* Everything that one VM weighs. */
+struct vm_weight {
+    double demand[RES_COUNT], reserved[RES_COUNT], mem, phys, backed;
+};
+
+static struct vm_weight weigh_vm(const struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm)
+{
+    const struct vm_facts *v = &l->snap->vms[vm].is;
+    struct vm_weight w = {.mem = mem_admitted(l->policy, v), .backed = v->consumed_mb + v->overhead_mb};
+
+    w.phys = fmax(w.mem, w.backed);
+    for (int r = 0; r < RES_COUNT; r++) {
+        w.demand[r] = entitlement[r][vm];
+        w.reserved[r] = v->alloc[r].reservation;
+    }
+    return w;
+}
+
 static void weigh_unit(struct layout *l, double *const entitlement[RES_COUNT], uint32_t u)
 {
     for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
-        uint32_t vm = l->unit_vms[i];
-        const struct vm_facts *v = &l->snap->vms[vm].is;
+        struct vm_weight w = weigh_vm(l, entitlement, l->unit_vms[i]);
         for (int r = 0; r < RES_COUNT; r++) {
-            l->unit_demand[r][u] += entitlement[r][vm];
-            l->unit_reserved[r][u] += v->alloc[r].reservation;
+            l->unit_demand[r][u] += w.demand[r];
+            l->unit_reserved[r][u] += w.reserved[r];
         }
-        double takes = mem_admitted(l->policy, v);
-        l->unit_mem[u] += takes;
-        l->unit_phys[u] += fmax(takes, v->consumed_mb + v->overhead_mb);
-        l->unit_backed[u] += v->consumed_mb + v->overhead_mb;
+        l->unit_mem[u] += w.mem;
+        l->unit_phys[u] += w.phys;
+        l->unit_backed[u] += w.backed;
     }
 }
 
@@ -316,21 +332,23 @@ static void list_remove(struct layout *l, uint32_t u, uint32_t slot)
     l->unit_place[last] = l->unit_place[u];
 }
 
-/* A VM on its way weighs on both ends, and its destination's free memory is spoken for. */
-static void add_in_flight(struct layout *l, uint32_t vm, uint32_t to_host)
+/* A VM on its way weighs on both ends, and its destination's free memory is spoken for. The VM alone: others
+ * that must stay with it may not be on their way. */
+static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm,
+                          uint32_t to_host)
 {
     uint32_t u = l->vm_unit[vm];
     uint32_t slot = to_host == IX_NONE ? IX_NONE : l->host_slot[to_host];
 
     if (u == IX_NONE || slot == IX_NONE || slot == l->unit_slot[u])
         return;
+    struct vm_weight w = weigh_vm(l, entitlement, vm);
     for (int r = 0; r < RES_COUNT; r++) {
-        double part = l->unit_demand[r][u] * l->inverse[r][slot];
-        set_norm(l, (enum resource)r, slot, l->norm[r][slot] + part);
-        l->reserved[r][slot] += l->unit_reserved[r][u];
+        set_norm(l, (enum resource)r, slot, l->norm[r][slot] + w.demand[r] * l->inverse[r][slot]);
+        l->reserved[r][slot] += w.reserved[r];
     }
-    l->mem_taken[slot] += l->unit_mem[u];
-    l->mem_free[slot] -= l->unit_phys[u];
+    l->mem_taken[slot] += w.mem;
+    l->mem_free[slot] -= w.phys;
     count_apart(l, vm, slot, 1);
 }
 
@@ -346,10 +364,10 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
         weigh_on(l, u, l->unit_slot[u], 1);
     }
     for (uint32_t i = 0; i < snap->n_migrations; i++)
-        add_in_flight(l, snap->migrations[i].vm, snap->migrations[i].to);
+        add_in_flight(l, entitlement, snap->migrations[i].vm, snap->migrations[i].to);
     for (uint32_t i = 0; i < snap->n_pending; i++)
         if (snap->pending[i].action == ACTION_MIGRATE)
-            add_in_flight(l, snap->pending[i].vm, snap->pending[i].to);
+            add_in_flight(l, entitlement, snap->pending[i].vm, snap->pending[i].to);
     l->mem_free0 = arena_array(a, double, l->n_slots);
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->mem_free0[i] = l->mem_free[i];
