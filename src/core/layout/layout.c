@@ -252,6 +252,9 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         if (s->pending[i].vm != IX_NONE)
             l->in_flight[s->pending[i].vm] = true;
     alloc_units(l, n);
+    l->going_to = arena_array(l->a, uint32_t, s->n_vms);
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        l->going_to[i] = IX_NONE;
     l->vm_unit = arena_array(l->a, uint32_t, s->n_vms);
     for (uint32_t i = 0; i < s->n_vms; i++)
         l->vm_unit[i] = IX_NONE;
@@ -342,6 +345,7 @@ static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT]
 
     if (u == IX_NONE || slot == IX_NONE || slot == l->unit_slot[u])
         return;
+    l->going_to[vm] = slot;
     struct vm_weight w = weigh_vm(l, entitlement, vm);
     for (int r = 0; r < RES_COUNT; r++) {
         set_norm(l, (enum resource)r, slot, l->norm[r][slot] + w.demand[r] * l->inverse[r][slot]);
