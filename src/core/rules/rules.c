@@ -111,8 +111,13 @@ static void compile_components(struct rules *r)
         const struct rule *rule = &s->rules[i];
         if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(r, rule))
             continue;
-        for (uint32_t j = 1; j < rule->vms.n; j++) {
-            uint32_t x = find_root(r->component, rule->vms.items[0]);
+        uint32_t first = IX_NONE;
+        for (uint32_t j = 0; j < rule->vms.n; j++) {
+            /* a VM that does not run keeps nobody together */
+            if (!vm_takes_part(s, &s->vms[rule->vms.items[j]]))
+                continue;
+            first = first == IX_NONE ? rule->vms.items[j] : first;
+            uint32_t x = find_root(r->component, first);
             uint32_t y = find_root(r->component, rule->vms.items[j]);
             /* the lowest member stands for the set */
             if (x < y)

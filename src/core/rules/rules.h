@@ -3,6 +3,7 @@
  * - Where a VM may run at all (compatibility and mandatory VM-host rules together) is a bitmap over the
  * hosts.
  * - VMs that must stay together form components; the members of one that share a host move as one unit.
+ *   VMs that take no part (off, or on a host that is not seen) are in none.
  * - VMs that must be kept apart form groups; the layout counts each group's members on each host.
  *
  * Rules that contradict each other are named in `conflicts`; the VMs they leave no way out for are held where
