@@ -35,10 +35,33 @@ static bool is_leaving(const struct world *w, uint32_t host)
     return state == HOST_ENTERING_MAINTENANCE || state == HOST_ENTERING_STANDBY;
 }
 
-static bool some_in_flight(const struct world *w, const struct rule *rule)
+static bool is_affine(const struct world *w, uint32_t vm)
+{
+    for (uint32_t i = 0; i < w->snap.n_rules; i++)
+        for (uint32_t k = 0; w->snap.rules[i].is.kind == RULE_VM_AFFINE && k < w->snap.rules[i].vms.n; k++)
+            if (w->snap.rules[i].vms.items[k] == vm)
+                return true;
+    return false;
+}
+
+static bool affine_in_flight(const struct world *w)
+{
+    for (uint32_t v = 0; v < w->snap.n_vms; v++)
+        if (w->o.in_flight[v] && is_affine(w, v))
+            return true;
+    return false;
+}
+
+/* A VM that is on its way, or may have to wait for one: sets are joined by VMs that are in two of them. */
+static bool waits(const struct world *w, uint32_t vm)
+{
+    return w->o.in_flight[vm] || (is_affine(w, vm) && affine_in_flight(w));
+}
+
+static bool some_wait(const struct world *w, const struct rule *rule)
 {
     for (uint32_t i = 0; i < rule->vms.n; i++)
-        if (w->o.in_flight[rule->vms.items[i]])
+        if (waits(w, rule->vms.items[i]))
             return true;
     return false;
 }
@@ -47,8 +70,11 @@ static bool some_in_flight(const struct world *w, const struct rule *rule)
 static bool is_violated_for(const struct world *w, const struct rule *rule, uint32_t vm)
 {
     uint32_t here = place_of(w, vm);
+    bool member = false;
 
-    if (here == IX_NONE)
+    for (uint32_t i = 0; i < rule->vms.n; i++)
+        member = member || rule->vms.items[i] == vm;
+    if (here == IX_NONE || !member)
         return false;
     for (uint32_t i = 0; i < rule->vms.n; i++) {
         uint32_t other = rule->vms.items[i];
@@ -94,7 +120,7 @@ static void check_mended(const struct world *w)
 {
     for (uint32_t v = 0; v < w->snap.n_vms; v++) {
         uint32_t here = place_of(w, v);
-        if (here == IX_NONE || w->o.in_flight[v] || w->snap.vms[v].is.kind == VM_AGENT)
+        if (here == IX_NONE || waits(w, v) || w->snap.vms[v].is.kind == VM_AGENT)
             continue;
         if (is_leaving(w, here))
             fail_msg("seed %llu: %s stays on a host that is to be emptied, and nothing is said",
@@ -105,7 +131,7 @@ static void check_mended(const struct world *w)
     }
     for (uint32_t i = 0; i < w->snap.n_rules; i++) {
         const struct rule *rule = &w->snap.rules[i];
-        if (!rule->is.enabled || !rule->is.mandatory || some_in_flight(w, rule))
+        if (!rule->is.enabled || !rule->is.mandatory || some_wait(w, rule))
             continue;
         for (uint32_t k = 0; k < rule->vms.n; k++)
             if (is_violated_for(w, rule, rule->vms.items[k]))
@@ -115,15 +141,6 @@ static void check_mended(const struct world *w)
 }
 
 /* ---- what is named could not be mended ---- */
-
-static bool is_affine(const struct world *w, uint32_t vm)
-{
-    for (uint32_t i = 0; i < w->snap.n_rules; i++)
-        for (uint32_t k = 0; w->snap.rules[i].is.kind == RULE_VM_AFFINE && k < w->snap.rules[i].vms.n; k++)
-            if (w->snap.rules[i].vms.items[k] == vm)
-                return true;
-    return false;
-}
 
 /* A host that would take the VM as things are, by every rule there is; IX_NONE: none. */
 static uint32_t way_out(const struct world *w, uint32_t vm)
