@@ -109,6 +109,11 @@ static void check_needed(struct world *w)
         if (!needed)
             fail_msg("seed %llu: recommendation %u (%s) mends what is not broken",
                      (unsigned long long)w->seed, rec->id, rec->text);
+        bool of_hosts = rec->rule == IX_NONE || w->snap.rules[rec->rule].is.kind >= RULE_HOST_AFFINE;
+        bool may_stay = oracle_may_run(&w->o, rec->vm, rec->from, false);
+        if (rec->reason == REASON_RULE && rec->group == 0 && of_hosts && rec->priority != (may_stay ? 2 : 1))
+            fail_msg("seed %llu: recommendation %u (%s) has priority %u", (unsigned long long)w->seed,
+                     rec->id, rec->text, rec->priority);
         w->o.at[rec->vm] = rec->to;
         w->moved[rec->vm] = true;
     }

@@ -219,6 +219,25 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
     return pass_take(p, unit, to, REASON_RULE, rule, priority_of(p, rule));
 }
 
+/* The rule that keeps the unit off the host it is on, the weightiest: compatibility (IX_NONE), then a
+ * mandatory one. */
+static uint32_t host_rule_of(const struct pass *p, uint32_t unit)
+{
+    const struct layout *l = &p->layout;
+    uint32_t host = l->slot_host[l->unit_slot[unit]];
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        const struct vm *v = &p->snap->vms[l->unit_vms[i]];
+        if (v->compatible_given && !span_has(v->compatible_hosts, host))
+            return IX_NONE;
+        uint32_t rule = rules_find_vm_host(&p->rules, l->unit_vms[i], host);
+        if (rule != IX_NONE && (best == IX_NONE || priority_of(p, rule) < priority_of(p, best)))
+            best = rule;
+    }
+    return best;
+}
+
 /* VMs on hosts where they may not run. */
 static bool mend_hosts(struct pass *p)
 {
@@ -228,10 +247,7 @@ static bool mend_hosts(struct pass *p)
         uint32_t slot = l->unit_slot[u];
         if (slot >= l->n_on || !l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
             continue;
-        uint32_t rule = IX_NONE;
-        for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1] && rule == IX_NONE; i++)
-            rule = rules_find_vm_host(&p->rules, l->unit_vms[i], l->slot_host[slot]);
-        if (!mend(p, u, rule))
+        if (!mend(p, u, host_rule_of(p, u)))
             return false;
     }
     return true;

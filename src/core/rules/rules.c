@@ -201,16 +201,20 @@ void rules_compile(const struct snapshot *snap, bool with_preferred, struct aren
 
 uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host)
 {
+    uint32_t preferred = IX_NONE;
+
     for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
         const struct rule *rule = &rules->snap->rules[i];
         if (!rules_in_force(rules, rule) || !span_has(rule->vms, vm))
             continue;
-        if (rule->is.kind == RULE_HOST_AFFINE && !span_has(rule->hosts, host))
+        bool keeps_off = (rule->is.kind == RULE_HOST_AFFINE && !span_has(rule->hosts, host)) ||
+                         (rule->is.kind == RULE_HOST_ANTI_AFFINE && span_has(rule->hosts, host));
+        if (keeps_off && rule->is.mandatory)
             return i;
-        if (rule->is.kind == RULE_HOST_ANTI_AFFINE && span_has(rule->hosts, host))
-            return i;
+        if (keeps_off && preferred == IX_NONE)
+            preferred = i;
     }
-    return IX_NONE;
+    return preferred;
 }
 
 uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32_t vm, uint32_t other)

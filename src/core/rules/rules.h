@@ -50,7 +50,8 @@ static inline bool rules_allow(const struct rules *rules, uint32_t vm, uint32_t 
     return !rules->allowed[vm] || bitmap_has(rules->allowed[vm], host);
 }
 
-/* The VM-host rule that keeps the VM off the host, or IX_NONE if compatibility or nothing does. */
+/* The VM-host rule that keeps the VM off the host, a mandatory one if there is one; IX_NONE if compatibility
+ * or nothing does. */
 uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host);
 
 /* The enabled VM-VM rule of this kind that both are in, or IX_NONE. */
