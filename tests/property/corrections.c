@@ -114,6 +114,10 @@ static void check_needed(struct world *w)
         if (rec->reason == REASON_RULE && rec->group == 0 && of_hosts && rec->priority != (may_stay ? 2 : 1))
             fail_msg("seed %llu: recommendation %u (%s) has priority %u", (unsigned long long)w->seed,
                      rec->id, rec->text, rec->priority);
+        if (rec->priority > w->policy.migration_threshold)
+            fail_msg("seed %llu: recommendation %u has priority %u at level %lld",
+                     (unsigned long long)w->seed, rec->id, rec->priority,
+                     (long long)w->policy.migration_threshold);
         w->o.at[rec->vm] = rec->to;
         w->moved[rec->vm] = true;
     }

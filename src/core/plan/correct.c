@@ -188,6 +188,13 @@ static unsigned priority_of(const struct pass *p, uint32_t rule)
     return rule != IX_NONE && !p->snap->rules[rule].is.mandatory ? PRIORITY_PREFERRED : PRIORITY_MANDATORY;
 }
 
+/* At level 1 only mandatory moves are made: a preferred rule then keeps a VM from going somewhere, but moves
+ * none. */
+static bool is_due(const struct pass *p, uint32_t rule)
+{
+    return priority_of(p, rule) <= p->policy.migration_threshold;
+}
+
 static void rule_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check why)
 {
     const struct layout *l = &p->layout;
@@ -247,7 +254,8 @@ static bool mend_hosts(struct pass *p)
         uint32_t slot = l->unit_slot[u];
         if (slot >= l->n_on || !l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
             continue;
-        if (!mend(p, u, host_rule_of(p, u)))
+        uint32_t rule = host_rule_of(p, u);
+        if (is_due(p, rule) && !mend(p, u, rule))
             return false;
     }
     return true;
@@ -293,6 +301,8 @@ static bool mend_apart(struct pass *p, uint32_t group)
     uint32_t rule = p->rules.group_rule[group];
     struct span vms = p->snap->rules[rule].vms;
 
+    if (!is_due(p, rule))
+        return true;
     for (uint32_t i = 0; i < vms.n; i++) {
         uint32_t slot = place_of(l, vms.items[i]);
         uint32_t first = i;
@@ -384,13 +394,27 @@ static uint32_t rule_that_joins(const struct pass *p, uint32_t unit)
     return best;
 }
 
+/* The set comes together as a whole, or not at all: its weightiest rule says with what priority. */
+static unsigned priority_of_set(const struct pass *p, uint32_t component)
+{
+    unsigned priority = PRIORITY_PREFERRED;
+
+    for (uint32_t u = 0; u < p->layout.n_units; u++)
+        if (p->rules.component[p->layout.unit_first[u]] == component)
+            priority =
+                priority_of(p, rule_that_joins(p, u)) == PRIORITY_MANDATORY ? PRIORITY_MANDATORY : priority;
+    return priority;
+}
+
 /* One set whose parts are on several hosts. */
 static bool bring_together(struct pass *p, uint32_t unit, uint32_t other)
 {
     struct layout *l = &p->layout;
     uint32_t component = p->rules.component[l->unit_first[unit]];
+    unsigned priority = priority_of_set(p, component);
+    if (priority > p->policy.migration_threshold)
+        return true;
     uint32_t to = meeting_place(l, component);
-
     if (to == IX_NONE) {
         enum check why = can_be_moved(l, unit) ? l->unit_held[other] : l->unit_held[unit];
         rule_violated(p, unit, rule_that_joins(p, unit),
@@ -400,8 +424,7 @@ static bool bring_together(struct pass *p, uint32_t unit, uint32_t other)
     for (uint32_t o = 0; o < l->n_units; o++) {
         if (p->rules.component[l->unit_first[o]] != component || l->unit_slot[o] == to)
             continue;
-        uint32_t rule = rule_that_joins(p, o);
-        if (!pass_take(p, o, to, REASON_RULE, rule, priority_of(p, rule)))
+        if (!pass_take(p, o, to, REASON_RULE, rule_that_joins(p, o), priority))
             return false;
     }
     /* those that the others have come to do not leave any more, whatever is mended later */
