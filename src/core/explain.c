@@ -44,6 +44,18 @@ static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
     return p->end == CHECK_MOVES_MAX ? CHECK_MOVES_MAX : CHECK_LESS_GAIN;
 }
 
+/* What keeps the VM where it is, wherever it might go. What keeps only others of its affine set is said as
+ * that. */
+static enum check held_by(const struct layout *l, uint32_t vm)
+{
+    enum check unit = l->unit_held[l->vm_unit[vm]];
+    enum check own = layout_vm_check(l, vm);
+
+    if (unit == CHECK_NONE || unit == CHECK_RULE_AFFINITY || unit == CHECK_VM_MOVED || unit == own)
+        return unit;
+    return own != CHECK_NONE ? own : CHECK_UNIT_HELD;
+}
+
 static void explain_host(struct pass *p, uint32_t vm, uint32_t host, struct candidate *c)
 {
     const struct layout *l = &p->layout;
@@ -67,8 +79,7 @@ static void explain_host(struct pass *p, uint32_t vm, uint32_t host, struct cand
         c->check = CHECK_NONE;
         fill_figures(p, unit, slot, c, &w);
     } else {
-        c->check =
-            l->unit_held[unit] != CHECK_NONE && !p->stopped ? l->unit_held[unit] : decide(p, unit, slot);
+        c->check = held_by(l, vm) != CHECK_NONE && !p->stopped ? held_by(l, vm) : decide(p, unit, slot);
         if (slot != IX_NONE && slot < l->n_on && c->check >= CHECK_MANDATORY_ONLY)
             fill_figures(p, unit, slot, c, &w);
     }

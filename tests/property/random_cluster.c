@@ -146,6 +146,41 @@ static void add_rule(struct rng *r, struct inventory *inv, struct arena *a, uint
     rule->hosts.items = hosts;
 }
 
+/* Migrations of VMs that run; half of them approved and not begun. */
+static void add_flights(struct rng *r, struct inventory *inv, struct arena *a)
+{
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        const struct seen_vm *v = &inv->vms[i];
+        const char *to = inv->hosts[rng_below(r, (uint32_t)inv->n_hosts)].is.id;
+        if (v->is.state != VM_ON || to == v->host || !chance(r, 0.1))
+            continue;
+        if (chance(r, 0.5)) {
+            struct seen_migration *m = inventory_add_migration(inv, a);
+            *m = (struct seen_migration){.vm = v->is.id, .from = v->host, .to = to, .started = inv->time};
+            continue;
+        }
+        struct seen_pending *p = inventory_add_pending(inv, a);
+        *p = (struct seen_pending){
+            .action = ACTION_MIGRATE, .vm = v->is.id, .from = v->host, .to = to, .host = NULL};
+    }
+}
+
+/* An agent runs on the host that requires it, or, now and then, does not. */
+static void add_agents(struct rng *r, struct inventory *inv, struct arena *a)
+{
+    for (size_t h = 0; h < inv->n_hosts; h++) {
+        if (!chance(r, 0.2))
+            continue;
+        struct seen_vm *v = &inv->vms[rng_below(r, (uint32_t)inv->n_vms)];
+        const char **ids = arena_array(a, const char *, 1);
+        ids[0] = v->is.id;
+        inv->hosts[h].agents_required = (struct ids){.items = ids, .n = 1};
+        v->is.kind = VM_AGENT;
+        if (!v->compatible_given && chance(r, 0.8))
+            v->host = inv->hosts[h].is.id;
+    }
+}
+
 void random_cluster(struct rng *r, const struct cluster_options *o, struct arena *a, struct snapshot *ret)
 {
     struct inventory inv = {.cluster = "random", .time = 1767225600};
@@ -155,12 +190,16 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
 
     for (uint32_t i = 0; i < hosts; i++)
         add_host(r, o, &inv, a, i);
-    for (uint32_t i = 0, n = rng_below(r, 5); i < n; i++)
+    for (uint32_t i = 0, n = rng_below(r, o->pools_max ? o->pools_max + 1 : 5); i < n; i++)
         add_pool(r, &inv, a, i);
     for (uint32_t i = 0; i < vms; i++)
         add_vm(r, o, &inv, a, i, 1 + hosts / 4);
     for (uint32_t i = 0, n = o->rules ? rng_below(r, 6) : 0; i < n; i++)
         add_rule(r, &inv, a, i);
+    if (o->agents)
+        add_agents(r, &inv, a);
+    if (o->in_flight)
+        add_flights(r, &inv, a);
     if (snapshot_freeze(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
         exit(1);

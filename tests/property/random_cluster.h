@@ -10,10 +10,13 @@
 
 struct cluster_options {
     uint32_t hosts_max, vms_max;
-    bool mixed_hosts; /* several sizes */
-    bool rules;       /* of all four kinds, and lists of compatible hosts */
-    bool tight;       /* memory and reservations that often do not fit */
-    bool evacuate;    /* some hosts are entering maintenance */
+    bool mixed_hosts;   /* several sizes */
+    bool rules;         /* of all four kinds, and lists of compatible hosts */
+    bool tight;         /* memory and reservations that often do not fit */
+    bool evacuate;      /* some hosts are entering maintenance */
+    bool in_flight;     /* migrations under way, and approved ones */
+    bool agents;        /* some hosts require agent VMs, which are not always there */
+    uint32_t pools_max; /* 0: four */
 };
 
 /* Frozen; ends the test program when the cluster turns out invalid, which would be the generator's mistake.

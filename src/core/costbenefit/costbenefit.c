@@ -51,6 +51,17 @@ static double positive(double x)
 
 /* ---- what is expected ---- */
 
+static struct outlook outlook_of(const struct layout *l, double *const demand[RES_COUNT], int r, uint32_t vm)
+{
+    const struct demand_stats *hour = &l->snap->vms[vm].is.window[WINDOW_60M][r];
+    double jitter = within_interval[r] * demand[r][vm];
+
+    return (struct outlook){.demand = demand[r][vm],
+                            .variance = hour->stddev * hour->stddev + jitter * jitter,
+                            .min = fmin(hour->min, demand[r][vm]),
+                            .max = fmax(hour->max, demand[r][vm])};
+}
+
 static void look_out(struct forecast *f, uint32_t u, double *const demand[RES_COUNT])
 {
     const struct layout *l = f->l;
@@ -61,12 +72,7 @@ static void look_out(struct forecast *f, uint32_t u, double *const demand[RES_CO
         uint32_t vm = l->unit_vms[i];
         const struct vm_facts *v = &l->snap->vms[vm].is;
         for (int r = 0; r < RES_COUNT; r++) {
-            const struct demand_stats *hour = &v->window[WINDOW_60M][r];
-            double jitter = within_interval[r] * demand[r][vm];
-            struct outlook mine = {.demand = demand[r][vm],
-                                   .variance = hour->stddev * hour->stddev + jitter * jitter,
-                                   .min = fmin(hour->min, demand[r][vm]),
-                                   .max = fmax(hour->max, demand[r][vm])};
+            struct outlook mine = outlook_of(l, demand, r, vm);
             f->unit[r][u] = plus(f->unit[r][u], &mine, 1);
         }
         double stable = isnan(v->stable_s) ? STABLE_FALLBACK * horizon : v->stable_s;
@@ -79,6 +85,24 @@ static void add_to_slot(struct forecast *f, uint32_t u, uint32_t slot, double by
     for (int r = 0; r < RES_COUNT; r++)
         f->slot[r][slot] = plus(f->slot[r][slot], &f->unit[r][u], by);
     f->slot_stable[slot] += by * f->unit_stable_s[u] * f->unit[RES_CPU][u].demand;
+}
+
+/* What is on its way will be at its destination for most of the horizon: it is expected there, and no longer
+ * where it comes from. */
+static void follow_flight(struct forecast *f, double *const demand[RES_COUNT], uint32_t vm)
+{
+    const struct layout *l = f->l;
+    uint32_t from = l->unit_slot[l->vm_unit[vm]];
+    uint32_t to = l->going_to[vm];
+    double stable = f->unit_stable_s[l->vm_unit[vm]] * demand[RES_CPU][vm];
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct outlook mine = outlook_of(l, demand, r, vm);
+        f->slot[r][from] = plus(f->slot[r][from], &mine, -1);
+        f->slot[r][to] = plus(f->slot[r][to], &mine, 1);
+    }
+    f->slot_stable[from] -= stable;
+    f->slot_stable[to] += stable;
 }
 
 static void set_shortfall(struct forecast *f, uint32_t slot)
@@ -169,6 +193,9 @@ void forecast_init(struct forecast *f, const struct layout *l, double *const dem
         for (int r = 0; r < RES_COUNT; r++)
             f->least[r][u] = cost[r];
     }
+    for (uint32_t i = 0; i < l->snap->n_vms; i++)
+        if (l->going_to[i] != IX_NONE)
+            follow_flight(f, demand, i);
     double demand_sum = 0;
     double stable_sum = 0;
     for (uint32_t i = 0; i < l->n_slots; i++) {

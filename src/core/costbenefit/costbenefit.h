@@ -6,7 +6,8 @@
  * destination's and the moved one at their maximum). Demand varies, so what is counted is the expected
  * shortfall; README.md gives the variance that is assumed and where its figures come from.
  *
- * The forecast keeps sums per slot, so that judging a move is O(1).
+ * A VM that is on its way is counted where it will be. The forecast keeps sums per slot, so that judging a
+ * move is O(1).
  */
 #ifndef BALLAST_CORE_COSTBENEFIT_H
 #define BALLAST_CORE_COSTBENEFIT_H

@@ -19,28 +19,31 @@
 #define COPY_MHZ_PER_MB_S 1.0
 #define ENDS 2
 
+/* The guest is slowed down until it dirties less than can be copied. */
+static void throttle(double mem_mb, double rate_mb_s, struct migration_model *m)
+{
+    *m = (struct migration_model){.copied_mb = THROTTLED_COPIES * mem_mb, .downtime_s = DOWNTIME_ALLOWED_S};
+    m->duration_s = m->copied_mb / rate_mb_s + m->downtime_s;
+}
+
 void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct migration_model *ret)
 {
     double dirty = isnan(dirty_mb_s) ? DIRTY_FALLBACK * rate_mb_s : dirty_mb_s;
     struct migration_model m = {.converges = dirty < rate_mb_s};
-
-    if (!m.converges) {
-        m.copied_mb = THROTTLED_COPIES * mem_mb;
-        m.downtime_s = DOWNTIME_ALLOWED_S;
-        m.duration_s = m.copied_mb / rate_mb_s + m.downtime_s;
-        *ret = m;
-        return;
-    }
     double rest = mem_mb;
+
     for (int i = 0; i < ROUNDS_MAX && rest > DOWNTIME_ALLOWED_S * rate_mb_s; i++) {
         double round_s = rest / rate_mb_s;
         m.duration_s += round_s;
         m.copied_mb += rest;
         rest = dirty * round_s;
     }
+    m.converges = m.converges && rest <= DOWNTIME_ALLOWED_S * rate_mb_s;
     m.copied_mb += rest;
     m.downtime_s = rest / rate_mb_s;
     m.duration_s += m.downtime_s;
+    if (!m.converges)
+        throttle(mem_mb, rate_mb_s, &m);
     *ret = m;
 }
 

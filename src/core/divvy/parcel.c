@@ -74,13 +74,12 @@ void divvy_parcel(const struct divvy_child *children, uint32_t k, double quantit
 {
     double reserved = 0;
     double most = 0;
-    double most_without_shares = 0;
+    double most_with_shares = 0; /* with what the others reserve */
 
     for (uint32_t i = 0; i < k; i++) {
         reserved += children[i].reservation;
         most += children[i].limit;
-        if (children[i].shares <= 0)
-            most_without_shares += children[i].limit - children[i].reservation;
+        most_with_shares += children[i].shares > 0 ? children[i].limit : children[i].reservation;
     }
     if (reserved >= quantity) {
         double scale = reserved > 0 ? quantity / reserved : 0;
@@ -93,7 +92,7 @@ void divvy_parcel(const struct divvy_child *children, uint32_t k, double quantit
             parcel[i] = children[i].limit;
         return;
     }
-    if (most - most_without_shares <= quantity) {
+    if (most_with_shares <= quantity) {
         /* All who have shares are satisfied. Those who have none take equal parts of what is left: nothing
          * stays idle while a child still wants it. */
         struct divvy_child *rest = arena_array(a, struct divvy_child, k);

@@ -78,6 +78,13 @@ static bool cooling_down(const struct snapshot *s, const struct policy *p, const
     return v->last_migrated > 0 && s->time - v->last_migrated < p->cool_down_s;
 }
 
+/* What only keeps a VM from being moved for balance; the rest keeps it from being moved at all. */
+static bool holds_loosely(enum check held)
+{
+    return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_COOL_DOWN;
+}
+
+/* What holds a VM in any case is asked first: a cool-down must not hide it. */
 enum check layout_vm_check(const struct layout *l, uint32_t vm)
 {
     const struct vm *v = &l->snap->vms[vm];
@@ -92,26 +99,42 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
         return CHECK_VM_KIND;
     if (v->is.automation == AUTOMATION_DISABLED)
         return CHECK_VM_DISABLED;
+    if (l->rules->held[vm])
+        return CHECK_UNIT_HELD;
     if (v->is.demand_unknown)
         return CHECK_VM_DEMAND_UNKNOWN;
-    if (cooling_down(l->snap, l->policy, &v->is))
-        return CHECK_VM_COOL_DOWN;
-    return l->rules->held[vm] ? CHECK_UNIT_HELD : CHECK_NONE;
+    return cooling_down(l->snap, l->policy, &v->is) ? CHECK_VM_COOL_DOWN : CHECK_NONE;
+}
+
+/* Everything that one VM weighs. */
+struct vm_weight {
+    double demand[RES_COUNT], reserved[RES_COUNT], mem, phys, backed;
+};
+
+static struct vm_weight weigh_vm(const struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm)
+{
+    const struct vm_facts *v = &l->snap->vms[vm].is;
+    struct vm_weight w = {.mem = mem_admitted(l->policy, v), .backed = v->consumed_mb + v->overhead_mb};
+
+    w.phys = fmax(w.mem, w.backed);
+    for (int r = 0; r < RES_COUNT; r++) {
+        w.demand[r] = entitlement[r][vm];
+        w.reserved[r] = v->alloc[r].reservation;
+    }
+    return w;
 }
 
 static void weigh_unit(struct layout *l, double *const entitlement[RES_COUNT], uint32_t u)
 {
     for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
-        uint32_t vm = l->unit_vms[i];
-        const struct vm_facts *v = &l->snap->vms[vm].is;
+        struct vm_weight w = weigh_vm(l, entitlement, l->unit_vms[i]);
         for (int r = 0; r < RES_COUNT; r++) {
-            l->unit_demand[r][u] += entitlement[r][vm];
-            l->unit_reserved[r][u] += v->alloc[r].reservation;
+            l->unit_demand[r][u] += w.demand[r];
+            l->unit_reserved[r][u] += w.reserved[r];
         }
-        double takes = mem_admitted(l->policy, v);
-        l->unit_mem[u] += takes;
-        l->unit_phys[u] += fmax(takes, v->consumed_mb + v->overhead_mb);
-        l->unit_backed[u] += v->consumed_mb + v->overhead_mb;
+        l->unit_mem[u] += w.mem;
+        l->unit_phys[u] += w.phys;
+        l->unit_backed[u] += w.backed;
     }
 }
 
@@ -229,6 +252,9 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         if (s->pending[i].vm != IX_NONE)
             l->in_flight[s->pending[i].vm] = true;
     alloc_units(l, n);
+    l->going_to = arena_array(l->a, uint32_t, s->n_vms);
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        l->going_to[i] = IX_NONE;
     l->vm_unit = arena_array(l->a, uint32_t, s->n_vms);
     for (uint32_t i = 0; i < s->n_vms; i++)
         l->vm_unit[i] = IX_NONE;
@@ -245,7 +271,7 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         l->unit_vms[i] = places[i].vm;
         l->vm_unit[places[i].vm] = u;
         enum check held = layout_vm_check(l, places[i].vm);
-        if (l->unit_held[u] == CHECK_NONE)
+        if (l->unit_held[u] == CHECK_NONE || (holds_loosely(l->unit_held[u]) && held != CHECK_NONE))
             l->unit_held[u] = held;
         l->unit_from[u + 1] = i + 1;
     }
@@ -309,21 +335,24 @@ static void list_remove(struct layout *l, uint32_t u, uint32_t slot)
     l->unit_place[last] = l->unit_place[u];
 }
 
-/* A VM on its way weighs on both ends, and its destination's free memory is spoken for. */
-static void add_in_flight(struct layout *l, uint32_t vm, uint32_t to_host)
+/* A VM on its way weighs on both ends, and its destination's free memory is spoken for. The VM alone: others
+ * that must stay with it may not be on their way. */
+static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm,
+                          uint32_t to_host)
 {
     uint32_t u = l->vm_unit[vm];
     uint32_t slot = to_host == IX_NONE ? IX_NONE : l->host_slot[to_host];
 
     if (u == IX_NONE || slot == IX_NONE || slot == l->unit_slot[u])
         return;
+    l->going_to[vm] = slot;
+    struct vm_weight w = weigh_vm(l, entitlement, vm);
     for (int r = 0; r < RES_COUNT; r++) {
-        double part = l->unit_demand[r][u] * l->inverse[r][slot];
-        set_norm(l, (enum resource)r, slot, l->norm[r][slot] + part);
-        l->reserved[r][slot] += l->unit_reserved[r][u];
+        set_norm(l, (enum resource)r, slot, l->norm[r][slot] + w.demand[r] * l->inverse[r][slot]);
+        l->reserved[r][slot] += w.reserved[r];
     }
-    l->mem_taken[slot] += l->unit_mem[u];
-    l->mem_free[slot] -= l->unit_phys[u];
+    l->mem_taken[slot] += w.mem;
+    l->mem_free[slot] -= w.phys;
     count_apart(l, vm, slot, 1);
 }
 
@@ -339,10 +368,10 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
         weigh_on(l, u, l->unit_slot[u], 1);
     }
     for (uint32_t i = 0; i < snap->n_migrations; i++)
-        add_in_flight(l, snap->migrations[i].vm, snap->migrations[i].to);
+        add_in_flight(l, entitlement, snap->migrations[i].vm, snap->migrations[i].to);
     for (uint32_t i = 0; i < snap->n_pending; i++)
         if (snap->pending[i].action == ACTION_MIGRATE)
-            add_in_flight(l, snap->pending[i].vm, snap->pending[i].to);
+            add_in_flight(l, entitlement, snap->pending[i].vm, snap->pending[i].to);
     l->mem_free0 = arena_array(a, double, l->n_slots);
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->mem_free0[i] = l->mem_free[i];

@@ -59,6 +59,7 @@ struct layout {
     enum check *unit_held;         /* CHECK_NONE: it may be moved for balance */
     uint32_t *vm_unit;             /* IX_NONE: takes no part */
     bool *in_flight;               /* by VM: migrating, or about to by an approved recommendation */
+    uint32_t *going_to;            /* by VM in flight: the slot where it will be; IX_NONE: where it is */
 
     uint16_t *apart; /* [group × n_slots]: members of the anti-affinity group there */
 };

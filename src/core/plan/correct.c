@@ -51,6 +51,15 @@ static bool can_be_moved(const struct layout *l, uint32_t unit)
     return false;
 }
 
+/* Where the VM will be when what is under way has ended: a violation that is being mended already is none,
+ * and one that is on its way is one. IX_NONE: it takes no part. */
+static uint32_t place_of(const struct layout *l, uint32_t vm)
+{
+    if (l->vm_unit[vm] == IX_NONE)
+        return IX_NONE;
+    return l->going_to[vm] != IX_NONE ? l->going_to[vm] : l->unit_slot[l->vm_unit[vm]];
+}
+
 /* The host where it does most for the balance, of those it may go to; a host with another member of its
  * affine set first. IX_NONE: none, and *ret_why the check that the most hosts failed on. */
 static uint32_t best_target(const struct pass *p, uint32_t unit, enum check *ret_why)
@@ -179,6 +188,13 @@ static unsigned priority_of(const struct pass *p, uint32_t rule)
     return rule != IX_NONE && !p->snap->rules[rule].is.mandatory ? PRIORITY_PREFERRED : PRIORITY_MANDATORY;
 }
 
+/* At level 1 only mandatory moves are made: a preferred rule then keeps a VM from going somewhere, but moves
+ * none. */
+static bool is_due(const struct pass *p, uint32_t rule)
+{
+    return priority_of(p, rule) <= p->policy.migration_threshold;
+}
+
 static void rule_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check why)
 {
     const struct layout *l = &p->layout;
@@ -211,6 +227,25 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
     return pass_take(p, unit, to, REASON_RULE, rule, priority_of(p, rule));
 }
 
+/* The rule that keeps the unit off the host it is on, the weightiest: compatibility (IX_NONE), then a
+ * mandatory one. */
+static uint32_t host_rule_of(const struct pass *p, uint32_t unit)
+{
+    const struct layout *l = &p->layout;
+    uint32_t host = l->slot_host[l->unit_slot[unit]];
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        const struct vm *v = &p->snap->vms[l->unit_vms[i]];
+        if (v->compatible_given && !span_has(v->compatible_hosts, host))
+            return IX_NONE;
+        uint32_t rule = rules_find_vm_host(&p->rules, l->unit_vms[i], host);
+        if (rule != IX_NONE && (best == IX_NONE || priority_of(p, rule) < priority_of(p, best)))
+            best = rule;
+    }
+    return best;
+}
+
 /* VMs on hosts where they may not run. */
 static bool mend_hosts(struct pass *p)
 {
@@ -220,71 +255,72 @@ static bool mend_hosts(struct pass *p)
         uint32_t slot = l->unit_slot[u];
         if (slot >= l->n_on || !l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
             continue;
-        uint32_t rule = IX_NONE;
-        for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1] && rule == IX_NONE; i++)
-            rule = rules_find_vm_host(&p->rules, l->unit_vms[i], l->slot_host[slot]);
-        if (!mend(p, u, rule))
+        uint32_t rule = host_rule_of(p, u);
+        if (is_due(p, rule) && !mend(p, u, rule))
             return false;
     }
     return true;
 }
 
-/* The member of the group on this slot that is cheapest to move. */
-static uint32_t cheapest_member(const struct layout *l, struct span vms, uint32_t slot)
+/* The member of the group on this slot that is cheapest to move, of those that have somewhere to go; if none
+ * has, the cheapest. */
+static uint32_t cheapest_member(const struct pass *p, struct span vms, uint32_t slot)
 {
+    const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
+    uint32_t stuck = IX_NONE;
 
     for (uint32_t i = 0; i < vms.n; i++) {
         uint32_t u = l->vm_unit[vms.items[i]];
-        if (u == IX_NONE || l->unit_slot[u] != slot || !can_be_moved(l, u))
+        enum check why;
+        if (place_of(l, vms.items[i]) != slot || !can_be_moved(l, u))
             continue;
-        if (best == IX_NONE || l->unit_backed[u] < l->unit_backed[best])
+        if (best != IX_NONE && l->unit_backed[u] >= l->unit_backed[best])
+            continue;
+        if (best_target(p, u, &why) != IX_NONE)
             best = u;
+        else if (stuck == IX_NONE || l->unit_backed[u] < l->unit_backed[stuck])
+            stuck = u;
     }
-    return best;
+    return best != IX_NONE ? best : stuck;
 }
 
-static uint32_t members_on(const struct layout *l, struct span vms, uint32_t slot, uint32_t *ret_one)
+static uint32_t members_on(const struct layout *l, struct span vms, uint32_t slot, uint32_t *ret_first)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < vms.n; i++) {
-        uint32_t u = l->vm_unit[vms.items[i]];
-        if (u == IX_NONE || l->unit_slot[u] != slot)
-            continue;
-        n++;
-        *ret_one = u;
-    }
+    for (uint32_t i = 0; i < vms.n; i++)
+        if (place_of(l, vms.items[i]) == slot && n++ == 0)
+            *ret_first = i;
     return n;
 }
 
-/* Two VMs of a group on one host: all but one leave. */
+/* Two VMs of a group on one host: all but one leave. What cannot be mended is said once a host. */
 static bool mend_apart(struct pass *p, uint32_t group)
 {
     struct layout *l = &p->layout;
     uint32_t rule = p->rules.group_rule[group];
     struct span vms = p->snap->rules[rule].vms;
 
+    if (!is_due(p, rule))
+        return true;
     for (uint32_t i = 0; i < vms.n; i++) {
+        uint32_t slot = place_of(l, vms.items[i]);
+        uint32_t first = i;
+        if (slot == IX_NONE || slot >= l->n_on || members_on(l, vms, slot, &first) < 2 || first != i)
+            continue;
         uint32_t u = l->vm_unit[vms.items[i]];
-        if (u == IX_NONE || l->unit_slot[u] >= l->n_on)
-            continue;
-        uint32_t slot = l->unit_slot[u];
-        uint32_t one = u;
-        uint32_t n = members_on(l, vms, slot, &one);
-        if (n < 2)
-            continue;
-        uint32_t leaving = cheapest_member(l, vms, slot);
+        uint32_t leaving = cheapest_member(p, vms, slot);
         if (leaving == IX_NONE) {
-            rule_violated(p, u, rule, l->unit_held[u]);
-            return true;
+            if (l->unit_held[u] != CHECK_VM_MIGRATING)
+                rule_violated(p, u, rule, l->unit_held[u]);
+            continue;
         }
         size_t faults = p->n_faults;
         if (!mend(p, leaving, rule))
             return false;
-        if (p->n_faults > faults)
-            return true; /* said once for the group */
-        i--;             /* perhaps there are more */
+        if (p->n_faults == faults)
+            i--; /* perhaps there are more */
     }
     return true;
 }
@@ -335,37 +371,83 @@ static uint32_t meeting_place(struct layout *l, uint32_t component)
     return best;
 }
 
+/* The rule that wants the unit to be where another part of its set is; a mandatory one if there is one. */
+static uint32_t rule_that_joins(const struct pass *p, uint32_t unit)
+{
+    const struct layout *l = &p->layout;
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = 0; i < p->snap->n_rules; i++) {
+        const struct rule *rule = &p->snap->rules[i];
+        bool mine = false;
+        bool elsewhere = false;
+        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(&p->rules, rule))
+            continue;
+        for (uint32_t k = 0; k < rule->vms.n; k++) {
+            uint32_t u = l->vm_unit[rule->vms.items[k]];
+            mine = mine || u == unit;
+            elsewhere = elsewhere || (u != IX_NONE && l->unit_slot[u] != l->unit_slot[unit]);
+        }
+        if (mine && elsewhere &&
+            (best == IX_NONE || (rule->is.mandatory && !p->snap->rules[best].is.mandatory)))
+            best = i;
+    }
+    return best;
+}
+
+/* The set comes together as a whole, or not at all: its weightiest rule says with what priority. */
+static unsigned priority_of_set(const struct pass *p, uint32_t component)
+{
+    unsigned priority = PRIORITY_PREFERRED;
+
+    for (uint32_t u = 0; u < p->layout.n_units; u++)
+        if (p->rules.component[p->layout.unit_first[u]] == component)
+            priority =
+                priority_of(p, rule_that_joins(p, u)) == PRIORITY_MANDATORY ? PRIORITY_MANDATORY : priority;
+    return priority;
+}
+
 /* One set whose parts are on several hosts. */
 static bool bring_together(struct pass *p, uint32_t unit, uint32_t other)
 {
     struct layout *l = &p->layout;
     uint32_t component = p->rules.component[l->unit_first[unit]];
-    uint32_t rule = IX_NONE;
-
-    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1] && rule == IX_NONE; i++)
-        for (uint32_t k = l->unit_from[other]; k < l->unit_from[other + 1] && rule == IX_NONE; k++)
-            rule = rules_find_vm_vm(&p->rules, RULE_VM_AFFINE, l->unit_vms[i], l->unit_vms[k]);
+    unsigned priority = priority_of_set(p, component);
+    if (priority > p->policy.migration_threshold)
+        return true;
     uint32_t to = meeting_place(l, component);
     if (to == IX_NONE) {
         enum check why = can_be_moved(l, unit) ? l->unit_held[other] : l->unit_held[unit];
-        rule_violated(p, unit, rule,
+        rule_violated(p, unit, rule_that_joins(p, unit),
                       can_be_moved(l, unit) && can_be_moved(l, other) ? CHECK_RULE_AFFINITY : why);
         return true;
     }
-    for (uint32_t o = 0; o < l->n_units; o++)
-        if (p->rules.component[l->unit_first[o]] == component && l->unit_slot[o] != to &&
-            !pass_take(p, o, to, REASON_RULE, rule, priority_of(p, rule)))
+    for (uint32_t o = 0; o < l->n_units; o++) {
+        if (p->rules.component[l->unit_first[o]] != component || l->unit_slot[o] == to)
+            continue;
+        if (!pass_take(p, o, to, REASON_RULE, rule_that_joins(p, o), priority))
             return false;
+    }
+    /* those that the others have come to do not leave any more, whatever is mended later */
+    for (uint32_t i = 0; i < l->list[to].n; i++) {
+        uint32_t o = l->list[to].items[i];
+        if (p->rules.component[l->unit_first[o]] == component && l->unit_held[o] != CHECK_VM_MOVED)
+            l->unit_held[o] = CHECK_UNIT_HELD;
+    }
     return true;
 }
 
-/* Affine sets whose parts are on several hosts, whatever else holds them. */
+/* Affine sets whose parts are on several hosts, whatever else holds them. A set of which some VM is on its
+ * way is left until that has arrived: it may be what brings them together. */
 static bool mend_together(struct pass *p)
 {
     struct layout *l = &p->layout;
     uint32_t *first = arena_array(p->a, uint32_t, p->snap->n_vms); /* by component: a unit of it, + 1 */
     bool *done = arena_array(p->a, bool, p->snap->n_vms);
 
+    for (uint32_t i = 0; i < p->snap->n_vms; i++)
+        if (l->in_flight[i])
+            done[p->rules.component[i]] = true;
     for (uint32_t u = 0; u < l->n_units; u++) {
         uint32_t component = p->rules.component[l->unit_first[u]];
         if (first[component] == 0) {
@@ -384,38 +466,60 @@ static bool mend_together(struct pass *p)
 
 /* ---- reservations ---- */
 
-/* The smallest unit that is enough, else the largest there is. */
-static uint32_t unit_to_relieve(const struct layout *l, uint32_t slot, int r, double excess)
+/* The smallest unit that is enough, else the largest there is, of those that have somewhere to go.
+ * *ret_why: what keeps the others. */
+static uint32_t unit_to_relieve(const struct pass *p, uint32_t slot, int r, double excess,
+                                enum check *ret_why)
 {
+    const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
 
+    *ret_why = CHECK_UNIT_HELD;
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
         uint32_t u = l->list[slot].items[i];
+        enum check why;
         double mine = l->unit_reserved[r][u];
         if (mine <= 0 || !can_be_moved(l, u))
             continue;
         double theirs = best == IX_NONE ? 0 : l->unit_reserved[r][best];
         bool better = mine >= excess ? theirs < excess || mine < theirs : theirs < excess && mine > theirs;
         bool tie = mine == theirs && best != IX_NONE && l->unit_first[u] < l->unit_first[best];
-        if (best == IX_NONE || better || tie)
+        if (best != IX_NONE && !better && !tie)
+            continue;
+        if (best_target(p, u, &why) != IX_NONE)
             best = u;
+        else
+            *ret_why = why;
     }
     return best;
 }
 
+/* By how much the host's reservations exceed what it has, once those have left that are leaving already. */
+static double excess_of(const struct pass *p, uint32_t slot, int r)
+{
+    const struct layout *l = &p->layout;
+    double excess = l->reserved[r][slot] - p->snap->hosts[l->slot_host[slot]].capacity[r];
+
+    for (uint32_t i = 0; excess > ROUNDING && i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        for (uint32_t k = l->unit_from[u]; k < l->unit_from[u + 1]; k++)
+            if (place_of(l, l->unit_vms[k]) != slot)
+                excess -= p->snap->vms[l->unit_vms[k]].is.alloc[r].reservation;
+    }
+    return excess;
+}
+
 static bool relieve(struct pass *p, uint32_t slot, int r)
 {
-    struct layout *l = &p->layout;
-    uint32_t host = l->slot_host[slot];
+    uint32_t host = p->layout.slot_host[slot];
 
     for (;;) {
-        double excess = l->reserved[r][slot] - p->snap->hosts[host].capacity[r];
+        double excess = excess_of(p, slot, r);
         if (excess <= ROUNDING)
             return true;
-        uint32_t u = unit_to_relieve(l, slot, r, excess);
-        enum check why = CHECK_UNIT_HELD;
-        uint32_t to = u == IX_NONE ? IX_NONE : best_target(p, u, &why);
-        if (to == IX_NONE) {
+        enum check why;
+        uint32_t u = unit_to_relieve(p, slot, r, excess, &why);
+        if (u == IX_NONE) {
             pass_fault(
                 p, FAULT_OVERCOMMITTED, IX_NONE, host, IX_NONE,
                 arena_printf(
@@ -424,7 +528,7 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
                     r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess), check_meaning(why)));
             return true;
         }
-        if (!pass_take(p, u, to, REASON_HOST_OVERCOMMITTED, IX_NONE, PRIORITY_MANDATORY))
+        if (!pass_take(p, u, best_target(p, u, &why), REASON_HOST_OVERCOMMITTED, IX_NONE, PRIORITY_MANDATORY))
             return false;
     }
 }

@@ -111,8 +111,13 @@ static void compile_components(struct rules *r)
         const struct rule *rule = &s->rules[i];
         if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(r, rule))
             continue;
-        for (uint32_t j = 1; j < rule->vms.n; j++) {
-            uint32_t x = find_root(r->component, rule->vms.items[0]);
+        uint32_t first = IX_NONE;
+        for (uint32_t j = 0; j < rule->vms.n; j++) {
+            /* a VM that does not run keeps nobody together */
+            if (!vm_takes_part(s, &s->vms[rule->vms.items[j]]))
+                continue;
+            first = first == IX_NONE ? rule->vms.items[j] : first;
+            uint32_t x = find_root(r->component, first);
             uint32_t y = find_root(r->component, rule->vms.items[j]);
             /* the lowest member stands for the set */
             if (x < y)
@@ -196,16 +201,20 @@ void rules_compile(const struct snapshot *snap, bool with_preferred, struct aren
 
 uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host)
 {
+    uint32_t preferred = IX_NONE;
+
     for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
         const struct rule *rule = &rules->snap->rules[i];
         if (!rules_in_force(rules, rule) || !span_has(rule->vms, vm))
             continue;
-        if (rule->is.kind == RULE_HOST_AFFINE && !span_has(rule->hosts, host))
+        bool keeps_off = (rule->is.kind == RULE_HOST_AFFINE && !span_has(rule->hosts, host)) ||
+                         (rule->is.kind == RULE_HOST_ANTI_AFFINE && span_has(rule->hosts, host));
+        if (keeps_off && rule->is.mandatory)
             return i;
-        if (rule->is.kind == RULE_HOST_ANTI_AFFINE && span_has(rule->hosts, host))
-            return i;
+        if (keeps_off && preferred == IX_NONE)
+            preferred = i;
     }
-    return IX_NONE;
+    return preferred;
 }
 
 uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32_t vm, uint32_t other)

@@ -3,6 +3,7 @@
  * - Where a VM may run at all (compatibility and mandatory VM-host rules together) is a bitmap over the
  * hosts.
  * - VMs that must stay together form components; the members of one that share a host move as one unit.
+ *   VMs that take no part (off, or on a host that is not seen) are in none.
  * - VMs that must be kept apart form groups; the layout counts each group's members on each host.
  *
  * Rules that contradict each other are named in `conflicts`; the VMs they leave no way out for are held where
@@ -49,7 +50,8 @@ static inline bool rules_allow(const struct rules *rules, uint32_t vm, uint32_t 
     return !rules->allowed[vm] || bitmap_has(rules->allowed[vm], host);
 }
 
-/* The VM-host rule that keeps the VM off the host, or IX_NONE if compatibility or nothing does. */
+/* The VM-host rule that keeps the VM off the host, a mandatory one if there is one; IX_NONE if compatibility
+ * or nothing does. */
 uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host);
 
 /* The enabled VM-VM rule of this kind that both are in, or IX_NONE. */

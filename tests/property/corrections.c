@@ -1,0 +1,298 @@
+/* Mandatory corrections (§3.3): what is not named in a fault has been mended, what is mended was broken, and
+ * what is named could not be mended by any single move. */
+#include "core/pass.h"
+#include "oracle.h"
+#include "random_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct world {
+    uint64_t seed;
+    struct arena a;
+    struct snapshot snap;
+    struct policy policy;
+    struct plan plan;
+    struct oracle o;
+    bool *moved; /* by VM: the plan moves it */
+};
+
+/* Where the VM will be when what is under way has ended. */
+static uint32_t place_of(const struct world *w, uint32_t vm)
+{
+    return w->o.also[vm] != IX_NONE ? w->o.also[vm] : w->o.at[vm];
+}
+
+static bool is_leaving(const struct world *w, uint32_t host)
+{
+    enum host_state state = w->snap.hosts[host].is.state;
+
+    return state == HOST_ENTERING_MAINTENANCE || state == HOST_ENTERING_STANDBY;
+}
+
+static bool is_affine(const struct world *w, uint32_t vm)
+{
+    for (uint32_t i = 0; i < w->snap.n_rules; i++)
+        for (uint32_t k = 0; w->snap.rules[i].is.kind == RULE_VM_AFFINE && k < w->snap.rules[i].vms.n; k++)
+            if (w->snap.rules[i].vms.items[k] == vm)
+                return true;
+    return false;
+}
+
+static bool affine_in_flight(const struct world *w)
+{
+    for (uint32_t v = 0; v < w->snap.n_vms; v++)
+        if (w->o.in_flight[v] && is_affine(w, v))
+            return true;
+    return false;
+}
+
+/* A VM that is on its way, or may have to wait for one: sets are joined by VMs that are in two of them. */
+static bool waits(const struct world *w, uint32_t vm)
+{
+    return w->o.in_flight[vm] || (is_affine(w, vm) && affine_in_flight(w));
+}
+
+static bool some_wait(const struct world *w, const struct rule *rule)
+{
+    for (uint32_t i = 0; i < rule->vms.n; i++)
+        if (waits(w, rule->vms.items[i]))
+            return true;
+    return false;
+}
+
+/* Whether the rule is violated as far as this VM is concerned. */
+static bool is_violated_for(const struct world *w, const struct rule *rule, uint32_t vm)
+{
+    uint32_t here = place_of(w, vm);
+    bool member = false;
+
+    for (uint32_t i = 0; i < rule->vms.n; i++)
+        member = member || rule->vms.items[i] == vm;
+    if (here == IX_NONE || !member)
+        return false;
+    for (uint32_t i = 0; i < rule->vms.n; i++) {
+        uint32_t other = rule->vms.items[i];
+        uint32_t there = place_of(w, other);
+        if (other == vm || there == IX_NONE)
+            continue;
+        if (rule->is.kind == RULE_VM_AFFINE && there != here)
+            return true;
+        if (rule->is.kind == RULE_VM_ANTI_AFFINE && there == here)
+            return true;
+    }
+    bool listed = false;
+    for (uint32_t i = 0; i < rule->hosts.n; i++)
+        listed = listed || rule->hosts.items[i] == here;
+    return (rule->is.kind == RULE_HOST_AFFINE && !listed) ||
+           (rule->is.kind == RULE_HOST_ANTI_AFFINE && listed);
+}
+
+/* ---- what is mended was broken ---- */
+
+static void check_needed(struct world *w)
+{
+    for (uint32_t i = 0; i < w->plan.n_recommendations; i++) {
+        const struct recommendation *rec = &w->plan.recommendations[i];
+        bool needed = true;
+        if (rec->reason == REASON_RULE && rec->rule != IX_NONE && rec->group == 0)
+            needed = is_violated_for(w, &w->snap.rules[rec->rule], rec->vm);
+        else if (rec->reason == REASON_RULE && rec->rule == IX_NONE && rec->group == 0)
+            needed = !oracle_may_run(&w->o, rec->vm, rec->from, false);
+        else if (rec->reason == REASON_MAINTENANCE || rec->reason == REASON_STANDBY)
+            needed = is_leaving(w, rec->from);
+        if (!needed)
+            fail_msg("seed %llu: recommendation %u (%s) mends what is not broken",
+                     (unsigned long long)w->seed, rec->id, rec->text);
+        bool of_hosts = rec->rule == IX_NONE || w->snap.rules[rec->rule].is.kind >= RULE_HOST_AFFINE;
+        bool may_stay = oracle_may_run(&w->o, rec->vm, rec->from, false);
+        if (rec->reason == REASON_RULE && rec->group == 0 && of_hosts && rec->priority != (may_stay ? 2 : 1))
+            fail_msg("seed %llu: recommendation %u (%s) has priority %u", (unsigned long long)w->seed,
+                     rec->id, rec->text, rec->priority);
+        if (rec->priority > w->policy.migration_threshold)
+            fail_msg("seed %llu: recommendation %u has priority %u at level %lld",
+                     (unsigned long long)w->seed, rec->id, rec->priority,
+                     (long long)w->policy.migration_threshold);
+        w->o.at[rec->vm] = rec->to;
+        w->moved[rec->vm] = true;
+    }
+}
+
+/* ---- what is not named has been mended ---- */
+
+static void check_mended(const struct world *w)
+{
+    for (uint32_t v = 0; v < w->snap.n_vms; v++) {
+        uint32_t here = place_of(w, v);
+        if (here == IX_NONE || waits(w, v) || w->snap.vms[v].is.kind == VM_AGENT)
+            continue;
+        if (is_leaving(w, here))
+            fail_msg("seed %llu: %s stays on a host that is to be emptied, and nothing is said",
+                     (unsigned long long)w->seed, w->snap.vms[v].is.id);
+        if (!oracle_may_run(&w->o, v, here, false))
+            fail_msg("seed %llu: %s stays where it may not run, and nothing is said",
+                     (unsigned long long)w->seed, w->snap.vms[v].is.id);
+    }
+    for (uint32_t i = 0; i < w->snap.n_rules; i++) {
+        const struct rule *rule = &w->snap.rules[i];
+        if (!rule->is.enabled || !rule->is.mandatory || some_wait(w, rule))
+            continue;
+        for (uint32_t k = 0; k < rule->vms.n; k++)
+            if (is_violated_for(w, rule, rule->vms.items[k]))
+                fail_msg("seed %llu: rule %s is violated by %s, and nothing is said",
+                         (unsigned long long)w->seed, rule->is.id, w->snap.vms[rule->vms.items[k]].is.id);
+    }
+}
+
+/* ---- what is named could not be mended ---- */
+
+/* A host that would take the VM as things are, by every rule there is; IX_NONE: none. */
+static uint32_t way_out(const struct world *w, uint32_t vm)
+{
+    const struct oracle *o = &w->o;
+    const struct vm_facts *v = &w->snap.vms[vm].is;
+
+    if (o->in_flight[vm] || v->kind != VM_NORMAL || v->automation == AUTOMATION_DISABLED || is_affine(w, vm))
+        return IX_NONE;
+    for (uint32_t h = 0; h < w->snap.n_hosts; h++) {
+        bool fits = host_can_run_vms(&w->snap.hosts[h]) && h != o->at[vm] && oracle_may_run(o, vm, h, true);
+        for (uint32_t other = 0; fits && other < w->snap.n_vms; other++)
+            fits = !oracle_is_on(o, other, h) || !oracle_kept_apart(o, vm, other, true);
+        for (int need = 0; fits && need < ORACLE_NEEDS; need++)
+            fits = oracle_taken(o, h, (enum oracle_need)need) + oracle_needs(o, vm, (enum oracle_need)need) <=
+                   oracle_limit(o, h, (enum oracle_need)need) - 1e-3;
+        if (fits)
+            return h;
+    }
+    return IX_NONE;
+}
+
+/* The VMs of which any one that leaves would mend it, or some of it. */
+static bool would_help(const struct world *w, const struct fault *f, uint32_t vm)
+{
+    if (w->o.at[vm] != f->host)
+        return false;
+    if (f->code == FAULT_OVERCOMMITTED)
+        return w->snap.vms[vm].is.alloc[RES_CPU].reservation > 0 &&
+               w->snap.vms[vm].is.alloc[RES_MEM].reservation > 0;
+    if (f->rule != IX_NONE && w->snap.rules[f->rule].is.kind == RULE_VM_ANTI_AFFINE)
+        return is_violated_for(w, &w->snap.rules[f->rule], vm);
+    return vm == f->vm;
+}
+
+/* Only where the plan moves nothing: then the faults were found in the state that is known here. */
+static void check_faults(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->plan.n_faults; i++) {
+        const struct fault *f = &w->plan.faults[i];
+        bool of_affinity = f->rule != IX_NONE && w->snap.rules[f->rule].is.kind == RULE_VM_AFFINE;
+        if (f->host == IX_NONE || f->code == FAULT_RULE_CONFLICT || f->code == FAULT_HOST_DISCONNECTED ||
+            f->code == FAULT_DEMAND_UNKNOWN || of_affinity)
+            continue;
+        for (uint32_t v = 0; v < w->snap.n_vms; v++)
+            if (would_help(w, f, v) && way_out(w, v) != IX_NONE)
+                fail_msg("seed %llu: \"%s\", but %s could go to %s", (unsigned long long)w->seed, f->text,
+                         w->snap.vms[v].is.id, w->snap.hosts[way_out(w, v)].is.id);
+    }
+}
+
+static bool has_conflict(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->plan.n_faults; i++)
+        if (w->plan.faults[i].code == FAULT_RULE_CONFLICT)
+            return true;
+    return false;
+}
+
+static bool has_faults(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->plan.n_faults; i++)
+        if (w->plan.faults[i].code == FAULT_RULE_VIOLATED ||
+            w->plan.faults[i].code == FAULT_CANNOT_EVACUATE || w->plan.faults[i].code == FAULT_RULE_CONFLICT)
+            return true;
+    return false;
+}
+
+struct tally {
+    unsigned moves, mended, named;
+};
+
+static void check(uint64_t seed, const struct cluster_options *options, struct tally *tally)
+{
+    struct world w = {.seed = seed};
+    struct rng r = {.state = seed};
+    struct err err = {0};
+
+    random_cluster(&r, options, &w.a, &w.snap);
+    random_policy(&r, &w.policy);
+    w.policy.optional_moves = false;
+    assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
+    oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
+    w.moved = arena_array(&w.a, bool, w.snap.n_vms);
+    check_needed(&w);
+    tally->moves += w.plan.n_recommendations;
+    if (!has_faults(&w)) {
+        check_mended(&w);
+        tally->mended++;
+    }
+    if (w.plan.n_recommendations == 0 && !has_conflict(&w)) {
+        check_faults(&w);
+        tally->named += w.plan.n_faults > 0;
+    }
+    arena_release(&w.a);
+}
+
+static void run(const struct cluster_options *o, unsigned clusters)
+{
+    struct tally tally = {0};
+
+    for (unsigned i = 0; i < test_clusters(clusters); i++)
+        check(test_seed() + i, o, &tally);
+    (void)printf("%u moves, %u clusters mended, %u with faults only\n", tally.moves, tally.mended,
+                 tally.named);
+    if (!getenv("BALLAST_TEST_SEED"))
+        assert_true(tally.moves > clusters / 4 && tally.mended > 0 && tally.named > 0);
+}
+
+static void test_rules(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 30, .rules = true}, 3000);
+}
+
+static void test_tight(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 5,
+                                  .vms_max = 40,
+                                  .rules = true,
+                                  .tight = true,
+                                  .evacuate = true,
+                                  .mixed_hosts = true},
+        3000);
+}
+
+static void test_moves_under_way(void **state)
+{
+    (void)state;
+    run(
+        &(struct cluster_options){
+            .hosts_max = 6, .vms_max = 30, .rules = true, .evacuate = true, .in_flight = true},
+        3000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_tight),
+        cmocka_unit_test(test_moves_under_way),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* Cost and benefit: the expected shortfall against an integral, the migration model against its rounds, and
+ * the bound that lets the climb pass a unit over against every single move of it. */
+#include "core/costbenefit/costbenefit.h"
+#include "core/costbenefit/shortfall.h"
+#include "core/pass_state.h"
+#include "random_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* ---- the expected shortfall ---- */
+
+#define STEPS 2000
+#define FAR 10.0 /* standard deviations; beyond, nothing is left to integrate */
+
+/* ∫ (x - C)+ φ((x - mean) / σ) dx / σ, by Simpson's rule. */
+static double integrated(double mean, double stddev, double capacity)
+{
+    double from = fmax(-FAR, (capacity - mean) / stddev);
+    double step = (FAR - from) / STEPS;
+    double sum = 0;
+
+    if (from >= FAR)
+        return 0;
+    for (int i = 0; i <= STEPS; i++) {
+        double z = from + i * step;
+        double f = (mean + z * stddev - capacity) * exp(-z * z / 2) / sqrt(2 * acos(-1.0));
+        sum += f * (i == 0 || i == STEPS ? 1 : i % 2 == 1 ? 4 : 2);
+    }
+    return sum * step / 3;
+}
+
+static void test_shortfall(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(2000); i++) {
+        uint64_t seed = test_seed() + i;
+        struct rng r = {.state = seed};
+        double capacity = rng_range(&r, 100, 100000);
+        double mean = capacity * rng_range(&r, 0, 2);
+        double stddev = capacity * (rng_unit(&r) < 0.5 ? rng_range(&r, 0.001, 0.1) : rng_range(&r, 0.1, 2));
+        double got = expected_shortfall(mean, stddev, capacity);
+        double exact = integrated(mean, stddev, capacity);
+        if (!(fabs(got - exact) <= 1e-6 * stddev))
+            fail_msg("seed %llu: mean %.10g, σ %.10g, capacity %.10g: %.12g, expected %.12g",
+                     (unsigned long long)seed, mean, stddev, capacity, got, exact);
+        if (expected_shortfall(mean, stddev, capacity * 1.01) > got + 1e-6 * stddev ||
+            expected_shortfall(mean * 1.01, stddev, capacity) < got - 1e-6 * stddev ||
+            expected_shortfall(mean, stddev * 1.01, capacity) < got - 1e-6 * stddev)
+            fail_msg("seed %llu: more demand or less capacity makes less of a shortfall",
+                     (unsigned long long)seed);
+    }
+}
+
+/* ---- the migration model ---- */
+
+static void test_migration(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(5000); i++) {
+        uint64_t seed = test_seed() + i;
+        struct rng r = {.state = seed};
+        double mem = rng_unit(&r) < 0.05 ? 0 : rng_range(&r, 1, 262144);
+        double rate = rng_range(&r, 10, 5000);
+        double dirty = rng_unit(&r) < 0.1 ? UNKNOWN : rate * rng_range(&r, 0, 1.3);
+        struct migration_model m;
+        struct migration_model slower;
+
+        migration_model(mem, dirty, rate, &m);
+        migration_model(mem, dirty, rate * 0.9, &slower);
+        if (m.converges && dirty >= rate)
+            fail_msg("seed %llu: converges, though more is dirtied than copied", (unsigned long long)seed);
+        if (!isnan(dirty) && dirty < 0.5 * rate && !m.converges)
+            fail_msg("seed %llu: half the rate does not converge", (unsigned long long)seed);
+        if (m.downtime_s > 0.3 + 1e-12)
+            fail_msg("seed %llu: down for %.10g s, 0.3 s are allowed", (unsigned long long)seed,
+                     m.downtime_s);
+        if (m.copied_mb < mem || m.duration_s < mem / rate - 1e-9)
+            fail_msg("seed %llu: %.10g MiB copied of %.10g", (unsigned long long)seed, m.copied_mb, mem);
+        /* what was sent took as long as it takes to send it, and at the end the guest stood still at most 0.3
+         * s */
+        if (fabs(m.duration_s - m.copied_mb / rate) > 0.3 + 1e-6)
+            fail_msg("seed %llu: %.10g s for %.10g MiB", (unsigned long long)seed, m.duration_s, m.copied_mb);
+        if (m.converges == slower.converges && slower.duration_s < m.duration_s - 0.3 - 1e-9)
+            fail_msg("seed %llu: faster at a lower rate", (unsigned long long)seed);
+    }
+}
+
+/* ---- the bound ---- */
+
+static double expected_there(const struct pass *p, uint32_t slot, enum resource r)
+{
+    const struct layout *l = &p->layout;
+    double sum = 0;
+
+    for (uint32_t v = 0; v < p->snap->n_vms; v++) {
+        uint32_t u = l->vm_unit[v];
+        if (u != IX_NONE && (l->going_to[v] != IX_NONE ? l->going_to[v] : l->unit_slot[u]) == slot)
+            sum += p->demand[r][v];
+    }
+    return sum;
+}
+
+static void check_bound(uint64_t seed, const struct pass *p, unsigned *paid)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t s = 0; s < l->n_slots; s++)
+        for (int r = 0; r < RES_COUNT; r++)
+            if (fabs(p->forecast.slot[r][s].demand - expected_there(p, s, (enum resource)r)) > 1e-6)
+                fail_msg("seed %llu: %.10g is expected on slot %u, not %.10g", (unsigned long long)seed,
+                         expected_there(p, s, (enum resource)r), s, p->forecast.slot[r][s].demand);
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        bool may = forecast_may_pay(&p->forecast, u);
+        if (l->unit_slot[u] >= l->n_on || l->unit_held[u] == CHECK_VM_MIGRATING)
+            continue;
+        for (uint32_t s = 0; s < l->n_on; s++) {
+            struct worth w;
+            if (s == l->unit_slot[u])
+                continue;
+            forecast_judge(&p->forecast, u, s, &w);
+            if (w.net > 0 && !may)
+                fail_msg("seed %llu: unit %u pays on slot %u (net %.10g), and is passed over",
+                         (unsigned long long)seed, u, s, w.net);
+            *paid += w.net > 0;
+        }
+    }
+}
+
+static void check_cluster(uint64_t seed, unsigned *paid)
+{
+    struct arena a = {0};
+    struct rng r = {.state = seed};
+    struct snapshot snap;
+    struct policy policy;
+    struct pass p;
+    struct cluster_options options = {.hosts_max = 8,
+                                      .vms_max = 60,
+                                      .mixed_hosts = true,
+                                      .rules = true,
+                                      .in_flight = seed % 2 == 1,
+                                      .tight = seed % 3 == 0};
+
+    random_cluster(&r, &options, &a, &snap);
+    random_policy(&r, &policy);
+    policy.cost_benefit = false; /* so that there are moves */
+    pass_prepare(&p, &snap, &policy, true, IX_NONE, &a);
+    check_bound(seed, &p, paid);
+    pass_decide(&p);
+    judge_refresh(&p.climb.judge, &p.layout, &p.forecast);
+    check_bound(seed, &p, paid);
+    arena_release(&a);
+}
+
+static void test_may_pay(void **state)
+{
+    unsigned paid = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(600); i++)
+        check_cluster(test_seed() + i, &paid);
+    (void)printf("%u moves would pay\n", paid);
+    if (!getenv("BALLAST_TEST_SEED"))
+        assert_true(paid > 600);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shortfall),
+        cmocka_unit_test(test_migration),
+        cmocka_unit_test(test_may_pay),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+/* What explain says of a VM is what the plan does with it: the chosen host is the plan's, a VM that stays has
+ * none, and each check that is named fails for the reason that it names. */
+#include "core/explain.h"
+#include "core/pass.h"
+#include "oracle.h"
+#include "random_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define ROUNDING 1e-5
+
+struct world {
+    uint64_t seed;
+    struct arena a;
+    struct snapshot snap;
+    struct policy policy;
+    struct plan plan;
+    struct oracle o;
+    unsigned chosen, confirmed;
+    unsigned seen[check_count];
+};
+
+/* ---- the naive checks ---- */
+
+/* The VMs that move together with this one: on the same host, joined by affinity, be it through one that is
+ * elsewhere. */
+static void mark_unit(const struct world *w, uint32_t vm, bool *unit)
+{
+    bool grows = true;
+
+    for (uint32_t v = 0; v < w->snap.n_vms; v++)
+        unit[v] = v == vm;
+    while (grows) {
+        grows = false;
+        for (uint32_t i = 0; i < w->snap.n_rules; i++) {
+            const struct rule *rule = &w->snap.rules[i];
+            bool touches = false;
+            if (rule->is.kind != RULE_VM_AFFINE || !rule->is.enabled)
+                continue;
+            for (uint32_t k = 0; k < rule->vms.n; k++)
+                touches = touches || unit[rule->vms.items[k]];
+            for (uint32_t k = 0; touches && k < rule->vms.n; k++) {
+                uint32_t v = rule->vms.items[k];
+                if (!unit[v] && w->o.at[v] != IX_NONE) {
+                    unit[v] = true;
+                    grows = true;
+                }
+            }
+        }
+    }
+    for (uint32_t v = 0; v < w->snap.n_vms; v++)
+        unit[v] = v == vm || (unit[v] && w->o.at[v] == w->o.at[vm]);
+}
+
+static bool lacks(const struct world *w, const bool *unit, uint32_t host, enum oracle_need need)
+{
+    double mine = 0;
+
+    for (uint32_t v = 0; v < w->snap.n_vms; v++)
+        mine += unit[v] ? oracle_needs(&w->o, v, need) : 0;
+    return oracle_taken(&w->o, host, need) + mine > oracle_limit(&w->o, host, need) - ROUNDING;
+}
+
+static bool agents_missing(const struct world *w, uint32_t host)
+{
+    struct span agents = w->snap.hosts[host].agents_required;
+
+    for (uint32_t i = 0; i < agents.n; i++)
+        if (w->snap.vms[agents.items[i]].host != host || w->snap.vms[agents.items[i]].is.state != VM_ON)
+            return true;
+    return false;
+}
+
+/* Whether a check about a host is right to fail; the state is the plan's before the VM's own move. */
+static bool is_confirmed(const struct world *w, enum check check, const bool *unit, uint32_t host)
+{
+    bool forbidden = false;
+    bool apart = false;
+
+    for (uint32_t v = 0; v < w->snap.n_vms; v++) {
+        if (!unit[v])
+            continue;
+        forbidden = forbidden || !oracle_may_run(&w->o, v, host, true);
+        for (uint32_t other = 0; other < w->snap.n_vms; other++)
+            apart = apart || (other != v && oracle_is_on(&w->o, other, host) &&
+                              oracle_kept_apart(&w->o, v, other, true));
+    }
+    switch ((int)check) { /* only those about a host's room and the rules */
+    case CHECK_HOST_NOT_ON:
+        return !host_can_run_vms(&w->snap.hosts[host]);
+    case CHECK_INCOMPATIBLE:
+    case CHECK_RULE_VM_HOST:
+        return forbidden;
+    case CHECK_AGENT_MISSING:
+        return agents_missing(w, host);
+    case CHECK_RULE_ANTI_AFFINITY:
+        return apart;
+    case CHECK_RESERVATION_CPU:
+        return lacks(w, unit, host, ORACLE_CPU_RESERVED);
+    case CHECK_RESERVATION_MEM:
+        return lacks(w, unit, host, ORACLE_MEM_RESERVED);
+    case CHECK_MEMORY:
+        return lacks(w, unit, host, ORACLE_MEM);
+    case CHECK_MEMORY_FREE:
+        return lacks(w, unit, host, ORACLE_PHYSICAL);
+    default:
+        return true;
+    }
+}
+
+/* Whether a fault says that the VM's rules contradict each other. */
+static bool has_conflict(const struct world *w, uint32_t vm)
+{
+    for (uint32_t i = 0; i < w->plan.n_faults; i++)
+        if (w->plan.faults[i].code == FAULT_RULE_CONFLICT && w->plan.faults[i].vm == vm)
+            return true;
+    return false;
+}
+
+static bool is_affine(const struct world *w, uint32_t vm)
+{
+    for (uint32_t i = 0; i < w->snap.n_rules; i++)
+        for (uint32_t k = 0; w->snap.rules[i].is.kind == RULE_VM_AFFINE && k < w->snap.rules[i].vms.n; k++)
+            if (w->snap.rules[i].vms.items[k] == vm)
+                return true;
+    return false;
+}
+
+/* Checks about the VM itself. */
+static bool is_so(const struct world *w, enum check check, uint32_t vm)
+{
+    const struct vm *v = &w->snap.vms[vm];
+
+    switch ((int)check) {
+    case CHECK_VM_NOT_RUNNING:
+        return v->is.state != VM_ON;
+    case CHECK_VM_HOST_UNSEEN:
+        return v->is.state == VM_ON && w->o.home[vm] == IX_NONE;
+    case CHECK_VM_MIGRATING:
+        return w->o.in_flight[vm];
+    case CHECK_VM_KIND:
+        return v->is.kind != VM_NORMAL;
+    case CHECK_VM_DISABLED:
+        return v->is.automation == AUTOMATION_DISABLED;
+    case CHECK_VM_DEMAND_UNKNOWN:
+        return v->is.demand_unknown;
+    case CHECK_VM_COOL_DOWN:
+        return v->is.last_migrated > 0;
+    case CHECK_UNIT_HELD:
+        return is_affine(w, vm) || has_conflict(w, vm);
+    case CHECK_VM_MOVED:
+        return false; /* then it would have been chosen */
+    default:
+        return true;
+    }
+}
+
+static const struct recommendation *recommendation_of(const struct world *w, uint32_t vm)
+{
+    for (uint32_t i = 0; i < w->plan.n_recommendations; i++)
+        if (w->plan.recommendations[i].vm == vm)
+            return &w->plan.recommendations[i];
+    return NULL;
+}
+
+/* Everything that the plan does before the VM's own move, or the group's that it is in. */
+static void replay_until(struct world *w, const struct recommendation *own)
+{
+    oracle_reset(&w->o);
+    for (uint32_t i = 0; i < w->plan.n_recommendations; i++) {
+        const struct recommendation *rec = &w->plan.recommendations[i];
+        if (own && (rec == own || (own->group != 0 && rec->group == own->group)))
+            return;
+        w->o.at[rec->vm] = rec->to;
+    }
+}
+
+static void check_candidate(struct world *w, uint32_t vm, const struct recommendation *own, const bool *unit,
+                            const struct candidate *c)
+{
+    const char *host = w->snap.hosts[c->host].is.id;
+    const char *id = w->snap.vms[vm].is.id;
+    bool chosen = own && own->to == c->host;
+
+    if ((c->verdict == VERDICT_CHOSEN) != chosen)
+        fail_msg("seed %llu: explain says %s for %s on %s, the plan does not", (unsigned long long)w->seed,
+                 verdict_name(c->verdict), id, host);
+    if ((c->verdict == VERDICT_CURRENT) != (w->snap.vms[vm].host == c->host))
+        fail_msg("seed %llu: %s is said to be on %s", (unsigned long long)w->seed, id, host);
+    w->chosen += chosen;
+    if (c->verdict != VERDICT_REJECTED)
+        return;
+    /* a VM that stays could not be bettered by a move that passes: the climb would have made it */
+    bool better = c->check == CHECK_LESS_GAIN && !own;
+    if (better || c->check == CHECK_NONE || !c->text || !is_so(w, c->check, vm) ||
+        !is_confirmed(w, c->check, unit, c->host))
+        fail_msg("seed %llu: %s is kept off %s by %s (%s), which is not so", (unsigned long long)w->seed, id,
+                 host, check_name(c->check), c->text ? c->text : "no text");
+    w->confirmed++;
+    w->seen[c->check]++;
+}
+
+static void explain_all(struct world *w)
+{
+    bool *unit = arena_array(&w->a, bool, w->snap.n_vms);
+    struct err err = {0};
+
+    for (uint32_t vm = 0; vm < w->snap.n_vms; vm++) {
+        struct explanation e;
+        const struct recommendation *own = recommendation_of(w, vm);
+        assert_int_equal(explain_vm(&w->snap, &w->policy, vm, IX_NONE, &w->a, &e, &err), 0);
+        assert_int_equal(e.n, w->snap.n_hosts);
+        replay_until(w, own);
+        mark_unit(w, vm, unit);
+        for (uint32_t i = 0; i < e.n; i++)
+            check_candidate(w, vm, own, unit, &e.candidates[i]);
+    }
+}
+
+static void run(const struct cluster_options *options, unsigned clusters)
+{
+    unsigned chosen = 0;
+    unsigned confirmed = 0;
+    unsigned seen[check_count] = {0};
+
+    for (unsigned i = 0; i < test_clusters(clusters); i++) {
+        struct world w = {.seed = test_seed() + i};
+        struct rng r = {.state = w.seed};
+        struct err err = {0};
+        random_cluster(&r, options, &w.a, &w.snap);
+        random_policy(&r, &w.policy);
+        assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
+        oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
+        explain_all(&w);
+        chosen += w.chosen;
+        confirmed += w.confirmed;
+        for (int c = 0; c < check_count; c++)
+            seen[c] += w.seen[c];
+        arena_release(&w.a);
+    }
+    (void)printf("%u chosen, %u rejected:", chosen, confirmed);
+    for (int c = 0; c < check_count; c++)
+        if (seen[c] > 0)
+            (void)printf(" %s %u", check_name((enum check)c), seen[c]);
+    (void)printf("\n");
+    if (!getenv("BALLAST_TEST_SEED"))
+        assert_true(chosen > clusters / 4 && confirmed > clusters);
+}
+
+static void test_plain(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 25, .mixed_hosts = true}, 120);
+}
+
+static void test_everything(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 6,
+                                  .vms_max = 25,
+                                  .rules = true,
+                                  .tight = true,
+                                  .evacuate = true,
+                                  .agents = true,
+                                  .in_flight = true},
+        250);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_everything),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

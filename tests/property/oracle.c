@@ -1,0 +1,247 @@
+#include "oracle.h"
+
+#include "core/demand/demand.h"
+#include "core/divvy/divvy.h"
+
+static bool rule_counts(const struct rule *r, bool with_preferred)
+{
+    return r->is.enabled && (r->is.mandatory || with_preferred);
+}
+
+static bool names(struct span s, uint32_t ix)
+{
+    for (uint32_t i = 0; i < s.n; i++)
+        if (s.items[i] == ix)
+            return true;
+    return false;
+}
+
+static void set_going(struct oracle *o, uint32_t vm, uint32_t to)
+{
+    enum host_state state = o->snap->hosts[to].is.state;
+
+    o->in_flight[vm] = true;
+    if (o->home[vm] != IX_NONE && o->home[vm] != to && state != HOST_DISCONNECTED)
+        o->home_also[vm] = to;
+}
+
+void oracle_init(struct oracle *o, const struct snapshot *snap, const struct policy *policy, struct arena *a)
+{
+    *o = (struct oracle){.snap = snap, .policy = policy, .a = a};
+    for (int r = 0; r < RES_COUNT; r++) {
+        double *demand = arena_array(a, double, snap->n_vms);
+        o->entitlement[r] = arena_array(a, double, snap->n_vms);
+        demand_estimate(snap, (enum resource)r, demand);
+        (void)divvy_entitle(snap, (enum resource)r, demand, a, o->entitlement[r]);
+    }
+    o->home = arena_array(a, uint32_t, snap->n_vms);
+    o->home_also = arena_array(a, uint32_t, snap->n_vms);
+    o->at = arena_array(a, uint32_t, snap->n_vms);
+    o->also = arena_array(a, uint32_t, snap->n_vms);
+    o->in_flight = arena_array(a, bool, snap->n_vms);
+    for (uint32_t i = 0; i < snap->n_vms; i++) {
+        o->home[i] = vm_takes_part(snap, &snap->vms[i]) ? snap->vms[i].host : IX_NONE;
+        o->home_also[i] = IX_NONE;
+    }
+    for (uint32_t i = 0; i < snap->n_migrations; i++)
+        set_going(o, snap->migrations[i].vm, snap->migrations[i].to);
+    for (uint32_t i = 0; i < snap->n_pending; i++)
+        if (snap->pending[i].action == ACTION_MIGRATE)
+            set_going(o, snap->pending[i].vm, snap->pending[i].to);
+    oracle_reset(o);
+}
+
+void oracle_reset(struct oracle *o)
+{
+    for (uint32_t i = 0; i < o->snap->n_vms; i++) {
+        o->at[i] = o->home[i];
+        o->also[i] = o->home_also[i];
+    }
+}
+
+double oracle_needs(const struct oracle *o, uint32_t vm, enum oracle_need need)
+{
+    const struct vm_facts *v = &o->snap->vms[vm].is;
+    double admitted = v->alloc[RES_MEM].reservation;
+
+    switch (need) {
+    case ORACLE_CPU_RESERVED:
+        return v->alloc[RES_CPU].reservation;
+    case ORACLE_MEM_RESERVED:
+        return v->alloc[RES_MEM].reservation;
+    case ORACLE_MEM:
+    case ORACLE_PHYSICAL:
+        if (o->policy->mem_admission == MEM_ADMISSION_CONSUMED)
+            admitted = fmax(v->consumed_mb, admitted);
+        if (o->policy->mem_admission == MEM_ADMISSION_CONFIGURED)
+            admitted = v->mem_mb;
+        if (need == ORACLE_PHYSICAL)
+            admitted = fmax(admitted, v->consumed_mb);
+        return admitted + v->overhead_mb;
+    case ORACLE_NEEDS:
+        break;
+    }
+    return 0;
+}
+
+double oracle_frees(const struct oracle *o, uint32_t vm, enum oracle_need need)
+{
+    const struct vm_facts *v = &o->snap->vms[vm].is;
+
+    return need == ORACLE_PHYSICAL ? v->consumed_mb + v->overhead_mb : oracle_needs(o, vm, need);
+}
+
+double oracle_taken(const struct oracle *o, uint32_t host, enum oracle_need need)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < o->snap->n_vms; i++) {
+        if (need != ORACLE_PHYSICAL) {
+            sum += oracle_is_on(o, i, host) ? oracle_needs(o, i, need) : 0;
+            continue;
+        }
+        if (o->home[i] == host && !oracle_is_on(o, i, host))
+            sum -= oracle_frees(o, i, need);
+        if (o->home[i] != host && oracle_is_on(o, i, host))
+            sum += oracle_needs(o, i, need);
+    }
+    return sum;
+}
+
+double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need)
+{
+    const struct host *h = &o->snap->hosts[host];
+
+    switch (need) {
+    case ORACLE_CPU_RESERVED:
+        return h->capacity[RES_CPU];
+    case ORACLE_MEM_RESERVED:
+        return h->capacity[RES_MEM];
+    case ORACLE_MEM:
+        return h->capacity[RES_MEM] * o->policy->mem_overcommit;
+    case ORACLE_PHYSICAL:
+        return isnan(h->is.mem_free_mb) ? NO_LIMIT : h->is.mem_free_mb;
+    case ORACLE_NEEDS:
+        break;
+    }
+    return 0;
+}
+
+bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool with_preferred)
+{
+    const struct vm *v = &o->snap->vms[vm];
+
+    if (v->compatible_given && !names(v->compatible_hosts, host))
+        return false;
+    for (uint32_t i = 0; i < o->snap->n_rules; i++) {
+        const struct rule *r = &o->snap->rules[i];
+        if (!rule_counts(r, with_preferred) || !names(r->vms, vm))
+            continue;
+        if ((r->is.kind == RULE_HOST_AFFINE && !names(r->hosts, host)) ||
+            (r->is.kind == RULE_HOST_ANTI_AFFINE && names(r->hosts, host)))
+            return false;
+    }
+    return true;
+}
+
+bool oracle_kept_apart(const struct oracle *o, uint32_t x, uint32_t y, bool with_preferred)
+{
+    for (uint32_t i = 0; i < o->snap->n_rules; i++) {
+        const struct rule *r = &o->snap->rules[i];
+        if (r->is.kind == RULE_VM_ANTI_AFFINE && rule_counts(r, with_preferred) && names(r->vms, x) &&
+            names(r->vms, y))
+            return true;
+    }
+    return false;
+}
+
+double oracle_norm(const struct oracle *o, uint32_t host, enum resource r)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < o->snap->n_vms; i++)
+        sum += oracle_is_on(o, i, host) ? o->entitlement[r][i] : 0;
+    return sum / o->snap->hosts[host].capacity[r];
+}
+
+void oracle_weights(const struct oracle *o, double ret_weight[RES_COUNT])
+{
+    bool over[RES_COUNT] = {false};
+
+    for (uint32_t h = 0; h < o->snap->n_hosts; h++)
+        for (int r = 0; r < RES_COUNT; r++)
+            over[r] = over[r] || (host_can_run_vms(&o->snap->hosts[h]) &&
+                                  oracle_norm(o, h, (enum resource)r) > 1 + 1e-9);
+    ret_weight[RES_CPU] = over[RES_CPU] == over[RES_MEM] ? 0.5 : over[RES_CPU] ? 0.75 : 0.25;
+    ret_weight[RES_MEM] = 1 - ret_weight[RES_CPU];
+}
+
+double oracle_sigma(const struct oracle *o, enum resource r)
+{
+    double sum = 0;
+    double squares = 0;
+    uint32_t n = 0;
+
+    for (uint32_t h = 0; h < o->snap->n_hosts; h++) {
+        if (!host_can_run_vms(&o->snap->hosts[h]))
+            continue;
+        sum += oracle_norm(o, h, r);
+        n++;
+    }
+    for (uint32_t h = 0; h < o->snap->n_hosts; h++) {
+        if (!host_can_run_vms(&o->snap->hosts[h]))
+            continue;
+        double d = oracle_norm(o, h, r) - sum / n;
+        squares += d * d;
+    }
+    return n > 0 ? sqrt(squares / n) : 0;
+}
+
+double oracle_imbalance_at(const struct oracle *o, const double weight[RES_COUNT])
+{
+    return weight[RES_CPU] * oracle_sigma(o, RES_CPU) + weight[RES_MEM] * oracle_sigma(o, RES_MEM);
+}
+
+double oracle_imbalance(const struct oracle *o)
+{
+    double weight[RES_COUNT];
+
+    oracle_weights(o, weight);
+    return oracle_imbalance_at(o, weight);
+}
+
+/* The VMs in state on, host by host. */
+static void link_vms(struct snapshot *s, struct arena *a)
+{
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        uint32_t *items = arena_array(a, uint32_t, s->n_vms);
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < s->n_vms; i++)
+            if (s->vms[i].host == h && s->vms[i].is.state == VM_ON)
+                items[n++] = i;
+        s->hosts[h].vms = (struct span){.items = items, .n = n};
+    }
+}
+
+void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct arena *a, struct snapshot *ret)
+{
+    const struct snapshot *s = plan->snap;
+    struct oracle o;
+
+    oracle_init(&o, s, &plan->policy, a);
+    *ret = *s;
+    ret->hosts = arena_array(a, struct host, s->n_hosts);
+    ret->vms = arena_array(a, struct vm, s->n_vms);
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        ret->hosts[i] = s->hosts[i];
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        ret->vms[i] = s->vms[i];
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *rec = &plan->recommendations[i];
+        ret->vms[rec->vm].host = rec->to;
+        ret->vms[rec->vm].is.last_migrated = moved_at;
+        ret->hosts[rec->to].is.mem_free_mb -= oracle_needs(&o, rec->vm, ORACLE_PHYSICAL);
+        ret->hosts[rec->from].is.mem_free_mb += oracle_frees(&o, rec->vm, ORACLE_PHYSICAL);
+    }
+    link_vms(ret, a);
+}

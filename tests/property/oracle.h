@@ -1,0 +1,58 @@
+/* oracle.h: the same questions that core answers, answered from the snapshot by the slowest way there is.
+ *
+ * No running sums, no units, no slots: every figure is added up anew over all VMs. What a migration occupies
+ * while it runs is both its ends.
+ */
+#ifndef BALLAST_TESTS_ORACLE_H
+#define BALLAST_TESTS_ORACLE_H
+
+#include <ballast/plan.h>
+
+enum oracle_need { ORACLE_CPU_RESERVED, ORACLE_MEM_RESERVED, ORACLE_MEM, ORACLE_PHYSICAL, ORACLE_NEEDS };
+
+struct oracle {
+    const struct snapshot *snap;
+    const struct policy *policy;
+    struct arena *a;
+    double *entitlement[RES_COUNT];
+    uint32_t *home;      /* by VM: its host at the start; IX_NONE: takes no part */
+    uint32_t *home_also; /* ... and where its migration goes that was under way or approved then */
+    uint32_t *at, *also; /* now */
+    bool *in_flight;
+};
+
+void oracle_init(struct oracle *o, const struct snapshot *snap, const struct policy *policy, struct arena *a);
+
+/* All VMs back to where they were. */
+void oracle_reset(struct oracle *o);
+
+static inline bool oracle_is_on(const struct oracle *o, uint32_t vm, uint32_t host)
+{
+    return o->at[vm] == host || o->also[vm] == host;
+}
+
+/* What one VM needs of its destination, and what its host gets back. */
+double oracle_needs(const struct oracle *o, uint32_t vm, enum oracle_need need);
+double oracle_frees(const struct oracle *o, uint32_t vm, enum oracle_need need);
+
+/* What is taken of the host now, and what it has. ORACLE_PHYSICAL: since the start, of what was free then. */
+double oracle_taken(const struct oracle *o, uint32_t host, enum oracle_need need);
+double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need);
+
+/* By compatibility and by the rules; with_preferred: by all of them. */
+bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool with_preferred);
+bool oracle_kept_apart(const struct oracle *o, uint32_t x, uint32_t y, bool with_preferred);
+
+/* N, and the imbalance with the weights of this state or with given ones; the standard deviation in two
+ * passes. */
+double oracle_norm(const struct oracle *o, uint32_t host, enum resource r);
+void oracle_weights(const struct oracle *o, double ret_weight[RES_COUNT]);
+double oracle_sigma(const struct oracle *o, enum resource r);
+double oracle_imbalance(const struct oracle *o);
+double oracle_imbalance_at(const struct oracle *o, const double weight[RES_COUNT]);
+
+/* The snapshot that an inventory would show after the plan was carried out; moved VMs were migrated at
+ * `moved_at`. */
+void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct arena *a, struct snapshot *ret);
+
+#endif

@@ -1,0 +1,226 @@
+/* In whatever order depends_on allows a plan's moves are carried out, overlapping as they may: no rule is
+ * newly violated at any moment, and no host holds more than it can. And depends_on asks for no more waiting
+ * than that takes. */
+#include "core/pass.h"
+#include "oracle.h"
+#include "random_cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define ORDERS 6 /* tried for each plan */
+#define ROUNDING 1e-5
+
+static const char *const need_names[ORACLE_NEEDS] = {"CPU reservations", "memory reservations",
+                                                     "admitted memory", "physical memory"};
+
+struct walk {
+    uint64_t seed;
+    struct oracle o;
+    const struct plan *plan;
+    double (*before)[ORACLE_NEEDS]; /* by host, at the start */
+    bool *started, *done;           /* by recommendation */
+};
+
+static bool may_start(const struct walk *w, uint32_t i)
+{
+    const struct recommendation *rec = &w->plan->recommendations[i];
+
+    if (w->started[i])
+        return false;
+    for (uint32_t k = 0; k < rec->n_depends_on; k++)
+        if (!w->done[rec->depends_on[k] - 1])
+            return false;
+    return true;
+}
+
+/* Was this pair together already when nothing had been moved? Then the rule was violated from the start. */
+static bool together_before(const struct oracle *o, uint32_t x, uint32_t y)
+{
+    const uint32_t mine[] = {o->home[x], o->home_also[x]};
+
+    for (int i = 0; i < 2; i++)
+        if (mine[i] != IX_NONE && (o->home[y] == mine[i] || o->home_also[y] == mine[i]))
+            return true;
+    return false;
+}
+
+/* The VM has begun to occupy its destination. */
+static void check_arrival(const struct walk *w, uint32_t i)
+{
+    const struct recommendation *rec = &w->plan->recommendations[i];
+    const struct oracle *o = &w->o;
+
+    if (!host_can_run_vms(&o->snap->hosts[rec->to]) || !oracle_may_run(o, rec->vm, rec->to, false))
+        fail_msg("seed %llu: recommendation %u moves its VM where it may not run",
+                 (unsigned long long)w->seed, rec->id);
+    for (uint32_t v = 0; v < o->snap->n_vms; v++)
+        if (v != rec->vm && oracle_is_on(o, v, rec->to) && oracle_kept_apart(o, v, rec->vm, false) &&
+            !together_before(o, v, rec->vm))
+            fail_msg("seed %llu: when recommendation %u begins, %s and %s are together",
+                     (unsigned long long)w->seed, rec->id, o->snap->vms[v].is.id,
+                     o->snap->vms[rec->vm].is.id);
+    for (int need = 0; need < ORACLE_NEEDS; need++) {
+        double taken = oracle_taken(o, rec->to, (enum oracle_need)need);
+        double most = fmax(oracle_limit(o, rec->to, (enum oracle_need)need), w->before[rec->to][need]);
+        if (oracle_needs(o, rec->vm, (enum oracle_need)need) > 0 && taken > most + ROUNDING)
+            fail_msg("seed %llu: when recommendation %u begins, %s of %s is %.10g of %.10g",
+                     (unsigned long long)w->seed, rec->id, need_names[need], o->snap->hosts[rec->to].is.id,
+                     taken, most);
+    }
+}
+
+/* One order, by chance: at each moment either a move that may begin begins, or one that runs ends. */
+static void walk_once(struct walk *w, struct rng *r)
+{
+    uint32_t n = w->plan->n_recommendations;
+    uint32_t left = n;
+
+    oracle_reset(&w->o);
+    for (uint32_t i = 0; i < n; i++) {
+        w->started[i] = false;
+        w->done[i] = false;
+    }
+    while (left > 0) {
+        uint32_t i = rng_below(r, n);
+        const struct recommendation *rec = &w->plan->recommendations[i];
+        if (may_start(w, i)) {
+            w->started[i] = true;
+            w->o.also[rec->vm] = rec->to;
+            check_arrival(w, i);
+        } else if (w->started[i] && !w->done[i] && rng_unit(r) < 0.3) {
+            w->done[i] = true;
+            w->o.at[rec->vm] = rec->to;
+            w->o.also[rec->vm] = IX_NONE;
+            left--;
+        }
+    }
+}
+
+/* Everything that came earlier has arrived; of what left the destination, only what the recommendation names
+ * is gone, and of that not even `dropped`. */
+static bool fits_without(struct walk *w, uint32_t i, uint32_t dropped)
+{
+    const struct recommendation *rec = &w->plan->recommendations[i];
+    struct oracle *o = &w->o;
+    bool fits = true;
+
+    oracle_reset(o);
+    for (uint32_t k = 0; k <= i; k++) {
+        const struct recommendation *earlier = &w->plan->recommendations[k];
+        if (earlier->to == rec->to)
+            o->also[earlier->vm] = earlier->to;
+    }
+    for (uint32_t k = 0; k < rec->n_depends_on; k++)
+        if (rec->depends_on[k] != dropped)
+            o->at[w->plan->recommendations[rec->depends_on[k] - 1].vm] = IX_NONE;
+    for (uint32_t v = 0; v < o->snap->n_vms; v++)
+        fits =
+            fits && (v == rec->vm || !oracle_is_on(o, v, rec->to) || !oracle_kept_apart(o, v, rec->vm, true));
+    for (int need = 0; need < ORACLE_NEEDS; need++)
+        fits = fits && (!(oracle_needs(o, rec->vm, (enum oracle_need)need) > 0) ||
+                        oracle_taken(o, rec->to, (enum oracle_need)need) <=
+                            oracle_limit(o, rec->to, (enum oracle_need)need) + ROUNDING / 2);
+    return fits;
+}
+
+static void check_minimal(struct walk *w)
+{
+    for (uint32_t i = 0; i < w->plan->n_recommendations; i++) {
+        const struct recommendation *rec = &w->plan->recommendations[i];
+        for (uint32_t k = 0; k < rec->n_depends_on; k++) {
+            if (rec->depends_on[k] >= rec->id || (k > 0 && rec->depends_on[k] <= rec->depends_on[k - 1]))
+                fail_msg("seed %llu: recommendation %u depends on %u", (unsigned long long)w->seed, rec->id,
+                         rec->depends_on[k]);
+            if (fits_without(w, i, rec->depends_on[k]))
+                fail_msg("seed %llu: recommendation %u could do without %u", (unsigned long long)w->seed,
+                         rec->id, rec->depends_on[k]);
+        }
+    }
+}
+
+static void walk_plan(uint64_t seed, const struct cluster_options *options, unsigned *dependencies)
+{
+    struct arena a = {0};
+    struct rng r = {.state = seed};
+    struct snapshot snap;
+    struct policy policy;
+    struct plan plan;
+    struct err err = {0};
+
+    random_cluster(&r, options, &a, &snap);
+    random_policy(&r, &policy);
+    assert_int_equal(pass_run(&snap, &policy, &a, &plan, &err), 0);
+    struct walk w = {.seed = seed, .plan = &plan};
+    oracle_init(&w.o, &snap, &plan.policy, &a);
+    w.before = arena_alloc(&a, snap.n_hosts, sizeof w.before[0]);
+    w.started = arena_array(&a, bool, plan.n_recommendations);
+    w.done = arena_array(&a, bool, plan.n_recommendations);
+    for (uint32_t h = 0; h < snap.n_hosts; h++)
+        for (int need = 0; need < ORACLE_NEEDS; need++)
+            w.before[h][need] = oracle_taken(&w.o, h, (enum oracle_need)need);
+    check_minimal(&w);
+    for (int i = 0; i < ORDERS && plan.n_recommendations > 0; i++)
+        walk_once(&w, &r);
+    for (uint32_t i = 0; i < plan.n_recommendations; i++)
+        *dependencies += plan.recommendations[i].n_depends_on;
+    arena_release(&a);
+}
+
+static void run(const struct cluster_options *o, unsigned clusters, bool depend)
+{
+    unsigned dependencies = 0;
+
+    for (unsigned i = 0; i < test_clusters(clusters); i++)
+        walk_plan(test_seed() + i, o, &dependencies);
+    (void)printf("%u dependencies\n", dependencies);
+    if (depend && !getenv("BALLAST_TEST_SEED"))
+        assert_true(dependencies > 0);
+}
+
+static void test_tight(void **state)
+{
+    (void)state;
+    run(
+        &(struct cluster_options){
+            .hosts_max = 6, .vms_max = 50, .mixed_hosts = true, .tight = true, .rules = true},
+        1000, true);
+}
+
+static void test_evacuations(void **state)
+{
+    (void)state;
+    run(
+        &(struct cluster_options){
+            .hosts_max = 8, .vms_max = 60, .tight = true, .rules = true, .evacuate = true, .agents = true},
+        1000, true);
+}
+
+static void test_with_moves_under_way(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 8,
+                                  .vms_max = 60,
+                                  .mixed_hosts = true,
+                                  .tight = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .in_flight = true},
+        1000, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tight),
+        cmocka_unit_test(test_evacuations),
+        cmocka_unit_test(test_with_moves_under_way),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
