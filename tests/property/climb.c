@@ -118,13 +118,26 @@ static void test_after_corrections(void **state)
         800);
 }
 
+static void test_moves_under_way(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 12,
+                                  .vms_max = 80,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .agents = true,
+                                  .in_flight = true,
+                                  .rates = true},
+        800);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_equal_hosts),
-        cmocka_unit_test(test_mixed_hosts_and_rules),
-        cmocka_unit_test(test_larger_clusters),
-        cmocka_unit_test(test_after_corrections),
+        cmocka_unit_test(test_small_equal_hosts), cmocka_unit_test(test_mixed_hosts_and_rules),
+        cmocka_unit_test(test_larger_clusters),   cmocka_unit_test(test_after_corrections),
+        cmocka_unit_test(test_moves_under_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

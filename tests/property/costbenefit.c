@@ -127,6 +127,10 @@ static void check_bound(uint64_t seed, const struct pass *p, unsigned *paid)
             if (w.net > 0 && !may)
                 fail_msg("seed %llu: unit %u pays on slot %u (net %.10g), and is passed over",
                          (unsigned long long)seed, u, s, w.net);
+            for (int r = 0; r < RES_COUNT; r++)
+                if (w.cost[r] < p->forecast.least[r][u] * (1 - 1e-12))
+                    fail_msg("seed %llu: unit %u costs %.10g on slot %u, and %.10g at least",
+                             (unsigned long long)seed, u, w.cost[r], s, p->forecast.least[r][u]);
             *paid += w.net > 0;
         }
     }
@@ -144,6 +148,7 @@ static void check_cluster(uint64_t seed, unsigned *paid)
                                       .mixed_hosts = true,
                                       .rules = true,
                                       .in_flight = seed % 2 == 1,
+                                      .rates = seed % 5 > 1,
                                       .tight = seed % 3 == 0};
 
     random_cluster(&r, &options, &a, &snap);

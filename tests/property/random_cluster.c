@@ -27,6 +27,8 @@ static void add_host(struct rng *r, const struct cluster_options *o, struct inve
         h->is.state = chance(r, 0.5) ? HOST_ENTERING_MAINTENANCE : HOST_ENTERING_STANDBY;
     if (i > 0 && chance(r, 0.05))
         h->is.state = HOST_DISCONNECTED;
+    if (o->rates && chance(r, 0.7))
+        h->is.migration_rate_mb_s = rng_range(r, 50, 1000);
     if (o->tight && chance(r, 0.3))
         h->is.mem_free_mb = rng_range(r, 0, 16384);
 }

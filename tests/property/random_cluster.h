@@ -16,6 +16,7 @@ struct cluster_options {
     bool evacuate;      /* some hosts are entering maintenance */
     bool in_flight;     /* migrations under way, and approved ones */
     bool agents;        /* some hosts require agent VMs, which are not always there */
+    bool rates;         /* hosts that copy memory at different rates */
     uint32_t pools_max; /* 0: four */
 };
 

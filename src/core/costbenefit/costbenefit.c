@@ -120,6 +120,15 @@ static double rate_of(const struct layout *l, uint32_t slot)
     return isnan(rate) ? l->policy->migration_rate_mb_s : rate;
 }
 
+/* Adds what migrating one VM costs. */
+static void add_cost(const struct vm_facts *v, const struct migration_model *m, double cost[RES_COUNT])
+{
+    double demand = v->demand[RES_CPU];
+
+    cost[RES_CPU] += demand * m->duration_s + migration_copy_mhz_s(m) + migration_loss_mhz_s(m, demand);
+    cost[RES_MEM] += (v->consumed_mb + v->overhead_mb) * m->duration_s;
+}
+
 /* The members of a set are migrated one after the other. */
 static void cost_at_rate(const struct forecast *f, uint32_t u, double rate, double cost[RES_COUNT],
                          double *duration_s)
@@ -134,9 +143,22 @@ static void cost_at_rate(const struct forecast *f, uint32_t u, double rate, doub
         struct migration_model m;
         migration_model(v->consumed_mb, v->dirty_mb_s, rate, &m);
         *duration_s += m.duration_s;
-        double demand = v->demand[RES_CPU];
-        cost[RES_CPU] += demand * m.duration_s + migration_copy_mhz_s(&m) + migration_loss_mhz_s(&m, demand);
-        cost[RES_MEM] += (v->consumed_mb + v->overhead_mb) * m.duration_s;
+        add_cost(v, &m, cost);
+    }
+}
+
+/* At any rate up to this one. */
+static void cost_at_least(const struct forecast *f, uint32_t u, double rate, double cost[RES_COUNT])
+{
+    const struct layout *l = f->l;
+
+    cost[RES_CPU] = 0;
+    cost[RES_MEM] = 0;
+    for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
+        const struct vm_facts *v = &l->snap->vms[l->unit_vms[i]].is;
+        struct migration_model m;
+        migration_least(v->consumed_mb, rate, &m);
+        add_cost(v, &m, cost);
     }
 }
 
@@ -160,12 +182,15 @@ double forecast_duration(const struct forecast *f, uint32_t unit, uint32_t from_
 
 /* ---- sums, kept ---- */
 
-static double fastest_rate(const struct layout *l)
+static double fastest_rate(const struct layout *l, bool *ret_all_alike)
 {
     double fastest = 0;
 
-    for (uint32_t i = 0; i < l->n_slots; i++)
+    *ret_all_alike = true;
+    for (uint32_t i = 0; i < l->n_slots; i++) {
+        *ret_all_alike = *ret_all_alike && (i == 0 || rate_of(l, i) == fastest);
         fastest = fmax(fastest, rate_of(l, i));
+    }
     return fastest;
 }
 
@@ -183,13 +208,17 @@ void forecast_init(struct forecast *f, const struct layout *l, double *const dem
     }
     f->unit_stable_s = arena_array(a, double, l->n_units);
     f->slot_stable = arena_array(a, double, l->n_slots);
-    double fastest = fastest_rate(l);
+    bool all_alike;
+    double fastest = fastest_rate(l, &all_alike);
     for (uint32_t u = 0; u < l->n_units; u++) {
         double cost[RES_COUNT];
         double duration;
         look_out(f, u, demand);
         add_to_slot(f, u, l->unit_slot[u], 1);
-        cost_at_rate(f, u, fastest, cost, &duration);
+        if (all_alike)
+            cost_at_rate(f, u, fastest, cost, &duration);
+        else
+            cost_at_least(f, u, fastest, cost);
         for (int r = 0; r < RES_COUNT; r++)
             f->least[r][u] = cost[r];
     }

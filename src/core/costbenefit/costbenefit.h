@@ -28,7 +28,7 @@ struct forecast {
     double *slot_stable;               /* Σ stable × demand, CPU */
     double *slot_shortfall[RES_COUNT]; /* expected, at today's demand */
     double capacity[RES_COUNT];        /* of the cluster */
-    double *least[RES_COUNT];          /* cost of moving each unit, at the fastest rate there is */
+    double *least[RES_COUNT];          /* cost of moving each unit, wherever it goes */
     double stable_mean;                /* over the cluster, s */
     double weight[RES_COUNT];
 };

@@ -47,6 +47,11 @@ void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct 
     *ret = m;
 }
 
+void migration_least(double mem_mb, double rate_mb_s, struct migration_model *ret)
+{
+    *ret = (struct migration_model){.copied_mb = mem_mb, .duration_s = mem_mb / rate_mb_s, .converges = true};
+}
+
 double migration_copy_mhz_s(const struct migration_model *m)
 {
     return ENDS * COPY_MHZ_PER_MB_S * m->copied_mb;
