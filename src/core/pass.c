@@ -227,8 +227,10 @@ void pass_decide(struct pass *p)
 {
     climb_init(&p->climb, &p->layout, &p->forecast, &p->stats, p->a);
     plan_correct(p);
-    if (!p->stopped)
-        balance_climb(p);
+    if (p->stopped)
+        return;
+    balance_climb(p);
+    climb_count_rejected(&p->climb);
 }
 
 uint32_t pass_violations(const struct pass *p)

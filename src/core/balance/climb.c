@@ -58,8 +58,6 @@ static void ask_what_pays(struct climb *c, uint32_t slot)
             largest[r] = fmax(largest[r], c->l->unit_demand[r][list->items[i]]);
         if (check == CHECK_NONE && c->l->policy->cost_benefit && !forecast_may_pay(c->f, list->items[i]))
             check = CHECK_COST_BENEFIT;
-        if (check != CHECK_NONE)
-            c->judge.stats->rejected[check] += c->l->n_on - 1;
         c->pays[list->items[i]] = check == CHECK_NONE;
     }
     bounds_set_largest(&c->bounds, slot, largest);
@@ -231,6 +229,24 @@ void climb_apply(struct climb *c, const struct move *m)
     /* what pays is weighed like the imbalance */
     if (c->bounds.weight[RES_CPU] != weight_before)
         forget_what_pays(c);
+}
+
+void climb_count_rejected(struct climb *c)
+{
+    uint64_t others = c->l->n_on > 0 ? c->l->n_on - 1 : 0;
+
+    for (uint32_t i = 0; i < c->l->n_on; i++) {
+        if (!c->pays_known[i])
+            ask_what_pays(c, i);
+        for (uint32_t k = 0; k < c->l->list[i].n; k++) {
+            uint32_t u = c->l->list[i].items[k];
+            enum check held = c->l->unit_held[u];
+            if (held != CHECK_NONE && held != CHECK_VM_MOVED)
+                c->judge.stats->rejected[held] += others;
+            if (held == CHECK_NONE && !c->pays[u])
+                c->judge.stats->rejected[CHECK_COST_BENEFIT] += others;
+        }
+    }
 }
 
 bool climb_lower_goodness(struct climb *c)

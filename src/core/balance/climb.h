@@ -41,6 +41,10 @@ struct move climb_step(struct climb *c);
 /* Makes the move. The units that have been moved are not moved again: unit_held becomes CHECK_VM_MOVED. */
 void climb_apply(struct climb *c, const struct move *m);
 
+/* Adds to the statistics what never had to be tried: units that are held, or cannot pay wherever they go.
+ * Once, at the end. */
+void climb_count_rejected(struct climb *c);
+
 /* Where imbalance is far above the target and nothing gains enough, less has to be enough (§3.1.3). Returns
  * false when the least has been reached. */
 bool climb_lower_goodness(struct climb *c);
