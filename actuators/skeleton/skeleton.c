@@ -61,7 +61,7 @@ static bool is_id(const char *s)
 static int ask(struct actuator *x, const char *method, const char *kind, const char *id, const char *tail,
                char *ret, size_t size, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf url;
+    CLEANUP(strbuf_releasep) struct strbuf url = {0};
     unsigned timeout_s = x->cfg->timeout_s ? x->cfg->timeout_s : TIMEOUT_DEFAULT_S;
     struct http_answer answer;
 

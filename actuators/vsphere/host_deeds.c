@@ -68,7 +68,7 @@ static struct host_method method_of(enum deed deed)
 
 int host_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct host_method m = method_of(q->deed);
 

@@ -52,7 +52,7 @@ static int call_for_task(struct vsphere *v, const char *method, const struct str
 static int relocate(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
                     struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, "RelocateVM_Task", "VirtualMachine", q->vm);
@@ -67,7 +67,7 @@ static int relocate(struct vsphere *v, const struct deed_request *q, char ret_ta
 static int migrate(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
                    struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, "MigrateVM_Task", "VirtualMachine", q->vm);
@@ -91,7 +91,7 @@ int migrate_goes_there(struct vsphere *v, const struct deed_request *q, const st
                        struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     const char *manager = vsphere_content(v)->event_manager;
 

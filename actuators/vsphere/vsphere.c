@@ -279,7 +279,7 @@ static int poll_task(struct actuator *x, const struct deed_request *q, const cha
 
 static int cancel(struct actuator *x, const struct deed_request *q, const char *task, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_task t;
 

@@ -48,7 +48,7 @@ static int read_all(const char *path, struct strbuf *ret, struct err *err)
 
 static int collect(struct collector *c, struct arena *a, struct inventory *ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text;
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
 
     strbuf_init(&text, SNAPSHOT_BYTES_MAX);
     int r = read_all(c->cfg->file, &text, err);

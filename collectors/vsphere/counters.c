@@ -198,7 +198,7 @@ static int collect_batch(struct vsphere *v, const struct counters *c, struct sig
     int r = -ENOENT;
 
     for (int tries = 0; r == -ENOENT && tries < GONE_MAX; tries++) {
-        CLEANUP(strbuf_releasep) struct strbuf body;
+        CLEANUP(strbuf_releasep) struct strbuf body = {0};
         CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
         strbuf_init(&body, STRBUF_NO_LIMIT);

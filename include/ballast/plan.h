@@ -68,6 +68,8 @@ struct plan {
     uint32_t n_settings;
     struct fault *faults;
     uint32_t n_faults;
+    enum check end; /* why there are no more moves for balance: CHECK_TARGET_REACHED, CHECK_MOVES_MAX,
+                     * CHECK_MANDATORY_ONLY; CHECK_NONE: none passed, see stats.rejected */
     struct plan_stats stats;
 };
 

@@ -34,7 +34,7 @@ static const char *power_hosts_text(const struct config *c, struct arena *a)
 {
     if (c->n_power_hosts == 0)
         return NULL;
-    CLEANUP(strbuf_releasep) struct strbuf all;
+    CLEANUP(strbuf_releasep) struct strbuf all = {0};
 
     strbuf_init(&all, STRBUF_NO_LIMIT);
     for (size_t i = 0; i < c->n_power_hosts; i++) {

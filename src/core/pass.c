@@ -20,6 +20,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     plan_order(&p, ret); /* dependencies, groups, sentences, the state after */
     ret->faults = p.faults;
     ret->n_faults = (uint32_t)p.n_faults;
+    ret->end = p.end;
     ret->stats = p.stats;
     return 0;
 }
@@ -144,6 +145,10 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
     }
     forecast_judge(&p->forecast, unit, to_slot, &d.worth);
     if (is_watched(p, unit)) {
+        /* there and back again: the hosts are then judged at the moment before */
+        layout_move(l, unit, to_slot);
+        d.imbalance_after = layout_imbalance(l);
+        layout_move(l, unit, d.from_slot);
         p->stopped = true;
         p->next = d;
         return false;
@@ -222,8 +227,10 @@ void pass_decide(struct pass *p)
 {
     climb_init(&p->climb, &p->layout, &p->forecast, &p->stats, p->a);
     plan_correct(p);
-    if (!p->stopped)
-        balance_climb(p);
+    if (p->stopped)
+        return;
+    balance_climb(p);
+    climb_count_rejected(&p->climb);
 }
 
 uint32_t pass_violations(const struct pass *p)

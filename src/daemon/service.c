@@ -25,8 +25,6 @@
 #define STOP_S 10 /* how long the threads may take to come to an end */
 #define USEC_PER_S ((uint64_t)1000000)
 #define NSEC_PER_USEC 1000
-#define SECONDS_PER_DAY 86400
-#define PASSES_KEPT_MAX 100000
 
 /* The engine's outlet port is the service itself. */
 struct outlet {
@@ -53,6 +51,7 @@ struct service {
     struct engine *engine;
     struct server *server;
     int64_t epoch_us; /* when the steady clock was 0 */
+    uint64_t due_us;  /* the next tick, on the steady clock; 0: none is set */
 };
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -151,11 +150,16 @@ static void happened(struct service *s)
 {
     instant_s now = now_of(s);
     instant_s at = engine_wakeup(s->engine, now);
-    uint64_t wait_s = at > now ? (uint64_t)(at - now) : 0;
+    /* a tick that is due at once is made soon, and not in a circle */
+    uint64_t wait_us = at > now ? (uint64_t)(at - now) * USEC_PER_S : USEC_PER_S / 10;
+    uint64_t due_us = (uint64_t)steady_us() + wait_us;
 
     server_each_waiting(s->server, answer_if_over);
-    /* a tick that is due at once is made soon, and not in a circle */
-    (void)sd_event_source_set_time_relative(s->timer, wait_s > 0 ? wait_s * USEC_PER_S : USEC_PER_S / 10);
+    /* only ever earlier: whoever asks something all the time must not put the tick off */
+    if (s->due_us != 0 && s->due_us <= due_us)
+        return;
+    s->due_us = due_us;
+    (void)sd_event_source_set_time_relative(s->timer, wait_us);
     (void)sd_event_source_set_enabled(s->timer, SD_EVENT_ONESHOT);
 }
 
@@ -164,6 +168,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
     struct service *s = userdata;
 
     (void)source, (void)usec;
+    s->due_us = 0;
     engine_tick(s->engine, now_of(s));
     happened(s);
     return 0;
@@ -283,15 +288,13 @@ static void serve(void *ctx, struct client *c, const char *line, size_t len)
 static struct engine_settings settings_of(const struct service *s)
 {
     const struct config *c = s->config;
-    int64_t passes =
-        c->history_days * SECONDS_PER_DAY / (c->policy.interval_s > 0 ? c->policy.interval_s : 1);
 
     return (struct engine_settings){
         .cluster = c->cluster,
         .policy = c->policy,
         .deeds = s->actuator_ops ? s->actuator_ops->deeds : 0,
         .history_days = c->history_days,
-        .passes_kept = (uint32_t)(passes > PASSES_KEPT_MAX ? PASSES_KEPT_MAX : passes + 1),
+        .passes_kept = (uint32_t)c->history_passes,
         .clock_us = steady_us,
     };
 }

@@ -146,6 +146,7 @@ static void proceed(struct engine *e, instant_s now)
 
 void engine_tick(struct engine *e, instant_s now)
 {
+    e->ticked = now;
     storing_prune(e, now);
     proceed(e, now);
 }
@@ -228,7 +229,7 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
         const struct action *x = e->actions[i];
 
         if (action_committed(x) && !x->order_out)
-            at = earlier(at, later(x->retry_at, now + POLL_S));
+            at = earlier(at, later(x->retry_at, e->ticked + POLL_S));
     }
     return later(at, now);
 }

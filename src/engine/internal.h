@@ -116,6 +116,8 @@ struct engine {
     struct err store_error; /* code 0: the store works */
     instant_s store_retry_at;
     instant_s next_prune;
+    instant_s ticked; /* the last tick: the next look at actions is due a while after it, however often
+                         somebody asks meanwhile */
 };
 
 /* ---- engine.c -------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include <ballast/inventory.h>
 
 #define GENERATE_HOSTS_MAX 100000u
-#define GENERATE_VMS_MAX 10000000u
+#define GENERATE_VMS_MAX 1000000u
 
 #define GENERATE_SHAPES(X)                                                                                   \
     X(SHAPE_UNIFORM, "uniform", "every host about half loaded: nothing to do")                               \

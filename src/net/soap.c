@@ -120,7 +120,7 @@ static int status_error(const struct soap_endpoint *e, const struct http_answer 
 int soap_call(const struct soap_endpoint *e, const char *method, const struct strbuf *body,
               int64_t deadline_ms, struct soap_answer *ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf action;
+    CLEANUP(strbuf_releasep) struct strbuf action = {0};
     /* As large as it gets at once, so that no copy of a password is left behind by growing. */
     size_t len = strlen(ENVELOPE_BEGIN) + body->len + strlen(ENVELOPE_END);
     char *envelope = malloc(len + 1);

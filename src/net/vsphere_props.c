@@ -139,7 +139,7 @@ static void put_token_call(struct strbuf *b, const struct vsphere *v, const char
 static int retrieve_once(struct vsphere *v, const struct vsphere_query *q,
                          const struct vsphere_reader *reader, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
     const char *method = "RetrievePropertiesEx";
     char token[TOKEN_MAX] = "";
     size_t count = 0;
@@ -203,7 +203,7 @@ static int keep_one(void *ctx, const struct vsphere_object *o, struct err *err)
 static int get_once(struct vsphere *v, const struct vsphere_query *q, struct arena *a,
                     struct soap_answer *ret_answer, struct vsphere_object *ret_object, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
     struct soap_answer answer = {0};
     struct one one = {.arena = a};
     struct vsphere_reader reader = {.begin = forget_one, .object = keep_one, .ctx = &one};

@@ -185,7 +185,7 @@ static void choose_version(struct vsphere *v)
 
 static int read_content(struct vsphere *v, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct vsphere_content c = {0};
     char api_type[32];
@@ -218,7 +218,7 @@ static int read_content(struct vsphere *v, struct err *err)
 
 int vsphere_login(struct vsphere *v, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf body;
+    CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
@@ -272,7 +272,7 @@ void vsphere_free(struct vsphere *v)
     if (!v)
         return;
     if (v->logged_in) {
-        CLEANUP(strbuf_releasep) struct strbuf body;
+        CLEANUP(strbuf_releasep) struct strbuf body = {0};
         CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
 
         strbuf_init(&body, STRBUF_NO_LIMIT);

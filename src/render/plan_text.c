@@ -157,34 +157,27 @@ static void put_why_nots(const struct plan *plan, struct strbuf *out)
                       check_meaning(why[i].check));
 }
 
-static uint32_t migrations(const struct plan *plan)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < plan->n_recommendations; i++)
-        n += plan->recommendations[i].action == ACTION_MIGRATE;
-    return n;
-}
-
 /* Why there is nothing, or not more. */
 static void put_reasons(const struct plan *plan, struct strbuf *out)
 {
-    const struct policy *policy = &plan->policy;
     bool none = plan->n_recommendations == 0;
+    bool reached = plan->after.imbalance <= plan->after.target;
 
-    if (plan->after.imbalance <= plan->after.target) {
+    if (plan->end == CHECK_TARGET_REACHED) {
         if (none)
             strbuf_puts(out, "\nNothing is recommended: the cluster is balanced well enough.\n");
         return;
     }
-    strbuf_puts(out, none ? "\nNothing is recommended, though the target is not reached"
-                          : "\nThe target is not reached");
-    if (policy->migration_threshold == 1 || !policy->optional_moves)
-        strbuf_printf(out, ": %s.\n", check_meaning(CHECK_MANDATORY_ONLY));
-    else if (policy->moves_max > 0 && migrations(plan) >= policy->moves_max)
-        strbuf_printf(out, ": %s.\n", check_meaning(CHECK_MOVES_MAX));
-    else
+    if (reached && !none && plan->end == CHECK_MANDATORY_ONLY)
+        return;
+    strbuf_printf(out, "\n%s%s", none ? "Nothing is recommended" : "Nothing more is recommended",
+                  reached && plan->end != CHECK_MANDATORY_ONLY ? ", though single hosts stand out"
+                  : !reached                                   ? ", though the target is not reached"
+                                                               : "");
+    if (plan->end == CHECK_NONE)
         put_why_nots(plan, out);
+    else
+        strbuf_printf(out, ": %s.\n", check_meaning(plan->end));
 }
 
 void render_plan_text(const struct plan *plan, struct strbuf *out)

@@ -91,6 +91,6 @@ void pretend_fill(struct inventory *inv, struct arena *a, const char *cluster)
 
     rule_facts_default(&r->is, RULE_VM_ANTI_AFFINE);
     r->is.id = "db-apart";
-    r->is.name = "the databases replicate each other";
+    r->is.name = "databases apart";
     r->vms = (struct ids){.items = apart, .n = 2};
 }

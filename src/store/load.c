@@ -30,7 +30,7 @@ struct rows {
 
 static int prepare_query(const struct store *s, const struct query *q, sqlite3_stmt **ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql;
+    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
 
     strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, "SELECT ");

@@ -104,7 +104,8 @@ static int migrate(sqlite3 *db, const char *path, int64_t version, struct err *e
 /* Version 0 without tables is a new file; with tables it is somebody else's. */
 static int check_owner(sqlite3 *db, const char *path, int64_t version, struct err *err)
 {
-    int64_t application, tables;
+    int64_t application = 0;
+    int64_t tables = 0;
     int r;
 
     if ((r = number(db, path, "PRAGMA application_id", &application, err)) < 0 ||
@@ -123,7 +124,7 @@ static int check_owner(sqlite3 *db, const char *path, int64_t version, struct er
 
 int schema_migrate(sqlite3 *db, const char *path, struct err *err)
 {
-    int64_t version;
+    int64_t version = 0;
     int r;
 
     if ((r = number(db, path, "PRAGMA user_version", &version, err)) < 0 ||

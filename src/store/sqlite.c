@@ -51,7 +51,7 @@ static int prepare(struct store *s, enum statement which, const char *sql, struc
 static int prepare_put(struct store *s, enum statement which, const struct table *t, const char *more_columns,
                        const char *more_places, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql;
+    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
 
     strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_printf(&sql, "INSERT OR REPLACE INTO %s (", t->name);
@@ -66,7 +66,7 @@ static int prepare_put(struct store *s, enum statement which, const struct table
  */
 static int prepare_put_action(struct store *s, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql;
+    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
 
     strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, "INSERT INTO actions (");

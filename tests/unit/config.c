@@ -325,7 +325,7 @@ static void test_reload(void **state)
     for (size_t i = 0; i < ELEMENTS(reloads); i++) {
         CLEANUP(arena_releasep) struct arena old_arena = {0};
         CLEANUP(arena_releasep) struct arena a = {0};
-        CLEANUP(strbuf_releasep) struct strbuf paths;
+        CLEANUP(strbuf_releasep) struct strbuf paths = {0};
         struct config old, now;
         struct err err = {0};
         struct config_change *changes;

@@ -162,7 +162,7 @@ static void test_bombs(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(pieces); i++) {
         CLEANUP(arena_releasep) struct arena a = {0};
-        CLEANUP(strbuf_releasep) struct strbuf text;
+        CLEANUP(strbuf_releasep) struct strbuf text = {0};
         struct config c;
         struct err err = {0};
 

@@ -185,6 +185,22 @@ static void test_settings_change_while_it_runs(void **state)
     world_release();
 }
 
+/* Whoever asks something all the time does not put off what is due. */
+static void test_wakeup_is_not_put_off(void **state)
+{
+    struct world w;
+    instant_s now;
+
+    (void)state;
+    begin_many(&w, 2, 0);
+    w.n_script = 1;
+    world_run(3);
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    for (now = w.now; engine_wakeup(w.engine, now) > now; now++)
+        assert_true(now - w.now < 5);
+    world_release();
+}
+
 /* ---- a day of everything at once ------------------------------------------------------------- */
 
 #define STORM_SEEDS 30
@@ -285,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_store_breaks),
         cmocka_unit_test(test_run_waits_for_its_pass),
         cmocka_unit_test(test_settings_change_while_it_runs),
+        cmocka_unit_test(test_wakeup_is_not_put_off),
         cmocka_unit_test(test_storm),
     };
 

@@ -69,9 +69,9 @@ static const struct {
     enum automation vm;
     bool moves;
 } full_cases[] = {
-    {"within the threshold", 3, AUTOMATION_INHERIT, true},
+    {"important enough", 3, AUTOMATION_INHERIT, true},
     {"mandatory", 1, AUTOMATION_AUTOMATIC, true},
-    {"slighter than the threshold", 4, AUTOMATION_INHERIT, false},
+    {"slight, but the pass wants it", 5, AUTOMATION_INHERIT, true},
     {"the VM says manual", 1, AUTOMATION_MANUAL, false},
     {"the VM says disabled", 1, AUTOMATION_DISABLED, false},
 };

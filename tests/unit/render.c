@@ -103,6 +103,7 @@ static void make_plan(const struct snapshot *s, struct plan *ret)
         .n_settings = 1,
         .faults = faults,
         .n_faults = 1,
+        .end = CHECK_TARGET_REACHED,
         .stats = {.candidates = 2, .evaluated = 2, .decide_us = 17},
     };
     policy_default(&ret->policy);
@@ -250,21 +251,25 @@ static void test_reasons(void **state)
     static const struct {
         uint32_t n;
         double after;
-        int64_t threshold, moves_max;
+        enum check end;
         bool looked;
         const char *expected; /* NULL: nothing to say */
     } cases[] = {
-        {0, 0.1, 3, 0, true, "Nothing is recommended: the cluster is balanced well enough.\n"},
-        {0, 0.3, 3, 0, true,
-         "Nothing is recommended, though the target is not reached. What stood in the way"},
-        {0, 0.3, 3, 0, true, "looked at:\n  no_gain (1): it would not lower the imbalance\n"},
-        {0, 0.3, 3, 0, false,
-         "Nothing is recommended, though the target is not reached: there is no VM to move.\n"},
-        {0, 0.3, 1, 0, true, "though the target is not reached: only mandatory moves are made.\n"},
-        {2, 0.3, 1, 0, true, "The target is not reached: only mandatory moves are made.\n"},
-        {2, 0.3, 3, 1, true, "The target is not reached: the plan has as many moves as it may have.\n"},
-        {2, 0.3, 3, 2, true, "The target is not reached. What stood in the way of the moves looked at:\n"},
-        {2, 0.1, 3, 0, true, NULL},
+        {0, 0.1, CHECK_TARGET_REACHED, true,
+         "\nNothing is recommended: the cluster is balanced well enough.\n"},
+        {2, 0.1, CHECK_TARGET_REACHED, true, NULL},
+        {0, 0.3, CHECK_NONE, true,
+         "\nNothing is recommended, though the target is not reached. What stood in the way"},
+        {0, 0.3, CHECK_NONE, true, "looked at:\n  no_gain (1): it would not lower the imbalance\n"},
+        {0, 0.3, CHECK_NONE, false, "though the target is not reached: there is no VM to move.\n"},
+        {2, 0.3, CHECK_NONE, true, "\nNothing more is recommended, though the target is not reached. What"},
+        {0, 0.1, CHECK_NONE, true, "\nNothing is recommended, though single hosts stand out. What"},
+        {2, 0.1, CHECK_NONE, true, "\nNothing more is recommended, though single hosts stand out. What"},
+        {0, 0.1, CHECK_MANDATORY_ONLY, true, "\nNothing is recommended: only mandatory moves are made.\n"},
+        {0, 0.3, CHECK_MANDATORY_ONLY, true,
+         "though the target is not reached: only mandatory moves are made.\n"},
+        {2, 0.1, CHECK_MANDATORY_ONLY, true, NULL},
+        {2, 0.3, CHECK_MOVES_MAX, true, "not reached: the plan has as many moves as it may have.\n"},
     };
     struct arena a = {0};
     struct snapshot s;
@@ -277,15 +282,14 @@ static void test_reasons(void **state)
         make_plan(&s, &plan);
         plan.n_recommendations = cases[i].n;
         plan.after.imbalance = cases[i].after;
-        plan.policy.migration_threshold = cases[i].threshold;
-        plan.policy.moves_max = cases[i].moves_max;
+        plan.end = cases[i].end;
         plan.stats.rejected[CHECK_NO_GAIN] = cases[i].looked;
         strbuf_init(&out, STRBUF_NO_LIMIT);
         render_plan_text(&plan, &out);
         if (cases[i].expected)
             assert_non_null(strstr(out.text, cases[i].expected));
         else
-            assert_null(strstr(out.text, "target is not reached"));
+            assert_null(strstr(out.text, "recommended"));
         strbuf_release(&out);
     }
     arena_release(&a);

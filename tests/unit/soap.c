@@ -27,7 +27,7 @@ static void test_escaping(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(texts); i++) {
-        CLEANUP(strbuf_releasep) struct strbuf b;
+        CLEANUP(strbuf_releasep) struct strbuf b = {0};
 
         strbuf_init(&b, STRBUF_NO_LIMIT);
         soap_put_escaped(&b, texts[i].text);
@@ -156,7 +156,7 @@ static void test_walking(void **state)
 
 static void test_depth(void **state)
 {
-    CLEANUP(strbuf_releasep) struct strbuf b;
+    CLEANUP(strbuf_releasep) struct strbuf b = {0};
     xml_doc *doc = NULL;
     struct err err;
 

@@ -9,14 +9,14 @@
 
 void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
 {
-    *b = (struct bounds){.l = l, .grow = 1, .keep = 1};
+    *b = (struct bounds){.l = l};
     b->gain = arena_array(a, double, l->n_on);
-    b->positive = arena_array(a, double, l->n_on);
-    b->grow0 = arena_array(a, double, l->n_on);
-    b->keep0 = arena_array(a, double, l->n_on);
+    b->positive_kept = arena_array(a, double, l->n_on);
+    b->grown = arena_array(a, double, l->n_on);
     b->shift0 = arena_array(a, double, l->n_on);
     for (int r = 0; r < RES_COUNT; r++) {
         b->largest[r] = arena_array(a, double, l->n_on);
+        b->positive_grown[r] = arena_array(a, double, l->n_on);
         double largest = 0;
         double inverse_max = 0;
         double inverse_min = NO_LIMIT;
@@ -33,31 +33,40 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
     bounds_forget_all(b);
 }
 
-static void set_bound(struct bounds *b, uint32_t slot, double gain, double positive)
+void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT])
 {
-    b->gain[slot] = gain;
-    b->positive[slot] = positive;
-    b->grow0[slot] = b->grow;
-    b->keep0[slot] = b->keep;
+    b->gain[slot] = gain / b->keep;
+    b->positive_kept[slot] = (positive[RES_CPU] + positive[RES_MEM]) / b->keep;
+    for (int r = 0; r < RES_COUNT; r++)
+        b->positive_grown[r][slot] = positive[r] / b->grow[r];
+    b->grown[slot] = 1 / b->grow_any;
     b->shift0[slot] = b->shift;
 }
 
-void bounds_set(struct bounds *b, uint32_t slot, double gain, double positive,
-                const double largest[RES_COUNT])
+/* The positive part of resource r, carried to the present. */
+static double positive_now(const struct bounds *b, int r, uint32_t slot)
 {
-    set_bound(b, slot, gain, positive);
+    return b->positive_grown[r][slot] * b->grow[r];
+}
+
+void bounds_set_largest(struct bounds *b, uint32_t slot, const double largest[RES_COUNT])
+{
     for (int r = 0; r < RES_COUNT; r++)
         b->largest[r][slot] = largest[r];
 }
 
 void bounds_lower(struct bounds *b, uint32_t slot, double gain)
 {
-    set_bound(b, slot, gain, b->positive[slot]);
+    const double positive[RES_COUNT] = {positive_now(b, RES_CPU, slot), positive_now(b, RES_MEM, slot)};
+
+    bounds_set(b, slot, gain, positive);
 }
 
 void bounds_forget(struct bounds *b, uint32_t slot)
 {
-    set_bound(b, slot, NO_LIMIT, 0);
+    const double none[RES_COUNT] = {0};
+
+    bounds_set(b, slot, NO_LIMIT, none);
 }
 
 static double distance(const struct layout *l, int r, uint32_t slot)
@@ -69,12 +78,13 @@ void bounds_forget_all(struct bounds *b)
 {
     const struct layout *l = b->l;
 
-    b->grow = 1;
+    b->grow_any = 1;
     b->keep = 1;
     b->shift = 0;
     layout_weights(l, b->weight);
     for (int r = 0; r < RES_COUNT; r++) {
         b->sigma[r] = layout_sigma(l, (enum resource)r);
+        b->grow[r] = 1;
         b->sum[r] = l->sum[r];
         b->spread[r] = 0;
         for (uint32_t i = 0; i < l->n_on; i++)
@@ -84,81 +94,120 @@ void bounds_forget_all(struct bounds *b)
         bounds_forget(b, i);
 }
 
-/* Whether another host of the class is at least as cold as this one. Two witnesses are needed, or one whose
- * own bound is then forgotten: it cannot vouch for moves off itself. */
-static bool has_witness(struct bounds *b, const struct targets *t, uint32_t slot)
+/* How much colder `slot` is than the other host, in resource r. */
+static double colder_by(const struct layout *l, int r, uint32_t slot, uint32_t other)
 {
-    const struct target_class *c = &t->classes[t->class_of[slot]];
-    const struct target_node *nodes = t->nodes + c->first_node;
-    double cpu = b->l->norm[RES_CPU][slot];
-    double mem = b->l->norm[RES_MEM][slot];
-    uint32_t stack[64] = {1};
-    uint32_t depth = 1;
-    uint32_t found = IX_NONE;
+    double by = l->norm[r][other] - l->norm[r][slot];
 
-    while (depth > 0) {
-        uint32_t i = stack[--depth];
-        if (nodes[i].least[RES_CPU] > cpu || nodes[i].least[RES_MEM] > mem)
-            continue;
-        if (i < c->leaves) {
-            stack[depth++] = 2 * i + 1;
-            stack[depth++] = 2 * i;
-            continue;
-        }
-        uint32_t from = targets_leaf_start(c, i - c->leaves);
-        uint32_t to = targets_leaf_start(c, i - c->leaves + 1);
-        for (uint32_t p = from; p < to; p++) {
-            uint32_t w = t->order[p];
-            if (w == slot || b->l->norm[RES_CPU][w] > cpu || b->l->norm[RES_MEM][w] > mem)
-                continue;
-            if (found != IX_NONE)
-                return true;
-            found = w;
-        }
-    }
-    if (found == IX_NONE)
-        return false;
-    bounds_forget(b, found);
-    return true;
+    return by > 0 ? by : 0;
 }
 
-/* The most that any unit of `slot` could gain on the host `to`: for each resource by itself the part of its
- * largest unit that would fill the gap best. What a part e of demand does to n times the variance is A e² + B
- * e. */
-static double gain_between(const struct bounds *b, uint32_t slot, uint32_t to)
+/* The host of the same class that comes nearest to being as cold as this one; IX_NONE: it is the only one. */
+static uint32_t nearest_witness(const struct bounds *b, const struct targets *t, uint32_t slot)
+{
+    const struct target_class *c = &t->classes[t->class_of[slot]];
+    uint32_t best = IX_NONE;
+    double best_lack = NO_LIMIT;
+
+    for (uint32_t p = c->from; p < c->from + c->n; p++) {
+        uint32_t w = t->order[p];
+        double lack = 0;
+        if (w == slot)
+            continue;
+        for (int r = 0; r < RES_COUNT; r++)
+            lack += b->weight[r] * b->steepness[r] * colder_by(b->l, r, slot, w);
+        if (lack < best_lack) {
+            best = w;
+            best_lack = lack;
+        }
+    }
+    return best;
+}
+
+/* The most that any unit of `slot` could gain on a host with these N and 1 / capacity: for each resource by
+ * itself the part of its largest unit that would fill the gap best. What a part e of demand does to n times
+ * the variance is A e² + B e. */
+static double gain_towards(const struct bounds *b, uint32_t slot, const double norm[RES_COUNT],
+                           const double inverse[RES_COUNT], double ret_of[RES_COUNT])
 {
     const struct layout *l = b->l;
     double n = l->n_on;
-    double gain = 0;
 
     for (int r = 0; r < RES_COUNT; r++) {
         double from_inverse = l->inverse[r][slot];
-        double to_inverse = l->inverse[r][to];
+        double to_inverse = inverse[r];
         double shift = to_inverse - from_inverse;
         double square = from_inverse * from_inverse + to_inverse * to_inverse - shift * shift / n;
-        double linear =
-            2 * (l->norm[r][to] * to_inverse - l->norm[r][slot] * from_inverse - l->sum[r] / n * shift);
+        double linear = 2 * (norm[r] * to_inverse - l->norm[r][slot] * from_inverse - l->sum[r] / n * shift);
         double best = linear < 0 ? -linear / (2 * square) : 0;
         double part = best < b->largest[r][slot] ? best : b->largest[r][slot];
         double variance = b->sigma[r] * b->sigma[r] + (square * part + linear) * part / n;
-        gain += b->weight[r] * (b->sigma[r] - sqrt(variance > 0 ? variance : 0));
+        double falls = b->sigma[r] - sqrt(variance > 0 ? variance : 0);
+        ret_of[r] = b->weight[r] * falls * (1 + SLACK) + SLACK * SLACK;
     }
-    return gain * (1 + SLACK) + SLACK * SLACK;
+    return ret_of[RES_CPU] + ret_of[RES_MEM];
 }
 
-/* `to` has become a better destination than any other of its class. */
-static void raise_towards(struct bounds *b, uint32_t to)
+/* What a host that has become a better destination can make of the bound of another. by_demand: of a witness,
+ * if there is one for this slot. */
+static void raise_slot(struct bounds *b, uint32_t slot, uint32_t to, const double by_demand[RES_COUNT])
 {
-    for (uint32_t i = 0; i < b->l->n_on; i++) {
-        if (i == to || b->gain[i] == NO_LIMIT)
-            continue;
-        double there = gain_between(b, i, to);
-        double positive = b->positive[i] * b->grow / b->grow0[i];
-        if (there > bounds_now(b, i))
-            set_bound(b, i, there, there > positive ? there : positive);
-        else if (there > positive)
-            set_bound(b, i, bounds_now(b, i), there);
+    const struct layout *l = b->l;
+    const double norm[RES_COUNT] = {l->norm[RES_CPU][to], l->norm[RES_MEM][to]};
+    const double inverse[RES_COUNT] = {l->inverse[RES_CPU][to], l->inverse[RES_MEM][to]};
+    double there[RES_COUNT];
+    double now = bounds_now(b, slot);
+    double gain = gain_towards(b, slot, norm, inverse, there);
+
+    if (by_demand) {
+        double by =
+            by_demand[RES_CPU] * b->largest[RES_CPU][slot] + by_demand[RES_MEM] * b->largest[RES_MEM][slot];
+        gain = now + by < gain ? now + by : gain;
     }
+    for (int r = 0; r < RES_COUNT; r++)
+        there[r] = fmax(there[r], positive_now(b, r, slot));
+    bounds_set(b, slot, fmax(gain, now), there);
+}
+
+/* `to` has become a better destination. Whoever could gain by moving there could gain almost as much by
+ * moving to the witness, which its bound covers: what the difference can make is a ε / (n √(σ² + δ)), for a
+ * part a and colder by ε. The witness cannot vouch for moves off itself. */
+static void raise_towards(struct bounds *b, const struct targets *t, uint32_t to)
+{
+    const struct layout *l = b->l;
+    uint32_t witness = targets_find_colder(t, to);
+    double by_demand[RES_COUNT] = {0};
+
+    if (witness != IX_NONE) {
+        if (b->gain[witness] != NO_LIMIT)
+            raise_slot(b, witness, to, NULL);
+        return;
+    }
+    witness = nearest_witness(b, t, to);
+    for (int r = 0; r < RES_COUNT && witness != IX_NONE; r++)
+        by_demand[r] = b->weight[r] * b->steepness[r] * colder_by(l, r, to, witness) * l->inverse[r][to] /
+                       l->n_on * (1 + SLACK);
+    for (uint32_t i = 0; i < l->n_on; i++)
+        if (i != to && b->gain[i] != NO_LIMIT)
+            raise_slot(b, i, to, witness != IX_NONE && i != witness ? by_demand : NULL);
+}
+
+/* A host that received something: what may leave it is what it was, from a host that is fuller now. */
+static void guess(struct bounds *b, const struct targets *t, uint32_t slot)
+{
+    double most = -NO_LIMIT;
+    double most_of[RES_COUNT] = {0};
+
+    if (b->gain[slot] == NO_LIMIT)
+        return;
+    for (uint32_t k = 0; k < t->n_classes; k++) {
+        const struct target_class *c = &t->classes[k];
+        double of[RES_COUNT];
+        most = fmax(most, gain_towards(b, slot, t->nodes[c->first_node + 1].least, c->inverse, of));
+        for (int r = 0; r < RES_COUNT; r++)
+            most_of[r] = fmax(most_of[r], of[r]);
+    }
+    bounds_set(b, slot, most, most_of);
 }
 
 /* (σ0 + √(σ0² + δ)) / (σ1 + √(σ1² + δ)) */
@@ -168,11 +217,10 @@ static double factor(double sigma0, double sigma1, double delta)
 }
 
 /* One step's F, f and addition; false where nothing can be said. */
-static bool carry(struct bounds *b, double *ret_grow, double *ret_keep, double *ret_shift)
+static bool carry(struct bounds *b, double ret_grow[RES_COUNT], double *ret_keep, double *ret_shift)
 {
     const struct layout *l = b->l;
     double n = l->n_on;
-    double grow = 1;
     double keep = NO_LIMIT;
     double shift = 0;
 
@@ -192,13 +240,13 @@ static bool carry(struct bounds *b, double *ret_grow, double *ret_keep, double *
             return false;
         double at_down = factor(b->sigma[r], sigma, -down);
         double at_up = factor(b->sigma[r], sigma, up);
-        grow = fmax(grow, fmax(at_down, at_up));
+        ret_grow[r] = fmax(at_down, at_up) * (1 + SLACK);
         keep = fmin(keep, fmin(at_down, at_up));
-        shift += b->weight[r] * drift / sqrt(variance - down - drift);
+        b->steepness[r] = 1 / sqrt(variance - down - drift);
+        shift += b->weight[r] * drift * b->steepness[r];
         b->sigma[r] = sigma;
         b->sum[r] = l->sum[r];
     }
-    *ret_grow = grow * (1 + SLACK);
     *ret_keep = keep * (1 - SLACK);
     *ret_shift = shift * (1 + SLACK);
     return true;
@@ -208,7 +256,7 @@ void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from,
 {
     const struct layout *l = b->l;
     double weight[RES_COUNT];
-    double grow;
+    double grow[RES_COUNT];
     double keep;
     double shift;
 
@@ -218,17 +266,19 @@ void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from,
             b->spread[r] = fmax(b->spread[r], distance(l, r, from));
     }
     layout_weights(l, weight);
-    if (weight[RES_CPU] != b->weight[RES_CPU] || !carry(b, &grow, &keep, &shift)) {
+    if (weight[RES_CPU] != b->weight[RES_CPU] || !carry(b, grow, &keep, &shift)) {
         bounds_forget_all(b);
         return;
     }
-    b->grow *= grow;
+    for (int r = 0; r < RES_COUNT; r++)
+        b->grow[r] *= grow[r];
+    /* never below 1: what was added early has been carried through fewer steps */
+    b->grow_any *= fmax(1, fmax(grow[RES_CPU], grow[RES_MEM]));
     b->keep *= keep;
     b->shift += shift;
-    bounds_forget(b, to);
+    guess(b, t, to);
     if (from >= l->n_on)
         return;
     bounds_forget(b, from);
-    if (!has_witness(b, t, from))
-        raise_towards(b, from);
+    raise_towards(b, t, from);
 }

@@ -11,6 +11,9 @@
 /* A gain far below any other, yet finite: bounds are multiplied and added to. */
 #define NOTHING (-1e9)
 #define ROUNDING 1e-13
+#define TINY 1e-300
+
+#define LIKELY_PART 0.95
 
 /* An average VM is 1 / V of the load; the imbalance that one move can undo is of that order. */
 static double goodness_of(const struct layout *l)
@@ -35,39 +38,45 @@ void climb_init(struct climb *c, struct layout *l, struct forecast *f, struct pl
     judge_refresh(&c->judge, l, f);
     targets_init(&c->targets, l, a);
     bounds_init(&c->bounds, l, a);
-    c->looked = arena_array(a, bool, l->n_on);
+    c->hope = arena_array(a, struct hope, l->n_on);
+    c->bound = arena_array(a, double, l->n_on);
+    c->pays = arena_array(a, bool, l->n_units);
+    c->pays_known = arena_array(a, bool, l->n_on);
     c->corner = arena_array(a, double, l->n_units);
 }
 
-void climb_restart(struct climb *c)
+/* Which units of the slot are candidates at all, wherever they might go: it depends on the slot alone, so it
+ * is asked again only when that has changed. */
+static void ask_what_pays(struct climb *c, uint32_t slot)
 {
-    judge_refresh(&c->judge, c->l, c->f);
+    const struct unit_list *list = &c->l->list[slot];
+    double largest[RES_COUNT] = {0};
+
+    for (uint32_t i = 0; i < list->n; i++) {
+        enum check check = c->l->unit_held[list->items[i]];
+        for (int r = 0; r < RES_COUNT && check == CHECK_NONE; r++)
+            largest[r] = fmax(largest[r], c->l->unit_demand[r][list->items[i]]);
+        if (check == CHECK_NONE && c->l->policy->cost_benefit && !forecast_may_pay(c->f, list->items[i]))
+            check = CHECK_COST_BENEFIT;
+        c->pays[list->items[i]] = check == CHECK_NONE;
+    }
+    bounds_set_largest(&c->bounds, slot, largest);
+    c->pays_known[slot] = true;
+}
+
+static void forget_what_pays(struct climb *c)
+{
     for (uint32_t i = 0; i < c->l->n_on; i++)
-        targets_update(&c->targets, i);
-    targets_refresh(&c->targets);
-    bounds_forget_all(&c->bounds);
+        c->pays_known[i] = false;
 }
 
-/* Whether the unit is a candidate at all, wherever it might go. */
-static bool may_move(const struct climb *c, uint32_t unit)
-{
-    enum check check = c->l->unit_held[unit];
-
-    if (check == CHECK_NONE && c->l->policy->cost_benefit && !forecast_may_pay(c->f, unit))
-        check = CHECK_COST_BENEFIT;
-    if (check != CHECK_NONE)
-        c->judge.stats->rejected[check] += c->l->n_on - 1;
-    return check == CHECK_NONE;
-}
-
-/* A unit at the corner of the coldest hosts of a class: the gain, and how much of it comes from the resources
- * that become better (the positive part of bounds.h). */
+/* A unit at the corner of the coldest hosts of a class: the gain, and how much of it each resource
+ * contributes at most (the positive parts of bounds.h). */
 static void look_at_corner(const struct climb *c, const struct trial *t, const struct target_class *tc,
-                           double *gain, double *positive)
+                           double *gain, double positive[RES_COUNT])
 {
     const struct target_node *corner = &c->targets.nodes[tc->first_node + 1];
-    double sum = 0;
-    double sum_positive = 0;
+    double sum = ROUNDING; /* the sum of the parts may differ in its last digit from what a trial gives */
 
     for (int r = 0; r < RES_COUNT; r++) {
         double part = t->demand[r] * tc->inverse[r];
@@ -75,12 +84,9 @@ static void look_at_corner(const struct climb *c, const struct trial *t, const s
         double variance = (t->sum_squares[r] + (2 * corner->least[r] + part) * part) / t->n - mean * mean;
         double falls = t->weight[r] * (c->bounds.sigma[r] - sqrt(variance > 0 ? variance : 0));
         sum += falls;
-        sum_positive += falls > 0 ? falls : 0;
+        positive[r] = falls > positive[r] ? falls : positive[r];
     }
-    /* the sum of the parts may differ in the last digit from what a trial gives */
-    sum += ROUNDING;
     *gain = sum > *gain ? sum : *gain;
-    *positive = sum_positive > *positive ? sum_positive : *positive;
 }
 
 /* The first, cheap look at a slot: every unit at the corners. Returns the place of the unit with the most to
@@ -89,24 +95,23 @@ static uint32_t look_at_corners(struct climb *c, uint32_t slot)
 {
     const struct unit_list *list = &c->l->list[slot];
     uint32_t best = IX_NONE;
-    double positive = 0;
-    double largest[RES_COUNT] = {0};
+    double positive[RES_COUNT] = {0};
 
+    if (!c->pays_known[slot])
+        ask_what_pays(c, slot);
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t u = list->items[i];
         struct trial t;
         c->corner[i] = NOTHING;
-        if (!may_move(c, u))
+        if (!c->pays[u])
             continue;
         trial_begin(c->l, c->judge.weight, u, &t);
         for (uint32_t k = 0; k < c->targets.n_classes; k++)
-            look_at_corner(c, &t, &c->targets.classes[k], &c->corner[i], &positive);
-        for (int r = 0; r < RES_COUNT; r++)
-            largest[r] = t.demand[r] > largest[r] ? t.demand[r] : largest[r];
+            look_at_corner(c, &t, &c->targets.classes[k], &c->corner[i], positive);
         if (best == IX_NONE || c->corner[i] > c->corner[best])
             best = i;
     }
-    bounds_set(&c->bounds, slot, best == IX_NONE ? NOTHING : c->corner[best], positive, largest);
+    bounds_set(&c->bounds, slot, best == IX_NONE ? NOTHING : c->corner[best], positive);
     return best;
 }
 
@@ -143,42 +148,105 @@ static void look_at_slot(struct climb *c, uint32_t slot, struct move *best)
     bounds_lower(&c->bounds, slot, bound);
 }
 
+/* The slots whose bounds are at least floor, and above nothing. */
+static uint32_t list_hopeful(struct climb *c, double floor)
+{
+    uint32_t n = 0;
+
+    floor = floor > 0 ? floor : TINY;
+
+    /* two loops: the first has no branches, so the compiler does several slots at a time */
+    for (uint32_t i = 0; i < c->l->n_on; i++)
+        c->bound[i] = bounds_now(&c->bounds, i);
+    for (uint32_t i = 0; i < c->l->n_on; i++)
+        if (c->bound[i] >= floor)
+            c->hope[n++] = (struct hope){.slot = i, .bound = c->bound[i]};
+    return n;
+}
+
+static uint32_t drop_hopeless(struct climb *c, uint32_t n, double gain)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (c->hope[i].bound >= gain)
+            c->hope[kept++] = c->hope[i];
+    return kept;
+}
+
+/* Looks at the slots whose bounds are at least floor, as far as needed. */
+static void look_from(struct climb *c, double floor, struct move *best)
+{
+    uint32_t n = list_hopeful(c, floor);
+
+    while (n > 0) {
+        uint32_t next = 0;
+        for (uint32_t i = 1; i < n; i++)
+            if (c->hope[i].bound > c->hope[next].bound)
+                next = i;
+        if (c->hope[next].bound < needed(c, best))
+            return;
+        look_at_slot(c, c->hope[next].slot, best);
+        c->hope[next] = c->hope[--n];
+        /* after the first look most of the others are out of the question */
+        if (best->unit != IX_NONE)
+            n = drop_hopeless(c, n, best->gain);
+    }
+}
+
 struct move climb_step(struct climb *c)
 {
     struct move best = {.unit = IX_NONE, .to_slot = IX_NONE, .gain = 0};
 
     judge_refresh(&c->judge, c->l, c->f);
     targets_refresh(&c->targets);
-    for (uint32_t i = 0; i < c->l->n_on; i++)
-        c->looked[i] = false;
-    for (;;) {
-        uint32_t next = IX_NONE;
-        double most = 0;
-        for (uint32_t i = 0; i < c->l->n_on; i++) {
-            double bound = bounds_now(&c->bounds, i);
-            if (!c->looked[i] && (next == IX_NONE || bound > most)) {
-                next = i;
-                most = bound;
-            }
-        }
-        if (next == IX_NONE || most < needed(c, &best) || !(most > 0))
-            return best;
-        c->looked[next] = true;
-        look_at_slot(c, next, &best);
-    }
+    /* most likely the best move gains about as much as the last one did */
+    double likely = LIKELY_PART * c->last_gain;
+    if (likely > c->judge.goodness)
+        look_from(c, likely, &best);
+    if (best.unit == IX_NONE || best.gain < likely)
+        look_from(c, needed(c, &best), &best);
+    c->last_gain = best.gain;
+    return best;
 }
 
 void climb_apply(struct climb *c, const struct move *m)
 {
     uint32_t from = c->l->unit_slot[m->unit];
 
+    double weight_before = c->bounds.weight[RES_CPU];
+
     layout_move(c->l, m->unit, m->to_slot);
     forecast_move(c->f, m->unit, from, m->to_slot);
     c->l->unit_held[m->unit] = CHECK_VM_MOVED;
-    if (from < c->l->n_on)
+    c->pays_known[m->to_slot] = false;
+    if (from < c->l->n_on) {
         targets_update(&c->targets, from);
+        c->pays_known[from] = false;
+    }
     targets_update(&c->targets, m->to_slot);
     bounds_after_move(&c->bounds, &c->targets, from, m->to_slot);
+    /* what pays is weighed like the imbalance */
+    if (c->bounds.weight[RES_CPU] != weight_before)
+        forget_what_pays(c);
+}
+
+void climb_count_rejected(struct climb *c)
+{
+    uint64_t others = c->l->n_on > 0 ? c->l->n_on - 1 : 0;
+
+    for (uint32_t i = 0; i < c->l->n_on; i++) {
+        if (!c->pays_known[i])
+            ask_what_pays(c, i);
+        for (uint32_t k = 0; k < c->l->list[i].n; k++) {
+            uint32_t u = c->l->list[i].items[k];
+            enum check held = c->l->unit_held[u];
+            if (held != CHECK_NONE && held != CHECK_VM_MOVED)
+                c->judge.stats->rejected[held] += others;
+            if (held == CHECK_NONE && !c->pays[u])
+                c->judge.stats->rejected[CHECK_COST_BENEFIT] += others;
+        }
+    }
 }
 
 bool climb_lower_goodness(struct climb *c)

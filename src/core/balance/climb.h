@@ -11,15 +11,25 @@
 #include "core/balance/judge.h"
 #include "core/balance/targets.h"
 
+/* A slot that may hold the best move. */
+struct hope {
+    uint32_t slot;
+    double bound;
+};
+
 struct climb {
     struct layout *l;
     struct forecast *f;
     struct judge judge;
     struct targets targets;
     struct bounds bounds;
-    double goodness0; /* the least gain, before it is lowered */
-    bool *looked;     /* by slot, in this step */
-    double *corner;   /* scratch: by place in a slot's list */
+    double goodness0;  /* the least gain, before it is lowered */
+    double last_gain;  /* of the last step's move */
+    bool *pays;        /* by unit: it may be moved, and could pay for it; known for the units of ... */
+    bool *pays_known;  /* ... these slots */
+    struct hope *hope; /* scratch: slots to look at in a step */
+    double *bound;     /* scratch: by slot */
+    double *corner;    /* scratch: by place in a slot's list */
 };
 
 void climb_init(struct climb *c, struct layout *l, struct forecast *f, struct plan_stats *stats,
@@ -31,8 +41,9 @@ struct move climb_step(struct climb *c);
 /* Makes the move. The units that have been moved are not moved again: unit_held becomes CHECK_VM_MOVED. */
 void climb_apply(struct climb *c, const struct move *m);
 
-/* The state has changed by other hands (constraint correction). */
-void climb_restart(struct climb *c);
+/* Adds to the statistics what never had to be tried: units that are held, or cannot pay wherever they go.
+ * Once, at the end. */
+void climb_count_rejected(struct climb *c);
 
 /* Where imbalance is far above the target and nothing gains enough, less has to be enough (§3.1.3). Returns
  * false when the least has been reached. */

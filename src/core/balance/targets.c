@@ -193,6 +193,33 @@ void targets_refresh(struct targets *t)
 
 /* ---- searching ---- */
 
+uint32_t targets_find_colder(const struct targets *t, uint32_t slot)
+{
+    const struct target_class *c = &t->classes[t->class_of[slot]];
+    const struct target_node *nodes = t->nodes + c->first_node;
+    double cpu = t->l->norm[RES_CPU][slot];
+    double mem = t->l->norm[RES_MEM][slot];
+    uint32_t stack[STACK_MAX] = {1};
+    uint32_t depth = 1;
+
+    while (depth > 0) {
+        uint32_t i = stack[--depth];
+        if (nodes[i].least[RES_CPU] > cpu || nodes[i].least[RES_MEM] > mem)
+            continue;
+        if (i < c->leaves) {
+            stack[depth++] = 2 * i + 1;
+            stack[depth++] = 2 * i;
+            continue;
+        }
+        for (uint32_t p = targets_leaf_start(c, i - c->leaves); p < targets_leaf_start(c, i - c->leaves + 1);
+             p++)
+            if (t->order[p] != slot && t->l->norm[RES_CPU][t->order[p]] <= cpu &&
+                t->l->norm[RES_MEM][t->order[p]] <= mem)
+                return t->order[p];
+    }
+    return IX_NONE;
+}
+
 static double box_gain(const struct judge *j, const struct trial *trial, const struct target_class *c,
                        const struct target_node *box)
 {

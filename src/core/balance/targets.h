@@ -42,6 +42,9 @@ uint32_t targets_leaf_start(const struct target_class *c, uint32_t leaf);
 /* Follows a change of the slot's load. */
 void targets_update(struct targets *t, uint32_t slot);
 
+/* Another host of the slot's class that is at least as cold in both resources, or IX_NONE. */
+uint32_t targets_find_colder(const struct targets *t, uint32_t slot);
+
 /* Builds the trees anew if that has become worth it. */
 void targets_refresh(struct targets *t);
 

@@ -200,7 +200,8 @@ static void rule_violated(struct pass *p, uint32_t unit, uint32_t rule, enum che
     const struct layout *l = &p->layout;
     uint32_t vm = l->unit_first[unit];
     uint32_t host = l->slot_host[l->unit_slot[unit]];
-    const char *name = rule == IX_NONE ? "compatibility" : p->snap->rules[rule].is.name;
+    const char *name = rule == IX_NONE ? "its compatibility"
+                                       : arena_printf(p->a, "the rule \"%s\"", p->snap->rules[rule].is.name);
 
     pass_fault(p, FAULT_RULE_VIOLATED, vm, host, rule,
                arena_printf(p->a, "%s on %s violates %s and cannot be moved elsewhere: %s.",

@@ -39,7 +39,9 @@ const char *text_decision(const struct pass *p, const struct decision *d, uint32
 {
     const char *move = text_move(p, d, vm);
     const char *from = host_name(p, d->from_slot);
-    const char *rule = d->rule == IX_NONE ? "compatibility" : p->snap->rules[d->rule].is.name;
+    const char *rule = d->rule == IX_NONE
+                           ? "its compatibility"
+                           : arena_printf(p->a, "the rule \"%s\"", p->snap->rules[d->rule].is.name);
 
     switch (d->reason) {
     case REASON_MAINTENANCE:
@@ -47,7 +49,7 @@ const char *text_decision(const struct pass *p, const struct decision *d, uint32
     case REASON_STANDBY:
         return arena_printf(p->a, "Moves %s, because %s is entering standby.", move, from);
     case REASON_RULE:
-        return arena_printf(p->a, "Moves %s, because where it is it violates %s.", move, rule);
+        return arena_printf(p->a, "Moves %s, because on %s it violates %s.", move, from, rule);
     case REASON_HOST_OVERCOMMITTED:
         return arena_printf(p->a, "Moves %s, because the reservations on %s add up to more than it has.",
                             move, from);
@@ -106,7 +108,7 @@ static const char *text_rule(const struct pass *p, uint32_t vm, uint32_t unit, u
             rule = rules_find_vm_host(&p->rules, who, host);
         }
         if (rule != IX_NONE)
-            return arena_printf(p->a, "Rule %s keeps %s off %s.", p->snap->rules[rule].is.name,
+            return arena_printf(p->a, "The rule \"%s\" keeps %s off %s.", p->snap->rules[rule].is.name,
                                 p->snap->vms[who].is.name, p->snap->hosts[host].is.name);
     }
     uint32_t mine = vm;
@@ -114,7 +116,7 @@ static const char *text_rule(const struct pass *p, uint32_t vm, uint32_t unit, u
     if (check == CHECK_RULE_ANTI_AFFINITY && layout_apart_conflict(&p->layout, unit, slot, &mine, &other) &&
         other != IX_NONE) {
         uint32_t rule = rules_find_vm_vm(&p->rules, RULE_VM_ANTI_AFFINE, mine, other);
-        return arena_printf(p->a, "Rule %s keeps %s apart from %s, which is on %s.",
+        return arena_printf(p->a, "The rule \"%s\" keeps %s apart from %s, which is on %s.",
                             rule == IX_NONE ? "?" : p->snap->rules[rule].is.name, p->snap->vms[mine].is.name,
                             p->snap->vms[other].is.name, p->snap->hosts[host].is.name);
     }
