@@ -256,7 +256,7 @@ static void run(const struct cluster_options *options, unsigned clusters)
 static void test_plain(void **state)
 {
     (void)state;
-    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 25, .mixed_hosts = true}, 120);
+    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 25, .mixed_hosts = true}, 400);
 }
 
 static void test_everything(void **state)
@@ -269,7 +269,7 @@ static void test_everything(void **state)
                                   .evacuate = true,
                                   .agents = true,
                                   .in_flight = true},
-        250);
+        800);
 }
 
 int main(void)

@@ -186,7 +186,7 @@ static void run(const struct cluster_options *o, unsigned clusters)
 static void test_figures(void **state)
 {
     (void)state;
-    run(&(struct cluster_options){.hosts_max = 8, .vms_max = 60, .mixed_hosts = true, .rules = true}, 800);
+    run(&(struct cluster_options){.hosts_max = 8, .vms_max = 60, .mixed_hosts = true, .rules = true}, 2000);
 }
 
 static void test_figures_when_tight(void **state)
@@ -200,7 +200,7 @@ static void test_figures_when_tight(void **state)
                                   .evacuate = true,
                                   .agents = true,
                                   .pools_max = 9},
-        800);
+        2000);
 }
 
 static void test_figures_with_moves_under_way(void **state)
@@ -212,7 +212,7 @@ static void test_figures_with_moves_under_way(void **state)
                                   .rules = true,
                                   .evacuate = true,
                                   .in_flight = true},
-        800);
+        2000);
 }
 
 /* ---- again ---- */
