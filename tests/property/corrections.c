@@ -255,7 +255,7 @@ static void run(const struct cluster_options *o, unsigned clusters)
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check(test_seed() + i, o, &tally);
     (void)printf("%u moves, %u clusters mended, %u with faults\n", tally.moves, tally.mended, tally.named);
-    if (!getenv("BALLAST_TEST_SEED"))
+    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
         assert_true(tally.moves > clusters / 4 && tally.mended > 0 && tally.named > 0);
 }
 

@@ -249,7 +249,7 @@ static void run(const struct cluster_options *options, unsigned clusters)
         if (seen[c] > 0)
             (void)printf(" %s %u", check_name((enum check)c), seen[c]);
     (void)printf("\n");
-    if (!getenv("BALLAST_TEST_SEED"))
+    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
         assert_true(chosen > clusters / 4 && confirmed > clusters);
 }
 

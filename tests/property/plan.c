@@ -179,7 +179,7 @@ static void run(const struct cluster_options *o, unsigned clusters)
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check_plan(test_seed() + i, o, &moves);
     (void)printf("%u moves\n", moves);
-    if (!getenv("BALLAST_TEST_SEED"))
+    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
         assert_true(moves > clusters / 2);
 }
 
@@ -302,7 +302,7 @@ static void test_nothing_left(void **state)
                            &(struct cluster_options){
                                .hosts_max = 8, .vms_max = 60, .mixed_hosts = true, .evacuate = i % 2 == 1},
                            &planned);
-    if (!getenv("BALLAST_TEST_SEED"))
+    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
         assert_true(planned > 600);
 }
 
