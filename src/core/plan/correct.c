@@ -507,15 +507,8 @@ static uint32_t unit_to_relieve(const struct pass *p, uint32_t slot, int r, doub
 static double excess_of(const struct pass *p, uint32_t slot, int r)
 {
     const struct layout *l = &p->layout;
-    double excess = l->reserved[r][slot] - p->snap->hosts[l->slot_host[slot]].capacity[r];
 
-    for (uint32_t i = 0; excess > ROUNDING && i < l->list[slot].n; i++) {
-        uint32_t u = l->list[slot].items[i];
-        for (uint32_t k = l->unit_from[u]; k < l->unit_from[u + 1]; k++)
-            if (place_of(l, l->unit_vms[k]) != slot)
-                excess -= p->snap->vms[l->unit_vms[k]].is.alloc[r].reservation;
-    }
-    return excess;
+    return l->reserved[r][slot] - l->passing[r][slot] - p->snap->hosts[l->slot_host[slot]].capacity[r];
 }
 
 static bool relieve(struct pass *p, uint32_t slot, int r)
