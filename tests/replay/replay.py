@@ -97,8 +97,8 @@ class Replay:
             seen.add(rec['id'])
         limit = self.policy['moves_max']
         optional = sum(1 for m in self.moves if m['reason'] in BALANCE)
-        if isinstance(limit, (int, float)) and 0 < limit < optional:
-            self.wrong(f'{optional} optional moves, moves_max is {limit}')
+        if isinstance(limit, (int, float)) and optional and 0 < limit < len(self.moves):
+            self.wrong(f'{len(self.moves)} moves, {optional} of them optional, moves_max is {limit}')
 
     def check_metrics(self, which):
         stated, computed = self.plan[which], self.cluster.metrics(self.policy, self.entitlement)
