@@ -255,14 +255,14 @@ static void run(const struct cluster_options *o, unsigned clusters)
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check(test_seed() + i, o, &tally);
     (void)printf("%u moves, %u clusters mended, %u with faults\n", tally.moves, tally.mended, tally.named);
-    if (!getenv("BALLAST_TEST_SEED"))
+    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
         assert_true(tally.moves > clusters / 4 && tally.mended > 0 && tally.named > 0);
 }
 
 static void test_rules(void **state)
 {
     (void)state;
-    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 30, .rules = true}, 3000);
+    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 30, .rules = true}, 6000);
 }
 
 static void test_tight(void **state)
@@ -274,7 +274,7 @@ static void test_tight(void **state)
                                   .tight = true,
                                   .evacuate = true,
                                   .mixed_hosts = true},
-        3000);
+        6000);
 }
 
 static void test_moves_under_way(void **state)
@@ -283,7 +283,7 @@ static void test_moves_under_way(void **state)
     run(
         &(struct cluster_options){
             .hosts_max = 6, .vms_max = 30, .rules = true, .evacuate = true, .in_flight = true},
-        3000);
+        6000);
 }
 
 int main(void)

@@ -170,7 +170,7 @@ static void test_may_pay(void **state)
     for (unsigned i = 0; i < test_clusters(600); i++)
         check_cluster(test_seed() + i, &paid);
     (void)printf("%u moves would pay\n", paid);
-    if (!getenv("BALLAST_TEST_SEED"))
+    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
         assert_true(paid > 600);
 }
 

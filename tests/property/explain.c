@@ -249,14 +249,14 @@ static void run(const struct cluster_options *options, unsigned clusters)
         if (seen[c] > 0)
             (void)printf(" %s %u", check_name((enum check)c), seen[c]);
     (void)printf("\n");
-    if (!getenv("BALLAST_TEST_SEED"))
+    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
         assert_true(chosen > clusters / 4 && confirmed > clusters);
 }
 
 static void test_plain(void **state)
 {
     (void)state;
-    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 25, .mixed_hosts = true}, 120);
+    run(&(struct cluster_options){.hosts_max = 6, .vms_max = 25, .mixed_hosts = true}, 400);
 }
 
 static void test_everything(void **state)
@@ -269,7 +269,7 @@ static void test_everything(void **state)
                                   .evacuate = true,
                                   .agents = true,
                                   .in_flight = true},
-        250);
+        800);
 }
 
 int main(void)

@@ -179,14 +179,14 @@ static void run(const struct cluster_options *o, unsigned clusters)
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check_plan(test_seed() + i, o, &moves);
     (void)printf("%u moves\n", moves);
-    if (!getenv("BALLAST_TEST_SEED"))
+    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
         assert_true(moves > clusters / 2);
 }
 
 static void test_figures(void **state)
 {
     (void)state;
-    run(&(struct cluster_options){.hosts_max = 8, .vms_max = 60, .mixed_hosts = true, .rules = true}, 800);
+    run(&(struct cluster_options){.hosts_max = 8, .vms_max = 60, .mixed_hosts = true, .rules = true}, 2000);
 }
 
 static void test_figures_when_tight(void **state)
@@ -200,7 +200,7 @@ static void test_figures_when_tight(void **state)
                                   .evacuate = true,
                                   .agents = true,
                                   .pools_max = 9},
-        800);
+        2000);
 }
 
 static void test_figures_with_moves_under_way(void **state)
@@ -212,7 +212,7 @@ static void test_figures_with_moves_under_way(void **state)
                                   .rules = true,
                                   .evacuate = true,
                                   .in_flight = true},
-        800);
+        2000);
 }
 
 /* ---- again ---- */
@@ -302,7 +302,7 @@ static void test_nothing_left(void **state)
                            &(struct cluster_options){
                                .hosts_max = 8, .vms_max = 60, .mixed_hosts = true, .evacuate = i % 2 == 1},
                            &planned);
-    if (!getenv("BALLAST_TEST_SEED"))
+    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
         assert_true(planned > 600);
 }
 

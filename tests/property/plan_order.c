@@ -189,7 +189,7 @@ static void test_tight(void **state)
     run(
         &(struct cluster_options){
             .hosts_max = 6, .vms_max = 50, .mixed_hosts = true, .tight = true, .rules = true},
-        1000, true);
+        2500, true);
 }
 
 static void test_evacuations(void **state)
@@ -198,7 +198,7 @@ static void test_evacuations(void **state)
     run(
         &(struct cluster_options){
             .hosts_max = 8, .vms_max = 60, .tight = true, .rules = true, .evacuate = true, .agents = true},
-        1000, true);
+        2500, true);
 }
 
 static void test_with_moves_under_way(void **state)
@@ -211,7 +211,7 @@ static void test_with_moves_under_way(void **state)
                                   .rules = true,
                                   .evacuate = true,
                                   .in_flight = true},
-        1000, true);
+        2500, true);
 }
 
 int main(void)

@@ -118,39 +118,28 @@ static void test_switched_over(void **state)
 }
 
 /* v1 wants to go from h1 to h2. */
+enum trouble { NONE, OFF, COMPATIBLE, AGENT, HOST_RULE, APART, CPU_RESERVED, MEM_RESERVED, ADMISSION, FREE };
+static const struct {
+    enum trouble trouble;
+    enum check expected;
+} check_cases[] = {
+    {NONE, CHECK_NONE},
+    {OFF, CHECK_HOST_NOT_ON},
+    {COMPATIBLE, CHECK_INCOMPATIBLE},
+    {AGENT, CHECK_AGENT_MISSING},
+    {HOST_RULE, CHECK_RULE_VM_HOST},
+    {APART, CHECK_RULE_ANTI_AFFINITY},
+    {CPU_RESERVED, CHECK_RESERVATION_CPU},
+    {MEM_RESERVED, CHECK_RESERVATION_MEM},
+    {ADMISSION, CHECK_MEMORY},
+    {FREE, CHECK_MEMORY_FREE},
+};
+
 static void test_checks(void **state)
 {
-    enum trouble {
-        NONE,
-        OFF,
-        COMPATIBLE,
-        AGENT,
-        HOST_RULE,
-        APART,
-        CPU_RESERVED,
-        MEM_RESERVED,
-        ADMISSION,
-        FREE
-    };
-    static const struct {
-        enum trouble trouble;
-        enum check expected;
-    } cases[] = {
-        {NONE, CHECK_NONE},
-        {OFF, CHECK_HOST_NOT_ON},
-        {COMPATIBLE, CHECK_INCOMPATIBLE},
-        {AGENT, CHECK_AGENT_MISSING},
-        {HOST_RULE, CHECK_RULE_VM_HOST},
-        {APART, CHECK_RULE_ANTI_AFFINITY},
-        {CPU_RESERVED, CHECK_RESERVATION_CPU},
-        {MEM_RESERVED, CHECK_RESERVATION_MEM},
-        {ADMISSION, CHECK_MEMORY},
-        {FREE, CHECK_MEMORY_FREE},
-    };
-
     (void)state;
-    for (size_t i = 0; i < ELEMENTS(cases); i++) {
-        enum trouble t = cases[i].trouble;
+    for (size_t i = 0; i < ELEMENTS(check_cases); i++) {
+        enum trouble t = check_cases[i].trouble;
         struct small s;
         struct pass p;
         small_init(&s);
@@ -177,8 +166,8 @@ static void test_checks(void **state)
             small_rule(&s, RULE_VM_ANTI_AFFINE, true, "v1 v2", "");
         prepare(&s, &p);
         enum check got = layout_check(&p.layout, p.layout.vm_unit[0], 1);
-        if (got != cases[i].expected)
-            fail_msg("case %zu: %s, expected %s", i, check_name(got), check_name(cases[i].expected));
+        if (got != check_cases[i].expected)
+            fail_msg("case %zu: %s, expected %s", i, check_name(got), check_name(check_cases[i].expected));
         small_release(&s);
     }
 }

@@ -17,67 +17,68 @@ static void three_hosts(struct small *s)
 }
 
 /* The hosts that v1 may run on. */
+static const struct {
+    const char *what;
+    const char *compatible; /* NULL: all */
+    struct {
+        enum rule_kind kind;
+        bool mandatory;
+        const char *hosts;
+    } rule[2];
+    uint32_t n_rules;
+    bool with_preferred;
+    const char *expected;
+    uint32_t conflicts;
+} where_cases[] = {
+    {"no rule", NULL, {{0}}, 0, true, "h1 h2 h3", 0},
+    {"compatible", "h2 h3", {{0}}, 0, true, "h2 h3", 0},
+    {"affine", NULL, {{RULE_HOST_AFFINE, true, "h1 h2"}}, 1, false, "h1 h2", 0},
+    {"anti-affine", NULL, {{RULE_HOST_ANTI_AFFINE, true, "h1 h2"}}, 1, false, "h3", 0},
+    {"compatible and affine", "h2 h3", {{RULE_HOST_AFFINE, true, "h1 h2"}}, 1, false, "h2", 0},
+    {"two rules",
+     NULL,
+     {{RULE_HOST_AFFINE, true, "h1 h2"}, {RULE_HOST_ANTI_AFFINE, true, "h1"}},
+     2,
+     false,
+     "h2",
+     0},
+    {"preferred counts", NULL, {{RULE_HOST_AFFINE, false, "h2"}}, 1, true, "h2", 0},
+    {"preferred does not", NULL, {{RULE_HOST_AFFINE, false, "h2"}}, 1, false, "h1 h2 h3", 0},
+    {"contradiction",
+     NULL,
+     {{RULE_HOST_AFFINE, true, "h1"}, {RULE_HOST_ANTI_AFFINE, true, "h1"}},
+     2,
+     false,
+     "",
+     1},
+    {"no host at all", NULL, {{RULE_HOST_ANTI_AFFINE, true, "h1 h2 h3"}}, 1, false, "", 1},
+    {"incompatible with the rule", "h3", {{RULE_HOST_AFFINE, true, "h1"}}, 1, false, "", 1},
+};
+
 static void test_where(void **state)
 {
-    static const struct {
-        const char *what;
-        const char *compatible; /* NULL: all */
-        struct {
-            enum rule_kind kind;
-            bool mandatory;
-            const char *hosts;
-        } rule[2];
-        uint32_t n_rules;
-        bool with_preferred;
-        const char *expected;
-        uint32_t conflicts;
-    } cases[] = {
-        {"no rule", NULL, {{0}}, 0, true, "h1 h2 h3", 0},
-        {"compatible", "h2 h3", {{0}}, 0, true, "h2 h3", 0},
-        {"affine", NULL, {{RULE_HOST_AFFINE, true, "h1 h2"}}, 1, false, "h1 h2", 0},
-        {"anti-affine", NULL, {{RULE_HOST_ANTI_AFFINE, true, "h1 h2"}}, 1, false, "h3", 0},
-        {"compatible and affine", "h2 h3", {{RULE_HOST_AFFINE, true, "h1 h2"}}, 1, false, "h2", 0},
-        {"two rules",
-         NULL,
-         {{RULE_HOST_AFFINE, true, "h1 h2"}, {RULE_HOST_ANTI_AFFINE, true, "h1"}},
-         2,
-         false,
-         "h2",
-         0},
-        {"preferred counts", NULL, {{RULE_HOST_AFFINE, false, "h2"}}, 1, true, "h2", 0},
-        {"preferred does not", NULL, {{RULE_HOST_AFFINE, false, "h2"}}, 1, false, "h1 h2 h3", 0},
-        {"contradiction",
-         NULL,
-         {{RULE_HOST_AFFINE, true, "h1"}, {RULE_HOST_ANTI_AFFINE, true, "h1"}},
-         2,
-         false,
-         "",
-         1},
-        {"no host at all", NULL, {{RULE_HOST_ANTI_AFFINE, true, "h1 h2 h3"}}, 1, false, "", 1},
-        {"incompatible with the rule", "h3", {{RULE_HOST_AFFINE, true, "h1"}}, 1, false, "", 1},
-    };
-
     (void)state;
-    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+    for (size_t i = 0; i < ELEMENTS(where_cases); i++) {
         struct small s;
         struct rules r;
         three_hosts(&s);
-        if (cases[i].compatible) {
+        if (where_cases[i].compatible) {
             s.inv.vms[0].compatible_given = true;
-            s.inv.vms[0].compatible_hosts = small_ids(&s, cases[i].compatible);
+            s.inv.vms[0].compatible_hosts = small_ids(&s, where_cases[i].compatible);
         }
-        for (uint32_t k = 0; k < cases[i].n_rules; k++)
-            small_rule(&s, cases[i].rule[k].kind, cases[i].rule[k].mandatory, "v1", cases[i].rule[k].hosts);
+        for (uint32_t k = 0; k < where_cases[i].n_rules; k++)
+            small_rule(&s, where_cases[i].rule[k].kind, where_cases[i].rule[k].mandatory, "v1",
+                       where_cases[i].rule[k].hosts);
         small_freeze(&s);
-        rules_compile(&s.snap, cases[i].with_preferred, &s.a, &r);
+        rules_compile(&s.snap, where_cases[i].with_preferred, &s.a, &r);
         const char *got = "";
         for (uint32_t h = 0; h < s.snap.n_hosts; h++)
             if (rules_allow(&r, 0, h))
                 got = arena_printf(&s.a, "%s%s%s", got, *got ? " " : "", s.snap.hosts[h].is.id);
-        if (strcmp(got, cases[i].expected) != 0 || r.n_conflicts != cases[i].conflicts)
-            fail_msg("%s: \"%s\", expected \"%s\"; %u conflicts", cases[i].what, got, cases[i].expected,
-                     r.n_conflicts);
-        assert_int_equal(r.held[0], cases[i].conflicts > 0);
+        if (strcmp(got, where_cases[i].expected) != 0 || r.n_conflicts != where_cases[i].conflicts)
+            fail_msg("%s: \"%s\", expected \"%s\"; %u conflicts", where_cases[i].what, got,
+                     where_cases[i].expected, r.n_conflicts);
+        assert_int_equal(r.held[0], where_cases[i].conflicts > 0);
         assert_false(r.held[1]);
         small_release(&s);
     }
