@@ -194,9 +194,23 @@ static bool is_balanced(const struct pass *p, double imbalance)
     return imbalance <= target && !layout_has_outlier(&p->layout, p->policy.migration_threshold);
 }
 
+/* What the corrections leave of the moves that the plan may have; UINT32_MAX: no limit. */
+static uint32_t moves_left(const struct pass *p)
+{
+    int64_t left = p->policy.moves_max;
+
+    if (left <= 0)
+        return UINT32_MAX;
+    for (size_t i = 0; i < p->n_decisions; i++) {
+        uint32_t u = p->decisions[i].unit;
+        left -= p->layout.unit_from[u + 1] - p->layout.unit_from[u];
+    }
+    return left > 0 ? (uint32_t)left : 0;
+}
+
 static void balance_climb(struct pass *p)
 {
-    uint32_t left = p->policy.moves_max > 0 ? (uint32_t)p->policy.moves_max : UINT32_MAX;
+    uint32_t left = moves_left(p);
 
     p->end = CHECK_MANDATORY_ONLY;
     if (p->policy.migration_threshold == 1 || !p->policy.optional_moves)
