@@ -168,6 +168,8 @@ void action_approve(struct engine *e, struct action *x, const char *by, instant_
 /* approved -> starting. Stored first: from here on a restart must assume that the hypervisor was asked. */
 static void begin(struct engine *e, struct action *x, instant_s now)
 {
+    const instant_s approved = x->r.approved;
+
     x->r.attempts = 1;
     x->retries = 0;
     x->retry_at = 0;
@@ -177,6 +179,7 @@ static void begin(struct engine *e, struct action *x, instant_s now)
         x->r.attempts = 0;
         x->r.started = 0;
         action_enter(e, x, ACTION_APPROVED, "its beginning could not be stored, so it was not begun", now);
+        x->r.approved = approved; /* nobody approved it anew: the plan goes on growing old */
         x->retry_at = e->store_retry_at;
         return;
     }

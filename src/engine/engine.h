@@ -59,7 +59,8 @@ void engine_on_order_result(struct engine *e, const struct order_result *result,
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
 /* All of these return 0, or -EINVAL (no such thing: the request is wrong) or another negative errno (it
- * cannot be done now), with a sentence. */
+ * cannot be done now), with a sentence. -EIO: it was done, but could not be stored, so a restart forgets it.
+ */
 
 /* Asks for a pass on a fresh inventory. *ret_ticket: the pass has been made, or could not be made, when
  * engine_run_result() no longer returns -EINPROGRESS. */
