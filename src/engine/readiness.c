@@ -125,6 +125,18 @@ static bool slot_is_free(const struct engine *e, const struct action *wants)
 
 /* Whether the world is still what the move was planned for. False with the reason why not. */
 static bool move_makes_sense(const struct engine *e, const struct action *x, char *why)
+/* An admin wants the host empty, whether an inventory shows it by now or not. */
+static bool host_is_to_leave(const struct engine *e, const char *host)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_ENTER_MAINTENANCE && action_committed(x) && strcmp(x->r.host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
 {
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t vm = snapshot_find_vm(s, x->r.vm);
@@ -154,6 +166,8 @@ static bool move_makes_sense(const struct engine *e, const struct action *x, cha
         (void)snprintf(why, WHY_MAX, "host %s is %s", x->r.to, host_state_name(s->hosts[to].is.state));
     else
         return true;
+    else if (host_is_to_leave(e, x->r.to))
+        (void)snprintf(why, WHY_MAX, "host %s is to enter maintenance", x->r.to);
     return false;
 }
 

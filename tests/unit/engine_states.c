@@ -479,6 +479,25 @@ static void test_maintenance(void **state)
     world_release();
 }
 
+/* An approved move into a host that is to be emptied would have to be taken back at once. */
+static void test_maintenance_stops_moves_into_the_host(void **state)
+{
+    struct world w;
+    uint64_t id = 0;
+    struct err err;
+
+    (void)state;
+    begin_one_move(&w, AUTOMATION_MANUAL);
+    world_run(5);
+    assert_int_equal(world_apply(1), 0); /* check is on its way */
+    assert_int_equal(engine_maintenance(w.engine, "h1", true, "tester", w.now, &id, &err), 0);
+    world_run(20);
+    assert_int_equal(w.starts[0], 0);
+    assert_int_equal(world_state(1), ACTION_CANCELLED);
+    assert_int_equal(world_state(id), ACTION_DONE);
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_changes_while_it_waits),
         cmocka_unit_test(test_vm_vanishes_between_collecting_and_moving),
         cmocka_unit_test(test_maintenance),
+        cmocka_unit_test(test_maintenance_stops_moves_into_the_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
