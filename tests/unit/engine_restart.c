@@ -87,6 +87,25 @@ static void test_manual_restart(void **state)
     world_release();
 }
 
+/* By how much the clock was set back between two processes, nobody knows: the plan may be of any age. */
+static void test_approved_in_the_future(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, AUTOMATION_MANUAL);
+    world_run(5);
+    w.check_code = -EBUSY;
+    assert_int_equal(world_apply(1), 0);
+    world_run(2);
+    w.now -= 7200;
+    world_restart();
+    world_run(100);
+    assert_int_equal(world_state(1), ACTION_CANCELLED);
+    assert_int_equal(w.n_tasks, 0);
+    world_release();
+}
+
 /* A task that runs while nobody watches is followed to its end, good or bad. */
 static const struct {
     const char *name;
@@ -218,11 +237,9 @@ static void test_back_off_survives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_at_every_call),
-        cmocka_unit_test(test_manual_restart),
-        cmocka_unit_test(test_task_is_adopted),
-        cmocka_unit_test(test_starting_without_a_task),
-        cmocka_unit_test(test_cool_down_and_freeze_survive),
+        cmocka_unit_test(test_killed_at_every_call),    cmocka_unit_test(test_manual_restart),
+        cmocka_unit_test(test_approved_in_the_future),  cmocka_unit_test(test_task_is_adopted),
+        cmocka_unit_test(test_starting_without_a_task), cmocka_unit_test(test_cool_down_and_freeze_survive),
         cmocka_unit_test(test_back_off_survives),
     };
 
