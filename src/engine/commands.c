@@ -277,15 +277,28 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, const
     return 0;
 }
 
+/* The host is wanted again, so what was to empty it and has not begun is not begun any more. */
+static void end_evacuation(struct engine *e, struct action *wish, instant_s now)
+{
+    action_enter(e, wish, ACTION_CANCELLED, "an admin put the host back into service", now);
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+
+        if (x->r.state == ACTION_APPROVED && x->r.reason == REASON_MAINTENANCE && x->r.from &&
+            strcmp(x->r.from, wish->r.host) == 0)
+            action_enter(e, x, ACTION_CANCELLED, "an admin put the host back into service", now);
+    }
+    e->next_pass = now;
+}
+
 static int exit_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
                             uint64_t *ret_id, struct err *err)
 {
     struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
 
     if (x && x->r.state == ACTION_APPROVED) { /* still being evacuated: nothing to undo */
-        *ret_id = 0;
-        action_enter(e, x, ACTION_CANCELLED, "an admin put the host back into service", now);
-        e->next_pass = now;
+        *ret_id = x->r.id;
+        end_evacuation(e, x, now);
         return 0;
     }
     if (x && x->r.state == ACTION_RUNNING) {

@@ -85,7 +85,8 @@ int engine_thaw(struct engine *e, instant_s now, struct err *err);
 
 /* Takes a host out of service: passes see it as entering maintenance and evacuate it (as far as the
  * automation level lets moves be carried out without approval), and when nothing runs on it any more the
- * hypervisor is asked. Or puts it back. *ret_id is the action's number, 0 where nothing had to be begun. */
+ * hypervisor is asked. Or puts it back; an evacuation that is under way ends, its moves that run apart.
+ * *ret_id is the number of the action that was begun or ended, 0 where nothing had to be. */
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
                        uint64_t *ret_id, struct err *err);
 

@@ -137,6 +137,15 @@ static bool host_is_to_leave(const struct engine *e, const char *host)
     return false;
 }
 
+/* The host that it empties has been put back into service. */
+static bool evacuation_is_over(const struct snapshot *s, const struct action *x)
+{
+    uint32_t from = snapshot_find_host(s, x->r.from);
+
+    return (x->r.reason == REASON_MAINTENANCE || x->r.reason == REASON_STANDBY) &&
+           s->hosts[from].is.state == HOST_ON;
+}
+
 /* Whether the world is still what the move was planned for. False with the reason why not. */
 static bool move_makes_sense(const struct engine *e, const struct action *x, char *why)
 {
@@ -166,6 +175,8 @@ static bool move_makes_sense(const struct engine *e, const struct action *x, cha
         (void)snprintf(why, WHY_MAX, "host %s is no longer there", x->r.to);
     else if (s->hosts[to].is.state != HOST_ON)
         (void)snprintf(why, WHY_MAX, "host %s is %s", x->r.to, host_state_name(s->hosts[to].is.state));
+    else if (evacuation_is_over(s, x))
+        (void)snprintf(why, WHY_MAX, "host %s is back in service, and need not be empty", x->r.from);
     else if (host_is_to_leave(e, x->r.to))
         (void)snprintf(why, WHY_MAX, "host %s is to enter maintenance", x->r.to);
     else

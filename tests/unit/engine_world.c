@@ -329,7 +329,7 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
                                  .to = dest,
                                  .host = IX_NONE,
                                  .rule = IX_NONE,
-                                 .reason = REASON_BALANCE_CPU,
+                                 .reason = m->evacuates ? REASON_MAINTENANCE : REASON_BALANCE_CPU,
                                  .group = m->group,
                                  .duration_s = 10,
                                  .text = "because the test says so"};

@@ -44,6 +44,7 @@ struct world_move {
     unsigned priority;
     unsigned depends_on; /* place in the script, from 1; 0: none */
     unsigned group;
+    bool evacuates; /* because of maintenance, and not for the balance */
 };
 
 struct world {
