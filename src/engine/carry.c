@@ -114,9 +114,10 @@ static void submit(struct engine *e, struct action *x, enum order_verb verb, ins
 }
 
 /* The peer could not be asked: later again, at growing distances. */
-static void ask_later(struct action *x, instant_s now)
+static void ask_later(struct action *x, int code, instant_s now)
 {
-    x->retry_at = now + back_off_s(++x->retries);
+    x->retries++;
+    x->retry_at = now + pause_s(code, x->retries);
 }
 
 static void remember_why(struct action *x, const char *why)
@@ -418,7 +419,7 @@ static void on_checked(struct engine *e, struct action *x, const struct order_re
         want_look(e, now);
     } else if (may_pass(result->code)) {
         remember_why(x, result->err.text);
-        ask_later(x, now);
+        ask_later(x, result->code, now);
     } else {
         fail(e, x, result->err.text, now);
     }
@@ -438,7 +439,7 @@ static void on_started(struct engine *e, struct action *x, const struct order_re
     } else if (may_pass(result->code)) { /* the peer may have begun: an inventory first, then once more */
         remember_why(x, result->err.text);
         x->look_after = e->serial;
-        ask_later(x, now);
+        ask_later(x, result->code, now);
     } else {
         fail(e, x, result->err.text, now);
     }
@@ -452,7 +453,7 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
     if (x->r.state != ACTION_RUNNING)
         return;
     if (result->code < 0) {
-        ask_later(x, now);
+        ask_later(x, result->code, now);
         return;
     }
     x->retries = 0;

@@ -57,6 +57,11 @@ instant_s back_off_s(unsigned failures)
     return wait < RETRY_MAX_S ? wait : RETRY_MAX_S;
 }
 
+instant_s pause_s(int code, unsigned failures)
+{
+    return code == -EACCES ? RETRY_MAX_S : back_off_s(failures);
+}
+
 void want_look(struct engine *e, instant_s at)
 {
     if (at < e->next_look)
@@ -86,7 +91,8 @@ static void source_failed(struct engine *e, const struct err *why, instant_s now
 {
     e->asking = false;
     e->source_error = *why;
-    e->next_ask = now + back_off_s(++e->source_failures);
+    e->source_failures++;
+    e->next_ask = now + pause_s(why->code, e->source_failures);
     if (e->source != SOURCE_LOST) {
         e->source = SOURCE_LOST;
         e->source_since = now;

@@ -128,6 +128,9 @@ void publish(struct engine *e, const struct event *event);
 instant_s stale_after_s(const struct engine *e);
 /* Seconds to wait before trying again after so many failures in a row. */
 instant_s back_off_s(unsigned failures);
+/* The same where a login may have been refused: that is not tried quickly again, because directories lock an
+ * account after a few wrong passwords in a row. */
+instant_s pause_s(int code, unsigned failures);
 
 /* ---- actions.c ------------------------------------------------------------------------------- */
 

@@ -115,6 +115,23 @@ static void test_source_lost_and_back(void **state)
     world_release();
 }
 
+/* Directories lock an account after a few wrong passwords in a row: vCenter's after five in three minutes. */
+static void test_refused_login_is_not_hammered(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_many(&w, 2, 0);
+    w.source_down = true;
+    w.source_code = -EACCES;
+    world_run(175);
+    assert_in_range(w.n_asks, 2, 4);
+    w.source_down = false;
+    world_run(70); /* and it comes back by itself */
+    assert_true(w.passes > 0);
+    world_release();
+}
+
 /* Nothing begins when its beginning cannot be stored; what runs is followed all the same. */
 static void test_store_breaks(void **state)
 {
@@ -364,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_urgent_ones_first),
         cmocka_unit_test(test_later_plans_wait_for_room),
         cmocka_unit_test(test_source_lost_and_back),
+        cmocka_unit_test(test_refused_login_is_not_hammered),
         cmocka_unit_test(test_store_breaks),
         cmocka_unit_test(test_a_failed_store_approves_nothing_anew),
         cmocka_unit_test(test_what_is_not_stored_is_said),

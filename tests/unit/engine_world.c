@@ -88,7 +88,7 @@ void world_answer(void)
     if (W->source_down) {
         struct err err;
 
-        (void)err_set(&err, -ECONNREFUSED, "source: connection refused");
+        (void)err_set(&err, W->source_code ? W->source_code : -ECONNREFUSED, "source: no answer");
         engine_on_source_error(W->engine, serial, &err, W->now);
         return;
     }

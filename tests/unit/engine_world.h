@@ -74,6 +74,7 @@ struct world {
 
     uint64_t asked; /* 0: nothing is asked */
     bool source_down, source_silent;
+    int source_code; /* why it is down; 0: the connection was refused */
     int n_asks;
 
     struct order orders[WORLD_ORDERS];
