@@ -245,8 +245,10 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
 static void take_settings(struct engine *e, const struct engine_settings *settings)
 {
     xstrset(&e->cluster, settings->cluster);
+    xstrset(&e->source_name, settings->source);
     e->settings = *settings;
     e->settings.cluster = e->cluster;
+    e->settings.source = e->source_name;
 }
 
 int engine_create(const struct engine_settings *settings, const struct engine_ports *ports, instant_s now,
@@ -292,6 +294,7 @@ void engine_free(struct engine *e)
     view_unref(e->decided);
     free(e->instance);
     free(e->cluster);
+    free(e->source_name);
     free(e);
 }
 

@@ -28,6 +28,7 @@ struct engine;
 /* What the configuration says. */
 struct engine_settings {
     const char *cluster;       /* the service's name for it; copied */
+    const char *source;        /* what is looked at and acted on; copied. NULL: always the same */
     struct policy policy;      /* of every pass */
     unsigned deeds;            /* what the hands can do: 1u << DEED_*; of actuator_ops */
     int64_t history_days;      /* actions and migrations kept in the store */

@@ -74,6 +74,7 @@ struct engine {
     struct engine_ports port;
     struct engine_settings settings;
     char *cluster;
+    char *source_name;
     char *instance;
 
     struct action **actions; /* by id */

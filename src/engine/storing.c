@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NOTE_FROZEN "frozen" /* since when */
+#define NOTE_SOURCE "source" /* what all the ids and the names of tasks belong to */
 
 void storing_failed(struct engine *e, const struct err *why, instant_s now)
 {
@@ -63,7 +64,8 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
         char since[RFC3339_MAX];
         const char *value = e->frozen ? rfc3339_format(e->frozen_since, since) : NULL;
 
-        if ((r = ops->put_note(s, NOTE_FROZEN, value, err)) < 0)
+        if ((r = ops->put_note(s, NOTE_FROZEN, value, err)) < 0 ||
+            (r = ops->put_note(s, NOTE_SOURCE, e->source_name, err)) < 0)
             return r;
     }
     return pass ? ops->put_pass(s, pass, err) : 0;
@@ -193,6 +195,14 @@ static void recall_holds(struct engine *e, const struct stored *s, struct arena 
     }
 }
 
+static void recall_demand(struct engine *e, const struct stored *s, instant_s now)
+{
+    for (size_t i = 0; i < s->n_samples; i++) {
+        if (s->samples[i].time <= now)
+            (void)history_add(e->history, s->samples[i].vm, s->samples[i].time, s->samples[i].demand);
+    }
+}
+
 /* An action of an earlier process. Where it was being started, or was to be verified, only an inventory that
  * is asked for from now on can tell where it stands; one that runs is polled by its task's name. */
 static void recall_action(struct engine *e, const struct action_record *r, instant_s now)
@@ -210,6 +220,40 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
     }
 }
 
+static const char *find_note(const struct stored *s, const char *key)
+{
+    for (size_t i = 0; i < s->n_notes; i++) {
+        if (strcmp(s->notes[i].key, key) == 0)
+            return s->notes[i].value;
+    }
+    return NULL;
+}
+
+static void recall_frozen(struct engine *e, const struct stored *s, instant_s now)
+{
+    const char *since = find_note(s, NOTE_FROZEN);
+
+    e->frozen = since != NULL;
+    if (since && rfc3339_parse(since, &e->frozen_since) < 0)
+        e->frozen_since = now;
+}
+
+/* What stands in the store is of another source, where the same ids and names of tasks mean other things:
+ * nothing of it is carried on here, nor does it say anything about these VMs. */
+static void disown(struct engine *e, instant_s now)
+{
+    const struct retention keep = {.samples_before = now + 1, .passes_kept = UINT32_MAX};
+    struct err err = {0};
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        if (!action_ended(e->actions[i]))
+            action_enter(e, e->actions[i], ACTION_CANCELLED,
+                         "it was for another source than the configuration names now", now);
+    }
+    if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
+        storing_failed(e, &err, now);
+}
+
 int storing_load(struct engine *e, instant_s now, struct err *err)
 {
     struct arena a = {0};
@@ -223,19 +267,19 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
     e->instance = xstrdup(s.instance);
     e->last_action = s.last_action;
     e->last_pass = s.last_pass;
-    for (size_t i = 0; i < s.n_samples; i++) {
-        if (s.samples[i].time <= now)
-            (void)history_add(e->history, s.samples[i].vm, s.samples[i].time, s.samples[i].demand);
-    }
-    recall_holds(e, &s, &a, now);
     for (size_t i = 0; i < s.n_actions; i++)
         recall_action(e, &s.actions[i], now);
-    for (size_t i = 0; i < s.n_notes; i++) {
-        if (strcmp(s.notes[i].key, NOTE_FROZEN) == 0 && s.notes[i].value) {
-            e->frozen = true;
-            if (rfc3339_parse(s.notes[i].value, &e->frozen_since) < 0)
-                e->frozen_since = now;
-        }
+    recall_frozen(e, &s, now);
+
+    const char *source = find_note(&s, NOTE_SOURCE);
+    bool same = !source || !e->source_name || strcmp(source, e->source_name) == 0;
+
+    e->note_dirty = e->source_name && (!source || !same);
+    if (same) {
+        recall_demand(e, &s, now);
+        recall_holds(e, &s, &a, now);
+    } else {
+        disown(e, now);
     }
     arena_release(&a);
     return 0;

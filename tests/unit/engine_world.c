@@ -460,6 +460,7 @@ void world_init(struct world *w, int n_hosts, int n_vms)
     }
     w->settings = (struct engine_settings){
         .cluster = "c",
+        .source = "world",
         .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE,
         .history_days = 7,
         .passes_kept = 10,

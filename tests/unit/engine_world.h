@@ -68,7 +68,7 @@ struct world {
     uint64_t n_actions, n_shadow;
     int n_migrations, n_samples, n_passes;
     struct migration_record migrations[WORLD_TASKS];
-    char frozen_note[40];
+    char frozen_note[40], source_note[80];
     bool in_transaction, store_broken;
     uint64_t last_pass;
 
