@@ -144,8 +144,7 @@ static void proceed(struct engine *e, instant_s now)
 {
     carry_on(e, now);
     ask_if_due(e, now);
-    if (e->store_error.code == 0 || now >= e->store_retry_at)
-        (void)storing_flush(e, NULL, now);
+    (void)storing_flush(e, NULL, now);
 }
 
 /* ---- what happens ---------------------------------------------------------------------------- */

@@ -18,7 +18,10 @@ void storing_failed(struct engine *e, const struct err *why, instant_s now)
     e->store_error = *why;
     if (e->store_error.code == 0)
         e->store_error.code = -EIO;
-    e->store_retry_at = now + RETRY_FIRST_S;
+    e->store_failures++;
+    instant_s pause = back_off_s(e->store_failures);
+
+    e->store_retry_at = now + (pause < STORE_RETRY_MAX_S ? pause : STORE_RETRY_MAX_S);
     if (news)
         publish(e, &(struct event){.kind = EVENT_STORE_FAILED, .time = now, .text = e->store_error.text});
 }
@@ -28,6 +31,13 @@ void unstored_release(struct unstored_migration *m)
     free((void *)(uintptr_t)m->r.vm);
     free((void *)(uintptr_t)m->r.from);
     free((void *)(uintptr_t)m->r.to);
+}
+
+/* Each try may take the store's whole patience, in which the loop serves nobody: a lock of another program
+ * must not make an admin's freeze wait. */
+static bool left_alone(const struct engine *e, instant_s now)
+{
+    return e->store_error.code != 0 && now < e->store_retry_at;
 }
 
 static void unstored_clear(struct engine *e)
@@ -78,6 +88,8 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
 
     if (!pass && !anything_dirty(e) && e->store_error.code == 0)
         return 0;
+    if (left_alone(e, now))
+        return e->store_error.code;
     int r = ops->begin(e->port.store, &err);
 
     if (r == 0) {
@@ -96,6 +108,7 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
     unstored_clear(e);
     e->note_dirty = false;
     e->store_error = (struct err){0};
+    e->store_failures = 0;
     return 0;
 }
 
@@ -105,7 +118,7 @@ void storing_samples(struct engine *e, const struct sample_record *samples, size
     const struct store_ops *ops = e->port.store_ops;
     struct err err = {0};
 
-    if (n == 0)
+    if (n == 0 || left_alone(e, now))
         return;
     int r = ops->begin(e->port.store, &err);
 
@@ -133,6 +146,8 @@ void storing_prune(struct engine *e, instant_s now)
         return;
     e->next_prune = now + PRUNE_S;
     history_forget(e->history, now);
+    if (left_alone(e, now))
+        return;
     if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
         storing_failed(e, &err, now);
 }

@@ -162,6 +162,33 @@ static void test_store_breaks(void **state)
     world_release();
 }
 
+/* A store that does not answer costs a wait each time, in which nobody else is served. */
+static void test_a_broken_store_is_left_alone(void **state)
+{
+    struct world w;
+    uint64_t ticket;
+
+    (void)state;
+    begin_many(&w, 8, 0);
+    w.settings.policy.interval_s = 5;
+    engine_configure(w.engine, &w.settings, w.now);
+    world_run(30);
+    w.store_broken = true;
+    for (int s = 0; s < 120; s++) {
+        (void)engine_run(w.engine, w.now, &ticket, NULL);
+        world_second();
+    }
+    assert_in_range(w.n_refused, 5, 20);
+    w.store_broken = false;
+    world_run(10);
+    assert_int_equal(w.actions[w.n_actions - 1].state, world_state(w.n_actions));
+    struct engine_status st;
+
+    engine_status(w.engine, &st);
+    assert_null(st.store_error);
+    world_release();
+}
+
 /* As the engine has it, stored or not. */
 static const struct action_record *held(struct world *w, struct arena *a, uint64_t id)
 {
@@ -385,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_store_breaks),
         cmocka_unit_test(test_a_failed_store_approves_nothing_anew),
         cmocka_unit_test(test_what_is_not_stored_is_said),
+        cmocka_unit_test(test_a_broken_store_is_left_alone),
         cmocka_unit_test(test_run_waits_for_its_pass),
         cmocka_unit_test(test_settings_change_while_it_runs),
         cmocka_unit_test(test_wakeup_is_not_put_off),

@@ -70,6 +70,7 @@ struct world {
     struct migration_record migrations[WORLD_TASKS];
     char frozen_note[40], source_note[80];
     bool in_transaction, store_broken;
+    int n_refused; /* calls that a broken store has refused */
     uint64_t last_pass;
 
     uint64_t asked; /* 0: nothing is asked */

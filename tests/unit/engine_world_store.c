@@ -48,8 +48,10 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
 static int w_begin(struct store *s, struct err *err)
 {
     (void)s;
-    if (W->store_broken)
+    if (W->store_broken) {
+        W->n_refused++;
         return err_set(err, -EIO, "the disk is full");
+    }
     assert_false(W->in_transaction);
     W->in_transaction = true;
     memcpy(W->shadow, W->actions, sizeof W->actions);
@@ -138,8 +140,11 @@ static int w_put_note(struct store *s, const char *key, const char *value, struc
 
 static int w_prune(struct store *s, const struct retention *keep, struct err *err)
 {
-    (void)s, (void)keep, (void)err;
-    return 0;
+    (void)s, (void)keep;
+    if (!W->store_broken)
+        return 0;
+    W->n_refused++;
+    return err_set(err, -EIO, "the disk is full");
 }
 
 const struct store_ops w_store_ops = {
