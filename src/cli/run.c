@@ -14,10 +14,13 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     const json_t *pass = json_object_get(reply, "pass");
     const json_t *list = json_object_get(reply, "recommendations");
 
-    strbuf_printf(out, "pass %lld: imbalance %.3f, target %.3f; %lld recommended, %.3f after them\n",
-                  (long long)reply_int(pass, "id"), reply_number(pass, "imbalance"),
-                  reply_number(pass, "target"), (long long)reply_int(pass, "recommendations"),
-                  reply_number(pass, "imbalance_after"));
+    strbuf_printf(out, "pass %lld: imbalance %.3f, target %.3f; ", (long long)reply_int(pass, "id"),
+                  reply_number(pass, "imbalance"), reply_number(pass, "target"));
+    if (reply_int(pass, "recommendations") > 0)
+        strbuf_printf(out, "%lld recommended, %.3f after them\n",
+                      (long long)reply_int(pass, "recommendations"), reply_number(pass, "imbalance_after"));
+    else
+        strbuf_puts(out, "nothing recommended\n");
     if (json_array_size(list) > 0) {
         strbuf_puts(out, "\n");
         show_actions(list, a, out);

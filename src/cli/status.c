@@ -51,10 +51,14 @@ static void show_pass(const json_t *st, struct strbuf *out)
                       reply_number(pass, "imbalance_cpu"), reply_number(pass, "imbalance_mem"),
                       reply_number(pass, "target"));
         put_label(out, "last pass");
-        strbuf_printf(out, "%lld at %s: %lld recommended, %.3f after them\n",
-                      (long long)reply_int(pass, "id"),
-                      reply_text(pass, "time") ? reply_text(pass, "time") : "-",
-                      (long long)reply_int(pass, "recommendations"), reply_number(pass, "imbalance_after"));
+        strbuf_printf(out, "number %lld at %s: ", (long long)reply_int(pass, "id"),
+                      reply_text(pass, "time") ? reply_text(pass, "time") : "-");
+        if (reply_int(pass, "recommendations") > 0)
+            strbuf_printf(out, "%lld recommended, %.3f after them\n",
+                          (long long)reply_int(pass, "recommendations"),
+                          reply_number(pass, "imbalance_after"));
+        else
+            strbuf_puts(out, "nothing recommended\n");
     } else {
         strbuf_puts(out, "not known: there was no pass yet\n");
     }
