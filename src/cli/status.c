@@ -47,7 +47,7 @@ static void show_pass(const json_t *st, struct strbuf *out)
 
     put_label(out, "imbalance");
     if (json_is_object(pass)) {
-        strbuf_printf(out, "%.3f (cpu %.3f, memory %.3f), target %.3f\n", reply_number(pass, "imbalance"),
+        strbuf_printf(out, "%.3f (CPU %.3f, memory %.3f), target %.3f\n", reply_number(pass, "imbalance"),
                       reply_number(pass, "imbalance_cpu"), reply_number(pass, "imbalance_mem"),
                       reply_number(pass, "target"));
         put_label(out, "last pass");
