@@ -157,7 +157,8 @@ static uint32_t way_out(const struct world *w, uint32_t vm)
     const struct oracle *o = &w->o;
     const struct vm_facts *v = &w->snap.vms[vm].is;
 
-    if (o->in_flight[vm] || v->kind != VM_NORMAL || v->automation == AUTOMATION_DISABLED || is_affine(w, vm))
+    if (w->moved[vm] || o->in_flight[vm] || v->kind != VM_NORMAL || v->automation == AUTOMATION_DISABLED ||
+        is_affine(w, vm))
         return IX_NONE;
     for (uint32_t h = 0; h < w->snap.n_hosts; h++) {
         bool fits = host_can_run_vms(&w->snap.hosts[h]) && h != o->at[vm] && oracle_may_run(o, vm, h, true);
@@ -185,7 +186,7 @@ static bool would_help(const struct world *w, const struct fault *f, uint32_t vm
     return vm == f->vm;
 }
 
-/* Only where the plan moves nothing: then the faults were found in the state that is known here. */
+/* In the state that the plan leaves behind. */
 static void check_faults(const struct world *w)
 {
     for (uint32_t i = 0; i < w->plan.n_faults; i++) {
@@ -240,7 +241,7 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
         check_mended(&w);
         tally->mended++;
     }
-    if (w.plan.n_recommendations == 0 && !has_conflict(&w)) {
+    if (!has_conflict(&w)) {
         check_faults(&w);
         tally->named += w.plan.n_faults > 0;
     }
@@ -253,8 +254,7 @@ static void run(const struct cluster_options *o, unsigned clusters)
 
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check(test_seed() + i, o, &tally);
-    (void)printf("%u moves, %u clusters mended, %u with faults only\n", tally.moves, tally.mended,
-                 tally.named);
+    (void)printf("%u moves, %u clusters mended, %u with faults\n", tally.moves, tally.mended, tally.named);
     if (!getenv("BALLAST_TEST_SEED"))
         assert_true(tally.moves > clusters / 4 && tally.mended > 0 && tally.named > 0);
 }

@@ -3,7 +3,7 @@
 #define BALLAST_CORE_SHORTFALL_H
 
 /* E[(D - C)+] for D normal with this mean and standard deviation. Computed with + - × / and sqrt only, so
- * that it is the same on every machine; good to 1e-7 standard deviations. */
+ * that it is the same on every machine; good to 1e-6 standard deviations. */
 double expected_shortfall(double mean, double stddev, double capacity);
 
 #endif

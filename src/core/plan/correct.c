@@ -336,8 +336,13 @@ static bool set_fits(struct layout *l, uint32_t component, uint32_t slot)
     double reserved[RES_COUNT] = {0};
 
     for (uint32_t u = 0; u < l->n_units; u++) {
-        if (l->rules->component[l->unit_first[u]] != component || l->unit_slot[u] == slot)
+        if (l->rules->component[l->unit_first[u]] != component)
             continue;
+        if (l->unit_slot[u] == slot) {
+            if (l->unit_allowed[u] && !bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
+                return false; /* it must not be there itself, let alone bring others */
+            continue;
+        }
         if (!can_be_moved(l, u) || layout_check(l, u, slot) != CHECK_NONE)
             return false;
         mem += l->unit_mem[u];
@@ -533,7 +538,7 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
     }
 }
 
-void plan_correct(struct pass *p)
+static void correct_once(struct pass *p)
 {
     if (!evacuate_hosts(p) || !mend_hosts(p))
         return;
@@ -546,4 +551,17 @@ void plan_correct(struct pass *p)
         for (int r = 0; r < RES_COUNT; r++)
             if (!relieve(p, i, r))
                 return;
+}
+
+/* What could not be mended is tried again as long as something else was moved: that may have made room. */
+void plan_correct(struct pass *p)
+{
+    size_t faults = p->n_faults;
+    size_t decisions;
+
+    do {
+        decisions = p->n_decisions;
+        p->n_faults = faults; /* said anew, if it is still so */
+        correct_once(p);
+    } while (!p->stopped && p->n_faults > faults && p->n_decisions > decisions);
 }

@@ -1,0 +1,95 @@
+/* Whether a migration is worth it, case by case: v1 moves from h1 to h2. */
+#include "unit.h"
+
+#include "core/pass_state.h"
+#include "small_cluster.h"
+
+enum answer { PAYS, COSTS_MORE, WORST_CASE };
+
+static const struct {
+    const char *what;
+    double mine, beside, there;     /* MHz of v1, of its neighbour, of who is on h2; hosts have 10 GHz */
+    double mem_mb, dirty, stable_s; /* of v1 */
+    double beside_min, there_max;   /* of the last hour */
+    enum answer expected;
+} cases[] = {
+    {"an overloaded host and an empty one", 4000, 9000, 0, 2048, 10, 3600, 9000, 0, PAYS},
+    {"nobody is short of anything", 1000, 2000, 0, 2048, 10, 3600, 2000, 0, COSTS_MORE},
+    {"a full host for another", 4000, 9000, 9000, 2048, 10, 3600, 9000, 9000, COSTS_MORE},
+    {"too much memory to copy for a little", 500, 9600, 0, 262144, 200, 600, 4000, 0, COSTS_MORE},
+    {"the destination may be full within the hour", 4000, 9000, 0, 2048, 10, 600, 2000, 30000, WORST_CASE},
+    {"the destination may be full, but it is far worse here", 4000, 20000, 0, 2048, 10, 3600, 20000, 7000,
+     PAYS},
+};
+
+static void prepare(struct small *s, struct pass *p, size_t i)
+{
+    static const char *const ids[] = {"v1", "v2", "v3"};
+    const double demand[] = {cases[i].mine, cases[i].beside, cases[i].there};
+    const double mem[] = {cases[i].mem_mb, 1024, 1024};
+
+    small_init(s);
+    s->own_windows = true;
+    small_host(s, "h1", 10000, 1048576);
+    small_host(s, "h2", 10000, 1048576);
+    for (int k = 0; k < 3; k++) {
+        struct seen_vm *v = small_vm(s, ids[k], k < 2 ? "h1" : "h2", demand[k], mem[k]);
+        vm_facts_windows(&v->is);
+        v->is.stable_s = cases[i].stable_s;
+        v->is.dirty_mb_s = cases[i].dirty;
+    }
+    s->inv.vms[1].is.window[WINDOW_60M][RES_CPU].min = cases[i].beside_min;
+    s->inv.vms[2].is.window[WINDOW_60M][RES_CPU].max = fmax(cases[i].there_max, cases[i].there);
+    small_freeze(s);
+    pass_prepare(p, &s->snap, &s->policy, false, IX_NONE, &s->a);
+}
+
+static void test_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct small s;
+        struct pass p;
+        struct worth w;
+        prepare(&s, &p, i);
+        uint32_t unit = p.layout.vm_unit[0];
+        forecast_judge(&p.forecast, unit, 1, &w);
+        enum answer got = w.net <= 0 ? COSTS_MORE : w.worse > 0 ? WORST_CASE : PAYS;
+        /* a move that makes the worst case worse has lost that much of its benefit already */
+        if (got != cases[i].expected && !(cases[i].expected == WORST_CASE && w.worse > 0))
+            fail_msg("%s: net %g, worse %g", cases[i].what, w.net, w.worse);
+        if (w.net > 0)
+            assert_true(forecast_may_pay(&p.forecast, unit));
+        small_release(&s);
+    }
+}
+
+/* A move and the move back leave the forecast as it was. */
+static void test_there_and_back(void **state)
+{
+    struct small s;
+    struct pass p;
+    struct worth before;
+    struct worth after;
+
+    (void)state;
+    prepare(&s, &p, 0);
+    uint32_t unit = p.layout.vm_unit[0];
+    forecast_judge(&p.forecast, unit, 1, &before);
+    layout_move(&p.layout, unit, 1);
+    forecast_move(&p.forecast, unit, 0, 1);
+    assert_true(fabs(p.forecast.slot[RES_CPU][1].demand - 4000) < 1e-9);
+    layout_move(&p.layout, unit, 0);
+    forecast_move(&p.forecast, unit, 1, 0);
+    forecast_judge(&p.forecast, unit, 1, &after);
+    assert_true(fabs(before.net - after.net) < 1e-6 * fabs(before.net));
+    assert_true(before.duration_s == after.duration_s);
+    small_release(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers), cmocka_unit_test(test_there_and_back)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
