@@ -241,7 +241,8 @@ static void test_evacuation(void **state)
     small_vm(&s, "v1", "h1", 100, 512)->is.last_migrated = s.inv.time - 60;
     small_vm(&s, "v2", "h1", 100, 512)->is.automation = AUTOMATION_DISABLED;
     small_rule(&s, RULE_VM_AFFINE, true, "v1 v2", "");
-    expect(&s, "a set with one that is never touched is not touched", "", "cannot_evacuate:v1");
+    expect(&s, "a set with one that is never touched is not touched", "",
+           "cannot_evacuate:v1 cannot_evacuate:v2");
 
     small_init(&s);
     small_host(&s, "h1", 10000, 16384)->is.state = HOST_ENTERING_MAINTENANCE;

@@ -132,16 +132,20 @@ static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, ui
     return units;
 }
 
-/* held: what keeps the VM itself; otherwise what keeps it off the other hosts. */
+/* Said of every VM of the unit. held: what keeps it, or another of them, where it is; otherwise what keeps
+ * them off the other hosts. */
 static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, bool held, enum check why)
 {
     const struct layout *l = &p->layout;
-    uint32_t vm = l->unit_first[unit];
 
-    pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
-               arena_printf(p->a, "%s cannot leave %s: %s%s.", p->snap->vms[vm].is.name,
-                            p->snap->hosts[host].is.name, held ? "" : "for most of the other hosts, ",
-                            check_meaning(why)));
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+        enum check mine = held && layout_vm_check(l, vm) != why ? CHECK_UNIT_HELD : why;
+        pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
+                   arena_printf(p->a, "%s cannot leave %s: %s%s.", p->snap->vms[vm].is.name,
+                                p->snap->hosts[host].is.name, held ? "" : "for most of the other hosts, ",
+                                check_meaning(mine)));
+    }
 }
 
 static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
