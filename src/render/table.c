@@ -107,13 +107,24 @@ static void put_row(const struct table *t, const size_t *widths, const char *con
     strbuf_puts(out, "\n");
 }
 
+/* How much of the text stays on one line: a word, or a number with its unit. */
+static size_t unbroken(const char *text)
+{
+    size_t n = strcspn(text, " ");
+    char first = *text == '(' ? text[1] : *text;
+
+    if (first >= '0' && first <= '9' && text[n] == ' ')
+        n += 1 + strcspn(text + n + 1, " ");
+    return n;
+}
+
 /* Words on lines that end before TABLE_WIDTH, each beginning at `start`. */
 static void put_wrapped(struct arena *a, const char *text, size_t start, struct strbuf *out)
 {
     size_t at = 0; /* where the line ends by now; 0: it has not begun */
 
     while (*text) {
-        size_t n = strcspn(text, " ");
+        size_t n = unbroken(text);
         const char *word = arena_strndup(a, text, n);
         size_t w = width(word);
 

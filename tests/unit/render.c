@@ -432,19 +432,17 @@ static void test_table_below(void **state)
     table_cell(&t, "");
     table_cell(&t, "12");
     table_cell(&t, "db");
-    table_cell(
-        &t, "This sentence, which is longer than a line may be, goes on until the line is full, and there it "
-            "turns: \x1b[31m.");
+    table_cell(&t, "This sentence, which is longer than a line may be, goes on until the line is as full as "
+                   "can be (some 12 "
+                   "MiB): \x1b[31m.");
     strbuf_init(&out, STRBUF_NO_LIMIT);
     table_render(&t, " ", &out);
-    assert_string_equal(
-        out.text,
-        " ID  VM\n"
-        "  1  web\n"
-        " 12  db\n"
-        "     This sentence, which is longer than a line may be, goes on until the line is full, and "
-        "there it turns:\n"
-        "     ?[31m.\n");
+    assert_string_equal(out.text, " ID  VM\n"
+                                  "  1  web\n"
+                                  " 12  db\n"
+                                  "     This sentence, which is longer than a line may be, goes on until the "
+                                  "line is as full as can be (some\n"
+                                  "     12 MiB): ?[31m.\n");
     strbuf_release(&out);
     arena_release(&a);
 }
