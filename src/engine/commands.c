@@ -245,6 +245,7 @@ static uint64_t add_host_action(struct engine *e, enum action_kind kind, const c
         .host = host,
         .reason = REASON_MAINTENANCE,
         .text = text,
+        .imbalance_after = UNKNOWN,
         .created = now,
         .seen = now,
     };
