@@ -230,6 +230,8 @@ class Replay:
             return
         if host.state != 'on':
             self.wrong(f'host {to} is {host.state}', where)
+        if any(p.get('host') == to and p['action'] in ('power_off', 'enter_maintenance') for p in cluster.pending):
+            self.wrong(f'host {to} is about to go', where)
         if vm.compatible is not None and to not in vm.compatible:
             self.wrong(f'VM {vm.id} cannot run on host {to}', where)
         if cluster.ha.get('policy') == 'dedicated' and to in (cluster.ha.get('failover_hosts') or []):

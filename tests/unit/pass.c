@@ -289,6 +289,25 @@ static void test_violator(void **state)
     expect(&s, "nowhere at all", "", "rule_violated:v2");
 }
 
+/* An idle host that is about to go by an approved recommendation is no target, for whatever reason. */
+static void test_closing_host(void **state)
+{
+    static const enum action_kind closes[] = {ACTION_POWER_OFF, ACTION_ENTER_MAINTENANCE};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(closes); i++) {
+        struct small s;
+        three_hosts(&s);
+        s.policy.optional_moves = true;
+        s.policy.migration_threshold = 5;
+        s.inv.hosts[0].is.state = HOST_ENTERING_MAINTENANCE;
+        small_vm(&s, "v1", "h1", 1000, 512);
+        small_vm(&s, "v2", "h3", 4000, 512);
+        *inventory_add_pending(&s.inv, &s.a) = (struct seen_pending){.action = closes[i], .host = "h2"};
+        expect(&s, action_kind_name(closes[i]), "v1>h3", "");
+    }
+}
+
 /* ---- reservations ---- */
 
 static void test_overcommitted_host(void **state)
@@ -400,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_moves_max_after_corrections),
         cmocka_unit_test(test_scattered_evacuation),
         cmocka_unit_test(test_violator),
+        cmocka_unit_test(test_closing_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

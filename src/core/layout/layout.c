@@ -36,6 +36,13 @@ static void make_slots(struct layout *l)
     l->mem_limit = arena_array(l->a, double, l->n_slots);
     l->mem_free = arena_array(l->a, double, l->n_slots);
     l->agents_ready = arena_array(l->a, bool, l->n_slots);
+    l->closing = arena_array(l->a, bool, l->n_slots);
+    for (uint32_t i = 0; i < s->n_pending; i++) {
+        const struct pending *p = &s->pending[i];
+        bool closes = p->action == ACTION_POWER_OFF || p->action == ACTION_ENTER_MAINTENANCE;
+        if (closes && l->host_slot[p->host] != IX_NONE)
+            l->closing[l->host_slot[p->host]] = true;
+    }
     l->list = arena_array(l->a, struct unit_list, l->n_slots);
     for (uint32_t i = 0; i < l->n_slots; i++) {
         const struct host *h = &s->hosts[l->slot_host[i]];
@@ -463,7 +470,7 @@ static enum check check_host_rules(const struct layout *l, uint32_t unit, uint32
 
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
 {
-    if (to_slot >= l->n_on)
+    if (to_slot >= l->n_on || l->closing[to_slot])
         return CHECK_HOST_NOT_ON;
     uint32_t host = l->slot_host[to_slot];
 

@@ -41,6 +41,7 @@ struct layout {
     double *mem_free;            /* physically free, after the moves so far; NO_LIMIT where not known */
     double *mem_free0;           /* ... before any of the plan's moves; those in flight have what they need */
     bool *agents_ready;
+    bool *closing; /* about to be switched off or serviced by an approved recommendation: receives nothing */
     struct unit_list *list;
 
     double sum[RES_COUNT], sum_squares[RES_COUNT]; /* of N */
