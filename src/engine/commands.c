@@ -213,10 +213,15 @@ static struct action *find_host_action(const struct engine *e, enum action_kind 
 static int find_host(const struct snapshot *s, const char *word, uint32_t *ret, struct err *err)
 {
     uint32_t found = snapshot_find_host(s, word);
+    bool by_id = found != IX_NONE;
 
-    for (uint32_t i = 0; found == IX_NONE && i < s->n_hosts; i++) {
-        if (s->hosts[i].is.name && strcmp(s->hosts[i].is.name, word) == 0)
-            found = i;
+    for (uint32_t i = 0; !by_id && i < s->n_hosts; i++) {
+        if (!s->hosts[i].is.name || strcmp(s->hosts[i].is.name, word) != 0)
+            continue;
+        if (found != IX_NONE)
+            return err_set(err, -EINVAL, "there are several hosts \"%s\": name one by its id, %s or %s", word,
+                           s->hosts[found].is.id, s->hosts[i].is.id);
+        found = i;
     }
     if (found == IX_NONE)
         return err_set(err, -EINVAL, "there is no host \"%s\"; `ballast hosts` lists them", word);

@@ -498,6 +498,24 @@ static void test_maintenance_stops_moves_into_the_host(void **state)
     world_release();
 }
 
+/* Which host is meant is not guessed. */
+static void test_maintenance_of_a_name_that_two_have(void **state)
+{
+    struct world w;
+    uint64_t id = 0;
+    struct err err = {0};
+
+    (void)state;
+    begin_one_move(&w, AUTOMATION_MANUAL);
+    w.host_name = "esx";
+    world_run(5);
+    assert_int_equal(engine_maintenance(w.engine, "esx", true, "tester", w.now, &id, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "h0"));
+    assert_int_equal(engine_maintenance(w.engine, "h1", true, "tester", w.now, &id, &err), 0);
+    assert_string_equal(world_action(id)->host, "h1");
+    world_release();
+}
+
 /* Nobody needs an evacuation any more when the host is back in service, whoever put it back. */
 static void test_evacuation_ends_with_its_reason(void **state)
 {
@@ -557,6 +575,7 @@ int main(void)
         cmocka_unit_test(test_vm_vanishes_between_collecting_and_moving),
         cmocka_unit_test(test_maintenance),
         cmocka_unit_test(test_maintenance_stops_moves_into_the_host),
+        cmocka_unit_test(test_maintenance_of_a_name_that_two_have),
         cmocka_unit_test(test_evacuation_ends_with_its_reason),
     };
 

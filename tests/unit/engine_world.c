@@ -51,7 +51,8 @@ static void w_fill(struct collected *c)
         struct seen_host *h = inventory_add_host(&c->inventory, a);
 
         w_host_id(i, id);
-        h->is.id = h->is.name = arena_strdup(a, id);
+        h->is.id = arena_strdup(a, id);
+        h->is.name = W->host_name ? W->host_name : h->is.id;
         h->is.state = W->host_state[i];
         h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
         h->is.cores = 4;

@@ -55,6 +55,7 @@ struct world {
 
     int n_hosts, n_vms;
     enum host_state host_state[WORLD_HOSTS];
+    const char *host_name; /* of every host; NULL: its id */
     struct world_vm vms[WORLD_VMS];
 
     struct world_move script[WORLD_VMS];
