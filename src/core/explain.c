@@ -80,6 +80,8 @@ static void explain_host(struct pass *p, uint32_t vm, uint32_t host, struct cand
         c->verdict = VERDICT_CHOSEN;
         c->check = CHECK_NONE;
         fill_figures(p, unit, slot, c, &w);
+        c->imbalance_after =
+            p->next.imbalance_after; /* with the weights of that state, as the plan says it */
     } else {
         c->check = held_by(l, vm) != CHECK_NONE && !p->stopped ? held_by(l, vm) : decide(p, unit, slot);
         if (slot != IX_NONE && slot < l->n_on && c->check >= CHECK_MANDATORY_ONLY)

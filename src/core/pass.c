@@ -73,7 +73,7 @@ static void report_state(struct pass *p)
     for (uint32_t i = 0; i < s->n_vms; i++)
         if (s->vms[i].is.demand_unknown && vm_takes_part(s, &s->vms[i]))
             pass_fault(p, FAULT_DEMAND_UNKNOWN, i, s->vms[i].host, IX_NONE,
-                       arena_printf(p->a, "What %s needs could not be read; it was left where it is.",
+                       arena_printf(p->a, "What %s needs could not be read; it is not moved for balance.",
                                     s->vms[i].is.name));
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
@@ -254,7 +254,7 @@ uint32_t pass_violations(const struct pass *p)
         n += p->faults[i].code == FAULT_RULE_VIOLATED || p->faults[i].code == FAULT_CANNOT_EVACUATE ||
              p->faults[i].code == FAULT_RULE_CONFLICT;
     for (uint32_t i = 0; i < p->layout.n_on; i++)
-        n += p->layout.norm[RES_CPU][i] > 1 || p->layout.norm[RES_MEM][i] > 1;
+        n += p->layout.norm[RES_CPU][i] > LAYOUT_FULL || p->layout.norm[RES_MEM][i] > LAYOUT_FULL;
     return n;
 }
 

@@ -150,8 +150,8 @@ static void put_why_nots(const struct plan *plan, struct strbuf *out)
             why[n++] = (struct why_not){(enum check)c, plan->stats.rejected[c]};
     }
     qsort(why, n, sizeof *why, by_count);
-    strbuf_puts(out,
-                n > 0 ? ". What stood in the way of the moves looked at:\n" : ": there is no VM to move.\n");
+    strbuf_puts(out, n > 0 ? ". What stood in the way of the moves looked at:\n"
+                           : ": no move would lower the imbalance.\n");
     for (size_t i = 0; i < n && i < WHY_NOTS_MAX; i++)
         strbuf_printf(out, "  %s (%llu): %s\n", check_name(why[i].check), (unsigned long long)why[i].n,
                       check_meaning(why[i].check));

@@ -262,7 +262,7 @@ static void test_reasons(void **state)
         {0, 0.3, CHECK_NONE, true,
          "\nNothing is recommended, though the target is not reached. What stood in the way"},
         {0, 0.3, CHECK_NONE, true, "looked at:\n  no_gain (1): it would not lower the imbalance\n"},
-        {0, 0.3, CHECK_NONE, false, "though the target is not reached: there is no VM to move.\n"},
+        {0, 0.3, CHECK_NONE, false, "though the target is not reached: no move would lower the imbalance.\n"},
         {2, 0.3, CHECK_NONE, true, "\nNothing more is recommended, though the target is not reached. What"},
         {0, 0.1, CHECK_NONE, true, "\nNothing is recommended, though single hosts stand out. What"},
         {2, 0.1, CHECK_NONE, true, "\nNothing more is recommended, though single hosts stand out. What"},

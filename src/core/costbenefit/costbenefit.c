@@ -54,12 +54,14 @@ static double positive(double x)
 static struct outlook outlook_of(const struct layout *l, double *const demand[RES_COUNT], int r, uint32_t vm)
 {
     const struct demand_stats *hour = &l->snap->vms[vm].is.window[WINDOW_60M][r];
+    double limit =
+        l->snap->vms[vm].is.alloc[r].limit; /* what it wants beyond it, no host will ever give it */
     double jitter = within_interval[r] * demand[r][vm];
 
     return (struct outlook){.demand = demand[r][vm],
                             .variance = hour->stddev * hour->stddev + jitter * jitter,
                             .min = fmin(hour->min, demand[r][vm]),
-                            .max = fmax(hour->max, demand[r][vm])};
+                            .max = fmin(fmax(hour->max, demand[r][vm]), limit)};
 }
 
 static void look_out(struct forecast *f, uint32_t u, double *const demand[RES_COUNT])
@@ -123,7 +125,7 @@ static double rate_of(const struct layout *l, uint32_t slot)
 /* Adds what migrating one VM costs. */
 static void add_cost(const struct vm_facts *v, const struct migration_model *m, double cost[RES_COUNT])
 {
-    double demand = v->demand[RES_CPU];
+    double demand = fmin(v->demand[RES_CPU], v->alloc[RES_CPU].limit);
 
     cost[RES_CPU] += demand * m->duration_s + migration_copy_mhz_s(m) + migration_loss_mhz_s(m, demand);
     cost[RES_MEM] += (v->consumed_mb + v->overhead_mb) * m->duration_s;

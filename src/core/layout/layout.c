@@ -5,7 +5,6 @@
 /* Sums of the same numbers in another order may differ in their last digits; a MiB in a billion is no
  * shortage. */
 #define ROUNDING 1e-6
-#define FULL (1 + 1e-9)
 
 /* ---- slots ---- */
 
@@ -301,7 +300,7 @@ static void set_norm(struct layout *l, enum resource r, uint32_t slot, double no
         return;
     l->sum[r] += norm - old;
     l->sum_squares[r] += norm * norm - old * old;
-    l->over[r] += (uint32_t)(norm > FULL) - (uint32_t)(old > FULL);
+    l->over[r] += (uint32_t)(norm > LAYOUT_FULL) - (uint32_t)(old > LAYOUT_FULL);
 }
 
 static void count_apart(struct layout *l, uint32_t vm, uint32_t slot, int by)

@@ -16,6 +16,9 @@
 
 #include <ballast/plan.h>
 
+/* N above this is more than a host has; what is above 1 by less is rounding. */
+#define LAYOUT_FULL (1 + 1e-9)
+
 /* The units of a slot, in no particular order. */
 struct unit_list {
     uint32_t *items;

@@ -395,7 +395,8 @@ static bool mend_apart(struct pass *p, uint32_t group)
         uint32_t u = l->vm_unit[vms.items[i]];
         uint32_t leaving = cheapest_member(p, vms, slot);
         if (leaving == IX_NONE) {
-            if (l->unit_held[u] != CHECK_VM_MIGRATING)
+            /* a contradiction has been named already */
+            if (l->unit_held[u] != CHECK_VM_MIGRATING && !p->rules.held[vms.items[i]])
                 rule_violated(p, u, rule, l->unit_held[u]);
             continue;
         }
