@@ -72,6 +72,8 @@ static void explain_host(struct pass *p, uint32_t vm, uint32_t host, struct cand
     if (p->snap->vms[vm].host == host) {
         c->verdict = VERDICT_CURRENT;
         c->check = CHECK_CURRENT_HOST;
+        if (slot != IX_NONE && slot < l->n_on)
+            c->imbalance_after = p->climb.judge.imbalance; /* what the others' figures are measured against */
     } else if (unit == IX_NONE) {
         c->check = held;
     } else if (p->stopped && slot == p->next.to_slot) {

@@ -24,7 +24,7 @@ enum check judge_move(const struct judge *j, uint32_t unit, uint32_t slot, doubl
 {
     enum check check = layout_check(j->l, unit, slot);
 
-    if (check == CHECK_NONE && !(gain > 0))
+    if (check == CHECK_NONE && gain < GAIN_LEAST)
         check = CHECK_NO_GAIN;
     if (check == CHECK_NONE && gain < j->goodness)
         check = CHECK_MIN_GOODNESS;
