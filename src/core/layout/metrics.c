@@ -54,7 +54,7 @@ bool layout_has_outlier(const struct layout *l, int64_t level)
             least = l->norm[r][i] < least ? l->norm[r][i] : least;
             most = l->norm[r][i] > most ? l->norm[r][i] : most;
         }
-        if (most > OUTLIER_LOAD && most - least > difference[level] + ROUNDING)
+        if (most > OUTLIER_LOAD + ROUNDING && most - least > difference[level] + ROUNDING)
             return true;
     }
     return false;
