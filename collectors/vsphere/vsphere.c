@@ -5,6 +5,7 @@
 #include "collectors/vsphere/counters.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -191,22 +192,69 @@ static bool is_refusal(int r)
     return r == -ENOTSUP || r == -EPERM || r == -EREMOTEIO || r == -ENOENT;
 }
 
+/* Counters and quick stats are the same hosts' figures, some seconds apart: over a whole cluster they agree.
+ * Where they are further apart than this part of their sum, the counters are not measurements (a simulator's,
+ * or a broken rollup). */
+#define CONTRADICTION (1.0 / 3)
+
+static bool contradict(const struct sight *s, const struct vm_sample *quick)
+{
+    double apart = 0;
+    double most = 0;
+
+    for (size_t i = 0; i < s->n_vms; i++) {
+        double counted = s->vms[i].sample.cpu_used_mhz;
+        if (isnan(quick[i].cpu_used_mhz) || isnan(counted) || isnan(s->vms[i].sample.interval_ms))
+            continue;
+        apart += fabs(counted - quick[i].cpu_used_mhz);
+        most += fmax(counted, quick[i].cpu_used_mhz);
+    }
+    return apart > CONTRADICTION * most;
+}
+
+static void say_no_counters(struct collector *c, const char *why)
+{
+    if (!c->said_no_counters)
+        log_notice("%s: quick stats are used instead of performance counters: %s", c->cfg->url, why);
+    c->said_no_counters = true;
+}
+
+/* Counters where there are any, quick stats for the rest; quick stats alone where the two contradict each
+ * other. */
+static int measure_auto(struct collector *c, struct sight *s, struct err *err)
+{
+    struct vm_sample *quick = arena_array(s->arena, struct vm_sample, s->n_vms);
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_vms; i++)
+        quick[i] = s->vms[i].sample;
+    int r = counters_collect(c->vsphere, &c->counters, s, &n, err);
+    if (r < 0 && !is_refusal(r))
+        return r;
+    if (r < 0) {
+        say_no_counters(c, err->text);
+    } else if (contradict(s, quick)) {
+        say_no_counters(c, "the two contradict each other");
+        for (size_t i = 0; i < s->n_vms; i++)
+            s->vms[i].sample = quick[i];
+    }
+    return 0;
+}
+
 static int measure(struct collector *c, struct sight *s, struct err *err)
 {
     size_t n = 0;
 
-    if (c->stats == STATS_COUNTERS) {
+    switch (c->stats) {
+    case STATS_AUTO:
+        return measure_auto(c, s, err);
+    case STATS_COUNTERS:
         for (size_t i = 0; i < s->n_vms; i++)
             s->vms[i].sample.present = false; /* quick stats are not wanted, not even as a substitute */
+        return counters_collect(c->vsphere, &c->counters, s, &n, err);
+    case STATS_QUICK:
+        break;
     }
-    if (c->stats == STATS_QUICK)
-        return 0;
-    int r = counters_collect(c->vsphere, &c->counters, s, &n, err);
-    if (r == 0 || c->stats == STATS_COUNTERS || !is_refusal(r))
-        return r;
-    if (!c->said_no_counters)
-        log_notice("no performance counters, quick stats are used: %s", err->text);
-    c->said_no_counters = true;
     return 0;
 }
 

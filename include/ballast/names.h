@@ -34,7 +34,7 @@
     X(AUTOMATION_MANUAL, "manual", "recommended; a person approves")                                         \
     X(AUTOMATION_PARTIAL, "partial", "placements are carried out, migrations are recommended")               \
     X(AUTOMATION_AUTOMATIC, "automatic", "carried out")                                                      \
-    X(AUTOMATION_FULL, "full", "everything up to the threshold's priority is carried out")
+    X(AUTOMATION_FULL, "full", "everything that the threshold lets through is carried out")
 
 #define RULE_KINDS(X)                                                                                        \
     X(RULE_VM_AFFINE, "vm-vm-affine", "these VMs run on the same host")                                      \

@@ -12,6 +12,7 @@
 /* Small enough not to matter for a request, large enough that a snapshot of thousands of VMs takes few of
  * them. */
 #define BLOCK_MIN_BYTES ((size_t)64 * 1024)
+#define TEXT_LIKELY ((size_t)512)
 #define BLOCK_MAX_BYTES ((size_t)4 * 1024 * 1024)
 #define ALIGN alignof(max_align_t)
 
@@ -78,17 +79,29 @@ char *arena_strdup(struct arena *a, const char *s)
 char *arena_printf(struct arena *a, const char *format, ...)
 {
     va_list ap;
-    va_list again;
 
+    /* most texts are short: they are written right where they stay */
+    if (!a->head || a->head->size - a->used < TEXT_LIKELY)
+        add_block(a, TEXT_LIKELY);
+    size_t room = a->head->size - a->used;
+    char *text = (char *)a->head->data + a->used;
     va_start(ap, format);
-    va_copy(again, ap);
-    int len = vsnprintf(NULL, 0, format, ap);
+    int len = vsnprintf(text, room, format, ap);
     va_end(ap);
-    if (len < 0)
+    if (len < 0) {
+        memset(text, 0, room);
         len = 0;
-    char *text = arena_alloc(a, (size_t)len + 1, 1);
-    (void)vsnprintf(text, (size_t)len + 1, format, again);
-    va_end(again);
+    }
+    if ((size_t)len < room) {
+        text = arena_alloc(a, (size_t)len + 1, 1);
+        text[len] = '\0';
+        return text;
+    }
+    memset(text, 0, room); /* what is handed out later is zeroed */
+    text = arena_alloc(a, (size_t)len + 1, 1);
+    va_start(ap, format);
+    (void)vsnprintf(text, (size_t)len + 1, format, ap);
+    va_end(ap);
     return text;
 }
 

@@ -68,7 +68,9 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 const struct verb verb_explain = {
     .name = "explain",
     .summary = "Says why a VM is moved, or is not: each host with the check that decided.",
-    .more = "The checks are listed in conf/names.md.",
+    .more = "It is asked at the moment at which the plan moves the VM, or at the plan's end if it does not. "
+            "AFTER\n"
+            "is the imbalance with the VM on that host. The checks are listed in conf/names.md.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = run,

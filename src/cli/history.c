@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define LIMIT_MAX 1000 /* the service's */
+
 enum { OPT_SOCKET, OPT_LIMIT, OPT_FORMAT };
 
 static const struct option_spec options[] = {
@@ -15,8 +17,8 @@ static const struct option_spec options[] = {
 };
 
 static const struct column columns[] = {
-    {"ENDED", false}, {"ID", true},  {"STATE", false}, {"ACTION", false}, {"VM OR HOST", false},
-    {"FROM", false},  {"TO", false}, {"BY", false},    {"WHY", false},
+    {"ID", true},    {"ENDED", false}, {"STATE", false}, {"ACTION", false},          {"VM OR HOST", false},
+    {"FROM", false}, {"TO", false},    {"BY", false},    {"", false, .below = true},
 };
 
 static void show(const json_t *reply, struct arena *a, struct strbuf *out)
@@ -32,8 +34,8 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
         const char *vm = reply_text(x, "vm_name");
         const char *why = reply_text(x, "why");
 
-        table_cell(&t, reply_text(x, "ended"));
         table_cellf(&t, "%lld", (long long)reply_int(x, "id"));
+        table_cell(&t, reply_text(x, "ended"));
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));
         table_cell(&t, vm ? vm : reply_text(x, "host_name"));
@@ -59,8 +61,8 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
         return code;
     errno = 0;
     long long n = strtoll(limit, &end, 10);
-    if (errno != 0 || end == limit || *end != '\0') {
-        cli_error("ballast history: --limit: \"%s\" is not a number", limit);
+    if (errno != 0 || end == limit || *end != '\0' || n < 1 || n > LIMIT_MAX) {
+        cli_error("--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit, LIMIT_MAX);
         return EXIT_WRONG;
     }
     return client_show(args_value(args, OPT_SOCKET, NULL), format,

@@ -53,7 +53,9 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 const struct verb verb_hosts = {
     .name = "hosts",
     .summary = "The hosts, with their load.",
-    .more = "Load is what the VMs on a host are entitled to, as a share of its capacity.",
+    .more = "CPU MHZ and MEM MIB are what the VMs on a host are entitled to, OF is its capacity for VMs, and "
+            "LOAD\n"
+            "is the one as a share of the other.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

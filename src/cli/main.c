@@ -35,7 +35,8 @@ static void put_help(struct strbuf *out)
         out, "Usage: ballast COMMAND [OPTIONS]\n"
              "       ballast COMMAND --help\n"
              "       ballast --version\n\n"
-             "Balances the load of a virtualization cluster, and puts hosts to sleep that are not needed.\n");
+             "Balances the load of a virtualization cluster: says which live migrations would even it out,\n"
+             "and why, and has the service carry out those that are approved.\n");
     list_verbs(false, "Commands that need no service and no network:", out);
     list_verbs(true, "Commands that talk to the service:", out);
     strbuf_puts(out, "\nExit codes: 0 done; 1 it could not be done; 2 the input or the usage was wrong;\n"

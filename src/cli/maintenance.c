@@ -2,6 +2,8 @@
 #include "cli/client.h"
 #include "cli/verbs.h"
 
+#include <string.h>
+
 enum { OPT_SOCKET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
@@ -26,6 +28,10 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
     if (code != EXIT_DONE)
         return code;
+    if (strcmp(args->operands[0], "enter") != 0 && strcmp(args->operands[0], "exit") != 0) {
+        cli_error("ballast maintenance: \"%s\" is not known, expected enter or exit", args->operands[0]);
+        return EXIT_WRONG;
+    }
     return client_show(args_value(args, OPT_SOCKET, NULL), format,
                        json_pack("{s:s, s:s, s:s}", "command", "maintenance", "mode", args->operands[0],
                                  "host", args->operands[1]),

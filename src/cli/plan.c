@@ -60,7 +60,10 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 const struct verb verb_plan = {
     .name = "plan",
     .summary = "Decides once, from a snapshot, and prints the plan.",
-    .more = "The same snapshot and settings give the same plan, stats aside. Settings: conf/names.md.",
+    .more =
+        "PRIO is 1 (mandatory) to 5 (slight), AFTER the imbalance once this and those before it are done,\n"
+        "NEEDS what must be done before, GROUP what only makes sense together. The same snapshot and\n"
+        "settings give the same plan, stats aside. Settings: conf/names.md.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = run,

@@ -38,7 +38,10 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
                 table_number(&t, reply_number(part, figures[k]));
         }
     }
-    table_render(&t, "", out);
+    if (i == 0)
+        strbuf_puts(out, "there are no pools below the root\n");
+    else
+        table_render(&t, "", out);
 }
 
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
@@ -55,6 +58,7 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 const struct verb verb_pools = {
     .name = "pools",
     .summary = "The resource pools, with what they are entitled to.",
+    .more = "Only pools below the root are listed; a limit of - is none.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -35,7 +35,9 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 const struct verb verb_recommendations = {
     .name = "recommendations",
     .summary = "What is recommended, and what became of it in the last hour.",
-    .more = "Each has a number of its own for ever; `ballast apply ID` carries it out.",
+    .more = "Each has a number of its own for ever; `ballast apply ID` carries it out. PRIO is 1 (mandatory) "
+            "to 5\n"
+            "(slight), AFTER the imbalance once it and those before it are done. States: conf/names.md.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

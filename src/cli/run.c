@@ -12,16 +12,28 @@ static const struct option_spec options[] = {
 static void show(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *pass = json_object_get(reply, "pass");
-    const json_t *list = json_object_get(reply, "recommendations");
+    json_t *open = json_array();
+    json_t *x;
+    size_t i;
 
-    strbuf_printf(out, "pass %lld: imbalance %.3f, target %.3f; %lld recommended, %.3f after them\n",
-                  (long long)reply_int(pass, "id"), reply_number(pass, "imbalance"),
-                  reply_number(pass, "target"), (long long)reply_int(pass, "recommendations"),
-                  reply_number(pass, "imbalance_after"));
-    if (json_array_size(list) > 0) {
-        strbuf_puts(out, "\n");
-        show_actions(list, a, out);
+    strbuf_printf(out, "pass %lld: imbalance %.3f, target %.3f; ", (long long)reply_int(pass, "id"),
+                  reply_number(pass, "imbalance"), reply_number(pass, "target"));
+    if (reply_int(pass, "recommendations") > 0)
+        strbuf_printf(out, "%lld recommended, %.3f after them\n",
+                      (long long)reply_int(pass, "recommendations"), reply_number(pass, "imbalance_after"));
+    else
+        strbuf_puts(out, "nothing recommended\n");
+    /* what has ended is no news of this pass */
+    json_array_foreach(json_object_get(reply, "recommendations"), i, x)
+    {
+        if (!reply_text(x, "ended"))
+            json_array_append(open, x);
     }
+    if (json_array_size(open) > 0) {
+        strbuf_puts(out, "\n");
+        show_actions(open, a, out);
+    }
+    json_decref(open);
 }
 
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)

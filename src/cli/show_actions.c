@@ -2,10 +2,11 @@
 #include "cli/client.h"
 #include "render/table.h"
 
-#include <string.h>
+#include <math.h>
 
 static const struct column columns[] = {
-    {"ID", true}, {"PRIO", true}, {"STATE", false}, {"ACTION", false}, {"WHAT", false}, {"WHY", false},
+    {"ID", true},    {"PRIO", true},  {"STATE", false},           {"ACTION", false},
+    {"WHAT", false}, {"AFTER", true}, {"", false, .below = true},
 };
 
 /* "web-1: esx1 -> esx2", or the host. */
@@ -40,7 +41,7 @@ static const char *why(const json_t *x, struct arena *a)
 
     json_array_foreach(needs, i, id) list =
         arena_printf(a, "%s%s%lld", list, i > 0 ? ", " : "", (long long)json_integer_value(id));
-    return arena_printf(a, "after %s: %s", list, text);
+    return arena_printf(a, "Once %s %s done: %s", list, i > 1 ? "are" : "is", text ? text : "");
 }
 
 void show_actions(const json_t *list, struct arena *a, struct strbuf *out)
@@ -57,6 +58,8 @@ void show_actions(const json_t *list, struct arena *a, struct strbuf *out)
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));
         table_cell(&t, what(x, a));
+        double after = reply_number(x, "imbalance_after");
+        table_cell(&t, isfinite(after) ? arena_printf(a, "%.4f", after) : NULL);
         table_cell(&t, why(x, a));
     }
     table_render(&t, "", out);

@@ -2,18 +2,23 @@
 #include "cli/client.h"
 #include "cli/verbs.h"
 
-enum { OPT_SOCKET };
+enum { OPT_SOCKET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_FORMAT] = {"format", "text|json", 0, "a snapshot is JSON in either"},
 };
 
 /* The text as the service wrote it: numbers are not to be read and written once more. */
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     json_t *reply = NULL;
-    enum exit_code code =
-        client_call(args_value(args, OPT_SOCKET, NULL), json_pack("{s:s}", "command", "snapshot"), &reply);
+    enum cli_format format;
+    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+
+    if (code != EXIT_DONE)
+        return code;
+    code = client_call(args_value(args, OPT_SOCKET, NULL), json_pack("{s:s}", "command", "snapshot"), &reply);
 
     (void)a;
     if (code != EXIT_DONE)

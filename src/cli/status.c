@@ -47,14 +47,18 @@ static void show_pass(const json_t *st, struct strbuf *out)
 
     put_label(out, "imbalance");
     if (json_is_object(pass)) {
-        strbuf_printf(out, "%.3f (cpu %.3f, memory %.3f), target %.3f\n", reply_number(pass, "imbalance"),
+        strbuf_printf(out, "%.3f (CPU %.3f, memory %.3f), target %.3f\n", reply_number(pass, "imbalance"),
                       reply_number(pass, "imbalance_cpu"), reply_number(pass, "imbalance_mem"),
                       reply_number(pass, "target"));
         put_label(out, "last pass");
-        strbuf_printf(out, "%lld at %s: %lld recommended, %.3f after them\n",
-                      (long long)reply_int(pass, "id"),
-                      reply_text(pass, "time") ? reply_text(pass, "time") : "-",
-                      (long long)reply_int(pass, "recommendations"), reply_number(pass, "imbalance_after"));
+        strbuf_printf(out, "number %lld at %s: ", (long long)reply_int(pass, "id"),
+                      reply_text(pass, "time") ? reply_text(pass, "time") : "-");
+        if (reply_int(pass, "recommendations") > 0)
+            strbuf_printf(out, "%lld recommended, %.3f after them\n",
+                          (long long)reply_int(pass, "recommendations"),
+                          reply_number(pass, "imbalance_after"));
+        else
+            strbuf_puts(out, "nothing recommended\n");
     } else {
         strbuf_puts(out, "not known: there was no pass yet\n");
     }

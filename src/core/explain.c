@@ -72,6 +72,8 @@ static void explain_host(struct pass *p, uint32_t vm, uint32_t host, struct cand
     if (p->snap->vms[vm].host == host) {
         c->verdict = VERDICT_CURRENT;
         c->check = CHECK_CURRENT_HOST;
+        if (slot != IX_NONE && slot < l->n_on)
+            c->imbalance_after = p->climb.judge.imbalance; /* what the others' figures are measured against */
     } else if (unit == IX_NONE) {
         c->check = held;
     } else if (p->stopped && slot == p->next.to_slot) {
@@ -100,7 +102,9 @@ static const char *summary_of(struct pass *p, uint32_t vm, const struct explanat
     for (int c = CHECK_NONE + 1; c < check_count; c++)
         if (c != CHECK_CURRENT_HOST && count[c] > count[most])
             most = (enum check)c;
-    const char *where = v->host == IX_NONE ? "off" : p->snap->hosts[v->host].is.name;
+    if (v->host == IX_NONE)
+        return arena_printf(p->a, "%s is on no host: %s.", v->is.name, check_meaning(most));
+    const char *where = p->snap->hosts[v->host].is.name;
     if (most == CHECK_NONE)
         return arena_printf(p->a, "%s stays on %s: there is no other host.", v->is.name, where);
     return arena_printf(p->a, "%s stays on %s. What decided most often: %s.", v->is.name, where,
@@ -110,18 +114,17 @@ static const char *summary_of(struct pass *p, uint32_t vm, const struct explanat
 int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_t vm, uint32_t host,
                struct arena *a, struct explanation *ret, struct err *err)
 {
-    struct pass p;
     struct explanation e = {.vm = vm};
 
     if (vm >= snap->n_vms || (host != IX_NONE && host >= snap->n_hosts))
         return err_set(err, -EINVAL, "there is no such VM or host in the snapshot");
-    pass_settle(&p, snap, policy, vm, a);
-    judge_refresh(&p.climb.judge, &p.layout, &p.forecast);
+    struct pass *p = pass_settle(snap, policy, vm, a);
+    judge_refresh(&p->climb.judge, &p->layout, &p->forecast);
     e.candidates = arena_array(a, struct candidate, snap->n_hosts);
     for (uint32_t i = 0; i < snap->n_hosts; i++)
         if (host == IX_NONE || host == i)
-            explain_host(&p, vm, i, &e.candidates[e.n++]);
-    e.summary = summary_of(&p, vm, &e);
+            explain_host(p, vm, i, &e.candidates[e.n++]);
+    e.summary = summary_of(p, vm, &e);
     *ret = e;
     return 0;
 }

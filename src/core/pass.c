@@ -10,18 +10,17 @@
 int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
              struct err *err)
 {
-    struct pass p;
-
     if (policy->migration_threshold < 1 || policy->migration_threshold > 5)
         return err_set(err, -EINVAL, "migration_threshold is %lld, expected 1 ... 5",
                        (long long)policy->migration_threshold);
-    pass_settle(&p, snap, policy, IX_NONE, a); /* demand, divvy, rules, layout, correction, climb */
-    *ret = (struct plan){.snap = snap, .policy = p.policy, .before = p.before};
-    plan_order(&p, ret); /* dependencies, groups, sentences, the state after */
-    ret->faults = p.faults;
-    ret->n_faults = (uint32_t)p.n_faults;
-    ret->end = p.end;
-    ret->stats = p.stats;
+    struct pass *p =
+        pass_settle(snap, policy, IX_NONE, a); /* demand, divvy, rules, layout, correction, climb */
+    *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before};
+    plan_order(p, ret); /* dependencies, groups, sentences, the state after */
+    ret->faults = p->faults;
+    ret->n_faults = (uint32_t)p->n_faults;
+    ret->end = p->end;
+    ret->stats = p->stats;
     return 0;
 }
 
@@ -195,9 +194,23 @@ static bool is_balanced(const struct pass *p, double imbalance)
     return imbalance <= target && !layout_has_outlier(&p->layout, p->policy.migration_threshold);
 }
 
+/* What the corrections leave of the moves that the plan may have; UINT32_MAX: no limit. */
+static uint32_t moves_left(const struct pass *p)
+{
+    int64_t left = p->policy.moves_max;
+
+    if (left <= 0)
+        return UINT32_MAX;
+    for (size_t i = 0; i < p->n_decisions; i++) {
+        uint32_t u = p->decisions[i].unit;
+        left -= p->layout.unit_from[u + 1] - p->layout.unit_from[u];
+    }
+    return left > 0 ? (uint32_t)left : 0;
+}
+
 static void balance_climb(struct pass *p)
 {
-    uint32_t left = p->policy.moves_max > 0 ? (uint32_t)p->policy.moves_max : UINT32_MAX;
+    uint32_t left = moves_left(p);
 
     p->end = CHECK_MANDATORY_ONLY;
     if (p->policy.migration_threshold == 1 || !p->policy.optional_moves)
@@ -253,23 +266,28 @@ static bool has_preferred(const struct snapshot *s)
     return false;
 }
 
-void pass_settle(struct pass *p, const struct snapshot *snap, const struct policy *policy,
-                 uint32_t watched_vm, struct arena *a)
+static struct pass *attempt(const struct snapshot *snap, const struct policy *policy, bool with_preferred,
+                            uint32_t watched_vm, struct arena *a)
+{
+    struct pass *p = arena_new(a, struct pass);
+
+    pass_prepare(p, snap, policy, with_preferred, watched_vm, a);
+    pass_decide(p);
+    return p;
+}
+
+struct pass *pass_settle(const struct snapshot *snap, const struct policy *policy, uint32_t watched_vm,
+                         struct arena *a)
 {
     bool with = has_preferred(snap);
+    struct pass *p = attempt(snap, policy, with, with ? IX_NONE : watched_vm, a);
 
-    if (with) {
-        struct pass trial;
-        pass_prepare(&trial, snap, policy, true, IX_NONE, a);
-        pass_decide(&trial);
-        uint32_t violations = pass_violations(&trial);
-        if (violations > 0) {
-            struct pass without;
-            pass_prepare(&without, snap, policy, false, IX_NONE, a);
-            pass_decide(&without);
-            with = pass_violations(&without) >= violations;
-        }
+    if (with && pass_violations(p) > 0) {
+        struct pass *without = attempt(snap, policy, false, IX_NONE, a);
+        with = pass_violations(without) >= pass_violations(p);
+        p = with ? p : without;
     }
-    pass_prepare(p, snap, policy, with, watched_vm, a);
-    pass_decide(p);
+    /* which of the two counts is known only at the end: to stand still before a VM's move takes another run
+     */
+    return p->watched_vm == watched_vm ? p : attempt(snap, policy, with, watched_vm, a);
 }

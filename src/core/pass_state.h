@@ -65,8 +65,8 @@ void pass_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host
 uint32_t pass_violations(const struct pass *p);
 
 /* The pass that counts, of the two of §3.3.1 where there are preferred rules. */
-void pass_settle(struct pass *p, const struct snapshot *snap, const struct policy *policy,
-                 uint32_t watched_vm, struct arena *a);
+struct pass *pass_settle(const struct snapshot *snap, const struct policy *policy, uint32_t watched_vm,
+                         struct arena *a);
 
 /* ---- the steps, each in its own file ---- */
 

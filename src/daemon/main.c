@@ -20,12 +20,12 @@ static const char usage[] =
     "Stays in the foreground and logs to standard error; SIGTERM ends it, SIGHUP reloads the configuration.\n"
     "\n"
     "  --config FILE  the configuration (" CONFIG_DEFAULT ")\n"
-    "  --check        reads the configuration, says whether it is right, and ends\n"
+    "  --check        says whether the configuration is good, and ends\n"
     "  --verbose      logs more\n"
     "  --help         this text\n"
     "  --version      the version\n"
     "\n"
-    "Exit status: 0 ended as asked; 1 it could not be done; 2 the usage or the configuration is wrong.\n";
+    "Exit codes: 0 ended as asked; 1 it could not be done; 2 the usage or the configuration is wrong.\n";
 
 enum mode { MODE_RUN, MODE_CHECK, MODE_HELP, MODE_VERSION, MODE_WRONG };
 
@@ -39,7 +39,8 @@ static enum mode read_options(int argc, char **argv, const char **ret_config)
     enum mode mode = MODE_RUN;
     int option;
 
-    while ((option = getopt_long(argc, argv, "c:hv", options, NULL)) != -1) {
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":c:hv", options, NULL)) != -1) {
         switch (option) {
         case 'c':
             *ret_config = optarg;
@@ -54,12 +55,16 @@ static enum mode read_options(int argc, char **argv, const char **ret_config)
             return MODE_HELP;
         case 'V':
             return MODE_VERSION;
+        case ':':
+            (void)fprintf(stderr, "ballastd: %s needs a value, see ballastd --help\n", argv[optind - 1]);
+            return MODE_WRONG;
         default:
+            (void)fprintf(stderr, "ballastd: unknown option %s, see ballastd --help\n", argv[optind - 1]);
             return MODE_WRONG;
         }
     }
     if (optind < argc) {
-        (void)fprintf(stderr, "ballastd: %s: not expected; see ballastd --help\n", argv[optind]);
+        (void)fprintf(stderr, "ballastd: \"%s\" is not expected, see ballastd --help\n", argv[optind]);
         return MODE_WRONG;
     }
     return mode;
@@ -78,8 +83,8 @@ static int load_and_run(const char *path, enum mode mode)
     }
     if (mode == MODE_CHECK) {
         for (size_t i = 0; i < config.n_warnings; i++)
-            (void)fprintf(stderr, "%s\n", config.warnings[i]);
-        (void)printf("%s: right\n", path);
+            (void)fprintf(stderr, "warning: %s\n", config.warnings[i]);
+        (void)printf("%s: good\n", path);
         return EXIT_SUCCESS;
     }
     if (service_run(&config, &err) < 0) {

@@ -35,6 +35,8 @@ struct service {
     const struct config *config; /* in force */
     struct arena reloaded;       /* holds it after a reload; what the threads use stays in the first one */
     struct source_config source_config;
+    const char *source_name; /* tells it from others, for as long as the store lives */
+    struct arena names;
     const struct collector_ops *collector_ops;
     const struct actuator_ops *actuator_ops; /* NULL: it can only be looked at */
     atomic_bool stop;
@@ -291,6 +293,7 @@ static struct engine_settings settings_of(const struct service *s)
 
     return (struct engine_settings){
         .cluster = c->cluster,
+        .source = s->source_name,
         .policy = c->policy,
         .deeds = s->actuator_ops ? s->actuator_ops->deeds : 0,
         .history_days = c->history_days,
@@ -386,6 +389,11 @@ static int open_source(struct service *s, struct err *err)
             return r;
     }
     config_source(c, &s->source_config);
+    s->source_name = arena_printf(&s->names, "%s %s %s", c->source.kind,
+                                  c->source.url    ? c->source.url
+                                  : c->source.file ? c->source.file
+                                                   : "-",
+                                  c->source.cluster ? c->source.cluster : "-");
     s->source_config.stop = &s->stop;
     s->source_config.pretend = s->pretend;
     if ((r = queue_init(&s->news, false)) < 0)
@@ -503,6 +511,7 @@ static void end(struct service *s)
     (void)sd_event_source_disable_unref(s->sighup);
     (void)sd_event_unref(s->loop);
     arena_release(&s->reloaded);
+    arena_release(&s->names);
 }
 
 int service_run(const struct config *config, struct err *err)

@@ -114,9 +114,10 @@ static void submit(struct engine *e, struct action *x, enum order_verb verb, ins
 }
 
 /* The peer could not be asked: later again, at growing distances. */
-static void ask_later(struct action *x, instant_s now)
+static void ask_later(struct action *x, int code, instant_s now)
 {
-    x->retry_at = now + back_off_s(++x->retries);
+    x->retries++;
+    x->retry_at = now + pause_s(code, x->retries);
 }
 
 static void remember_why(struct action *x, const char *why)
@@ -168,6 +169,8 @@ void action_approve(struct engine *e, struct action *x, const char *by, instant_
 /* approved -> starting. Stored first: from here on a restart must assume that the hypervisor was asked. */
 static void begin(struct engine *e, struct action *x, instant_s now)
 {
+    const instant_s approved = x->r.approved;
+
     x->r.attempts = 1;
     x->retries = 0;
     x->retry_at = 0;
@@ -177,6 +180,7 @@ static void begin(struct engine *e, struct action *x, instant_s now)
         x->r.attempts = 0;
         x->r.started = 0;
         action_enter(e, x, ACTION_APPROVED, "its beginning could not be stored, so it was not begun", now);
+        x->r.approved = approved; /* nobody approved it anew: the plan goes on growing old */
         x->retry_at = e->store_retry_at;
         return;
     }
@@ -415,7 +419,7 @@ static void on_checked(struct engine *e, struct action *x, const struct order_re
         want_look(e, now);
     } else if (may_pass(result->code)) {
         remember_why(x, result->err.text);
-        ask_later(x, now);
+        ask_later(x, result->code, now);
     } else {
         fail(e, x, result->err.text, now);
     }
@@ -435,7 +439,7 @@ static void on_started(struct engine *e, struct action *x, const struct order_re
     } else if (may_pass(result->code)) { /* the peer may have begun: an inventory first, then once more */
         remember_why(x, result->err.text);
         x->look_after = e->serial;
-        ask_later(x, now);
+        ask_later(x, result->code, now);
     } else {
         fail(e, x, result->err.text, now);
     }
@@ -449,7 +453,7 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
     if (x->r.state != ACTION_RUNNING)
         return;
     if (result->code < 0) {
-        ask_later(x, now);
+        ask_later(x, result->code, now);
         return;
     }
     x->retries = 0;

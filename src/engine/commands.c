@@ -26,6 +26,13 @@ int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pas
     return 0;
 }
 
+/* It holds all the same; but whoever asked for it must know that a restart would not. */
+static int not_stored(const struct engine *e, const char *done, struct err *err)
+{
+    return err_set(err, -EIO, "%s, but that could not be stored and is forgotten at a restart: %s", done,
+                   e->store_error.text);
+}
+
 /* ---- apply and reject ------------------------------------------------------------------------ */
 
 static bool among(uint64_t id, const uint64_t *ids, size_t n)
@@ -89,6 +96,15 @@ static int check_needs(const struct engine *e, const struct action *x, const uin
     return 0;
 }
 
+static bool all_stored(const struct engine *e, const uint64_t *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (action_find(e, ids[i])->dirty)
+            return false;
+    }
+    return true;
+}
+
 int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by, instant_s now,
                  struct err *err)
 {
@@ -116,7 +132,7 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
             action_approve(e, x, by, now);
     }
     engine_tick(e, now);
-    return 0;
+    return all_stored(e, ids, n) ? 0 : not_stored(e, "approved", err);
 }
 
 static void reject_with_dependents(struct engine *e, struct action *x, instant_s now)
@@ -151,7 +167,7 @@ int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now
             reject_with_dependents(e, x, now);
     }
     engine_tick(e, now);
-    return 0;
+    return all_stored(e, ids, n) ? 0 : not_stored(e, "rejected", err);
 }
 
 /* ---- freeze ---------------------------------------------------------------------------------- */
@@ -165,10 +181,7 @@ int engine_freeze(struct engine *e, instant_s now, struct err *err)
     e->note_dirty = true;
     publish(e, &(struct event){.kind = EVENT_FROZEN, .time = now, .text = "nothing is started until thawed"});
     engine_tick(e, now);
-    if (e->note_dirty) /* frozen all the same, but a restart would not know */
-        return err_set(err, -EIO, "frozen, but that could not be stored and is forgotten at a restart: %s",
-                       e->store_error.text);
-    return 0;
+    return e->note_dirty ? not_stored(e, "frozen", err) : 0;
 }
 
 int engine_thaw(struct engine *e, instant_s now, struct err *err)
@@ -180,10 +193,7 @@ int engine_thaw(struct engine *e, instant_s now, struct err *err)
     e->note_dirty = true;
     publish(e, &(struct event){.kind = EVENT_THAWED, .time = now, .text = "actions are started again"});
     engine_tick(e, now);
-    if (e->note_dirty)
-        return err_set(err, -EIO, "thawed, but that could not be stored and is forgotten at a restart: %s",
-                       e->store_error.text);
-    return 0;
+    return e->note_dirty ? not_stored(e, "thawed", err) : 0;
 }
 
 /* ---- maintenance ----------------------------------------------------------------------------- */
@@ -214,6 +224,17 @@ static int find_host(const struct snapshot *s, const char *word, uint32_t *ret, 
     return 0;
 }
 
+static bool host_actions_stored(const struct engine *e, const char *host)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->dirty && x->r.host && strcmp(x->r.host, host) == 0)
+            return false;
+    }
+    return true;
+}
+
 static uint64_t add_host_action(struct engine *e, enum action_kind kind, const char *host, const char *text,
                                 const char *by, instant_s now)
 {
@@ -224,6 +245,7 @@ static uint64_t add_host_action(struct engine *e, enum action_kind kind, const c
         .host = host,
         .reason = REASON_MAINTENANCE,
         .text = text,
+        .imbalance_after = UNKNOWN,
         .created = now,
         .seen = now,
     };
@@ -256,15 +278,28 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, const
     return 0;
 }
 
+/* The host is wanted again, so what was to empty it and has not begun is not begun any more. */
+static void end_evacuation(struct engine *e, struct action *wish, instant_s now)
+{
+    action_enter(e, wish, ACTION_CANCELLED, "an admin put the host back into service", now);
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+
+        if (x->r.state == ACTION_APPROVED && x->r.reason == REASON_MAINTENANCE && x->r.from &&
+            strcmp(x->r.from, wish->r.host) == 0)
+            action_enter(e, x, ACTION_CANCELLED, "an admin put the host back into service", now);
+    }
+    e->next_pass = now;
+}
+
 static int exit_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
                             uint64_t *ret_id, struct err *err)
 {
     struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
 
     if (x && x->r.state == ACTION_APPROVED) { /* still being evacuated: nothing to undo */
-        *ret_id = 0;
-        action_enter(e, x, ACTION_CANCELLED, "an admin put the host back into service", now);
-        e->next_pass = now;
+        *ret_id = x->r.id;
+        end_evacuation(e, x, now);
         return 0;
     }
     if (x && x->r.state == ACTION_RUNNING) {
@@ -305,6 +340,8 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, const cha
 
     r = enter ? enter_maintenance(e, h, by, now, ret_id, err) : exit_maintenance(e, h, by, now, ret_id, err);
     engine_tick(e, now);
+    if (r == 0 && !host_actions_stored(e, h->id))
+        return not_stored(e, enter ? "begun" : "ended", err);
     return r;
 }
 

@@ -57,6 +57,11 @@ instant_s back_off_s(unsigned failures)
     return wait < RETRY_MAX_S ? wait : RETRY_MAX_S;
 }
 
+instant_s pause_s(int code, unsigned failures)
+{
+    return code == -EACCES ? RETRY_MAX_S : back_off_s(failures);
+}
+
 void want_look(struct engine *e, instant_s at)
 {
     if (at < e->next_look)
@@ -86,7 +91,8 @@ static void source_failed(struct engine *e, const struct err *why, instant_s now
 {
     e->asking = false;
     e->source_error = *why;
-    e->next_ask = now + back_off_s(++e->source_failures);
+    e->source_failures++;
+    e->next_ask = now + pause_s(why->code, e->source_failures);
     if (e->source != SOURCE_LOST) {
         e->source = SOURCE_LOST;
         e->source_since = now;
@@ -138,8 +144,7 @@ static void proceed(struct engine *e, instant_s now)
 {
     carry_on(e, now);
     ask_if_due(e, now);
-    if (e->store_error.code == 0 || now >= e->store_retry_at)
-        (void)storing_flush(e, NULL, now);
+    (void)storing_flush(e, NULL, now);
 }
 
 /* ---- what happens ---------------------------------------------------------------------------- */
@@ -239,8 +244,10 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
 static void take_settings(struct engine *e, const struct engine_settings *settings)
 {
     xstrset(&e->cluster, settings->cluster);
+    xstrset(&e->source_name, settings->source);
     e->settings = *settings;
     e->settings.cluster = e->cluster;
+    e->settings.source = e->source_name;
 }
 
 int engine_create(const struct engine_settings *settings, const struct engine_ports *ports, instant_s now,
@@ -286,6 +293,7 @@ void engine_free(struct engine *e)
     view_unref(e->decided);
     free(e->instance);
     free(e->cluster);
+    free(e->source_name);
     free(e);
 }
 

@@ -28,6 +28,7 @@ struct engine;
 /* What the configuration says. */
 struct engine_settings {
     const char *cluster;       /* the service's name for it; copied */
+    const char *source;        /* what is looked at and acted on; copied. NULL: always the same */
     struct policy policy;      /* of every pass */
     unsigned deeds;            /* what the hands can do: 1u << DEED_*; of actuator_ops */
     int64_t history_days;      /* actions and migrations kept in the store */
@@ -59,7 +60,8 @@ void engine_on_order_result(struct engine *e, const struct order_result *result,
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
 /* All of these return 0, or -EINVAL (no such thing: the request is wrong) or another negative errno (it
- * cannot be done now), with a sentence. */
+ * cannot be done now), with a sentence. -EIO: it was done, but could not be stored, so a restart forgets it.
+ */
 
 /* Asks for a pass on a fresh inventory. *ret_ticket: the pass has been made, or could not be made, when
  * engine_run_result() no longer returns -EINPROGRESS. */
@@ -84,7 +86,8 @@ int engine_thaw(struct engine *e, instant_s now, struct err *err);
 
 /* Takes a host out of service: passes see it as entering maintenance and evacuate it (as far as the
  * automation level lets moves be carried out without approval), and when nothing runs on it any more the
- * hypervisor is asked. Or puts it back. *ret_id is the action's number, 0 where nothing had to be begun. */
+ * hypervisor is asked. Or puts it back; an evacuation that is under way ends, its moves that run apart.
+ * *ret_id is the number of the action that was begun or ended, 0 where nothing had to be. */
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
                        uint64_t *ret_id, struct err *err);
 

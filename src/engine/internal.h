@@ -14,6 +14,7 @@
 #define LOOK_MAX_S 60       /* ... and no rarer than this */
 #define RETRY_FIRST_S 2     /* waiting times after a failure: doubled from this ... */
 #define RETRY_MAX_S 60      /* ... up to this */
+#define STORE_RETRY_MAX_S 8 /* ... and for the store, without which nothing begins */
 #define POLL_S 1            /* between two questions for a task's progress, in the beginning ... */
 #define POLL_MAX_S 10       /* ... and for a long one */
 #define HANG_FACTOR 5       /* a task is cancelled after this many times its estimate ... */
@@ -74,6 +75,7 @@ struct engine {
     struct engine_ports port;
     struct engine_settings settings;
     char *cluster;
+    char *source_name;
     char *instance;
 
     struct action **actions; /* by id */
@@ -113,7 +115,8 @@ struct engine {
 
     struct unstored_migration *unstored;
     size_t n_unstored, cap_unstored;
-    struct err store_error; /* code 0: the store works */
+    struct err store_error;  /* code 0: the store works */
+    unsigned store_failures; /* in a row */
     instant_s store_retry_at;
     instant_s next_prune;
     instant_s ticked; /* the last tick: the next look at actions is due a while after it, however often
@@ -128,6 +131,9 @@ void publish(struct engine *e, const struct event *event);
 instant_s stale_after_s(const struct engine *e);
 /* Seconds to wait before trying again after so many failures in a row. */
 instant_s back_off_s(unsigned failures);
+/* The same where a login may have been refused: that is not tried quickly again, because directories lock an
+ * account after a few wrong passwords in a row. */
+instant_s pause_s(int code, unsigned failures);
 
 /* ---- actions.c ------------------------------------------------------------------------------- */
 
@@ -148,7 +154,7 @@ struct hold *hold_of(struct engine *e, const char *vm);
 /* ---- storing.c ------------------------------------------------------------------------------- */
 
 /* Writes what is not stored yet, as one transaction. 0 when nothing is left; on failure it is tried again
- * later. `pass` and samples may be NULL/0. */
+ * later, and not before. `pass` and samples may be NULL/0. */
 int storing_flush(struct engine *e, const struct pass_record *pass, instant_s now);
 int storing_load(struct engine *e, instant_s now, struct err *err);
 void storing_samples(struct engine *e, const struct sample_record *samples, size_t n, instant_s now);

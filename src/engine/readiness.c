@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CLOCK_SLACK_S 5 /* what a clock may be corrected by between two processes */
+
 /* ---- where the inventory shows it ------------------------------------------------------------ */
 
 static enum whereabouts vm_whereabouts(const struct snapshot *s, const struct action *x)
@@ -123,6 +125,27 @@ static bool slot_is_free(const struct engine *e, const struct action *wants)
     return true;
 }
 
+/* An admin wants the host empty, whether an inventory shows it by now or not. */
+static bool host_is_to_leave(const struct engine *e, const char *host)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_ENTER_MAINTENANCE && action_committed(x) && strcmp(x->r.host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The host that it empties has been put back into service. */
+static bool evacuation_is_over(const struct snapshot *s, const struct action *x)
+{
+    uint32_t from = snapshot_find_host(s, x->r.from);
+
+    return (x->r.reason == REASON_MAINTENANCE || x->r.reason == REASON_STANDBY) &&
+           s->hosts[from].is.state == HOST_ON;
+}
+
 /* Whether the world is still what the move was planned for. False with the reason why not. */
 static bool move_makes_sense(const struct engine *e, const struct action *x, char *why)
 {
@@ -152,21 +175,30 @@ static bool move_makes_sense(const struct engine *e, const struct action *x, cha
         (void)snprintf(why, WHY_MAX, "host %s is no longer there", x->r.to);
     else if (s->hosts[to].is.state != HOST_ON)
         (void)snprintf(why, WHY_MAX, "host %s is %s", x->r.to, host_state_name(s->hosts[to].is.state));
+    else if (evacuation_is_over(s, x))
+        (void)snprintf(why, WHY_MAX, "host %s is back in service, and need not be empty", x->r.from);
+    else if (host_is_to_leave(e, x->r.to))
+        (void)snprintf(why, WHY_MAX, "host %s is to enter maintenance", x->r.to);
     else
         return true;
     return false;
 }
 
-/* A plan is made from one moment, and holds for a while only. (Nothing is approved that is old already.) */
+/* A plan is made from one moment, and holds for a while only. (Nothing is approved that is old already.) One
+ * from the future tells of a clock that was set back between two processes: nobody knows how old it is. */
 static bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
     instant_s limit = stale_after_s(e);
     instant_s age = now - (x->r.approved > x->r.seen ? x->r.approved : x->r.seen);
 
-    if (age <= limit)
+    if (age >= -CLOCK_SLACK_S && age <= limit)
         return false;
-    (void)snprintf(why, WHY_MAX, "it could not be begun for %lld s, and a plan holds for %lld s only",
-                   (long long)age, (long long)limit);
+    if (age < 0)
+        (void)snprintf(why, WHY_MAX, "the clock was set back by %lld s or more since it was approved",
+                       (long long)-age);
+    else
+        (void)snprintf(why, WHY_MAX, "it could not be begun for %lld s, and a plan holds for %lld s only",
+                       (long long)age, (long long)limit);
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NOTE_FROZEN "frozen" /* since when */
+#define NOTE_SOURCE "source" /* what all the ids and the names of tasks belong to */
 
 void storing_failed(struct engine *e, const struct err *why, instant_s now)
 {
@@ -17,7 +18,10 @@ void storing_failed(struct engine *e, const struct err *why, instant_s now)
     e->store_error = *why;
     if (e->store_error.code == 0)
         e->store_error.code = -EIO;
-    e->store_retry_at = now + RETRY_FIRST_S;
+    e->store_failures++;
+    instant_s pause = back_off_s(e->store_failures);
+
+    e->store_retry_at = now + (pause < STORE_RETRY_MAX_S ? pause : STORE_RETRY_MAX_S);
     if (news)
         publish(e, &(struct event){.kind = EVENT_STORE_FAILED, .time = now, .text = e->store_error.text});
 }
@@ -27,6 +31,13 @@ void unstored_release(struct unstored_migration *m)
     free((void *)(uintptr_t)m->r.vm);
     free((void *)(uintptr_t)m->r.from);
     free((void *)(uintptr_t)m->r.to);
+}
+
+/* Each try may take the store's whole patience, in which the loop serves nobody: a lock of another program
+ * must not make an admin's freeze wait. */
+static bool left_alone(const struct engine *e, instant_s now)
+{
+    return e->store_error.code != 0 && now < e->store_retry_at;
 }
 
 static void unstored_clear(struct engine *e)
@@ -63,7 +74,8 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
         char since[RFC3339_MAX];
         const char *value = e->frozen ? rfc3339_format(e->frozen_since, since) : NULL;
 
-        if ((r = ops->put_note(s, NOTE_FROZEN, value, err)) < 0)
+        if ((r = ops->put_note(s, NOTE_FROZEN, value, err)) < 0 ||
+            (r = ops->put_note(s, NOTE_SOURCE, e->source_name, err)) < 0)
             return r;
     }
     return pass ? ops->put_pass(s, pass, err) : 0;
@@ -76,6 +88,8 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
 
     if (!pass && !anything_dirty(e) && e->store_error.code == 0)
         return 0;
+    if (left_alone(e, now))
+        return e->store_error.code;
     int r = ops->begin(e->port.store, &err);
 
     if (r == 0) {
@@ -94,6 +108,7 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
     unstored_clear(e);
     e->note_dirty = false;
     e->store_error = (struct err){0};
+    e->store_failures = 0;
     return 0;
 }
 
@@ -103,7 +118,7 @@ void storing_samples(struct engine *e, const struct sample_record *samples, size
     const struct store_ops *ops = e->port.store_ops;
     struct err err = {0};
 
-    if (n == 0)
+    if (n == 0 || left_alone(e, now))
         return;
     int r = ops->begin(e->port.store, &err);
 
@@ -131,6 +146,8 @@ void storing_prune(struct engine *e, instant_s now)
         return;
     e->next_prune = now + PRUNE_S;
     history_forget(e->history, now);
+    if (left_alone(e, now))
+        return;
     if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
         storing_failed(e, &err, now);
 }
@@ -193,6 +210,14 @@ static void recall_holds(struct engine *e, const struct stored *s, struct arena 
     }
 }
 
+static void recall_demand(struct engine *e, const struct stored *s, instant_s now)
+{
+    for (size_t i = 0; i < s->n_samples; i++) {
+        if (s->samples[i].time <= now)
+            (void)history_add(e->history, s->samples[i].vm, s->samples[i].time, s->samples[i].demand);
+    }
+}
+
 /* An action of an earlier process. Where it was being started, or was to be verified, only an inventory that
  * is asked for from now on can tell where it stands; one that runs is polled by its task's name. */
 static void recall_action(struct engine *e, const struct action_record *r, instant_s now)
@@ -210,6 +235,40 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
     }
 }
 
+static const char *find_note(const struct stored *s, const char *key)
+{
+    for (size_t i = 0; i < s->n_notes; i++) {
+        if (strcmp(s->notes[i].key, key) == 0)
+            return s->notes[i].value;
+    }
+    return NULL;
+}
+
+static void recall_frozen(struct engine *e, const struct stored *s, instant_s now)
+{
+    const char *since = find_note(s, NOTE_FROZEN);
+
+    e->frozen = since != NULL;
+    if (since && rfc3339_parse(since, &e->frozen_since) < 0)
+        e->frozen_since = now;
+}
+
+/* What stands in the store is of another source, where the same ids and names of tasks mean other things:
+ * nothing of it is carried on here, nor does it say anything about these VMs. */
+static void disown(struct engine *e, instant_s now)
+{
+    const struct retention keep = {.samples_before = now + 1, .passes_kept = UINT32_MAX};
+    struct err err = {0};
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        if (!action_ended(e->actions[i]))
+            action_enter(e, e->actions[i], ACTION_CANCELLED,
+                         "it was for another source than the configuration names now", now);
+    }
+    if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
+        storing_failed(e, &err, now);
+}
+
 int storing_load(struct engine *e, instant_s now, struct err *err)
 {
     struct arena a = {0};
@@ -223,19 +282,19 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
     e->instance = xstrdup(s.instance);
     e->last_action = s.last_action;
     e->last_pass = s.last_pass;
-    for (size_t i = 0; i < s.n_samples; i++) {
-        if (s.samples[i].time <= now)
-            (void)history_add(e->history, s.samples[i].vm, s.samples[i].time, s.samples[i].demand);
-    }
-    recall_holds(e, &s, &a, now);
     for (size_t i = 0; i < s.n_actions; i++)
         recall_action(e, &s.actions[i], now);
-    for (size_t i = 0; i < s.n_notes; i++) {
-        if (strcmp(s.notes[i].key, NOTE_FROZEN) == 0 && s.notes[i].value) {
-            e->frozen = true;
-            if (rfc3339_parse(s.notes[i].value, &e->frozen_since) < 0)
-                e->frozen_since = now;
-        }
+    recall_frozen(e, &s, now);
+
+    const char *source = find_note(&s, NOTE_SOURCE);
+    bool same = !source || !e->source_name || strcmp(source, e->source_name) == 0;
+
+    e->note_dirty = e->source_name && (!source || !same);
+    if (same) {
+        recall_demand(e, &s, now);
+        recall_holds(e, &s, &a, now);
+    } else {
+        disown(e, now);
     }
     arena_release(&a);
     return 0;

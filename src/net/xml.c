@@ -14,6 +14,14 @@
 #define NUMBER_MAX 32 /* characters; the longest int64 has 20 */
 #define NAME_MAX_LEN 64
 
+/* The parser compares each attribute with all others of its element: a million of them keep it busy for
+ * hours, and nothing can interrupt it. Real ones have a handful. */
+#define TAG_BYTES_MAX 8192
+
+/* Each element takes 120 bytes of memory, however short it is written; the largest real answers have tags for
+ * some 4 million of them, and what they take stays with the process. */
+#define TAGS_MAX 5000000
+
 static pthread_once_t xml_once = PTHREAD_ONCE_INIT;
 
 static void refuse_dtd(void *ctx, const xmlChar *name, const xmlChar *external, const xmlChar *system)
@@ -37,11 +45,67 @@ static int why_not(const xmlParserCtxt *parser, struct err *err)
     return err_set(err, -EPROTO, "the answer is not XML, or only half of it: %s (line %d)", what, last->line);
 }
 
+static const char *past(const char *at, const char *end, const char *mark)
+{
+    const char *found = memmem(at, (size_t)(end - at), mark, strlen(mark));
+
+    return found ? found + strlen(mark) : end;
+}
+
+static bool begins(const char *at, const char *end, const char *word)
+{
+    return (size_t)(end - at) >= strlen(word) && memcmp(at, word, strlen(word)) == 0;
+}
+
+/* The end of the tag that begins here, or NULL if that is too far away. A > in quotes does not end it. */
+static const char *past_tag(const char *at, const char *end)
+{
+    const char *limit = end - at > TAG_BYTES_MAX ? at + TAG_BYTES_MAX : end;
+    char quote = '\0';
+
+    for (; at < limit; at++) {
+        if (quote)
+            quote = *at == quote ? '\0' : quote;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+        else if (*at == '>')
+            return at + 1;
+    }
+    return limit == end ? end : NULL;
+}
+
+static int check_tags(const char *text, size_t len, struct err *err)
+{
+    static const struct {
+        const char *begin, *end;
+    } others[] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
+    const char *end = text + len;
+    size_t n = 0;
+
+    for (const char *at = text; (at = memchr(at, '<', (size_t)(end - at))) != NULL;) {
+        size_t i = 0;
+
+        while (i < sizeof others / sizeof others[0] && !begins(at, end, others[i].begin))
+            i++;
+        if (i < sizeof others / sizeof others[0])
+            at = past(at + strlen(others[i].begin), end, others[i].end);
+        else if (!(at = past_tag(at, end)))
+            return err_set(err, -EPROTO, "the answer has a tag of more than %d bytes, which is refused",
+                           TAG_BYTES_MAX);
+        if (++n > TAGS_MAX)
+            return err_set(err, -EFBIG, "the answer has more than %d tags, which is refused", TAGS_MAX);
+    }
+    return 0;
+}
+
 int xml_parse(const char *text, size_t len, xml_doc **ret, struct err *err)
 {
     (void)pthread_once(&xml_once, xmlInitParser);
     if (len > INT_MAX)
         return err_set(err, -EFBIG, "the answer is too large");
+    int r = check_tags(text, len, err);
+    if (r < 0)
+        return r;
     xmlParserCtxt *parser = xmlNewParserCtxt();
     if (!parser)
         return err_set(err, -ENOMEM, "out of memory");
@@ -51,7 +115,6 @@ int xml_parse(const char *text, size_t len, xml_doc **ret, struct err *err)
     xmlDoc *doc = xmlCtxtReadMemory(parser, text, (int)len, NULL, "UTF-8",
                                     XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOERROR |
                                         XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS | XML_PARSE_COMPACT);
-    int r = 0;
 
     if (!doc || parser->_private || !xmlDocGetRootElement(doc)) {
         r = why_not(parser, err);

@@ -1,8 +1,8 @@
 /* xml.h: reading an XML document that a peer sent.
  *
  * The document is parsed whole and then walked; nodes belong to it and are const. Refused are documents with
- * a DTD (and with it every entity that could grow), with more than 256 levels, or that end in the middle.
- * Nothing is ever fetched.
+ * a DTD (and with it every entity that could grow), with more than 256 levels, with a tag of more than 8 KiB
+ * or five million of them, or that end in the middle. Nothing is ever fetched.
  *
  * Elements are found by their local name, attributes by namespace and name: which prefix a peer likes is its
  * own affair.
@@ -24,7 +24,7 @@ typedef struct _xmlNode xml_node;
 
 #define XML_NS_XSI "http://www.w3.org/2001/XMLSchema-instance"
 
-/* -EPROTO, with what is wrong and where. xml_free() releases the document; NULL is fine. */
+/* -EPROTO or -EFBIG, with what is wrong and where. xml_free() releases the document; NULL is fine. */
 int xml_parse(const char *text, size_t len, xml_doc **ret, struct err *err);
 void xml_free(xml_doc *doc);
 const xml_node *xml_root(const xml_doc *doc);

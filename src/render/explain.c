@@ -50,15 +50,7 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
     struct arena scratch = {0};
     struct table t;
 
-    text_put(out, v->is.name);
-    if (v->host != IX_NONE) {
-        strbuf_puts(out, " on ");
-        text_put(out, ref_host_name(snap, v->host));
-    }
-    if (e->summary) {
-        strbuf_puts(out, ": ");
-        text_put(out, e->summary);
-    }
+    text_put(out, e->summary ? e->summary : v->is.name);
     strbuf_puts(out, "\n\n");
     table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; i < e->n; i++) {
@@ -70,7 +62,10 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
             table_cellf(&t, "%.4f", c->imbalance_after);
         else
             table_cell(&t, NULL);
-        table_cell(&t, c->text ? c->text : check_meaning(c->check));
+        /* why it is the chosen one is said above */
+        table_cell(&t, c->verdict == VERDICT_CHOSEN && e->summary ? "The plan moves it here."
+                       : c->text                                  ? c->text
+                                                                  : check_meaning(c->check));
     }
     table_render(&t, "  ", out);
     arena_release(&scratch);

@@ -85,7 +85,7 @@ static void put_recommendations(const struct plan *plan, struct arena *a, struct
     static const struct column columns[] = {
         {"ID", true},    {"PRIO", true},   {"ACTION", false}, {"VM", false},
         {"FROM", false}, {"", false},      {"TO", false},     {"REASON", false},
-        {"AFTER", true}, {"NEEDS", false}, {"GROUP", false},  {"WHY", false},
+        {"AFTER", true}, {"NEEDS", false}, {"GROUP", false},  {"", false, .below = true},
     };
     const struct snapshot *s = plan->snap;
     struct table t;
@@ -107,7 +107,7 @@ static void put_recommendations(const struct plan *plan, struct arena *a, struct
         table_cell(&t, isfinite(r->imbalance_after) ? arena_printf(a, "%.4f", r->imbalance_after) : NULL);
         table_cell(&t, ids_text(a, r->depends_on, r->n_depends_on));
         table_cell(&t, r->group > 0 ? arena_printf(a, "%u", r->group) : NULL);
-        table_cell(&t, r->text);
+        table_cell(&t, r->text ? r->text : "");
     }
     table_render(&t, "  ", out);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define GAP 2
 
@@ -82,13 +83,18 @@ static void pad(struct strbuf *out, size_t n)
         strbuf_add(out, " ", 1);
 }
 
+static size_t columns_side_by_side(const struct table *t)
+{
+    return t->columns[t->n_columns - 1].below ? t->n_columns - 1 : t->n_columns;
+}
+
 static void put_row(const struct table *t, const size_t *widths, const char *const *cells, const char *indent,
                     struct strbuf *out)
 {
     size_t owed = 0; /* blanks, put only if more text comes */
 
     strbuf_puts(out, indent);
-    for (size_t c = 0; c < t->n_columns; c++) {
+    for (size_t c = 0; c < columns_side_by_side(t); c++) {
         size_t free = widths[c] - width(cells[c]);
         owed += t->columns[c].right ? free : 0;
         if (*cells[c]) {
@@ -97,6 +103,40 @@ static void put_row(const struct table *t, const size_t *widths, const char *con
         }
         text_put(out, cells[c]);
         owed += GAP + (t->columns[c].right ? 0 : free);
+    }
+    strbuf_puts(out, "\n");
+}
+
+/* How much of the text stays on one line: a word, or a number with its unit. */
+static size_t unbroken(const char *text)
+{
+    size_t n = strcspn(text, " ");
+    char first = *text == '(' ? text[1] : *text;
+
+    if (first >= '0' && first <= '9' && text[n] == ' ')
+        n += 1 + strcspn(text + n + 1, " ");
+    return n;
+}
+
+/* Words on lines that end before TABLE_WIDTH, each beginning at `start`. */
+static void put_wrapped(struct arena *a, const char *text, size_t start, struct strbuf *out)
+{
+    size_t at = 0; /* where the line ends by now; 0: it has not begun */
+
+    while (*text) {
+        size_t n = unbroken(text);
+        const char *word = arena_strndup(a, text, n);
+        size_t w = width(word);
+
+        if (at > 0 && at + 1 + w > TABLE_WIDTH) {
+            strbuf_puts(out, "\n");
+            at = 0;
+        }
+        pad(out, at > 0 ? 1 : start);
+        text_put(out, word);
+        at = (at > 0 ? at + 1 : start) + w;
+        text += n;
+        text += strspn(text, " ");
     }
     strbuf_puts(out, "\n");
 }
@@ -117,7 +157,12 @@ void table_render(const struct table *t, const char *indent, struct strbuf *out)
             widths[i % t->n_columns] = w;
     }
     put_row(t, widths, titles, indent, out);
-    for (size_t i = 0; i + t->n_columns <= t->n_cells; i += t->n_columns)
+    for (size_t i = 0; i + t->n_columns <= t->n_cells; i += t->n_columns) {
+        const char *last = t->cells[i + t->n_columns - 1];
+
         put_row(t, widths, t->cells + i, indent, out);
+        if (columns_side_by_side(t) < t->n_columns && *last)
+            put_wrapped(&scratch, last, strlen(indent) + widths[0] + GAP, out);
+    }
     arena_release(&scratch);
 }

@@ -2,6 +2,9 @@
  *
  * Widths are counted in characters, not bytes. Control characters are shown as '?', so that a VM's name
  * cannot play tricks on a terminal. Numbers go to the right. Nothing follows the last text of a line.
+ *
+ * A sentence is too long for a column. It goes below its row, wrapped, so that tables stay readable on a
+ * terminal.
  */
 #ifndef BALLAST_RENDER_TABLE_H
 #define BALLAST_RENDER_TABLE_H
@@ -16,7 +19,10 @@
 struct column {
     const char *title;
     bool right;
+    bool below; /* the last column only: without a title, on lines of its own below the row */
 };
+
+#define TABLE_WIDTH 110 /* where what stands below a row is wrapped */
 
 struct table {
     struct arena *a;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* How long a call waits for somebody who looks into the database with another program. */
-#define BUSY_MS 2000
+#define BUSY_MS 500
 
 #define DIR_MODE 0700
 #define FILE_MODE 0600

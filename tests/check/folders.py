@@ -5,7 +5,7 @@ import re
 from tree import ROOT, end, files, text_of
 
 by_folder = {}
-for path in files('.c', '.py'):
+for path in files('.c', '.h', '.py'):
     by_folder.setdefault(path.parent, []).append(path)
 
 violations = []

@@ -26,6 +26,10 @@ def test_manual():
         time.sleep(2)
         s.ask('run')
         check('manual: nothing moves by itself', s.hosts_of_vms() == where)
+        for verb in ('hosts', 'vms', 'pools', 'status', 'recommendations', 'run'):
+            text = s.ask(verb).stdout
+            check(f'{verb} fits a terminal, without colours', max(map(len, text.splitlines())) <= 110 and '\x1b' not in text, text)
+        check('snapshot --format json', json.loads(s.ask('snapshot', '--format', 'json').stdout)['cluster'])
         wanted = {r['vm']: r['to'] for r in s.recommendations() if r['state'] == 'recommended'}
         done = s.ask('apply', *s.ids())
         check('apply', done.returncode == 0, done.stderr)

@@ -49,6 +49,11 @@ def check_usage():
         expect(f'{verb} -x', run(verb, '-x'), 2, err='unknown option -x')
         expect(f'{verb} a b c', run(verb, 'a', 'b', 'c'), 2)
         expect(f'{verb} --format', run(verb, '--format'), 2, err='--format needs a value')
+    service = ('--socket', '/nonexistent/socket')
+    expect('no service', run('status', *service), 3, err='is ballastd running?')
+    expect('maintenance', run('maintenance', *service, 'halt', 'h1'), 2, err='"halt" is not known, expected enter or exit')
+    for n in ('0', '-1', '1001', 'x', ''):
+        expect(f'history --limit {n}', run('history', *service, '--limit', n), 2, err='expected a whole number from 1 to 1000')
     expect('plan', run('plan'), 2, err='--snapshot FILE is missing')
     expect('help with a value', run('plan', '--help=x'), 2)
     expect('twice', run('plan', '--snapshot', 'a', '--snapshot', 'b'), 2, err='--snapshot is given twice')

@@ -24,7 +24,7 @@ def lab(slow_ms=0, **settings):
         heat(api)
         with Relay(sim.url) as relay:
             source = {"kind": "vsphere", "url": relay.url, "username": sim.username, "password_file": sim.password_file,
-                      "cluster": sorted(api.clusters())[0], "stats": "quick", "timeout_s": 10}
+                      "cluster": sorted(api.clusters())[0], "timeout_s": 10}
             with Daemon(source, **{**EAGER, **settings}) as d:
                 yield sim, api, relay, d
 

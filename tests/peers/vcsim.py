@@ -405,7 +405,7 @@ def serve(hosts, vms, slow_ms):
         for vm, host in api.placement().items():
             api.set_load(vm, cpu_mhz=400 if host == busy else 60, active_mb=8, consumed_mb=16, overhead_mb=2)
         print("source:", f"  kind: vsphere\n  url: {sim.url}", f"  username: {sim.username}",
-              f"  password_file: {sim.password_file}", f"  ca_file: {sim.ca_file}", "  stats: quick", sep="\n", flush=True)
+              f"  password_file: {sim.password_file}", f"  ca_file: {sim.ca_file}", sep="\n", flush=True)
         try:
             sim.process.wait()
         except KeyboardInterrupt:

@@ -25,7 +25,7 @@ struct world {
 /* Where the VM will be when what is under way has ended. */
 static uint32_t place_of(const struct world *w, uint32_t vm)
 {
-    return w->o.also[vm] != IX_NONE ? w->o.also[vm] : w->o.at[vm];
+    return w->o.also[vm] != IX_NONE && !w->o.arrived[vm] ? w->o.also[vm] : w->o.at[vm];
 }
 
 static bool is_leaving(const struct world *w, uint32_t host)

@@ -16,13 +16,16 @@ static bool names(struct span s, uint32_t ix)
     return false;
 }
 
-static void set_going(struct oracle *o, uint32_t vm, uint32_t to)
+static void set_going(struct oracle *o, uint32_t vm, uint32_t from, uint32_t to)
 {
-    enum host_state state = o->snap->hosts[to].is.state;
+    uint32_t other = o->home[vm] == to ? from : to;
 
     o->in_flight[vm] = true;
-    if (o->home[vm] != IX_NONE && o->home[vm] != to && state != HOST_DISCONNECTED)
-        o->home_also[vm] = to;
+    if (o->home[vm] == IX_NONE || other == IX_NONE || o->home[vm] == other ||
+        o->snap->hosts[other].is.state == HOST_DISCONNECTED)
+        return;
+    o->home_also[vm] = other;
+    o->arrived[vm] = o->home[vm] == to;
 }
 
 void oracle_init(struct oracle *o, const struct snapshot *snap, const struct policy *policy, struct arena *a)
@@ -39,15 +42,16 @@ void oracle_init(struct oracle *o, const struct snapshot *snap, const struct pol
     o->at = arena_array(a, uint32_t, snap->n_vms);
     o->also = arena_array(a, uint32_t, snap->n_vms);
     o->in_flight = arena_array(a, bool, snap->n_vms);
+    o->arrived = arena_array(a, bool, snap->n_vms);
     for (uint32_t i = 0; i < snap->n_vms; i++) {
         o->home[i] = vm_takes_part(snap, &snap->vms[i]) ? snap->vms[i].host : IX_NONE;
         o->home_also[i] = IX_NONE;
     }
     for (uint32_t i = 0; i < snap->n_migrations; i++)
-        set_going(o, snap->migrations[i].vm, snap->migrations[i].to);
+        set_going(o, snap->migrations[i].vm, snap->migrations[i].from, snap->migrations[i].to);
     for (uint32_t i = 0; i < snap->n_pending; i++)
         if (snap->pending[i].action == ACTION_MIGRATE)
-            set_going(o, snap->pending[i].vm, snap->pending[i].to);
+            set_going(o, snap->pending[i].vm, IX_NONE, snap->pending[i].to);
     oracle_reset(o);
 }
 
@@ -102,7 +106,7 @@ double oracle_taken(const struct oracle *o, uint32_t host, enum oracle_need need
         }
         if (o->home[i] == host && !oracle_is_on(o, i, host))
             sum -= oracle_frees(o, i, need);
-        if (o->home[i] != host && oracle_is_on(o, i, host))
+        if (o->home[i] != host && oracle_is_on(o, i, host) && !o->arrived[i])
             sum += oracle_needs(o, i, need);
     }
     return sum;

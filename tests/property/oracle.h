@@ -16,7 +16,8 @@ struct oracle {
     struct arena *a;
     double *entitlement[RES_COUNT];
     uint32_t *home;      /* by VM: its host at the start; IX_NONE: takes no part */
-    uint32_t *home_also; /* ... and where its migration goes that was under way or approved then */
+    uint32_t *home_also; /* ... and the other end of its migration that was under way or approved then */
+    bool *arrived;       /* ... which is the end that it comes from */
     uint32_t *at, *also; /* now */
     bool *in_flight;
 };

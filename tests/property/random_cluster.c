@@ -148,7 +148,7 @@ static void add_rule(struct rng *r, struct inventory *inv, struct arena *a, uint
     rule->hosts.items = hosts;
 }
 
-/* Migrations of VMs that run; half of them approved and not begun. */
+/* Migrations of VMs that run; half of them approved and not begun, some nearly over. */
 static void add_flights(struct rng *r, struct inventory *inv, struct arena *a)
 {
     for (size_t i = 0; i < inv->n_vms; i++) {
@@ -159,6 +159,10 @@ static void add_flights(struct rng *r, struct inventory *inv, struct arena *a)
         if (chance(r, 0.5)) {
             struct seen_migration *m = inventory_add_migration(inv, a);
             *m = (struct seen_migration){.vm = v->is.id, .from = v->host, .to = to, .started = inv->time};
+            if (chance(r, 0.3)) { /* it has switched over, and the source has not let go yet */
+                m->from = to;
+                m->to = v->host;
+            }
             continue;
         }
         struct seen_pending *p = inventory_add_pending(inv, a);

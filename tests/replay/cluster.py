@@ -12,6 +12,7 @@ SHARES_PER_MB = 10.0
 POOL_SHARES = {'cpu': 4000.0, 'mem': 163840.0}
 STATES_OF_THE_DIVVY = ('on', 'entering_maintenance', 'entering_standby')
 STATES_LEAVING = ('entering_maintenance', 'entering_standby')
+FULL = 1 + 1e-9  # a host that is exactly full may come out a rounding above 1
 MANDATORY_BY_DEFAULT = ('vm-vm-affine', 'vm-vm-anti-affine')
 
 
@@ -114,8 +115,11 @@ class Cluster:
         for m in self.pending:
             if m.get('action') == 'migrate':
                 self.arriving[m['vm']] = m['to']
+        self.left = {}  # vm id -> host id that has not let go of it: the migration has switched over and not ended
         for m in self.migrations:
             self.arriving[m['vm']] = m['to']
+            if self.at[m['vm']] == m['to']:
+                self.left[m['vm']] = m['from']
 
     def takes_part(self, vm):
         host = self.hosts.get(self.at[vm.id])
@@ -129,7 +133,7 @@ class Cluster:
         ret = {h: [] for h in self.hosts}
         for vm in self.vms.values():
             if vm.state == 'on':
-                for host_id in {self.at[vm.id], self.arriving.get(vm.id)} - {None}:
+                for host_id in {self.at[vm.id], self.arriving.get(vm.id), self.left.get(vm.id)} - {None}:
                     ret[host_id].append(vm)
         return ret
 
@@ -187,7 +191,7 @@ class Cluster:
         load = {h.id: {r: math.fsum(ent[r].get(vm.id, 0.0) for vm in residents[h.id]) / h.capacity[r]
                        for r in RESOURCES} for h in on}
         sigma = {r: stddev([load[h.id][r] for h in on]) for r in RESOURCES}
-        over = {r: any(load[h.id][r] > 1.0 for h in on) for r in RESOURCES}
+        over = {r: any(load[h.id][r] > FULL for h in on) for r in RESOURCES}
         weight = weights(over)
         n = len(on)
         ret = {
@@ -242,6 +246,10 @@ def parcel_out(quantity, shares, reservations, limits):
         return [r * quantity / reserved for r in reservations]
     if math.fsum(limits) <= quantity:
         return list(limits)
+    if math.fsum(l if s > 0 else r for s, r, l in zip(shares, reservations, limits)) <= quantity:
+        # All who have shares are satisfied: nothing stays idle while one without any still wants it.
+        return parcel_out(quantity, [0.0 if s > 0 else 1.0 for s in shares],
+                          [l if s > 0 else r for s, r, l in zip(shares, reservations, limits)], limits)
 
     def at(lam):
         return [min(max(lam * s, r), l) for s, r, l in zip(shares, reservations, limits)]

@@ -97,8 +97,8 @@ class Replay:
             seen.add(rec['id'])
         limit = self.policy['moves_max']
         optional = sum(1 for m in self.moves if m['reason'] in BALANCE)
-        if isinstance(limit, (int, float)) and 0 < limit < optional:
-            self.wrong(f'{optional} optional moves, moves_max is {limit}')
+        if isinstance(limit, (int, float)) and optional and 0 < limit < len(self.moves):
+            self.wrong(f'{len(self.moves)} moves, {optional} of them optional, moves_max is {limit}')
 
     def check_metrics(self, which):
         stated, computed = self.plan[which], self.cluster.metrics(self.policy, self.entitlement)
@@ -115,8 +115,10 @@ class Replay:
                 self.equal(stated_hosts[h['id']][r], h[r], which, 'host', h['id'], r)
 
     def check_left_undone(self):
-        """What the plan does not correct it must name in a fault."""
+        """What the plan does not correct it must name in a fault, unless what is under way mends it. An affine set of which
+        a VM is on its way is left until that has arrived."""
         faults = self.plan['faults']
+        at, arriving = self.cluster.at, self.cluster.arriving
         blamed = {f.get(key) for f in faults for key in ('vm', 'rule', 'host')}
         for vm in self.cluster.vms.values():
             host = self.cluster.hosts.get(self.cluster.at[vm.id])
@@ -124,14 +126,18 @@ class Replay:
                 continue
             if vm.id not in self.cluster.arriving and vm.id not in blamed and host.id not in blamed:
                 self.wrong(f'stays on {host.id}, which is {host.state}, and no fault says why', f'VM {vm.id}')
+        self.cluster.at = {**at, **arriving}
         for rule in self.cluster.rules:
             if not (rule.enabled and rule.mandatory) or rule.id in blamed:
+                continue
+            if rule.kind == 'vm-vm-affine' and arriving.keys() & set(rule.vms):
                 continue
             broken = self.violated(rule)
             if rule.kind == 'vm-vm-anti-affine':
                 broken = {pair for pair in broken if not blamed & set(pair)}
             if broken - blamed:
                 self.wrong('is violated in the end, and no fault says why', f'rule {rule.id}')
+        self.cluster.at = at
 
     def settled(self):
         """Nothing was left undone: no fault, and every rule is kept, the preferred ones too."""
@@ -251,7 +257,7 @@ class Replay:
         """How much more arrives than has left, of those that the snapshot does not have on the host yet."""
         admission = self.policy['mem_admission']
         here = {v.id for v in vms}
-        arrived = sum(v.mem_needed(admission) for v in vms if v.host != host.id)
+        arrived = sum(v.mem_needed(admission) for v in vms if host.id not in (v.host, self.cluster.left.get(v.id)))
         left = sum(v.mem_freed(admission) for v in self.cluster.vms.values()
                    if v.state == 'on' and v.host == host.id and v.id not in here)
         return arrived - left
@@ -336,7 +342,7 @@ class Replay:
     def check_sums(self, host, arriving, leaving, needs):
         cluster, admission = self.cluster, self.policy['mem_admission']
         resident = [v for v in cluster.vms.values()
-                    if v.state == 'on' and (v.host == host.id or cluster.arriving.get(v.id) == host.id)]
+                    if v.state == 'on' and host.id in (v.host, cluster.arriving.get(v.id), cluster.left.get(v.id))]
         sums = [('CPU reservations', lambda v: v.reservation['cpu']),
                 ('memory reservations', lambda v: v.reservation['mem']),
                 ('memory', lambda v: v.mem_needed(admission))]

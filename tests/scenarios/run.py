@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-BALLAST = os.environ.get('BALLAST', str(HERE.parent.parent / 'build/src/cli/ballast'))
+BALLAST = os.path.abspath(os.environ.get('BALLAST', str(HERE.parent.parent / 'build/src/cli/ballast')))
 TAKES_NO_SNAPSHOT = ('generate', 'simulate', 'check-config')
 
 

@@ -115,6 +115,23 @@ static void test_source_lost_and_back(void **state)
     world_release();
 }
 
+/* Directories lock an account after a few wrong passwords in a row: vCenter's after five in three minutes. */
+static void test_refused_login_is_not_hammered(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_many(&w, 2, 0);
+    w.source_down = true;
+    w.source_code = -EACCES;
+    world_run(175);
+    assert_in_range(w.n_asks, 2, 4);
+    w.source_down = false;
+    world_run(70); /* and it comes back by itself */
+    assert_true(w.passes > 0);
+    world_release();
+}
+
 /* Nothing begins when its beginning cannot be stored; what runs is followed all the same. */
 static void test_store_breaks(void **state)
 {
@@ -142,6 +159,99 @@ static void test_store_breaks(void **state)
     w.store_broken = false;
     world_run(20);
     assert_int_equal(w.actions[1].state, ACTION_DONE);
+    world_release();
+}
+
+/* A store that does not answer costs a wait each time, in which nobody else is served. */
+static void test_a_broken_store_is_left_alone(void **state)
+{
+    struct world w;
+    uint64_t ticket;
+
+    (void)state;
+    begin_many(&w, 8, 0);
+    w.settings.policy.interval_s = 5;
+    engine_configure(w.engine, &w.settings, w.now);
+    world_run(30);
+    w.store_broken = true;
+    for (int s = 0; s < 120; s++) {
+        (void)engine_run(w.engine, w.now, &ticket, NULL);
+        world_second();
+    }
+    assert_in_range(w.n_refused, 5, 20);
+    w.store_broken = false;
+    world_run(10);
+    assert_int_equal(w.actions[w.n_actions - 1].state, world_state(w.n_actions));
+    struct engine_status st;
+
+    engine_status(w.engine, &st);
+    assert_null(st.store_error);
+    world_release();
+}
+
+/* As the engine has it, stored or not. */
+static const struct action_record *held(struct world *w, struct arena *a, uint64_t id)
+{
+    const struct action_record **list;
+    size_t n = engine_actions(w->engine, a, &list);
+
+    for (size_t i = 0; i < n; i++) {
+        if (list[i]->id == id)
+            return list[i];
+    }
+    return NULL;
+}
+
+/* A plan grows old from the moment it was approved, also where a beginning could not be stored. */
+static void test_a_failed_store_approves_nothing_anew(void **state)
+{
+    struct world w;
+    struct arena a = {0};
+
+    (void)state;
+    begin_many(&w, 8, 0);
+    w.settings.policy.automation = AUTOMATION_MANUAL;
+    engine_configure(w.engine, &w.settings, w.now);
+    world_run(5);
+    assert_int_equal(world_apply(1), 0); /* stored, and check is on its way */
+    instant_s approved = w.now;
+
+    w.store_broken = true;
+    world_run(3);
+    assert_int_equal(w.n_tasks, 0);
+    assert_int_equal(held(&w, &a, 1)->state, ACTION_APPROVED);
+    assert_int_equal(held(&w, &a, 1)->approved, approved);
+    arena_release(&a);
+    world_release();
+}
+
+/* What a restart would not know of is not said to be done. */
+static void test_what_is_not_stored_is_said(void **state)
+{
+    struct world w;
+    const uint64_t id = 1;
+    uint64_t begun = 0;
+    struct err err = {0};
+
+    (void)state;
+    begin_many(&w, 8, 0);
+    w.settings.policy.automation = AUTOMATION_MANUAL;
+    engine_configure(w.engine, &w.settings, w.now);
+    w.check_code = -EBUSY;
+    world_run(5);
+    assert_int_equal(world_apply(id), 0);
+    world_run(2);
+    assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &begun, &err), 0);
+    w.store_broken = true;
+    assert_int_equal(engine_reject(w.engine, &id, 1, w.now, &err), -EIO);
+    assert_non_null(strstr(err.text, "restart"));
+    assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &begun, &err), -EIO);
+    assert_non_null(strstr(err.text, "restart"));
+    assert_int_equal(world_apply(2), -EIO);
+    w.store_broken = false;
+    world_run(30);
+    assert_int_equal(w.starts[0], 0);
+    assert_int_equal(world_state(1), ACTION_REJECTED);
     world_release();
 }
 
@@ -298,7 +408,11 @@ int main(void)
         cmocka_unit_test(test_urgent_ones_first),
         cmocka_unit_test(test_later_plans_wait_for_room),
         cmocka_unit_test(test_source_lost_and_back),
+        cmocka_unit_test(test_refused_login_is_not_hammered),
         cmocka_unit_test(test_store_breaks),
+        cmocka_unit_test(test_a_failed_store_approves_nothing_anew),
+        cmocka_unit_test(test_what_is_not_stored_is_said),
+        cmocka_unit_test(test_a_broken_store_is_left_alone),
         cmocka_unit_test(test_run_waits_for_its_pass),
         cmocka_unit_test(test_settings_change_while_it_runs),
         cmocka_unit_test(test_wakeup_is_not_put_off),

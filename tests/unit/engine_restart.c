@@ -87,6 +87,60 @@ static void test_manual_restart(void **state)
     world_release();
 }
 
+/* Another cluster has a vm00 too, and tasks by the same names: nothing of the first one is done there. */
+static void test_store_of_another_source(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, AUTOMATION_MANUAL);
+    w.tasks_stick = true;
+    world_run(5);
+    assert_int_equal(world_apply(1), 0);
+    world_run(3);
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    w.check_code = -EBUSY;
+    assert_int_equal(world_apply(2), 0); /* approved, and not begun */
+    world_run(2);
+    int tasks = w.n_tasks;
+
+    w.settings.source = "another";
+    world_restart();
+    world_run(3);
+    assert_int_equal(world_state(1), ACTION_CANCELLED);
+    assert_int_equal(world_state(2), ACTION_CANCELLED);
+    assert_int_equal(world_apply(3), -EALREADY);
+    world_run(600);
+    assert_int_equal(w.n_tasks, tasks);
+    assert_int_equal(w.tasks[0].state, TASK_RUNNING); /* nor is it asked to stop */
+    assert_string_equal(w.source_note, "another");
+    assert_int_equal(world_apply(w.n_actions), 0); /* what is recommended there has numbers of its own */
+    assert_true(w.n_actions > 3);
+    world_restart();
+    world_run(2);
+    assert_int_not_equal(world_state(w.n_actions), ACTION_CANCELLED); /* the same one again */
+    world_release();
+}
+
+/* By how much the clock was set back between two processes, nobody knows: the plan may be of any age. */
+static void test_approved_in_the_future(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin_moves(&w, AUTOMATION_MANUAL);
+    world_run(5);
+    w.check_code = -EBUSY;
+    assert_int_equal(world_apply(1), 0);
+    world_run(2);
+    w.now -= 7200;
+    world_restart();
+    world_run(100);
+    assert_int_equal(world_state(1), ACTION_CANCELLED);
+    assert_int_equal(w.n_tasks, 0);
+    world_release();
+}
+
 /* A task that runs while nobody watches is followed to its end, good or bad. */
 static const struct {
     const char *name;
@@ -220,6 +274,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed_at_every_call),
         cmocka_unit_test(test_manual_restart),
+        cmocka_unit_test(test_store_of_another_source),
+        cmocka_unit_test(test_approved_in_the_future),
         cmocka_unit_test(test_task_is_adopted),
         cmocka_unit_test(test_starting_without_a_task),
         cmocka_unit_test(test_cool_down_and_freeze_survive),

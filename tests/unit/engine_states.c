@@ -479,6 +479,61 @@ static void test_maintenance(void **state)
     world_release();
 }
 
+/* An approved move into a host that is to be emptied would have to be taken back at once. */
+static void test_maintenance_stops_moves_into_the_host(void **state)
+{
+    struct world w;
+    uint64_t id = 0;
+    struct err err;
+
+    (void)state;
+    begin_one_move(&w, AUTOMATION_MANUAL);
+    world_run(5);
+    assert_int_equal(world_apply(1), 0); /* check is on its way */
+    assert_int_equal(engine_maintenance(w.engine, "h1", true, "tester", w.now, &id, &err), 0);
+    world_run(20);
+    assert_int_equal(w.starts[0], 0);
+    assert_int_equal(world_state(1), ACTION_CANCELLED);
+    assert_int_equal(world_state(id), ACTION_DONE);
+    world_release();
+}
+
+/* Nobody needs an evacuation any more when the host is back in service, whoever put it back. */
+static void test_evacuation_ends_with_its_reason(void **state)
+{
+    (void)state;
+    for (int by_ballast = 0; by_ballast < 2; by_ballast++) {
+        struct world w;
+        uint64_t id = 0;
+        uint64_t ticket;
+
+        begin_one_move(&w, AUTOMATION_FULL);
+        w.n_script = 0;
+        w.settings.policy.migrations_per_host = 1;
+        engine_configure(w.engine, &w.settings, w.now);
+        world_run(2);
+        if (by_ballast)
+            assert_int_equal(engine_maintenance(w.engine, "h0", true, "tester", w.now, &id, NULL), 0);
+        else
+            w.host_state[0] = HOST_ENTERING_MAINTENANCE;
+        for (int i = 0; i < 4; i++)
+            w.script[i] = (struct world_move){.vm = i, .to = 1 + i % 2, .priority = 1, .evacuates = true};
+        w.n_script = 4;
+        assert_int_equal(engine_run(w.engine, w.now, &ticket, NULL), 0);
+        world_run(4);
+        assert_int_equal(world_running(-1), 1); /* the others wait for its slot */
+        w.n_script = 0;
+        if (by_ballast)
+            assert_int_equal(engine_maintenance(w.engine, "h0", false, "tester", w.now, &id, NULL), 0);
+        else
+            w.host_state[0] = HOST_ON;
+        assert_int_equal(engine_run(w.engine, w.now, &ticket, NULL), 0); /* seen before the move ends */
+        world_run(90);
+        assert_int_equal(w.starts[0] + w.starts[1] + w.starts[2] + w.starts[3], 1);
+        world_release();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,6 +556,8 @@ int main(void)
         cmocka_unit_test(test_changes_while_it_waits),
         cmocka_unit_test(test_vm_vanishes_between_collecting_and_moving),
         cmocka_unit_test(test_maintenance),
+        cmocka_unit_test(test_maintenance_stops_moves_into_the_host),
+        cmocka_unit_test(test_evacuation_ends_with_its_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,7 +88,7 @@ void world_answer(void)
     if (W->source_down) {
         struct err err;
 
-        (void)err_set(&err, -ECONNREFUSED, "source: connection refused");
+        (void)err_set(&err, W->source_code ? W->source_code : -ECONNREFUSED, "source: no answer");
         engine_on_source_error(W->engine, serial, &err, W->now);
         return;
     }
@@ -329,7 +329,7 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
                                  .to = dest,
                                  .host = IX_NONE,
                                  .rule = IX_NONE,
-                                 .reason = REASON_BALANCE_CPU,
+                                 .reason = m->evacuates ? REASON_MAINTENANCE : REASON_BALANCE_CPU,
                                  .group = m->group,
                                  .duration_s = 10,
                                  .text = "because the test says so"};
@@ -460,6 +460,7 @@ void world_init(struct world *w, int n_hosts, int n_vms)
     }
     w->settings = (struct engine_settings){
         .cluster = "c",
+        .source = "world",
         .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE,
         .history_days = 7,
         .passes_kept = 10,

@@ -44,6 +44,7 @@ struct world_move {
     unsigned priority;
     unsigned depends_on; /* place in the script, from 1; 0: none */
     unsigned group;
+    bool evacuates; /* because of maintenance, and not for the balance */
 };
 
 struct world {
@@ -67,12 +68,14 @@ struct world {
     uint64_t n_actions, n_shadow;
     int n_migrations, n_samples, n_passes;
     struct migration_record migrations[WORLD_TASKS];
-    char frozen_note[40];
+    char frozen_note[40], source_note[80];
     bool in_transaction, store_broken;
+    int n_refused; /* calls that a broken store has refused */
     uint64_t last_pass;
 
     uint64_t asked; /* 0: nothing is asked */
     bool source_down, source_silent;
+    int source_code; /* why it is down; 0: the connection was refused */
     int n_asks;
 
     struct order orders[WORLD_ORDERS];

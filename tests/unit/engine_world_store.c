@@ -37,17 +37,21 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
     }
     ret->migrations = W->migrations;
     ret->n_migrations = (size_t)W->n_migrations;
-    ret->notes = arena_new(a, struct note);
+    ret->notes = arena_array(a, struct note, 2);
     if (W->frozen_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
+    if (W->source_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
     return 0;
 }
 
 static int w_begin(struct store *s, struct err *err)
 {
     (void)s;
-    if (W->store_broken)
+    if (W->store_broken) {
+        W->n_refused++;
         return err_set(err, -EIO, "the disk is full");
+    }
     assert_false(W->in_transaction);
     W->in_transaction = true;
     memcpy(W->shadow, W->actions, sizeof W->actions);
@@ -122,16 +126,25 @@ static int w_put_pass(struct store *s, const struct pass_record *pass, struct er
 static int w_put_note(struct store *s, const char *key, const char *value, struct err *err)
 {
     (void)s, (void)err;
-    assert_string_equal(key, "frozen");
-    if (!W->dead)
+    bool frozen = strcmp(key, "frozen") == 0;
+
+    assert_true(frozen || strcmp(key, "source") == 0);
+    if (W->dead)
+        return 0;
+    if (frozen)
         (void)snprintf(W->frozen_note, sizeof W->frozen_note, "%s", value ? value : "");
+    else
+        (void)snprintf(W->source_note, sizeof W->source_note, "%s", value ? value : "");
     return 0;
 }
 
 static int w_prune(struct store *s, const struct retention *keep, struct err *err)
 {
-    (void)s, (void)keep, (void)err;
-    return 0;
+    (void)s, (void)keep;
+    if (!W->store_broken)
+        return 0;
+    W->n_refused++;
+    return err_set(err, -EIO, "the disk is full");
 }
 
 const struct store_ops w_store_ops = {

@@ -91,6 +91,32 @@ static void test_in_flight(void **state)
     }
 }
 
+/* The hypervisor shows the VM at its destination already, but the migration has not ended: it weighs on both
+ * ends all the same, needs no more memory, and what it reserves at the source is about to be free. */
+static void test_switched_over(void **state)
+{
+    struct small s;
+    struct pass p;
+
+    (void)state;
+    small_init(&s);
+    small_host(&s, "h1", 10000, 16384)->is.mem_free_mb = 8192;
+    small_host(&s, "h2", 10000, 16384)->is.mem_free_mb = 8192;
+    small_vm(&s, "v1", "h2", 1000, 1024)->is.alloc[RES_CPU].reservation = 500;
+    small_migration(&s, "v1", "h1", "h2");
+    prepare(&s, &p);
+    const struct layout *l = &p.layout;
+    for (uint32_t slot = 0; slot < 2; slot++) {
+        assert_true(near(l->norm[RES_CPU][slot], 0.1));
+        assert_true(near(l->reserved[RES_CPU][slot], 500));
+        assert_true(near(l->passing[RES_CPU][slot], slot == 0 ? 500 : 0));
+        assert_true(near(l->mem_free[slot], 8192));
+    }
+    assert_int_equal(l->going_to[0], IX_NONE);
+    assert_true(near(p.forecast.slot[RES_CPU][0].demand, 0));
+    small_release(&s);
+}
+
 /* v1 wants to go from h1 to h2. */
 enum trouble { NONE, OFF, COMPATIBLE, AGENT, HOST_RULE, APART, CPU_RESERVED, MEM_RESERVED, ADMISSION, FREE };
 static const struct {
@@ -200,8 +226,9 @@ static void test_metrics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_holds), cmocka_unit_test(test_in_flight), cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_target),     cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_what_holds),    cmocka_unit_test(test_in_flight),
+        cmocka_unit_test(test_switched_over), cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_target),        cmocka_unit_test(test_metrics),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

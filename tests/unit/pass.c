@@ -250,6 +250,45 @@ static void test_evacuation(void **state)
     expect(&s, "nowhere to go", "", "cannot_evacuate:v1");
 }
 
+/* A set that is scattered and of which some must leave: they go where the rest can come to, or stay, so that
+ * nobody moves twice. */
+static void test_scattered_evacuation(void **state)
+{
+    struct small s;
+
+    (void)state;
+    three_hosts(&s);
+    s.inv.hosts[0].is.state = HOST_ENTERING_STANDBY;
+    small_vm(&s, "v1", "h1", 100, 512);
+    small_vm(&s, "v2", "h2", 100, 512);
+    small_rule(&s, RULE_VM_AFFINE, true, "v1 v2", "");
+    small_rule(&s, RULE_HOST_ANTI_AFFINE, true, "v2", "h2");
+    expect(&s, "the one that is not leaving may not stay either", "v1>h3 v2>h3", "");
+
+    three_hosts(&s);
+    small_vm(&s, "v1", "h1", 100, 512);
+    small_vm(&s, "v2", "h2", 100, 4096);
+    small_vm(&s, "v3", "h3", 100, 512);
+    small_rule(&s, RULE_VM_AFFINE, true, "v1 v2 v3", "");
+    small_rule(&s, RULE_HOST_ANTI_AFFINE, true, "v3", "h1 h3");
+    expect(&s, "to where most of it is", "v3>h2 v1>h2", "");
+}
+
+/* Of a pair it is the second that cannot run anywhere: the fault must not blame the first. */
+static void test_violator(void **state)
+{
+    struct small s;
+    struct seen_vm *v;
+
+    (void)state;
+    three_hosts(&s);
+    small_vm(&s, "v1", "h1", 100, 512);
+    v = small_vm(&s, "v2", "h1", 100, 512);
+    v->compatible_given = true;
+    small_rule(&s, RULE_VM_AFFINE, true, "v1 v2", "");
+    expect(&s, "nowhere at all", "", "rule_violated:v2");
+}
+
 /* ---- reservations ---- */
 
 static void test_overcommitted_host(void **state)
@@ -319,14 +358,48 @@ static void test_moves_max(void **state)
     }
 }
 
+/* What the corrections need comes out of the same purse; they are made whatever the limit. */
+static void test_moves_max_after_corrections(void **state)
+{
+    static const struct {
+        int64_t most;
+        uint32_t moves;
+    } cases[] = {{1, 2}, {2, 2}, {3, 3}, {0, 4}};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct small s;
+        small_init(&s);
+        s.policy.migration_threshold = 5;
+        s.policy.moves_max = cases[i].most;
+        small_host(&s, "h1", 10000, 16384);
+        small_host(&s, "h2", 10000, 16384);
+        small_host(&s, "h3", 10000, 16384)->is.state = HOST_ENTERING_MAINTENANCE;
+        for (int k = 1; k <= 8; k++)
+            small_vm(&s, arena_printf(&s.a, "v%d", k), k <= 6 ? "h1" : "h3", 1000, 512);
+        (void)small_moves(&s);
+        if (s.plan.n_recommendations != cases[i].moves)
+            fail_msg("at most %lld: %u moves", (long long)cases[i].most, s.plan.n_recommendations);
+        small_release(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apart),          cmocka_unit_test(test_together),
-        cmocka_unit_test(test_chain_of_rules), cmocka_unit_test(test_meeting_place_holds),
-        cmocka_unit_test(test_hosts),          cmocka_unit_test(test_priorities),
-        cmocka_unit_test(test_evacuation),     cmocka_unit_test(test_overcommitted_host),
-        cmocka_unit_test(test_settings),       cmocka_unit_test(test_moves_max),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_together),
+        cmocka_unit_test(test_chain_of_rules),
+        cmocka_unit_test(test_meeting_place_holds),
+        cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_priorities),
+        cmocka_unit_test(test_evacuation),
+        cmocka_unit_test(test_overcommitted_host),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_moves_max),
+        cmocka_unit_test(test_moves_max_after_corrections),
+        cmocka_unit_test(test_scattered_evacuation),
+        cmocka_unit_test(test_violator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static struct recommendation recommendations[] = {
      .host = IX_NONE,
      .rule = IX_NONE,
      .reason = REASON_BALANCE_CPU,
-     .text = "Moves database.",
+     .text = "It leaves esx-one.",
      .imbalance_after = 0.1,
      .cost = {10, 20},
      .benefit = {1e6, 2.5},
@@ -217,10 +217,11 @@ static const char plan_text[] =
     "\n"
     "2 recommendations\n"
     "\n"
-    "  ID  PRIO  ACTION     VM        FROM         TO       REASON        AFTER  NEEDS  GROUP  WHY\n"
-    "   1     2  migrate    database  esx-one  ->  esx-two  balance_cpu  0.1000  -      -      Moves "
-    "database.\n"
-    "   2     1  power_off  -         -            esx-one  consolidate  0.0500  1      4      Sleeps.\n"
+    "  ID  PRIO  ACTION     VM        FROM         TO       REASON        AFTER  NEEDS  GROUP\n"
+    "   1     2  migrate    database  esx-one  ->  esx-two  balance_cpu  0.1000  -      -\n"
+    "      It leaves esx-one.\n"
+    "   2     1  power_off  -         -            esx-one  consolidate  0.0500  1      4\n"
+    "      Sleeps.\n"
     "\n"
     "1 fault\n"
     "\n"
@@ -359,7 +360,7 @@ static const struct explanation explanation = {
     .vm = 0, .candidates = candidates, .n = 2, .summary = "It stays."};
 
 static const char explain_text[] =
-    "web on esx-one: It stays.\n"
+    "It stays.\n"
     "\n"
     "  HOST     VERDICT   CHECK          AFTER  WHY\n"
     "  esx-one  current   current_host       -  It is here.\n"
@@ -416,13 +417,43 @@ static void test_table(void **state)
     arena_release(&a);
 }
 
+/* A sentence goes below its row, from the second column on, and no line is wider than it may be. */
+static void test_table_below(void **state)
+{
+    static const struct column columns[] = {{"ID", true}, {"VM", false}, {"", false, .below = true}};
+    struct arena a = {0};
+    struct table t;
+    struct strbuf out;
+
+    (void)state;
+    table_init(&t, &a, columns, ELEMENTS(columns));
+    table_cell(&t, "1");
+    table_cell(&t, "web");
+    table_cell(&t, "");
+    table_cell(&t, "12");
+    table_cell(&t, "db");
+    table_cell(&t, "This sentence, which is longer than a line may be, goes on until the line is as full as "
+                   "can be (some 12 "
+                   "MiB): \x1b[31m.");
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    table_render(&t, " ", &out);
+    assert_string_equal(out.text, " ID  VM\n"
+                                  "  1  web\n"
+                                  " 12  db\n"
+                                  "     This sentence, which is longer than a line may be, goes on until the "
+                                  "line is as full as can be (some\n"
+                                  "     12 MiB): ?[31m.\n");
+    strbuf_release(&out);
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_json),    cmocka_unit_test(test_policy_json),
         cmocka_unit_test(test_plan_text),    cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_entitlements), cmocka_unit_test(test_explain),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_table_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,47 @@ static void test_walking(void **state)
     xml_free(doc);
 }
 
+/* An element with very many attributes takes the parser a time that grows with their square, and very many
+ * elements take memory. */
+static void test_tags(void **state)
+{
+    static const char *const fine[] = {"<a b='>' c=\">\"><!-- ' > \" --><![CDATA[ < ' ]]><?p '?></a>",
+                                       "<a>it's</a>"};
+    CLEANUP(strbuf_releasep) struct strbuf b = {0};
+    xml_doc *doc = NULL;
+    struct err err = {0};
+
+    (void)state;
+    strbuf_init(&b, STRBUF_NO_LIMIT);
+    strbuf_puts(&b, "<a x='>'");
+    for (int i = 0; i < 5000; i++)
+        strbuf_printf(&b, " b%d=''", i);
+    strbuf_puts(&b, "/>");
+    assert_int_equal(xml_parse(b.text, b.len, &doc, &err), -EPROTO);
+    assert_non_null(strstr(err.text, "tag"));
+    for (size_t i = 0; i < ELEMENTS(fine); i++) {
+        strbuf_clear(&b);
+        strbuf_puts(&b, fine[i]);
+        assert_int_equal(xml_parse(b.text, b.len, &doc, &err), 0);
+        xml_free(doc);
+    }
+    /* an element of four bytes is thirty times as large in memory */
+    strbuf_clear(&b);
+    strbuf_puts(&b, "<a>");
+    for (int i = 0; i < 5000000; i++)
+        strbuf_puts(&b, "<b/>");
+    strbuf_puts(&b, "</a>");
+    assert_int_equal(xml_parse(b.text, b.len, &doc, &err), -EFBIG);
+    /* text may be as long as it likes */
+    strbuf_clear(&b);
+    strbuf_puts(&b, "<a>");
+    for (int i = 0; i < 5000; i++)
+        strbuf_puts(&b, "it's 5 bytes");
+    strbuf_puts(&b, "</a>");
+    assert_int_equal(xml_parse(b.text, b.len, &doc, &err), 0);
+    xml_free(doc);
+}
+
 static void test_depth(void **state)
 {
     CLEANUP(strbuf_releasep) struct strbuf b = {0};
@@ -172,7 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_escaping), cmocka_unit_test(test_envelopes), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_walking),  cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_walking),  cmocka_unit_test(test_depth),     cmocka_unit_test(test_tags),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

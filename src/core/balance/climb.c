@@ -11,7 +11,6 @@
 /* A gain far below any other, yet finite: bounds are multiplied and added to. */
 #define NOTHING (-1e9)
 #define ROUNDING 1e-13
-#define TINY 1e-300
 
 #define LIKELY_PART 0.95
 
@@ -139,7 +138,7 @@ static void look_at_slot(struct climb *c, uint32_t slot, struct move *best)
     const struct unit_list *list = &c->l->list[slot];
     uint32_t first = look_at_corners(c, slot);
 
-    if (first == IX_NONE || c->corner[first] < needed(c, best) || !(c->corner[first] > 0))
+    if (first == IX_NONE || c->corner[first] < needed(c, best) || c->corner[first] < GAIN_LEAST)
         return;
     double bound = look_at_unit(c, list->items[first], NOTHING, best);
     for (uint32_t i = 0; i < list->n; i++)
@@ -153,7 +152,7 @@ static uint32_t list_hopeful(struct climb *c, double floor)
 {
     uint32_t n = 0;
 
-    floor = floor > 0 ? floor : TINY;
+    floor = floor > GAIN_LEAST ? floor : GAIN_LEAST;
 
     /* two loops: the first has no branches, so the compiler does several slots at a time */
     for (uint32_t i = 0; i < c->l->n_on; i++)

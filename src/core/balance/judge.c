@@ -1,9 +1,5 @@
 #include "core/balance/judge.h"
 
-/* Less than this is the rounding of sums, not a gain: a VM could be moved to and fro for it, plan after plan.
- */
-#define GAIN_LEAST 1e-12
-
 void judge_refresh(struct judge *j, const struct layout *l, struct forecast *f)
 {
     layout_weights(l, j->weight);
@@ -28,7 +24,7 @@ enum check judge_move(const struct judge *j, uint32_t unit, uint32_t slot, doubl
 {
     enum check check = layout_check(j->l, unit, slot);
 
-    if (check == CHECK_NONE && !(gain > GAIN_LEAST))
+    if (check == CHECK_NONE && gain < GAIN_LEAST)
         check = CHECK_NO_GAIN;
     if (check == CHECK_NONE && gain < j->goodness)
         check = CHECK_MIN_GOODNESS;

@@ -8,6 +8,9 @@
 #include "core/costbenefit/costbenefit.h"
 #include "core/layout/layout.h"
 
+/* A gain below this is rounding, not gain: sums of some hundred N, each good to 1e-16. */
+#define GAIN_LEAST 1e-12
+
 struct move {
     uint32_t unit; /* IX_NONE: none */
     uint32_t to_slot;

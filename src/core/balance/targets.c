@@ -298,8 +298,8 @@ void targets_best(const struct targets *t, const struct judge *j, const struct t
             w.depth--;
             uint32_t i = w.node[w.depth];
             /* a bound that equals the best may hide a tie, which the cheaper migration wins */
-            if (w.bound[w.depth] < j->goodness || !(w.bound[w.depth] > 0) || w.bound[w.depth] < best->gain ||
-                nodes[i].room_mb + 1 < j->l->unit_mem[unit])
+            if (w.bound[w.depth] < j->goodness || w.bound[w.depth] < GAIN_LEAST ||
+                w.bound[w.depth] < best->gain || nodes[i].room_mb + 1 < j->l->unit_mem[unit])
                 continue;
             if (i < c->leaves)
                 push_children(&w, nodes, i, j, trial, c);

@@ -30,6 +30,7 @@ static void make_slots(struct layout *l)
         l->norm[r] = arena_array(l->a, double, l->n_slots);
         l->inverse[r] = arena_array(l->a, double, l->n_slots);
         l->reserved[r] = arena_array(l->a, double, l->n_slots);
+        l->passing[r] = arena_array(l->a, double, l->n_slots);
     }
     l->mem_taken = arena_array(l->a, double, l->n_slots);
     l->mem_limit = arena_array(l->a, double, l->n_slots);
@@ -335,25 +336,42 @@ static void list_remove(struct layout *l, uint32_t u, uint32_t slot)
     l->unit_place[last] = l->unit_place[u];
 }
 
+/* What a VM in flight weighs on the end where it is not listed. */
+static void weigh_other_end(struct layout *l, const struct vm_weight *w, uint32_t vm, uint32_t slot)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        set_norm(l, (enum resource)r, slot, l->norm[r][slot] + w->demand[r] * l->inverse[r][slot]);
+        l->reserved[r][slot] += w->reserved[r];
+    }
+    l->mem_taken[slot] += w->mem;
+    count_apart(l, vm, slot, 1);
+}
+
 /* A VM on its way weighs on both ends, and its destination's free memory is spoken for. The VM alone: others
- * that must stay with it may not be on their way. */
+ * that must stay with it may not be on their way. One that is listed at its destination already has what it
+ * needs there, and its source is not rid of it before the migration has ended. */
 static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm,
-                          uint32_t to_host)
+                          uint32_t from_host, uint32_t to_host)
 {
     uint32_t u = l->vm_unit[vm];
-    uint32_t slot = to_host == IX_NONE ? IX_NONE : l->host_slot[to_host];
+    uint32_t from = from_host == IX_NONE ? IX_NONE : l->host_slot[from_host];
+    uint32_t to = l->host_slot[to_host];
 
-    if (u == IX_NONE || slot == IX_NONE || slot == l->unit_slot[u])
+    if (u == IX_NONE)
         return;
-    l->going_to[vm] = slot;
     struct vm_weight w = weigh_vm(l, entitlement, vm);
-    for (int r = 0; r < RES_COUNT; r++) {
-        set_norm(l, (enum resource)r, slot, l->norm[r][slot] + w.demand[r] * l->inverse[r][slot]);
-        l->reserved[r][slot] += w.reserved[r];
-    }
-    l->mem_taken[slot] += w.mem;
-    l->mem_free[slot] -= w.phys;
-    count_apart(l, vm, slot, 1);
+    bool arrived = to == l->unit_slot[u];
+    uint32_t leaves = arrived ? from : l->unit_slot[u];
+    uint32_t other = arrived ? from : to;
+    if (other == IX_NONE || other == l->unit_slot[u])
+        return;
+    weigh_other_end(l, &w, vm, other);
+    for (int r = 0; r < RES_COUNT; r++)
+        l->passing[r][leaves] += w.reserved[r];
+    if (arrived)
+        return;
+    l->going_to[vm] = to;
+    l->mem_free[to] -= w.phys;
 }
 
 void layout_init(struct layout *l, const struct snapshot *snap, const struct policy *policy,
@@ -368,10 +386,11 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
         weigh_on(l, u, l->unit_slot[u], 1);
     }
     for (uint32_t i = 0; i < snap->n_migrations; i++)
-        add_in_flight(l, entitlement, snap->migrations[i].vm, snap->migrations[i].to);
+        add_in_flight(l, entitlement, snap->migrations[i].vm, snap->migrations[i].from,
+                      snap->migrations[i].to);
     for (uint32_t i = 0; i < snap->n_pending; i++)
         if (snap->pending[i].action == ACTION_MIGRATE)
-            add_in_flight(l, entitlement, snap->pending[i].vm, snap->pending[i].to);
+            add_in_flight(l, entitlement, snap->pending[i].vm, IX_NONE, snap->pending[i].to);
     l->mem_free0 = arena_array(a, double, l->n_slots);
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->mem_free0[i] = l->mem_free[i];

@@ -4,7 +4,7 @@
  * metrics), the others after them, so that VMs can leave a host that is being emptied. VMs that move together
  * are *units*: one VM, or the members of an affine set that sit on one host. VMs of disconnected hosts take
  * no part; a VM whose migration is in flight, or approved and not begun, is a unit that cannot be moved and
- * weighs on both ends.
+ * weighs on both ends, whichever of them it is listed on while the migration runs.
  *
  * The layout keeps running sums (Σ N and Σ N² per resource, over the slots that count), so that trying a move
  * is O(1) and so is making it. N = Σ entitlement / capacity (§3.1.1).
@@ -35,6 +35,7 @@ struct layout {
     double *norm[RES_COUNT];     /* N */
     double *inverse[RES_COUNT];  /* 1 / capacity */
     double *reserved[RES_COUNT]; /* Σ reservations */
+    double *passing[RES_COUNT];  /* ... of these, of VMs in flight that will be elsewhere in the end */
     double *mem_taken;           /* Σ of what the VMs take, by policy.mem_admission */
     double *mem_limit;           /* capacity × policy.mem_overcommit */
     double *mem_free;            /* physically free, after the moves so far; NO_LIMIT where not known */

@@ -97,6 +97,69 @@ static uint32_t best_target(const struct pass *p, uint32_t unit, enum check *ret
     return best;
 }
 
+/* Whether all the other parts of the set may come to this slot; in what order they come makes no difference
+ * to what has to fit. */
+static bool set_fits(const struct layout *l, uint32_t component, uint32_t slot)
+{
+    double mem = 0;
+    double phys = 0;
+    double reserved[RES_COUNT] = {0};
+
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        if (l->rules->component[l->unit_first[u]] != component)
+            continue;
+        if (l->unit_slot[u] == slot) {
+            if (l->unit_allowed[u] && !bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
+                return false; /* it must not be there itself, let alone bring others */
+            continue;
+        }
+        if (!can_be_moved(l, u) || layout_check(l, u, slot) != CHECK_NONE)
+            return false;
+        mem += l->unit_mem[u];
+        phys += l->unit_phys[u];
+        for (int r = 0; r < RES_COUNT; r++)
+            reserved[r] += l->unit_reserved[r][u];
+    }
+    const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+    for (int r = 0; r < RES_COUNT; r++)
+        if (reserved[r] > 0 && l->reserved[r][slot] + reserved[r] > h->capacity[r] + ROUNDING)
+            return false;
+    return l->mem_taken[slot] + mem <= l->mem_limit[slot] + ROUNDING && phys <= l->mem_free[slot] + ROUNDING;
+}
+
+/* The host to bring a set together on: where the most memory of it is already. */
+static uint32_t meeting_place(const struct layout *l, uint32_t component)
+{
+    uint32_t best = IX_NONE;
+    double best_there = -1;
+
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        double there = 0;
+        for (uint32_t k = 0; k < l->list[i].n; k++)
+            if (l->rules->component[l->unit_first[l->list[i].items[k]]] == component)
+                there += 1 + l->unit_backed[l->list[i].items[k]];
+        if (there > best_there && set_fits(l, component, i)) {
+            best = i;
+            best_there = there;
+        }
+    }
+    return best;
+}
+
+/* Where a unit goes that cannot stay. If its affine set is scattered, to the part of it that all the others
+ * can join too, so that none has to move twice; else to the best host. */
+static uint32_t way_out(const struct pass *p, uint32_t unit, enum check *ret_why)
+{
+    const struct layout *l = &p->layout;
+
+    if (l->unit_held[unit] == CHECK_RULE_AFFINITY) {
+        uint32_t to = meeting_place(l, p->rules.component[l->unit_first[unit]]);
+        if (to != IX_NONE && to != l->unit_slot[unit])
+            return to;
+    }
+    return best_target(p, unit, ret_why);
+}
+
 /* ---- hosts that are to be emptied ---- */
 
 struct weighed_unit {
@@ -164,7 +227,7 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
             cannot_evacuate(p, u, l->slot_host[slot], true, why);
             continue;
         }
-        uint32_t to = best_target(p, u, &why);
+        uint32_t to = way_out(p, u, &why);
         if (to == IX_NONE)
             cannot_evacuate(p, u, l->slot_host[slot], false, why);
         else if (!pass_take(p, u, to, reason, IX_NONE, PRIORITY_MANDATORY))
@@ -199,10 +262,26 @@ static bool is_due(const struct pass *p, uint32_t rule)
     return priority_of(p, rule) <= p->policy.migration_threshold;
 }
 
+/* The VM of the unit that the rule is about; rule IX_NONE: the one that is not compatible with its host. */
+static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
+{
+    const struct layout *l = &p->layout;
+    uint32_t host = l->slot_host[l->unit_slot[unit]];
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+        const struct vm *v = &p->snap->vms[vm];
+        if (rule == IX_NONE ? v->compatible_given && !span_has(v->compatible_hosts, host)
+                            : span_has(p->snap->rules[rule].vms, vm))
+            return vm;
+    }
+    return l->unit_first[unit];
+}
+
 static void rule_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check why)
 {
     const struct layout *l = &p->layout;
-    uint32_t vm = l->unit_first[unit];
+    uint32_t vm = violator_of(p, unit, rule);
     uint32_t host = l->slot_host[l->unit_slot[unit]];
     const char *name = rule == IX_NONE ? "its compatibility"
                                        : arena_printf(p->a, "the rule \"%s\"", p->snap->rules[rule].is.name);
@@ -223,7 +302,7 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
             rule_violated(p, unit, rule, why);
         return true;
     }
-    uint32_t to = best_target(p, unit, &why);
+    uint32_t to = way_out(p, unit, &why);
     if (to == IX_NONE) {
         rule_violated(p, unit, rule, why);
         return true;
@@ -330,55 +409,6 @@ static bool mend_apart(struct pass *p, uint32_t group)
 }
 
 /* ---- affine sets that are scattered ---- */
-
-/* Whether all the other parts of the set may come to this slot; in what order they come makes no difference
- * to what has to fit. */
-static bool set_fits(struct layout *l, uint32_t component, uint32_t slot)
-{
-    double mem = 0;
-    double phys = 0;
-    double reserved[RES_COUNT] = {0};
-
-    for (uint32_t u = 0; u < l->n_units; u++) {
-        if (l->rules->component[l->unit_first[u]] != component)
-            continue;
-        if (l->unit_slot[u] == slot) {
-            if (l->unit_allowed[u] && !bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
-                return false; /* it must not be there itself, let alone bring others */
-            continue;
-        }
-        if (!can_be_moved(l, u) || layout_check(l, u, slot) != CHECK_NONE)
-            return false;
-        mem += l->unit_mem[u];
-        phys += l->unit_phys[u];
-        for (int r = 0; r < RES_COUNT; r++)
-            reserved[r] += l->unit_reserved[r][u];
-    }
-    const struct host *h = &l->snap->hosts[l->slot_host[slot]];
-    for (int r = 0; r < RES_COUNT; r++)
-        if (reserved[r] > 0 && l->reserved[r][slot] + reserved[r] > h->capacity[r] + ROUNDING)
-            return false;
-    return l->mem_taken[slot] + mem <= l->mem_limit[slot] + ROUNDING && phys <= l->mem_free[slot] + ROUNDING;
-}
-
-/* The host to bring a set together on: where the most memory of it is already. */
-static uint32_t meeting_place(struct layout *l, uint32_t component)
-{
-    uint32_t best = IX_NONE;
-    double best_there = -1;
-
-    for (uint32_t i = 0; i < l->n_on; i++) {
-        double there = 0;
-        for (uint32_t k = 0; k < l->list[i].n; k++)
-            if (l->rules->component[l->unit_first[l->list[i].items[k]]] == component)
-                there += 1 + l->unit_backed[l->list[i].items[k]];
-        if (there > best_there && set_fits(l, component, i)) {
-            best = i;
-            best_there = there;
-        }
-    }
-    return best;
-}
 
 /* The rule that wants the unit to be where another part of its set is; a mandatory one if there is one. */
 static uint32_t rule_that_joins(const struct pass *p, uint32_t unit)
@@ -507,15 +537,8 @@ static uint32_t unit_to_relieve(const struct pass *p, uint32_t slot, int r, doub
 static double excess_of(const struct pass *p, uint32_t slot, int r)
 {
     const struct layout *l = &p->layout;
-    double excess = l->reserved[r][slot] - p->snap->hosts[l->slot_host[slot]].capacity[r];
 
-    for (uint32_t i = 0; excess > ROUNDING && i < l->list[slot].n; i++) {
-        uint32_t u = l->list[slot].items[i];
-        for (uint32_t k = l->unit_from[u]; k < l->unit_from[u + 1]; k++)
-            if (place_of(l, l->unit_vms[k]) != slot)
-                excess -= p->snap->vms[l->unit_vms[k]].is.alloc[r].reservation;
-    }
-    return excess;
+    return l->reserved[r][slot] - l->passing[r][slot] - p->snap->hosts[l->slot_host[slot]].capacity[r];
 }
 
 static bool relieve(struct pass *p, uint32_t slot, int r)

@@ -28,37 +28,39 @@ static const char *host_name(const struct pass *p, uint32_t slot)
     return p->snap->hosts[p->layout.slot_host[slot]].is.name;
 }
 
-static const char *text_move(const struct pass *p, const struct decision *d, uint32_t vm)
+/* What its levels of load are, in parentheses. */
+static const char *text_load(const struct pass *p, const double load[RES_COUNT])
 {
-    return arena_printf(p->a, "%s from %s to %s (CPU %.0f %%, memory %.0f %%)", text_vm(p, vm),
-                        host_name(p, d->from_slot), host_name(p, d->to_slot), PERCENT * d->load_to[RES_CPU],
-                        PERCENT * d->load_to[RES_MEM]);
+    return arena_printf(p->a, "(CPU %.0f %%, memory %.0f %%)", PERCENT * load[RES_CPU],
+                        PERCENT * load[RES_MEM]);
 }
 
+/* One sentence that stands by itself: who leaves what, why, and for where. By how much the imbalance falls is
+ * a figure of the recommendation. */
 const char *text_decision(const struct pass *p, const struct decision *d, uint32_t vm)
 {
-    const char *move = text_move(p, d, vm);
-    const char *from = host_name(p, d->from_slot);
     const char *rule = d->rule == IX_NONE
                            ? "its compatibility"
                            : arena_printf(p->a, "the rule \"%s\"", p->snap->rules[d->rule].is.name);
+    const char *from = ""; /* what is said of the host that it leaves */
 
     switch (d->reason) {
     case REASON_MAINTENANCE:
-        return arena_printf(p->a, "Moves %s, because %s is entering maintenance.", move, from);
+        from = ", which is entering maintenance,";
+        break;
     case REASON_STANDBY:
-        return arena_printf(p->a, "Moves %s, because %s is entering standby.", move, from);
+        from = ", which is entering standby,";
+        break;
     case REASON_RULE:
-        return arena_printf(p->a, "Moves %s, because on %s it violates %s.", move, from, rule);
+        from = arena_printf(p->a, ", where it violates %s,", rule);
+        break;
     case REASON_HOST_OVERCOMMITTED:
-        return arena_printf(p->a, "Moves %s, because the reservations on %s add up to more than it has.",
-                            move, from);
+        from = ", whose reservations add up to more than it has,";
+        break;
     case REASON_BALANCE_CPU:
     case REASON_BALANCE_MEM:
-        return arena_printf(
-            p->a, "Moves %s; %s is at CPU %.0f %%, memory %.0f %%. The imbalance falls from %.4f to %.4f.",
-            move, from, PERCENT * d->load_from[RES_CPU], PERCENT * d->load_from[RES_MEM], d->imbalance_before,
-            d->imbalance_after);
+        from = arena_printf(p->a, " %s", text_load(p, d->load_from));
+        break;
     case REASON_CONSOLIDATE:
     case REASON_HIGH_UTILIZATION:
     case REASON_SPARE_CAPACITY:
@@ -66,9 +68,11 @@ const char *text_decision(const struct pass *p, const struct decision *d, uint32
     case REASON_PREREQUISITE:
     case REASON_AGENT:
     case reason_count:
+        from = arena_printf(p->a, " (%s)", reason_meaning(d->reason));
         break;
     }
-    return arena_printf(p->a, "Moves %s: %s.", move, reason_meaning(d->reason));
+    return arena_printf(p->a, "%s leaves %s%s for %s %s.", text_vm(p, vm), host_name(p, d->from_slot), from,
+                        host_name(p, d->to_slot), text_load(p, d->load_to));
 }
 
 /* ---- why not ---- */
@@ -125,16 +129,13 @@ static const char *text_rule(const struct pass *p, uint32_t vm, uint32_t unit, u
 
 static const char *text_worth(const struct pass *p, enum check check, const struct worth *w)
 {
-    const char *cost = arena_printf(p->a, "%.0f MHz s and %.0f MiB s", w->cost[RES_CPU], w->cost[RES_MEM]);
-    const char *benefit =
-        arena_printf(p->a, "%.0f MHz s and %.0f MiB s", w->benefit[RES_CPU], w->benefit[RES_MEM]);
+    const char *figures =
+        arena_printf(p->a, "costs %.0f MHz s and %.0f MiB s, and gains %.0f MHz s and %.0f MiB s",
+                     w->cost[RES_CPU], w->cost[RES_MEM], w->benefit[RES_CPU], w->benefit[RES_MEM]);
 
     if (check == CHECK_COST_BENEFIT)
-        return arena_printf(p->a, "The migration would cost %s, and would gain %s of demand served.", cost,
-                            benefit);
-    return arena_printf(
-        p->a, "If demand turns out badly, more would go unserved than does now (cost %s, benefit %s).", cost,
-        benefit);
+        return arena_printf(p->a, "It %s.", figures);
+    return arena_printf(p->a, "In the worst case more would go unserved than now: it %s.", figures);
 }
 
 const char *text_check(const struct pass *p, uint32_t vm, uint32_t host, enum check check,
