@@ -7,6 +7,7 @@
 #define TARGET_STEP 0.1
 #define LEVEL_MAX 5
 #define OUTLIER_LOAD 0.5
+#define ROUNDING 1e-9 /* of sums, however they came about */
 
 void layout_weights(const struct layout *l, double ret_weight[RES_COUNT])
 {
@@ -53,7 +54,7 @@ bool layout_has_outlier(const struct layout *l, int64_t level)
             least = l->norm[r][i] < least ? l->norm[r][i] : least;
             most = l->norm[r][i] > most ? l->norm[r][i] : most;
         }
-        if (most > OUTLIER_LOAD && most - least > difference[level])
+        if (most > OUTLIER_LOAD + ROUNDING && most - least > difference[level] + ROUNDING)
             return true;
     }
     return false;

@@ -61,11 +61,11 @@ static uint32_t place_of(const struct layout *l, uint32_t vm)
 }
 
 /* The host where it does most for the balance, of those it may go to; a host with another member of its
- * affine set first. IX_NONE: none, and *ret_why the check that the most hosts failed on. */
+ * affine set first. IX_NONE: none, and *ret_why the check that failed on the host that came closest: the
+ * checks are asked in order. CHECK_HOST_NOT_ON: there is no other host. */
 static uint32_t best_target(const struct pass *p, uint32_t unit, enum check *ret_why)
 {
     const struct layout *l = &p->layout;
-    uint32_t failed[check_count] = {0};
     uint32_t best = IX_NONE;
     double best_imbalance = 0;
     bool best_joins = false;
@@ -75,11 +75,12 @@ static uint32_t best_target(const struct pass *p, uint32_t unit, enum check *ret
     layout_weights(l, weight);
     trial_begin(l, weight, unit, &t);
     bool scattered = l->unit_held[unit] == CHECK_RULE_AFFINITY;
+    *ret_why = CHECK_HOST_NOT_ON;
     for (uint32_t i = 0; i < l->n_on; i++) {
         if (i == l->unit_slot[unit])
             continue;
         enum check check = layout_check(l, unit, i);
-        failed[check]++;
+        *ret_why = check > *ret_why ? check : *ret_why;
         if (check != CHECK_NONE)
             continue;
         bool joins = scattered && layout_has_component(l, i, unit);
@@ -90,10 +91,6 @@ static uint32_t best_target(const struct pass *p, uint32_t unit, enum check *ret
             best_joins = joins;
         }
     }
-    *ret_why = CHECK_HOST_NOT_ON;
-    for (int c = CHECK_NONE + 1; c < check_count; c++)
-        if (failed[c] > failed[*ret_why])
-            *ret_why = (enum check)c;
     return best;
 }
 
@@ -200,14 +197,16 @@ static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, ui
 static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, bool held, enum check why)
 {
     const struct layout *l = &p->layout;
+    bool alone = !held && why == CHECK_HOST_NOT_ON;
+    const char *where = held || alone ? "" : "even on the host that comes closest, ";
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         enum check mine = held && layout_vm_check(l, vm) != why ? CHECK_UNIT_HELD : why;
         pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
                    arena_printf(p->a, "%s cannot leave %s: %s%s.", p->snap->vms[vm].is.name,
-                                p->snap->hosts[host].is.name, held ? "" : "for most of the other hosts, ",
-                                check_meaning(mine)));
+                                p->snap->hosts[host].is.name, where,
+                                alone ? "no other host can run VMs" : check_meaning(mine)));
     }
 }
 
