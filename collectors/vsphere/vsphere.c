@@ -197,6 +197,9 @@ static bool is_refusal(int r)
  * or a broken rollup). */
 #define CONTRADICTION (1.0 / 3)
 
+/* Nor are they where a VM is backed by more memory than it has, beyond any overhead. */
+#define BACKED_MOST 2
+
 static bool contradict(const struct sight *s, const struct vm_sample *quick)
 {
     double apart = 0;
@@ -204,6 +207,8 @@ static bool contradict(const struct sight *s, const struct vm_sample *quick)
 
     for (size_t i = 0; i < s->n_vms; i++) {
         double counted = s->vms[i].sample.cpu_used_mhz;
+        if (s->vms[i].sample.mem_consumed_mb > BACKED_MOST * s->vms[i].mem_mb)
+            return true;
         if (isnan(quick[i].cpu_used_mhz) || isnan(counted) || isnan(s->vms[i].sample.interval_ms))
             continue;
         apart += fabs(counted - quick[i].cpu_used_mhz);

@@ -165,7 +165,47 @@ enum exit_code client_show(const char *socket, enum cli_format format, json_t *r
     return EXIT_DONE;
 }
 
-enum exit_code client_ids(const struct args *args, const char *verb, json_t **ret)
+const struct option_spec client_options[CLIENT_OPT_COUNT] = {
+    [CLIENT_OPT_SOCKET] = OPTION_SOCKET,
+    [CLIENT_OPT_FORMAT] = OPTION_FORMAT,
+};
+
+static enum exit_code tell(const struct args *args, json_t *request, const char *key,
+                           void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
+                           struct arena *a, struct strbuf *out)
+{
+    enum cli_format format;
+    enum exit_code code = cli_format(args, CLIENT_OPT_FORMAT, &format);
+
+    if (code != EXIT_DONE) {
+        json_decref(request);
+        return code;
+    }
+    return client_show(args_value(args, CLIENT_OPT_SOCKET, NULL), format, request, key, show, a, out);
+}
+
+static void show_done(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    (void)reply, (void)a, (void)out;
+}
+
+enum exit_code client_tell(const struct args *args, const char *command, const char *done, struct arena *a,
+                           struct strbuf *out)
+{
+    enum exit_code code = tell(args, json_pack("{s:s}", "command", command), NULL, show_done, a, out);
+
+    if (code == EXIT_DONE && out->len == 0)
+        strbuf_printf(out, "%s\n", done);
+    return code;
+}
+
+static void show_told(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    show_actions(json_object_get(reply, "actions"), a, out);
+}
+
+enum exit_code client_tell_ids(const struct args *args, const char *command, struct arena *a,
+                               struct strbuf *out)
 {
     json_t *ids = json_array();
 
@@ -175,12 +215,11 @@ enum exit_code client_ids(const struct args *args, const char *verb, json_t **re
         errno = 0;
         long long id = strtoll(args->operands[i], &end, 10);
         if (errno != 0 || *end != '\0' || id <= 0) {
-            cli_error("ballast %s: \"%s\" is not the number of a recommendation", verb, args->operands[i]);
+            cli_error("ballast %s: \"%s\" is not the number of a recommendation", command, args->operands[i]);
             json_decref(ids);
             return EXIT_WRONG;
         }
         (void)json_array_append_new(ids, json_integer(id));
     }
-    *ret = ids;
-    return EXIT_DONE;
+    return tell(args, json_pack("{s:s, s:o}", "command", command, "ids", ids), "actions", show_told, a, out);
 }

@@ -40,8 +40,18 @@ enum exit_code client_show(const char *socket, enum cli_format format, json_t *r
                            void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
                            struct arena *a, struct strbuf *out);
 
-/* The operands as numbers of recommendations. */
-enum exit_code client_ids(const struct args *args, const char *verb, json_t **ret);
+/* ---- a verb that tells the service one thing, and has no options but these ------------------- */
+
+enum { CLIENT_OPT_SOCKET, CLIENT_OPT_FORMAT, CLIENT_OPT_COUNT };
+extern const struct option_spec client_options[CLIENT_OPT_COUNT];
+
+/* Sends the command and shows done, one line. */
+enum exit_code client_tell(const struct args *args, const char *command, const char *done, struct arena *a,
+                           struct strbuf *out);
+
+/* Sends the command with the operands, which are the numbers of recommendations, and shows those actions. */
+enum exit_code client_tell_ids(const struct args *args, const char *command, struct arena *a,
+                               struct strbuf *out);
 
 /* Tables of actions, shared by `recommendations`, `history`, `apply`, `reject` and `run`. */
 void show_actions(const json_t *list, struct arena *a, struct strbuf *out);

@@ -22,6 +22,36 @@ static void put_triple(struct json_writer *w, const char *key, double reservatio
     jw_end(w);
 }
 
+static uint32_t depth_of(const struct snapshot *s, const struct vm *v)
+{
+    uint32_t depth = 1;
+
+    for (uint32_t p = v->pool; p != IX_NONE; p = s->pools[p].parent)
+        depth++;
+    return depth;
+}
+
+/* VMs that take no part (off, or on a host that is not seen) are listed too: entitled to nothing, as they
+ * want nothing. */
+static void put_absent_vms(struct json_writer *w, const struct snapshot *s, int r)
+{
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        const struct vm *v = &s->vms[i];
+        if (vm_takes_part(s, v))
+            continue;
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "kind", "vm");
+        jw_text(w, "id", v->is.id);
+        jw_text(w, "parent", v->pool == IX_NONE ? NULL : ref_pool_id(s, v->pool));
+        jw_int(w, "depth", depth_of(s, v));
+        put_triple(w, "set", v->is.alloc[r].reservation, v->is.alloc[r].limit, v->is.alloc[r].shares);
+        jw_figure(w, "demand", 0);
+        put_triple(w, "divvied", 0, 0, 0);
+        jw_figure(w, "entitlement", 0);
+        jw_end(w);
+    }
+}
+
 void render_entitlements_json(const struct snapshot *snap, const struct divvy_tree *const trees[RES_COUNT],
                               struct strbuf *out)
 {
@@ -47,6 +77,7 @@ void render_entitlements_json(const struct snapshot *snap, const struct divvy_tr
             jw_figure(&w, "entitlement", n->entitlement);
             jw_end(&w);
         }
+        put_absent_vms(&w, snap, r);
         jw_end(&w);
     }
     jw_end(&w);

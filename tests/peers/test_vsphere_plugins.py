@@ -140,7 +140,7 @@ def test_auto():
 
 def test_counters():
     """The simulator's counters follow nothing, but they come through the real calls."""
-    with Vcsim(hosts=2, vms=5) as sim, probe(sim, stats="auto") as p:
+    with Vcsim(hosts=2, vms=5) as sim, probe(sim, stats="counters") as p:
         inv = p("collect")
         assert inv["ok"], inv
         for v in inv["vms"]:
