@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MANDATORY 1
 #define IMBALANCED_PASSES_NEEDED 2
 #define EVENT_TEXT_MAX 512
 #define FAULTS_PUBLISHED_MAX 20 /* of one pass, as events */
@@ -37,7 +36,7 @@ static bool imbalanced(const struct plan *plan)
     if (plan->before.imbalance > plan->before.target)
         return true;
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
-        if (plan->recommendations[i].priority > MANDATORY)
+        if (plan->recommendations[i].priority > PRIORITY_MANDATORY)
             return true;
     }
     return false;

@@ -184,11 +184,13 @@ static bool move_makes_sense(const struct engine *e, const struct action *x, cha
     return false;
 }
 
-/* A plan is made from one moment, and holds for a while only. (Nothing is approved that is old already.) One
- * from the future tells of a clock that was set back between two processes: nobody knows how old it is. */
+/* A plan is made from one moment, and holds for a while only. (Nothing is approved that is old already.) What
+ * has to be done anyway holds longer: a host with many VMs is not emptied within two intervals, and whoever
+ * approved that should not have to again. One from the future tells of a clock that was set back between two
+ * processes: nobody knows how old it is. */
 static bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
-    instant_s limit = stale_after_s(e);
+    instant_s limit = stale_after_s(e) * (x->r.priority == PRIORITY_MANDATORY ? MANDATORY_HOLDS : 1);
     instant_s age = now - (x->r.approved > x->r.seen ? x->r.approved : x->r.seen);
 
     if (age >= -CLOCK_SLACK_S && age <= limit)

@@ -393,9 +393,11 @@ static const struct {
     void (*change)(void);
     instant_s wait;
     enum action_state after;
+    unsigned priority; /* 0: as the script says */
 } change_cases[] = {
     {"nothing", change_nothing, 30, ACTION_DONE},
     {"nothing, but for too long", change_nothing, 150, ACTION_CANCELLED},
+    {"nothing, for long, and it must be done", change_nothing, 150, ACTION_DONE, 1},
     {"the VM is gone", vm_goes, 30, ACTION_CANCELLED},
     {"the VM is elsewhere", vm_moves, 30, ACTION_CANCELLED},
     {"the VM is there already", vm_arrives, 30, ACTION_CANCELLED},
@@ -414,6 +416,8 @@ static void test_changes_while_it_waits(void **state)
 
         print_message("  %s\n", change_cases[i].name);
         begin_one_move(&w, AUTOMATION_MANUAL);
+        if (change_cases[i].priority)
+            w.script[0].priority = change_cases[i].priority;
         world_run(5);
         w.script[0].vm = 3; /* later passes do not recommend it again */
         assert_int_equal(world_apply(1), 0);
