@@ -1,0 +1,148 @@
+/* Affine sets that are scattered over several hosts: where they can come together, and bringing them there.
+ */
+#include "core/plan/correct.h"
+
+/* Sums that just fit, added in another order. */
+#define ROUNDING 1e-6
+
+/* Whether all the other parts of the set may come to this slot; in what order they come makes no difference
+ * to what has to fit. */
+static bool set_fits(const struct layout *l, uint32_t component, uint32_t slot)
+{
+    double mem = 0;
+    double phys = 0;
+    double reserved[RES_COUNT] = {0};
+
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        if (l->rules->component[l->unit_first[u]] != component)
+            continue;
+        if (l->unit_slot[u] == slot) {
+            if (l->unit_allowed[u] && !bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
+                return false; /* it must not be there itself, let alone bring others */
+            continue;
+        }
+        if (!correct_can_move(l, u) || layout_check(l, u, slot) != CHECK_NONE)
+            return false;
+        mem += l->unit_mem[u];
+        phys += l->unit_phys[u];
+        for (int r = 0; r < RES_COUNT; r++)
+            reserved[r] += l->unit_reserved[r][u];
+    }
+    const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+    for (int r = 0; r < RES_COUNT; r++)
+        if (reserved[r] > 0 && l->reserved[r][slot] + reserved[r] > h->capacity[r] + ROUNDING)
+            return false;
+    return l->mem_taken[slot] + mem <= l->mem_limit[slot] + ROUNDING && phys <= l->mem_free[slot] + ROUNDING;
+}
+
+/* The host to bring a set together on: where the most memory of it is already. */
+uint32_t sets_meeting_place(const struct layout *l, uint32_t component)
+{
+    uint32_t best = IX_NONE;
+    double best_there = -1;
+
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        double there = 0;
+        for (uint32_t k = 0; k < l->list[i].n; k++)
+            if (l->rules->component[l->unit_first[l->list[i].items[k]]] == component)
+                there += 1 + l->unit_backed[l->list[i].items[k]];
+        if (there > best_there && set_fits(l, component, i)) {
+            best = i;
+            best_there = there;
+        }
+    }
+    return best;
+}
+
+/* The rule that wants the unit to be where another part of its set is; a mandatory one if there is one. */
+static uint32_t rule_that_joins(const struct pass *p, uint32_t unit)
+{
+    const struct layout *l = &p->layout;
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = 0; i < p->snap->n_rules; i++) {
+        const struct rule *rule = &p->snap->rules[i];
+        bool mine = false;
+        bool elsewhere = false;
+        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(&p->rules, rule))
+            continue;
+        for (uint32_t k = 0; k < rule->vms.n; k++) {
+            uint32_t u = l->vm_unit[rule->vms.items[k]];
+            mine = mine || u == unit;
+            elsewhere = elsewhere || (u != IX_NONE && l->unit_slot[u] != l->unit_slot[unit]);
+        }
+        if (mine && elsewhere &&
+            (best == IX_NONE || (rule->is.mandatory && !p->snap->rules[best].is.mandatory)))
+            best = i;
+    }
+    return best;
+}
+
+/* The set comes together as a whole, or not at all: its weightiest rule says with what priority. */
+static unsigned priority_of_set(const struct pass *p, uint32_t component)
+{
+    unsigned priority = PRIORITY_PREFERRED;
+
+    for (uint32_t u = 0; u < p->layout.n_units; u++)
+        if (p->rules.component[p->layout.unit_first[u]] == component)
+            priority = correct_priority(p, rule_that_joins(p, u)) == PRIORITY_MANDATORY ? PRIORITY_MANDATORY
+                                                                                        : priority;
+    return priority;
+}
+
+/* One set whose parts are on several hosts. */
+static bool bring_together(struct pass *p, uint32_t unit, uint32_t other)
+{
+    struct layout *l = &p->layout;
+    uint32_t component = p->rules.component[l->unit_first[unit]];
+    unsigned priority = priority_of_set(p, component);
+    if (priority > p->policy.migration_threshold)
+        return true;
+    uint32_t to = sets_meeting_place(l, component);
+    if (to == IX_NONE) {
+        enum check why = correct_can_move(l, unit) ? l->unit_held[other] : l->unit_held[unit];
+        correct_violated(p, unit, rule_that_joins(p, unit),
+                         correct_can_move(l, unit) && correct_can_move(l, other) ? CHECK_RULE_AFFINITY : why);
+        return true;
+    }
+    for (uint32_t o = 0; o < l->n_units; o++) {
+        if (p->rules.component[l->unit_first[o]] != component || l->unit_slot[o] == to)
+            continue;
+        if (!pass_take(p, o, to, REASON_RULE, rule_that_joins(p, o), priority))
+            return false;
+    }
+    /* those that the others have come to do not leave any more, whatever is mended later */
+    for (uint32_t i = 0; i < l->list[to].n; i++) {
+        uint32_t o = l->list[to].items[i];
+        if (p->rules.component[l->unit_first[o]] == component && l->unit_held[o] != CHECK_VM_MOVED)
+            l->unit_held[o] = CHECK_UNIT_HELD;
+    }
+    return true;
+}
+
+/* Affine sets whose parts are on several hosts, whatever else holds them. A set of which some VM is on its
+ * way is left until that has arrived: it may be what brings them together. */
+bool sets_bring_together(struct pass *p)
+{
+    struct layout *l = &p->layout;
+    uint32_t *first = arena_array(p->a, uint32_t, p->snap->n_vms); /* by component: a unit of it, + 1 */
+    bool *done = arena_array(p->a, bool, p->snap->n_vms);
+
+    for (uint32_t i = 0; i < p->snap->n_vms; i++)
+        if (l->in_flight[i])
+            done[p->rules.component[i]] = true;
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        uint32_t component = p->rules.component[l->unit_first[u]];
+        if (first[component] == 0) {
+            first[component] = u + 1;
+            continue;
+        }
+        uint32_t other = first[component] - 1;
+        if (done[component] || l->unit_slot[u] == l->unit_slot[other] || p->rules.held[l->unit_first[u]])
+            continue;
+        done[component] = true;
+        if (!bring_together(p, other, u))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,39 @@
+/* correct.h: what the steps of constraint correction share (§3.3). plan_correct() (pass_state.h) calls them
+ * in turn.
+ *
+ * A step returns false when the pass is to stop there (explain stands still before a VM's move).
+ */
+#ifndef BALLAST_CORE_CORRECT_H
+#define BALLAST_CORE_CORRECT_H
+
+#include "core/pass_state.h"
+
+#define PRIORITY_MANDATORY 1
+#define PRIORITY_PREFERRED 2
+
+/* Whether nothing keeps the unit even from a mandatory move. A cool-down does not. */
+bool correct_can_move(const struct layout *l, uint32_t unit);
+
+/* The best host that the unit may go to; IX_NONE: none, and *ret_why the check that failed where it came
+ * closest. */
+uint32_t correct_best_target(const struct pass *p, uint32_t unit, enum check *ret_why);
+
+/* The same for a unit that cannot stay: if its affine set is scattered, where all of the set can be. */
+uint32_t correct_way_out(const struct pass *p, uint32_t unit, enum check *ret_why);
+
+/* 1 for mandatory rules and for compatibility (IX_NONE), 2 for preferred ones. */
+unsigned correct_priority(const struct pass *p, uint32_t rule);
+
+/* Says that the rule is violated by the unit and cannot be kept. */
+void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check why);
+
+/* ---- evacuate.c ---- */
+bool evacuate_hosts(struct pass *p);
+
+/* ---- affine_sets.c ---- */
+
+/* The slot to bring a scattered set together on, or IX_NONE. */
+uint32_t sets_meeting_place(const struct layout *l, uint32_t component);
+bool sets_bring_together(struct pass *p);
+
+#endif

@@ -1,0 +1,93 @@
+/* Hosts that are to be emptied, for maintenance or standby: each VM to where it does most for the balance,
+ * the heaviest first. */
+#include "core/plan/correct.h"
+
+#include <stdlib.h>
+
+struct weighed_unit {
+    double weight;
+    uint32_t unit, vm;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct weighed_unit *x = a;
+    const struct weighed_unit *y = b;
+
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return (x->vm > y->vm) - (x->vm < y->vm);
+}
+
+/* The units of a slot; its list changes while they are moved, so it is copied. */
+static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, uint32_t *ret_n)
+{
+    const struct layout *l = &p->layout;
+    struct weighed_unit *units = arena_array(p->a, struct weighed_unit, l->list[slot].n);
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        double weight = 0;
+        for (int r = 0; r < RES_COUNT; r++)
+            weight += l->unit_demand[r][u] * l->inverse[r][slot];
+        units[i] = (struct weighed_unit){.weight = weight, .unit = u, .vm = l->unit_first[u]};
+    }
+    *ret_n = l->list[slot].n;
+    qsort(units, *ret_n, sizeof units[0], heaviest_first);
+    return units;
+}
+
+/* Said of every VM of the unit. held: what keeps it, or another of them, where it is; otherwise what keeps
+ * them off the other hosts. */
+static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, bool held, enum check why)
+{
+    const struct layout *l = &p->layout;
+    bool alone = !held && why == CHECK_HOST_NOT_ON;
+    const char *where = held || alone ? "" : "even on the host that comes closest, ";
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+        enum check mine = held && layout_vm_check(l, vm) != why ? CHECK_UNIT_HELD : why;
+        pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
+                   arena_printf(p->a, "%s cannot leave %s: %s%s.", p->snap->vms[vm].is.name,
+                                p->snap->hosts[host].is.name, where,
+                                alone ? "no other host can run VMs" : check_meaning(mine)));
+    }
+}
+
+static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
+{
+    struct layout *l = &p->layout;
+    uint32_t n;
+    struct weighed_unit *units = sorted_units(p, slot, &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t u = units[i].unit;
+        enum check why = l->unit_held[u];
+        /* its own framework powers an agent off once the others have left; one that migrates is on its way */
+        if (p->snap->vms[l->unit_first[u]].is.kind == VM_AGENT || why == CHECK_VM_MIGRATING)
+            continue;
+        if (!correct_can_move(l, u)) {
+            cannot_evacuate(p, u, l->slot_host[slot], true, why);
+            continue;
+        }
+        uint32_t to = correct_way_out(p, u, &why);
+        if (to == IX_NONE)
+            cannot_evacuate(p, u, l->slot_host[slot], false, why);
+        else if (!pass_take(p, u, to, reason, IX_NONE, PRIORITY_MANDATORY))
+            return false;
+    }
+    return true;
+}
+
+bool evacuate_hosts(struct pass *p)
+{
+    for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++) {
+        enum host_state state = p->snap->hosts[p->layout.slot_host[i]].is.state;
+        if (state == HOST_ENTERING_MAINTENANCE && !evacuate(p, i, REASON_MAINTENANCE))
+            return false;
+        if (state == HOST_ENTERING_STANDBY && !evacuate(p, i, REASON_STANDBY))
+            return false;
+    }
+    return true;
+}
