@@ -87,20 +87,43 @@ static void runs_end(struct engine *e, int code, const struct err *err, uint64_t
     e->run_error = err ? *err : (struct err){0};
 }
 
+static void source_is_lost(struct engine *e, const struct err *why, instant_s now)
+{
+    e->source_error = *why;
+    if (e->source == SOURCE_LOST)
+        return;
+    e->source = SOURCE_LOST;
+    e->source_since = now;
+    publish(e, &(struct event){.kind = EVENT_SOURCE_LOST, .time = now, .text = e->source_error.text});
+}
+
 static void source_failed(struct engine *e, const struct err *why, instant_s now)
 {
     e->asking = false;
-    e->source_error = *why;
     e->source_failures++;
     e->next_ask = now + pause_s(why->code, e->source_failures);
-    if (e->source != SOURCE_LOST) {
-        e->source = SOURCE_LOST;
-        e->source_since = now;
-        publish(e, &(struct event){.kind = EVENT_SOURCE_LOST, .time = now, .text = e->source_error.text});
-    }
+    source_is_lost(e, why, now);
     if (e->asked_for_pass)
         e->pass_error = *why;
     runs_end(e, why->code ? why->code : -EIO, why, 0);
+}
+
+static bool source_is_silent(const struct engine *e, instant_s now)
+{
+    return e->asking && e->source != SOURCE_LOST && now - e->asked_at > stale_after_s(e);
+}
+
+/* A collector has its own time limit; should it hang all the same, that is said. Its answer is still waited
+ * for. */
+static void notice_silence(struct engine *e, instant_s now)
+{
+    struct err err = {0};
+
+    if (!source_is_silent(e, now))
+        return;
+    (void)err_set(&err, -ETIMEDOUT, "the source has not answered for %lld s", (long long)(now - e->asked_at));
+    source_is_lost(e, &err, now);
+    runs_end(e, err.code, &err, 0);
 }
 
 static void source_works(struct engine *e, instant_s now)
@@ -152,6 +175,7 @@ static void proceed(struct engine *e, instant_s now)
 void engine_tick(struct engine *e, instant_s now)
 {
     e->ticked = now;
+    notice_silence(e, now);
     storing_prune(e, now);
     proceed(e, now);
 }
@@ -228,6 +252,8 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
         at = earlier(at, later(earlier(e->next_look, e->next_pass), e->next_ask));
     if (!e->asking && run_is_wanted(e))
         at = now;
+    if (e->asking && e->source != SOURCE_LOST)
+        at = earlier(at, e->asked_at + stale_after_s(e) + 1);
     if (e->store_error.code != 0)
         at = earlier(at, e->store_retry_at);
     for (size_t i = 0; i < e->n_actions; i++) {

@@ -79,6 +79,31 @@ static void test_later_plans_wait_for_room(void **state)
     world_release();
 }
 
+/* A source that neither answers nor fails: that is said, nothing is decided, and its late answer is taken. */
+static void test_source_is_silent(void **state)
+{
+    struct world w;
+    struct engine_status st;
+
+    (void)state;
+    begin_many(&w, 2, 0);
+    w.n_script = 0;
+    world_run(70);
+    int passes = w.passes;
+    w.source_silent = true;
+    world_run(400);
+    engine_status(w.engine, &st);
+    assert_int_equal(st.source, SOURCE_LOST);
+    assert_non_null(strstr(st.source_error, "has not answered"));
+    assert_int_equal(w.passes, passes);
+    w.source_silent = false;
+    world_run(70);
+    engine_status(w.engine, &st);
+    assert_int_equal(st.source, SOURCE_UP);
+    assert_true(w.passes > passes);
+    world_release();
+}
+
 static void test_source_lost_and_back(void **state)
 {
     struct world w;
@@ -407,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_concurrency_limits),
         cmocka_unit_test(test_urgent_ones_first),
         cmocka_unit_test(test_later_plans_wait_for_room),
+        cmocka_unit_test(test_source_is_silent),
         cmocka_unit_test(test_source_lost_and_back),
         cmocka_unit_test(test_refused_login_is_not_hammered),
         cmocka_unit_test(test_store_breaks),
