@@ -242,10 +242,11 @@ static void map_pools(struct map *m)
     }
 }
 
-/* Is what was measured enough to tell what the VM wants? */
+/* Is what was measured enough to tell what the VM wants? Of memory it can be taken to want all that it has.
+ */
 static bool is_measured(const struct vm_sample *x)
 {
-    return x->present && !isnan(x->cpu_used_mhz) && (!isnan(x->mem_active_mb) || !isnan(x->mem_consumed_mb));
+    return x->present && !isnan(x->cpu_used_mhz);
 }
 
 static void map_vm_size(const struct sight_vm *v, struct vm_facts *f)

@@ -32,19 +32,21 @@ static void finder_release(struct finder *f)
     idmap_release(&f->hosts, NULL);
 }
 
-/* §2.3: what a VM wants, from what was measured of it. */
+/* §2.3: what a VM wants, from what was measured of it. Where nothing was measured of its memory, it is taken
+ * to want all that may be behind it: the most there can be is no guess that could do harm. CPU has no such
+ * bound that would not turn the decisions upside down. */
 static void fill_demand(struct seen_vm *v, double idle_percent)
 {
     if (v->is.state != VM_ON || !v->sample.present)
         return;
-    double demand[RES_COUNT] = {demand_cpu_mhz(&v->sample), demand_mem_mb(&v->sample, idle_percent)};
+    double cpu = demand_cpu_mhz(&v->sample);
+    double mem = demand_mem_mb(&v->sample, idle_percent);
 
-    for (int r = 0; r < RES_COUNT; r++) {
-        if (isnan(demand[r]))
-            v->is.demand_unknown = true;
-        else
-            v->is.demand[r] = demand[r];
-    }
+    v->is.demand[RES_MEM] = isnan(mem) ? v->is.consumed_mb + v->is.overhead_mb : mem;
+    if (isnan(cpu))
+        v->is.demand_unknown = true;
+    else
+        v->is.demand[RES_CPU] = cpu;
 }
 
 /* Whether the collector gave windows of its own: those that stand for "not known" repeat the present demand.

@@ -136,6 +136,12 @@ def test_auto():
         with probe(sim, stats="auto") as p:
             seen = {v["id"]: v["sample"]["cpu_used_mhz"] for v in p("collect")["vms"]}
         equal("loads", seen, loads)
+    with Vcsim(hosts=2, vms=10) as sim:
+        api = sim.client()
+        for vm in api.vms().values():
+            api.set_load(vm, cpu_mhz=100)
+        with probe(sim, stats="quick") as p:
+            equal("memory alone is not known", {v["demand_unknown"] for v in p("collect")["vms"]}, {False})
 
 
 def test_counters():
