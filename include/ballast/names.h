@@ -82,7 +82,14 @@
     X(FAULT_RULE_VIOLATED, "rule_violated", "a mandatory rule is violated and no allowed move mends it")     \
     X(FAULT_CANNOT_EVACUATE, "cannot_evacuate", "a VM cannot leave a host that is to be emptied")            \
     X(FAULT_HOST_DISCONNECTED, "host_disconnected", "a host is not seen; its VMs were left alone")           \
-    X(FAULT_DEMAND_UNKNOWN, "demand_unknown", "a VM's demand could not be read; it was left alone")
+    X(FAULT_DEMAND_UNKNOWN, "demand_unknown", "a VM's demand could not be read; it was left alone")          \
+    X(FAULT_SAMPLE_BAD, "sample_bad", "a VM's figures cannot be right; it was left alone")                   \
+    X(FAULT_SAMPLES_BAD, "samples_bad", "too many figures are missing or wrong: mandatory moves only")       \
+    X(FAULT_POOL_OVERCOMMITTED, "pool_overcommitted",                                                        \
+      "what a pool's children reserve exceeds what the pool has")                                            \
+    X(FAULT_RULE_TOO_LARGE, "rule_too_large", "a rule keeps more VMs apart than there are hosts for them")   \
+    X(FAULT_SPARE_MISSING, "spare_missing", "the spare capacity for failures is not there")                  \
+    X(FAULT_CANNOT_PLACE, "cannot_place", "a VM cannot be powered on anywhere")
 
 #define VERDICTS(X)                                                                                          \
     X(VERDICT_CURRENT, "current", "where the VM is")                                                         \
@@ -99,18 +106,24 @@
     X(CHECK_VM_KIND, "vm_kind", "this kind of VM is not migrated")                                           \
     X(CHECK_VM_DEMAND_UNKNOWN, "vm_demand_unknown",                                                          \
       "what it needs could not be read, so nothing is decided on a guess")                                   \
+    X(CHECK_VM_SAMPLE_BAD, "vm_sample_bad", "its figures cannot be right, so nothing is decided on them")    \
+    X(CHECK_VM_FT, "vm_ft", "half of a fault-tolerant pair: moved only when it must be")                     \
     X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
     X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated a short time ago")                            \
     X(CHECK_VM_MOVED, "vm_moved", "the plan moves the VM already")                                           \
     X(CHECK_UNIT_HELD, "unit_held", "a VM that must stay together with it cannot be moved")                  \
     X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs")                                           \
+    X(CHECK_FAILOVER_HOST, "failover_host", "the host is kept empty for failures")                           \
     X(CHECK_INCOMPATIBLE, "incompatible", "the VM cannot run on the host")                                   \
     X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires is not there")               \
     X(CHECK_RULE_VM_HOST, "rule_vm_host", "a VM-host rule forbids it")                                       \
     X(CHECK_RULE_ANTI_AFFINITY, "rule_anti_affinity", "a VM that must be kept apart runs there")             \
+    X(CHECK_FT_PEER, "ft_peer", "the other half of its fault-tolerant pair runs there")                      \
     X(CHECK_RULE_AFFINITY, "rule_affinity", "it would leave a VM that it must stay together with")           \
     X(CHECK_RESERVATION_CPU, "reservation_cpu", "the CPU reservations would not fit")                        \
     X(CHECK_RESERVATION_MEM, "reservation_mem", "the memory reservations would not fit")                     \
+    X(CHECK_POOL_RESERVATION, "pool_reservation", "its pool has not that much left to reserve")              \
+    X(CHECK_SPARE_CAPACITY, "spare_capacity", "the spare capacity for failures would not be there any more") \
     X(CHECK_MEMORY, "memory", "the memory would not fit")                                                    \
     X(CHECK_MEMORY_FREE, "memory_free", "the host has not that much memory free")                            \
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \

@@ -24,6 +24,13 @@ struct metrics {
     uint32_t n_hosts;
 };
 
+/* Another host where a VM could be powered on, and what speaks for the one that was chosen. */
+struct alternative {
+    uint32_t host;
+    double imbalance_after;
+    const char *text;
+};
+
 struct recommendation {
     uint32_t id; /* 1, 2, ... in the order in which they can be carried out */
     enum action_kind action;
@@ -37,6 +44,8 @@ struct recommendation {
     double imbalance_after;
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz s, MiB s */
     double duration_s;
+    const struct alternative *alternatives; /* ACTION_PLACE of a single VM: other hosts, best first */
+    uint32_t n_alternatives;
 };
 
 struct fault {

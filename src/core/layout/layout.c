@@ -85,10 +85,10 @@ static bool cooling_down(const struct snapshot *s, const struct policy *p, const
     return v->last_migrated > 0 && s->time - v->last_migrated < p->cool_down_s;
 }
 
-/* What only keeps a VM from being moved for balance; the rest keeps it from being moved at all. */
-static bool holds_loosely(enum check held)
+bool layout_holds_loosely(enum check held)
 {
-    return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_COOL_DOWN;
+    return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_SAMPLE_BAD || held == CHECK_VM_FT ||
+           held == CHECK_VM_COOL_DOWN;
 }
 
 /* What holds a VM in any case is asked first: a cool-down must not hide it. */
@@ -278,7 +278,7 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         l->unit_vms[i] = places[i].vm;
         l->vm_unit[places[i].vm] = u;
         enum check held = layout_vm_check(l, places[i].vm);
-        if (l->unit_held[u] == CHECK_NONE || (holds_loosely(l->unit_held[u]) && held != CHECK_NONE))
+        if (l->unit_held[u] == CHECK_NONE || (layout_holds_loosely(l->unit_held[u]) && held != CHECK_NONE))
             l->unit_held[u] = held;
         l->unit_from[u + 1] = i + 1;
     }

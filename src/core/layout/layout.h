@@ -91,6 +91,10 @@ bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot,
 /* Whether the VM may be moved for balance: what its own state says, without asking about any host. */
 enum check layout_vm_check(const struct layout *l, uint32_t vm);
 
+/* What keeps a VM only from being moved for balance, of what that finds; the rest keeps it from being moved
+ * at all. */
+bool layout_holds_loosely(enum check held);
+
 /* ---- metrics ---- */
 
 /* ½ : ½, or 3 : 1 towards the one resource that some host is short of. */

@@ -9,41 +9,9 @@
  */
 bool correct_can_move(const struct layout *l, uint32_t unit)
 {
-    switch (l->unit_held[unit]) {
-    case CHECK_NONE:
-    case CHECK_VM_COOL_DOWN:
-    case CHECK_VM_DEMAND_UNKNOWN:
-    case CHECK_RULE_AFFINITY:
-        return true;
-    case CHECK_CURRENT_HOST:
-    case CHECK_VM_NOT_RUNNING:
-    case CHECK_VM_HOST_UNSEEN:
-    case CHECK_VM_MIGRATING:
-    case CHECK_VM_KIND:
-    case CHECK_VM_DISABLED:
-    case CHECK_VM_MOVED:
-    case CHECK_UNIT_HELD:
-    case CHECK_HOST_NOT_ON:
-    case CHECK_INCOMPATIBLE:
-    case CHECK_AGENT_MISSING:
-    case CHECK_RULE_VM_HOST:
-    case CHECK_RULE_ANTI_AFFINITY:
-    case CHECK_RESERVATION_CPU:
-    case CHECK_RESERVATION_MEM:
-    case CHECK_MEMORY:
-    case CHECK_MEMORY_FREE:
-    case CHECK_MANDATORY_ONLY:
-    case CHECK_TARGET_REACHED:
-    case CHECK_NO_GAIN:
-    case CHECK_MIN_GOODNESS:
-    case CHECK_COST_BENEFIT:
-    case CHECK_WORST_CASE:
-    case CHECK_MOVES_MAX:
-    case CHECK_LESS_GAIN:
-    case check_count:
-        return false;
-    }
-    return false;
+    enum check held = l->unit_held[unit];
+
+    return held == CHECK_NONE || held == CHECK_RULE_AFFINITY || layout_holds_loosely(held);
 }
 
 /* Where the VM will be when what is under way has ended: a violation that is being mended already is none,
