@@ -182,9 +182,10 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
         forecast_judge(&p->forecast, unit, to_slot, &d.worth);
     if (is_watched(p, unit)) {
         /* there and back again: the hosts are then judged at the moment before */
-        layout_move(l, unit, to_slot);
+        struct layout_mark mark;
+        layout_try(l, unit, to_slot, &mark);
         d.imbalance_after = layout_imbalance(l);
-        layout_move(l, unit, d.from_slot);
+        layout_undo(l, &mark);
         p->stopped = true;
         p->next = d;
         return false;

@@ -111,7 +111,8 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
 }
 
 /* One more move out of the slot, made on the layout. */
-static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check check, struct way *way)
+static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check check, struct way *way,
+                     struct layout_mark *marks)
 {
     struct layout *l = &p->layout;
     uint32_t tried[TRIES_MAX];
@@ -131,9 +132,9 @@ static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check ch
             tried[n] = u;
             continue;
         }
+        layout_try(l, u, to, &marks[way->n]);
         way->out[way->n++] = (struct move){.unit = u, .to_slot = to};
         way->copied_mb += l->unit_backed[u];
-        layout_move(l, u, to);
         return true;
     }
     return false;
@@ -145,8 +146,9 @@ static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct way *ret
     struct layout *l = &p->layout;
     enum check check = layout_check(l, unit, slot);
     struct way way = {.to_slot = slot};
+    struct layout_mark marks[ROOM_MOVES_MAX];
 
-    while (is_mendable(check) && way.n < ROOM_MOVES_MAX && step_out(p, unit, slot, check, &way))
+    while (is_mendable(check) && way.n < ROOM_MOVES_MAX && step_out(p, unit, slot, check, &way, marks))
         check = layout_check(l, unit, slot);
     if (check == CHECK_NONE) {
         double weight[RES_COUNT];
@@ -156,7 +158,7 @@ static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct way *ret
         way.imbalance = slot < l->n_on ? trial_at(l, &t, slot) : 0;
     }
     for (uint32_t i = way.n; i-- > 0;)
-        layout_move(l, way.out[i].unit, slot);
+        layout_undo(l, &marks[i]);
     if (check != CHECK_NONE)
         return false;
     *ret = way;
@@ -168,6 +170,7 @@ static bool stands_rehearsal(struct pass *p, uint32_t unit, const struct way *wa
 {
     struct layout *l = &p->layout;
     struct spare kept = l->spare;
+    struct layout_mark marks[ROOM_MOVES_MAX];
     uint32_t done = 0;
     bool good = true;
 
@@ -177,11 +180,11 @@ static bool stands_rehearsal(struct pass *p, uint32_t unit, const struct way *wa
     for (; done < way->n && good; done++) {
         good = layout_check(l, way->out[done].unit, way->out[done].to_slot) == CHECK_NONE;
         spare_follow(&l->spare, way->out[done].unit, way->out[done].to_slot);
-        layout_move(l, way->out[done].unit, way->out[done].to_slot);
+        layout_try(l, way->out[done].unit, way->out[done].to_slot, &marks[done]);
     }
     good = good && layout_check(l, unit, way->to_slot) == CHECK_NONE;
     while (done-- > 0)
-        layout_move(l, way->out[done].unit, way->to_slot);
+        layout_undo(l, &marks[done]);
     l->spare = kept;
     return good;
 }

@@ -56,6 +56,7 @@ static bool way_to_clear(struct pass *p, const struct spare_gap *gap, uint32_t s
 {
     struct layout *l = &p->layout;
     struct way way = {.to_slot = slot};
+    struct layout_mark marks[ROOM_MOVES_MAX];
     double more[RES_COUNT];
     double left[RES_COUNT];
     bool good = spare_look(&l->spare, gap, slot, more, left);
@@ -66,14 +67,14 @@ static bool way_to_clear(struct pass *p, const struct spare_gap *gap, uint32_t s
         uint32_t u = unit_to_clear(p, slot, more, left, &to);
         if (u == IX_NONE)
             break;
+        layout_try(l, u, to, &marks[way.n]);
         way.out[way.n++] = (struct move){.unit = u, .to_slot = to};
         way.copied_mb += l->unit_backed[u];
-        layout_move(l, u, to);
         good = spare_look(&l->spare, gap, slot, more, left);
         found = good && fits(more, left);
     }
     for (uint32_t i = way.n; i-- > 0;)
-        layout_move(l, way.out[i].unit, slot);
+        layout_undo(l, &marks[i]);
     *ret = way;
     return found;
 }
