@@ -57,14 +57,7 @@ static void report_state(struct pass *p)
 {
     const struct snapshot *s = p->snap;
 
-    for (int r = 0; r < RES_COUNT; r++)
-        if (p->overcommitted[r])
-            pass_fault(
-                p, FAULT_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE,
-                arena_printf(p->a,
-                             "The %s reservations add up to more than there is; each was scaled down in "
-                             "proportion.",
-                             r == RES_CPU ? "CPU" : "memory"));
+    admission_report(p);
     for (uint32_t i = 0; i < s->n_hosts; i++)
         if (s->hosts[i].is.state == HOST_DISCONNECTED && s->hosts[i].vms.n > 0)
             pass_fault(p, FAULT_HOST_DISCONNECTED, IX_NONE, i, IX_NONE,
@@ -97,8 +90,9 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
         p->demand[r] = arena_array(a, double, snap->n_vms);
         p->entitlement[r] = arena_array(a, double, snap->n_vms);
         demand_estimate(snap, (enum resource)r, p->demand[r]);
-        p->overcommitted[r] = divvy_entitle(snap, (enum resource)r, p->demand[r], a, p->entitlement[r]);
+        (void)divvy_entitle(snap, (enum resource)r, p->demand[r], a, p->entitlement[r]);
     }
+    admission_init(snap, a, &p->admission);
     rules_compile(snap, with_preferred, a, &p->rules);
     layout_init(&p->layout, snap, &p->policy, &p->rules, p->entitlement, a);
     forecast_init(&p->forecast, &p->layout, p->demand, a);

@@ -5,6 +5,7 @@
 
 #include "core/balance/climb.h"
 #include "core/costbenefit/costbenefit.h"
+#include "core/divvy/admission.h"
 #include "core/layout/layout.h"
 #include "core/rules/rules.h"
 
@@ -27,7 +28,7 @@ struct pass {
     struct arena *a;
 
     double *demand[RES_COUNT], *entitlement[RES_COUNT]; /* by VM */
-    bool overcommitted[RES_COUNT];
+    struct admission admission; /* of reservations to pools, as the snapshot has them */
     struct rules rules;
     struct layout layout;
     struct forecast forecast;
@@ -69,6 +70,9 @@ struct pass *pass_settle(const struct snapshot *snap, const struct policy *polic
                          struct arena *a);
 
 /* ---- the steps, each in its own file ---- */
+
+/* divvy/pool_faults.c: a fault for each pool in which more is reserved than there is, and for the cluster. */
+void admission_report(struct pass *p);
 
 /* plan/correct.c: the fewest and cheapest moves that mend what is violated; a fault for what cannot be
  * mended. */
