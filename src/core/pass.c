@@ -63,11 +63,7 @@ static void report_state(struct pass *p)
             pass_fault(p, FAULT_HOST_DISCONNECTED, IX_NONE, i, IX_NONE,
                        arena_printf(p->a, "%s is not seen; its %u VMs were left alone.", s->hosts[i].is.name,
                                     s->hosts[i].vms.n));
-    for (uint32_t i = 0; i < s->n_vms; i++)
-        if (s->vms[i].is.demand_unknown && vm_takes_part(s, &s->vms[i]))
-            pass_fault(p, FAULT_DEMAND_UNKNOWN, i, s->vms[i].host, IX_NONE,
-                       arena_printf(p->a, "What %s needs could not be read; it is not moved for balance.",
-                                    s->vms[i].is.name));
+    guard_report(p);
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
         const char *vm = s->vms[c->vm].is.name;
@@ -85,7 +81,11 @@ static void report_state(struct pass *p)
 void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy,
                   bool with_preferred, uint32_t watched_vm, struct arena *a)
 {
-    *p = (struct pass){.snap = snap, .policy = *policy, .a = a, .watched_vm = watched_vm};
+    *p = (struct pass){.policy = *policy, .a = a, .watched_vm = watched_vm};
+    guard_judge(snap, policy, a, &p->guard);
+    p->snap = snap = p->guard.snap;
+    if (guard_distrusts(&p->guard))
+        p->policy.optional_moves = false;
     for (int r = 0; r < RES_COUNT; r++) {
         p->demand[r] = arena_array(a, double, snap->n_vms);
         p->entitlement[r] = arena_array(a, double, snap->n_vms);

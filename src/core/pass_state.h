@@ -5,6 +5,7 @@
 
 #include "core/balance/climb.h"
 #include "core/costbenefit/costbenefit.h"
+#include "core/demand/guard.h"
 #include "core/divvy/admission.h"
 #include "core/layout/layout.h"
 #include "core/rules/rules.h"
@@ -23,8 +24,10 @@ struct decision {
 };
 
 struct pass {
-    const struct snapshot *snap;
-    struct policy policy; /* moves_max resolved by pass_prepare() */
+    struct guard guard;
+    const struct snapshot *snap; /* the guard's: impossible figures are marked, and mended */
+    struct policy
+        policy; /* moves_max resolved by pass_prepare(), optional_moves false where the guard says so */
     struct arena *a;
 
     double *demand[RES_COUNT], *entitlement[RES_COUNT]; /* by VM */
@@ -70,6 +73,10 @@ struct pass *pass_settle(const struct snapshot *snap, const struct policy *polic
                          struct arena *a);
 
 /* ---- the steps, each in its own file ---- */
+
+/* demand/guard_faults.c: a fault for each VM whose figures are missing or cannot be right, and for too many.
+ */
+void guard_report(struct pass *p);
 
 /* divvy/pool_faults.c: a fault for each pool in which more is reserved than there is, and for the cluster. */
 void admission_report(struct pass *p);
