@@ -192,11 +192,14 @@ static void test_priorities(void **state)
     static const struct {
         bool compatible, mandatory;
         int64_t level;
+        bool optional_moves;
         const char *moves;
         unsigned priority;
     } cases[] = {
-        {true, true, 3, "v1>h3", 1}, {true, false, 3, "v1>h3", 2}, {false, false, 3, "v1>h3", 1},
-        {true, true, 1, "v1>h3", 1}, {true, false, 1, "", 0}, /* level 1: mandatory moves only */
+        {true, true, 3, true, "v1>h3", 1},   {true, false, 3, true, "v1>h3", 2},
+        {false, false, 3, true, "v1>h3", 1}, {true, true, 1, true, "v1>h3", 1},
+        {true, false, 1, true, "", 0}, /* level 1: mandatory moves only */
+        {true, true, 3, false, "v1>h3", 1},  {true, false, 3, false, "", 0},
     };
 
     (void)state;
@@ -204,6 +207,7 @@ static void test_priorities(void **state)
         struct small s;
         three_hosts(&s);
         s.policy.migration_threshold = cases[i].level;
+        s.policy.optional_moves = cases[i].optional_moves;
         struct seen_vm *v = small_vm(&s, "v1", "h1", 100, 512);
         v->compatible_given = !cases[i].compatible;
         v->compatible_hosts = small_ids(&s, "h2 h3");
