@@ -105,8 +105,12 @@ static void add_vm(struct rng *r, const struct cluster_options *o, struct invent
         v->is.automation = AUTOMATION_DISABLED;
     if (chance(r, 0.05))
         v->is.last_migrated = inv->time - rng_below(r, 3600);
-    if (chance(r, 0.03))
+    if (chance(r, 0.02))
         v->is.demand_unknown = true;
+    if (chance(r, 0.01))
+        v->is.sample_age_s = 7200;
+    else if (chance(r, 0.01))
+        v->is.demand[RES_MEM] = 3 * v->is.mem_mb; /* cannot be, wherever the VM is moved to */
     if (inv->n_pools > 0 && chance(r, 0.7))
         v->pool = arena_printf(a, "p%u", rng_below(r, (uint32_t)inv->n_pools));
     add_windows(r, &v->is);
