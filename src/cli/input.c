@@ -8,6 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define NS_PER_US 1000
+#define US_PER_S 1000000
 
 enum exit_code cli_snapshot(const char *path, struct arena *a, struct snapshot *ret)
 {
@@ -81,4 +85,12 @@ enum exit_code cli_number(const char *option, const char *text, unsigned long lo
     }
     *ret = v;
     return EXIT_DONE;
+}
+
+int64_t cli_now_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * US_PER_S + t.tv_nsec / NS_PER_US;
 }

@@ -18,4 +18,7 @@ enum exit_code cli_policy(const char *config_path, const struct option_values *s
 enum exit_code cli_number(const char *option, const char *text, unsigned long long most,
                           unsigned long long *ret);
 
+/* A clock that only goes forward, for the time that deciding took. */
+int64_t cli_now_us(void);
+
 #endif

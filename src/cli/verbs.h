@@ -22,6 +22,7 @@ extern const struct verb verb_snapshot;
 extern const struct verb verb_status;
 extern const struct verb verb_thaw;
 extern const struct verb verb_vms;
+extern const struct verb verb_what_if;
 
 /* In the order of the help. */
 extern const struct verb *const verbs[];

@@ -1,3 +1,4 @@
+#include "render/loads.h"
 #include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"
@@ -9,18 +10,6 @@
 #define WHY_NOTS_MAX 5
 
 static const char *const res_title[RES_COUNT] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
-
-/* The host that is loaded most, or least. */
-static const struct host_load *extreme(const struct metrics *m, enum resource r, int sign)
-{
-    const struct host_load *best = NULL;
-
-    for (uint32_t i = 0; i < m->n_hosts; i++) {
-        if (!best || sign * m->hosts[i].n[r] > sign * best->n[r])
-            best = &m->hosts[i];
-    }
-    return best;
-}
 
 static void put_heading(const struct plan *plan, struct strbuf *out)
 {
@@ -64,8 +53,8 @@ static void put_balance(const struct plan *plan, struct arena *a, struct strbuf 
             table_cell(&t, arena_printf(a, "%s %s", res_title[r], phase_names[p]));
             table_cell(&t, arena_printf(a, "%.4f", phases[p]->imbalance_of[r]));
             table_cell(&t, arena_printf(a, "%.2f", phases[p]->weight[r]));
-            put_load(&t, plan->snap, extreme(phases[p], (enum resource)r, 1), (enum resource)r);
-            put_load(&t, plan->snap, extreme(phases[p], (enum resource)r, -1), (enum resource)r);
+            put_load(&t, plan->snap, load_extreme(phases[p], (enum resource)r, 1), (enum resource)r);
+            put_load(&t, plan->snap, load_extreme(phases[p], (enum resource)r, -1), (enum resource)r);
         }
     }
     table_render(&t, "  ", out);

@@ -10,6 +10,7 @@ PURE = {
     'plan': ['--snapshot', '-'],
     'entitlements': ['--snapshot', '-'],
     'explain': ['--snapshot', '-', '--vm', 'v1'],
+    'what-if': ['--snapshot', '-', '--host-off', 'h1'],
 }
 SERVICE = ['status', 'hosts', 'vms', 'pools', 'recommendations', 'run', 'snapshot', 'history', 'freeze', 'thaw']
 SNAPSHOT = {

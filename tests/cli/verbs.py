@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 BALLAST = os.environ['BALLAST']
-VERBS = ('plan', 'entitlements', 'explain', 'generate', 'check-config')
+VERBS = ('plan', 'what-if', 'entitlements', 'explain', 'generate', 'check-config')
 failures = []
 
 
@@ -105,6 +105,69 @@ def check_decisions(folder):
     expect('explain host', run('explain', '--snapshot', str(path), '--vm', vm, '--host', 'x'), 2, err='no host has the id "x"')
 
 
+def set_states(snapshot, states):
+    for host in snapshot['hosts']:
+        host['state'] = states.get(host['id'], host['state'])
+
+
+def set_demand(snapshot, vm_id, mhz):
+    for vm in snapshot['vms']:
+        if vm['id'] == vm_id:
+            vm['cpu']['demand'] = mhz
+            for window in vm['windows'].values():
+                window['cpu'] = {'mean': mhz, 'stddev': 0, 'min': mhz, 'max': mhz}
+
+
+# A question, and the same change made to the file by hand: the plans must be the same.
+QUESTIONS = {
+    ('--host-off', 'h3'): lambda s: set_states(s, {'h3': 'entering_standby'}),
+    ('--maintenance', 'h3', '--maintenance', 'h5'): lambda s: set_states(s, {'h3': 'entering_maintenance', 'h5': 'entering_maintenance'}),
+    ('--host-on', 'h7'): lambda s: set_states(s, {'h7': 'on'}),
+    ('--demand', 'v01=1900'): lambda s: set_demand(s, 'v01', 1900),
+    ('--host-on', 'h7', '--demand', 'v01=1.9e3', '--host-off', 'h1'):
+        lambda s: (set_states(s, {'h7': 'on', 'h1': 'entering_standby'}), set_demand(s, 'v01', 1900)),
+}
+
+
+def check_what_if(folder):
+    path = folder / 'now.json'
+    now = json.loads(run('generate', '--hosts', '8', '--vms', '80', '--seed', '1', '--shape', 'skewed').stdout)
+    set_states(now, {'h7': 'standby'})
+    now['vms'] = [vm for vm in now['vms'] if vm['host'] != 'h7']
+    path.write_text(json.dumps(now))
+    before = json.loads(run('plan', '--snapshot', str(path), '--format', 'json').stdout)['before']
+    for question, change in QUESTIONS.items():
+        asked = ('what-if', '--snapshot', str(path), *question)
+        answer = json.loads(expect(f'what-if {question}', run(*asked, '--format', 'json'), 0).stdout)
+        changed = json.loads(path.read_text())
+        change(changed)
+        plan = json.loads(run('plan', '--snapshot', '-', '--format', 'json', stdin=json.dumps(changed)).stdout)
+        if answer['now'] != before:
+            failures.append(f'what-if {question}: "now" is not how it is')
+        if len(answer['what_if']) != len(question) // 2 or list(answer)[-1] != 'stats':
+            failures.append(f'what-if {question}: {answer["what_if"]}')
+        for key in ('now', 'what_if', 'stats'):
+            del answer[key]
+        del plan['stats']
+        if answer != plan:
+            failures.append(f'what-if {question}: not the plan of a snapshot that says so')
+        text = expect(f'what-if {question}', run(*asked), 0, out='Assumed: ').stdout
+        if not text.endswith(run('plan', '--snapshot', '-', stdin=json.dumps(changed)).stdout):
+            failures.append(f'what-if {question}: does not end with the plan')
+    answer = json.loads(run('what-if', '--snapshot', str(path), '--host-on', 'h7', '--demand', 'v01=1900', '--format', 'json').stdout)
+    wants = next(vm['cpu']['demand'] for vm in now['vms'] if vm['id'] == 'v01')
+    told = answer['what_if']
+    if (told[0] != {'change': 'host_on', 'host': 'h7', 'state_before': 'standby', 'state': 'on'}
+            or list(told[1]) != ['change', 'vm', 'cpu_mhz_before', 'cpu_mhz'] or told[1]['vm'] != 'v01'
+            or abs(told[1]['cpu_mhz_before'] - wants) > 1e-6 or told[1]['cpu_mhz'] != 1900):
+        failures.append(f'what-if: the changes are told wrong: {told}')
+    for wrong in ('', 'v01', '=', '=5', 'v01=', 'v01=0x10', 'v01=inf', 'v01=nan', 'v01=-1', 'v01=1e300', 'v999=1'):
+        expect(f'demand {wrong!r}', run('what-if', '--snapshot', str(path), '--demand', wrong), 2, err='--demand: ')
+    for option in ('--host-off', '--host-on', '--maintenance'):
+        expect(option, run('what-if', '--snapshot', str(path), option, 'nobody'), 2, err=f'{option}: no host has the id "nobody"')
+    expect('no change', run('what-if', '--snapshot', str(path)), 2, err='nothing is assumed')
+
+
 def check_settings(folder):
     path = folder / 'snapshot.json'
     path.write_text(run('generate', '--hosts', '4', '--vms', '20').stdout)
@@ -143,7 +206,7 @@ def check_bad_input(folder):
     path = folder / 'bad.json'
     for text, expected in BAD.items():
         path.write_text(text)
-        for verb in (('plan',), ('entitlements',), ('explain', '--vm', 'v')):
+        for verb in (('plan',), ('what-if', '--host-on', 'h'), ('entitlements',), ('explain', '--vm', 'v')):
             expect(f'{verb} of {text!r}', run(*verb, '--snapshot', str(path)), 2, err=f'{path}{expected}')
     good = json.loads(run('generate', '--hosts', '2', '--vms', '3').stdout)
     good['vms'][1]['host'] = 'a\nb\x1b[31m'
@@ -167,6 +230,7 @@ with tempfile.TemporaryDirectory() as name:
     check_usage()
     check_generate()
     check_decisions(pathlib.Path(name))
+    check_what_if(pathlib.Path(name))
     check_settings(pathlib.Path(name))
     check_bad_input(pathlib.Path(name))
 print('\n'.join(failures) or 'all as expected')
