@@ -13,12 +13,17 @@
 #define POINTER_MAX 256
 #define INSTANT_MAX 253402300799 /* 9999-12-31T23:59:59Z */
 
+static bool is_document(const struct at *at)
+{
+    return !at->up && !at->key;
+}
+
 /* Cut where it gets too long: only a peer's own keys do. */
 static size_t pointer_write(const struct at *at, char ret[POINTER_MAX])
 {
     char number[24];
     const char *c = at->key ? at->key : "";
-    size_t n = at->up ? pointer_write(at->up, ret) : 0;
+    size_t n = at->up && !is_document(at->up) ? pointer_write(at->up, ret) : 0;
 
     if (!at->key && at->up) {
         (void)snprintf(number, sizeof number, "%zu", at->ix);

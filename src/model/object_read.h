@@ -16,7 +16,7 @@ struct reader {
     struct err *err;
 };
 
-/* Where the reader is: a key of an object or an item of an array, and what that is in. */
+/* Where the reader is: a key of an object or an item of an array, and what that is in. {0}: the document. */
 struct at {
     const struct at *up;
     const char *key; /* NULL: an item */

@@ -87,6 +87,9 @@ int what_if_demand(struct what_if *w, const char *vm_id, double cpu_mhz, struct 
     if (v->is.state != VM_ON)
         return err_set(err, -EINVAL, "\"%s\" is %s, expected a VM that is on", vm_id,
                        vm_state_name(v->is.state));
+    if (v->is.kind == VM_SPARE)
+        return err_set(err, -EINVAL, "\"%s\" is a spare VM, which stands for room, expected one that works",
+                       vm_id);
     if (!vm_takes_part(&w->snap, v))
         return err_set(err, -EINVAL, "\"%s\" is on a host in the state %s, expected one whose VMs are seen",
                        vm_id, host_state_name(w->snap.hosts[v->host].is.state));

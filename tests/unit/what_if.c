@@ -13,11 +13,11 @@
 #define EARLIER 1767000000
 
 /* A host in each state, its id the state's word; v1 on the one that is on, v2 off, v3 not seen, v4 on the one
- * that is powering on. */
+ * that is powering on, v5 a spare one. */
 static void make_base(struct arena *a, struct snapshot *ret)
 {
-    static const char *const host_of[] = {"on", "on", "disconnected", "powering_on"};
-    static const char *const ids[] = {"v1", "v2", "v3", "v4"};
+    static const char *const host_of[] = {"on", "on", "disconnected", "powering_on", "on"};
+    static const char *const ids[] = {"v1", "v2", "v3", "v4", "v5"};
     struct inventory inv = {.cluster = "c", .time = NOW};
     struct err err = {0};
 
@@ -37,6 +37,7 @@ static void make_base(struct arena *a, struct snapshot *ret)
         vm_facts_default(&v->is);
         v->is.id = ids[i];
         v->is.state = i == 1 ? VM_OFF : VM_ON;
+        v->is.kind = i == 4 ? VM_SPARE : VM_NORMAL;
         v->is.demand[RES_CPU] = i == 1 ? 0 : 1000;
         vm_facts_windows(&v->is);
         v->host = host_of[i];
@@ -140,6 +141,7 @@ static const struct {
     {"v2", 1, "\"v2\" is off, expected a VM that is on"},
     {"v3", 1, "\"v3\" is on a host in the state disconnected"},
     {"v4", 1, "\"v4\" is on a host in the state powering_on"},
+    {"v5", 1, "\"v5\" is a spare VM, which stands for room"},
     {"v1", -1, "-1 MHz is no demand, expected 0 to"},
     {"v1", 1e13, "MHz is no demand"},
     {"v1", NAN, "MHz is no demand"},
