@@ -39,6 +39,20 @@ static void put_metrics(struct json_writer *w, const char *key, const struct sna
     jw_end(w);
 }
 
+static void put_alternatives(struct json_writer *w, const struct snapshot *s, const struct recommendation *r)
+{
+    jw_begin(w, "alternatives", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < r->n_alternatives; i++) {
+        const struct alternative *alt = &r->alternatives[i];
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "host", ref_host_id(s, alt->host));
+        jw_figure(w, "imbalance_after", alt->imbalance_after);
+        jw_text(w, "text", alt->text);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,
                            const struct recommendation *r)
 {
@@ -67,6 +81,8 @@ void render_recommendation(struct json_writer *w, const char *key, const struct 
     put_amount(w, "cost", r->cost);
     put_amount(w, "benefit", r->benefit);
     jw_figure(w, "duration_s", r->duration_s);
+    if (r->n_alternatives > 0)
+        put_alternatives(w, s, r);
     jw_end(w);
 }
 

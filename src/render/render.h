@@ -31,6 +31,13 @@ void render_what_if_json(const struct plan *plan, const struct what_if *question
 void render_what_if_text(const struct plan *plan, const struct what_if *question, const struct metrics *now,
                          struct strbuf *out);
 
+/* What place_run() made of these VMs: for each where it goes and what must come first, or why it has no
+ * place; then what must be done, and the other hosts that would do. JSON is render_plan_json(). */
+void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n, struct strbuf *out);
+
+/* How many of the VMs the plan has no place for. */
+uint32_t plan_unplaced(const struct plan *plan, const uint32_t *vms, uint32_t n);
+
 /* One recommendation, as an object of a plan's list; key as in jw_begin(). */
 void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,
                            const struct recommendation *r);

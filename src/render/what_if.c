@@ -1,4 +1,5 @@
 #include "render/loads.h"
+#include "render/plan_sections.h"
 #include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"
@@ -92,11 +93,6 @@ static void count_vm(const struct answer *w, uint32_t vm, struct emptying *e)
     }
 }
 
-static const char *count_text(const struct answer *w, uint32_t n, const char *what)
-{
-    return arena_printf(w->a, "%u %s%s", n, what, n == 1 ? "" : "s");
-}
-
 static void put_emptying(const struct answer *w, uint32_t host)
 {
     const struct snapshot *s = w->plan->snap;
@@ -104,19 +100,21 @@ static void put_emptying(const struct answer *w, uint32_t host)
     struct emptying e = {.host = host};
 
     for (uint32_t i = 0; i < s->n_vms; i++) {
-        if (s->vms[i].is.state == VM_ON && (s->vms[i].host == host || under_way_to(s, i) == host))
+        /* spare VMs stand for room, and are not in the way */
+        if (s->vms[i].is.state == VM_ON && s->vms[i].is.kind != VM_SPARE &&
+            (s->vms[i].host == host || under_way_to(s, i) == host))
             count_vm(w, i, &e);
     }
     const char *agents = e.agents > 0 ? arena_printf(w->a, "; %s is left to its own framework",
-                                                     count_text(w, e.agents, "agent VM"))
+                                                     count_text(w->a, e.agents, "agent VM"))
                                       : "";
     const char *text;
     if (e.staying > 0)
         text = arena_printf(w->a, "%s cannot be emptied: %u of its %s cannot leave%s.", name, e.staying,
-                            count_text(w, e.staying + e.leaving, "VM"), agents);
+                            count_text(w->a, e.staying + e.leaving, "VM"), agents);
     else if (e.leaving > 0)
         text = arena_printf(w->a, "%s can be emptied: its %s can leave%s.", name,
-                            count_text(w, e.leaving, "VM"), agents);
+                            count_text(w->a, e.leaving, "VM"), agents);
     else
         text = arena_printf(w->a, "%s is empty%s.", name, agents);
     text_put_wrapped(w->out, text, 0);
@@ -144,7 +142,7 @@ static void put_host_on(const struct answer *w, uint32_t host)
         n += w->plan->recommendations[i].to == host;
     text_put_wrapped(w->out,
                      arena_printf(w->a, "%s is given %s%s.", ref_host_name(w->plan->snap, host),
-                                  n > 0 ? count_text(w, n, "VM") : "no VM",
+                                  n > 0 ? count_text(w->a, n, "VM") : "no VM",
                                   carries(w, host, n > 0 ? " and then carries " : "; it carries ")),
                      0);
 }
