@@ -192,6 +192,7 @@ static const struct size_field vm_sizes[] = {
     {"mem/overhead", offsetof(struct vm_facts, overhead_mb), false},
     {"stable_s", offsetof(struct vm_facts, stable_s), true},
     {"dirty_mb_s", offsetof(struct vm_facts, dirty_mb_s), true},
+    {"sample_age_s", offsetof(struct vm_facts, sample_age_s), true},
 };
 
 static int check_vm_demand(const struct place *at, const struct vm_facts *f)
