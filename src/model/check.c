@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A thousand petahertz or an exabyte of memory in one object is a mistake of unit, not a machine. */
-#define SIZE_ABSURD 1e12
 #define COUNT_ABSURD 1000000u
 /* Averages are summed in floating point, and may stick out of their own range by as much. */
 #define ROUNDING 1e-6

@@ -235,6 +235,7 @@ static const struct field pending_fields[] = {
     F("host", FIELD_TEXT, host, OPT),
     SKIPPED("id"), SKIPPED("priority"), SKIPPED("reason"), SKIPPED("rule"), SKIPPED("text"), SKIPPED("depends_on"),
     SKIPPED("group"), SKIPPED("imbalance_after"), SKIPPED("cost"), SKIPPED("benefit"), SKIPPED("duration_s"),
+    SKIPPED("alternatives"),
 };
 SCHEMA(schema_pending, "pending recommendation", pending_fields);
 #undef S
