@@ -53,6 +53,32 @@ static int64_t moves_within_interval(const struct pass *p)
     return moves < 1 ? 1 : (int64_t)fmin(moves, 1e6);
 }
 
+static const char *text_conflict(const struct pass *p, const struct rule_conflict *c)
+{
+    const struct snapshot *s = p->snap;
+    const char *vm = s->vms[c->vm].is.name;
+    const char *rule = s->rules[c->rule].is.name;
+    const char *other = c->other == IX_NONE ? NULL : s->rules[c->other].is.name;
+
+    if (!other)
+        return arena_printf(p->a, "The rule \"%s\" leaves %s no host to run on; it was left where it is.",
+                            rule, vm);
+    if (c->with == IX_NONE)
+        return arena_printf(
+            p->a, "The rules \"%s\" and \"%s\" contradict each other for %s; it was left where it is.", rule,
+            other, vm);
+    const char *with = s->vms[c->with].is.name;
+    if (span_has(s->rules[c->other].vms, c->with))
+        return arena_printf(
+            p->a, "The rules \"%s\" and \"%s\" contradict each other for %s and %s; both were left alone.",
+            rule, other, with, vm);
+    uint32_t last = rules_find_bond(&p->rules, c->with);
+    return arena_printf(p->a,
+                        "The rule \"%s\" contradicts \"%s\" and \"%s\", which keep %s with %s by way of "
+                        "other VMs; both were left alone.",
+                        rule, s->rules[last].is.name, other, with, vm);
+}
+
 static void report_state(struct pass *p)
 {
     const struct snapshot *s = p->snap;
@@ -77,15 +103,7 @@ static void report_state(struct pass *p)
                                     s->vms[i].is.name));
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
-        const char *vm = s->vms[c->vm].is.name;
-        const char *rule = s->rules[c->rule].is.name;
-        const char *text =
-            c->other == IX_NONE
-                ? arena_printf(p->a, "Rule %s leaves %s no host to run on; %s was left where it is.", rule,
-                               vm, vm)
-                : arena_printf(p->a, "Rules %s and %s contradict each other for %s; it was left where it is.",
-                               rule, s->rules[c->other].is.name, vm);
-        pass_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, text);
+        pass_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, text_conflict(p, c));
     }
 }
 

@@ -48,12 +48,13 @@ static bool narrow(struct rules *r, uint32_t vm, const uint64_t *with, bool comp
     return any != 0;
 }
 
-static void add_conflict(struct rules *r, size_t *cap, uint32_t rule, uint32_t other, uint32_t vm,
-                         struct arena *a)
+static void add_conflict(struct rules *r, size_t *cap, struct rule_conflict conflict, struct arena *a)
 {
     r->conflicts = arena_grow(a, r->conflicts, r->n_conflicts, cap, sizeof r->conflicts[0]);
-    r->conflicts[r->n_conflicts++] = (struct rule_conflict){.rule = rule, .other = other, .vm = vm};
-    r->held[vm] = true;
+    r->conflicts[r->n_conflicts++] = conflict;
+    r->held[conflict.vm] = true;
+    if (conflict.with != IX_NONE)
+        r->held[conflict.with] = true;
 }
 
 /* Another VM-host rule of the VM, to name both sides of a contradiction. */
@@ -85,7 +86,7 @@ static void compile_hosts(struct rules *r, size_t *cap, struct arena *a)
         for (uint32_t j = 0; j < rule->vms.n; j++) {
             uint32_t vm = rule->vms.items[j];
             if (!narrow(r, vm, bits, rule->is.kind == RULE_HOST_ANTI_AFFINE, a))
-                add_conflict(r, cap, i, other_vm_host_rule(r, i, vm), vm, a);
+                add_conflict(r, cap, (struct rule_conflict){i, other_vm_host_rule(r, i, vm), vm, IX_NONE}, a);
         }
     }
 }
@@ -174,10 +175,12 @@ static void find_contradictions(struct rules *r, size_t *cap, struct arena *a)
         for (uint32_t j = 0; j < vms.n; j++) {
             uint32_t c = r->component[vms.items[j]];
             if (in[c] == g + 1) {
-                uint32_t other = seen[c] - 1;
-                add_conflict(r, cap, r->group_rule[g],
-                             rules_find_vm_vm(r, RULE_VM_AFFINE, vms.items[j], other), vms.items[j], a);
-                r->held[other] = true;
+                uint32_t vm = vms.items[j];
+                uint32_t with = seen[c] - 1;
+                uint32_t other = rules_find_vm_vm(r, RULE_VM_AFFINE, vm, with);
+                /* by way of others: the rule that leads from this one to them */
+                other = other != IX_NONE ? other : rules_find_bond(r, vm);
+                add_conflict(r, cap, (struct rule_conflict){r->group_rule[g], other, vm, with}, a);
             }
             in[c] = g + 1;
             seen[c] = vms.items[j] + 1;
@@ -224,6 +227,19 @@ uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32
         if (rule->is.kind == kind && rules_in_force(rules, rule) && span_has(rule->vms, vm) &&
             span_has(rule->vms, other))
             return i;
+    }
+    return IX_NONE;
+}
+
+uint32_t rules_find_bond(const struct rules *rules, uint32_t vm)
+{
+    for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
+        const struct rule *rule = &rules->snap->rules[i];
+        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(rules, rule) || !span_has(rule->vms, vm))
+            continue;
+        for (uint32_t j = 0; j < rule->vms.n; j++)
+            if (rule->vms.items[j] != vm && rules->component[rule->vms.items[j]] == rules->component[vm])
+                return i;
     }
     return IX_NONE;
 }

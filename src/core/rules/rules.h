@@ -16,7 +16,8 @@
 #include <ballast/snapshot.h>
 
 struct rule_conflict {
-    uint32_t rule, other, vm; /* other: IX_NONE where one rule alone cannot be kept */
+    uint32_t rule, other; /* other: IX_NONE where one rule alone cannot be kept */
+    uint32_t vm, with;    /* with: the VM that it must be with and apart from; IX_NONE: no host is left */
 };
 
 struct rules {
@@ -54,8 +55,11 @@ static inline bool rules_allow(const struct rules *rules, uint32_t vm, uint32_t 
  * or nothing does. */
 uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host);
 
-/* The enabled VM-VM rule of this kind that both are in, or IX_NONE. */
+/* The VM-VM rule of this kind in force that both are in, or IX_NONE. */
 uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32_t vm, uint32_t other);
+
+/* The first affine rule that ties the VM to another of its set, or IX_NONE. */
+uint32_t rules_find_bond(const struct rules *rules, uint32_t vm);
 
 bool span_has(struct span s, uint32_t ix);
 
