@@ -136,7 +136,9 @@ def check():
     for folder in sorted(p for p in HERE.glob('*/*') if p.is_dir() and not p.name.startswith(('.', '_'))):
         wrong += check_folder(folder)
     wrong += check_readme()
-    print('\n'.join(wrong) if wrong else f'{len(names())} scenarios, complete, listed and mapped')
+    empty = sum(row[1:] == ['—', '—'] for row in readme_parts()[3])
+    print('\n'.join(wrong) if wrong else f'{len(names())} scenarios, complete, listed and mapped'
+          + (f'; {empty} rows of the map have none' if empty else ''))
     return 1 if wrong else 0
 
 
