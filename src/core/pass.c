@@ -94,8 +94,10 @@ static void report_state(struct pass *p)
     for (uint32_t i = 0; i < s->n_hosts; i++)
         if (s->hosts[i].is.state == HOST_DISCONNECTED && s->hosts[i].vms.n > 0)
             pass_fault(p, FAULT_HOST_DISCONNECTED, IX_NONE, i, IX_NONE,
-                       arena_printf(p->a, "%s is not seen; its %u VMs were left alone.", s->hosts[i].is.name,
-                                    s->hosts[i].vms.n));
+                       s->hosts[i].vms.n == 1
+                           ? arena_printf(p->a, "%s is not seen; its VM was left alone.", s->hosts[i].is.name)
+                           : arena_printf(p->a, "%s is not seen; its %u VMs were left alone.",
+                                          s->hosts[i].is.name, s->hosts[i].vms.n));
     for (uint32_t i = 0; i < s->n_vms; i++)
         if (s->vms[i].is.demand_unknown && vm_takes_part(s, &s->vms[i]))
             pass_fault(p, FAULT_DEMAND_UNKNOWN, i, s->vms[i].host, IX_NONE,
