@@ -19,6 +19,7 @@ struct span {
 struct host {
     struct host_facts is;
     double capacity[RES_COUNT]; /* total - reserved: what VMs can have */
+    bool failover;              /* kept empty for failures (HA_DEDICATED) */
     struct span agents_required;
     struct span vms; /* the VMs in state on that run here */
 };
@@ -50,6 +51,12 @@ struct pending {
     uint32_t vm, from, to, host;
 };
 
+/* Of an ordered pair of hosts; rate > 0. */
+struct migration_rate {
+    uint32_t from, to;
+    double rate_mb_s;
+};
+
 struct snapshot {
     const char *cluster;
     instant_s time;
@@ -59,24 +66,34 @@ struct snapshot {
     struct rule *rules;
     struct migration *migrations;
     struct pending *pending;
-    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending;
+    struct migration_rate *migration_rates; /* by `from`, then `to`; one of a pair at most */
+    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates;
     struct ha_facts ha;
     struct span ha_failover_hosts;
 };
 
-/* Whether the host counts: in the imbalance, and in the capacity that is divided. */
+/* Whether the host counts: in the imbalance, and in the capacity that is divided. One that is designated for
+ * failover "is not used for running VMs except during failover" (§3.3.2). */
 static inline bool host_can_run_vms(const struct host *h)
 {
-    return h->is.state == HOST_ON;
+    return h->is.state == HOST_ON && !h->failover;
 }
 
-/* Whether the VM takes part in the divvy: it runs, on a host that is seen and up, though perhaps leaving. */
+/* Whether the VM takes part in the divvy: it runs, on a host that is seen and up, though perhaps leaving.
+ * Spare VMs want nothing: they stand for room. */
 static inline bool vm_takes_part(const struct snapshot *s, const struct vm *v)
 {
-    if (v->is.state != VM_ON || v->host == IX_NONE)
+    if (v->is.state != VM_ON || v->host == IX_NONE || v->is.kind == VM_SPARE)
         return false;
     enum host_state st = s->hosts[v->host].is.state;
     return st == HOST_ON || st == HOST_ENTERING_MAINTENANCE || st == HOST_ENTERING_STANDBY;
+}
+
+/* Whether the VM is about to be powered on and has no host yet: only in the what-if snapshot of a placement.
+ */
+static inline bool vm_waits(const struct vm *v)
+{
+    return v->is.state == VM_ON && v->host == IX_NONE && v->is.kind != VM_SPARE;
 }
 
 /* Index of the object with this id, or IX_NONE. Binary search. */
