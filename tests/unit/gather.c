@@ -43,12 +43,14 @@ static void bench_init(struct bench *b)
     b->e.port.store_ops = &s_ops;
     b->e.port.store = &b->store;
     b->e.history = history_new();
+    b->e.learned = learned_new();
 }
 
 static void bench_release(struct bench *b)
 {
     view_unref(b->view);
     history_free(b->e.history);
+    learned_free(b->e.learned);
 }
 
 /* A host of 8 cores of 2 GHz, and VMs of two vCPUs and 4 GiB that use 1 GHz and 2 GiB. */
