@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool chance(struct rng *r, double p)
 {
@@ -253,6 +254,20 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
     keep(ret, a);
 }
 
+/* As the command takes them. */
+static void say_policy(const struct policy *p)
+{
+    size_t n;
+    const struct setting *settings = policy_settings(&n);
+    struct arena a = {0};
+
+    for (size_t i = 0; i < n; i++)
+        if (strchr(settings[i].key, '.') == NULL)
+            (void)fprintf(stderr, "--set %s=%s ", settings[i].key, policy_get(p, &settings[i], &a));
+    (void)fprintf(stderr, "\n");
+    arena_release(&a);
+}
+
 void random_policy(struct rng *r, struct policy *ret)
 {
     policy_default(ret);
@@ -266,12 +281,7 @@ void random_policy(struct rng *r, struct policy *ret)
     ret->moves_max = chance(r, 0.3) ? few : many;
     ret->mem_overcommit = chance(r, 0.2) ? 1.5 : 1;
     if (getenv("BALLAST_TEST_KEEP"))
-        (void)fprintf(stderr,
-                      "--set migration_threshold=%lld --set cost_benefit=%s --set min_goodness=%s --set "
-                      "mem_admission=%s --set moves_max=%lld --set mem_overcommit=%g\n",
-                      (long long)ret->migration_threshold, ret->cost_benefit ? "true" : "false",
-                      ret->min_goodness ? "true" : "false", mem_admission_name(ret->mem_admission),
-                      (long long)ret->moves_max, ret->mem_overcommit);
+        say_policy(ret);
 }
 
 uint64_t test_seed(void)
