@@ -17,12 +17,18 @@
 
 struct rule_conflict {
     uint32_t rule, other; /* other: the one that contradicts it; IX_NONE: all that holds of the VM together */
-    uint32_t vm, with;    /* with: the VM that it must be with and apart from; IX_NONE: no host is left */
+    uint32_t vm, with;    /* with: the VM that it must be with, and apart from (or no host may run both, then
+                           * other is IX_NONE); IX_NONE: no host is left for vm */
+};
+
+/* A rule that keeps more VMs apart than there are hosts that could run any of them. */
+struct rule_excess {
+    uint32_t rule, vms, hosts;
 };
 
 struct rules {
     const struct snapshot *snap;
-    bool with_preferred;
+    bool with_preferred, placed_apart;
     uint32_t words;           /* of a bitmap over the hosts */
     const uint64_t **allowed; /* by VM; NULL: every host */
     uint32_t *component;      /* by VM: the lowest member of its affine set, itself when it is alone */
@@ -32,6 +38,9 @@ struct rules {
     uint32_t *groups_from, *groups_of; /* by VM: groups_of[groups_from[vm] ... groups_from[vm + 1]) */
     struct rule_conflict *conflicts;
     uint32_t n_conflicts;
+    size_t cap_conflicts;
+    struct rule_excess *too_large;
+    uint32_t n_too_large;
 };
 
 static inline bool bitmap_has(const uint64_t *bits, uint32_t i)
@@ -39,9 +48,20 @@ static inline bool bitmap_has(const uint64_t *bits, uint32_t i)
     return (bits[i / 64] >> (i % 64)) & 1;
 }
 
-/* with_preferred: rules that are only preferred count as mandatory (the first of the two passes of §3.3.1).
- */
-void rules_compile(const struct snapshot *snap, bool with_preferred, struct arena *a, struct rules *ret);
+/* Rules that are only preferred count as mandatory (the first of the two passes of §3.3.1). */
+#define RULES_PREFERRED (1u << 0)
+/* VMs that wait to be placed may be apart from those that they should be with: "DRS will violate them if
+ * necessary to place VMs during power-on". */
+#define RULES_PLACED_APART (1u << 1)
+
+void rules_compile(const struct snapshot *snap, unsigned which, struct arena *a, struct rules *ret);
+
+/* impossible.c: what cannot be kept whatever is moved: affine sets without a host for all, groups that are
+ * too large. The last step of rules_compile(). */
+void rules_find_impossible(struct rules *r, struct arena *a);
+
+/* Names a conflict; its VMs are held where they are. */
+void rules_add_conflict(struct rules *r, struct rule_conflict conflict, struct arena *a);
 
 /* Whether a rule is in force in this compilation. */
 bool rules_in_force(const struct rules *rules, const struct rule *rule);
