@@ -147,11 +147,38 @@ static const char *text_rule(const struct pass *p, uint32_t vm, uint32_t unit, u
     if (check == CHECK_RULE_ANTI_AFFINITY && layout_apart_conflict(&p->layout, unit, slot, &mine, &other) &&
         other != IX_NONE) {
         uint32_t rule = rules_find_vm_vm(&p->rules, RULE_VM_ANTI_AFFINE, mine, other);
-        return arena_printf(p->a, "The rule \"%s\" keeps %s apart from %s, which is on %s.",
+        bool there =
+            p->layout.vm_unit[other] != IX_NONE && p->layout.unit_slot[p->layout.vm_unit[other]] == slot;
+        return arena_printf(p->a, "The rule \"%s\" keeps %s apart from %s, which is %s %s.",
                             rule == IX_NONE ? "?" : p->snap->rules[rule].is.name, p->snap->vms[mine].is.name,
-                            p->snap->vms[other].is.name, p->snap->hosts[host].is.name);
+                            p->snap->vms[other].is.name,
+                            there                               ? "on"
+                            : p->layout.going_to[other] == slot ? "on its way to"
+                                                                : "on its way from",
+                            p->snap->hosts[host].is.name);
     }
     return NULL;
+}
+
+/* What is kept on the host is in the way; or, should the host fail, there is no place for the VM elsewhere.
+ */
+static const char *text_spare(const struct pass *p, uint32_t unit, uint32_t slot)
+{
+    const struct layout *l = &p->layout;
+    const char *name = host_name(p, slot);
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        const char *(*text)(struct arena *, double) = r == RES_CPU ? text_mhz : text_mb;
+        double need = l->unit_reserved[r][unit];
+        double left = p->snap->hosts[l->slot_host[slot]].capacity[r] - l->reserved[r][slot];
+        double kept = l->spare.room[r][slot];
+        if (need > 0 && need > left - kept)
+            return arena_printf(
+                p->a, "It reserves %s, and of the %s that %s has left to reserve %s are kept for failures.",
+                text(p->a, need), text(p->a, fmax(left, 0)), name, text(p->a, kept));
+    }
+    return arena_printf(
+        p->a, "Should %s fail, no other host would have room in one piece for what it reserves.", name);
 }
 
 static const char *text_worth(const struct pass *p, enum check check, const struct worth *w)
@@ -208,7 +235,8 @@ static const char *sentence(struct arena *a, const char *phrase)
 
 const char *text_on_closest(const struct pass *p, uint32_t host, const char *text)
 {
-    bool name = strncmp(text, "It ", 3) != 0 && strncmp(text, "The ", 4) != 0; /* names keep their case */
+    bool name = strncmp(text, "It ", 3) != 0 && strncmp(text, "The ", 4) != 0 &&
+                strncmp(text, "Should ", 7) != 0; /* names keep their case */
 
     return arena_printf(p->a, "On %s, which comes closest, %c%s", p->snap->hosts[host].is.name,
                         name ? text[0] : text[0] - 'A' + 'a', text + 1);
@@ -237,6 +265,8 @@ const char *text_check(const struct pass *p, uint32_t vm, uint32_t host, enum ch
         if (check == CHECK_MEMORY || check == CHECK_MEMORY_FREE || check == CHECK_RESERVATION_CPU ||
             check == CHECK_RESERVATION_MEM)
             text = text_memory(p, unit, slot, check);
+        if (check == CHECK_SPARE_CAPACITY)
+            text = text_spare(p, unit, slot);
         if (check == CHECK_RULE_VM_HOST || check == CHECK_RULE_ANTI_AFFINITY)
             text = text_rule(p, vm, unit, slot, check);
         if ((check == CHECK_COST_BENEFIT || check == CHECK_WORST_CASE) && worth)
