@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 BALLAST = os.environ['BALLAST']
-VERBS = ('plan', 'what-if', 'entitlements', 'explain', 'generate', 'check-config')
+VERBS = ('plan', 'place', 'what-if', 'entitlements', 'explain', 'generate', 'check-config')
 failures = []
 
 
@@ -168,6 +168,64 @@ def check_what_if(folder):
     expect('no change', run('what-if', '--snapshot', str(path)), 2, err='nothing is assumed')
 
 
+# A VMs file for check_place(), and what standard error must have; those with exit code 2 name the place in the file.
+NEW = {'id': 'new', 'vcpus': 2, 'mem_mb': 1024}
+VMS_FILES = [
+    ([], 0, ''),
+    ([NEW], 0, ''),
+    ([{'id': 'v00'}], 2, '/0/id: "v00" runs already, expected'),
+    ([{'id': 'v01'}, NEW], 0, ''),
+    ([{'id': 'v01', 'vcpus': 'many'}, {'id': 'v02', 'mem_mb': 1}], 0,
+     '/0: a VM of the snapshot, what else is said of it is ignored (as in 1 more)'),
+    ([{**NEW, 'state': 'on'}], 0, '/0: its state is ignored'),
+    ([{**NEW, 'cpu': {'demand': 500}}], 0, '/0: what it uses is ignored'),
+    ([{**NEW, 'colour': 'red'}], 0, '/0/colour: unknown field, ignored'),
+    ([NEW, NEW], 2, '/1/id: "new" is the id of /0 already'),
+    ([NEW, {'id': 'n2', 'vcpus': 1}], 2, '/1/mem_mb: missing'),
+    ([{**NEW, 'pool': 'p9'}], 2, '/0/pool: no object of /pools has the id "p9"'),
+    ([{**NEW, 'host': 'h1'}], 2, '/0/host: given, expected none'),
+    ([{**NEW, 'mem_mb': 1e9}], 1, 'ballast place: 1 of 1 VM could not be placed'),
+    ([NEW, {**NEW, 'id': 'huge', 'mem_mb': 1e9}], 1, 'ballast place: 1 of 2 VMs could not be placed'),
+    ({'vms': []}, 2, '/: an object, expected an array of VM objects'),
+    ([[]], 2, '/0: an array, expected an object'),
+]
+
+
+def check_place(folder):
+    path, vms = folder / 'now.json', folder / 'vms.json'
+    now = json.loads(run('generate', '--hosts', '4', '--vms', '40', '--seed', '1').stdout)
+    for vm in now['vms'][1:3]:
+        vm.update(state='off', host=None, cpu={}, mem={}, windows={})
+    path.write_text(json.dumps(now))
+    asked = ('place', '--snapshot', str(path), '--vms', str(vms))
+    for listed, code, complaint in VMS_FILES:
+        vms.write_text(json.dumps(listed))
+        done = run(*asked, '--format', 'json')
+        what = f'place {listed}'
+        if done.returncode != code or complaint not in done.stderr or done.stderr.count('\n') != (1 if complaint else 0):
+            failures.append(f'{what}: {done.returncode} {done.stderr!r}')
+        if code == 2:
+            if done.stdout or f'{vms}: ' not in done.stderr:
+                failures.append(f'{what}: {done.stdout[:100]!r} {done.stderr!r}')
+            continue
+        plan = json.loads(done.stdout)
+        placed = [r['vm'] for r in plan['recommendations'] if r['action'] == 'place']
+        without = [f['vm'] for f in plan['faults'] if f['code'] == 'cannot_place']
+        if sorted(placed + without) != sorted(vm['id'] for vm in listed) or bool(without) != (code == 1):
+            failures.append(f'{what}: placed {placed}, without a place {without}')
+        text = run(*asked)
+        if text.returncode != code or not text.stdout or text.stdout != run(*asked).stdout:
+            failures.append(f'{what}: as text {text.returncode} {text.stdout[:100]!r}')
+        if without_stats(done.stdout) != without_stats(run(*asked, '--format', 'json').stdout):
+            failures.append(f'{what}: not the same again')
+    expect('place -', run('place', '--snapshot', str(path), '--vms', '-', stdin=json.dumps([NEW])), 0, out='new goes to ')
+    expect('place - -', run('place', '--snapshot', '-', '--vms', '-', stdin='[]'), 2, err='standard input is the snapshot already')
+    expect('place', run('place', '--snapshot', str(path)), 2, err='--vms FILE is missing')
+    expect('no file', run('place', '--snapshot', str(path), '--vms', str(folder / 'none.json')), 2, err='none.json: cannot be opened')
+    vms.write_text('[{')
+    expect('half a file', run(*asked), 2, err=f'{vms}: /: line 1')
+
+
 def check_settings(folder):
     path = folder / 'snapshot.json'
     path.write_text(run('generate', '--hosts', '4', '--vms', '20').stdout)
@@ -231,6 +289,7 @@ with tempfile.TemporaryDirectory() as name:
     check_generate()
     check_decisions(pathlib.Path(name))
     check_what_if(pathlib.Path(name))
+    check_place(pathlib.Path(name))
     check_settings(pathlib.Path(name))
     check_bad_input(pathlib.Path(name))
 print('\n'.join(failures) or 'all as expected')
