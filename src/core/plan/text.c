@@ -99,5 +99,3 @@ const char *text_decision(const struct pass *p, const struct decision *d, uint32
     return arena_printf(p->a, "%s leaves %s%s for %s %s.", text_vm(p, vm), host_name(p, d->from_slot),
                         text_leaving(p, d, vm), host_name(p, d->to_slot), text_load(p, d->load_to));
 }
-
-/* ---- why not ---- */

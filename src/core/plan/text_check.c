@@ -70,7 +70,7 @@ static const char *text_sample_bad(const struct pass *p, const struct asked *q)
 {
     const char *phrase = p->snap->vms[q->vm].is.sample_bad;
 
-    return phrase ? arena_printf(p->a, "%s Nothing is decided on that.", sentence(p->a, phrase)) : NULL;
+    return phrase ? sentence(p->a, phrase) : NULL;
 }
 
 static const char *text_ft(const struct pass *p, const struct asked *q)
@@ -327,8 +327,8 @@ static const char *text_worth(const struct pass *p, const struct asked *q)
 static const char *text_moves_max(const struct pass *p, const struct asked *q)
 {
     (void)q;
-    return arena_printf(p->a, "The plan may move %lld VMs, and has no move left for it.",
-                        (long long)p->policy.moves_max);
+    return arena_printf(p->a, "The plan may have %lld move%s, and none is left for it.",
+                        (long long)p->policy.moves_max, p->policy.moves_max == 1 ? "" : "s");
 }
 
 static const char *text_less_gain(const struct pass *p, const struct asked *q)
