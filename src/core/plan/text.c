@@ -1,6 +1,8 @@
 /* Sentences that an admin can judge. */
 #include "core/plan/correct.h"
 
+#include <string.h>
+
 #define MHZ_PER_GHZ 1000.0
 #define MB_PER_GB 1024.0
 #define PERCENT 100.0
@@ -49,7 +51,7 @@ static const char *text_leaving(const struct pass *p, const struct decision *d, 
                                 p->snap->rules[d->rule].is.name);
         return correct_beside_its_peer(p, d->unit, d->from_slot)
                    ? ", where the other half of its fault-tolerant pair runs,"
-                   : ", where it violates its compatibility,";
+                   : ", which it is not compatible with,";
     case REASON_HOST_OVERCOMMITTED:
         return ", whose reservations add up to more than it has,";
     case REASON_BALANCE_CPU:
@@ -98,4 +100,35 @@ const char *text_decision(const struct pass *p, const struct decision *d, uint32
                             text_load(p, d->load_to));
     return arena_printf(p->a, "%s leaves %s%s for %s %s.", text_vm(p, vm), host_name(p, d->from_slot),
                         text_leaving(p, d, vm), host_name(p, d->to_slot), text_load(p, d->load_to));
+}
+
+/* ---- why not ---- */
+
+const char *text_sentence(struct arena *a, const char *phrase)
+{
+    return arena_printf(a, "%c%s.", phrase[0] >= 'a' && phrase[0] <= 'z' ? phrase[0] - 'a' + 'A' : phrase[0],
+                        phrase + 1);
+}
+
+const char *text_on_closest(const struct pass *p, uint32_t host, const char *text)
+{
+    static const char *const words[] = {"It ", "Its ", "The ", "Should "}; /* names keep their case */
+    bool lower = false;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        lower = lower || strncmp(text, words[i], strlen(words[i])) == 0;
+    return arena_printf(p->a, "On %s, which comes closest, %c%s", p->snap->hosts[host].is.name,
+                        lower ? text[0] - 'A' + 'a' : text[0], text + 1);
+}
+
+const char *text_obstacle(const struct pass *p, struct obstacle why)
+{
+    if (why.slot == IX_NONE)
+        return why.check == CHECK_HOST_NOT_ON ? "No other host can run VMs."
+                                              : text_sentence(p->a, check_meaning(why.check));
+    const char *host = host_name(p, why.slot);
+    if (why.unit == IX_NONE)
+        return arena_printf(p->a, "On %s, which comes closest, %s.", host, check_meaning(why.check));
+    uint32_t at = p->layout.slot_host[why.slot];
+    return text_on_closest(p, at, text_check(p, p->layout.unit_first[why.unit], at, why.check, NULL));
 }

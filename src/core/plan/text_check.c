@@ -19,12 +19,28 @@ static const char *host_name(const struct pass *p, uint32_t host)
     return p->snap->hosts[host].is.name;
 }
 
-/* A phrase as a sentence: it begins with a capital and ends with a stop. */
-static const char *sentence(struct arena *a, const char *phrase)
+/* What a host that cannot receive VMs is. */
+static const char *state_text(enum host_state state)
 {
-    char first = phrase[0] >= 'a' && phrase[0] <= 'z' ? (char)(phrase[0] - 'a' + 'A') : phrase[0];
-
-    return arena_printf(a, "%c%s.", first, phrase + 1);
+    switch (state) {
+    case HOST_ON:
+        return "about to be switched off or serviced";
+    case HOST_MAINTENANCE:
+        return "in maintenance";
+    case HOST_ENTERING_MAINTENANCE:
+        return "entering maintenance";
+    case HOST_STANDBY:
+        return "in standby";
+    case HOST_ENTERING_STANDBY:
+        return "entering standby";
+    case HOST_POWERING_ON:
+        return "being woken";
+    case HOST_DISCONNECTED:
+        return "not seen";
+    case host_state_count:
+        break;
+    }
+    return "?";
 }
 
 /* ---- what holds the VM where it is ---- */
@@ -39,8 +55,8 @@ static const char *text_unseen(const struct pass *p, const struct asked *q)
 {
     uint32_t host = p->snap->vms[q->vm].host;
 
-    return arena_printf(p->a, "Its host %s is in the state %s, so nothing is known about it.",
-                        host_name(p, host), host_state_name(p->snap->hosts[host].is.state));
+    return arena_printf(p->a, "Its host %s is %s, so nothing is known about it.", host_name(p, host),
+                        state_text(p->snap->hosts[host].is.state));
 }
 
 static const char *text_migrating(const struct pass *p, const struct asked *q)
@@ -70,7 +86,7 @@ static const char *text_sample_bad(const struct pass *p, const struct asked *q)
 {
     const char *phrase = p->snap->vms[q->vm].is.sample_bad;
 
-    return phrase ? sentence(p->a, phrase) : NULL;
+    return phrase ? text_sentence(p->a, phrase) : NULL;
 }
 
 static const char *text_ft(const struct pass *p, const struct asked *q)
@@ -120,11 +136,8 @@ static const char *text_held(const struct pass *p, const struct asked *q)
 
 static const char *text_not_on(const struct pass *p, const struct asked *q)
 {
-    enum host_state state = p->snap->hosts[q->host].is.state;
-
-    if (state == HOST_ON)
-        return arena_printf(p->a, "%s is about to be switched off or serviced.", host_name(p, q->host));
-    return arena_printf(p->a, "%s is in the state %s.", host_name(p, q->host), host_state_name(state));
+    return arena_printf(p->a, "%s is %s.", host_name(p, q->host),
+                        state_text(p->snap->hosts[q->host].is.state));
 }
 
 static const char *text_failover(const struct pass *p, const struct asked *q)
@@ -315,13 +328,12 @@ static const char *text_goodness(const struct pass *p, const struct asked *q)
 static const char *text_worth(const struct pass *p, const struct asked *q)
 {
     const struct worth *w = q->worth;
-    const char *figures =
-        arena_printf(p->a, "costs %.0f MHz s and %.0f MiB s, and gains %.0f MHz s and %.0f MiB s",
-                     w->cost[RES_CPU], w->cost[RES_MEM], w->benefit[RES_CPU], w->benefit[RES_MEM]);
 
     if (q->check == CHECK_COST_BENEFIT)
-        return arena_printf(p->a, "It %s.", figures);
-    return arena_printf(p->a, "In the worst case more would go unserved than now: it %s.", figures);
+        return arena_printf(p->a, "It costs %.0f MHz s and %.0f MiB s, and gains %.0f MHz s and %.0f MiB s.",
+                            w->cost[RES_CPU], w->cost[RES_MEM], w->benefit[RES_CPU], w->benefit[RES_MEM]);
+    return arena_printf(p->a, "In the worst case %s and %s more would go unserved than now.",
+                        text_mhz(p->a, w->worse_of[RES_CPU]), text_mb(p->a, w->worse_of[RES_MEM]));
 }
 
 static const char *text_moves_max(const struct pass *p, const struct asked *q)
@@ -393,5 +405,5 @@ const char *text_check(const struct pass *p, uint32_t vm, uint32_t host, enum ch
                  (texts[check].about != ABOUT_SLOT || q.slot != IX_NONE);
     const char *text = texts[check].text && known ? texts[check].text(p, &q) : NULL;
 
-    return text ? text : sentence(p->a, check_meaning(check));
+    return text ? text : text_sentence(p->a, check_meaning(check));
 }
