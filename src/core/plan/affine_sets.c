@@ -7,7 +7,7 @@
 
 /* Whether all the other parts of the set may come to this slot; in what order they come makes no difference
  * to what has to fit. */
-static bool set_fits(const struct layout *l, uint32_t component, uint32_t slot)
+static bool set_fits(const struct layout *l, uint32_t component, uint32_t slot, unsigned priority)
 {
     double mem = 0;
     double phys = 0;
@@ -21,7 +21,7 @@ static bool set_fits(const struct layout *l, uint32_t component, uint32_t slot)
                 return false; /* it must not be there itself, let alone bring others */
             continue;
         }
-        if (!correct_can_move(l, u) || layout_check(l, u, slot) != CHECK_NONE)
+        if (!correct_may_move(l, u, priority) || layout_check(l, u, slot) != CHECK_NONE)
             return false;
         mem += l->unit_mem[u];
         phys += l->unit_phys[u];
@@ -36,7 +36,7 @@ static bool set_fits(const struct layout *l, uint32_t component, uint32_t slot)
 }
 
 /* The host to bring a set together on: where the most memory of it is already. */
-uint32_t sets_meeting_place(const struct layout *l, uint32_t component)
+uint32_t sets_meeting_place(const struct layout *l, uint32_t component, unsigned priority)
 {
     uint32_t best = IX_NONE;
     double best_there = -1;
@@ -46,7 +46,7 @@ uint32_t sets_meeting_place(const struct layout *l, uint32_t component)
         for (uint32_t k = 0; k < l->list[i].n; k++)
             if (l->rules->component[l->unit_first[l->list[i].items[k]]] == component)
                 there += 1 + l->unit_backed[l->list[i].items[k]];
-        if (there > best_there && set_fits(l, component, i)) {
+        if (there > best_there && set_fits(l, component, i, priority)) {
             best = i;
             best_there = there;
         }
@@ -98,7 +98,10 @@ static bool bring_together(struct pass *p, uint32_t unit, uint32_t other)
     unsigned priority = priority_of_set(p, component);
     if (priority > p->policy.migration_threshold)
         return true;
-    uint32_t to = sets_meeting_place(l, component);
+    uint32_t to = sets_meeting_place(l, component, priority);
+    if (to == IX_NONE && priority != PRIORITY_MANDATORY &&
+        sets_meeting_place(l, component, PRIORITY_MANDATORY) != IX_NONE)
+        return true; /* at the end of a cool-down */
     if (to == IX_NONE) {
         enum check why = correct_can_move(l, unit) ? l->unit_held[other] : l->unit_held[unit];
         correct_violated(p, unit, rule_that_joins(p, unit),

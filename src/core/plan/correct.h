@@ -14,6 +14,9 @@
 /* Whether nothing keeps the unit even from a mandatory move. A cool-down does not. */
 bool correct_can_move(const struct layout *l, uint32_t unit);
 
+/* The same for a move of this priority: what is not mandatory waits for the end of a cool-down. */
+bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority);
+
 /* The best host that the unit may go to; IX_NONE: none, and *ret_why the check that failed where it came
  * closest. */
 uint32_t correct_best_target(const struct pass *p, uint32_t unit, enum check *ret_why);
@@ -33,7 +36,7 @@ bool evacuate_hosts(struct pass *p);
 /* ---- affine_sets.c ---- */
 
 /* The slot to bring a scattered set together on, or IX_NONE. */
-uint32_t sets_meeting_place(const struct layout *l, uint32_t component);
+uint32_t sets_meeting_place(const struct layout *l, uint32_t component, unsigned priority);
 bool sets_bring_together(struct pass *p);
 
 #endif
