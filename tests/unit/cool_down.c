@@ -162,11 +162,28 @@ static void test_waiting_rule_counts(void **state)
     small_release(&s);
 }
 
+/* Were it a fault, the pass would do without any preferred rule. */
+static void test_others_are_followed(void **state)
+{
+    static const enum why waits[] = {HOST_RULE, APART, TOGETHER};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(waits); i++) {
+        struct small s;
+        prepare(&s, waits[i], false);
+        small_vm(&s, "v9", "h2", 100, 512);
+        small_rule(&s, RULE_HOST_AFFINE, false, "v9", "h3");
+        let_rest(&s, "v1 v2", 60);
+        assert_string_equal(small_moves(&s), "v9>h3");
+        small_release(&s);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_who_moves),
-                                       cmocka_unit_test(test_rest_is_not_hidden),
-                                       cmocka_unit_test(test_waiting_rule_counts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_moves), cmocka_unit_test(test_rest_is_not_hidden),
+        cmocka_unit_test(test_waiting_rule_counts), cmocka_unit_test(test_others_are_followed)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
