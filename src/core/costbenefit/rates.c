@@ -57,10 +57,15 @@ static void bound_rates(struct rates *r)
 
 void rates_init(struct rates *r, const struct layout *l, struct arena *a)
 {
+    size_t n = (size_t)l->n_slots + 1;
+
     *r = (struct rates){.l = l,
-                        .own = arena_array(a, double, l->n_slots),
-                        .fastest = arena_array(a, double, l->n_slots),
-                        .single = arena_array(a, bool, l->n_slots)};
+                        .own = arena_array(a, double, n),
+                        .fastest = arena_array(a, double, n),
+                        .single = arena_array(a, bool, n)};
+    /* nothing is copied from there */
+    r->own[l->outside] = l->policy->migration_rate_mb_s;
+    r->fastest[l->outside] = l->policy->migration_rate_mb_s;
     for (uint32_t i = 0; i < l->n_slots; i++)
         r->own[i] = own_rate(l, i);
     find_pairs(r, a);
