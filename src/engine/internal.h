@@ -27,7 +27,7 @@
 #define VERIFY_LOOKS 3 /* inventories that may contradict a task's success before it counts as failed */
 #define HOLD_MAX_S (4 * 3600)    /* the longest back-off of a VM whose moves fail */
 #define ENDED_SHOWN_S 3600       /* how long an ended action stays at hand */
-#define REMEMBERED_S (24 * 3600) /* how far back a restart reads */
+#define REMEMBERED_S (24 * 3600) /* how far back a restart reads at least */
 #define PRUNE_S 3600
 
 /* ---- an action ------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ struct view {
 
 /* What is remembered of a VM because of its own moves. */
 struct hold {
-    instant_s moved;   /* last arrived somewhere by an action of ours */
+    instant_s moved;   /* last arrived somewhere, by an action of ours or somebody else's */
     instant_s tried;   /* last failed or was refused by a person */
     instant_s until;   /* the engine does not try by itself before this */
     unsigned failures; /* in a row */
@@ -165,6 +165,8 @@ void action_set_depends(struct action *x, const uint64_t *ids, uint32_t n);
 /* Ends with actions that nothing needs any more. */
 void actions_forget(struct engine *e, instant_s now);
 struct hold *hold_of(struct engine *e, const char *vm);
+/* To be stored with the next transaction; copies. */
+void migration_note(struct engine *e, const struct migration_record *r, bool taught);
 
 /* ---- storing.c ------------------------------------------------------------------------------- */
 

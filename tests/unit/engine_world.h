@@ -76,7 +76,8 @@ struct world {
     int n_rates, n_dirties;
     char frozen_note[40], source_note[80];
     bool in_transaction, store_broken;
-    int n_refused; /* calls that a broken store has refused */
+    instant_s kept_since; /* by the last pruning */
+    int n_refused;        /* calls that a broken store has refused */
     uint64_t last_pass;
 
     uint64_t asked; /* 0: nothing is asked */
