@@ -448,6 +448,45 @@ static int freeze_pending(struct freeze *f)
     return 0;
 }
 
+static int setting_order(const void *a, const void *b)
+{
+    const struct host_setting *x = a;
+    const struct host_setting *y = b;
+
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    return (x->pool > y->pool) - (x->pool < y->pool);
+}
+
+static int freeze_settings(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+    const struct place at = {.kind = "settings", .ix = NO_IX, .err = f->err};
+
+    s->n_settings = (uint32_t)f->inv->n_settings;
+    s->settings = arena_array(f->a, struct host_setting, s->n_settings);
+    for (uint32_t i = 0; i < s->n_settings; i++) {
+        const struct place here = {.kind = "settings", .ix = i, .err = f->err};
+        const struct seen_setting *seen = &f->inv->settings[i];
+        struct host_setting *h = &s->settings[i];
+        int r;
+
+        memcpy(h->alloc, seen->alloc, sizeof h->alloc);
+        if ((r = resolve(&here, "host", &f->hosts, seen->host, &h->host)) < 0 ||
+            (r = resolve(&here, "pool", &f->pools, seen->pool, &h->pool)) < 0)
+            return r;
+    }
+    if (s->n_settings > 0)
+        qsort(s->settings, s->n_settings, sizeof *s->settings, setting_order);
+    for (uint32_t i = 1; i < s->n_settings; i++) {
+        const struct host_setting *h = &s->settings[i];
+        if (setting_order(h, h - 1) == 0)
+            return place_error(&at, "pool", "\"%s\" has two settings on \"%s\", expected one",
+                               s->pools[h->pool].is.id, s->hosts[h->host].is.id);
+    }
+    return 0;
+}
+
 static int freeze_ha(struct freeze *f)
 {
     const struct place at = {.kind = "ha", .ix = NO_IX, .err = f->err};
@@ -476,6 +515,8 @@ static int check_each(const struct inventory *inv, struct err *err)
         r = check_pool(&inv->pools[i], i, err);
     for (size_t i = 0; r == 0 && i < inv->n_rules; i++)
         r = check_rule(&inv->rules[i], i, err);
+    for (size_t i = 0; r == 0 && i < inv->n_settings; i++)
+        r = check_setting(&inv->settings[i], i, err);
     return r;
 }
 
@@ -501,7 +542,7 @@ int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapsho
     if ((r = check_each(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = freeze_hosts(&f)) < 0 ||
         (r = freeze_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = freeze_vms(&f)) < 0 ||
         (r = check_ft_pairs(&f)) < 0 || (r = freeze_rules(&f)) < 0 || (r = freeze_migrations(&f)) < 0 ||
-        (r = freeze_pending(&f)) < 0 || (r = freeze_ha(&f)) < 0)
+        (r = freeze_pending(&f)) < 0 || (r = freeze_settings(&f)) < 0 || (r = freeze_ha(&f)) < 0)
         return r;
     collect_vms_of_hosts(&f);
     *ret = s;

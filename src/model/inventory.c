@@ -55,3 +55,13 @@ struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *
     *p = (struct seen_pending){0};
     return p;
 }
+
+struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a)
+{
+    struct seen_setting *h = INVENTORY_ADD(inv, a, settings, n_settings, cap_settings);
+
+    *h = (struct seen_setting){0};
+    for (int r = 0; r < RES_COUNT; r++)
+        h->alloc[r].limit = NO_LIMIT;
+    return h;
+}

@@ -240,6 +240,23 @@ static void dump_actions(struct dump *d)
     jw_end(&d->w);
 }
 
+/* Only where something was set: most snapshots are of clusters that do not know this. */
+static void dump_settings(struct dump *d)
+{
+    const struct snapshot *s = d->s;
+
+    if (s->n_settings == 0)
+        return;
+    jw_begin(&d->w, "settings", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < s->n_settings; i++) {
+        const struct host_setting *h = &s->settings[i];
+        struct seen_setting seen = {.host = host_id(s, h->host), .pool = pool_id(s, h->pool)};
+        memcpy(seen.alloc, h->alloc, sizeof seen.alloc);
+        write_object(&d->w, &schema_setting, &seen);
+    }
+    jw_end(&d->w);
+}
+
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)
 {
     struct dump d = {.s = s};
@@ -255,6 +272,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_pools(&d);
     dump_rules(&d);
     dump_actions(&d);
+    dump_settings(&d);
     struct inventory top = {.ha = s->ha, .ha_failover_hosts = ids_of(&d, &s->ha_failover_hosts, 0, host_id)};
     jw_begin(&d.w, "ha", JW_OBJECT, JW_INLINE);
     write_fields(&d.w, &schema_ha, &top);

@@ -353,6 +353,11 @@ static void *add_pending(struct inventory *inv, struct arena *a)
     return inventory_add_pending(inv, a);
 }
 
+static void *add_setting(struct inventory *inv, struct arena *a)
+{
+    return inventory_add_setting(inv, a);
+}
+
 /* What depends on other fields is marked as unknown before the VM is read, and made up for after. */
 static void *add_vm(struct inventory *inv, struct arena *a)
 {
@@ -432,6 +437,7 @@ static const struct list lists[] = {
     {"rules", &schema_rule, add_rule, finish_rule},
     {"migrations", &schema_migration, add_migration, NULL},
     {"pending", &schema_pending, add_pending, NULL},
+    {"settings", &schema_setting, add_setting, NULL},
 };
 
 static int read_list(const struct reader *r, const json_t *document, const struct list *l,
