@@ -71,6 +71,12 @@ struct seen_pending {
     const char *vm, *from, *to, *host; /* NULL where the action has none */
 };
 
+/* How fast memory is copied from one host to another, as past migrations between the two have shown. */
+struct seen_migration_rate {
+    const char *from, *to;
+    double rate_mb_s;
+};
+
 /* What a pool was given on a host (§3.1.7). */
 struct seen_setting {
     const char *host, *pool;
@@ -92,10 +98,13 @@ struct inventory {
     struct seen_rule *rules;
     struct seen_migration *migrations;
     struct seen_pending *pending;
+    struct seen_migration_rate *migration_rates;
     struct seen_setting *settings; /* what the pools have on the hosts; each pair once */
-    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_settings;
-    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_settings;
-    bool settings_seen; /* read from the hosts, if there are none too; false: whoever set them remembers */
+    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
+    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_migration_rates,
+        cap_settings;
+    bool settings_seen; /* they were read from the hosts, though there may be none; false: whoever sets them
+                         * has to remember */
     struct ha_facts ha;
     struct ids ha_failover_hosts;
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
@@ -111,6 +120,7 @@ struct seen_pool *inventory_add_pool(struct inventory *inv, struct arena *a);
 struct seen_rule *inventory_add_rule(struct inventory *inv, struct arena *a);
 struct seen_migration *inventory_add_migration(struct inventory *inv, struct arena *a);
 struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *a);
+struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a);
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a);
 
 #endif

@@ -19,6 +19,7 @@ struct span {
 struct host {
     struct host_facts is;
     double capacity[RES_COUNT]; /* total - reserved: what VMs can have */
+    bool failover;              /* kept empty for failures (HA_DEDICATED) */
     struct span agents_required;
     struct span vms; /* the VMs in state on that run here */
 };
@@ -50,6 +51,12 @@ struct pending {
     uint32_t vm, from, to, host;
 };
 
+/* Of an ordered pair of hosts; rate > 0. */
+struct migration_rate {
+    uint32_t from, to;
+    double rate_mb_s;
+};
+
 /* What a pool is given on one host: its part of the cluster-wide reservation, limit and shares (§3.1.7). */
 struct host_setting {
     uint32_t host, pool;
@@ -65,16 +72,18 @@ struct snapshot {
     struct rule *rules;
     struct migration *migrations;
     struct pending *pending;
-    struct host_setting *settings; /* what was last set on the hosts; by host, then pool */
-    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_settings;
+    struct migration_rate *migration_rates; /* by `from`, then `to`; one of a pair at most */
+    struct host_setting *settings;          /* what was last set on the hosts; by host, then pool */
+    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
     struct ha_facts ha;
     struct span ha_failover_hosts;
 };
 
-/* Whether the host counts: in the imbalance, and in the capacity that is divided. */
+/* Whether the host counts: in the imbalance, and in the capacity that is divided. One that is designated for
+ * failover "is not used for running VMs except during failover" (§3.3.2). */
 static inline bool host_can_run_vms(const struct host *h)
 {
-    return h->is.state == HOST_ON;
+    return h->is.state == HOST_ON && !h->failover;
 }
 
 /* Whether VMs run there now and can be seen, though perhaps they are about to leave. */
@@ -84,10 +93,12 @@ static inline bool host_is_up(const struct host *h)
            h->is.state == HOST_ENTERING_STANDBY;
 }
 
-/* Whether the VM takes part in the divvy: it runs, on a host that is seen and up, though perhaps leaving. */
+/* Whether the VM takes part in the divvy: it runs, on a host that is seen and up, though perhaps leaving.
+ * Spare VMs want nothing: they stand for room. */
 static inline bool vm_takes_part(const struct snapshot *s, const struct vm *v)
 {
-    return v->is.state == VM_ON && v->host != IX_NONE && host_is_up(&s->hosts[v->host]);
+    return v->is.state == VM_ON && v->host != IX_NONE && v->is.kind != VM_SPARE &&
+           host_is_up(&s->hosts[v->host]);
 }
 
 /* Whether nothing is left of the setting: the pool has no VM on that host any more. What is given to a pool
@@ -98,6 +109,13 @@ static inline bool host_setting_is_nothing(const struct host_setting *h)
         if (h->alloc[r].reservation > 0 || h->alloc[r].limit < NO_LIMIT || h->alloc[r].shares > 0)
             return false;
     return true;
+}
+
+/* Whether the VM is about to be powered on and has no host yet: only in the what-if snapshot of a placement.
+ */
+static inline bool vm_waits(const struct vm *v)
+{
+    return v->is.state == VM_ON && v->host == IX_NONE && v->is.kind != VM_SPARE;
 }
 
 /* Index of the object with this id, or IX_NONE. Binary search. */

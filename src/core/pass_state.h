@@ -5,15 +5,21 @@
 
 #include "core/balance/climb.h"
 #include "core/costbenefit/costbenefit.h"
+#include "core/demand/guard.h"
+#include "core/divvy/admission.h"
 #include "core/layout/layout.h"
 #include "core/rules/rules.h"
 
 #include <ballast/arena.h>
 #include <ballast/plan.h>
 
-/* A move of a unit that was decided on, in the order of the decisions. */
+/* What was decided on, in the order of the decisions: a unit is moved or powered on at to_slot
+ * (ACTION_MIGRATE, ACTION_PLACE), or the host of to_slot is woken (ACTION_POWER_ON; unit IX_NONE). */
 struct decision {
+    enum action_kind action;
     uint32_t unit, from_slot, to_slot, rule;
+    uint32_t for_vm; /* IX_NONE, or the VM that it makes room for */
+    uint32_t bundle; /* 0, or a number that decisions share which only make sense together */
     enum reason reason;
     unsigned priority;
     struct worth worth;
@@ -22,12 +28,14 @@ struct decision {
 };
 
 struct pass {
-    const struct snapshot *snap;
-    struct policy policy; /* moves_max resolved by pass_prepare() */
+    struct guard guard;
+    const struct snapshot *snap; /* the guard's: impossible figures are marked, and mended */
+    struct policy
+        policy; /* moves_max resolved by pass_prepare(), optional_moves false where the guard says so */
     struct arena *a;
 
     double *demand[RES_COUNT], *entitlement[RES_COUNT]; /* by VM */
-    bool overcommitted[RES_COUNT];
+    struct admission admission; /* of reservations to pools, as the snapshot has them */
     struct rules rules;
     struct layout layout;
     struct forecast forecast;
@@ -36,6 +44,12 @@ struct pass {
 
     struct decision *decisions;
     size_t n_decisions, cap_decisions;
+    uint32_t bundle, n_bundles; /* of the decisions that are being taken; 0: none */
+    uint32_t *slot_bundle;      /* by slot: of the decision that wakes its host */
+    uint32_t for_vm;            /* whom they make room for; IX_NONE */
+    bool *coming;               /* by slot: being woken, or about to be by an approved recommendation */
+    bool may_make_room;         /* others may be moved, and hosts woken, for what must move */
+    uint64_t room_trials;       /* how many hosts may still be tried in looking for room */
     struct fault *faults;
     size_t n_faults, cap_faults;
     struct plan_stats stats;
@@ -54,7 +68,10 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
 /* Mandatory moves (plan/correct.c), then optional ones while they pay. */
 void pass_decide(struct pass *p);
 
-/* Records a decision and makes it; returns false when the pass is to stop here. */
+/* Appends a decision as it is. */
+void pass_record(struct pass *p, const struct decision *d);
+
+/* Records the decision to move the unit and makes it; returns false when the pass is to stop here. */
 bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reason, uint32_t rule,
                unsigned priority);
 
@@ -69,6 +86,13 @@ struct pass *pass_settle(const struct snapshot *snap, const struct policy *polic
                          struct arena *a);
 
 /* ---- the steps, each in its own file ---- */
+
+/* demand/guard_faults.c: a fault for each VM whose figures are missing or cannot be right, and for too many.
+ */
+void guard_report(struct pass *p);
+
+/* divvy/pool_faults.c: a fault for each pool in which more is reserved than there is, and for the cluster. */
+void admission_report(struct pass *p);
 
 /* plan/correct.c: the fewest and cheapest moves that mend what is violated; a fault for what cannot be
  * mended. */

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A thousand petahertz or an exabyte of memory in one object is a mistake of unit, not a machine. */
-#define SIZE_ABSURD 1e12
 #define COUNT_ABSURD 1000000u
 /* Averages are summed in floating point, and may stick out of their own range by as much. */
 #define ROUNDING 1e-6
@@ -194,6 +192,7 @@ static const struct size_field vm_sizes[] = {
     {"mem/overhead", offsetof(struct vm_facts, overhead_mb), false},
     {"stable_s", offsetof(struct vm_facts, stable_s), true},
     {"dirty_mb_s", offsetof(struct vm_facts, dirty_mb_s), true},
+    {"sample_age_s", offsetof(struct vm_facts, sample_age_s), true},
 };
 
 static int check_vm_demand(const struct place *at, const struct vm_facts *f)
@@ -281,6 +280,18 @@ int check_setting(const struct seen_setting *h, size_t ix, struct err *err)
     for (int r = 0; rc == 0 && r < RES_COUNT; r++)
         rc = check_alloc(&at, (enum resource)r, &h->alloc[r]);
     return rc;
+}
+
+int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err)
+{
+    const struct place at = {.kind = "migration_rates", .ix = ix, .err = err};
+    int r;
+
+    if (!m->from || !m->to)
+        return place_error(&at, m->from ? "to" : "from", "missing, expected the id of a host");
+    if ((r = check_size(&at, "rate_mb_s", m->rate_mb_s)) < 0)
+        return r;
+    return m->rate_mb_s > 0 ? 0 : place_error(&at, "rate_mb_s", "0, expected more than 0");
 }
 
 int check_ha(const struct ha_facts *ha, struct err *err)

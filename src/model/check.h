@@ -7,6 +7,9 @@
 
 #define NO_IX SIZE_MAX
 
+/* A thousand petahertz or an exabyte of memory in one object is a mistake of unit, not a machine. */
+#define SIZE_ABSURD 1e12
+
 /* Where a complaint points: "/vms/3" and a field of it. */
 struct place {
     const char *kind; /* "vms" */
@@ -24,6 +27,7 @@ int check_vm(const struct seen_vm *v, size_t ix, struct err *err);
 int check_pool(const struct seen_pool *p, size_t ix, struct err *err);
 int check_rule(const struct seen_rule *r, size_t ix, struct err *err);
 int check_setting(const struct seen_setting *h, size_t ix, struct err *err);
+int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err);
 int check_ha(const struct ha_facts *ha, struct err *err);
 
 #endif

@@ -231,10 +231,10 @@ static int freeze_vms(struct freeze *f)
     return 0;
 }
 
-/* The halves of a pair know each other, and are one of each kind. */
-static int check_ft_pairs(const struct freeze *f)
+/* The halves of a pair are one of each kind, and know each other: it is enough that one names the other. */
+static int freeze_ft_pairs(struct freeze *f)
 {
-    const struct snapshot *s = f->s;
+    struct snapshot *s = f->s;
 
     for (uint32_t i = 0; i < s->n_vms; i++) {
         const struct place at = {.kind = "vms", .ix = i, .err = f->err};
@@ -242,7 +242,7 @@ static int check_ft_pairs(const struct freeze *f)
         const struct vm *v = &s->vms[ix];
         if (v->ft_peer == IX_NONE)
             continue;
-        const struct vm *peer = &s->vms[v->ft_peer];
+        struct vm *peer = &s->vms[v->ft_peer];
         enum vm_kind expected = v->is.kind == VM_FT_PRIMARY ? VM_FT_SECONDARY : VM_FT_PRIMARY;
         if (peer->is.kind != expected)
             return place_error(&at, "ft_peer", "\"%s\" is of kind \"%s\", expected %s", peer->is.id,
@@ -250,6 +250,7 @@ static int check_ft_pairs(const struct freeze *f)
         if (peer->ft_peer != IX_NONE && peer->ft_peer != ix)
             return place_error(&at, "ft_peer", "\"%s\" is the peer of \"%s\", expected \"%s\"", peer->is.id,
                                s->vms[peer->ft_peer].is.id, v->is.id);
+        peer->ft_peer = ix;
     }
     return 0;
 }
@@ -448,6 +449,49 @@ static int freeze_pending(struct freeze *f)
     return 0;
 }
 
+static int rate_order(const void *a, const void *b)
+{
+    const struct migration_rate *x = a;
+    const struct migration_rate *y = b;
+
+    if (x->from != y->from)
+        return (x->from > y->from) - (x->from < y->from);
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+static int freeze_migration_rates(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+
+    if (f->inv->n_migration_rates >= IX_NONE)
+        return err_set(f->err, -EINVAL, "/migration_rates: %zu are absurd, expected fewer than %u",
+                       f->inv->n_migration_rates, IX_NONE);
+    s->n_migration_rates = (uint32_t)f->inv->n_migration_rates;
+    s->migration_rates = arena_array(f->a, struct migration_rate, s->n_migration_rates);
+    for (uint32_t i = 0; i < s->n_migration_rates; i++) {
+        const struct place at = {.kind = "migration_rates", .ix = i, .err = f->err};
+        const struct seen_migration_rate *seen = &f->inv->migration_rates[i];
+        struct migration_rate *m = &s->migration_rates[i];
+        int r = check_migration_rate(seen, i, f->err);
+
+        if (r < 0 || (r = resolve(&at, "from", &f->hosts, seen->from, &m->from)) < 0 ||
+            (r = resolve(&at, "to", &f->hosts, seen->to, &m->to)) < 0)
+            return r;
+        if (m->from == m->to)
+            return place_error(&at, "to", "\"%s\" is where it comes from, expected another host", seen->to);
+        m->rate_mb_s = seen->rate_mb_s;
+    }
+    if (s->n_migration_rates > 0)
+        qsort(s->migration_rates, s->n_migration_rates, sizeof *s->migration_rates, rate_order);
+    for (uint32_t i = 1; i < s->n_migration_rates; i++) {
+        if (rate_order(&s->migration_rates[i - 1], &s->migration_rates[i]) == 0)
+            return err_set(
+                f->err, -EINVAL, "/migration_rates: from \"%s\" to \"%s\" is given twice, expected once",
+                s->hosts[s->migration_rates[i].from].is.id, s->hosts[s->migration_rates[i].to].is.id);
+    }
+    return 0;
+}
+
 static int setting_order(const void *a, const void *b)
 {
     const struct host_setting *x = a;
@@ -461,28 +505,30 @@ static int setting_order(const void *a, const void *b)
 static int freeze_settings(struct freeze *f)
 {
     struct snapshot *s = f->s;
-    const struct place at = {.kind = "settings", .ix = NO_IX, .err = f->err};
 
+    if (f->inv->n_settings >= IX_NONE)
+        return err_set(f->err, -EINVAL, "/settings: %zu are absurd, expected fewer than %u",
+                       f->inv->n_settings, IX_NONE);
     s->n_settings = (uint32_t)f->inv->n_settings;
     s->settings = arena_array(f->a, struct host_setting, s->n_settings);
     for (uint32_t i = 0; i < s->n_settings; i++) {
-        const struct place here = {.kind = "settings", .ix = i, .err = f->err};
+        const struct place at = {.kind = "settings", .ix = i, .err = f->err};
         const struct seen_setting *seen = &f->inv->settings[i];
         struct host_setting *h = &s->settings[i];
-        int r;
+        int r = check_setting(seen, i, f->err);
 
-        memcpy(h->alloc, seen->alloc, sizeof h->alloc);
-        if ((r = resolve(&here, "host", &f->hosts, seen->host, &h->host)) < 0 ||
-            (r = resolve(&here, "pool", &f->pools, seen->pool, &h->pool)) < 0)
+        if (r < 0 || (r = resolve(&at, "host", &f->hosts, seen->host, &h->host)) < 0 ||
+            (r = resolve(&at, "pool", &f->pools, seen->pool, &h->pool)) < 0)
             return r;
+        memcpy(h->alloc, seen->alloc, sizeof h->alloc);
     }
     if (s->n_settings > 0)
         qsort(s->settings, s->n_settings, sizeof *s->settings, setting_order);
     for (uint32_t i = 1; i < s->n_settings; i++) {
         const struct host_setting *h = &s->settings[i];
         if (setting_order(h, h - 1) == 0)
-            return place_error(&at, "pool", "\"%s\" has two settings on \"%s\", expected one",
-                               s->pools[h->pool].is.id, s->hosts[h->host].is.id);
+            return err_set(f->err, -EINVAL, "/settings: \"%s\" on \"%s\" is given twice, expected once",
+                           s->pools[h->pool].is.id, s->hosts[h->host].is.id);
     }
     return 0;
 }
@@ -495,8 +541,13 @@ static int freeze_ha(struct freeze *f)
     if (r < 0)
         return r;
     f->s->ha = f->inv->ha;
-    return resolve_all(f, &at, "failover_hosts", &f->hosts, &f->inv->ha_failover_hosts,
-                       &f->s->ha_failover_hosts);
+    r = resolve_all(f, &at, "failover_hosts", &f->hosts, &f->inv->ha_failover_hosts,
+                    &f->s->ha_failover_hosts);
+    if (r < 0 || f->s->ha.policy != HA_DEDICATED)
+        return r;
+    for (uint32_t i = 0; i < f->s->ha_failover_hosts.n; i++)
+        f->s->hosts[f->s->ha_failover_hosts.items[i]].failover = true;
+    return 0;
 }
 
 static int check_each(const struct inventory *inv, struct err *err)
@@ -515,8 +566,6 @@ static int check_each(const struct inventory *inv, struct err *err)
         r = check_pool(&inv->pools[i], i, err);
     for (size_t i = 0; r == 0 && i < inv->n_rules; i++)
         r = check_rule(&inv->rules[i], i, err);
-    for (size_t i = 0; r == 0 && i < inv->n_settings; i++)
-        r = check_setting(&inv->settings[i], i, err);
     return r;
 }
 
@@ -541,8 +590,9 @@ int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapsho
     /* in this order: each step relies on what the ones before it found to be right */
     if ((r = check_each(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = freeze_hosts(&f)) < 0 ||
         (r = freeze_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = freeze_vms(&f)) < 0 ||
-        (r = check_ft_pairs(&f)) < 0 || (r = freeze_rules(&f)) < 0 || (r = freeze_migrations(&f)) < 0 ||
-        (r = freeze_pending(&f)) < 0 || (r = freeze_settings(&f)) < 0 || (r = freeze_ha(&f)) < 0)
+        (r = freeze_ft_pairs(&f)) < 0 || (r = freeze_rules(&f)) < 0 || (r = freeze_migrations(&f)) < 0 ||
+        (r = freeze_pending(&f)) < 0 || (r = freeze_settings(&f)) < 0 ||
+        (r = freeze_migration_rates(&f)) < 0 || (r = freeze_ha(&f)) < 0)
         return r;
     collect_vms_of_hosts(&f);
     *ret = s;

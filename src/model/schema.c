@@ -69,7 +69,7 @@ static const struct field document_fields[] = {
     F("cluster", FIELD_TEXT, cluster, REQ),
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
-    SKIPPED("settings"),
+    SKIPPED("migration_rates"), SKIPPED("settings"),
     O("ha", schema_ha),
 };
 SCHEMA(schema_document, "snapshot", document_fields);
@@ -169,6 +169,8 @@ static const struct field vm_fields[] = {
     F("stable_s", FIELD_NUMBER, is.stable_s, OPT),
     F("dirty_mb_s", FIELD_NUMBER, is.dirty_mb_s, OPT),
     F("demand_unknown", FIELD_BOOL, is.demand_unknown, FIELD_OPTIONAL),
+    F("sample_age_s", FIELD_NUMBER, is.sample_age_s, OPT),
+    F("sample_bad", FIELD_TEXT, is.sample_bad, OPT),
     W("automation", is.automation, automation_words, 0),
     {.name = "compatible_hosts", .type = FIELD_IDS, .offset = offsetof(struct seen_vm, compatible_hosts),
      .flags = OPT, .given = offsetof(struct seen_vm, compatible_given)},
@@ -233,8 +235,18 @@ static const struct field pending_fields[] = {
     F("host", FIELD_TEXT, host, OPT),
     SKIPPED("id"), SKIPPED("priority"), SKIPPED("reason"), SKIPPED("rule"), SKIPPED("text"), SKIPPED("depends_on"),
     SKIPPED("group"), SKIPPED("imbalance_after"), SKIPPED("cost"), SKIPPED("benefit"), SKIPPED("duration_s"),
+    SKIPPED("alternatives"),
 };
 SCHEMA(schema_pending, "pending recommendation", pending_fields);
+#undef S
+
+#define S struct seen_migration_rate
+static const struct field migration_rate_fields[] = {
+    F("from", FIELD_TEXT, from, REQ),
+    F("to", FIELD_TEXT, to, REQ),
+    F("rate_mb_s", FIELD_NUMBER, rate_mb_s, REQ),
+};
+SCHEMA(schema_migration_rate, "migration rate", migration_rate_fields);
 #undef S
 
 /* As in a plan, so that what a plan asks for can be told as done. */

@@ -56,6 +56,8 @@ static void w_fill(struct collected *c)
         h->is.state = W->host_state[i];
         h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
         h->is.cores = 4;
+        if (W->host_rate_mb_s > 0)
+            h->is.migration_rate_mb_s = W->host_rate_mb_s;
     }
     for (int i = 0; i < W->n_vms; i++) {
         if (W->vms[i].host < 0)
@@ -67,6 +69,8 @@ static void w_fill(struct collected *c)
         vm_facts_default(&v->is);
         v->is.id = v->is.name = arena_strdup(a, W->vms[i].id);
         v->is.automation = W->vms[i].automation;
+        if (W->dirty_mb_s > 0)
+            v->is.dirty_mb_s = W->dirty_mb_s;
         v->is.state = W->vms[i].off ? VM_OFF : VM_ON;
         w_host_id(W->vms[i].host, id);
         v->host = arena_strdup(a, id);

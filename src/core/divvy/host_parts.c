@@ -74,21 +74,24 @@ static void take_seats(struct division *d)
     uint32_t *next = arena_array(d->a, uint32_t, s->n_hosts);
 
     d->seat_from = arena_array(d->a, uint32_t, s->n_hosts + 1);
-    for (uint32_t i = 0; i < s->n_vms; i++)
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        if (vm_takes_part(s, &s->vms[i]))
+            d->seat_from[s->vms[i].host + 1]++;
         if (second[i] != IX_NONE)
             d->seat_from[second[i] + 1]++;
+    }
     for (uint32_t h = 0; h < s->n_hosts; h++) {
-        d->seat_from[h + 1] += d->seat_from[h] + (host_is_up(&s->hosts[h]) ? s->hosts[h].vms.n : 0);
+        d->seat_from[h + 1] += d->seat_from[h];
         next[h] = d->seat_from[h];
     }
     d->seat_vm = arena_array(d->a, uint32_t, d->seat_from[s->n_hosts]);
     d->seat_part = arena_array(d->a, uint32_t, d->seat_from[s->n_hosts]);
-    for (uint32_t h = 0; h < s->n_hosts; h++)
-        for (uint32_t i = 0; host_is_up(&s->hosts[h]) && i < s->hosts[h].vms.n; i++)
-            d->seat_vm[next[h]++] = s->hosts[h].vms.items[i];
-    for (uint32_t i = 0; i < s->n_vms; i++)
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        if (vm_takes_part(s, &s->vms[i]))
+            d->seat_vm[next[s->vms[i].host]++] = i;
         if (second[i] != IX_NONE)
             d->seat_vm[next[second[i]]++] = i;
+    }
 }
 
 /* ---- which parts there are ---- */

@@ -8,58 +8,6 @@
 
 /* ---- slots ---- */
 
-static void make_slots(struct layout *l)
-{
-    const struct snapshot *s = l->snap;
-
-    l->slot_host = arena_array(l->a, uint32_t, s->n_hosts);
-    l->host_slot = arena_array(l->a, uint32_t, s->n_hosts);
-    for (uint32_t h = 0; h < s->n_hosts; h++)
-        if (host_can_run_vms(&s->hosts[h]))
-            l->slot_host[l->n_slots++] = h;
-    l->n_on = l->n_slots;
-    for (uint32_t h = 0; h < s->n_hosts; h++) {
-        l->host_slot[h] = IX_NONE;
-        if (s->hosts[h].is.state != HOST_ON && s->hosts[h].is.state != HOST_DISCONNECTED)
-            l->slot_host[l->n_slots++] = h;
-    }
-    for (uint32_t i = 0; i < l->n_slots; i++)
-        l->host_slot[l->slot_host[i]] = i;
-    for (int r = 0; r < RES_COUNT; r++) {
-        l->norm[r] = arena_array(l->a, double, l->n_slots);
-        l->inverse[r] = arena_array(l->a, double, l->n_slots);
-        l->reserved[r] = arena_array(l->a, double, l->n_slots);
-        l->passing[r] = arena_array(l->a, double, l->n_slots);
-    }
-    l->mem_taken = arena_array(l->a, double, l->n_slots);
-    l->mem_limit = arena_array(l->a, double, l->n_slots);
-    l->mem_free = arena_array(l->a, double, l->n_slots);
-    l->agents_ready = arena_array(l->a, bool, l->n_slots);
-    l->closing = arena_array(l->a, bool, l->n_slots);
-    for (uint32_t i = 0; i < s->n_pending; i++) {
-        const struct pending *p = &s->pending[i];
-        bool closes = p->action == ACTION_POWER_OFF || p->action == ACTION_ENTER_MAINTENANCE;
-        if (closes && l->host_slot[p->host] != IX_NONE)
-            l->closing[l->host_slot[p->host]] = true;
-    }
-    l->list = arena_array(l->a, struct unit_list, l->n_slots);
-    for (uint32_t i = 0; i < l->n_slots; i++) {
-        const struct host *h = &s->hosts[l->slot_host[i]];
-        for (int r = 0; r < RES_COUNT; r++)
-            l->inverse[r][i] = 1 / h->capacity[r];
-        l->mem_limit[i] = h->capacity[RES_MEM] * l->policy->mem_overcommit;
-        l->mem_free[i] = isnan(h->is.mem_free_mb) ? NO_LIMIT : h->is.mem_free_mb;
-        l->agents_ready[i] = true;
-        for (uint32_t j = 0; j < h->agents_required.n; j++) {
-            const struct vm *agent = &s->vms[h->agents_required.items[j]];
-            l->agents_ready[i] =
-                l->agents_ready[i] && agent->is.state == VM_ON && agent->host == l->slot_host[i];
-        }
-    }
-}
-
-/* ---- units ---- */
-
 static double mem_admitted(const struct policy *p, const struct vm_facts *v)
 {
     double takes = 0;
@@ -79,6 +27,93 @@ static double mem_admitted(const struct policy *p, const struct vm_facts *v)
     }
     return takes + v->overhead_mb;
 }
+
+static void number_slots(struct layout *l)
+{
+    const struct snapshot *s = l->snap;
+
+    l->slot_host = arena_array(l->a, uint32_t, (size_t)s->n_hosts + 1);
+    l->host_slot = arena_array(l->a, uint32_t, s->n_hosts);
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        if (host_can_run_vms(&s->hosts[h]))
+            l->slot_host[l->n_slots++] = h;
+    l->n_on = l->n_slots;
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        l->host_slot[h] = IX_NONE;
+        if (!host_can_run_vms(&s->hosts[h]) && s->hosts[h].is.state != HOST_DISCONNECTED)
+            l->slot_host[l->n_slots++] = h;
+    }
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        l->host_slot[l->slot_host[i]] = i;
+    l->outside = l->n_slots;
+    l->slot_host[l->outside] = IX_NONE;
+}
+
+static void alloc_slots(struct layout *l)
+{
+    size_t n = (size_t)l->n_slots + 1;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        l->norm[r] = arena_array(l->a, double, n);
+        l->inverse[r] = arena_array(l->a, double, n);
+        l->reserved[r] = arena_array(l->a, double, n);
+        l->passing[r] = arena_array(l->a, double, n);
+    }
+    l->mem_taken = arena_array(l->a, double, n);
+    l->mem_limit = arena_array(l->a, double, n);
+    l->mem_free = arena_array(l->a, double, n);
+    l->agents_ready = arena_array(l->a, bool, n);
+    l->closing = arena_array(l->a, bool, n);
+    l->waking = arena_array(l->a, bool, n);
+    l->list = arena_array(l->a, struct unit_list, n);
+}
+
+/* Hosts that an approved recommendation is about to take away. */
+static void close_slots(struct layout *l)
+{
+    for (uint32_t i = 0; i < l->snap->n_pending; i++) {
+        const struct pending *p = &l->snap->pending[i];
+        bool closes = p->action == ACTION_POWER_OFF || p->action == ACTION_ENTER_MAINTENANCE;
+        if (closes && l->host_slot[p->host] != IX_NONE)
+            l->closing[l->host_slot[p->host]] = true;
+    }
+}
+
+/* Agents are part of their host's platform: what they reserve is theirs though they may not be ready yet
+ * (§3.3.3). */
+static void reserve_for_agents(struct layout *l, uint32_t slot)
+{
+    const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+
+    l->agents_ready[slot] = true;
+    for (uint32_t j = 0; j < h->agents_required.n; j++) {
+        const struct vm *agent = &l->snap->vms[h->agents_required.items[j]];
+        bool here = agent->host == l->slot_host[slot];
+        l->agents_ready[slot] = l->agents_ready[slot] && agent->is.state == VM_ON && here;
+        if (!here || agent->is.state == VM_ON)
+            continue;
+        for (int r = 0; r < RES_COUNT; r++)
+            l->reserved[r][slot] += agent->is.alloc[r].reservation;
+        l->mem_taken[slot] += mem_admitted(l->policy, &agent->is);
+    }
+}
+
+static void make_slots(struct layout *l)
+{
+    number_slots(l);
+    alloc_slots(l);
+    close_slots(l);
+    for (uint32_t i = 0; i < l->n_slots; i++) {
+        const struct host *h = &l->snap->hosts[l->slot_host[i]];
+        for (int r = 0; r < RES_COUNT; r++)
+            l->inverse[r][i] = 1 / h->capacity[r];
+        l->mem_limit[i] = h->capacity[RES_MEM] * l->policy->mem_overcommit;
+        l->mem_free[i] = isnan(h->is.mem_free_mb) ? NO_LIMIT : h->is.mem_free_mb;
+        reserve_for_agents(l, i);
+    }
+}
+
+/* ---- units ---- */
 
 static bool cooling_down(const struct snapshot *s, const struct policy *p, const struct vm_facts *v)
 {
@@ -102,7 +137,7 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
         return CHECK_VM_HOST_UNSEEN;
     if (l->in_flight[vm])
         return CHECK_VM_MIGRATING;
-    if (v->is.kind != VM_NORMAL)
+    if (v->is.kind == VM_AGENT || v->is.kind == VM_SPARE)
         return CHECK_VM_KIND;
     if (v->is.automation == AUTOMATION_DISABLED)
         return CHECK_VM_DISABLED;
@@ -110,6 +145,10 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
         return CHECK_UNIT_HELD;
     if (v->is.demand_unknown)
         return CHECK_VM_DEMAND_UNKNOWN;
+    if (v->is.sample_bad)
+        return CHECK_VM_SAMPLE_BAD;
+    if (v->is.kind != VM_NORMAL)
+        return CHECK_VM_FT;
     return cooling_down(l->snap, l->policy, &v->is) ? CHECK_VM_COOL_DOWN : CHECK_NONE;
 }
 
@@ -204,6 +243,19 @@ static void alloc_units(struct layout *l, uint32_t n)
     l->unit_held = arena_array(l->a, enum check, n);
 }
 
+/* VMs that are on no host yet. */
+static uint32_t sort_arrivals(const struct layout *l, struct by_place *places, uint32_t from)
+{
+    uint32_t n = from;
+
+    for (uint32_t i = 0; i < l->snap->n_vms; i++)
+        if (vm_waits(&l->snap->vms[i]))
+            places[n++] = (struct by_place){l->outside, l->rules->component[i], i};
+    if (n > from)
+        qsort(places + from, n - from, sizeof places[0], compare_places);
+    return n;
+}
+
 /* Units are numbered by slot, so that what the climb looks at together lies together. Sorting by counting:
  * slot by slot, and within it by component only where a rule makes that necessary. */
 static uint32_t sort_places(struct layout *l, struct by_place *places)
@@ -226,7 +278,7 @@ static uint32_t sort_places(struct layout *l, struct by_place *places)
         if (affine)
             qsort(places + from, n - from, sizeof places[0], compare_places);
     }
-    return n;
+    return sort_arrivals(l, places, n);
 }
 
 /* An affine set whose members are on several hosts is held until it has been brought together. */
@@ -260,11 +312,14 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
             l->in_flight[s->pending[i].vm] = true;
     alloc_units(l, n);
     l->going_to = arena_array(l->a, uint32_t, s->n_vms);
-    for (uint32_t i = 0; i < s->n_vms; i++)
-        l->going_to[i] = IX_NONE;
+    l->other_end = arena_array(l->a, uint32_t, s->n_vms);
     l->vm_unit = arena_array(l->a, uint32_t, s->n_vms);
-    for (uint32_t i = 0; i < s->n_vms; i++)
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        l->going_to[i] = IX_NONE;
+        l->other_end[i] = IX_NONE;
         l->vm_unit[i] = IX_NONE;
+        l->has_pairs = l->has_pairs || s->vms[i].ft_peer != IX_NONE;
+    }
     for (uint32_t i = 0; i < n; i++) {
         bool same =
             i > 0 && places[i].slot == places[i - 1].slot && places[i].component == places[i - 1].component;
@@ -305,6 +360,8 @@ static void set_norm(struct layout *l, enum resource r, uint32_t slot, double no
 
 static void count_apart(struct layout *l, uint32_t vm, uint32_t slot, int by)
 {
+    if (slot == l->outside)
+        return;
     for (uint32_t i = l->rules->groups_from[vm]; i < l->rules->groups_from[vm + 1]; i++) {
         uint16_t *n = &l->apart[(size_t)l->rules->groups_of[i] * l->n_slots + slot];
         *n = (uint16_t)(*n + by);
@@ -372,6 +429,7 @@ static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT]
     if (other == IX_NONE || other == l->unit_slot[u])
         return;
     weigh_other_end(l, &w, vm, other);
+    l->other_end[vm] = other;
     for (int r = 0; r < RES_COUNT; r++)
         l->passing[r][leaves] += w.reserved[r];
     if (arrived)
@@ -397,9 +455,10 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
     for (uint32_t i = 0; i < snap->n_pending; i++)
         if (snap->pending[i].action == ACTION_MIGRATE)
             add_in_flight(l, entitlement, snap->pending[i].vm, IX_NONE, snap->pending[i].to);
-    l->mem_free0 = arena_array(a, double, l->n_slots);
+    l->mem_free0 = arena_array(a, double, (size_t)l->n_slots + 1);
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->mem_free0[i] = l->mem_free[i];
+    spare_init(&l->spare, l, a);
 }
 
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot)
@@ -413,6 +472,46 @@ void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot)
     list_remove(l, unit, from);
     list_add(l, unit, to_slot);
     l->unit_slot[unit] = to_slot;
+}
+
+void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret)
+{
+    struct layout_mark m = {.unit = unit, .slot = {l->unit_slot[unit], to_slot}};
+
+    for (int i = 0; i < 2; i++) {
+        for (int r = 0; r < RES_COUNT; r++) {
+            m.norm[i][r] = l->norm[r][m.slot[i]];
+            m.reserved[i][r] = l->reserved[r][m.slot[i]];
+        }
+        m.mem_taken[i] = l->mem_taken[m.slot[i]];
+        m.mem_free[i] = l->mem_free[m.slot[i]];
+    }
+    for (int r = 0; r < RES_COUNT; r++) {
+        m.sum[r] = l->sum[r];
+        m.sum_squares[r] = l->sum_squares[r];
+    }
+    *ret = m;
+    layout_move(l, unit, to_slot);
+}
+
+void layout_undo(struct layout *l, const struct layout_mark *m)
+{
+    layout_move(l, m->unit, m->slot[0]); /* what is counted in whole numbers, and the lists */
+    for (int i = 0; i < 2; i++) {
+        for (int r = 0; r < RES_COUNT; r++) {
+            bool full = l->norm[r][m->slot[i]] > LAYOUT_FULL;
+            l->norm[r][m->slot[i]] = m->norm[i][r];
+            if (m->slot[i] < l->n_on)
+                l->over[r] += (uint32_t)(m->norm[i][r] > LAYOUT_FULL) - (uint32_t)full;
+            l->reserved[r][m->slot[i]] = m->reserved[i][r];
+        }
+        l->mem_taken[m->slot[i]] = m->mem_taken[i];
+        l->mem_free[m->slot[i]] = m->mem_free[i];
+    }
+    for (int r = 0; r < RES_COUNT; r++) {
+        l->sum[r] = m->sum[r];
+        l->sum_squares[r] = m->sum_squares[r];
+    }
 }
 
 /* ---- checks ---- */
@@ -446,6 +545,19 @@ bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot,
     return false;
 }
 
+bool layout_ft_conflict(const struct layout *l, uint32_t unit, uint32_t slot)
+{
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t peer = l->snap->vms[l->unit_vms[i]].ft_peer;
+        uint32_t theirs = peer == IX_NONE ? IX_NONE : l->vm_unit[peer];
+        if (theirs == IX_NONE || theirs == unit)
+            continue;
+        if (l->unit_slot[theirs] == slot || l->other_end[peer] == slot)
+            return true;
+    }
+    return false;
+}
+
 bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit)
 {
     uint32_t component = l->rules->component[l->unit_first[unit]];
@@ -467,24 +579,40 @@ static enum check check_host_rules(const struct layout *l, uint32_t unit, uint32
     return CHECK_RULE_VM_HOST;
 }
 
-enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
+static enum check check_reserved(const struct layout *l, uint32_t unit, uint32_t to_slot)
 {
-    if (to_slot >= l->n_on || l->closing[to_slot])
-        return CHECK_HOST_NOT_ON;
-    uint32_t host = l->slot_host[to_slot];
+    const struct host *h = &l->snap->hosts[l->slot_host[to_slot]];
+    bool any = false;
 
-    if (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host))
-        return check_host_rules(l, unit, host);
-    if (!l->agents_ready[to_slot])
-        return CHECK_AGENT_MISSING;
-    if (l->rules->n_groups > 0 && layout_apart_conflict(l, unit, to_slot, NULL, NULL))
-        return CHECK_RULE_ANTI_AFFINITY;
-    const struct host *h = &l->snap->hosts[host];
     for (int r = 0; r < RES_COUNT; r++) {
         double more = l->unit_reserved[r][unit];
         if (more > 0 && l->reserved[r][to_slot] + more > h->capacity[r] + ROUNDING)
             return r == RES_CPU ? CHECK_RESERVATION_CPU : CHECK_RESERVATION_MEM;
+        any = any || more > 0;
     }
+    return any && !spare_admits(&l->spare, unit, to_slot) ? CHECK_SPARE_CAPACITY : CHECK_NONE;
+}
+
+enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
+{
+    uint32_t host = l->slot_host[to_slot];
+
+    if (to_slot >= l->n_on && !l->waking[to_slot])
+        return l->snap->hosts[host].failover && l->snap->hosts[host].is.state == HOST_ON ? CHECK_FAILOVER_HOST
+                                                                                         : CHECK_HOST_NOT_ON;
+    if (l->closing[to_slot])
+        return CHECK_HOST_NOT_ON;
+    if (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host))
+        return check_host_rules(l, unit, host);
+    if (to_slot < l->n_on && !l->agents_ready[to_slot])
+        return CHECK_AGENT_MISSING;
+    if (l->rules->n_groups > 0 && layout_apart_conflict(l, unit, to_slot, NULL, NULL))
+        return CHECK_RULE_ANTI_AFFINITY;
+    if (l->has_pairs && layout_ft_conflict(l, unit, to_slot))
+        return CHECK_FT_PEER;
+    enum check check = check_reserved(l, unit, to_slot);
+    if (check != CHECK_NONE)
+        return check;
     if (l->mem_taken[to_slot] + l->unit_mem[unit] > l->mem_limit[to_slot] + ROUNDING)
         return CHECK_MEMORY;
     if (l->unit_phys[unit] > l->mem_free[to_slot] + ROUNDING)

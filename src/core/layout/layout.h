@@ -1,10 +1,11 @@
 /* layout.h: the what-if copy of the cluster that a pass works on. The snapshot stays as it is.
  *
  * Hosts are *slots* here: those that can run VMs come first (0 ... n_on - 1, and only they count in the
- * metrics), the others after them, so that VMs can leave a host that is being emptied. VMs that move together
- * are *units*: one VM, or the members of an affine set that sit on one host. VMs of disconnected hosts take
- * no part; a VM whose migration is in flight, or approved and not begun, is a unit that cannot be moved and
- * weighs on both ends, whichever of them it is listed on while the migration runs.
+ * metrics), the others after them, so that VMs can leave a host that is being emptied, or go to one that is
+ * being woken for them. VMs that are about to be powered on wait in one more slot, `outside`, which is no
+ * host. VMs that move together are *units*: one VM, or the members of an affine set that sit on one host. VMs
+ * of disconnected hosts take no part; a VM whose migration is in flight, or approved and not begun, is a unit
+ * that cannot be moved and weighs on both ends, whichever of them it is listed on while the migration runs.
  *
  * The layout keeps running sums (Σ N and Σ N² per resource, over the slots that count), so that trying a move
  * is O(1) and so is making it. N = Σ entitlement / capacity (§3.1.1).
@@ -12,6 +13,7 @@
 #ifndef BALLAST_CORE_LAYOUT_H
 #define BALLAST_CORE_LAYOUT_H
 
+#include "core/ha/spare.h"
 #include "core/rules/rules.h"
 
 #include <ballast/plan.h>
@@ -33,7 +35,8 @@ struct layout {
     struct arena *a;
 
     uint32_t n_slots, n_on;
-    uint32_t *slot_host;         /* slot -> host */
+    uint32_t outside;            /* = n_slots: every array by slot has a place for it */
+    uint32_t *slot_host;         /* slot -> host; outside: IX_NONE */
     uint32_t *host_slot;         /* host -> slot; IX_NONE: a disconnected one */
     double *norm[RES_COUNT];     /* N */
     double *inverse[RES_COUNT];  /* 1 / capacity */
@@ -45,6 +48,7 @@ struct layout {
     double *mem_free0;           /* ... before any of the plan's moves; those in flight have what they need */
     bool *agents_ready;
     bool *closing; /* about to be switched off or serviced by an approved recommendation: receives nothing */
+    bool *waking;  /* in standby, and woken by the plan: receives what it is woken for */
     struct unit_list *list;
 
     double sum[RES_COUNT], sum_squares[RES_COUNT]; /* of N */
@@ -65,16 +69,32 @@ struct layout {
     uint32_t *vm_unit;             /* IX_NONE: takes no part */
     bool *in_flight;               /* by VM: migrating, or about to by an approved recommendation */
     uint32_t *going_to;            /* by VM in flight: the slot where it will be; IX_NONE: where it is */
+    uint32_t *other_end;           /* by VM in flight: the slot that it weighs on besides its own */
+    bool has_pairs;                /* fault-tolerant ones */
 
     uint16_t *apart; /* [group × n_slots]: members of the anti-affinity group there */
+    struct spare spare;
 };
 
 /* entitlement: by resource, then VM. */
 void layout_init(struct layout *l, const struct snapshot *snap, const struct policy *policy,
                  const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
 
-/* Moves the unit; the caller has checked. */
+/* Moves the unit; the caller has checked. What is kept for failures follows in a step of its own
+ * (spare_follow()). */
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);
+
+/* The same for a trial, and back again: every figure is then what it was, to the last digit. Several are
+ * undone in reverse order. */
+struct layout_mark {
+    uint32_t unit;
+    uint32_t slot[2]; /* from, to */
+    double norm[2][RES_COUNT], reserved[2][RES_COUNT], mem_taken[2], mem_free[2];
+    double sum[RES_COUNT], sum_squares[RES_COUNT];
+};
+
+void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret);
+void layout_undo(struct layout *l, const struct layout_mark *mark);
 
 /* Whether the unit may go there: the first check that fails, in the order of names.h, or CHECK_NONE. Does not
  * ask whether the unit may be moved at all (unit_held), nor whether it pays. */
@@ -87,6 +107,9 @@ bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit);
  * particular). */
 bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t *ret_vm,
                            uint32_t *ret_other);
+
+/* Whether the other half of a fault-tolerant pair is there, or on its way there or from there. */
+bool layout_ft_conflict(const struct layout *l, uint32_t unit, uint32_t slot);
 
 /* Whether the VM may be moved for balance: what its own state says, without asking about any host. */
 enum check layout_vm_check(const struct layout *l, uint32_t vm);

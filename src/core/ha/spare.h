@@ -1,0 +1,89 @@
+/* spare.h: room that is kept free for what a failure would make homeless (§3.3.2).
+ *
+ * High availability restarts the VMs of a lost host elsewhere, and promises no more than they reserve. So for
+ * every host that could be lost each of its VMs that reserves something has a place kept on another host, in
+ * one piece: reservations of other VMs may not take it. Hosts are not lost at the same time (but for the
+ * others that the policy counts on): what one keeps for one loss it keeps for another too.
+ *
+ *   host_failures N: all VMs of the host, together with those of the N - 1 others that have most reserved;
+ *   percent:         each VM of the host by itself; and the sum of all reservations leaves that share free;
+ *   dedicated:       nothing: the failover hosts are the room, and run no VMs (host.failover);
+ *   spare VMs:       whatever the policy, those in the snapshot have a place kept as if they ran.
+ *
+ * Promise (tests/property/spare.c): when nothing is missing at the beginning, then at every moment of any
+ * order of a plan's moves that depends_on allows, each VM of a lost host still has its place. What is missing
+ * at the beginning is a gap, which plan/spare_capacity.c tries to close.
+ */
+#ifndef BALLAST_CORE_SPARE_H
+#define BALLAST_CORE_SPARE_H
+
+#include <ballast/arena.h>
+#include <ballast/snapshot.h>
+
+struct layout;
+
+/* What the loss of one host needs of another. */
+struct kept {
+    uint32_t slot;
+    double used[RES_COUNT];
+};
+
+struct kept_list {
+    struct kept *items;
+    uint32_t n;
+    size_t cap;
+};
+
+struct spare_gap {
+    uint32_t vm;   /* IX_NONE: there are too few hosts to lose one */
+    uint32_t lost; /* slot; IX_NONE: it is a spare VM */
+    double need[RES_COUNT];
+    bool closed; /* there is a place now, or will be */
+};
+
+struct spare {
+    const struct layout *l;
+    struct arena *a;
+    bool active;              /* otherwise nothing is kept */
+    bool singly;              /* percent: VM by VM */
+    double *room[RES_COUNT];  /* by slot: what is kept there */
+    double *given[RES_COUNT]; /* of it, for spare VMs */
+    double *peak[RES_COUNT];  /* Σ reservations at the beginning and of all arrivals since */
+    struct kept_list *of;     /* by slot that may be lost */
+    uint32_t *place_of;       /* by VM: the slot where its place is kept; IX_NONE */
+    bool *counted_on;         /* by slot: one of the N - 1 others */
+    struct spare_gap *gaps;
+    uint32_t n_gaps, n_open;
+    size_t cap_gaps;
+    double *use[RES_COUNT]; /* scratch: by slot, while one loss is looked at */
+};
+
+/* The layout's slots and units are complete. */
+void spare_init(struct spare *s, const struct layout *l, struct arena *a);
+
+/* Whether the unit may come to this slot as far as failures are concerned: what is kept there stays free, and
+ * its VMs have a place elsewhere should the slot be lost. Asked of units that reserve something. */
+bool spare_admits(const struct spare *s, uint32_t unit, uint32_t to_slot);
+
+/* Follows a decision, before layout_move(). */
+void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot);
+
+/* A copy that can be tried on. */
+void spare_copy(const struct spare *s, struct spare *ret);
+
+/* Keeps a place for the gap's VM if there is one now that VMs have been moved away, and closes it. */
+bool spare_close(struct spare *s, struct spare_gap *gap);
+
+/* Closes a gap for which nothing has to be kept. */
+void spare_settle(struct spare *s, struct spare_gap *gap);
+
+/* What the gap needs of this slot beyond what is kept there already, and what the slot has left for it.
+ * False: the slot is out of the question. */
+bool spare_look(const struct spare *s, const struct spare_gap *gap, uint32_t slot, double ret_more[RES_COUNT],
+                double ret_left[RES_COUNT]);
+
+/* percent: by how much the reservations exceed what may be reserved, with `more` on top; <= 0: they do not.
+ */
+double spare_excess(const struct spare *s, enum resource r, double more);
+
+#endif
