@@ -285,20 +285,16 @@ static double whole(double *running, double more)
     return floor(*running + ROUNDING) - before;
 }
 
-/* One level of the limit-divvy, with the pool's hosts as the children: what they want comes first, then what
- * they may come to want, by shares, as far as their capacity lets them. */
-static void divide_limit(struct division *d, uint32_t from, uint32_t n, double limit)
+/* What each of a pool's hosts must have of a limit, and what it wants of it: its reservations, and what is
+ * left to an idle one, where they all fit; then what its VMs want. */
+static void ask_hosts(const struct division *d, uint32_t from, uint32_t n, double quantity,
+                      struct divvy_child *hosts)
 {
-    struct divvy_child *hosts = arena_array(d->a, struct divvy_child, n);
-    double *parcel = arena_array(d->a, double, n);
-    double reserved = 0, held = 0, least = 0, wanted = 0, most = 0;
-    double running = 0;
+    double held = 0;
+    double least = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
-        reserved += d->alloc[from + i].reservation;
+    for (uint32_t i = 0; i < n; i++)
         held += d->held[from + i];
-    }
-    double quantity = fmax(floor(limit + 0.5), reserved);
     for (uint32_t i = 0; i < n; i++) {
         double keeps = held > 0 ? LIMIT_LEAST * quantity * d->held[from + i] / held : 0;
         hosts[i] = (struct divvy_child){.reservation = fmax(d->alloc[from + i].reservation, keeps),
@@ -309,17 +305,35 @@ static void divide_limit(struct division *d, uint32_t from, uint32_t n, double l
         if (least > quantity)
             hosts[i].reservation = d->alloc[from + i].reservation;
         hosts[i].limit = fmax(hosts[i].reservation, d->want[from + i]);
+    }
+}
+
+/* One level of the limit-divvy, with the pool's hosts as the children: first what they want; what is then
+ * left by shares, as far as their capacity lets them use it, so that those who want much may want more. */
+static void divide_limit(struct division *d, uint32_t from, uint32_t n, double limit)
+{
+    struct divvy_child *hosts = arena_array(d->a, struct divvy_child, n);
+    double *parcel = arena_array(d->a, double, n);
+    double *base = arena_array(d->a, double, n);
+    double reserved = 0, wanted = 0, most = 0, running = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        reserved += d->alloc[from + i].reservation;
+    double quantity = fmax(floor(limit + 0.5), reserved);
+    ask_hosts(d, from, n, quantity, hosts);
+    for (uint32_t i = 0; i < n; i++) {
         wanted += hosts[i].limit;
         most += fmax(hosts[i].limit, d->snap->hosts[d->parts[from + i].host].capacity[d->r]);
     }
     for (uint32_t i = 0; i < n && wanted <= quantity; i++) {
         double capacity = d->snap->hosts[d->parts[from + i].host].capacity[d->r];
-        hosts[i].reservation = hosts[i].limit;
-        hosts[i].limit = most < quantity ? NO_LIMIT : fmax(hosts[i].limit, capacity);
+        base[i] = hosts[i].limit;
+        hosts[i].reservation = 0;
+        hosts[i].limit = most < quantity ? NO_LIMIT : fmax(capacity - base[i], 0);
     }
-    divvy_parcel(hosts, n, quantity, d->a, parcel);
+    divvy_parcel(hosts, n, wanted <= quantity ? quantity - wanted : quantity, d->a, parcel);
     for (uint32_t i = 0; i < n; i++)
-        d->alloc[from + i].limit = whole(&running, parcel[i]);
+        d->alloc[from + i].limit = whole(&running, base[i] + parcel[i]);
 }
 
 /* One pool on all of its hosts; what is below it is complete. */
