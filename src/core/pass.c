@@ -330,7 +330,8 @@ uint32_t pass_violations(const struct pass *p)
 
     for (size_t i = 0; i < p->n_faults; i++)
         n += p->faults[i].code == FAULT_RULE_VIOLATED || p->faults[i].code == FAULT_CANNOT_EVACUATE ||
-             p->faults[i].code == FAULT_RULE_CONFLICT;
+             p->faults[i].code == FAULT_RULE_CONFLICT || p->faults[i].code == FAULT_OVERCOMMITTED ||
+             p->faults[i].code == FAULT_SPARE_MISSING;
     for (uint32_t i = 0; i < p->layout.n_on; i++)
         n += p->layout.norm[RES_CPU][i] > LAYOUT_FULL || p->layout.norm[RES_MEM][i] > LAYOUT_FULL;
     return n;
