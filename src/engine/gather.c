@@ -347,6 +347,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
     fill_last_migrated(e, inv, now);
     learn_fill(e, inv, a);
     fill_actions(e, inv, a);
+    pools_fill(e, inv, a);
     int r = snapshot_freeze(inv, a, &v->snap, err);
 
     if (r < 0) {

@@ -85,6 +85,21 @@ struct unstored_migration {
     bool taught;               /* what is known of its hosts and its VM has changed */
 };
 
+/* What pools have on the hosts (pools.c). */
+struct pools {
+    struct idmap set; /* "host\npool" -> struct set_part: what was last set */
+    bool dirty;       /* the store does not have all of it */
+
+    struct pools_job **jobs; /* of the last pass, a host each; those that workers have come first */
+    size_t n_jobs, n_out;
+    uint64_t serial;            /* of the newest order */
+    size_t n_hosts, n_settings; /* set since the last pass */
+    size_t n_said;              /* failures told since the last pass */
+    struct idmap failing;       /* host -> anything: the last try failed, and that was said */
+    struct idmap unable;        /* host -> anything: has no pools that could be set */
+    bool said_unable;
+};
+
 struct engine {
     struct engine_ports port;
     struct engine_settings settings;
@@ -98,6 +113,8 @@ struct engine {
     struct idmap holds; /* VM id -> struct hold */
     struct history *history;
     struct learned *learned;
+
+    struct pools pools;
 
     struct view *now_seen; /* the newest inventory */
     struct view *decided;  /* that of the last pass */
@@ -211,5 +228,20 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
 void carry_on(struct engine *e, instant_s now);
 void carry_result(struct engine *e, const struct order_result *result, instant_s now);
 void action_approve(struct engine *e, struct action *x, const char *by, instant_s now);
+
+/* ---- pools.c --------------------------------------------------------------------------------- */
+
+/* Tells an inventory what was last set, unless its source sees that for itself. */
+void pools_fill(const struct engine *e, struct inventory *inv, struct arena *a);
+/* After a pass: what its plan wants set is what is to be done from now on. */
+void pools_take(struct engine *e, const struct view *v);
+/* Sets as much as may be set now. */
+void pools_carry_on(struct engine *e, instant_s now);
+void pools_result(struct engine *e, const struct settings_result *result, instant_s now);
+/* For storing.c: what is not stored yet; it is now; what was found in the store (same: of this source). */
+int pools_store(const struct engine *e, struct err *err);
+void pools_stored(struct engine *e);
+void pools_recall(struct engine *e, const struct stored *s, bool same);
+void pools_release(struct engine *e);
 
 #endif

@@ -53,7 +53,7 @@ static bool anything_dirty(const struct engine *e)
         if (e->actions[i]->dirty)
             return true;
     }
-    return e->n_unstored > 0 || e->note_dirty;
+    return e->n_unstored > 0 || e->note_dirty || e->pools.dirty;
 }
 
 static int put_all(struct engine *e, const struct pass_record *pass, struct err *err)
@@ -73,6 +73,8 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
             (m->taught && (r = learn_store(e, &m->r, err)) < 0))
             return r;
     }
+    if (e->pools.dirty && (r = pools_store(e, err)) < 0)
+        return r;
     if (e->note_dirty) {
         char since[RFC3339_MAX];
         const char *value = e->frozen ? rfc3339_format(e->frozen_since, since) : NULL;
@@ -109,6 +111,7 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
     for (size_t i = 0; i < e->n_actions; i++)
         e->actions[i]->dirty = false;
     unstored_clear(e);
+    pools_stored(e);
     e->note_dirty = false;
     e->store_error = (struct err){0};
     e->store_failures = 0;
@@ -319,6 +322,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
     bool same = !source || !e->source_name || strcmp(source, e->source_name) == 0;
 
     e->note_dirty = e->source_name && (!source || !same);
+    pools_recall(e, &s, same);
     if (same) {
         recall_demand(e, &s, now);
         learn_recall(e, &s);
