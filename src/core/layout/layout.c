@@ -140,7 +140,7 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
     if (v->is.automation == AUTOMATION_DISABLED)
         return CHECK_VM_DISABLED;
     if (l->rules->held[vm])
-        return CHECK_UNIT_HELD;
+        return CHECK_VM_RULES;
     if (v->is.demand_unknown)
         return CHECK_VM_DEMAND_UNKNOWN;
     if (v->is.sample_bad)
