@@ -2,6 +2,7 @@
 
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
+#include "core/divvy/host_settings.h"
 #include "core/pass_state.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
         pass_settle(snap, policy, IX_NONE, a); /* demand, divvy, rules, layout, correction, climb */
     *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before};
     plan_order(p, ret); /* dependencies, groups, sentences, the state after */
+    host_settings(snap, p->demand, a, &ret->settings, &ret->n_settings);
     ret->faults = p->faults;
     ret->n_faults = (uint32_t)p->n_faults;
     ret->end = p->end;

@@ -151,27 +151,34 @@ static double consumed_mb(const struct engine *e, const char *vm)
     return ix == IX_NONE ? UNKNOWN : e->now_seen->snap.vms[ix].is.consumed_mb;
 }
 
-static void note_migration(struct engine *e, const struct action *x, bool taught)
+void migration_note(struct engine *e, const struct migration_record *r, bool taught)
 {
-    bool timed = x->copy.began != 0;
-
     if (e->n_unstored == e->cap_unstored) {
         e->cap_unstored = e->cap_unstored ? e->cap_unstored * 2 : 16;
         e->unstored = xreallocarray(e->unstored, e->cap_unstored, sizeof *e->unstored);
     }
     struct unstored_migration *m = &e->unstored[e->n_unstored++];
 
-    m->taught = taught;
-    m->r = (struct migration_record){
+    *m = (struct unstored_migration){.r = *r, .taught = taught};
+    m->r.vm = xstrdup(r->vm);
+    m->r.from = xstrdup(r->from);
+    m->r.to = xstrdup(r->to);
+}
+
+static void note_end(struct engine *e, const struct action *x, bool taught)
+{
+    const struct migration_record r = {
         .action = x->r.id,
-        .vm = xstrdup(x->r.vm),
-        .from = xstrdup(x->r.from),
-        .to = xstrdup(x->r.to),
+        .vm = x->r.vm,
+        .from = x->r.from,
+        .to = x->r.to,
         .started = x->r.started,
         .ended = x->r.ended,
-        .mem_mb = timed ? x->copy.mem_mb : consumed_mb(e, x->r.vm),
+        .mem_mb = x->copy.began != 0 ? x->copy.mem_mb : consumed_mb(e, x->r.vm),
         .ok = x->r.state == ACTION_DONE,
     };
+
+    migration_note(e, &r, taught);
 }
 
 /* What the end of a migration means for the next one of the VM. */
@@ -185,13 +192,13 @@ static void remember_end(struct engine *e, const struct action *x, instant_s now
         h->moved = now;
         h->failures = 0;
         h->until = 0;
-        note_migration(e, x, learn_ends(e, x, now));
+        note_end(e, x, learn_ends(e, x, now));
     } else if (x->r.state == ACTION_FAILED) {
         struct hold *h = hold_of(e, x->r.vm);
 
         h->tried = now;
         h->until = now + hold_length_s(e, ++h->failures);
-        note_migration(e, x, false);
+        note_end(e, x, false);
     } else if (x->r.state == ACTION_REJECTED) {
         struct hold *h = hold_of(e, x->r.vm);
 

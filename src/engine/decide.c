@@ -406,6 +406,7 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
     view_unref(last);
     take_recommendations(e, v, e->last_pass, a, number, now);
     approve_by_itself(e, v, number, a, now);
+    pools_take(e, v);
     store_pass(e, v, trigger, now);
     actions_forget(e, now);
     return 0;

@@ -171,8 +171,8 @@ static const struct recommendation *recommendation_of(const struct world *w, uin
     return NULL;
 }
 
-/* Everything that the plan does before the VM's own move, or that of the set that it moves with. Moves that
- * make room for one another share a group, too, but are made one by one. */
+/* Everything that the plan does before the VM's own move, or that of the set that it moves with. What makes
+ * room for the move shares its group, and comes before. */
 static void replay_until(struct world *w, const struct recommendation *own, bool *unit)
 {
     oracle_reset(&w->o);
@@ -181,7 +181,7 @@ static void replay_until(struct world *w, const struct recommendation *own, bool
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
         if (rec->vm == IX_NONE)
-            continue; /* a host that is woken */
+            continue; /* a host is woken */
         if (own && unit[rec->vm] && rec->from == own->from && rec->to == own->to)
             return;
         w->o.at[rec->vm] = rec->to;

@@ -199,14 +199,14 @@ static const char *text_apart(const struct pass *p, const struct asked *q)
     if (!layout_apart_conflict(&p->layout, q->unit, q->slot, &mine, &other) || other == IX_NONE)
         return NULL;
     uint32_t rule = rules_find_vm_vm(&p->rules, RULE_VM_ANTI_AFFINE, mine, other);
-    uint32_t unit = p->layout.vm_unit[other];
-    bool there = unit != IX_NONE && p->layout.unit_slot[unit] == q->slot;
+    const struct layout *l = &p->layout;
+    bool there = l->vm_unit[other] != IX_NONE && l->unit_slot[l->vm_unit[other]] == q->slot;
     return arena_printf(p->a, "The rule \"%s\" keeps %s apart from %s, which is %s %s.",
                         rule == IX_NONE ? "?" : p->snap->rules[rule].is.name, vm_name(p, mine),
                         vm_name(p, other),
-                        there                                  ? "on"
-                        : p->layout.going_to[other] == q->slot ? "on its way to"
-                                                               : "on its way from",
+                        there                           ? "on"
+                        : l->going_to[other] == q->slot ? "on its way to"
+                                                        : "on its way from",
                         host_name(p, q->host));
 }
 
@@ -266,11 +266,11 @@ static const char *text_spare(const struct pass *p, const struct asked *q)
     double kept;
 
     if (!spare_in_the_way(&p->layout.spare, q->unit, q->slot, &r, &kept))
-        return arena_printf(
-            p->a, "Should %s fail, no other host would have room in one piece for what it reserves.",
-            host_name(p, q->host));
+        return arena_printf(p->a, "Should %s fail, there would be no room on another host to restart it.",
+                            host_name(p, q->host));
     return arena_printf(p->a,
-                        "It reserves %s, and of the %s that %s has left to reserve %s are kept for failures.",
+                        "It reserves %s, and of the %s that %s has left to reserve, %s are kept for restarts "
+                        "after a failure.",
                         amount(p, r, p->layout.unit_reserved[r][q->unit]),
                         amount(p, r, left_to_reserve(p, q, r)), host_name(p, q->host), amount(p, r, kept));
 }
