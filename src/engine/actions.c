@@ -123,13 +123,39 @@ bool action_committed(const struct action *x)
     return x->r.state != ACTION_RECOMMENDED && !action_ended(x);
 }
 
-struct hold *hold_of(struct engine *e, const char *vm)
+enum deed action_deed(enum action_kind kind)
 {
-    void **slot = idmap_slot(&e->holds, vm);
+    switch (kind) {
+    case ACTION_MIGRATE:
+        return DEED_MIGRATE;
+    case ACTION_PLACE:
+        return DEED_POWER_ON_VM;
+    case ACTION_ENTER_MAINTENANCE:
+        return DEED_ENTER_MAINTENANCE;
+    case ACTION_EXIT_MAINTENANCE:
+        return DEED_EXIT_MAINTENANCE;
+    case ACTION_POWER_ON:
+        return DEED_WAKE;
+    case ACTION_POWER_OFF:
+        return DEED_STANDBY;
+    case action_kind_count:
+        break;
+    }
+    return DEED_MIGRATE;
+}
+
+struct hold *hold_of(struct engine *e, const struct action_record *r)
+{
+    void **slot = r->vm ? idmap_slot(&e->holds, r->vm) : idmap_slot(&e->host_holds, r->host);
 
     if (!*slot)
         *slot = xcalloc(1, sizeof(struct hold));
     return *slot;
+}
+
+bool action_leaves_hold(const struct action_record *r)
+{
+    return r->kind == ACTION_MIGRATE || r->kind == ACTION_POWER_ON;
 }
 
 /* Twice as long after each failure in a row, from the cool-down on. */
@@ -169,30 +195,32 @@ static void note_migration(struct engine *e, const struct action *x)
     };
 }
 
-/* What the end of a migration means for the next one of the VM. */
+/* What its end means for the next one of the same VM or host. */
 static void remember_end(struct engine *e, const struct action *x, instant_s now)
 {
-    if (x->r.kind != ACTION_MIGRATE)
+    if (!action_leaves_hold(&x->r))
         return;
+    bool moved = x->r.state == ACTION_DONE || x->r.state == ACTION_FAILED;
+
     if (x->r.state == ACTION_DONE) {
-        struct hold *h = hold_of(e, x->r.vm);
+        struct hold *h = hold_of(e, &x->r);
 
         h->moved = now;
         h->failures = 0;
         h->until = 0;
-        note_migration(e, x);
     } else if (x->r.state == ACTION_FAILED) {
-        struct hold *h = hold_of(e, x->r.vm);
+        struct hold *h = hold_of(e, &x->r);
 
         h->tried = now;
         h->until = now + hold_length_s(e, ++h->failures);
-        note_migration(e, x);
     } else if (x->r.state == ACTION_REJECTED) {
-        struct hold *h = hold_of(e, x->r.vm);
+        struct hold *h = hold_of(e, &x->r);
 
         h->tried = now;
         h->until = now + hold_length_s(e, 1);
     }
+    if (moved && x->r.kind == ACTION_MIGRATE)
+        note_migration(e, x);
 }
 
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why, instant_s now)

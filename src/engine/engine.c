@@ -314,6 +314,7 @@ void engine_free(struct engine *e)
         unstored_release(&e->unstored[i]);
     free(e->unstored);
     idmap_release(&e->holds, free_hold);
+    idmap_release(&e->host_holds, free_hold);
     history_free(e->history);
     view_unref(e->now_seen);
     view_unref(e->decided);

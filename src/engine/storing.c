@@ -154,14 +154,14 @@ void storing_prune(struct engine *e, instant_s now)
 
 /* ---- a restart ------------------------------------------------------------------------------- */
 
-/* What the ends of its moves say about a VM, oldest first. */
+/* What the ends of its actions say about a VM or a host, oldest first. */
 static void recall_hold(struct engine *e, const struct action_record *r, instant_s now)
 {
-    if (r->kind != ACTION_MIGRATE || !r->vm || r->ended == 0 || r->ended > now)
+    if (!action_leaves_hold(r) || !(r->vm || r->host) || r->ended == 0 || r->ended > now)
         return;
     if (r->state != ACTION_DONE && r->state != ACTION_FAILED && r->state != ACTION_REJECTED)
         return;
-    struct hold *h = hold_of(e, r->vm);
+    struct hold *h = hold_of(e, r);
     instant_s length = e->settings.policy.cool_down_s > 0 ? e->settings.policy.cool_down_s : 1;
 
     if (r->state == ACTION_DONE) {
@@ -203,7 +203,7 @@ static void recall_holds(struct engine *e, const struct stored *s, struct arena 
 
         if (!m->ok || m->ended > now)
             continue;
-        struct hold *h = hold_of(e, m->vm);
+        struct hold *h = hold_of(e, &(struct action_record){.vm = m->vm});
 
         if (h->moved < m->ended)
             h->moved = m->ended;
