@@ -6,6 +6,10 @@
 
 #include <errno.h>
 
+/* Looking for room tries many hosts for many VMs. So many trials take a fraction of a second; with fewer than
+ * a few hundred hosts they are never used up. */
+#define ROOM_TRIALS 4000000
+
 /* The table of contents: each step reads what the earlier ones finished and adds one thing. */
 int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
              struct err *err)
@@ -89,10 +93,31 @@ static void report_state(struct pass *p)
     }
 }
 
+/* Hosts that are on their way already: no other is woken in their place. */
+static void find_coming(struct pass *p)
+{
+    const struct layout *l = &p->layout;
+
+    p->coming = arena_array(p->a, bool, (size_t)l->n_slots + 1);
+    p->slot_bundle = arena_array(p->a, uint32_t, (size_t)l->n_slots + 1);
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        p->coming[i] = p->snap->hosts[l->slot_host[i]].is.state == HOST_POWERING_ON;
+    for (uint32_t i = 0; i < p->snap->n_pending; i++) {
+        const struct pending *w = &p->snap->pending[i];
+        if (w->action == ACTION_POWER_ON && l->host_slot[w->host] != IX_NONE)
+            p->coming[l->host_slot[w->host]] = true;
+    }
+}
+
 void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy,
                   bool with_preferred, uint32_t watched_vm, struct arena *a)
 {
-    *p = (struct pass){.snap = snap, .policy = *policy, .a = a, .watched_vm = watched_vm};
+    *p = (struct pass){.snap = snap,
+                       .policy = *policy,
+                       .a = a,
+                       .watched_vm = watched_vm,
+                       .for_vm = IX_NONE,
+                       .room_trials = ROOM_TRIALS};
     for (int r = 0; r < RES_COUNT; r++) {
         p->demand[r] = arena_array(a, double, snap->n_vms);
         p->entitlement[r] = arena_array(a, double, snap->n_vms);
@@ -101,6 +126,7 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
     }
     rules_compile(snap, with_preferred, a, &p->rules);
     layout_init(&p->layout, snap, &p->policy, &p->rules, p->entitlement, a);
+    find_coming(p);
     forecast_init(&p->forecast, &p->layout, p->demand, a);
     layout_metrics(&p->layout, &p->before, a);
     if (p->policy.moves_max == MOVES_AUTO)
@@ -126,14 +152,24 @@ static bool is_watched(const struct pass *p, uint32_t unit)
     return p->watched_vm != IX_NONE && l->vm_unit[p->watched_vm] == unit;
 }
 
+void pass_record(struct pass *p, const struct decision *d)
+{
+    p->decisions = arena_grow(p->a, p->decisions, p->n_decisions, &p->cap_decisions, sizeof p->decisions[0]);
+    p->decisions[p->n_decisions++] = *d;
+}
+
 bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reason, uint32_t rule,
                unsigned priority)
 {
     struct layout *l = &p->layout;
-    struct decision d = {.unit = unit,
-                         .from_slot = l->unit_slot[unit],
+    uint32_t from = l->unit_slot[unit];
+    struct decision d = {.action = from == l->outside ? ACTION_PLACE : ACTION_MIGRATE,
+                         .unit = unit,
+                         .from_slot = from,
                          .to_slot = to_slot,
                          .rule = rule,
+                         .for_vm = p->for_vm,
+                         .bundle = p->bundle != 0 ? p->bundle : p->slot_bundle[to_slot],
                          .reason = reason,
                          .priority = priority,
                          .imbalance_before = layout_imbalance(l)};
@@ -142,20 +178,21 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
         d.load_from[r] = l->norm[r][d.from_slot];
         d.load_to[r] = l->norm[r][to_slot];
     }
-    forecast_judge(&p->forecast, unit, to_slot, &d.worth);
+    if (d.action == ACTION_MIGRATE)
+        forecast_judge(&p->forecast, unit, to_slot, &d.worth);
     if (is_watched(p, unit)) {
         /* there and back again: the hosts are then judged at the moment before */
-        layout_move(l, unit, to_slot);
+        struct layout_mark mark;
+        layout_try(l, unit, to_slot, &mark);
         d.imbalance_after = layout_imbalance(l);
-        layout_move(l, unit, d.from_slot);
+        layout_undo(l, &mark);
         p->stopped = true;
         p->next = d;
         return false;
     }
     climb_apply(&p->climb, &(struct move){.unit = unit, .to_slot = to_slot});
     d.imbalance_after = layout_imbalance(l);
-    p->decisions = arena_grow(p->a, p->decisions, p->n_decisions, &p->cap_decisions, sizeof p->decisions[0]);
-    p->decisions[p->n_decisions++] = d;
+    pass_record(p, &d);
     return true;
 }
 
@@ -203,7 +240,7 @@ static uint32_t moves_left(const struct pass *p)
         return UINT32_MAX;
     for (size_t i = 0; i < p->n_decisions; i++) {
         uint32_t u = p->decisions[i].unit;
-        left -= p->layout.unit_from[u + 1] - p->layout.unit_from[u];
+        left -= u == IX_NONE ? 0 : p->layout.unit_from[u + 1] - p->layout.unit_from[u];
     }
     return left > 0 ? (uint32_t)left : 0;
 }

@@ -11,9 +11,13 @@
 #include <ballast/arena.h>
 #include <ballast/plan.h>
 
-/* A move of a unit that was decided on, in the order of the decisions. */
+/* What was decided on, in the order of the decisions: a unit is moved or powered on at to_slot
+ * (ACTION_MIGRATE, ACTION_PLACE), or the host of to_slot is woken (ACTION_POWER_ON; unit IX_NONE). */
 struct decision {
+    enum action_kind action;
     uint32_t unit, from_slot, to_slot, rule;
+    uint32_t for_vm; /* IX_NONE, or the VM that it makes room for */
+    uint32_t bundle; /* 0, or a number that decisions share which only make sense together */
     enum reason reason;
     unsigned priority;
     struct worth worth;
@@ -36,6 +40,12 @@ struct pass {
 
     struct decision *decisions;
     size_t n_decisions, cap_decisions;
+    uint32_t bundle, n_bundles; /* of the decisions that are being taken; 0: none */
+    uint32_t *slot_bundle;      /* by slot: of the decision that wakes its host */
+    uint32_t for_vm;            /* whom they make room for; IX_NONE */
+    bool *coming;               /* by slot: being woken, or about to be by an approved recommendation */
+    bool may_make_room;         /* others may be moved, and hosts woken, for what must move */
+    uint64_t room_trials;       /* how many hosts may still be tried in looking for room */
     struct fault *faults;
     size_t n_faults, cap_faults;
     struct plan_stats stats;
@@ -54,7 +64,10 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
 /* Mandatory moves (plan/correct.c), then optional ones while they pay. */
 void pass_decide(struct pass *p);
 
-/* Records a decision and makes it; returns false when the pass is to stop here. */
+/* Appends a decision as it is. */
+void pass_record(struct pass *p, const struct decision *d);
+
+/* Records the decision to move the unit and makes it; returns false when the pass is to stop here. */
 bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reason, uint32_t rule,
                unsigned priority);
 

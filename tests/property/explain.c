@@ -169,13 +169,14 @@ static const struct recommendation *recommendation_of(const struct world *w, uin
     return NULL;
 }
 
-/* Everything that the plan does before the VM's own move, or the group's that it is in. */
+/* Everything that the plan does before the VM's own move, or that of the set that it moves with. */
 static void replay_until(struct world *w, const struct recommendation *own)
 {
     oracle_reset(&w->o);
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
-        if (own && (rec == own || (own->group != 0 && rec->group == own->group)))
+        if (own && (rec == own || (own->group != 0 && rec->group == own->group && rec->from == own->from &&
+                                   rec->to == own->to)))
             return;
         w->o.at[rec->vm] = rec->to;
     }

@@ -112,7 +112,8 @@ static void check_step(struct world *w, uint32_t from, uint32_t to)
     bool needed = needed_balance(&w->o, before, w->plan.before.target, w->plan.policy.migration_threshold);
     for (uint32_t i = from; i < to; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
-        if (w->o.at[rec->vm] != rec->from || rec->from == rec->to || rec->to != first->to)
+        if (w->o.at[rec->vm] != rec->from || rec->from == rec->to ||
+            (is_balancing(rec) && rec->to != first->to))
             fail_msg("seed %llu: recommendation %u moves its VM from where it is not",
                      (unsigned long long)w->seed, rec->id);
         if (w->o.in_flight[rec->vm] || w->snap.vms[rec->vm].is.kind != VM_NORMAL ||

@@ -260,6 +260,10 @@ void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from,
     double keep;
     double shift;
 
+    if (to >= l->n_on) { /* to a host that is being woken: rare, so nothing is carried over */
+        bounds_forget_all(b);
+        return;
+    }
     for (int r = 0; r < RES_COUNT; r++) {
         b->spread[r] = fmax(b->spread[r], distance(l, r, to));
         if (from < l->n_on)

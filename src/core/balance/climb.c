@@ -215,15 +215,18 @@ void climb_apply(struct climb *c, const struct move *m)
 
     double weight_before = c->bounds.weight[RES_CPU];
 
+    spare_follow(&c->l->spare, m->unit, m->to_slot);
     layout_move(c->l, m->unit, m->to_slot);
     forecast_move(c->f, m->unit, from, m->to_slot);
     c->l->unit_held[m->unit] = CHECK_VM_MOVED;
-    c->pays_known[m->to_slot] = false;
+    if (m->to_slot < c->l->n_on) {
+        targets_update(&c->targets, m->to_slot);
+        c->pays_known[m->to_slot] = false;
+    }
     if (from < c->l->n_on) {
         targets_update(&c->targets, from);
         c->pays_known[from] = false;
     }
-    targets_update(&c->targets, m->to_slot);
     bounds_after_move(&c->bounds, &c->targets, from, m->to_slot);
     /* what pays is weighed like the imbalance */
     if (c->bounds.weight[RES_CPU] != weight_before)

@@ -109,6 +109,8 @@ static void follow_flight(struct forecast *f, double *const demand[RES_COUNT], u
 
 static void set_shortfall(struct forecast *f, uint32_t slot)
 {
+    if (slot == f->l->outside)
+        return;
     for (int r = 0; r < RES_COUNT; r++)
         f->slot_shortfall[r][slot] = shortfall_of(f, &f->slot[r][slot], r, slot);
 }
@@ -202,14 +204,14 @@ void forecast_init(struct forecast *f, const struct layout *l, double *const dem
     *f = (struct forecast){.l = l};
     for (int r = 0; r < RES_COUNT; r++) {
         f->unit[r] = arena_array(a, struct outlook, l->n_units);
-        f->slot[r] = arena_array(a, struct outlook, l->n_slots);
-        f->slot_shortfall[r] = arena_array(a, double, l->n_slots);
+        f->slot[r] = arena_array(a, struct outlook, (size_t)l->n_slots + 1);
+        f->slot_shortfall[r] = arena_array(a, double, (size_t)l->n_slots + 1);
         f->least[r] = arena_array(a, double, l->n_units);
         for (uint32_t i = 0; i < l->n_on; i++)
             f->capacity[r] += capacity_of(f, r, i);
     }
     f->unit_stable_s = arena_array(a, double, l->n_units);
-    f->slot_stable = arena_array(a, double, l->n_slots);
+    f->slot_stable = arena_array(a, double, (size_t)l->n_slots + 1);
     bool all_alike;
     double fastest = fastest_rate(l, &all_alike);
     for (uint32_t u = 0; u < l->n_units; u++) {

@@ -106,7 +106,7 @@ static uint32_t find_refuge(const struct spare *s, uint32_t lost, const uint64_t
     double best_raise = 0;
     double best_left = 0;
 
-    for (uint32_t t = 0; t < s->l->n_slots; t++) {
+    for (uint32_t t = 0; t < s->l->n_on; t++) {
         double raised = 0;
         double least_left = NO_LIMIT;
         bool fits = is_refuge(s, lost, t, allowed);
@@ -155,6 +155,7 @@ static double size_of(const struct spare *s, uint32_t vm)
 static void add_gap(struct spare *s, uint32_t vm, uint32_t lost, const double need[RES_COUNT])
 {
     s->gaps = arena_grow(s->a, s->gaps, s->n_gaps, &s->cap_gaps, sizeof s->gaps[0]);
+    s->n_open++;
     s->gaps[s->n_gaps++] = (struct spare_gap){
         .vm = vm, .lost = lost, .need = {[RES_CPU] = need[RES_CPU], [RES_MEM] = need[RES_MEM]}};
 }
@@ -224,8 +225,11 @@ static void place_spare_vms(struct spare *s)
             [RES_CPU] = need_of(s, i, RES_CPU), [RES_MEM] = need_of(s, i, RES_MEM)};
         struct spare_gap gap = {.vm = i, .lost = IX_NONE, .need = {need[RES_CPU], need[RES_MEM]}};
         s->active = true;
-        if (!spare_close(s, &gap))
-            add_gap(s, i, IX_NONE, need);
+        s->n_open++; /* spare_close() takes it back */
+        if (spare_close(s, &gap))
+            continue;
+        s->n_open--;
+        add_gap(s, i, IX_NONE, need);
     }
 }
 
@@ -311,7 +315,8 @@ void spare_init(struct spare *s, const struct layout *l, struct arena *a)
     place_spare_vms(s);
     if (failures || percent)
         plan_losses(s);
-    if (failures && l->n_on <= ha->hosts && any_runs(l))
+    /* a gap for each host that is missing */
+    for (uint32_t n = l->n_on; failures && n <= ha->hosts && n <= l->n_slots && any_runs(l); n++)
         add_gap(s, IX_NONE, IX_NONE, (const double[RES_COUNT]){0});
 }
 
@@ -386,7 +391,7 @@ bool spare_admits(const struct spare *s, uint32_t unit, uint32_t to_slot)
             return false;
     }
     /* where something is missing anyway, it holds nothing back but what is kept */
-    if (s->n_gaps > 0 || l->snap->ha.policy == HA_NONE || l->snap->ha.policy == HA_DEDICATED)
+    if (s->n_open > 0 || l->snap->ha.policy == HA_NONE || l->snap->ha.policy == HA_DEDICATED)
         return true;
     if (s->counted_on[to_slot])
         return false;
@@ -490,8 +495,14 @@ static bool has_room(const double more[RES_COUNT], const double left[RES_COUNT])
     return true;
 }
 
+void spare_settle(struct spare *s, struct spare_gap *gap)
+{
+    gap->closed = true;
+    s->n_open--;
+}
+
 /* A spare VM goes where it is said to be, if it fits there; then where there is most room. */
-bool spare_close(struct spare *s, const struct spare_gap *gap)
+bool spare_close(struct spare *s, struct spare_gap *gap)
 {
     const struct layout *l = s->l;
     uint32_t home = gap->lost == IX_NONE && l->snap->vms[gap->vm].host != IX_NONE
@@ -524,6 +535,7 @@ bool spare_close(struct spare *s, const struct spare_gap *gap)
             s->given[r][best] += gap->need[r];
     }
     refresh(s, best);
+    spare_settle(s, gap);
     return true;
 }
 

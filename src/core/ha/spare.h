@@ -38,6 +38,7 @@ struct spare_gap {
     uint32_t vm;   /* IX_NONE: there are too few hosts to lose one */
     uint32_t lost; /* slot; IX_NONE: it is a spare VM */
     double need[RES_COUNT];
+    bool closed; /* there is a place now, or will be */
 };
 
 struct spare {
@@ -52,7 +53,7 @@ struct spare {
     uint32_t *place_of;       /* by VM: the slot where its place is kept; IX_NONE */
     bool *counted_on;         /* by slot: one of the N - 1 others */
     struct spare_gap *gaps;
-    uint32_t n_gaps;
+    uint32_t n_gaps, n_open;
     size_t cap_gaps;
     double *use[RES_COUNT]; /* scratch: by slot, while one loss is looked at */
 };
@@ -70,9 +71,11 @@ void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot);
 /* A copy that can be tried on. */
 void spare_copy(const struct spare *s, struct spare *ret);
 
-/* Keeps a place for a gap's VM if there is one now that VMs have been moved away; closed gaps stay in the
- * list. */
-bool spare_close(struct spare *s, const struct spare_gap *gap);
+/* Keeps a place for the gap's VM if there is one now that VMs have been moved away, and closes it. */
+bool spare_close(struct spare *s, struct spare_gap *gap);
+
+/* Closes a gap for which nothing has to be kept. */
+void spare_settle(struct spare *s, struct spare_gap *gap);
 
 /* What the gap needs of this slot beyond what is kept there already, and what the slot has left for it.
  * False: the slot is out of the question. */

@@ -472,6 +472,46 @@ void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot)
     l->unit_slot[unit] = to_slot;
 }
 
+void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret)
+{
+    struct layout_mark m = {.unit = unit, .slot = {l->unit_slot[unit], to_slot}};
+
+    for (int i = 0; i < 2; i++) {
+        for (int r = 0; r < RES_COUNT; r++) {
+            m.norm[i][r] = l->norm[r][m.slot[i]];
+            m.reserved[i][r] = l->reserved[r][m.slot[i]];
+        }
+        m.mem_taken[i] = l->mem_taken[m.slot[i]];
+        m.mem_free[i] = l->mem_free[m.slot[i]];
+    }
+    for (int r = 0; r < RES_COUNT; r++) {
+        m.sum[r] = l->sum[r];
+        m.sum_squares[r] = l->sum_squares[r];
+    }
+    *ret = m;
+    layout_move(l, unit, to_slot);
+}
+
+void layout_undo(struct layout *l, const struct layout_mark *m)
+{
+    layout_move(l, m->unit, m->slot[0]); /* what is counted in whole numbers, and the lists */
+    for (int i = 0; i < 2; i++) {
+        for (int r = 0; r < RES_COUNT; r++) {
+            bool full = l->norm[r][m->slot[i]] > LAYOUT_FULL;
+            l->norm[r][m->slot[i]] = m->norm[i][r];
+            if (m->slot[i] < l->n_on)
+                l->over[r] += (uint32_t)(m->norm[i][r] > LAYOUT_FULL) - (uint32_t)full;
+            l->reserved[r][m->slot[i]] = m->reserved[i][r];
+        }
+        l->mem_taken[m->slot[i]] = m->mem_taken[i];
+        l->mem_free[m->slot[i]] = m->mem_free[i];
+    }
+    for (int r = 0; r < RES_COUNT; r++) {
+        l->sum[r] = m->sum[r];
+        l->sum_squares[r] = m->sum_squares[r];
+    }
+}
+
 /* ---- checks ---- */
 
 /* Members of the unit's own that are in the group: affine and apart at once is a conflict, so there is at

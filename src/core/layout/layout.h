@@ -80,9 +80,21 @@ struct layout {
 void layout_init(struct layout *l, const struct snapshot *snap, const struct policy *policy,
                  const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
 
-/* Moves the unit; the caller has checked. Can be undone by moving it back: what is kept for failures
- * (spare_follow()) is another step. */
+/* Moves the unit; the caller has checked. What is kept for failures follows in a step of its own
+ * (spare_follow()). */
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);
+
+/* The same for a trial, and back again: every figure is then what it was, to the last digit. Several are
+ * undone in reverse order. */
+struct layout_mark {
+    uint32_t unit;
+    uint32_t slot[2]; /* from, to */
+    double norm[2][RES_COUNT], reserved[2][RES_COUNT], mem_taken[2], mem_free[2];
+    double sum[RES_COUNT], sum_squares[RES_COUNT];
+};
+
+void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret);
+void layout_undo(struct layout *l, const struct layout_mark *mark);
 
 /* Whether the unit may go there: the first check that fails, in the order of names.h, or CHECK_NONE. Does not
  * ask whether the unit may be moved at all (unit_held), nor whether it pays. */

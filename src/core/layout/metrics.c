@@ -9,23 +9,30 @@
 #define OUTLIER_LOAD 0.5
 #define ROUNDING 1e-9 /* of sums, however they came about */
 
-void layout_weights(const struct layout *l, double ret_weight[RES_COUNT])
+static void weights_of(bool cpu, bool mem, double ret_weight[RES_COUNT])
 {
-    bool cpu = l->over[RES_CPU] > 0;
-    bool mem = l->over[RES_MEM] > 0;
-
     ret_weight[RES_CPU] = cpu == mem ? 0.5 : cpu ? WEIGHT_SHORT : 1 - WEIGHT_SHORT;
     ret_weight[RES_MEM] = 1 - ret_weight[RES_CPU];
 }
 
-double layout_sigma(const struct layout *l, enum resource r)
+void layout_weights(const struct layout *l, double ret_weight[RES_COUNT])
 {
-    if (l->n_on == 0)
+    weights_of(l->over[RES_CPU] > 0, l->over[RES_MEM] > 0, ret_weight);
+}
+
+static double sigma_of(double sum, double sum_squares, uint32_t n)
+{
+    if (n == 0)
         return 0;
-    double mean = l->sum[r] / l->n_on;
-    double variance = l->sum_squares[r] / l->n_on - mean * mean;
+    double mean = sum / n;
+    double variance = sum_squares / n - mean * mean;
 
     return sqrt(variance > 0 ? variance : 0);
+}
+
+double layout_sigma(const struct layout *l, enum resource r)
+{
+    return sigma_of(l->sum[r], l->sum_squares[r], l->n_on);
 }
 
 double layout_imbalance(const struct layout *l)
@@ -60,19 +67,57 @@ bool layout_has_outlier(const struct layout *l, int64_t level)
     return false;
 }
 
+/* Hosts that the plan wakes run VMs once it is carried out. */
+static uint32_t list_counted(const struct layout *l, uint32_t *slots)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        if (i < l->n_on || l->waking[i])
+            slots[n++] = i;
+    return n;
+}
+
+/* With hosts that are woken the running sums do not do: they leave them out. */
+static void count_woken(struct metrics *ret)
+{
+    double sum[RES_COUNT] = {0};
+    double squares[RES_COUNT] = {0};
+    bool over[RES_COUNT] = {false};
+
+    for (uint32_t i = 0; i < ret->n_hosts; i++)
+        for (int r = 0; r < RES_COUNT; r++) {
+            double n = ret->hosts[i].n[r];
+            sum[r] += n;
+            squares[r] += n * n;
+            over[r] = over[r] || n > LAYOUT_FULL;
+        }
+    weights_of(over[RES_CPU], over[RES_MEM], ret->weight);
+    ret->imbalance = 0;
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret->imbalance_of[r] = sigma_of(sum[r], squares[r], ret->n_hosts);
+        ret->imbalance += ret->weight[r] * ret->imbalance_of[r];
+    }
+}
+
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a)
 {
+    uint32_t *slots = arena_array(a, uint32_t, l->n_slots);
+    uint32_t n = list_counted(l, slots);
+
     *ret = (struct metrics){.imbalance = layout_imbalance(l),
-                            .target = layout_target(l->n_on, l->policy->migration_threshold),
-                            .n_hosts = l->n_on};
+                            .target = layout_target(n, l->policy->migration_threshold),
+                            .n_hosts = n};
     layout_weights(l, ret->weight);
-    ret->hosts = arena_array(a, struct host_load, l->n_on);
+    ret->hosts = arena_array(a, struct host_load, n);
+    for (uint32_t i = 0; i < n; i++)
+        ret->hosts[i].host = l->slot_host[slots[i]];
     for (int r = 0; r < RES_COUNT; r++) {
         ret->imbalance_of[r] = layout_sigma(l, (enum resource)r);
-        for (uint32_t i = 0; i < l->n_on; i++)
-            ret->hosts[i].n[r] = l->norm[r][i];
+        for (uint32_t i = 0; i < n; i++)
+            ret->hosts[i].n[r] = l->norm[r][slots[i]];
     }
-    for (uint32_t i = 0; i < l->n_on; i++)
-        ret->hosts[i].host = l->slot_host[i];
+    if (n > l->n_on)
+        count_woken(ret);
     utilization_scores(l, ret->dpm_high, ret->dpm_low);
 }

@@ -2,6 +2,8 @@
  * reservations that do not fit. */
 #include "core/plan/correct.h"
 
+#include "core/plan/room.h"
+
 /* Reservations within rounding of the capacity are not too much. */
 #define ROUNDING 1e-6
 
@@ -71,6 +73,41 @@ uint32_t correct_way_out(const struct pass *p, uint32_t unit, enum check *ret_wh
     return correct_best_target(p, unit, ret_why);
 }
 
+enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause, enum check *ret_why,
+                               uint32_t *ret_slot)
+{
+    bool must = cause.priority == PRIORITY_MANDATORY && p->may_make_room;
+    struct way way = {.to_slot = correct_way_out(p, unit, ret_why)};
+
+    if (way.to_slot == IX_NONE && must && !room_find(p, unit, IX_NONE, &way)) {
+        *ret_slot = room_coming(p, unit);
+        if (*ret_slot != IX_NONE)
+            return OUTCOME_WAITS;
+        way.to_slot = room_sleeping_host(p, unit);
+        if (way.to_slot != IX_NONE)
+            room_wake(p, way.to_slot, cause.reason, p->layout.unit_first[unit]);
+    }
+    if (way.to_slot == IX_NONE)
+        return OUTCOME_STUCK;
+    uint32_t bundle = p->bundle;
+    bool goes_on =
+        room_take(p, unit, &way) && pass_take(p, unit, way.to_slot, cause.reason, cause.rule, cause.priority);
+    p->bundle = bundle;
+    return goes_on ? OUTCOME_MOVED : OUTCOME_STOPPED;
+}
+
+bool correct_beside_its_peer(const struct pass *p, uint32_t unit, uint32_t slot)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t peer = p->snap->vms[l->unit_vms[i]].ft_peer;
+        if (peer != IX_NONE && place_of(l, peer) == slot)
+            return true;
+    }
+    return false;
+}
+
 /* ---- rules ---- */
 
 unsigned correct_priority(const struct pass *p, uint32_t rule)
@@ -106,8 +143,10 @@ void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check w
     const struct layout *l = &p->layout;
     uint32_t vm = violator_of(p, unit, rule);
     uint32_t host = l->slot_host[l->unit_slot[unit]];
-    const char *name = rule == IX_NONE ? "its compatibility"
-                                       : arena_printf(p->a, "the rule \"%s\"", p->snap->rules[rule].is.name);
+    const char *name = rule != IX_NONE ? arena_printf(p->a, "the rule \"%s\"", p->snap->rules[rule].is.name)
+                       : correct_beside_its_peer(p, unit, l->unit_slot[unit])
+                           ? "that the halves of a fault-tolerant pair run on two hosts"
+                           : "its compatibility";
 
     pass_fault(p, FAULT_RULE_VIOLATED, vm, host, rule,
                arena_printf(p->a, "%s on %s violates %s and cannot be moved elsewhere: %s.",
@@ -125,12 +164,12 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
             correct_violated(p, unit, rule, why);
         return true;
     }
-    uint32_t to = correct_way_out(p, unit, &why);
-    if (to == IX_NONE) {
+    struct cause cause = {.reason = REASON_RULE, .rule = rule, .priority = correct_priority(p, rule)};
+    uint32_t waits_for;
+    enum outcome outcome = correct_bring_out(p, unit, cause, &why, &waits_for);
+    if (outcome == OUTCOME_STUCK)
         correct_violated(p, unit, rule, why);
-        return true;
-    }
-    return pass_take(p, unit, to, REASON_RULE, rule, correct_priority(p, rule));
+    return outcome != OUTCOME_STOPPED;
 }
 
 /* The rule that keeps the unit off the host it is on, the weightiest: compatibility (IX_NONE), then a
@@ -232,15 +271,31 @@ static bool mend_apart(struct pass *p, uint32_t group)
     return true;
 }
 
+/* Both halves of a fault-tolerant pair on one host: the secondary leaves. */
+static bool mend_pairs(struct pass *p)
+{
+    for (uint32_t i = 0; i < p->snap->n_vms; i++) {
+        uint32_t peer = p->snap->vms[i].ft_peer;
+        uint32_t slot = place_of(&p->layout, i);
+        if (p->snap->vms[i].is.kind != VM_FT_SECONDARY || peer == IX_NONE || slot == IX_NONE ||
+            slot >= p->layout.n_on || place_of(&p->layout, peer) != slot)
+            continue;
+        if (!mend(p, p->layout.vm_unit[i], IX_NONE))
+            return false;
+    }
+    return true;
+}
+
 /* ---- reservations ---- */
 
-/* The smallest unit that is enough, else the largest there is, of those that have somewhere to go.
- * *ret_why: what keeps the others. */
+/* The smallest unit that is enough, else the largest there is, of those that have somewhere to go; if none
+ * has, the smallest that is enough. *ret_why: what keeps the others. */
 static uint32_t unit_to_relieve(const struct pass *p, uint32_t slot, int r, double excess,
                                 enum check *ret_why)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
+    uint32_t stuck = IX_NONE; /* the first that would be enough, were there room for it */
 
     *ret_why = CHECK_UNIT_HELD;
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
@@ -254,12 +309,17 @@ static uint32_t unit_to_relieve(const struct pass *p, uint32_t slot, int r, doub
         bool tie = mine == theirs && best != IX_NONE && l->unit_first[u] < l->unit_first[best];
         if (best != IX_NONE && !better && !tie)
             continue;
-        if (correct_best_target(p, u, &why) != IX_NONE)
+        if (correct_best_target(p, u, &why) != IX_NONE) {
             best = u;
-        else
-            *ret_why = why;
+            continue;
+        }
+        *ret_why = why;
+        if (mine >= excess &&
+            (stuck == IX_NONE || mine < l->unit_reserved[r][stuck] ||
+             (mine == l->unit_reserved[r][stuck] && l->unit_first[u] < l->unit_first[stuck])))
+            stuck = u;
     }
-    return best;
+    return best != IX_NONE ? best : stuck;
 }
 
 /* By how much the host's reservations exceed what it has, once those have left that are leaving already. */
@@ -280,7 +340,13 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
             return true;
         enum check why;
         uint32_t u = unit_to_relieve(p, slot, r, excess, &why);
-        if (u == IX_NONE) {
+        struct cause cause = {REASON_HOST_OVERCOMMITTED, IX_NONE, PRIORITY_MANDATORY};
+        uint32_t waits_for;
+        enum outcome outcome =
+            u == IX_NONE ? OUTCOME_STUCK : correct_bring_out(p, u, cause, &why, &waits_for);
+        if (outcome == OUTCOME_STOPPED || outcome == OUTCOME_WAITS)
+            return outcome == OUTCOME_WAITS;
+        if (outcome == OUTCOME_STUCK) {
             pass_fault(
                 p, FAULT_OVERCOMMITTED, IX_NONE, host, IX_NONE,
                 arena_printf(
@@ -289,15 +355,12 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
                     r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess), check_meaning(why)));
             return true;
         }
-        if (!pass_take(p, u, correct_best_target(p, u, &why), REASON_HOST_OVERCOMMITTED, IX_NONE,
-                       PRIORITY_MANDATORY))
-            return false;
     }
 }
 
 static void correct_once(struct pass *p)
 {
-    if (!evacuate_hosts(p) || !mend_hosts(p))
+    if (!spare_correct(p) || !evacuate_hosts(p) || !mend_hosts(p) || !mend_pairs(p))
         return;
     for (uint32_t g = 0; g < p->rules.n_groups; g++)
         if (!mend_apart(p, g))
@@ -310,15 +373,20 @@ static void correct_once(struct pass *p)
                 return;
 }
 
-/* What could not be mended is tried again as long as something else was moved: that may have made room. */
+/* What could not be mended is tried again as long as something else was moved: that may have made room. Only
+ * when nothing comes of itself any more others are moved to make room. */
 void plan_correct(struct pass *p)
 {
     size_t faults = p->n_faults;
     size_t decisions;
 
-    do {
+    for (;;) {
         decisions = p->n_decisions;
         p->n_faults = faults; /* said anew, if it is still so */
         correct_once(p);
-    } while (!p->stopped && p->n_faults > faults && p->n_decisions > decisions);
+        bool moved = p->n_decisions > decisions;
+        if (p->stopped || p->n_faults == faults || (!moved && p->may_make_room))
+            return;
+        p->may_make_room = p->may_make_room || !moved;
+    }
 }

@@ -21,11 +21,39 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, enum check *re
 /* The same for a unit that cannot stay: if its affine set is scattered, where all of the set can be. */
 uint32_t correct_way_out(const struct pass *p, uint32_t unit, enum check *ret_why);
 
+enum outcome {
+    OUTCOME_MOVED,
+    OUTCOME_WAITS,   /* for a host that is being woken already */
+    OUTCOME_STUCK,   /* it has nowhere to go */
+    OUTCOME_STOPPED, /* the pass stops here */
+};
+
+/* Why a unit has to go. */
+struct cause {
+    enum reason reason;
+    uint32_t rule;
+    unsigned priority;
+};
+
+/* Moves a unit that cannot stay: where it may go as things stand; if it must go, also to where others make
+ * room for it, or to a host that is woken for it (room.h). OUTCOME_STUCK: *ret_why is the check that failed
+ * where it came closest; OUTCOME_WAITS: *ret_slot is the host that it waits for. */
+enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause, enum check *ret_why,
+                               uint32_t *ret_slot);
+
+/* Whether the other half of a fault-tolerant pair is on this slot. */
+bool correct_beside_its_peer(const struct pass *p, uint32_t unit, uint32_t slot);
+
 /* 1 for mandatory rules and for compatibility (IX_NONE), 2 for preferred ones. */
 unsigned correct_priority(const struct pass *p, uint32_t rule);
 
 /* Says that the rule is violated by the unit and cannot be kept. */
 void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check why);
+
+/* ---- spare_capacity.c ---- */
+
+/* Makes room for what has no place to restart at; a fault for what is still missing after that. */
+bool spare_correct(struct pass *p);
 
 /* ---- evacuate.c ---- */
 bool evacuate_hosts(struct pass *p);

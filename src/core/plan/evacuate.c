@@ -1,5 +1,5 @@
-/* Hosts that are to be emptied, for maintenance or standby: each VM to where it does most for the balance,
- * the heaviest first. */
+/* Hosts that are to be emptied, for maintenance or standby, or since they are kept for failures: each VM to
+ * where it does most for the balance, the heaviest first. */
 #include "core/plan/correct.h"
 
 #include <stdlib.h>
@@ -55,6 +55,16 @@ static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, bool h
     }
 }
 
+static void waits_for_host(struct pass *p, uint32_t unit, uint32_t host, uint32_t coming)
+{
+    uint32_t vm = p->layout.unit_first[unit];
+
+    pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
+               arena_printf(p->a, "%s cannot leave %s yet: it waits for %s, which is being woken.",
+                            p->snap->vms[vm].is.name, p->snap->hosts[host].is.name,
+                            p->snap->hosts[coming].is.name));
+}
+
 static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
 {
     struct layout *l = &p->layout;
@@ -71,10 +81,14 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
             cannot_evacuate(p, u, l->slot_host[slot], true, why);
             continue;
         }
-        uint32_t to = correct_way_out(p, u, &why);
-        if (to == IX_NONE)
+        struct cause cause = {.reason = reason, .rule = IX_NONE, .priority = PRIORITY_MANDATORY};
+        uint32_t waits_for;
+        enum outcome outcome = correct_bring_out(p, u, cause, &why, &waits_for);
+        if (outcome == OUTCOME_STUCK)
             cannot_evacuate(p, u, l->slot_host[slot], false, why);
-        else if (!pass_take(p, u, to, reason, IX_NONE, PRIORITY_MANDATORY))
+        else if (outcome == OUTCOME_WAITS)
+            waits_for_host(p, u, l->slot_host[slot], l->slot_host[waits_for]);
+        else if (outcome == OUTCOME_STOPPED)
             return false;
     }
     return true;
@@ -84,6 +98,8 @@ bool evacuate_hosts(struct pass *p)
 {
     for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++) {
         enum host_state state = p->snap->hosts[p->layout.slot_host[i]].is.state;
+        if (state == HOST_ON && !evacuate(p, i, REASON_SPARE_CAPACITY)) /* one that is kept for failures */
+            return false;
         if (state == HOST_ENTERING_MAINTENANCE && !evacuate(p, i, REASON_MAINTENANCE))
             return false;
         if (state == HOST_ENTERING_STANDBY && !evacuate(p, i, REASON_STANDBY))

@@ -26,8 +26,11 @@ struct ordering {
     struct rules single; /* the rules, but every VM a component of its own */
     struct layout now;   /* after the moves so far */
     struct plan *plan;
-    double (*taken)[NEED_COUNT];  /* by slot: at the start, plus all arrivals so far */
-    uint32_t *first_departure;    /* by slot */
+    double (*taken)[NEED_COUNT]; /* by slot: at the start, plus all arrivals so far */
+    uint32_t *first_departure;   /* by slot */
+    uint32_t *woken_by;          /* by slot: the id of the recommendation that wakes its host; 0: none */
+    uint32_t *group_of;          /* by bundle; 0: not numbered yet */
+    uint32_t n_groups;
     struct departure *departures; /* by recommendation */
 };
 
@@ -39,13 +42,14 @@ static void needs_of(const struct layout *l, uint32_t u, bool leaving, double re
     ret[NEED_PHYS] = leaving ? l->unit_backed[u] : l->unit_phys[u];
 }
 
+/* What the pass decided to keep for failures is kept at every moment. */
 static void limits_of(const struct layout *l, uint32_t slot, const double physical_free,
                       double ret[NEED_COUNT])
 {
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
 
-    ret[NEED_CPU_RESERVED] = h->capacity[RES_CPU];
-    ret[NEED_MEM_RESERVED] = h->capacity[RES_MEM];
+    ret[NEED_CPU_RESERVED] = h->capacity[RES_CPU] - l->spare.room[RES_CPU][slot];
+    ret[NEED_MEM_RESERVED] = h->capacity[RES_MEM] - l->spare.room[RES_MEM][slot];
     ret[NEED_MEM] = l->mem_limit[slot];
     ret[NEED_PHYS] = physical_free;
 }
@@ -71,8 +75,11 @@ static int tightest(const double taken[NEED_COUNT], const double mine[NEED_COUNT
     return worst;
 }
 
+/* By a rule, or as the two halves of a fault-tolerant pair. */
 static bool kept_apart(const struct rules *rules, uint32_t x, uint32_t y)
 {
+    if (rules->snap->vms[x].ft_peer == y)
+        return true;
     for (uint32_t i = rules->groups_from[x]; i < rules->groups_from[x + 1]; i++)
         for (uint32_t j = rules->groups_from[y]; j < rules->groups_from[y + 1]; j++)
             if (rules->groups_of[i] == rules->groups_of[j])
@@ -119,7 +126,7 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
     bool *must = arena_array(o->p->a, bool, (size_t)n_rec + 1);
 
     needs_of(&o->now, unit, false, mine);
-    limits_of(&o->now, slot, o->p->layout.mem_free0[slot], limit);
+    limits_of(&o->p->layout, slot, o->p->layout.mem_free0[slot], limit);
     for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
         if (!kept_apart(&o->p->rules, rec->vm, o->plan->recommendations[d].vm))
             continue;
@@ -150,14 +157,50 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
         }
         n++;
     }
-    uint32_t *ids = arena_array(o->p->a, uint32_t, n);
+    bool wakes = o->woken_by[slot] != 0; /* the host has to be there first */
+    uint32_t *ids = arena_array(o->p->a, uint32_t, (size_t)n + wakes);
+    if (wakes)
+        ids[0] = o->woken_by[slot];
+    rec->n_depends_on = wakes;
     for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
         if (named[d])
-            ids[--n] = o->plan->recommendations[d].id; /* the list runs backwards */
+            ids[wakes + --n] = o->plan->recommendations[d].id; /* the list runs backwards */
         rec->n_depends_on += named[d];
         named[d] = false;
     }
     rec->depends_on = ids;
+}
+
+static struct recommendation *begin_recommendation(struct ordering *o, const struct decision *d, uint32_t vm,
+                                                   uint32_t group)
+{
+    struct recommendation *rec = &o->plan->recommendations[o->plan->n_recommendations++];
+
+    *rec = (struct recommendation){.id = o->plan->n_recommendations,
+                                   .action = d->action,
+                                   .priority = d->priority,
+                                   .vm = vm,
+                                   .from = IX_NONE,
+                                   .to = IX_NONE,
+                                   .host = IX_NONE,
+                                   .rule = d->rule,
+                                   .reason = d->reason,
+                                   .text = text_decision(o->p, d, vm),
+                                   .group = group};
+    return rec;
+}
+
+static void add_wake(struct ordering *o, const struct decision *d, uint32_t group)
+{
+    struct recommendation *rec = begin_recommendation(o, d, IX_NONE, group);
+    const struct host *h = &o->p->snap->hosts[o->now.slot_host[d->to_slot]];
+
+    rec->host = o->now.slot_host[d->to_slot];
+    rec->imbalance_after = layout_imbalance(&o->now);
+    rec->duration_s = isnan(h->is.boot_s) ? 0 : h->is.boot_s;
+    o->woken_by[d->to_slot] = rec->id;
+    o->now.waking[d->to_slot] = true;
+    o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};
 }
 
 static void add_recommendation(struct ordering *o, const struct decision *d, uint32_t vm, uint32_t group,
@@ -167,21 +210,12 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     uint32_t n = o->plan->n_recommendations;
     uint32_t unit = l->vm_unit[vm];
     uint32_t members = o->p->layout.unit_from[d->unit + 1] - o->p->layout.unit_from[d->unit];
-    struct recommendation *rec = &o->plan->recommendations[n];
+    struct recommendation *rec = begin_recommendation(o, d, vm, group);
     double mine[NEED_COUNT];
 
-    *rec = (struct recommendation){.id = n + 1,
-                                   .action = ACTION_MIGRATE,
-                                   .priority = d->priority,
-                                   .vm = vm,
-                                   .from = l->slot_host[d->from_slot],
-                                   .to = l->slot_host[d->to_slot],
-                                   .host = IX_NONE,
-                                   .rule = d->rule,
-                                   .reason = d->reason,
-                                   .text = text_decision(o->p, d, vm),
-                                   .group = group,
-                                   .duration_s = d->worth.duration_s / members};
+    rec->from = l->slot_host[d->from_slot];
+    rec->to = l->slot_host[d->to_slot];
+    rec->duration_s = d->worth.duration_s / members;
     /* the unit was judged as a whole; its members carry equal parts, so that sums over the plan are right */
     for (int r = 0; r < RES_COUNT; r++) {
         rec->cost[r] = d->worth.cost[r] / members;
@@ -195,21 +229,42 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     o->first_departure[d->from_slot] = n;
     layout_move(l, unit, d->to_slot);
     rec->imbalance_after = layout_imbalance(l);
-    o->plan->n_recommendations++;
 }
 
-static uint32_t count_vms(const struct pass *p)
+/* The VMs of one decision, or the host that it wakes. */
+static void add_decision(struct ordering *o, const struct decision *d, bool *named)
+{
+    const struct layout *l = &o->p->layout;
+    bool alone = d->unit == IX_NONE || l->unit_from[d->unit + 1] - l->unit_from[d->unit] == 1;
+    uint32_t group = 0;
+
+    if (d->bundle != 0 && o->group_of[d->bundle] == 0)
+        o->group_of[d->bundle] = ++o->n_groups;
+    if (d->bundle != 0)
+        group = o->group_of[d->bundle];
+    else if (!alone)
+        group = ++o->n_groups;
+    if (d->unit == IX_NONE) {
+        add_wake(o, d, group);
+        return;
+    }
+    for (uint32_t m = l->unit_from[d->unit]; m < l->unit_from[d->unit + 1]; m++)
+        add_recommendation(o, d, l->unit_vms[m], group, named);
+}
+
+/* Of the recommendations. */
+static uint32_t count_actions(const struct pass *p)
 {
     uint32_t n = 0;
 
     for (size_t i = 0; i < p->n_decisions; i++) {
         uint32_t u = p->decisions[i].unit;
-        n += p->layout.unit_from[u + 1] - p->layout.unit_from[u];
+        n += u == IX_NONE ? 1 : p->layout.unit_from[u + 1] - p->layout.unit_from[u];
     }
     return n;
 }
 
-static void begin(struct ordering *o, uint32_t n_vms)
+static void begin(struct ordering *o, uint32_t n)
 {
     struct pass *p = o->p;
     uint32_t *alone = arena_array(p->a, uint32_t, p->snap->n_vms);
@@ -219,10 +274,13 @@ static void begin(struct ordering *o, uint32_t n_vms)
     o->single = p->rules;
     o->single.component = alone;
     layout_init(&o->now, p->snap, &p->policy, &o->single, p->entitlement, p->a);
-    o->taken = arena_alloc(p->a, o->now.n_slots, sizeof o->taken[0]);
-    o->first_departure = arena_array(p->a, uint32_t, o->now.n_slots);
-    o->departures = arena_array(p->a, struct departure, n_vms);
-    for (uint32_t i = 0; i < o->now.n_slots; i++) {
+    size_t slots = (size_t)o->now.n_slots + 1;
+    o->taken = arena_alloc(p->a, slots, sizeof o->taken[0]);
+    o->first_departure = arena_array(p->a, uint32_t, slots);
+    o->woken_by = arena_array(p->a, uint32_t, slots);
+    o->group_of = arena_array(p->a, uint32_t, (size_t)p->n_bundles + 1);
+    o->departures = arena_array(p->a, struct departure, n);
+    for (uint32_t i = 0; i < slots; i++) {
         o->first_departure[i] = IX_NONE;
         o->taken[i][NEED_CPU_RESERVED] = o->now.reserved[RES_CPU][i];
         o->taken[i][NEED_MEM_RESERVED] = o->now.reserved[RES_MEM][i];
@@ -233,20 +291,13 @@ static void begin(struct ordering *o, uint32_t n_vms)
 
 void plan_order(struct pass *p, struct plan *ret)
 {
-    uint32_t n_vms = count_vms(p);
+    uint32_t n = count_actions(p);
     struct ordering o = {.p = p, .plan = ret};
-    uint32_t groups = 0;
 
-    begin(&o, n_vms);
-    ret->recommendations = arena_array(p->a, struct recommendation, n_vms);
-    bool *named = arena_array(p->a, bool, n_vms);
-    for (size_t i = 0; i < p->n_decisions; i++) {
-        const struct decision *d = &p->decisions[i];
-        uint32_t from = p->layout.unit_from[d->unit];
-        uint32_t to = p->layout.unit_from[d->unit + 1];
-        uint32_t group = to - from > 1 ? ++groups : 0;
-        for (uint32_t m = from; m < to; m++)
-            add_recommendation(&o, d, p->layout.unit_vms[m], group, named);
-    }
+    begin(&o, n);
+    ret->recommendations = arena_array(p->a, struct recommendation, n);
+    bool *named = arena_array(p->a, bool, n);
+    for (size_t i = 0; i < p->n_decisions; i++)
+        add_decision(&o, &p->decisions[i], named);
     layout_metrics(&o.now, &ret->after, p->a);
 }

@@ -1,5 +1,5 @@
 /* Sentences that an admin can judge. */
-#include "core/pass_state.h"
+#include "core/plan/correct.h"
 
 #define MHZ_PER_GHZ 1000.0
 #define MB_PER_GB 1024.0
@@ -35,44 +35,69 @@ static const char *text_load(const struct pass *p, const double load[RES_COUNT])
                         PERCENT * load[RES_MEM]);
 }
 
+/* What is said of the host that the VM leaves. */
+static const char *text_leaving(const struct pass *p, const struct decision *d, uint32_t vm)
+{
+    switch (d->reason) {
+    case REASON_MAINTENANCE:
+        return ", which is entering maintenance,";
+    case REASON_STANDBY:
+        return ", which is entering standby,";
+    case REASON_RULE:
+        if (d->rule != IX_NONE)
+            return arena_printf(p->a, ", where it violates the rule \"%s\",",
+                                p->snap->rules[d->rule].is.name);
+        return correct_beside_its_peer(p, d->unit, d->from_slot)
+                   ? ", where the other half of its fault-tolerant pair runs,"
+                   : ", where it violates its compatibility,";
+    case REASON_HOST_OVERCOMMITTED:
+        return ", whose reservations add up to more than it has,";
+    case REASON_BALANCE_CPU:
+    case REASON_BALANCE_MEM:
+        return arena_printf(p->a, " %s", text_load(p, d->load_from));
+    case REASON_SPARE_CAPACITY:
+        return d->for_vm == IX_NONE ? ", which is kept empty for failures,"
+                                    : arena_printf(p->a, ", to keep room there for a restart of %s,",
+                                                   p->snap->vms[d->for_vm].is.name);
+    case REASON_PREREQUISITE:
+        if (d->for_vm != IX_NONE && d->for_vm != vm)
+            return arena_printf(p->a, ", to make room there for %s,", p->snap->vms[d->for_vm].is.name);
+        break;
+    case REASON_CONSOLIDATE:
+    case REASON_HIGH_UTILIZATION:
+    case REASON_PLACEMENT:
+    case REASON_AGENT:
+    case reason_count:
+        break;
+    }
+    return arena_printf(p->a, " (%s)", reason_meaning(d->reason));
+}
+
+static const char *text_wake(const struct pass *p, const struct decision *d)
+{
+    const char *host = host_name(p, d->to_slot);
+
+    if (d->reason == REASON_SPARE_CAPACITY)
+        return d->for_vm == IX_NONE
+                   ? arena_printf(p->a, "%s is woken, because the spare capacity for failures is missing.",
+                                  host)
+                   : arena_printf(p->a, "%s is woken, to keep room there for a restart of %s.", host,
+                                  p->snap->vms[d->for_vm].is.name);
+    return arena_printf(p->a, "%s is woken, because no other host has room for %s.", host,
+                        p->snap->vms[d->for_vm].is.name);
+}
+
 /* One sentence that stands by itself: who leaves what, why, and for where. By how much the imbalance falls is
  * a figure of the recommendation. */
 const char *text_decision(const struct pass *p, const struct decision *d, uint32_t vm)
 {
-    const char *rule = d->rule == IX_NONE
-                           ? "its compatibility"
-                           : arena_printf(p->a, "the rule \"%s\"", p->snap->rules[d->rule].is.name);
-    const char *from = ""; /* what is said of the host that it leaves */
-
-    switch (d->reason) {
-    case REASON_MAINTENANCE:
-        from = ", which is entering maintenance,";
-        break;
-    case REASON_STANDBY:
-        from = ", which is entering standby,";
-        break;
-    case REASON_RULE:
-        from = arena_printf(p->a, ", where it violates %s,", rule);
-        break;
-    case REASON_HOST_OVERCOMMITTED:
-        from = ", whose reservations add up to more than it has,";
-        break;
-    case REASON_BALANCE_CPU:
-    case REASON_BALANCE_MEM:
-        from = arena_printf(p->a, " %s", text_load(p, d->load_from));
-        break;
-    case REASON_CONSOLIDATE:
-    case REASON_HIGH_UTILIZATION:
-    case REASON_SPARE_CAPACITY:
-    case REASON_PLACEMENT:
-    case REASON_PREREQUISITE:
-    case REASON_AGENT:
-    case reason_count:
-        from = arena_printf(p->a, " (%s)", reason_meaning(d->reason));
-        break;
-    }
-    return arena_printf(p->a, "%s leaves %s%s for %s %s.", text_vm(p, vm), host_name(p, d->from_slot), from,
-                        host_name(p, d->to_slot), text_load(p, d->load_to));
+    if (d->action == ACTION_POWER_ON)
+        return text_wake(p, d);
+    if (d->action == ACTION_PLACE)
+        return arena_printf(p->a, "%s is powered on at %s %s.", text_vm(p, vm), host_name(p, d->to_slot),
+                            text_load(p, d->load_to));
+    return arena_printf(p->a, "%s leaves %s%s for %s %s.", text_vm(p, vm), host_name(p, d->from_slot),
+                        text_leaving(p, d, vm), host_name(p, d->to_slot), text_load(p, d->load_to));
 }
 
 /* ---- why not ---- */

@@ -28,7 +28,9 @@ void utilization_scores(const struct layout *l, double ret_high[RES_COUNT], doub
     double high[RES_COUNT] = {0};
     double low[RES_COUNT] = {0};
 
-    for (uint32_t i = 0; i < l->n_on; i++) {
+    for (uint32_t i = 0; i < l->n_slots; i++) {
+        if (i >= l->n_on && !l->waking[i])
+            continue;
         struct host_demand recent = {0};
         struct host_demand longer = {0};
         for (uint32_t j = 0; j < l->list[i].n; j++) {

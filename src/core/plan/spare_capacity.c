@@ -1,0 +1,243 @@
+/* Spare capacity for failures (§3.3.2): where a restart would find no place in one piece, VMs are moved so
+ * that there is one, or a host is woken. */
+#include "core/plan/correct.h"
+#include "core/plan/room.h"
+
+#define ROUNDING 1e-6
+
+/* The movable unit whose leaving does most for what is short; the least memory to copy decides between those
+ * that are enough. IX_NONE: nobody helps. */
+static uint32_t unit_to_clear(const struct pass *p, uint32_t slot, const double more[RES_COUNT],
+                              const double left[RES_COUNT], uint32_t *ret_to)
+{
+    const struct layout *l = &p->layout;
+    uint32_t best = IX_NONE;
+    double best_part = 0;
+    bool best_enough = false;
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        double part = 0;
+        bool enough = true;
+        for (int r = 0; r < RES_COUNT; r++) {
+            double lack = more[r] - left[r];
+            if (!(more[r] > 0) || lack <= ROUNDING)
+                continue;
+            part += fmin(l->unit_reserved[r][u] / lack, 1);
+            enough = enough && l->unit_reserved[r][u] >= lack - ROUNDING;
+        }
+        bool better = best == IX_NONE || (enough != best_enough ? enough
+                                          : enough              ? l->unit_backed[u] < l->unit_backed[best]
+                                                                : part > best_part);
+        enum check why;
+        if (!(part > 0) || !better || l->unit_held[u] == CHECK_RULE_AFFINITY || !correct_can_move(l, u))
+            continue;
+        uint32_t to = correct_best_target(p, u, &why);
+        if (to == IX_NONE)
+            continue;
+        best = u;
+        best_part = part;
+        best_enough = enough;
+        *ret_to = to;
+    }
+    return best;
+}
+
+static bool fits(const double more[RES_COUNT], const double left[RES_COUNT])
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        if (more[r] > 0 && more[r] > left[r] + ROUNDING)
+            return false;
+    return true;
+}
+
+/* Who would have to leave the slot for the gap's VM to have a place there; the layout is put back. */
+static bool way_to_clear(struct pass *p, const struct spare_gap *gap, uint32_t slot, struct way *ret)
+{
+    struct layout *l = &p->layout;
+    struct way way = {.to_slot = slot};
+    struct layout_mark marks[ROOM_MOVES_MAX];
+    double more[RES_COUNT];
+    double left[RES_COUNT];
+    bool good = spare_look(&l->spare, gap, slot, more, left);
+    bool found = good && fits(more, left);
+
+    while (good && !found && way.n < ROOM_MOVES_MAX) {
+        uint32_t to = IX_NONE;
+        uint32_t u = unit_to_clear(p, slot, more, left, &to);
+        if (u == IX_NONE)
+            break;
+        layout_try(l, u, to, &marks[way.n]);
+        way.out[way.n++] = (struct move){.unit = u, .to_slot = to};
+        way.copied_mb += l->unit_backed[u];
+        good = spare_look(&l->spare, gap, slot, more, left);
+        found = good && fits(more, left);
+    }
+    for (uint32_t i = way.n; i-- > 0;)
+        layout_undo(l, &marks[i]);
+    *ret = way;
+    return found;
+}
+
+/* The way with the fewest moves, then the least to copy. */
+static bool clear_some_slot(struct pass *p, const struct spare_gap *gap, struct way *ret)
+{
+    bool found = false;
+
+    for (uint32_t i = 0; i < p->layout.n_on; i++) {
+        struct way way;
+        if (!way_to_clear(p, gap, i, &way))
+            continue;
+        if (found && (way.n > ret->n || (way.n == ret->n && way.copied_mb >= ret->copied_mb)))
+            continue;
+        *ret = way;
+        found = true;
+    }
+    return found;
+}
+
+/* A host in standby that could keep the place; the larger first, then the lower id. */
+static uint32_t host_to_wake(struct pass *p, const struct spare_gap *gap)
+{
+    struct layout *l = &p->layout;
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = l->n_on; i < l->n_slots; i++) {
+        double more[RES_COUNT];
+        double left[RES_COUNT];
+        bool waking = l->waking[i];
+        if (!room_may_be_woken(p, i) || !room_comes_first(p, i, best))
+            continue;
+        l->waking[i] = true;
+        bool would = gap->vm == IX_NONE || (spare_look(&l->spare, gap, i, more, left) && fits(more, left));
+        l->waking[i] = waking;
+        if (would && !(gap->vm == IX_NONE && waking))
+            best = i;
+    }
+    return best;
+}
+
+static void still_missing(struct pass *p, const struct spare_gap *gap)
+{
+    const struct layout *l = &p->layout;
+
+    if (gap->vm == IX_NONE) {
+        pass_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
+                   arena_printf(
+                       p->a,
+                       "%u hosts run VMs, and the policy is to stand the loss of %u: no host would be left.",
+                       l->n_on, p->snap->ha.hosts));
+        return;
+    }
+    const char *need = arena_printf(p->a, "%s and %s", text_mhz(p->a, gap->need[RES_CPU]),
+                                    text_mb(p->a, gap->need[RES_MEM]));
+    const char *vm = p->snap->vms[gap->vm].is.name;
+    uint32_t host = gap->lost == IX_NONE ? IX_NONE : l->slot_host[gap->lost];
+    const char *text =
+        host == IX_NONE
+            ? arena_printf(p->a, "There is no host with %s left to reserve in one piece, for %s.", need, vm)
+            : arena_printf(
+                  p->a,
+                  "Were %s lost, %s could not restart: no other host has %s left to reserve in one piece.",
+                  p->snap->hosts[host].is.name, vm, need);
+    pass_fault(p, FAULT_SPARE_MISSING, gap->vm, host, IX_NONE, text);
+}
+
+/* Whether a host that is being woken already will close the gap. */
+static bool is_coming(struct pass *p, const struct spare_gap *gap)
+{
+    struct layout *l = &p->layout;
+
+    for (uint32_t i = l->n_on; i < l->n_slots; i++) {
+        double more[RES_COUNT];
+        double left[RES_COUNT];
+        if (!p->coming[i])
+            continue;
+        bool waking = l->waking[i];
+        l->waking[i] = true;
+        bool would = gap->vm == IX_NONE || (spare_look(&l->spare, gap, i, more, left) && fits(more, left));
+        l->waking[i] = waking;
+        if (would)
+            return true;
+    }
+    return false;
+}
+
+static bool take_way(struct pass *p, const struct spare_gap *gap, const struct way *way)
+{
+    p->bundle = way->n > 1 ? ++p->n_bundles : 0;
+    p->for_vm = gap->vm;
+    for (uint32_t i = 0; i < way->n; i++)
+        if (!pass_take(p, way->out[i].unit, way->out[i].to_slot, REASON_SPARE_CAPACITY, IX_NONE,
+                       PRIORITY_MANDATORY))
+            return false;
+    p->bundle = 0;
+    p->for_vm = IX_NONE;
+    return true;
+}
+
+/* False: the pass stops here. */
+static bool close_gap(struct pass *p, struct spare_gap *gap)
+{
+    struct spare *s = &p->layout.spare;
+    struct way way = {.to_slot = IX_NONE};
+
+    if (gap->vm != IX_NONE && spare_close(s, gap))
+        return true;
+    if (gap->vm != IX_NONE && clear_some_slot(p, gap, &way)) {
+        if (!take_way(p, gap, &way))
+            return false;
+        if (spare_close(s, gap))
+            return true;
+    }
+    uint32_t slot = is_coming(p, gap) ? IX_NONE : host_to_wake(p, gap);
+    if (slot == IX_NONE)
+        return true;
+    room_wake(p, slot, REASON_SPARE_CAPACITY, gap->vm);
+    if (gap->vm == IX_NONE)
+        spare_settle(s, gap);
+    else
+        spare_close(s, gap);
+    return true;
+}
+
+/* percent: the reservations leave too little of the whole; more hosts are needed. */
+static void wake_for_percent(struct pass *p)
+{
+    struct layout *l = &p->layout;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct spare_gap none = {.vm = IX_NONE, .lost = IX_NONE};
+        uint32_t slot = IX_NONE;
+        while (spare_excess(&l->spare, (enum resource)r, 0) > ROUNDING &&
+               (slot = host_to_wake(p, &none)) != IX_NONE)
+            room_wake(p, slot, REASON_SPARE_CAPACITY, IX_NONE);
+        double excess = spare_excess(&l->spare, (enum resource)r, 0);
+        if (excess > ROUNDING)
+            pass_fault(
+                p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
+                arena_printf(p->a,
+                             "The %s reservations leave less than the %.0f %% that are kept for failures: %s "
+                             "more would have to be free.",
+                             r == RES_CPU ? "CPU" : "memory", p->snap->ha.percent[r],
+                             r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess)));
+    }
+}
+
+bool spare_correct(struct pass *p)
+{
+    struct spare *s = &p->layout.spare;
+    bool too_few = false;
+
+    for (uint32_t i = 0; i < s->n_gaps; i++) {
+        struct spare_gap *gap = &s->gaps[i];
+        if (!gap->closed && !close_gap(p, gap))
+            return false;
+        if (gap->closed || (gap->vm == IX_NONE && too_few))
+            continue;
+        still_missing(p, gap);
+        too_few = too_few || gap->vm == IX_NONE;
+    }
+    wake_for_percent(p);
+    return true;
+}
