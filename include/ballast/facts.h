@@ -74,6 +74,11 @@ struct vm_facts {
     double stable_s;     /* how long its recent demand levels lasted; UNKNOWN */
     double dirty_mb_s;   /* UNKNOWN */
     bool demand_unknown; /* could not be read: the VM is left where it is */
+    double sample_age_s; /* how long ago its figures were measured; UNKNOWN: just now */
+    /* What cannot be right about its figures, a phrase such as "its CPU use is given as -5 MHz"; NULL:
+     * nothing. The VM is left where it is. Set by who reads figures that a snapshot cannot hold; the rest is
+     * found by the pass (src/core/demand/guard.h). */
+    const char *sample_bad;
     struct labels labels;
     instant_s last_migrated; /* 0: never, or not known */
 };

@@ -147,6 +147,12 @@
     X(ACTION_REJECTED, "rejected", "a person said no")                                                       \
     X(ACTION_EXPIRED, "expired", "a later pass no longer recommends it")
 
+#define CHANGE_KINDS(X)                                                                                      \
+    X(CHANGE_HOST_OFF, "host_off", "the host is to be put to standby")                                       \
+    X(CHANGE_HOST_ON, "host_on", "the host is on")                                                           \
+    X(CHANGE_MAINTENANCE, "maintenance", "the host is to be taken out of service")                           \
+    X(CHANGE_DEMAND, "demand", "the VM wants so much CPU")
+
 #define NAME_ENUM(e, word, meaning) e,
 #define NAME_DECLARE(name, LIST)                                                                             \
     enum name { LIST(NAME_ENUM) name##_count };                                                              \
@@ -167,5 +173,6 @@ NAME_DECLARE(fault_code, FAULT_CODES)
 NAME_DECLARE(verdict, VERDICTS)
 NAME_DECLARE(check, CHECKS)
 NAME_DECLARE(action_state, ACTION_STATES)
+NAME_DECLARE(change_kind, CHANGE_KINDS)
 
 #endif

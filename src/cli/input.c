@@ -8,6 +8,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define NS_PER_US 1000
+#define US_PER_S 1000000
+
+static void warn_of_unknown(const char *path, const struct unknown_fields *unknown, struct arena *a)
+{
+    for (size_t i = 0; i < unknown->n; i++)
+        cli_error("warning: %s: %s", path, unknown_field_text(&unknown->items[i], a));
+    if (unknown->more > 0)
+        cli_error("warning: %s: and %zu more unknown fields, ignored", path, unknown->more);
+}
 
 enum exit_code cli_snapshot(const char *path, struct arena *a, struct snapshot *ret)
 {
@@ -18,10 +30,26 @@ enum exit_code cli_snapshot(const char *path, struct arena *a, struct snapshot *
         cli_error("%s", err.text);
         return EXIT_WRONG;
     }
-    for (size_t i = 0; i < unknown.n; i++)
-        cli_error("warning: %s: %s", path, unknown_field_text(&unknown.items[i], a));
-    if (unknown.more > 0)
-        cli_error("warning: %s: and %zu more unknown fields, ignored", path, unknown.more);
+    warn_of_unknown(path, &unknown, a);
+    return EXIT_DONE;
+}
+
+enum exit_code cli_vms(const char *path, const struct snapshot *cluster, struct arena *a,
+                       struct vms_to_place *ret)
+{
+    struct unknown_fields unknown = {0};
+    struct err err = {0};
+
+    if (vms_load(path, cluster, a, ret, &unknown, &err) < 0) {
+        cli_error("%s", err.text);
+        return EXIT_WRONG;
+    }
+    warn_of_unknown(path, &unknown, a);
+    for (int i = 0; i < VMS_IGNORED_COUNT; i++) {
+        const char *text = vms_ignored_text(ret, (enum vms_ignored)i, a);
+        if (text)
+            cli_error("warning: %s: %s", path, text);
+    }
     return EXIT_DONE;
 }
 
@@ -81,4 +109,12 @@ enum exit_code cli_number(const char *option, const char *text, unsigned long lo
     }
     *ret = v;
     return EXIT_DONE;
+}
+
+int64_t cli_now_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * US_PER_S + t.tv_nsec / NS_PER_US;
 }

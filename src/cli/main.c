@@ -43,6 +43,15 @@ static void put_help(struct strbuf *out)
                      "3 the service cannot be reached.\n");
 }
 
+/* Nothing partial: what a verb printed counts only once it is through. */
+static enum exit_code finish(enum exit_code code, bool answers_no, const struct strbuf *out)
+{
+    bool counts = code == EXIT_DONE || (code == EXIT_FAILED && answers_no);
+    enum exit_code written = counts ? cli_write(out) : EXIT_DONE;
+
+    return written != EXIT_DONE ? written : code;
+}
+
 static enum exit_code run_verb(const struct verb *v, int argc, char **argv, struct arena *a,
                                struct strbuf *out)
 {
@@ -50,10 +59,10 @@ static enum exit_code run_verb(const struct verb *v, int argc, char **argv, stru
 
     switch (options_parse(v, argc, argv, a, &args)) {
     case PARSED_RUN:
-        return v->run(&args, a, out);
+        return finish(v->run(&args, a, out), v->answers_no, out);
     case PARSED_HELP:
         options_help(v, out);
-        return EXIT_DONE;
+        return finish(EXIT_DONE, false, out);
     case PARSED_WRONG:
         break;
     }
@@ -70,11 +79,11 @@ static enum exit_code run(int argc, char **argv, struct arena *a, struct strbuf 
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         put_help(out);
-        return EXIT_DONE;
+        return finish(EXIT_DONE, false, out);
     }
     if (strcmp(word, "--version") == 0) {
         strbuf_puts(out, "ballast " BALLAST_VERSION "\n");
-        return EXIT_DONE;
+        return finish(EXIT_DONE, false, out);
     }
     const struct verb *v = find_verb(word);
     if (!v) {
@@ -91,9 +100,5 @@ int main(int argc, char **argv)
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
 
     strbuf_init(&out, STRBUF_NO_LIMIT);
-    enum exit_code code = run(argc, argv, &a, &out);
-    /* nothing partial: what a verb printed counts only once it is through */
-    if (code == EXIT_DONE)
-        code = cli_write(&out);
-    return (int)code;
+    return (int)run(argc, argv, &a, &out);
 }

@@ -6,10 +6,6 @@
 #include "render/render.h"
 
 #include <errno.h>
-#include <time.h>
-
-#define NS_PER_US 1000
-#define US_PER_S 1000000
 
 enum { OPT_SNAPSHOT, OPT_CONFIG, OPT_SET, OPT_FORMAT };
 
@@ -20,14 +16,6 @@ static const struct option_spec options[] = {
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "change one setting, after the configuration"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
-
-static int64_t now_us(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * US_PER_S + t.tv_nsec / NS_PER_US;
-}
 
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
 {
@@ -43,13 +31,13 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
             EXIT_DONE ||
         (code = cli_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
         return code;
-    int64_t began_us = now_us();
+    int64_t began_us = cli_now_us();
     int r = pass_run(&snap, &policy, a, &plan, &err);
     if (r < 0) {
         cli_error("ballast plan: %s", err.text);
         return r == -EINVAL ? EXIT_WRONG : EXIT_FAILED;
     }
-    plan.stats.decide_us = now_us() - began_us;
+    plan.stats.decide_us = cli_now_us() - began_us;
     if (format == FORMAT_JSON)
         render_plan_json(&plan, out);
     else

@@ -58,8 +58,9 @@ struct verb {
     const struct option_spec *options;
     size_t n_options;
     bool needs_service;
+    bool answers_no; /* what it prints is the answer also where that is "it cannot be done": EXIT_FAILED */
     /* Everything in `a` is gone after it. What it prints on standard output it adds to out, which is written
-     * only if it returns EXIT_DONE. */
+     * only if it returns EXIT_DONE (or EXIT_FAILED, see above). */
     enum exit_code (*run)(const struct args *args, struct arena *a, struct strbuf *out);
 };
 

@@ -13,6 +13,7 @@ extern const struct verb verb_generate;
 extern const struct verb verb_history;
 extern const struct verb verb_hosts;
 extern const struct verb verb_maintenance;
+extern const struct verb verb_place;
 extern const struct verb verb_plan;
 extern const struct verb verb_pools;
 extern const struct verb verb_recommendations;
@@ -22,6 +23,7 @@ extern const struct verb verb_snapshot;
 extern const struct verb verb_status;
 extern const struct verb verb_thaw;
 extern const struct verb verb_vms;
+extern const struct verb verb_what_if;
 
 /* In the order of the help. */
 extern const struct verb *const verbs[];

@@ -61,24 +61,13 @@ static void report_state(struct pass *p)
 {
     const struct snapshot *s = p->snap;
 
-    for (int r = 0; r < RES_COUNT; r++)
-        if (p->overcommitted[r])
-            pass_fault(
-                p, FAULT_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE,
-                arena_printf(p->a,
-                             "The %s reservations add up to more than there is; each was scaled down in "
-                             "proportion.",
-                             r == RES_CPU ? "CPU" : "memory"));
+    admission_report(p);
     for (uint32_t i = 0; i < s->n_hosts; i++)
         if (s->hosts[i].is.state == HOST_DISCONNECTED && s->hosts[i].vms.n > 0)
             pass_fault(p, FAULT_HOST_DISCONNECTED, IX_NONE, i, IX_NONE,
                        arena_printf(p->a, "%s is not seen; its %u VMs were left alone.", s->hosts[i].is.name,
                                     s->hosts[i].vms.n));
-    for (uint32_t i = 0; i < s->n_vms; i++)
-        if (s->vms[i].is.demand_unknown && vm_takes_part(s, &s->vms[i]))
-            pass_fault(p, FAULT_DEMAND_UNKNOWN, i, s->vms[i].host, IX_NONE,
-                       arena_printf(p->a, "What %s needs could not be read; it is not moved for balance.",
-                                    s->vms[i].is.name));
+    guard_report(p);
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
         const char *vm = s->vms[c->vm].is.name;
@@ -112,18 +101,19 @@ static void find_coming(struct pass *p)
 void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy,
                   bool with_preferred, uint32_t watched_vm, struct arena *a)
 {
-    *p = (struct pass){.snap = snap,
-                       .policy = *policy,
-                       .a = a,
-                       .watched_vm = watched_vm,
-                       .for_vm = IX_NONE,
-                       .room_trials = ROOM_TRIALS};
+    *p = (struct pass){
+        .policy = *policy, .a = a, .watched_vm = watched_vm, .for_vm = IX_NONE, .room_trials = ROOM_TRIALS};
+    guard_judge(snap, policy, a, &p->guard);
+    p->snap = snap = p->guard.snap;
+    if (guard_distrusts(&p->guard))
+        p->policy.optional_moves = false;
     for (int r = 0; r < RES_COUNT; r++) {
         p->demand[r] = arena_array(a, double, snap->n_vms);
         p->entitlement[r] = arena_array(a, double, snap->n_vms);
         demand_estimate(snap, (enum resource)r, p->demand[r]);
-        p->overcommitted[r] = divvy_entitle(snap, (enum resource)r, p->demand[r], a, p->entitlement[r]);
+        (void)divvy_entitle(snap, (enum resource)r, p->demand[r], a, p->entitlement[r]);
     }
+    admission_init(snap, a, &p->admission);
     rules_compile(snap, with_preferred, a, &p->rules);
     layout_init(&p->layout, snap, &p->policy, &p->rules, p->entitlement, a);
     find_coming(p);

@@ -5,6 +5,8 @@
 
 #include "core/balance/climb.h"
 #include "core/costbenefit/costbenefit.h"
+#include "core/demand/guard.h"
+#include "core/divvy/admission.h"
 #include "core/layout/layout.h"
 #include "core/rules/rules.h"
 
@@ -26,12 +28,14 @@ struct decision {
 };
 
 struct pass {
-    const struct snapshot *snap;
-    struct policy policy; /* moves_max resolved by pass_prepare() */
+    struct guard guard;
+    const struct snapshot *snap; /* the guard's: impossible figures are marked, and mended */
+    struct policy
+        policy; /* moves_max resolved by pass_prepare(), optional_moves false where the guard says so */
     struct arena *a;
 
     double *demand[RES_COUNT], *entitlement[RES_COUNT]; /* by VM */
-    bool overcommitted[RES_COUNT];
+    struct admission admission; /* of reservations to pools, as the snapshot has them */
     struct rules rules;
     struct layout layout;
     struct forecast forecast;
@@ -82,6 +86,13 @@ struct pass *pass_settle(const struct snapshot *snap, const struct policy *polic
                          struct arena *a);
 
 /* ---- the steps, each in its own file ---- */
+
+/* demand/guard_faults.c: a fault for each VM whose figures are missing or cannot be right, and for too many.
+ */
+void guard_report(struct pass *p);
+
+/* divvy/pool_faults.c: a fault for each pool in which more is reserved than there is, and for the cluster. */
+void admission_report(struct pass *p);
 
 /* plan/correct.c: the fewest and cheapest moves that mend what is violated; a fault for what cannot be
  * mended. */

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A thousand petahertz or an exabyte of memory in one object is a mistake of unit, not a machine. */
-#define SIZE_ABSURD 1e12
 #define COUNT_ABSURD 1000000u
 /* Averages are summed in floating point, and may stick out of their own range by as much. */
 #define ROUNDING 1e-6
@@ -194,6 +192,7 @@ static const struct size_field vm_sizes[] = {
     {"mem/overhead", offsetof(struct vm_facts, overhead_mb), false},
     {"stable_s", offsetof(struct vm_facts, stable_s), true},
     {"dirty_mb_s", offsetof(struct vm_facts, dirty_mb_s), true},
+    {"sample_age_s", offsetof(struct vm_facts, sample_age_s), true},
 };
 
 static int check_vm_demand(const struct place *at, const struct vm_facts *f)

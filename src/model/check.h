@@ -7,6 +7,9 @@
 
 #define NO_IX SIZE_MAX
 
+/* A thousand petahertz or an exabyte of memory in one object is a mistake of unit, not a machine. */
+#define SIZE_ABSURD 1e12
+
 /* Where a complaint points: "/vms/3" and a field of it. */
 struct place {
     const char *kind; /* "vms" */

@@ -37,6 +37,7 @@ void vm_facts_default(struct vm_facts *f)
         .consumed_mb = mem_mb,
         .stable_s = UNKNOWN,
         .dirty_mb_s = UNKNOWN,
+        .sample_age_s = UNKNOWN,
     };
 }
 

@@ -1,5 +1,7 @@
 #include <ballast/policy.h>
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,21 +175,6 @@ static int set_bool(const struct setting *s, void *at, const char *value, struct
     return 0;
 }
 
-/* Digits, with sign, point and exponent: what strtod() takes, without its hexadecimal, infinities and blanks.
- */
-static bool parse_number(const char *text, double *ret)
-{
-    char *end;
-
-    if (!*text || strspn(text, "+-.0123456789eE") != strlen(text))
-        return false;
-    double v = strtod(text, &end);
-    if (*end || !isfinite(v))
-        return false;
-    *ret = v;
-    return true;
-}
-
 static int set_number(const struct setting *s, void *at, const char *value, struct err *err)
 {
     const char *or_auto = has_auto(s) ? " or auto" : "";
@@ -198,7 +185,7 @@ static int set_number(const struct setting *s, void *at, const char *value, stru
         memcpy(at, &(int64_t){MOVES_AUTO}, sizeof(int64_t));
         return 0;
     }
-    if (!parse_number(value, &v))
+    if (!number_parse(value, &v))
         return err_set(err, -EINVAL, "%s: \"%s\" is not a number, expected %s from %.16g to %.16g%s", s->key,
                        value, what, s->min, s->max, or_auto);
     v += 0.0; /* no negative zero */

@@ -168,6 +168,8 @@ static const struct field vm_fields[] = {
     F("stable_s", FIELD_NUMBER, is.stable_s, OPT),
     F("dirty_mb_s", FIELD_NUMBER, is.dirty_mb_s, OPT),
     F("demand_unknown", FIELD_BOOL, is.demand_unknown, FIELD_OPTIONAL),
+    F("sample_age_s", FIELD_NUMBER, is.sample_age_s, OPT),
+    F("sample_bad", FIELD_TEXT, is.sample_bad, OPT),
     W("automation", is.automation, automation_words, 0),
     {.name = "compatible_hosts", .type = FIELD_IDS, .offset = offsetof(struct seen_vm, compatible_hosts),
      .flags = OPT, .given = offsetof(struct seen_vm, compatible_given)},
@@ -232,6 +234,7 @@ static const struct field pending_fields[] = {
     F("host", FIELD_TEXT, host, OPT),
     SKIPPED("id"), SKIPPED("priority"), SKIPPED("reason"), SKIPPED("rule"), SKIPPED("text"), SKIPPED("depends_on"),
     SKIPPED("group"), SKIPPED("imbalance_after"), SKIPPED("cost"), SKIPPED("benefit"), SKIPPED("duration_s"),
+    SKIPPED("alternatives"),
 };
 SCHEMA(schema_pending, "pending recommendation", pending_fields);
 #undef S

@@ -1,6 +1,7 @@
 #include "model/json_writer.h"
 #include "model/schema.h"
 #include "model/snapshot_json.h"
+#include "model/thaw.h"
 
 #include "base/rfc3339.h"
 
@@ -140,36 +141,11 @@ static void write_object(struct json_writer *w, const struct schema *schema, con
     jw_end(w);
 }
 
-static const char *host_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->hosts[ix].is.id;
-}
-
-static const char *vm_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->vms[ix].is.id;
-}
-
-static const char *pool_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->pools[ix].is.id;
-}
-
-/* The ids that the span stands for, in d->ids from `from` on. */
-static struct ids ids_of(struct dump *d, const struct span *span, uint32_t from,
-                         const char *(*id)(const struct snapshot *s, uint32_t ix))
-{
-    for (uint32_t i = 0; i < span->n; i++)
-        d->ids[from + i] = id(d->s, span->items[i]);
-    return (struct ids){.items = d->ids + from, .n = span->n};
-}
-
 static void dump_hosts(struct dump *d)
 {
     jw_begin(&d->w, "hosts", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_hosts; i++) {
-        const struct host *h = &d->s->hosts[i];
-        struct seen_host seen = {.is = h->is, .agents_required = ids_of(d, &h->agents_required, 0, vm_id)};
+        struct seen_host seen = thaw_host(d->s, &d->s->hosts[i], d->ids);
         write_object(&d->w, &schema_host, &seen);
     }
     jw_end(&d->w);
@@ -179,15 +155,7 @@ static void dump_vms(struct dump *d)
 {
     jw_begin(&d->w, "vms", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_vms; i++) {
-        const struct vm *v = &d->s->vms[i];
-        struct seen_vm seen = {
-            .is = v->is,
-            .host = host_id(d->s, v->host),
-            .pool = pool_id(d->s, v->pool),
-            .ft_peer = vm_id(d->s, v->ft_peer),
-            .compatible_given = v->compatible_given,
-            .compatible_hosts = ids_of(d, &v->compatible_hosts, 0, host_id),
-        };
+        struct seen_vm seen = thaw_vm(d->s, &d->s->vms[i], d->ids);
         write_object(&d->w, &schema_vm, &seen);
     }
     jw_end(&d->w);
@@ -197,8 +165,7 @@ static void dump_pools(struct dump *d)
 {
     jw_begin(&d->w, "pools", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_pools; i++) {
-        const struct pool *p = &d->s->pools[i];
-        struct seen_pool seen = {.is = p->is, .parent = pool_id(d->s, p->parent)};
+        struct seen_pool seen = thaw_pool(d->s, &d->s->pools[i]);
         write_object(&d->w, &schema_pool, &seen);
     }
     jw_end(&d->w);
@@ -208,12 +175,7 @@ static void dump_rules(struct dump *d)
 {
     jw_begin(&d->w, "rules", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_rules; i++) {
-        const struct rule *r = &d->s->rules[i];
-        struct seen_rule seen = {
-            .is = r->is,
-            .vms = ids_of(d, &r->vms, 0, vm_id),
-            .hosts = ids_of(d, &r->hosts, r->vms.n, host_id),
-        };
+        struct seen_rule seen = thaw_rule(d->s, &d->s->rules[i], d->ids);
         write_object(&d->w, &schema_rule, &seen);
     }
     jw_end(&d->w);
@@ -225,16 +187,13 @@ static void dump_actions(struct dump *d)
 
     jw_begin(&d->w, "migrations", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_migrations; i++) {
-        const struct migration *m = &s->migrations[i];
-        struct seen_migration seen = {vm_id(s, m->vm), host_id(s, m->from), host_id(s, m->to), m->started};
+        struct seen_migration seen = thaw_migration(s, &s->migrations[i]);
         write_object(&d->w, &schema_migration, &seen);
     }
     jw_end(&d->w);
     jw_begin(&d->w, "pending", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_pending; i++) {
-        const struct pending *p = &s->pending[i];
-        struct seen_pending seen = {p->action, vm_id(s, p->vm), host_id(s, p->from), host_id(s, p->to),
-                                    host_id(s, p->host)};
+        struct seen_pending seen = thaw_pending(s, &s->pending[i]);
         write_object(&d->w, &schema_pending, &seen);
     }
     jw_end(&d->w);
@@ -255,7 +214,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_pools(&d);
     dump_rules(&d);
     dump_actions(&d);
-    struct inventory top = {.ha = s->ha, .ha_failover_hosts = ids_of(&d, &s->ha_failover_hosts, 0, host_id)};
+    struct inventory top = {.ha = s->ha, .ha_failover_hosts = thaw_failover_hosts(s, d.ids)};
     jw_begin(&d.w, "ha", JW_OBJECT, JW_INLINE);
     write_fields(&d.w, &schema_ha, &top);
     jw_end(&d.w);

@@ -1,6 +1,7 @@
 #include "base/cleanup.h"
 #include "model/freeze.h"
 #include "model/snapshot_json.h"
+#include "model/vms_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,33 +29,43 @@ static int read_whole(int fd, struct strbuf *ret, struct err *err)
     }
 }
 
-static int load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
-                struct err *err)
+/* All of the file, or of standard input for "-". */
+static int load_text(const char *path, struct strbuf *ret, struct err *err)
 {
-    CLEANUP(strbuf_releasep) struct strbuf text = {0};
     CLEANUP(closep) int opened = -1;
-    struct inventory inv;
     int fd = STDIN_FILENO;
-    int r;
 
     if (strcmp(path, "-") != 0) {
         fd = opened = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             return err_set(err, -errno, "cannot be opened: %s", strerror(errno));
     }
-    strbuf_init(&text, SNAPSHOT_BYTES_MAX);
-    if ((r = read_whole(fd, &text, err)) < 0 ||
-        (r = inventory_read(text.text, text.len, a, &inv, unknown, err)) < 0)
-        return r;
-    return snapshot_freeze(&inv, a, ret, err);
+    strbuf_init(ret, SNAPSHOT_BYTES_MAX);
+    return read_whole(fd, ret, err);
 }
 
 int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
                   struct err *err)
 {
-    int r = load(path, a, ret, unknown, err);
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    struct inventory inv;
+    int r;
 
-    if (r < 0)
+    if ((r = load_text(path, &text, err)) < 0 ||
+        (r = inventory_read(text.text, text.len, a, &inv, unknown, err)) < 0 ||
+        (r = snapshot_freeze(&inv, a, ret, err)) < 0)
+        (void)err_widen(err, "%s", path);
+    return r;
+}
+
+int vms_load(const char *path, const struct snapshot *cluster, struct arena *a, struct vms_to_place *ret,
+             struct unknown_fields *unknown, struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    int r;
+
+    if ((r = load_text(path, &text, err)) < 0 ||
+        (r = vms_read(text.text, text.len, cluster, a, ret, unknown, err)) < 0)
         (void)err_widen(err, "%s", path);
     return r;
 }

@@ -39,6 +39,20 @@ static void put_metrics(struct json_writer *w, const char *key, const struct sna
     jw_end(w);
 }
 
+static void put_alternatives(struct json_writer *w, const struct snapshot *s, const struct recommendation *r)
+{
+    jw_begin(w, "alternatives", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < r->n_alternatives; i++) {
+        const struct alternative *alt = &r->alternatives[i];
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "host", ref_host_id(s, alt->host));
+        jw_figure(w, "imbalance_after", alt->imbalance_after);
+        jw_text(w, "text", alt->text);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,
                            const struct recommendation *r)
 {
@@ -67,6 +81,8 @@ void render_recommendation(struct json_writer *w, const char *key, const struct 
     put_amount(w, "cost", r->cost);
     put_amount(w, "benefit", r->benefit);
     jw_figure(w, "duration_s", r->duration_s);
+    if (r->n_alternatives > 0)
+        put_alternatives(w, s, r);
     jw_end(w);
 }
 
@@ -125,7 +141,35 @@ static void put_stats(struct json_writer *w, const struct plan_stats *s)
     jw_end(w);
 }
 
-void render_plan_json(const struct plan *plan, struct strbuf *out)
+/* With the fields that belong to this kind of change only. */
+static void put_change(struct json_writer *w, const struct snapshot *s, const struct what_if_change *c)
+{
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+    jw_text(w, "change", change_kind_name(c->kind));
+    if (c->kind == CHANGE_DEMAND) {
+        jw_text(w, "vm", ref_vm_id(s, c->vm));
+        jw_figure(w, "cpu_mhz_before", c->cpu_mhz_before);
+        jw_figure(w, "cpu_mhz", c->cpu_mhz);
+    } else {
+        jw_text(w, "host", ref_host_id(s, c->host));
+        jw_text(w, "state_before", host_state_name(c->state_before));
+        jw_text(w, "state", host_state_name(c->state));
+    }
+    jw_end(w);
+}
+
+static void put_what_if(struct json_writer *w, const struct what_if *question, const struct metrics *now)
+{
+    put_metrics(w, "now", question->base, now);
+    jw_begin(w, "what_if", JW_ARRAY, JW_LINES);
+    for (size_t i = 0; i < question->n; i++)
+        put_change(w, question->base, &question->changes[i]);
+    jw_end(w);
+}
+
+/* question: NULL for an ordinary plan. */
+static void put_plan(const struct plan *plan, const struct what_if *question, const struct metrics *now,
+                     struct strbuf *out)
 {
     char time[RFC3339_MAX];
     struct json_writer w;
@@ -144,6 +188,19 @@ void render_plan_json(const struct plan *plan, struct strbuf *out)
     jw_end(&w);
     put_settings(&w, plan);
     put_faults(&w, plan);
+    if (question)
+        put_what_if(&w, question, now);
     put_stats(&w, &plan->stats);
     jw_end(&w);
+}
+
+void render_plan_json(const struct plan *plan, struct strbuf *out)
+{
+    put_plan(plan, NULL, NULL, out);
+}
+
+void render_what_if_json(const struct plan *plan, const struct what_if *question, const struct metrics *now,
+                         struct strbuf *out)
+{
+    put_plan(plan, question, now, out);
 }

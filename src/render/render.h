@@ -11,6 +11,7 @@
 #include "core/divvy/divvy.h"
 #include "core/explain.h"
 #include "model/json_writer.h"
+#include "model/what_if.h"
 
 #include <ballast/plan.h>
 
@@ -20,6 +21,22 @@ void render_plan_json(const struct plan *plan, struct strbuf *out);
 /* What a plan is judged by: the imbalance before and after, the recommendations with their reasons, what
  * could not be done, and what kept the others from being made. */
 void render_plan_text(const struct plan *plan, struct strbuf *out);
+
+/* The plan that was made for the changed snapshot, and what it answers. now: the state that the cluster is in
+ * without the changes. JSON: ballast-plan/1 with the members "now", a state like "before" and "after", and
+ * "what_if", the changes. Text: the changes, whether hosts can be emptied and what cannot leave them, the
+ * load now and then, and the plan. */
+void render_what_if_json(const struct plan *plan, const struct what_if *question, const struct metrics *now,
+                         struct strbuf *out);
+void render_what_if_text(const struct plan *plan, const struct what_if *question, const struct metrics *now,
+                         struct strbuf *out);
+
+/* What place_run() made of these VMs: for each where it goes and what must come first, or why it has no
+ * place; then what must be done, and the other hosts that would do. JSON is render_plan_json(). */
+void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n, struct strbuf *out);
+
+/* How many of the VMs the plan has no place for. */
+uint32_t plan_unplaced(const struct plan *plan, const uint32_t *vms, uint32_t n);
 
 /* One recommendation, as an object of a plan's list; key as in jw_begin(). */
 void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,

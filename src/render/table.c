@@ -118,27 +118,28 @@ static size_t unbroken(const char *text)
     return n;
 }
 
-/* Words on lines that end before TABLE_WIDTH, each beginning at `start`. */
-static void put_wrapped(struct arena *a, const char *text, size_t start, struct strbuf *out)
+void text_put_wrapped(struct strbuf *out, const char *text, size_t indent)
 {
+    struct arena scratch = {0};
     size_t at = 0; /* where the line ends by now; 0: it has not begun */
 
     while (*text) {
         size_t n = unbroken(text);
-        const char *word = arena_strndup(a, text, n);
+        const char *word = arena_strndup(&scratch, text, n);
         size_t w = width(word);
 
         if (at > 0 && at + 1 + w > TABLE_WIDTH) {
             strbuf_puts(out, "\n");
             at = 0;
         }
-        pad(out, at > 0 ? 1 : start);
+        pad(out, at > 0 ? 1 : indent);
         text_put(out, word);
-        at = (at > 0 ? at + 1 : start) + w;
+        at = (at > 0 ? at + 1 : indent) + w;
         text += n;
         text += strspn(text, " ");
     }
     strbuf_puts(out, "\n");
+    arena_release(&scratch);
 }
 
 void table_render(const struct table *t, const char *indent, struct strbuf *out)
@@ -162,7 +163,7 @@ void table_render(const struct table *t, const char *indent, struct strbuf *out)
 
         put_row(t, widths, t->cells + i, indent, out);
         if (columns_side_by_side(t) < t->n_columns && *last)
-            put_wrapped(&scratch, last, strlen(indent) + widths[0] + GAP, out);
+            text_put_wrapped(out, last, strlen(indent) + widths[0] + GAP);
     }
     arena_release(&scratch);
 }

@@ -49,4 +49,7 @@ void table_render(const struct table *t, const char *indent, struct strbuf *out)
 /* Adds text with its control characters replaced. */
 void text_put(struct strbuf *out, const char *text);
 
+/* The text on lines that end before TABLE_WIDTH, each after `indent` blanks. */
+void text_put_wrapped(struct strbuf *out, const char *text, size_t indent);
+
 #endif

@@ -6,10 +6,15 @@ import tempfile
 
 from command import TOP, check, end, run
 
+VMS = tempfile.NamedTemporaryFile('w', suffix='.json', prefix='ballast-vms.')
+VMS.write('[{"id": "new", "vcpus": 1, "mem_mb": 512}]')
+VMS.flush()
 PURE = {
     'plan': ['--snapshot', '-'],
     'entitlements': ['--snapshot', '-'],
     'explain': ['--snapshot', '-', '--vm', 'v1'],
+    'place': ['--snapshot', '-', '--vms', VMS.name],
+    'what-if': ['--snapshot', '-', '--host-off', 'h1'],
 }
 SERVICE = ['status', 'hosts', 'vms', 'pools', 'recommendations', 'run', 'snapshot', 'history', 'freeze', 'thaw']
 SNAPSHOT = {

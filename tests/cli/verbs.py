@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 BALLAST = os.environ['BALLAST']
-VERBS = ('plan', 'entitlements', 'explain', 'generate', 'check-config')
+VERBS = ('plan', 'place', 'what-if', 'entitlements', 'explain', 'generate', 'check-config')
 failures = []
 
 
@@ -105,6 +105,127 @@ def check_decisions(folder):
     expect('explain host', run('explain', '--snapshot', str(path), '--vm', vm, '--host', 'x'), 2, err='no host has the id "x"')
 
 
+def set_states(snapshot, states):
+    for host in snapshot['hosts']:
+        host['state'] = states.get(host['id'], host['state'])
+
+
+def set_demand(snapshot, vm_id, mhz):
+    for vm in snapshot['vms']:
+        if vm['id'] == vm_id:
+            vm['cpu']['demand'] = mhz
+            for window in vm['windows'].values():
+                window['cpu'] = {'mean': mhz, 'stddev': 0, 'min': mhz, 'max': mhz}
+
+
+# A question, and the same change made to the file by hand: the plans must be the same.
+QUESTIONS = {
+    ('--host-off', 'h3'): lambda s: set_states(s, {'h3': 'entering_standby'}),
+    ('--maintenance', 'h3', '--maintenance', 'h5'): lambda s: set_states(s, {'h3': 'entering_maintenance', 'h5': 'entering_maintenance'}),
+    ('--host-on', 'h7'): lambda s: set_states(s, {'h7': 'on'}),
+    ('--demand', 'v01=1900'): lambda s: set_demand(s, 'v01', 1900),
+    ('--host-on', 'h7', '--demand', 'v01=1.9e3', '--host-off', 'h1'):
+        lambda s: (set_states(s, {'h7': 'on', 'h1': 'entering_standby'}), set_demand(s, 'v01', 1900)),
+}
+
+
+def check_what_if(folder):
+    path = folder / 'now.json'
+    now = json.loads(run('generate', '--hosts', '8', '--vms', '80', '--seed', '1', '--shape', 'skewed').stdout)
+    set_states(now, {'h7': 'standby'})
+    now['vms'] = [vm for vm in now['vms'] if vm['host'] != 'h7']
+    path.write_text(json.dumps(now))
+    before = json.loads(run('plan', '--snapshot', str(path), '--format', 'json').stdout)['before']
+    for question, change in QUESTIONS.items():
+        asked = ('what-if', '--snapshot', str(path), *question)
+        answer = json.loads(expect(f'what-if {question}', run(*asked, '--format', 'json'), 0).stdout)
+        changed = json.loads(path.read_text())
+        change(changed)
+        plan = json.loads(run('plan', '--snapshot', '-', '--format', 'json', stdin=json.dumps(changed)).stdout)
+        if answer['now'] != before:
+            failures.append(f'what-if {question}: "now" is not how it is')
+        if len(answer['what_if']) != len(question) // 2 or list(answer)[-1] != 'stats':
+            failures.append(f'what-if {question}: {answer["what_if"]}')
+        for key in ('now', 'what_if', 'stats'):
+            del answer[key]
+        del plan['stats']
+        if answer != plan:
+            failures.append(f'what-if {question}: not the plan of a snapshot that says so')
+        text = expect(f'what-if {question}', run(*asked), 0, out='Assumed: ').stdout
+        if not text.endswith(run('plan', '--snapshot', '-', stdin=json.dumps(changed)).stdout):
+            failures.append(f'what-if {question}: does not end with the plan')
+    answer = json.loads(run('what-if', '--snapshot', str(path), '--host-on', 'h7', '--demand', 'v01=1900', '--format', 'json').stdout)
+    wants = next(vm['cpu']['demand'] for vm in now['vms'] if vm['id'] == 'v01')
+    told = answer['what_if']
+    if (told[0] != {'change': 'host_on', 'host': 'h7', 'state_before': 'standby', 'state': 'on'}
+            or list(told[1]) != ['change', 'vm', 'cpu_mhz_before', 'cpu_mhz'] or told[1]['vm'] != 'v01'
+            or abs(told[1]['cpu_mhz_before'] - wants) > 1e-6 or told[1]['cpu_mhz'] != 1900):
+        failures.append(f'what-if: the changes are told wrong: {told}')
+    for wrong in ('', 'v01', '=', '=5', 'v01=', 'v01=0x10', 'v01=inf', 'v01=nan', 'v01=-1', 'v01=1e300', 'v999=1'):
+        expect(f'demand {wrong!r}', run('what-if', '--snapshot', str(path), '--demand', wrong), 2, err='--demand: ')
+    for option in ('--host-off', '--host-on', '--maintenance'):
+        expect(option, run('what-if', '--snapshot', str(path), option, 'nobody'), 2, err=f'{option}: no host has the id "nobody"')
+    expect('no change', run('what-if', '--snapshot', str(path)), 2, err='nothing is assumed')
+
+
+# A VMs file for check_place(), and what standard error must have; those with exit code 2 name the place in the file.
+NEW = {'id': 'new', 'vcpus': 2, 'mem_mb': 1024}
+VMS_FILES = [
+    ([], 0, ''),
+    ([NEW], 0, ''),
+    ([{'id': 'v00'}], 2, '/0/id: "v00" runs already, expected'),
+    ([{'id': 'v01'}, NEW], 0, ''),
+    ([{'id': 'v01', 'vcpus': 'many'}, {'id': 'v02', 'mem_mb': 1}], 0,
+     '/0: a VM of the snapshot, what else is said of it is ignored (as in 1 more)'),
+    ([{**NEW, 'state': 'on'}], 0, '/0: its state is ignored'),
+    ([{**NEW, 'cpu': {'demand': 500}}], 0, '/0: what it uses is ignored'),
+    ([{**NEW, 'colour': 'red'}], 0, '/0/colour: unknown field, ignored'),
+    ([NEW, NEW], 2, '/1/id: "new" is the id of /0 already'),
+    ([NEW, {'id': 'n2', 'vcpus': 1}], 2, '/1/mem_mb: missing'),
+    ([{**NEW, 'pool': 'p9'}], 2, '/0/pool: no object of /pools has the id "p9"'),
+    ([{**NEW, 'host': 'h1'}], 2, '/0/host: given, expected none'),
+    ([{**NEW, 'mem_mb': 1e9}], 1, 'ballast place: 1 of 1 VM could not be placed'),
+    ([NEW, {**NEW, 'id': 'huge', 'mem_mb': 1e9}], 1, 'ballast place: 1 of 2 VMs could not be placed'),
+    ({'vms': []}, 2, '/: an object, expected an array of VM objects'),
+    ([[]], 2, '/0: an array, expected an object'),
+]
+
+
+def check_place(folder):
+    path, vms = folder / 'now.json', folder / 'vms.json'
+    now = json.loads(run('generate', '--hosts', '4', '--vms', '40', '--seed', '1').stdout)
+    for vm in now['vms'][1:3]:
+        vm.update(state='off', host=None, cpu={}, mem={}, windows={})
+    path.write_text(json.dumps(now))
+    asked = ('place', '--snapshot', str(path), '--vms', str(vms))
+    for listed, code, complaint in VMS_FILES:
+        vms.write_text(json.dumps(listed))
+        done = run(*asked, '--format', 'json')
+        what = f'place {listed}'
+        if done.returncode != code or complaint not in done.stderr or done.stderr.count('\n') != (1 if complaint else 0):
+            failures.append(f'{what}: {done.returncode} {done.stderr!r}')
+        if code == 2:
+            if done.stdout or f'{vms}: ' not in done.stderr:
+                failures.append(f'{what}: {done.stdout[:100]!r} {done.stderr!r}')
+            continue
+        plan = json.loads(done.stdout)
+        placed = [r['vm'] for r in plan['recommendations'] if r['action'] == 'place']
+        without = [f['vm'] for f in plan['faults'] if f['code'] == 'cannot_place']
+        if sorted(placed + without) != sorted(vm['id'] for vm in listed) or bool(without) != (code == 1):
+            failures.append(f'{what}: placed {placed}, without a place {without}')
+        text = run(*asked)
+        if text.returncode != code or not text.stdout or text.stdout != run(*asked).stdout:
+            failures.append(f'{what}: as text {text.returncode} {text.stdout[:100]!r}')
+        if without_stats(done.stdout) != without_stats(run(*asked, '--format', 'json').stdout):
+            failures.append(f'{what}: not the same again')
+    expect('place -', run('place', '--snapshot', str(path), '--vms', '-', stdin=json.dumps([NEW])), 0, out='new goes to ')
+    expect('place - -', run('place', '--snapshot', '-', '--vms', '-', stdin='[]'), 2, err='standard input is the snapshot already')
+    expect('place', run('place', '--snapshot', str(path)), 2, err='--vms FILE is missing')
+    expect('no file', run('place', '--snapshot', str(path), '--vms', str(folder / 'none.json')), 2, err='none.json: cannot be opened')
+    vms.write_text('[{')
+    expect('half a file', run(*asked), 2, err=f'{vms}: /: line 1')
+
+
 def check_settings(folder):
     path = folder / 'snapshot.json'
     path.write_text(run('generate', '--hosts', '4', '--vms', '20').stdout)
@@ -143,7 +264,7 @@ def check_bad_input(folder):
     path = folder / 'bad.json'
     for text, expected in BAD.items():
         path.write_text(text)
-        for verb in (('plan',), ('entitlements',), ('explain', '--vm', 'v')):
+        for verb in (('plan',), ('what-if', '--host-on', 'h'), ('entitlements',), ('explain', '--vm', 'v')):
             expect(f'{verb} of {text!r}', run(*verb, '--snapshot', str(path)), 2, err=f'{path}{expected}')
     good = json.loads(run('generate', '--hosts', '2', '--vms', '3').stdout)
     good['vms'][1]['host'] = 'a\nb\x1b[31m'
@@ -167,6 +288,8 @@ with tempfile.TemporaryDirectory() as name:
     check_usage()
     check_generate()
     check_decisions(pathlib.Path(name))
+    check_what_if(pathlib.Path(name))
+    check_place(pathlib.Path(name))
     check_settings(pathlib.Path(name))
     check_bad_input(pathlib.Path(name))
 print('\n'.join(failures) or 'all as expected')

@@ -193,7 +193,7 @@ static void check_faults(const struct world *w)
         const struct fault *f = &w->plan.faults[i];
         bool of_affinity = f->rule != IX_NONE && w->snap.rules[f->rule].is.kind == RULE_VM_AFFINE;
         if (f->host == IX_NONE || f->code == FAULT_RULE_CONFLICT || f->code == FAULT_HOST_DISCONNECTED ||
-            f->code == FAULT_DEMAND_UNKNOWN || of_affinity)
+            f->code == FAULT_DEMAND_UNKNOWN || f->code == FAULT_SAMPLE_BAD || of_affinity)
             continue;
         for (uint32_t v = 0; v < w->snap.n_vms; v++)
             if (would_help(w, f, v) && way_out(w, v) != IX_NONE)

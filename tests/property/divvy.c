@@ -248,7 +248,10 @@ static void twin_up(struct twin *w, uint32_t i)
     w->weight[i] = node->set.shares;
     w->reserve[i] = node->set.reservation;
     if (node->kind == DIVVY_VM) {
-        demand = w->snap->vms[node->ix].is.demand[w->r];
+        const struct vm_facts *v = &w->snap->vms[node->ix].is;
+        demand = v->demand[w->r];
+        if (w->r == RES_MEM)
+            demand = fmin(demand, v->mem_mb + v->overhead_mb); /* more cannot be */
     } else {
         if (w->snap->pools[node->ix].is.scalable_shares)
             w->weight[i] *= weight;

@@ -75,7 +75,7 @@ static void add_vm(struct rng *r, const struct cluster_options *o, struct invent
     /* half of the VMs crowd on a few hosts, so that there is something to balance */
     uint32_t host = chance(r, 0.5) ? rng_below(r, hot) : rng_below(r, (uint32_t)inv->n_hosts);
 
-    v->is.vcpus = 1 + rng_below(r, 4);
+    v->is.vcpus = 2 + rng_below(r, 3); /* of 1250 MHz at least: enough for the demand below */
     v->is.mem_mb = 1024 * (1 + rng_below(r, o->tight ? 12 : 6));
     vm_facts_default(&v->is);
     v->is.id = arena_printf(a, "v%03u", i);
@@ -105,8 +105,12 @@ static void add_vm(struct rng *r, const struct cluster_options *o, struct invent
         v->is.automation = AUTOMATION_DISABLED;
     if (chance(r, 0.05))
         v->is.last_migrated = inv->time - rng_below(r, 3600);
-    if (chance(r, 0.03))
+    if (chance(r, 0.02))
         v->is.demand_unknown = true;
+    if (chance(r, 0.01))
+        v->is.sample_age_s = 7200;
+    else if (chance(r, 0.01))
+        v->is.demand[RES_MEM] = 3 * v->is.mem_mb; /* cannot be, wherever the VM is moved to */
     if (inv->n_pools > 0 && chance(r, 0.7))
         v->pool = arena_printf(a, "p%u", rng_below(r, (uint32_t)inv->n_pools));
     add_windows(r, &v->is);

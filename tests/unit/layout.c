@@ -210,7 +210,7 @@ static void test_metrics(void **state)
         small_init(&s);
         small_host(&s, "h1", 10000, 10000);
         small_host(&s, "h2", 10000, 10000);
-        small_vm(&s, "v1", "h1", cases[i].cpu[0], cases[i].mem[0]);
+        small_vm(&s, "v1", "h1", cases[i].cpu[0], cases[i].mem[0])->is.vcpus = 2; /* may want more than h1 */
         small_vm(&s, "v2", "h2", cases[i].cpu[1], cases[i].mem[1]);
         prepare(&s, &p);
         layout_weights(&p.layout, weight);

@@ -18,7 +18,8 @@
     X(fault_code)                                                                                            \
     X(verdict)                                                                                               \
     X(check)                                                                                                 \
-    X(action_state)
+    X(action_state)                                                                                          \
+    X(change_kind)
 
 #define TEST_LIST(list)                                                                                      \
     static void test_##list(void **state)                                                                    \

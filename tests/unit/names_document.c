@@ -42,6 +42,7 @@ LIST(fault_code)
 LIST(verdict)
 LIST(check)
 LIST(action_state)
+LIST(change_kind)
 
 #define ENTRY(list) list##_count, list##_word, list##_text
 
@@ -56,6 +57,7 @@ static const struct word_list lists[] = {
      "first that\nfails decides.",
      ENTRY(check)},
     {"Action states", "Where the service is with an action.", ENTRY(action_state)},
+    {"Changes", "`change` of `ballast what-if`: what is assumed.", ENTRY(change_kind)},
     {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},
     {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},
     {"VM kinds", "`kind` of a VM in a snapshot.", ENTRY(vm_kind)},

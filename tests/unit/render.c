@@ -227,7 +227,10 @@ static const char plan_text[] =
     "\n"
     "  rule_violated: The rule cannot be kept.\n"
     "\n"
-    "Per-host settings of pools to change: 1 (--format json lists them)\n";
+    "1 per-host setting of pools to change\n"
+    "\n"
+    "  HOST     POOL  CPU RESERVATION  LIMIT  SHARES  MEM RESERVATION  LIMIT  SHARES\n"
+    "  esx-one  gold                5      -      10                6      7       8\n";
 
 static void test_plan_text(void **state)
 {

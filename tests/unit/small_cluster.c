@@ -31,7 +31,7 @@ struct seen_host *small_host(struct small *s, const char *id, double cpu_mhz, do
     h->is.name = id;
     h->is.total[RES_CPU] = cpu_mhz;
     h->is.total[RES_MEM] = mem_mb;
-    h->is.cores = 4;
+    h->is.cores = 1; /* so that a VM of one vCPU can use all of it */
     return h;
 }
 

@@ -29,8 +29,8 @@ struct small {
 void small_init(struct small *s);
 void small_release(struct small *s);
 
-/* What is returned may be changed until the next one is added. A VM has one vCPU, uses all the memory it was
- * given, and is on. */
+/* What is returned may be changed until the next one is added. A host has one core; a VM has one vCPU, uses
+ * all the memory it was given, and is on. */
 struct seen_host *small_host(struct small *s, const char *id, double cpu_mhz, double mem_mb);
 struct seen_vm *small_vm(struct small *s, const char *id, const char *host, double cpu_mhz, double mem_mb);
 struct seen_pool *small_pool(struct small *s, const char *id, const char *parent);

@@ -1,5 +1,7 @@
 #include "core/demand/demand.h"
 
+#include "core/demand/guard.h"
+
 double demand_cpu_mhz(const struct vm_sample *s)
 {
     if (!s->present || isnan(s->cpu_used_mhz))
@@ -35,7 +37,10 @@ void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_d
         const struct vm *v = &snap->vms[i];
         const struct alloc *set = &v->is.alloc[r];
 
-        ret_demand[i] =
-            vm_takes_part(snap, v) ? fmin(fmax(v->is.demand[r], set->reservation), set->limit) : 0;
+        ret_demand[i] = 0;
+        if (!vm_takes_part(snap, v))
+            continue;
+        double demand = fmin(v->is.demand[r], guard_most(snap, i, r));
+        ret_demand[i] = fmin(fmax(demand, set->reservation), set->limit);
     }
 }

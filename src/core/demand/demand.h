@@ -16,8 +16,8 @@ double demand_cpu_mhz(const struct vm_sample *s);
  * is known. */
 double demand_mem_mb(const struct vm_sample *s, double idle_percent);
 
-/* The demand of every VM for the pass, by index: what the snapshot says, within reservation and limit; 0 for
- * those that take no part. */
+/* The demand of every VM for the pass, by index: what the snapshot says, but no more than it could use,
+ * within reservation and limit; 0 for those that take no part. */
 void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_demand);
 
 #endif

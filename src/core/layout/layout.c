@@ -145,6 +145,8 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
         return CHECK_UNIT_HELD;
     if (v->is.demand_unknown)
         return CHECK_VM_DEMAND_UNKNOWN;
+    if (v->is.sample_bad)
+        return CHECK_VM_SAMPLE_BAD;
     if (v->is.kind != VM_NORMAL)
         return CHECK_VM_FT;
     return cooling_down(l->snap, l->policy, &v->is) ? CHECK_VM_COOL_DOWN : CHECK_NONE;

@@ -96,7 +96,7 @@ static bool bring_together(struct pass *p, uint32_t unit, uint32_t other)
     struct layout *l = &p->layout;
     uint32_t component = p->rules.component[l->unit_first[unit]];
     unsigned priority = priority_of_set(p, component);
-    if (priority > p->policy.migration_threshold)
+    if (!correct_is_due(p, priority))
         return true;
     uint32_t to = sets_meeting_place(l, component);
     if (to == IX_NONE) {

@@ -115,11 +115,15 @@ unsigned correct_priority(const struct pass *p, uint32_t rule)
     return rule != IX_NONE && !p->snap->rules[rule].is.mandatory ? PRIORITY_PREFERRED : PRIORITY_MANDATORY;
 }
 
-/* At level 1 only mandatory moves are made: a preferred rule then keeps a VM from going somewhere, but moves
- * none. */
+bool correct_is_due(const struct pass *p, unsigned priority)
+{
+    return priority == PRIORITY_MANDATORY ||
+           (p->policy.optional_moves && priority <= p->policy.migration_threshold);
+}
+
 static bool is_due(const struct pass *p, uint32_t rule)
 {
-    return correct_priority(p, rule) <= p->policy.migration_threshold;
+    return correct_is_due(p, correct_priority(p, rule));
 }
 
 /* The VM of the unit that the rule is about; rule IX_NONE: the one that is not compatible with its host. */

@@ -47,6 +47,10 @@ bool correct_beside_its_peer(const struct pass *p, uint32_t unit, uint32_t slot)
 /* 1 for mandatory rules and for compatibility (IX_NONE), 2 for preferred ones. */
 unsigned correct_priority(const struct pass *p, uint32_t rule);
 
+/* Whether moves of this priority are made. At level 1, and where the pass makes mandatory moves only, a
+ * preferred rule keeps a VM from going somewhere, but moves none. */
+bool correct_is_due(const struct pass *p, unsigned priority);
+
 /* Says that the rule is violated by the unit and cannot be kept. */
 void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check why);
 

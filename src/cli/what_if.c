@@ -1,0 +1,153 @@
+/* what-if: one pass over a cluster with changes. */
+#include "model/what_if.h"
+#include "base/number.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "core/pass.h"
+#include "render/render.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    OPT_SNAPSHOT,
+    OPT_HOST_OFF,
+    OPT_HOST_ON,
+    OPT_MAINTENANCE,
+    OPT_DEMAND,
+    OPT_CONFIG,
+    OPT_SET,
+    OPT_FORMAT,
+};
+
+static const struct option_spec options[] = {
+    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "the cluster as it is; - reads standard input"},
+    [OPT_HOST_OFF] = {"host-off", "ID", OPTION_REPEATS, "assume that this host goes to standby"},
+    [OPT_HOST_ON] = {"host-on", "ID", OPTION_REPEATS,
+                     "assume that this host, now in standby or maintenance, is on"},
+    [OPT_MAINTENANCE] = {"maintenance", "ID", OPTION_REPEATS,
+                         "assume that this host is taken out of service"},
+    [OPT_DEMAND] = {"demand", "VM=MHZ", OPTION_REPEATS,
+                    "assume that this VM wants so much CPU, and has done so for an hour"},
+    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from the service's configuration"},
+    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "change one setting, after the configuration"},
+    [OPT_FORMAT] = OPTION_FORMAT,
+};
+
+static const struct {
+    size_t option;
+    enum change_kind kind;
+} host_options[] = {
+    {OPT_HOST_OFF, CHANGE_HOST_OFF},
+    {OPT_HOST_ON, CHANGE_HOST_ON},
+    {OPT_MAINTENANCE, CHANGE_MAINTENANCE},
+};
+
+static enum exit_code assume_demand(struct what_if *question, const char *text, struct arena *a)
+{
+    const char *equals = strrchr(text, '='); /* an id may have one, a number has none */
+    struct err err = {0};
+    double mhz;
+
+    if (!equals) {
+        cli_error("--demand: \"%s\" has no =, expected VM=MHZ", text);
+        return EXIT_WRONG;
+    }
+    if (!number_parse(equals + 1, &mhz)) {
+        cli_error("--demand: \"%s\" is not a number, expected MHz, 0 or more", equals + 1);
+        return EXIT_WRONG;
+    }
+    if (what_if_demand(question, arena_strndup(a, text, (size_t)(equals - text)), mhz, &err) < 0) {
+        cli_error("--demand: %s", err.text);
+        return EXIT_WRONG;
+    }
+    return EXIT_DONE;
+}
+
+/* Hosts first: which VMs are seen depends on them. */
+static enum exit_code assume(const struct args *args, struct what_if *question, struct arena *a)
+{
+    struct err err = {0};
+
+    for (size_t i = 0; i < COUNT_OF(host_options); i++) {
+        const struct option_values *ids = &args->options[host_options[i].option];
+        for (size_t k = 0; k < ids->n; k++) {
+            if (what_if_host(question, host_options[i].kind, ids->items[k], &err) < 0) {
+                cli_error("--%s: %s", options[host_options[i].option].name, err.text);
+                return EXIT_WRONG;
+            }
+        }
+    }
+    const struct option_values *demands = &args->options[OPT_DEMAND];
+    for (size_t i = 0; i < demands->n; i++) {
+        enum exit_code code = assume_demand(question, demands->items[i], a);
+        if (code != EXIT_DONE)
+            return code;
+    }
+    if (question->n == 0) {
+        cli_error("ballast what-if: nothing is assumed, expected --host-off, --host-on, --maintenance or "
+                  "--demand");
+        return EXIT_WRONG;
+    }
+    return EXIT_DONE;
+}
+
+/* The plan of the changed cluster, and the state that the cluster is in now: a plan's "before", for which
+ * a pass is enough that makes mandatory moves only. */
+static int decide(const struct what_if *question, const struct policy *policy, struct arena *a,
+                  struct plan *ret_plan, struct plan *ret_now, struct err *err)
+{
+    struct policy shortest = *policy;
+
+    shortest.optional_moves = false;
+    int r = pass_run(&question->snap, policy, a, ret_plan, err);
+    return r < 0 ? r : pass_run(question->base, &shortest, a, ret_now, err);
+}
+
+static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    enum cli_format format;
+    struct policy policy;
+    struct snapshot snap;
+    struct what_if question;
+    struct plan plan;
+    struct plan now;
+    struct err err = {0};
+    enum exit_code code;
+
+    if ((code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
+        (code = cli_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
+            EXIT_DONE ||
+        (code = cli_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
+        return code;
+    what_if_init(&question, &snap, a);
+    if ((code = assume(args, &question, a)) != EXIT_DONE)
+        return code;
+    int64_t began_us = cli_now_us();
+    int r = decide(&question, &policy, a, &plan, &now, &err);
+    if (r < 0) {
+        cli_error("ballast what-if: %s", err.text);
+        return r == -EINVAL ? EXIT_WRONG : EXIT_FAILED;
+    }
+    plan.stats.decide_us = cli_now_us() - began_us;
+    if (format == FORMAT_JSON)
+        render_what_if_json(&plan, &question, &now.before, out);
+    else
+        render_what_if_text(&plan, &question, &now.before, out);
+    return EXIT_DONE;
+}
+
+const struct verb verb_what_if = {
+    .name = "what-if",
+    .summary = "Says what would be done if a host were off or on, or a VM wanted more.",
+    .more =
+        "At least one change is needed; several are made together. The snapshot itself stays as it is. "
+        "Printed\n"
+        "are the changes, whether each host can be emptied and what cannot leave it, the load now and then,\n"
+        "and the plan that an ordinary pass would make. JSON is that plan with the members what_if (the\n"
+        "changes) and now (the state without them).",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .run = run,
+};

@@ -1,0 +1,138 @@
+#include "core/demand/guard.h"
+
+#include <string.h>
+
+/* Figures are rounded to whole MHz and MiB, and the interval that they are measured over is not exact: what
+ * is beyond by less than this part is no mistake. */
+#define HAIR 0.01
+
+/* A figure is old when it has outlived so many passes: three decisions have been made on it, and a fourth
+ * would rather be made on none. But never before the shortest window is over, which a source that measures
+ * less often than it is asked may take. */
+#define STALE_INTERVALS 3
+#define STALE_LEAST_S 300
+
+/* The share of a cluster's VMs whose figures may be bad. */
+#define BAD_SHARE 0.1
+
+static double core_mhz(const struct host *h)
+{
+    return h->is.cores > 0 ? h->is.total[RES_CPU] / h->is.cores : 0;
+}
+
+/* Migrations are sorted by VM, and a VM has one at most. */
+static const struct migration *migration_of(const struct snapshot *s, uint32_t vm)
+{
+    uint32_t low = 0;
+    uint32_t high = s->n_migrations;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (s->migrations[mid].vm == vm)
+            return &s->migrations[mid];
+        if (s->migrations[mid].vm < vm)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
+double guard_most(const struct snapshot *snap, uint32_t vm, enum resource r)
+{
+    const struct vm *v = &snap->vms[vm];
+
+    if (r == RES_MEM)
+        return v->is.mem_mb + v->is.overhead_mb;
+    double core = core_mhz(&snap->hosts[v->host]);
+    const struct migration *m = migration_of(snap, vm);
+    if (m)
+        core = fmax(core_mhz(&snap->hosts[m->from]), core_mhz(&snap->hosts[m->to]));
+    return v->is.vcpus * core;
+}
+
+static bool is_stale(const struct vm_facts *v, const struct policy *policy)
+{
+    double most = fmax(STALE_INTERVALS * (double)policy->interval_s, STALE_LEAST_S);
+
+    return !isnan(v->sample_age_s) && v->sample_age_s > most;
+}
+
+const char *guard_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm, struct arena *a)
+{
+    const struct vm *v = &snap->vms[vm];
+    double cpu = guard_most(snap, vm, RES_CPU);
+    double mem = guard_most(snap, vm, RES_MEM);
+
+    if (v->is.sample_bad)
+        return v->is.sample_bad;
+    if (v->is.demand[RES_CPU] > cpu * (1 + HAIR))
+        return arena_printf(a,
+                            "its CPU demand is given as %.0f MHz, and its %u vCPU%s can use %.0f MHz on %s",
+                            v->is.demand[RES_CPU], v->is.vcpus, v->is.vcpus == 1 ? "" : "s", cpu,
+                            snap->hosts[v->host].is.name);
+    if (v->is.demand[RES_MEM] > mem * (1 + HAIR))
+        return arena_printf(a, "its memory demand is given as %.0f MiB, and it has %.0f MiB",
+                            v->is.demand[RES_MEM], mem);
+    if (v->is.consumed_mb > mem * (1 + HAIR))
+        return arena_printf(a, "it is said to consume %.0f MiB of memory, and it has %.0f MiB",
+                            v->is.consumed_mb, mem);
+    if (is_stale(&v->is, policy))
+        return arena_printf(a, "its figures were measured %.0f minutes ago", v->is.sample_age_s / 60);
+    return NULL;
+}
+
+static void mend(const struct snapshot *snap, uint32_t vm, struct vm_facts *f)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        double most = guard_most(snap, vm, (enum resource)r);
+        f->demand[r] = fmin(f->demand[r], most);
+        for (int w = 0; w < WINDOW_COUNT; w++) {
+            struct demand_stats *d = &f->window[w][r];
+            d->min = fmin(d->min, most);
+            d->max = fmin(d->max, most);
+            d->mean = fmin(d->mean, most);
+            d->stddev = fmin(d->stddev, most / 2); /* what lies in 0 ... most deviates by no more */
+        }
+    }
+    f->consumed_mb = fmin(f->consumed_mb, guard_most(snap, vm, RES_MEM));
+}
+
+/* Room to mend VMs in, made when the first one needs it: mostly none does. */
+static struct vm *copy_vms(const struct snapshot *snap, struct arena *a, struct guard *g)
+{
+    struct snapshot *mended = arena_new(a, struct snapshot);
+    struct vm *vms = arena_array(a, struct vm, snap->n_vms);
+
+    memcpy(vms, snap->vms, snap->n_vms * sizeof vms[0]);
+    *mended = *snap;
+    mended->vms = vms;
+    g->snap = mended;
+    return vms;
+}
+
+void guard_judge(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct guard *ret)
+{
+    struct guard g = {.snap = snap};
+    struct vm *vms = NULL;
+
+    for (uint32_t i = 0; i < snap->n_vms; i++) {
+        if (!vm_takes_part(snap, &snap->vms[i]))
+            continue;
+        const char *bad = guard_find(snap, policy, i, a);
+        g.n++;
+        g.n_bad += bad || snap->vms[i].is.demand_unknown;
+        if (!bad)
+            continue;
+        if (!vms)
+            vms = copy_vms(snap, a, &g);
+        vms[i].is.sample_bad = bad;
+        mend(snap, i, &vms[i].is);
+    }
+    *ret = g;
+}
+
+bool guard_distrusts(const struct guard *g)
+{
+    return g->n_bad > BAD_SHARE * g->n;
+}

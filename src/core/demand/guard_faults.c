@@ -1,0 +1,27 @@
+/* What an admin is to know of the figures that a pass did not believe. */
+#include "core/pass_state.h"
+
+void guard_report(struct pass *p)
+{
+    const struct snapshot *s = p->snap;
+    const struct guard *g = &p->guard;
+
+    if (guard_distrusts(g))
+        pass_fault(p, FAULT_SAMPLES_BAD, IX_NONE, IX_NONE, IX_NONE,
+                   arena_printf(p->a,
+                                "Of %u VMs %u have figures that are missing, old or impossible, more than a "
+                                "tenth: only mandatory moves are made.",
+                                g->n, g->n_bad));
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        const struct vm *v = &s->vms[i];
+        if (!vm_takes_part(s, v))
+            continue;
+        if (v->is.demand_unknown)
+            pass_fault(p, FAULT_DEMAND_UNKNOWN, i, v->host, IX_NONE,
+                       arena_printf(p->a, "What %s needs could not be read; it is not moved for balance.",
+                                    v->is.name));
+        else if (v->is.sample_bad)
+            pass_fault(p, FAULT_SAMPLE_BAD, i, v->host, IX_NONE,
+                       arena_printf(p->a, "%s is not moved for balance: %s.", v->is.name, v->is.sample_bad));
+    }
+}

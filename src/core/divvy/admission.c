@@ -1,0 +1,143 @@
+#include "core/divvy/admission.h"
+
+/* Sums of the same numbers in another order may differ in their last digits: a Hz, a byte. */
+#define ROUNDING 1e-6
+
+static uint32_t place_of(const struct admission *ad, uint32_t pool)
+{
+    return pool == IX_NONE ? ad->snap->n_pools : pool;
+}
+
+/* What a pool takes from its parent while its children reserve `used`. */
+static double charge(const struct alloc *set, double used)
+{
+    return set->expandable ? fmin(fmax(set->reservation, used), set->limit) : set->reservation;
+}
+
+/* Adds what is reserved right below a pool; what the pool expands by is reserved below its parent. */
+static void reserve(struct admission *ad, enum resource r, uint32_t pool, double more)
+{
+    while (pool != IX_NONE && more != 0) {
+        const struct pool *p = &ad->snap->pools[pool];
+        double before = charge(&p->is.alloc[r], ad->used[r][pool]);
+        ad->used[r][pool] += more;
+        more = charge(&p->is.alloc[r], ad->used[r][pool]) - before;
+        pool = p->parent;
+    }
+    if (more != 0)
+        ad->used[r][ad->snap->n_pools] += more;
+}
+
+/* Children before their parents: a pool's turn comes when the last of its children has had its own. */
+static void order_pools(struct admission *ad, struct arena *a)
+{
+    const struct snapshot *s = ad->snap;
+    uint32_t *waiting = arena_array(a, uint32_t, s->n_pools);
+    uint32_t n = 0;
+
+    ad->order = arena_array(a, uint32_t, s->n_pools);
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        if (s->pools[i].parent != IX_NONE)
+            waiting[s->pools[i].parent]++;
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        if (waiting[i] == 0)
+            ad->order[n++] = i;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t parent = s->pools[ad->order[i]].parent;
+        if (parent != IX_NONE && --waiting[parent] == 0)
+            ad->order[n++] = parent;
+    }
+}
+
+void admission_init(const struct snapshot *snap, struct arena *a, struct admission *ret)
+{
+    *ret = (struct admission){.snap = snap};
+    order_pools(ret, a);
+    for (int r = 0; r < RES_COUNT; r++) {
+        double *used = arena_array(a, double, (size_t)snap->n_pools + 1);
+        for (uint32_t i = 0; i < snap->n_vms; i++)
+            if (vm_takes_part(snap, &snap->vms[i]))
+                used[place_of(ret, snap->vms[i].pool)] += snap->vms[i].is.alloc[r].reservation;
+        for (uint32_t i = 0; i < snap->n_pools; i++) {
+            const struct pool *p = &snap->pools[ret->order[i]];
+            used[place_of(ret, p->parent)] += charge(&p->is.alloc[r], used[ret->order[i]]);
+        }
+        ret->used[r] = used;
+    }
+    for (uint32_t i = 0; i < snap->n_hosts; i++)
+        if (host_can_run_vms(&snap->hosts[i]))
+            admission_add_host(ret, i);
+}
+
+void admission_add_host(struct admission *ad, uint32_t host)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        ad->capacity[r] += ad->snap->hosts[host].capacity[r];
+}
+
+double admission_left(const struct admission *ad, enum resource r, uint32_t pool, enum admission_end *ret_end,
+                      uint32_t *ret_pool)
+{
+    double given = 0; /* by the pools so far, of their own */
+    double most = NO_LIMIT;
+    enum admission_end end = ADMISSION_CAPACITY;
+    uint32_t at = IX_NONE;
+    bool expands = true;
+
+    for (; pool != IX_NONE && expands; pool = ad->snap->pools[pool].parent) {
+        const struct alloc *set = &ad->snap->pools[pool].is.alloc[r];
+        double used = ad->used[r][pool];
+        if (given + set->limit - used < most) {
+            most = given + set->limit - used;
+            end = ADMISSION_LIMIT;
+            at = pool;
+        }
+        given += fmax(set->reservation - used, 0);
+        expands = set->expandable;
+        if (!expands && given < most) {
+            most = given;
+            end = ADMISSION_FIXED;
+            at = pool;
+        }
+    }
+    double free = ad->capacity[r] - ad->used[r][ad->snap->n_pools];
+    if (expands && given + free < most) {
+        most = given + free;
+        end = ADMISSION_CAPACITY;
+        at = IX_NONE;
+    }
+    if (ret_end)
+        *ret_end = end;
+    if (ret_pool)
+        *ret_pool = at;
+    return fmax(most, 0);
+}
+
+bool admission_fits(const struct admission *ad, uint32_t vm, struct shortage *ret_short)
+{
+    const struct vm *v = &ad->snap->vms[vm];
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct shortage s = {.r = (enum resource)r, .need = v->is.alloc[r].reservation};
+        s.left = admission_left(ad, s.r, v->pool, &s.end, &s.pool);
+        s.by = s.need - s.left;
+        if (s.need <= 0 || s.by <= ROUNDING)
+            continue;
+        if (ret_short)
+            *ret_short = s;
+        return false;
+    }
+    return true;
+}
+
+void admission_take(struct admission *ad, uint32_t vm)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        reserve(ad, (enum resource)r, ad->snap->vms[vm].pool, ad->snap->vms[vm].is.alloc[r].reservation);
+}
+
+void admission_give_back(struct admission *ad, uint32_t vm)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        reserve(ad, (enum resource)r, ad->snap->vms[vm].pool, -ad->snap->vms[vm].is.alloc[r].reservation);
+}

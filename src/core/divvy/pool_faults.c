@@ -1,0 +1,122 @@
+/* Pools in which more is reserved than there is. */
+#include "core/pass_state.h"
+
+/* Sums of the same numbers in another order may differ in their last digits. */
+#define ROUNDING 1e-6
+
+struct pool_check {
+    struct pass *p;
+    enum resource r;
+    double *set_below;  /* by pool: what its children reserve by their own settings, unexpanded */
+    uint32_t *lacks_at; /* by pool: which pool has not got it (itself, or one above); IX_NONE: nothing is
+                         * lacking, or only the cluster has not got it */
+    bool *named;        /* by pool: a pool below it is said to lack what it has not got */
+};
+
+static bool exceeds(double a, double b)
+{
+    return a > b + ROUNDING + 1e-9 * b;
+}
+
+static void add_up_settings(struct pool_check *c)
+{
+    const struct snapshot *s = c->p->snap;
+
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        if (s->vms[i].pool != IX_NONE && vm_takes_part(s, &s->vms[i]))
+            c->set_below[s->vms[i].pool] += s->vms[i].is.alloc[c->r].reservation;
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        if (s->pools[i].parent != IX_NONE)
+            c->set_below[s->pools[i].parent] += s->pools[i].is.alloc[c->r].reservation;
+}
+
+/* Parents first: what is above is known when a pool asks. */
+static void find_who_lacks(struct pool_check *c)
+{
+    const struct snapshot *s = c->p->snap;
+    const struct admission *ad = &c->p->admission;
+
+    for (uint32_t i = s->n_pools; i-- > 0;) {
+        uint32_t pool = ad->order[i];
+        const struct alloc *set = &s->pools[pool].is.alloc[c->r];
+        double used = ad->used[c->r][pool];
+        uint32_t parent = s->pools[pool].parent;
+        bool own = exceeds(used, set->expandable ? set->limit : set->reservation);
+        c->lacks_at[pool] = !exceeds(used, set->reservation) ? IX_NONE
+                            : own                            ? pool
+                            : parent == IX_NONE              ? IX_NONE
+                                                             : c->lacks_at[parent];
+    }
+}
+
+static const char *text_quantity(const struct pool_check *c, double quantity)
+{
+    return c->r == RES_CPU ? text_mhz(c->p->a, quantity) : text_mb(c->p->a, quantity);
+}
+
+static const char *text_pool(const struct pool_check *c, uint32_t pool)
+{
+    const struct snapshot *s = c->p->snap;
+    const struct alloc *set = &s->pools[pool].is.alloc[c->r];
+    uint32_t at = c->lacks_at[pool];
+    const char *name = s->pools[pool].is.name;
+    const char *what = c->r == RES_CPU ? "CPU" : "memory";
+    const char *used = text_quantity(c, c->p->admission.used[c->r][pool]);
+    const char *has = text_quantity(c, set->reservation);
+
+    if (at != pool)
+        return arena_printf(
+            c->p->a, "What is in pool %s reserves %s of %s; it has %s, and pool %s could not give the rest.",
+            name, used, what, has, s->pools[at].is.name);
+    if (set->expandable)
+        return arena_printf(c->p->a, "What is in pool %s reserves %s of %s, past the pool's limit of %s.",
+                            name, used, what, text_quantity(c, set->limit));
+    return arena_printf(c->p->a, "What is in pool %s reserves %s of %s; it has %s and may not expand.", name,
+                        used, what, has);
+}
+
+/* A pool is named whose children's own settings are more than it can get. One that they are not too much for,
+ * but what its children expand by, is named by those: unless it is none of theirs that lacks it. */
+static void report_pools(struct pool_check *c)
+{
+    const struct snapshot *s = c->p->snap;
+    bool *reported = arena_array(c->p->a, bool, s->n_pools);
+
+    for (uint32_t i = 0; i < s->n_pools; i++) {
+        uint32_t pool = c->p->admission.order[i];
+        uint32_t at = c->lacks_at[pool];
+        if (at == IX_NONE)
+            continue;
+        reported[pool] = exceeds(c->set_below[pool], s->pools[pool].is.alloc[c->r].reservation) ||
+                         (at == pool && !c->named[pool]);
+        c->named[at] = c->named[at] || reported[pool];
+    }
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        if (reported[i])
+            pass_fault(c->p, FAULT_POOL_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE, text_pool(c, i));
+}
+
+void admission_report(struct pass *p)
+{
+    const struct snapshot *s = p->snap;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct pool_check c = {.p = p,
+                               .r = (enum resource)r,
+                               .set_below = arena_array(p->a, double, s->n_pools),
+                               .lacks_at = arena_array(p->a, uint32_t, s->n_pools),
+                               .named = arena_array(p->a, bool, s->n_pools)};
+        double reserved = p->admission.used[r][s->n_pools];
+        double capacity = p->admission.capacity[r];
+        if (exceeds(reserved, capacity))
+            pass_fault(p, FAULT_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE,
+                       arena_printf(p->a,
+                                    "The %s reservations add up to %s, and the hosts have %s; each was "
+                                    "scaled down in proportion.",
+                                    r == RES_CPU ? "CPU" : "memory", text_quantity(&c, reserved),
+                                    text_quantity(&c, capacity)));
+        add_up_settings(&c);
+        find_who_lacks(&c);
+        report_pools(&c);
+    }
+}

@@ -1,0 +1,96 @@
+#include "model/thaw.h"
+
+static const char *host_id(const struct snapshot *s, uint32_t ix)
+{
+    return ix == IX_NONE ? NULL : s->hosts[ix].is.id;
+}
+
+static const char *vm_id(const struct snapshot *s, uint32_t ix)
+{
+    return ix == IX_NONE ? NULL : s->vms[ix].is.id;
+}
+
+static const char *pool_id(const struct snapshot *s, uint32_t ix)
+{
+    return ix == IX_NONE ? NULL : s->pools[ix].is.id;
+}
+
+static struct ids ids_of(const struct snapshot *s, const struct span *span, const char **ids,
+                         const char *(*id)(const struct snapshot *s, uint32_t ix))
+{
+    for (uint32_t i = 0; i < span->n; i++)
+        ids[i] = id(s, span->items[i]);
+    return (struct ids){.items = ids, .n = span->n};
+}
+
+struct seen_host thaw_host(const struct snapshot *s, const struct host *h, const char **ids)
+{
+    return (struct seen_host){.is = h->is, .agents_required = ids_of(s, &h->agents_required, ids, vm_id)};
+}
+
+struct seen_vm thaw_vm(const struct snapshot *s, const struct vm *v, const char **ids)
+{
+    return (struct seen_vm){
+        .is = v->is,
+        .host = host_id(s, v->host),
+        .pool = pool_id(s, v->pool),
+        .ft_peer = vm_id(s, v->ft_peer),
+        .compatible_given = v->compatible_given,
+        .compatible_hosts = ids_of(s, &v->compatible_hosts, ids, host_id),
+    };
+}
+
+struct seen_pool thaw_pool(const struct snapshot *s, const struct pool *p)
+{
+    return (struct seen_pool){.is = p->is, .parent = pool_id(s, p->parent)};
+}
+
+struct seen_rule thaw_rule(const struct snapshot *s, const struct rule *r, const char **ids)
+{
+    return (struct seen_rule){
+        .is = r->is,
+        .vms = ids_of(s, &r->vms, ids, vm_id),
+        .hosts = ids_of(s, &r->hosts, ids + r->vms.n, host_id),
+    };
+}
+
+struct seen_migration thaw_migration(const struct snapshot *s, const struct migration *m)
+{
+    return (struct seen_migration){vm_id(s, m->vm), host_id(s, m->from), host_id(s, m->to), m->started};
+}
+
+struct seen_pending thaw_pending(const struct snapshot *s, const struct pending *p)
+{
+    return (struct seen_pending){p->action, vm_id(s, p->vm), host_id(s, p->from), host_id(s, p->to),
+                                 host_id(s, p->host)};
+}
+
+struct ids thaw_failover_hosts(const struct snapshot *s, const char **ids)
+{
+    return ids_of(s, &s->ha_failover_hosts, ids, host_id);
+}
+
+void snapshot_thaw(const struct snapshot *s, struct arena *a, struct inventory *ret)
+{
+    struct inventory inv = {.cluster = s->cluster, .time = s->time, .ha = s->ha};
+
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        *inventory_add_host(&inv, a) =
+            thaw_host(s, &s->hosts[i], arena_array(a, const char *, s->hosts[i].agents_required.n));
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        *inventory_add_vm(&inv, a) =
+            thaw_vm(s, &s->vms[i], arena_array(a, const char *, s->vms[i].compatible_hosts.n));
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        *inventory_add_pool(&inv, a) = thaw_pool(s, &s->pools[i]);
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        const struct rule *r = &s->rules[i];
+        *inventory_add_rule(&inv, a) =
+            thaw_rule(s, r, arena_array(a, const char *, (size_t)r->vms.n + r->hosts.n));
+    }
+    for (uint32_t i = 0; i < s->n_migrations; i++)
+        *inventory_add_migration(&inv, a) = thaw_migration(s, &s->migrations[i]);
+    for (uint32_t i = 0; i < s->n_pending; i++)
+        *inventory_add_pending(&inv, a) = thaw_pending(s, &s->pending[i]);
+    inv.ha_failover_hosts = thaw_failover_hosts(s, arena_array(a, const char *, s->ha_failover_hosts.n));
+    *ret = inv;
+}

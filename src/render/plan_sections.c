@@ -1,0 +1,175 @@
+#include "render/plan_sections.h"
+
+#include "render/loads.h"
+#include "render/refs.h"
+#include "render/table.h"
+
+#include "base/rfc3339.h"
+
+#define SETTINGS_SHOWN_MAX 20
+
+static const char *const res_title[RES_COUNT] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
+
+void section_heading(const struct plan *plan, struct strbuf *out)
+{
+    char time[RFC3339_MAX];
+    uint32_t running = 0;
+
+    for (uint32_t i = 0; i < plan->snap->n_vms; i++)
+        running += plan->snap->vms[i].is.state == VM_ON;
+    strbuf_puts(out, "Cluster ");
+    text_put(out, plan->snap->cluster);
+    strbuf_printf(out, " at %s: %u of %u hosts can run VMs, %u of %u VMs run\n",
+                  rfc3339_format(plan->snap->time, time), plan->before.n_hosts, plan->snap->n_hosts, running,
+                  plan->snap->n_vms);
+}
+
+const char *count_text(struct arena *a, uint32_t n, const char *what)
+{
+    return arena_printf(a, "%u %s%s", n, what, n == 1 ? "" : "s");
+}
+
+static void put_load(struct table *t, const struct snapshot *s, const struct host_load *h, enum resource r)
+{
+    if (!h) {
+        table_cell(t, NULL);
+        return;
+    }
+    table_cell(t, arena_printf(t->a, "%.1f %% %s", 100 * h->n[r], ref_host_name(s, h->host)));
+}
+
+void section_balance(const struct plan *plan, struct arena *a, struct strbuf *out)
+{
+    static const struct column columns[] = {
+        {"LOAD", false},         {"SPREAD", true},         {"WEIGHT", true},
+        {"FULLEST HOST", false}, {"EMPTIEST HOST", false},
+    };
+    const struct metrics *phases[] = {&plan->before, &plan->after};
+    static const char *const phase_names[] = {"before", "after"};
+    size_t n_phases = plan->n_recommendations > 0 ? 2 : 1;
+    struct table t;
+
+    strbuf_printf(out, "Imbalance %.4f -> %.4f, target %.4f (threshold %lld)\n\n", plan->before.imbalance,
+                  plan->after.imbalance, plan->after.target, (long long)plan->policy.migration_threshold);
+    table_init(&t, a, columns, sizeof columns / sizeof *columns);
+    for (int r = 0; r < RES_COUNT; r++) {
+        for (size_t p = 0; p < n_phases; p++) {
+            table_cell(&t, arena_printf(a, "%s %s", res_title[r], phase_names[p]));
+            table_cell(&t, arena_printf(a, "%.4f", phases[p]->imbalance_of[r]));
+            table_cell(&t, arena_printf(a, "%.2f", phases[p]->weight[r]));
+            put_load(&t, plan->snap, load_extreme(phases[p], (enum resource)r, 1), (enum resource)r);
+            put_load(&t, plan->snap, load_extreme(phases[p], (enum resource)r, -1), (enum resource)r);
+        }
+    }
+    table_render(&t, "  ", out);
+}
+
+static const char *ids_text(struct arena *a, const uint32_t *ids, uint32_t n)
+{
+    const char *text = n > 0 ? arena_printf(a, "%u", ids[0]) : NULL;
+
+    for (uint32_t i = 1; i < n; i++)
+        text = arena_printf(a, "%s,%u", text, ids[i]);
+    return text;
+}
+
+void section_recommendations(const struct plan *plan, struct arena *a, struct strbuf *out)
+{
+    static const struct column columns[] = {
+        {"ID", true},    {"PRIO", true},   {"ACTION", false}, {"VM", false},
+        {"FROM", false}, {"", false},      {"TO", false},     {"REASON", false},
+        {"AFTER", true}, {"NEEDS", false}, {"GROUP", false},  {"", false, .below = true},
+    };
+    const struct snapshot *s = plan->snap;
+    struct table t;
+
+    if (plan->n_recommendations == 0)
+        return;
+    strbuf_printf(out, "\n%s\n\n", count_text(a, plan->n_recommendations, "recommendation"));
+    table_init(&t, a, columns, sizeof columns / sizeof *columns);
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *r = &plan->recommendations[i];
+        uint32_t to = r->to != IX_NONE ? r->to : r->host;
+        table_cell(&t, arena_printf(a, "%u", r->id));
+        table_cell(&t, arena_printf(a, "%u", r->priority));
+        table_cell(&t, action_kind_name(r->action));
+        table_cell(&t, ref_vm_name(s, r->vm));
+        table_cell(&t, ref_host_name(s, r->from));
+        table_cell(&t, r->from != IX_NONE ? "->" : "");
+        table_cell(&t, ref_host_name(s, to));
+        table_cell(&t, reason_name(r->reason));
+        table_cell(&t, isfinite(r->imbalance_after) ? arena_printf(a, "%.4f", r->imbalance_after) : NULL);
+        table_cell(&t, ids_text(a, r->depends_on, r->n_depends_on));
+        table_cell(&t, r->group > 0 ? arena_printf(a, "%u", r->group) : NULL);
+        table_cell(&t, r->text ? r->text : "");
+    }
+    table_render(&t, "  ", out);
+}
+
+void section_faults(const struct plan *plan, struct strbuf *out)
+{
+    if (plan->n_faults == 0)
+        return;
+    strbuf_printf(out, "\n%u fault%s\n\n", plan->n_faults, plan->n_faults == 1 ? "" : "s");
+    for (uint32_t i = 0; i < plan->n_faults; i++) {
+        strbuf_printf(out, "  %s: ", fault_code_name(plan->faults[i].code));
+        text_put(out, plan->faults[i].text ? plan->faults[i].text : fault_code_meaning(plan->faults[i].code));
+        strbuf_puts(out, "\n");
+    }
+}
+
+static void put_alternatives(const struct plan *plan, const struct recommendation *r, struct arena *a,
+                             struct strbuf *out)
+{
+    static const struct column columns[] = {{"HOST", false}, {"AFTER", true}, {"", false, .below = true}};
+    struct table t;
+
+    strbuf_puts(out, "\nOther hosts for ");
+    text_put(out, r->vm != IX_NONE ? ref_vm_name(plan->snap, r->vm) : "it");
+    strbuf_puts(out, ", best first\n\n");
+    table_init(&t, a, columns, sizeof columns / sizeof *columns);
+    for (uint32_t i = 0; i < r->n_alternatives; i++) {
+        const struct alternative *alt = &r->alternatives[i];
+        table_cell(&t, ref_host_name(plan->snap, alt->host));
+        table_cell(&t, isfinite(alt->imbalance_after) ? arena_printf(a, "%.4f", alt->imbalance_after) : NULL);
+        table_cell(&t, alt->text ? alt->text : "");
+    }
+    table_render(&t, "  ", out);
+}
+
+void section_alternatives(const struct plan *plan, struct arena *a, struct strbuf *out)
+{
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        if (plan->recommendations[i].n_alternatives > 0)
+            put_alternatives(plan, &plan->recommendations[i], a, out);
+    }
+}
+
+void section_settings(const struct plan *plan, struct arena *a, struct strbuf *out)
+{
+    static const struct column columns[] = {
+        {"HOST", false},  {"POOL", false},           {"CPU RESERVATION", true}, {"LIMIT", true},
+        {"SHARES", true}, {"MEM RESERVATION", true}, {"LIMIT", true},           {"SHARES", true},
+    };
+    struct table t;
+
+    if (plan->n_settings == 0)
+        return;
+    strbuf_printf(out, "\n%u per-host setting%s of pools to change\n\n", plan->n_settings,
+                  plan->n_settings == 1 ? "" : "s");
+    table_init(&t, a, columns, sizeof columns / sizeof *columns);
+    for (uint32_t i = 0; i < plan->n_settings && i < SETTINGS_SHOWN_MAX; i++) {
+        const struct host_setting *h = &plan->settings[i];
+        table_cell(&t, ref_host_name(plan->snap, h->host));
+        table_cell(&t, ref_pool_name(plan->snap, h->pool));
+        for (int r = 0; r < RES_COUNT; r++) {
+            table_number(&t, h->alloc[r].reservation);
+            table_number(&t, h->alloc[r].limit);
+            table_number(&t, h->alloc[r].shares);
+        }
+    }
+    table_render(&t, "  ", out);
+    if (plan->n_settings > SETTINGS_SHOWN_MAX)
+        strbuf_printf(out, "  ... and %u more; --format json lists them all\n",
+                      plan->n_settings - SETTINGS_SHOWN_MAX);
+}

@@ -1,0 +1,213 @@
+#include "render/loads.h"
+#include "render/plan_sections.h"
+#include "render/refs.h"
+#include "render/render.h"
+#include "render/table.h"
+
+#define STAYING_SHOWN_MAX 10 /* the plan's faults below name them all */
+
+struct answer {
+    const struct plan *plan;
+    const struct what_if *question;
+    const struct metrics *now;
+    struct arena *a;
+    struct strbuf *out;
+};
+
+static void put_change(const struct answer *w, const struct what_if_change *c)
+{
+    const struct snapshot *s = w->plan->snap;
+    const char *text;
+
+    if (c->kind != CHANGE_DEMAND)
+        text = arena_printf(w->a, "Assumed: %s is %s instead of %s.", ref_host_name(s, c->host),
+                            host_state_name(c->state), host_state_name(c->state_before));
+    else if (isnan(c->cpu_mhz_before))
+        text = arena_printf(w->a, "Assumed: %s wants %.12g MHz of CPU; what it wants now is not known.",
+                            ref_vm_name(s, c->vm), c->cpu_mhz);
+    else
+        text = arena_printf(w->a, "Assumed: %s wants %.12g MHz of CPU instead of %.12g MHz.",
+                            ref_vm_name(s, c->vm), c->cpu_mhz, c->cpu_mhz_before);
+    text_put_wrapped(w->out, text, 0);
+}
+
+static const struct recommendation *move_of(const struct plan *plan, uint32_t vm)
+{
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *r = &plan->recommendations[i];
+        if (r->vm == vm && r->action == ACTION_MIGRATE)
+            return r;
+    }
+    return NULL;
+}
+
+/* Where a migration in flight or an approved one takes the VM; IX_NONE: there is none. */
+static uint32_t under_way_to(const struct snapshot *s, uint32_t vm)
+{
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        if (s->migrations[i].vm == vm)
+            return s->migrations[i].to;
+    }
+    for (uint32_t i = 0; i < s->n_pending; i++) {
+        if (s->pending[i].vm == vm && s->pending[i].action == ACTION_MIGRATE)
+            return s->pending[i].to;
+    }
+    return IX_NONE;
+}
+
+/* What keeps a VM on the host; the plan says it where it tried. */
+static const char *why_it_stays(const struct answer *w, uint32_t vm, uint32_t host)
+{
+    const struct plan *plan = w->plan;
+    const char *name = ref_vm_name(plan->snap, vm);
+
+    for (uint32_t i = 0; i < plan->n_faults; i++) {
+        if (plan->faults[i].vm == vm && plan->faults[i].code == FAULT_CANNOT_EVACUATE)
+            return plan->faults[i].text;
+    }
+    if (under_way_to(plan->snap, vm) == host)
+        return arena_printf(w->a, "%s is on its way there: ask again when it has arrived.", name);
+    return arena_printf(w->a, "%s: see ballast explain.", name);
+}
+
+/* The VMs of a host that is to be emptied, by what becomes of them. */
+struct emptying {
+    uint32_t host, leaving, agents, staying;
+    const char *why[STAYING_SHOWN_MAX];
+};
+
+static void count_vm(const struct answer *w, uint32_t vm, struct emptying *e)
+{
+    const struct snapshot *s = w->plan->snap;
+    const struct recommendation *r = move_of(w->plan, vm);
+    uint32_t to = under_way_to(s, vm);
+
+    if (s->vms[vm].is.kind == VM_AGENT)
+        e->agents++;
+    else if ((r && r->from == e->host) || (to != IX_NONE && to != e->host))
+        e->leaving++;
+    else {
+        if (e->staying < STAYING_SHOWN_MAX)
+            e->why[e->staying] = why_it_stays(w, vm, e->host);
+        e->staying++;
+    }
+}
+
+static void put_emptying(const struct answer *w, uint32_t host)
+{
+    const struct snapshot *s = w->plan->snap;
+    const char *name = ref_host_name(s, host);
+    struct emptying e = {.host = host};
+
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        /* spare VMs stand for room, and are not in the way */
+        if (s->vms[i].is.state == VM_ON && s->vms[i].is.kind != VM_SPARE &&
+            (s->vms[i].host == host || under_way_to(s, i) == host))
+            count_vm(w, i, &e);
+    }
+    const char *agents = e.agents > 0 ? arena_printf(w->a, "; %s is left to its own framework",
+                                                     count_text(w->a, e.agents, "agent VM"))
+                                      : "";
+    const char *text;
+    if (e.staying > 0)
+        text = arena_printf(w->a, "%s cannot be emptied: %u of its %s cannot leave%s.", name, e.staying,
+                            count_text(w->a, e.staying + e.leaving, "VM"), agents);
+    else if (e.leaving > 0)
+        text = arena_printf(w->a, "%s can be emptied: its %s can leave%s.", name,
+                            count_text(w->a, e.leaving, "VM"), agents);
+    else
+        text = arena_printf(w->a, "%s is empty%s.", name, agents);
+    text_put_wrapped(w->out, text, 0);
+    for (uint32_t i = 0; i < e.staying && i < STAYING_SHOWN_MAX; i++)
+        text_put_wrapped(w->out, e.why[i], 2);
+    if (e.staying > STAYING_SHOWN_MAX)
+        strbuf_printf(w->out, "  ... and %u more, see the faults below.\n", e.staying - STAYING_SHOWN_MAX);
+}
+
+/* What the host carries in the end; nothing of one that cannot run VMs. */
+static const char *carries(const struct answer *w, uint32_t host, const char *before)
+{
+    const struct host_load *h = load_of(&w->plan->after, host);
+
+    return h ? arena_printf(w->a, "%sCPU %.1f %%, memory %.1f %%", before, 100 * h->n[RES_CPU],
+                            100 * h->n[RES_MEM])
+             : "";
+}
+
+static void put_host_on(const struct answer *w, uint32_t host)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < w->plan->n_recommendations; i++)
+        n += w->plan->recommendations[i].to == host;
+    text_put_wrapped(w->out,
+                     arena_printf(w->a, "%s is given %s%s.", ref_host_name(w->plan->snap, host),
+                                  n > 0 ? count_text(w->a, n, "VM") : "no VM",
+                                  carries(w, host, n > 0 ? " and then carries " : "; it carries ")),
+                     0);
+}
+
+static void put_demand(const struct answer *w, uint32_t vm)
+{
+    const struct snapshot *s = w->plan->snap;
+    const struct recommendation *r = move_of(w->plan, vm);
+    uint32_t host = r ? r->to : s->vms[vm].host;
+
+    text_put_wrapped(w->out,
+                     arena_printf(w->a, "%s %s %s%s.", ref_vm_name(s, vm), r ? "moves to" : "stays on",
+                                  ref_host_name(s, host), carries(w, host, ", which then carries ")),
+                     0);
+}
+
+/* "h2 with CPU 81.0 % (now h3 with 60.0 %)" */
+static const char *fullest(const struct answer *w, enum resource r)
+{
+    const struct snapshot *s = w->plan->snap;
+    const struct host_load *then = load_extreme(&w->plan->after, r, 1);
+    const struct host_load *now = load_extreme(w->now, r, 1);
+    const char *was =
+        now ? arena_printf(w->a, " (now %s with %.1f %%)", ref_host_name(s, now->host), 100 * now->n[r]) : "";
+
+    if (!then)
+        return "no host";
+    return arena_printf(w->a, "%s with %s %.1f %%%s", ref_host_name(s, then->host),
+                        r == RES_CPU ? "CPU" : "memory", 100 * then->n[r], was);
+}
+
+void render_what_if_text(const struct plan *plan, const struct what_if *question, const struct metrics *now,
+                         struct strbuf *out)
+{
+    struct arena scratch = {0};
+    const struct answer w = {.plan = plan, .question = question, .now = now, .a = &scratch, .out = out};
+
+    for (size_t i = 0; i < question->n; i++)
+        put_change(&w, &question->changes[i]);
+    strbuf_puts(out, "\n");
+    for (size_t i = 0; i < question->n; i++) {
+        const struct what_if_change *c = &question->changes[i];
+        switch (c->kind) {
+        case CHANGE_HOST_OFF:
+        case CHANGE_MAINTENANCE:
+            put_emptying(&w, c->host);
+            break;
+        case CHANGE_HOST_ON:
+            put_host_on(&w, c->host);
+            break;
+        case CHANGE_DEMAND:
+            put_demand(&w, c->vm);
+            break;
+        case change_kind_count:
+            break;
+        }
+    }
+    text_put_wrapped(
+        out,
+        arena_printf(&scratch,
+                     "Once all of the plan below is done, the imbalance is %.4f (now %.4f), and the "
+                     "fullest hosts are %s and %s.",
+                     plan->after.imbalance, now->imbalance, fullest(&w, RES_CPU), fullest(&w, RES_MEM)),
+        0);
+    strbuf_puts(out, "\n");
+    render_plan_text(plan, out);
+    arena_release(&scratch);
+}
