@@ -104,7 +104,7 @@ static bool may_wake(const struct engine *e, const struct snapshot *s, const str
 }
 
 /* Whether the engine may approve it without asking. VMs are never powered on unasked, at any level: what a
- * person asked for is approved by asking (engine_place). */
+ * person asked for is approved by asking (placing.c). */
 static bool may_approve(const struct engine *e, const struct snapshot *s, const struct action *x,
                         instant_s now)
 {

@@ -73,6 +73,28 @@ struct unstored_migration {
     struct migration_record r; /* strings its own */
 };
 
+/* VMs that an admin wants powered on: waits for an inventory, then holds what was decided until it is
+ * fetched. */
+struct placing {
+    uint64_t ticket;
+    uint64_t after; /* only an inventory with a higher serial decides it */
+    char **names;
+    size_t n_names;
+    bool apply;
+    char *by;
+    bool decided;
+    instant_s decided_at;
+    int code; /* of the decision; < 0: error says why there is none */
+    struct err error;
+    struct view *view; /* what was decided from */
+    struct arena arena;
+    struct plan plan;
+    const uint32_t *vms; /* by index */
+    uint32_t n_vms, n_unplaced;
+    uint64_t *ids; /* actions that were begun */
+    size_t n_ids;
+};
+
 struct engine {
     struct engine_ports port;
     struct engine_settings settings;
@@ -112,6 +134,10 @@ struct engine {
     uint64_t decided_pass; /* the number of the last pass; placements have numbers between */
     uint64_t passes_here;  /* made by this process */
     unsigned imbalanced_passes;
+
+    struct placing **placings; /* in the order in which they were asked for */
+    size_t n_placings;
+    uint64_t last_placing; /* ticket */
 
     bool frozen;
     instant_s frozen_since;
@@ -211,6 +237,18 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
  * rest is tried again, the record is lost. */
 int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger,
                    instant_s now);
+
+/* ---- placing.c ------------------------------------------------------------------------------- */
+
+/* Some request waits for an inventory. */
+bool placings_wait(const struct engine *e);
+/* Decides what waited for this inventory. True: something was begun, so nothing else is to be decided from
+ * it. */
+bool placings_decide(struct engine *e, uint64_t serial, instant_s now);
+/* The inventory that they waited for will not come. */
+void placings_fail(struct engine *e, const struct err *why, instant_s now);
+void placings_forget(struct engine *e, instant_s now); /* what nobody fetches */
+void placings_free(struct engine *e);
 
 /* ---- carry.c --------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #include "engine_world.h"
 
 #include "core/pass.h"
+#include "core/place/place.h"
 
 static bool w_is_busy(const struct snapshot *s, uint32_t vm)
 {
@@ -135,6 +136,49 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
         W->script[i].place = i + 1;
         if (policy->optional_moves || W->script[i].priority == 1)
             w_recommend(snap, ret, a, &W->script[i], &given[i + 1]);
+    }
+    return 0;
+}
+
+static bool w_is_asked_for(const struct snapshot *s, const struct world_move *m, const uint32_t *vms,
+                           uint32_t n)
+{
+    bool asked = m->kind != ACTION_PLACE;
+
+    for (uint32_t i = 0; i < n; i++)
+        asked = asked || strcmp(s->vms[vms[i]].is.id, W->vms[m->vm].id) == 0;
+    return asked;
+}
+
+/* What the placements' script says; a VM that it does not say anything of cannot be placed. */
+int place_run(const struct snapshot *snap, const struct policy *policy, const uint32_t *vms, uint32_t n_vms,
+              struct arena *a, struct plan *ret, struct err *err)
+{
+    uint32_t given[WORLD_VMS + 1] = {0};
+
+    (void)err;
+    W->placements++;
+    w_begin_plan(snap, policy, a, ret);
+    ret->faults = arena_array(a, struct fault, n_vms);
+    for (int i = 0; i < W->n_places; i++) {
+        W->places[i].place = i + 1;
+        if (w_is_asked_for(snap, &W->places[i], vms, n_vms))
+            w_recommend(snap, ret, a, &W->places[i], &given[i + 1]);
+    }
+    for (uint32_t i = 0; i < n_vms; i++) {
+        bool placed = false;
+
+        assert_int_not_equal(snap->vms[vms[i]].is.state, VM_ON);
+        for (uint32_t k = 0; k < ret->n_recommendations; k++)
+            placed = placed || ret->recommendations[k].vm == vms[i];
+        if (placed)
+            continue;
+        ret->faults[ret->n_faults++] =
+            (struct fault){.code = FAULT_CANNOT_PLACE,
+                           .vm = vms[i],
+                           .host = IX_NONE,
+                           .rule = IX_NONE,
+                           .text = arena_printf(a, "VM %s fits nowhere", snap->vms[vms[i]].is.id)};
     }
     return 0;
 }
