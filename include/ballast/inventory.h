@@ -71,6 +71,12 @@ struct seen_pending {
     const char *vm, *from, *to, *host; /* NULL where the action has none */
 };
 
+/* How fast memory is copied from one host to another, as past migrations between the two have shown. */
+struct seen_migration_rate {
+    const char *from, *to;
+    double rate_mb_s;
+};
+
 struct ha_facts {
     enum ha_policy policy;
     uint32_t hosts;
@@ -86,8 +92,9 @@ struct inventory {
     struct seen_rule *rules;
     struct seen_migration *migrations;
     struct seen_pending *pending;
-    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending;
-    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending;
+    struct seen_migration_rate *migration_rates;
+    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates;
+    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_migration_rates;
     struct ha_facts ha;
     struct ids ha_failover_hosts;
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
@@ -103,5 +110,6 @@ struct seen_pool *inventory_add_pool(struct inventory *inv, struct arena *a);
 struct seen_rule *inventory_add_rule(struct inventory *inv, struct arena *a);
 struct seen_migration *inventory_add_migration(struct inventory *inv, struct arena *a);
 struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *a);
+struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a);
 
 #endif

@@ -51,6 +51,12 @@ struct pending {
     uint32_t vm, from, to, host;
 };
 
+/* Of an ordered pair of hosts; rate > 0. */
+struct migration_rate {
+    uint32_t from, to;
+    double rate_mb_s;
+};
+
 struct snapshot {
     const char *cluster;
     instant_s time;
@@ -60,7 +66,8 @@ struct snapshot {
     struct rule *rules;
     struct migration *migrations;
     struct pending *pending;
-    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending;
+    struct migration_rate *migration_rates; /* by `from`, then `to`; one of a pair at most */
+    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates;
     struct ha_facts ha;
     struct span ha_failover_hosts;
 };

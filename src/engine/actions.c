@@ -177,20 +177,25 @@ static double consumed_mb(const struct engine *e, const char *vm)
     return ix == IX_NONE ? UNKNOWN : e->now_seen->snap.vms[ix].is.consumed_mb;
 }
 
-static void note_migration(struct engine *e, const struct action *x)
+static void note_migration(struct engine *e, const struct action *x, bool taught)
 {
+    bool timed = x->copy.began != 0;
+
     if (e->n_unstored == e->cap_unstored) {
         e->cap_unstored = e->cap_unstored ? e->cap_unstored * 2 : 16;
         e->unstored = xreallocarray(e->unstored, e->cap_unstored, sizeof *e->unstored);
     }
-    e->unstored[e->n_unstored++].r = (struct migration_record){
+    struct unstored_migration *m = &e->unstored[e->n_unstored++];
+
+    m->taught = taught;
+    m->r = (struct migration_record){
         .action = x->r.id,
         .vm = xstrdup(x->r.vm),
         .from = xstrdup(x->r.from),
         .to = xstrdup(x->r.to),
         .started = x->r.started,
         .ended = x->r.ended,
-        .mem_mb = consumed_mb(e, x->r.vm),
+        .mem_mb = timed ? x->copy.mem_mb : consumed_mb(e, x->r.vm),
         .ok = x->r.state == ACTION_DONE,
     };
 }
@@ -200,8 +205,6 @@ static void remember_end(struct engine *e, const struct action *x, instant_s now
 {
     if (!action_leaves_hold(&x->r))
         return;
-    bool moved = x->r.state == ACTION_DONE || x->r.state == ACTION_FAILED;
-
     if (x->r.state == ACTION_DONE) {
         struct hold *h = hold_of(e, &x->r);
 
@@ -219,8 +222,12 @@ static void remember_end(struct engine *e, const struct action *x, instant_s now
         h->tried = now;
         h->until = now + hold_length_s(e, 1);
     }
-    if (moved && x->r.kind == ACTION_MIGRATE)
-        note_migration(e, x);
+    if (x->r.kind != ACTION_MIGRATE)
+        return;
+    if (x->r.state == ACTION_DONE)
+        note_migration(e, x, learn_ends(e, x, now));
+    else if (x->r.state == ACTION_FAILED)
+        note_migration(e, x, false);
 }
 
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why, instant_s now)

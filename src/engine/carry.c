@@ -164,6 +164,7 @@ static void begin(struct engine *e, struct action *x, instant_s now)
         x->retry_at = e->store_retry_at;
         return;
     }
+    learn_begins(e, x, now);
     submit(e, x, ORDER_START, now);
 }
 
@@ -476,6 +477,7 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
         return;
     }
     x->retries = 0;
+    learn_polled(x, p->state, now);
     switch (p->state) {
     case TASK_QUEUED:
     case TASK_RUNNING:

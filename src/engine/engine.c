@@ -223,6 +223,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     source_works(e, now);
     view_unref(e->now_seen);
     e->now_seen = v;
+    learn_looks(e);
     carry_on(e, now); /* what has arrived is done, before anything new is decided */
     if (!placings_decide(e, serial, now) && e->asked_for_pass)
         make_pass(e, now);
@@ -292,6 +293,7 @@ int engine_create(const struct engine_settings *settings, const struct engine_po
 
     e->port = *ports;
     e->history = history_new();
+    e->learned = learned_new();
     take_settings(e, settings);
     e->source_since = now;
     e->next_look = now;
@@ -326,6 +328,7 @@ void engine_free(struct engine *e)
     idmap_release(&e->host_holds, free_hold);
     placings_free(e);
     history_free(e->history);
+    learned_free(e->learned);
     view_unref(e->now_seen);
     view_unref(e->decided);
     free(e->instance);

@@ -244,6 +244,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
     inv->cluster = arena_strdup(a, e->cluster);
     fill_demands(e, inv, now);
     fill_last_migrated(e, inv);
+    learn_fill(e, inv, a);
     fill_actions(e, inv, a);
     int r = snapshot_freeze(inv, a, &v->snap, err);
 

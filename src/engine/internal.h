@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "engine/history.h"
 #include "engine/idmap.h"
+#include "engine/learned.h"
 
 /* ---- constants of conduct -------------------------------------------------------------------- */
 
@@ -31,6 +32,15 @@
 
 /* ---- an action ------------------------------------------------------------------------------- */
 
+/* How its copying went, as seen while it was carried out. */
+struct copy {
+    instant_s began;           /* 0: not by this process */
+    instant_s ran;             /* last seen running */
+    instant_s ended;           /* reported to have succeeded; 0: not yet */
+    double mem_mb, dirty_mb_s; /* of the VM, when it began */
+    bool shared;               /* another migration used one of its hosts at some time meanwhile */
+};
+
 /* The record and what need not outlive a restart. The strings of the record are the action's own. */
 struct action {
     struct action_record r;
@@ -45,6 +55,7 @@ struct action {
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int doubt_code;        /* the errno behind it */
+    struct copy copy;
 };
 
 /* ---- what is known of the cluster ------------------------------------------------------------ */
@@ -71,6 +82,7 @@ struct hold {
 /* What waits to be stored beside actions. */
 struct unstored_migration {
     struct migration_record r; /* strings its own */
+    bool taught;               /* what is known of its hosts and its VM has changed */
 };
 
 /* VMs that an admin wants powered on: waits for an inventory, then holds what was decided until it is
@@ -108,6 +120,7 @@ struct engine {
     struct idmap holds;      /* VM id -> struct hold */
     struct idmap host_holds; /* the same of hosts, for waking them */
     struct history *history;
+    struct learned *learned;
 
     struct view *now_seen; /* the newest inventory */
     struct view *decided;  /* that of the last pass */
@@ -228,6 +241,21 @@ const struct action *find_wake(const struct engine *e, const struct action_recor
  * the pass does not recommend any more expires. */
 void recommendations_take(struct engine *e, const struct view *v, uint64_t pass, struct arena *a,
                           uint64_t *ret_number, instant_s now);
+
+/* ---- learn.c --------------------------------------------------------------------------------- */
+
+/* A migration is about to be begun; its task was asked for; it has ended well (whether that taught anything).
+ */
+void learn_begins(struct engine *e, struct action *x, instant_s now);
+void learn_polled(struct action *x, enum task_state state, instant_s now);
+bool learn_ends(struct engine *e, const struct action *x, instant_s now);
+/* There is a new inventory. */
+void learn_looks(struct engine *e);
+/* Puts what was learned into an inventory that does not say it. */
+void learn_fill(const struct engine *e, struct inventory *inv, struct arena *a);
+/* Writes what is known of a migration's hosts and VM, and reads back all of it. */
+int learn_store(const struct engine *e, const struct migration_record *m, struct err *err);
+void learn_recall(struct engine *e, const struct stored *s);
 
 /* ---- decide.c -------------------------------------------------------------------------------- */
 

@@ -61,12 +61,27 @@ struct action_record {
 
 /* A migration that happened (`ok`) or did not. */
 struct migration_record {
-    uint64_t action;
+    uint64_t action; /* 0: somebody else's, of which the inventories tell */
     const char *vm, *from, *to;
     instant_s started, ended;
     double
         mem_mb; /* what the VM had consumed: with the time it took, the rate of this pair of hosts; UNKNOWN */
     bool ok;
+};
+
+/* The moving average of how fast memory was copied from one host to another; of a host with any other: to is
+ * "". */
+struct rate_record {
+    const char *from, *to;
+    double mb_s;
+    instant_s learned; /* last */
+};
+
+/* ... of how fast a VM writes to its memory. */
+struct dirty_record {
+    const char *vm;
+    double mb_s;
+    instant_s learned;
 };
 
 struct sample_record {
@@ -101,6 +116,10 @@ struct stored {
     size_t n_actions;
     struct migration_record *migrations; /* ended since `since`; oldest first */
     size_t n_migrations;
+    struct rate_record *rates; /* all */
+    size_t n_rates;
+    struct dirty_record *dirties; /* all */
+    size_t n_dirties;
     struct sample_record *samples; /* taken since `samples_since`; by VM, then oldest first */
     size_t n_samples;
     struct note *notes;
@@ -110,6 +129,7 @@ struct stored {
 struct retention {
     instant_s samples_before; /* samples older than this are dropped */
     instant_s ended_before;   /* and actions and migrations that ended before this */
+    instant_s learned_before; /* and rates that were last learned before this */
     uint32_t passes_kept;     /* and all but this many of the newest passes, with their snapshots */
 };
 
@@ -139,6 +159,10 @@ struct store_ops {
     int (*put_action)(struct store *s, const struct action_record *action, struct err *err);
 
     int (*put_migration)(struct store *s, const struct migration_record *migration, struct err *err);
+    /* Each inserts it, or replaces the one of the same hosts, or VM. */
+    int (*put_rate)(struct store *s, const struct rate_record *rate, struct err *err);
+    int (*put_dirty)(struct store *s, const struct dirty_record *dirty, struct err *err);
+
     int (*put_samples)(struct store *s, const struct sample_record *samples, size_t n, struct err *err);
     int (*put_pass)(struct store *s, const struct pass_record *pass, struct err *err);
 

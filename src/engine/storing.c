@@ -67,7 +67,10 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
             return r;
     }
     for (size_t i = 0; i < e->n_unstored; i++) {
-        if ((r = ops->put_migration(s, &e->unstored[i].r, err)) < 0)
+        const struct unstored_migration *m = &e->unstored[i];
+
+        if ((r = ops->put_migration(s, &m->r, err)) < 0 ||
+            (m->taught && (r = learn_store(e, &m->r, err)) < 0))
             return r;
     }
     if (e->note_dirty) {
@@ -136,9 +139,11 @@ void storing_samples(struct engine *e, const struct sample_record *samples, size
 void storing_prune(struct engine *e, instant_s now)
 {
     struct err err = {0};
+    const instant_s oldest = now - e->settings.history_days * 24 * 3600;
     const struct retention keep = {
         .samples_before = now - HISTORY_LENGTH_S,
-        .ended_before = now - e->settings.history_days * 24 * 3600,
+        .ended_before = oldest,
+        .learned_before = oldest,
         .passes_kept = e->settings.passes_kept,
     };
 
@@ -146,6 +151,7 @@ void storing_prune(struct engine *e, instant_s now)
         return;
     e->next_prune = now + PRUNE_S;
     history_forget(e->history, now);
+    learned_forget(e->learned, keep.learned_before);
     if (left_alone(e, now))
         return;
     if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
@@ -257,7 +263,8 @@ static void recall_frozen(struct engine *e, const struct stored *s, instant_s no
  * nothing of it is carried on here, nor does it say anything about these VMs. */
 static void disown(struct engine *e, instant_s now)
 {
-    const struct retention keep = {.samples_before = now + 1, .passes_kept = UINT32_MAX};
+    const struct retention keep = {
+        .samples_before = now + 1, .learned_before = INT64_MAX, .passes_kept = UINT32_MAX};
     struct err err = {0};
 
     for (size_t i = 0; i < e->n_actions; i++) {
@@ -292,6 +299,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
     e->note_dirty = e->source_name && (!source || !same);
     if (same) {
         recall_demand(e, &s, now);
+        learn_recall(e, &s);
         recall_holds(e, &s, &a, now);
     } else {
         disown(e, now);

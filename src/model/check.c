@@ -270,6 +270,18 @@ int check_rule(const struct seen_rule *r, size_t ix, struct err *err)
     return 0;
 }
 
+int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err)
+{
+    const struct place at = {.kind = "migration_rates", .ix = ix, .err = err};
+    int r;
+
+    if (!m->from || !m->to)
+        return place_error(&at, m->from ? "to" : "from", "missing, expected the id of a host");
+    if ((r = check_size(&at, "rate_mb_s", m->rate_mb_s)) < 0)
+        return r;
+    return m->rate_mb_s > 0 ? 0 : place_error(&at, "rate_mb_s", "0, expected more than 0");
+}
+
 int check_ha(const struct ha_facts *ha, struct err *err)
 {
     static const char *const field[RES_COUNT] = {"cpu_percent", "mem_percent"};

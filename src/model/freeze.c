@@ -449,6 +449,49 @@ static int freeze_pending(struct freeze *f)
     return 0;
 }
 
+static int rate_order(const void *a, const void *b)
+{
+    const struct migration_rate *x = a;
+    const struct migration_rate *y = b;
+
+    if (x->from != y->from)
+        return (x->from > y->from) - (x->from < y->from);
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+static int freeze_migration_rates(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+
+    if (f->inv->n_migration_rates >= IX_NONE)
+        return err_set(f->err, -EINVAL, "/migration_rates: %zu are absurd, expected fewer than %u",
+                       f->inv->n_migration_rates, IX_NONE);
+    s->n_migration_rates = (uint32_t)f->inv->n_migration_rates;
+    s->migration_rates = arena_array(f->a, struct migration_rate, s->n_migration_rates);
+    for (uint32_t i = 0; i < s->n_migration_rates; i++) {
+        const struct place at = {.kind = "migration_rates", .ix = i, .err = f->err};
+        const struct seen_migration_rate *seen = &f->inv->migration_rates[i];
+        struct migration_rate *m = &s->migration_rates[i];
+        int r = check_migration_rate(seen, i, f->err);
+
+        if (r < 0 || (r = resolve(&at, "from", &f->hosts, seen->from, &m->from)) < 0 ||
+            (r = resolve(&at, "to", &f->hosts, seen->to, &m->to)) < 0)
+            return r;
+        if (m->from == m->to)
+            return place_error(&at, "to", "\"%s\" is where it comes from, expected another host", seen->to);
+        m->rate_mb_s = seen->rate_mb_s;
+    }
+    if (s->n_migration_rates > 0)
+        qsort(s->migration_rates, s->n_migration_rates, sizeof *s->migration_rates, rate_order);
+    for (uint32_t i = 1; i < s->n_migration_rates; i++) {
+        if (rate_order(&s->migration_rates[i - 1], &s->migration_rates[i]) == 0)
+            return err_set(
+                f->err, -EINVAL, "/migration_rates: from \"%s\" to \"%s\" is given twice, expected once",
+                s->hosts[s->migration_rates[i].from].is.id, s->hosts[s->migration_rates[i].to].is.id);
+    }
+    return 0;
+}
+
 static int freeze_ha(struct freeze *f)
 {
     const struct place at = {.kind = "ha", .ix = NO_IX, .err = f->err};
@@ -507,7 +550,7 @@ int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapsho
     if ((r = check_each(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = freeze_hosts(&f)) < 0 ||
         (r = freeze_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = freeze_vms(&f)) < 0 ||
         (r = freeze_ft_pairs(&f)) < 0 || (r = freeze_rules(&f)) < 0 || (r = freeze_migrations(&f)) < 0 ||
-        (r = freeze_pending(&f)) < 0 || (r = freeze_ha(&f)) < 0)
+        (r = freeze_pending(&f)) < 0 || (r = freeze_migration_rates(&f)) < 0 || (r = freeze_ha(&f)) < 0)
         return r;
     collect_vms_of_hosts(&f);
     *ret = s;

@@ -55,3 +55,12 @@ struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *
     *p = (struct seen_pending){0};
     return p;
 }
+
+struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a)
+{
+    struct seen_migration_rate *m =
+        INVENTORY_ADD(inv, a, migration_rates, n_migration_rates, cap_migration_rates);
+
+    *m = (struct seen_migration_rate){.rate_mb_s = UNKNOWN};
+    return m;
+}

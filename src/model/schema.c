@@ -69,6 +69,7 @@ static const struct field document_fields[] = {
     F("cluster", FIELD_TEXT, cluster, REQ),
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
+    SKIPPED("migration_rates"),
     O("ha", schema_ha),
 };
 SCHEMA(schema_document, "snapshot", document_fields);
@@ -237,5 +238,14 @@ static const struct field pending_fields[] = {
     SKIPPED("alternatives"),
 };
 SCHEMA(schema_pending, "pending recommendation", pending_fields);
+#undef S
+
+#define S struct seen_migration_rate
+static const struct field migration_rate_fields[] = {
+    F("from", FIELD_TEXT, from, REQ),
+    F("to", FIELD_TEXT, to, REQ),
+    F("rate_mb_s", FIELD_NUMBER, rate_mb_s, REQ),
+};
+SCHEMA(schema_migration_rate, "migration rate", migration_rate_fields);
 #undef S
 /* clang-format on */

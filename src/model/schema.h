@@ -64,6 +64,7 @@ extern const struct schema schema_pool;
 extern const struct schema schema_rule;
 extern const struct schema schema_migration;
 extern const struct schema schema_pending;
+extern const struct schema schema_migration_rate;
 
 struct wake_word {
     const char *word;

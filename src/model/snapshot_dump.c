@@ -199,6 +199,21 @@ static void dump_actions(struct dump *d)
     jw_end(&d->w);
 }
 
+/* Optional: written where there are any. */
+static void dump_migration_rates(struct dump *d)
+{
+    const struct snapshot *s = d->s;
+
+    if (s->n_migration_rates == 0)
+        return;
+    jw_begin(&d->w, "migration_rates", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < s->n_migration_rates; i++) {
+        struct seen_migration_rate seen = thaw_migration_rate(s, &s->migration_rates[i]);
+        write_object(&d->w, &schema_migration_rate, &seen);
+    }
+    jw_end(&d->w);
+}
+
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)
 {
     struct dump d = {.s = s};
@@ -214,6 +229,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_pools(&d);
     dump_rules(&d);
     dump_actions(&d);
+    dump_migration_rates(&d);
     struct inventory top = {.ha = s->ha, .ha_failover_hosts = thaw_failover_hosts(s, d.ids)};
     jw_begin(&d.w, "ha", JW_OBJECT, JW_INLINE);
     write_fields(&d.w, &schema_ha, &top);

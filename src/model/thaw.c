@@ -65,6 +65,11 @@ struct seen_pending thaw_pending(const struct snapshot *s, const struct pending 
                                  host_id(s, p->host)};
 }
 
+struct seen_migration_rate thaw_migration_rate(const struct snapshot *s, const struct migration_rate *m)
+{
+    return (struct seen_migration_rate){host_id(s, m->from), host_id(s, m->to), m->rate_mb_s};
+}
+
 struct ids thaw_failover_hosts(const struct snapshot *s, const char **ids)
 {
     return ids_of(s, &s->ha_failover_hosts, ids, host_id);
@@ -91,6 +96,8 @@ void snapshot_thaw(const struct snapshot *s, struct arena *a, struct inventory *
         *inventory_add_migration(&inv, a) = thaw_migration(s, &s->migrations[i]);
     for (uint32_t i = 0; i < s->n_pending; i++)
         *inventory_add_pending(&inv, a) = thaw_pending(s, &s->pending[i]);
+    for (uint32_t i = 0; i < s->n_migration_rates; i++)
+        *inventory_add_migration_rate(&inv, a) = thaw_migration_rate(s, &s->migration_rates[i]);
     inv.ha_failover_hosts = thaw_failover_hosts(s, arena_array(a, const char *, s->ha_failover_hosts.n));
     *ret = inv;
 }

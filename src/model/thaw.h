@@ -16,6 +16,7 @@ struct seen_pool thaw_pool(const struct snapshot *s, const struct pool *p);
 struct seen_rule thaw_rule(const struct snapshot *s, const struct rule *r, const char **ids);
 struct seen_migration thaw_migration(const struct snapshot *s, const struct migration *m);
 struct seen_pending thaw_pending(const struct snapshot *s, const struct pending *p);
+struct seen_migration_rate thaw_migration_rate(const struct snapshot *s, const struct migration_rate *m);
 struct ids thaw_failover_hosts(const struct snapshot *s, const char **ids);
 
 void snapshot_thaw(const struct snapshot *s, struct arena *a, struct inventory *ret);

@@ -14,6 +14,8 @@ enum statement {
     ST_RELEASE,
     ST_PUT_ACTION,
     ST_PUT_MIGRATION,
+    ST_PUT_RATE,
+    ST_PUT_DIRTY,
     ST_PUT_SAMPLE,
     ST_PUT_PASS,
     ST_TRIM_PASSES,
@@ -22,6 +24,8 @@ enum statement {
     ST_PRUNE_SAMPLES,
     ST_PRUNE_ACTIONS,
     ST_PRUNE_MIGRATIONS,
+    ST_PRUNE_RATES,
+    ST_PRUNE_DIRTIES,
     ST_PRUNE_PASSES,
     ST_COUNT
 };

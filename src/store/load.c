@@ -119,7 +119,10 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
                                      " WHERE ended >= ? ORDER BY ended, id", &since, 1};
     const struct query samples = {&table_samples, sizeof(struct sample_record),
                                   " WHERE time >= ? ORDER BY vm, time", &samples_since, 1};
-    struct rows found_actions, found_migrations, found_samples;
+    const struct query rates = {&table_rates, sizeof(struct rate_record), " ORDER BY from_host, to_host",
+                                NULL, 0};
+    const struct query dirties = {&table_dirties, sizeof(struct dirty_record), " ORDER BY vm", NULL, 0};
+    struct rows found_actions, found_migrations, found_rates, found_dirties, found_samples;
     int r;
 
     if ((r = read_instance(s, a, &ret->instance, err)) < 0 ||
@@ -129,12 +132,18 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
             0 ||
         (r = read_rows(s, &actions, a, &found_actions, err)) < 0 ||
         (r = read_rows(s, &migrations, a, &found_migrations, err)) < 0 ||
+        (r = read_rows(s, &rates, a, &found_rates, err)) < 0 ||
+        (r = read_rows(s, &dirties, a, &found_dirties, err)) < 0 ||
         (r = read_rows(s, &samples, a, &found_samples, err)) < 0)
         return r;
     ret->actions = found_actions.items;
     ret->n_actions = found_actions.n;
     ret->migrations = found_migrations.items;
     ret->n_migrations = found_migrations.n;
+    ret->rates = found_rates.items;
+    ret->n_rates = found_rates.n;
+    ret->dirties = found_dirties.items;
+    ret->n_dirties = found_dirties.n;
     ret->samples = found_samples.items;
     ret->n_samples = found_samples.n;
     return read_notes(s, a, ret, err);

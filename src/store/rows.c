@@ -55,6 +55,19 @@ static const struct column migration_columns[] = {
     COLUMN(migration_record, REAL, "mem_mb", mem_mb),  COLUMN(migration_record, BOOL, "ok", ok),
 };
 
+static const struct column rate_columns[] = {
+    COLUMN(rate_record, TEXT, "from_host", from),
+    COLUMN(rate_record, TEXT, "to_host", to),
+    COLUMN(rate_record, REAL, "mb_s", mb_s),
+    COLUMN(rate_record, I64, "learned", learned),
+};
+
+static const struct column dirty_columns[] = {
+    COLUMN(dirty_record, TEXT, "vm", vm),
+    COLUMN(dirty_record, REAL, "mb_s", mb_s),
+    COLUMN(dirty_record, I64, "learned", learned),
+};
+
 static const struct column sample_columns[] = {
     COLUMN(sample_record, TEXT, "vm", vm),
     COLUMN(sample_record, I64, "time", time),
@@ -76,6 +89,8 @@ static const struct column pass_columns[] = {
 
 const struct table table_actions = TABLE("actions", action_columns);
 const struct table table_migrations = TABLE("migrations", migration_columns);
+const struct table table_rates = TABLE("rates", rate_columns);
+const struct table table_dirties = TABLE("dirty_rates", dirty_columns);
 const struct table table_samples = TABLE("samples", sample_columns);
 const struct table table_passes = TABLE("passes", pass_columns);
 

@@ -35,6 +35,8 @@ struct table {
 
 extern const struct table table_actions;    /* struct action_record */
 extern const struct table table_migrations; /* struct migration_record */
+extern const struct table table_rates;      /* struct rate_record */
+extern const struct table table_dirties;    /* struct dirty_record */
 extern const struct table table_samples;    /* struct sample_record */
 extern const struct table table_passes;     /* struct pass_record without its texts */
 

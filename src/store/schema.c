@@ -43,6 +43,12 @@ static const char *const scripts[] = {
     " bytes INTEGER NOT NULL,"
     " snapshot_size INTEGER, snapshot BLOB, plan_size INTEGER, plan BLOB);"
     "CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;",
+
+    "CREATE TABLE rates ("
+    " from_host TEXT NOT NULL, to_host TEXT NOT NULL, mb_s REAL NOT NULL, learned INTEGER NOT NULL,"
+    " PRIMARY KEY (from_host, to_host)) WITHOUT ROWID;"
+    "CREATE TABLE dirty_rates ("
+    " vm TEXT PRIMARY KEY, mb_s REAL NOT NULL, learned INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

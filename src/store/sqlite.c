@@ -37,6 +37,8 @@ static const char *const fixed_sql[ST_COUNT] = {
     [ST_PRUNE_SAMPLES] = "DELETE FROM samples WHERE time < ?",
     [ST_PRUNE_ACTIONS] = "DELETE FROM actions WHERE ended > 0 AND ended < ?",
     [ST_PRUNE_MIGRATIONS] = "DELETE FROM migrations WHERE ended < ?",
+    [ST_PRUNE_RATES] = "DELETE FROM rates WHERE learned < ?",
+    [ST_PRUNE_DIRTIES] = "DELETE FROM dirty_rates WHERE learned < ?",
     [ST_PRUNE_PASSES] =
         "DELETE FROM passes WHERE id <= (SELECT id FROM passes ORDER BY id DESC LIMIT 1 OFFSET ?)",
 };
@@ -90,6 +92,8 @@ int store_prepare(struct store *s, struct err *err)
     }
     if (r < 0 || (r = prepare_put_action(s, err)) < 0 ||
         (r = prepare_put(s, ST_PUT_MIGRATION, &table_migrations, "", "", err)) < 0 ||
+        (r = prepare_put(s, ST_PUT_RATE, &table_rates, "", "", err)) < 0 ||
+        (r = prepare_put(s, ST_PUT_DIRTY, &table_dirties, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_SAMPLE, &table_samples, "", "", err)) < 0)
         return r;
     return prepare_put(s, ST_PUT_PASS, &table_passes, ", bytes, snapshot_size, snapshot, plan_size, plan",
@@ -197,6 +201,16 @@ static int put_migration(struct store *s, const struct migration_record *migrati
     return put(s, ST_PUT_MIGRATION, &table_migrations, migration, "keep a migration", err);
 }
 
+static int put_rate(struct store *s, const struct rate_record *rate, struct err *err)
+{
+    return put(s, ST_PUT_RATE, &table_rates, rate, "keep a rate of copying", err);
+}
+
+static int put_dirty(struct store *s, const struct dirty_record *dirty, struct err *err)
+{
+    return put(s, ST_PUT_DIRTY, &table_dirties, dirty, "keep a rate of writing", err);
+}
+
 static int put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
 {
     static const char doing[] = "keep samples of demand";
@@ -266,10 +280,9 @@ static int prune(struct store *s, const struct retention *keep, struct err *err)
         enum statement which;
         int64_t bound;
     } steps[] = {
-        {ST_PRUNE_SAMPLES, keep->samples_before},
-        {ST_PRUNE_ACTIONS, keep->ended_before},
-        {ST_PRUNE_MIGRATIONS, keep->ended_before},
-        {ST_PRUNE_PASSES, keep->passes_kept},
+        {ST_PRUNE_SAMPLES, keep->samples_before},  {ST_PRUNE_ACTIONS, keep->ended_before},
+        {ST_PRUNE_MIGRATIONS, keep->ended_before}, {ST_PRUNE_RATES, keep->learned_before},
+        {ST_PRUNE_DIRTIES, keep->learned_before},  {ST_PRUNE_PASSES, keep->passes_kept},
     };
     int r = group_begin(s, doing, err);
 
@@ -287,6 +300,8 @@ const struct store_ops store_sqlite = {
     .rollback = rollback,
     .put_action = put_action,
     .put_migration = put_migration,
+    .put_rate = put_rate,
+    .put_dirty = put_dirty,
     .put_samples = put_samples,
     .put_pass = put_pass,
     .put_note = put_note,

@@ -132,12 +132,23 @@ static void test_moves_under_way(void **state)
         800);
 }
 
+/* Few VMs and many hosts: most of those are equally empty, and the one that is reached fastest wins. */
+static void test_rates_of_pairs(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 12, .vms_max = 14, .pairs = true}, 1000);
+    run(
+        &(struct cluster_options){
+            .hosts_max = 12, .vms_max = 80, .mixed_hosts = true, .rules = true, .rates = true, .pairs = true},
+        500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_equal_hosts), cmocka_unit_test(test_mixed_hosts_and_rules),
         cmocka_unit_test(test_larger_clusters),   cmocka_unit_test(test_after_corrections),
-        cmocka_unit_test(test_moves_under_way),
+        cmocka_unit_test(test_moves_under_way),   cmocka_unit_test(test_rates_of_pairs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

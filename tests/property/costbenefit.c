@@ -91,6 +91,75 @@ static void test_migration(void **state)
     }
 }
 
+/* ---- the model backwards ---- */
+
+/* What a migration taught gives the same migration again. Where more than one answer does, any will do. */
+static void test_backwards(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < test_clusters(5000); i++) {
+        uint64_t seed = test_seed() + i;
+        struct rng r = {.state = seed};
+        double mem = rng_range(&r, 256, 262144);
+        double rate = rng_range(&r, 10, 5000);
+        double dirty = rng_unit(&r) < 0.1 ? UNKNOWN : rate * rng_range(&r, 0, 0.75);
+        struct migration_model m;
+        struct migration_model again;
+
+        migration_model(mem, dirty, rate, &m);
+        double found = migration_rate_of(mem, dirty, m.duration_s);
+        migration_model(mem, dirty, found, &again);
+        /* where one round more or less is needed, the downtime jumps by what is allowed of it */
+        if (fabs(again.duration_s - m.duration_s) > 0.3 + 1e-6 * m.duration_s)
+            fail_msg("seed %llu: %.10g s at %.10g MiB/s, and %.10g s at the rate found, %.10g",
+                     (unsigned long long)seed, m.duration_s, rate, again.duration_s, found);
+        if (isnan(dirty))
+            continue;
+        found = migration_dirty_of(mem, rate, m.duration_s);
+        migration_model(mem, found, rate, &again);
+        if (fabs(again.duration_s - m.duration_s) > 0.3 + 1e-6 * m.duration_s || found < 0 || found > rate)
+            fail_msg("seed %llu: %.10g s with %.10g MiB/s dirtied, and %.10g s with those found, %.10g",
+                     (unsigned long long)seed, m.duration_s, dirty, again.duration_s, found);
+    }
+}
+
+/* ---- rates ---- */
+
+/* As the header says it, pair by pair. */
+static double expected_rate(const struct pass *p, uint32_t from_slot, uint32_t to_slot)
+{
+    const struct snapshot *s = p->snap;
+    uint32_t from = p->layout.slot_host[from_slot];
+    uint32_t to = p->layout.slot_host[to_slot];
+    double rate[2] = {s->hosts[from].is.migration_rate_mb_s, s->hosts[to].is.migration_rate_mb_s};
+
+    for (uint32_t i = 0; i < s->n_migration_rates; i++)
+        if (s->migration_rates[i].from == from && s->migration_rates[i].to == to)
+            return s->migration_rates[i].rate_mb_s;
+    for (int i = 0; i < 2; i++)
+        rate[i] = isnan(rate[i]) ? p->policy.migration_rate_mb_s : rate[i];
+    return rate[0] < rate[1] ? rate[0] : rate[1];
+}
+
+static void check_rates(uint64_t seed, const struct pass *p)
+{
+    const struct rates *r = &p->forecast.rates;
+
+    for (uint32_t from = 0; from < p->layout.n_slots; from++)
+        for (uint32_t to = 0; to < p->layout.n_on; to++) {
+            double rate = rates_between(r, from, to);
+            if (from == to)
+                continue;
+            if (rate != expected_rate(p, from, to))
+                fail_msg("seed %llu: %.10g MiB/s from slot %u to %u, expected %.10g",
+                         (unsigned long long)seed, rate, from, to, expected_rate(p, from, to));
+            if (rate > r->fastest[from] || (r->single[from] && rate != r->fastest[from]) ||
+                (!r->differ && rate != r->fastest[0]))
+                fail_msg("seed %llu: %.10g MiB/s from slot %u to %u, and at most %.10g",
+                         (unsigned long long)seed, rate, from, to, r->fastest[from]);
+        }
+}
+
 /* ---- the bound ---- */
 
 static double expected_there(const struct pass *p, uint32_t slot, enum resource r)
@@ -149,12 +218,14 @@ static void check_cluster(uint64_t seed, unsigned *paid)
                                       .rules = true,
                                       .in_flight = seed % 2 == 1,
                                       .rates = seed % 5 > 1,
+                                      .pairs = seed % 4 > 1,
                                       .tight = seed % 3 == 0};
 
     random_cluster(&r, &options, &a, &snap);
     random_policy(&r, &policy);
     policy.cost_benefit = false; /* so that there are moves */
     pass_prepare(&p, &snap, &policy, true, IX_NONE, &a);
+    check_rates(seed, &p);
     check_bound(seed, &p, paid);
     pass_decide(&p);
     judge_refresh(&p.climb.judge, &p.layout, &p.forecast);
@@ -179,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shortfall),
         cmocka_unit_test(test_migration),
+        cmocka_unit_test(test_backwards),
         cmocka_unit_test(test_may_pay),
     };
 

@@ -175,6 +175,20 @@ static void add_flights(struct rng *r, struct inventory *inv, struct arena *a)
     }
 }
 
+/* What past migrations between two hosts have shown; some of it far from what the hosts' own rates say. */
+static void add_pairs(struct rng *r, struct inventory *inv, struct arena *a)
+{
+    double part = rng_unit(r);
+
+    for (size_t from = 0; from < inv->n_hosts; from++)
+        for (size_t to = 0; to < inv->n_hosts; to++)
+            if (from != to && chance(r, part))
+                *inventory_add_migration_rate(inv, a) =
+                    (struct seen_migration_rate){.from = inv->hosts[from].is.id,
+                                                 .to = inv->hosts[to].is.id,
+                                                 .rate_mb_s = rng_range(r, 5, 2000)};
+}
+
 /* An agent runs on the host that requires it, or, now and then, does not. */
 static void add_agents(struct rng *r, struct inventory *inv, struct arena *a)
 {
@@ -210,6 +224,8 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
         add_agents(r, &inv, a);
     if (o->in_flight)
         add_flights(r, &inv, a);
+    if (o->pairs)
+        add_pairs(r, &inv, a);
     if (snapshot_freeze(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
         exit(1);

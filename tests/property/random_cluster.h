@@ -17,6 +17,7 @@ struct cluster_options {
     bool in_flight;     /* migrations under way, and approved ones */
     bool agents;        /* some hosts require agent VMs, which are not always there */
     bool rates;         /* hosts that copy memory at different rates */
+    bool pairs;         /* pairs of hosts of which past migrations are known */
     uint32_t pools_max; /* 0: four */
 };
 

@@ -87,9 +87,77 @@ static void test_there_and_back(void **state)
     small_release(&s);
 }
 
+static void know_rate(struct small *s, const char *from, const char *to, double rate_mb_s)
+{
+    *inventory_add_migration_rate(&s->inv, &s->a) =
+        (struct seen_migration_rate){.from = from, .to = to, .rate_mb_s = rate_mb_s};
+}
+
+/* h1 is overloaded, and the other hosts are empty and alike. */
+static void three_hosts(struct small *s)
+{
+    small_init(s);
+    s->policy.cost_benefit = true;
+    for (int i = 1; i <= 3; i++)
+        small_host(s, i == 1 ? "h1" : i == 2 ? "h2" : "h3", 10000, 65536);
+    for (int i = 1; i <= 3; i++)
+        small_vm(s, i == 1 ? "v1" : i == 2 ? "v2" : "v3", "h1", 4000, 4096)->is.stable_s = 3600;
+}
+
+/* The pair's rate, else the slower host's, else the setting; and what it takes follows from it. */
+static void test_rate_of_pair(void **state)
+{
+    struct small s;
+    struct pass p;
+    struct worth to_h2, to_h3;
+
+    (void)state;
+    three_hosts(&s);
+    s.inv.hosts[1].is.migration_rate_mb_s = 125;
+    know_rate(&s, "h2", "h1", 40); /* the other way round says nothing */
+    know_rate(&s, "h1", "h3", 1000);
+    small_freeze(&s);
+    pass_prepare(&p, &s.snap, &s.policy, false, IX_NONE, &s.a);
+    assert_true(rates_between(&p.forecast.rates, 0, 1) == 125);
+    assert_true(rates_between(&p.forecast.rates, 0, 2) == 1000);
+    assert_true(rates_between(&p.forecast.rates, 1, 0) == 40);
+    assert_true(rates_between(&p.forecast.rates, 2, 0) == s.policy.migration_rate_mb_s);
+    forecast_judge(&p.forecast, 0, 1, &to_h2);
+    forecast_judge(&p.forecast, 0, 2, &to_h3);
+    assert_true(to_h3.duration_s < to_h2.duration_s / 7 && to_h3.net > to_h2.net);
+    assert_true(to_h2.duration_s == forecast_duration(&p.forecast, 0, 0, 1));
+    small_release(&s);
+}
+
+/* Of destinations that are equally good the one that is reached sooner; of all else the lower. */
+static void test_faster_way_wins(void **state)
+{
+    static const struct {
+        double to_h2, to_h3; /* 0: not known */
+        const char *moves;
+    } ways[] = {
+        {0, 0, "v1>h2"}, {0, 100, "v1>h2"}, {0, 1000, "v1>h3"}, {100, 0, "v1>h3"}, {400, 400, "v1>h2"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(ways); i++) {
+        struct small s;
+        three_hosts(&s);
+        s.policy.moves_max = 1;
+        if (ways[i].to_h2 > 0)
+            know_rate(&s, "h1", "h2", ways[i].to_h2);
+        if (ways[i].to_h3 > 0)
+            know_rate(&s, "h1", "h3", ways[i].to_h3);
+        assert_string_equal(small_moves(&s), ways[i].moves);
+        small_release(&s);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers), cmocka_unit_test(test_there_and_back)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_answers), cmocka_unit_test(test_there_and_back),
+                                       cmocka_unit_test(test_rate_of_pair),
+                                       cmocka_unit_test(test_faster_way_wins)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

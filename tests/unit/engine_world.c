@@ -68,6 +68,8 @@ static void w_fill(struct collected *c)
         h->is.cores = 4;
         h->is.dpm = W->host_dpm[i];
         h->agents_required = w_agents_of(i, a);
+        if (W->host_rate_mb_s > 0)
+            h->is.migration_rate_mb_s = W->host_rate_mb_s;
     }
     for (int i = 0; i < W->n_vms; i++) {
         if (W->vms[i].host < 0)
@@ -80,6 +82,8 @@ static void w_fill(struct collected *c)
         v->is.id = arena_strdup(a, W->vms[i].id);
         v->is.name = W->vm_name ? W->vm_name : v->is.id;
         v->is.automation = W->vms[i].automation;
+        if (W->dirty_mb_s > 0)
+            v->is.dirty_mb_s = W->dirty_mb_s;
         v->is.state = W->vms[i].off ? VM_OFF : VM_ON;
         v->is.kind = W->vms[i].agent_of ? VM_AGENT : VM_NORMAL;
         w_host_id(W->vms[i].host, id);

@@ -20,6 +20,7 @@
 #define WORLD_TASKS 400
 #define WORLD_ORDERS 200
 #define WORLD_ACTIONS 2000
+#define WORLD_RATES ((WORLD_HOSTS + 1) * WORLD_HOSTS)
 #define WORLD_START 1000000
 
 struct world_vm {
@@ -60,8 +61,9 @@ struct world {
     int n_hosts, n_vms;
     enum host_state host_state[WORLD_HOSTS];
     enum automation host_dpm[WORLD_HOSTS];
-    const char *host_name; /* of every host; NULL: its id */
-    const char *vm_name;   /* of every VM; NULL: its id */
+    double host_rate_mb_s, dirty_mb_s; /* what the source says of every host and VM; 0: nothing */
+    const char *host_name;             /* of every host; NULL: its id */
+    const char *vm_name;               /* of every VM; NULL: its id */
     struct world_vm vms[WORLD_VMS];
 
     struct world_move script[WORLD_VMS];
@@ -77,6 +79,9 @@ struct world {
     uint64_t n_actions, n_shadow;
     int n_migrations, n_samples, n_passes;
     struct migration_record migrations[WORLD_TASKS];
+    struct rate_record rates[WORLD_RATES];
+    struct dirty_record dirties[WORLD_VMS];
+    int n_rates, n_dirties;
     char frozen_note[40], source_note[80];
     bool in_transaction, store_broken;
     int n_refused; /* calls that a broken store has refused */

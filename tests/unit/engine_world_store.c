@@ -37,6 +37,10 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
     }
     ret->migrations = W->migrations;
     ret->n_migrations = (size_t)W->n_migrations;
+    ret->rates = W->rates;
+    ret->n_rates = (size_t)W->n_rates;
+    ret->dirties = W->dirties;
+    ret->n_dirties = (size_t)W->n_dirties;
     ret->notes = arena_array(a, struct note, 2);
     if (W->frozen_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
@@ -105,6 +109,41 @@ static int w_put_migration(struct store *s, const struct migration_record *m, st
     return 0;
 }
 
+static int w_put_rate(struct store *s, const struct rate_record *rate, struct err *err)
+{
+    int i = 0;
+
+    (void)s, (void)err;
+    assert_true(W->in_transaction);
+    if (W->dead)
+        return 0;
+    while (i < W->n_rates &&
+           (strcmp(W->rates[i].from, rate->from) != 0 || strcmp(W->rates[i].to, rate->to) != 0))
+        i++;
+    assert_true(i < WORLD_RATES);
+    W->n_rates += i == W->n_rates;
+    W->rates[i] = *rate;
+    W->rates[i].from = arena_strdup(&W->memory, rate->from);
+    W->rates[i].to = arena_strdup(&W->memory, rate->to);
+    return 0;
+}
+
+static int w_put_dirty(struct store *s, const struct dirty_record *dirty, struct err *err)
+{
+    int i = 0;
+
+    (void)s, (void)err;
+    assert_true(W->in_transaction);
+    if (W->dead)
+        return 0;
+    while (i < W->n_dirties && strcmp(W->dirties[i].vm, dirty->vm) != 0)
+        i++;
+    W->n_dirties += i == W->n_dirties;
+    W->dirties[i] = *dirty;
+    W->dirties[i].vm = arena_strdup(&W->memory, dirty->vm);
+    return 0;
+}
+
 static int w_put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
 {
     (void)s, (void)samples, (void)err;
@@ -140,9 +179,12 @@ static int w_put_note(struct store *s, const char *key, const char *value, struc
 
 static int w_prune(struct store *s, const struct retention *keep, struct err *err)
 {
-    (void)s, (void)keep;
-    if (!W->store_broken)
+    (void)s;
+    if (!W->store_broken) {
+        if (keep->learned_before > W->now) /* those of another source */
+            W->n_rates = W->n_dirties = 0;
         return 0;
+    }
     W->n_refused++;
     return err_set(err, -EIO, "the disk is full");
 }
@@ -154,6 +196,8 @@ const struct store_ops w_store_ops = {
     .rollback = w_rollback,
     .put_action = w_put_action,
     .put_migration = w_put_migration,
+    .put_rate = w_put_rate,
+    .put_dirty = w_put_dirty,
     .put_samples = w_put_samples,
     .put_pass = w_put_pass,
     .put_note = w_put_note,

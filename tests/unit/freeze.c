@@ -174,6 +174,31 @@ static void agent_unknown(struct inventory *inv)
     inv->hosts[0].agents_required = (struct ids){ids, 2};
 }
 
+static struct seen_migration_rate odd_rate = {.from = "ha", .to = "hb"};
+
+static void set_rate(struct inventory *inv, const char *to, double rate_mb_s)
+{
+    odd_rate.to = to;
+    odd_rate.rate_mb_s = rate_mb_s;
+    inv->migration_rates = &odd_rate;
+    inv->n_migration_rates = 1;
+}
+
+static void rate_to_nowhere(struct inventory *inv)
+{
+    set_rate(inv, NULL, 100);
+}
+
+static void rate_not_a_number(struct inventory *inv)
+{
+    set_rate(inv, "hb", UNKNOWN);
+}
+
+static void rate_endless(struct inventory *inv)
+{
+    set_rate(inv, "hb", INFINITY);
+}
+
 static const struct {
     void (*break_it)(struct inventory *inv);
     const char *expected;
@@ -195,6 +220,9 @@ static const struct {
     {failover_twice, "/ha/failover_hosts: \"ha\" is listed twice"},
     {too_many_percent, "/ha/mem_percent: 101 is not a percentage"},
     {peer_of_normal, "/vms/0/ft_peer: given though the kind is \"normal\""},
+    {rate_to_nowhere, "/migration_rates/0/to: missing"},
+    {rate_not_a_number, "/migration_rates/0/rate_mb_s: not a number"},
+    {rate_endless, "/migration_rates/0/rate_mb_s: inf is absurd"},
     {agent_unknown, "/hosts/0/agents_required/1: no object of /vms has the id \"v7\""},
 };
 

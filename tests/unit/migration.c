@@ -46,9 +46,53 @@ static void test_least(void **state)
         }
 }
 
+/* Who writes more loses more, and nobody more than it wants. */
+static void test_loss(void **state)
+{
+    struct migration_model calm, busy, throttled;
+
+    (void)state;
+    migration_model(1000, 0, 100, &calm);
+    migration_model(1000, 50, 100, &busy);
+    migration_model(1000, 100, 100, &throttled);
+    assert_true(calm.again_mb == 0 && throttled.again_mb == 4000);
+    assert_true(fabs(busy.again_mb - (busy.copied_mb - 1000)) < 1e-9 && busy.again_mb > 900);
+    assert_true(fabs(migration_loss_mhz_s(&calm, 2000) - 0.1 * 2000 * 10) < 1e-6);
+    double tracked = 0.1 * (busy.duration_s - busy.downtime_s) + busy.downtime_s;
+    assert_true(fabs(migration_loss_mhz_s(&busy, 2000) - (2000 * tracked + busy.again_mb)) < 1e-6);
+    assert_true(migration_loss_mhz_s(&throttled, 2000) > migration_loss_mhz_s(&busy, 2000));
+    assert_true(migration_loss_mhz_s(&busy, 10) <= 10 * busy.duration_s);
+    assert_true(migration_loss_mhz_s(&busy, 0) == 0);
+}
+
+static void test_backwards(void **state)
+{
+    static const struct {
+        double mem, duration, rate, dirty; /* rate: of a VM that dirties nothing; dirty: at 100 MiB/s */
+    } cases[] = {
+        {1000, 10, 100, 0}, /* one round at 100 MiB/s, nothing dirtied */
+        {1000, 5, 200, 0},  /* faster than the rate: the rate is to blame, not the VM */
+        {1000, 11.1, 1000 / 11.1, 10},
+        {1000, 20, 50, 50},
+        {1000, 50.3, 1000 / 50.3, 100}, /* as long as a throttled one: at least as fast as it is copied */
+        {1000, 500, 2, 100},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        double rate = migration_rate_of(cases[i].mem, 0, cases[i].duration);
+        double dirty = migration_dirty_of(cases[i].mem, 100, cases[i].duration);
+        if (fabs(rate / cases[i].rate - 1) > 1e-6 || fabs(dirty - cases[i].dirty) > 0.5)
+            fail_msg("case %zu: %g MiB/s, %g MiB/s dirtied", i, rate, dirty);
+    }
+    /* nobody knows what it dirties: the same tenth is taken as forwards */
+    assert_true(fabs(migration_rate_of(1000, UNKNOWN, 11.1) - 100) < 1e-6);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds), cmocka_unit_test(test_least)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds), cmocka_unit_test(test_least),
+                                       cmocka_unit_test(test_loss), cmocka_unit_test(test_backwards)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@
 #define WITH_HOST(more) DOC(",\"hosts\":[" HOST(more) "]")
 #define WITH_VM(more) DOC(HOSTS ",\"vms\":[" VM(more) "]")
 #define WITH_POOLS(pools) DOC(HOSTS ",\"pools\":[" pools "]")
+#define WITH_RATES(rates) DOC(HOSTS ",\"migration_rates\":[" rates "]")
 #define WITH_RULE(rule) DOC(HOSTS ",\"vms\":[" VM("") "],\"rules\":[{\"id\":\"r\"" rule "}]")
 
 static const struct {
@@ -133,6 +134,23 @@ static const struct {
     {DOC(HOSTS ",\"vms\":[" VM("") "],\"pending\":[{\"action\":\"migrate\",\"vm\":\"v1\"}]"),
      "/pending/0/to: missing, expected the destination"},
     {DOC(HOSTS ",\"vms\":[" VM("") "],\"pending\":[{\"action\":\"power_on\"}]"), "/pending/0/host: missing"},
+    {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":90},"
+                "{\"from\":\"h2\",\"to\":\"h1\",\"rate_mb_s\":70}"),
+     NULL},
+    {DOC(HOSTS ",\"migration_rates\":[]"), NULL},
+    {WITH_RATES("{\"from\":\"h1\",\"rate_mb_s\":90}"), "/migration_rates/0/to: missing"},
+    {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\"}"), "/migration_rates/0/rate_mb_s: missing"},
+    {WITH_RATES("{\"from\":\"h1\",\"to\":\"h9\",\"rate_mb_s\":90}"),
+     "/migration_rates/0/to: no object of /hosts has the id \"h9\""},
+    {WITH_RATES("{\"from\":\"h1\",\"to\":\"h1\",\"rate_mb_s\":90}"),
+     "/migration_rates/0/to: \"h1\" is where it comes from"},
+    {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":0}"),
+     "/migration_rates/0/rate_mb_s: 0, expected more than 0"},
+    {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":-5}"),
+     "/migration_rates/0/rate_mb_s: -5 is negative"},
+    {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":90},"
+                "{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":70}"),
+     "/migration_rates: from \"h1\" to \"h2\" is given twice"},
     {DOC(HOSTS ",\"ha\":{\"policy\":\"some\"}"), "/ha/policy: \"some\" is not known"},
     {DOC(HOSTS ",\"ha\":{\"cpu_percent\":120}"), "/ha/cpu_percent: 120 is not a percentage"},
 };
@@ -240,7 +258,8 @@ static void shuffle(json_t *array, struct rng *rng)
 /* The text with every list in another order, those within rules included. */
 static char *shuffled(const char *text, uint64_t seed)
 {
-    static const char *const lists[] = {"hosts", "vms", "pools", "rules", "migrations", "pending"};
+    static const char *const lists[] = {"hosts",      "vms",     "pools",          "rules",
+                                        "migrations", "pending", "migration_rates"};
     struct rng rng = {.state = seed};
     json_t *document = json_loads(text, 0, NULL);
     size_t i;
@@ -248,7 +267,8 @@ static char *shuffled(const char *text, uint64_t seed)
 
     assert_non_null(document);
     for (size_t l = 0; l < ELEMENTS(lists); l++)
-        shuffle(json_object_get(document, lists[l]), &rng);
+        if (json_object_get(document, lists[l]))
+            shuffle(json_object_get(document, lists[l]), &rng);
     json_array_foreach(json_object_get(document, "rules"), i, rule)
     {
         shuffle(json_object_get(rule, "vms"), &rng);
@@ -275,8 +295,15 @@ static void test_round_trip(void **state)
         assert_int_equal(generate(&o, &a, &inv, &err), 0);
         for (size_t i = 0; i < inv.n_vms; i++) /* numbers that no short decimal stands for */
             inv.vms[i].is.alloc[RES_CPU].shares = rng_unit(&rng) * 1e4;
+        for (uint32_t i = 1; i < inv.n_hosts && seed > 1;
+             i++) /* the first has none: nothing is written then */
+            *inventory_add_migration_rate(&inv, &a) =
+                (struct seen_migration_rate){.from = inv.hosts[i].is.id,
+                                             .to = inv.hosts[(i * 7 + 3) % i].is.id,
+                                             .rate_mb_s = 1 + rng_unit(&rng) * 1e3};
         assert_int_equal(snapshot_freeze(&inv, &a, &s, &err), 0);
         char *first = dump(&s);
+        assert_true((strstr(first, "migration_rates") != NULL) == (seed > 1));
         assert_int_equal(read_and_freeze(first, &a, &s, NULL, &err), 0);
         char *second = dump(&s);
         assert_string_equal(first, second);

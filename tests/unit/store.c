@@ -205,6 +205,45 @@ static void test_the_rest(void **state)
     remove_all(p.dir);
 }
 
+static void test_what_was_learned(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    const struct rate_record rates[] = {
+        {.from = "b", .to = "a", .mb_s = 90.5, .learned = 30},
+        {.from = "a", .to = "b", .mb_s = 120, .learned = 20},
+        {.from = "a", .to = "", .mb_s = 100, .learned = 20},
+        {.from = "a", .to = "", .mb_s = 110, .learned = 25},
+    };
+    const struct dirty_record dirties[] = {{.vm = "w", .mb_s = 1, .learned = 20},
+                                           {.vm = "v", .mb_s = 0, .learned = 25}};
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    for (int i = 0; i < 4; i++) /* the last one replaces the third */
+        assert_int_equal(store_sqlite.put_rate(s, &rates[i], &err), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(store_sqlite.put_dirty(s, &dirties[i], &err), 0);
+    store_close(s);
+    s = must_open(&p);
+    struct stored all = must_load(s, &a);
+
+    assert_int_equal(all.n_rates, 3);
+    assert_true(all.rates[0].mb_s == 110 && all.rates[0].learned == 25 && !*all.rates[0].to);
+    assert_string_equal(all.rates[2].from, "b");
+    assert_true(all.n_dirties == 2 && all.dirties[0].mb_s == 0 && all.dirties[1].learned == 20);
+    assert_int_equal(store_sqlite.prune(s, &(struct retention){.learned_before = 25, .passes_kept = 9}, &err),
+                     0);
+    all = must_load(s, &a);
+    assert_true(all.n_rates == 2 && all.n_dirties == 1);
+    assert_string_equal(all.dirties[0].vm, "v");
+    store_close(s);
+    remove_all(p.dir);
+}
+
 static void put_pass(struct store *s, uint64_t id, const char *snapshot)
 {
     struct err err = {0};
@@ -398,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_actions),
         cmocka_unit_test(test_numbers_are_given_once),
         cmocka_unit_test(test_the_rest),
+        cmocka_unit_test(test_what_was_learned),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_passes_fit),
         cmocka_unit_test(test_transactions),

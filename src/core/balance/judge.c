@@ -15,7 +15,7 @@ static enum check judge_worth(const struct judge *j, uint32_t unit, uint32_t slo
     struct worth w;
 
     forecast_judge(j->f, unit, slot, &w);
-    if (w.net <= 0)
+    if (!(w.net > 0))
         return CHECK_COST_BENEFIT;
     return w.worse > 0 ? CHECK_WORST_CASE : CHECK_NONE;
 }
@@ -48,6 +48,12 @@ bool judge_better(const struct judge *j, const struct move *x, const struct move
         return x->gain > than->gain;
     if (l->unit_backed[x->unit] != l->unit_backed[than->unit])
         return l->unit_backed[x->unit] < l->unit_backed[than->unit];
+    if (j->f->rates.differ) {
+        double mine = forecast_duration(j->f, x->unit, l->unit_slot[x->unit], x->to_slot);
+        double theirs = forecast_duration(j->f, than->unit, l->unit_slot[than->unit], than->to_slot);
+        if (mine != theirs)
+            return mine < theirs;
+    }
     if (x->unit != than->unit)
         return l->unit_first[x->unit] < l->unit_first[than->unit];
     return l->slot_host[x->to_slot] < l->slot_host[than->to_slot];

@@ -40,7 +40,8 @@ static inline double judge_gain(const struct judge *j, const struct trial *t, ui
  * enough, does it pay. Counts what it rejects. */
 enum check judge_move(const struct judge *j, uint32_t unit, uint32_t slot, double gain);
 
-/* More gain; then the cheaper migration (less memory to copy), the lower VM, the lower host. */
+/* More gain; then the cheaper migration (less memory to copy; where hosts copy at different rates, less
+ * time), the lower VM, the lower host. */
 bool judge_better(const struct judge *j, const struct move *x, const struct move *than);
 
 #endif

@@ -117,13 +117,6 @@ static void set_shortfall(struct forecast *f, uint32_t slot)
 
 /* ---- what it costs ---- */
 
-static double rate_of(const struct layout *l, uint32_t slot)
-{
-    double rate = l->snap->hosts[l->slot_host[slot]].is.migration_rate_mb_s;
-
-    return isnan(rate) ? l->policy->migration_rate_mb_s : rate;
-}
-
 /* Adds what migrating one VM costs. */
 static void add_cost(const struct vm_facts *v, const struct migration_model *m, double cost[RES_COUNT])
 {
@@ -166,6 +159,20 @@ static void cost_at_least(const struct forecast *f, uint32_t u, double rate, dou
     }
 }
 
+/* What moving the unit off this slot costs at least, wherever it goes. */
+static void set_least(struct forecast *f, uint32_t u, uint32_t slot)
+{
+    double cost[RES_COUNT];
+    double duration;
+
+    if (f->rates.single[slot])
+        cost_at_rate(f, u, f->rates.fastest[slot], cost, &duration);
+    else
+        cost_at_least(f, u, f->rates.fastest[slot], cost);
+    for (int r = 0; r < RES_COUNT; r++)
+        f->least[r][u] = cost[r];
+}
+
 static double over_capacity(const struct forecast *f, const double amount[RES_COUNT])
 {
     double sum = 0;
@@ -180,23 +187,11 @@ double forecast_duration(const struct forecast *f, uint32_t unit, uint32_t from_
     double cost[RES_COUNT];
     double duration;
 
-    cost_at_rate(f, unit, fmin(rate_of(f->l, from_slot), rate_of(f->l, to_slot)), cost, &duration);
+    cost_at_rate(f, unit, rates_between(&f->rates, from_slot, to_slot), cost, &duration);
     return duration;
 }
 
 /* ---- sums, kept ---- */
-
-static double fastest_rate(const struct layout *l, bool *ret_all_alike)
-{
-    double fastest = 0;
-
-    *ret_all_alike = true;
-    for (uint32_t i = 0; i < l->n_slots; i++) {
-        *ret_all_alike = *ret_all_alike && (i == 0 || rate_of(l, i) == fastest);
-        fastest = fmax(fastest, rate_of(l, i));
-    }
-    return fastest;
-}
 
 void forecast_init(struct forecast *f, const struct layout *l, double *const demand[RES_COUNT],
                    struct arena *a)
@@ -212,19 +207,11 @@ void forecast_init(struct forecast *f, const struct layout *l, double *const dem
     }
     f->unit_stable_s = arena_array(a, double, l->n_units);
     f->slot_stable = arena_array(a, double, (size_t)l->n_slots + 1);
-    bool all_alike;
-    double fastest = fastest_rate(l, &all_alike);
+    rates_init(&f->rates, l, a);
     for (uint32_t u = 0; u < l->n_units; u++) {
-        double cost[RES_COUNT];
-        double duration;
         look_out(f, u, demand);
         add_to_slot(f, u, l->unit_slot[u], 1);
-        if (all_alike)
-            cost_at_rate(f, u, fastest, cost, &duration);
-        else
-            cost_at_least(f, u, fastest, cost);
-        for (int r = 0; r < RES_COUNT; r++)
-            f->least[r][u] = cost[r];
+        set_least(f, u, l->unit_slot[u]);
     }
     for (uint32_t i = 0; i < l->snap->n_vms; i++)
         if (l->going_to[i] != IX_NONE)
@@ -246,6 +233,8 @@ void forecast_move(struct forecast *f, uint32_t unit, uint32_t from_slot, uint32
     add_to_slot(f, unit, to_slot, 1);
     set_shortfall(f, from_slot);
     set_shortfall(f, to_slot);
+    if (f->rates.differ)
+        set_least(f, unit, to_slot);
 }
 
 void forecast_set_weights(struct forecast *f, const double weight[RES_COUNT])
@@ -278,7 +267,7 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
     double worse[RES_COUNT];
 
     *ret = (struct worth){0};
-    cost_at_rate(f, unit, fmin(rate_of(l, s), rate_of(l, d)), ret->cost, &ret->duration_s);
+    cost_at_rate(f, unit, rates_between(&f->rates, s, d), ret->cost, &ret->duration_s);
     for (int r = 0; r < RES_COUNT; r++) {
         const struct outlook *u = &f->unit[r][unit];
         struct outlook left = plus(f->slot[r][s], u, -1);

@@ -13,6 +13,7 @@
 #define BALLAST_CORE_COSTBENEFIT_H
 
 #include "core/costbenefit/migration.h"
+#include "core/costbenefit/rates.h"
 #include "core/layout/layout.h"
 
 /* What is expected of the demand of a unit, or of a slot's units together. */
@@ -28,7 +29,8 @@ struct forecast {
     double *slot_stable;               /* Σ stable × demand, CPU */
     double *slot_shortfall[RES_COUNT]; /* expected, at today's demand */
     double capacity[RES_COUNT];        /* of the cluster */
-    double *least[RES_COUNT];          /* cost of moving each unit, wherever it goes */
+    struct rates rates;                /* between the hosts */
+    double *least[RES_COUNT];          /* cost of moving each unit off where it is, wherever it goes */
     double stable_mean;                /* over the cluster, s */
     double weight[RES_COUNT];
 };

@@ -15,6 +15,10 @@
  * too). */
 #define TRACKING_LOSS 0.1
 
+/* The first write to a page since it was copied last costs a fault, with what belongs to it some 4,000
+ * cycles: for the 256 pages of a MiB about 1 MHz s. */
+#define TRACKING_MHZ_S_PER_MB 1.0
+
 /* A core of about 2 GHz sends or receives about 2 GiB/s of plain memory; both hosts do it. */
 #define COPY_MHZ_PER_MB_S 1.0
 #define ENDS 2
@@ -22,7 +26,9 @@
 /* The guest is slowed down until it dirties less than can be copied. */
 static void throttle(double mem_mb, double rate_mb_s, struct migration_model *m)
 {
-    *m = (struct migration_model){.copied_mb = THROTTLED_COPIES * mem_mb, .downtime_s = DOWNTIME_ALLOWED_S};
+    *m = (struct migration_model){.copied_mb = THROTTLED_COPIES * mem_mb,
+                                  .again_mb = (THROTTLED_COPIES - 1) * mem_mb,
+                                  .downtime_s = DOWNTIME_ALLOWED_S};
     m->duration_s = m->copied_mb / rate_mb_s + m->downtime_s;
 }
 
@@ -40,6 +46,7 @@ void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct 
     }
     m.converges = m.converges && rest <= DOWNTIME_ALLOWED_S * rate_mb_s;
     m.copied_mb += rest;
+    m.again_mb = m.copied_mb - mem_mb;
     m.downtime_s = rest / rate_mb_s;
     m.duration_s += m.downtime_s;
     if (!m.converges)
@@ -59,7 +66,60 @@ double migration_copy_mhz_s(const struct migration_model *m)
 
 double migration_loss_mhz_s(const struct migration_model *m, double demand_mhz)
 {
-    double loss = m->converges ? TRACKING_LOSS : THROTTLED_LOSS;
+    double part = m->converges ? TRACKING_LOSS : THROTTLED_LOSS;
+    double loss = demand_mhz * (part * (m->duration_s - m->downtime_s) + m->downtime_s);
 
-    return demand_mhz * (loss * (m->duration_s - m->downtime_s) + m->downtime_s);
+    return fmin(loss + TRACKING_MHZ_S_PER_MB * m->again_mb, demand_mhz * m->duration_s);
+}
+
+/* ---- backwards ---- */
+
+#define HALVINGS 60
+
+static double duration_at(double mem_mb, double dirty_mb_s, double rate_mb_s)
+{
+    struct migration_model m;
+
+    migration_model(mem_mb, dirty_mb_s, rate_mb_s, &m);
+    return m.duration_s;
+}
+
+/* At the lowest rate it would take too long, at the highest it would not: somewhere between them is one at
+ * which it changes from the one to the other. */
+double migration_rate_of(double mem_mb, double dirty_mb_s, double duration_s)
+{
+    double low = mem_mb / duration_s;
+    double high = low;
+
+    while (duration_at(mem_mb, dirty_mb_s, high) > duration_s)
+        high *= 2;
+    for (int i = 0; i < HALVINGS; i++) {
+        double mid = (low + high) / 2;
+        if (duration_at(mem_mb, dirty_mb_s, mid) > duration_s)
+            low = mid;
+        else
+            high = mid;
+    }
+    return high;
+}
+
+/* Up to the dirty rate with which a migration that converges takes as long as a throttled one, it takes the
+ * longer, the more is dirtied. */
+double migration_dirty_of(double mem_mb, double rate_mb_s, double duration_s)
+{
+    double low = 0;
+    double high = rate_mb_s * (1 - 1.0 / THROTTLED_COPIES);
+
+    if (duration_at(mem_mb, 0, rate_mb_s) >= duration_s)
+        return 0;
+    if (duration_at(mem_mb, rate_mb_s, rate_mb_s) <= duration_s)
+        return rate_mb_s;
+    for (int i = 0; i < HALVINGS; i++) {
+        double mid = (low + high) / 2;
+        if (duration_at(mem_mb, mid, rate_mb_s) < duration_s)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
 }

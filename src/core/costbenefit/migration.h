@@ -12,6 +12,7 @@
 
 struct migration_model {
     double copied_mb; /* all rounds together */
+    double again_mb;  /* ... of it, what had been copied before and was written to since */
     double duration_s;
     double downtime_s;
     bool converges; /* false: the VM dirties memory faster than it can be copied, and has to be throttled */
@@ -27,7 +28,16 @@ void migration_least(double mem_mb, double rate_mb_s, struct migration_model *re
 /* CPU that copying takes on the two hosts together, in MHz · s. */
 double migration_copy_mhz_s(const struct migration_model *m);
 
-/* What the workload in the VM loses, in MHz · s, at this demand. */
+/* What the workload in the VM loses, in MHz · s, at this demand: some of it all the while, some of it for
+ * each page that it writes to while those are tracked, all of it while it stands still. Never more than it
+ * wants in all that time. */
 double migration_loss_mhz_s(const struct migration_model *m, double demand_mhz);
+
+/* The model backwards, for learning from migrations that have happened: the rate at which a VM with this
+ * dirty rate (or UNKNOWN) would have taken so long, and the dirty rate with which it would have, at this
+ * rate. mem > 0, duration > 0, rate > 0. A VM that took as long as a throttled one has a dirty rate equal to
+ * the rate, which does not converge: how much more it was, cannot be seen. */
+double migration_rate_of(double mem_mb, double dirty_mb_s, double duration_s);
+double migration_dirty_of(double mem_mb, double rate_mb_s, double duration_s);
 
 #endif
