@@ -184,19 +184,19 @@ static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t i
     const struct host *h = v->host == IX_NONE ? NULL : &s->hosts[v->host];
 
     if (v->is.state == VM_ON)
-        return err_set(err, -EALREADY, "VM %s runs already, on host %s", v->is.id, h->is.id);
+        return err_set(err, -EALREADY, "VM %s runs already, on host %s", v->is.name, h->is.name);
     for (size_t i = 0; i < e->n_actions; i++) {
         const struct action_record *r = &e->actions[i]->r;
 
         if (action_committed(e->actions[i]) && r->vm && strcmp(r->vm, v->is.id) == 0)
-            return err_set(err, -EALREADY, "VM %s is being powered on already: action %llu is %s", v->is.id,
+            return err_set(err, -EALREADY, "VM %s is being powered on already: action %llu is %s", v->is.name,
                            (unsigned long long)r->id, action_state_name(r->state));
     }
     if (h && h->is.state == HOST_DISCONNECTED)
         return err_set(err, -EHOSTDOWN,
                        "VM %s is registered on host %s, which is not seen: it cannot be started before the "
                        "host is back, or the VM is registered elsewhere",
-                       v->is.id, h->is.id);
+                       v->is.name, h->is.name);
     return 0;
 }
 
@@ -310,9 +310,13 @@ static int decide_placing(struct engine *e, struct placing *p, instant_s now)
     p->view->references++;
     if ((r = find_vms(e, p)) < 0)
         return r;
+    int64_t began_us = e->settings.clock_us ? e->settings.clock_us() : 0;
+
     r = place_run(&p->view->snap, &e->settings.policy, p->vms, p->n_vms, &p->arena, &p->plan, &p->error);
     if (r < 0)
         return r;
+    if (e->settings.clock_us)
+        p->plan.stats.decide_us = e->settings.clock_us() - began_us;
     p->n_unplaced = plan_unplaced(&p->plan, p->vms, p->n_vms);
     if (!p->apply || p->n_unplaced > 0) /* all of it or nothing: what was asked for is one plan */
         return 0;
