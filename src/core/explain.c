@@ -44,13 +44,18 @@ static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
     return p->end == CHECK_MOVES_MAX ? CHECK_MOVES_MAX : CHECK_LESS_GAIN;
 }
 
-/* What keeps the VM where it is, wherever it might go. What keeps only others of its affine set is said as
- * that. */
-static enum check held_by(const struct layout *l, uint32_t vm)
+/* What keeps the VM off this host because it keeps it where it is. What keeps only others of its affine set
+ * is said as that. A scattered set would come together where another part of it is: there the host itself
+ * decides. */
+static enum check held_by(const struct layout *l, uint32_t vm, uint32_t slot)
 {
     enum check unit = l->unit_held[l->vm_unit[vm]];
     enum check own = layout_vm_check(l, vm);
 
+    if (unit == CHECK_RULE_AFFINITY && slot != IX_NONE && layout_has_component(l, slot, l->vm_unit[vm])) {
+        enum check joining = layout_check(l, l->vm_unit[vm], slot);
+        return joining != CHECK_NONE ? joining : unit;
+    }
     if (unit == CHECK_NONE || unit == CHECK_RULE_AFFINITY || unit == CHECK_VM_MOVED || unit == own)
         return unit;
     return own != CHECK_NONE ? own : CHECK_UNIT_HELD;
@@ -83,12 +88,17 @@ static void explain_host(struct pass *p, uint32_t vm, uint32_t host, struct cand
         c->imbalance_after =
             p->next.imbalance_after; /* with the weights of that state, as the plan says it */
     } else {
-        c->check = held_by(l, vm) != CHECK_NONE && !p->stopped ? held_by(l, vm) : decide(p, unit, slot);
+        c->check = p->stopped ? CHECK_NONE : held_by(l, vm, slot);
+        c->check = c->check == CHECK_NONE ? decide(p, unit, slot) : c->check;
         if (slot != IX_NONE && slot < l->n_on && c->check >= CHECK_MANDATORY_ONLY)
             fill_figures(p, unit, slot, c, &w);
     }
-    c->text =
-        c->verdict == VERDICT_CHOSEN ? text_decision(p, &p->next, vm) : text_check(p, vm, host, c->check, &w);
+    if (c->verdict == VERDICT_CHOSEN)
+        c->text = text_decision(p, &p->next, vm);
+    else if (c->verdict == VERDICT_CURRENT && p->snap->vms[vm].is.state != VM_ON)
+        c->text = "The VM is here, and does not run.";
+    else
+        c->text = text_check(p, vm, host, c->check, &w);
 }
 
 static const char *summary_of(struct pass *p, uint32_t vm, const struct explanation *e)

@@ -57,6 +57,36 @@ static int64_t moves_within_interval(const struct pass *p)
     return moves < 1 ? 1 : (int64_t)fmin(moves, 1e6);
 }
 
+static const char *text_conflict(const struct pass *p, const struct rule_conflict *c)
+{
+    const struct snapshot *s = p->snap;
+    const char *vm = s->vms[c->vm].is.name;
+    const char *rule = s->rules[c->rule].is.name;
+    const char *other = c->other == IX_NONE ? NULL : s->rules[c->other].is.name;
+
+    if (!other && c->with != IX_NONE)
+        return arena_printf(
+            p->a, "The rule \"%s\" keeps %s with %s, and no host may run both; they were left alone.", rule,
+            vm, s->vms[c->with].is.name);
+    if (!other)
+        return arena_printf(p->a, "The rule \"%s\" leaves %s no host to run on; it was left where it is.",
+                            rule, vm);
+    if (c->with == IX_NONE)
+        return arena_printf(
+            p->a, "The rules \"%s\" and \"%s\" contradict each other for %s; it was left where it is.", rule,
+            other, vm);
+    const char *with = s->vms[c->with].is.name;
+    if (span_has(s->rules[c->other].vms, c->with))
+        return arena_printf(
+            p->a, "The rules \"%s\" and \"%s\" contradict each other for %s and %s; both were left alone.",
+            rule, other, with, vm);
+    uint32_t last = rules_find_bond(&p->rules, c->with);
+    return arena_printf(p->a,
+                        "The rule \"%s\" contradicts \"%s\" and \"%s\", which keep %s with %s by way of "
+                        "other VMs; both were left alone.",
+                        rule, s->rules[last].is.name, other, with, vm);
+}
+
 static void report_state(struct pass *p)
 {
     const struct snapshot *s = p->snap;
@@ -65,20 +95,35 @@ static void report_state(struct pass *p)
     for (uint32_t i = 0; i < s->n_hosts; i++)
         if (s->hosts[i].is.state == HOST_DISCONNECTED && s->hosts[i].vms.n > 0)
             pass_fault(p, FAULT_HOST_DISCONNECTED, IX_NONE, i, IX_NONE,
-                       arena_printf(p->a, "%s is not seen; its %u VMs were left alone.", s->hosts[i].is.name,
-                                    s->hosts[i].vms.n));
+                       s->hosts[i].vms.n == 1
+                           ? arena_printf(p->a, "%s is not seen; its VM was left alone.", s->hosts[i].is.name)
+                           : arena_printf(p->a, "%s is not seen; its %u VMs were left alone.",
+                                          s->hosts[i].is.name, s->hosts[i].vms.n));
     guard_report(p);
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
-        const char *vm = s->vms[c->vm].is.name;
-        const char *rule = s->rules[c->rule].is.name;
-        const char *text =
-            c->other == IX_NONE
-                ? arena_printf(p->a, "Rule %s leaves %s no host to run on; %s was left where it is.", rule,
-                               vm, vm)
-                : arena_printf(p->a, "Rules %s and %s contradict each other for %s; it was left where it is.",
-                               rule, s->rules[c->other].is.name, vm);
-        pass_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, text);
+        pass_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, text_conflict(p, c));
+    }
+    for (uint32_t i = 0; i < p->rules.n_too_large; i++) {
+        const struct rule_excess *e = &p->rules.too_large[i];
+        pass_fault(p, FAULT_RULE_TOO_LARGE, IX_NONE, IX_NONE, e->rule,
+                   arena_printf(p->a,
+                                "The rule \"%s\" keeps %u VMs apart, and only %u host%s could run them.",
+                                s->rules[e->rule].is.name, e->vms, e->hosts, e->hosts == 1 ? "" : "s"));
+    }
+}
+
+/* VMs that wait to be placed take no part in the divvy yet: each is taken to get what it is said to want. */
+static void expect_newcomers(struct pass *p)
+{
+    for (uint32_t i = 0; i < p->snap->n_vms; i++) {
+        const struct vm_facts *v = &p->snap->vms[i].is;
+        if (!vm_waits(&p->snap->vms[i]))
+            continue;
+        for (int r = 0; r < RES_COUNT; r++) {
+            p->demand[r][i] = fmin(fmax(v->demand[r], v->alloc[r].reservation), v->alloc[r].limit);
+            p->entitlement[r][i] = p->demand[r][i];
+        }
     }
 }
 
@@ -98,8 +143,8 @@ static void find_coming(struct pass *p)
     }
 }
 
-void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy,
-                  bool with_preferred, uint32_t watched_vm, struct arena *a)
+void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                  uint32_t watched_vm, struct arena *a)
 {
     *p = (struct pass){
         .policy = *policy, .a = a, .watched_vm = watched_vm, .for_vm = IX_NONE, .room_trials = ROOM_TRIALS};
@@ -113,8 +158,9 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
         demand_estimate(snap, (enum resource)r, p->demand[r]);
         (void)divvy_entitle(snap, (enum resource)r, p->demand[r], a, p->entitlement[r]);
     }
+    expect_newcomers(p);
     admission_init(snap, a, &p->admission);
-    rules_compile(snap, with_preferred, a, &p->rules);
+    rules_compile(snap, rules, a, &p->rules);
     layout_init(&p->layout, snap, &p->policy, &p->rules, p->entitlement, a);
     find_coming(p);
     forecast_init(&p->forecast, &p->layout, p->demand, a);

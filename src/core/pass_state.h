@@ -61,9 +61,9 @@ struct pass {
     struct decision next; /* ... here is the move */
 };
 
-/* Everything before the first decision. with_preferred: preferred rules count as mandatory. */
-void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy,
-                  bool with_preferred, uint32_t watched_vm, struct arena *a);
+/* Everything before the first decision. rules: RULES_PREFERRED ... (rules.h). */
+void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                  uint32_t watched_vm, struct arena *a);
 
 /* Mandatory moves (plan/correct.c), then optional ones while they pay. */
 void pass_decide(struct pass *p);

@@ -3,7 +3,8 @@
 
 run.py [--update] [AREA/NAME…]      the scenarios named, or all
 run.py --list                       their names, one a line
-run.py --check                      is each one complete, and listed in README.md?
+run.py --table                      writes the table of scenarios in README.md anew from what is there
+run.py --check                      is each one complete, listed in README.md, and in its map?
 
 A scenario is a folder AREA/NAME with README.md (its first sentence says what must happen and why), snapshot.json, expect.txt, and,
 where it is not just `plan`, `command`: lines of arguments of `ballast`, to which --snapshot is added unless they say it
@@ -67,45 +68,99 @@ def run(name, update):
         expected_file.write_text(actual, encoding='utf-8')
         print(f'{name}: expect.txt written')
         return True
-    purpose = (folder / 'README.md').read_text(encoding='utf-8').strip()
-    print(f'{name}: not as expected. {purpose}\n')
+    print(f'{name}: not as expected. {purpose(name)}.\n')
     sys.stdout.writelines(line if line.endswith('\n') else line + '\n' for line in difflib.unified_diff(
         expected.splitlines(keepends=True), actual.splitlines(keepends=True), f'{name}/expect.txt', 'now'))
     return False
 
 
+def purpose(name):
+    """The first sentence of its README, without the full stop."""
+    text = ' '.join((HERE / name / 'README.md').read_text(encoding='utf-8').split())
+    return re.split(r'\.(?:$| (?=[A-Z]))', text)[0]
+
+
+def table():
+    """The table of scenarios, as README.md must have it."""
+    return ''.join(f'| `{name}` | {purpose(name)} |\n' for name in names())
+
+
+def readme_parts():
+    """README.md before its table of scenarios, the table, what follows, and of that the rows of the map, as lists of cells."""
+    text = (HERE / 'README.md').read_text(encoding='utf-8')
+    head = re.search(r'^\| scenario \|.*\n\|---.*\n', text, re.MULTILINE)
+    rest = re.compile(r'^(?!\| `)', re.MULTILINE).search(text, head.end())
+    rows = [[cell.strip() for cell in line.strip('|').split('|')] for line in text[rest.start():].splitlines()
+            if line.startswith('| ') and not line.startswith('| what is decided ')]
+    return text[:head.end()], text[head.end():rest.start()], text[rest.start():], rows
+
+
+def check_folder(folder):
+    wrong = []
+    name = folder.relative_to(HERE)
+    for needed in ('README.md', 'expect.txt'):
+        if not (folder / needed).exists():
+            wrong.append(f'{name}: {needed} is missing')
+    lines = commands(folder)
+    if not (folder / 'snapshot.json').exists() and any(
+            '--snapshot' not in line and line.split()[0] not in TAKES_NO_SNAPSHOT for line in lines):
+        wrong.append(f'{name}: snapshot.json is missing')
+    if re.search(r'\d (us|µs|ms)\b', (folder / 'expect.txt').read_text(encoding='utf-8')
+                 if (folder / 'expect.txt').exists() else ''):
+        wrong.append(f'{name}: expect.txt holds a time that it took, which differs from run to run')
+    return wrong
+
+
+def check_readme():
+    """README.md lists what is there, in its words, and the map leads to each of them and to nothing else."""
+    wrong = []
+    _, listed, _, rows = readme_parts()
+    if listed != table():
+        off = sorted(set(listed.splitlines()) ^ set(table().splitlines()))
+        wrong.append('README.md: the table is not what the folders say (run.py --table writes it):\n  ' + '\n  '.join(off))
+    there = set(names())
+    mapped = set()
+    for row in rows:
+        if len(row) != 3 or not all(row):
+            wrong.append(f'README.md: a row of the map needs what is decided, when it acts and when it refrains: {row[0]}')
+        found = re.findall(r'`([a-z0-9-]+/[a-z0-9-]+)`', ' '.join(row[1:]))
+        wrong += [f'README.md: the map names {name}, which is not there' for name in sorted(set(found) - there)]
+        mapped |= set(found)
+    wrong += [f'{name}: the map in README.md does not lead to it' for name in sorted(there - mapped)]
+    return wrong
+
+
 def check():
-    """Each folder is complete, and README.md lists it, with nothing that is not there."""
+    """Each folder is complete, and README.md has it twice: in its list and in its map."""
     wrong = []
     for folder in sorted(p for p in HERE.glob('*/*') if p.is_dir() and not p.name.startswith(('.', '_'))):
-        name = folder.relative_to(HERE)
-        for needed in ('README.md', 'expect.txt'):
-            if not (folder / needed).exists():
-                wrong.append(f'{name}: {needed} is missing')
-        lines = commands(folder)
-        if not (folder / 'snapshot.json').exists() and any(
-                '--snapshot' not in line and line.split()[0] not in TAKES_NO_SNAPSHOT for line in lines):
-            wrong.append(f'{name}: snapshot.json is missing')
-        if re.search(r'\d (us|µs|ms)\b', (folder / 'expect.txt').read_text(encoding='utf-8')
-                     if (folder / 'expect.txt').exists() else ''):
-            wrong.append(f'{name}: expect.txt holds a time that it took, which differs from run to run')
-    listed = set(re.findall(r'`([a-z0-9-]+/[a-z0-9-]+)`', (HERE / 'README.md').read_text(encoding='utf-8')))
-    wrong += [f'{name}: README.md does not list it' for name in sorted(set(names()) - listed)]
-    wrong += [f'README.md lists {name}, which is not there' for name in sorted(listed - set(names()))]
-    print('\n'.join(wrong) if wrong else f'{len(names())} scenarios, complete and listed')
+        wrong += check_folder(folder)
+    wrong += check_readme()
+    empty = sum(row[1:] == ['—', '—'] for row in readme_parts()[3])
+    print('\n'.join(wrong) if wrong else f'{len(names())} scenarios, complete, listed and mapped'
+          + (f'; {empty} rows of the map have none' if empty else ''))
     return 1 if wrong else 0
+
+
+def write_table():
+    before, _, after, _ = readme_parts()
+    (HERE / 'README.md').write_text(before + table() + after, encoding='utf-8')
+    return 0
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--update', action='store_true')
     parser.add_argument('--list', action='store_true')
+    parser.add_argument('--table', action='store_true')
     parser.add_argument('--check', action='store_true')
     parser.add_argument('names', nargs='*')
     options = parser.parse_args()
     if options.list:
         print('\n'.join(names()))
         return 0
+    if options.table:
+        return write_table()
     if options.check:
         return check()
     failed = [name for name in options.names or names() if not run(name.strip('/'), options.update)]

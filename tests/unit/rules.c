@@ -182,9 +182,32 @@ static void test_contradictions(void **state)
         if (r.n_conflicts > 0) {
             assert_int_equal(r.conflicts[0].rule, 1);
             assert_int_equal(r.conflicts[0].other, 0);
+            assert_true(r.held[r.conflicts[0].vm] && r.held[r.conflicts[0].with]);
         }
         small_release(&s);
     }
+}
+
+/* v1 with v2, v2 with v3, v1 apart from v3: each with a rule of its own, and all three are named. */
+static void test_contradiction_by_way_of_another(void **state)
+{
+    struct small s;
+    struct rules r;
+
+    (void)state;
+    three_hosts(&s);
+    small_rule(&s, RULE_VM_AFFINE, true, "v1 v2", "");
+    small_rule(&s, RULE_VM_AFFINE, true, "v2 v3", "");
+    small_rule(&s, RULE_VM_ANTI_AFFINE, true, "v1 v3", "");
+    small_freeze(&s);
+    rules_compile(&s.snap, false, &s.a, &r);
+    assert_int_equal(r.n_conflicts, 1);
+    assert_int_equal(r.conflicts[0].rule, 2);
+    assert_int_equal(r.conflicts[0].other, 1);
+    assert_int_equal(r.conflicts[0].vm, 2);
+    assert_int_equal(r.conflicts[0].with, 0);
+    assert_true(r.held[0] && !r.held[1] && r.held[2]);
+    small_release(&s);
 }
 
 int main(void)
@@ -194,6 +217,7 @@ int main(void)
         cmocka_unit_test(test_which_rule),
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_contradiction_by_way_of_another),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

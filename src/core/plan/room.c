@@ -8,30 +8,30 @@
 /* How many VMs of a host are tried for one step, the likeliest first. */
 #define TRIES_MAX 8
 
-/* What a host has to hold. */
-enum need { NEED_CPU, NEED_MEM, NEED_ADMITTED, NEED_FREE, NEED_COUNT };
-
-/* By how much each need of the unit is beyond what the slot has; <= 0: it is not. */
-static void shortage_at(const struct layout *l, uint32_t unit, uint32_t slot, double ret[NEED_COUNT])
+void room_shortage(const struct layout *l, uint32_t unit, uint32_t slot, double ret[ROOM_NEEDS],
+                   double ret_need[ROOM_NEEDS])
 {
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
 
     for (int r = 0; r < RES_COUNT; r++) {
-        double mine = l->unit_reserved[r][unit];
-        double kept = l->spare.active ? l->spare.room[r][slot] : 0;
-        ret[r == RES_CPU ? NEED_CPU : NEED_MEM] =
-            mine > 0 ? l->reserved[r][slot] + kept + mine - h->capacity[r] : 0;
+        int k = r == RES_CPU ? ROOM_CPU : ROOM_MEM;
+        ret_need[k] = l->unit_reserved[r][unit];
+        ret[k] = ret_need[k] > 0
+                     ? l->reserved[r][slot] + l->spare.room[r][slot] + ret_need[k] - h->capacity[r]
+                     : 0;
     }
-    ret[NEED_ADMITTED] = l->mem_taken[slot] + l->unit_mem[unit] - l->mem_limit[slot];
-    ret[NEED_FREE] = l->unit_phys[unit] - l->mem_free[slot];
+    ret_need[ROOM_ADMITTED] = l->unit_mem[unit];
+    ret[ROOM_ADMITTED] = l->mem_taken[slot] + l->unit_mem[unit] - l->mem_limit[slot];
+    ret_need[ROOM_FREE] = l->unit_phys[unit];
+    ret[ROOM_FREE] = l->unit_phys[unit] - l->mem_free[slot];
 }
 
-static void freed_by(const struct layout *l, uint32_t unit, double ret[NEED_COUNT])
+static void freed_by(const struct layout *l, uint32_t unit, double ret[ROOM_NEEDS])
 {
-    ret[NEED_CPU] = l->unit_reserved[RES_CPU][unit];
-    ret[NEED_MEM] = l->unit_reserved[RES_MEM][unit];
-    ret[NEED_ADMITTED] = l->unit_mem[unit];
-    ret[NEED_FREE] = l->unit_backed[unit];
+    ret[ROOM_CPU] = l->unit_reserved[RES_CPU][unit];
+    ret[ROOM_MEM] = l->unit_reserved[RES_MEM][unit];
+    ret[ROOM_ADMITTED] = l->unit_mem[unit];
+    ret[ROOM_FREE] = l->unit_backed[unit];
 }
 
 /* Whether VMs that move away can mend what the check found. */
@@ -66,7 +66,7 @@ static uint32_t unit_in_the_way(const struct layout *l, uint32_t unit, uint32_t 
 
 /* Who to try next: of those that free enough the one with the least memory to copy, else the one that frees
  * most of what is short. */
-static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double shortage[NEED_COUNT],
+static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double shortage[ROOM_NEEDS],
                             const uint32_t *tried, uint32_t n_tried)
 {
     uint32_t best = IX_NONE;
@@ -75,7 +75,7 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
 
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
         uint32_t u = l->list[slot].items[i];
-        double freed[NEED_COUNT];
+        double freed[ROOM_NEEDS];
         double part = 0;
         bool enough = true;
         bool seen = false;
@@ -84,7 +84,7 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
         if (seen || !may_make_way(l, u))
             continue;
         freed_by(l, u, freed);
-        for (int k = 0; k < NEED_COUNT; k++) {
+        for (int k = 0; k < ROOM_NEEDS; k++) {
             if (!(shortage[k] > 0))
                 continue;
             part += fmin(freed[k] / shortage[k], 1);
@@ -116,10 +116,11 @@ static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check ch
 {
     struct layout *l = &p->layout;
     uint32_t tried[TRIES_MAX];
-    double shortage[NEED_COUNT];
+    double shortage[ROOM_NEEDS];
+    double need[ROOM_NEEDS];
     bool by_rule = check == CHECK_RULE_ANTI_AFFINITY || check == CHECK_FT_PEER;
 
-    shortage_at(l, unit, slot, shortage);
+    room_shortage(l, unit, slot, shortage, need);
     for (uint32_t n = 0; n < (by_rule ? 1 : TRIES_MAX); n++) {
         enum check why;
         uint32_t u =

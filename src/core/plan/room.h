@@ -11,6 +11,14 @@
 
 #define ROOM_MOVES_MAX 8
 
+/* What a host has to hold of a VM: two reservations, the memory that is promised (policy.mem_admission), and
+ * the memory that must be physically there. */
+enum { ROOM_CPU, ROOM_MEM, ROOM_ADMITTED, ROOM_FREE, ROOM_NEEDS };
+
+/* How much of each the unit needs, and by how much that is beyond what the slot has; <= 0: it is not. */
+void room_shortage(const struct layout *l, uint32_t unit, uint32_t slot, double ret[ROOM_NEEDS],
+                   double ret_need[ROOM_NEEDS]);
+
 /* Who has to move away so that the unit can come to to_slot. */
 struct way {
     uint32_t to_slot;

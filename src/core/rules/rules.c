@@ -48,12 +48,13 @@ static bool narrow(struct rules *r, uint32_t vm, const uint64_t *with, bool comp
     return any != 0;
 }
 
-static void add_conflict(struct rules *r, size_t *cap, uint32_t rule, uint32_t other, uint32_t vm,
-                         struct arena *a)
+void rules_add_conflict(struct rules *r, struct rule_conflict conflict, struct arena *a)
 {
-    r->conflicts = arena_grow(a, r->conflicts, r->n_conflicts, cap, sizeof r->conflicts[0]);
-    r->conflicts[r->n_conflicts++] = (struct rule_conflict){.rule = rule, .other = other, .vm = vm};
-    r->held[vm] = true;
+    r->conflicts = arena_grow(a, r->conflicts, r->n_conflicts, &r->cap_conflicts, sizeof r->conflicts[0]);
+    r->conflicts[r->n_conflicts++] = conflict;
+    r->held[conflict.vm] = true;
+    if (conflict.with != IX_NONE)
+        r->held[conflict.with] = true;
 }
 
 /* Another VM-host rule of the VM, to name both sides of a contradiction. */
@@ -68,7 +69,7 @@ static uint32_t other_vm_host_rule(const struct rules *r, uint32_t rule, uint32_
     return IX_NONE;
 }
 
-static void compile_hosts(struct rules *r, size_t *cap, struct arena *a)
+static void compile_hosts(struct rules *r, struct arena *a)
 {
     const struct snapshot *s = r->snap;
 
@@ -85,7 +86,8 @@ static void compile_hosts(struct rules *r, size_t *cap, struct arena *a)
         for (uint32_t j = 0; j < rule->vms.n; j++) {
             uint32_t vm = rule->vms.items[j];
             if (!narrow(r, vm, bits, rule->is.kind == RULE_HOST_ANTI_AFFINE, a))
-                add_conflict(r, cap, i, other_vm_host_rule(r, i, vm), vm, a);
+                rules_add_conflict(r, (struct rule_conflict){i, other_vm_host_rule(r, i, vm), vm, IX_NONE},
+                                   a);
         }
     }
 }
@@ -101,6 +103,14 @@ static uint32_t find_root(uint32_t *parent, uint32_t i)
     return i;
 }
 
+/* A VM that does not run keeps nobody together. */
+static bool is_bound(const struct rules *r, uint32_t vm)
+{
+    const struct vm *v = &r->snap->vms[vm];
+
+    return vm_takes_part(r->snap, v) || (vm_waits(v) && !r->placed_apart);
+}
+
 static void compile_components(struct rules *r)
 {
     const struct snapshot *s = r->snap;
@@ -113,8 +123,7 @@ static void compile_components(struct rules *r)
             continue;
         uint32_t first = IX_NONE;
         for (uint32_t j = 0; j < rule->vms.n; j++) {
-            /* a VM that does not run keeps nobody together */
-            if (!vm_takes_part(s, &s->vms[rule->vms.items[j]]))
+            if (!is_bound(r, rule->vms.items[j]))
                 continue;
             first = first == IX_NONE ? rule->vms.items[j] : first;
             uint32_t x = find_root(r->component, first);
@@ -162,7 +171,7 @@ static void compile_groups(struct rules *r, struct arena *a)
 }
 
 /* Two VMs that must be together and apart. */
-static void find_contradictions(struct rules *r, size_t *cap, struct arena *a)
+static void find_contradictions(struct rules *r, struct arena *a)
 {
     const struct snapshot *s = r->snap;
     uint32_t *seen =
@@ -174,10 +183,12 @@ static void find_contradictions(struct rules *r, size_t *cap, struct arena *a)
         for (uint32_t j = 0; j < vms.n; j++) {
             uint32_t c = r->component[vms.items[j]];
             if (in[c] == g + 1) {
-                uint32_t other = seen[c] - 1;
-                add_conflict(r, cap, r->group_rule[g],
-                             rules_find_vm_vm(r, RULE_VM_AFFINE, vms.items[j], other), vms.items[j], a);
-                r->held[other] = true;
+                uint32_t vm = vms.items[j];
+                uint32_t with = seen[c] - 1;
+                uint32_t other = rules_find_vm_vm(r, RULE_VM_AFFINE, vm, with);
+                /* by way of others: the rule that leads from this one to them */
+                other = other != IX_NONE ? other : rules_find_bond(r, vm);
+                rules_add_conflict(r, (struct rule_conflict){r->group_rule[g], other, vm, with}, a);
             }
             in[c] = g + 1;
             seen[c] = vms.items[j] + 1;
@@ -185,18 +196,20 @@ static void find_contradictions(struct rules *r, size_t *cap, struct arena *a)
     }
 }
 
-void rules_compile(const struct snapshot *snap, bool with_preferred, struct arena *a, struct rules *ret)
+void rules_compile(const struct snapshot *snap, unsigned which, struct arena *a, struct rules *ret)
 {
-    size_t cap = 0;
-
-    *ret = (struct rules){.snap = snap, .with_preferred = with_preferred, .words = (snap->n_hosts + 63) / 64};
+    *ret = (struct rules){.snap = snap,
+                          .with_preferred = (which & RULES_PREFERRED) != 0,
+                          .placed_apart = (which & RULES_PLACED_APART) != 0,
+                          .words = (snap->n_hosts + 63) / 64};
     ret->allowed = arena_array(a, const uint64_t *, snap->n_vms);
     ret->component = arena_array(a, uint32_t, snap->n_vms);
     ret->held = arena_array(a, bool, snap->n_vms);
-    compile_hosts(ret, &cap, a);
+    compile_hosts(ret, a);
     compile_components(ret);
     compile_groups(ret, a);
-    find_contradictions(ret, &cap, a);
+    find_contradictions(ret, a);
+    rules_find_impossible(ret, a);
 }
 
 uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host)
@@ -224,6 +237,19 @@ uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32
         if (rule->is.kind == kind && rules_in_force(rules, rule) && span_has(rule->vms, vm) &&
             span_has(rule->vms, other))
             return i;
+    }
+    return IX_NONE;
+}
+
+uint32_t rules_find_bond(const struct rules *rules, uint32_t vm)
+{
+    for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
+        const struct rule *rule = &rules->snap->rules[i];
+        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(rules, rule) || !span_has(rule->vms, vm))
+            continue;
+        for (uint32_t j = 0; j < rule->vms.n; j++)
+            if (rule->vms.items[j] != vm && rules->component[rule->vms.items[j]] == rules->component[vm])
+                return i;
     }
     return IX_NONE;
 }

@@ -16,12 +16,19 @@
 #include <ballast/snapshot.h>
 
 struct rule_conflict {
-    uint32_t rule, other, vm; /* other: IX_NONE where one rule alone cannot be kept */
+    uint32_t rule, other; /* other: IX_NONE where one rule alone cannot be kept */
+    uint32_t vm, with;    /* with: the VM that it must be with, and apart from (or no host may run both, then
+                           * other is IX_NONE); IX_NONE: no host is left for vm */
+};
+
+/* A rule that keeps more VMs apart than there are hosts that could run any of them. */
+struct rule_excess {
+    uint32_t rule, vms, hosts;
 };
 
 struct rules {
     const struct snapshot *snap;
-    bool with_preferred;
+    bool with_preferred, placed_apart;
     uint32_t words;           /* of a bitmap over the hosts */
     const uint64_t **allowed; /* by VM; NULL: every host */
     uint32_t *component;      /* by VM: the lowest member of its affine set, itself when it is alone */
@@ -31,6 +38,9 @@ struct rules {
     uint32_t *groups_from, *groups_of; /* by VM: groups_of[groups_from[vm] ... groups_from[vm + 1]) */
     struct rule_conflict *conflicts;
     uint32_t n_conflicts;
+    size_t cap_conflicts;
+    struct rule_excess *too_large;
+    uint32_t n_too_large;
 };
 
 static inline bool bitmap_has(const uint64_t *bits, uint32_t i)
@@ -38,9 +48,20 @@ static inline bool bitmap_has(const uint64_t *bits, uint32_t i)
     return (bits[i / 64] >> (i % 64)) & 1;
 }
 
-/* with_preferred: rules that are only preferred count as mandatory (the first of the two passes of §3.3.1).
- */
-void rules_compile(const struct snapshot *snap, bool with_preferred, struct arena *a, struct rules *ret);
+/* Rules that are only preferred count as mandatory (the first of the two passes of §3.3.1). */
+#define RULES_PREFERRED (1u << 0)
+/* VMs that wait to be placed may be apart from those that they should be with: "DRS will violate them if
+ * necessary to place VMs during power-on". */
+#define RULES_PLACED_APART (1u << 1)
+
+void rules_compile(const struct snapshot *snap, unsigned which, struct arena *a, struct rules *ret);
+
+/* impossible.c: what cannot be kept whatever is moved: affine sets without a host for all, groups that are
+ * too large. The last step of rules_compile(). */
+void rules_find_impossible(struct rules *r, struct arena *a);
+
+/* Names a conflict; its VMs are held where they are. */
+void rules_add_conflict(struct rules *r, struct rule_conflict conflict, struct arena *a);
 
 /* Whether a rule is in force in this compilation. */
 bool rules_in_force(const struct rules *rules, const struct rule *rule);
@@ -54,8 +75,11 @@ static inline bool rules_allow(const struct rules *rules, uint32_t vm, uint32_t 
  * or nothing does. */
 uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t host);
 
-/* The enabled VM-VM rule of this kind that both are in, or IX_NONE. */
+/* The VM-VM rule of this kind in force that both are in, or IX_NONE. */
 uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32_t vm, uint32_t other);
+
+/* The first affine rule that ties the VM to another of its set, or IX_NONE. */
+uint32_t rules_find_bond(const struct rules *rules, uint32_t vm);
 
 bool span_has(struct span s, uint32_t ix);
 

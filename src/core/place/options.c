@@ -1,0 +1,105 @@
+#include "core/place/options.h"
+
+#include "core/plan/room.h"
+
+#include <stdlib.h>
+
+static int best_first(const void *a, const void *b)
+{
+    const struct option *x = a;
+    const struct option *y = b;
+
+    if (x->joins != y->joins)
+        return x->joins ? -1 : 1;
+    if (x->imbalance != y->imbalance)
+        return x->imbalance < y->imbalance ? -1 : 1;
+    return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
+{
+    const struct layout *l = &p->layout;
+    double weight[RES_COUNT];
+    struct trial t;
+
+    *ret = (struct options){.items = arena_array(p->a, struct option, l->n_on)};
+    layout_weights(l, weight);
+    trial_begin(l, weight, unit, &t);
+    for (uint32_t i = 0; i < l->n_on; i++)
+        if (layout_check(l, unit, i) == CHECK_NONE)
+            ret->items[ret->n++] = (struct option){
+                .slot = i, .joins = layout_has_component(l, i, unit), .imbalance = trial_at(l, &t, i)};
+    if (ret->n > 0)
+        qsort(ret->items, ret->n, sizeof ret->items[0], best_first);
+}
+
+/* The part that is missing of what the unit needs most of. */
+static double worst_part(const struct layout *l, uint32_t unit, uint32_t slot)
+{
+    double shortage[ROOM_NEEDS];
+    double need[ROOM_NEEDS];
+    double worst = 0;
+
+    room_shortage(l, unit, slot, shortage, need);
+    for (int k = 0; k < ROOM_NEEDS; k++)
+        if (need[k] > 0)
+            worst = fmax(worst, shortage[k] / need[k]);
+    return worst;
+}
+
+/* The checks are asked in order, so a later one means that more was right. */
+static uint32_t closest(const struct pass *p, uint32_t unit, enum check *ret_check)
+{
+    const struct layout *l = &p->layout;
+    uint32_t best = IX_NONE;
+
+    *ret_check = CHECK_NONE;
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        enum check check = layout_check(l, unit, i);
+        bool better = best == IX_NONE || check > *ret_check ||
+                      (check == *ret_check && worst_part(l, unit, i) < worst_part(l, unit, best));
+        if (!better)
+            continue;
+        best = i;
+        *ret_check = check;
+    }
+    return best;
+}
+
+static const char *text_missing(const struct pass *p, uint32_t unit, uint32_t slot, enum check check)
+{
+    double shortage[ROOM_NEEDS];
+    double need[ROOM_NEEDS];
+
+    room_shortage(&p->layout, unit, slot, shortage, need);
+    switch ((int)check) { /* only those about an amount */
+    case CHECK_RESERVATION_CPU:
+        return arena_printf(p->a, "%s of unreserved CPU", text_mhz(p->a, shortage[ROOM_CPU]));
+    case CHECK_RESERVATION_MEM:
+        return arena_printf(p->a, "%s of unreserved memory", text_mb(p->a, shortage[ROOM_MEM]));
+    case CHECK_MEMORY:
+        return arena_printf(p->a, "%s of memory", text_mb(p->a, shortage[ROOM_ADMITTED]));
+    case CHECK_MEMORY_FREE:
+        return arena_printf(p->a, "%s of free memory", text_mb(p->a, shortage[ROOM_FREE]));
+    default:
+        return NULL;
+    }
+}
+
+const char *options_none(const struct pass *p, uint32_t unit, uint32_t *ret_host)
+{
+    enum check check;
+    uint32_t vm = p->layout.unit_first[unit];
+    uint32_t slot = closest(p, unit, &check);
+
+    *ret_host = slot == IX_NONE ? IX_NONE : p->layout.slot_host[slot];
+    if (p->rules.held[vm])
+        return "Its rules contradict each other.";
+    if (slot == IX_NONE)
+        return "No host can run VMs.";
+    const char *host = p->snap->hosts[*ret_host].is.name;
+    const char *missing = text_missing(p, unit, slot, check);
+    const char *why = text_check(p, vm, *ret_host, check, NULL);
+    return missing ? arena_printf(p->a, "On %s, which comes closest, %s is missing. %s", host, missing, why)
+                   : arena_printf(p->a, "Even on %s, which comes closest: %s", host, why);
+}

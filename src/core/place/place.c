@@ -1,0 +1,448 @@
+#include "core/place/place.h"
+
+#include "core/place/options.h"
+#include "core/plan/correct.h"
+#include "core/plan/room.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many other hosts are named beside the best one. */
+#define ALTERNATIVES_MAX 4
+
+/* One way to go about it, from the beginning. */
+struct attempt {
+    struct pass p;
+    const bool *left_out; /* by VM: not to be tried (again) */
+    uint32_t n_failed;    /* VMs */
+    uint32_t half;        /* IX_NONE, or a VM whose other half of a pair got a place and it did not */
+    struct options first; /* of the only VM */
+};
+
+/* ---- the cluster with the newcomers waiting outside ---- */
+
+/* The fastest core that there is: nothing is known of where the VM will be. */
+static double core_mhz(const struct snapshot *s)
+{
+    double most = 0;
+
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        if (s->hosts[i].is.cores > 0)
+            most = fmax(most, s->hosts[i].is.total[RES_CPU] / s->hosts[i].is.cores);
+    return most;
+}
+
+/* "the conservative assumption that the VM being placed will consume its maximum possible load" (§3.2) */
+static void assume_all(struct vm *v, double mhz)
+{
+    v->is.state = VM_ON;
+    v->host = IX_NONE;
+    v->is.demand[RES_CPU] = mhz * v->is.vcpus;
+    v->is.demand[RES_MEM] = v->is.mem_mb;
+    v->is.consumed_mb = v->is.mem_mb;
+    v->is.demand_unknown = false;
+    vm_facts_windows(&v->is);
+}
+
+static int make_what_if(const struct snapshot *snap, const uint32_t *vms, uint32_t n_vms, struct arena *a,
+                        struct snapshot *ret, struct err *err)
+{
+    double mhz = core_mhz(snap);
+
+    *ret = *snap;
+    ret->vms = arena_array(a, struct vm, snap->n_vms);
+    if (snap->n_vms > 0)
+        memcpy(ret->vms, snap->vms, snap->n_vms * sizeof snap->vms[0]);
+    for (uint32_t i = 0; i < n_vms; i++) {
+        if (vms[i] >= snap->n_vms)
+            return err_set(err, -EINVAL, "there is no such VM in the snapshot");
+        struct vm *v = &ret->vms[vms[i]];
+        if (v->is.state == VM_ON)
+            return err_set(err, -EINVAL, "%s runs already, expected a VM that is off or suspended", v->is.id);
+        if (v->is.kind == VM_SPARE)
+            return err_set(err, -EINVAL, "%s is a spare VM, which stands for room and is never powered on",
+                           v->is.id);
+        assume_all(v, mhz);
+    }
+    return 0;
+}
+
+/* ---- one unit ---- */
+
+static void cannot_place(struct attempt *t, uint32_t unit, uint32_t host, const char *why)
+{
+    struct pass *p = &t->p;
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        uint32_t vm = l->unit_vms[i];
+        t->n_failed++;
+        pass_fault(p, FAULT_CANNOT_PLACE, vm, host, IX_NONE,
+                   arena_printf(p->a, "%s cannot be powered on. %s", p->snap->vms[vm].is.name, why));
+    }
+}
+
+static const char *text_shortage(const struct pass *p, const struct shortage *s)
+{
+    const char *(*amount)(struct arena *, double) = s->r == RES_CPU ? text_mhz : text_mb;
+    const char *of = s->pool == IX_NONE ? "the cluster"
+                                        : arena_printf(p->a, "the pool %s", p->snap->pools[s->pool].is.name);
+
+    return arena_printf(p->a, "It reserves %s of %s, and %s has %s left%s: %s is missing.",
+                        amount(p->a, s->need), s->r == RES_CPU ? "CPU" : "memory", of, amount(p->a, s->left),
+                        s->end == ADMISSION_LIMIT ? " below its limit" : " to reserve", amount(p->a, s->by));
+}
+
+/* Whether the pools give what all VMs of the unit reserve; it is taken then. */
+static bool admit(struct attempt *t, uint32_t unit)
+{
+    struct pass *p = &t->p;
+    const struct layout *l = &p->layout;
+    struct shortage s;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        if (admission_fits(&p->admission, l->unit_vms[i], &s)) {
+            admission_take(&p->admission, l->unit_vms[i]);
+            continue;
+        }
+        while (i-- > l->unit_from[unit])
+            admission_give_back(&p->admission, l->unit_vms[i]);
+        cannot_place(t, unit, IX_NONE, text_shortage(p, &s));
+        return false;
+    }
+    return true;
+}
+
+static void give_back(struct attempt *t, uint32_t unit)
+{
+    const struct layout *l = &t->p.layout;
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
+        admission_give_back(&t->p.admission, l->unit_vms[i]);
+}
+
+static void take(struct pass *p, uint32_t unit, const struct way *way)
+{
+    uint32_t bundle = p->bundle;
+
+    if (way->to_slot >= p->layout.n_on && !p->layout.waking[way->to_slot]) {
+        room_wake(p, way->to_slot, REASON_PLACEMENT, p->layout.unit_first[unit]);
+        admission_add_host(&p->admission, p->layout.slot_host[way->to_slot]);
+    }
+    (void)room_take(p, unit, way);
+    (void)pass_take(p, unit, way->to_slot, REASON_PLACEMENT, IX_NONE, PRIORITY_MANDATORY);
+    p->bundle = bundle;
+}
+
+/* percent: by how much less than promised would be left free; NULL: enough is left. */
+static const char *text_no_spare(const struct pass *p, uint32_t unit)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        double more = p->layout.unit_reserved[r][unit];
+        double excess = more > 0 ? spare_excess(&p->layout.spare, (enum resource)r, more) : 0;
+        if (excess > 1e-6)
+            return arena_printf(p->a,
+                                "The %.0f %% of the %s that are kept for failures would be short by %s.",
+                                p->snap->ha.percent[r], r == RES_CPU ? "CPU" : "memory",
+                                r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess));
+    }
+    return NULL;
+}
+
+/* Where the unit goes: where it fits as things stand, else where others make room, else to a host that is
+ * woken. */
+static bool find_way(struct attempt *t, uint32_t unit, struct way *ret)
+{
+    struct pass *p = &t->p;
+    bool spare = text_no_spare(p, unit) == NULL;
+    struct options o;
+
+    options_rank(p, unit, &o);
+    t->first = o;
+    *ret = (struct way){.to_slot = o.n > 0 ? o.items[0].slot : IX_NONE};
+    if (spare && (o.n > 0 || room_find(p, unit, IX_NONE, ret)))
+        return true;
+    *ret = (struct way){.to_slot = room_sleeping_host(p, unit)};
+    return ret->to_slot != IX_NONE;
+}
+
+static bool place_unit(struct attempt *t, uint32_t unit)
+{
+    struct pass *p = &t->p;
+    struct way way;
+
+    if (!admit(t, unit))
+        return false;
+    if (find_way(t, unit, &way)) {
+        take(p, unit, &way);
+        return true;
+    }
+    give_back(t, unit);
+    uint32_t coming = room_coming(p, unit);
+    if (coming != IX_NONE) {
+        uint32_t host = p->layout.slot_host[coming];
+        cannot_place(
+            t, unit, host,
+            arena_printf(p->a, "It has to wait for %s, which is being woken.", p->snap->hosts[host].is.name));
+        return false;
+    }
+    uint32_t host = IX_NONE;
+    const char *why = text_no_spare(p, unit);
+    why = why ? why : options_none(p, unit, &host);
+    cannot_place(t, unit, host, why);
+    return false;
+}
+
+/* ---- fault-tolerant pairs ---- */
+
+/* The secondary has to take over where the primary could have gone. */
+static void narrow_to_both(struct pass *p, uint32_t primary, uint32_t secondary)
+{
+    struct layout *l = &p->layout;
+    const uint64_t *mine = l->unit_allowed[secondary];
+    const uint64_t *theirs = l->unit_allowed[primary];
+
+    if (!theirs)
+        return;
+    uint64_t *both = arena_array(p->a, uint64_t, p->rules.words);
+    for (uint32_t w = 0; w < p->rules.words; w++)
+        both[w] = mine ? mine[w] & theirs[w] : theirs[w];
+    l->unit_allowed[secondary] = both;
+}
+
+/* The best host for the primary that leaves one for the secondary: "If no secondary host can be found, it
+ * considers the second-best host for the primary and tries again" (§3.2). */
+static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint32_t *ret_first,
+                      uint32_t *ret_second)
+{
+    struct options o;
+    struct options other = {0};
+
+    options_rank(p, primary, &o);
+    for (uint32_t i = 0; i < o.n; i++) {
+        struct layout_mark mark;
+        layout_try(&p->layout, primary, o.items[i].slot, &mark);
+        options_rank(p, secondary, &other);
+        layout_undo(&p->layout, &mark);
+        if (other.n == 0)
+            continue;
+        *ret_first = o.items[i].slot;
+        *ret_second = other.items[0].slot;
+        return true;
+    }
+    return false;
+}
+
+/* Where nothing is found as things stand, each is placed by itself, with others making room. */
+static void place_pair(struct attempt *t, uint32_t primary, uint32_t secondary)
+{
+    struct pass *p = &t->p;
+    uint32_t first;
+    uint32_t second;
+
+    narrow_to_both(p, primary, secondary);
+    if (find_both(p, primary, secondary, &first, &second) && !text_no_spare(p, primary)) {
+        if (!admit(t, primary))
+            return;
+        if (!admit(t, secondary)) {
+            t->half = p->layout.unit_first[primary];
+            return;
+        }
+        take(p, primary, &(struct way){.to_slot = first});
+        take(p, secondary, &(struct way){.to_slot = second});
+        return;
+    }
+    if (!place_unit(t, primary))
+        t->half = p->layout.unit_first[secondary];
+    else if (!place_unit(t, secondary))
+        t->half = p->layout.unit_first[primary];
+}
+
+/* ---- all of them ---- */
+
+struct waiting {
+    uint32_t unit;
+    double size; /* the largest of what it needs, in parts of the largest host */
+};
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct waiting *x = a;
+    const struct waiting *y = b;
+
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static double size_of(const struct layout *l, uint32_t unit)
+{
+    double size = 0;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double largest = 0;
+        for (uint32_t i = 0; i < l->n_slots; i++)
+            largest = fmax(largest, l->snap->hosts[l->slot_host[i]].capacity[r]);
+        double need = fmax(l->unit_demand[r][unit], l->unit_reserved[r][unit]);
+        size = fmax(size, largest > 0 ? need / largest : 0);
+    }
+    return size;
+}
+
+static uint32_t list_waiting(const struct pass *p, struct waiting *ret)
+{
+    const struct layout *l = &p->layout;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < l->list[l->outside].n; i++) {
+        uint32_t u = l->list[l->outside].items[i];
+        ret[n++] = (struct waiting){.unit = u, .size = size_of(l, u)};
+    }
+    if (n > 0)
+        qsort(ret, n, sizeof ret[0], largest_first);
+    return n;
+}
+
+/* The other half of the pair, if it waits too, by itself. */
+static uint32_t waiting_peer(const struct pass *p, uint32_t unit)
+{
+    const struct layout *l = &p->layout;
+    uint32_t peer = p->snap->vms[l->unit_first[unit]].ft_peer;
+    uint32_t u = peer == IX_NONE ? IX_NONE : l->vm_unit[peer];
+
+    return u == IX_NONE || u == unit || l->unit_slot[u] != l->outside ? IX_NONE : u;
+}
+
+static void place_one(struct attempt *t, uint32_t unit)
+{
+    const struct layout *l = &t->p.layout;
+    uint32_t peer = waiting_peer(&t->p, unit);
+
+    if (l->unit_slot[unit] != l->outside || t->left_out[l->unit_first[unit]])
+        return;
+    if (peer == IX_NONE)
+        (void)place_unit(t, unit);
+    else if (t->p.snap->vms[l->unit_first[unit]].is.kind == VM_FT_PRIMARY)
+        place_pair(t, unit, peer);
+    else
+        place_pair(t, peer, unit);
+}
+
+static struct attempt *place_all(const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                                 const bool *left_out, struct arena *a)
+{
+    struct attempt *t = arena_new(a, struct attempt);
+
+    t->left_out = left_out;
+    t->half = IX_NONE;
+    pass_prepare(&t->p, snap, policy, rules, IX_NONE, a);
+    t->p.n_faults = 0; /* what ails the cluster is for the next pass to say */
+    climb_init(&t->p.climb, &t->p.layout, &t->p.forecast, &t->p.stats, a);
+    struct waiting *waiting = arena_array(a, struct waiting, t->p.layout.n_units);
+    uint32_t n = list_waiting(&t->p, waiting);
+    for (uint32_t i = 0; i < n && t->half == IX_NONE; i++)
+        place_one(t, waiting[i].unit);
+    return t;
+}
+
+/* Half a pair is not powered on: from the beginning again, without the pair. */
+static struct attempt *attempt(const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                               struct arena *a)
+{
+    bool *left_out = arena_array(a, bool, snap->n_vms);
+    struct fault *faults = NULL;
+    size_t n_faults = 0;
+    size_t cap = 0;
+    uint32_t n_failed = 0;
+
+    for (;;) {
+        struct attempt *t = place_all(snap, policy, rules, left_out, a);
+        if (t->half == IX_NONE) {
+            for (size_t i = 0; i < n_faults; i++)
+                pass_fault(&t->p, faults[i].code, faults[i].vm, faults[i].host, faults[i].rule,
+                           faults[i].text);
+            t->n_failed += n_failed;
+            return t;
+        }
+        uint32_t other = snap->vms[t->half].ft_peer;
+        for (size_t i = 0; i < t->p.n_faults; i++) {
+            if (t->p.faults[i].vm != other)
+                continue;
+            faults = arena_grow(a, faults, n_faults, &cap, sizeof faults[0]);
+            faults[n_faults++] = t->p.faults[i];
+        }
+        faults = arena_grow(a, faults, n_faults, &cap, sizeof faults[0]);
+        faults[n_faults++] = (struct fault){
+            .code = FAULT_CANNOT_PLACE,
+            .vm = t->half,
+            .host = IX_NONE,
+            .rule = IX_NONE,
+            .text = arena_printf(
+                a, "%s cannot be powered on. There is no place for %s, the other half of its pair.",
+                snap->vms[t->half].is.name, snap->vms[other].is.name)};
+        n_failed += 2;
+        left_out[t->half] = true;
+        left_out[other] = true;
+    }
+}
+
+/* First with all rules; then without the preferred ones; then apart from those that the VMs should be with.
+ */
+static struct attempt *settle(const struct snapshot *snap, const struct policy *policy, struct arena *a)
+{
+    static const unsigned rules[] = {RULES_PREFERRED, 0, RULES_PREFERRED | RULES_PLACED_APART,
+                                     RULES_PLACED_APART};
+    struct attempt *best = NULL;
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && (!best || best->n_failed > 0); i++) {
+        struct attempt *t = attempt(snap, policy, rules[i], a);
+        if (!best || t->n_failed < best->n_failed)
+            best = t;
+    }
+    return best;
+}
+
+/* The other hosts that would do for the only VM. */
+static void add_alternatives(const struct attempt *t, struct plan *plan)
+{
+    const struct pass *p = &t->p;
+    struct recommendation *rec = plan->n_recommendations == 1 ? &plan->recommendations[0] : NULL;
+
+    if (!rec || rec->action != ACTION_PLACE || t->first.n < 2)
+        return;
+    uint32_t n = t->first.n - 1 < ALTERNATIVES_MAX ? t->first.n - 1 : ALTERNATIVES_MAX;
+    struct alternative *others = arena_array(p->a, struct alternative, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct option *o = &t->first.items[i + 1];
+        uint32_t host = p->layout.slot_host[o->slot];
+        others[i] = (struct alternative){
+            .host = host,
+            .imbalance_after = o->imbalance,
+            .text = arena_printf(p->a, "%s would do as well (CPU %.0f %%, memory %.0f %%).",
+                                 p->snap->hosts[host].is.name, 100 * p->layout.norm[RES_CPU][o->slot],
+                                 100 * p->layout.norm[RES_MEM][o->slot])};
+    }
+    rec->alternatives = others;
+    rec->n_alternatives = n;
+}
+
+int place_run(const struct snapshot *snap, const struct policy *policy, const uint32_t *vms, uint32_t n_vms,
+              struct arena *a, struct plan *ret, struct err *err)
+{
+    struct snapshot *what_if = arena_new(a, struct snapshot);
+    int r = make_what_if(snap, vms, n_vms, a, what_if, err);
+
+    if (r < 0)
+        return r;
+    struct attempt *t = settle(what_if, policy, a);
+    struct plan plan = {.snap = snap, .policy = t->p.policy, .before = t->p.before};
+    plan_order(&t->p, &plan);
+    if (n_vms == 1)
+        add_alternatives(t, &plan);
+    plan.faults = t->p.faults;
+    plan.n_faults = (uint32_t)t->p.n_faults;
+    plan.stats = t->p.stats;
+    *ret = plan;
+    return 0;
+}
