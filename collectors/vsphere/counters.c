@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/rfc3339.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -78,6 +79,24 @@ static double interval_ms(const xml_node *metric, struct arena *a)
     return 1000.0 * (double)(s > 0 && s <= INTERVAL_MAX_S ? s : REALTIME_S);
 }
 
+/* "20,2026-01-01T00:00:20Z": of several samples the last one counts, here as in series_value(). */
+static instant_s measured(const xml_node *metric, struct arena *a)
+{
+    const char *csv = xml_text(xml_child(metric, "sampleInfoCSV"), a);
+    const xml_node *last = NULL;
+    instant_s t = 0;
+
+    if (csv) {
+        const char *comma = strrchr(csv, ',');
+        return comma && rfc3339_parse(comma + 1, &t) == 0 ? t : 0;
+    }
+    for (const xml_node *n = xml_child(metric, "sampleInfo"); n; n = xml_again(n))
+        last = n;
+    const char *text = last ? xml_text(xml_child(last, "timestamp"), a) : NULL;
+
+    return text && rfc3339_parse(text, &t) == 0 ? t : 0;
+}
+
 static void set_if_known(double *to, double value, double per)
 {
     if (!isnan(value))
@@ -104,6 +123,7 @@ static void take_metric(const struct counters *c, const xml_node *metric, struct
     if (isnan(value[COUNTER_CPU_USED]))
         return; /* powered on a moment ago: nothing was measured yet */
     x->present = true;
+    x->measured = measured(metric, a);
     x->interval_ms = interval_ms(metric, a);
     x->cpu_used_mhz = value[COUNTER_CPU_USED];
     x->cpu_ready_ms = value[COUNTER_CPU_READY];

@@ -261,6 +261,20 @@ static void map_vm_size(const struct sight_vm *v, struct vm_facts *f)
     f->demand_unknown = !known && v->state == VM_ON;
 }
 
+/* What vSphere counts as used is scaled by the clock that a core ran at, and a core's size is its nominal
+ * one: in turbo a VM honestly uses more than its vCPUs are said to have. Up to so many times (the single-core
+ * turbo of server CPUs goes to a little over twice the nominal clock) it is taken for all that they have.
+ * What is beyond is no turbo and is left as it is, for the pass to see that it cannot be right. */
+#define TURBO_MOST 2.5
+
+static void cap_turbo(struct vm_sample *x, uint32_t vcpus)
+{
+    double most = vcpus * x->core_mhz;
+
+    if (x->cpu_used_mhz > most && x->cpu_used_mhz <= TURBO_MOST * most) /* false where one is not known */
+        x->cpu_used_mhz = most;
+}
+
 static void map_vm(struct map *m, const struct sight_vm *v)
 {
     struct seen_vm *to = inventory_add_vm(m->inv, m->a);
@@ -279,6 +293,7 @@ static void map_vm(struct map *m, const struct sight_vm *v)
         return;
     to->sample = v->sample;
     to->sample.core_mhz = m->s->hosts[host].core_mhz;
+    cap_turbo(&to->sample, to->is.vcpus);
     if (!isnan(v->sample.mem_consumed_mb))
         to->is.consumed_mb = v->sample.mem_consumed_mb;
     if (!isnan(v->sample.mem_overhead_mb))

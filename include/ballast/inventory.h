@@ -5,7 +5,7 @@
  * strings and arrays live in the arena that the filler was given; none of the arrays has holes.
  *
  * What could not be read is left at its default and marked (demand_unknown, HOST_DISCONNECTED), never
- * guessed.
+ * guessed; samples are handed on as they were measured, whether they can be right is judged later.
  */
 #ifndef BALLAST_INVENTORY_H
 #define BALLAST_INVENTORY_H
@@ -25,6 +25,7 @@ struct ids {
  * may be UNKNOWN. */
 struct vm_sample {
     bool present;
+    instant_s measured;  /* by the peer's clock; 0: just now, or not known */
     double interval_ms;  /* what the times below are measured over */
     double cpu_used_mhz; /* mean over the interval */
     double cpu_run_ms;   /* all vCPUs together */

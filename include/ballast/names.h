@@ -83,8 +83,9 @@
     X(FAULT_CANNOT_EVACUATE, "cannot_evacuate", "a VM cannot leave a host that is to be emptied")            \
     X(FAULT_HOST_DISCONNECTED, "host_disconnected", "a host is not seen; its VMs were left alone")           \
     X(FAULT_DEMAND_UNKNOWN, "demand_unknown", "a VM's demand could not be read; it was left alone")          \
-    X(FAULT_SAMPLE_BAD, "sample_bad", "a VM's figures cannot be right; it was left alone")                   \
-    X(FAULT_SAMPLES_BAD, "samples_bad", "too many figures are missing or wrong: mandatory moves only")       \
+    X(FAULT_SAMPLE_BAD, "sample_bad", "a VM's figures are old or cannot be right; it was left alone")        \
+    X(FAULT_SAMPLES_BAD, "samples_bad",                                                                      \
+      "too many VMs have missing, old or impossible figures: mandatory moves only")                          \
     X(FAULT_POOL_OVERCOMMITTED, "pool_overcommitted",                                                        \
       "what a pool's children reserve exceeds what the pool has")                                            \
     X(FAULT_RULE_TOO_LARGE, "rule_too_large", "a rule keeps more VMs apart than there are hosts for them")   \
@@ -106,7 +107,8 @@
     X(CHECK_VM_KIND, "vm_kind", "this kind of VM is not migrated")                                           \
     X(CHECK_VM_DEMAND_UNKNOWN, "vm_demand_unknown",                                                          \
       "what it needs could not be read, so nothing is decided on a guess")                                   \
-    X(CHECK_VM_SAMPLE_BAD, "vm_sample_bad", "its figures cannot be right, so nothing is decided on them")    \
+    X(CHECK_VM_SAMPLE_BAD, "vm_sample_bad",                                                                  \
+      "its figures are old or cannot be right, so nothing is decided on them")                               \
     X(CHECK_VM_FT, "vm_ft", "half of a fault-tolerant pair: moved only when it must be")                     \
     X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
     X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated a short time ago")                            \

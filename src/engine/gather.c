@@ -2,6 +2,7 @@
 #include "engine/internal.h"
 
 #include "core/demand/demand.h"
+#include "core/demand/guard.h"
 #include "engine/memory.h"
 #include "model/freeze.h"
 
@@ -32,14 +33,69 @@ static void finder_release(struct finder *f)
     idmap_release(&f->hosts, NULL);
 }
 
+/* A thousand petahertz or an exabyte is no measurement. */
+#define FIGURE_MOST 1e12
+
+/* The figures of a sample, as a fault names them. */
+static const struct {
+    const char *what, *unit;
+    size_t offset;
+} figures[] = {
+    {"the interval of its figures", "ms", offsetof(struct vm_sample, interval_ms)},
+    {"its CPU use", "MHz", offsetof(struct vm_sample, cpu_used_mhz)},
+    {"the time that it ran", "ms", offsetof(struct vm_sample, cpu_run_ms)},
+    {"the time that it slept", "ms", offsetof(struct vm_sample, cpu_sleep_ms)},
+    {"the time that it waited for a core", "ms", offsetof(struct vm_sample, cpu_ready_ms)},
+    {"the speed of its cores", "MHz", offsetof(struct vm_sample, core_mhz)},
+    {"its memory in use", "MiB", offsetof(struct vm_sample, mem_active_mb)},
+    {"what its guest uses", "MiB", offsetof(struct vm_sample, mem_guest_used_mb)},
+    {"the memory that backs it", "MiB", offsetof(struct vm_sample, mem_consumed_mb)},
+    {"its hypervisor's memory for it", "MiB", offsetof(struct vm_sample, mem_overhead_mb)},
+};
+
+/* A figure that cannot have been measured, as a phrase; NULL: there is none. A snapshot could not even hold
+ * it. What is merely more than the VM could use is found by the pass, which knows the hosts. */
+static const char *find_impossible(const struct vm_sample *x, struct arena *a)
+{
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        double v;
+
+        memcpy(&v, (const char *)x + figures[i].offset, sizeof v);
+        if (v < 0 || v > FIGURE_MOST)
+            return arena_printf(a, "%s is given as %.6g %s", figures[i].what, v, figures[i].unit);
+    }
+    return NULL;
+}
+
+static bool is_size(double v)
+{
+    return v >= 0 && v <= FIGURE_MOST;
+}
+
+/* Nothing of a sample with an impossible figure is believed; sizes that came of it become the usual ones. */
+static void disbelieve(struct vm_facts *f, const char *why)
+{
+    f->sample_bad = why;
+    if (!is_size(f->overhead_mb))
+        f->overhead_mb = 0;
+    if (!is_size(f->consumed_mb))
+        f->consumed_mb = f->mem_mb;
+    f->demand[RES_MEM] = f->consumed_mb + f->overhead_mb;
+}
+
 /* §2.3: what a VM wants, from what was measured of it. Where nothing was measured of its memory, it is taken
  * to want all that may be behind it: the most there can be is no guess that could do harm. CPU has no such
  * bound that would not turn the decisions upside down. */
-static void fill_demand(struct seen_vm *v, double idle_percent)
+static void fill_demand(struct seen_vm *v, double idle_percent, struct arena *a)
 {
     if (v->is.state != VM_ON || !v->sample.present)
         return;
-    double cpu = demand_cpu_mhz(&v->sample);
+    const char *why = find_impossible(&v->sample, a);
+    if (why) {
+        disbelieve(&v->is, why);
+        return;
+    }
+    double cpu = demand_cpu_mhz(&v->sample, v->is.vcpus);
     double mem = demand_mem_mb(&v->sample, idle_percent);
 
     v->is.demand[RES_MEM] = isnan(mem) ? v->is.consumed_mb + v->is.overhead_mb : mem;
@@ -47,6 +103,22 @@ static void fill_demand(struct seen_vm *v, double idle_percent)
         v->is.demand_unknown = true;
     else
         v->is.demand[RES_CPU] = cpu;
+}
+
+/* How old each sample is, by the peer's own clock: the newest of all is taken for its present, so that a
+ * difference between its clock and ours is no age. */
+static void fill_ages(struct inventory *inv)
+{
+    instant_s newest = 0;
+
+    for (size_t i = 0; i < inv->n_vms; i++)
+        newest = inv->vms[i].sample.measured > newest ? inv->vms[i].sample.measured : newest;
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct seen_vm *v = &inv->vms[i];
+
+        if (v->is.state == VM_ON && v->sample.present && v->sample.measured > 0)
+            v->is.sample_age_s = (double)(newest - v->sample.measured);
+    }
 }
 
 /* Whether the collector gave windows of its own: those that stand for "not known" repeat the present demand.
@@ -64,14 +136,18 @@ static bool windows_given(const struct vm_facts *f)
     return false;
 }
 
-/* The demand of every running VM, and what the last hour says of it. */
-static void fill_demands(const struct engine *e, struct inventory *inv, instant_s now)
+/* The demand of every running VM, and what the last hour says of it. One whose figures are missing or
+ * impossible weighs what it did when they were last known, where they were. */
+static void fill_demands(const struct engine *e, struct inventory *inv, struct arena *a, instant_s now)
 {
     for (size_t i = 0; i < inv->n_vms; i++) {
         struct seen_vm *v = &inv->vms[i];
 
-        fill_demand(v, e->settings.policy.mem_idle_percent);
-        if (v->is.state != VM_ON || v->is.demand_unknown || !v->is.id)
+        fill_demand(v, e->settings.policy.mem_idle_percent, a);
+        if (v->is.state != VM_ON || !v->is.id)
+            continue;
+        if ((v->is.demand_unknown || v->is.sample_bad) &&
+            !history_last(e->history, v->is.id, now, v->is.demand))
             continue;
         if (v->sample.present || !windows_given(&v->is)) {
             double stable_s;
@@ -83,7 +159,7 @@ static void fill_demands(const struct engine *e, struct inventory *inv, instant_
     }
 }
 
-/* Only what was checked becomes history. */
+/* Only what was checked becomes history, and only what can be right. */
 static void keep_samples(struct engine *e, const struct snapshot *snap, struct arena *a, instant_s now)
 {
     struct sample_record *kept = arena_array(a, struct sample_record, snap->n_vms);
@@ -92,7 +168,10 @@ static void keep_samples(struct engine *e, const struct snapshot *snap, struct a
     for (uint32_t i = 0; i < snap->n_vms; i++) {
         const struct vm_facts *f = &snap->vms[i].is;
 
-        if (f->state == VM_ON && !f->demand_unknown && history_add(e->history, f->id, now, f->demand))
+        if (!vm_takes_part(snap, &snap->vms[i]) || f->demand_unknown ||
+            guard_find(snap, &e->settings.policy, i, a))
+            continue;
+        if (history_add(e->history, f->id, now, f->demand))
             kept[n_kept++] = (struct sample_record){
                 .vm = f->id, .time = now, .demand = {f->demand[RES_CPU], f->demand[RES_MEM]}};
     }
@@ -242,7 +321,8 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
 
     inv->time = now;
     inv->cluster = arena_strdup(a, e->cluster);
-    fill_demands(e, inv, now);
+    fill_ages(inv);
+    fill_demands(e, inv, a, now);
     fill_last_migrated(e, inv);
     learn_fill(e, inv, a);
     fill_actions(e, inv, a);

@@ -163,6 +163,17 @@ void history_describe(const struct history *h, const char *vm, instant_s now, co
     *ret_stable_s = t ? stable_s(t, now, demand) : UNKNOWN;
 }
 
+bool history_last(const struct history *h, const char *vm, instant_s now, double ret_demand[RES_COUNT])
+{
+    const struct track *t = idmap_get(&h->tracks, vm);
+
+    if (!t || t->n == 0 || t->items[t->n - 1].time < now - HISTORY_LENGTH_S)
+        return false;
+    for (int r = 0; r < RES_COUNT; r++)
+        ret_demand[r] = (double)t->items[t->n - 1].demand[r];
+    return true;
+}
+
 static bool keep_track(const char *key, void *value, void *ctx)
 {
     const instant_s *now = ctx;

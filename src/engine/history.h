@@ -31,6 +31,9 @@ bool history_add(struct history *h, const char *vm, instant_s time, const double
 void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
                       struct demand_stats ret[WINDOW_COUNT][RES_COUNT], double *ret_stable_s);
 
+/* What it wanted when that was last known, within the last HISTORY_LENGTH_S; false: it is not known. */
+bool history_last(const struct history *h, const char *vm, instant_s now, double ret_demand[RES_COUNT]);
+
 /* Drops what is older than HISTORY_LENGTH_S, and VMs of which nothing is left. */
 void history_forget(struct history *h, instant_s now);
 

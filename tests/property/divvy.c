@@ -280,9 +280,10 @@ static void twin_down(struct twin *w, uint32_t i, struct arena *a)
     if (n == 0)
         return;
     parcel_by_halving(wanted, n, w->entitlement[i], false, w->entitlement + first);
-    parcel_by_halving(demand > w->reservation[i] ? wanted : set, n, w->reservation[i], false,
+    parcel_by_halving(demand > w->reservation[i] * (1 + 1e-9) ? wanted : set, n, w->reservation[i], false,
                       w->reservation + first);
-    parcel_by_halving(demand > w->limit[i] ? wanted : set, n, w->limit[i], false, w->limit + first);
+    parcel_by_halving(demand > w->limit[i] * (1 + 1e-9) ? wanted : set, n, w->limit[i], false,
+                      w->limit + first);
     for (uint32_t c = 0; c < n; c++)
         twin_down(w, first + c, a);
 }

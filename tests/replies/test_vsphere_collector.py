@@ -97,7 +97,7 @@ def test_counters():
     with made.Server() as s, probe(s) as p:
         vms = by_id(p("collect")["vms"])
         equal("counters", {k: x for k, x in vms["vm-1"]["sample"].items() if x is not None},
-              {"interval_ms": 20000, "cpu_used_mhz": 1200, "cpu_ready_ms": 1500, "cpu_run_ms": 19000,
+              {"measured": 1767225620, "interval_ms": 20000, "cpu_used_mhz": 1200, "cpu_ready_ms": 1500, "cpu_run_ms": 19000,
                "cpu_sleep_ms": 19500, "core_mhz": 2500, "mem_active_mb": 2048, "mem_consumed_mb": 3072,
                "mem_overhead_mb": 50})
         equal("consumed", vms["vm-1"]["consumed_mb"], 3072)
@@ -113,7 +113,8 @@ def test_counters():
 
         s.on["QueryPerf"] = s.gives(made.envelope(made.file("QueryPerf.normal")))
         x = by_id(p("collect")["vms"])["vm-1"]["sample"]
-        equal("not as CSV", (x["cpu_used_mhz"], x["cpu_ready_ms"], x["mem_active_mb"]), (1300, 1600, 1500))
+        equal("not as CSV", (x["measured"], x["cpu_used_mhz"], x["cpu_ready_ms"], x["mem_active_mb"]),
+              (1767225620, 1300, 1600, 1500))
         equal("numbers are asked for once", sum("perfCounter" in b for b in s.bodies), 1)
 
     with made.Server() as s, probe(s, stats="counters") as p:

@@ -44,142 +44,134 @@ static const char *pool_id(const struct small *s, uint32_t pool)
 }
 
 /* 10 GHz; the new VM asks in "low", which is below "high" where there is one. */
+static const struct {
+    const char *what;
+    struct pool_case low, high; /* high: no id, there is none */
+    double in_low, in_high;     /* reserved there by VMs that run */
+    double in_root;
+    double left;
+    enum admission_end end;
+    const char *where;
+} left_cases[] = {
+    {"its own", {"low", NULL, 4000, NO_LIMIT, false}, {0}, 1000, 0, 0, 3000, ADMISSION_FIXED, "low"},
+    {"none of its own", {"low", NULL, 0, NO_LIMIT, false}, {0}, 0, 0, 0, 0, ADMISSION_FIXED, "low"},
+    {"it has too little already",
+     {"low", NULL, 1000, NO_LIMIT, false},
+     {0},
+     3000,
+     0,
+     0,
+     0,
+     ADMISSION_FIXED,
+     "low"},
+    {"expands at the root",
+     {"low", NULL, 4000, NO_LIMIT, true},
+     {0},
+     1000,
+     0,
+     0,
+     9000,
+     ADMISSION_CAPACITY,
+     "-"},
+    {"the root gives what is left",
+     {"low", NULL, 4000, NO_LIMIT, true},
+     {0},
+     1000,
+     0,
+     5000,
+     4000,
+     ADMISSION_CAPACITY,
+     "-"},
+    {"its limit is nearer", {"low", NULL, 4000, 5000, true}, {0}, 1000, 0, 0, 4000, ADMISSION_LIMIT, "low"},
+    {"a limit at the reservation",
+     {"low", NULL, 4000, 4000, false},
+     {0},
+     1000,
+     0,
+     0,
+     3000,
+     ADMISSION_LIMIT,
+     "low"},
+    {"the parent gives",
+     {"low", "high", 1000, NO_LIMIT, true},
+     {"high", NULL, 5000, NO_LIMIT, false},
+     0,
+     2000,
+     0,
+     3000,
+     ADMISSION_FIXED,
+     "high"},
+    {"the parent is used up",
+     {"low", "high", 1000, NO_LIMIT, true},
+     {"high", NULL, 3000, NO_LIMIT, false},
+     0,
+     2000,
+     0,
+     1000,
+     ADMISSION_FIXED,
+     "high"},
+    {"a parent that may not expand stands in the way of the root",
+     {"low", "high", 1000, NO_LIMIT, true},
+     {"high", NULL, 1000, NO_LIMIT, false},
+     500,
+     0,
+     0,
+     500,
+     ADMISSION_FIXED,
+     "high"},
+    {"up to the root",
+     {"low", "high", 0, NO_LIMIT, true},
+     {"high", NULL, 0, NO_LIMIT, true},
+     1000,
+     2000,
+     3000,
+     4000,
+     ADMISSION_CAPACITY,
+     "-"},
+    {"the parent's limit",
+     {"low", "high", 1000, NO_LIMIT, true},
+     {"high", NULL, 2000, 4000, true},
+     0,
+     1000,
+     0,
+     3000,
+     ADMISSION_LIMIT,
+     "high"},
+    {"what is its own is no burden above",
+     {"low", "high", 3000, NO_LIMIT, false},
+     {"high", NULL, 3000, 3000, false},
+     1000,
+     0,
+     7000,
+     2000,
+     ADMISSION_FIXED,
+     "low"},
+};
+
 static void test_left(void **state)
 {
-    static const struct {
-        const char *what;
-        struct pool_case low, high; /* high: no id, there is none */
-        double in_low, in_high;     /* reserved there by VMs that run */
-        double in_root;
-        double left;
-        enum admission_end end;
-        const char *where;
-    } cases[] = {
-        {"its own", {"low", NULL, 4000, NO_LIMIT, false}, {0}, 1000, 0, 0, 3000, ADMISSION_FIXED, "low"},
-        {"none of its own", {"low", NULL, 0, NO_LIMIT, false}, {0}, 0, 0, 0, 0, ADMISSION_FIXED, "low"},
-        {"it has too little already",
-         {"low", NULL, 1000, NO_LIMIT, false},
-         {0},
-         3000,
-         0,
-         0,
-         0,
-         ADMISSION_FIXED,
-         "low"},
-        {"expands at the root",
-         {"low", NULL, 4000, NO_LIMIT, true},
-         {0},
-         1000,
-         0,
-         0,
-         9000,
-         ADMISSION_CAPACITY,
-         "-"},
-        {"the root gives what is left",
-         {"low", NULL, 4000, NO_LIMIT, true},
-         {0},
-         1000,
-         0,
-         5000,
-         4000,
-         ADMISSION_CAPACITY,
-         "-"},
-        {"its limit is nearer",
-         {"low", NULL, 4000, 5000, true},
-         {0},
-         1000,
-         0,
-         0,
-         4000,
-         ADMISSION_LIMIT,
-         "low"},
-        {"a limit at the reservation",
-         {"low", NULL, 4000, 4000, false},
-         {0},
-         1000,
-         0,
-         0,
-         3000,
-         ADMISSION_LIMIT,
-         "low"},
-        {"the parent gives",
-         {"low", "high", 1000, NO_LIMIT, true},
-         {"high", NULL, 5000, NO_LIMIT, false},
-         0,
-         2000,
-         0,
-         3000,
-         ADMISSION_FIXED,
-         "high"},
-        {"the parent is used up",
-         {"low", "high", 1000, NO_LIMIT, true},
-         {"high", NULL, 3000, NO_LIMIT, false},
-         0,
-         2000,
-         0,
-         1000,
-         ADMISSION_FIXED,
-         "high"},
-        {"a parent that may not expand stands in the way of the root",
-         {"low", "high", 1000, NO_LIMIT, true},
-         {"high", NULL, 1000, NO_LIMIT, false},
-         500,
-         0,
-         0,
-         500,
-         ADMISSION_FIXED,
-         "high"},
-        {"up to the root",
-         {"low", "high", 0, NO_LIMIT, true},
-         {"high", NULL, 0, NO_LIMIT, true},
-         1000,
-         2000,
-         3000,
-         4000,
-         ADMISSION_CAPACITY,
-         "-"},
-        {"the parent's limit",
-         {"low", "high", 1000, NO_LIMIT, true},
-         {"high", NULL, 2000, 4000, true},
-         0,
-         1000,
-         0,
-         3000,
-         ADMISSION_LIMIT,
-         "high"},
-        {"what is its own is no burden above",
-         {"low", "high", 3000, NO_LIMIT, false},
-         {"high", NULL, 3000, 3000, false},
-         1000,
-         0,
-         7000,
-         2000,
-         ADMISSION_FIXED,
-         "low"},
-    };
-
     (void)state;
-    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+    for (size_t i = 0; i < ELEMENTS(left_cases); i++) {
         struct small s;
         struct admission ad;
         enum admission_end end;
         uint32_t where;
         small_init(&s);
         small_host(&s, "h1", CAPACITY, 65536);
-        add_pool(&s, &cases[i].low);
-        if (cases[i].high.id)
-            add_pool(&s, &cases[i].high);
-        add_vm(&s, "v1", "low", cases[i].in_low, true);
-        add_vm(&s, "v2", cases[i].high.id, cases[i].in_high, true);
-        add_vm(&s, "v3", NULL, cases[i].in_root, true);
+        add_pool(&s, &left_cases[i].low);
+        if (left_cases[i].high.id)
+            add_pool(&s, &left_cases[i].high);
+        add_vm(&s, "v1", "low", left_cases[i].in_low, true);
+        add_vm(&s, "v2", left_cases[i].high.id, left_cases[i].in_high, true);
+        add_vm(&s, "v3", NULL, left_cases[i].in_root, true);
         small_freeze(&s);
         admission_init(&s.snap, &s.a, &ad);
         uint32_t low = snapshot_find_pool(&s.snap, "low");
         double left = admission_left(&ad, RES_CPU, low, &end, &where);
-        if (!(fabs(left - cases[i].left) < 1e-9) || end != cases[i].end ||
-            strcmp(pool_id(&s, where), cases[i].where) != 0)
-            fail_msg("%s: %g left, ends as %d at %s; expected %g, %d, %s", cases[i].what, left, end,
-                     pool_id(&s, where), cases[i].left, cases[i].end, cases[i].where);
+        if (!(fabs(left - left_cases[i].left) < 1e-9) || end != left_cases[i].end ||
+            strcmp(pool_id(&s, where), left_cases[i].where) != 0)
+            fail_msg("%s: %g left, ends as %d at %s; expected %g, %d, %s", left_cases[i].what, left, end,
+                     pool_id(&s, where), left_cases[i].left, left_cases[i].end, left_cases[i].where);
         small_release(&s);
     }
 }

@@ -28,6 +28,9 @@ static void test_cpu(void **state)
         {1000, UNKNOWN, 10000, 4000, 1400}, /* nobody knows: all of it */
         {1000, 10000, 10000, UNKNOWN, 1000},
         {UNKNOWN, 10000, 10000, 4000, UNKNOWN},
+        {7800, 20000, 0, 4000, 8000},   /* never more than four cores have */
+        {9000, 20000, 0, 4000, 9000},   /* but what was used is not made less */
+        {1000, 20000, 0, 90000, 10000}, /* nor a time that cannot be: the guard is to see it */
     };
 
     (void)state;
@@ -37,11 +40,11 @@ static void test_cpu(void **state)
         s.cpu_run_ms = cases[i].run;
         s.cpu_sleep_ms = cases[i].sleep;
         s.cpu_ready_ms = cases[i].ready;
-        double got = demand_cpu_mhz(&s);
+        double got = demand_cpu_mhz(&s, 4);
         if (isnan(cases[i].expected) ? !isnan(got) : !(fabs(got - cases[i].expected) < 1e-9))
             fail_msg("case %zu: %g, expected %g", i, got, cases[i].expected);
     }
-    assert_true(isnan(demand_cpu_mhz(&(struct vm_sample){.present = false, .cpu_used_mhz = 1000})));
+    assert_true(isnan(demand_cpu_mhz(&(struct vm_sample){.present = false, .cpu_used_mhz = 1000}, 4)));
 }
 
 static void test_memory(void **state)

@@ -238,12 +238,43 @@ static void test_broken_references(void **state)
     assert_int_equal(sight_map(&s, &inv, NULL), -EPROTO);
 }
 
+/* Two vCPUs of 2 GHz: turbo is taken for all that they have, what no turbo gives is left for the pass to see.
+ */
+static void test_turbo(void **state)
+{
+    static const struct {
+        double used, expected;
+    } cases[] = {{100, 100},    {4000, 4000},   {4001, 4000}, {6800, 4000},
+                 {10000, 4000}, {10001, 10001}, {1e9, 1e9}};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct sight_host h = a_host("h");
+        struct sight_vm v = a_vm("v", "h");
+        struct sight s;
+        struct inventory inv;
+
+        v.sample.cpu_used_mhz = cases[i].used;
+        sight_init(&s, &a);
+        s.hosts = &h;
+        s.n_hosts = 1;
+        s.vms = &v;
+        s.n_vms = 1;
+        map(&s, &inv);
+        if (inv.vms[0].sample.cpu_used_mhz != cases[i].expected)
+            fail_msg("%g MHz become %g, expected %g", cases[i].used, inv.vms[0].sample.cpu_used_mhz,
+                     cases[i].expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host_states), cmocka_unit_test(test_host_without_hardware),
         cmocka_unit_test(test_free_memory), cmocka_unit_test(test_kept_for_the_hypervisor),
         cmocka_unit_test(test_shares),      cmocka_unit_test(test_broken_references),
+        cmocka_unit_test(test_turbo),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

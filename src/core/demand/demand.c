@@ -2,7 +2,7 @@
 
 #include "core/demand/guard.h"
 
-double demand_cpu_mhz(const struct vm_sample *s)
+double demand_cpu_mhz(const struct vm_sample *s, uint32_t vcpus)
 {
     if (!s->present || isnan(s->cpu_used_mhz))
         return UNKNOWN;
@@ -11,8 +11,10 @@ double demand_cpu_mhz(const struct vm_sample *s)
     double wanted = s->cpu_run_ms + s->cpu_sleep_ms; /* NaN when either is not known */
     double busy = wanted > 0 ? s->cpu_run_ms / wanted : 1;
     double ready_mhz = s->cpu_ready_ms / s->interval_ms * s->core_mhz;
+    double most = vcpus * s->core_mhz;
+    double demand = s->cpu_used_mhz + busy * ready_mhz;
 
-    return s->cpu_used_mhz + busy * ready_mhz;
+    return ready_mhz <= most ? fmax(s->cpu_used_mhz, fmin(demand, most)) : demand;
 }
 
 double demand_mem_mb(const struct vm_sample *s, double idle_percent)

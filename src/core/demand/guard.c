@@ -12,8 +12,8 @@
 #define STALE_INTERVALS 3
 #define STALE_LEAST_S 300
 
-/* The share of a cluster's VMs whose figures may be bad. */
-#define BAD_SHARE 0.1
+/* One VM in so many may have bad figures. */
+#define BAD_ONE_IN 10
 
 static double core_mhz(const struct host *h)
 {
@@ -134,5 +134,5 @@ void guard_judge(const struct snapshot *snap, const struct policy *policy, struc
 
 bool guard_distrusts(const struct guard *g)
 {
-    return g->n_bad > BAD_SHARE * g->n;
+    return (uint64_t)g->n_bad * BAD_ONE_IN > g->n;
 }

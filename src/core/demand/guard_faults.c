@@ -9,9 +9,9 @@ void guard_report(struct pass *p)
     if (guard_distrusts(g))
         pass_fault(p, FAULT_SAMPLES_BAD, IX_NONE, IX_NONE, IX_NONE,
                    arena_printf(p->a,
-                                "Of %u VMs %u have figures that are missing, old or impossible, more than a "
-                                "tenth: only mandatory moves are made.",
-                                g->n, g->n_bad));
+                                "The figures of %u of %u VMs are missing, old or impossible, which is more "
+                                "than a tenth: only mandatory moves are made.",
+                                g->n_bad, g->n));
     for (uint32_t i = 0; i < s->n_vms; i++) {
         const struct vm *v = &s->vms[i];
         if (!vm_takes_part(s, v))

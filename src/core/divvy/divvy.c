@@ -1,6 +1,9 @@
 /* The tree: demand from the leaves up, quantities from the root down. */
 #include "core/divvy/divvy.h"
 
+/* Sums of the same numbers in another order differ by less than this factor. */
+#define ROUNDED (1 + 1e-9)
+
 /* Working arrays of a build; the tree itself points into the arena. */
 struct build {
     const struct snapshot *snap;
@@ -153,7 +156,8 @@ static void parcel_out(struct build *b, struct divvy_tree *t, uint32_t i, enum q
 
     for (uint32_t c = 0; c < node->n_children; c++)
         demand += kids[c].demand;
-    bool replace = q == Q_ENTITLEMENT || demand > quantity;
+    /* a quantity that was itself made of these demands is no shortage, whatever its last digit is */
+    bool replace = q == Q_ENTITLEMENT || demand > quantity * ROUNDED;
     for (uint32_t c = 0; c < node->n_children; c++) {
         double r = b->reserve[node->first_child + c];
         double limit = replace ? fmin(kids[c].set.limit, fmax(kids[c].demand, r)) : kids[c].set.limit;
@@ -161,7 +165,7 @@ static void parcel_out(struct build *b, struct divvy_tree *t, uint32_t i, enum q
             (struct divvy_child){.reservation = r, .limit = limit, .shares = kids[c].divvied.shares};
         reserve += r;
     }
-    if (q == Q_ENTITLEMENT && reserve > quantity * (1 + 1e-9) && !t->overcommitted) {
+    if (q == Q_ENTITLEMENT && reserve > quantity * ROUNDED && !t->overcommitted) {
         t->overcommitted = true;
         t->overcommitted_node = i;
     }

@@ -2,10 +2,6 @@
 
 #include <stdlib.h>
 
-/* Sums of the same numbers in another order may differ in their last digits; a MiB in a billion is no
- * shortage. */
-#define ROUNDING 1e-6
-
 /* ---- slots ---- */
 
 static double mem_admitted(const struct policy *p, const struct vm_facts *v)
@@ -410,6 +406,22 @@ static void weigh_other_end(struct layout *l, const struct vm_weight *w, uint32_
     count_apart(l, vm, slot, 1);
 }
 
+/* A VM that is about to be powered on by an approved recommendation has its room there, with all its memory.
+ * What load it will be nobody knows: nothing is moved out of its way. */
+static void add_placed(struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm, uint32_t to_host)
+{
+    uint32_t to = l->host_slot[to_host];
+
+    if (to == IX_NONE || l->vm_unit[vm] != IX_NONE)
+        return;
+    struct vm_weight w = weigh_vm(l, entitlement, vm);
+    double configured = l->snap->vms[vm].is.mem_mb + l->snap->vms[vm].is.overhead_mb;
+    w.mem = fmax(w.mem, l->policy->mem_admission == MEM_ADMISSION_RESERVATION ? 0 : configured);
+    weigh_other_end(l, &w, vm, to);
+    l->other_end[vm] = to;
+    l->mem_free[to] -= fmax(w.phys, configured);
+}
+
 /* A VM on its way weighs on both ends, and its destination's free memory is spoken for. The VM alone: others
  * that must stay with it may not be on their way. One that is listed at its destination already has what it
  * needs there, and its source is not rid of it before the migration has ended. */
@@ -452,9 +464,12 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
     for (uint32_t i = 0; i < snap->n_migrations; i++)
         add_in_flight(l, entitlement, snap->migrations[i].vm, snap->migrations[i].from,
                       snap->migrations[i].to);
-    for (uint32_t i = 0; i < snap->n_pending; i++)
+    for (uint32_t i = 0; i < snap->n_pending; i++) {
         if (snap->pending[i].action == ACTION_MIGRATE)
             add_in_flight(l, entitlement, snap->pending[i].vm, IX_NONE, snap->pending[i].to);
+        else if (snap->pending[i].action == ACTION_PLACE)
+            add_placed(l, entitlement, snap->pending[i].vm, snap->pending[i].to);
+    }
     l->mem_free0 = arena_array(a, double, (size_t)l->n_slots + 1);
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->mem_free0[i] = l->mem_free[i];
@@ -512,110 +527,4 @@ void layout_undo(struct layout *l, const struct layout_mark *m)
         l->sum[r] = m->sum[r];
         l->sum_squares[r] = m->sum_squares[r];
     }
-}
-
-/* ---- checks ---- */
-
-/* Members of the unit's own that are in the group: affine and apart at once is a conflict, so there is at
- * most one. */
-bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t *ret_vm,
-                           uint32_t *ret_other)
-{
-    const struct rules *rules = l->rules;
-
-    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
-        uint32_t vm = l->unit_vms[i];
-        for (uint32_t j = rules->groups_from[vm]; j < rules->groups_from[vm + 1]; j++) {
-            uint32_t g = rules->groups_of[j];
-            if (l->apart[(size_t)g * l->n_slots + slot] == 0)
-                continue;
-            if (!ret_vm)
-                return true;
-            *ret_vm = vm;
-            *ret_other = IX_NONE;
-            struct span vms = l->snap->rules[rules->group_rule[g]].vms;
-            for (uint32_t k = 0; k < vms.n; k++) {
-                uint32_t other = l->vm_unit[vms.items[k]];
-                if (vms.items[k] != vm && other != IX_NONE && l->unit_slot[other] == slot)
-                    *ret_other = vms.items[k];
-            }
-            return true;
-        }
-    }
-    return false;
-}
-
-bool layout_ft_conflict(const struct layout *l, uint32_t unit, uint32_t slot)
-{
-    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
-        uint32_t peer = l->snap->vms[l->unit_vms[i]].ft_peer;
-        uint32_t theirs = peer == IX_NONE ? IX_NONE : l->vm_unit[peer];
-        if (theirs == IX_NONE || theirs == unit)
-            continue;
-        if (l->unit_slot[theirs] == slot || l->other_end[peer] == slot)
-            return true;
-    }
-    return false;
-}
-
-bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit)
-{
-    uint32_t component = l->rules->component[l->unit_first[unit]];
-
-    for (uint32_t i = 0; i < l->list[slot].n; i++)
-        if (l->list[slot].items[i] != unit &&
-            l->rules->component[l->unit_first[l->list[slot].items[i]]] == component)
-            return true;
-    return false;
-}
-
-static enum check check_host_rules(const struct layout *l, uint32_t unit, uint32_t host)
-{
-    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
-        const struct vm *v = &l->snap->vms[l->unit_vms[i]];
-        if (v->compatible_given && !span_has(v->compatible_hosts, host))
-            return CHECK_INCOMPATIBLE;
-    }
-    return CHECK_RULE_VM_HOST;
-}
-
-static enum check check_reserved(const struct layout *l, uint32_t unit, uint32_t to_slot)
-{
-    const struct host *h = &l->snap->hosts[l->slot_host[to_slot]];
-    bool any = false;
-
-    for (int r = 0; r < RES_COUNT; r++) {
-        double more = l->unit_reserved[r][unit];
-        if (more > 0 && l->reserved[r][to_slot] + more > h->capacity[r] + ROUNDING)
-            return r == RES_CPU ? CHECK_RESERVATION_CPU : CHECK_RESERVATION_MEM;
-        any = any || more > 0;
-    }
-    return any && !spare_admits(&l->spare, unit, to_slot) ? CHECK_SPARE_CAPACITY : CHECK_NONE;
-}
-
-enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
-{
-    uint32_t host = l->slot_host[to_slot];
-
-    if (to_slot >= l->n_on && !l->waking[to_slot])
-        return l->snap->hosts[host].failover && l->snap->hosts[host].is.state == HOST_ON ? CHECK_FAILOVER_HOST
-                                                                                         : CHECK_HOST_NOT_ON;
-    if (l->closing[to_slot])
-        return CHECK_HOST_NOT_ON;
-    if (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host))
-        return check_host_rules(l, unit, host);
-    if (to_slot < l->n_on && !l->agents_ready[to_slot])
-        return CHECK_AGENT_MISSING;
-    if (l->rules->n_groups > 0 && layout_apart_conflict(l, unit, to_slot, NULL, NULL))
-        return CHECK_RULE_ANTI_AFFINITY;
-    if (l->has_pairs && layout_ft_conflict(l, unit, to_slot))
-        return CHECK_FT_PEER;
-    enum check check = check_reserved(l, unit, to_slot);
-    if (check != CHECK_NONE)
-        return check;
-    if (l->mem_taken[to_slot] + l->unit_mem[unit] > l->mem_limit[to_slot] + ROUNDING)
-        return CHECK_MEMORY;
-    if (l->unit_phys[unit] > l->mem_free[to_slot] + ROUNDING)
-        return CHECK_MEMORY_FREE;
-    return CHECK_NONE;
 }

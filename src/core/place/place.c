@@ -60,6 +60,9 @@ static int make_what_if(const struct snapshot *snap, const uint32_t *vms, uint32
         struct vm *v = &ret->vms[vms[i]];
         if (v->is.state == VM_ON)
             return err_set(err, -EINVAL, "%s runs already, expected a VM that is off or suspended", v->is.id);
+        for (uint32_t k = 0; k < snap->n_pending; k++)
+            if (snap->pending[k].vm == vms[i])
+                return err_set(err, -EINVAL, "%s is being powered on already", v->is.id);
         if (v->is.kind == VM_SPARE)
             return err_set(err, -EINVAL, "%s is a spare VM, which stands for room and is never powered on",
                            v->is.id);
@@ -249,8 +252,10 @@ static void place_pair(struct attempt *t, uint32_t primary, uint32_t secondary)
             t->half = p->layout.unit_first[primary];
             return;
         }
+        p->bundle = ++p->n_bundles;
         take(p, primary, &(struct way){.to_slot = first});
         take(p, secondary, &(struct way){.to_slot = second});
+        p->bundle = 0;
         return;
     }
     if (!place_unit(t, primary))

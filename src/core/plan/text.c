@@ -181,7 +181,8 @@ const char *text_check(const struct pass *p, uint32_t vm, uint32_t host, enum ch
     }
     if (text)
         return text;
-    const char *meaning = check_meaning(check);
+    const char *bad = check == CHECK_VM_SAMPLE_BAD ? p->snap->vms[vm].is.sample_bad : NULL;
+    const char *meaning = bad ? bad : check_meaning(check);
     /* the meanings are phrases: as a sentence they begin with a capital and end with a stop */
     return arena_printf(p->a, "%c%s.",
                         meaning[0] >= 'a' && meaning[0] <= 'z' ? meaning[0] - 'a' + 'A' : meaning[0],
