@@ -46,7 +46,9 @@ static void put_reasons(const struct plan *plan, struct strbuf *out)
 
     if (plan->end == CHECK_TARGET_REACHED) {
         if (none)
-            strbuf_puts(out, "\nNothing is recommended: the cluster is balanced well enough.\n");
+            strbuf_printf(out, "\nNothing is recommended%s: %s.\n", plan->n_faults > 0 ? " for balance" : "",
+                          plan->before.n_hosts < 2 ? "there are not two hosts to balance between"
+                                                   : "the cluster is balanced well enough");
         return;
     }
     if (reached && !none && plan->end == CHECK_MANDATORY_ONLY)

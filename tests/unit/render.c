@@ -258,9 +258,15 @@ static void test_reasons(void **state)
         enum check end;
         bool looked;
         const char *expected; /* NULL: nothing to say */
+        uint32_t n_hosts;     /* 0: three */
+        bool no_faults;
     } cases[] = {
         {0, 0.1, CHECK_TARGET_REACHED, true,
-         "\nNothing is recommended: the cluster is balanced well enough.\n"},
+         "\nNothing is recommended: the cluster is balanced well enough.\n", 3, true},
+        {0, 0.1, CHECK_TARGET_REACHED, true,
+         "\nNothing is recommended for balance: the cluster is balanced well enough.\n"},
+        {0, 0.1, CHECK_TARGET_REACHED, true,
+         "\nNothing is recommended: there are not two hosts to balance between.\n", 1, true},
         {2, 0.1, CHECK_TARGET_REACHED, true, NULL},
         {0, 0.3, CHECK_NONE, true,
          "\nNothing is recommended, though the target is not reached. What stood in the way"},
@@ -287,6 +293,9 @@ static void test_reasons(void **state)
         plan.n_recommendations = cases[i].n;
         plan.after.imbalance = cases[i].after;
         plan.end = cases[i].end;
+        plan.before.n_hosts = cases[i].n_hosts ? cases[i].n_hosts : 3;
+        plan.before.hosts = arena_array(&a, struct host_load, plan.before.n_hosts);
+        plan.n_faults = cases[i].no_faults ? 0 : plan.n_faults;
         plan.stats.rejected[CHECK_NO_GAIN] = cases[i].looked;
         strbuf_init(&out, STRBUF_NO_LIMIT);
         render_plan_text(&plan, &out);

@@ -264,7 +264,6 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
     double stable = stable_time(f, s);
     double rest = (double)l->policy->horizon_s - stable;
     double gain[RES_COUNT];
-    double worse[RES_COUNT];
 
     *ret = (struct worth){0};
     cost_at_rate(f, unit, rates_between(&f->rates, s, d), ret->cost, &ret->duration_s);
@@ -280,10 +279,10 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
         double worst_move = positive(left.min - cs) + positive(joined.max - cd);
         ret->benefit[r] = (now - then) * stable + (worst_stay - worst_move) * rest;
         gain[r] = ret->benefit[r] - ret->cost[r];
-        worse[r] = worst_move - fmax(worst_stay, now);
+        ret->worse_of[r] = worst_move - fmax(worst_stay, now);
     }
     ret->net = over_capacity(f, gain);
-    ret->worse = over_capacity(f, worse);
+    ret->worse = over_capacity(f, ret->worse_of);
 }
 
 /* The most there can be to gain: what the source is relieved of, as if the destination did not feel it. */

@@ -37,8 +37,9 @@ struct forecast {
 
 struct worth {
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz · s, MiB · s */
-    double net;   /* benefit - cost, each over the cluster's capacity, weighted like the imbalance; s */
-    double worse; /* as net / s: how much more goes unserved in the worst case than it does now; <= 0: none */
+    double net; /* benefit - cost, each over the cluster's capacity, weighted like the imbalance; s */
+    double worse_of[RES_COUNT]; /* how much more goes unserved in the worst case than it does now: MHz, MiB */
+    double worse;               /* the same as net / s; <= 0: no more */
     double duration_s;
 };
 

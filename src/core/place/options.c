@@ -1,5 +1,6 @@
 #include "core/place/options.h"
 
+#include "core/plan/correct.h"
 #include "core/plan/room.h"
 
 #include <stdlib.h>
@@ -101,5 +102,5 @@ const char *options_none(const struct pass *p, uint32_t unit, uint32_t *ret_host
     const char *missing = text_missing(p, unit, slot, check);
     const char *why = text_check(p, vm, *ret_host, check, NULL);
     return missing ? arena_printf(p->a, "On %s, which comes closest, %s is missing. %s", host, missing, why)
-                   : arena_printf(p->a, "Even on %s, which comes closest: %s", host, why);
+                   : text_on_closest(p, *ret_host, why);
 }

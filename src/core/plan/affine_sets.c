@@ -5,9 +5,9 @@
 /* Sums that just fit, added in another order. */
 #define ROUNDING 1e-6
 
-/* Whether all the other parts of the set may come to this slot; in what order they come makes no difference
- * to what has to fit. */
-static bool set_fits(const struct layout *l, uint32_t component, uint32_t slot)
+/* What keeps the other parts of the set from coming to this slot; CHECK_NONE: they may all come. In what
+ * order they come makes no difference to what has to fit. */
+static struct obstacle obstacle_at(const struct layout *l, uint32_t component, uint32_t slot)
 {
     double mem = 0;
     double phys = 0;
@@ -17,12 +17,16 @@ static bool set_fits(const struct layout *l, uint32_t component, uint32_t slot)
         if (l->rules->component[l->unit_first[u]] != component)
             continue;
         if (l->unit_slot[u] == slot) {
+            /* it must not be there itself, let alone bring others */
             if (l->unit_allowed[u] && !bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
-                return false; /* it must not be there itself, let alone bring others */
+                return (struct obstacle){CHECK_RULE_VM_HOST, u, slot};
             continue;
         }
-        if (!correct_can_move(l, u) || layout_check(l, u, slot) != CHECK_NONE)
-            return false;
+        if (!correct_can_move(l, u))
+            return (struct obstacle){l->unit_held[u], u, IX_NONE};
+        enum check check = layout_check(l, u, slot);
+        if (check != CHECK_NONE)
+            return (struct obstacle){check, u, slot};
         mem += l->unit_mem[u];
         phys += l->unit_phys[u];
         for (int r = 0; r < RES_COUNT; r++)
@@ -30,23 +34,32 @@ static bool set_fits(const struct layout *l, uint32_t component, uint32_t slot)
     }
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
     for (int r = 0; r < RES_COUNT; r++)
-        if (reserved[r] > 0 && l->reserved[r][slot] + reserved[r] > h->capacity[r] + ROUNDING)
-            return false;
-    return l->mem_taken[slot] + mem <= l->mem_limit[slot] + ROUNDING && phys <= l->mem_free[slot] + ROUNDING;
+        if (reserved[r] > 0 &&
+            l->reserved[r][slot] + l->spare.room[r][slot] + reserved[r] > h->capacity[r] + ROUNDING)
+            return (struct obstacle){r == RES_CPU ? CHECK_RESERVATION_CPU : CHECK_RESERVATION_MEM, IX_NONE,
+                                     slot};
+    if (l->mem_taken[slot] + mem > l->mem_limit[slot] + ROUNDING)
+        return (struct obstacle){CHECK_MEMORY, IX_NONE, slot};
+    return (struct obstacle){phys > l->mem_free[slot] + ROUNDING ? CHECK_MEMORY_FREE : CHECK_NONE, IX_NONE,
+                             slot};
 }
 
 /* The host to bring a set together on: where the most memory of it is already. */
-uint32_t sets_meeting_place(const struct layout *l, uint32_t component)
+uint32_t sets_meeting_place(const struct layout *l, uint32_t component, struct obstacle *ret_why)
 {
     uint32_t best = IX_NONE;
     double best_there = -1;
 
+    *ret_why = (struct obstacle){CHECK_HOST_NOT_ON, IX_NONE, IX_NONE};
     for (uint32_t i = 0; i < l->n_on; i++) {
         double there = 0;
         for (uint32_t k = 0; k < l->list[i].n; k++)
             if (l->rules->component[l->unit_first[l->list[i].items[k]]] == component)
                 there += 1 + l->unit_backed[l->list[i].items[k]];
-        if (there > best_there && set_fits(l, component, i)) {
+        struct obstacle why = obstacle_at(l, component, i);
+        if (why.check > ret_why->check || ret_why->check == CHECK_HOST_NOT_ON)
+            *ret_why = why;
+        if (there > best_there && why.check == CHECK_NONE) {
             best = i;
             best_there = there;
         }
@@ -91,18 +104,18 @@ static unsigned priority_of_set(const struct pass *p, uint32_t component)
 }
 
 /* One set whose parts are on several hosts. */
-static bool bring_together(struct pass *p, uint32_t unit, uint32_t other)
+static bool bring_together(struct pass *p, uint32_t unit)
 {
     struct layout *l = &p->layout;
     uint32_t component = p->rules.component[l->unit_first[unit]];
     unsigned priority = priority_of_set(p, component);
     if (!correct_is_due(p, priority))
         return true;
-    uint32_t to = sets_meeting_place(l, component);
+    struct obstacle why;
+    uint32_t to = sets_meeting_place(l, component, &why);
     if (to == IX_NONE) {
-        enum check why = correct_can_move(l, unit) ? l->unit_held[other] : l->unit_held[unit];
-        correct_violated(p, unit, rule_that_joins(p, unit),
-                         correct_can_move(l, unit) && correct_can_move(l, other) ? CHECK_RULE_AFFINITY : why);
+        uint32_t who = why.unit == IX_NONE ? unit : why.unit;
+        correct_violated(p, who, rule_that_joins(p, who), why);
         return true;
     }
     for (uint32_t o = 0; o < l->n_units; o++) {
@@ -141,7 +154,7 @@ bool sets_bring_together(struct pass *p)
         if (done[component] || l->unit_slot[u] == l->unit_slot[other] || p->rules.held[l->unit_first[u]])
             continue;
         done[component] = true;
-        if (!bring_together(p, other, u))
+        if (!bring_together(p, other))
             return false;
     }
     return true;

@@ -26,9 +26,8 @@ static uint32_t place_of(const struct layout *l, uint32_t vm)
 }
 
 /* The host where it does most for the balance, of those it may go to; a host with another member of its
- * affine set first. IX_NONE: none, and *ret_why the check that failed on the host that came closest: the
- * checks are asked in order. CHECK_HOST_NOT_ON: there is no other host. */
-uint32_t correct_best_target(const struct pass *p, uint32_t unit, enum check *ret_why)
+ * affine set first. */
+uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacle *ret_why)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
@@ -40,12 +39,13 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, enum check *re
     layout_weights(l, weight);
     trial_begin(l, weight, unit, &t);
     bool scattered = l->unit_held[unit] == CHECK_RULE_AFFINITY;
-    *ret_why = CHECK_HOST_NOT_ON;
+    *ret_why = (struct obstacle){.check = CHECK_HOST_NOT_ON, .unit = unit, .slot = IX_NONE};
     for (uint32_t i = 0; i < l->n_on; i++) {
         if (i == l->unit_slot[unit])
             continue;
         enum check check = layout_check(l, unit, i);
-        *ret_why = check > *ret_why ? check : *ret_why;
+        if (check > ret_why->check)
+            *ret_why = (struct obstacle){.check = check, .unit = unit, .slot = i};
         if (check != CHECK_NONE)
             continue;
         bool joins = scattered && layout_has_component(l, i, unit);
@@ -61,19 +61,19 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, enum check *re
 
 /* Where a unit goes that cannot stay. If its affine set is scattered, to the part of it that all the others
  * can join too, so that none has to move twice; else to the best host. */
-uint32_t correct_way_out(const struct pass *p, uint32_t unit, enum check *ret_why)
+uint32_t correct_way_out(const struct pass *p, uint32_t unit, struct obstacle *ret_why)
 {
     const struct layout *l = &p->layout;
 
     if (l->unit_held[unit] == CHECK_RULE_AFFINITY) {
-        uint32_t to = sets_meeting_place(l, p->rules.component[l->unit_first[unit]]);
+        uint32_t to = sets_meeting_place(l, p->rules.component[l->unit_first[unit]], ret_why);
         if (to != IX_NONE && to != l->unit_slot[unit])
             return to;
     }
     return correct_best_target(p, unit, ret_why);
 }
 
-enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause, enum check *ret_why,
+enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause, struct obstacle *ret_why,
                                uint32_t *ret_slot)
 {
     bool must = cause.priority == PRIORITY_MANDATORY && p->may_make_room;
@@ -142,29 +142,29 @@ static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
     return l->unit_first[unit];
 }
 
-void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check why)
+void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why)
 {
     const struct layout *l = &p->layout;
     uint32_t vm = violator_of(p, unit, rule);
     uint32_t host = l->slot_host[l->unit_slot[unit]];
-    const char *name = rule != IX_NONE ? arena_printf(p->a, "the rule \"%s\"", p->snap->rules[rule].is.name)
+    const char *what = rule != IX_NONE
+                           ? arena_printf(p->a, "violates the rule \"%s\"", p->snap->rules[rule].is.name)
                        : correct_beside_its_peer(p, unit, l->unit_slot[unit])
-                           ? "that the halves of a fault-tolerant pair run on two hosts"
-                           : "its compatibility";
+                           ? "is beside the other half of its fault-tolerant pair"
+                           : "is on a host that it is not compatible with";
 
     pass_fault(p, FAULT_RULE_VIOLATED, vm, host, rule,
-               arena_printf(p->a, "%s on %s violates %s and cannot be moved elsewhere: %s.",
-                            p->snap->vms[vm].is.name, p->snap->hosts[host].is.name, name,
-                            check_meaning(why)));
+               arena_printf(p->a, "%s on %s %s and cannot be moved elsewhere. %s", p->snap->vms[vm].is.name,
+                            p->snap->hosts[host].is.name, what, text_obstacle(p, why)));
 }
 
 /* Moves the unit to the best host that it may go to, or says why not. False: the pass stops here. */
 static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
 {
-    enum check why = p->layout.unit_held[unit];
+    struct obstacle why = {.check = p->layout.unit_held[unit], .unit = unit, .slot = IX_NONE};
 
     if (!correct_can_move(&p->layout, unit)) {
-        if (why != CHECK_VM_MIGRATING && why != CHECK_VM_MOVED && why != CHECK_UNIT_HELD)
+        if (why.check != CHECK_VM_MIGRATING && why.check != CHECK_VM_MOVED && why.check != CHECK_UNIT_HELD)
             correct_violated(p, unit, rule, why);
         return true;
     }
@@ -221,7 +221,7 @@ static uint32_t cheapest_member(const struct pass *p, struct span vms, uint32_t 
 
     for (uint32_t i = 0; i < vms.n; i++) {
         uint32_t u = l->vm_unit[vms.items[i]];
-        enum check why;
+        struct obstacle why;
         if (place_of(l, vms.items[i]) != slot || !correct_can_move(l, u))
             continue;
         if (best != IX_NONE && l->unit_backed[u] >= l->unit_backed[best])
@@ -263,7 +263,7 @@ static bool mend_apart(struct pass *p, uint32_t group)
         if (leaving == IX_NONE) {
             /* a contradiction has been named already */
             if (l->unit_held[u] != CHECK_VM_MIGRATING && !p->rules.held[vms.items[i]])
-                correct_violated(p, u, rule, l->unit_held[u]);
+                correct_violated(p, u, rule, (struct obstacle){l->unit_held[u], u, IX_NONE});
             continue;
         }
         size_t faults = p->n_faults;
@@ -295,16 +295,16 @@ static bool mend_pairs(struct pass *p)
 /* The smallest unit that is enough, else the largest there is, of those that have somewhere to go; if none
  * has, the smallest that is enough. *ret_why: what keeps the others. */
 static uint32_t unit_to_relieve(const struct pass *p, uint32_t slot, int r, double excess,
-                                enum check *ret_why)
+                                struct obstacle *ret_why)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
     uint32_t stuck = IX_NONE; /* the first that would be enough, were there room for it */
 
-    *ret_why = CHECK_UNIT_HELD;
+    *ret_why = (struct obstacle){.check = CHECK_UNIT_HELD, .unit = IX_NONE, .slot = IX_NONE};
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
         uint32_t u = l->list[slot].items[i];
-        enum check why;
+        struct obstacle why;
         double mine = l->unit_reserved[r][u];
         if (mine <= 0 || !correct_can_move(l, u))
             continue;
@@ -342,7 +342,7 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
         double excess = excess_of(p, slot, r);
         if (excess <= ROUNDING)
             return true;
-        enum check why;
+        struct obstacle why;
         uint32_t u = unit_to_relieve(p, slot, r, excess, &why);
         struct cause cause = {REASON_HOST_OVERCOMMITTED, IX_NONE, PRIORITY_MANDATORY};
         uint32_t waits_for;
@@ -354,9 +354,9 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
             pass_fault(
                 p, FAULT_OVERCOMMITTED, IX_NONE, host, IX_NONE,
                 arena_printf(
-                    p->a, "The %s reservations on %s exceed what it has by %s, and no VM can leave it: %s.",
+                    p->a, "The %s reservations on %s exceed what it has by %s, and no VM can leave it. %s",
                     r == RES_CPU ? "CPU" : "memory", p->snap->hosts[host].is.name,
-                    r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess), check_meaning(why)));
+                    r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess), text_obstacle(p, why)));
             return true;
         }
     }

@@ -14,12 +14,26 @@
 /* Whether nothing keeps the unit even from a mandatory move. A cool-down does not. */
 bool correct_can_move(const struct layout *l, uint32_t unit);
 
-/* The best host that the unit may go to; IX_NONE: none, and *ret_why the check that failed where it came
- * closest. */
-uint32_t correct_best_target(const struct pass *p, uint32_t unit, enum check *ret_why);
+/* What keeps a unit where it is: the check that failed on the slot where it came closest (the checks are
+ * asked in order, so a later one means that more was right); or, with slot IX_NONE, something that does not
+ * depend on where it would go. CHECK_HOST_NOT_ON with IX_NONE: there is no other host. */
+struct obstacle {
+    enum check check;
+    uint32_t unit, slot;
+};
+
+/* Whole sentences: that no other host can run VMs, what holds the VMs, or what is in the way on the host that
+ * comes closest, with its numbers. */
+const char *text_obstacle(const struct pass *p, struct obstacle why);
+
+/* Puts such a sentence about a host after "On h2, which comes closest, ". */
+const char *text_on_closest(const struct pass *p, uint32_t host, const char *text);
+
+/* The best host that the unit may go to; IX_NONE: none, and *ret_why says why. */
+uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacle *ret_why);
 
 /* The same for a unit that cannot stay: if its affine set is scattered, where all of the set can be. */
-uint32_t correct_way_out(const struct pass *p, uint32_t unit, enum check *ret_why);
+uint32_t correct_way_out(const struct pass *p, uint32_t unit, struct obstacle *ret_why);
 
 enum outcome {
     OUTCOME_MOVED,
@@ -36,9 +50,9 @@ struct cause {
 };
 
 /* Moves a unit that cannot stay: where it may go as things stand; if it must go, also to where others make
- * room for it, or to a host that is woken for it (room.h). OUTCOME_STUCK: *ret_why is the check that failed
- * where it came closest; OUTCOME_WAITS: *ret_slot is the host that it waits for. */
-enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause, enum check *ret_why,
+ * room for it, or to a host that is woken for it (room.h). OUTCOME_STUCK: *ret_why says why;
+ * OUTCOME_WAITS: *ret_slot is the host that it waits for. */
+enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause, struct obstacle *ret_why,
                                uint32_t *ret_slot);
 
 /* Whether the other half of a fault-tolerant pair is on this slot. */
@@ -52,7 +66,7 @@ unsigned correct_priority(const struct pass *p, uint32_t rule);
 bool correct_is_due(const struct pass *p, unsigned priority);
 
 /* Says that the rule is violated by the unit and cannot be kept. */
-void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, enum check why);
+void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why);
 
 /* ---- spare_capacity.c ---- */
 
@@ -64,8 +78,8 @@ bool evacuate_hosts(struct pass *p);
 
 /* ---- affine_sets.c ---- */
 
-/* The slot to bring a scattered set together on, or IX_NONE. */
-uint32_t sets_meeting_place(const struct layout *l, uint32_t component);
+/* The slot to bring a scattered set together on; IX_NONE: none, and *ret_why says why. */
+uint32_t sets_meeting_place(const struct layout *l, uint32_t component, struct obstacle *ret_why);
 bool sets_bring_together(struct pass *p);
 
 #endif

@@ -37,21 +37,20 @@ static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, ui
     return units;
 }
 
-/* Said of every VM of the unit. held: what keeps it, or another of them, where it is; otherwise what keeps
- * them off the other hosts. */
-static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, bool held, enum check why)
+/* Said of every VM of the unit; what keeps only another one of them is said as that. */
+static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, struct obstacle why)
 {
     const struct layout *l = &p->layout;
-    bool alone = !held && why == CHECK_HOST_NOT_ON;
-    const char *where = held || alone ? "" : "even on the host that comes closest, ";
+    bool held = why.slot == IX_NONE && why.check != CHECK_HOST_NOT_ON;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
-        enum check mine = held && layout_vm_check(l, vm) != why ? CHECK_UNIT_HELD : why;
+        struct obstacle mine = why;
+        if (held && layout_vm_check(l, vm) != why.check)
+            mine.check = CHECK_UNIT_HELD;
         pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
-                   arena_printf(p->a, "%s cannot leave %s: %s%s.", p->snap->vms[vm].is.name,
-                                p->snap->hosts[host].is.name, where,
-                                alone ? "no other host can run VMs" : check_meaning(mine)));
+                   arena_printf(p->a, "%s cannot leave %s. %s", p->snap->vms[vm].is.name,
+                                p->snap->hosts[host].is.name, text_obstacle(p, mine)));
     }
 }
 
@@ -73,19 +72,19 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t u = units[i].unit;
-        enum check why = l->unit_held[u];
+        struct obstacle why = {.check = l->unit_held[u], .unit = u, .slot = IX_NONE};
         /* its own framework powers an agent off once the others have left; one that migrates is on its way */
-        if (p->snap->vms[l->unit_first[u]].is.kind == VM_AGENT || why == CHECK_VM_MIGRATING)
+        if (p->snap->vms[l->unit_first[u]].is.kind == VM_AGENT || why.check == CHECK_VM_MIGRATING)
             continue;
         if (!correct_can_move(l, u)) {
-            cannot_evacuate(p, u, l->slot_host[slot], true, why);
+            cannot_evacuate(p, u, l->slot_host[slot], why);
             continue;
         }
         struct cause cause = {.reason = reason, .rule = IX_NONE, .priority = PRIORITY_MANDATORY};
         uint32_t waits_for;
         enum outcome outcome = correct_bring_out(p, u, cause, &why, &waits_for);
         if (outcome == OUTCOME_STUCK)
-            cannot_evacuate(p, u, l->slot_host[slot], false, why);
+            cannot_evacuate(p, u, l->slot_host[slot], why);
         else if (outcome == OUTCOME_WAITS)
             waits_for_host(p, u, l->slot_host[slot], l->slot_host[waits_for]);
         else if (outcome == OUTCOME_STOPPED)

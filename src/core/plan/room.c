@@ -122,7 +122,7 @@ static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check ch
 
     room_shortage(l, unit, slot, shortage, need);
     for (uint32_t n = 0; n < (by_rule ? 1 : TRIES_MAX); n++) {
-        enum check why;
+        struct obstacle why;
         uint32_t u =
             by_rule ? unit_in_the_way(l, unit, slot, check) : next_to_try(l, slot, shortage, tried, n);
         if (u == IX_NONE || p->room_trials == 0)

@@ -29,7 +29,7 @@ static uint32_t unit_to_clear(const struct pass *p, uint32_t slot, const double 
         bool better = best == IX_NONE || (enough != best_enough ? enough
                                           : enough              ? l->unit_backed[u] < l->unit_backed[best]
                                                                 : part > best_part);
-        enum check why;
+        struct obstacle why;
         if (!(part > 0) || !better || l->unit_held[u] == CHECK_RULE_AFFINITY || !correct_can_move(l, u))
             continue;
         uint32_t to = correct_best_target(p, u, &why);

@@ -1,6 +1,8 @@
 /* Sentences that an admin can judge. */
 #include "core/plan/correct.h"
 
+#include <string.h>
+
 #define MHZ_PER_GHZ 1000.0
 #define MB_PER_GB 1024.0
 #define PERCENT 100.0
@@ -49,7 +51,7 @@ static const char *text_leaving(const struct pass *p, const struct decision *d, 
                                 p->snap->rules[d->rule].is.name);
         return correct_beside_its_peer(p, d->unit, d->from_slot)
                    ? ", where the other half of its fault-tolerant pair runs,"
-                   : ", where it violates its compatibility,";
+                   : ", which it is not compatible with,";
     case REASON_HOST_OVERCOMMITTED:
         return ", whose reservations add up to more than it has,";
     case REASON_BALANCE_CPU:
@@ -160,7 +162,68 @@ static const char *text_worth(const struct pass *p, enum check check, const stru
 
     if (check == CHECK_COST_BENEFIT)
         return arena_printf(p->a, "It %s.", figures);
-    return arena_printf(p->a, "In the worst case more would go unserved than now: it %s.", figures);
+    return arena_printf(p->a, "In the worst case %s and %s more would go unserved than now.",
+                        text_mhz(p->a, w->worse_of[RES_CPU]), text_mb(p->a, w->worse_of[RES_MEM]));
+}
+
+/* Why a host cannot receive VMs. */
+static const char *text_not_on(const struct pass *p, uint32_t host)
+{
+    const char *state = NULL;
+
+    switch (p->snap->hosts[host].is.state) {
+    case HOST_ON:
+        state = "about to be switched off or serviced";
+        break;
+    case HOST_MAINTENANCE:
+        state = "in maintenance";
+        break;
+    case HOST_ENTERING_MAINTENANCE:
+        state = "entering maintenance";
+        break;
+    case HOST_STANDBY:
+        state = "in standby";
+        break;
+    case HOST_ENTERING_STANDBY:
+        state = "entering standby";
+        break;
+    case HOST_POWERING_ON:
+        state = "being woken";
+        break;
+    case HOST_DISCONNECTED:
+        state = "not seen";
+        break;
+    case host_state_count:
+        break;
+    }
+    return arena_printf(p->a, "%s is %s.", p->snap->hosts[host].is.name, state);
+}
+
+/* The meanings are phrases: as a sentence they begin with a capital and end with a stop. */
+static const char *sentence(struct arena *a, const char *phrase)
+{
+    return arena_printf(a, "%c%s.", phrase[0] >= 'a' && phrase[0] <= 'z' ? phrase[0] - 'a' + 'A' : phrase[0],
+                        phrase + 1);
+}
+
+const char *text_on_closest(const struct pass *p, uint32_t host, const char *text)
+{
+    bool name = strncmp(text, "It ", 3) != 0 && strncmp(text, "The ", 4) != 0; /* names keep their case */
+
+    return arena_printf(p->a, "On %s, which comes closest, %c%s", p->snap->hosts[host].is.name,
+                        name ? text[0] : text[0] - 'A' + 'a', text + 1);
+}
+
+const char *text_obstacle(const struct pass *p, struct obstacle why)
+{
+    if (why.slot == IX_NONE)
+        return why.check == CHECK_HOST_NOT_ON ? "No other host can run VMs."
+                                              : sentence(p->a, check_meaning(why.check));
+    const char *host = host_name(p, why.slot);
+    if (why.unit == IX_NONE)
+        return arena_printf(p->a, "On %s, which comes closest, %s.", host, check_meaning(why.check));
+    uint32_t at = p->layout.slot_host[why.slot];
+    return text_on_closest(p, at, text_check(p, p->layout.unit_first[why.unit], at, why.check, NULL));
 }
 
 const char *text_check(const struct pass *p, uint32_t vm, uint32_t host, enum check check,
@@ -182,9 +245,8 @@ const char *text_check(const struct pass *p, uint32_t vm, uint32_t host, enum ch
     if (text)
         return text;
     const char *bad = check == CHECK_VM_SAMPLE_BAD ? p->snap->vms[vm].is.sample_bad : NULL;
-    const char *meaning = bad ? bad : check_meaning(check);
-    /* the meanings are phrases: as a sentence they begin with a capital and end with a stop */
-    return arena_printf(p->a, "%c%s.",
-                        meaning[0] >= 'a' && meaning[0] <= 'z' ? meaning[0] - 'a' + 'A' : meaning[0],
-                        meaning + 1);
+
+    if (check == CHECK_HOST_NOT_ON)
+        return text_not_on(p, host);
+    return sentence(p->a, bad ? bad : check_meaning(check));
 }
