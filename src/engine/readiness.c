@@ -360,7 +360,8 @@ static bool agents_are_on(const struct engine *e, const struct action *x, char *
 
         if (agent->is.state == VM_ON && agent->host == to)
             continue;
-        (void)snprintf(why, WHY_MAX, "it waits for agent VM %s to run on host %s", agent->is.id, x->r.to);
+        (void)snprintf(why, WHY_MAX, "it waits for agent VM %s to run on host %s", agent->is.name,
+                       s->hosts[to].is.name);
         return false;
     }
     return true;

@@ -89,6 +89,28 @@ def test_place():
         check('frozen', 'frozen' in s.ask('place', 'huge', '--apply').stderr)
 
 
+def test_place_wakes():
+    """The only host where a VM may run sleeps: it is woken first, and counts when it is back."""
+    cluster = json.loads(json.dumps(OFF))
+    cluster['hosts'].append({**cluster['hosts'][0], 'id': 'h3', 'name': 'esx-h3', 'state': 'standby', 'boot_s': 60,
+                             'wake_methods': ['hypervisor']})
+    cluster['rules'] = [{'id': 'licence', 'kind': 'vm-host-affine', 'mandatory': True, 'vms': ['v2'], 'hosts': ['h3']}]
+    with Service() as s:
+        file = s.folder / 'asleep.json'
+        file.write_text(json.dumps(cluster), encoding='utf-8')
+        s.configure(f'kind: sim\n  speed: 20\n  file: {file}')
+        s.start()
+        looked = s.ask('place', 'web-2')
+        check('a host is to be woken', 'web-2 goes to esx-h3. First 1 host must be woken.' in looked.stdout, looked.stdout + looked.stderr)
+        begun = {a['action']: a for a in s.ask_json('place', 'web-2', '--apply')}
+        check('first the host', begun['place']['depends_on'] == [begun['power_on']['id']], str(begun))
+        check('the VM runs there', wait_until(lambda: vms_of(s)['v2'] == ('on', 'h3'), 30), str(s.recommendations()))
+        wait_until(lambda: over(s), 10)
+        ended = {a['action']: a for a in s.ask_json('history')}
+        check('in this order', ended['power_on']['state'] == ended['place']['state'] == 'done'
+              and ended['power_on']['ended'] <= ended['place']['started'], str(ended))
+
+
 def test_place_killed():
     """kill -9 while VMs start: each is started once and is followed to its end."""
     with Service() as s:
