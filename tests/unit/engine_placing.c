@@ -484,6 +484,15 @@ static void test_fresh_and_forgotten(void **state)
     assert_int_equal(engine_place_result(w.engine, ticket, &p, &err), 0);
     world_run(70);
     assert_int_equal(engine_place_result(w.engine, ticket, &p, &err), -ENOENT);
+    w.source_silent = true; /* what was asked for before may show what was before */
+    world_run(30);
+    assert_true(w.asked != 0);
+    assert_int_equal(ask(VMS("vm03"), 1, false, &ticket, &err), 0);
+    w.source_silent = false;
+    world_answer();
+    assert_int_equal(engine_place_result(w.engine, ticket, &p, &err), -EINPROGRESS);
+    world_answer();
+    assert_int_equal(engine_place_result(w.engine, ticket, &p, &err), 0);
     world_release();
 }
 

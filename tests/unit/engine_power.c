@@ -104,6 +104,12 @@ static void test_one_wake_at_a_time(void **state)
     assert_int_equal(world_state(3), ACTION_APPROVED);
     assert_int_equal(world_action(3)->n_depends_on, 1);
     assert_int_equal(world_action(3)->depends_on[0], 1);
+    const struct snapshot *seen = engine_snapshot(w.engine); /* the pass knows of both */
+
+    assert_int_equal(seen->n_pending, 2);
+    assert_int_equal(seen->pending[0].action, ACTION_MIGRATE);
+    assert_int_equal(seen->pending[1].action, ACTION_POWER_ON);
+    assert_string_equal(seen->hosts[seen->pending[1].host].is.id, "h2");
     world_run(150);
     assert_int_equal(w.wakes[2], 1);
     assert_int_equal(w.vms[0].host, 2);
@@ -203,6 +209,31 @@ static void test_host_does_not_come(void **state)
     }
 }
 
+/* Somebody else switches it on in between: it is waited for all the same. */
+static void test_woken_by_somebody_else(void **state)
+{
+    struct world w;
+    const uint64_t both[] = {1, 2};
+
+    (void)state;
+    begin_wake(&w, false, AUTOMATION_MANUAL, AUTOMATION_MANUAL);
+    world_run(2);
+    assert_int_equal(engine_apply(w.engine, both, 2, "tester", w.now, NULL), 0);
+    struct order check = w.orders[0];
+    struct order_result r = w_carry_out(&check);
+
+    w.n_orders = 0;
+    w.host_state[2] = HOST_POWERING_ON;
+    w.awake_at[2] = w.now + 40;
+    engine_on_order_result(w.engine, &r, w.now);
+    assert_int_equal(world_state(1), ACTION_STARTING);
+    world_run(100);
+    assert_int_equal(world_state(1), ACTION_DONE);
+    assert_int_equal(world_state(2), ACTION_DONE);
+    assert_int_equal(w.wakes[2], 0);
+    world_release();
+}
+
 /* A dead machine is not asked again at every pass, also not after a restart. */
 static void test_failed_wake_is_not_hammered(void **state)
 {
@@ -292,11 +323,17 @@ static void test_agents_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wake_and_what_waits_for_it),  cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_one_wake_at_a_time),          cmocka_unit_test(test_nobody_to_wake_it),
-        cmocka_unit_test(test_approved_by_a_person),        cmocka_unit_test(test_host_does_not_come),
-        cmocka_unit_test(test_failed_wake_is_not_hammered), cmocka_unit_test(test_plan_waits_for_boot),
-        cmocka_unit_test(test_killed_while_it_boots),       cmocka_unit_test(test_agents_first),
+        cmocka_unit_test(test_wake_and_what_waits_for_it),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_one_wake_at_a_time),
+        cmocka_unit_test(test_nobody_to_wake_it),
+        cmocka_unit_test(test_approved_by_a_person),
+        cmocka_unit_test(test_host_does_not_come),
+        cmocka_unit_test(test_woken_by_somebody_else),
+        cmocka_unit_test(test_failed_wake_is_not_hammered),
+        cmocka_unit_test(test_plan_waits_for_boot),
+        cmocka_unit_test(test_killed_while_it_boots),
+        cmocka_unit_test(test_agents_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
