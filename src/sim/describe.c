@@ -63,6 +63,13 @@ static double *granted(const struct pretend *p, const double *wanted_mhz, struct
     return sum;
 }
 
+static double core_mhz(const struct host *h)
+{
+    return h->is.total[RES_CPU] / (h->is.cores ? h->is.cores : 1);
+}
+
+/* Never more than its vCPUs have where it runs: a level that was measured on a faster host, or that wavers
+ * past the top, is no figure that a hypervisor could report. */
 static double *wanted_cpu(const struct pretend *p, struct arena *a)
 {
     double *wanted = arena_array(a, double, p->snap.n_vms + 1);
@@ -72,7 +79,8 @@ static double *wanted_cpu(const struct pretend *p, struct arena *a)
 
         if (p->removed[i] || v->is.state != VM_ON || v->host == IX_NONE)
             continue;
-        wanted[i] = v->is.demand[RES_CPU] * waver(p, i);
+        wanted[i] =
+            fmin(v->is.demand[RES_CPU] * waver(p, i), v->is.vcpus * core_mhz(&p->snap.hosts[v->host]));
     }
     return wanted;
 }
@@ -81,9 +89,9 @@ static double *wanted_cpu(const struct pretend *p, struct arena *a)
 static struct vm_sample sample(const struct vm *v, const struct host *h, double wanted_mhz, double wanted_mb,
                                double part)
 {
-    double core_mhz = h->is.total[RES_CPU] / (h->is.cores ? h->is.cores : 1);
+    double core = core_mhz(h);
     double all_ms = INTERVAL_MS * v->is.vcpus;
-    double wanted_ms = fmin(wanted_mhz / core_mhz * INTERVAL_MS, all_ms);
+    double wanted_ms = fmin(wanted_mhz / core * INTERVAL_MS, all_ms);
     double active_mb = (wanted_mb - v->is.overhead_mb - IDLE_SHARE * v->is.consumed_mb) / (1 - IDLE_SHARE);
 
     return (struct vm_sample){
@@ -93,7 +101,7 @@ static struct vm_sample sample(const struct vm *v, const struct host *h, double 
         .cpu_run_ms = wanted_ms * part,
         .cpu_ready_ms = wanted_ms * (1 - part),
         .cpu_sleep_ms = all_ms - wanted_ms,
-        .core_mhz = core_mhz,
+        .core_mhz = core,
         .mem_active_mb = fmin(fmax(active_mb, 0), v->is.consumed_mb),
         .mem_guest_used_mb = UNKNOWN,
         .mem_consumed_mb = v->is.consumed_mb,

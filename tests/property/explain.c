@@ -150,6 +150,8 @@ static bool is_so(const struct world *w, enum check check, uint32_t vm)
         return v->is.automation == AUTOMATION_DISABLED;
     case CHECK_VM_DEMAND_UNKNOWN:
         return v->is.demand_unknown;
+    case CHECK_VM_SAMPLE_BAD:
+        return v->is.sample_age_s > 0 || v->is.demand[RES_MEM] > v->is.mem_mb + v->is.overhead_mb;
     case CHECK_VM_COOL_DOWN:
         return v->is.last_migrated > 0;
     case CHECK_UNIT_HELD:

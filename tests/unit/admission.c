@@ -215,6 +215,27 @@ static void test_one_after_the_other(void **state)
     small_release(&s);
 }
 
+/* What is in a pool past its limit is no burden above: the parent gives no more than the limit. */
+static void test_past_its_limit(void **state)
+{
+    static const struct pool_case low = {"low", "high", 0, 2000, true};
+    static const struct pool_case high = {"high", NULL, 4500, NO_LIMIT, false};
+    struct small s;
+    struct admission ad;
+
+    (void)state;
+    small_init(&s);
+    small_host(&s, "h1", CAPACITY, 65536);
+    add_pool(&s, &low);
+    add_pool(&s, &high);
+    add_vm(&s, "v1", "low", 4000, true);
+    small_freeze(&s);
+    admission_init(&s.snap, &s.a, &ad);
+    assert_true(admission_left(&ad, RES_CPU, snapshot_find_pool(&s.snap, "low"), NULL, NULL) == 0);
+    assert_true(admission_left(&ad, RES_CPU, snapshot_find_pool(&s.snap, "high"), NULL, NULL) == 2500);
+    small_release(&s);
+}
+
 static void test_memory_and_hosts(void **state)
 {
     struct small s;
@@ -244,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_left),
         cmocka_unit_test(test_one_after_the_other),
+        cmocka_unit_test(test_past_its_limit),
         cmocka_unit_test(test_memory_and_hosts),
     };
 

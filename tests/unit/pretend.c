@@ -130,6 +130,11 @@ static void test_samples_tell_the_demand(void **state)
 
     assert_true(inv.vms[vm].sample.cpu_ready_ms > 0);
     assert_true(inv.vms[vm].sample.cpu_used_mhz < inv.vms[vm].is.demand[RES_CPU]);
+    /* no VM is seen to use more than its vCPUs have */
+    assert_int_equal(pretend_set_demand(w.p, "web-01", 1e6, 2000), 0);
+    look(&w, &a, &inv, &s);
+    vm = snapshot_find_vm(&s, "web-01");
+    assert_true(inv.vms[vm].is.demand[RES_CPU] <= inv.vms[vm].is.vcpus * inv.vms[vm].sample.core_mhz);
     world_release(&w);
 }
 

@@ -87,8 +87,9 @@ double admission_left(const struct admission *ad, enum resource r, uint32_t pool
     for (; pool != IX_NONE && expands; pool = ad->snap->pools[pool].parent) {
         const struct alloc *set = &ad->snap->pools[pool].is.alloc[r];
         double used = ad->used[r][pool];
-        if (given + set->limit - used < most) {
-            most = given + set->limit - used;
+        double room = fmax(set->limit - used, 0); /* for more than the pools below have of their own */
+        if (given + room < most) {
+            most = given + room;
             end = ADMISSION_LIMIT;
             at = pool;
         }
@@ -100,7 +101,7 @@ double admission_left(const struct admission *ad, enum resource r, uint32_t pool
             at = pool;
         }
     }
-    double free = ad->capacity[r] - ad->used[r][ad->snap->n_pools];
+    double free = fmax(ad->capacity[r] - ad->used[r][ad->snap->n_pools], 0);
     if (expands && given + free < most) {
         most = given + free;
         end = ADMISSION_CAPACITY;
@@ -110,7 +111,7 @@ double admission_left(const struct admission *ad, enum resource r, uint32_t pool
         *ret_end = end;
     if (ret_pool)
         *ret_pool = at;
-    return fmax(most, 0);
+    return most;
 }
 
 bool admission_fits(const struct admission *ad, uint32_t vm, struct shortage *ret_short)

@@ -117,34 +117,8 @@ static uint32_t host_to_wake(struct pass *p, const struct spare_gap *gap)
     return best;
 }
 
-static void still_missing(struct pass *p, const struct spare_gap *gap)
-{
-    const struct layout *l = &p->layout;
-
-    if (gap->vm == IX_NONE) {
-        pass_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
-                   arena_printf(
-                       p->a,
-                       "%u hosts run VMs, and the policy is to stand the loss of %u: no host would be left.",
-                       l->n_on, p->snap->ha.hosts));
-        return;
-    }
-    const char *need = arena_printf(p->a, "%s and %s", text_mhz(p->a, gap->need[RES_CPU]),
-                                    text_mb(p->a, gap->need[RES_MEM]));
-    const char *vm = p->snap->vms[gap->vm].is.name;
-    uint32_t host = gap->lost == IX_NONE ? IX_NONE : l->slot_host[gap->lost];
-    const char *text =
-        host == IX_NONE
-            ? arena_printf(p->a, "There is no host with %s left to reserve in one piece, for %s.", need, vm)
-            : arena_printf(
-                  p->a,
-                  "Were %s lost, %s could not restart: no other host has %s left to reserve in one piece.",
-                  p->snap->hosts[host].is.name, vm, need);
-    pass_fault(p, FAULT_SPARE_MISSING, gap->vm, host, IX_NONE, text);
-}
-
-/* Whether a host that is being woken already will close the gap. */
-static bool is_coming(struct pass *p, const struct spare_gap *gap)
+/* A host that is being woken already and will close the gap; IX_NONE: none. */
+static uint32_t coming_for(struct pass *p, const struct spare_gap *gap)
 {
     struct layout *l = &p->layout;
 
@@ -158,9 +132,45 @@ static bool is_coming(struct pass *p, const struct spare_gap *gap)
         bool would = gap->vm == IX_NONE || (spare_look(&l->spare, gap, i, more, left) && fits(more, left));
         l->waking[i] = waking;
         if (would)
-            return true;
+            return i;
     }
-    return false;
+    return IX_NONE;
+}
+
+/* "12.0 GHz and 4.0 GiB", or the one that is needed. */
+static const char *text_need(const struct pass *p, const double need[RES_COUNT])
+{
+    const char *cpu = text_mhz(p->a, need[RES_CPU]);
+    const char *mem = text_mb(p->a, need[RES_MEM]);
+
+    if (need[RES_CPU] > 0 && need[RES_MEM] > 0)
+        return arena_printf(p->a, "%s and %s", cpu, mem);
+    return need[RES_CPU] > 0 ? cpu : mem;
+}
+
+static void still_missing(struct pass *p, const struct spare_gap *gap)
+{
+    const struct layout *l = &p->layout;
+    uint32_t coming = coming_for(p, gap);
+    uint32_t host = gap->lost == IX_NONE ? IX_NONE : l->slot_host[gap->lost];
+    const char *text;
+
+    if (gap->vm == IX_NONE)
+        text =
+            arena_printf(p->a, "%s, and the policy is to stand the loss of %u: no host would be left.",
+                         l->n_on == 1 ? "One host runs VMs" : arena_printf(p->a, "%u hosts run VMs", l->n_on),
+                         p->snap->ha.hosts);
+    else if (host == IX_NONE)
+        text = arena_printf(p->a, "There is no host with %s left to reserve in one piece, for %s.",
+                            text_need(p, gap->need), p->snap->vms[gap->vm].is.name);
+    else
+        text = arena_printf(
+            p->a, "Were %s lost, %s could not restart: no other host has %s left to reserve in one piece.",
+            p->snap->hosts[host].is.name, p->snap->vms[gap->vm].is.name, text_need(p, gap->need));
+    if (coming != IX_NONE)
+        text = arena_printf(p->a, "%s It waits for %s, which is being woken.", text,
+                            p->snap->hosts[l->slot_host[coming]].is.name);
+    pass_fault(p, FAULT_SPARE_MISSING, gap->vm, host, IX_NONE, text);
 }
 
 static bool take_way(struct pass *p, const struct spare_gap *gap, const struct way *way)
@@ -190,7 +200,7 @@ static bool close_gap(struct pass *p, struct spare_gap *gap)
         if (spare_close(s, gap))
             return true;
     }
-    uint32_t slot = is_coming(p, gap) ? IX_NONE : host_to_wake(p, gap);
+    uint32_t slot = coming_for(p, gap) != IX_NONE ? IX_NONE : host_to_wake(p, gap);
     if (slot == IX_NONE)
         return true;
     room_wake(p, slot, REASON_SPARE_CAPACITY, gap->vm);
