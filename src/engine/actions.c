@@ -153,6 +153,11 @@ struct hold *hold_of(struct engine *e, const struct action_record *r)
     return *slot;
 }
 
+bool action_needs_group(const struct action_record *r)
+{
+    return r->group != 0 && r->kind != ACTION_POWER_ON;
+}
+
 bool action_leaves_hold(const struct action_record *r)
 {
     return r->kind == ACTION_MIGRATE || r->kind == ACTION_POWER_ON;

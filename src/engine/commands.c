@@ -105,7 +105,7 @@ static int check_needs(const struct engine *e, const struct action *x, const uin
             return err_set(err, -EBUSY, "recommendation %llu depends on %llu: apply both, or that one first",
                            (unsigned long long)x->r.id, (unsigned long long)need);
     }
-    for (size_t i = 0; x->r.group != 0 && i < e->n_actions; i++) {
+    for (size_t i = 0; action_needs_group(&x->r) && i < e->n_actions; i++) {
         const struct action *y = e->actions[i];
 
         if (y->r.group == x->r.group && y->r.pass == x->r.pass && y->r.state == ACTION_RECOMMENDED &&

@@ -136,7 +136,8 @@ static bool withhold(const struct engine *e, struct action **list, bool *ok, siz
             held = held || k == n || !ok[k];
         }
         for (size_t k = 0; k < n; k++)
-            held = held || (list[i]->r.group != 0 && list[k]->r.group == list[i]->r.group && !ok[k]);
+            held =
+                held || (action_needs_group(&list[i]->r) && list[k]->r.group == list[i]->r.group && !ok[k]);
         if (held && ok[i]) {
             ok[i] = false;
             changed = true;

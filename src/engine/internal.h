@@ -185,7 +185,10 @@ struct action *action_find(const struct engine *e, uint64_t id);
 bool action_ended(const struct action *x);
 bool action_under_way(const struct action *x); /* a hypervisor may be working on it: starting or running */
 bool action_committed(const struct action *x); /* approved and not ended */
-enum deed action_deed(enum action_kind kind);  /* what the hands are asked for */
+/* Whether it is approved only along with the others of its group. A host may be woken before anybody has said
+ * that what is planned for it shall happen; that waits for the host in any case. */
+bool action_needs_group(const struct action_record *r);
+enum deed action_deed(enum action_kind kind); /* what the hands are asked for */
 void action_free(struct action *x);
 /* The states: each stores and publishes. `why` may be NULL. */
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,

@@ -11,8 +11,8 @@ static void begin_wake(struct world *w, bool dpm, enum automation level, enum au
     w->hottest = 1.2;
     w->boot_s = 30;
     w->host_state[2] = HOST_STANDBY;
-    w->script[0] = (struct world_move){.kind = ACTION_POWER_ON, .to = 2, .priority = 1};
-    w->script[1] = (struct world_move){.vm = 0, .to = 2, .priority = 1, .depends_on = 1};
+    w->script[0] = (struct world_move){.kind = ACTION_POWER_ON, .to = 2, .priority = 1, .group = 1};
+    w->script[1] = (struct world_move){.vm = 0, .to = 2, .priority = 1, .depends_on = 1, .group = 1};
     w->n_script = 2;
     world_begin_engine();
 }
@@ -158,6 +158,13 @@ static void test_approved_by_a_person(void **state)
     world_run(120);
     assert_int_equal(world_state(1), ACTION_DONE);
     assert_int_equal(world_state(2), ACTION_DONE);
+    world_release();
+    begin_wake(&w, false, AUTOMATION_MANUAL, AUTOMATION_MANUAL);
+    world_run(2);
+    assert_int_equal(world_apply(1), 0); /* the host first; the rest can be decided when it is there */
+    world_run(120);
+    assert_int_equal(w.host_state[2], HOST_ON);
+    assert_int_equal(w.starts[0], 0);
     world_release();
 }
 
