@@ -57,4 +57,7 @@ int host_is_due(const struct vsphere *v, const struct deed_request *q, const str
 int host_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
                struct err *err);
 
+/* pools.c: apply_settings() of the contract. */
+int pools_apply(struct vsphere *v, const struct settings_request *q, struct err *err);
+
 #endif

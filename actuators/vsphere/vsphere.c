@@ -322,6 +322,12 @@ static int cancel(struct actuator *x, const struct deed_request *q, const char *
     return vsphere_call(x->vsphere, "CancelTask", &body, &answer, err);
 }
 
+static int apply_settings(struct actuator *x, const struct settings_request *request, struct err *err)
+{
+    vsphere_deadline_from_config(x->vsphere);
+    return pools_apply(x->vsphere, request, err);
+}
+
 /* The name of the task that a method's answer gives. */
 static int task_name_read(const struct vsphere *v, const xml_node *payload, char ret_task[TASK_NAME_MAX],
                           struct err *err)
@@ -353,5 +359,6 @@ const struct actuator_ops vsphere_actuator = {
     .start = start,
     .poll = poll_task,
     .cancel = cancel,
+    .apply_settings = apply_settings,
     .destroy = destroy,
 };

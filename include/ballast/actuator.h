@@ -9,10 +9,12 @@
 #define BALLAST_ACTUATOR_H
 
 #include <ballast/err.h>
+#include <ballast/facts.h>
 #include <ballast/names.h>
 #include <ballast/source.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define TASK_NAME_MAX 256
 
@@ -40,6 +42,20 @@ static inline bool deed_is_of_vm(enum deed deed)
 {
     return deed == DEED_MIGRATE || deed == DEED_POWER_ON_VM;
 }
+
+/* What a pool is to have on one host (§3.1.7). Absolute values, in whole MHz and MiB. */
+struct pool_setting {
+    const char *pool;              /* id as the collector gave it */
+    struct alloc alloc[RES_COUNT]; /* expandable is not meant */
+    bool nothing; /* the pool has no VM there any more: no reservation, no limit; the shares are
+                   * of no matter, and may stay as they are */
+};
+
+struct settings_request {
+    const char *host;
+    const struct pool_setting *settings; /* a pool comes before those below it; the others stay as they are */
+    size_t n_settings;
+};
 
 enum task_state { TASK_QUEUED, TASK_RUNNING, TASK_SUCCEEDED, TASK_FAILED };
 
@@ -74,6 +90,12 @@ struct actuator_ops {
     /* Asks the peer to stop it; the next poll() tells what came of it. -ENOTSUP where it cannot be stopped.
      */
     int (*cancel)(struct actuator *x, const struct deed_request *request, const char *task, struct err *err);
+
+    /* Sets what pools have on a host; all of it, or as much as went well before an error: the caller repeats
+     * the whole until it gives 0, and repeating does no harm. NULL: this hypervisor has no pools on its
+     * hosts. -ENOTSUP: this host has none that could be set, and will not have any; -ENOENT: the host or a
+     * pool is gone; -EHOSTDOWN: the host cannot be reached. */
+    int (*apply_settings)(struct actuator *x, const struct settings_request *request, struct err *err);
 
     void (*destroy)(struct actuator *x);
 };

@@ -78,6 +78,12 @@ struct seen_migration_rate {
     double rate_mb_s;
 };
 
+/* What a pool was given on a host (§3.1.7). */
+struct seen_setting {
+    const char *host, *pool;
+    struct alloc alloc[RES_COUNT];
+};
+
 struct ha_facts {
     enum ha_policy policy;
     uint32_t hosts;
@@ -94,8 +100,12 @@ struct inventory {
     struct seen_migration *migrations;
     struct seen_pending *pending;
     struct seen_migration_rate *migration_rates;
-    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates;
-    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_migration_rates;
+    struct seen_setting *settings; /* what the pools have on the hosts; each pair once */
+    size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
+    size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_migration_rates,
+        cap_settings;
+    bool settings_seen; /* they were read from the hosts, though there may be none; false: whoever sets them
+                         * has to remember */
     struct ha_facts ha;
     struct ids ha_failover_hosts;
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
@@ -112,5 +122,6 @@ struct seen_rule *inventory_add_rule(struct inventory *inv, struct arena *a);
 struct seen_migration *inventory_add_migration(struct inventory *inv, struct arena *a);
 struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *a);
 struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a);
+struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a);
 
 #endif

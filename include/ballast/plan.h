@@ -54,12 +54,6 @@ struct fault {
     const char *text;
 };
 
-/* Per-host settings of a pool that should change (§3.1.7). */
-struct host_setting {
-    uint32_t host, pool;
-    struct alloc alloc[RES_COUNT];
-};
-
 struct plan_stats {
     uint64_t candidates; /* pairs of a VM and a host that the pass could have looked at */
     uint64_t evaluated;  /* those that it looked at; the others were proved worse */
@@ -73,7 +67,7 @@ struct plan {
     struct metrics before, after;
     struct recommendation *recommendations;
     uint32_t n_recommendations;
-    struct host_setting *settings;
+    struct host_setting *settings; /* that should change, by host, then pool (§3.1.7) */
     uint32_t n_settings;
     struct fault *faults;
     uint32_t n_faults;

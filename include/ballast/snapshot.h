@@ -57,6 +57,12 @@ struct migration_rate {
     double rate_mb_s;
 };
 
+/* What a pool is given on one host: its part of the cluster-wide reservation, limit and shares (§3.1.7). */
+struct host_setting {
+    uint32_t host, pool;
+    struct alloc alloc[RES_COUNT];
+};
+
 struct snapshot {
     const char *cluster;
     instant_s time;
@@ -67,7 +73,8 @@ struct snapshot {
     struct migration *migrations;
     struct pending *pending;
     struct migration_rate *migration_rates; /* by `from`, then `to`; one of a pair at most */
-    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates;
+    struct host_setting *settings;          /* what was last set on the hosts; by host, then pool */
+    uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
     struct ha_facts ha;
     struct span ha_failover_hosts;
 };
@@ -79,14 +86,29 @@ static inline bool host_can_run_vms(const struct host *h)
     return h->is.state == HOST_ON && !h->failover;
 }
 
+/* Whether VMs run there now and can be seen, though perhaps they are about to leave. */
+static inline bool host_is_up(const struct host *h)
+{
+    return h->is.state == HOST_ON || h->is.state == HOST_ENTERING_MAINTENANCE ||
+           h->is.state == HOST_ENTERING_STANDBY;
+}
+
 /* Whether the VM takes part in the divvy: it runs, on a host that is seen and up, though perhaps leaving.
  * Spare VMs want nothing: they stand for room. */
 static inline bool vm_takes_part(const struct snapshot *s, const struct vm *v)
 {
-    if (v->is.state != VM_ON || v->host == IX_NONE || v->is.kind == VM_SPARE)
-        return false;
-    enum host_state st = s->hosts[v->host].is.state;
-    return st == HOST_ON || st == HOST_ENTERING_MAINTENANCE || st == HOST_ENTERING_STANDBY;
+    return v->is.state == VM_ON && v->host != IX_NONE && v->is.kind != VM_SPARE &&
+           host_is_up(&s->hosts[v->host]);
+}
+
+/* Whether nothing is left of the setting: the pool has no VM on that host any more. What is given to a pool
+ * with VMs has one share at least. */
+static inline bool host_setting_is_nothing(const struct host_setting *h)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        if (h->alloc[r].reservation > 0 || h->alloc[r].limit < NO_LIMIT || h->alloc[r].shares > 0)
+            return false;
+    return true;
 }
 
 /* Whether the VM is about to be powered on and has no host yet: only in the what-if snapshot of a placement.

@@ -2,6 +2,7 @@
 
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
+#include "core/divvy/host_settings.h"
 #include "core/pass_state.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
         pass_settle(snap, policy, IX_NONE, a); /* demand, divvy, rules, layout, correction, climb */
     *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before};
     plan_order(p, ret); /* dependencies, groups, sentences, the state after */
+    host_settings(snap, p->demand, a, &ret->settings, &ret->n_settings);
     ret->faults = p->faults;
     ret->n_faults = (uint32_t)p->n_faults;
     ret->end = p->end;
@@ -69,8 +71,9 @@ static const char *text_conflict(const struct pass *p, const struct rule_conflic
             p->a, "The rule \"%s\" keeps %s with %s, and no host may run both; they were left alone.", rule,
             vm, s->vms[c->with].is.name);
     if (!other)
-        return arena_printf(p->a, "The rule \"%s\" leaves %s no host to run on; it was left where it is.",
-                            rule, vm);
+        return arena_printf(
+            p->a, "The rule \"%s\" leaves %s none of the hosts that it may run on; it was left where it is.",
+            rule, vm);
     if (c->with == IX_NONE)
         return arena_printf(
             p->a, "The rules \"%s\" and \"%s\" contradict each other for %s; it was left where it is.", rule,

@@ -13,8 +13,11 @@
 struct task_order {
     struct queue_item item;
     bool end; /* the worker's last */
-    struct order order;
+    bool sets_pools;
+    struct order order; /* unless it sets pools */
     char *uid, *vm, *from, *to, *host, *task;
+    struct settings_order settings; /* if it does */
+    struct pool_setting *list;
 };
 
 struct worker {
@@ -42,6 +45,9 @@ static void order_free(struct queue_item *item)
     free(t->to);
     free(t->host);
     free(t->task);
+    for (size_t i = 0; i < t->settings.request.n_settings; i++)
+        free((void *)(uintptr_t)t->list[i].pool);
+    free(t->list);
     free(t);
 }
 
@@ -64,6 +70,23 @@ static void carry_out(const struct actuator_ops *ops, struct actuator *x, const 
     }
 }
 
+static struct news *do_order(const struct actuator_ops *ops, struct actuator *x, const struct task_order *t)
+{
+    struct news *n = xcalloc(1, sizeof *n);
+
+    if (t->sets_pools) {
+        n->kind = NEWS_SETTINGS_RESULT;
+        n->settings.serial = t->settings.serial;
+        n->settings.code = ops->apply_settings(x, &t->settings.request, &n->settings.err);
+        return n;
+    }
+    n->kind = NEWS_ORDER_RESULT;
+    n->result.action = t->order.action;
+    n->result.verb = t->order.verb;
+    carry_out(ops, x, &t->order, &n->result);
+    return n;
+}
+
 static void *acting_main(void *arg)
 {
     struct worker *w = arg;
@@ -82,12 +105,8 @@ static void *acting_main(void *arg)
             order_free(&t->item);
             continue;
         }
-        struct news *n = xcalloc(1, sizeof *n);
+        struct news *n = do_order(h->ops, w->actuator, t);
 
-        n->kind = NEWS_ORDER_RESULT;
-        n->result.action = t->order.action;
-        n->result.verb = t->order.verb;
-        carry_out(h->ops, w->actuator, &t->order, &n->result);
         order_free(&t->item);
         queue_push(h->news, &n->item);
     }
@@ -161,7 +180,30 @@ static int acting_submit(struct hands *h, const struct order *order, struct err 
     return 0;
 }
 
-const struct hands_ops acting_ops = {.submit = acting_submit};
+static int acting_apply_settings(struct hands *h, const struct settings_order *order, struct err *err)
+{
+    const struct settings_request *q = &order->request;
+
+    if (!h->ops || !h->ops->apply_settings)
+        return err_set(err, -ENOTSUP, "this kind of source has no pools on its hosts that could be set");
+    struct task_order *t = xcalloc(1, sizeof *t);
+
+    t->sets_pools = true;
+    t->host = xstrdup(q->host);
+    t->list = xcalloc(q->n_settings ? q->n_settings : 1, sizeof *t->list);
+    for (size_t i = 0; i < q->n_settings; i++) {
+        t->list[i] = q->settings[i];
+        t->list[i].pool = xstrdup(q->settings[i].pool);
+    }
+    t->settings = (struct settings_order){
+        .serial = order->serial,
+        .request = {.host = t->host, .settings = t->list, .n_settings = q->n_settings},
+    };
+    queue_push(&h->orders, &t->item);
+    return 0;
+}
+
+const struct hands_ops acting_ops = {.submit = acting_submit, .apply_settings = acting_apply_settings};
 
 int acting_stop(struct hands *h, int64_t deadline_s)
 {

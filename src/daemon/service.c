@@ -87,6 +87,8 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_PASS_FAILED:
     case EVENT_FAULT:
         return LOG_LEVEL_WARNING;
+    case EVENT_SETTINGS_FAILED:
+        return LOG_LEVEL_WARNING;
     case EVENT_STORE_FAILED:
         return LOG_LEVEL_ERROR;
     case EVENT_SOURCE_BACK:
@@ -96,6 +98,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_ACTION:
         return ev->action->state == ACTION_FAILED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
     case EVENT_PASS_DONE:
+    case EVENT_SETTINGS:
     case event_kind_count:
         break;
     }
@@ -217,6 +220,9 @@ static void take_news(struct service *s)
             break;
         case NEWS_ORDER_RESULT:
             engine_on_order_result(s->engine, &n->result, now);
+            break;
+        case NEWS_SETTINGS_RESULT:
+            engine_on_settings_result(s->engine, &n->settings, now);
             break;
         }
         news_free(&n->item);
@@ -347,6 +353,7 @@ static struct engine_settings settings_of(const struct service *s)
         .source = s->source_name,
         .policy = c->policy,
         .deeds = s->actuator_ops ? s->actuator_ops->deeds : 0,
+        .sets_pools = s->actuator_ops && s->actuator_ops->apply_settings,
         .history_days = c->history_days,
         .passes_kept = (uint32_t)c->history_passes,
         .clock_us = steady_us,

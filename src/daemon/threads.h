@@ -12,16 +12,17 @@
 #include <ballast/actuator.h>
 #include <ballast/collector.h>
 
-enum news_kind { NEWS_INVENTORY, NEWS_SOURCE_ERROR, NEWS_ORDER_RESULT };
+enum news_kind { NEWS_INVENTORY, NEWS_SOURCE_ERROR, NEWS_ORDER_RESULT, NEWS_SETTINGS_RESULT };
 
 /* What a thread has learned. */
 struct news {
     struct queue_item item;
     enum news_kind kind;
-    uint64_t serial;            /* NEWS_INVENTORY, NEWS_SOURCE_ERROR */
-    struct collected collected; /* NEWS_INVENTORY */
-    struct err err;             /* NEWS_SOURCE_ERROR */
-    struct order_result result; /* NEWS_ORDER_RESULT */
+    uint64_t serial;                 /* NEWS_INVENTORY, NEWS_SOURCE_ERROR */
+    struct collected collected;      /* NEWS_INVENTORY */
+    struct err err;                  /* NEWS_SOURCE_ERROR */
+    struct order_result result;      /* NEWS_ORDER_RESULT */
+    struct settings_result settings; /* NEWS_SETTINGS_RESULT */
 };
 
 void news_free(struct queue_item *item);

@@ -144,13 +144,23 @@ enum deed action_deed(enum action_kind kind)
     return DEED_MIGRATE;
 }
 
-struct hold *hold_of(struct engine *e, const struct action_record *r)
+static struct hold *hold_in(struct idmap *holds, const char *id)
 {
-    void **slot = r->vm ? idmap_slot(&e->holds, r->vm) : idmap_slot(&e->host_holds, r->host);
+    void **slot = idmap_slot(holds, id);
 
     if (!*slot)
         *slot = xcalloc(1, sizeof(struct hold));
     return *slot;
+}
+
+struct hold *hold_of(struct engine *e, const char *vm)
+{
+    return hold_in(&e->holds, vm);
+}
+
+struct hold *action_hold(struct engine *e, const struct action_record *r)
+{
+    return r->vm ? hold_in(&e->holds, r->vm) : hold_in(&e->host_holds, r->host);
 }
 
 bool action_needs_group(const struct action_record *r)
@@ -182,27 +192,34 @@ static double consumed_mb(const struct engine *e, const char *vm)
     return ix == IX_NONE ? UNKNOWN : e->now_seen->snap.vms[ix].is.consumed_mb;
 }
 
-static void note_migration(struct engine *e, const struct action *x, bool taught)
+void migration_note(struct engine *e, const struct migration_record *r, bool taught)
 {
-    bool timed = x->copy.began != 0;
-
     if (e->n_unstored == e->cap_unstored) {
         e->cap_unstored = e->cap_unstored ? e->cap_unstored * 2 : 16;
         e->unstored = xreallocarray(e->unstored, e->cap_unstored, sizeof *e->unstored);
     }
     struct unstored_migration *m = &e->unstored[e->n_unstored++];
 
-    m->taught = taught;
-    m->r = (struct migration_record){
+    *m = (struct unstored_migration){.r = *r, .taught = taught};
+    m->r.vm = xstrdup(r->vm);
+    m->r.from = xstrdup(r->from);
+    m->r.to = xstrdup(r->to);
+}
+
+static void note_end(struct engine *e, const struct action *x, bool taught)
+{
+    const struct migration_record r = {
         .action = x->r.id,
-        .vm = xstrdup(x->r.vm),
-        .from = xstrdup(x->r.from),
-        .to = xstrdup(x->r.to),
+        .vm = x->r.vm,
+        .from = x->r.from,
+        .to = x->r.to,
         .started = x->r.started,
         .ended = x->r.ended,
-        .mem_mb = timed ? x->copy.mem_mb : consumed_mb(e, x->r.vm),
+        .mem_mb = x->copy.began != 0 ? x->copy.mem_mb : consumed_mb(e, x->r.vm),
         .ok = x->r.state == ACTION_DONE,
     };
+
+    migration_note(e, &r, taught);
 }
 
 /* What its end means for the next one of the same VM or host. */
@@ -211,18 +228,18 @@ static void remember_end(struct engine *e, const struct action *x, instant_s now
     if (!action_leaves_hold(&x->r))
         return;
     if (x->r.state == ACTION_DONE) {
-        struct hold *h = hold_of(e, &x->r);
+        struct hold *h = action_hold(e, &x->r);
 
         h->moved = now;
         h->failures = 0;
         h->until = 0;
     } else if (x->r.state == ACTION_FAILED) {
-        struct hold *h = hold_of(e, &x->r);
+        struct hold *h = action_hold(e, &x->r);
 
         h->tried = now;
         h->until = now + hold_length_s(e, ++h->failures);
     } else if (x->r.state == ACTION_REJECTED) {
-        struct hold *h = hold_of(e, &x->r);
+        struct hold *h = action_hold(e, &x->r);
 
         h->tried = now;
         h->until = now + hold_length_s(e, 1);
@@ -230,9 +247,9 @@ static void remember_end(struct engine *e, const struct action *x, instant_s now
     if (x->r.kind != ACTION_MIGRATE)
         return;
     if (x->r.state == ACTION_DONE)
-        note_migration(e, x, learn_ends(e, x, now));
+        note_end(e, x, learn_ends(e, x, now));
     else if (x->r.state == ACTION_FAILED)
-        note_migration(e, x, false);
+        note_end(e, x, false);
 }
 
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why, instant_s now)

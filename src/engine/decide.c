@@ -256,6 +256,7 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
     view_unref(last);
     recommendations_take(e, v, e->last_pass, a, number, now);
     approve_by_itself(e, v, number, a, now);
+    pools_take(e, v);
     (void)decision_store(e, &v->plan, e->last_pass, trigger, now);
     actions_forget(e, now);
     return 0;

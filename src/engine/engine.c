@@ -174,6 +174,7 @@ static void ask_if_due(struct engine *e, instant_s now)
 static void proceed(struct engine *e, instant_s now)
 {
     carry_on(e, now);
+    pools_carry_on(e, now);
     ask_if_due(e, now);
     (void)storing_flush(e, NULL, now);
 }
@@ -241,6 +242,12 @@ void engine_on_source_error(struct engine *e, uint64_t serial, const struct err 
 void engine_on_order_result(struct engine *e, const struct order_result *result, instant_s now)
 {
     carry_result(e, result, now);
+    proceed(e, now);
+}
+
+void engine_on_settings_result(struct engine *e, const struct settings_result *result, instant_s now)
+{
+    pools_result(e, result, now);
     proceed(e, now);
 }
 
@@ -327,6 +334,7 @@ void engine_free(struct engine *e)
     idmap_release(&e->holds, free_hold);
     idmap_release(&e->host_holds, free_hold);
     placings_free(e);
+    pools_release(e);
     history_free(e->history);
     learned_free(e->learned);
     view_unref(e->now_seen);

@@ -31,6 +31,7 @@ struct engine_settings {
     const char *source;        /* what is looked at and acted on; copied. NULL: always the same */
     struct policy policy;      /* of every pass */
     unsigned deeds;            /* what the hands can do: 1u << DEED_*; of actuator_ops */
+    bool sets_pools;           /* whether they can set what pools have on hosts */
     int64_t history_days;      /* actions and migrations kept in the store */
     uint32_t passes_kept;      /* passes kept in the store, with their snapshots */
     int64_t (*clock_us)(void); /* for saying how long a pass took, and nothing else; may be NULL */
@@ -56,6 +57,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
 void engine_on_source_error(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
 
 void engine_on_order_result(struct engine *e, const struct order_result *result, instant_s now);
+void engine_on_settings_result(struct engine *e, const struct settings_result *result, instant_s now);
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 

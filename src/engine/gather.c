@@ -178,16 +178,84 @@ static void keep_samples(struct engine *e, const struct snapshot *snap, struct a
     storing_samples(e, kept, n_kept, now);
 }
 
+/* ---- what has moved ---- */
+
+static bool is_ours(const struct engine *e, const char *vm, const char *to)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_MIGRATE && (action_under_way(x) || x->r.state == ACTION_VERIFYING) &&
+            strcmp(x->r.vm, vm) == 0 && strcmp(x->r.to, to) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A VM that was restarted elsewhere because its host was lost has not been moved by anybody. */
+static bool is_on(const struct inventory *inv, const char *host)
+{
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        if (inv->hosts[i].is.id && strcmp(inv->hosts[i].is.id, host) == 0)
+            return inv->hosts[i].is.state == HOST_ON;
+    }
+    return false;
+}
+
+/* Where the last inventory saw a VM run that now runs elsewhere; NULL: it has not moved, or not while it ran.
+ */
+static const char *moved_from(const struct snapshot *before, const struct seen_vm *v)
+{
+    uint32_t ix = v->is.id && v->host && v->is.state == VM_ON ? snapshot_find_vm(before, v->is.id) : IX_NONE;
+
+    if (ix == IX_NONE || before->vms[ix].is.state != VM_ON || before->vms[ix].host == IX_NONE)
+        return NULL;
+    const char *from = before->hosts[before->vms[ix].host].is.id;
+
+    return strcmp(from, v->host) == 0 ? NULL : from;
+}
+
+/* What others have moved since the last inventory: an admin, or a move of ours that had been given up. It
+ * rests like any other, or the next pass would undo what somebody has just done. */
+static size_t notice_moves(struct engine *e, const struct inventory *inv, struct arena *a, instant_s now,
+                           struct migration_record **ret)
+{
+    size_t n = 0;
+    size_t cap = 0;
+
+    *ret = NULL;
+    for (size_t i = 0; e->now_seen && i < inv->n_vms; i++) {
+        const struct seen_vm *v = &inv->vms[i];
+        const char *from = moved_from(&e->now_seen->snap, v);
+
+        if (!from || !is_on(inv, from) || is_ours(e, v->is.id, v->host))
+            continue;
+        hold_of(e, v->is.id)->moved = now;
+        *ret = arena_grow(a, *ret, n, &cap, sizeof **ret);
+        (*ret)[n++] = (struct migration_record){.vm = v->is.id,
+                                                .from = arena_strdup(a, from),
+                                                .to = v->host,
+                                                .started = e->now_seen->snap.time,
+                                                .ended = now,
+                                                .mem_mb = UNKNOWN,
+                                                .ok = true};
+    }
+    return n;
+}
+
 /* When a VM was moved last, or when a move of it last came to nothing: both keep it where it is for the
- * cool-down. What the source knows of moves by others counts too. */
-static void fill_last_migrated(const struct engine *e, struct inventory *inv)
+ * cool-down. What the source knows of moves by others counts too. An instant in the future tells of a clock
+ * that was set back, and is taken for now: a rest is no longer than a rest. */
+static void fill_last_migrated(const struct engine *e, struct inventory *inv, instant_s now)
 {
     for (size_t i = 0; i < inv->n_vms; i++) {
         struct vm_facts *f = &inv->vms[i].is;
-        const struct hold *h = f->id ? idmap_get(&e->holds, f->id) : NULL;
+        struct hold *h = f->id ? idmap_get(&e->holds, f->id) : NULL;
 
         if (!h)
             continue;
+        h->moved = h->moved < now ? h->moved : now;
+        h->tried = h->tried < now ? h->tried : now;
         if (f->last_migrated < h->moved)
             f->last_migrated = h->moved;
         if (f->last_migrated < h->tried)
@@ -323,9 +391,13 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
     inv->cluster = arena_strdup(a, e->cluster);
     fill_ages(inv);
     fill_demands(e, inv, a, now);
-    fill_last_migrated(e, inv);
+    struct migration_record *moved;
+    size_t n_moved = notice_moves(e, inv, a, now, &moved);
+
+    fill_last_migrated(e, inv, now);
     learn_fill(e, inv, a);
     fill_actions(e, inv, a);
+    pools_fill(e, inv, a);
     int r = snapshot_freeze(inv, a, &v->snap, err);
 
     if (r < 0) {
@@ -333,6 +405,8 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
         return err_widen(err, "what the source says contradicts itself");
     }
     keep_samples(e, &v->snap, a, now);
+    for (size_t i = 0; i < n_moved; i++)
+        migration_note(e, &moved[i], false);
     *ret = v;
     return 0;
 }

@@ -27,7 +27,7 @@
 #define VERIFY_LOOKS 3      /* inventories that may contradict a task's success before it counts as failed */
 #define HOLD_MAX_S (4 * 3600)    /* the longest back-off of a VM whose moves fail */
 #define ENDED_SHOWN_S 3600       /* how long an ended action stays at hand */
-#define REMEMBERED_S (24 * 3600) /* how far back a restart reads */
+#define REMEMBERED_S (24 * 3600) /* how far back a restart reads at least */
 #define PRUNE_S 3600
 
 /* ---- an action ------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ struct view {
 
 /* What is remembered of a VM because of its own moves, or of a host because it was to be woken. */
 struct hold {
-    instant_s moved;   /* last arrived somewhere, or was woken, by an action of ours */
+    instant_s moved;   /* last arrived somewhere, by an action of ours or somebody else's; or was woken */
     instant_s tried;   /* last failed or was refused by a person */
     instant_s until;   /* the engine does not try by itself before this */
     unsigned failures; /* in a row */
@@ -107,6 +107,21 @@ struct placing {
     size_t n_ids;
 };
 
+/* What pools have on the hosts (pools.c). */
+struct pools {
+    struct idmap set; /* "host\npool" -> struct set_part: what was last set */
+    bool dirty;       /* the store does not have all of it */
+
+    struct pools_job **jobs; /* of the last pass, a host each; those that workers have come first */
+    size_t n_jobs, n_out;
+    uint64_t serial;            /* of the newest order */
+    size_t n_hosts, n_settings; /* set since the last pass */
+    size_t n_said;              /* failures told since the last pass */
+    struct idmap failing;       /* host -> anything: the last try failed, and that was said */
+    struct idmap unable;        /* host -> anything: has no pools that could be set */
+    bool said_unable;
+};
+
 struct engine {
     struct engine_ports port;
     struct engine_settings settings;
@@ -121,6 +136,8 @@ struct engine {
     struct idmap host_holds; /* the same of hosts, for waking them */
     struct history *history;
     struct learned *learned;
+
+    struct pools pools;
 
     struct view *now_seen; /* the newest inventory */
     struct view *decided;  /* that of the last pass */
@@ -196,10 +213,13 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
 void action_set_depends(struct action *x, const uint64_t *ids, uint32_t n);
 /* Ends with actions that nothing needs any more. */
 void actions_forget(struct engine *e, instant_s now);
-/* What is remembered of its VM or host, made if nothing is yet. */
-struct hold *hold_of(struct engine *e, const struct action_record *r);
+/* What is remembered of a VM, or of that of an action, which may be a host; made if nothing is yet. */
+struct hold *hold_of(struct engine *e, const char *vm);
+struct hold *action_hold(struct engine *e, const struct action_record *r);
 /* Whether its end says something about the next one of its kind. */
 bool action_leaves_hold(const struct action_record *r);
+/* To be stored with the next transaction; copies. */
+void migration_note(struct engine *e, const struct migration_record *r, bool taught);
 
 /* ---- storing.c ------------------------------------------------------------------------------- */
 
@@ -287,5 +307,20 @@ void placings_free(struct engine *e);
 void carry_on(struct engine *e, instant_s now);
 void carry_result(struct engine *e, const struct order_result *result, instant_s now);
 void action_approve(struct engine *e, struct action *x, const char *by, instant_s now);
+
+/* ---- pools.c --------------------------------------------------------------------------------- */
+
+/* Tells an inventory what was last set, unless its source sees that for itself. */
+void pools_fill(const struct engine *e, struct inventory *inv, struct arena *a);
+/* After a pass: what its plan wants set is what is to be done from now on. */
+void pools_take(struct engine *e, const struct view *v);
+/* Sets as much as may be set now. */
+void pools_carry_on(struct engine *e, instant_s now);
+void pools_result(struct engine *e, const struct settings_result *result, instant_s now);
+/* For storing.c: what is not stored yet; it is now; what was found in the store (same: of this source). */
+int pools_store(const struct engine *e, struct err *err);
+void pools_stored(struct engine *e);
+void pools_recall(struct engine *e, const struct stored *s, bool same);
+void pools_release(struct engine *e);
 
 #endif

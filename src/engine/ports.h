@@ -6,7 +6,8 @@
  *
  *   store      what must outlive a restart; called and answered at once
  *   source     "look at the cluster"; the answer comes back as engine_on_inventory() or _on_source_error()
- *   hands      "check / start / poll / cancel this"; comes back as engine_on_order_result()
+ *   hands      "check / start / poll / cancel this"; comes back as engine_on_order_result(); settings of
+ *              pools on a host come back as engine_on_settings_result()
  *   outlet     what happened, for the log and for whoever else listens; no answer
  *
  * A port is a const table of functions and an object that belongs to whoever implements the table. Every call
@@ -90,6 +91,12 @@ struct sample_record {
     double demand[RES_COUNT];
 };
 
+/* What was last set for a pool on a host (§3.1.7). */
+struct setting_record {
+    const char *host, *pool;
+    struct alloc alloc[RES_COUNT];
+};
+
 /* A pass with all that is needed to run it again. Both texts are the JSON of the contract. */
 struct pass_record {
     uint64_t id; /* 1, 2, ... */
@@ -120,6 +127,8 @@ struct stored {
     size_t n_rates;
     struct dirty_record *dirties; /* all */
     size_t n_dirties;
+    struct setting_record *settings; /* all, by host, then pool */
+    size_t n_settings;
     struct sample_record *samples; /* taken since `samples_since`; by VM, then oldest first */
     size_t n_samples;
     struct note *notes;
@@ -165,6 +174,10 @@ struct store_ops {
 
     int (*put_samples)(struct store *s, const struct sample_record *samples, size_t n, struct err *err);
     int (*put_pass)(struct store *s, const struct pass_record *pass, struct err *err);
+
+    /* Inserts it, or replaces the one of the same host and pool. */
+    int (*put_setting)(struct store *s, const struct setting_record *setting, struct err *err);
+    int (*forget_setting)(struct store *s, const char *host, const char *pool, struct err *err);
 
     /* value NULL: forgets the key. */
     int (*put_note)(struct store *s, const char *key, const char *value, struct err *err);
@@ -220,6 +233,18 @@ struct order_result {
     struct task_progress progress; /* ORDER_POLL that gave 0 */
 };
 
+/* What pools are to have on a host. It is no action: nothing moves, and repeating it does no harm. */
+struct settings_order {
+    uint64_t serial;
+    struct settings_request request;
+};
+
+struct settings_result {
+    uint64_t serial;
+    int code; /* what apply_settings() of the actuator returned */
+    struct err err;
+};
+
 struct hands;
 
 struct hands_ops {
@@ -227,6 +252,10 @@ struct hands_ops {
      * is at most one order under way for an action. Exactly one result comes back for each order that was
      * taken. An error (-EAGAIN: too many at once) means that it was not taken. */
     int (*submit)(struct hands *h, const struct order *order, struct err *err);
+
+    /* The same for settings; the result comes back to engine_on_settings_result(). Never called unless the
+     * engine's settings say that hands can do it; may be NULL then. */
+    int (*apply_settings)(struct hands *h, const struct settings_order *order, struct err *err);
 };
 
 /* ---- outlet ---------------------------------------------------------------------------------- */
@@ -241,7 +270,10 @@ struct hands_ops {
     X(EVENT_FROZEN, "frozen", "nothing is started until a person says thaw")                                 \
     X(EVENT_THAWED, "thawed", "actions are started again")                                                   \
     X(EVENT_STORE_FAILED, "storing_failed",                                                                  \
-      "something could not be stored; nothing new is started until it can")
+      "something could not be stored; nothing new is started until it can")                                  \
+    X(EVENT_SETTINGS, "settings", "what pools have on the hosts was set")                                    \
+    X(EVENT_SETTINGS_FAILED, "settings_failed",                                                              \
+      "what pools should have on a host could not be set; it is tried again after the next pass")
 
 NAME_DECLARE(event_kind, EVENTS)
 

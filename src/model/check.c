@@ -270,6 +270,18 @@ int check_rule(const struct seen_rule *r, size_t ix, struct err *err)
     return 0;
 }
 
+int check_setting(const struct seen_setting *h, size_t ix, struct err *err)
+{
+    const struct place at = {.kind = "settings", .ix = ix, .err = err};
+    int rc = 0;
+
+    if (!h->host || !h->pool)
+        return place_error(&at, h->host ? "pool" : "host", "missing, expected an id");
+    for (int r = 0; rc == 0 && r < RES_COUNT; r++)
+        rc = check_alloc(&at, (enum resource)r, &h->alloc[r]);
+    return rc;
+}
+
 int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "migration_rates", .ix = ix, .err = err};

@@ -26,6 +26,7 @@ int check_host(const struct seen_host *h, size_t ix, struct err *err);
 int check_vm(const struct seen_vm *v, size_t ix, struct err *err);
 int check_pool(const struct seen_pool *p, size_t ix, struct err *err);
 int check_rule(const struct seen_rule *r, size_t ix, struct err *err);
+int check_setting(const struct seen_setting *h, size_t ix, struct err *err);
 int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err);
 int check_ha(const struct ha_facts *ha, struct err *err);
 

@@ -492,6 +492,47 @@ static int freeze_migration_rates(struct freeze *f)
     return 0;
 }
 
+static int setting_order(const void *a, const void *b)
+{
+    const struct host_setting *x = a;
+    const struct host_setting *y = b;
+
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    return (x->pool > y->pool) - (x->pool < y->pool);
+}
+
+static int freeze_settings(struct freeze *f)
+{
+    struct snapshot *s = f->s;
+
+    if (f->inv->n_settings >= IX_NONE)
+        return err_set(f->err, -EINVAL, "/settings: %zu are absurd, expected fewer than %u",
+                       f->inv->n_settings, IX_NONE);
+    s->n_settings = (uint32_t)f->inv->n_settings;
+    s->settings = arena_array(f->a, struct host_setting, s->n_settings);
+    for (uint32_t i = 0; i < s->n_settings; i++) {
+        const struct place at = {.kind = "settings", .ix = i, .err = f->err};
+        const struct seen_setting *seen = &f->inv->settings[i];
+        struct host_setting *h = &s->settings[i];
+        int r = check_setting(seen, i, f->err);
+
+        if (r < 0 || (r = resolve(&at, "host", &f->hosts, seen->host, &h->host)) < 0 ||
+            (r = resolve(&at, "pool", &f->pools, seen->pool, &h->pool)) < 0)
+            return r;
+        memcpy(h->alloc, seen->alloc, sizeof h->alloc);
+    }
+    if (s->n_settings > 0)
+        qsort(s->settings, s->n_settings, sizeof *s->settings, setting_order);
+    for (uint32_t i = 1; i < s->n_settings; i++) {
+        const struct host_setting *h = &s->settings[i];
+        if (setting_order(h, h - 1) == 0)
+            return err_set(f->err, -EINVAL, "/settings: \"%s\" on \"%s\" is given twice, expected once",
+                           s->pools[h->pool].is.id, s->hosts[h->host].is.id);
+    }
+    return 0;
+}
+
 static int freeze_ha(struct freeze *f)
 {
     const struct place at = {.kind = "ha", .ix = NO_IX, .err = f->err};
@@ -550,7 +591,8 @@ int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapsho
     if ((r = check_each(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = freeze_hosts(&f)) < 0 ||
         (r = freeze_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = freeze_vms(&f)) < 0 ||
         (r = freeze_ft_pairs(&f)) < 0 || (r = freeze_rules(&f)) < 0 || (r = freeze_migrations(&f)) < 0 ||
-        (r = freeze_pending(&f)) < 0 || (r = freeze_migration_rates(&f)) < 0 || (r = freeze_ha(&f)) < 0)
+        (r = freeze_pending(&f)) < 0 || (r = freeze_settings(&f)) < 0 ||
+        (r = freeze_migration_rates(&f)) < 0 || (r = freeze_ha(&f)) < 0)
         return r;
     collect_vms_of_hosts(&f);
     *ret = s;

@@ -64,3 +64,13 @@ struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, 
     *m = (struct seen_migration_rate){.rate_mb_s = UNKNOWN};
     return m;
 }
+
+struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a)
+{
+    struct seen_setting *h = INVENTORY_ADD(inv, a, settings, n_settings, cap_settings);
+
+    *h = (struct seen_setting){0};
+    for (int r = 0; r < RES_COUNT; r++)
+        h->alloc[r].limit = NO_LIMIT;
+    return h;
+}

@@ -69,7 +69,7 @@ static const struct field document_fields[] = {
     F("cluster", FIELD_TEXT, cluster, REQ),
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
-    SKIPPED("migration_rates"),
+    SKIPPED("migration_rates"), SKIPPED("settings"),
     O("ha", schema_ha),
 };
 SCHEMA(schema_document, "snapshot", document_fields);
@@ -247,5 +247,25 @@ static const struct field migration_rate_fields[] = {
     F("rate_mb_s", FIELD_NUMBER, rate_mb_s, REQ),
 };
 SCHEMA(schema_migration_rate, "migration rate", migration_rate_fields);
+#undef S
+
+/* As in a plan, so that what a plan asks for can be told as done. */
+#define S struct seen_setting
+#define SETTING_ALLOC(name, r)                                                                               \
+    static const struct field name##_fields[] = {                                                            \
+        F("reservation", FIELD_NUMBER, alloc[r].reservation, 0),                                             \
+        F("limit", FIELD_LIMIT, alloc[r].limit, 0),                                                          \
+        F("shares", FIELD_NUMBER, alloc[r].shares, 0),                                                       \
+    };                                                                                                       \
+    static SCHEMA(name, #name " of a host", name##_fields)
+SETTING_ALLOC(setting_cpu, RES_CPU);
+SETTING_ALLOC(setting_mem, RES_MEM);
+static const struct field setting_fields[] = {
+    F("host", FIELD_TEXT, host, REQ),
+    F("pool", FIELD_TEXT, pool, REQ),
+    O("cpu", setting_cpu),
+    O("mem", setting_mem),
+};
+SCHEMA(schema_setting, "setting of a pool on a host", setting_fields);
 #undef S
 /* clang-format on */

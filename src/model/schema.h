@@ -65,6 +65,7 @@ extern const struct schema schema_rule;
 extern const struct schema schema_migration;
 extern const struct schema schema_pending;
 extern const struct schema schema_migration_rate;
+extern const struct schema schema_setting;
 
 struct wake_word {
     const char *word;

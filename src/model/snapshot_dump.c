@@ -214,6 +214,20 @@ static void dump_migration_rates(struct dump *d)
     jw_end(&d->w);
 }
 
+static void dump_settings(struct dump *d)
+{
+    const struct snapshot *s = d->s;
+
+    if (s->n_settings == 0)
+        return;
+    jw_begin(&d->w, "settings", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < s->n_settings; i++) {
+        struct seen_setting seen = thaw_setting(s, &s->settings[i]);
+        write_object(&d->w, &schema_setting, &seen);
+    }
+    jw_end(&d->w);
+}
+
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)
 {
     struct dump d = {.s = s};
@@ -230,6 +244,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_rules(&d);
     dump_actions(&d);
     dump_migration_rates(&d);
+    dump_settings(&d);
     struct inventory top = {.ha = s->ha, .ha_failover_hosts = thaw_failover_hosts(s, d.ids)};
     jw_begin(&d.w, "ha", JW_OBJECT, JW_INLINE);
     write_fields(&d.w, &schema_ha, &top);

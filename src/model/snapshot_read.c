@@ -30,6 +30,11 @@ static void *add_pending(struct inventory *inv, struct arena *a)
     return inventory_add_pending(inv, a);
 }
 
+static void *add_setting(struct inventory *inv, struct arena *a)
+{
+    return inventory_add_setting(inv, a);
+}
+
 static void *add_migration_rate(struct inventory *inv, struct arena *a)
 {
     return inventory_add_migration_rate(inv, a);
@@ -107,7 +112,17 @@ struct list {
     void (*finish)(void *item, const json_t *object); /* may be NULL */
 };
 
-enum { LIST_HOSTS, LIST_VMS, LIST_POOLS, LIST_RULES, LIST_MIGRATIONS, LIST_PENDING, LIST_RATES, LIST_COUNT };
+enum {
+    LIST_HOSTS,
+    LIST_VMS,
+    LIST_POOLS,
+    LIST_RULES,
+    LIST_MIGRATIONS,
+    LIST_PENDING,
+    LIST_RATES,
+    LIST_SETTINGS,
+    LIST_COUNT
+};
 
 static const struct list lists[LIST_COUNT] = {
     [LIST_HOSTS] = {"hosts", &schema_host, add_host, NULL},
@@ -117,6 +132,7 @@ static const struct list lists[LIST_COUNT] = {
     [LIST_MIGRATIONS] = {"migrations", &schema_migration, add_migration, NULL},
     [LIST_PENDING] = {"pending", &schema_pending, add_pending, NULL},
     [LIST_RATES] = {"migration_rates", &schema_migration_rate, add_migration_rate, NULL},
+    [LIST_SETTINGS] = {"settings", &schema_setting, add_setting, NULL},
 };
 
 static int read_item(const struct reader *r, const struct at *at, const json_t *object, const struct list *l,

@@ -70,6 +70,12 @@ struct seen_migration_rate thaw_migration_rate(const struct snapshot *s, const s
     return (struct seen_migration_rate){host_id(s, m->from), host_id(s, m->to), m->rate_mb_s};
 }
 
+struct seen_setting thaw_setting(const struct snapshot *s, const struct host_setting *h)
+{
+    return (struct seen_setting){
+        host_id(s, h->host), pool_id(s, h->pool), {h->alloc[RES_CPU], h->alloc[RES_MEM]}};
+}
+
 struct ids thaw_failover_hosts(const struct snapshot *s, const char **ids)
 {
     return ids_of(s, &s->ha_failover_hosts, ids, host_id);
@@ -98,6 +104,8 @@ void snapshot_thaw(const struct snapshot *s, struct arena *a, struct inventory *
         *inventory_add_pending(&inv, a) = thaw_pending(s, &s->pending[i]);
     for (uint32_t i = 0; i < s->n_migration_rates; i++)
         *inventory_add_migration_rate(&inv, a) = thaw_migration_rate(s, &s->migration_rates[i]);
+    for (uint32_t i = 0; i < s->n_settings; i++)
+        *inventory_add_setting(&inv, a) = thaw_setting(s, &s->settings[i]);
     inv.ha_failover_hosts = thaw_failover_hosts(s, arena_array(a, const char *, s->ha_failover_hosts.n));
     *ret = inv;
 }

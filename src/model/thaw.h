@@ -17,6 +17,7 @@ struct seen_rule thaw_rule(const struct snapshot *s, const struct rule *r, const
 struct seen_migration thaw_migration(const struct snapshot *s, const struct migration *m);
 struct seen_pending thaw_pending(const struct snapshot *s, const struct pending *p);
 struct seen_migration_rate thaw_migration_rate(const struct snapshot *s, const struct migration_rate *m);
+struct seen_setting thaw_setting(const struct snapshot *s, const struct host_setting *h);
 struct ids thaw_failover_hosts(const struct snapshot *s, const char **ids);
 
 void snapshot_thaw(const struct snapshot *s, struct arena *a, struct inventory *ret);

@@ -2,6 +2,8 @@
 
 #include "base/random.h"
 
+#include <string.h>
+
 /* How far demand wavers around its level, and how long it takes from one height to the next. */
 #define WAVER 0.04
 #define WAVER_S 60.0
@@ -210,6 +212,15 @@ static void describe_rest(const struct pretend *p, struct arena *a, struct inven
         seen->vms = ids_in(p, rule->vms, true, a);
         seen->hosts = ids_in(p, rule->hosts, false, a);
     }
+    for (uint32_t i = 0; i < p->snap.n_settings; i++) {
+        const struct host_setting *h = &p->snap.settings[i];
+        struct seen_setting *seen = inventory_add_setting(inv, a);
+
+        seen->host = arena_strdup(a, host_id(p, h->host));
+        seen->pool = arena_strdup(a, p->snap.pools[h->pool].is.id);
+        memcpy(seen->alloc, h->alloc, sizeof seen->alloc);
+    }
+    inv->settings_seen = true;
     inv->ha = p->snap.ha;
     inv->ha_failover_hosts = ids_in(p, p->snap.ha_failover_hosts, false, a);
 }

@@ -143,6 +143,18 @@ static int cancel(struct actuator *x, const struct deed_request *request, const 
     return r;
 }
 
+static int apply_settings(struct actuator *x, const struct settings_request *request, struct err *err)
+{
+    (void)pthread_mutex_lock(&x->p->lock);
+    pretend_settle(x->p);
+    int r = check_deaf(x->p, err);
+
+    if (r == 0)
+        r = pretend_apply_settings(x->p, request, err);
+    (void)pthread_mutex_unlock(&x->p->lock);
+    return r;
+}
+
 static void actuator_destroy(struct actuator *x)
 {
     free(x);
@@ -157,5 +169,6 @@ const struct actuator_ops pretend_actuator = {
     .start = start,
     .poll = poll_task,
     .cancel = cancel,
+    .apply_settings = apply_settings,
     .destroy = actuator_destroy,
 };

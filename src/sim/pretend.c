@@ -56,6 +56,8 @@ int pretend_new(const struct pretend_options *options, struct pretend **ret, str
         p->instance = (unsigned)time(NULL);
     p->faults = arena_array(&p->arena, enum pretend_fault, p->snap.n_vms + 1);
     p->removed = arena_array(&p->arena, bool, p->snap.n_vms + 1);
+    p->refuses_settings = arena_array(&p->arena, bool, p->snap.n_hosts + 1);
+    p->cap_settings = p->snap.n_settings;
     (void)pthread_mutex_init(&p->lock, NULL);
     *ret = p;
     return 0;
@@ -140,6 +142,26 @@ unsigned pretend_migrations_begun(struct pretend *p)
 {
     (void)pthread_mutex_lock(&p->lock);
     unsigned n = p->begun;
+
+    (void)pthread_mutex_unlock(&p->lock);
+    return n;
+}
+
+int pretend_refuse_settings(struct pretend *p, const char *host, bool refuses)
+{
+    (void)pthread_mutex_lock(&p->lock);
+    uint32_t ix = snapshot_find_host(&p->snap, host);
+
+    if (ix != IX_NONE)
+        p->refuses_settings[ix] = refuses;
+    (void)pthread_mutex_unlock(&p->lock);
+    return ix == IX_NONE ? -ENOENT : 0;
+}
+
+unsigned pretend_settings_applied(struct pretend *p)
+{
+    (void)pthread_mutex_lock(&p->lock);
+    unsigned n = p->settings_applied;
 
     (void)pthread_mutex_unlock(&p->lock);
     return n;

@@ -7,7 +7,8 @@
  * It behaves as far as the service can tell: a migration takes the memory of its VM divided by the rate of
  * its hosts and shows its progress; the VM is on its source until it is over; a host lets only so many
  * migrations run at a time, others wait. A host enters maintenance when no VM is left on it; it takes its
- * time to go to sleep and to boot. The demand of each VM wavers around its level. Every call is
+ * time to go to sleep and to boot. What pools have on hosts is kept as it is set, and shown; it holds nobody
+ * back. The demand of each VM wavers around its level. Every call is
  * thread-safe: the collector and the workers are different threads.
  *
  * How far time has gone is asked of a clock; `speed` makes everything that takes time take less of it. */
@@ -54,6 +55,12 @@ int pretend_set_fault(struct pretend *p, const char *vm, enum pretend_fault faul
 
 /* Nobody answers: collect() and all the actuator's calls fail with -ECONNREFUSED. Tasks go on. */
 void pretend_set_deaf(struct pretend *p, bool deaf);
+
+/* Whether the host refuses settings of pools from now on. -ENOENT: there is no such host. */
+int pretend_refuse_settings(struct pretend *p, const char *host, bool refuses);
+
+/* How many times settings were taken by a host so far. */
+unsigned pretend_settings_applied(struct pretend *p);
 
 /* The VM's level of demand from now on. */
 int pretend_set_demand(struct pretend *p, const char *vm, double cpu_mhz, double mem_mb);

@@ -31,6 +31,9 @@ struct pretend {
     struct snapshot snap;       /* the cluster as it is now; levels of demand in the VMs' demand */
     enum pretend_fault *faults; /* by VM */
     bool *removed;              /* by VM */
+    bool *refuses_settings;     /* by host */
+    size_t cap_settings;        /* of snap.settings */
+    unsigned settings_applied;  /* calls that were obeyed */
     struct task *tasks;         /* oldest first */
     size_t n_tasks, cap_tasks;
     unsigned begun; /* migrations and starts of VMs so far */
@@ -60,6 +63,8 @@ void pretend_describe(const struct pretend *p, struct arena *a, struct inventory
 int pretend_check(const struct pretend *p, const struct deed_request *request, struct err *err);
 int pretend_start(struct pretend *p, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
                   struct err *err);
+/* As apply_settings() of the contract: all of it or nothing. */
+int pretend_apply_settings(struct pretend *p, const struct settings_request *request, struct err *err);
 int pretend_cancel(struct pretend *p, const char *task, struct err *err);
 
 /* NULL: not known. */

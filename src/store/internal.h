@@ -19,6 +19,8 @@ enum statement {
     ST_PUT_SAMPLE,
     ST_PUT_PASS,
     ST_TRIM_PASSES,
+    ST_PUT_SETTING,
+    ST_FORGET_SETTING,
     ST_PUT_NOTE,
     ST_FORGET_NOTE,
     ST_PRUNE_SAMPLES,

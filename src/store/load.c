@@ -122,7 +122,9 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
     const struct query rates = {&table_rates, sizeof(struct rate_record), " ORDER BY from_host, to_host",
                                 NULL, 0};
     const struct query dirties = {&table_dirties, sizeof(struct dirty_record), " ORDER BY vm", NULL, 0};
-    struct rows found_actions, found_migrations, found_rates, found_dirties, found_samples;
+    const struct query settings = {&table_settings, sizeof(struct setting_record), " ORDER BY host, pool",
+                                   NULL, 0};
+    struct rows found_settings, found_actions, found_migrations, found_rates, found_dirties, found_samples;
     int r;
 
     if ((r = read_instance(s, a, &ret->instance, err)) < 0 ||
@@ -134,6 +136,7 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
         (r = read_rows(s, &migrations, a, &found_migrations, err)) < 0 ||
         (r = read_rows(s, &rates, a, &found_rates, err)) < 0 ||
         (r = read_rows(s, &dirties, a, &found_dirties, err)) < 0 ||
+        (r = read_rows(s, &settings, a, &found_settings, err)) < 0 ||
         (r = read_rows(s, &samples, a, &found_samples, err)) < 0)
         return r;
     ret->actions = found_actions.items;
@@ -144,6 +147,8 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
     ret->n_rates = found_rates.n;
     ret->dirties = found_dirties.items;
     ret->n_dirties = found_dirties.n;
+    ret->settings = found_settings.items;
+    ret->n_settings = found_settings.n;
     ret->samples = found_samples.items;
     ret->n_samples = found_samples.n;
     return read_notes(s, a, ret, err);

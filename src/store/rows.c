@@ -87,10 +87,22 @@ static const struct column pass_columns[] = {
     COLUMN(pass_record, I64, "decide_us", decide_us),
 };
 
+static const struct column setting_columns[] = {
+    COLUMN(setting_record, TEXT, "host", host),
+    COLUMN(setting_record, TEXT, "pool", pool),
+    COLUMN(setting_record, REAL, "cpu_reservation", alloc[RES_CPU].reservation),
+    COLUMN(setting_record, LIMIT, "cpu_limit", alloc[RES_CPU].limit),
+    COLUMN(setting_record, REAL, "cpu_shares", alloc[RES_CPU].shares),
+    COLUMN(setting_record, REAL, "mem_reservation", alloc[RES_MEM].reservation),
+    COLUMN(setting_record, LIMIT, "mem_limit", alloc[RES_MEM].limit),
+    COLUMN(setting_record, REAL, "mem_shares", alloc[RES_MEM].shares),
+};
+
 const struct table table_actions = TABLE("actions", action_columns);
 const struct table table_migrations = TABLE("migrations", migration_columns);
 const struct table table_rates = TABLE("rates", rate_columns);
 const struct table table_dirties = TABLE("dirty_rates", dirty_columns);
+const struct table table_settings = TABLE("settings", setting_columns);
 const struct table table_samples = TABLE("samples", sample_columns);
 const struct table table_passes = TABLE("passes", pass_columns);
 
@@ -148,6 +160,10 @@ int row_bind(sqlite3_stmt *st, const struct table *t, const void *record)
             break;
         case COLUMN_REAL:
             rc = sqlite3_bind_double(st, place, *(const double *)at); /* a NaN becomes NULL */
+            break;
+        case COLUMN_LIMIT:
+            rc = isfinite(*(const double *)at) ? sqlite3_bind_double(st, place, *(const double *)at)
+                                               : sqlite3_bind_null(st, place);
             break;
         case COLUMN_TEXT:
             rc = bind_text(st, place, *(const char *const *)at);
@@ -233,6 +249,9 @@ static int read_column(sqlite3_stmt *st, int i, enum column_type type, struct ar
         return read_number(st, i, INT64_MAX, at);
     case COLUMN_REAL:
         *(double *)at = sqlite3_column_type(st, i) == SQLITE_NULL ? UNKNOWN : sqlite3_column_double(st, i);
+        return 0;
+    case COLUMN_LIMIT:
+        *(double *)at = sqlite3_column_type(st, i) == SQLITE_NULL ? NO_LIMIT : sqlite3_column_double(st, i);
         return 0;
     case COLUMN_TEXT:
         *(const char **)at = arena_strdup(a, text);

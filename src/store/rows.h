@@ -12,9 +12,10 @@ enum column_type {
     COLUMN_U64,
     COLUMN_U32,
     COLUMN_BOOL,
-    COLUMN_I64,  /* an instant or a duration */
-    COLUMN_REAL, /* UNKNOWN is NULL */
-    COLUMN_TEXT, /* may be NULL. From here on they are kept as text */
+    COLUMN_I64,   /* an instant or a duration */
+    COLUMN_REAL,  /* UNKNOWN is NULL */
+    COLUMN_LIMIT, /* a REAL; NO_LIMIT is NULL */
+    COLUMN_TEXT,  /* may be NULL. From here on they are kept as text */
     COLUMN_STATE,
     COLUMN_KIND,
     COLUMN_REASON,
@@ -37,6 +38,7 @@ extern const struct table table_actions;    /* struct action_record */
 extern const struct table table_migrations; /* struct migration_record */
 extern const struct table table_rates;      /* struct rate_record */
 extern const struct table table_dirties;    /* struct dirty_record */
+extern const struct table table_settings;   /* struct setting_record */
 extern const struct table table_samples;    /* struct sample_record */
 extern const struct table table_passes;     /* struct pass_record without its texts */
 

@@ -49,6 +49,12 @@ static const char *const scripts[] = {
     " PRIMARY KEY (from_host, to_host)) WITHOUT ROWID;"
     "CREATE TABLE dirty_rates ("
     " vm TEXT PRIMARY KEY, mb_s REAL NOT NULL, learned INTEGER NOT NULL) WITHOUT ROWID;",
+
+    "CREATE TABLE settings ("
+    " host TEXT NOT NULL, pool TEXT NOT NULL,"
+    " cpu_reservation REAL NOT NULL, cpu_limit REAL, cpu_shares REAL NOT NULL,"
+    " mem_reservation REAL NOT NULL, mem_limit REAL, mem_shares REAL NOT NULL,"
+    " PRIMARY KEY (host, pool)) WITHOUT ROWID;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -34,6 +34,7 @@ static const char *const fixed_sql[ST_COUNT] = {
         " (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS so_far FROM passes) WHERE so_far > ?)",
     [ST_PUT_NOTE] = "INSERT OR REPLACE INTO notes (key, value) VALUES (?, ?)",
     [ST_FORGET_NOTE] = "DELETE FROM notes WHERE key = ?",
+    [ST_FORGET_SETTING] = "DELETE FROM settings WHERE host = ? AND pool = ?",
     [ST_PRUNE_SAMPLES] = "DELETE FROM samples WHERE time < ?",
     [ST_PRUNE_ACTIONS] = "DELETE FROM actions WHERE ended > 0 AND ended < ?",
     [ST_PRUNE_MIGRATIONS] = "DELETE FROM migrations WHERE ended < ?",
@@ -93,6 +94,7 @@ int store_prepare(struct store *s, struct err *err)
     if (r < 0 || (r = prepare_put_action(s, err)) < 0 ||
         (r = prepare_put(s, ST_PUT_MIGRATION, &table_migrations, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_RATE, &table_rates, "", "", err)) < 0 ||
+        (r = prepare_put(s, ST_PUT_SETTING, &table_settings, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_DIRTY, &table_dirties, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_SAMPLE, &table_samples, "", "", err)) < 0)
         return r;
@@ -259,6 +261,25 @@ static int put_pass(struct store *s, const struct pass_record *pass, struct err 
     return group_end(s, r, doing, err);
 }
 
+static int put_setting(struct store *s, const struct setting_record *setting, struct err *err)
+{
+    return put(s, ST_PUT_SETTING, &table_settings, setting, "keep a pool's setting on a host", err);
+}
+
+static int forget_setting(struct store *s, const char *host, const char *pool, struct err *err)
+{
+    sqlite3_stmt *st = s->st[ST_FORGET_SETTING];
+    int r = check_transaction(s, err);
+
+    if (r < 0)
+        return r;
+    int bound = sqlite3_bind_text(st, 1, host, -1, SQLITE_STATIC);
+
+    if (bound == SQLITE_OK)
+        bound = sqlite3_bind_text(st, 2, pool, -1, SQLITE_STATIC);
+    return run(s, ST_FORGET_SETTING, bound, "forget a pool's setting on a host", err);
+}
+
 static int put_note(struct store *s, const char *key, const char *value, struct err *err)
 {
     enum statement which = value ? ST_PUT_NOTE : ST_FORGET_NOTE;
@@ -304,6 +325,8 @@ const struct store_ops store_sqlite = {
     .put_dirty = put_dirty,
     .put_samples = put_samples,
     .put_pass = put_pass,
+    .put_setting = put_setting,
+    .forget_setting = forget_setting,
     .put_note = put_note,
     .prune = prune,
     .list_ended = store_list_ended,

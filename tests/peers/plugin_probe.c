@@ -12,6 +12,8 @@
  *     check|start DEED UID HOST             enter_maintenance, exit_maintenance, standby, wake
  *     poll TASK
  *     cancel TASK
+ *     set HOST POOL=CPU_RESERVATION,CPU_LIMIT,CPU_SHARES,MEM_RESERVATION,MEM_LIMIT,MEM_SHARES ...
+ *                                           a limit of -1 is none; POOL=nothing: no VM is left there
  *
  * {"ok": true, ...} or {"ok": false, "error": "ECONNREFUSED", "text": "..."}. */
 #include "actuators/registry.h"
@@ -223,6 +225,45 @@ static json_t *do_act(struct probe *p, const char *verb, char *const *words)
     return r < 0 ? failed(r, &err) : json_pack("{s:b,s:s}", "ok", 1, "task", task);
 }
 
+/* "pool=100,-1,4000,0,512,81920" or "pool=nothing". */
+static bool read_setting(char *word, struct pool_setting *ret)
+{
+    char *numbers = strchr(word, '=');
+    double value[6] = {0, -1, 0, 0, -1, 0};
+
+    if (!numbers)
+        return false;
+    *numbers++ = '\0';
+    *ret = (struct pool_setting){.pool = word, .nothing = strcmp(numbers, "nothing") == 0};
+    for (size_t i = 0; !ret->nothing && i < 6; i++) {
+        char *end = NULL;
+        value[i] = strtod(numbers, &end);
+        if (end == numbers)
+            return false;
+        numbers = *end == ',' ? end + 1 : end;
+    }
+    for (size_t r = 0; r < RES_COUNT; r++)
+        ret->alloc[r] = (struct alloc){.reservation = value[3 * r],
+                                       .limit = value[3 * r + 1] < 0 ? NO_LIMIT : value[3 * r + 1],
+                                       .shares = value[3 * r + 2]};
+    return true;
+}
+
+static json_t *do_set(struct probe *p, char *const *words)
+{
+    struct pool_setting list[8];
+    struct settings_request q = {.host = words[0], .settings = list};
+    struct err err = {0};
+    int r = -EINVAL;
+
+    while (q.n_settings < 6 && words[1 + q.n_settings] &&
+           read_setting(words[1 + q.n_settings], &list[q.n_settings]))
+        q.n_settings++;
+    if (p->acts->apply_settings && q.n_settings > 0)
+        r = p->acts->apply_settings(p->actuator, &q, &err);
+    return r < 0 ? failed(r, &err) : json_pack("{s:b}", "ok", 1);
+}
+
 static json_t *obey(struct probe *p, char *line)
 {
     char *words[8] = {0};
@@ -232,6 +273,8 @@ static json_t *obey(struct probe *p, char *line)
         words[i] = strsep(&line, " \n");
     if (words[0] && strcmp(words[0], "collect") == 0)
         return do_collect(p);
+    if (words[0] && words[1] && p->acts && strcmp(words[0], "set") == 0)
+        return do_set(p, words + 1);
     if (words[0] && words[1] && p->acts)
         return do_act(p, words[0], words + 1);
     return failed(-EINVAL, (err_set(&err, -EINVAL, "no such command"), &err));

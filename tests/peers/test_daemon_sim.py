@@ -123,6 +123,29 @@ def test_snapshot_replays():
         d.stop()
 
 
+def test_pools_are_divided():
+    with Daemon(SIM, automation="manual", **EAGER).start() as d:
+        wait_for("a pass", lambda: d.status()["pass"])
+        assert "settings" not in d.json("snapshot")  # a trial changes nothing, and says what it would
+        d.write(automation="partial")
+        d.process.send_signal(signal.SIGHUP)
+        settings = wait_for("settings", lambda: d.json("snapshot").get("settings"))
+        assert {s["host"] for s in settings} == {f"pretend-{i}" for i in range(1, 5)}
+        for pool in d.json("snapshot")["pools"]:
+            parts = [s["cpu"]["shares"] for s in settings if s["pool"] == pool["id"]]
+            assert abs(sum(parts) - pool["cpu"]["shares"]) <= len(parts), (pool, parts)
+        assert "settings of pools on 4 hosts were set" in d.log.read_text()
+        # nothing more to do as long as nothing changes; and the snapshot says so to whoever plans with it
+        d.cli("run")
+        path = d.folder / "snapshot.json"
+        path.write_text(json.dumps(d.json("snapshot")))
+        plan = json.loads(subprocess.run([BALLAST, "plan", "--snapshot", path, "--format", "json"], check=True,
+                                         capture_output=True, text=True).stdout)
+        assert not plan["settings"], plan["settings"]
+        assert d.log.read_text().count("settings of pools") == 1
+        d.stop()
+
+
 def test_socket_bears_anything():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
         wait_for("a pass", lambda: d.status()["pass"])
@@ -218,5 +241,5 @@ def test_notifies_systemd():
 
 if __name__ == "__main__":
     main(test_manual_moves_nothing_before_apply, test_full_reaches_its_target, test_freeze_maintenance_and_reload,
-         test_killed_and_back, test_snapshot_replays, test_socket_bears_anything, test_wrong_configuration,
-         test_notifies_systemd)
+         test_killed_and_back, test_snapshot_replays, test_pools_are_divided, test_socket_bears_anything,
+         test_wrong_configuration, test_notifies_systemd)

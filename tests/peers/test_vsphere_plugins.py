@@ -284,6 +284,36 @@ def test_hosts():
             refused("no standby here", p("start", "standby", "u", host), "EOPNOTSUPP", "PowerDownHostToStandBy_Task")
 
 
+def test_pools_of_a_host():
+    """A host outside of the cluster has pools of its own; in the cluster they are vCenter's to divide."""
+    with Vcsim(hosts=2, vms=2, extra=("-standalone-host", "1")) as sim:
+        api = sim.client()
+        inside = api.properties("ClusterComputeResource", "host")
+        inside = {ref.text for props in inside.values() for ref in props["host"]}
+        host = next(h for h in api.hosts().values() if h not in inside)
+        owner = api.get("HostSystem", host, "parent")["parent"].text
+        root = api.get("ComputeResource", owner, "resourcePool")["resourcePool"].text
+        outer = api.create_pool("outer", parent=root)
+        inner = api.create_pool("inner", parent=outer)
+        parts = (f"{outer}=2000,-1,4000,1024,8192,81920", f"{inner}=500,900,1000,0,-1,20480")
+        with probe(sim) as p:
+            for _ in range(2):
+                answer = p("set", host, *parts)
+                assert answer["ok"], answer
+            config = api.get("ResourcePool", inner, "config")["config"]
+            cpu = next(e for e in config.iter() if e.tag.endswith("cpuAllocation"))
+            got = {e.tag.rpartition("}")[2]: e.text for e in cpu.iter() if e.text}
+            equal("as asked", (got["reservation"], got["limit"], got["level"]), ("500", "900", "custom"))
+            assert p("set", host, f"{inner}=nothing")["ok"]
+            config = api.get("ResourcePool", inner, "config")["config"]
+            cpu = next(e for e in config.iter() if e.tag.endswith("cpuAllocation"))
+            got = {e.tag.rpartition("}")[2]: e.text for e in cpu.iter() if e.text}
+            equal("nothing", (got["reservation"], got["limit"]), ("0", "-1"))
+            own = api.create_pool("of-the-cluster")
+            refused("the cluster's", p("set", sorted(inside)[0], f"{own}=1,-1,1,1,-1,1"), "EOPNOTSUPP", "is in a cluster")
+            refused("not the host's", p("set", host, f"{own}=1,-1,1,1,-1,1"), "ENOENT", "no pool of host")
+
+
 def run():
     for name, test in sorted(globals().items()):
         if name.startswith("test_"):

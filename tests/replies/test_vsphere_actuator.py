@@ -345,6 +345,81 @@ def test_sessions_and_faults():
         refused("a state of its own", p("poll", "task-2"), "EPROTO", "task-2")
 
 
+def alone(s, parent="ComputeResource", connection="connected"):
+    """A host outside of any cluster, with three pools of its own and one that is another's."""
+    pools = {"resgroup-1": "domain-s1", "resgroup-2": "domain-s1", "resgroup-3": "domain-s1", "resgroup-9": "domain-c9"}
+    host = made.properties("HostSystem", "host-31", (("name", "xsd:string", "esx-alone"),
+                                                     ("runtime.connectionState", "x", connection)))
+    ref = (f'<propSet><name>parent</name><val type="{parent}" xsi:type="{REF}">domain-s1</val></propSet>')
+    host = host.replace("</obj>", "</obj>" + ref)
+    before = s.on.get("RetrievePropertiesEx") or s.retrieve
+
+    def retrieve(call):
+        if call.about() == "host-31":
+            return call.reply(made.retrieved(host))
+        if call.about() in pools:
+            return call.reply(made.retrieved(made.properties("ResourcePool", call.about(), (
+                ("owner", REF, pools[call.about()]),))))
+        return before(call)
+
+    s.on["RetrievePropertiesEx"] = retrieve
+    s.on["UpdateConfig"] = s.gives(made.envelope('<UpdateConfigResponse xmlns="urn:vim25"/>'))
+
+
+PARTS = ("resgroup-1=2000,-1,4000,1024,8192,81920", "resgroup-2=500,900,1000,0,-1,20480", "resgroup-3=nothing")
+
+
+def test_pools_of_a_host():
+    with Peer() as s, s.probe() as p:
+        alone(s)
+        assert p("set", "host-31", *PARTS)["ok"]
+        asked = [b for c, b in zip(s.calls, s.bodies) if c == "UpdateConfig"]
+        equal("calls", len(asked), 3)
+        assert ('<_this type="ResourcePool">resgroup-1</_this><config><cpuAllocation><reservation>2000</reservation>'
+                "<limit>-1</limit><shares><shares>4000</shares><level>custom</level></shares></cpuAllocation>"
+                "<memoryAllocation><reservation>1024</reservation><limit>8192</limit><shares><shares>81920</shares>"
+                "<level>custom</level></shares></memoryAllocation></config>") in asked[0], asked[0]
+        assert ("resgroup-3</_this><config><cpuAllocation><reservation>0</reservation><limit>-1</limit></cpuAllocation>"
+                ) in asked[2], asked[2]
+        assert p("set", "host-31", *PARTS)["ok"]  # again: it does no harm
+        refused("another's", p("set", "host-31", PARTS[0], "resgroup-9=1,-1,1,1,-1,1"), "ENOENT", "no pool of host esx-alone")
+        equal("nothing was set", s.calls.count("UpdateConfig"), 6)
+        refused("gone", p("set", "host-31", "resgroup-404=nothing"), "ENOENT")
+        refused("no such host", p("set", "host-404", PARTS[0]), "ENOENT")
+    with Peer() as s, s.probe() as p:
+        alone(s, parent="ClusterComputeResource")
+        refused("a cluster's", p("set", "host-31", *PARTS), "EOPNOTSUPP", "host esx-alone is in a cluster")
+        assert "UpdateConfig" not in s.calls
+    with Peer() as s, s.probe() as p:
+        alone(s, connection="notResponding")
+        refused("not seen", p("set", "host-31", *PARTS), "EHOSTDOWN", "esx-alone is not connected")
+
+
+def test_pools_that_wait_for_each_other():
+    """The pool above gives up what the one below still holds: refused at first, and then not."""
+    with Peer() as s, s.probe() as p:
+        alone(s)
+        lowered = []
+
+        def update(call):
+            body = s.bodies[-1]
+            if "resgroup-1<" in body and not lowered:
+                return call.reply(made.fault("InsufficientResourcesFault", "The children reserve more."), 500)
+            if "resgroup-2<" in body:
+                lowered.append(True)
+            return call.reply(made.envelope('<UpdateConfigResponse xmlns="urn:vim25"/>'))
+
+        s.on["UpdateConfig"] = update
+        assert p("set", "host-31", *PARTS[:2])["ok"]
+        equal("calls", s.calls.count("UpdateConfig"), 3)
+        s.on["UpdateConfig"] = s.gives(made.fault("InsufficientResourcesFault", "There is not enough."), 500)
+        refused("never", p("set", "host-31", *PARTS[:2]), "EREMOTEIO", "There is not enough.")
+        equal("each once", s.calls.count("UpdateConfig"), 5)
+        s.on["UpdateConfig"] = s.gives(made.fault("NoPermission", "Permission was denied."), 500)
+        refused("denied", p("set", "host-31", *PARTS[:2]), "EPERM", "Permission was denied.")
+        equal("not tried on", s.calls.count("UpdateConfig"), 6)
+
+
 if __name__ == "__main__":
     for name, test in sorted(globals().items()):
         if name.startswith("test_"):

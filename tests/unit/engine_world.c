@@ -94,6 +94,7 @@ static void w_fill(struct collected *c)
             vm_facts_windows(&v->is);
         }
     }
+    w_fill_pools(&c->inventory, a);
 }
 
 /* Answers what is asked, unless the source is silent. */
@@ -144,7 +145,7 @@ static int w_submit(struct hands *h, const struct order *o, struct err *err)
     return 0;
 }
 
-static const struct hands_ops w_hands_ops = {.submit = w_submit};
+static const struct hands_ops w_hands_ops = {.submit = w_submit, .apply_settings = w_apply_settings};
 
 int w_vm(const char *id)
 {
@@ -314,6 +315,14 @@ void world_work(void)
 
         engine_on_order_result(W->engine, &r, W->now);
     }
+    while (W->n_settings_orders > 0 && !W->dead) {
+        struct settings_order o = W->settings_orders[0];
+        struct settings_result r = {.serial = o.serial};
+
+        memmove(&W->settings_orders[0], &W->settings_orders[1], (size_t)--W->n_settings_orders * sizeof o);
+        r.code = w_carry_out_settings(&o, &r.err);
+        engine_on_settings_result(W->engine, &r, W->now);
+    }
 }
 
 /* ---- outlet ---------------------------------------------------------------------------------- */
@@ -370,7 +379,9 @@ void world_restart(void)
     W->engine = NULL;
     for (int i = 0; W->orders_survive && i < W->n_orders; i++)
         (void)w_carry_out(&W->orders[i]);
-    W->n_orders = 0;
+    for (int i = 0; W->orders_survive && i < W->n_settings_orders; i++)
+        (void)w_carry_out_settings(&W->settings_orders[i], NULL);
+    W->n_orders = W->n_settings_orders = 0;
     W->asked = 0;
     W->dead = false;
     W->crash_in = 0;
@@ -408,6 +419,10 @@ void world_init(struct world *w, int n_hosts, int n_vms)
     w->imbalance = 0.3;
     w->target = 0.1;
     w->hottest = 0.5;
+    for (int h = 0; h < WORLD_HOSTS; h++) {
+        for (int p = 0; p < WORLD_POOLS; p++)
+            w->wanted[h][p] = w->has[h][p] = WORLD_NOTHING;
+    }
     for (int i = 0; i < n_vms; i++) {
         (void)snprintf(w->vms[i].id, sizeof w->vms[i].id, "vm%02d", i);
         w->vms[i].cpu = w->vms[i].mem = 500;
@@ -417,6 +432,7 @@ void world_init(struct world *w, int n_hosts, int n_vms)
         .source = "world",
         .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
                  1u << DEED_POWER_ON_VM | 1u << DEED_WAKE,
+        .sets_pools = true,
         .history_days = 7,
         .passes_kept = 10,
     };

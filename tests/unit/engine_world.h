@@ -22,6 +22,9 @@
 #define WORLD_ACTIONS 2000
 #define WORLD_RATES ((WORLD_HOSTS + 1) * WORLD_HOSTS)
 #define WORLD_START 1000000
+#define WORLD_POOLS 2 /* p0, and p1 below it */
+#define WORLD_PARTS (WORLD_HOSTS * WORLD_POOLS)
+#define WORLD_NOTHING (-1.0)
 
 struct world_vm {
     char id[16];
@@ -84,8 +87,20 @@ struct world {
     int n_rates, n_dirties;
     char frozen_note[40], source_note[80];
     bool in_transaction, store_broken;
-    int n_refused; /* calls that a broken store has refused */
+    instant_s kept_since; /* by the last pruning */
+    int n_refused;        /* calls that a broken store has refused */
     uint64_t last_pass;
+
+    int n_pools;                             /* that are there */
+    double wanted[WORLD_HOSTS][WORLD_POOLS]; /* what passes want reserved, in MHz; or WORLD_NOTHING */
+    double has[WORLD_HOSTS][WORLD_POOLS];    /* what the peer's hosts have */
+    bool settings_seen;                      /* the source tells what they have */
+    struct settings_order settings_orders[WORLD_HOSTS];
+    int n_settings_orders;
+    int settings_calls[WORLD_HOSTS]; /* by host: how often the peer was asked */
+    int settings_code;               /* what it answers; 0: it obeys */
+    struct setting_record parts[WORLD_PARTS], parts_shadow[WORLD_PARTS]; /* stored; before the transaction */
+    int n_parts, n_parts_shadow;
 
     uint64_t asked; /* 0: nothing is asked */
     bool source_down, source_silent;
@@ -136,6 +151,7 @@ void world_restart(void);
 void world_answer(void); /* what is asked of the source, unless that is silent */
 void world_work(void);   /* the workers' orders */
 struct order_result w_carry_out(const struct order *o);
+int w_carry_out_settings(const struct settings_order *o, struct err *err);
 void w_tasks_go_on(void); /* the peer's own time: what began goes on, whether anybody watches or not */
 
 const struct action_record *world_action(uint64_t id);
@@ -154,5 +170,12 @@ struct store {
     int unused; /* all of it is in the world */
 };
 extern const struct store_ops w_store_ops;
+
+/* engine_world_pools.c */
+void w_fill_pools(struct inventory *inv, struct arena *a);
+void w_plan_pools(const struct snapshot *s, struct arena *a, struct plan *ret);
+int w_apply_settings(struct hands *h, const struct settings_order *o, struct err *err);
+int w_put_setting(struct store *s, const struct setting_record *r, struct err *err);
+int w_forget_setting(struct store *s, const char *host, const char *pool, struct err *err);
 
 #endif

@@ -137,6 +137,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
         if (policy->optional_moves || W->script[i].priority == 1)
             w_recommend(snap, ret, a, &W->script[i], &given[i + 1]);
     }
+    w_plan_pools(snap, a, ret);
     return 0;
 }
 

@@ -35,12 +35,17 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->actions[i].id != 0 && (W->actions[i].ended == 0 || W->actions[i].ended >= since))
             ret->actions[ret->n_actions++] = W->actions[i];
     }
-    ret->migrations = W->migrations;
-    ret->n_migrations = (size_t)W->n_migrations;
+    ret->migrations = arena_array(a, struct migration_record, WORLD_TASKS);
+    for (int i = 0; i < W->n_migrations && i < WORLD_TASKS; i++) {
+        if (W->migrations[i].ended >= since)
+            ret->migrations[ret->n_migrations++] = W->migrations[i];
+    }
     ret->rates = W->rates;
     ret->n_rates = (size_t)W->n_rates;
     ret->dirties = W->dirties;
     ret->n_dirties = (size_t)W->n_dirties;
+    ret->settings = W->parts;
+    ret->n_settings = (size_t)W->n_parts;
     ret->notes = arena_array(a, struct note, 2);
     if (W->frozen_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
@@ -60,7 +65,17 @@ static int w_begin(struct store *s, struct err *err)
     W->in_transaction = true;
     memcpy(W->shadow, W->actions, sizeof W->actions);
     W->n_shadow = W->n_actions;
+    memcpy(W->parts_shadow, W->parts, sizeof W->parts);
+    W->n_parts_shadow = W->n_parts;
     return 0;
+}
+
+static void w_undo(void)
+{
+    memcpy(W->actions, W->shadow, sizeof W->actions);
+    W->n_actions = W->n_shadow;
+    memcpy(W->parts, W->parts_shadow, sizeof W->parts);
+    W->n_parts = W->n_parts_shadow;
 }
 
 static int w_commit(struct store *s, struct err *err)
@@ -68,10 +83,8 @@ static int w_commit(struct store *s, struct err *err)
     (void)s, (void)err;
     assert_true(W->in_transaction);
     W->in_transaction = false;
-    if (!w_alive()) {
-        memcpy(W->actions, W->shadow, sizeof W->actions);
-        W->n_actions = W->n_shadow;
-    }
+    if (!w_alive())
+        w_undo();
     return 0;
 }
 
@@ -79,8 +92,7 @@ static void w_rollback(struct store *s)
 {
     (void)s;
     W->in_transaction = false;
-    memcpy(W->actions, W->shadow, sizeof W->actions);
-    W->n_actions = W->n_shadow;
+    w_undo();
 }
 
 static int w_put_action(struct store *s, const struct action_record *r, struct err *err)
@@ -180,6 +192,7 @@ static int w_put_note(struct store *s, const char *key, const char *value, struc
 static int w_prune(struct store *s, const struct retention *keep, struct err *err)
 {
     (void)s;
+    W->kept_since = keep->ended_before;
     if (!W->store_broken) {
         if (keep->learned_before > W->now) /* those of another source */
             W->n_rates = W->n_dirties = 0;
@@ -200,6 +213,8 @@ const struct store_ops w_store_ops = {
     .put_dirty = w_put_dirty,
     .put_samples = w_put_samples,
     .put_pass = w_put_pass,
+    .put_setting = w_put_setting,
+    .forget_setting = w_forget_setting,
     .put_note = w_put_note,
     .prune = w_prune,
 };

@@ -408,6 +408,59 @@ static void test_deaf(void **state)
     world_release(&w);
 }
 
+/* What pools have on hosts is kept, shown, and taken as a whole or not at all. */
+static void test_settings(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct world w;
+    struct inventory inv = {0};
+    struct snapshot s;
+    struct err err = {0};
+    struct pool_setting list[] = {
+        {.pool = "test", .alloc = {{100, 500, 7, false}, {0, NO_LIMIT, 9, false}}},
+        {.pool = "production", .alloc = {{200, NO_LIMIT, 8, false}, {0, NO_LIMIT, 9, false}}},
+    };
+    struct settings_request q = {.host = "pretend-2", .settings = list, .n_settings = 2};
+
+    (void)state;
+    world_init(&w, NULL);
+    look(&w, &a, &inv, &s);
+    assert_true(inv.settings_seen && s.n_settings == 0);
+    for (int i = 0; i < 2; i++) /* repeating does no harm */
+        assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), 0);
+    q.host = "pretend-1";
+    q.n_settings = 1;
+    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), 0);
+    look(&w, &a, &inv, &s);
+    assert_int_equal(s.n_settings, 3);
+    assert_true(s.settings[0].host == 0 && s.settings[0].alloc[RES_CPU].limit == 500);
+    assert_true(s.settings[1].alloc[RES_CPU].reservation == 200 && s.settings[2].alloc[RES_CPU].shares == 7);
+    list[0].nothing = true;
+    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), 0);
+    look(&w, &a, &inv, &s);
+    assert_true(s.n_settings == 2 && s.settings[0].host == 1);
+
+    list[1].pool = "nobody's";
+    q.n_settings = 2;
+    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -ENOENT);
+    q.host = "nowhere";
+    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -ENOENT);
+    q.host = "pretend-2";
+    q.n_settings = 1;
+    assert_int_equal(pretend_refuse_settings(w.p, "pretend-2", true), 0);
+    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -EPERM);
+    pretend_set_deaf(w.p, true);
+    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -ECONNREFUSED);
+    pretend_set_deaf(w.p, false);
+    assert_int_equal(pretend_refuse_settings(w.p, "nowhere", true), -ENOENT);
+    list[0] = (struct pool_setting){.pool = "test", .alloc = {{9, 8, 1, false}, {0, NO_LIMIT, 1, false}}};
+    assert_int_equal(pretend_refuse_settings(w.p, "pretend-2", false), 0);
+    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -EINVAL);
+    look(&w, &a, &inv, &s);
+    assert_true(s.n_settings == 2 && pretend_settings_applied(w.p) == 4);
+    world_release(&w);
+}
+
 /* Two hosts, a VM that runs and two that do not. */
 static const char small_cluster[] =
     "{\"format\": \"ballast-snapshot/1\", \"cluster\": \"filed\", \"time\": \"2026-01-01T00:00:00Z\","
@@ -574,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_host_goes_and_comes_back),
         cmocka_unit_test(test_maintenance_is_called_off),
         cmocka_unit_test(test_deaf),
+        cmocka_unit_test(test_settings),
         cmocka_unit_test(test_from_a_file),
         cmocka_unit_test(test_starts),
         cmocka_unit_test(test_threads),

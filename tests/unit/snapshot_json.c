@@ -26,6 +26,7 @@
 #define WITH_VM(more) DOC(HOSTS ",\"vms\":[" VM(more) "]")
 #define WITH_POOLS(pools) DOC(HOSTS ",\"pools\":[" pools "]")
 #define WITH_RATES(rates) DOC(HOSTS ",\"migration_rates\":[" rates "]")
+#define WITH_SETTINGS(list) DOC(HOSTS ",\"pools\":[{\"id\":\"p\"}],\"settings\":[" list "]")
 #define WITH_RULE(rule) DOC(HOSTS ",\"vms\":[" VM("") "],\"rules\":[{\"id\":\"r\"" rule "}]")
 
 static const struct {
@@ -151,6 +152,23 @@ static const struct {
     {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":90},"
                 "{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":70}"),
      "/migration_rates: from \"h1\" to \"h2\" is given twice"},
+    {WITH_SETTINGS(
+         "{\"host\":\"h1\",\"pool\":\"p\",\"cpu\":{\"reservation\":10,\"limit\":null,\"shares\":5}},"
+         "{\"host\":\"h2\",\"pool\":\"p\"}"),
+     NULL},
+    {WITH_SETTINGS(""), NULL},
+    {WITH_SETTINGS("{\"pool\":\"p\"}"), "/settings/0/host: missing"},
+    {WITH_SETTINGS("{\"host\":\"h1\"}"), "/settings/0/pool: missing"},
+    {WITH_SETTINGS("{\"host\":\"h9\",\"pool\":\"p\"}"),
+     "/settings/0/host: no object of /hosts has the id \"h9\""},
+    {WITH_SETTINGS("{\"host\":\"h1\",\"pool\":\"q\"}"),
+     "/settings/0/pool: no object of /pools has the id \"q\""},
+    {WITH_SETTINGS("{\"host\":\"h1\",\"pool\":\"p\",\"mem\":{\"reservation\":-1}}"),
+     "/settings/0/mem/reservation: -1 is negative"},
+    {WITH_SETTINGS("{\"host\":\"h1\",\"pool\":\"p\",\"cpu\":{\"reservation\":9,\"limit\":8}}"),
+     "/settings/0/cpu/limit: 8 is below the reservation"},
+    {WITH_SETTINGS("{\"host\":\"h1\",\"pool\":\"p\"},{\"host\":\"h1\",\"pool\":\"p\"}"),
+     "/settings: \"p\" on \"h1\" is given twice"},
     {DOC(HOSTS ",\"ha\":{\"policy\":\"some\"}"), "/ha/policy: \"some\" is not known"},
     {DOC(HOSTS ",\"ha\":{\"cpu_percent\":120}"), "/ha/cpu_percent: 120 is not a percentage"},
 };

@@ -244,6 +244,44 @@ static void test_what_was_learned(void **state)
     remove_all(p.dir);
 }
 
+static void test_settings(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    const struct setting_record records[] = {
+        {.host = "b", .pool = "x", .alloc = {{100, NO_LIMIT, 5, false}, {1, 2, 3, false}}},
+        {.host = "a", .pool = "y", .alloc = {{0, 700.5, 4000, false}, {0, NO_LIMIT, 1, false}}},
+        {.host = "a", .pool = "x", .alloc = {{9, 9, 9, false}, {9, 9, 9, false}}},
+        {.host = "a", .pool = "x", .alloc = {{8, 8, 8, false}, {8, 8, 8, false}}},
+    };
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    for (int i = 0; i < 4; i++) /* the last one replaces the third */
+        assert_int_equal(store_sqlite.put_setting(s, &records[i], &err), 0);
+    store_close(s);
+    s = must_open(&p);
+    struct stored all = must_load(s, &a);
+
+    assert_int_equal(all.n_settings, 3);
+    assert_true(all.settings[0].alloc[RES_MEM].shares == 8);
+    assert_string_equal(all.settings[1].pool, "y");
+    assert_true(all.settings[1].alloc[RES_CPU].limit == 700.5 &&
+                all.settings[1].alloc[RES_MEM].limit == NO_LIMIT);
+    assert_true(all.settings[2].alloc[RES_CPU].limit == NO_LIMIT &&
+                all.settings[2].alloc[RES_CPU].shares == 5);
+    assert_int_equal(store_sqlite.forget_setting(s, "a", "x", &err), 0);
+    assert_int_equal(store_sqlite.forget_setting(s, "b", "y", &err), 0); /* there is none */
+    all = must_load(s, &a);
+    assert_int_equal(all.n_settings, 2);
+    assert_string_equal(all.settings[0].pool, "y");
+    store_close(s);
+    remove_all(p.dir);
+}
+
 static void put_pass(struct store *s, uint64_t id, const char *snapshot)
 {
     struct err err = {0};
@@ -438,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_numbers_are_given_once),
         cmocka_unit_test(test_the_rest),
         cmocka_unit_test(test_what_was_learned),
+        cmocka_unit_test(test_settings),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_passes_fit),
         cmocka_unit_test(test_transactions),

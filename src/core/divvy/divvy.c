@@ -14,7 +14,6 @@ struct build {
     uint32_t *vm_from;   /* [n_pools + 2] */
     uint32_t *pools;     /* grouped by parent likewise */
     uint32_t *pool_from; /* [n_pools + 2] */
-    double *reserve;     /* of each node: its reservation, expanded */
 };
 
 /* The root's place among the pools. */
@@ -105,38 +104,41 @@ static double weight_of(const struct build *b, const struct divvy_tree *t, const
     double sum = 0;
 
     for (uint32_t c = 0; c < node->n_children; c++)
-        sum += t->nodes[node->first_child + c].divvied.shares;
+        sum += t->nodes[node->first_child + c].weight;
     return node->set.shares * sum;
 }
 
-/* The first phase: demand, expanded reservations and weights, from the leaves up. divvied.shares holds the
- * weight until the second phase. */
+/* The first phase: demand, expanded reservations and weights, from the leaves up. */
 static void accumulate(struct build *b, struct divvy_tree *t)
 {
-    b->reserve = arena_array(b->a, double, t->n);
     for (uint32_t i = t->n; i-- > 0;) {
         struct divvy_node *node = &t->nodes[i];
         double reserve = 0;
         double demand = node->kind == DIVVY_VM ? b->demand[node->ix] : 0;
         double shares = 0;
 
+        node->n_vms = node->kind == DIVVY_VM;
         for (uint32_t c = 0; c < node->n_children; c++) {
-            reserve += b->reserve[node->first_child + c];
-            demand += t->nodes[node->first_child + c].demand;
-            shares += t->nodes[node->first_child + c].divvied.shares;
+            const struct divvy_node *kid = &t->nodes[node->first_child + c];
+            node->n_vms += kid->n_vms;
+            reserve += kid->reserve;
+            demand += kid->demand;
+            shares += kid->weight;
         }
         if (i == 0) {
             double capacity = root_capacity(b->snap, b->r);
             node->set = (struct alloc){.reservation = capacity, .limit = capacity, .shares = shares};
             node->demand = demand;
+            node->reserve = reserve;
             node->divvied = (struct divvy_child){capacity, capacity, shares};
             break;
         }
         bool expands = node->kind == DIVVY_POOL && node->set.expandable;
-        b->reserve[i] =
+        node->reserve =
             fmin(expands ? fmax(node->set.reservation, reserve) : node->set.reservation, node->set.limit);
-        node->demand = fmin(fmax(demand, b->reserve[i]), node->set.limit);
-        node->divvied.shares = weight_of(b, t, node);
+        node->demand = fmin(fmax(demand, node->reserve), node->set.limit);
+        node->weight = weight_of(b, t, node);
+        node->divvied.shares = node->weight;
     }
 }
 
@@ -159,10 +161,9 @@ static void parcel_out(struct build *b, struct divvy_tree *t, uint32_t i, enum q
     /* a quantity that was itself made of these demands is no shortage, whatever its last digit is */
     bool replace = q == Q_ENTITLEMENT || demand > quantity * ROUNDED;
     for (uint32_t c = 0; c < node->n_children; c++) {
-        double r = b->reserve[node->first_child + c];
+        double r = t->nodes[node->first_child + c].reserve;
         double limit = replace ? fmin(kids[c].set.limit, fmax(kids[c].demand, r)) : kids[c].set.limit;
-        children[c] =
-            (struct divvy_child){.reservation = r, .limit = limit, .shares = kids[c].divvied.shares};
+        children[c] = (struct divvy_child){.reservation = r, .limit = limit, .shares = kids[c].weight};
         reserve += r;
     }
     if (q == Q_ENTITLEMENT && reserve > quantity * ROUNDED && !t->overcommitted) {
@@ -197,7 +198,7 @@ static void entitle(struct build *b, struct divvy_tree *t)
     }
 }
 
-/* The second phase's three divvies. Shares last: until a node's turn has come they are the weights. */
+/* The second phase's three divvies. */
 static void divvy_settings(struct build *b, struct divvy_tree *t)
 {
     uint32_t most = most_children(t);
@@ -214,12 +215,54 @@ static void divvy_settings(struct build *b, struct divvy_tree *t)
         parcel_out(b, t, i, Q_RESERVATION, reservation, children);
         parcel_out(b, t, i, Q_LIMIT, limit, children);
         for (uint32_t c = 0; c < node->n_children; c++)
-            weights += t->nodes[node->first_child + c].divvied.shares;
+            weights += t->nodes[node->first_child + c].weight;
         for (uint32_t c = 0; c < node->n_children; c++) {
             struct divvy_node *kid = &t->nodes[node->first_child + c];
-            double shares = weights > 0 ? node->divvied.shares * kid->divvied.shares / weights : 0;
+            double shares = weights > 0 ? node->divvied.shares * kid->weight / weights : 0;
             kid->divvied = (struct divvy_child){reservation[c], limit[c], shares};
         }
+    }
+}
+
+/* How a node's reservation is handed down to where VMs run. */
+static void parcel_out_reserved(struct build *b, const struct divvy_tree *t, uint32_t i, double *parcel,
+                                struct divvy_child *children)
+{
+    const struct divvy_node *node = &t->nodes[i];
+    const struct divvy_node *kids = &t->nodes[node->first_child];
+    double quantity = node->divvied.reservation;
+    double demand = 0;
+
+    for (uint32_t c = 0; c < node->n_children; c++)
+        demand += kids[c].n_vms > 0 ? kids[c].demand : 0;
+    for (uint32_t c = 0; c < node->n_children; c++) {
+        struct divvy_child child = {0};
+        if (kids[c].n_vms > 0) /* whose demand is at least its reservation, and within its limit */
+            child = (struct divvy_child){.reservation = demand > quantity ? kids[c].reserve : kids[c].demand,
+                                         .limit = demand > quantity ? kids[c].demand : kids[c].set.limit,
+                                         .shares = kids[c].weight};
+        children[c] = child;
+    }
+    divvy_parcel(children, node->n_children, quantity, b->a, parcel);
+}
+
+static void divvy_reserved(struct build *b, struct divvy_tree *t)
+{
+    uint32_t most = most_children(t);
+    double *parcel = arena_array(b->a, double, most);
+    struct divvy_child *children = arena_array(b->a, struct divvy_child, most);
+
+    double reserve = 0;
+
+    for (uint32_t c = t->nodes[0].first_child; c < t->nodes[0].first_child + t->nodes[0].n_children; c++)
+        reserve += t->nodes[c].n_vms > 0 ? t->nodes[c].reserve : 0;
+    t->nodes[0].divvied.reservation = fmin(reserve, t->nodes[0].set.reservation);
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (t->nodes[i].n_children == 0 || t->nodes[i].divvied.reservation <= 0)
+            continue; /* born with nothing */
+        parcel_out_reserved(b, t, i, parcel, children);
+        for (uint32_t c = 0; c < t->nodes[i].n_children; c++)
+            t->nodes[t->nodes[i].first_child + c].divvied.reservation = parcel[c];
     }
 }
 
@@ -229,7 +272,6 @@ static void build(struct build *b, struct divvy_tree *ret)
     group_children(b);
     lay_out_nodes(b, ret);
     accumulate(b, ret);
-    entitle(b, ret);
 }
 
 void divvy_build(const struct snapshot *snap, enum resource r, const double *demand, struct arena *a,
@@ -238,7 +280,17 @@ void divvy_build(const struct snapshot *snap, enum resource r, const double *dem
     struct build b = {.snap = snap, .r = r, .demand = demand, .a = a};
 
     build(&b, ret);
+    entitle(&b, ret);
     divvy_settings(&b, ret);
+}
+
+void divvy_build_reserved(const struct snapshot *snap, enum resource r, const double *demand, struct arena *a,
+                          struct divvy_tree *ret)
+{
+    struct build b = {.snap = snap, .r = r, .demand = demand, .a = a};
+
+    build(&b, ret);
+    divvy_reserved(&b, ret);
 }
 
 bool divvy_entitle(const struct snapshot *snap, enum resource r, const double *demand, struct arena *a,
@@ -248,6 +300,7 @@ bool divvy_entitle(const struct snapshot *snap, enum resource r, const double *d
     struct divvy_tree t;
 
     build(&b, &t);
+    entitle(&b, &t);
     for (uint32_t i = 0; i < snap->n_vms; i++)
         ret_entitlement[i] = 0;
     for (uint32_t i = 1; i < t.n; i++)

@@ -41,6 +41,9 @@ struct divvy_node {
     double demand;                    /* within reservation and limit */
     struct divvy_child divvied;       /* the three divvies' results */
     double entitlement;
+    double reserve; /* its reservation; of an expandable pool, what is reserved below it */
+    double weight;  /* its shares among its siblings; scaled where the pool says so */
+    uint32_t n_vms; /* at it and below that take part */
 };
 
 struct divvy_tree {
@@ -53,6 +56,18 @@ struct divvy_tree {
 /* The whole tree for one resource: the VMs that take part and every pool. demand: of each VM, by index. */
 void divvy_build(const struct snapshot *snap, enum resource r, const double *demand, struct arena *a,
                  struct divvy_tree *ret);
+
+/* The same tree with other divvied reservations: those that are to be kept where the VMs run
+ * (host_parts.h). Limits and entitlements are not divvied, divvied.shares is the weight. It differs from
+ * divvy_build() in three things:
+ *   - The root hands down what is reserved below it, at most the capacity. What nobody reserved must stay
+ *     free for whoever is powered on next: hypervisors refuse what does not fit beside the reservations.
+ *   - Where demand is less than what is handed out, everybody gets its demand before shares decide about the
+ *     rest. With shares alone half of the pool's VMs could be left without what the pool has reserved for
+ *     them and nobody else wants.
+ *   - A pool without VMs gets nothing: there is no host where it could be kept. */
+void divvy_build_reserved(const struct snapshot *snap, enum resource r, const double *demand, struct arena *a,
+                          struct divvy_tree *ret);
 
 /* The entitlement of every VM, by index; 0 for those that take no part. Returns whether the tree is
  * overcommitted. */

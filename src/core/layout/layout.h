@@ -114,6 +114,9 @@ bool layout_ft_conflict(const struct layout *l, uint32_t unit, uint32_t slot);
 /* Whether the VM may be moved for balance: what its own state says, without asking about any host. */
 enum check layout_vm_check(const struct layout *l, uint32_t vm);
 
+/* Whether a VM of the unit was migrated within the cool-down, whatever else holds it. */
+bool layout_rests(const struct layout *l, uint32_t unit);
+
 /* What keeps a VM only from being moved for balance, of what that finds; the rest keeps it from being moved
  * at all. */
 bool layout_holds_loosely(enum check held);

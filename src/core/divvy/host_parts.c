@@ -1,0 +1,438 @@
+/* Seats (a VM on a host), parts (a pool on a host), and what the two divvied trees make of them. */
+#include "core/divvy/host_parts.h"
+
+#include "core/divvy/divvy.h"
+
+#include <string.h>
+
+/* Sums that are whole numbers but for their last digits. */
+#define ROUNDING 1e-6
+
+/* What a host keeps of a limit, of what its shares alone would make, when others want all of it: a VM that
+ * wakes up must be able to run until the next pass. */
+#define LIMIT_LEAST 0.1
+
+struct part {
+    uint32_t host, pool;
+    uint32_t up; /* the part of the pool above, on the same host; IX_NONE below the root */
+};
+
+struct division {
+    const struct snapshot *snap;
+    struct arena *a;
+
+    uint32_t *seat_vm;   /* host by host; a VM in flight has two */
+    uint32_t *seat_from; /* [n_hosts + 1] */
+    uint32_t *seat_part; /* of the VM's pool; IX_NONE: the VM is below the root */
+
+    struct part *parts;    /* pool by pool, those below a pool before it; host by host */
+    uint32_t n;            /* of the parts */
+    uint32_t *part_from;   /* [n_pools + 1], by rank */
+    uint32_t *pool_ranked; /* by rank: pools below a pool come right before it */
+    uint32_t *parts_there; /* by host: how many */
+
+    /* of the resource at hand */
+    enum resource r;
+    struct divvy_tree tree;
+    uint32_t *vm_node, *pool_node;
+    double *total;         /* by node: what the children that have VMs weigh together; 0: they count alike */
+    double *seat_reserved; /* what the VM was divvied */
+    double *own, *want, *held; /* by part: divvied to VMs directly in the pool; demand; part of the shares */
+    struct alloc *alloc;       /* by part: the result */
+};
+
+/* ---- who is where ---- */
+
+/* The other host of each VM in flight: the one that it is migrated to, is about to be, or has not quite left.
+ */
+static uint32_t *second_hosts(const struct division *d)
+{
+    const struct snapshot *s = d->snap;
+    uint32_t *second = arena_array(d->a, uint32_t, s->n_vms);
+
+    for (uint32_t i = 0; i < s->n_vms; i++)
+        second[i] = IX_NONE;
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        const struct migration *m = &s->migrations[i];
+        uint32_t other = s->vms[m->vm].host == m->from ? m->to : m->from;
+        if (vm_takes_part(s, &s->vms[m->vm]) && host_is_up(&s->hosts[other]))
+            second[m->vm] = other;
+    }
+    for (uint32_t i = 0; i < s->n_pending; i++) {
+        const struct pending *p = &s->pending[i];
+        if (p->action == ACTION_MIGRATE && second[p->vm] == IX_NONE && p->to != s->vms[p->vm].host &&
+            vm_takes_part(s, &s->vms[p->vm]) && host_is_up(&s->hosts[p->to]))
+            second[p->vm] = p->to;
+    }
+    return second;
+}
+
+static void take_seats(struct division *d)
+{
+    const struct snapshot *s = d->snap;
+    const uint32_t *second = second_hosts(d);
+    uint32_t *next = arena_array(d->a, uint32_t, s->n_hosts);
+
+    d->seat_from = arena_array(d->a, uint32_t, s->n_hosts + 1);
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        if (vm_takes_part(s, &s->vms[i]))
+            d->seat_from[s->vms[i].host + 1]++;
+        if (second[i] != IX_NONE)
+            d->seat_from[second[i] + 1]++;
+    }
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        d->seat_from[h + 1] += d->seat_from[h];
+        next[h] = d->seat_from[h];
+    }
+    d->seat_vm = arena_array(d->a, uint32_t, d->seat_from[s->n_hosts]);
+    d->seat_part = arena_array(d->a, uint32_t, d->seat_from[s->n_hosts]);
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        if (vm_takes_part(s, &s->vms[i]))
+            d->seat_vm[next[s->vms[i].host]++] = i;
+        if (second[i] != IX_NONE)
+            d->seat_vm[next[second[i]]++] = i;
+    }
+}
+
+/* ---- which parts there are ---- */
+
+/* Found host by host; a pool's stamp is the last host that it was found on, and its part there. */
+struct finding {
+    struct part *parts;
+    size_t n, cap;
+    uint32_t *host, *part; /* by pool */
+};
+
+/* The parts of a VM's pool and of those above it, as far as they are not known yet. */
+static uint32_t find_chain(const struct division *d, struct finding *f, uint32_t host, uint32_t pool)
+{
+    uint32_t first = IX_NONE;
+    uint32_t below = IX_NONE;
+
+    for (uint32_t p = pool; p != IX_NONE; p = d->snap->pools[p].parent) {
+        bool known = f->host[p] == host;
+        if (!known) {
+            f->parts = arena_grow(d->a, f->parts, f->n, &f->cap, sizeof f->parts[0]);
+            f->parts[f->n] = (struct part){.host = host, .pool = p, .up = IX_NONE};
+            f->host[p] = host;
+            f->part[p] = (uint32_t)f->n++;
+        }
+        if (below == IX_NONE)
+            first = f->part[p];
+        else
+            f->parts[below].up = f->part[p];
+        if (known)
+            break;
+        below = f->part[p];
+    }
+    return first;
+}
+
+/* Ranks: every pool right after those below it, so that what a pool holds together stands side by side. */
+static uint32_t *rank_pools(struct division *d, const struct divvy_tree *t)
+{
+    uint32_t *rank = arena_array(d->a, uint32_t, d->snap->n_pools);
+    uint32_t *size = arena_array(d->a, uint32_t, t->n);  /* pools at the node and below */
+    uint32_t *begin = arena_array(d->a, uint32_t, t->n); /* the first of their ranks */
+
+    for (uint32_t i = t->n; i-- > 1;) {
+        if (t->nodes[i].kind == DIVVY_VM)
+            continue;
+        size[i]++;
+        size[t->nodes[i].parent] += size[i];
+    }
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct divvy_node *node = &t->nodes[i];
+        uint32_t next = begin[i];
+        for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++) {
+            begin[c] = next;
+            next += size[c];
+        }
+        if (node->kind == DIVVY_VM || i == 0)
+            continue;
+        rank[node->ix] = next;
+        d->pool_ranked[next] = node->ix;
+    }
+    return rank;
+}
+
+static void find_parts(struct division *d, const struct divvy_tree *t)
+{
+    const struct snapshot *s = d->snap;
+    struct finding f = {.host = arena_array(d->a, uint32_t, s->n_pools),
+                        .part = arena_array(d->a, uint32_t, s->n_pools)};
+
+    d->parts_there = arena_array(d->a, uint32_t, s->n_hosts);
+    d->pool_ranked = arena_array(d->a, uint32_t, s->n_pools);
+    d->part_from = arena_array(d->a, uint32_t, s->n_pools + 1);
+    for (uint32_t p = 0; p < s->n_pools; p++)
+        f.host[p] = IX_NONE;
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        size_t before = f.n;
+        for (uint32_t i = d->seat_from[h]; i < d->seat_from[h + 1]; i++)
+            d->seat_part[i] = find_chain(d, &f, h, s->vms[d->seat_vm[i]].pool);
+        d->parts_there[h] = (uint32_t)(f.n - before);
+    }
+    const uint32_t *rank = rank_pools(d, t);
+    uint32_t *next = arena_array(d->a, uint32_t, s->n_pools);
+    uint32_t *place = arena_array(d->a, uint32_t, f.n);
+    for (size_t i = 0; i < f.n; i++)
+        d->part_from[rank[f.parts[i].pool] + 1]++;
+    for (uint32_t k = 0; k < s->n_pools; k++) {
+        d->part_from[k + 1] += d->part_from[k];
+        next[k] = d->part_from[k];
+    }
+    for (size_t i = 0; i < f.n; i++)
+        place[i] = next[rank[f.parts[i].pool]]++;
+    d->n = (uint32_t)f.n;
+    d->parts = arena_array(d->a, struct part, f.n);
+    for (size_t i = 0; i < f.n; i++) {
+        struct part *part = &d->parts[place[i]];
+        *part = f.parts[i];
+        part->up = part->up == IX_NONE ? IX_NONE : place[part->up];
+    }
+    for (uint32_t i = 0; i < d->seat_from[s->n_hosts]; i++)
+        d->seat_part[i] = d->seat_part[i] == IX_NONE ? IX_NONE : place[d->seat_part[i]];
+}
+
+/* ---- one resource ---- */
+
+static const struct divvy_node *seat_node(const struct division *d, uint32_t seat)
+{
+    return &d->tree.nodes[d->vm_node[d->seat_vm[seat]]];
+}
+
+/* What a child counts among its siblings. */
+static double standing(const struct division *d, const struct divvy_node *node)
+{
+    return d->total[node->parent] > 0 ? node->weight : 1;
+}
+
+static void index_nodes(struct division *d)
+{
+    const struct divvy_tree *t = &d->tree;
+
+    memset(d->total, 0, t->n * sizeof d->total[0]);
+    for (uint32_t i = 1; i < t->n; i++) {
+        const struct divvy_node *node = &t->nodes[i];
+        if (node->kind == DIVVY_VM)
+            d->vm_node[node->ix] = i;
+        else
+            d->pool_node[node->ix] = i;
+        d->total[node->parent] += node->n_vms > 0 ? node->weight : 0;
+    }
+}
+
+/* Where more was divvied to the VMs of a host than it has, they keep what they reserve themselves, and of the
+ * rest what fits. Returns whether there is no room for each part to be rounded up. */
+static bool fit_host(struct division *d, uint32_t host)
+{
+    uint32_t from = d->seat_from[host];
+    uint32_t n = d->seat_from[host + 1] - from;
+    double room = d->snap->hosts[host].capacity[d->r];
+    double sum = 0;
+    double least = 0;
+
+    for (uint32_t i = from; i < from + n; i++) {
+        const struct divvy_node *node = seat_node(d, i);
+        if (d->seat_part[i] == IX_NONE)
+            room -= node->reserve; /* it keeps its own, and is nobody's part */
+        d->seat_reserved[i] = d->seat_part[i] == IX_NONE ? 0 : node->divvied.reservation;
+        sum += d->seat_reserved[i];
+        least += fmin(node->reserve, d->seat_reserved[i]);
+    }
+    if (sum <= fmax(room, least))
+        return sum > room - d->parts_there[host];
+    struct divvy_child *children = arena_array(d->a, struct divvy_child, n);
+    for (uint32_t i = 0; i < n; i++) {
+        double reserved = d->seat_reserved[from + i];
+        children[i] =
+            (struct divvy_child){fmin(seat_node(d, from + i)->reserve, reserved), reserved, reserved};
+    }
+    divvy_parcel(children, n, fmax(room, least), d->a, d->seat_reserved + from);
+    return true;
+}
+
+static void add_seats(struct division *d)
+{
+    for (uint32_t i = 0; i < d->n; i++) {
+        d->own[i] = d->want[i] = d->held[i] = 0;
+        d->alloc[i] = (struct alloc){0};
+    }
+    for (uint32_t h = 0; h < d->snap->n_hosts; h++) {
+        bool full = fit_host(d, h);
+        for (uint32_t i = d->seat_from[h]; i < d->seat_from[h + 1]; i++) {
+            const struct divvy_node *node = seat_node(d, i);
+            uint32_t part = d->seat_part[i];
+            if (part == IX_NONE)
+                continue;
+            d->own[part] += d->seat_reserved[i];
+            d->want[part] += node->demand;
+            d->held[part] += standing(d, node);
+        }
+        for (uint32_t i = d->seat_from[h]; full && i < d->seat_from[h + 1]; i++)
+            if (d->seat_part[i] != IX_NONE)
+                d->own[d->seat_part[i]] = floor(d->own[d->seat_part[i]] + ROUNDING);
+    }
+}
+
+/* The next whole number of a running sum: whatever stands side by side adds up to its sum, rounded once. */
+static double whole(double *running, double more)
+{
+    double before = floor(*running + ROUNDING);
+
+    *running += more;
+    return floor(*running + ROUNDING) - before;
+}
+
+/* What each of a pool's hosts must have of a limit, and what it wants of it: its reservations, and what is
+ * left to an idle one, where they all fit; then what its VMs want. */
+static void ask_hosts(const struct division *d, uint32_t from, uint32_t n, double quantity,
+                      struct divvy_child *hosts)
+{
+    double held = 0;
+    double least = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        held += d->held[from + i];
+    for (uint32_t i = 0; i < n; i++) {
+        double keeps = held > 0 ? LIMIT_LEAST * quantity * d->held[from + i] / held : 0;
+        hosts[i] = (struct divvy_child){.reservation = fmax(d->alloc[from + i].reservation, keeps),
+                                        .shares = d->held[from + i]};
+        least += hosts[i].reservation;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (least > quantity)
+            hosts[i].reservation = d->alloc[from + i].reservation;
+        hosts[i].limit = fmax(hosts[i].reservation, d->want[from + i]);
+    }
+}
+
+/* One level of the limit-divvy, with the pool's hosts as the children: first what they want; what is then
+ * left by shares, as far as their capacity lets them use it, so that those who want much may want more. */
+static void divide_limit(struct division *d, uint32_t from, uint32_t n, double limit)
+{
+    struct divvy_child *hosts = arena_array(d->a, struct divvy_child, n);
+    double *parcel = arena_array(d->a, double, n);
+    double *base = arena_array(d->a, double, n);
+    double reserved = 0, wanted = 0, most = 0, running = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        reserved += d->alloc[from + i].reservation;
+    double quantity = fmax(floor(limit + 0.5), reserved);
+    ask_hosts(d, from, n, quantity, hosts);
+    for (uint32_t i = 0; i < n; i++) {
+        wanted += hosts[i].limit;
+        most += fmax(hosts[i].limit, d->snap->hosts[d->parts[from + i].host].capacity[d->r]);
+    }
+    for (uint32_t i = 0; i < n && wanted <= quantity; i++) {
+        double capacity = d->snap->hosts[d->parts[from + i].host].capacity[d->r];
+        base[i] = hosts[i].limit;
+        hosts[i].reservation = 0;
+        hosts[i].limit = most < quantity ? NO_LIMIT : fmax(capacity - base[i], 0);
+    }
+    divvy_parcel(hosts, n, wanted <= quantity ? quantity - wanted : quantity, d->a, parcel);
+    for (uint32_t i = 0; i < n; i++)
+        d->alloc[from + i].limit = whole(&running, base[i] + parcel[i]);
+}
+
+/* One pool on all of its hosts; what is below it is complete. */
+static void settle_pool(struct division *d, uint32_t rank, double *running)
+{
+    uint32_t pool = d->pool_ranked[rank];
+    uint32_t ix = d->pool_node[pool];
+    const struct divvy_node *node = &d->tree.nodes[ix];
+    uint32_t from = d->part_from[rank];
+    uint32_t to = d->part_from[rank + 1];
+    double members = 0; /* where they all weigh nothing */
+
+    if (from == to)
+        return;
+    for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++)
+        members += d->tree.nodes[c].n_vms > 0;
+    for (uint32_t i = from; i < to; i++) {
+        d->held[i] /= d->total[ix] > 0 ? d->total[ix] : members;
+        d->alloc[i].reservation += whole(running, d->own[i]);
+        d->alloc[i].shares = fmax(1, floor(node->weight * d->held[i] + 0.5));
+        d->alloc[i].limit = NO_LIMIT;
+    }
+    if (node->set.limit < NO_LIMIT)
+        divide_limit(d, from, to - from, node->set.limit);
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t up = d->parts[i].up;
+        if (up == IX_NONE)
+            continue;
+        d->alloc[up].reservation += d->alloc[i].reservation;
+        d->want[up] += fmin(d->want[i], d->alloc[i].limit);
+        d->held[up] += standing(d, node) * d->held[i];
+    }
+}
+
+static void divide(struct division *d, enum resource r, const double *demand)
+{
+    double running = 0;
+
+    d->r = r;
+    if (r != RES_CPU) /* the first tree is there already, for its shape */
+        divvy_build_reserved(d->snap, r, demand, d->a, &d->tree);
+    index_nodes(d);
+    add_seats(d);
+    for (uint32_t k = 0; k < d->snap->n_pools; k++)
+        settle_pool(d, k, &running);
+}
+
+/* ---- the result ---- */
+
+/* Where each part goes: by host, then pool. */
+static uint32_t *places(const struct division *d)
+{
+    uint32_t *place = arena_array(d->a, uint32_t, d->n);
+    uint32_t *next = arena_array(d->a, uint32_t, d->snap->n_hosts);
+    uint32_t *rank = arena_array(d->a, uint32_t, d->snap->n_pools);
+    uint32_t begin = 0;
+
+    for (uint32_t h = 0; h < d->snap->n_hosts; h++) {
+        next[h] = begin;
+        begin += d->parts_there[h];
+    }
+    for (uint32_t k = 0; k < d->snap->n_pools; k++)
+        rank[d->pool_ranked[k]] = k;
+    for (uint32_t p = 0; p < d->snap->n_pools; p++)
+        for (uint32_t i = d->part_from[rank[p]]; i < d->part_from[rank[p] + 1]; i++)
+            place[i] = next[d->parts[i].host]++;
+    return place;
+}
+
+void host_parts(const struct snapshot *snap, double *const demand[RES_COUNT], struct arena *a,
+                struct host_setting **ret, uint32_t *ret_n)
+{
+    struct division d = {.snap = snap, .a = a};
+
+    *ret = NULL;
+    *ret_n = 0;
+    if (snap->n_pools == 0)
+        return;
+    divvy_build_reserved(snap, RES_CPU, demand[RES_CPU], a, &d.tree);
+    take_seats(&d);
+    find_parts(&d, &d.tree);
+    d.vm_node = arena_array(a, uint32_t, snap->n_vms);
+    d.pool_node = arena_array(a, uint32_t, snap->n_pools);
+    d.total = arena_array(a, double, d.tree.n);
+    d.seat_reserved = arena_array(a, double, d.seat_from[snap->n_hosts]);
+    d.own = arena_array(a, double, d.n);
+    d.want = arena_array(a, double, d.n);
+    d.held = arena_array(a, double, d.n);
+    d.alloc = arena_array(a, struct alloc, d.n);
+    struct host_setting *all = arena_array(a, struct host_setting, d.n);
+    const uint32_t *place = places(&d);
+    for (int r = 0; r < RES_COUNT; r++) {
+        divide(&d, (enum resource)r, demand[r]);
+        for (uint32_t i = 0; i < d.n; i++) {
+            all[place[i]].host = d.parts[i].host;
+            all[place[i]].pool = d.parts[i].pool;
+            all[place[i]].alloc[r] = d.alloc[i];
+        }
+    }
+    *ret = all;
+    *ret_n = d.n;
+}

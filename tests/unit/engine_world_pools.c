@@ -1,0 +1,137 @@
+/* engine_world_pools.c: pools, and what they have on the hosts. */
+#include "engine_world.h"
+
+static const char *const w_pool_ids[WORLD_POOLS] = {"p0", "p1"};
+
+static int w_pool(const char *id)
+{
+    return id[1] - '0';
+}
+
+void w_fill_pools(struct inventory *inv, struct arena *a)
+{
+    for (int p = 0; p < W->n_pools; p++) {
+        struct seen_pool *seen = inventory_add_pool(inv, a);
+
+        seen->is.id = seen->is.name = w_pool_ids[p];
+        seen->parent = p > 0 ? w_pool_ids[p - 1] : NULL;
+    }
+    inv->settings_seen = W->settings_seen;
+    for (int h = 0; W->settings_seen && h < W->n_hosts; h++) {
+        for (int p = 0; p < W->n_pools; p++) {
+            char id[16];
+
+            if (W->has[h][p] == WORLD_NOTHING)
+                continue;
+            struct seen_setting *seen = inventory_add_setting(inv, a);
+
+            w_host_id(h, id);
+            seen->host = arena_strdup(a, id);
+            seen->pool = w_pool_ids[p];
+            seen->alloc[RES_CPU].reservation = W->has[h][p];
+            seen->alloc[RES_CPU].shares = 1;
+        }
+    }
+}
+
+static double w_known(const struct snapshot *s, uint32_t host, uint32_t pool)
+{
+    for (uint32_t i = 0; i < s->n_settings; i++) {
+        if (s->settings[i].host == host && s->settings[i].pool == pool)
+            return s->settings[i].alloc[RES_CPU].reservation;
+    }
+    return WORLD_NOTHING;
+}
+
+/* Whatever the snapshot does not say is set. */
+void w_plan_pools(const struct snapshot *s, struct arena *a, struct plan *ret)
+{
+    ret->settings = arena_array(a, struct host_setting, WORLD_PARTS);
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        for (uint32_t p = 0; p < s->n_pools; p++) {
+            double wanted = W->wanted[s->hosts[h].is.id[1] - '0'][p];
+
+            if (wanted == w_known(s, h, p))
+                continue;
+            struct host_setting *to = &ret->settings[ret->n_settings++];
+
+            *to = (struct host_setting){.host = h, .pool = p};
+            to->alloc[RES_CPU].limit = to->alloc[RES_MEM].limit = NO_LIMIT;
+            to->alloc[RES_CPU].reservation = wanted == WORLD_NOTHING ? 0 : wanted;
+            to->alloc[RES_CPU].shares = wanted == WORLD_NOTHING ? 0 : 1;
+        }
+    }
+}
+
+int w_apply_settings(struct hands *h, const struct settings_order *o, struct err *err)
+{
+    struct pool_setting *list = arena_array(&W->memory, struct pool_setting, o->request.n_settings);
+
+    (void)h, (void)err;
+    assert_true(W->n_settings_orders < WORLD_HOSTS);
+    if (!w_alive())
+        return 0;
+    for (size_t i = 0; i < o->request.n_settings; i++) {
+        list[i] = o->request.settings[i];
+        list[i].pool = arena_strdup(&W->memory, list[i].pool);
+        assert_true(i == 0 || w_pool(list[i].pool) > w_pool(list[i - 1].pool)); /* parents first */
+    }
+    W->settings_orders[W->n_settings_orders++] = (struct settings_order){
+        .serial = o->serial,
+        .request = {arena_strdup(&W->memory, o->request.host), list, o->request.n_settings}};
+    return 0;
+}
+
+int w_carry_out_settings(const struct settings_order *o, struct err *err)
+{
+    int host = o->request.host[1] - '0';
+
+    W->settings_calls[host]++;
+    if (W->settings_code != 0)
+        return err_set(err, W->settings_code, "%s: its pools cannot be set", o->request.host);
+    for (size_t i = 0; i < o->request.n_settings; i++) {
+        const struct pool_setting *s = &o->request.settings[i];
+
+        W->has[host][w_pool(s->pool)] = s->nothing ? WORLD_NOTHING : s->alloc[RES_CPU].reservation;
+    }
+    return 0;
+}
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+static int w_find_part(const char *host, const char *pool)
+{
+    int i = 0;
+
+    while (i < W->n_parts && (strcmp(W->parts[i].host, host) != 0 || strcmp(W->parts[i].pool, pool) != 0))
+        i++;
+    return i;
+}
+
+int w_put_setting(struct store *s, const struct setting_record *r, struct err *err)
+{
+    int i = w_find_part(r->host, r->pool);
+
+    (void)s, (void)err;
+    assert_true(W->in_transaction && i < WORLD_PARTS);
+    if (W->dead)
+        return 0;
+    /* only what was set is stored */
+    assert_true(W->has[r->host[1] - '0'][w_pool(r->pool)] == r->alloc[RES_CPU].reservation);
+    W->n_parts += i == W->n_parts;
+    W->parts[i] = *r;
+    W->parts[i].host = arena_strdup(&W->memory, r->host);
+    W->parts[i].pool = arena_strdup(&W->memory, r->pool);
+    return 0;
+}
+
+int w_forget_setting(struct store *s, const char *host, const char *pool, struct err *err)
+{
+    int i = w_find_part(host, pool);
+
+    (void)s, (void)err;
+    assert_true(W->in_transaction);
+    if (!W->dead && i < W->n_parts)
+        W->parts[i] = W->parts[--W->n_parts];
+    return 0;
+}
