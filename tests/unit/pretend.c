@@ -1,8 +1,5 @@
 /* The pretend cluster: does it behave as a hypervisor would, as far as the service can tell? */
-#include "unit.h"
-
-#include "model/freeze.h"
-#include "sim/pretend.h"
+#include "pretend_world.h"
 
 #include "base/cleanup.h"
 
@@ -10,69 +7,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define EPOCH 1700000000
-
-/* A cluster with its collector and actuator, and a clock that is set by hand. */
-struct world {
-    double now_s;
-    struct pretend *p;
-    struct source_config cfg;
-    struct collector *c;
-    struct actuator *x;
-};
-
-static double clock_of(void *clock)
-{
-    return *(const double *)clock;
-}
-
-static void world_init(struct world *w, const char *file)
-{
-    struct err err = {0};
-
-    *w = (struct world){0};
-    const struct pretend_options o = {
-        .file = file, .seed = 7, .now_s = clock_of, .clock = &w->now_s, .epoch = EPOCH};
-
-    assert_int_equal(pretend_new(&o, &w->p, &err), 0);
-    w->cfg = (struct source_config){.kind = "sim", .pretend = w->p};
-    assert_int_equal(pretend_collector.create(&w->cfg, &w->c, &err), 0);
-    assert_int_equal(pretend_actuator.create(&w->cfg, &w->x, &err), 0);
-}
-
-static void world_release(struct world *w)
-{
-    pretend_collector.destroy(w->c);
-    pretend_actuator.destroy(w->x);
-    pretend_free(w->p);
-}
-
-/* Collects and freezes; the snapshot lives in the arena. */
-static void look(struct world *w, struct arena *a, struct inventory *ret_inv, struct snapshot *ret)
-{
-    struct err err = {0};
-
-    assert_int_equal(pretend_collector.collect(w->c, a, ret_inv, &err), 0);
-    int r = snapshot_freeze(ret_inv, a, ret, &err);
-
-    if (r < 0)
-        print_error("%s\n", err.text);
-    assert_int_equal(r, 0);
-}
 
 static struct deed_request move(const char *vm, const char *from, const char *to)
 {
     return (struct deed_request){.uid = "u1", .deed = DEED_MIGRATE, .vm = vm, .from = from, .to = to};
-}
-
-static struct task_progress progress_of(struct world *w, const struct deed_request *q, const char *task)
-{
-    struct task_progress ret;
-
-    assert_int_equal(pretend_actuator.poll(w->x, q, task, &ret, NULL), 0);
-    return ret;
 }
 
 static void test_is_imbalanced(void **state)
@@ -461,28 +399,6 @@ static void test_settings(void **state)
     world_release(&w);
 }
 
-/* Two hosts, a VM that runs and two that do not. */
-static const char small_cluster[] =
-    "{\"format\": \"ballast-snapshot/1\", \"cluster\": \"filed\", \"time\": \"2026-01-01T00:00:00Z\","
-    " \"hosts\": [{\"id\": \"h1\", \"name\": \"h1\", \"state\": \"on\", \"cpu_mhz\": 10000, \"cores\": 4,"
-    " \"mem_mb\": 8192}, {\"id\": \"h2\", \"name\": \"h2\", \"state\": \"on\", \"cpu_mhz\": 10000,"
-    " \"cores\": 4, \"mem_mb\": 8192}, {\"id\": \"h3\", \"name\": \"h3\", \"state\": \"maintenance\","
-    " \"cpu_mhz\": 10000, \"cores\": 4, \"mem_mb\": 8192}],"
-    " \"vms\": [{\"id\": \"a\", \"name\": \"a\", \"host\": \"h1\", \"state\": \"on\", \"vcpus\": 1,"
-    " \"mem_mb\": 1024, \"cpu\": {\"demand\": 500}, \"mem\": {\"demand\": 300}},"
-    " {\"id\": \"b\", \"name\": \"b\", \"host\": \"h1\", \"state\": \"off\", \"vcpus\": 1, \"mem_mb\": 1000},"
-    " {\"id\": \"c\", \"name\": \"c\", \"state\": \"suspended\", \"vcpus\": 1, \"mem_mb\": 1000}]}";
-
-/* A file with the small cluster; its name is in path. */
-static int write_cluster(char *path)
-{
-    int fd = mkstemp(path);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, small_cluster, strlen(small_cluster)), strlen(small_cluster));
-    return fd;
-}
-
 static void test_from_a_file(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -506,64 +422,6 @@ static void test_from_a_file(void **state)
     assert_int_equal(pretend_new(&(struct pretend_options){.file = path}, &none, &err), -EINVAL);
     assert_non_null(strstr(err.text, path));
     assert_null(none);
-    (void)unlink(path);
-}
-
-static const struct {
-    const char *vm, *to;
-    enum pretend_fault fault;
-    int start;
-    enum task_state at_end;
-} starts[] = {
-    {"b", "h2", PRETEND_OBEYS, 0, TASK_SUCCEEDED}, /* registered at h1 */
-    {"b", "h1", PRETEND_OBEYS, 0, TASK_SUCCEEDED},
-    {"c", "h2", PRETEND_OBEYS, 0, TASK_SUCCEEDED}, /* suspended, registered nowhere */
-    {"b", "h2", PRETEND_FAILS, 0, TASK_FAILED},
-    {"b", "h2", PRETEND_HANGS, 0, TASK_RUNNING},
-    {"b", "h2", PRETEND_REFUSES, -EPERM, TASK_FAILED},
-    {"a", "h1", PRETEND_OBEYS, -ESTALE, TASK_FAILED}, /* runs there */
-    {"a", "h2", PRETEND_OBEYS, -ESTALE, TASK_FAILED}, /* runs elsewhere */
-    {"b", "h3", PRETEND_OBEYS, -EHOSTDOWN, TASK_FAILED},
-    {"none", "h2", PRETEND_OBEYS, -ENOENT, TASK_FAILED},
-};
-
-static void test_starts(void **state)
-{
-    char path[] = "/tmp/ballast-pretend-XXXXXX";
-    CLEANUP(closep) int fd = write_cluster(path);
-
-    (void)state;
-    for (size_t i = 0; i < ELEMENTS(starts); i++) {
-        CLEANUP(arena_releasep) struct arena a = {0};
-        struct world w;
-        struct inventory inv;
-        struct snapshot s;
-        char task[TASK_NAME_MAX], again[TASK_NAME_MAX];
-        struct deed_request q = {
-            .uid = "u", .deed = DEED_POWER_ON_VM, .vm = starts[i].vm, .to = starts[i].to};
-
-        world_init(&w, path);
-        (void)pretend_set_fault(w.p, starts[i].vm, starts[i].fault);
-        assert_int_equal(pretend_actuator.check(w.x, &q, NULL), starts[i].start);
-        assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), starts[i].start);
-        if (starts[i].start == 0) {
-            assert_int_equal(pretend_actuator.start(w.x, &q, again, NULL), 0);
-            assert_string_equal(task, again); /* adopted, not begun twice */
-            assert_int_equal(progress_of(&w, &q, task).state, TASK_RUNNING);
-            w.now_s = 100;
-            assert_int_equal(progress_of(&w, &q, task).state, starts[i].at_end);
-            look(&w, &a, &inv, &s);
-            const struct vm *v = &s.vms[snapshot_find_vm(&s, starts[i].vm)];
-            bool runs = starts[i].at_end == TASK_SUCCEEDED;
-
-            assert_int_equal(v->is.state == VM_ON, runs);
-            if (runs) {
-                assert_string_equal(s.hosts[v->host].is.id, starts[i].to);
-                assert_true(inv.vms[snapshot_find_vm(&s, starts[i].vm)].sample.cpu_used_mhz > 0);
-            }
-        }
-        world_release(&w);
-    }
     (void)unlink(path);
 }
 
@@ -629,7 +487,6 @@ int main(void)
         cmocka_unit_test(test_deaf),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_from_a_file),
-        cmocka_unit_test(test_starts),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
