@@ -113,6 +113,7 @@
     X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
     X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated a short time ago")                            \
     X(CHECK_VM_MOVED, "vm_moved", "the plan moves the VM already")                                           \
+    X(CHECK_VM_RULES, "vm_rules", "its rules contradict each other")                                         \
     X(CHECK_UNIT_HELD, "unit_held", "a VM that must stay together with it cannot be moved")                  \
     X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs")                                           \
     X(CHECK_FAILOVER_HOST, "failover_host", "the host is kept empty for failures")                           \

@@ -4,6 +4,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "core/demand/guard.h"
 #include "core/pass.h"
 #include "render/render.h"
 
@@ -58,8 +59,16 @@ static enum exit_code assume_demand(struct what_if *question, const char *text, 
         cli_error("--demand: \"%s\" is not a number, expected MHz, 0 or more", equals + 1);
         return EXIT_WRONG;
     }
-    if (what_if_demand(question, arena_strndup(a, text, (size_t)(equals - text)), mhz, &err) < 0) {
+    const char *id = arena_strndup(a, text, (size_t)(equals - text));
+    if (what_if_demand(question, id, mhz, &err) < 0) {
         cli_error("--demand: %s", err.text);
+        return EXIT_WRONG;
+    }
+    uint32_t vm = question->changes[question->n - 1].vm;
+    double most_mhz = guard_most(&question->snap, vm, RES_CPU);
+    if (mhz > most_mhz) { /* the pass would not believe it, and leave the VM where it is */
+        cli_error("--demand: \"%s\" cannot use %.12g MHz, expected at most %.0f: a core for each vCPU", id,
+                  mhz, floor(most_mhz));
         return EXIT_WRONG;
     }
     return EXIT_DONE;

@@ -71,8 +71,9 @@ static const char *text_conflict(const struct pass *p, const struct rule_conflic
             p->a, "The rule \"%s\" keeps %s with %s, and no host may run both; they were left alone.", rule,
             vm, s->vms[c->with].is.name);
     if (!other)
-        return arena_printf(p->a, "The rule \"%s\" leaves %s no host to run on; it was left where it is.",
-                            rule, vm);
+        return arena_printf(
+            p->a, "The rule \"%s\" leaves %s none of the hosts that it may run on; it was left where it is.",
+            rule, vm);
     if (c->with == IX_NONE)
         return arena_printf(
             p->a, "The rules \"%s\" and \"%s\" contradict each other for %s; it was left where it is.", rule,

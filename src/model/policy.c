@@ -82,7 +82,8 @@ static const struct setting settings[] = {
     INT("migrations_per_cluster", migrations_per_cluster, 0, 10000, "0",
         "live migrations at a time in the whole cluster; 0 is no limit"),
     INT("seed", seed, 0, SEED_MOST, "0", "of what is left to chance; the same seed gives the same plan"),
-    BOOL("dpm.enabled", dpm.enabled, "false", "hosts that are not needed are put to standby"),
+    BOOL("dpm.enabled", dpm.enabled, "false", "hosts that are not needed are put to standby; hosts that a mandatory move or a placement needs are woken "
+         "in any case, unless their own dpm is disabled"),
     WORD("dpm.automation", dpm.automation, dpm_automation_words, automation, "manual",
          "disabled, manual (a person approves) or automatic, for hosts that do not say otherwise"),
     NUMBER("dpm.target", dpm.target, 0, 100, "63", "utilization of a host that DPM aims at, in percent"),

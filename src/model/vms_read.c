@@ -64,6 +64,8 @@ static void forget_use(struct vm_facts *f)
     f->state = VM_OFF;
     f->demand_unknown = false;
     f->consumed_mb = f->mem_mb;
+    f->sample_bad = NULL;
+    f->sample_age_s = UNKNOWN;
     f->stable_s = UNKNOWN;
     f->dirty_mb_s = UNKNOWN;
     f->last_migrated = 0;

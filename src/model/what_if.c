@@ -101,7 +101,10 @@ int what_if_demand(struct what_if *w, const char *vm_id, double cpu_mhz, struct 
                                      .cpu_mhz_before = v->is.demand_unknown ? UNKNOWN : v->is.demand[RES_CPU],
                                      .cpu_mhz = cpu_mhz});
     v->is.demand[RES_CPU] = cpu_mhz;
+    /* what is assumed is neither missing nor old */
     v->is.demand_unknown = false;
+    v->is.sample_bad = NULL;
+    v->is.sample_age_s = UNKNOWN;
     for (int i = 0; i < WINDOW_COUNT; i++)
         v->is.window[i][RES_CPU] = (struct demand_stats){.mean = cpu_mhz, .min = cpu_mhz, .max = cpu_mhz};
     return 0;

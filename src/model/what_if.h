@@ -35,8 +35,9 @@ void what_if_init(struct what_if *w, const struct snapshot *base, struct arena *
  * state, or changed before. */
 int what_if_host(struct what_if *w, enum change_kind kind, const char *host_id, struct err *err);
 
-/* The CPU that a VM wants, now and all through its windows. Its host counts as it is after the changes made
- * before. -EINVAL: no such VM, one that takes no part in the pass, changed before, or no sensible number. */
+/* The CPU that a VM wants, now and all through its windows; that its figures were missing or bad is
+ * forgotten. Its host counts as it is after the changes made before. -EINVAL: no such VM, one that takes no
+ * part in the pass, changed before, or no sensible number. */
 int what_if_demand(struct what_if *w, const char *vm_id, double cpu_mhz, struct err *err);
 
 #endif

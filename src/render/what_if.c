@@ -93,6 +93,31 @@ static void count_vm(const struct answer *w, uint32_t vm, struct emptying *e)
     }
 }
 
+/* What must be done before the VMs of the host can leave: hosts to be woken, other VMs that make room. */
+static const char *prerequisites(const struct answer *w, uint32_t host)
+{
+    const struct plan *plan = w->plan;
+    bool *needed = arena_array(w->a, bool, (size_t)plan->n_recommendations + 1); /* by id */
+    uint32_t wakes = 0;
+    uint32_t moves = 0;
+
+    for (uint32_t i = plan->n_recommendations; i-- > 0;) { /* backwards: what is needed comes before */
+        const struct recommendation *r = &plan->recommendations[i];
+        bool leaves = r->action == ACTION_MIGRATE && r->from == host;
+        for (uint32_t d = 0; (leaves || needed[r->id]) && d < r->n_depends_on; d++)
+            needed[r->depends_on[d]] = true;
+        wakes += needed[r->id] && r->action == ACTION_POWER_ON;
+        moves += needed[r->id] && r->action == ACTION_MIGRATE && !leaves;
+    }
+    if (wakes == 0 && moves == 0)
+        return "";
+    return arena_printf(w->a, ", after %s%s%s",
+                        wakes > 0 ? arena_printf(w->a, "waking %s", count_text(w->a, wakes, "host")) : "",
+                        wakes > 0 && moves > 0 ? " and " : "",
+                        moves > 0 ? arena_printf(w->a, "moving %s", count_text(w->a, moves, "other VM"))
+                                  : "");
+}
+
 static void put_emptying(const struct answer *w, uint32_t host)
 {
     const struct snapshot *s = w->plan->snap;
@@ -113,8 +138,8 @@ static void put_emptying(const struct answer *w, uint32_t host)
         text = arena_printf(w->a, "%s cannot be emptied: %u of its %s cannot leave%s.", name, e.staying,
                             count_text(w->a, e.staying + e.leaving, "VM"), agents);
     else if (e.leaving > 0)
-        text = arena_printf(w->a, "%s can be emptied: its %s can leave%s.", name,
-                            count_text(w->a, e.leaving, "VM"), agents);
+        text = arena_printf(w->a, "%s can be emptied: its %s can leave%s%s.", name,
+                            count_text(w->a, e.leaving, "VM"), prerequisites(w, host), agents);
     else
         text = arena_printf(w->a, "%s is empty%s.", name, agents);
     text_put_wrapped(w->out, text, 0);

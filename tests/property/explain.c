@@ -171,14 +171,18 @@ static const struct recommendation *recommendation_of(const struct world *w, uin
     return NULL;
 }
 
-/* Everything that the plan does before the VM's own move, or that of the set that it moves with. */
-static void replay_until(struct world *w, const struct recommendation *own)
+/* Everything that the plan does before the VM's own move, or that of the set that it moves with. What makes
+ * room for the move shares its group, and comes before. */
+static void replay_until(struct world *w, const struct recommendation *own, bool *unit)
 {
     oracle_reset(&w->o);
+    if (own)
+        mark_unit(w, own->vm, unit);
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
-        if (own && (rec == own || (own->group != 0 && rec->group == own->group && rec->from == own->from &&
-                                   rec->to == own->to)))
+        if (rec->vm == IX_NONE)
+            continue; /* a host is woken */
+        if (own && unit[rec->vm] && rec->from == own->from && rec->to == own->to)
             return;
         w->o.at[rec->vm] = rec->to;
     }
@@ -219,7 +223,7 @@ static void explain_all(struct world *w)
         const struct recommendation *own = recommendation_of(w, vm);
         assert_int_equal(explain_vm(&w->snap, &w->policy, vm, IX_NONE, &w->a, &e, &err), 0);
         assert_int_equal(e.n, w->snap.n_hosts);
-        replay_until(w, own);
+        replay_until(w, own, unit);
         mark_unit(w, vm, unit);
         for (uint32_t i = 0; i < e.n; i++)
             check_candidate(w, vm, own, unit, &e.candidates[i]);

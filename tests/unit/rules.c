@@ -84,6 +84,41 @@ static void test_where(void **state)
     }
 }
 
+/* Whose other side is named: only of a rule that has no host in common with this one. */
+static void test_contrary(void **state)
+{
+    static const struct {
+        const char *what, *compatible, *hosts[3];
+        uint32_t other; /* named once, however many rules there are */
+    } cases[] = {
+        {"two", NULL, {"h1", "h2"}, 0},
+        {"the second and the third", NULL, {"h1 h2 h3", "h1", "h2"}, 1},
+        {"all three", NULL, {"h1 h2", "h2 h3", "h1 h3"}, IX_NONE},
+        {"two, and one more", NULL, {"h1", "h2", "h3"}, 0},
+        {"compatibility", "h3", {"h1 h2", "h1"}, IX_NONE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct small s;
+        struct rules r;
+        three_hosts(&s);
+        if (cases[i].compatible) {
+            s.inv.vms[0].compatible_given = true;
+            s.inv.vms[0].compatible_hosts = small_ids(&s, cases[i].compatible);
+        }
+        for (uint32_t k = 0; k < 3 && cases[i].hosts[k]; k++)
+            small_rule(&s, RULE_HOST_AFFINE, true, "v1", cases[i].hosts[k]);
+        small_freeze(&s);
+        rules_compile(&s.snap, false, &s.a, &r);
+        assert_int_equal(r.n_conflicts, 1);
+        if (r.conflicts[0].other != cases[i].other)
+            fail_msg("%s: %u", cases[i].what, r.conflicts[0].other);
+        assert_int_equal(r.conflicts[0].with, IX_NONE);
+        small_release(&s);
+    }
+}
+
 /* Which rule is named, when several keep a VM off a host: a mandatory one. */
 static void test_which_rule(void **state)
 {
@@ -213,11 +248,9 @@ static void test_contradiction_by_way_of_another(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_where),
-        cmocka_unit_test(test_which_rule),
-        cmocka_unit_test(test_together),
-        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_contradiction_by_way_of_another),
+        cmocka_unit_test(test_where),          cmocka_unit_test(test_contrary),
+        cmocka_unit_test(test_which_rule),     cmocka_unit_test(test_together),
+        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_contradiction_by_way_of_another),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,11 +115,14 @@ static void test_demand(void **state)
     make_base(&a, &base);
     uint32_t ix = snapshot_find_vm(&base, "v1");
     base.vms[ix].is.demand_unknown = true;
+    base.vms[ix].is.sample_bad = "its CPU use is given as -5 MHz";
+    base.vms[ix].is.sample_age_s = 7200;
     base.vms[ix].is.window[WINDOW_5M][RES_CPU].stddev = 7;
     what_if_init(&w, &base, &a);
     assert_int_equal(what_if_demand(&w, "v1", 2500, &err), 0);
     const struct vm_facts *f = &w.snap.vms[ix].is;
     assert_true(f->demand[RES_CPU] == 2500 && !f->demand_unknown);
+    assert_true(!f->sample_bad && isnan(f->sample_age_s));
     assert_true(f->demand[RES_MEM] == base.vms[ix].is.demand[RES_MEM]);
     for (int i = 0; i < WINDOW_COUNT; i++) {
         const struct demand_stats *s = &f->window[i][RES_CPU];

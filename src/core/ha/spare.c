@@ -378,18 +378,34 @@ static uint32_t refuge_of(const struct spare *s, uint32_t unit, uint32_t lost)
     return to;
 }
 
+bool spare_in_the_way(const struct spare *s, uint32_t unit, uint32_t to_slot, enum resource *ret_r,
+                      double *ret_kept)
+{
+    const struct layout *l = s->l;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double need = l->unit_reserved[r][unit];
+        double kept = need > 0 ? room_for(s, r, unit, to_slot) : 0;
+        if (!(need > 0) ||
+            l->reserved[r][to_slot] + need + kept <= capacity_of(s, (enum resource)r, to_slot) + ROUNDING)
+            continue;
+        if (ret_r)
+            *ret_r = (enum resource)r;
+        if (ret_kept)
+            *ret_kept = kept;
+        return true;
+    }
+    return false;
+}
+
 bool spare_admits(const struct spare *s, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
 
     if (!s->active)
         return true;
-    for (int r = 0; r < RES_COUNT; r++) {
-        double need = l->unit_reserved[r][unit];
-        if (need > 0 && l->reserved[r][to_slot] + need + room_for(s, r, unit, to_slot) >
-                            capacity_of(s, (enum resource)r, to_slot) + ROUNDING)
-            return false;
-    }
+    if (spare_in_the_way(s, unit, to_slot, NULL, NULL))
+        return false;
     /* where something is missing anyway, it holds nothing back but what is kept */
     if (s->n_open > 0 || l->snap->ha.policy == HA_NONE || l->snap->ha.policy == HA_DEDICATED)
         return true;

@@ -65,6 +65,11 @@ void spare_init(struct spare *s, const struct layout *l, struct arena *a);
  * its VMs have a place elsewhere should the slot be lost. Asked of units that reserve something. */
 bool spare_admits(const struct spare *s, uint32_t unit, uint32_t to_slot);
 
+/* The first half of that: whether what the unit reserves and what is kept on the slot are more than it has.
+ * If so, of which resource and how much is kept; both may be NULL. */
+bool spare_in_the_way(const struct spare *s, uint32_t unit, uint32_t to_slot, enum resource *ret_r,
+                      double *ret_kept);
+
 /* Follows a decision, before layout_move(). */
 void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot);
 

@@ -129,16 +129,18 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
 
     if (v->is.state != VM_ON || v->host == IX_NONE)
         return CHECK_VM_NOT_RUNNING;
+    if (v->is.kind == VM_SPARE)
+        return CHECK_VM_KIND; /* it takes no part, wherever it is */
     if (!vm_takes_part(l->snap, v))
         return CHECK_VM_HOST_UNSEEN;
     if (l->in_flight[vm])
         return CHECK_VM_MIGRATING;
-    if (v->is.kind == VM_AGENT || v->is.kind == VM_SPARE)
+    if (v->is.kind == VM_AGENT)
         return CHECK_VM_KIND;
     if (v->is.automation == AUTOMATION_DISABLED)
         return CHECK_VM_DISABLED;
     if (l->rules->held[vm])
-        return CHECK_UNIT_HELD;
+        return CHECK_VM_RULES;
     if (v->is.demand_unknown)
         return CHECK_VM_DEMAND_UNKNOWN;
     if (v->is.sample_bad)

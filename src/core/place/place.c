@@ -416,12 +416,14 @@ static void add_alternatives(const struct attempt *t, struct plan *plan)
 
     if (!rec || rec->action != ACTION_PLACE || t->first.n < 2)
         return;
-    uint32_t n = t->first.n - 1 < ALTERNATIVES_MAX ? t->first.n - 1 : ALTERNATIVES_MAX;
-    struct alternative *others = arena_array(p->a, struct alternative, n);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct option *o = &t->first.items[i + 1];
+    struct alternative *others = arena_array(p->a, struct alternative, ALTERNATIVES_MAX);
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < t->first.n && n < ALTERNATIVES_MAX; i++) {
+        const struct option *o = &t->first.items[i];
+        if (o->joins != t->first.items[0].joins)
+            break; /* apart from those that it must be with: no host for it while there is one with them */
         uint32_t host = p->layout.slot_host[o->slot];
-        others[i] = (struct alternative){
+        others[n++] = (struct alternative){
             .host = host,
             .imbalance_after = o->imbalance,
             .text = arena_printf(p->a, "%s would do as well (CPU %.0f %%, memory %.0f %%).",

@@ -164,7 +164,8 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
     struct obstacle why = {.check = p->layout.unit_held[unit], .unit = unit, .slot = IX_NONE};
 
     if (!correct_can_move(&p->layout, unit)) {
-        if (why.check != CHECK_VM_MIGRATING && why.check != CHECK_VM_MOVED && why.check != CHECK_UNIT_HELD)
+        if (why.check != CHECK_VM_MIGRATING && why.check != CHECK_VM_MOVED && why.check != CHECK_UNIT_HELD &&
+            why.check != CHECK_VM_RULES)
             correct_violated(p, unit, rule, why);
         return true;
     }

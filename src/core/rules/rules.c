@@ -57,13 +57,33 @@ void rules_add_conflict(struct rules *r, struct rule_conflict conflict, struct a
         r->held[conflict.with] = true;
 }
 
-/* Another VM-host rule of the VM, to name both sides of a contradiction. */
-static uint32_t other_vm_host_rule(const struct rules *r, uint32_t rule, uint32_t vm)
+static bool is_between_vm_and_host(const struct rule *rule)
+{
+    return rule->is.kind == RULE_HOST_AFFINE || rule->is.kind == RULE_HOST_ANTI_AFFINE;
+}
+
+/* Whether the VM-host rule lets its VMs run there. */
+static bool lets_run(const struct rule *rule, uint32_t host)
+{
+    return span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
+}
+
+static bool have_common_host(const struct snapshot *s, const struct rule *a, const struct rule *b)
+{
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        if (lets_run(a, h) && lets_run(b, h))
+            return true;
+    return false;
+}
+
+/* Another VM-host rule of the VM that has no host in common with this one, to name both sides of a
+ * contradiction. IX_NONE: it takes more than two rules, or compatibility. */
+static uint32_t contrary_rule(const struct rules *r, uint32_t rule, uint32_t vm)
 {
     for (uint32_t i = 0; i < r->snap->n_rules; i++) {
         const struct rule *o = &r->snap->rules[i];
-        if (i != rule && (o->is.kind == RULE_HOST_AFFINE || o->is.kind == RULE_HOST_ANTI_AFFINE) &&
-            rules_in_force(r, o) && span_has(o->vms, vm))
+        if (i != rule && is_between_vm_and_host(o) && rules_in_force(r, o) && span_has(o->vms, vm) &&
+            !have_common_host(r->snap, o, &r->snap->rules[rule]))
             return i;
     }
     return IX_NONE;
@@ -78,16 +98,14 @@ static void compile_hosts(struct rules *r, struct arena *a)
             r->allowed[i] = span_bitmap(r, s->vms[i].compatible_hosts, a);
     for (uint32_t i = 0; i < s->n_rules; i++) {
         const struct rule *rule = &s->rules[i];
-        if (rule->is.kind != RULE_HOST_AFFINE && rule->is.kind != RULE_HOST_ANTI_AFFINE)
-            continue;
-        if (!rules_in_force(r, rule))
+        if (!is_between_vm_and_host(rule) || !rules_in_force(r, rule))
             continue;
         uint64_t *bits = span_bitmap(r, rule->hosts, a);
         for (uint32_t j = 0; j < rule->vms.n; j++) {
             uint32_t vm = rule->vms.items[j];
-            if (!narrow(r, vm, bits, rule->is.kind == RULE_HOST_ANTI_AFFINE, a))
-                rules_add_conflict(r, (struct rule_conflict){i, other_vm_host_rule(r, i, vm), vm, IX_NONE},
-                                   a);
+            /* once nothing is left, every further rule would leave nothing, too */
+            if (!narrow(r, vm, bits, rule->is.kind == RULE_HOST_ANTI_AFFINE, a) && !r->held[vm])
+                rules_add_conflict(r, (struct rule_conflict){i, contrary_rule(r, i, vm), vm, IX_NONE}, a);
         }
     }
 }
@@ -220,8 +238,7 @@ uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t hos
         const struct rule *rule = &rules->snap->rules[i];
         if (!rules_in_force(rules, rule) || !span_has(rule->vms, vm))
             continue;
-        bool keeps_off = (rule->is.kind == RULE_HOST_AFFINE && !span_has(rule->hosts, host)) ||
-                         (rule->is.kind == RULE_HOST_ANTI_AFFINE && span_has(rule->hosts, host));
+        bool keeps_off = is_between_vm_and_host(rule) && !lets_run(rule, host);
         if (keeps_off && rule->is.mandatory)
             return i;
         if (keeps_off && preferred == IX_NONE)

@@ -16,7 +16,7 @@
 #include <ballast/snapshot.h>
 
 struct rule_conflict {
-    uint32_t rule, other; /* other: IX_NONE where one rule alone cannot be kept */
+    uint32_t rule, other; /* other: the one that contradicts it; IX_NONE: all that holds of the VM together */
     uint32_t vm, with;    /* with: the VM that it must be with, and apart from (or no host may run both, then
                            * other is IX_NONE); IX_NONE: no host is left for vm */
 };
