@@ -178,16 +178,84 @@ static void keep_samples(struct engine *e, const struct snapshot *snap, struct a
     storing_samples(e, kept, n_kept, now);
 }
 
+/* ---- what has moved ---- */
+
+static bool is_ours(const struct engine *e, const char *vm, const char *to)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_MIGRATE && (action_under_way(x) || x->r.state == ACTION_VERIFYING) &&
+            strcmp(x->r.vm, vm) == 0 && strcmp(x->r.to, to) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A VM that was restarted elsewhere because its host was lost has not been moved by anybody. */
+static bool is_on(const struct inventory *inv, const char *host)
+{
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        if (inv->hosts[i].is.id && strcmp(inv->hosts[i].is.id, host) == 0)
+            return inv->hosts[i].is.state == HOST_ON;
+    }
+    return false;
+}
+
+/* Where the last inventory saw a VM run that now runs elsewhere; NULL: it has not moved, or not while it ran.
+ */
+static const char *moved_from(const struct snapshot *before, const struct seen_vm *v)
+{
+    uint32_t ix = v->is.id && v->host && v->is.state == VM_ON ? snapshot_find_vm(before, v->is.id) : IX_NONE;
+
+    if (ix == IX_NONE || before->vms[ix].is.state != VM_ON || before->vms[ix].host == IX_NONE)
+        return NULL;
+    const char *from = before->hosts[before->vms[ix].host].is.id;
+
+    return strcmp(from, v->host) == 0 ? NULL : from;
+}
+
+/* What others have moved since the last inventory: an admin, or a move of ours that had been given up. It
+ * rests like any other, or the next pass would undo what somebody has just done. */
+static size_t notice_moves(struct engine *e, const struct inventory *inv, struct arena *a, instant_s now,
+                           struct migration_record **ret)
+{
+    size_t n = 0;
+    size_t cap = 0;
+
+    *ret = NULL;
+    for (size_t i = 0; e->now_seen && i < inv->n_vms; i++) {
+        const struct seen_vm *v = &inv->vms[i];
+        const char *from = moved_from(&e->now_seen->snap, v);
+
+        if (!from || !is_on(inv, from) || is_ours(e, v->is.id, v->host))
+            continue;
+        hold_of(e, v->is.id)->moved = now;
+        *ret = arena_grow(a, *ret, n, &cap, sizeof **ret);
+        (*ret)[n++] = (struct migration_record){.vm = v->is.id,
+                                                .from = arena_strdup(a, from),
+                                                .to = v->host,
+                                                .started = e->now_seen->snap.time,
+                                                .ended = now,
+                                                .mem_mb = UNKNOWN,
+                                                .ok = true};
+    }
+    return n;
+}
+
 /* When a VM was moved last, or when a move of it last came to nothing: both keep it where it is for the
- * cool-down. What the source knows of moves by others counts too. */
-static void fill_last_migrated(const struct engine *e, struct inventory *inv)
+ * cool-down. What the source knows of moves by others counts too. An instant in the future tells of a clock
+ * that was set back, and is taken for now: a rest is no longer than a rest. */
+static void fill_last_migrated(const struct engine *e, struct inventory *inv, instant_s now)
 {
     for (size_t i = 0; i < inv->n_vms; i++) {
         struct vm_facts *f = &inv->vms[i].is;
-        const struct hold *h = f->id ? idmap_get(&e->holds, f->id) : NULL;
+        struct hold *h = f->id ? idmap_get(&e->holds, f->id) : NULL;
 
         if (!h)
             continue;
+        h->moved = h->moved < now ? h->moved : now;
+        h->tried = h->tried < now ? h->tried : now;
         if (f->last_migrated < h->moved)
             f->last_migrated = h->moved;
         if (f->last_migrated < h->tried)
@@ -204,6 +272,16 @@ static bool migration_listed(const struct inventory *inv, const char *vm)
     return false;
 }
 
+/* A VM has one action at a time; should it ever be given two, the first counts. */
+static bool pending_listed(const struct inventory *inv, const char *vm)
+{
+    for (size_t i = 0; i < inv->n_pending; i++) {
+        if (inv->pending[i].vm && strcmp(inv->pending[i].vm, vm) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A move of ours: in flight, or approved and not begun. What the inventory contradicts (the VM or a host is
  * gone, the VM is elsewhere) is left out; the action finds out by itself. */
 static void add_move(struct inventory *inv, struct arena *a, const struct finder *f, const struct action *x)
@@ -213,7 +291,8 @@ static void add_move(struct inventory *inv, struct arena *a, const struct finder
     if (v && v->host && x->r.state != ACTION_APPROVED && strcmp(v->host, x->r.to) == 0)
         v->is.last_migrated = inv->time; /* it has just arrived */
     if (!v || v->is.state != VM_ON || !v->host || strcmp(v->host, x->r.from) != 0 ||
-        !idmap_get(&f->hosts, x->r.from) || !idmap_get(&f->hosts, x->r.to) || migration_listed(inv, x->r.vm))
+        !idmap_get(&f->hosts, x->r.from) || !idmap_get(&f->hosts, x->r.to) ||
+        migration_listed(inv, x->r.vm) || pending_listed(inv, x->r.vm))
         return;
     if (x->r.state == ACTION_APPROVED) {
         *inventory_add_pending(inv, a) = (struct seen_pending){.action = ACTION_MIGRATE,
@@ -228,6 +307,28 @@ static void add_move(struct inventory *inv, struct arena *a, const struct finder
     }
 }
 
+/* A VM that is to be powered on, begun or not: it weighs where it will be, until the inventory shows it run.
+ */
+static void add_start(struct inventory *inv, struct arena *a, const struct finder *f, const struct action *x)
+{
+    const struct seen_vm *v = idmap_get(&f->vms, x->r.vm);
+
+    if (!v || v->is.state == VM_ON || !idmap_get(&f->hosts, x->r.to) || pending_listed(inv, x->r.vm))
+        return;
+    *inventory_add_pending(inv, a) = (struct seen_pending){
+        .action = ACTION_PLACE, .vm = arena_strdup(a, x->r.vm), .to = arena_strdup(a, x->r.to)};
+}
+
+/* A host that is to be woken, or is being woken and does not show it yet. */
+static void add_wake(struct inventory *inv, struct arena *a, const struct finder *f, const struct action *x)
+{
+    const struct seen_host *h = idmap_get(&f->hosts, x->r.host);
+
+    if (h && h->is.state == HOST_STANDBY)
+        *inventory_add_pending(inv, a) =
+            (struct seen_pending){.action = ACTION_POWER_ON, .host = arena_strdup(a, x->r.host)};
+}
+
 /* A host that an admin wants out of service is to be evacuated, whether the source knows it yet or not. */
 static void add_maintenance(const struct finder *f, const struct action *x)
 {
@@ -237,20 +338,37 @@ static void add_maintenance(const struct finder *f, const struct action *x)
         h->is.state = HOST_ENTERING_MAINTENANCE;
 }
 
+static void fill_action(struct inventory *inv, struct arena *a, const struct finder *f,
+                        const struct action *x)
+{
+    switch (x->r.kind) {
+    case ACTION_MIGRATE:
+        add_move(inv, a, f, x);
+        return;
+    case ACTION_PLACE:
+        add_start(inv, a, f, x);
+        return;
+    case ACTION_POWER_ON:
+        add_wake(inv, a, f, x);
+        return;
+    case ACTION_ENTER_MAINTENANCE:
+        add_maintenance(f, x);
+        return;
+    case ACTION_EXIT_MAINTENANCE:
+    case ACTION_POWER_OFF:
+    case action_kind_count:
+        return;
+    }
+}
+
 static void fill_actions(const struct engine *e, struct inventory *inv, struct arena *a)
 {
     struct finder f = {0};
 
     finder_init(&f, inv);
     for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (!action_committed(x))
-            continue;
-        if (x->r.kind == ACTION_MIGRATE)
-            add_move(inv, a, &f, x);
-        else if (x->r.kind == ACTION_ENTER_MAINTENANCE)
-            add_maintenance(&f, x);
+        if (action_committed(e->actions[i]))
+            fill_action(inv, a, &f, e->actions[i]);
     }
     finder_release(&f);
 }
@@ -273,7 +391,10 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
     inv->cluster = arena_strdup(a, e->cluster);
     fill_ages(inv);
     fill_demands(e, inv, a, now);
-    fill_last_migrated(e, inv);
+    struct migration_record *moved;
+    size_t n_moved = notice_moves(e, inv, a, now, &moved);
+
+    fill_last_migrated(e, inv, now);
     learn_fill(e, inv, a);
     fill_actions(e, inv, a);
     pools_fill(e, inv, a);
@@ -284,6 +405,8 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
         return err_widen(err, "what the source says contradicts itself");
     }
     keep_samples(e, &v->snap, a, now);
+    for (size_t i = 0; i < n_moved; i++)
+        migration_note(e, &moved[i], false);
     *ret = v;
     return 0;
 }

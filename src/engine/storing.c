@@ -139,10 +139,21 @@ void storing_samples(struct engine *e, const struct sample_record *samples, size
         storing_failed(e, &err, now);
 }
 
+static instant_s longer(instant_s a, instant_s b)
+{
+    return a > b ? a : b;
+}
+
+/* How far back a restart must look: a cool-down may be set to a week. */
+static instant_s remembered_s(const struct engine *e)
+{
+    return longer(REMEMBERED_S, e->settings.policy.cool_down_s);
+}
+
 void storing_prune(struct engine *e, instant_s now)
 {
     struct err err = {0};
-    const instant_s oldest = now - e->settings.history_days * 24 * 3600;
+    const instant_s oldest = now - longer(e->settings.history_days * 24 * 3600, remembered_s(e));
     const struct retention keep = {
         .samples_before = now - HISTORY_LENGTH_S,
         .ended_before = oldest,
@@ -163,27 +174,37 @@ void storing_prune(struct engine *e, instant_s now)
 
 /* ---- a restart ------------------------------------------------------------------------------- */
 
-/* What the ends of its moves say about a VM, oldest first. */
+/* An end in the future tells of a clock that was set back. How long ago it was, nobody knows: it is taken for
+ * now, so that the VM rests for a cool-down and no longer. Dropped, the next pass could take it back; left as
+ * it is, it would rest until the clock has caught up. */
+static instant_s past(instant_s ended, instant_s now)
+{
+    return ended < now ? ended : now;
+}
+
+/* What the ends of its actions say about a VM or a host, oldest first. */
 static void recall_hold(struct engine *e, const struct action_record *r, instant_s now)
 {
-    if (r->kind != ACTION_MIGRATE || !r->vm || r->ended == 0 || r->ended > now)
+    const instant_s ended = past(r->ended, now);
+
+    if (!action_leaves_hold(r) || !(r->vm || r->host) || r->ended == 0)
         return;
     if (r->state != ACTION_DONE && r->state != ACTION_FAILED && r->state != ACTION_REJECTED)
         return;
-    struct hold *h = hold_of(e, r->vm);
+    struct hold *h = action_hold(e, r);
     instant_s length = e->settings.policy.cool_down_s > 0 ? e->settings.policy.cool_down_s : 1;
 
     if (r->state == ACTION_DONE) {
-        *h = (struct hold){.moved = r->ended, .tried = h->tried};
+        *h = (struct hold){.moved = ended, .tried = h->tried};
         return;
     }
-    h->tried = r->ended;
+    h->tried = ended;
     if (r->state == ACTION_FAILED) {
         for (unsigned i = 0; i < h->failures && length < HOLD_MAX_S; i++)
             length *= 2;
         h->failures++;
     }
-    h->until = r->ended + (length < HOLD_MAX_S ? length : HOLD_MAX_S);
+    h->until = ended + (length < HOLD_MAX_S ? length : HOLD_MAX_S);
 }
 
 static int by_end(const void *a, const void *b)
@@ -210,12 +231,12 @@ static void recall_holds(struct engine *e, const struct stored *s, struct arena 
     for (size_t i = 0; i < s->n_migrations; i++) {
         const struct migration_record *m = &s->migrations[i];
 
-        if (!m->ok || m->ended > now)
+        if (!m->ok)
             continue;
         struct hold *h = hold_of(e, m->vm);
 
-        if (h->moved < m->ended)
-            h->moved = m->ended;
+        if (h->moved < past(m->ended, now))
+            h->moved = past(m->ended, now);
     }
 }
 
@@ -283,7 +304,8 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
 {
     struct arena a = {0};
     struct stored s = {0};
-    int r = e->port.store_ops->load(e->port.store, now - REMEMBERED_S, now - HISTORY_LENGTH_S, &a, &s, err);
+    int r =
+        e->port.store_ops->load(e->port.store, now - remembered_s(e), now - HISTORY_LENGTH_S, &a, &s, err);
 
     if (r < 0) {
         arena_release(&a);

@@ -118,6 +118,10 @@ static void check_needed(struct world *w)
             fail_msg("seed %llu: recommendation %u has priority %u at level %lld",
                      (unsigned long long)w->seed, rec->id, rec->priority,
                      (long long)w->policy.migration_threshold);
+        instant_s last = w->snap.vms[rec->vm].is.last_migrated;
+        if (rec->priority > 1 && last > 0 && w->snap.time - last < w->policy.cool_down_s)
+            fail_msg("seed %llu: recommendation %u (%s) has priority %u, and the VM is to rest",
+                     (unsigned long long)w->seed, rec->id, rec->text, rec->priority);
         w->o.at[rec->vm] = rec->to;
         w->moved[rec->vm] = true;
     }

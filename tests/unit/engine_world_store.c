@@ -35,8 +35,11 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         if (W->actions[i].id != 0 && (W->actions[i].ended == 0 || W->actions[i].ended >= since))
             ret->actions[ret->n_actions++] = W->actions[i];
     }
-    ret->migrations = W->migrations;
-    ret->n_migrations = (size_t)W->n_migrations;
+    ret->migrations = arena_array(a, struct migration_record, WORLD_TASKS);
+    for (int i = 0; i < W->n_migrations && i < WORLD_TASKS; i++) {
+        if (W->migrations[i].ended >= since)
+            ret->migrations[ret->n_migrations++] = W->migrations[i];
+    }
     ret->rates = W->rates;
     ret->n_rates = (size_t)W->n_rates;
     ret->dirties = W->dirties;
@@ -189,6 +192,7 @@ static int w_put_note(struct store *s, const char *key, const char *value, struc
 static int w_prune(struct store *s, const struct retention *keep, struct err *err)
 {
     (void)s;
+    W->kept_since = keep->ended_before;
     if (!W->store_broken) {
         if (keep->learned_before > W->now) /* those of another source */
             W->n_rates = W->n_dirties = 0;

@@ -116,6 +116,14 @@ static bool cooling_down(const struct snapshot *s, const struct policy *p, const
     return v->last_migrated > 0 && s->time - v->last_migrated < p->cool_down_s;
 }
 
+bool layout_rests(const struct layout *l, uint32_t unit)
+{
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
+        if (cooling_down(l->snap, l->policy, &l->snap->vms[l->unit_vms[i]].is))
+            return true;
+    return false;
+}
+
 bool layout_holds_loosely(enum check held)
 {
     return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_SAMPLE_BAD || held == CHECK_VM_FT ||

@@ -114,6 +114,9 @@ bool layout_ft_conflict(const struct layout *l, uint32_t unit, uint32_t slot);
 /* Whether the VM may be moved for balance: what its own state says, without asking about any host. */
 enum check layout_vm_check(const struct layout *l, uint32_t vm);
 
+/* Whether a VM of the unit was migrated within the cool-down, whatever else holds it. */
+bool layout_rests(const struct layout *l, uint32_t unit);
+
 /* What keeps a VM only from being moved for balance, of what that finds; the rest keeps it from being moved
  * at all. */
 bool layout_holds_loosely(enum check held);
@@ -127,6 +130,10 @@ double layout_sigma(const struct layout *l, enum resource r);
 
 /* With the weights of this very state. */
 double layout_imbalance(const struct layout *l);
+
+/* The same with the hosts that the plan wakes, which run VMs once it is carried out; O(hosts). ret_of: the
+ * deviation of each resource. */
+double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], double ret_weight[RES_COUNT]);
 
 /* 0.1 · (5 - level) · √(2 / n) */
 double layout_target(uint32_t n_on, int64_t level);

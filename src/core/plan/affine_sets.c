@@ -5,9 +5,10 @@
 /* Sums that just fit, added in another order. */
 #define ROUNDING 1e-6
 
-/* What keeps the other parts of the set from coming to this slot; CHECK_NONE: they may all come. In what
- * order they come makes no difference to what has to fit. */
-static struct obstacle obstacle_at(const struct layout *l, uint32_t component, uint32_t slot)
+/* What keeps the other parts of the set from coming to this slot by moves of this priority; CHECK_NONE: they
+ * may all come. In what order they come makes no difference to what has to fit. */
+static struct obstacle obstacle_at(const struct layout *l, uint32_t component, uint32_t slot,
+                                   unsigned priority)
 {
     double mem = 0;
     double phys = 0;
@@ -22,8 +23,9 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
                 return (struct obstacle){CHECK_RULE_VM_HOST, u, slot};
             continue;
         }
-        if (!correct_can_move(l, u))
-            return (struct obstacle){l->unit_held[u], u, IX_NONE};
+        if (!correct_may_move(l, u, priority))
+            return (struct obstacle){correct_can_move(l, u) ? CHECK_VM_COOL_DOWN : l->unit_held[u], u,
+                                     IX_NONE};
         enum check check = layout_check(l, u, slot);
         if (check != CHECK_NONE)
             return (struct obstacle){check, u, slot};
@@ -45,7 +47,8 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
 }
 
 /* The host to bring a set together on: where the most memory of it is already. */
-uint32_t sets_meeting_place(const struct layout *l, uint32_t component, struct obstacle *ret_why)
+uint32_t sets_meeting_place(const struct layout *l, uint32_t component, unsigned priority,
+                            struct obstacle *ret_why)
 {
     uint32_t best = IX_NONE;
     double best_there = -1;
@@ -56,7 +59,7 @@ uint32_t sets_meeting_place(const struct layout *l, uint32_t component, struct o
         for (uint32_t k = 0; k < l->list[i].n; k++)
             if (l->rules->component[l->unit_first[l->list[i].items[k]]] == component)
                 there += 1 + l->unit_backed[l->list[i].items[k]];
-        struct obstacle why = obstacle_at(l, component, i);
+        struct obstacle why = obstacle_at(l, component, i, priority);
         if (why.check > ret_why->check || ret_why->check == CHECK_HOST_NOT_ON)
             *ret_why = why;
         if (there > best_there && why.check == CHECK_NONE) {
@@ -112,7 +115,10 @@ static bool bring_together(struct pass *p, uint32_t unit)
     if (!correct_is_due(p, priority))
         return true;
     struct obstacle why;
-    uint32_t to = sets_meeting_place(l, component, &why);
+    uint32_t to = sets_meeting_place(l, component, priority, &why);
+    if (to == IX_NONE && priority != PRIORITY_MANDATORY &&
+        sets_meeting_place(l, component, PRIORITY_MANDATORY, &why) != IX_NONE)
+        return true; /* at the end of a cool-down */
     if (to == IX_NONE) {
         uint32_t who = why.unit == IX_NONE ? unit : why.unit;
         correct_violated(p, who, rule_that_joins(p, who), why);

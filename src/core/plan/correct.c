@@ -16,6 +16,11 @@ bool correct_can_move(const struct layout *l, uint32_t unit)
     return held == CHECK_NONE || held == CHECK_RULE_AFFINITY || layout_holds_loosely(held);
 }
 
+bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority)
+{
+    return correct_can_move(l, unit) && (priority == PRIORITY_MANDATORY || !layout_rests(l, unit));
+}
+
 /* Where the VM will be when what is under way has ended: a violation that is being mended already is none,
  * and one that is on its way is one. IX_NONE: it takes no part. */
 static uint32_t place_of(const struct layout *l, uint32_t vm)
@@ -66,7 +71,8 @@ uint32_t correct_way_out(const struct pass *p, uint32_t unit, struct obstacle *r
     const struct layout *l = &p->layout;
 
     if (l->unit_held[unit] == CHECK_RULE_AFFINITY) {
-        uint32_t to = sets_meeting_place(l, p->rules.component[l->unit_first[unit]], ret_why);
+        uint32_t to =
+            sets_meeting_place(l, p->rules.component[l->unit_first[unit]], PRIORITY_MANDATORY, ret_why);
         if (to != IX_NONE && to != l->unit_slot[unit])
             return to;
     }
@@ -142,7 +148,8 @@ static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
     return l->unit_first[unit];
 }
 
-void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why)
+/* how: what follows the sentence's beginning, "a on h1 violates the rule "r" ...". */
+static void say_violated(struct pass *p, uint32_t unit, uint32_t rule, const char *how)
 {
     const struct layout *l = &p->layout;
     uint32_t vm = violator_of(p, unit, rule);
@@ -154,8 +161,14 @@ void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obsta
                            : "is on a host that it is not compatible with";
 
     pass_fault(p, FAULT_RULE_VIOLATED, vm, host, rule,
-               arena_printf(p->a, "%s on %s %s and cannot be moved elsewhere. %s", p->snap->vms[vm].is.name,
-                            p->snap->hosts[host].is.name, what, text_obstacle(p, why)));
+               arena_printf(p->a, "%s on %s %s %s", p->snap->vms[vm].is.name, p->snap->hosts[host].is.name,
+                            what, how));
+}
+
+void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why)
+{
+    say_violated(p, unit, rule,
+                 arena_printf(p->a, "and cannot be moved elsewhere. %s", text_obstacle(p, why)));
 }
 
 /* Moves the unit to the best host that it may go to, or says why not. False: the pass stops here. */
@@ -169,11 +182,17 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
             correct_violated(p, unit, rule, why);
         return true;
     }
+    if (!correct_may_move(&p->layout, unit, correct_priority(p, rule)))
+        return true; /* later, and nothing to complain about */
     struct cause cause = {.reason = REASON_RULE, .rule = rule, .priority = correct_priority(p, rule)};
     uint32_t waits_for;
     enum outcome outcome = correct_bring_out(p, unit, cause, &why, &waits_for);
     if (outcome == OUTCOME_STUCK)
         correct_violated(p, unit, rule, why);
+    if (outcome == OUTCOME_WAITS)
+        say_violated(p, unit, rule,
+                     arena_printf(p->a, "and waits for %s, which is being woken.",
+                                  p->snap->hosts[p->layout.slot_host[waits_for]].is.name));
     return outcome != OUTCOME_STOPPED;
 }
 
@@ -213,18 +232,24 @@ static bool mend_hosts(struct pass *p)
 }
 
 /* The member of the group on this slot that is cheapest to move, of those that have somewhere to go; if none
- * has, the cheapest. */
-static uint32_t cheapest_member(const struct pass *p, struct span vms, uint32_t slot)
+ * has, the cheapest. *ret_later: none has now, but one will at the end of its cool-down. */
+static uint32_t cheapest_member(const struct pass *p, struct span vms, uint32_t slot, unsigned priority,
+                                bool *ret_later)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
     uint32_t stuck = IX_NONE;
+    bool rests = false;
 
     for (uint32_t i = 0; i < vms.n; i++) {
         uint32_t u = l->vm_unit[vms.items[i]];
         struct obstacle why;
         if (place_of(l, vms.items[i]) != slot || !correct_can_move(l, u))
             continue;
+        if (!correct_may_move(l, u, priority)) {
+            rests = rests || correct_best_target(p, u, &why) != IX_NONE;
+            continue;
+        }
         if (best != IX_NONE && l->unit_backed[u] >= l->unit_backed[best])
             continue;
         if (correct_best_target(p, u, &why) != IX_NONE)
@@ -232,6 +257,7 @@ static uint32_t cheapest_member(const struct pass *p, struct span vms, uint32_t 
         else if (stuck == IX_NONE || l->unit_backed[u] < l->unit_backed[stuck])
             stuck = u;
     }
+    *ret_later = best == IX_NONE && rests;
     return best != IX_NONE ? best : stuck;
 }
 
@@ -260,7 +286,10 @@ static bool mend_apart(struct pass *p, uint32_t group)
         if (slot == IX_NONE || slot >= l->n_on || members_on(l, vms, slot, &first) < 2 || first != i)
             continue;
         uint32_t u = l->vm_unit[vms.items[i]];
-        uint32_t leaving = cheapest_member(p, vms, slot);
+        bool later;
+        uint32_t leaving = cheapest_member(p, vms, slot, correct_priority(p, rule), &later);
+        if (later)
+            continue;
         if (leaving == IX_NONE) {
             /* a contradiction has been named already */
             if (l->unit_held[u] != CHECK_VM_MIGRATING && !p->rules.held[vms.items[i]])

@@ -14,6 +14,9 @@
 /* Whether nothing keeps the unit even from a mandatory move. A cool-down does not. */
 bool correct_can_move(const struct layout *l, uint32_t unit);
 
+/* The same for a move of this priority: what is not mandatory waits for the end of a cool-down. */
+bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority);
+
 /* What keeps a unit where it is: the check that failed on the slot where it came closest (the checks are
  * asked in order, so a later one means that more was right); or, with slot IX_NONE, something that does not
  * depend on where it would go. CHECK_HOST_NOT_ON with IX_NONE: there is no other host. */
@@ -78,8 +81,10 @@ bool evacuate_hosts(struct pass *p);
 
 /* ---- affine_sets.c ---- */
 
-/* The slot to bring a scattered set together on; IX_NONE: none, and *ret_why says why. */
-uint32_t sets_meeting_place(const struct layout *l, uint32_t component, struct obstacle *ret_why);
+/* The slot to bring a scattered set together on by moves of this priority; IX_NONE: none, and *ret_why says
+ * why. */
+uint32_t sets_meeting_place(const struct layout *l, uint32_t component, unsigned priority,
+                            struct obstacle *ret_why);
 bool sets_bring_together(struct pass *p);
 
 #endif
