@@ -25,6 +25,7 @@ struct ordering {
     struct pass *p;
     struct rules single; /* the rules, but every VM a component of its own */
     struct layout now;   /* after the moves so far */
+    bool any_woken;      /* so far */
     struct plan *plan;
     double (*taken)[NEED_COUNT]; /* by slot: at the start, plus all arrivals so far */
     uint32_t *first_departure;   /* by slot */
@@ -194,16 +195,25 @@ static struct recommendation *begin_recommendation(struct ordering *o, const str
     return rec;
 }
 
+static double imbalance_now(const struct ordering *o)
+{
+    double of[RES_COUNT];
+    double weight[RES_COUNT];
+
+    return o->any_woken ? layout_imbalance_woken(&o->now, of, weight) : layout_imbalance(&o->now);
+}
+
 static void add_wake(struct ordering *o, const struct decision *d, uint32_t group)
 {
     struct recommendation *rec = begin_recommendation(o, d, IX_NONE, group);
     const struct host *h = &o->p->snap->hosts[o->now.slot_host[d->to_slot]];
 
     rec->host = o->now.slot_host[d->to_slot];
-    rec->imbalance_after = layout_imbalance(&o->now);
     rec->duration_s = isnan(h->is.boot_s) ? 0 : h->is.boot_s;
     o->woken_by[d->to_slot] = rec->id;
     o->now.waking[d->to_slot] = true;
+    o->any_woken = true;
+    rec->imbalance_after = imbalance_now(o);
     o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};
 }
 
@@ -253,7 +263,7 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     o->departures[n] = (struct departure){.rec = n, .next = o->first_departure[d->from_slot]};
     o->first_departure[d->from_slot] = n;
     layout_move(l, unit, d->to_slot);
-    rec->imbalance_after = layout_imbalance(l);
+    rec->imbalance_after = imbalance_now(o);
 }
 
 /* The VMs of one decision, or the host that it wakes. */
