@@ -66,6 +66,11 @@ static const char *text_conflict(const struct pass *p, const struct rule_conflic
     const char *rule = s->rules[c->rule].is.name;
     const char *other = c->other == IX_NONE ? NULL : s->rules[c->other].is.name;
 
+    if (!other && c->with != IX_NONE && s->vms[c->vm].ft_peer == c->with)
+        return arena_printf(p->a,
+                            "The rule \"%s\" keeps %s with %s, the other half of its fault-tolerant pair; "
+                            "they were left alone.",
+                            rule, vm, s->vms[c->with].is.name);
     if (!other && c->with != IX_NONE)
         return arena_printf(
             p->a, "The rule \"%s\" keeps %s with %s, and no host may run both; they were left alone.", rule,
