@@ -100,13 +100,13 @@ static double raise_of(const struct spare *s, int r, uint32_t slot, double used,
  * a slot are taken[r][slot]. */
 static uint32_t find_refuge(const struct spare *s, uint32_t lost, const uint64_t *allowed,
                             const double need[RES_COUNT], double *const used[RES_COUNT],
-                            double *const taken[RES_COUNT])
+                            double *const taken[RES_COUNT], uint32_t n_slots)
 {
     uint32_t best = IX_NONE;
     double best_raise = 0;
     double best_left = 0;
 
-    for (uint32_t t = 0; t < s->l->n_on; t++) {
+    for (uint32_t t = 0; t < n_slots; t++) {
         double raised = 0;
         double least_left = NO_LIMIT;
         bool fits = is_refuge(s, lost, t, allowed);
@@ -195,7 +195,7 @@ static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
 {
     uint32_t n = wants_of(s, lost, wants, 0);
 
-    for (uint32_t i = 0; i < s->l->n_on && !s->singly; i++)
+    for (uint32_t i = 0; i < s->l->n_slots && !s->singly; i++)
         if (s->counted_on[i] && i != lost)
             n = wants_of(s, i, wants, n);
     if (n > 0)
@@ -204,7 +204,7 @@ static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
         uint32_t vm = wants[i].vm;
         const double need[RES_COUNT] = {
             [RES_CPU] = need_of(s, vm, RES_CPU), [RES_MEM] = need_of(s, vm, RES_MEM)};
-        uint32_t to = find_refuge(s, lost, s->l->rules->allowed[vm], need, s->use, s->peak);
+        uint32_t to = find_refuge(s, lost, s->l->rules->must[vm], need, s->use, s->peak, s->l->n_slots);
         if (to == IX_NONE)
             add_gap(s, vm, lost, need);
         else
@@ -215,24 +215,44 @@ static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
             s->use[r][s->of[lost].items[i].slot] = 0;
 }
 
-/* Spare VMs: where they are said to be, if there is room, or wherever there is. */
+static bool fits_at_home(const struct spare *s, const struct spare_gap *gap);
+
+/* One spare VM. */
+static void place_spare_vm(struct spare *s, uint32_t vm, bool only_at_home)
+{
+    struct spare_gap gap = {
+        .vm = vm, .lost = IX_NONE, .need = {need_of(s, vm, RES_CPU), need_of(s, vm, RES_MEM)}};
+
+    if (only_at_home && !fits_at_home(s, &gap))
+        return;
+    s->n_open++; /* spare_close() takes it back */
+    if (spare_close(s, &gap)) {
+        s->place_of[vm] = s->l->outside; /* it has one, wherever */
+        return;
+    }
+    s->n_open--;
+    add_gap(s, vm, IX_NONE, gap.need);
+}
+
+/* Spare VMs: those that fit where they are said to be; then the others, the largest first. */
 static void place_spare_vms(struct spare *s)
 {
     const struct snapshot *snap = s->l->snap;
+    struct want *wants = arena_array(s->a, struct want, snap->n_vms);
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < snap->n_vms; i++) {
-        if (snap->vms[i].is.kind != VM_SPARE)
-            continue;
-        const double need[RES_COUNT] = {
-            [RES_CPU] = need_of(s, i, RES_CPU), [RES_MEM] = need_of(s, i, RES_MEM)};
-        struct spare_gap gap = {.vm = i, .lost = IX_NONE, .need = {need[RES_CPU], need[RES_MEM]}};
-        s->active = true;
-        s->n_open++; /* spare_close() takes it back */
-        if (spare_close(s, &gap))
-            continue;
-        s->n_open--;
-        add_gap(s, i, IX_NONE, need);
-    }
+    for (uint32_t i = 0; i < snap->n_vms; i++)
+        if (snap->vms[i].is.kind == VM_SPARE && reserves(s, i))
+            wants[n++] = (struct want){.vm = i, .size = size_of(s, i)};
+    if (n == 0)
+        return;
+    s->active = true;
+    qsort(wants, n, sizeof wants[0], largest_first);
+    for (uint32_t i = 0; i < n; i++)
+        place_spare_vm(s, wants[i].vm, true);
+    for (uint32_t i = 0; i < n; i++)
+        if (s->place_of[wants[i].vm] == IX_NONE)
+            place_spare_vm(s, wants[i].vm, false);
 }
 
 struct ranked {
@@ -250,18 +270,23 @@ static int most_reserved_first(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-static struct ranked *rank_slots(const struct spare *s)
+static struct ranked *rank_slots(const struct spare *s, uint32_t *ret_n)
 {
     const struct layout *l = s->l;
-    struct ranked *ranked = arena_array(s->a, struct ranked, l->n_on);
+    struct ranked *ranked = arena_array(s->a, struct ranked, l->n_slots);
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < l->n_on; i++) {
-        ranked[i].slot = i;
+    for (uint32_t i = 0; i < l->n_slots; i++) {
+        if (i >= l->n_on && !l->waking[i])
+            continue;
+        ranked[n] = (struct ranked){.slot = i};
         for (int r = 0; r < RES_COUNT; r++)
-            ranked[i].size = fmax(ranked[i].size, l->reserved[r][i] * l->inverse[r][i]);
+            ranked[n].size = fmax(ranked[n].size, l->reserved[r][i] * l->inverse[r][i]);
+        n++;
     }
-    if (l->n_on > 0)
-        qsort(ranked, l->n_on, sizeof ranked[0], most_reserved_first);
+    if (n > 0)
+        qsort(ranked, n, sizeof ranked[0], most_reserved_first);
+    *ret_n = n;
     return ranked;
 }
 
@@ -269,13 +294,14 @@ static struct ranked *rank_slots(const struct spare *s)
 static void plan_losses(struct spare *s)
 {
     const struct ha_facts *ha = &s->l->snap->ha;
-    struct ranked *ranked = rank_slots(s);
+    uint32_t n;
+    struct ranked *ranked = rank_slots(s, &n);
     struct want *wants = arena_array(s->a, struct want, s->l->snap->n_vms);
 
     if (ha->policy == HA_HOST_FAILURES)
-        for (uint32_t i = 0; i + 1 < ha->hosts && i < s->l->n_on; i++)
+        for (uint32_t i = 0; i + 1 < ha->hosts && i < n; i++)
             s->counted_on[ranked[i].slot] = true;
-    for (uint32_t i = 0; i < s->l->n_on; i++)
+    for (uint32_t i = 0; i < n; i++)
         plan_loss(s, ranked[i].slot, wants);
 }
 
@@ -293,6 +319,10 @@ static void alloc_spare(struct spare *s)
     }
     s->of = arena_array(s->a, struct kept_list, n);
     s->counted_on = arena_array(s->a, bool, n);
+    s->over = arena_array(s->a, bool, n);
+    for (uint32_t i = 0; i < s->l->n_slots; i++)
+        for (int r = 0; r < RES_COUNT; r++)
+            s->over[i] = s->over[i] || s->peak[r][i] > capacity_of(s, (enum resource)r, i) + ROUNDING;
     s->place_of = arena_array(s->a, uint32_t, s->l->snap->n_vms);
     for (uint32_t i = 0; i < s->l->snap->n_vms; i++)
         s->place_of[i] = IX_NONE;
@@ -306,6 +336,18 @@ static bool any_runs(const struct layout *l)
     return false;
 }
 
+/* A gap for each host that is missing. */
+static void count_hosts(struct spare *s)
+{
+    const struct layout *l = s->l;
+    uint32_t n = l->n_on;
+
+    for (uint32_t i = l->n_on; i < l->n_slots; i++)
+        n += l->waking[i];
+    for (; n <= l->snap->ha.hosts && n <= l->n_slots && any_runs(l); n++)
+        add_gap(s, IX_NONE, IX_NONE, (const double[RES_COUNT]){0});
+}
+
 void spare_init(struct spare *s, const struct layout *l, struct arena *a)
 {
     const struct ha_facts *ha = &l->snap->ha;
@@ -317,9 +359,15 @@ void spare_init(struct spare *s, const struct layout *l, struct arena *a)
     place_spare_vms(s);
     if (failures || percent)
         plan_losses(s);
-    /* a gap for each host that is missing */
-    for (uint32_t n = l->n_on; failures && n <= ha->hosts && n <= l->n_slots && any_runs(l); n++)
-        add_gap(s, IX_NONE, IX_NONE, (const double[RES_COUNT]){0});
+    if (failures)
+        count_hosts(s);
+    s->had_gaps = s->n_gaps > 0;
+}
+
+void spare_renew(struct spare *s)
+{
+    spare_init(s, s->l, s->a);
+    s->had_gaps = true;
 }
 
 /* ---- moves ---- */
@@ -345,13 +393,13 @@ static double room_for(const struct spare *s, int r, uint32_t unit, uint32_t to_
 }
 
 /* Whether the loss of `lost` finds a place for the unit where it comes from: there it still is, or has just
- * left. */
+ * left. Not on a host that had more reserved than it has: what is to leave it may not have left yet. */
 static bool may_exchange(const struct spare *s, uint32_t unit, uint32_t lost)
 {
     const struct layout *l = s->l;
     uint32_t from = l->unit_slot[unit];
 
-    if (s->singly || from >= l->n_on || !is_refuge(s, lost, from, l->unit_allowed[unit]))
+    if (s->singly || from >= l->n_on || s->over[from] || !is_refuge(s, lost, from, l->unit_allowed[unit]))
         return false;
     const struct kept *k = find_kept(s, lost, from);
     for (int r = 0; r < RES_COUNT; r++) {
@@ -373,7 +421,7 @@ static uint32_t refuge_of(const struct spare *s, uint32_t unit, uint32_t lost)
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->of[lost].items[i].slot] = s->of[lost].items[i].used[r];
-    uint32_t to = find_refuge(s, lost, s->l->unit_allowed[unit], need, used, s->peak);
+    uint32_t to = find_refuge(s, lost, s->l->unit_allowed[unit], need, used, s->peak, s->l->n_on);
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->of[lost].items[i].slot] = 0;
@@ -493,7 +541,7 @@ void spare_copy(const struct spare *s, struct spare *ret)
 bool spare_look(const struct spare *s, const struct spare_gap *gap, uint32_t slot, double ret_more[RES_COUNT],
                 double ret_left[RES_COUNT])
 {
-    if (gap->vm == IX_NONE || !is_refuge(s, gap->lost, slot, s->l->rules->allowed[gap->vm]))
+    if (gap->vm == IX_NONE || !is_refuge(s, gap->lost, slot, s->l->rules->must[gap->vm]))
         return false;
     const struct kept *k = gap->lost == IX_NONE ? NULL : find_kept(s, gap->lost, slot);
     for (int r = 0; r < RES_COUNT; r++) {
@@ -518,13 +566,28 @@ void spare_settle(struct spare *s, struct spare_gap *gap)
     s->n_open--;
 }
 
+/* Where a spare VM is said to be; IX_NONE: nowhere, or it is none. */
+static uint32_t home_of(const struct spare *s, const struct spare_gap *gap)
+{
+    uint32_t host = s->l->snap->vms[gap->vm].host;
+
+    return gap->lost == IX_NONE && host != IX_NONE ? s->l->host_slot[host] : IX_NONE;
+}
+
+static bool fits_at_home(const struct spare *s, const struct spare_gap *gap)
+{
+    uint32_t home = home_of(s, gap);
+    double more[RES_COUNT];
+    double left[RES_COUNT];
+
+    return home != IX_NONE && spare_look(s, gap, home, more, left) && has_room(more, left);
+}
+
 /* A spare VM goes where it is said to be, if it fits there; then where there is most room. */
 bool spare_close(struct spare *s, struct spare_gap *gap)
 {
     const struct layout *l = s->l;
-    uint32_t home = gap->lost == IX_NONE && l->snap->vms[gap->vm].host != IX_NONE
-                        ? l->host_slot[l->snap->vms[gap->vm].host]
-                        : IX_NONE;
+    uint32_t home = home_of(s, gap);
     uint32_t best = IX_NONE;
     double best_left = 0;
 
@@ -567,7 +630,7 @@ double spare_excess(const struct spare *s, enum resource r, double more)
     for (uint32_t i = 0; i < l->n_slots; i++) {
         if (i < l->n_on || l->waking[i])
             capacity += capacity_of(s, r, i);
-        reserved += l->reserved[r][i];
+        reserved += l->reserved[r][i] - l->passing[r][i]; /* a VM in flight is one */
     }
     return reserved - capacity * (1 - l->snap->ha.percent[r] / 100);
 }

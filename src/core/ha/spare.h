@@ -52,14 +52,20 @@ struct spare {
     struct kept_list *of;     /* by slot that may be lost, a woken one too */
     uint32_t *place_of;       /* by VM: where its place for the loss of its own slot is kept; IX_NONE */
     bool *counted_on;         /* by slot: one of the N - 1 others */
+    bool *over;               /* by slot: more was reserved there at the beginning than it has */
     struct spare_gap *gaps;
     uint32_t n_gaps, n_open;
+    bool had_gaps; /* at the beginning */
     size_t cap_gaps;
     double *use[RES_COUNT]; /* scratch: by slot, while one loss is looked at */
 };
 
 /* The layout's slots and units are complete. */
 void spare_init(struct spare *s, const struct layout *l, struct arena *a);
+
+/* Finds all places anew, in the layout as it is now, woken hosts included. Where something was missing at the
+ * beginning moves are not held back for want of a place: what they leave homeless is found here. */
+void spare_renew(struct spare *s);
 
 /* Whether the unit may come to this slot as far as failures are concerned: what is kept there stays free, and
  * its VMs have a place elsewhere should the slot be lost. Asked of units that reserve something. */

@@ -407,7 +407,8 @@ static void correct_once(struct pass *p)
                 return;
 }
 
-/* What could not be mended is tried again as long as something else was moved: that may have made room. Only
+/* What could not be mended is tried again as long as something else was moved: that may have made room, or,
+ * where spare capacity was missing, have taken some. Only
  * when nothing comes of itself any more others are moved to make room. */
 void plan_correct(struct pass *p)
 {
@@ -419,7 +420,8 @@ void plan_correct(struct pass *p)
         p->n_faults = faults; /* said anew, if it is still so */
         correct_once(p);
         bool moved = p->n_decisions > decisions;
-        if (p->stopped || p->n_faults == faults || (!moved && p->may_make_room))
+        bool settled = p->n_faults == faults && !(moved && p->layout.spare.had_gaps);
+        if (p->stopped || settled || (!moved && p->may_make_room))
             return;
         p->may_make_room = p->may_make_room || !moved;
     }
