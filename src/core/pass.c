@@ -231,6 +231,8 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
     }
     climb_apply(&p->climb, &(struct move){.unit = unit, .to_slot = to_slot});
     d.imbalance_after = layout_imbalance(l);
+    for (int r = 0; r < RES_COUNT; r++)
+        d.kept[r] = l->spare.room[r][to_slot];
     pass_record(p, &d);
     return true;
 }

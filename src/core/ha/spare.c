@@ -55,7 +55,7 @@ static double room_without(const struct spare *s, int r, uint32_t slot, uint32_t
 {
     double most = 0;
 
-    for (uint32_t lost = 0; lost < s->l->n_on; lost++) {
+    for (uint32_t lost = 0; lost < s->l->n_slots; lost++) {
         const struct kept *k = find_kept(s, lost, slot);
         if (k)
             most = fmax(most, k->used[r] - (lost == without ? less : 0));
@@ -186,7 +186,9 @@ static void keep_place(struct spare *s, uint32_t vm, uint32_t lost, uint32_t slo
         s->use[r][slot] = k->used[r];
         s->room[r][slot] = fmax(s->room[r][slot], s->given[r][slot] + k->used[r]);
     }
-    s->place_of[vm] = slot;
+    /* one of the others that are counted on has a place for each loss: this is about its own host's */
+    if (s->l->unit_slot[s->l->vm_unit[vm]] == lost)
+        s->place_of[vm] = slot;
 }
 
 static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
@@ -452,8 +454,7 @@ void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot)
 
     give_back(s, unit, to_slot);
     refresh(s, to_slot);
-    if (refuge != IX_NONE && to_slot < l->n_on && l->snap->ha.policy != HA_NONE &&
-        l->snap->ha.policy != HA_DEDICATED) {
+    if (refuge != IX_NONE && l->snap->ha.policy != HA_NONE && l->snap->ha.policy != HA_DEDICATED) {
         keep_for(s, unit, to_slot, refuge);
         refresh(s, refuge);
     }

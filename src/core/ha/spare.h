@@ -49,8 +49,8 @@ struct spare {
     double *room[RES_COUNT];  /* by slot: what is kept there */
     double *given[RES_COUNT]; /* of it, for spare VMs */
     double *peak[RES_COUNT];  /* Σ reservations at the beginning and of all arrivals since */
-    struct kept_list *of;     /* by slot that may be lost */
-    uint32_t *place_of;       /* by VM: the slot where its place is kept; IX_NONE */
+    struct kept_list *of;     /* by slot that may be lost, a woken one too */
+    uint32_t *place_of;       /* by VM: where its place for the loss of its own slot is kept; IX_NONE */
     bool *counted_on;         /* by slot: one of the N - 1 others */
     struct spare_gap *gaps;
     uint32_t n_gaps, n_open;

@@ -1,6 +1,7 @@
 #include "core/place/place.h"
 
 #include "core/place/options.h"
+#include "core/place/starting.h"
 #include "core/plan/correct.h"
 #include "core/plan/room.h"
 
@@ -33,40 +34,29 @@ static double core_mhz(const struct snapshot *s)
     return most;
 }
 
-/* "the conservative assumption that the VM being placed will consume its maximum possible load" (§3.2) */
-static void assume_all(struct vm *v, double mhz)
-{
-    v->is.state = VM_ON;
-    v->host = IX_NONE;
-    v->is.demand[RES_CPU] = mhz * v->is.vcpus;
-    v->is.demand[RES_MEM] = v->is.mem_mb;
-    v->is.consumed_mb = v->is.mem_mb;
-    v->is.demand_unknown = false;
-    vm_facts_windows(&v->is);
-}
-
 static int make_what_if(const struct snapshot *snap, const uint32_t *vms, uint32_t n_vms, struct arena *a,
                         struct snapshot *ret, struct err *err)
 {
     double mhz = core_mhz(snap);
 
-    *ret = *snap;
+    *ret = *starting_counted(snap, a);
+    struct vm *now = ret->vms;
     ret->vms = arena_array(a, struct vm, snap->n_vms);
     if (snap->n_vms > 0)
-        memcpy(ret->vms, snap->vms, snap->n_vms * sizeof snap->vms[0]);
+        memcpy(ret->vms, now, snap->n_vms * sizeof now[0]);
     for (uint32_t i = 0; i < n_vms; i++) {
         if (vms[i] >= snap->n_vms)
             return err_set(err, -EINVAL, "there is no such VM in the snapshot");
         struct vm *v = &ret->vms[vms[i]];
-        if (v->is.state == VM_ON)
-            return err_set(err, -EINVAL, "%s runs already, expected a VM that is off or suspended", v->is.id);
         for (uint32_t k = 0; k < snap->n_pending; k++)
             if (snap->pending[k].vm == vms[i])
                 return err_set(err, -EINVAL, "%s is being powered on already", v->is.id);
+        if (v->is.state == VM_ON)
+            return err_set(err, -EINVAL, "%s runs already, expected a VM that is off or suspended", v->is.id);
         if (v->is.kind == VM_SPARE)
             return err_set(err, -EINVAL, "%s is a spare VM, which stands for room and is never powered on",
                            v->is.id);
-        assume_all(v, mhz);
+        starting_assume_all(v, mhz);
     }
     return 0;
 }
