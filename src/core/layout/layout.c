@@ -439,6 +439,17 @@ static void add_placed(struct layout *l, double *const entitlement[RES_COUNT], u
     l->mem_free[to] -= fmax(w.phys, configured);
 }
 
+/* A VM whose source is not seen any more arrives all the same: its room is spoken for. It takes no part in
+ * the divvy, so it is no load. */
+static void add_unseen(struct layout *l, const struct vm_weight *w, uint32_t vm, uint32_t to)
+{
+    if (to == IX_NONE || l->snap->vms[vm].is.state != VM_ON || l->snap->vms[vm].is.kind == VM_SPARE)
+        return;
+    weigh_other_end(l, w, vm, to);
+    l->other_end[vm] = to;
+    l->mem_free[to] -= w->phys;
+}
+
 /* A VM on its way weighs on both ends, and its destination's free memory is spoken for. The VM alone: others
  * that must stay with it may not be on their way. One that is listed at its destination already has what it
  * needs there, and its source is not rid of it before the migration has ended. */
@@ -449,9 +460,11 @@ static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT]
     uint32_t from = from_host == IX_NONE ? IX_NONE : l->host_slot[from_host];
     uint32_t to = l->host_slot[to_host];
 
-    if (u == IX_NONE)
-        return;
     struct vm_weight w = weigh_vm(l, entitlement, vm);
+    if (u == IX_NONE) {
+        add_unseen(l, &w, vm, to);
+        return;
+    }
     bool arrived = to == l->unit_slot[u];
     uint32_t leaves = arrived ? from : l->unit_slot[u];
     uint32_t other = arrived ? from : to;
