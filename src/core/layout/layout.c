@@ -287,6 +287,13 @@ static uint32_t sort_places(struct layout *l, struct by_place *places)
     return sort_arrivals(l, places, n);
 }
 
+/* What keeps it only from being moved for balance must not hide that it has to come together with others. */
+static void hold_back(struct layout *l, uint32_t unit)
+{
+    if (l->unit_held[unit] == CHECK_NONE || layout_holds_loosely(l->unit_held[unit]))
+        l->unit_held[unit] = CHECK_RULE_AFFINITY;
+}
+
 /* An affine set whose members are on several hosts is held until it has been brought together. */
 static void hold_scattered(struct layout *l)
 {
@@ -299,8 +306,8 @@ static void hold_scattered(struct layout *l)
             continue;
         }
         uint32_t other = unit_of[c] - 1;
-        l->unit_held[u] = l->unit_held[u] == CHECK_NONE ? CHECK_RULE_AFFINITY : l->unit_held[u];
-        l->unit_held[other] = l->unit_held[other] == CHECK_NONE ? CHECK_RULE_AFFINITY : l->unit_held[other];
+        hold_back(l, u);
+        hold_back(l, other);
     }
 }
 
