@@ -300,13 +300,20 @@ static void chain_sets(struct layout *l)
     }
 }
 
+/* What keeps it only from being moved for balance must not hide that it has to come together with others. */
+static void hold_back(struct layout *l, uint32_t unit)
+{
+    if (l->unit_held[unit] == CHECK_NONE || layout_holds_loosely(l->unit_held[unit]))
+        l->unit_held[unit] = CHECK_RULE_AFFINITY;
+}
+
 /* An affine set whose members are on several hosts is held until it has been brought together. */
 static void hold_scattered(struct layout *l)
 {
     for (uint32_t u = 0; u < l->n_units; u++) {
         uint32_t first = l->set_first[l->rules->component[l->unit_first[u]]];
-        if (l->unit_held[u] == CHECK_NONE && (first != u || l->unit_next[u] != IX_NONE))
-            l->unit_held[u] = CHECK_RULE_AFFINITY;
+        if (first != u || l->unit_next[u] != IX_NONE)
+            hold_back(l, u);
     }
 }
 
