@@ -27,6 +27,9 @@ class Host:
         self.capacity = {'cpu': j['cpu_mhz'] - number(j.get('cpu_reserved_mhz'), 0.0),
                          'mem': j['mem_mb'] - number(j.get('mem_reserved_mb'), 0.0)}
         self.mem_free = j.get('mem_free_mb')
+        self.dpm = j.get('dpm') or 'inherit'
+        self.failover = False  # kept empty for failures
+        self.woken = False  # by the plan
         self.agents_required = j.get('agents_required') or []
 
 
@@ -36,6 +39,9 @@ class Vm:
         self.host = j.get('host')
         self.state = j['state']
         self.kind = j.get('kind') or 'normal'
+        self.ft_peer = j.get('ft_peer')
+        self.starts = False  # it is about to be powered on, and may use all it can
+        self.vcpus = j['vcpus']
         self.automation = j.get('automation') or 'inherit'
         self.pool = j.get('pool')
         self.compatible = j.get('compatible_hosts')
@@ -66,11 +72,15 @@ class Vm:
             return self.mem_mb + self.overhead
         if admission == 'reservation':
             return self.reservation['mem'] + self.overhead
-        return max(self.consumed, self.reservation['mem']) + self.overhead
+        return max(self.mem_mb if self.starts else self.consumed, self.reservation['mem']) + self.overhead
+
+    def mem_backed(self, admission):
+        """The host memory that must be there for it."""
+        return max(self.mem_needed(admission), (self.mem_mb if self.starts else self.consumed) + self.overhead)
 
     def mem_freed(self, admission):
         """What its host has more of, once it has left."""
-        return max(self.mem_needed(admission), self.consumed + self.overhead)
+        return self.consumed + self.overhead
 
 
 class Pool:
@@ -110,12 +120,23 @@ class Cluster:
         self.migrations = j.get('migrations') or []
         self.pending = j.get('pending') or []
         self.ha = j.get('ha') or {}
+        if self.ha.get('policy') == 'dedicated':
+            for host_id in self.ha.get('failover_hosts') or []:
+                self.hosts[host_id].failover = True
+        for vm in self.vms.values():
+            if vm.ft_peer:
+                self.vms[vm.ft_peer].ft_peer = vm.id
         self.at = {v.id: v.host for v in self.vms.values()}
         self.arriving = {}  # vm id -> host id, of migrations in flight and of those approved
         for m in self.pending:
             if m.get('action') == 'migrate':
                 self.arriving[m['vm']] = m['to']
         self.left = {}  # vm id -> host id that has not let go of it: the migration has switched over and not ended
+        self.expected = {}  # vm id -> host id, of those that are about to be powered on there
+        for p in self.pending:
+            if p.get('action') == 'place' and self.vms[p['vm']].state != 'on':
+                self.expected[p['vm']] = p['to']
+                self.vms[p['vm']].starts = True
         for m in self.migrations:
             self.arriving[m['vm']] = m['to']
             if self.at[m['vm']] == m['to']:
@@ -123,22 +144,34 @@ class Cluster:
 
     def takes_part(self, vm):
         host = self.hosts.get(self.at[vm.id])
-        return vm.state == 'on' and host is not None and host.state in STATES_OF_THE_DIVVY
+        return vm.state == 'on' and vm.kind != 'spare' and host is not None and (
+            host.state in STATES_OF_THE_DIVVY or host.woken)
 
-    def hosts_on(self):
-        return sorted((h for h in self.hosts.values() if h.state == 'on'), key=lambda h: h.id)
+    def hosts_on(self, woken=True):
+        """Those that run VMs: not what is kept empty for failures. woken: with those that the plan has woken."""
+        return sorted((h for h in self.hosts.values()
+                       if not h.failover and (h.state == 'on' or woken and h.woken)), key=lambda h: h.id)
 
     def residents(self):
         """{host id: the VMs that run there, and those on their way to it}."""
         ret = {h: [] for h in self.hosts}
         for vm in self.vms.values():
-            if vm.state == 'on':
+            if vm.state == 'on' and vm.kind != 'spare':
                 for host_id in {self.at[vm.id], self.arriving.get(vm.id), self.left.get(vm.id)} - {None}:
                     ret[host_id].append(vm)
         return ret
 
     def vms_at(self, host_id):
         return self.residents()[host_id]
+
+    def idle_agents(self, host):
+        """What reserves on its host before it runs: agents are part of the platform."""
+        return [self.vms[i] for i in host.agents_required
+                if self.vms[i].state != 'on' and self.vms[i].host == host.id]
+
+    def held_at(self, host_id):
+        """Those that have room there and do not run yet: idle agents, approved placements."""
+        return self.idle_agents(self.hosts[host_id]) + [self.vms[i] for i, h in self.expected.items() if h == host_id]
 
     # Who is entitled to what.
 
@@ -152,7 +185,7 @@ class Cluster:
             if self.takes_part(vm):
                 children[vm.pool].append(vm)
         of_vm, of_pool = {}, {}
-        self._divide(None, sum(h.capacity[r] for h in self.hosts_on()), children, r, of_vm, of_pool)
+        self._divide(None, sum(h.capacity[r] for h in self.hosts_on(woken=False)), children, r, of_vm, of_pool)
         return of_vm, of_pool
 
     def _reservation(self, node, children, r):
@@ -184,9 +217,9 @@ class Cluster:
 
     # How loaded and how even.
 
-    def metrics(self, policy, ent):
+    def metrics(self, policy, ent, woken=True):
         """The object that a plan has as `before` and `after`, but for the DPM scores. ent: the entitlements."""
-        on = self.hosts_on()
+        on = self.hosts_on(woken)
         residents = self.residents()
         load = {h.id: {r: math.fsum(ent[r].get(vm.id, 0.0) for vm in residents[h.id]) / h.capacity[r]
                        for r in RESOURCES} for h in on}

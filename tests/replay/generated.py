@@ -17,6 +17,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from replay import Replay, check_entitlements  # noqa: E402
@@ -25,6 +26,7 @@ from rough import roughen  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 BALLAST = os.environ.get('BALLAST', str(HERE.parent.parent / 'build/src/cli/ballast'))
 SKIPPED = 77
+COULD_NOT = 1  # the exit code when something could not be done; the plan says what
 SHAPES = ('uniform', 'skewed', 'spike', 'pools')
 SIZES = ((2, 6), (4, 40), (8, 80), (16, 300), (32, 1280))
 VARIANTS = (
@@ -80,6 +82,8 @@ def carried_out(snapshot, decision):
     after = copy.deepcopy(snapshot)
     vms, hosts = {v['id']: v for v in after['vms']}, {h['id']: h for h in after['hosts']}
     for rec in decision['recommendations']:
+        if rec['action'] == 'power_on':
+            hosts[rec['host']]['state'] = 'on'
         if rec['action'] != 'migrate':
             continue
         v = vms[rec['vm']]
@@ -100,6 +104,52 @@ def check_again(snapshot, decision, variant):
             for r in again['recommendations']]
 
 
+def place(snapshot, vms, variant):
+    """The plan of `ballast place` for these VMs of the snapshot."""
+    settings = [word for setting in variant for word in ('--set', setting)]
+    with tempfile.NamedTemporaryFile('w', suffix='.json', encoding='utf-8') as f:
+        json.dump(vms, f)
+        f.flush()
+        done = subprocess.run([BALLAST, 'place', '--snapshot', '-', '--vms', f.name, '--format', 'json', *settings],
+                              input=json.dumps(snapshot), capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode not in (0, COULD_NOT):
+        raise Failure(f'ballast place: exit code {done.returncode}: {done.stderr.strip()}')
+    return json.loads(done.stdout)
+
+
+def check_placement(snapshot, variant, seed):
+    """VMs that are to be powered on: the plan passes the replay, says something of each, and does not depend on the order
+    in which they are named."""
+    vms = [v for v in snapshot['vms'] if v['id'].startswith('new-')]
+    if not vms:
+        return []
+    names = [v['id'] for v in vms]
+    decision = place(snapshot, vms, variant)
+    found = []
+    if not any(p['action'] == 'place' for p in snapshot.get('pending') or []):  # else it counts their load as well
+        found = Replay(snapshot, decision, names).run()
+    placed = [r['vm'] for r in decision['recommendations'] if r['action'] == 'place']
+    refused = [f['vm'] for f in decision['faults'] if f['code'] == 'cannot_place']
+    if sorted(placed + refused) != sorted(names):
+        found.append(f'{names} were to be placed: {placed} are, {refused} are refused')
+    for v in vms:
+        if v.get('ft_peer') and (v['id'] in placed) != (v['ft_peer'] in placed):
+            found.append(f'half of the pair of {v["id"]} is placed')
+    shuffle = random.Random(seed)
+    if decided(json.dumps(place(shuffled(snapshot, shuffle), shuffled(vms, shuffle), variant))) != decided(
+            json.dumps(decision)):
+        found.append('the shuffled input gave another plan')
+    return [f'place {" ".join(variant)}: {v}' for v in found]
+
+
+def goes_on(snapshot, decision):
+    """Whether the next plan may go on where this one ends: a host that was woken for a VM is balanced only then, and a
+    place that is kept until all moves have ended may be taken after that."""
+    wakes = any(r['action'] == 'power_on' for r in decision['recommendations'])
+    keeps = (snapshot.get('ha') or {}).get('policy') in ('host_failures', 'percent')
+    return wakes or keeps or any(v.get('kind') == 'spare' for v in snapshot['vms'])
+
+
 def check_cluster(snapshot, variants, seed):
     text = json.dumps(snapshot)
     entitlements = json.loads(run(['entitlements', '--snapshot', '-', '--format', 'json'], text))
@@ -118,7 +168,9 @@ def check_cluster(snapshot, variants, seed):
                 found.append('the shuffled input gave another plan')
             if plan(text, variant, 'text') != plan(text, variant, 'text'):
                 found.append('the same input gave another text')
-        if 'moves_max=0' in variant and not snapshot.get('migrations') and replay.settled():
+            violations += check_placement(snapshot, variant, seed)
+        if 'moves_max=0' in variant and not snapshot.get('migrations') and replay.settled() and not goes_on(
+                snapshot, decision):
             found += check_again(snapshot, decision, variant)
         violations += [f'plan {" ".join(variant)}: {v}' for v in found]
     if violations:

@@ -20,7 +20,9 @@ from cluster import RESOURCES, STATES_LEAVING, Cluster
 RELATIVE = 1e-6  # of figures that were computed in another order
 ABSOLUTE = 1e-7  # where they are close to zero, and for what was rounded on its way through JSON
 BALANCE = ('balance_cpu', 'balance_mem')
-FIXED_KINDS = ('agent', 'spare', 'ft_primary', 'ft_secondary')
+FIXED_KINDS = ('agent', 'spare', 'ft_primary', 'ft_secondary')  # for balance
+BUSY = ('power_off', 'enter_maintenance')
+SEARCH_STEPS = 20000
 
 
 def close(a, b):
@@ -44,14 +46,26 @@ def seconds(instant):
 
 
 class Replay:
-    def __init__(self, snapshot, plan):
+    """newcomers: the ids of the VMs that the plan is to place (`ballast place`)."""
+
+    def __init__(self, snapshot, plan, newcomers=()):
         self.cluster = Cluster(snapshot)
+        self.newcomers = set(newcomers)
         self.plan = plan
         self.policy = flat(plan['policy'])
         self.violations = []
         self.moved = {}  # vm id -> its recommendation
-        self.moves = [r for r in plan['recommendations'] if r['action'] == 'migrate']
+        self.moves = [r for r in plan['recommendations'] if r['action'] in ('migrate', 'place')]
+        self.wakes = {r['host']: r['id'] for r in plan['recommendations'] if r['action'] == 'power_on'}
         self.entitlement = {r: self.cluster.entitlements(r)[0] for r in RESOURCES}
+        core = max(h['cpu_mhz'] / h['cores'] for h in snapshot['hosts'] if h.get('cores'))
+        for vm in (self.cluster.vms[i] for i in self.newcomers):
+            vm.starts = True
+            for r, most in (('cpu', vm.vcpus * core), ('mem', vm.mem_mb)):
+                self.entitlement[r][vm.id] = min(max(most, vm.reservation[r]), vm.limit[r])
+                for w in ('5m', '40m', '60m'):
+                    vm.window[w, r] = (most, 0.0)
+        self.spare = Spare(self.cluster)
 
     def wrong(self, text, *where):
         self.violations.append(': '.join([*(str(w) for w in where), text]))
@@ -64,10 +78,14 @@ class Replay:
         self.check_header()
         self.check_metrics('before')
         self.check_list()
+        self.spare.begin(self.plan)
         for rec in self.plan['recommendations']:
             self.carry_out(rec)
+            for lost in self.spare.missing():
+                self.wrong(f'{lost} could not restart', f'recommendation {rec["id"]}')
         self.check_metrics('after')
-        self.check_left_undone()
+        if not self.newcomers:  # placing VMs mends nothing else
+            self.check_left_undone()
         self.check_orders()
         return self.violations
 
@@ -122,11 +140,20 @@ class Replay:
         blamed = {f.get(key) for f in faults for key in ('vm', 'rule', 'host')}
         for vm in self.cluster.vms.values():
             host = self.cluster.hosts.get(self.cluster.at[vm.id])
-            if vm.state != 'on' or vm.kind == 'agent' or host is None or host.state not in STATES_LEAVING:
+            if vm.state != 'on' or vm.kind in ('agent', 'spare') or host is None:
+                continue
+            if host.state not in STATES_LEAVING and not (host.failover and host.state == 'on'):
                 continue
             if vm.id not in self.cluster.arriving and vm.id not in blamed and host.id not in blamed:
                 self.wrong(f'stays on {host.id}, which is {host.state}, and no fault says why', f'VM {vm.id}')
         self.cluster.at = {**at, **arriving}
+        for vm in self.cluster.vms.values():
+            peer = self.cluster.vms.get(vm.ft_peer)
+            if vm.kind != 'ft_secondary' or peer is None or not all(map(self.cluster.takes_part, (vm, peer))):
+                continue
+            together = self.cluster.at[vm.id] == self.cluster.at[peer.id]
+            if together and not blamed & {vm.id, peer.id} and not arriving.keys() & {vm.id, peer.id}:
+                self.wrong(f'is beside the other half of its pair on {self.cluster.at[vm.id]}', f'VM {vm.id}')
         for rule in self.cluster.rules:
             if not (rule.enabled and rule.mandatory) or rule.id in blamed:
                 continue
@@ -160,22 +187,32 @@ class Replay:
             self.wrong(f'there is no host {rec["host"]!r}', where)
             return
         if rec['action'] == 'power_on':
-            host.state = 'on'
-        else:
-            if any(v.state == 'on' for v in self.cluster.vms_at(host.id)):
-                self.wrong(f'host {host.id} is not empty', where)
-            host.state = 'standby'
-        self.entitlement = {r: self.cluster.entitlements(r)[0] for r in RESOURCES}
+            if host.state != 'standby' or host.failover or host.dpm == 'disabled':
+                self.wrong(f'host {host.id} is {host.state} (dpm {host.dpm}), and is woken', where)
+            if any(p.get('host') == host.id for p in self.cluster.pending):
+                self.wrong(f'host {host.id} is being woken already', where)
+            host.woken = True
+            self.equal(rec['imbalance_after'], self.metrics()['imbalance'], where, 'imbalance_after')
+            return
+        if any(v.state == 'on' for v in self.cluster.vms_at(host.id)):
+            self.wrong(f'host {host.id} is not empty', where)
+        host.state = 'standby'
+
+    def metrics(self):
+        return self.cluster.metrics(self.policy, self.entitlement)
 
     def place(self, rec, where):
         vm = self.cluster.vms.get(rec['vm'])
-        if vm is None or vm.state == 'on':
-            self.wrong(f'VM {rec["vm"]!r} is unknown or runs already', where)
+        if vm is None or vm.state == 'on' or vm.id not in self.newcomers:
+            self.wrong(f'VM {rec["vm"]!r} is unknown, runs already or was not asked for', where)
             return
         self.check_destination(vm, rec['to'], where)
+        broken = {rule.id: self.violated(rule) for rule in self.cluster.rules}
+        self.moved[vm.id] = rec
         vm.state = 'on'
         self.cluster.at[vm.id] = rec['to']
-        self.entitlement = {r: self.cluster.entitlements(r)[0] for r in RESOURCES}
+        self.check_rules(rec, broken, where)
+        self.equal(rec['imbalance_after'], self.metrics()['imbalance'], where, 'imbalance_after')
 
     def migrate(self, rec, where):
         cluster = self.cluster
@@ -185,11 +222,11 @@ class Replay:
             return
         self.check_movable(vm, rec, where)
         self.check_destination(vm, rec['to'], where)
-        before = cluster.metrics(self.policy, self.entitlement)
+        before = cluster.metrics(self.policy, self.entitlement, woken=False)
         broken = {rule.id: self.violated(rule) for rule in cluster.rules}
         self.moved[vm.id] = rec
         cluster.at[vm.id] = rec['to']
-        after = cluster.metrics(self.policy, self.entitlement)
+        after = self.metrics()
         self.check_rules(rec, broken, where)
         self.equal(rec['imbalance_after'], after['imbalance'], where, 'imbalance_after')
         for figure in ('cost', 'benefit'):
@@ -213,7 +250,7 @@ class Replay:
             self.wrong(f'VM {vm.id} is being migrated already', where)
         if not cluster.takes_part(vm):
             self.wrong(f'VM {vm.id} is on a host that is not seen', where)
-        if vm.kind == 'agent' or (vm.kind in FIXED_KINDS and rec['reason'] in BALANCE):
+        if vm.kind in ('agent', 'spare') or (vm.kind in FIXED_KINDS and rec['reason'] in BALANCE):
             self.wrong(f'VM {vm.id} is of kind {vm.kind}', where)
         if vm.automation == 'disabled':
             self.wrong(f'automation is disabled for VM {vm.id}', where)
@@ -228,29 +265,41 @@ class Replay:
         if host is None:
             self.wrong(f'there is no host {to!r}', where)
             return
-        if host.state != 'on':
+        if host.state != 'on' and not host.woken:
             self.wrong(f'host {to} is {host.state}', where)
-        if any(p.get('host') == to and p['action'] in ('power_off', 'enter_maintenance') for p in cluster.pending):
+        if host.woken and self.wakes[to] not in (self.plan_of(vm.id).get('depends_on') or []):
+            self.wrong(f'goes to {to}, and does not wait until it is on', where)
+        if any(p.get('host') == to and p['action'] in BUSY for p in cluster.pending):
             self.wrong(f'host {to} is about to go', where)
         if vm.compatible is not None and to not in vm.compatible:
             self.wrong(f'VM {vm.id} cannot run on host {to}', where)
-        if cluster.ha.get('policy') == 'dedicated' and to in (cluster.ha.get('failover_hosts') or []):
+        if host.failover:
             self.wrong(f'host {to} is kept empty for failures', where)
         for agent in host.agents_required:
-            if agent in cluster.vms and not (cluster.vms[agent].state == 'on' and cluster.at[agent] == to):
+            if not host.woken and not (cluster.vms[agent].state == 'on' and cluster.at[agent] == to):
                 self.wrong(f'agent VM {agent} is not on host {to}', where)
         there = cluster.vms_at(to)
-        for what, needed, available in self.limits(host, there + [vm]):
-            if not fits(needed, available):
+        if vm.ft_peer and (any(v.id == vm.ft_peer for v in there) or cluster.expected.get(vm.ft_peer) == to):
+            self.wrong(f'the other half of the pair of VM {vm.id} is on {to}', where)
+        for weight, (what, needed, available) in zip(self.weights(), self.limits(host, there + [vm])):
+            if weight(vm) > 0 and not fits(needed, available):
                 self.wrong(f'{what} on host {to}: {needed:.6g} of {available:.6g}', where)
         if host.mem_free is not None:
             change = self.memory_change(host, there + [vm])
             if not fits(change, host.mem_free):
                 self.wrong(f'host {to} has {host.mem_free} MiB free, {change:.6g} MiB more arrive than leave', where)
 
+    def plan_of(self, vm_id):
+        return next((m for m in self.moves if m['vm'] == vm_id), {})
+
+    def weights(self):
+        admission = self.policy['mem_admission']
+        return (lambda v: v.reservation['cpu'], lambda v: v.reservation['mem'], lambda v: v.mem_needed(admission))
+
     def limits(self, host, vms):
         """(what, needed, available) of each sum that must fit."""
         admission, overcommit = self.policy['mem_admission'], self.policy['mem_overcommit']
+        vms = vms + self.cluster.held_at(host.id)
         yield 'CPU reservations', sum(v.reservation['cpu'] for v in vms), host.capacity['cpu']
         yield 'memory reservations', sum(v.reservation['mem'] for v in vms), host.capacity['mem']
         yield 'memory', sum(v.mem_needed(admission) for v in vms), host.capacity['mem'] * overcommit
@@ -259,9 +308,10 @@ class Replay:
         """How much more arrives than has left, of those that the snapshot does not have on the host yet."""
         admission = self.policy['mem_admission']
         here = {v.id for v in vms}
-        arrived = sum(v.mem_needed(admission) for v in vms if host.id not in (v.host, self.cluster.left.get(v.id)))
+        vms = vms + [self.cluster.vms[i] for i, h in self.cluster.expected.items() if h == host.id]
+        arrived = sum(v.mem_backed(admission) for v in vms if v.id in self.cluster.expected or host.id not in (v.host, self.cluster.left.get(v.id)))
         left = sum(v.mem_freed(admission) for v in self.cluster.vms.values()
-                   if v.state == 'on' and v.host == host.id and v.id not in here)
+                   if v.state == 'on' and v.host == host.id and v.id not in here and v.id not in self.newcomers)
         return arrived - left
 
     def check_rules(self, rec, broken, where):
@@ -309,7 +359,7 @@ class Replay:
             return
         before = self.before_group
         weight = {r: before['weight_' + r] for r in RESOURCES}
-        after = self.cluster.metrics(self.policy, self.entitlement)
+        after = self.cluster.metrics(self.policy, self.entitlement, woken=False)
         imbalance = sum(weight[r] * after['imbalance_' + r] for r in RESOURCES)
         if imbalance >= before['imbalance'] + ABSOLUTE:
             self.wrong(f'the imbalance goes from {before["imbalance"]:.9f} to {imbalance:.9f}', where)
@@ -321,7 +371,7 @@ class Replay:
         if self.policy['migration_threshold'] == 1:
             self.wrong('an optional move at migration threshold 1', where)
         if self.policy['cost_benefit']:
-            total = {r: sum(h.capacity[r] for h in self.cluster.hosts_on()) for r in RESOURCES}
+            total = {r: sum(h.capacity[r] for h in self.cluster.hosts_on(woken=False)) for r in RESOURCES}
             net = sum(weight[r] * (m['benefit'][r_key] - m['cost'][r_key]) / total[r] for m in group
                       for r, r_key in (('cpu', 'cpu_mhz_s'), ('mem', 'mem_mb_s')))
             if net <= -1e-9:
@@ -336,7 +386,7 @@ class Replay:
         cluster = self.cluster
         for host in cluster.hosts.values():
             arriving = [m for m in self.moves if m['to'] == host.id and m['vm'] in cluster.vms]
-            leaving = [m for m in self.moves if m['from'] == host.id and m['vm'] in cluster.vms]
+            leaving = [m for m in self.moves if m.get('from') == host.id and m['vm'] in cluster.vms]
             if arriving:
                 self.check_sums(host, arriving, leaving, needs)
                 self.check_pairs(host, arriving, needs)
@@ -344,7 +394,9 @@ class Replay:
     def check_sums(self, host, arriving, leaving, needs):
         cluster, admission = self.cluster, self.policy['mem_admission']
         resident = [v for v in cluster.vms.values()
-                    if v.state == 'on' and host.id in (v.host, cluster.arriving.get(v.id), cluster.left.get(v.id))]
+                    if v.state == 'on' and v.kind != 'spare' and v.id not in self.newcomers and
+                    host.id in (v.host, cluster.arriving.get(v.id), cluster.left.get(v.id))]
+        resident += cluster.held_at(host.id)
         sums = [('CPU reservations', lambda v: v.reservation['cpu']),
                 ('memory reservations', lambda v: v.reservation['mem']),
                 ('memory', lambda v: v.mem_needed(admission))]
@@ -352,8 +404,10 @@ class Replay:
         checks = [(what, weight, weight, sum(weight(v) for v in resident), limit)
                   for (what, weight), limit in zip(sums, available)]
         if host.mem_free is not None:
-            checks.append(('free memory', lambda v: v.mem_needed(admission), lambda v: v.mem_freed(admission), 0.0,
-                           host.mem_free))
+            coming = [v for v in resident if v.id in cluster.expected or v.state == 'on' and
+                      host.id not in (v.host, cluster.left.get(v.id))]
+            checks.append(('free memory', lambda v: v.mem_backed(admission), lambda v: v.mem_freed(admission),
+                           sum(v.mem_backed(admission) for v in coming), host.mem_free))
         for what, taken, freed, start, limit in checks:
             plus = {m['id']: taken(cluster.vms[m['vm']]) for m in arriving}
             minus = {m['id']: freed(cluster.vms[m['vm']]) for m in leaving}
@@ -368,21 +422,97 @@ class Replay:
     def check_pairs(self, host, arriving, needs):
         """Two that must be apart can meet if the one that is there need not have left before the other begins."""
         cluster = self.cluster
-        for rule in cluster.rules:
-            if not (rule.enabled and rule.mandatory and rule.kind == 'vm-vm-anti-affine'):
-                continue
+        apart = [(f'rule {rule.id}', rule.vms) for rule in cluster.rules
+                 if rule.enabled and rule.mandatory and rule.kind == 'vm-vm-anti-affine']
+        apart += [('their pair', [v.id, v.ft_peer]) for v in cluster.vms.values() if v.kind == 'ft_primary' and v.ft_peer]
+        for what, vms in apart:
             for m in arriving:
-                if m['vm'] not in rule.vms:
-                    continue
-                for other in rule.vms:
+                for other in vms if m['vm'] in vms else ():
                     vm = cluster.vms[other]
-                    if other == m['vm'] or vm.state != 'on' or vm.host == cluster.vms[m['vm']].host:
+                    expected = cluster.expected.get(other) == host.id
+                    if other == m['vm'] or not (expected or vm.state == 'on' and vm.kind != 'spare'):
+                        continue
+                    home = None if other in self.newcomers else vm.host
+                    mine = None if m['vm'] in self.newcomers else cluster.vms[m['vm']].host
+                    if home is not None and home == mine:
                         continue
                     theirs = self.moved.get(other)
-                    there = vm.host == host.id and not (theirs and theirs['id'] in needs[m['id']])
+                    there = expected or home == host.id and not (theirs and theirs['id'] in needs[m['id']])
                     if there or (theirs and theirs['to'] == host.id):
-                        self.wrong(f'VM {m["vm"]} can meet VM {other} on host {host.id}, against rule {rule.id}',
+                        self.wrong(f'VM {m["vm"]} can meet VM {other} on host {host.id}, against {what}',
                                    f'recommendation {m["id"]}', 'in another order')
+
+
+class Spare:
+    """Room for what a failure would make homeless, where none is missing at the beginning: host_failures of one host, and
+    percent, VM by VM. Tried out anew after each recommendation, by largest first and, where that fails, all ways."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.watched = False
+
+    def begin(self, plan):
+        ha = self.cluster.ha
+        counts = ha.get('policy') == 'host_failures' and ha.get('hosts') == 1 or ha.get('policy') == 'percent' and (
+            ha.get('cpu_percent') or ha.get('mem_percent'))
+        spares = any(v.kind == 'spare' for v in self.cluster.vms.values())
+        mends = any(r['reason'] == 'spare_capacity' for r in plan['recommendations'])
+        faults = any(f['code'] == 'spare_missing' for f in plan['faults'])
+        self.watched = bool(counts) and not spares and not mends and not faults and len(self.cluster.hosts_on()) > 1
+        self.watched = self.watched and not self.missing()
+
+    def missing(self):
+        """The VMs that would be homeless, as texts."""
+        if not self.watched:
+            return []
+        ret = []
+        for host in self.cluster.hosts_on():
+            homeless = [v for v in self.cluster.vms.values()
+                        if self.cluster.takes_part(v) and self.cluster.at[v.id] == host.id and v.kind != 'agent'
+                        and v.id not in self.cluster.arriving and any(v.reservation[r] > 0 for r in RESOURCES)]
+            sets = [[v] for v in homeless] if self.cluster.ha['policy'] == 'percent' else [homeless]
+            if any(not self.have_places(vms, host.id) for vms in sets if vms):
+                ret.append(f'were {host.id} lost, what it runs')
+        return ret
+
+    def have_places(self, vms, lost):
+        left = {}
+        for host in self.cluster.hosts_on():
+            agents = all(self.cluster.vms[i].state == 'on' and self.cluster.at[i] == host.id
+                         for i in host.agents_required) or host.woken
+            busy = any(p.get('host') == host.id and p['action'] in BUSY for p in self.cluster.pending)
+            if host.id == lost or busy or not agents:
+                continue
+            there = self.cluster.vms_at(host.id) + self.cluster.held_at(host.id)
+            left[host.id] = {r: host.capacity[r] - sum(v.reservation[r] for v in there) for r in RESOURCES}
+        size = {r: max([h.capacity[r] for h in self.cluster.hosts.values()]) for r in RESOURCES}
+        vms = sorted(vms, key=lambda v: -max(v.reservation[r] / size[r] for r in RESOURCES))
+        self.steps = 0
+        return self.search(vms, 0, left)
+
+    def search(self, vms, n, left):
+        if n == len(vms) or self.steps > SEARCH_STEPS:  # what takes longer is not judged
+            return True
+        for host_id, room in left.items():
+            if not self.may_restart(vms[n], host_id):
+                continue
+            if any(vms[n].reservation[r] > 0 and not fits(vms[n].reservation[r], room[r]) for r in RESOURCES):
+                continue
+            self.steps += 1
+            for r in RESOURCES:
+                room[r] -= vms[n].reservation[r]
+            found = self.search(vms, n + 1, left)
+            for r in RESOURCES:
+                room[r] += vms[n].reservation[r]
+            if found:
+                return True
+        return False
+
+    def may_restart(self, vm, host_id):
+        if vm.compatible is not None and host_id not in vm.compatible:
+            return False
+        return all((host_id in rule.hosts) == (rule.kind == 'vm-host-affine') for rule in self.cluster.rules
+                   if rule.enabled and rule.mandatory and rule.kind.startswith('vm-host') and vm.id in rule.vms)
 
 
 def check_entitlements(snapshot, stated):

@@ -138,9 +138,89 @@ def powered_off(snap, rng):
             v['mem'].pop(field, None)
 
 
+# What follows comes after all that: those who chose among the troubles above must not choose others because of it.
+
+def new_vm(vm_id, host, rng, **more):
+    mem = 1024 * rng.randint(1, 8)
+    return {'id': vm_id, 'name': vm_id, 'host': host, 'state': 'off', 'pool': None, 'vcpus': rng.randint(1, 4), 'mem_mb': mem,
+            'cpu': {'reservation': 250 * rng.randint(0, 6), 'limit': None},
+            'mem': {'reservation': rng.choice([0, mem // 2]), 'limit': None}, **more}
+
+
+def free_of_rules(snap):
+    """VMs that run, stay, and of which no rule says anything."""
+    ruled = {v for rule in snap.get('rules') or [] for v in rule['vms']}
+    flying = {m['vm'] for m in snap.get('migrations') or []}
+    on = {h['id'] for h in snap['hosts'] if h['state'] == 'on'}
+    return [v for v in running(snap) if v['id'] not in ruled | flying and v.get('host') in on]
+
+
+def sleepers(snap, rng):
+    like = snap['hosts'][0]
+    for n in range(rng.randint(1, 3)):
+        snap['hosts'].append({
+            'id': f'sleeper-{n}', 'name': f'sleeper-{n}', 'state': rng.choice(['standby', 'standby', 'powering_on']),
+            'cpu_mhz': like['cpu_mhz'], 'cores': like['cores'], 'mem_mb': like['mem_mb'], 'boot_s': 200,
+            'dpm': rng.choice(['inherit', 'automatic', 'disabled'])})
+
+
+def idle_agents(snap, rng):
+    for n, h in enumerate(some(rng, [h for h in snap['hosts'] if h['state'] == 'on'], 0.2)):
+        snap['vms'].append(new_vm(f'agent-{n}', h['id'], rng, kind='agent'))
+        h.setdefault('agents_required', []).append(f'agent-{n}')
+
+
+def ft_pairs(snap, rng):
+    free = free_of_rules(snap)
+    rng.shuffle(free)
+    for _ in range(rng.randint(1, 3)):
+        if len(free) < 2:
+            return
+        x, y = free.pop(), free.pop()
+        x['kind'], y['kind'], x['ft_peer'] = 'ft_primary', 'ft_secondary', y['id']
+
+
+def failures(snap, rng):
+    for v in some(rng, running(snap), 0.3):
+        for r, most in (('cpu', 2000), ('mem', v['mem_mb'] // 2)):
+            v[r]['reservation'] = round(rng.uniform(0, most))
+            if v[r].get('limit') is not None:
+                v[r]['limit'] = max(v[r]['limit'], v[r]['reservation'])
+    policy = rng.choice(['host_failures', 'host_failures', 'percent', 'dedicated'])
+    snap['ha'] = {'policy': policy, 'hosts': 1, 'cpu_percent': rng.randint(0, 40), 'mem_percent': rng.randint(0, 40),
+                  'failover_hosts': rng.sample(ids(snap['hosts']), 1) if policy == 'dedicated' else []}
+
+
+def spare_vms(snap, rng):
+    for n in range(rng.randint(1, 2)):
+        snap['vms'].append(new_vm(f'spare-{n}', rng.choice([None, *ids(snap['hosts'])]), rng, kind='spare'))
+
+
+def approved(snap, rng):
+    on = [h['id'] for h in snap['hosts'] if h['state'] == 'on']
+    for n in range(rng.randint(1, 3)):
+        snap['vms'].append(new_vm(f'approved-{n}', None, rng))
+        snap.setdefault('pending', []).append({'action': 'place', 'vm': f'approved-{n}', 'to': rng.choice(on)})
+
+
+def newcomers(snap, rng):
+    """To be placed, by whoever asks for it."""
+    for n in range(rng.randint(1, 5)):
+        snap['vms'].append(new_vm(f'new-{n}', None, rng))
+    if rng.random() < 0.4 and any(v['id'] == 'new-1' for v in snap['vms']):
+        x, y = (next(v for v in snap['vms'] if v['id'] == f'new-{n}') for n in (0, 1))
+        x['kind'], y['kind'], x['ft_peer'] = 'ft_primary', 'ft_secondary', y['id']
+    rules_about = [rule for rule in snap.get('rules') or [] if rule['kind'] != 'vm-vm-affine']
+    for rule in some(rng, rules_about, 0.3):
+        rule['vms'] = rule['vms'] + ['new-0']
+
+
 # Off comes first, so that the others see who runs; rules come after hosts have left, flights after the rules.
 TROUBLES = [powered_off, leaving_hosts, unseen_hosts, hypervisor_share, reservations, limits, shares, overhead, incompatible,
             held, moved_lately, free_memory, rules, together, in_flight]
+
+
+MORE_TROUBLES = [sleepers, idle_agents, ft_pairs, failures, spare_vms, approved, newcomers]
 
 
 def roughen(snap, seed):
@@ -149,4 +229,8 @@ def roughen(snap, seed):
     chosen = [t for t in TROUBLES if rng.random() < 0.5]
     for trouble in chosen:
         trouble(snap, rng)
-    return [t.__name__ for t in chosen]
+    rng = random.Random(f'{seed} more')
+    more = [t for t in MORE_TROUBLES if rng.random() < 0.35]
+    for trouble in more:
+        trouble(snap, rng)
+    return [t.__name__ for t in chosen + more]

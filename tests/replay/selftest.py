@@ -26,13 +26,19 @@ def vm(vm_id, host, cpu, mem=1000, **more):
             **more}
 
 
+def reserving(vm_id, host_id, mhz):
+    ret = vm(vm_id, host_id, 100, 100)
+    ret['cpu']['reservation'] = mhz
+    return ret
+
+
 def host(host_id, state='on', **more):
     return {'id': host_id, 'name': host_id, 'state': state, 'cpu_mhz': 10000, 'cores': 4, 'mem_mb': 10000, **more}
 
 
 def snapshot():
     return {'format': 'ballast-snapshot/1', 'cluster': 'c', 'time': TIME, 'hosts': [host('h1'), host('h2')],
-            'vms': [vm(f'v{i}', 'h1', 2000) for i in range(1, 5)], 'pools': [], 'rules': []}
+            'vms': [*(vm(f'v{i}', 'h1', 2000) for i in range(1, 5)), vm('off', None, 0, state='off')], 'pools': [], 'rules': []}
 
 
 def good_plan(snap, moves, **fields):
@@ -100,6 +106,14 @@ CASES = [
     ([(('snapshot', 'rules'), [{'id': 'r', 'kind': 'vm-host-anti-affine', 'vms': ['v1'], 'hosts': ['h2'],
                                 'mandatory': True}])], 'newly violated'),
     ([(('snapshot', 'hosts', 0, 'state'), 'entering_maintenance')], 'stays on h1'),
+    ([(('snapshot', 'vms', 0, 'kind'), 'ft_primary'), (('snapshot', 'vms', 1, 'kind'), 'ft_secondary'),
+      (('snapshot', 'vms', 0, 'ft_peer'), 'v2')], 'the other half of the pair'),
+    ([(('snapshot', 'ha'), {'policy': 'dedicated', 'failover_hosts': ['h2']})], 'kept empty'),
+    ([(('snapshot', 'vms', 4, 'cpu', 'reservation'), 9500), (('snapshot', 'vms', 1, 'cpu', 'reservation'), 600),
+      (('snapshot', 'pending'), [{'action': 'place', 'vm': 'off', 'to': 'h2'}])], 'CPU reservations'),
+    ([(('snapshot', 'vms', 4, 'cpu', 'reservation'), 9500), (('snapshot', 'vms', 1, 'cpu', 'reservation'), 600),
+      (('snapshot', 'vms', 4, 'host'), 'h2'), (('snapshot', 'hosts', 1, 'agents_required'), ['off'])], 'CPU reservations'),
+    ([(('snapshot', 'pending'), [{'action': 'power_off', 'host': 'h2'}])], 'is about to go'),
     ([(('snapshot', 'migrations'), [{'vm': 'v1', 'from': 'h1', 'to': 'h2', 'started': TIME}])], 'migrated already'),
 ]
 
@@ -189,8 +203,45 @@ def test_apart():
         expect(f'{moves}: {violations}', bool(violations) == wrong)
 
 
+def test_woken():
+    """A host that is woken receives only what waits for it, and not every host may be woken."""
+    for needs, dpm, words in (([1], 'inherit', []), ([], 'inherit', ['does not wait']), ([1], 'disabled', ['is woken'])):
+        snap = snapshot()
+        snap['hosts'].append(host('h3', 'standby', dpm=dpm))
+        plan = good_plan(snap, [('v1', 'h3', needs)])
+        rec = plan['recommendations'][0]
+        cluster = Cluster(snap)
+        flat = {**POLICY, **{f'dpm.{k}': v for k, v in POLICY['dpm'].items()}}
+        ent = {r: cluster.entitlements(r)[0] for r in RESOURCES}
+        cluster.hosts['h3'].woken = True
+        wake = {**rec, 'action': 'power_on', 'host': 'h3', 'vm': None, 'from': None, 'to': None, 'depends_on': [],
+                'imbalance_after': cluster.metrics(flat, ent)['imbalance'], 'reason': 'maintenance', 'priority': 1}
+        cluster.at['v1'] = 'h3'
+        after = cluster.metrics(flat, ent)
+        rec.update(id=2, reason='maintenance', imbalance_after=after['imbalance'])
+        plan['recommendations'] = [wake, rec]
+        plan['after'] = {**after, 'dpm': cluster.dpm_scores(flat)}
+        violations = Replay(snap, plan).run()
+        expect(f'{needs} {dpm}: {violations}', len(violations) == len(words) and all(
+            w in v for w, v in zip(words, violations)))
+
+
+def test_spare():
+    """v4 may go to h2 only if v1 still has a place there."""
+    for mhz, wrong in ((1000, True), (0, False)):
+        snap = snapshot()
+        snap['hosts'].append(host('h3'))
+        snap['ha'] = {'policy': 'host_failures', 'hosts': 1}
+        snap['vms'] = [reserving('v1', 'h1', 6000), reserving('v2', 'h2', 4000), reserving('v3', 'h3', 5000),
+                       reserving('v4', 'h3', mhz)]
+        violations = Replay(snap, good_plan(snap, [('v4', 'h2', [])])).run()
+        expect(f'{mhz}: {violations}', any('were h1 lost' in v for v in violations) == wrong)
+
+
 test_numbers()
 test_orders()
+test_woken()
+test_spare()
 test_good()
 test_swap()
 test_apart()

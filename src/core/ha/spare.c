@@ -1,4 +1,4 @@
-#include "core/ha/spare.h"
+#include "core/ha/spare_parts.h"
 
 #include "core/ha/trial.h"
 #include "core/layout/layout.h"
@@ -12,24 +12,14 @@ struct want {
     double size; /* the larger of its shares of the largest host */
 };
 
-static double capacity_of(const struct spare *s, enum resource r, uint32_t slot)
-{
-    return s->capacity[r][slot];
-}
-
-static double need_of(const struct spare *s, uint32_t vm, int r)
-{
-    return s->l->snap->vms[vm].is.alloc[r].reservation;
-}
-
 static bool reserves(const struct spare *s, uint32_t vm)
 {
-    return need_of(s, vm, RES_CPU) > 0 || need_of(s, vm, RES_MEM) > 0;
+    return spare_need_of(s, vm, RES_CPU) > 0 || spare_need_of(s, vm, RES_MEM) > 0;
 }
 
 /* ---- what is kept ---- */
 
-static struct kept *find_kept(const struct spare *s, uint32_t lost, uint32_t slot)
+struct kept *spare_find_kept(const struct spare *s, uint32_t lost, uint32_t slot)
 {
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         if (s->of[lost].items[i].slot == slot)
@@ -41,7 +31,7 @@ static struct kept *add_kept(struct spare *s, uint32_t lost, uint32_t slot)
 {
     struct kept_list *list = &s->of[lost];
     struct keeper_list *keepers = &s->at[slot];
-    struct kept *k = find_kept(s, lost, slot);
+    struct kept *k = spare_find_kept(s, lost, slot);
 
     if (k)
         return k;
@@ -68,7 +58,7 @@ static double room_without(const struct spare *s, int r, uint32_t slot, uint32_t
     return s->given[r][slot] + most;
 }
 
-static void refresh(struct spare *s, uint32_t slot)
+void spare_refresh(struct spare *s, uint32_t slot)
 {
     spare_note(s, NOTE_ROOM, slot, 0);
     for (int r = 0; r < RES_COUNT; r++)
@@ -77,8 +67,7 @@ static void refresh(struct spare *s, uint32_t slot)
 
 /* ---- finding a place ---- */
 
-/* Whether the slot could ever take something over from `lost`. */
-static bool is_refuge(const struct spare *s, uint32_t lost, uint32_t slot, const uint64_t *allowed)
+bool spare_is_refuge(const struct spare *s, uint32_t lost, uint32_t slot, const uint64_t *allowed)
 {
     const struct layout *l = s->l;
 
@@ -91,9 +80,7 @@ static bool is_refuge(const struct spare *s, uint32_t lost, uint32_t slot, const
     return !allowed || bitmap_has(allowed, l->slot_host[slot]);
 }
 
-/* By how much more the slot would have to keep, were this needed of it on top of what is used there already.
- */
-static double raise_of(const struct spare *s, int r, uint32_t slot, double used, double need)
+double spare_raise_of(const struct spare *s, int r, uint32_t slot, double used, double need)
 {
     double more = used > need ? used : need;
     double now = s->singly ? more : used + need;
@@ -116,15 +103,16 @@ static uint32_t find_refuge(const struct spare *s, uint32_t lost, const uint64_t
         double raise[RES_COUNT];
         double raised = 0;
         for (int r = 0; r < RES_COUNT; r++) {
-            raise[r] = raise_of(s, r, t, s->use[r][t], need[r]);
+            raise[r] = spare_raise_of(s, r, t, s->use[r][t], need[r]);
             raised += raise[r] * s->l->inverse[r][t];
         }
         if (best != IX_NONE && raised > best_raise)
             continue;
         double least_left = NO_LIMIT;
-        bool fits = is_refuge(s, lost, t, allowed);
+        bool fits = spare_is_refuge(s, lost, t, allowed);
         for (int r = 0; r < RES_COUNT && fits; r++) {
-            double left = capacity_of(s, (enum resource)r, t) - s->peak[r][t] - s->room[r][t] - raise[r];
+            double left =
+                spare_capacity_of(s, (enum resource)r, t) - s->peak[r][t] - s->room[r][t] - raise[r];
             double part = left * s->l->inverse[r][t];
             fits = raise[r] <= 0 || left >= -ROUNDING;
             least_left = part < least_left ? part : least_left;
@@ -158,7 +146,7 @@ static double size_of(const struct spare *s, uint32_t vm)
     double size = 0;
 
     for (int r = 0; r < RES_COUNT; r++)
-        size = fmax(size, need_of(s, vm, r) * s->inverse_least[r]);
+        size = fmax(size, spare_need_of(s, vm, r) * s->inverse_least[r]);
     return size;
 }
 
@@ -186,12 +174,12 @@ static uint32_t wants_of(const struct spare *s, uint32_t slot, struct want *want
     return n;
 }
 
-static void keep_place(struct spare *s, uint32_t vm, uint32_t lost, uint32_t slot)
+void spare_keep_place(struct spare *s, uint32_t vm, uint32_t lost, uint32_t slot)
 {
     struct kept *k = add_kept(s, lost, slot);
 
     for (int r = 0; r < RES_COUNT; r++) {
-        double need = need_of(s, vm, r);
+        double need = spare_need_of(s, vm, r);
         k->used[r] = s->singly ? fmax(k->used[r], need) : k->used[r] + need;
         s->use[r][slot] = k->used[r];
         s->room[r][slot] = fmax(s->room[r][slot], s->given[r][slot] + k->used[r]);
@@ -213,27 +201,25 @@ static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t vm = wants[i].vm;
         const double need[RES_COUNT] = {
-            [RES_CPU] = need_of(s, vm, RES_CPU), [RES_MEM] = need_of(s, vm, RES_MEM)};
+            [RES_CPU] = spare_need_of(s, vm, RES_CPU), [RES_MEM] = spare_need_of(s, vm, RES_MEM)};
         uint32_t to = find_refuge(s, lost, s->l->rules->must[vm], need, false, s->l->n_slots);
         if (to == IX_NONE)
             add_gap(s, vm, lost, need);
         else
-            keep_place(s, vm, lost, to);
+            spare_keep_place(s, vm, lost, to);
     }
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             s->use[r][s->of[lost].items[i].slot] = 0;
 }
 
-static bool fits_at_home(const struct spare *s, const struct spare_gap *gap);
-
 /* One spare VM. */
 static void place_spare_vm(struct spare *s, uint32_t vm, bool only_at_home)
 {
     struct spare_gap gap = {
-        .vm = vm, .lost = IX_NONE, .need = {need_of(s, vm, RES_CPU), need_of(s, vm, RES_MEM)}};
+        .vm = vm, .lost = IX_NONE, .need = {spare_need_of(s, vm, RES_CPU), spare_need_of(s, vm, RES_MEM)}};
 
-    if (only_at_home && !fits_at_home(s, &gap))
+    if (only_at_home && !spare_fits_at_home(s, &gap))
         return;
     s->n_open++; /* spare_close() takes it back */
     if (spare_close(s, &gap)) {
@@ -338,7 +324,7 @@ static void alloc_spare(struct spare *s)
     s->over = arena_array(s->a, bool, n);
     for (uint32_t i = 0; i < s->l->n_slots; i++)
         for (int r = 0; r < RES_COUNT; r++)
-            s->over[i] = s->over[i] || s->peak[r][i] > capacity_of(s, (enum resource)r, i) + ROUNDING;
+            s->over[i] = s->over[i] || s->peak[r][i] > spare_capacity_of(s, (enum resource)r, i) + ROUNDING;
     s->place_of = arena_array(s->a, uint32_t, s->l->snap->n_vms);
     for (uint32_t i = 0; i < s->l->snap->n_vms; i++)
         s->place_of[i] = IX_NONE;
@@ -404,7 +390,7 @@ static double room_for(const struct spare *s, int r, uint32_t unit, uint32_t to_
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1] && !s->singly; i++)
         if (s->place_of[l->unit_vms[i]] == to_slot)
-            less += need_of(s, l->unit_vms[i], r);
+            less += spare_need_of(s, l->unit_vms[i], r);
     return less > 0 && from < l->n_on ? room_without(s, r, to_slot, from, less) : s->room[r][to_slot];
 }
 
@@ -415,14 +401,15 @@ static bool may_exchange(const struct spare *s, uint32_t unit, uint32_t lost)
     const struct layout *l = s->l;
     uint32_t from = l->unit_slot[unit];
 
-    if (s->singly || from >= l->n_on || s->over[from] || !is_refuge(s, lost, from, l->unit_allowed[unit]))
+    if (s->singly || from >= l->n_on || s->over[from] ||
+        !spare_is_refuge(s, lost, from, l->unit_allowed[unit]))
         return false;
-    const struct kept *k = find_kept(s, lost, from);
+    const struct kept *k = spare_find_kept(s, lost, from);
     for (int r = 0; r < RES_COUNT; r++) {
         double need = l->unit_reserved[r][unit];
         double used = k ? k->used[r] : 0;
         double room = fmax(s->room[r][from], s->given[r][from] + used + need);
-        if (l->reserved[r][from] - need + room > capacity_of(s, (enum resource)r, from) + ROUNDING)
+        if (l->reserved[r][from] - need + room > spare_capacity_of(s, (enum resource)r, from) + ROUNDING)
             return false;
     }
     return true;
@@ -452,8 +439,8 @@ bool spare_in_the_way(const struct spare *s, uint32_t unit, uint32_t to_slot, en
     for (int r = 0; r < RES_COUNT; r++) {
         double need = l->unit_reserved[r][unit];
         double kept = need > 0 ? room_for(s, r, unit, to_slot) : 0;
-        if (!(need > 0) ||
-            l->reserved[r][to_slot] + need + kept <= capacity_of(s, (enum resource)r, to_slot) + ROUNDING)
+        if (!(need > 0) || l->reserved[r][to_slot] + need + kept <=
+                               spare_capacity_of(s, (enum resource)r, to_slot) + ROUNDING)
             continue;
         if (ret_r)
             *ret_r = (enum resource)r;
@@ -500,14 +487,14 @@ static void give_back(struct spare *s, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
     uint32_t from = l->unit_slot[unit];
-    struct kept *k = from < l->n_on ? find_kept(s, from, to_slot) : NULL;
+    struct kept *k = from < l->n_on ? spare_find_kept(s, from, to_slot) : NULL;
 
     if (k)
         spare_note(s, NOTE_USED, from, (uint32_t)(k - s->of[from].items));
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1] && k && !s->singly; i++)
         if (s->place_of[l->unit_vms[i]] == to_slot)
             for (int r = 0; r < RES_COUNT; r++)
-                k->used[r] = fmax(k->used[r] - need_of(s, l->unit_vms[i], r), 0);
+                k->used[r] = fmax(k->used[r] - spare_need_of(s, l->unit_vms[i], r), 0);
 }
 
 void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot)
@@ -522,110 +509,11 @@ void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot)
     uint32_t refuge = may_exchange(s, unit, to_slot) ? from : refuge_of(s, unit, to_slot, false);
 
     give_back(s, unit, to_slot);
-    refresh(s, to_slot);
+    spare_refresh(s, to_slot);
     if (refuge != IX_NONE && l->snap->ha.policy != HA_NONE && l->snap->ha.policy != HA_DEDICATED) {
         keep_for(s, unit, to_slot, refuge);
-        refresh(s, refuge);
+        spare_refresh(s, refuge);
     }
     for (int r = 0; r < RES_COUNT; r++)
         s->peak[r][to_slot] += need[r];
-}
-
-/* ---- gaps ---- */
-
-bool spare_look(const struct spare *s, const struct spare_gap *gap, uint32_t slot, double ret_more[RES_COUNT],
-                double ret_left[RES_COUNT])
-{
-    if (gap->vm == IX_NONE || !is_refuge(s, gap->lost, slot, s->l->rules->must[gap->vm]))
-        return false;
-    const struct kept *k = gap->lost == IX_NONE ? NULL : find_kept(s, gap->lost, slot);
-    for (int r = 0; r < RES_COUNT; r++) {
-        double used = k ? k->used[r] : 0;
-        ret_more[r] = gap->lost == IX_NONE ? gap->need[r] : raise_of(s, r, slot, used, gap->need[r]);
-        ret_left[r] = capacity_of(s, (enum resource)r, slot) - s->l->reserved[r][slot] - s->room[r][slot];
-    }
-    return true;
-}
-
-static bool has_room(const double more[RES_COUNT], const double left[RES_COUNT])
-{
-    for (int r = 0; r < RES_COUNT; r++)
-        if (more[r] > 0 && more[r] > left[r] + ROUNDING)
-            return false;
-    return true;
-}
-
-void spare_settle(struct spare *s, struct spare_gap *gap)
-{
-    gap->closed = true;
-    s->n_open--;
-}
-
-/* Where a spare VM is said to be; IX_NONE: nowhere, or it is none. */
-static uint32_t home_of(const struct spare *s, const struct spare_gap *gap)
-{
-    uint32_t host = s->l->snap->vms[gap->vm].host;
-
-    return gap->lost == IX_NONE && host != IX_NONE ? s->l->host_slot[host] : IX_NONE;
-}
-
-static bool fits_at_home(const struct spare *s, const struct spare_gap *gap)
-{
-    uint32_t home = home_of(s, gap);
-    double more[RES_COUNT];
-    double left[RES_COUNT];
-
-    return home != IX_NONE && spare_look(s, gap, home, more, left) && has_room(more, left);
-}
-
-/* A spare VM goes where it is said to be, if it fits there; then where there is most room. */
-bool spare_close(struct spare *s, struct spare_gap *gap)
-{
-    const struct layout *l = s->l;
-    uint32_t home = home_of(s, gap);
-    uint32_t best = IX_NONE;
-    double best_left = 0;
-
-    for (uint32_t t = 0; t < l->n_slots; t++) {
-        double more[RES_COUNT];
-        double left[RES_COUNT];
-        if (!spare_look(s, gap, t, more, left) || !has_room(more, left))
-            continue;
-        double least = fmin((left[RES_CPU] - more[RES_CPU]) * l->inverse[RES_CPU][t],
-                            (left[RES_MEM] - more[RES_MEM]) * l->inverse[RES_MEM][t]);
-        if (t == home)
-            least = NO_LIMIT;
-        if (best == IX_NONE || least > best_left) {
-            best = t;
-            best_left = least;
-        }
-    }
-    if (best == IX_NONE)
-        return false;
-    if (gap->lost != IX_NONE)
-        keep_place(s, gap->vm, gap->lost, best);
-    for (int r = 0; r < RES_COUNT; r++) {
-        s->use[r][best] = 0;
-        if (gap->lost == IX_NONE)
-            s->given[r][best] += gap->need[r];
-    }
-    refresh(s, best);
-    spare_settle(s, gap);
-    return true;
-}
-
-double spare_excess(const struct spare *s, enum resource r, double more)
-{
-    const struct layout *l = s->l;
-    double reserved = more;
-    double capacity = 0;
-
-    if (l->snap->ha.policy != HA_PERCENT || !(l->snap->ha.percent[r] > 0))
-        return -NO_LIMIT;
-    for (uint32_t i = 0; i < l->n_slots; i++) {
-        if (i < l->n_on || l->waking[i])
-            capacity += capacity_of(s, r, i);
-        reserved += l->reserved[r][i] - l->passing[r][i]; /* a VM in flight is one */
-    }
-    return reserved - capacity * (1 - l->snap->ha.percent[r] / 100);
 }
