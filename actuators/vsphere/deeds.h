@@ -1,5 +1,4 @@
-/* deeds.h: the two families of deeds of the vSphere actuator, of a VM (migrate.c) and of a host
- * (host_deeds.c).
+/* deeds.h: the deeds of the vSphere actuator: of a VM (migrate.c, power_on.c) and of a host (host_deeds.c).
  *
  * Each has two parts: whether the deed makes sense as things stand, and the method that begins it. What is
  * common (looking, adopting a task that runs already, polling, cancelling) is in vsphere.c.
@@ -27,20 +26,30 @@ struct entity {
 int entity_look(struct vsphere *v, const char *type, const char *id, enum vsphere_work work,
                 struct entity *ret, struct err *err);
 
-/* The name of the task that a method's answer gives. -EPROTO: none, or too long to be one. */
-int task_name_read(const struct vsphere *v, const xml_node *payload, char ret_task[TASK_NAME_MAX],
-                   struct err *err);
+/* Calls a method that gives a task. Errors of vsphere_call(), and -EPROTO: its answer names none. */
+int call_for_task(struct vsphere *v, const char *method, const struct strbuf *body,
+                  char ret_task[TASK_NAME_MAX], struct err *err);
+
+/* Can the destination of a VM take VMs? -EHOSTDOWN: no; -ENOENT: it is gone. */
+int vm_can_arrive(struct vsphere *v, const struct deed_request *q, struct err *err);
 
 /* Is the VM still where it shall leave, and running? -ESTALE: no. */
 int migrate_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *vm,
                    struct err *err);
-/* Can the destination take VMs? -EHOSTDOWN: no; -ENOENT: it is gone. */
-int migrate_can_arrive(struct vsphere *v, const struct deed_request *q, struct err *err);
 int migrate_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
                   struct err *err);
 /* Does the running task go to the same destination? 0: yes, or nobody can tell; -EBUSY: it goes elsewhere. */
 int migrate_goes_there(struct vsphere *v, const struct deed_request *q, const struct entity *vm,
                        struct err *err);
+
+/* Is the VM off, or suspended? -ESTALE: it runs, there or elsewhere. */
+int power_on_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *vm,
+                    struct err *err);
+/* Would it start where we say? -EPERM: DRS of vCenter chooses a host of its own. */
+int power_on_is_ours(struct vsphere *v, const struct deed_request *q, const struct entity *vm,
+                     struct err *err);
+int power_on_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+                   struct err *err);
 
 /* -ESTALE: the host is as it should become already. */
 int host_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *host,

@@ -36,6 +36,7 @@ int host_is_due(const struct vsphere *v, const struct deed_request *q, const str
             return already(v, host, "is awake", err);
         return 0; /* a sleeping host is not connected */
     case DEED_MIGRATE:
+    case DEED_POWER_ON_VM:
         break;
     }
     if (!host->connected || !awake)
@@ -61,6 +62,7 @@ static struct host_method method_of(enum deed deed)
     case DEED_WAKE:
         return (struct host_method){"PowerUpHostFromStandBy_Task", "timeoutSec", STANDBY_TIMEOUT_S, false};
     case DEED_MIGRATE:
+    case DEED_POWER_ON_VM:
         break;
     }
     return (struct host_method){0};
@@ -69,7 +71,6 @@ static struct host_method method_of(enum deed deed)
 int host_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
-    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     struct host_method m = method_of(q->deed);
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
@@ -78,6 +79,5 @@ int host_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TA
     if (m.keeps_off_vms)
         soap_put_text(&body, "evacuatePoweredOffVms", "false");
     vsphere_end(&body, m.name);
-    int r = vsphere_call(v, m.name, &body, &answer, err);
-    return r < 0 ? r : task_name_read(v, answer.payload, ret_task, err);
+    return call_for_task(v, m.name, &body, ret_task, err);
 }

@@ -23,7 +23,7 @@ int migrate_is_due(const struct vsphere *v, const struct deed_request *q, const 
     return 0;
 }
 
-int migrate_can_arrive(struct vsphere *v, const struct deed_request *q, struct err *err)
+int vm_can_arrive(struct vsphere *v, const struct deed_request *q, struct err *err)
 {
     struct entity host;
     int r = entity_look(v, "HostSystem", q->to, VSPHERE_WORK_ENTER_MAINTENANCE, &host, err);
@@ -37,15 +37,6 @@ int migrate_can_arrive(struct vsphere *v, const struct deed_request *q, struct e
         return err_set(err, -EHOSTDOWN, "%s: the destination %s is in maintenance or about to be",
                        vsphere_url(v), host.name);
     return 0;
-}
-
-static int call_for_task(struct vsphere *v, const char *method, const struct strbuf *body,
-                         char ret_task[TASK_NAME_MAX], struct err *err)
-{
-    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
-    int r = vsphere_call(v, method, body, &answer, err);
-
-    return r < 0 ? r : task_name_read(v, answer.payload, ret_task, err);
 }
 
 /* Only the host changes: without a pool in the spec the VM stays in its own. */

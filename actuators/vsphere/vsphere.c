@@ -135,28 +135,44 @@ static enum vsphere_work work_of(enum deed deed)
         return VSPHERE_WORK_STANDBY;
     case DEED_WAKE:
         return VSPHERE_WORK_WAKE;
+    case DEED_POWER_ON_VM:
+        return VSPHERE_WORK_POWER_ON;
     }
     return VSPHERE_WORK_OTHER;
 }
 
 static int look(struct vsphere *v, const struct deed_request *q, struct entity *ret, struct err *err)
 {
-    if (q->deed == DEED_MIGRATE)
-        return entity_look(v, "VirtualMachine", q->vm, VSPHERE_WORK_MIGRATE, ret, err);
-    return entity_look(v, "HostSystem", q->host, work_of(q->deed), ret, err);
+    bool of_vm = deed_is_of_vm(q->deed);
+
+    return entity_look(v, of_vm ? "VirtualMachine" : "HostSystem", of_vm ? q->vm : q->host, work_of(q->deed),
+                       ret, err);
 }
 
 static int is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *e,
                   struct err *err)
 {
-    return q->deed == DEED_MIGRATE ? migrate_is_due(v, q, e, err) : host_is_due(v, q, e, err);
+    if (q->deed == DEED_MIGRATE)
+        return migrate_is_due(v, q, e, err);
+    return q->deed == DEED_POWER_ON_VM ? power_on_is_due(v, q, e, err) : host_is_due(v, q, e, err);
+}
+
+static int begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+                 struct err *err)
+{
+    if (q->deed == DEED_MIGRATE)
+        return migrate_begin(v, q, ret_task, err);
+    return q->deed == DEED_POWER_ON_VM ? power_on_begin(v, q, ret_task, err)
+                                       : host_begin(v, q, ret_task, err);
 }
 
 static int check_request(const struct deed_request *q, struct err *err)
 {
-    if (q->deed == DEED_MIGRATE ? !q->vm || !q->from || !q->to : !q->host)
+    if (deed_is_of_vm(q->deed) ? !q->vm || !q->to : !q->host)
         return err_set(err, -EINVAL, "the request names no %s",
-                       q->deed == DEED_MIGRATE ? "VM, source or destination" : "host");
+                       deed_is_of_vm(q->deed) ? "VM or destination" : "host");
+    if (q->deed == DEED_MIGRATE && !q->from)
+        return err_set(err, -EINVAL, "the request names no source");
     return 0;
 }
 
@@ -170,7 +186,9 @@ static int check(struct actuator *x, const struct deed_request *q, struct err *e
     vsphere_deadline_from_config(x->vsphere);
     if (r < 0 || (r = look(x->vsphere, q, &e, err)) < 0 || (r = is_due(x->vsphere, q, &e, err)) < 0)
         return r;
-    return q->deed == DEED_MIGRATE ? migrate_can_arrive(x->vsphere, q, err) : 0;
+    if (q->deed == DEED_POWER_ON_VM && (r = power_on_is_ours(x->vsphere, q, &e, err)) < 0)
+        return r;
+    return deed_is_of_vm(q->deed) ? vm_can_arrive(x->vsphere, q, err) : 0;
 }
 
 /* The task that runs already, if there is one: 1, and its name. */
@@ -193,12 +211,19 @@ static int look_and_adopt(struct vsphere *v, const struct deed_request *q, char 
     struct entity e;
     int r = look(v, q, &e, err);
 
-    /* a host on its way to sleep may look awake or asleep: its task decides first */
+    /* what is being switched on or off may look either way: its task decides first */
     if (r == 0 && q->deed != DEED_MIGRATE && (r = adopt(v, q, &e, ret_task, err)) != 0)
         return r;
     if (r == 0)
         r = is_due(v, q, &e, err);
     return r < 0 ? r : adopt(v, q, &e, ret_task, err);
+}
+
+/* Somebody was quicker, perhaps an earlier try of ours whose answer was lost: it is busy with the same, or it
+ * has become what it was to become. */
+static bool came_too_late(const struct vsphere *v, int code)
+{
+    return code == -EBUSY || (code == -EREMOTEIO && strcmp(vsphere_fault(v)->type, "InvalidPowerState") == 0);
 }
 
 static int start(struct actuator *x, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
@@ -212,15 +237,14 @@ static int start(struct actuator *x, const struct deed_request *q, char ret_task
         return r;
     if (r > 0)
         return 0;
-    r = q->deed == DEED_MIGRATE ? migrate_begin(v, q, ret_task, err) : host_begin(v, q, ret_task, err);
-    if (r != -EBUSY)
+    r = begin(v, q, ret_task, err);
+    if (r == 0 || !came_too_late(v, r))
         return r;
-    /* somebody was quicker, perhaps an earlier try of ours whose answer was lost */
-    struct err busy = err ? *err : (struct err){0};
-    r = look_and_adopt(v, q, ret_task, err);
-    if (r == 0 && err)
-        *err = busy;
-    return r > 0 ? 0 : r < 0 ? r : -EBUSY;
+    struct err first = err ? *err : (struct err){0};
+    int again = look_and_adopt(v, q, ret_task, err);
+    if (again == 0 && err)
+        *err = first;
+    return again > 0 ? 0 : again < 0 ? again : r;
 }
 
 static enum task_state state_of(enum vsphere_task_state state)
@@ -304,8 +328,9 @@ static int apply_settings(struct actuator *x, const struct settings_request *req
     return pools_apply(x->vsphere, request, err);
 }
 
-int task_name_read(const struct vsphere *v, const xml_node *payload, char ret_task[TASK_NAME_MAX],
-                   struct err *err)
+/* The name of the task that a method's answer gives. */
+static int task_name_read(const struct vsphere *v, const xml_node *payload, char ret_task[TASK_NAME_MAX],
+                          struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     const char *name = xml_text(xml_child(payload, "returnval"), &a);
@@ -316,10 +341,19 @@ int task_name_read(const struct vsphere *v, const xml_node *payload, char ret_ta
     return 0;
 }
 
+int call_for_task(struct vsphere *v, const char *method, const struct strbuf *body,
+                  char ret_task[TASK_NAME_MAX], struct err *err)
+{
+    CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+    int r = vsphere_call(v, method, body, &answer, err);
+
+    return r < 0 ? r : task_name_read(v, answer.payload, ret_task, err);
+}
+
 const struct actuator_ops vsphere_actuator = {
     .kind = "vsphere",
     .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
-             1u << DEED_STANDBY | 1u << DEED_WAKE,
+             1u << DEED_STANDBY | 1u << DEED_WAKE | 1u << DEED_POWER_ON_VM,
     .create = create,
     .check = check,
     .start = start,

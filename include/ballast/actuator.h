@@ -27,14 +27,21 @@ enum deed {
     DEED_EXIT_MAINTENANCE,
     DEED_STANDBY,
     DEED_WAKE,
+    DEED_POWER_ON_VM, /* starts a VM that is off, or resumes a suspended one, at a host of the cluster */
 };
 
 struct deed_request {
     const char *uid; /* of the action; unique for ever */
     enum deed deed;
-    const char *vm, *from, *to; /* DEED_MIGRATE: ids as the collector gave them */
-    const char *host;           /* the others */
+    const char *vm, *to; /* DEED_MIGRATE, DEED_POWER_ON_VM: ids as the collector gave them */
+    const char *from;    /* DEED_MIGRATE; a VM that does not run is started wherever it is registered */
+    const char *host;    /* the others */
 };
+
+static inline bool deed_is_of_vm(enum deed deed)
+{
+    return deed == DEED_MIGRATE || deed == DEED_POWER_ON_VM;
+}
 
 /* What a pool is to have on one host (§3.1.7). Absolute values, in whole MHz and MiB. */
 struct pool_setting {
@@ -66,7 +73,8 @@ struct actuator_ops {
     int (*create)(const struct source_config *cfg, struct actuator **ret, struct err *err);
 
     /* Would the peer accept it now? Changes nothing. 0 yes; -ESTALE: the VM is no longer at request->from, or
-     * has arrived at request->to already; -ENOENT: it is gone; other errors as in start(). */
+     * has arrived at request->to already, or, when it is to be powered on, runs already, there or elsewhere;
+     * -ENOENT: it is gone; other errors as in start(). */
     int (*check)(struct actuator *x, const struct deed_request *request, struct err *err);
 
     /* Asks the peer to begin. Safe to repeat for the same uid: if the peer runs a task for that VM or host to

@@ -1,20 +1,24 @@
-/* place: where to power VMs on. */
+/* place: where to power VMs on: those of a file, in a snapshot, or those of the service's cluster. */
 #include "core/place/place.h"
+#include "cli/client.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/place_service.h"
 #include "cli/verbs.h"
 #include "render/render.h"
 
 #include <errno.h>
 #include <string.h>
 
-enum { OPT_SNAPSHOT, OPT_VMS, OPT_CONFIG, OPT_SET, OPT_FORMAT };
+enum { OPT_SNAPSHOT, OPT_VMS, OPT_CONFIG, OPT_SET, OPT_APPLY, OPT_SOCKET, OPT_FORMAT, OPT_COUNT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "the cluster; - reads standard input"},
-    [OPT_VMS] = {"vms", "FILE", OPTION_REQUIRED, "the VMs, a JSON array; - reads standard input"},
-    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from the service's configuration"},
-    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "change one setting, after the configuration"},
+    [OPT_SNAPSHOT] = {"snapshot", "FILE", 0, "the cluster; - reads standard input. None: the service's"},
+    [OPT_VMS] = {"vms", "FILE", 0, "with --snapshot: the VMs, a JSON array; - reads standard input"},
+    [OPT_CONFIG] = {"config", "FILE", 0, "with --snapshot: take the settings from this configuration"},
+    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "with --snapshot: change one setting, after that"},
+    [OPT_APPLY] = {"apply", NULL, 0, "at the service: power them on, all of them or none"},
+    [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
@@ -37,17 +41,39 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
     return cli_vms(vms_path, cluster, a, ret);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+/* Each form has options of its own; the other's would be a misunderstanding. */
+static enum exit_code check_form(const struct args *args, bool at_service)
 {
-    enum cli_format format;
+    static const bool of_service[OPT_COUNT] = {[OPT_APPLY] = true, [OPT_SOCKET] = true};
+
+    for (size_t i = 0; i < OPT_FORMAT; i++) {
+        if (args->options[i].n == 0 || of_service[i] == at_service)
+            continue;
+        cli_error("ballast place: --%s has no meaning %s --snapshot, see ballast place --help",
+                  options[i].name, at_service ? "without" : "with");
+        return EXIT_WRONG;
+    }
+    if (!at_service && args->n_operands > 0)
+        cli_error("ballast place: \"%s\" is not expected, see ballast place --help", args->operands[0]);
+    else if (!at_service && args->options[OPT_VMS].n == 0)
+        cli_error("ballast place: --vms FILE is missing, see ballast place --help");
+    else if (at_service && args->n_operands == 0)
+        cli_error("ballast place: VM... (or --snapshot FILE) is missing, see ballast place --help");
+    else
+        return EXIT_DONE;
+    return EXIT_WRONG;
+}
+
+static enum exit_code place_in_snapshot(const struct args *args, enum cli_format format, struct arena *a,
+                                        struct strbuf *out)
+{
     struct policy policy;
     struct vms_to_place vms;
     struct plan plan;
     struct err err = {0};
     enum exit_code code;
 
-    if ((code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = read_input(args, a, &policy, &vms)) != EXIT_DONE)
+    if ((code = read_input(args, a, &policy, &vms)) != EXIT_DONE)
         return code;
     int64_t began_us = cli_now_us();
     int r = place_run(&vms.snap, &policy, vms.vms, vms.n, a, &plan, &err);
@@ -68,16 +94,38 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     return EXIT_FAILED;
 }
 
+static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    bool at_service = args->options[OPT_SNAPSHOT].n == 0;
+    enum cli_format format;
+    enum exit_code code;
+
+    if ((code = check_form(args, at_service)) != EXIT_DONE ||
+        (code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE)
+        return code;
+    return at_service ? place_at_service(args_value(args, OPT_SOCKET, NULL), args->operands, args->n_operands,
+                                         args->options[OPT_APPLY].n > 0, format, a, out)
+                      : place_in_snapshot(args, format, a, out);
+}
+
 const struct verb verb_place = {
     .name = "place",
-    .summary = "Says where to power VMs on, and what must be done before.",
+    .summary = "Says where to power VMs on, and what must be done before; --apply does it.",
     .more =
-        "The VMs are objects as in a snapshot, without host; new ones need id, vcpus and mem_mb. One that "
+        "With --snapshot: the VMs are objects as in a snapshot, without host; new ones need id, vcpus and\n"
+        "mem_mb. One that the snapshot has, off or suspended, needs its id only. Without: the VMs are of "
         "the\n"
-        "snapshot has, off or suspended, needs its id only. Several are placed together. Each is taken to\n"
-        "use all it can: its configured memory, a core for each vCPU. NEEDS is what must be done before:\n"
-        "other VMs that make room, hosts to be woken. A single VM's other hosts are listed, best first.\n"
-        "The exit code is 1, and the plan is printed all the same, when a VM has no place.",
+        "service's cluster, off or suspended, named by id or name; --apply has the service carry the plan\n"
+        "out, whatever its automation level, and prints the actions (ballast history shows them "
+        "afterwards).\n"
+        "Nothing is begun if one of them has no place: name fewer.\n\n"
+        "Several are placed together. Each is taken to use all it can: its configured memory, a core for\n"
+        "each vCPU. NEEDS is what must be done before: other VMs that make room, hosts to be woken. A "
+        "single\n"
+        "VM's other hosts are listed, best first. The exit code is 1, and the plan is printed all the same,\n"
+        "when a VM has no place.",
+    .operands = "[VM...]",
+    .operands_max = 1000,
     .options = options,
     .n_options = COUNT_OF(options),
     .answers_no = true,

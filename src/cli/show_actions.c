@@ -9,7 +9,7 @@ static const struct column columns[] = {
     {"WHAT", false}, {"AFTER", true}, {"", false, .below = true},
 };
 
-/* "web-1: esx1 -> esx2", or the host. */
+/* "web-1: esx1 -> esx2", "web-1 -> esx2" for one that is powered on there, or the host. */
 static const char *what(const json_t *x, struct arena *a)
 {
     const char *vm = reply_text(x, "vm_name");
@@ -19,7 +19,8 @@ static const char *what(const json_t *x, struct arena *a)
 
     if (!vm)
         return host ? host : "-";
-    return arena_printf(a, "%s: %s -> %s", vm, from ? from : "-", to ? to : "-");
+    return from ? arena_printf(a, "%s: %s -> %s", vm, from, to ? to : "-")
+                : arena_printf(a, "%s -> %s", vm, to ? to : "-");
 }
 
 /* What matters most at the moment: why it failed or waits, else why it is recommended. */

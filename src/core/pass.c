@@ -66,6 +66,11 @@ static const char *text_conflict(const struct pass *p, const struct rule_conflic
     const char *rule = s->rules[c->rule].is.name;
     const char *other = c->other == IX_NONE ? NULL : s->rules[c->other].is.name;
 
+    if (!other && c->with != IX_NONE && s->vms[c->vm].ft_peer == c->with)
+        return arena_printf(p->a,
+                            "The rule \"%s\" keeps %s with %s, the other half of its fault-tolerant pair; "
+                            "they were left alone.",
+                            rule, vm, s->vms[c->with].is.name);
     if (!other && c->with != IX_NONE)
         return arena_printf(
             p->a, "The rule \"%s\" keeps %s with %s, and no host may run both; they were left alone.", rule,
@@ -231,6 +236,8 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
     }
     climb_apply(&p->climb, &(struct move){.unit = unit, .to_slot = to_slot});
     d.imbalance_after = layout_imbalance(l);
+    for (int r = 0; r < RES_COUNT; r++)
+        d.kept[r] = l->spare.room[r][to_slot];
     pass_record(p, &d);
     return true;
 }
@@ -328,7 +335,8 @@ uint32_t pass_violations(const struct pass *p)
 
     for (size_t i = 0; i < p->n_faults; i++)
         n += p->faults[i].code == FAULT_RULE_VIOLATED || p->faults[i].code == FAULT_CANNOT_EVACUATE ||
-             p->faults[i].code == FAULT_RULE_CONFLICT;
+             p->faults[i].code == FAULT_RULE_CONFLICT || p->faults[i].code == FAULT_OVERCOMMITTED ||
+             p->faults[i].code == FAULT_SPARE_MISSING;
     for (uint32_t i = 0; i < p->layout.n_on; i++)
         n += p->layout.norm[RES_CPU][i] > LAYOUT_FULL || p->layout.norm[RES_MEM][i] > LAYOUT_FULL;
     return n;

@@ -25,6 +25,7 @@ struct decision {
     struct worth worth;
     double imbalance_before, imbalance_after;
     double load_from[RES_COUNT], load_to[RES_COUNT]; /* N before the move */
+    double kept[RES_COUNT];                          /* at to_slot for failures, once the unit is there */
 };
 
 struct pass {

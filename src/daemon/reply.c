@@ -6,6 +6,7 @@
 #include "core/divvy/divvy.h"
 #include "model/json_writer.h"
 #include "model/snapshot_json.h"
+#include "render/render.h"
 
 #include <errno.h>
 #include <string.h>
@@ -386,24 +387,49 @@ static int put_history(struct json_writer *w, const struct engine *e, const stru
     return 0;
 }
 
-void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, struct strbuf *out)
+static void put_these(struct json_writer *w, const struct engine *e, const uint64_t *ids, size_t n)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     const struct action_record **list;
     size_t n_list = engine_actions(e, &a, &list);
-    struct json_writer w;
 
-    open_reply(&w, out);
-    jw_begin(&w, "actions", JW_ARRAY, JW_INLINE);
+    jw_begin(w, "actions", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n_list; i++) {
         for (size_t k = 0; k < n; k++) {
             if (ids[k] != list[i]->id)
                 continue;
-            put_action(&w, engine_snapshot(e), list[i]);
+            put_action(w, engine_snapshot(e), list[i]);
             break;
         }
     }
+    jw_end(w);
+}
+
+void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, struct strbuf *out)
+{
+    struct json_writer w;
+
+    open_reply(&w, out);
+    put_these(&w, e, ids, n);
     jw_end(&w);
+}
+
+void reply_placement(const struct engine *e, const struct placement *p, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf plan = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    struct json_writer w;
+
+    strbuf_init(&plan, STRBUF_NO_LIMIT);
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    render_plan_json(p->plan, &plan);
+    render_place_text(p->plan, p->vms, p->n_vms, &text);
+    open_reply(&w, out);
+    jw_int(&w, "vms", p->n_vms);
+    jw_int(&w, "unplaced", p->n_unplaced);
+    jw_text(&w, "plan", plan.text);
+    jw_text(&w, "text", text.text);
+    put_these(&w, e, p->ids, p->n_ids);
     jw_end(&w);
 }
 
@@ -452,6 +478,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_FREEZE:
     case REQUEST_THAW:
     case REQUEST_MAINTENANCE:
+    case REQUEST_PLACE:
     case request_kind_count:
         r = err_set(err, -EINVAL, "\"%s\" is not a way to look", request_kind_name(request->kind));
         break;

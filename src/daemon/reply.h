@@ -9,8 +9,8 @@
 /* One line, without its end. */
 void reply_error(const struct err *err, struct strbuf *out);
 
-/* For requests that only look: everything but apply, reject, run, freeze, thaw and maintenance. store: for
- * what has ended. */
+/* For requests that only look at what is known: everything but apply, reject, run, place, freeze, thaw and
+ * maintenance. store: for what has ended. */
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
                const struct request *request, instant_s now, struct strbuf *out, struct err *err);
 
@@ -19,6 +19,9 @@ void reply_done(struct strbuf *out);
 
 /* The pass that was asked for: its figures, and what it recommends. */
 void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct strbuf *out);
+
+/* Where VMs are powered on, the plan in both forms, and what was begun of it. */
+void reply_placement(const struct engine *e, const struct placement *p, struct strbuf *out);
 
 /* These actions, as they stand now. */
 void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, struct strbuf *out);

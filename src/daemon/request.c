@@ -52,6 +52,37 @@ static int read_limit(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+/* They all come from one line, which has room for them. */
+static int read_vms(const json_t *v, struct request *r, struct err *err)
+{
+    size_t n = json_array_size(v);
+    size_t used = 0;
+
+    if (!json_is_array(v) || n == 0 || n > REQUEST_VMS_MAX)
+        return err_set(err, -EINVAL, "\"vms\": expected a list of 1 to %d ids or names of VMs",
+                       REQUEST_VMS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *vm = json_array_get(v, i);
+        size_t len = json_string_length(vm);
+
+        if (!json_is_string(vm) || len == 0 || strlen(json_string_value(vm)) != len ||
+            len >= sizeof r->vms - used)
+            return err_set(err, -EINVAL, "\"vms\": element %zu is not the id or the name of a VM", i);
+        memcpy(r->vms + used, json_string_value(vm), len + 1);
+        used += len + 1;
+    }
+    r->n_vms = n;
+    return 0;
+}
+
+static int read_apply(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_boolean(v))
+        return err_set(err, -EINVAL, "\"apply\": expected true or false");
+    r->apply = json_is_true(v);
+    return 0;
+}
+
 static const struct request_field {
     const char *name;
     unsigned kinds; /* 1u << REQUEST_*: that know it */
@@ -62,6 +93,8 @@ static const struct request_field {
     {"host", 1u << REQUEST_MAINTENANCE, true, read_host},
     {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode},
     {"limit", 1u << REQUEST_HISTORY, false, read_limit},
+    {"vms", 1u << REQUEST_PLACE, true, read_vms},
+    {"apply", 1u << REQUEST_PLACE, false, read_apply},
 };
 
 #define N_FIELDS (sizeof fields / sizeof *fields)

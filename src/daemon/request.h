@@ -15,6 +15,7 @@
 
 #define REQUEST_BYTES_MAX ((size_t)64 * 1024)
 #define REQUEST_IDS_MAX 1000
+#define REQUEST_VMS_MAX 1000
 #define REQUEST_HOST_MAX 256
 #define HISTORY_LIMIT_MAX 1000
 #define HISTORY_LIMIT_DEFAULT 50
@@ -32,7 +33,8 @@
     X(REQUEST_SNAPSHOT, "snapshot", "what the last pass was made from")                                      \
     X(REQUEST_FREEZE, "freeze", "starts nothing from now on")                                                \
     X(REQUEST_THAW, "thaw", "starts actions again")                                                          \
-    X(REQUEST_MAINTENANCE, "maintenance", "takes a host out of service, or puts it back")
+    X(REQUEST_MAINTENANCE, "maintenance", "takes a host out of service, or puts it back")                    \
+    X(REQUEST_PLACE, "place", "where VMs would be powered on, and doing it")
 
 #define REQUEST_ENUM(e, word, meaning) e,
 enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
@@ -46,6 +48,9 @@ struct request {
     char host[REQUEST_HOST_MAX]; /* maintenance */
     bool enter;                  /* maintenance */
     unsigned limit;              /* history */
+    size_t n_vms;                /* place: 1 or more ids or names, one after the other, each with its end */
+    bool apply;                  /* place */
+    char vms[REQUEST_BYTES_MAX];
 };
 
 /* -EINVAL and a sentence that says what was expected. */

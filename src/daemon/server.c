@@ -19,7 +19,7 @@
 #define CLIENTS_MAX 64
 #define BACKLOG 128
 #define SLOW_S 30   /* to finish a request, or to take some of a reply */
-#define WAIT_S 3600 /* for a pass */
+#define WAIT_S 3600 /* for a pass, or a placement */
 #define USEC_PER_S ((uint64_t)1000000)
 
 struct client {

@@ -133,21 +133,46 @@ static const struct outlet_ops log_outlet = {.publish = publish_to_log};
 
 /* ---- after anything that happened ------------------------------------------------------------ */
 
+/* Tickets of placements, so that they are not taken for those of passes. */
+#define PLACEMENT ((uint64_t)1 << 63)
+
+/* -EINPROGRESS: not yet. */
+static int answer_run(struct service *s, uint64_t ticket, struct strbuf *out, struct err *err)
+{
+    uint64_t pass = 0;
+    int r = engine_run_result(s->engine, ticket, &pass, err);
+
+    if (r == 0)
+        reply_pass(s->engine, pass, now_of(s), out);
+    return r;
+}
+
+static int answer_place(struct service *s, uint64_t ticket, struct strbuf *out, struct err *err)
+{
+    struct placement p;
+    int r = engine_place_result(s->engine, ticket, &p, err);
+
+    if (r == 0)
+        reply_placement(s->engine, &p, out);
+    if (r != -EINPROGRESS)
+        engine_place_release(s->engine, ticket);
+    return r;
+}
+
 static void answer_if_over(void *ctx, struct client *c, uint64_t ticket)
 {
     struct service *s = ctx;
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
     struct err err = {0};
-    uint64_t pass = 0;
-    int r = engine_run_result(s->engine, ticket, &pass, &err);
+
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    int r = ticket & PLACEMENT ? answer_place(s, ticket & ~PLACEMENT, &out, &err)
+                               : answer_run(s, ticket, &out, &err);
 
     if (r == -EINPROGRESS)
         return;
-    strbuf_init(&out, STRBUF_NO_LIMIT);
     if (r < 0)
         reply_error(&err, &out);
-    else
-        reply_pass(s->engine, pass, now_of(s), &out);
     client_reply(c, &out);
 }
 
@@ -227,6 +252,30 @@ static int serve_maintenance(struct service *s, const struct request *q, const c
     return r;
 }
 
+/* The client waits for an inventory. */
+static int serve_place(struct service *s, const struct request *q, struct client *c, instant_s now,
+                       struct err *err)
+{
+    CLEANUP(freep) const char **vms = calloc(q->n_vms, sizeof *vms);
+    const char *next = q->vms;
+    uint64_t ticket;
+
+    if (!vms)
+        return err_set(err, -ENOMEM, "out of memory");
+    for (size_t i = 0; i < q->n_vms; i++) {
+        vms[i] = next;
+        next += strlen(next) + 1;
+    }
+    const struct place_request request = {
+        .vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = client_who(c)};
+    int r = engine_place(s->engine, &request, now, &ticket, err);
+
+    if (r < 0)
+        return r;
+    client_wait(c, ticket | PLACEMENT);
+    return -EINPROGRESS;
+}
+
 /* Answers into `out`; -EINPROGRESS: the client waits. */
 static int serve_request(struct service *s, const struct request *q, struct client *c, struct strbuf *out,
                          struct err *err)
@@ -260,6 +309,8 @@ static int serve_request(struct service *s, const struct request *q, struct clie
         return r;
     case REQUEST_MAINTENANCE:
         return serve_maintenance(s, q, client_who(c), now, out, err);
+    case REQUEST_PLACE:
+        return serve_place(s, q, c, now, err);
     case REQUEST_STATUS:
     case REQUEST_HOSTS:
     case REQUEST_VMS:

@@ -123,13 +123,54 @@ bool action_committed(const struct action *x)
     return x->r.state != ACTION_RECOMMENDED && !action_ended(x);
 }
 
-struct hold *hold_of(struct engine *e, const char *vm)
+enum deed action_deed(enum action_kind kind)
 {
-    void **slot = idmap_slot(&e->holds, vm);
+    switch (kind) {
+    case ACTION_MIGRATE:
+        return DEED_MIGRATE;
+    case ACTION_PLACE:
+        return DEED_POWER_ON_VM;
+    case ACTION_ENTER_MAINTENANCE:
+        return DEED_ENTER_MAINTENANCE;
+    case ACTION_EXIT_MAINTENANCE:
+        return DEED_EXIT_MAINTENANCE;
+    case ACTION_POWER_ON:
+        return DEED_WAKE;
+    case ACTION_POWER_OFF:
+        return DEED_STANDBY;
+    case action_kind_count:
+        break;
+    }
+    return DEED_MIGRATE;
+}
+
+static struct hold *hold_in(struct idmap *holds, const char *id)
+{
+    void **slot = idmap_slot(holds, id);
 
     if (!*slot)
         *slot = xcalloc(1, sizeof(struct hold));
     return *slot;
+}
+
+struct hold *hold_of(struct engine *e, const char *vm)
+{
+    return hold_in(&e->holds, vm);
+}
+
+struct hold *action_hold(struct engine *e, const struct action_record *r)
+{
+    return r->vm ? hold_in(&e->holds, r->vm) : hold_in(&e->host_holds, r->host);
+}
+
+bool action_needs_group(const struct action_record *r)
+{
+    return r->group != 0 && r->kind != ACTION_POWER_ON;
+}
+
+bool action_leaves_hold(const struct action_record *r)
+{
+    return r->kind == ACTION_MIGRATE || r->kind == ACTION_POWER_ON;
 }
 
 /* Twice as long after each failure in a row, from the cool-down on. */
@@ -181,30 +222,34 @@ static void note_end(struct engine *e, const struct action *x, bool taught)
     migration_note(e, &r, taught);
 }
 
-/* What the end of a migration means for the next one of the VM. */
+/* What its end means for the next one of the same VM or host. */
 static void remember_end(struct engine *e, const struct action *x, instant_s now)
 {
-    if (x->r.kind != ACTION_MIGRATE)
+    if (!action_leaves_hold(&x->r))
         return;
     if (x->r.state == ACTION_DONE) {
-        struct hold *h = hold_of(e, x->r.vm);
+        struct hold *h = action_hold(e, &x->r);
 
         h->moved = now;
         h->failures = 0;
         h->until = 0;
-        note_end(e, x, learn_ends(e, x, now));
     } else if (x->r.state == ACTION_FAILED) {
-        struct hold *h = hold_of(e, x->r.vm);
+        struct hold *h = action_hold(e, &x->r);
 
         h->tried = now;
         h->until = now + hold_length_s(e, ++h->failures);
-        note_end(e, x, false);
     } else if (x->r.state == ACTION_REJECTED) {
-        struct hold *h = hold_of(e, x->r.vm);
+        struct hold *h = action_hold(e, &x->r);
 
         h->tried = now;
         h->until = now + hold_length_s(e, 1);
     }
+    if (x->r.kind != ACTION_MIGRATE)
+        return;
+    if (x->r.state == ACTION_DONE)
+        note_end(e, x, learn_ends(e, x, now));
+    else if (x->r.state == ACTION_FAILED)
+        note_end(e, x, false);
 }
 
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why, instant_s now)

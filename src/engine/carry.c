@@ -70,26 +70,6 @@ static void cancel(struct engine *e, struct action *x, const char *why, instant_
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
-static enum deed deed_of(enum action_kind kind)
-{
-    switch (kind) {
-    case ACTION_MIGRATE:
-    case ACTION_PLACE:
-        return DEED_MIGRATE;
-    case ACTION_ENTER_MAINTENANCE:
-        return DEED_ENTER_MAINTENANCE;
-    case ACTION_EXIT_MAINTENANCE:
-        return DEED_EXIT_MAINTENANCE;
-    case ACTION_POWER_ON:
-        return DEED_WAKE;
-    case ACTION_POWER_OFF:
-        return DEED_STANDBY;
-    case action_kind_count:
-        break;
-    }
-    return DEED_MIGRATE;
-}
-
 static void submit(struct engine *e, struct action *x, enum order_verb verb, instant_s now)
 {
     struct err err = {0};
@@ -97,7 +77,7 @@ static void submit(struct engine *e, struct action *x, enum order_verb verb, ins
         .action = x->r.id,
         .verb = verb,
         .request = {.uid = x->r.uid,
-                    .deed = deed_of(x->r.kind),
+                    .deed = action_deed(x->r.kind),
                     .vm = x->r.vm,
                     .from = x->r.from,
                     .to = x->r.to,
@@ -226,6 +206,8 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         cancel(e, x, why, now);
         return;
     case WAIT:
+        if (why[0] && !(x->r.why && strcmp(x->r.why, why) == 0))
+            remember_why(x, why);
         return;
     case READY:
         break;
@@ -237,6 +219,29 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         return;
     }
     submit(e, x, ORDER_CHECK, now);
+}
+
+/* It was asked for, or may have been, and is somewhere else. A VM that was moved away meanwhile is nobody's
+ * failure; one that was to be started and runs at another host was started wrongly, perhaps by our own call:
+ * vCenter takes the host where a VM is registered if the one that it is given does not suit. */
+static void elsewhere(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+
+    if (x->r.kind == ACTION_MIGRATE) {
+        (void)snprintf(why, sizeof why, "%s is neither where it was nor where it was to go", subject(x));
+        cancel(e, x, why, now);
+        return;
+    }
+    const struct snapshot *s = &e->now_seen->snap;
+
+    if (x->r.kind == ACTION_PLACE)
+        (void)snprintf(why, sizeof why, "VM %s runs on host %s and not on %s", x->r.vm,
+                       s->hosts[s->vms[snapshot_find_vm(s, x->r.vm)].host].is.id, x->r.to);
+    else
+        (void)snprintf(why, sizeof why, "host %s is %s and not as it was to be", x->r.host,
+                       host_state_name(s->hosts[snapshot_find_host(s, x->r.host)].is.state));
+    fail(e, x, why, now);
 }
 
 /* An unclear start: somebody may have heard us. The inventory says whether it has happened; if not, start()
@@ -256,8 +261,7 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
         finish(e, x, now);
         return;
     case ELSEWHERE:
-        (void)snprintf(why, sizeof why, "%s is neither where it was nor where it was to go", subject(x));
-        cancel(e, x, why, now);
+        elsewhere(e, x, now);
         return;
     case GONE:
         (void)snprintf(why, sizeof why, "%s is no longer there", subject(x));
@@ -282,8 +286,8 @@ static instant_s deadline(const struct action *x)
 {
     instant_s patience = HANG_MIN_S;
 
-    if (x->r.kind != ACTION_MIGRATE)
-        patience = HANG_MAINTENANCE_S;
+    if (!x->r.vm)
+        patience = HANG_HOST_S;
     else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
         patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
     return x->r.started + patience;
@@ -318,9 +322,10 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
 static void contradicted(struct engine *e, struct action *x, enum whereabouts at, instant_s now)
 {
     char why[WHY_MAX];
-    const char *what = at == AT_SOURCE ? "the inventory shows no change"
-                       : at == GONE    ? "it is no longer in the inventory"
-                                       : "the inventory shows it elsewhere";
+    const char *what = at == AT_SOURCE  ? "the inventory shows no change"
+                       : at == GONE     ? "it is no longer in the inventory"
+                       : at == NOT_SEEN ? "it is not seen"
+                                        : "the inventory shows it elsewhere";
 
     if (x->doubt) {
         (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "its end was not seen", what);
@@ -340,6 +345,16 @@ static void contradicted(struct engine *e, struct action *x, enum whereabouts at
     fail(e, x, why, now);
 }
 
+/* Nothing can be said yet: a host that is not seen will be back, or another will show the VM. One that was
+ * woken takes minutes, though who was asked says yes at once; but not for ever. */
+static bool must_look_again(const struct action *x, enum whereabouts at, instant_s now)
+{
+    if (x->r.kind == ACTION_POWER_ON)
+        return (at == NOT_SEEN || (at == AT_SOURCE && (!x->doubt || x->doubt_code == -ESTALE))) &&
+               now < deadline(x);
+    return at == NOT_SEEN;
+}
+
 static void step_verifying(struct engine *e, struct action *x, instant_s now)
 {
     if (!inventory_tells(e, x)) {
@@ -352,9 +367,13 @@ static void step_verifying(struct engine *e, struct action *x, instant_s now)
         finish(e, x, now);
         return;
     }
-    if (at == NOT_SEEN) { /* the host will be back, or an inventory will show the VM elsewhere */
+    if (must_look_again(x, at, now)) {
         x->look_after = e->now_seen->serial;
         want_look(e, now + back_off_s(++x->retries));
+        return;
+    }
+    if (at == ELSEWHERE && x->r.kind != ACTION_MIGRATE) {
+        elsewhere(e, x, now);
         return;
     }
     contradicted(e, x, at, now);

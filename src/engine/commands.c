@@ -58,6 +58,26 @@ static int find_known(const struct engine *e, uint64_t id, struct action **ret, 
                    (unsigned long long)id);
 }
 
+int check_deed(const struct engine *e, const struct action_record *r, struct err *err)
+{
+    unsigned deed = 1u << action_deed(r->kind);
+
+    if (e->settings.deeds == 0)
+        return err_set(err, -ENOTSUP,
+                       "this kind of source can only be looked at, nothing can be moved there");
+    if (r->kind == ACTION_POWER_OFF)
+        return err_set(err, -ENOTSUP, "putting hosts to standby is not something that this version does");
+    if (e->settings.deeds & deed)
+        return 0;
+    if (r->kind == ACTION_POWER_ON)
+        return err_set(err, -ENOTSUP,
+                       "host %s is to be switched on, which this source cannot be asked for: switch it on by "
+                       "hand, and the next pass goes on from there",
+                       r->host);
+    return err_set(err, -ENOTSUP, "this source cannot be asked to %s",
+                   r->kind == ACTION_PLACE ? "power a VM on" : action_kind_meaning(r->kind));
+}
+
 static int check_seen(const struct engine *e, const struct action *x, instant_s now, struct err *err)
 {
     if (e->source == SOURCE_LOST)
@@ -85,7 +105,7 @@ static int check_needs(const struct engine *e, const struct action *x, const uin
             return err_set(err, -EBUSY, "recommendation %llu depends on %llu: apply both, or that one first",
                            (unsigned long long)x->r.id, (unsigned long long)need);
     }
-    for (size_t i = 0; x->r.group != 0 && i < e->n_actions; i++) {
+    for (size_t i = 0; action_needs_group(&x->r) && i < e->n_actions; i++) {
         const struct action *y = e->actions[i];
 
         if (y->r.group == x->r.group && y->r.pass == x->r.pass && y->r.state == ACTION_RECOMMENDED &&
@@ -113,9 +133,6 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
 
     if (e->frozen)
         return err_set(err, -EBUSY, "the service is frozen and starts nothing; `ballast thaw` ends that");
-    if (!(e->settings.deeds & (1u << DEED_MIGRATE)))
-        return err_set(err, -ENOTSUP,
-                       "this kind of source can only be looked at, nothing can be moved there");
     for (size_t i = 0; i < n; i++) {
         if ((r = find_known(e, ids[i], &x, err)) < 0)
             return r;
@@ -123,7 +140,8 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
             return err_set(err, -EALREADY, "recommendation %llu is %s: %s", (unsigned long long)ids[i],
                            action_state_name(x->r.state),
                            x->r.why ? x->r.why : action_state_meaning(x->r.state));
-        if ((r = check_seen(e, x, now, err)) < 0 || (r = check_needs(e, x, ids, n, err)) < 0)
+        if ((r = check_deed(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
+            (r = check_needs(e, x, ids, n, err)) < 0)
             return r;
     }
     for (size_t i = 0; i < n; i++) {
@@ -366,7 +384,7 @@ void engine_status(const struct engine *e, struct engine_status *ret)
         .frozen = e->frozen,
         .frozen_since = e->frozen_since,
         .store_error = e->store_error.code != 0 ? e->store_error.text : NULL,
-        .last_pass = e->passes_here > 0 ? e->last_pass : 0,
+        .last_pass = e->passes_here > 0 ? e->decided_pass : 0,
         .last_pass_time = e->last_pass_time,
         .last_pass_error = e->pass_error.code != 0 ? e->pass_error.text : NULL,
         .next_pass = e->next_pass,

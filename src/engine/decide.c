@@ -67,197 +67,52 @@ static int run_pass(struct engine *e, struct view *v, struct err *err)
     return 0;
 }
 
-/* ---- recommendations ------------------------------------------------------------------------- */
-
-static bool same_text(const char *x, const char *y)
-{
-    return x == y || (x && y && strcmp(x, y) == 0);
-}
-
-static const char *vm_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->vms[ix].is.id;
-}
-
-static const char *host_id(const struct snapshot *s, uint32_t ix)
-{
-    return ix == IX_NONE ? NULL : s->hosts[ix].is.id;
-}
-
-/* The record that says what the recommendation says; number and dependencies apart. */
-static struct action_record describe(const struct snapshot *s, const struct recommendation *rec,
-                                     uint64_t pass)
-{
-    struct action_record r = {
-        .pass = pass,
-        .state = ACTION_RECOMMENDED,
-        .kind = rec->action,
-        .priority = rec->priority,
-        .vm = vm_id(s, rec->vm),
-        .from = host_id(s, rec->from),
-        .to = host_id(s, rec->to),
-        .host = host_id(s, rec->host),
-        .reason = rec->reason,
-        .rule = rec->rule == IX_NONE ? NULL : s->rules[rec->rule].is.id,
-        .text = rec->text,
-        .group = rec->group,
-        .imbalance_after = rec->imbalance_after,
-        .duration_s = rec->duration_s,
-        .created = s->time,
-        .seen = s->time,
-    };
-
-    for (int res = 0; res < RES_COUNT; res++) {
-        r.cost[res] = rec->cost[res];
-        r.benefit[res] = rec->benefit[res];
-    }
-    return r;
-}
-
-/* The unapproved recommendation of an earlier pass that this one repeats, or NULL. */
-static struct action *find_repeated(const struct engine *e, const struct action_record *r)
-{
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
-
-        if (x->r.state == ACTION_RECOMMENDED && x->r.kind == r->kind && same_text(x->r.vm, r->vm) &&
-            same_text(x->r.from, r->from) && same_text(x->r.to, r->to) && same_text(x->r.host, r->host))
-            return x;
-    }
-    return NULL;
-}
-
-static void replace_text(const char **place, const char *text)
-{
-    char *own = (char *)(uintptr_t)*place;
-
-    xstrset(&own, text);
-    *place = own;
-}
-
-/* Takes over what the newer pass says of the same move; number, uid and age stay. */
-static void refresh(struct action *x, const struct action_record *r)
-{
-    x->r.pass = r->pass;
-    x->r.priority = r->priority;
-    x->r.reason = r->reason;
-    x->r.group = r->group;
-    x->r.imbalance_after = r->imbalance_after;
-    x->r.duration_s = r->duration_s;
-    x->r.seen = r->seen;
-    for (int res = 0; res < RES_COUNT; res++) {
-        x->r.cost[res] = r->cost[res];
-        x->r.benefit[res] = r->benefit[res];
-    }
-    replace_text(&x->r.rule, r->rule);
-    replace_text(&x->r.text, r->text);
-    x->dirty = true;
-}
-
-/* Whether an action is under way, or waits, for the same VM. The pass knows of those and proposes nothing for
- * their VMs; should it ever do so, what was approved first wins. */
-static bool vm_is_taken(const struct engine *e, const char *vm)
-{
-    for (size_t i = 0; vm && i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (action_committed(x) && same_text(x->r.vm, vm))
-            return true;
-    }
-    return false;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t *x = a;
-    const uint64_t *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-/* Translates the plan's numbers, and adds what the plan could not name: moves of earlier plans that make room
- * at this one's destination and have not ended. False: it depends on something that was dropped. */
-static bool set_dependencies(struct engine *e, struct action *x, const struct recommendation *rec,
-                             const uint64_t *number, struct arena *a)
-{
-    uint64_t *ids = arena_array(a, uint64_t, rec->n_depends_on + e->n_actions);
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < rec->n_depends_on; i++) {
-        if (number[rec->depends_on[i]] == 0)
-            return false;
-        ids[n++] = number[rec->depends_on[i]];
-    }
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *y = e->actions[i];
-
-        if (action_committed(y) && y->r.kind == ACTION_MIGRATE && x->r.to && same_text(y->r.from, x->r.to))
-            ids[n++] = y->r.id;
-    }
-    if (n > 0)
-        qsort(ids, n, sizeof *ids, by_number);
-    if (n != x->r.n_depends_on || (n > 0 && memcmp(ids, x->r.depends_on, n * sizeof *ids) != 0))
-        action_set_depends(x, ids, n);
-    return true;
-}
-
-/* Gives every recommendation of the plan its number: ret_number[plan's id], 0 for one that was dropped. */
-static void take_recommendations(struct engine *e, const struct view *v, uint64_t pass, struct arena *a,
-                                 uint64_t *ret_number, instant_s now)
-{
-    const struct plan *plan = &v->plan;
-
-    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
-        const struct recommendation *rec = &plan->recommendations[i];
-        struct action_record r = describe(&v->snap, rec, pass);
-
-        if (vm_is_taken(e, r.vm))
-            continue;
-        struct action *x = find_repeated(e, &r);
-        bool news = !x;
-
-        if (x)
-            refresh(x, &r);
-        else
-            x = action_add(e, &r);
-        if (!set_dependencies(e, x, rec, ret_number, a)) {
-            action_enter(e, x, ACTION_EXPIRED, "what it depends on cannot be carried out", now);
-            continue;
-        }
-        ret_number[rec->id] = x->r.id;
-        if (news)
-            action_enter(e, x, ACTION_RECOMMENDED, NULL, now);
-    }
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
-
-        if (x->r.state == ACTION_RECOMMENDED && x->r.pass != pass)
-            action_enter(e, x, ACTION_EXPIRED, "a later pass no longer recommends it", now);
-    }
-}
-
 /* ---- automation ------------------------------------------------------------------------------ */
 
-/* Whether the engine may approve it without asking: level full, a VM that has no wish of its own and did not
- * fail just now. The cluster's level is the most that happens by itself; a VM set to automatic in a manual
- * cluster is still asked for. The threshold needs no second look: the pass stops where its level is content,
- * so all that the plan holds is wanted, the moves off an outlier below the target (priority 4 or 5) too. */
+static bool is_held(const struct idmap *holds, const char *id, instant_s now)
+{
+    const struct hold *h = idmap_get(holds, id);
+
+    return h && h->until > now;
+}
+
+/* Level full, and a VM that has no wish of its own and did not fail just now. The cluster's level is the most
+ * that happens by itself; a VM set to automatic in a manual cluster is still asked for. The threshold needs
+ * no second look: the pass stops where its level is content, so all that the plan holds is wanted, the moves
+ * off an outlier below the target (priority 4 or 5) too. */
+static bool may_move(const struct engine *e, const struct snapshot *s, const struct action *x, instant_s now)
+{
+    uint32_t ix = snapshot_find_vm(s, x->r.vm);
+
+    return e->settings.policy.automation == AUTOMATION_FULL && ix != IX_NONE &&
+           s->vms[ix].is.automation != AUTOMATION_MANUAL && s->vms[ix].is.automation != AUTOMATION_DISABLED &&
+           !is_held(&e->holds, x->r.vm, now);
+}
+
+/* The power of hosts has a level of its own, whatever the level for VMs is; here what a host says counts more
+ * than the cluster's setting, which is for hosts that do not say otherwise. */
+static bool may_wake(const struct engine *e, const struct snapshot *s, const struct action *x, instant_s now)
+{
+    const struct dpm_policy *dpm = &e->settings.policy.dpm;
+    uint32_t ix = snapshot_find_host(s, x->r.host);
+
+    if (!dpm->enabled || ix == IX_NONE || is_held(&e->host_holds, x->r.host, now))
+        return false;
+    enum automation own = s->hosts[ix].is.dpm;
+
+    return (own == AUTOMATION_INHERIT ? dpm->automation : own) == AUTOMATION_AUTOMATIC;
+}
+
+/* Whether the engine may approve it without asking. VMs are never powered on unasked, at any level: what a
+ * person asked for is approved by asking (placing.c). */
 static bool may_approve(const struct engine *e, const struct snapshot *s, const struct action *x,
                         instant_s now)
 {
-    const struct policy *p = &e->settings.policy;
-
-    if (p->automation != AUTOMATION_FULL || e->frozen || x->r.kind != ACTION_MIGRATE ||
-        !(e->settings.deeds & (1u << DEED_MIGRATE)))
+    if (e->frozen || !(e->settings.deeds & (1u << action_deed(x->r.kind))))
         return false;
-    uint32_t ix = snapshot_find_vm(s, x->r.vm);
-
-    if (ix == IX_NONE || s->vms[ix].is.automation == AUTOMATION_MANUAL ||
-        s->vms[ix].is.automation == AUTOMATION_DISABLED)
-        return false;
-    const struct hold *h = idmap_get(&e->holds, x->r.vm);
-
-    return !h || h->until <= now;
+    return x->r.kind == ACTION_MIGRATE    ? may_move(e, s, x, now)
+           : x->r.kind == ACTION_POWER_ON ? may_wake(e, s, x, now)
+                                          : false;
 }
 
 /* Not without what it depends on, and a group as a whole or not at all. Returns whether it changed something.
@@ -281,7 +136,8 @@ static bool withhold(const struct engine *e, struct action **list, bool *ok, siz
             held = held || k == n || !ok[k];
         }
         for (size_t k = 0; k < n; k++)
-            held = held || (list[i]->r.group != 0 && list[k]->r.group == list[i]->r.group && !ok[k]);
+            held =
+                held || (action_needs_group(&list[i]->r) && list[k]->r.group == list[i]->r.group && !ok[k]);
         if (held && ok[i]) {
             ok[i] = false;
             changed = true;
@@ -316,31 +172,31 @@ static void approve_by_itself(struct engine *e, const struct view *v, const uint
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
-static void store_pass(struct engine *e, const struct view *v, const char *trigger, instant_s now)
+int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger,
+                   instant_s now)
 {
     CLEANUP(strbuf_releasep) struct strbuf snapshot = {0};
-    CLEANUP(strbuf_releasep) struct strbuf plan = {0};
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
 
     strbuf_init(&snapshot, STRBUF_NO_LIMIT);
-    strbuf_init(&plan, STRBUF_NO_LIMIT);
-    snapshot_dump(&v->snap, &snapshot);
-    render_plan_json(&v->plan, &plan);
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    snapshot_dump(plan->snap, &snapshot);
+    render_plan_json(plan, &text);
     const struct pass_record r = {
-        .id = e->last_pass,
+        .id = pass,
         .time = now,
         .trigger = trigger,
-        .imbalance_before = v->plan.before.imbalance,
-        .imbalance_after = v->plan.after.imbalance,
-        .target = v->plan.before.target,
-        .n_recommendations = v->plan.n_recommendations,
-        .n_faults = v->plan.n_faults,
-        .decide_us = v->plan.stats.decide_us,
+        .imbalance_before = plan->before.imbalance,
+        .imbalance_after = plan->after.imbalance,
+        .target = plan->before.target,
+        .n_recommendations = plan->n_recommendations,
+        .n_faults = plan->n_faults,
+        .decide_us = plan->stats.decide_us,
         .snapshot = snapshot.text,
-        .plan = plan.text,
+        .plan = text.text,
     };
 
-    (void)storing_flush(e, &r,
-                        now); /* on failure the actions are tried again, the record of the pass is lost */
+    return storing_flush(e, &r, now);
 }
 
 static void publish_pass(struct engine *e, const struct plan *plan, instant_s now)
@@ -389,25 +245,19 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
 
     v->references++;
     e->decided = v;
-    e->last_pass++;
+    e->decided_pass = ++e->last_pass;
     e->passes_here++;
     e->last_pass_time = now;
 
-    uint32_t highest = 0;
-
-    for (uint32_t i = 0; i < v->plan.n_recommendations; i++) {
-        if (v->plan.recommendations[i].id > highest)
-            highest = v->plan.recommendations[i].id;
-    }
-    uint64_t *number = arena_array(a, uint64_t, (size_t)highest + 1);
+    uint64_t *number = recommendation_numbers(&v->plan, a);
 
     publish_pass(e, &v->plan, now);
     publish_faults(e, &v->plan, last ? &last->plan : NULL, now);
     view_unref(last);
-    take_recommendations(e, v, e->last_pass, a, number, now);
+    recommendations_take(e, v, e->last_pass, a, number, now);
     approve_by_itself(e, v, number, a, now);
     pools_take(e, v);
-    store_pass(e, v, trigger, now);
+    (void)decision_store(e, &v->plan, e->last_pass, trigger, now);
     actions_forget(e, now);
     return 0;
 }

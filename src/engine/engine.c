@@ -106,6 +106,7 @@ static void source_failed(struct engine *e, const struct err *why, instant_s now
     if (e->asked_for_pass)
         e->pass_error = *why;
     runs_end(e, why->code ? why->code : -EIO, why, 0);
+    placings_fail(e, why, now);
 }
 
 static bool source_is_silent(const struct engine *e, instant_s now)
@@ -124,6 +125,7 @@ static void notice_silence(struct engine *e, instant_s now)
     (void)err_set(&err, -ETIMEDOUT, "the source has not answered for %lld s", (long long)(now - e->asked_at));
     source_is_lost(e, &err, now);
     runs_end(e, err.code, &err, 0);
+    placings_fail(e, &err, now);
 }
 
 static void source_works(struct engine *e, instant_s now)
@@ -145,12 +147,18 @@ static bool run_is_wanted(const struct engine *e)
     return e->runs_wanted > e->runs_done;
 }
 
+/* Somebody waits for an inventory: that is not put off. */
+static bool is_waited_for(const struct engine *e)
+{
+    return run_is_wanted(e) || placings_wait(e);
+}
+
 static void ask_if_due(struct engine *e, instant_s now)
 {
     struct err err = {0};
     bool pass = run_is_wanted(e) || now >= e->next_pass;
 
-    if (e->asking || (!run_is_wanted(e) && (now < e->next_ask || (!pass && now < e->next_look))))
+    if (e->asking || (!is_waited_for(e) && (now < e->next_ask || (!pass && now < e->next_look))))
         return;
     e->serial++;
     e->asked_at = now;
@@ -177,6 +185,7 @@ void engine_tick(struct engine *e, instant_s now)
 {
     e->ticked = now;
     notice_silence(e, now);
+    placings_forget(e, now);
     storing_prune(e, now);
     proceed(e, now);
 }
@@ -217,7 +226,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     e->now_seen = v;
     learn_looks(e);
     carry_on(e, now); /* what has arrived is done, before anything new is decided */
-    if (e->asked_for_pass)
+    if (!placings_decide(e, serial, now) && e->asked_for_pass)
         make_pass(e, now);
     proceed(e, now);
 }
@@ -258,7 +267,7 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
 
     if (!e->asking)
         at = earlier(at, later(earlier(e->next_look, e->next_pass), e->next_ask));
-    if (!e->asking && run_is_wanted(e))
+    if (!e->asking && is_waited_for(e))
         at = now;
     if (e->asking && e->source != SOURCE_LOST)
         at = earlier(at, e->asked_at + stale_after_s(e) + 1);
@@ -323,6 +332,8 @@ void engine_free(struct engine *e)
         unstored_release(&e->unstored[i]);
     free(e->unstored);
     idmap_release(&e->holds, free_hold);
+    idmap_release(&e->host_holds, free_hold);
+    placings_free(e);
     pools_release(e);
     history_free(e->history);
     learned_free(e->learned);

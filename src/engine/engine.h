@@ -93,6 +93,41 @@ int engine_thaw(struct engine *e, instant_s now, struct err *err);
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
                        uint64_t *ret_id, struct err *err);
 
+/* Which VMs an admin wants powered on, and in whose name. Each VM is named by its id, or by its name where
+ * that is not ambiguous. */
+struct place_request {
+    const char *const *vms;
+    size_t n_vms;
+    bool apply; /* carry it out; else it is only looked where */
+    const char *by;
+};
+
+/* Where VMs that are off or suspended would be powered on (core/place), decided on an inventory that is asked
+ * for now. With apply the plan is begun as soon as it is made: its recommendations become approved actions
+ * (§3.2: one coordinated recommendation), or nothing is begun because some VM cannot be placed, or because
+ * the plan needs what the hands cannot do. This is the only way in which VMs are powered on, at every
+ * automation level: a person asks, and that is the approval. Without apply nothing is changed or stored.
+ * *ret_ticket is for engine_place_result(). */
+int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
+                 struct err *err);
+
+struct placement {
+    const struct plan *plan;
+    const uint32_t *vms; /* that were asked for, by index, each once */
+    uint32_t n_vms;
+    uint32_t n_unplaced; /* of these, those for which there is no place: the plan's faults say why */
+    const uint64_t *ids; /* the actions that were begun, in the order of the plan */
+    size_t n_ids;
+};
+
+/* 0: decided, *ret is valid until engine_place_release() or engine_tick(). -EINPROGRESS: not yet. Else what
+ * prevented it: -EINVAL no such VM, -EALREADY it runs or is being powered on, or as of the other commands. */
+int engine_place_result(const struct engine *e, uint64_t ticket, struct placement *ret, struct err *err);
+
+/* The result was read, or nobody wants it any more; otherwise it is kept for a minute. What was begun goes
+ * on. */
+void engine_place_release(struct engine *e, uint64_t ticket);
+
 /* ---- what can be seen ------------------------------------------------------------------------ */
 
 enum source_state { SOURCE_UNKNOWN, SOURCE_UP, SOURCE_LOST };

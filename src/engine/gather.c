@@ -272,6 +272,16 @@ static bool migration_listed(const struct inventory *inv, const char *vm)
     return false;
 }
 
+/* A VM has one action at a time; should it ever be given two, the first counts. */
+static bool pending_listed(const struct inventory *inv, const char *vm)
+{
+    for (size_t i = 0; i < inv->n_pending; i++) {
+        if (inv->pending[i].vm && strcmp(inv->pending[i].vm, vm) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A move of ours: in flight, or approved and not begun. What the inventory contradicts (the VM or a host is
  * gone, the VM is elsewhere) is left out; the action finds out by itself. */
 static void add_move(struct inventory *inv, struct arena *a, const struct finder *f, const struct action *x)
@@ -281,7 +291,8 @@ static void add_move(struct inventory *inv, struct arena *a, const struct finder
     if (v && v->host && x->r.state != ACTION_APPROVED && strcmp(v->host, x->r.to) == 0)
         v->is.last_migrated = inv->time; /* it has just arrived */
     if (!v || v->is.state != VM_ON || !v->host || strcmp(v->host, x->r.from) != 0 ||
-        !idmap_get(&f->hosts, x->r.from) || !idmap_get(&f->hosts, x->r.to) || migration_listed(inv, x->r.vm))
+        !idmap_get(&f->hosts, x->r.from) || !idmap_get(&f->hosts, x->r.to) ||
+        migration_listed(inv, x->r.vm) || pending_listed(inv, x->r.vm))
         return;
     if (x->r.state == ACTION_APPROVED) {
         *inventory_add_pending(inv, a) = (struct seen_pending){.action = ACTION_MIGRATE,
@@ -296,6 +307,28 @@ static void add_move(struct inventory *inv, struct arena *a, const struct finder
     }
 }
 
+/* A VM that is to be powered on, begun or not: it weighs where it will be, until the inventory shows it run.
+ */
+static void add_start(struct inventory *inv, struct arena *a, const struct finder *f, const struct action *x)
+{
+    const struct seen_vm *v = idmap_get(&f->vms, x->r.vm);
+
+    if (!v || v->is.state == VM_ON || !idmap_get(&f->hosts, x->r.to) || pending_listed(inv, x->r.vm))
+        return;
+    *inventory_add_pending(inv, a) = (struct seen_pending){
+        .action = ACTION_PLACE, .vm = arena_strdup(a, x->r.vm), .to = arena_strdup(a, x->r.to)};
+}
+
+/* A host that is to be woken, or is being woken and does not show it yet. */
+static void add_wake(struct inventory *inv, struct arena *a, const struct finder *f, const struct action *x)
+{
+    const struct seen_host *h = idmap_get(&f->hosts, x->r.host);
+
+    if (h && h->is.state == HOST_STANDBY)
+        *inventory_add_pending(inv, a) =
+            (struct seen_pending){.action = ACTION_POWER_ON, .host = arena_strdup(a, x->r.host)};
+}
+
 /* A host that an admin wants out of service is to be evacuated, whether the source knows it yet or not. */
 static void add_maintenance(const struct finder *f, const struct action *x)
 {
@@ -305,20 +338,37 @@ static void add_maintenance(const struct finder *f, const struct action *x)
         h->is.state = HOST_ENTERING_MAINTENANCE;
 }
 
+static void fill_action(struct inventory *inv, struct arena *a, const struct finder *f,
+                        const struct action *x)
+{
+    switch (x->r.kind) {
+    case ACTION_MIGRATE:
+        add_move(inv, a, f, x);
+        return;
+    case ACTION_PLACE:
+        add_start(inv, a, f, x);
+        return;
+    case ACTION_POWER_ON:
+        add_wake(inv, a, f, x);
+        return;
+    case ACTION_ENTER_MAINTENANCE:
+        add_maintenance(f, x);
+        return;
+    case ACTION_EXIT_MAINTENANCE:
+    case ACTION_POWER_OFF:
+    case action_kind_count:
+        return;
+    }
+}
+
 static void fill_actions(const struct engine *e, struct inventory *inv, struct arena *a)
 {
     struct finder f = {0};
 
     finder_init(&f, inv);
     for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (!action_committed(x))
-            continue;
-        if (x->r.kind == ACTION_MIGRATE)
-            add_move(inv, a, &f, x);
-        else if (x->r.kind == ACTION_ENTER_MAINTENANCE)
-            add_maintenance(&f, x);
+        if (action_committed(e->actions[i]))
+            fill_action(inv, a, &f, e->actions[i]);
     }
     finder_release(&f);
 }

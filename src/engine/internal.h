@@ -22,9 +22,9 @@
 #define POLL_MAX_S 10       /* ... and for a long one */
 #define HANG_FACTOR 5       /* a task is cancelled after this many times its estimate ... */
 #define HANG_MIN_S 300      /* ... and not before this */
-#define HANG_MAINTENANCE_S 1800
-#define START_TRIES 8  /* unclear starts in a row before an inventory decides */
-#define VERIFY_LOOKS 3 /* inventories that may contradict a task's success before it counts as failed */
+#define HANG_HOST_S 1800    /* maintenance, waking */
+#define START_TRIES 8       /* unclear starts in a row before an inventory decides */
+#define VERIFY_LOOKS 3      /* inventories that may contradict a task's success before it counts as failed */
 #define HOLD_MAX_S (4 * 3600)    /* the longest back-off of a VM whose moves fail */
 #define ENDED_SHOWN_S 3600       /* how long an ended action stays at hand */
 #define REMEMBERED_S (24 * 3600) /* how far back a restart reads at least */
@@ -71,9 +71,9 @@ struct view {
     bool decided; /* plan is there */
 };
 
-/* What is remembered of a VM because of its own moves. */
+/* What is remembered of a VM because of its own moves, or of a host because it was to be woken. */
 struct hold {
-    instant_s moved;   /* last arrived somewhere, by an action of ours or somebody else's */
+    instant_s moved;   /* last arrived somewhere, by an action of ours or somebody else's; or was woken */
     instant_s tried;   /* last failed or was refused by a person */
     instant_s until;   /* the engine does not try by itself before this */
     unsigned failures; /* in a row */
@@ -83,6 +83,28 @@ struct hold {
 struct unstored_migration {
     struct migration_record r; /* strings its own */
     bool taught;               /* what is known of its hosts and its VM has changed */
+};
+
+/* VMs that an admin wants powered on: waits for an inventory, then holds what was decided until it is
+ * fetched. */
+struct placing {
+    uint64_t ticket;
+    uint64_t after; /* only an inventory with a higher serial decides it */
+    char **names;
+    size_t n_names;
+    bool apply;
+    char *by;
+    bool decided;
+    instant_s decided_at;
+    int code; /* of the decision; < 0: error says why there is none */
+    struct err error;
+    struct view *view; /* what was decided from */
+    struct arena arena;
+    struct plan plan;
+    const uint32_t *vms; /* by index */
+    uint32_t n_vms, n_unplaced;
+    uint64_t *ids; /* actions that were begun */
+    size_t n_ids;
 };
 
 /* What pools have on the hosts (pools.c). */
@@ -110,7 +132,8 @@ struct engine {
     struct action **actions; /* by id */
     size_t n_actions, cap_actions;
     uint64_t last_action, last_pass;
-    struct idmap holds; /* VM id -> struct hold */
+    struct idmap holds;      /* VM id -> struct hold */
+    struct idmap host_holds; /* the same of hosts, for waking them */
     struct history *history;
     struct learned *learned;
 
@@ -138,8 +161,13 @@ struct engine {
     uint64_t run_pass;
     struct err pass_error; /* of the newest attempt; code 0: it worked */
     instant_s last_pass_time;
-    uint64_t passes_here; /* made by this process */
+    uint64_t decided_pass; /* the number of the last pass; placements have numbers between */
+    uint64_t passes_here;  /* made by this process */
     unsigned imbalanced_passes;
+
+    struct placing **placings; /* in the order in which they were asked for */
+    size_t n_placings;
+    uint64_t last_placing; /* ticket */
 
     bool frozen;
     instant_s frozen_since;
@@ -174,6 +202,10 @@ struct action *action_find(const struct engine *e, uint64_t id);
 bool action_ended(const struct action *x);
 bool action_under_way(const struct action *x); /* a hypervisor may be working on it: starting or running */
 bool action_committed(const struct action *x); /* approved and not ended */
+/* Whether it is approved only along with the others of its group. A host may be woken before anybody has said
+ * that what is planned for it shall happen; that waits for the host in any case. */
+bool action_needs_group(const struct action_record *r);
+enum deed action_deed(enum action_kind kind); /* what the hands are asked for */
 void action_free(struct action *x);
 /* The states: each stores and publishes. `why` may be NULL. */
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,
@@ -181,7 +213,11 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
 void action_set_depends(struct action *x, const uint64_t *ids, uint32_t n);
 /* Ends with actions that nothing needs any more. */
 void actions_forget(struct engine *e, instant_s now);
+/* What is remembered of a VM, or of that of an action, which may be a host; made if nothing is yet. */
 struct hold *hold_of(struct engine *e, const char *vm);
+struct hold *action_hold(struct engine *e, const struct action_record *r);
+/* Whether its end says something about the next one of its kind. */
+bool action_leaves_hold(const struct action_record *r);
 /* To be stored with the next transaction; copies. */
 void migration_note(struct engine *e, const struct migration_record *r, bool taught);
 
@@ -203,6 +239,32 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
            struct err *err);
 void view_unref(struct view *v);
 
+/* ---- commands.c ------------------------------------------------------------------------------ */
+
+/* Whether the hands can do that at all. -ENOTSUP with a sentence: no. */
+int check_deed(const struct engine *e, const struct action_record *r, struct err *err);
+
+/* ---- recommend.c ----------------------------------------------------------------------------- */
+
+/* The record that says what the recommendation says; number and dependencies apart. Borrows its strings. */
+struct action_record recommendation_record(const struct snapshot *s, const struct recommendation *rec,
+                                           uint64_t pass);
+/* Room for the number that each of the plan's recommendations is given, by its id in the plan; all 0. */
+uint64_t *recommendation_numbers(const struct plan *plan, struct arena *a);
+/* Translates what it depends on, and adds what the plan could not name: moves of earlier plans that make room
+ * at its destination and have not ended. False: it depends on something that was dropped. */
+bool recommendation_needs(struct engine *e, struct action *x, const struct recommendation *rec,
+                          const uint64_t *number, struct arena *a);
+/* Whether an action is under way, or waits, for the same VM. A pass knows of those and proposes nothing for
+ * their VMs; should it ever do so, what was approved first wins. */
+bool vm_is_taken(const struct engine *e, const char *vm);
+/* The action that switches the same host on already, or NULL. */
+const struct action *find_wake(const struct engine *e, const struct action_record *r);
+/* Gives every recommendation of the plan its number: ret_number[plan's id], 0 for one that was dropped. What
+ * the pass does not recommend any more expires. */
+void recommendations_take(struct engine *e, const struct view *v, uint64_t pass, struct arena *a,
+                          uint64_t *ret_number, instant_s now);
+
 /* ---- learn.c --------------------------------------------------------------------------------- */
 
 /* A migration is about to be begun; its task was asked for; it has ended well (whether that taught anything).
@@ -221,6 +283,23 @@ void learn_recall(struct engine *e, const struct stored *s);
 /* ---- decide.c -------------------------------------------------------------------------------- */
 
 int decide(struct engine *e, const char *trigger, instant_s now, struct err *err);
+
+/* Stores what was decided, with what it was decided from, and all that else is to be stored. On failure the
+ * rest is tried again, the record is lost. */
+int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger,
+                   instant_s now);
+
+/* ---- placing.c ------------------------------------------------------------------------------- */
+
+/* Some request waits for an inventory. */
+bool placings_wait(const struct engine *e);
+/* Decides what waited for this inventory. True: something was begun, so nothing else is to be decided from
+ * it. */
+bool placings_decide(struct engine *e, uint64_t serial, instant_s now);
+/* The inventory that they waited for will not come. */
+void placings_fail(struct engine *e, const struct err *why, instant_s now);
+void placings_forget(struct engine *e, instant_s now); /* what nobody fetches */
+void placings_free(struct engine *e);
 
 /* ---- carry.c --------------------------------------------------------------------------------- */
 

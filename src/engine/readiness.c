@@ -1,6 +1,9 @@
 #include "engine/readiness.h"
 
+#include "engine/memory.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CLOCK_SLACK_S 5 /* what a clock may be corrected by between two processes */
@@ -26,6 +29,46 @@ static enum whereabouts vm_whereabouts(const struct snapshot *s, const struct ac
     return strcmp(h->id, x->r.from) == 0 ? AT_SOURCE : ELSEWHERE;
 }
 
+/* A VM to be powered on: wherever it is registered, it is at the source as long as it does not run. */
+static enum whereabouts start_whereabouts(const struct snapshot *s, const struct action *x)
+{
+    uint32_t ix = snapshot_find_vm(s, x->r.vm);
+
+    if (ix == IX_NONE)
+        return GONE;
+    const struct vm *v = &s->vms[ix];
+
+    if (v->host != IX_NONE && s->hosts[v->host].is.state == HOST_DISCONNECTED)
+        return NOT_SEEN;
+    if (v->is.state != VM_ON)
+        return AT_SOURCE;
+    return strcmp(s->hosts[v->host].is.id, x->r.to) == 0 ? AT_TARGET : ELSEWHERE;
+}
+
+/* A host to be woken. It is not connected while it boots, which says nothing. */
+static enum whereabouts wake_whereabouts(const struct snapshot *s, const struct action *x)
+{
+    uint32_t ix = snapshot_find_host(s, x->r.host);
+
+    if (ix == IX_NONE)
+        return GONE;
+    switch (s->hosts[ix].is.state) {
+    case HOST_ON:
+        return AT_TARGET;
+    case HOST_STANDBY:
+    case HOST_POWERING_ON:
+        return AT_SOURCE;
+    case HOST_DISCONNECTED:
+        return NOT_SEEN;
+    case HOST_MAINTENANCE:
+    case HOST_ENTERING_MAINTENANCE:
+    case HOST_ENTERING_STANDBY:
+    case host_state_count:
+        break;
+    }
+    return ELSEWHERE;
+}
+
 static enum whereabouts host_whereabouts(const struct snapshot *s, const struct action *x, bool entering)
 {
     uint32_t ix = snapshot_find_host(s, x->r.host);
@@ -45,13 +88,15 @@ enum whereabouts whereabouts(const struct engine *e, const struct action *x)
 
     switch (x->r.kind) {
     case ACTION_MIGRATE:
-    case ACTION_PLACE:
         return vm_whereabouts(s, x);
+    case ACTION_PLACE:
+        return start_whereabouts(s, x);
     case ACTION_ENTER_MAINTENANCE:
         return host_whereabouts(s, x, true);
     case ACTION_EXIT_MAINTENANCE:
         return host_whereabouts(s, x, false);
     case ACTION_POWER_ON:
+        return wake_whereabouts(s, x);
     case ACTION_POWER_OFF:
     case action_kind_count:
         break;
@@ -146,42 +191,110 @@ static bool evacuation_is_over(const struct snapshot *s, const struct action *x)
            s->hosts[from].is.state == HOST_ON;
 }
 
-/* Whether the world is still what the move was planned for. False with the reason why not. */
-static bool move_makes_sense(const struct engine *e, const struct action *x, char *why)
+/* What it depends on is to switch that host on, and has not ended. */
+static bool waits_for_host(const struct engine *e, const struct action *x, const char *host)
 {
-    const struct snapshot *s = &e->now_seen->snap;
-    uint32_t vm = snapshot_find_vm(s, x->r.vm);
-    uint32_t to = snapshot_find_host(s, x->r.to);
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        const struct action *y = action_find(e, x->r.depends_on[i]);
+
+        if (y && y->r.kind == ACTION_POWER_ON && !action_ended(y) && strcmp(y->r.host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the VM is where it was planned for. False with what has changed. */
+static bool vm_makes_sense(const struct engine *e, const struct action *x, char *why)
+{
+    const struct vm *vms = e->now_seen->snap.vms;
+    uint32_t ix = snapshot_find_vm(&e->now_seen->snap, x->r.vm);
+    bool starts = x->r.kind == ACTION_PLACE;
 
     switch (whereabouts(e, x)) {
     case AT_SOURCE:
-        break;
+        if (starts || vms[ix].is.state == VM_ON)
+            return true;
+        (void)snprintf(why, WHY_MAX, "VM %s is %s", x->r.vm, vm_state_name(vms[ix].is.state));
+        return false;
     case AT_TARGET:
-        (void)snprintf(why, WHY_MAX, "VM %s is on host %s already", x->r.vm, x->r.to);
+        (void)snprintf(why, WHY_MAX, "VM %s %s on host %s already", x->r.vm, starts ? "runs" : "is", x->r.to);
         return false;
     case ELSEWHERE:
-        (void)snprintf(why, WHY_MAX, "VM %s is no longer on host %s", x->r.vm, x->r.from);
+        if (starts)
+            (void)snprintf(why, WHY_MAX, "VM %s was started elsewhere, on host %s", x->r.vm,
+                           e->now_seen->snap.hosts[vms[ix].host].is.id);
+        else
+            (void)snprintf(why, WHY_MAX, "VM %s is no longer on host %s", x->r.vm, x->r.from);
         return false;
     case GONE:
         (void)snprintf(why, WHY_MAX, "VM %s is no longer there", x->r.vm);
         return false;
     case NOT_SEEN:
-        (void)snprintf(why, WHY_MAX, "host %s is not seen any more", x->r.from);
+        (void)snprintf(why, WHY_MAX, "host %s is not seen any more",
+                       e->now_seen->snap.hosts[vms[ix].host].is.id);
         return false;
     }
-    if (s->vms[vm].is.state != VM_ON)
-        (void)snprintf(why, WHY_MAX, "VM %s is %s", x->r.vm, vm_state_name(s->vms[vm].is.state));
-    else if (to == IX_NONE)
+    return false;
+}
+
+/* Whether the world is still what the move, or the start, was planned for. False with the reason why not. */
+static bool makes_sense(const struct engine *e, const struct action *x, char *why)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t to = snapshot_find_host(s, x->r.to);
+
+    if (!vm_makes_sense(e, x, why))
+        return false;
+    if (to == IX_NONE)
         (void)snprintf(why, WHY_MAX, "host %s is no longer there", x->r.to);
-    else if (s->hosts[to].is.state != HOST_ON)
+    else if (s->hosts[to].is.state != HOST_ON && !waits_for_host(e, x, x->r.to))
         (void)snprintf(why, WHY_MAX, "host %s is %s", x->r.to, host_state_name(s->hosts[to].is.state));
-    else if (evacuation_is_over(s, x))
+    else if (x->r.kind == ACTION_MIGRATE && evacuation_is_over(s, x))
         (void)snprintf(why, WHY_MAX, "host %s is back in service, and need not be empty", x->r.from);
     else if (host_is_to_leave(e, x->r.to))
         (void)snprintf(why, WHY_MAX, "host %s is to enter maintenance", x->r.to);
     else
         return true;
     return false;
+}
+
+/* Everything that it depends on, directly or not; itself first. */
+static size_t collect_needs(const struct engine *e, const struct action *x, const struct action **list)
+{
+    size_t n = 0;
+
+    list[n++] = x;
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t d = 0; d < list[i]->r.n_depends_on; d++) {
+            const struct action *y = action_find(e, list[i]->r.depends_on[d]);
+            size_t k = 0;
+
+            while (k < n && list[k] != y)
+                k++;
+            if (y && k == n)
+                list[n++] = y;
+        }
+    }
+    return n;
+}
+
+/* Until when a host that is being switched on held it up; 0: none did. That takes minutes, which whoever
+ * approved it knew: a plan does not grow old meanwhile. */
+static instant_s held_up_until(const struct engine *e, const struct action *x, instant_s now)
+{
+    const struct action **needs = xcalloc(e->n_actions, sizeof(const struct action *));
+    size_t n = collect_needs(e, x, needs);
+    instant_s until = 0;
+
+    for (size_t i = 1; i < n; i++) {
+        const struct action *y = needs[i];
+        instant_s t = action_ended(y) ? y->r.ended : y->r.state == ACTION_APPROVED ? 0 : now;
+
+        if (y->r.kind == ACTION_POWER_ON && t > until)
+            until = t;
+    }
+    free(needs);
+    return until;
 }
 
 /* A plan is made from one moment, and holds for a while only. (Nothing is approved that is old already.) What
@@ -193,7 +306,7 @@ static bool plan_is_old(const struct engine *e, const struct action *x, instant_
     instant_s limit = stale_after_s(e) * (x->r.priority == PRIORITY_MANDATORY ? MANDATORY_HOLDS : 1);
     instant_s age = now - (x->r.approved > x->r.seen ? x->r.approved : x->r.seen);
 
-    if (age >= -CLOCK_SLACK_S && age <= limit)
+    if ((age >= -CLOCK_SLACK_S && age <= limit) || (age > limit && now - held_up_until(e, x, now) <= limit))
         return false;
     if (age < 0)
         (void)snprintf(why, WHY_MAX, "the clock was set back by %lld s or more since it was approved",
@@ -226,26 +339,50 @@ static bool vm_is_busy(const struct engine *e, const struct action *x)
     for (size_t i = 0; i < e->n_actions; i++) {
         const struct action *y = e->actions[i];
 
-        if (y != x && y->r.kind == ACTION_MIGRATE && strcmp(y->r.vm, x->r.vm) == 0 &&
+        if (y != x && y->r.vm && strcmp(y->r.vm, x->r.vm) == 0 &&
             (action_under_way(y) || y->r.state == ACTION_VERIFYING || takes_slot(y)))
             return true;
     }
     return false;
 }
 
-static enum readiness move_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+/* §3.3.3: what a host's VMs rely on must be there before any of them is. */
+static bool agents_are_on(const struct engine *e, const struct action *x, char *why)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t vm = snapshot_find_vm(s, x->r.vm);
+    uint32_t to = snapshot_find_host(s, x->r.to);
+
+    if (s->vms[vm].is.kind == VM_AGENT)
+        return true;
+    for (uint32_t i = 0; i < s->hosts[to].agents_required.n; i++) {
+        const struct vm *agent = &s->vms[s->hosts[to].agents_required.items[i]];
+
+        if (agent->is.state == VM_ON && agent->host == to)
+            continue;
+        (void)snprintf(why, WHY_MAX, "it waits for agent VM %s to run on host %s", agent->is.name,
+                       s->hosts[to].is.name);
+        return false;
+    }
+    return true;
+}
+
+/* Of a VM: that moves, or that is to be powered on. */
+static enum readiness vm_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
     if (plan_is_old(e, x, now, why))
         return NEVER;
     if (!e->now_seen) /* after a restart: the first inventory decides */
         return WAIT;
-    if (!move_makes_sense(e, x, why))
+    if (!makes_sense(e, x, why))
         return NEVER;
     enum readiness r = dependencies(e, x, why);
 
     if (r != READY)
         return r;
-    return vm_is_busy(e, x) || !slot_is_free(e, x) ? WAIT : READY;
+    if (vm_is_busy(e, x) || (x->r.kind == ACTION_MIGRATE && !slot_is_free(e, x)))
+        return WAIT;
+    return agents_are_on(e, x, why) ? READY : WAIT;
 }
 
 /* The last VM has left, and none is on its way. */
@@ -257,7 +394,7 @@ static bool host_is_empty(const struct engine *e, const char *host)
     for (size_t i = 0; i < e->n_actions; i++) {
         const struct action *x = e->actions[i];
 
-        if (x->r.kind == ACTION_MIGRATE && action_committed(x) && strcmp(x->r.to, host) == 0)
+        if (x->r.to && action_committed(x) && strcmp(x->r.to, host) == 0)
             return false;
     }
     for (uint32_t i = 0; i < s->n_migrations; i++) {
@@ -290,17 +427,50 @@ static enum readiness host_readiness(const struct engine *e, const struct action
     return x->r.kind == ACTION_EXIT_MAINTENANCE || host_is_empty(e, x->r.host) ? READY : WAIT;
 }
 
+/* Not without what it depends on, and not on old knowledge; else as soon as it can be asked. */
+static enum readiness wake_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    if (plan_is_old(e, x, now, why))
+        return NEVER;
+    if (!e->now_seen)
+        return WAIT;
+    switch (whereabouts(e, x)) {
+    case AT_TARGET:
+        return READY; /* begin() sees that there is nothing to do */
+    case AT_SOURCE:
+        break;
+    case NOT_SEEN:
+        return WAIT;
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", x->r.host);
+        return NEVER;
+    case ELSEWHERE:
+        (void)snprintf(why, WHY_MAX, "host %s is not in standby any more, and not on", x->r.host);
+        return NEVER;
+    }
+    enum readiness r = dependencies(e, x, why);
+    uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
+
+    if (r == READY && e->now_seen->snap.hosts[ix].is.state == HOST_POWERING_ON) {
+        (void)snprintf(why, WHY_MAX, "host %s is being switched on already", x->r.host);
+        return WAIT;
+    }
+    return r;
+}
+
 enum readiness readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
+    why[0] = '\0';
     switch (x->r.kind) {
     case ACTION_MIGRATE:
-        return move_readiness(e, x, now, why);
+    case ACTION_PLACE:
+        return vm_readiness(e, x, now, why);
+    case ACTION_POWER_ON:
+        return wake_readiness(e, x, now, why);
     case ACTION_ENTER_MAINTENANCE:
     case ACTION_EXIT_MAINTENANCE:
         return host_readiness(e, x, why);
-    case ACTION_POWER_ON:
     case ACTION_POWER_OFF:
-    case ACTION_PLACE:
     case action_kind_count:
         break;
     }

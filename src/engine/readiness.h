@@ -26,7 +26,8 @@ enum readiness {
     NEVER, /* the world is no longer what it was planned for */
 };
 
-/* Of an approved action. NEVER: why, a sentence of at most WHY_MAX bytes, says what has changed. */
+/* Of an approved action. NEVER: why, a sentence of at most WHY_MAX bytes, says what has changed. WAIT: what
+ * for, where that is worth telling; else "". */
 enum readiness readiness(const struct engine *e, const struct action *x, instant_s now, char *why);
 
 /* Nothing is begun while frozen, on old data, or when its beginning could not be stored. */

@@ -182,16 +182,16 @@ static instant_s past(instant_s ended, instant_s now)
     return ended < now ? ended : now;
 }
 
-/* What the ends of its moves say about a VM, oldest first. */
+/* What the ends of its actions say about a VM or a host, oldest first. */
 static void recall_hold(struct engine *e, const struct action_record *r, instant_s now)
 {
     const instant_s ended = past(r->ended, now);
 
-    if (r->kind != ACTION_MIGRATE || !r->vm || r->ended == 0)
+    if (!action_leaves_hold(r) || !(r->vm || r->host) || r->ended == 0)
         return;
     if (r->state != ACTION_DONE && r->state != ACTION_FAILED && r->state != ACTION_REJECTED)
         return;
-    struct hold *h = hold_of(e, r->vm);
+    struct hold *h = action_hold(e, r);
     instant_s length = e->settings.policy.cool_down_s > 0 ? e->settings.policy.cool_down_s : 1;
 
     if (r->state == ACTION_DONE) {

@@ -163,7 +163,7 @@ static void actuator_destroy(struct actuator *x)
 const struct actuator_ops pretend_actuator = {
     .kind = "sim",
     .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
-             1u << DEED_STANDBY | 1u << DEED_WAKE,
+             1u << DEED_STANDBY | 1u << DEED_WAKE | 1u << DEED_POWER_ON_VM,
     .create = actuator_create,
     .check = check,
     .start = start,

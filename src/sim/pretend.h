@@ -46,11 +46,11 @@ extern const struct actuator_ops pretend_actuator;
 enum pretend_fault {
     PRETEND_OBEYS,   /* as it should */
     PRETEND_REFUSES, /* check() and start() say no */
-    PRETEND_FAILS,   /* the migration fails half way */
+    PRETEND_FAILS,   /* it fails half way */
     PRETEND_HANGS,   /* it stays at half way until it is cancelled */
 };
 
-/* What becomes of the migrations of this VM that begin from now on. */
+/* What becomes of the migrations and starts of this VM that begin from now on. */
 int pretend_set_fault(struct pretend *p, const char *vm, enum pretend_fault fault);
 
 /* Nobody answers: collect() and all the actuator's calls fail with -ECONNREFUSED. Tasks go on. */
@@ -71,7 +71,8 @@ int pretend_remove_vm(struct pretend *p, const char *vm);
 /* Where the VM is now: its host's id, valid as long as p; NULL if there is no such VM. */
 const char *pretend_where(struct pretend *p, const char *vm);
 
-/* How many migrations have been begun so far, so that a test can see that nothing was begun twice. */
+/* How many migrations and starts of VMs have been begun so far, so that a test can see that nothing was begun
+ * twice. */
 unsigned pretend_migrations_begun(struct pretend *p);
 
 #endif

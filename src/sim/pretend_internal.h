@@ -14,8 +14,9 @@
 struct task {
     char name[32];
     enum deed deed;
-    uint32_t vm, from, to; /* DEED_MIGRATE */
-    uint32_t host;         /* the others */
+    uint32_t vm, to; /* of a VM */
+    uint32_t from;   /* DEED_MIGRATE */
+    uint32_t host;   /* the others */
     enum task_state state;
     enum pretend_fault fault;
     bool cancelled;
@@ -35,7 +36,7 @@ struct pretend {
     unsigned settings_applied;  /* calls that were obeyed */
     struct task *tasks;         /* oldest first */
     size_t n_tasks, cap_tasks;
-    unsigned begun; /* migrations so far */
+    unsigned begun; /* migrations and starts of VMs so far */
     unsigned serial;
     unsigned
         instance; /* in the tasks' names, so that those of an earlier process are not mistaken for ours */

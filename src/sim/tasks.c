@@ -7,9 +7,14 @@
 
 /* What things take, in seconds of a real cluster. */
 #define MIGRATION_SETUP_S 2.0
+#define POWER_ON_VM_S 3.0
 #define MAINTENANCE_EXIT_S 10.0
 #define STANDBY_S 60.0
 #define BOOT_S 180.0
+
+/* What a VM that was off wants when it starts, of its vCPUs' cores and of its memory. */
+#define FRESH_CPU_SHARE 0.2
+#define FRESH_MEM_SHARE 0.5
 
 #define RATE_MB_S 250.0 /* where the host does not say */
 #define MIGRATIONS_MAX 4
@@ -37,10 +42,13 @@ static bool is_used(const struct pretend *p, uint32_t host)
 
 /* ---- time goes by ---- */
 
-/* Whether both ends of a migration have a slot free. */
+/* Whether both ends of a migration have a slot free; nothing else needs one. */
 static bool may_begin(const struct pretend *p, const struct task *waiting)
 {
     const uint32_t ends[] = {waiting->from, waiting->to};
+
+    if (waiting->deed != DEED_MIGRATE)
+        return true;
 
     for (size_t k = 0; k < 2; k++) {
         uint32_t most = host_at(p, ends[k])->is.migrations_max, n = 0;
@@ -79,6 +87,8 @@ static double real_duration_s(const struct pretend *p, const struct task *t)
         return MAINTENANCE_EXIT_S;
     case DEED_STANDBY:
         return STANDBY_S;
+    case DEED_POWER_ON_VM:
+        return POWER_ON_VM_S;
     case DEED_WAKE:
         return isnan(host_at(p, t->host)->is.boot_s) ? BOOT_S : host_at(p, t->host)->is.boot_s;
     }
@@ -105,12 +115,25 @@ static void end_migration(struct pretend *p, struct task *t)
     p->snap.vms[t->vm].is.last_migrated = pretend_instant(p);
 }
 
-static void end_task(struct pretend *p, struct task *t)
+/* A VM that starts wants what the snapshot says; where that says nothing, because it was off, a part of what
+ * it has. */
+static void end_power_on(struct pretend *p, struct task *t)
 {
-    if (t->deed == DEED_MIGRATE) {
-        end_migration(p, t);
-        return;
-    }
+    struct vm *v = &p->snap.vms[t->vm];
+    const struct host *h = host_at(p, t->to);
+    double core_mhz = h->is.total[RES_CPU] / (h->is.cores ? h->is.cores : 1);
+
+    t->state = TASK_SUCCEEDED;
+    v->host = t->to;
+    v->is.state = VM_ON;
+    if (v->is.demand[RES_CPU] <= 0)
+        v->is.demand[RES_CPU] = FRESH_CPU_SHARE * core_mhz * v->is.vcpus;
+    if (v->is.demand[RES_MEM] <= 0)
+        v->is.demand[RES_MEM] = FRESH_MEM_SHARE * v->is.mem_mb;
+}
+
+static void end_host_task(struct pretend *p, struct task *t)
+{
     struct host_facts *h = &host_at(p, t->host)->is;
 
     t->state = TASK_SUCCEEDED;
@@ -125,9 +148,10 @@ static void end_task(struct pretend *p, struct task *t)
     }
 }
 
-static void progress_migration(struct pretend *p, struct task *t, double now)
+static void progress_vm(struct pretend *p, struct task *t, double now)
 {
     double half_s = t->begun_s + t->duration_s / 2;
+    bool over = now >= t->begun_s + t->duration_s;
 
     if (p->removed[t->vm])
         fail_task(t, -ENOENT, "The virtual machine has been deleted.");
@@ -136,17 +160,22 @@ static void progress_migration(struct pretend *p, struct task *t, double now)
     else if (t->cancelled)
         fail_task(t, -ECANCELED, "The task was canceled by a user.");
     else if (t->fault == PRETEND_FAILS && now >= half_s)
-        fail_task(t, -EIO, "The migration failed: the VM's memory changes faster than it can be copied.");
-    else if (t->fault != PRETEND_HANGS && now >= t->begun_s + t->duration_s)
+        fail_task(t, -EIO,
+                  t->deed == DEED_MIGRATE
+                      ? "The migration failed: the VM's memory changes faster than it can be copied."
+                      : "The VM could not be started: a file of it is locked.");
+    else if (t->fault != PRETEND_HANGS && over && t->deed == DEED_MIGRATE)
         end_migration(p, t);
+    else if (t->fault != PRETEND_HANGS && over)
+        end_power_on(p, t);
 }
 
 static void progress(struct pretend *p, struct task *t, double now)
 {
-    if (t->deed == DEED_MIGRATE)
-        progress_migration(p, t, now);
+    if (deed_is_of_vm(t->deed))
+        progress_vm(p, t, now);
     else if (t->deed == DEED_ENTER_MAINTENANCE ? !is_used(p, t->host) : now >= t->begun_s + t->duration_s)
-        end_task(p, t);
+        end_host_task(p, t);
 }
 
 /* Old ones go, so that a service that runs for a year does not fill the memory. */
@@ -187,14 +216,38 @@ void pretend_settle(struct pretend *p)
 
 /* ---- what is asked of it ---- */
 
+/* The VM and where it is to be, both of which must be there. */
+static int find_ends(const struct pretend *p, const struct deed_request *q, uint32_t *ret_vm,
+                     uint32_t *ret_to, struct err *err)
+{
+    *ret_vm = snapshot_find_vm(&p->snap, q->vm);
+    *ret_to = snapshot_find_host(&p->snap, q->to);
+    if (*ret_vm == IX_NONE || p->removed[*ret_vm])
+        return err_set(err, -ENOENT, "the VM %s does not exist", q->vm);
+    if (*ret_to == IX_NONE)
+        return err_set(err, -EINVAL, "the host %s does not exist", q->to);
+    return 0;
+}
+
+static int check_arrival(const struct pretend *p, const struct deed_request *q, uint32_t vm, uint32_t to,
+                         struct err *err)
+{
+    if (host_at(p, to)->is.state != HOST_ON)
+        return err_set(err, -EHOSTDOWN, "the host %s cannot take VMs: it is in state %s", q->to,
+                       host_state_name(host_at(p, to)->is.state));
+    if (p->faults[vm] == PRETEND_REFUSES)
+        return err_set(err, -EPERM, "the VM %s cannot be %s: a local device is connected to it", q->vm,
+                       q->deed == DEED_MIGRATE ? "migrated" : "started there");
+    return 0;
+}
+
 static int check_migration(const struct pretend *p, const struct deed_request *q, struct err *err)
 {
-    uint32_t vm = snapshot_find_vm(&p->snap, q->vm), to = snapshot_find_host(&p->snap, q->to);
+    uint32_t vm, to;
+    int r = find_ends(p, q, &vm, &to, err);
 
-    if (vm == IX_NONE || p->removed[vm])
-        return err_set(err, -ENOENT, "the VM %s does not exist", q->vm);
-    if (to == IX_NONE)
-        return err_set(err, -EINVAL, "the host %s does not exist", q->to);
+    if (r < 0)
+        return r;
     uint32_t host = p->snap.vms[vm].host;
 
     if (host == to)
@@ -203,12 +256,20 @@ static int check_migration(const struct pretend *p, const struct deed_request *q
         return err_set(err, -ESTALE, "the VM %s is not on %s any more", q->vm, q->from);
     if (p->snap.vms[vm].is.state != VM_ON)
         return err_set(err, -EINVAL, "the VM %s is not running", q->vm);
-    if (host_at(p, to)->is.state != HOST_ON)
-        return err_set(err, -EHOSTDOWN, "the host %s cannot take VMs: it is in state %s", q->to,
-                       host_state_name(host_at(p, to)->is.state));
-    if (p->faults[vm] == PRETEND_REFUSES)
-        return err_set(err, -EPERM, "the VM %s cannot be migrated: a local device is connected to it", q->vm);
-    return 0;
+    return check_arrival(p, q, vm, to, err);
+}
+
+static int check_power_on(const struct pretend *p, const struct deed_request *q, struct err *err)
+{
+    uint32_t vm, to;
+    int r = find_ends(p, q, &vm, &to, err);
+
+    if (r < 0)
+        return r;
+    if (p->snap.vms[vm].is.state == VM_ON)
+        return err_set(err, -ESTALE, "the VM %s runs already, on %s", q->vm,
+                       host_at(p, p->snap.vms[vm].host)->is.id);
+    return check_arrival(p, q, vm, to, err);
 }
 
 static int check_host(const struct pretend *p, const struct deed_request *q, struct err *err)
@@ -233,7 +294,9 @@ static int check_host(const struct pretend *p, const struct deed_request *q, str
 
 int pretend_check(const struct pretend *p, const struct deed_request *request, struct err *err)
 {
-    return request->deed == DEED_MIGRATE ? check_migration(p, request, err) : check_host(p, request, err);
+    if (request->deed == DEED_MIGRATE)
+        return check_migration(p, request, err);
+    return request->deed == DEED_POWER_ON_VM ? check_power_on(p, request, err) : check_host(p, request, err);
 }
 
 /* A task that is under way for the same VM or host; whether it is the same deed is for the caller to see. */
@@ -241,10 +304,10 @@ static struct task *find_like(const struct pretend *p, const struct task *like)
 {
     for (size_t i = 0; i < p->n_tasks; i++) {
         struct task *t = &p->tasks[i];
-        bool migration = like->deed == DEED_MIGRATE;
+        bool of_vm = deed_is_of_vm(like->deed);
 
-        if (under_way(t) && migration == (t->deed == DEED_MIGRATE) &&
-            (migration ? t->vm == like->vm : t->host == like->host))
+        if (under_way(t) && of_vm == deed_is_of_vm(t->deed) &&
+            (of_vm ? t->vm == like->vm : t->host == like->host))
             return t;
     }
     return NULL;
@@ -252,7 +315,7 @@ static struct task *find_like(const struct pretend *p, const struct task *like)
 
 static bool is_same(const struct task *a, const struct task *b)
 {
-    return a->deed == b->deed && (a->deed != DEED_MIGRATE || a->to == b->to);
+    return a->deed == b->deed && (!deed_is_of_vm(a->deed) || a->to == b->to);
 }
 
 static void enter_state(struct pretend *p, const struct task *t)
@@ -264,7 +327,7 @@ static void enter_state(struct pretend *p, const struct task *t)
         [DEED_WAKE] = HOST_POWERING_ON,
     };
 
-    if (t->deed == DEED_MIGRATE)
+    if (deed_is_of_vm(t->deed))
         p->begun++;
     else
         host_at(p, t->host)->is.state = meanwhile[t->deed];
@@ -293,26 +356,26 @@ static int add_task(struct pretend *p, const struct task *t, struct task **ret, 
 int pretend_start(struct pretend *p, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
                   struct err *err)
 {
-    bool migration = request->deed == DEED_MIGRATE;
+    bool of_vm = deed_is_of_vm(request->deed);
     struct task wanted = {
         .deed = request->deed,
-        .vm = migration ? snapshot_find_vm(&p->snap, request->vm) : IX_NONE,
-        .from = migration ? snapshot_find_host(&p->snap, request->from) : IX_NONE,
-        .to = migration ? snapshot_find_host(&p->snap, request->to) : IX_NONE,
-        .host = migration ? IX_NONE : snapshot_find_host(&p->snap, request->host),
+        .vm = of_vm ? snapshot_find_vm(&p->snap, request->vm) : IX_NONE,
+        .from = request->deed == DEED_MIGRATE ? snapshot_find_host(&p->snap, request->from) : IX_NONE,
+        .to = of_vm ? snapshot_find_host(&p->snap, request->to) : IX_NONE,
+        .host = of_vm ? IX_NONE : snapshot_find_host(&p->snap, request->host),
     };
     struct task *t = find_like(p, &wanted);
     int r = 0;
 
     if (t && !is_same(t, &wanted))
         return err_set(err, -EBUSY, "another task (%s) is under way for %s", t->name,
-                       migration ? request->vm : request->host);
+                       of_vm ? request->vm : request->host);
     if (!t) {
         if ((r = pretend_check(p, request, err)) < 0 || (r = add_task(p, &wanted, &t, err)) < 0)
             return r;
-        t->fault = migration ? p->faults[t->vm] : PRETEND_OBEYS;
+        t->fault = of_vm ? p->faults[t->vm] : PRETEND_OBEYS;
         enter_state(p, t);
-        if (!migration || may_begin(p, t))
+        if (may_begin(p, t))
             begin_task(p, t, p->now_s(p->clock));
     }
     (void)snprintf(ret_task, TASK_NAME_MAX, "%s", t->name);
@@ -327,7 +390,7 @@ int pretend_cancel(struct pretend *p, const char *task, struct err *err)
         return err_set(err, -ENOENT, "the task %s is not known", task);
     if (!under_way(t))
         return 0; /* it was quicker; poll() tells */
-    if (t->deed == DEED_MIGRATE) {
+    if (deed_is_of_vm(t->deed)) {
         t->cancelled = true;
         return 0;
     }

@@ -45,6 +45,87 @@ def test_manual():
         check('it stops cleanly', s.stop() == 0, s.log_text()[-500:])
 
 
+OFF = {'format': 'ballast-snapshot/1', 'cluster': 'lab', 'time': '2026-01-01T00:00:00Z',
+       'hosts': [{'id': h, 'name': f'esx-{h}', 'state': 'on', 'cpu_mhz': 20000, 'cores': 8, 'mem_mb': 32768}
+                 for h in ('h1', 'h2')],
+       'vms': [{'id': 'busy', 'name': 'busy', 'host': 'h1', 'state': 'on', 'vcpus': 6, 'mem_mb': 24576,
+                'cpu': {'demand': 12000}, 'mem': {'demand': 20000}},
+               {'id': 'v2', 'name': 'web-2', 'host': 'h1', 'state': 'off', 'vcpus': 2, 'mem_mb': 8192},
+               {'id': 'v3', 'name': 'web-3', 'state': 'suspended', 'vcpus': 1, 'mem_mb': 2048},
+               {'id': 'huge', 'name': 'huge', 'host': 'h2', 'state': 'off', 'vcpus': 2, 'mem_mb': 1638400,
+                'mem': {'reservation': 1638400}}]}
+
+
+def vms_of(service):
+    return {v['id']: (v['state'], v['host']) for v in service.ask_json('vms')}
+
+
+def test_place():
+    """VMs that are off: first where, then there; all of them or none, and never by themselves."""
+    with Service(automation='full') as s:
+        file = s.folder / 'off.json'
+        file.write_text(json.dumps(OFF), encoding='utf-8')
+        s.configure(f'kind: sim\n  speed: 20\n  file: {file}', automation='full', interval_s=2)
+        s.start()
+        before = vms_of(s)
+        looked = s.ask('place', 'web-2')
+        check('place says where', looked.returncode == 0 and 'web-2 goes to esx-h2.' in looked.stdout, looked.stdout + looked.stderr)
+        plan = s.ask_json('place', 'v2')
+        check('and in JSON', [(r['action'], r['vm'], r['to']) for r in plan['recommendations']] == [('place', 'v2', 'h2')], str(plan))
+        none = s.ask('place', 'web-2', 'huge', '--apply')
+        check('one has no place: none is begun', none.returncode == 1 and 'cannot_place' in none.stdout
+              and none.stderr == 'ballast place: 1 of 2 VMs could not be placed, see the faults; nothing was begun\n', none.stdout + none.stderr)
+        for names, code, why in ((['busy'], 1, 'VM busy runs already, on host esx-h1'), (['web-9'], 2, 'there is no VM "web-9"')):
+            done = s.ask('place', *names, '--apply')
+            check(why, (done.returncode, done.stdout, why in done.stderr) == (code, '', True), done.stderr)
+        time.sleep(5)
+        check('nothing was changed', vms_of(s) == before and not s.ask_json('history'), str(vms_of(s)))
+        begun = s.ask_json('place', 'web-2', 'web-3', '--apply')
+        check('both are begun', sorted(a['vm'] for a in begun) == ['v2', 'v3'] and all(a['action'] == 'place' for a in begun), str(begun))
+        check('they run', wait_until(lambda: vms_of(s)['v2'][0] == vms_of(s)['v3'][0] == 'on', 20), str(vms_of(s)))
+        check('history', wait_until(lambda: {a['id'] for a in begun} <= {a['id'] for a in s.ask_json('history') if a['state'] == 'done'}, 20))
+        check('by whom', all(a['approved_by'] not in (None, 'engine') for a in s.ask_json('history') if a['action'] == 'place'))
+        s.ask('freeze')
+        check('frozen', 'frozen' in s.ask('place', 'huge', '--apply').stderr)
+
+
+def test_place_wakes():
+    """The only host where a VM may run sleeps: it is woken first, and counts when it is back."""
+    cluster = json.loads(json.dumps(OFF))
+    cluster['hosts'].append({**cluster['hosts'][0], 'id': 'h3', 'name': 'esx-h3', 'state': 'standby', 'boot_s': 60,
+                             'wake_methods': ['hypervisor']})
+    cluster['rules'] = [{'id': 'licence', 'kind': 'vm-host-affine', 'mandatory': True, 'vms': ['v2'], 'hosts': ['h3']}]
+    with Service() as s:
+        file = s.folder / 'asleep.json'
+        file.write_text(json.dumps(cluster), encoding='utf-8')
+        s.configure(f'kind: sim\n  speed: 20\n  file: {file}')
+        s.start()
+        looked = s.ask('place', 'web-2')
+        check('a host is to be woken', 'web-2 goes to esx-h3. First 1 host must be woken.' in looked.stdout, looked.stdout + looked.stderr)
+        begun = {a['action']: a for a in s.ask_json('place', 'web-2', '--apply')}
+        check('first the host', begun['place']['depends_on'] == [begun['power_on']['id']], str(begun))
+        check('the VM runs there', wait_until(lambda: vms_of(s)['v2'] == ('on', 'h3'), 30), str(s.recommendations()))
+        wait_until(lambda: over(s), 10)
+        ended = {a['action']: a for a in s.ask_json('history')}
+        check('in this order', ended['power_on']['state'] == ended['place']['state'] == 'done'
+              and ended['power_on']['ended'] <= ended['place']['started'], str(ended))
+
+
+def test_place_killed():
+    """kill -9 while VMs start: each is started once and is followed to its end."""
+    with Service() as s:
+        file = s.folder / 'off.json'
+        file.write_text(json.dumps(OFF), encoding='utf-8')
+        s.configure(f'kind: sim\n  speed: 1\n  file: {file}')
+        s.start()
+        begun = s.ask_json('place', 'web-2', 'web-3', '--apply')
+        s.stop(signal.SIGKILL)
+        check('it starts again', s.start(), s.log_text()[-2000:])
+        # the pretend cluster died with the service, and forgot its tasks: an inventory decides
+        check('they come to an end', wait_until(lambda: {a['id'] for a in begun} <= {a['id'] for a in s.ask_json('history')}, 40, every=1),
+              str(states(s)))
+
+
 def test_reject():
     with Service() as s:
         s.start()

@@ -47,11 +47,22 @@ def check_usage():
         expect(f'{verb} -h', run(verb, '-h'), 0, out='--format text|json')
         expect(f'{verb} --bogus', run(verb, '--bogus'), 2, err=f'unknown option --bogus, see ballast {verb} --help')
         expect(f'{verb} -x', run(verb, '-x'), 2, err='unknown option -x')
-        expect(f'{verb} a b c', run(verb, 'a', 'b', 'c'), 2)
+        if verb != 'place':  # which asks the service for VMs of these names
+            expect(f'{verb} a b c', run(verb, 'a', 'b', 'c'), 2)
         expect(f'{verb} --format', run(verb, '--format'), 2, err='--format needs a value')
     service = ('--socket', '/nonexistent/socket')
     expect('no service', run('status', *service), 3, err='is ballastd running?')
     expect('maintenance', run('maintenance', *service, 'halt', 'h1'), 2, err='"halt" is not known, expected enter or exit')
+    file = ('--snapshot', '/dev/null')
+    expect('place', run('place'), 2, err='VM... (or --snapshot FILE) is missing')
+    expect('place VM', run('place', 'web-1', *service), 3, err='is ballastd running?')
+    expect('place, without --vms', run('place', *file), 2, err='--vms FILE is missing')
+    expect('place, both forms', run('place', *file, '--vms', 'x', 'web-1'), 2, err='"web-1" is not expected')
+    for option in (('--apply',), service):
+        expect(f'place {option[0]}', run('place', *file, *option), 2, err=f'{option[0]} has no meaning with --snapshot')
+    for option in (('--vms', 'x'), ('--config', 'x'), ('--set', 'seed=1')):
+        expect(f'place {option[0]}', run('place', 'web-1', *option), 2, err=f'{option[0]} has no meaning without --snapshot')
+    expect('place, an empty name', run('place', '', *service), 2, err='"" is not the id or the name of a VM')
     for n in ('0', '-1', '1001', 'x', ''):
         expect(f'history --limit {n}', run('history', *service, '--limit', n), 2, err='expected a whole number from 1 to 1000')
     expect('plan', run('plan'), 2, err='--snapshot FILE is missing')

@@ -8,6 +8,7 @@
  *
  *     collect                               the inventory, and whether it can be frozen
  *     check|start migrate UID VM FROM TO
+ *     check|start power_on_vm UID VM HOST
  *     check|start DEED UID HOST             enter_maintenance, exit_maintenance, standby, wake
  *     poll TASK
  *     cancel TASK
@@ -171,6 +172,7 @@ static const struct {
     const char *word;
     enum deed deed;
 } deeds[] = {{"migrate", DEED_MIGRATE},
+             {"power_on_vm", DEED_POWER_ON_VM},
              {"enter_maintenance", DEED_ENTER_MAINTENANCE},
              {"exit_maintenance", DEED_EXIT_MAINTENANCE},
              {"standby", DEED_STANDBY},
@@ -183,6 +185,8 @@ static bool read_request(char *const *words, struct deed_request *ret)
             *ret = (struct deed_request){.deed = deeds[i].deed, .uid = words[1]};
             if (ret->deed == DEED_MIGRATE)
                 ret->vm = words[2], ret->from = words[3], ret->to = words[4];
+            else if (ret->deed == DEED_POWER_ON_VM)
+                ret->vm = words[2], ret->to = words[3];
             else
                 ret->host = words[2];
             return true;

@@ -8,8 +8,8 @@ import urllib.parse
 
 
 class Relay:
-    """POSTs go to the url; counts[METHOD] and log list the SOAP methods that passed. forget_sessions() makes the
-    server see cookies that it never gave, until the client logs in again."""
+    """POSTs go to the url; counts[METHOD] lists the SOAP methods that passed. forget_sessions() makes the server see
+    cookies that it never gave, until the client logs in again; the next answer to a method in `lose` gets lost."""
 
     def __init__(self, url):
         self.target = urllib.parse.urlsplit(url)
@@ -18,6 +18,7 @@ class Relay:
         self.lock = threading.Lock()
         self.forgotten = set()  # session cookies that are not passed on
         self.seen = set()
+        self.lose = set()
         relay = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -25,10 +26,14 @@ class Relay:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                relay.note(body)
+                method = relay.note(body)
                 try:
                     status, headers, text = relay.forward(self.path, dict(self.headers), body)
                 except OSError:
+                    self.close_connection = True
+                    return
+                if method in relay.lose:
+                    relay.lose.discard(method)
                     self.close_connection = True
                     return
                 self.send_response(status)
@@ -52,11 +57,13 @@ class Relay:
 
     def note(self, body):
         method = re.search(rb"Body>\s*<(?:\w+:)?(\w+)", body)
+        name = method.group(1).decode() if method else "?"
         with self.lock:
-            self.counts[method.group(1).decode() if method else "?"] += 1
+            self.counts[name] += 1
             vm = re.search(rb"RelocateVM_Task.*?<(?:\w+:)?_this[^>]*>([^<]+)<", body, re.S)
             if vm:
                 self.relocations[vm.group(1).decode()] += 1
+        return name
 
     def forward(self, path, headers, body):
         cookie = headers.get("Cookie")

@@ -102,6 +102,57 @@ def test_manual_waits_for_apply():
         d.stop()
 
 
+def power_of(api, vm):
+    return api.get("VirtualMachine", vm, "runtime.powerState")["runtime.powerState"].text
+
+
+def test_place():
+    """VMs that are off are started where the plan says, once, also when the answer gets lost; vcsim says where they run."""
+    with lab(slow_ms=100, automation="manual") as (_, api, relay, d):
+        off = sorted(api.vms().values())[:3]
+        for vm in off:
+            api.power_off(vm)
+        api.suspend(off[2])
+        d.start()
+        plan = d.json("place", off[0])
+        assert [r["vm"] for r in plan["recommendations"] if r["action"] == "place"] == off[:1], plan
+        assert relay.counts["PowerOnVM_Task"] == 0 and power_of(api, off[0]) == "poweredOff"
+        relay.lose.add("PowerOnVM_Task")
+        for vms in (off[:1], off[1:]):
+            begun = d.json("place", *vms, "--apply")
+            to = {a["vm"]: a["to"] for a in begun if a["action"] == "place"}
+            assert sorted(to) == vms, begun
+            wait_for("the start", lambda: {a["id"] for a in begun} <= {a["id"] for a in d.actions("done")}, 60)
+            assert {vm: (power_of(api, vm), api.host_of(vm)) for vm in vms} == {vm: ("poweredOn", to[vm]) for vm in vms}
+        assert relay.counts["PowerOnVM_Task"] == 3 and not relay.lose, relay.counts
+        assert {a["vm"] for a in d.json("history") if a["action"] == "place"} == set(off)
+        assert "runs already" in d.cli("place", off[0], "--apply", code=1)
+        d.stop()
+
+
+def test_place_goes_wrong():
+    """A vCenter that starts the VM where it is registered and says that all is well; and one whose DRS chooses the host."""
+    with lab(automation="manual") as (_, api, relay, d):
+        vm, other = sorted(api.vms().values())[:2]
+        registered, allowed = sorted(api.hosts().values())[:2]
+        api.power_off(vm)
+        api.wait(api.relocate(vm, registered))
+        api.add_vm_host_rule("there", [vm], [allowed])
+        d.start()
+        (begun,) = d.json("place", vm, "--apply")
+        assert begun["to"] == allowed, begun
+        ended = wait_for("its end", lambda: [a for a in d.json("history") if a["id"] == begun["id"]], 60)[0]
+        assert (ended["state"], power_of(api, vm), api.host_of(vm)) == ("failed", "poweredOn", registered), ended
+        assert f"runs on host {registered} and not on {begun['to']}" in ended["why"], ended
+        api.power_off(other)
+        api.set_override(other, behavior="partiallyAutomated")
+        (begun,) = d.json("place", other, "--apply")
+        ended = wait_for("its end", lambda: [a for a in d.json("history") if a["id"] == begun["id"]], 60)[0]
+        assert ended["state"] == "failed" and "DRS of vCenter chooses the host" in ended["why"], ended
+        assert power_of(api, other) == "poweredOff"
+        d.stop()
+
+
 def test_killed_in_mid_migration():
     with lab(slow_ms=6000, automation="full") as (_, api, relay, d):
         before = api.placement()

@@ -329,6 +329,13 @@ class Client:
         for method in ("PowerOffVM_Task", "Destroy_Task"):
             self.wait(self.task(f'<{method} xmlns="{VIM}"><_this type="VirtualMachine">{vm}</_this></{method}>'))
 
+    def suspend(self, vm):
+        self.wait(self.task(f'<SuspendVM_Task xmlns="{VIM}"><_this type="VirtualMachine">{vm}</_this></SuspendVM_Task>'))
+
+    def destroy_off(self, vm):
+        """Deletes a VM that is off."""
+        self.wait(self.task(f'<Destroy_Task xmlns="{VIM}"><_this type="VirtualMachine">{vm}</_this></Destroy_Task>'))
+
     def power_off(self, vm):
         self.wait(self.task(f'<PowerOffVM_Task xmlns="{VIM}"><_this type="VirtualMachine">{vm}</_this>'
                             f"</PowerOffVM_Task>"))

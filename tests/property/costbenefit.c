@@ -196,6 +196,13 @@ static void check_bound(uint64_t seed, const struct pass *p, unsigned *paid)
             if (w.net > 0 && !may)
                 fail_msg("seed %llu: unit %u pays on slot %u (net %.10g), and is passed over",
                          (unsigned long long)seed, u, s, w.net);
+            if (w.net > 0 && !p->forecast.rates.single[l->unit_slot[u]] &&
+                rates_between(&p->forecast.rates, l->unit_slot[u], s) <=
+                    forecast_rate_needed(&p->forecast, u))
+                fail_msg("seed %llu: unit %u pays on slot %u at %.10g MiB/s, and needs more than %.10g",
+                         (unsigned long long)seed, u, s,
+                         rates_between(&p->forecast.rates, l->unit_slot[u], s),
+                         forecast_rate_needed(&p->forecast, u));
             for (int r = 0; r < RES_COUNT; r++)
                 if (w.cost[r] < p->forecast.least[r][u] * (1 - 1e-12))
                     fail_msg("seed %llu: unit %u costs %.10g on slot %u, and %.10g at least",

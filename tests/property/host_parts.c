@@ -41,6 +41,11 @@ static void set_up(struct world *w, uint64_t seed, bool flights, struct arena *a
                                              .evacuate = true,
                                              .in_flight = flights},
                    a, &w->snap);
+    for (uint32_t p = 0; seed % 4 == 2 && p < w->snap.n_pools; p++) { /* more than some host has */
+        struct alloc *cpu = &w->snap.pools[p].is.alloc[RES_CPU];
+        cpu->reservation = cpu->reservation * 7 + 1234.5;
+        cpu->limit = fmax(cpu->limit, cpu->reservation);
+    }
     for (int r = 0; r < RES_COUNT; r++) {
         w->demand[r] = arena_array(a, double, w->snap.n_vms);
         w->vm_node[r] = arena_array(a, uint32_t, w->snap.n_vms);

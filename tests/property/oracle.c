@@ -3,6 +3,9 @@
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 
+/* Sums of the same numbers in another order. */
+#define ROUNDING 1e-6
+
 static bool rule_counts(const struct rule *r, bool with_preferred)
 {
     return r->is.enabled && (r->is.mandatory || with_preferred);
@@ -28,6 +31,16 @@ static void set_going(struct oracle *o, uint32_t vm, uint32_t from, uint32_t to)
     o->arrived[vm] = o->home[vm] == to;
 }
 
+/* One that runs already was powered on in the meantime. */
+static void set_starting(struct oracle *o, uint32_t vm, uint32_t to)
+{
+    o->in_flight[vm] = true;
+    if (o->home[vm] != IX_NONE || o->snap->hosts[to].is.state == HOST_DISCONNECTED)
+        return;
+    o->starts[vm] = true;
+    o->home_also[vm] = to;
+}
+
 void oracle_init(struct oracle *o, const struct snapshot *snap, const struct policy *policy, struct arena *a)
 {
     *o = (struct oracle){.snap = snap, .policy = policy, .a = a};
@@ -42,6 +55,8 @@ void oracle_init(struct oracle *o, const struct snapshot *snap, const struct pol
     o->at = arena_array(a, uint32_t, snap->n_vms);
     o->also = arena_array(a, uint32_t, snap->n_vms);
     o->in_flight = arena_array(a, bool, snap->n_vms);
+    o->starts = arena_array(a, bool, snap->n_vms);
+    o->woken = arena_array(a, bool, snap->n_hosts);
     o->arrived = arena_array(a, bool, snap->n_vms);
     for (uint32_t i = 0; i < snap->n_vms; i++) {
         o->home[i] = vm_takes_part(snap, &snap->vms[i]) ? snap->vms[i].host : IX_NONE;
@@ -52,21 +67,75 @@ void oracle_init(struct oracle *o, const struct snapshot *snap, const struct pol
     for (uint32_t i = 0; i < snap->n_pending; i++)
         if (snap->pending[i].action == ACTION_MIGRATE)
             set_going(o, snap->pending[i].vm, IX_NONE, snap->pending[i].to);
+        else if (snap->pending[i].action == ACTION_PLACE)
+            set_starting(o, snap->pending[i].vm, snap->pending[i].to);
     oracle_reset(o);
+}
+
+void oracle_expect(struct oracle *o, const uint32_t *vms, uint32_t n)
+{
+    double core = 0;
+
+    for (uint32_t h = 0; h < o->snap->n_hosts; h++)
+        core = fmax(core, o->snap->hosts[h].is.total[RES_CPU] / o->snap->hosts[h].is.cores);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct vm_facts *v = &o->snap->vms[vms[i]].is;
+        const double most[RES_COUNT] = {[RES_CPU] = v->vcpus * core, [RES_MEM] = v->mem_mb};
+        o->starts[vms[i]] = true;
+        for (int r = 0; r < RES_COUNT; r++)
+            o->entitlement[r][vms[i]] = fmin(fmax(most[r], v->alloc[r].reservation), v->alloc[r].limit);
+    }
 }
 
 void oracle_reset(struct oracle *o)
 {
+    for (uint32_t h = 0; h < o->snap->n_hosts; h++)
+        o->woken[h] = false;
     for (uint32_t i = 0; i < o->snap->n_vms; i++) {
         o->at[i] = o->home[i];
         o->also[i] = o->home_also[i];
     }
 }
 
+void oracle_begin(struct oracle *o, const struct recommendation *rec)
+{
+    if (rec->action != ACTION_POWER_ON)
+        o->also[rec->vm] = rec->to;
+}
+
+void oracle_end(struct oracle *o, const struct recommendation *rec)
+{
+    if (rec->action == ACTION_POWER_ON) {
+        o->woken[rec->host] = true;
+        return;
+    }
+    o->at[rec->vm] = rec->to;
+    o->also[rec->vm] = IX_NONE;
+}
+
+bool oracle_receives(const struct oracle *o, uint32_t host)
+{
+    struct span agents = o->snap->hosts[host].agents_required;
+
+    for (uint32_t i = 0; i < o->snap->n_pending; i++) {
+        enum action_kind action = o->snap->pending[i].action;
+        if ((action == ACTION_POWER_OFF || action == ACTION_ENTER_MAINTENANCE) &&
+            o->snap->pending[i].host == host)
+            return false;
+    }
+    for (uint32_t i = 0; i < agents.n && !o->woken[host]; i++) {
+        const struct vm *agent = &o->snap->vms[agents.items[i]];
+        if (agent->is.state != VM_ON || agent->host != host)
+            return false;
+    }
+    return oracle_runs_vms(o, host);
+}
+
 double oracle_needs(const struct oracle *o, uint32_t vm, enum oracle_need need)
 {
     const struct vm_facts *v = &o->snap->vms[vm].is;
     double admitted = v->alloc[RES_MEM].reservation;
+    double consumed = o->starts[vm] ? v->mem_mb : v->consumed_mb;
 
     switch (need) {
     case ORACLE_CPU_RESERVED:
@@ -76,11 +145,11 @@ double oracle_needs(const struct oracle *o, uint32_t vm, enum oracle_need need)
     case ORACLE_MEM:
     case ORACLE_PHYSICAL:
         if (o->policy->mem_admission == MEM_ADMISSION_CONSUMED)
-            admitted = fmax(v->consumed_mb, admitted);
+            admitted = fmax(consumed, admitted);
         if (o->policy->mem_admission == MEM_ADMISSION_CONFIGURED)
             admitted = v->mem_mb;
         if (need == ORACLE_PHYSICAL)
-            admitted = fmax(admitted, v->consumed_mb);
+            admitted = fmax(admitted, consumed);
         return admitted + v->overhead_mb;
     case ORACLE_NEEDS:
         break;
@@ -95,9 +164,23 @@ double oracle_frees(const struct oracle *o, uint32_t vm, enum oracle_need need)
     return need == ORACLE_PHYSICAL ? v->consumed_mb + v->overhead_mb : oracle_needs(o, vm, need);
 }
 
+/* Of agents that do not run yet; what they will use is not there yet. */
+static double kept_for_agents(const struct oracle *o, uint32_t host, enum oracle_need need)
+{
+    struct span agents = o->snap->hosts[host].agents_required;
+    double sum = 0;
+
+    for (uint32_t i = 0; i < agents.n; i++) {
+        const struct vm *agent = &o->snap->vms[agents.items[i]];
+        if (agent->is.state != VM_ON && agent->host == host && need != ORACLE_PHYSICAL)
+            sum += oracle_needs(o, agents.items[i], need);
+    }
+    return sum;
+}
+
 double oracle_taken(const struct oracle *o, uint32_t host, enum oracle_need need)
 {
-    double sum = 0;
+    double sum = kept_for_agents(o, host, need);
 
     for (uint32_t i = 0; i < o->snap->n_vms; i++) {
         if (need != ORACLE_PHYSICAL) {
@@ -131,6 +214,17 @@ double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need
     return 0;
 }
 
+bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host)
+{
+    for (int need = 0; need < ORACLE_NEEDS; need++) {
+        double mine = oracle_needs(o, vm, (enum oracle_need)need);
+        if (mine > 0 && oracle_taken(o, host, (enum oracle_need)need) + mine >
+                            oracle_limit(o, host, (enum oracle_need)need) + ROUNDING)
+            return false;
+    }
+    return true;
+}
+
 bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool with_preferred)
 {
     const struct vm *v = &o->snap->vms[vm];
@@ -150,12 +244,22 @@ bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool wit
 
 bool oracle_kept_apart(const struct oracle *o, uint32_t x, uint32_t y, bool with_preferred)
 {
+    if (o->snap->vms[x].ft_peer == y)
+        return true;
     for (uint32_t i = 0; i < o->snap->n_rules; i++) {
         const struct rule *r = &o->snap->rules[i];
         if (r->is.kind == RULE_VM_ANTI_AFFINE && rule_counts(r, with_preferred) && names(r->vms, x) &&
             names(r->vms, y))
             return true;
     }
+    return false;
+}
+
+bool oracle_meets(const struct oracle *o, uint32_t vm, uint32_t host, bool with_preferred)
+{
+    for (uint32_t i = 0; i < o->snap->n_vms; i++)
+        if (i != vm && oracle_is_on(o, i, host) && oracle_kept_apart(o, vm, i, with_preferred))
+            return true;
     return false;
 }
 
@@ -174,8 +278,7 @@ void oracle_weights(const struct oracle *o, double ret_weight[RES_COUNT])
 
     for (uint32_t h = 0; h < o->snap->n_hosts; h++)
         for (int r = 0; r < RES_COUNT; r++)
-            over[r] = over[r] || (host_can_run_vms(&o->snap->hosts[h]) &&
-                                  oracle_norm(o, h, (enum resource)r) > 1 + 1e-9);
+            over[r] = over[r] || (oracle_runs_vms(o, h) && oracle_norm(o, h, (enum resource)r) > 1 + 1e-9);
     ret_weight[RES_CPU] = over[RES_CPU] == over[RES_MEM] ? 0.5 : over[RES_CPU] ? 0.75 : 0.25;
     ret_weight[RES_MEM] = 1 - ret_weight[RES_CPU];
 }
@@ -187,13 +290,13 @@ double oracle_sigma(const struct oracle *o, enum resource r)
     uint32_t n = 0;
 
     for (uint32_t h = 0; h < o->snap->n_hosts; h++) {
-        if (!host_can_run_vms(&o->snap->hosts[h]))
+        if (!oracle_runs_vms(o, h))
             continue;
         sum += oracle_norm(o, h, r);
         n++;
     }
     for (uint32_t h = 0; h < o->snap->n_hosts; h++) {
-        if (!host_can_run_vms(&o->snap->hosts[h]))
+        if (!oracle_runs_vms(o, h))
             continue;
         double d = oracle_norm(o, h, r) - sum / n;
         squares += d * d;
@@ -242,6 +345,10 @@ void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct aren
         ret->vms[i] = s->vms[i];
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *rec = &plan->recommendations[i];
+        if (rec->action == ACTION_POWER_ON) {
+            ret->hosts[rec->host].is.state = HOST_ON;
+            continue;
+        }
         ret->vms[rec->vm].host = rec->to;
         ret->vms[rec->vm].is.last_migrated = moved_at;
         ret->hosts[rec->to].is.mem_free_mb -= oracle_needs(&o, rec->vm, ORACLE_PHYSICAL);

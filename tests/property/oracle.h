@@ -1,7 +1,9 @@
 /* oracle.h: the same questions that core answers, answered from the snapshot by the slowest way there is.
  *
  * No running sums, no units, no slots: every figure is added up anew over all VMs. What a migration occupies
- * while it runs is both its ends.
+ * while it runs is both its ends. A VM that is about to be powered on, by an approved recommendation or by
+ * the plan, is on its host from the moment at which that may begin, and may then use all it can. Agents that
+ * do not run yet have what they reserve.
  */
 #ifndef BALLAST_TESTS_ORACLE_H
 #define BALLAST_TESTS_ORACLE_H
@@ -20,12 +22,30 @@ struct oracle {
     bool *arrived;       /* ... which is the end that it comes from */
     uint32_t *at, *also; /* now */
     bool *in_flight;
+    bool *starts; /* by VM: it is powered on, and nobody knows what it will use */
+    bool *woken;  /* by host: it was in standby, and runs VMs now */
 };
 
 void oracle_init(struct oracle *o, const struct snapshot *snap, const struct policy *policy, struct arena *a);
 
-/* All VMs back to where they were. */
+/* Says that these VMs are going to be powered on by the plan. */
+void oracle_expect(struct oracle *o, const uint32_t *vms, uint32_t n);
+
+/* All VMs back to where they were, and all woken hosts asleep. */
 void oracle_reset(struct oracle *o);
+
+/* The recommendation has begun; it has succeeded. */
+void oracle_begin(struct oracle *o, const struct recommendation *rec);
+void oracle_end(struct oracle *o, const struct recommendation *rec);
+
+/* Whether the host runs VMs now; and whether it may receive any: it is not about to go, and its agents are
+ * there. */
+static inline bool oracle_runs_vms(const struct oracle *o, uint32_t host)
+{
+    return host_can_run_vms(&o->snap->hosts[host]) || o->woken[host];
+}
+
+bool oracle_receives(const struct oracle *o, uint32_t host);
 
 static inline bool oracle_is_on(const struct oracle *o, uint32_t vm, uint32_t host)
 {
@@ -40,12 +60,20 @@ double oracle_frees(const struct oracle *o, uint32_t vm, enum oracle_need need);
 double oracle_taken(const struct oracle *o, uint32_t host, enum oracle_need need);
 double oracle_limit(const struct oracle *o, uint32_t host, enum oracle_need need);
 
+/* Whether its needs fit on top of what is there now. */
+bool oracle_fits(const struct oracle *o, uint32_t vm, uint32_t host);
+
 /* By compatibility and by the rules; with_preferred: by all of them. */
 bool oracle_may_run(const struct oracle *o, uint32_t vm, uint32_t host, bool with_preferred);
+
+/* By a rule, or as the halves of a fault-tolerant pair. */
 bool oracle_kept_apart(const struct oracle *o, uint32_t x, uint32_t y, bool with_preferred);
 
+/* Whether one that must be kept apart from the VM is there. */
+bool oracle_meets(const struct oracle *o, uint32_t vm, uint32_t host, bool with_preferred);
+
 /* N, and the imbalance with the weights of this state or with given ones; the standard deviation in two
- * passes. */
+ * passes. Over the hosts that run VMs. */
 double oracle_norm(const struct oracle *o, uint32_t host, enum resource r);
 void oracle_weights(const struct oracle *o, double ret_weight[RES_COUNT]);
 double oracle_sigma(const struct oracle *o, enum resource r);

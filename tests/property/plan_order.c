@@ -4,6 +4,7 @@
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"
+#include "walk.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,25 +20,12 @@
 static const char *const need_names[ORACLE_NEEDS] = {"CPU reservations", "memory reservations",
                                                      "admitted memory", "physical memory"};
 
-struct walk {
+struct world {
     uint64_t seed;
     struct oracle o;
     const struct plan *plan;
     double (*before)[ORACLE_NEEDS]; /* by host, at the start */
-    bool *started, *done;           /* by recommendation */
 };
-
-static bool may_start(const struct walk *w, uint32_t i)
-{
-    const struct recommendation *rec = &w->plan->recommendations[i];
-
-    if (w->started[i])
-        return false;
-    for (uint32_t k = 0; k < rec->n_depends_on; k++)
-        if (!w->done[rec->depends_on[k] - 1])
-            return false;
-    return true;
-}
 
 /* Was this pair together already when nothing had been moved? Then the rule was violated from the start. */
 static bool together_before(const struct oracle *o, uint32_t x, uint32_t y)
@@ -51,12 +39,15 @@ static bool together_before(const struct oracle *o, uint32_t x, uint32_t y)
 }
 
 /* The VM has begun to occupy its destination. */
-static void check_arrival(const struct walk *w, uint32_t i)
+static void check_arrival(void *ctx, uint32_t i, bool begins)
 {
+    const struct world *w = ctx;
     const struct recommendation *rec = &w->plan->recommendations[i];
     const struct oracle *o = &w->o;
 
-    if (!host_can_run_vms(&o->snap->hosts[rec->to]) || !oracle_may_run(o, rec->vm, rec->to, false))
+    if (!begins || rec->action == ACTION_POWER_ON)
+        return;
+    if (!oracle_receives(o, rec->to) || !oracle_may_run(o, rec->vm, rec->to, false))
         fail_msg("seed %llu: recommendation %u moves its VM where it may not run",
                  (unsigned long long)w->seed, rec->id);
     for (uint32_t v = 0; v < o->snap->n_vms; v++)
@@ -75,36 +66,9 @@ static void check_arrival(const struct walk *w, uint32_t i)
     }
 }
 
-/* One order, by chance: at each moment either a move that may begin begins, or one that runs ends. */
-static void walk_once(struct walk *w, struct rng *r)
-{
-    uint32_t n = w->plan->n_recommendations;
-    uint32_t left = n;
-
-    oracle_reset(&w->o);
-    for (uint32_t i = 0; i < n; i++) {
-        w->started[i] = false;
-        w->done[i] = false;
-    }
-    while (left > 0) {
-        uint32_t i = rng_below(r, n);
-        const struct recommendation *rec = &w->plan->recommendations[i];
-        if (may_start(w, i)) {
-            w->started[i] = true;
-            w->o.also[rec->vm] = rec->to;
-            check_arrival(w, i);
-        } else if (w->started[i] && !w->done[i] && rng_unit(r) < 0.3) {
-            w->done[i] = true;
-            w->o.at[rec->vm] = rec->to;
-            w->o.also[rec->vm] = IX_NONE;
-            left--;
-        }
-    }
-}
-
 /* Everything that came earlier has arrived; of what left the destination, only what the recommendation names
  * is gone, and of that not even `dropped`. */
-static bool fits_without(struct walk *w, uint32_t i, uint32_t dropped)
+static bool fits_without(struct world *w, uint32_t i, uint32_t dropped)
 {
     const struct recommendation *rec = &w->plan->recommendations[i];
     struct oracle *o = &w->o;
@@ -114,11 +78,15 @@ static bool fits_without(struct walk *w, uint32_t i, uint32_t dropped)
     for (uint32_t k = 0; k <= i; k++) {
         const struct recommendation *earlier = &w->plan->recommendations[k];
         if (earlier->to == rec->to)
-            o->also[earlier->vm] = earlier->to;
+            oracle_begin(o, earlier);
     }
-    for (uint32_t k = 0; k < rec->n_depends_on; k++)
-        if (rec->depends_on[k] != dropped)
-            o->at[w->plan->recommendations[rec->depends_on[k] - 1].vm] = IX_NONE;
+    for (uint32_t k = 0; k < rec->n_depends_on; k++) {
+        const struct recommendation *needed = &w->plan->recommendations[rec->depends_on[k] - 1];
+        if (rec->depends_on[k] == dropped && needed->action == ACTION_POWER_ON)
+            return needed->host != rec->to;
+        if (rec->depends_on[k] != dropped && needed->action != ACTION_POWER_ON)
+            o->at[needed->vm] = IX_NONE;
+    }
     for (uint32_t v = 0; v < o->snap->n_vms; v++)
         fits =
             fits && (v == rec->vm || !oracle_is_on(o, v, rec->to) || !oracle_kept_apart(o, v, rec->vm, true));
@@ -129,7 +97,19 @@ static bool fits_without(struct walk *w, uint32_t i, uint32_t dropped)
     return fits;
 }
 
-static void check_minimal(struct walk *w)
+/* Whether room is kept for failures that the VM's reservation must not take: the program "spare" knows how
+ * much. */
+static bool minds_spare(const struct oracle *o, const struct recommendation *rec)
+{
+    bool kept = o->snap->ha.policy == HA_HOST_FAILURES || o->snap->ha.policy == HA_PERCENT;
+
+    for (uint32_t v = 0; v < o->snap->n_vms; v++)
+        kept = kept || o->snap->vms[v].is.kind == VM_SPARE;
+    return kept && (oracle_needs(o, rec->vm, ORACLE_CPU_RESERVED) > 0 ||
+                    oracle_needs(o, rec->vm, ORACLE_MEM_RESERVED) > 0);
+}
+
+static void check_minimal(struct world *w)
 {
     for (uint32_t i = 0; i < w->plan->n_recommendations; i++) {
         const struct recommendation *rec = &w->plan->recommendations[i];
@@ -137,7 +117,8 @@ static void check_minimal(struct walk *w)
             if (rec->depends_on[k] >= rec->id || (k > 0 && rec->depends_on[k] <= rec->depends_on[k - 1]))
                 fail_msg("seed %llu: recommendation %u depends on %u", (unsigned long long)w->seed, rec->id,
                          rec->depends_on[k]);
-            if (fits_without(w, i, rec->depends_on[k]))
+            bool wakes = w->plan->recommendations[rec->depends_on[k] - 1].action == ACTION_POWER_ON;
+            if ((wakes || !minds_spare(&w->o, rec)) && fits_without(w, i, rec->depends_on[k]))
                 fail_msg("seed %llu: recommendation %u could do without %u", (unsigned long long)w->seed,
                          rec->id, rec->depends_on[k]);
         }
@@ -156,17 +137,19 @@ static void walk_plan(uint64_t seed, const struct cluster_options *options, unsi
     random_cluster(&r, options, &a, &snap);
     random_policy(&r, &policy);
     assert_int_equal(pass_run(&snap, &policy, &a, &plan, &err), 0);
-    struct walk w = {.seed = seed, .plan = &plan};
+    struct world w = {.seed = seed, .plan = &plan};
+    struct walk orders;
     oracle_init(&w.o, &snap, &plan.policy, &a);
+    walk_init(&orders, &plan, &w.o, check_arrival, &w, &a);
     w.before = arena_alloc(&a, snap.n_hosts, sizeof w.before[0]);
-    w.started = arena_array(&a, bool, plan.n_recommendations);
-    w.done = arena_array(&a, bool, plan.n_recommendations);
     for (uint32_t h = 0; h < snap.n_hosts; h++)
         for (int need = 0; need < ORACLE_NEEDS; need++)
             w.before[h][need] = oracle_taken(&w.o, h, (enum oracle_need)need);
     check_minimal(&w);
     for (int i = 0; i < ORDERS && plan.n_recommendations > 0; i++)
-        walk_once(&w, &r);
+        walk_by_chance(&orders, &r);
+    for (uint32_t i = 0; i < plan.n_recommendations; i++)
+        walk_early(&orders, i);
     for (uint32_t i = 0; i < plan.n_recommendations; i++)
         *dependencies += plan.recommendations[i].n_depends_on;
     arena_release(&a);
@@ -214,12 +197,48 @@ static void test_with_moves_under_way(void **state)
         2500, true);
 }
 
+static void test_failures(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 6,
+                                  .vms_max = 30,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .deep_pools = true,
+                                  .idle_agents = true,
+                                  .ha = true},
+        1500, true);
+}
+
+static void test_everything(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 6,
+                                  .vms_max = 40,
+                                  .mixed_hosts = true,
+                                  .tight = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .agents = true,
+                                  .in_flight = true,
+                                  .deep_pools = true,
+                                  .sleeping = true,
+                                  .idle_agents = true,
+                                  .ft = true,
+                                  .ha = true,
+                                  .approved = true},
+        1500, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tight),
         cmocka_unit_test(test_evacuations),
         cmocka_unit_test(test_with_moves_under_way),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_everything),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,11 @@
 #include "random_cluster.h"
 
 #include "model/freeze.h"
+#include "model/snapshot_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool chance(struct rng *r, double p)
 {
@@ -205,6 +207,24 @@ static void add_agents(struct rng *r, struct inventory *inv, struct arena *a)
     }
 }
 
+/* To a file that is not there yet: BALLAST_TEST_KEEP and a number. */
+static void keep(const struct snapshot *s, struct arena *a)
+{
+    const char *name = getenv("BALLAST_TEST_KEEP");
+    FILE *f = NULL;
+    struct strbuf b;
+
+    for (int i = 1; name && !f && i < 100; i++)
+        f = fopen(arena_printf(a, "%s%d.json", name, i), "wx");
+    if (!f)
+        return;
+    strbuf_init(&b, SNAPSHOT_BYTES_MAX);
+    snapshot_dump(s, &b);
+    (void)fputs(b.text, f);
+    strbuf_release(&b);
+    (void)fclose(f);
+}
+
 void random_cluster(struct rng *r, const struct cluster_options *o, struct arena *a, struct snapshot *ret)
 {
     struct inventory inv = {.cluster = "random", .time = 1767225600};
@@ -226,10 +246,26 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
         add_flights(r, &inv, a);
     if (o->pairs)
         add_pairs(r, &inv, a);
+    random_extras(r, o, &inv, a);
     if (snapshot_freeze(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
         exit(1);
     }
+    keep(ret, a);
+}
+
+/* As the command takes them. */
+static void say_policy(const struct policy *p)
+{
+    size_t n;
+    const struct setting *settings = policy_settings(&n);
+    struct arena a = {0};
+
+    for (size_t i = 0; i < n; i++)
+        if (strchr(settings[i].key, '.') == NULL)
+            (void)fprintf(stderr, "--set %s=%s ", settings[i].key, policy_get(p, &settings[i], &a));
+    (void)fprintf(stderr, "\n");
+    arena_release(&a);
 }
 
 void random_policy(struct rng *r, struct policy *ret)
@@ -244,6 +280,8 @@ void random_policy(struct rng *r, struct policy *ret)
 
     ret->moves_max = chance(r, 0.3) ? few : many;
     ret->mem_overcommit = chance(r, 0.2) ? 1.5 : 1;
+    if (getenv("BALLAST_TEST_KEEP"))
+        say_policy(ret);
 }
 
 uint64_t test_seed(void)

@@ -19,11 +19,26 @@ struct cluster_options {
     bool rates;         /* hosts that copy memory at different rates */
     bool pairs;         /* pairs of hosts of which past migrations are known */
     uint32_t pools_max; /* 0: four */
+
+    /* What follows comes after all that is above, so that a seed's cluster is the same without it. */
+    bool deep_pools;  /* pools three deep, that reserve and limit */
+    bool sleeping;    /* more hosts, in standby or on their way back */
+    bool idle_agents; /* agents that are off on the host that requires them, and reserve all the same */
+    bool ft;          /* fault-tolerant pairs, some of them on one host, some of them off */
+    bool ha;          /* a policy for failures of any kind, spare VMs, reservations that matter */
+    bool newcomers;   /* VMs that are off, on no host mostly, to be placed: those of new_vms() */
+    bool approved;    /* approved placements and wakes, hosts that are about to be switched off */
 };
 
 /* Frozen; ends the test program when the cluster turns out invalid, which would be the generator's mistake.
  */
 void random_cluster(struct rng *r, const struct cluster_options *o, struct arena *a, struct snapshot *ret);
+
+/* The VMs that were added to be placed, ascending; nobody is about to power them on. */
+uint32_t *new_vms(const struct snapshot *s, struct arena *a, uint32_t *ret_n);
+
+/* random_extras.c: everything from deep_pools on. */
+void random_extras(struct rng *r, const struct cluster_options *o, struct inventory *inv, struct arena *a);
 
 /* Settings of all kinds. */
 void random_policy(struct rng *r, struct policy *ret);

@@ -12,6 +12,7 @@ FOLDER = tempfile.TemporaryDirectory(prefix="ballast-replies-")
 PASSWORD_FILE = pathlib.Path(FOLDER.name) / "password"
 PASSWORD_FILE.write_text(made.PASSWORD + "\n")
 
+ON = ("power_on_vm", "action-2", "vm-1", "host-12")
 MOVE = ("migrate", "action-1", "vm-1", "host-11", "host-12")
 REF = "ManagedObjectReference"
 
@@ -24,6 +25,7 @@ class Peer(made.Server):
         self.vm = {"host": "host-11", "power": "poweredOn", "connection": "connected"}
         self.hosts = {h: {"power": "poweredOn", "connection": "connected", "maintenance": "false", "standby": "none"}
                       for h in ("host-11", "host-12")}
+        self.drs = {"enabled": "true", "level": "manual", "own": ""}  # own: inside of the drsVmConfig of some VM
         self.tasks = {}  # moref -> inside of its TaskInfo
         self.recent = {}  # moref of an entity -> morefs of its tasks
 
@@ -37,6 +39,13 @@ class Peer(made.Server):
                 ("name", "xsd:string", "web"), ("runtime.host", REF, self.vm["host"]),
                 ("runtime.powerState", "x", self.vm["power"]),
                 ("runtime.connectionState", "x", self.vm["connection"]))), *recent))
+        if about in self.hosts and "<path>parent</path>" in call.text:
+            own = (f"<ClusterDrsVmConfigInfo>{self.drs['own']}</ClusterDrsVmConfigInfo>" if self.drs["own"] else "")
+            return call.reply(made.retrieved(made.properties("ClusterComputeResource", "domain-c1", (
+                ("configurationEx.drsConfig", "ClusterDrsConfigInfo",
+                 f"<enabled>{self.drs['enabled']}</enabled><enableVmBehaviorOverrides>{self.drs.get('overrides', 'true')}"
+                 f"</enableVmBehaviorOverrides><defaultVmBehavior>{self.drs['level']}</defaultVmBehavior>"),
+                ("configurationEx.drsVmConfig", "ArrayOfClusterDrsVmConfigInfo", own)))))
         if about in self.hosts:
             h = self.hosts[about]
             return call.reply(made.retrieved(made.properties("HostSystem", about, (
@@ -178,6 +187,93 @@ def test_adoption():
     with Peer() as s, s.probe() as p:
         s.on["RelocateVM_Task"] = s.gives(made.fault("TaskInProgress", "busy with a snapshot"), 500)
         refused("busy", p("start", *MOVE), "EBUSY", "busy with a snapshot")
+
+
+def test_power_on():
+    """One call for a VM that is off and one that is suspended, with the host that was decided."""
+    for power in ("poweredOff", "suspended"):
+        with Peer() as s, s.probe() as p:
+            s.vm["power"] = power
+            s.begins("PowerOnVM_Task", "task-1")
+            assert p("check", *ON)["ok"]
+            assert "PowerOnVM_Task" not in s.calls
+            equal("task", p("start", *ON)["task"], "task-1")
+            asked = s.bodies[s.calls.index("PowerOnVM_Task")]
+            assert '>vm-1</_this><host type="HostSystem">host-12</host></PowerOnVM_Task>' in asked, asked
+            s.run("task-1", "vm-1", what="VirtualMachine.powerOn")
+            equal("again", p("start", *ON)["task"], "task-1")
+            s.vm["power"] = "poweredOn"  # its state changes before its task ends
+            equal("and again", p("start", *ON)["task"], "task-1")
+            s.recent.clear()
+            refused("over, elsewhere", p("start", *ON), "ESTALE", "runs already, on host-11 and not on host-12")
+            s.vm["host"] = "host-12"
+            refused("over", p("start", *ON), "ESTALE", "runs on host-12 already")
+            equal("asked once", s.calls.count("PowerOnVM_Task"), 1)
+    for what in ("Drm.ExecuteVmPowerOnLRO", "Datacenter.ExecuteVmPowerOnLRO"):
+        with Peer() as s, s.probe() as p:
+            s.vm["power"] = "poweredOff"
+            s.run("task-7", "vm-1", what=what)
+            equal(what, p("start", *ON)["task"], "task-7")
+
+
+def test_power_on_refused():
+    with Peer() as s, s.probe() as p:
+        s.vm["power"] = "poweredOff"
+        for change in ({"maintenance": "true"}, {"connection": "notResponding"}, {"power": "standBy"}):
+            before = dict(s.hosts["host-12"])
+            s.hosts["host-12"].update(change)
+            refused(str(change), p("check", *ON), "EHOSTDOWN", "esx-host-12")
+            s.hosts["host-12"] = before
+        s.vm["connection"] = "disconnected"
+        refused("its own host is away", p("check", *ON), "EHOSTDOWN", "the host where it is registered (host-11) must be back")
+        s.vm["connection"] = "connected"
+        equal("a request without a host", p("check", "power_on_vm", "u")["error"], "EINVAL")
+        s.on["PowerOnVM_Task"] = s.gives(made.fault("InsufficientCpuResourcesFault", "Not enough CPU."), 500)
+        refused("in the peer's words", p("start", *ON), "EREMOTEIO", "Not enough CPU.")
+
+        def somebody_was_quicker(call):
+            s.vm["power"] = "poweredOn"
+            call.reply(made.fault("InvalidPowerState", "The attempted operation cannot be performed."), 500)
+
+        s.on["PowerOnVM_Task"] = somebody_was_quicker
+        refused("started in between", p("start", *ON), "ESTALE", "runs already")
+        s.vm["power"] = "poweredOff"
+
+        def begins_and_forgets_to_say(call):
+            s.run("task-5", "vm-1", what="VirtualMachine.powerOn")
+            call.drop()
+
+        s.on["PowerOnVM_Task"] = begins_and_forgets_to_say
+        refused("the answer is lost", p("start", *ON), "ECONNRESET")
+        equal("the next try", p("start", *ON)["task"], "task-5")
+        s.vm = None
+        refused("gone", p("check", *ON), "ENOENT", "vm-1")
+
+
+def test_power_on_and_drs():
+    """Where DRS places VMs by itself it would not ask us: that is said before anything is begun."""
+    mine = "<key type=\"VirtualMachine\">vm-1</key>"
+    other = "<key type=\"VirtualMachine\">vm-2</key><enabled>true</enabled><behavior>fullyAutomated</behavior>"
+    cases = (  # enabled, level, the VM's own, whether own ones count, refused
+        ("true", "manual", "", "true", False),
+        ("true", "partiallyAutomated", "", "true", True),
+        ("true", "fullyAutomated", "", "true", True),
+        ("false", "fullyAutomated", "", "true", False),
+        ("true", "fullyAutomated", mine + "<enabled>true</enabled><behavior>manual</behavior>", "true", False),
+        ("true", "fullyAutomated", mine + "<enabled>true</enabled><behavior>manual</behavior>", "false", True),
+        ("true", "fullyAutomated", mine + "<enabled>false</enabled>", "true", False),
+        ("true", "manual", mine + "<enabled>true</enabled><behavior>fullyAutomated</behavior>", "true", True),
+        ("true", "manual", other, "true", False),
+    )
+    with Peer() as s, s.probe() as p:
+        s.vm["power"] = "poweredOff"
+        for enabled, level, own, overrides, no in cases:
+            s.drs = {"enabled": enabled, "level": level, "own": own, "overrides": overrides}
+            answer = p("check", *ON)
+            equal(str(s.drs), answer.get("error"), "EPERM" if no else None)
+            if no:
+                assert "DRS of vCenter chooses the host of VM web itself" in answer["text"], answer
+                assert answer["text"].endswith("to manual"), answer
 
 
 def test_cancel():

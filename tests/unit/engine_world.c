@@ -1,7 +1,5 @@
 #include "engine_world.h"
 
-#include "core/pass.h"
-
 #include <stdlib.h>
 
 struct world *W;
@@ -41,6 +39,18 @@ static int w_ask(struct source *s, uint64_t serial, struct err *err)
 
 static const struct source_ops w_source_ops = {.ask = w_ask};
 
+static struct ids w_agents_of(int host, struct arena *a)
+{
+    const char **items = arena_array(a, const char *, (size_t)W->n_vms);
+    struct ids ret = {.items = items};
+
+    for (int i = 0; i < W->n_vms; i++) {
+        if (W->vms[i].agent_of == host + 1 && W->vms[i].host >= 0)
+            items[ret.n++] = arena_strdup(a, W->vms[i].id);
+    }
+    return ret;
+}
+
 static void w_fill(struct collected *c)
 {
     struct arena *a = &c->arena;
@@ -56,6 +66,8 @@ static void w_fill(struct collected *c)
         h->is.state = W->host_state[i];
         h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
         h->is.cores = 4;
+        h->is.dpm = W->host_dpm[i];
+        h->agents_required = w_agents_of(i, a);
         if (W->host_rate_mb_s > 0)
             h->is.migration_rate_mb_s = W->host_rate_mb_s;
     }
@@ -67,11 +79,13 @@ static void w_fill(struct collected *c)
         v->is.vcpus = 1;
         v->is.mem_mb = 1000;
         vm_facts_default(&v->is);
-        v->is.id = v->is.name = arena_strdup(a, W->vms[i].id);
+        v->is.id = arena_strdup(a, W->vms[i].id);
+        v->is.name = W->vm_name ? W->vm_name : v->is.id;
         v->is.automation = W->vms[i].automation;
         if (W->dirty_mb_s > 0)
             v->is.dirty_mb_s = W->dirty_mb_s;
         v->is.state = W->vms[i].off ? VM_OFF : VM_ON;
+        v->is.kind = W->vms[i].agent_of ? VM_AGENT : VM_NORMAL;
         w_host_id(W->vms[i].host, id);
         v->host = arena_strdup(a, id);
         if (!W->vms[i].off) {
@@ -133,7 +147,7 @@ static int w_submit(struct hands *h, const struct order *o, struct err *err)
 
 static const struct hands_ops w_hands_ops = {.submit = w_submit, .apply_settings = w_apply_settings};
 
-static int w_vm(const char *id)
+int w_vm(const char *id)
 {
     for (int i = 0; i < W->n_vms; i++) {
         if (id && strcmp(W->vms[i].id, id) == 0)
@@ -142,7 +156,7 @@ static int w_vm(const char *id)
     return -1;
 }
 
-static int w_host(const char *id)
+int w_host(const char *id)
 {
     return id && id[0] == 'h' ? id[1] - '0' : -1;
 }
@@ -160,12 +174,16 @@ static struct world_task *w_task_of(const struct deed_request *q)
 
 static int w_check(const struct deed_request *q, struct err *err)
 {
-    if (q->deed != DEED_MIGRATE)
-        return 0;
     int vm = w_vm(q->vm);
 
+    if (q->deed == DEED_WAKE && W->host_state[w_host(q->host)] != HOST_STANDBY)
+        return err_set(err, -ESTALE, "host %s does not sleep", q->host);
+    if (!deed_is_of_vm(q->deed))
+        return 0;
     if (vm < 0 || W->vms[vm].host < 0)
         return err_set(err, -ENOENT, "VM %s is gone", q->vm);
+    if (q->deed == DEED_POWER_ON_VM)
+        return W->vms[vm].off ? 0 : err_set(err, -ESTALE, "VM %s runs already", q->vm);
     if (W->vms[vm].host != w_host(q->from))
         return err_set(err, -ESTALE, "VM %s is not on %s", q->vm, q->from);
     return 0;
@@ -184,33 +202,64 @@ static int w_start(const struct deed_request *q, char *ret_task, struct err *err
         t = &W->tasks[W->n_tasks++];
         (void)snprintf(t->name, sizeof t->name, "task-%d", W->n_tasks);
         (void)snprintf(t->uid, sizeof t->uid, "%s", q->uid);
+        t->deed = q->deed;
         t->vm = w_vm(q->vm);
-        t->to = q->deed == DEED_MIGRATE ? w_host(q->to) : w_host(q->host);
+        t->to = w_host(deed_is_of_vm(q->deed) ? q->to : q->host);
         t->state = TASK_RUNNING;
         t->ends = W->now + W->task_s;
         t->stuck = W->tasks_stick;
         if (t->vm >= 0)
             W->starts[t->vm]++;
-        else
-            t->vm = q->deed == DEED_ENTER_MAINTENANCE ? -1 : -2;
+        if (q->deed == DEED_WAKE)
+            W->wakes[t->to]++;
     }
     (void)snprintf(ret_task, TASK_NAME_MAX, "%s", t->name);
     return 0;
 }
 
+static void w_succeed(const struct world_task *t)
+{
+    if (W->tasks_lie)
+        return;
+    switch (t->deed) {
+    case DEED_MIGRATE:
+    case DEED_POWER_ON_VM:
+        if (W->vms[t->vm].host < 0)
+            return;
+        if (t->deed == DEED_MIGRATE || !W->lands_where_it_is)
+            W->vms[t->vm].host = t->to;
+        W->vms[t->vm].off = false;
+        return;
+    case DEED_ENTER_MAINTENANCE:
+        W->host_state[t->to] = HOST_MAINTENANCE;
+        return;
+    case DEED_EXIT_MAINTENANCE:
+        W->host_state[t->to] = HOST_ON;
+        return;
+    case DEED_WAKE: /* the answer comes when it has begun to boot */
+        W->host_state[t->to] = HOST_POWERING_ON;
+        W->awake_at[t->to] = W->now + W->boot_s;
+        return;
+    case DEED_STANDBY:
+        return;
+    }
+}
+
 /* The peer's own time: what began goes on, whether anybody watches or not. */
 void w_tasks_go_on(void)
 {
+    for (int i = 0; i < W->n_hosts; i++) {
+        if (W->host_state[i] == HOST_POWERING_ON && W->awake_at[i] <= W->now)
+            W->host_state[i] = HOST_ON;
+    }
     for (int i = 0; i < W->n_tasks; i++) {
         struct world_task *t = &W->tasks[i];
 
         if (t->state != TASK_RUNNING || t->stuck || t->ends > W->now)
             continue;
         t->state = W->tasks_fail ? TASK_FAILED : TASK_SUCCEEDED;
-        if (t->state == TASK_SUCCEEDED && t->vm >= 0 && W->vms[t->vm].host >= 0)
-            W->vms[t->vm].host = t->to;
-        else if (t->state == TASK_SUCCEEDED && t->vm < 0)
-            W->host_state[t->to] = t->vm == -1 ? HOST_MAINTENANCE : HOST_ON;
+        if (t->state == TASK_SUCCEEDED)
+            w_succeed(t);
     }
 }
 
@@ -308,107 +357,6 @@ int w_count_events(const char *line)
     return n;
 }
 
-/* ---- the pass -------------------------------------------------------------------------------- */
-
-static bool w_is_busy(const struct snapshot *s, uint32_t vm)
-{
-    for (uint32_t i = 0; i < s->n_migrations; i++) {
-        if (s->migrations[i].vm == vm)
-            return true;
-    }
-    for (uint32_t i = 0; i < s->n_pending; i++) {
-        if (s->pending[i].vm == vm)
-            return true;
-    }
-    return false;
-}
-
-static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *a, const struct world_move *m)
-{
-    char to[16];
-    uint32_t vm = snapshot_find_vm(s, W->vms[m->vm].id);
-
-    w_host_id(m->to, to);
-    uint32_t dest = snapshot_find_host(s, to);
-
-    if (vm == IX_NONE || dest == IX_NONE || s->vms[vm].host == dest || w_is_busy(s, vm))
-        return;
-    struct recommendation *r = &p->recommendations[p->n_recommendations++];
-
-    *r = (struct recommendation){.id = p->n_recommendations,
-                                 .action = ACTION_MIGRATE,
-                                 .priority = m->priority,
-                                 .vm = vm,
-                                 .from = s->vms[vm].host,
-                                 .to = dest,
-                                 .host = IX_NONE,
-                                 .rule = IX_NONE,
-                                 .reason = m->evacuates ? REASON_MAINTENANCE : REASON_BALANCE_CPU,
-                                 .group = m->group,
-                                 .duration_s = 10,
-                                 .text = "because the test says so"};
-    if (m->depends_on > 0 && m->depends_on < r->id) {
-        uint32_t *deps = arena_array(a, uint32_t, 1);
-
-        deps[0] = m->depends_on;
-        r->depends_on = deps;
-        r->n_depends_on = 1;
-    }
-}
-
-/* One move, from the host with most VMs to the one with fewest. */
-static bool w_greedy_move(const struct snapshot *s, struct world_move *ret)
-{
-    uint32_t most = 0;
-    uint32_t least = 0;
-
-    for (uint32_t h = 1; h < s->n_hosts; h++) {
-        if (s->hosts[h].vms.n > s->hosts[most].vms.n)
-            most = h;
-        if (s->hosts[h].is.state == HOST_ON &&
-            (s->hosts[least].is.state != HOST_ON || s->hosts[h].vms.n < s->hosts[least].vms.n))
-            least = h;
-    }
-    if (s->hosts[most].vms.n < s->hosts[least].vms.n + 2)
-        return false;
-    for (uint32_t i = 0; i < s->hosts[most].vms.n; i++) {
-        uint32_t vm = s->hosts[most].vms.items[i];
-
-        if (w_is_busy(s, vm) || (s->vms[vm].is.last_migrated && s->time - s->vms[vm].is.last_migrated < 60))
-            continue;
-        *ret = (struct world_move){
-            .vm = w_vm(s->vms[vm].is.id), .to = w_host(s->hosts[least].is.id), .priority = 2};
-        return true;
-    }
-    return false;
-}
-
-int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
-             struct err *err)
-{
-    (void)err;
-    W->passes++;
-    *ret = (struct plan){.snap = snap, .policy = *policy};
-    ret->before = (struct metrics){.imbalance = W->imbalance, .target = W->target};
-    ret->after = (struct metrics){.imbalance = W->target, .target = W->target};
-    ret->before.hosts = ret->after.hosts = arena_array(a, struct host_load, 1);
-    ret->before.n_hosts = ret->after.n_hosts = 1;
-    ret->before.hosts[0].n[RES_CPU] = W->hottest;
-    ret->recommendations = arena_array(a, struct recommendation, WORLD_VMS);
-    if (!policy->optional_moves)
-        W->passes_mandatory_only++;
-    struct world_move m;
-
-    if (W->greedy && policy->optional_moves && w_greedy_move(snap, &m))
-        w_recommend(snap, ret, a, &m);
-    for (int i = 0; !W->greedy && i < W->n_script; i++) {
-        if (policy->optional_moves || W->script[i].priority == 1)
-            w_recommend(snap, ret, a, &W->script[i]);
-    }
-    w_plan_pools(snap, a, ret);
-    return 0;
-}
-
 /* ---- time ------------------------------------------------------------------------------------ */
 
 void world_begin_engine(void)
@@ -482,7 +430,8 @@ void world_init(struct world *w, int n_hosts, int n_vms)
     w->settings = (struct engine_settings){
         .cluster = "c",
         .source = "world",
-        .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE,
+        .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
+                 1u << DEED_POWER_ON_VM | 1u << DEED_WAKE,
         .sets_pools = true,
         .history_days = 7,
         .passes_kept = 10,
@@ -534,7 +483,7 @@ int world_running(int host)
     for (int i = 0; i < W->n_tasks; i++) {
         const struct world_task *t = &W->tasks[i];
 
-        if (t->state == TASK_RUNNING && t->vm >= 0 &&
+        if (t->state == TASK_RUNNING && t->deed == DEED_MIGRATE &&
             (host < 0 || t->to == host || W->vms[t->vm].host == host))
             n++;
     }

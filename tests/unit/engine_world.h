@@ -32,11 +32,13 @@ struct world_vm {
     double cpu, mem;
     enum automation automation;
     bool off;
+    int agent_of; /* required by that host, from 1; 0: an ordinary VM */
 };
 
 struct world_task {
     char name[32], uid[96];
-    int vm, to;
+    enum deed deed;
+    int vm, to; /* vm: -1 for deeds of a host, which is `to` then */
     instant_s ends;
     enum task_state state;
     bool stuck; /* until it is cancelled */
@@ -44,11 +46,13 @@ struct world_task {
 };
 
 struct world_move {
-    int vm, to;
+    enum action_kind kind; /* a migration, unless it says otherwise */
+    int vm, to;            /* to: also the host that is woken */
     unsigned priority;
     unsigned depends_on; /* place in the script, from 1; 0: none */
     unsigned group;
     bool evacuates; /* because of maintenance, and not for the balance */
+    int place;      /* its own, from 1; filled in */
 };
 
 struct world {
@@ -59,12 +63,16 @@ struct world {
 
     int n_hosts, n_vms;
     enum host_state host_state[WORLD_HOSTS];
+    enum automation host_dpm[WORLD_HOSTS];
     double host_rate_mb_s, dirty_mb_s; /* what the source says of every host and VM; 0: nothing */
     const char *host_name;             /* of every host; NULL: its id */
+    const char *vm_name;               /* of every VM; NULL: its id */
     struct world_vm vms[WORLD_VMS];
 
     struct world_move script[WORLD_VMS];
     int n_script;
+    struct world_move places[WORLD_VMS]; /* what a placement recommends, of the VMs that it is asked for */
+    int n_places, placements;
     bool greedy; /* instead of the script: level the number of VMs */
     double imbalance, target, hottest;
     int passes, passes_mandatory_only;
@@ -103,10 +111,14 @@ struct world {
     int n_orders;
     struct world_task tasks[WORLD_TASKS];
     int n_tasks;
-    int starts[WORLD_VMS];      /* tasks begun, by VM */
+    int starts[WORLD_VMS];  /* tasks begun, by VM */
+    int wakes[WORLD_HOSTS]; /* by host */
+    instant_s awake_at[WORLD_HOSTS], boot_s;
     int check_code, start_code; /* what the next ones answer */
     bool start_lost;            /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
+    bool tasks_lie;         /* they succeed, and nothing has changed */
+    bool lands_where_it_is; /* a VM starts where it is registered, whatever was asked */
     instant_s task_s;
 
     bool dead;
@@ -150,7 +162,9 @@ int w_count_events(const char *line);
 
 /* ---- between the files of the world ---------------------------------------------------------- */
 
-bool w_alive(void); /* counts a call; whether it has an effect */
+int w_vm(const char *id);   /* -1: none */
+int w_host(const char *id); /* -1: none */
+bool w_alive(void);         /* counts a call; whether it has an effect */
 void w_host_id(int i, char ret[16]);
 struct store {
     int unused; /* all of it is in the world */

@@ -38,7 +38,7 @@ static void test_least(void **state)
         for (double dirty = 0; dirty < 150; dirty += 7) {
             struct migration_model m;
             struct migration_model least;
-            migration_least(1000, 100, &least);
+            migration_least(1000, dirty, 100, rate, &least);
             migration_model(1000, dirty, rate, &m);
             assert_true(least.duration_s <= m.duration_s && least.copied_mb <= m.copied_mb);
             assert_true(migration_copy_mhz_s(&least) <= migration_copy_mhz_s(&m));

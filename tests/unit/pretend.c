@@ -1,8 +1,5 @@
 /* The pretend cluster: does it behave as a hypervisor would, as far as the service can tell? */
-#include "unit.h"
-
-#include "model/freeze.h"
-#include "sim/pretend.h"
+#include "pretend_world.h"
 
 #include "base/cleanup.h"
 
@@ -10,69 +7,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define EPOCH 1700000000
-
-/* A cluster with its collector and actuator, and a clock that is set by hand. */
-struct world {
-    double now_s;
-    struct pretend *p;
-    struct source_config cfg;
-    struct collector *c;
-    struct actuator *x;
-};
-
-static double clock_of(void *clock)
-{
-    return *(const double *)clock;
-}
-
-static void world_init(struct world *w, const char *file)
-{
-    struct err err = {0};
-
-    *w = (struct world){0};
-    const struct pretend_options o = {
-        .file = file, .seed = 7, .now_s = clock_of, .clock = &w->now_s, .epoch = EPOCH};
-
-    assert_int_equal(pretend_new(&o, &w->p, &err), 0);
-    w->cfg = (struct source_config){.kind = "sim", .pretend = w->p};
-    assert_int_equal(pretend_collector.create(&w->cfg, &w->c, &err), 0);
-    assert_int_equal(pretend_actuator.create(&w->cfg, &w->x, &err), 0);
-}
-
-static void world_release(struct world *w)
-{
-    pretend_collector.destroy(w->c);
-    pretend_actuator.destroy(w->x);
-    pretend_free(w->p);
-}
-
-/* Collects and freezes; the snapshot lives in the arena. */
-static void look(struct world *w, struct arena *a, struct inventory *ret_inv, struct snapshot *ret)
-{
-    struct err err = {0};
-
-    assert_int_equal(pretend_collector.collect(w->c, a, ret_inv, &err), 0);
-    int r = snapshot_freeze(ret_inv, a, ret, &err);
-
-    if (r < 0)
-        print_error("%s\n", err.text);
-    assert_int_equal(r, 0);
-}
 
 static struct deed_request move(const char *vm, const char *from, const char *to)
 {
     return (struct deed_request){.uid = "u1", .deed = DEED_MIGRATE, .vm = vm, .from = from, .to = to};
-}
-
-static struct task_progress progress_of(struct world *w, const struct deed_request *q, const char *task)
-{
-    struct task_progress ret;
-
-    assert_int_equal(pretend_actuator.poll(w->x, q, task, &ret, NULL), 0);
-    return ret;
 }
 
 static void test_is_imbalanced(void **state)
@@ -463,31 +401,20 @@ static void test_settings(void **state)
 
 static void test_from_a_file(void **state)
 {
-    static const char json[] =
-        "{\"format\": \"ballast-snapshot/1\", \"cluster\": \"filed\", \"time\": \"2026-01-01T00:00:00Z\","
-        " \"hosts\": [{\"id\": \"h1\", \"name\": \"h1\", \"state\": \"on\", \"cpu_mhz\": 10000, \"cores\": 4,"
-        " \"mem_mb\": 8192}, {\"id\": \"h2\", \"name\": \"h2\", \"state\": \"on\", \"cpu_mhz\": 10000,"
-        " \"cores\": 4, \"mem_mb\": 8192}],"
-        " \"vms\": [{\"id\": \"a\", \"name\": \"a\", \"host\": \"h1\", \"state\": \"on\", \"vcpus\": 1,"
-        " \"mem_mb\": 1024, \"cpu\": {\"demand\": 500}, \"mem\": {\"demand\": 300}},"
-        " {\"id\": \"b\", \"name\": \"b\", \"host\": \"h1\", \"state\": \"off\", \"vcpus\": 1, \"mem_mb\": "
-        "1}]}";
     CLEANUP(arena_releasep) struct arena a = {0};
     struct world w;
     struct inventory inv;
     struct snapshot s;
     char path[] = "/tmp/ballast-pretend-XXXXXX";
-    CLEANUP(closep) int fd = mkstemp(path);
+    CLEANUP(closep) int fd = write_cluster(path);
     struct err err = {0};
     struct pretend *none = NULL;
 
     (void)state;
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, json, strlen(json)), strlen(json));
     world_init(&w, path);
     look(&w, &a, &inv, &s);
     assert_string_equal(inv.cluster, "filed");
-    assert_int_equal(s.n_vms, 2);
+    assert_int_equal(s.n_vms, 3);
     assert_true(fabs(s.vms[0].is.demand[RES_CPU] - 500) < 25);
     assert_true(s.vms[1].is.demand[RES_CPU] == 0 && !inv.vms[1].sample.present);
     world_release(&w);

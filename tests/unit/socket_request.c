@@ -18,6 +18,7 @@ static const struct {
     {"{\"command\":\"apply\",\"ids\":[3,1]}", 0, REQUEST_APPLY, NULL},
     {"{\"command\": \"history\", \"limit\": 5}", 0, REQUEST_HISTORY, NULL},
     {"{\"command\": \"maintenance\", \"mode\": \"exit\", \"host\": \"esx1\"}", 0, REQUEST_MAINTENANCE, NULL},
+    {"{\"command\": \"place\", \"vms\": [\"web 1\", \"vm-2\"], \"apply\": true}", 0, REQUEST_PLACE, NULL},
     {"", -EINVAL, 0, "not a JSON object"},
     {"status", -EINVAL, 0, "not a JSON object"},
     {"[]", -EINVAL, 0, "expected a JSON object"},
@@ -41,6 +42,12 @@ static const struct {
     {"{\"command\": \"maintenance\", \"mode\": \"enter\", \"host\": \"\"}", -EINVAL, 0, "\"host\": expected"},
     {"{\"command\": \"maintenance\", \"mode\": \"enter\", \"host\": \"a\\u0000b\"}", -EINVAL, 0,
      "not a JSON"},
+    {"{\"command\": \"place\"}", -EINVAL, 0, "\"vms\": missing in \"place\""},
+    {"{\"command\": \"place\", \"vms\": []}", -EINVAL, 0, "\"vms\": expected a list of 1 to"},
+    {"{\"command\": \"place\", \"vms\": \"a\"}", -EINVAL, 0, "\"vms\": expected a list of 1 to"},
+    {"{\"command\": \"place\", \"vms\": [\"a\", \"\"]}", -EINVAL, 0, "element 1 is not the id or the name"},
+    {"{\"command\": \"place\", \"vms\": [7]}", -EINVAL, 0, "element 0 is not the id or the name"},
+    {"{\"command\": \"place\", \"vms\": [\"a\"], \"apply\": 1}", -EINVAL, 0, "\"apply\": expected true"},
     {"{\"command\": \"st\xff\"}", -EINVAL, 0, "not a JSON object"},
 };
 
@@ -66,6 +73,11 @@ static void test_requests(void **state)
     assert_int_equal(request_parse(cases[3].line, strlen(cases[3].line), q, NULL), 0);
     assert_string_equal(q->host, "esx1");
     assert_false(q->enter);
+    assert_int_equal(request_parse(cases[4].line, strlen(cases[4].line), q, NULL), 0);
+    assert_int_equal(q->n_vms, 2);
+    assert_string_equal(q->vms, "web 1");
+    assert_string_equal(q->vms + 6, "vm-2");
+    assert_true(q->apply);
     free(q);
 }
 
@@ -93,6 +105,11 @@ static void test_bounds(void **state)
     memcpy(line + n - 2, "]}", 2);
     assert_int_equal(request_parse(line, n, q, &err), 0);
     assert_int_equal(q->n_ids, REQUEST_IDS_MAX);
+    n = (size_t)snprintf(line, REQUEST_BYTES_MAX, "{\"command\": \"place\", \"vms\": [\"");
+    memset(line + n, 'x', REQUEST_BYTES_MAX - n);
+    memcpy(line + REQUEST_BYTES_MAX - 3, "\"]}", 3);
+    assert_int_equal(request_parse(line, REQUEST_BYTES_MAX, q, &err), 0);
+    assert_int_equal(strlen(q->vms), REQUEST_BYTES_MAX - n - 3);
     free(line);
     free(q);
 }

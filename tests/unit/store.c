@@ -282,6 +282,35 @@ static void test_settings(void **state)
     remove_all(p.dir);
 }
 
+/* A store of the first version is brought up to date with all that it holds. */
+static void test_older_store(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    const struct rate_record rate = {.from = "a", .to = "b", .mb_s = 90, .learned = 30};
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+    const char *name = must_load(s, &a).instance;
+
+    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
+    store_close(s);
+    tamper(&p, "DROP TABLE rates; DROP TABLE dirty_rates; DROP TABLE settings; PRAGMA user_version = 1");
+    s = must_open(&p);
+    struct stored all = must_load(s, &a);
+
+    assert_true(all.n_actions == 1 && all.n_rates == 0 && all.n_dirties == 0);
+    assert_string_equal(all.instance, name);
+    assert_int_equal(store_sqlite.put_rate(s, &rate, &err), 0);
+    store_close(s);
+    s = must_open(&p);
+    assert_int_equal(must_load(s, &a).n_rates, 1);
+    store_close(s);
+    remove_all(p.dir);
+}
+
 static void put_pass(struct store *s, uint64_t id, const char *snapshot)
 {
     struct err err = {0};
@@ -476,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_numbers_are_given_once),
         cmocka_unit_test(test_the_rest),
         cmocka_unit_test(test_what_was_learned),
+        cmocka_unit_test(test_older_store),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_passes_fit),

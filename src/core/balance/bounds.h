@@ -2,7 +2,8 @@
  * the hosts that could hold the best move.
  *
  * The bound of a host is what was found when it was last looked at (over all its units that may be moved and
- * could pay, and all destinations, whatever rules and memory say), carried forward to the present:
+ * could pay, and all destinations in classes that are not too slow for them, whatever rules and memory say),
+ * carried forward to the present:
  *
  * - A candidate's gain is Σ_r w_r (σ_r - √(σ_r² + δ_r)) with δ_r the change in variance that it makes. When
  * σ_r goes from σ0 to σ1, term r is multiplied by (σ0 + √(σ0² + δ)) / (σ1 + √(σ1² + δ)). With F_r the

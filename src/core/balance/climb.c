@@ -35,13 +35,24 @@ void climb_init(struct climb *c, struct layout *l, struct forecast *f, struct pl
     c->goodness0 = l->policy->min_goodness ? goodness_of(l) : 0;
     c->judge.goodness = c->goodness0;
     judge_refresh(&c->judge, l, f);
-    targets_init(&c->targets, l, a);
+    targets_init(&c->targets, l, f->rates.into, a);
     bounds_init(&c->bounds, l, a);
     c->hope = arena_array(a, struct hope, l->n_on);
     c->bound = arena_array(a, double, l->n_on);
     c->pays = arena_array(a, bool, l->n_units);
     c->pays_known = arena_array(a, bool, l->n_on);
+    c->slowest = arena_array(a, double, l->n_units);
     c->corner = arena_array(a, double, l->n_units);
+}
+
+static bool may_pay(struct climb *c, uint32_t slot, uint32_t unit)
+{
+    const struct rates *rates = &c->f->rates;
+
+    if (rates->single[slot])
+        return forecast_may_pay(c->f, unit);
+    c->slowest[unit] = forecast_rate_needed(c->f, unit);
+    return c->slowest[unit] < rates->fastest[slot];
 }
 
 /* Which units of the slot are candidates at all, wherever they might go: it depends on the slot alone, so it
@@ -55,7 +66,7 @@ static void ask_what_pays(struct climb *c, uint32_t slot)
         enum check check = c->l->unit_held[list->items[i]];
         for (int r = 0; r < RES_COUNT && check == CHECK_NONE; r++)
             largest[r] = fmax(largest[r], c->l->unit_demand[r][list->items[i]]);
-        if (check == CHECK_NONE && c->l->policy->cost_benefit && !forecast_may_pay(c->f, list->items[i]))
+        if (check == CHECK_NONE && c->l->policy->cost_benefit && !may_pay(c, slot, list->items[i]))
             check = CHECK_COST_BENEFIT;
         c->pays[list->items[i]] = check == CHECK_NONE;
     }
@@ -106,7 +117,8 @@ static uint32_t look_at_corners(struct climb *c, uint32_t slot)
             continue;
         trial_begin(c->l, c->judge.weight, u, &t);
         for (uint32_t k = 0; k < c->targets.n_classes; k++)
-            look_at_corner(c, &t, &c->targets.classes[k], &c->corner[i], positive);
+            if (!targets_too_slow(&c->targets, &c->targets.classes[k], c->slowest[u]))
+                look_at_corner(c, &t, &c->targets.classes[k], &c->corner[i], positive);
         if (best == IX_NONE || c->corner[i] > c->corner[best])
             best = i;
     }
@@ -125,6 +137,7 @@ static double look_at_unit(struct climb *c, uint32_t unit, double bound, struct 
     struct trial t;
 
     trial_begin(c->l, c->judge.weight, unit, &t);
+    c->judge.slowest = c->slowest[unit];
     bound = targets_relaxed(&c->targets, &c->judge, &t, c->l->unit_slot[unit], bound);
     if (bound >= needed(c, best))
         targets_best(&c->targets, &c->judge, &t, unit, best);

@@ -27,6 +27,7 @@ struct climb {
     double last_gain;  /* of the last step's move */
     bool *pays;        /* by unit: it may be moved, and could pay for it; known for the units of ... */
     bool *pays_known;  /* ... these slots */
+    double *slowest;   /* by unit that pays: judge.slowest */
     struct hope *hope; /* scratch: slots to look at in a step */
     double *bound;     /* scratch: by slot */
     double *corner;    /* scratch: by place in a slot's list */

@@ -24,6 +24,7 @@ struct judge {
     double imbalance;  /* now, with these weights */
     double goodness;   /* the least gain that is worth a migration */
     uint32_t vms_left; /* how many VMs the plan may still move for balance */
+    double slowest;    /* targets_best(): at this rate or a lower one the unit cannot pay; 0: not known */
     struct plan_stats *stats;
 };
 

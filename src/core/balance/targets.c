@@ -6,11 +6,13 @@
 #define STACK_MAX 64   /* twice the depth of a tree over 2^31 leaves */
 #define REBUILD_PART 4 /* built anew when a quarter of the hosts has changed */
 #define REBUILD_LEAST 16
+#define RATE_BANDS 16
 
 /* ---- building ---- */
 
 struct slot_class {
     double inverse[RES_COUNT];
+    uint32_t band; /* of the rate */
     uint32_t slot;
 };
 
@@ -22,12 +24,15 @@ static int compare_classes(const void *a, const void *b)
     for (int r = 0; r < RES_COUNT; r++)
         if (x->inverse[r] != y->inverse[r])
             return x->inverse[r] < y->inverse[r] ? -1 : 1;
+    if (x->band != y->band)
+        return x->band < y->band ? -1 : 1;
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
 static bool same_class(const struct slot_class *x, const struct slot_class *y)
 {
-    return x->inverse[RES_CPU] == y->inverse[RES_CPU] && x->inverse[RES_MEM] == y->inverse[RES_MEM];
+    return x->inverse[RES_CPU] == y->inverse[RES_CPU] && x->inverse[RES_MEM] == y->inverse[RES_MEM] &&
+           x->band == y->band;
 }
 
 static uint32_t leaves_for(uint32_t n)
@@ -101,13 +106,14 @@ static double room_of(const struct layout *l, uint32_t slot)
 
 static struct target_node leaf_box(const struct targets *t, const struct target_class *c, uint32_t leaf)
 {
-    struct target_node box = {.least = {NO_LIMIT, NO_LIMIT}, .room_mb = -NO_LIMIT};
+    struct target_node box = {.least = {NO_LIMIT, NO_LIMIT}, .room_mb = -NO_LIMIT, .rate_mb_s = 0};
 
     for (uint32_t i = targets_leaf_start(c, leaf); i < targets_leaf_start(c, leaf + 1); i++) {
         uint32_t s = t->order[i];
         for (int r = 0; r < RES_COUNT; r++)
             box.least[r] = t->l->norm[r][s] < box.least[r] ? t->l->norm[r][s] : box.least[r];
         box.room_mb = room_of(t->l, s) > box.room_mb ? room_of(t->l, s) : box.room_mb;
+        box.rate_mb_s = t->into[s] > box.rate_mb_s ? t->into[s] : box.rate_mb_s;
     }
     return box;
 }
@@ -119,6 +125,7 @@ static struct target_node join(const struct target_node *x, const struct target_
     for (int r = 0; r < RES_COUNT; r++)
         box.least[r] = y->least[r] < box.least[r] ? y->least[r] : box.least[r];
     box.room_mb = y->room_mb > box.room_mb ? y->room_mb : box.room_mb;
+    box.rate_mb_s = y->rate_mb_s > box.rate_mb_s ? y->rate_mb_s : box.rate_mb_s;
     return box;
 }
 
@@ -135,13 +142,39 @@ static void build(struct targets *t, const struct target_class *c)
         nodes[i] = join(&nodes[2 * i], &nodes[2 * i + 1]);
 }
 
-void targets_init(struct targets *t, const struct layout *l, struct arena *a)
+/* Sixteen bands, each as much wider than the one before it as that: (most / least)^(1/16). */
+static double band_width(const struct layout *l, const double *into, double *ret_least)
+{
+    double most = 0;
+
+    *ret_least = NO_LIMIT;
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        most = fmax(most, into[i]);
+        *ret_least = fmin(*ret_least, into[i]);
+    }
+    return most > *ret_least ? sqrt(sqrt(sqrt(sqrt(most / *ret_least)))) : 1;
+}
+
+static uint32_t band_of(double rate, double least, double width)
+{
+    uint32_t band = 0;
+
+    for (double edge = least * width; width > 1 && rate > edge && band + 1 < RATE_BANDS; edge *= width)
+        band++;
+    return band;
+}
+
+void targets_init(struct targets *t, const struct layout *l, const double *into, struct arena *a)
 {
     struct slot_class *by_class = arena_array(a, struct slot_class, l->n_on);
 
-    *t = (struct targets){.l = l};
+    double least;
+    double width = band_width(l, into, &least);
+
+    *t = (struct targets){.l = l, .into = into};
     for (uint32_t i = 0; i < l->n_on; i++)
-        by_class[i] = (struct slot_class){{l->inverse[RES_CPU][i], l->inverse[RES_MEM][i]}, i};
+        by_class[i] = (struct slot_class){
+            {l->inverse[RES_CPU][i], l->inverse[RES_MEM][i]}, band_of(into[i], least, width), i};
     qsort(by_class, l->n_on, sizeof by_class[0], compare_classes);
     t->classes = arena_array(a, struct target_class, l->n_on);
     t->class_of = arena_array(a, uint32_t, l->n_on);
@@ -252,6 +285,8 @@ double targets_relaxed(const struct targets *t, const struct judge *j, const str
     for (uint32_t k = 0; k < t->n_classes; k++) {
         const struct target_class *c = &t->classes[k];
         const struct target_node *nodes = t->nodes + c->first_node;
+        if (targets_too_slow(t, c, j->slowest))
+            continue;
         struct walk w = {.node = {1}, .bound = {box_gain(j, trial, c, &nodes[1])}, .depth = 1};
         while (w.depth > 0) {
             w.depth--;
@@ -274,32 +309,74 @@ double targets_relaxed(const struct targets *t, const struct judge *j, const str
     return floor;
 }
 
+/* Without counting what it costs and gains. */
+static bool too_slow(const struct judge *j, uint32_t unit, uint32_t slot)
+{
+    return j->slowest > 0 && rates_between(&j->f->rates, j->l->unit_slot[unit], slot) <= j->slowest;
+}
+
+static void try_slot(const struct judge *j, const struct trial *trial, uint32_t unit, uint32_t slot,
+                     struct move *best)
+{
+    struct move m = {.unit = unit, .to_slot = slot, .gain = judge_gain(j, trial, slot)};
+
+    if (!judge_better(j, &m, best))
+        return;
+    if (too_slow(j, unit, slot)) {
+        j->stats->evaluated++;
+        j->stats->rejected[CHECK_COST_BENEFIT]++;
+        return;
+    }
+    if (judge_move(j, unit, slot, m.gain) == CHECK_NONE)
+        *best = m;
+}
+
 static void try_leaf(const struct targets *t, const struct judge *j, const struct trial *trial, uint32_t unit,
                      uint32_t from, uint32_t to, struct move *best)
 {
-    for (uint32_t p = from; p < to; p++) {
-        uint32_t slot = t->order[p];
-        if (slot == j->l->unit_slot[unit])
-            continue;
-        struct move m = {.unit = unit, .to_slot = slot, .gain = judge_gain(j, trial, slot)};
-        if (judge_better(j, &m, best) && judge_move(j, unit, slot, m.gain) == CHECK_NONE)
-            *best = m;
+    for (uint32_t p = from; p < to; p++)
+        if (t->order[p] != j->l->unit_slot[unit])
+            try_slot(j, trial, unit, t->order[p], best);
+}
+
+/* Where the source's own rate is too slow, only pairs that are known to be faster are left. */
+static bool only_pairs(const struct judge *j, const struct trial *trial, uint32_t unit, struct move *best)
+{
+    const struct rates *rates = &j->f->rates;
+    uint32_t from = j->l->unit_slot[unit];
+    uint32_t n;
+
+    if (!(j->slowest > 0 && rates->own[from] <= j->slowest))
+        return false;
+    const struct migration_rate *pairs = rates_pairs_of(rates, from, &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = j->l->host_slot[pairs[i].to];
+        if (slot < j->l->n_on && pairs[i].rate_mb_s > j->slowest)
+            try_slot(j, trial, unit, slot, best);
     }
+    return true;
 }
 
 void targets_best(const struct targets *t, const struct judge *j, const struct trial *trial, uint32_t unit,
                   struct move *best)
 {
+    if (only_pairs(j, trial, unit, best))
+        return;
     for (uint32_t k = 0; k < t->n_classes; k++) {
         const struct target_class *c = &t->classes[k];
         const struct target_node *nodes = t->nodes + c->first_node;
+        if (targets_too_slow(t, c, j->slowest))
+            continue;
         struct walk w = {.node = {1}, .bound = {box_gain(j, trial, c, &nodes[1])}, .depth = 1};
         while (w.depth > 0) {
             w.depth--;
             uint32_t i = w.node[w.depth];
             /* a bound that equals the best may hide a tie, which the cheaper migration wins */
             if (w.bound[w.depth] < j->goodness || w.bound[w.depth] < GAIN_LEAST ||
-                w.bound[w.depth] < best->gain || nodes[i].room_mb + 1 < j->l->unit_mem[unit])
+                w.bound[w.depth] < best->gain ||
+                (nodes[i].room_mb + 1 < j->l->unit_mem[unit] && j->l->unit_mem[unit] > 0) ||
+                nodes[i].rate_mb_s <= j->slowest)
                 continue;
             if (i < c->leaves)
                 push_children(&w, nodes, i, j, trial, c);

@@ -1,10 +1,11 @@
 /* targets.h: the hosts as destinations, arranged so that the best one is found without looking at all of
  * them.
  *
- * Hosts of the same capacity form a class. Within a class the gain of a move never rises when the
- * destination's N falls, so the corner of a box of hosts (its least N of each resource) bounds them all. Each
- * class is a k-d tree of such boxes over (N_cpu, N_mem), kept up to date as loads change and built anew when
- * they have changed a lot.
+ * Hosts of the same capacity that are reached about as fast form a class (where all hosts copy at one rate,
+ * the capacity alone does): a unit whose move would not pay over a slow link is not looked at there at all.
+ * Within a class the gain of a move never rises when the destination's N falls, so the corner of a box of
+ * hosts (its least N of each resource) bounds them all. Each class is a k-d tree of such boxes over (N_cpu,
+ * N_mem), kept up to date as loads change and built anew when they have changed a lot.
  */
 #ifndef BALLAST_CORE_TARGETS_H
 #define BALLAST_CORE_TARGETS_H
@@ -14,6 +15,7 @@
 struct target_node {
     double least[RES_COUNT]; /* N of the box's corner */
     double room_mb;          /* the most memory that any host of the box can still take */
+    double rate_mb_s;        /* the fastest way to any of them */
 };
 
 struct target_class {
@@ -30,14 +32,22 @@ struct targets {
     uint32_t *class_of; /* by slot */
     uint32_t *order;    /* slots, by class and leaf */
     uint32_t *place;    /* slot -> its place in order */
+    const double *into; /* by slot: see targets_init() */
     struct target_node *nodes;
     uint32_t changes; /* since the trees were built */
 };
 
-void targets_init(struct targets *t, const struct layout *l, struct arena *a);
+/* into: by slot, at least the rate to it from anywhere. */
+void targets_init(struct targets *t, const struct layout *l, const double *into, struct arena *a);
 
 /* Where in order the leaf's hosts begin; they end where the next leaf's begin. */
 uint32_t targets_leaf_start(const struct target_class *c, uint32_t leaf);
+
+/* Whether no host of the class is reached faster than this. */
+static inline bool targets_too_slow(const struct targets *t, const struct target_class *c, double slowest)
+{
+    return t->nodes[c->first_node + 1].rate_mb_s <= slowest;
+}
 
 /* Follows a change of the slot's load. */
 void targets_update(struct targets *t, uint32_t slot);
@@ -48,8 +58,8 @@ uint32_t targets_find_colder(const struct targets *t, uint32_t slot);
 /* Builds the trees anew if that has become worth it. */
 void targets_refresh(struct targets *t);
 
-/* The greatest gain of the unit over all hosts but `except`, whatever rules or memory say, if it is greater
- * than floor; else floor. */
+/* The greatest gain of the unit over all hosts but `except`, whatever rules or memory say, in all classes
+ * that are not too slow for it (judge.slowest), if it is greater than floor; else floor. */
 double targets_relaxed(const struct targets *t, const struct judge *j, const struct trial *trial,
                        uint32_t except, double floor);
 

@@ -144,8 +144,9 @@ static void cost_at_rate(const struct forecast *f, uint32_t u, double rate, doub
     }
 }
 
-/* At any rate up to this one. */
-static void cost_at_least(const struct forecast *f, uint32_t u, double rate, double cost[RES_COUNT])
+/* At this rate, which is the fastest one or lower. */
+static void cost_at_least(const struct forecast *f, uint32_t u, double fastest, double rate,
+                          double cost[RES_COUNT])
 {
     const struct layout *l = f->l;
 
@@ -154,7 +155,7 @@ static void cost_at_least(const struct forecast *f, uint32_t u, double rate, dou
     for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
         const struct vm_facts *v = &l->snap->vms[l->unit_vms[i]].is;
         struct migration_model m;
-        migration_least(v->consumed_mb, rate, &m);
+        migration_least(v->consumed_mb, v->dirty_mb_s, fastest, rate, &m);
         add_cost(v, &m, cost);
     }
 }
@@ -162,15 +163,21 @@ static void cost_at_least(const struct forecast *f, uint32_t u, double rate, dou
 /* What moving the unit off this slot costs at least, wherever it goes. */
 static void set_least(struct forecast *f, uint32_t u, uint32_t slot)
 {
-    double cost[RES_COUNT];
+    double fastest = f->rates.fastest[slot];
+    double fixed[RES_COUNT];
+    double least[RES_COUNT];
     double duration;
 
-    if (f->rates.single[slot])
-        cost_at_rate(f, u, f->rates.fastest[slot], cost, &duration);
-    else
-        cost_at_least(f, u, f->rates.fastest[slot], cost);
-    for (int r = 0; r < RES_COUNT; r++)
-        f->least[r][u] = cost[r];
+    if (f->rates.single[slot]) {
+        cost_at_rate(f, u, fastest, least, &duration);
+    } else {
+        cost_at_least(f, u, fastest, fastest, least);
+        cost_at_least(f, u, fastest, NO_LIMIT, fixed);
+    }
+    for (int r = 0; r < RES_COUNT; r++) {
+        f->least[r][u] = least[r];
+        f->fixed[r][u] = f->rates.single[slot] ? least[r] : fixed[r];
+    }
 }
 
 static double over_capacity(const struct forecast *f, const double amount[RES_COUNT])
@@ -202,6 +209,7 @@ void forecast_init(struct forecast *f, const struct layout *l, double *const dem
         f->slot[r] = arena_array(a, struct outlook, (size_t)l->n_slots + 1);
         f->slot_shortfall[r] = arena_array(a, double, (size_t)l->n_slots + 1);
         f->least[r] = arena_array(a, double, l->n_units);
+        f->fixed[r] = arena_array(a, double, l->n_units);
         for (uint32_t i = 0; i < l->n_on; i++)
             f->capacity[r] += capacity_of(f, r, i);
     }
@@ -286,22 +294,46 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
 }
 
 /* The most there can be to gain: what the source is relieved of, as if the destination did not feel it. */
-bool forecast_may_pay(const struct forecast *f, uint32_t unit)
+static double most_to_gain(const struct forecast *f, uint32_t unit, int r, double stable)
 {
     uint32_t s = f->l->unit_slot[unit];
     double horizon = (double)f->l->policy->horizon_s;
+    const struct outlook *u = &f->unit[r][unit];
+    struct outlook left = plus(f->slot[r][s], u, -1);
+    double capacity = capacity_of(f, r, s);
+    double worst = positive(left.min + u->max - capacity) - positive(left.min - capacity);
+    double now = f->slot_shortfall[r][s];
+    double relief = now > 0 ? (now - shortfall_of(f, &left, r, s)) * stable : 0;
+
+    return relief + worst * (horizon - stable);
+}
+
+/* At the rate r that cost at least is fixed + (least - fixed) × fastest / r. */
+double forecast_rate_needed(const struct forecast *f, uint32_t unit)
+{
+    uint32_t s = f->l->unit_slot[unit];
+    double stable = stable_time(f, s);
+    double gain = 0;
+    double by_rate = 0;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double weight = f->weight[r] / f->capacity[r];
+        gain += weight * (most_to_gain(f, unit, r, stable) * MARGIN - f->fixed[r][unit]);
+        by_rate += weight * (f->least[r][unit] - f->fixed[r][unit]) * f->rates.fastest[s];
+    }
+    return gain > 0 ? by_rate / gain / MARGIN : NO_LIMIT;
+}
+
+bool forecast_may_pay(const struct forecast *f, uint32_t unit)
+{
+    uint32_t s = f->l->unit_slot[unit];
     double stable = stable_time(f, s);
     double net = 0;
 
-    for (int r = 0; r < RES_COUNT; r++) {
-        const struct outlook *u = &f->unit[r][unit];
-        struct outlook left = plus(f->slot[r][s], u, -1);
-        double capacity = capacity_of(f, r, s);
-        double worst = positive(left.min + u->max - capacity) - positive(left.min - capacity);
-        double now = f->slot_shortfall[r][s];
-        double relief = now > 0 ? (now - shortfall_of(f, &left, r, s)) * stable : 0;
-        double most = relief + worst * (horizon - stable);
-        net += f->weight[r] * (most * MARGIN - f->least[r][unit]) / f->capacity[r];
-    }
+    if (!f->rates.single[s])
+        return forecast_rate_needed(f, unit) < f->rates.fastest[s];
+    for (int r = 0; r < RES_COUNT; r++)
+        net +=
+            f->weight[r] * (most_to_gain(f, unit, r, stable) * MARGIN - f->least[r][unit]) / f->capacity[r];
     return net > 0;
 }

@@ -31,6 +31,7 @@ struct forecast {
     double capacity[RES_COUNT];        /* of the cluster */
     struct rates rates;                /* between the hosts */
     double *least[RES_COUNT];          /* cost of moving each unit off where it is, wherever it goes */
+    double *fixed[RES_COUNT];          /* ... and of this, what does not depend on the rate */
     double stable_mean;                /* over the cluster, s */
     double weight[RES_COUNT];
 };
@@ -57,6 +58,11 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
 /* Whether the move could pay at any destination at all: false only where forecast_judge() would find net <= 0
  * for every one. */
 bool forecast_may_pay(const struct forecast *f, uint32_t unit);
+
+/* Where hosts copy at different rates: the rate that a move of the unit must be faster than, to pay at all;
+ * NO_LIMIT: it cannot. forecast_judge() finds net <= 0 for every destination that is reached at this rate or
+ * a lower one. */
+double forecast_rate_needed(const struct forecast *f, uint32_t unit);
 
 /* Seconds that the migration would take, between these slots. */
 double forecast_duration(const struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot);

@@ -54,9 +54,14 @@ void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct 
     *ret = m;
 }
 
-void migration_least(double mem_mb, double rate_mb_s, struct migration_model *ret)
+void migration_least(double mem_mb, double dirty_mb_s, double fastest_mb_s, double rate_mb_s,
+                     struct migration_model *ret)
 {
-    *ret = (struct migration_model){.copied_mb = mem_mb, .duration_s = mem_mb / rate_mb_s, .converges = true};
+    double again = isnan(dirty_mb_s) ? DIRTY_FALLBACK : fmin(dirty_mb_s / fastest_mb_s, THROTTLED_COPIES - 1);
+    bool at_once = mem_mb <= DOWNTIME_ALLOWED_S * fastest_mb_s;
+    double copied = at_once ? mem_mb : mem_mb * (1 + again);
+
+    *ret = (struct migration_model){.copied_mb = copied, .duration_s = copied / rate_mb_s, .converges = true};
 }
 
 double migration_copy_mhz_s(const struct migration_model *m)

@@ -21,9 +21,12 @@ struct migration_model {
 /* rate > 0. dirty_mb_s may be UNKNOWN. */
 void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct migration_model *ret);
 
-/* What it takes at least, at this rate or any lower one: the memory is sent once, and nobody stands still. (A
- * lower rate may take less than a higher one: at some point the VM is throttled, and less is sent twice.) */
-void migration_least(double mem_mb, double rate_mb_s, struct migration_model *ret);
+/* What it takes at least at this rate, which is `fastest` or lower: the memory is sent, and what is dirtied
+ * meanwhile at the fastest rate, once; nobody stands still. (A lower rate may take less than a higher one: at
+ * some point the VM is throttled, and less is sent twice.) What is sent does not depend on the rate, and the
+ * time is in inverse proportion to it: at an infinite one there is none. */
+void migration_least(double mem_mb, double dirty_mb_s, double fastest_mb_s, double rate_mb_s,
+                     struct migration_model *ret);
 
 /* CPU that copying takes on the two hosts together, in MHz · s. */
 double migration_copy_mhz_s(const struct migration_model *m);

@@ -42,6 +42,7 @@ static void bound_rates(struct rates *r)
     r->differ = most > least;
     for (uint32_t i = 0; i < l->n_slots; i++) {
         r->fastest[i] = fmin(r->own[i], most);
+        r->into[i] = r->fastest[i];
         r->single[i] = r->own[i] == least;
     }
     for (uint32_t i = 0; i < l->snap->n_migration_rates; i++) {
@@ -51,7 +52,9 @@ static void bound_rates(struct rates *r)
         uint32_t from = l->host_slot[m->from];
         r->differ = true;
         r->single[from] = false;
+        uint32_t to = l->host_slot[m->to];
         r->fastest[from] = fmax(r->fastest[from], m->rate_mb_s);
+        r->into[to] = fmax(r->into[to], m->rate_mb_s);
     }
 }
 
@@ -62,6 +65,7 @@ void rates_init(struct rates *r, const struct layout *l, struct arena *a)
     *r = (struct rates){.l = l,
                         .own = arena_array(a, double, n),
                         .fastest = arena_array(a, double, n),
+                        .into = arena_array(a, double, n),
                         .single = arena_array(a, bool, n)};
     /* nothing is copied from there */
     r->own[l->outside] = l->policy->migration_rate_mb_s;
@@ -70,6 +74,14 @@ void rates_init(struct rates *r, const struct layout *l, struct arena *a)
         r->own[i] = own_rate(l, i);
     find_pairs(r, a);
     bound_rates(r);
+}
+
+const struct migration_rate *rates_pairs_of(const struct rates *r, uint32_t slot, uint32_t *ret_n)
+{
+    uint32_t host = r->l->slot_host[slot];
+
+    *ret_n = r->first && host != IX_NONE ? r->first[host + 1] - r->first[host] : 0;
+    return *ret_n > 0 ? &r->l->snap->migration_rates[r->first[host]] : NULL;
 }
 
 /* The rate of the pair, or UNKNOWN. */

@@ -13,6 +13,7 @@ struct rates {
     const struct layout *l;
     double *own;     /* by slot, MiB/s */
     double *fastest; /* by slot: at least the rate to any destination */
+    double *into;    /* by slot: at least the rate from anywhere */
     bool *single;    /* by slot: ... and that is the rate to every one of them */
     uint32_t *first; /* by host: its first pair in the snapshot's list, and one past the last host's; NULL: no
                       * pair is known */
@@ -20,6 +21,9 @@ struct rates {
 };
 
 void rates_init(struct rates *r, const struct layout *l, struct arena *a);
+
+/* The pairs that are known of the slot's host as source; NULL: none. */
+const struct migration_rate *rates_pairs_of(const struct rates *r, uint32_t slot, uint32_t *ret_n);
 
 /* MiB/s, more than 0. Between a slot and itself: its own rate. */
 double rates_between(const struct rates *r, uint32_t from_slot, uint32_t to_slot);

@@ -1,21 +1,13 @@
 #include "core/ha/spare.h"
 
-#include "core/ha/trial.h"
-#include "core/layout/layout.h"
+#include "core/ha/spare_parts.h"
 
 #include <stdlib.h>
-
-#define ROUNDING 1e-6
 
 struct want {
     uint32_t vm;
     double size; /* the larger of its shares of the largest host */
 };
-
-static double capacity_of(const struct spare *s, enum resource r, uint32_t slot)
-{
-    return s->capacity[r][slot];
-}
 
 static double need_of(const struct spare *s, uint32_t vm, int r)
 {
@@ -29,7 +21,7 @@ static bool reserves(const struct spare *s, uint32_t vm)
 
 /* ---- what is kept ---- */
 
-static struct kept *find_kept(const struct spare *s, uint32_t lost, uint32_t slot)
+struct kept *spare_find_kept(const struct spare *s, uint32_t lost, uint32_t slot)
 {
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         if (s->of[lost].items[i].slot == slot)
@@ -41,7 +33,7 @@ static struct kept *add_kept(struct spare *s, uint32_t lost, uint32_t slot)
 {
     struct kept_list *list = &s->of[lost];
     struct keeper_list *keepers = &s->at[slot];
-    struct kept *k = find_kept(s, lost, slot);
+    struct kept *k = spare_find_kept(s, lost, slot);
 
     if (k)
         return k;
@@ -68,7 +60,7 @@ static double room_without(const struct spare *s, int r, uint32_t slot, uint32_t
     return s->given[r][slot] + most;
 }
 
-static void refresh(struct spare *s, uint32_t slot)
+void spare_refresh(struct spare *s, uint32_t slot)
 {
     spare_note(s, NOTE_ROOM, slot, 0);
     for (int r = 0; r < RES_COUNT; r++)
@@ -78,7 +70,7 @@ static void refresh(struct spare *s, uint32_t slot)
 /* ---- finding a place ---- */
 
 /* Whether the slot could ever take something over from `lost`. */
-static bool is_refuge(const struct spare *s, uint32_t lost, uint32_t slot, const uint64_t *allowed)
+bool spare_is_refuge(const struct spare *s, uint32_t lost, uint32_t slot, const uint64_t *allowed)
 {
     const struct layout *l = s->l;
 
@@ -93,7 +85,7 @@ static bool is_refuge(const struct spare *s, uint32_t lost, uint32_t slot, const
 
 /* By how much more the slot would have to keep, were this needed of it on top of what is used there already.
  */
-static double raise_of(const struct spare *s, int r, uint32_t slot, double used, double need)
+double spare_raise_of(const struct spare *s, int r, uint32_t slot, double used, double need)
 {
     double more = used > need ? used : need;
     double now = s->singly ? more : used + need;
@@ -106,25 +98,26 @@ static double raise_of(const struct spare *s, int r, uint32_t slot, double used,
  * is. The reservations that are taken to be on a slot are s->peak. What rules most slots out is asked first:
  * every VM that reserves something asks for all slots. */
 static uint32_t find_refuge(const struct spare *s, uint32_t lost, const uint64_t *allowed,
-                            const double need[RES_COUNT], bool any)
+                            const double need[RES_COUNT], uint32_t n_slots, bool any)
 {
     uint32_t best = IX_NONE;
     double best_raise = 0;
     double best_left = 0;
 
-    for (uint32_t t = 0; t < s->l->n_on; t++) {
+    for (uint32_t t = 0; t < n_slots; t++) {
         double raise[RES_COUNT];
         double raised = 0;
         for (int r = 0; r < RES_COUNT; r++) {
-            raise[r] = raise_of(s, r, t, s->use[r][t], need[r]);
+            raise[r] = spare_raise_of(s, r, t, s->use[r][t], need[r]);
             raised += raise[r] * s->l->inverse[r][t];
         }
         if (best != IX_NONE && raised > best_raise)
             continue;
         double least_left = NO_LIMIT;
-        bool fits = is_refuge(s, lost, t, allowed);
+        bool fits = spare_is_refuge(s, lost, t, allowed);
         for (int r = 0; r < RES_COUNT && fits; r++) {
-            double left = capacity_of(s, (enum resource)r, t) - s->peak[r][t] - s->room[r][t] - raise[r];
+            double left =
+                spare_capacity_of(s, (enum resource)r, t) - s->peak[r][t] - s->room[r][t] - raise[r];
             double part = left * s->l->inverse[r][t];
             fits = raise[r] <= 0 || left >= -ROUNDING;
             least_left = part < least_left ? part : least_left;
@@ -186,7 +179,7 @@ static uint32_t wants_of(const struct spare *s, uint32_t slot, struct want *want
     return n;
 }
 
-static void keep_place(struct spare *s, uint32_t vm, uint32_t lost, uint32_t slot)
+void spare_keep_place(struct spare *s, uint32_t vm, uint32_t lost, uint32_t slot)
 {
     struct kept *k = add_kept(s, lost, slot);
 
@@ -196,14 +189,16 @@ static void keep_place(struct spare *s, uint32_t vm, uint32_t lost, uint32_t slo
         s->use[r][slot] = k->used[r];
         s->room[r][slot] = fmax(s->room[r][slot], s->given[r][slot] + k->used[r]);
     }
-    s->place_of[vm] = slot;
+    /* one of the others that are counted on has a place for each loss: this is about its own host's */
+    if (s->l->unit_slot[s->l->vm_unit[vm]] == lost)
+        s->place_of[vm] = slot;
 }
 
 static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
 {
     uint32_t n = wants_of(s, lost, wants, 0);
 
-    for (uint32_t i = 0; i < s->l->n_on && !s->singly; i++)
+    for (uint32_t i = 0; i < s->l->n_slots && !s->singly; i++)
         if (s->counted_on[i] && i != lost)
             n = wants_of(s, i, wants, n);
     if (n > 0)
@@ -212,35 +207,53 @@ static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
         uint32_t vm = wants[i].vm;
         const double need[RES_COUNT] = {
             [RES_CPU] = need_of(s, vm, RES_CPU), [RES_MEM] = need_of(s, vm, RES_MEM)};
-        uint32_t to = find_refuge(s, lost, s->l->rules->allowed[vm], need, false);
+        uint32_t to = find_refuge(s, lost, s->l->rules->must[vm], need, s->l->n_slots, false);
         if (to == IX_NONE)
             add_gap(s, vm, lost, need);
         else
-            keep_place(s, vm, lost, to);
+            spare_keep_place(s, vm, lost, to);
     }
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             s->use[r][s->of[lost].items[i].slot] = 0;
 }
 
-/* Spare VMs: where they are said to be, if there is room, or wherever there is. */
+/* One spare VM. */
+static void place_spare_vm(struct spare *s, uint32_t vm, bool only_at_home)
+{
+    struct spare_gap gap = {
+        .vm = vm, .lost = IX_NONE, .need = {need_of(s, vm, RES_CPU), need_of(s, vm, RES_MEM)}};
+
+    if (only_at_home && !spare_fits_at_home(s, &gap))
+        return;
+    s->n_open++; /* spare_close() takes it back */
+    if (spare_close(s, &gap)) {
+        s->place_of[vm] = s->l->outside; /* it has one, wherever */
+        return;
+    }
+    s->n_open--;
+    add_gap(s, vm, IX_NONE, gap.need);
+}
+
+/* Spare VMs: those that fit where they are said to be; then the others, the largest first. */
 static void place_spare_vms(struct spare *s)
 {
     const struct snapshot *snap = s->l->snap;
+    struct want *wants = arena_array(s->a, struct want, snap->n_vms);
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < snap->n_vms; i++) {
-        if (snap->vms[i].is.kind != VM_SPARE)
-            continue;
-        const double need[RES_COUNT] = {
-            [RES_CPU] = need_of(s, i, RES_CPU), [RES_MEM] = need_of(s, i, RES_MEM)};
-        struct spare_gap gap = {.vm = i, .lost = IX_NONE, .need = {need[RES_CPU], need[RES_MEM]}};
-        s->active = true;
-        s->n_open++; /* spare_close() takes it back */
-        if (spare_close(s, &gap))
-            continue;
-        s->n_open--;
-        add_gap(s, i, IX_NONE, need);
-    }
+    for (uint32_t i = 0; i < snap->n_vms; i++)
+        if (snap->vms[i].is.kind == VM_SPARE && reserves(s, i))
+            wants[n++] = (struct want){.vm = i, .size = size_of(s, i)};
+    if (n == 0)
+        return;
+    s->active = true;
+    qsort(wants, n, sizeof wants[0], largest_first);
+    for (uint32_t i = 0; i < n; i++)
+        place_spare_vm(s, wants[i].vm, true);
+    for (uint32_t i = 0; i < n; i++)
+        if (s->place_of[wants[i].vm] == IX_NONE)
+            place_spare_vm(s, wants[i].vm, false);
 }
 
 struct ranked {
@@ -258,18 +271,23 @@ static int most_reserved_first(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-static struct ranked *rank_slots(const struct spare *s)
+static struct ranked *rank_slots(const struct spare *s, uint32_t *ret_n)
 {
     const struct layout *l = s->l;
-    struct ranked *ranked = arena_array(s->a, struct ranked, l->n_on);
+    struct ranked *ranked = arena_array(s->a, struct ranked, l->n_slots);
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < l->n_on; i++) {
-        ranked[i].slot = i;
+    for (uint32_t i = 0; i < l->n_slots; i++) {
+        if (i >= l->n_on && !l->waking[i])
+            continue;
+        ranked[n] = (struct ranked){.slot = i};
         for (int r = 0; r < RES_COUNT; r++)
-            ranked[i].size = fmax(ranked[i].size, l->reserved[r][i] * l->inverse[r][i]);
+            ranked[n].size = fmax(ranked[n].size, l->reserved[r][i] * l->inverse[r][i]);
+        n++;
     }
-    if (l->n_on > 0)
-        qsort(ranked, l->n_on, sizeof ranked[0], most_reserved_first);
+    if (n > 0)
+        qsort(ranked, n, sizeof ranked[0], most_reserved_first);
+    *ret_n = n;
     return ranked;
 }
 
@@ -277,13 +295,14 @@ static struct ranked *rank_slots(const struct spare *s)
 static void plan_losses(struct spare *s)
 {
     const struct ha_facts *ha = &s->l->snap->ha;
-    struct ranked *ranked = rank_slots(s);
+    uint32_t n;
+    struct ranked *ranked = rank_slots(s, &n);
     struct want *wants = arena_array(s->a, struct want, s->l->snap->n_vms);
 
     if (ha->policy == HA_HOST_FAILURES)
-        for (uint32_t i = 0; i + 1 < ha->hosts && i < s->l->n_on; i++)
+        for (uint32_t i = 0; i + 1 < ha->hosts && i < n; i++)
             s->counted_on[ranked[i].slot] = true;
-    for (uint32_t i = 0; i < s->l->n_on; i++)
+    for (uint32_t i = 0; i < n; i++)
         plan_loss(s, ranked[i].slot, wants);
 }
 
@@ -307,6 +326,10 @@ static void alloc_spare(struct spare *s)
     s->of = arena_array(s->a, struct kept_list, n);
     s->at = arena_array(s->a, struct keeper_list, n);
     s->counted_on = arena_array(s->a, bool, n);
+    s->over = arena_array(s->a, bool, n);
+    for (uint32_t i = 0; i < s->l->n_slots; i++)
+        for (int r = 0; r < RES_COUNT; r++)
+            s->over[i] = s->over[i] || s->peak[r][i] > spare_capacity_of(s, (enum resource)r, i) + ROUNDING;
     s->place_of = arena_array(s->a, uint32_t, s->l->snap->n_vms);
     for (uint32_t i = 0; i < s->l->snap->n_vms; i++)
         s->place_of[i] = IX_NONE;
@@ -320,6 +343,18 @@ static bool any_runs(const struct layout *l)
     return false;
 }
 
+/* A gap for each host that is missing. */
+static void count_hosts(struct spare *s)
+{
+    const struct layout *l = s->l;
+    uint32_t n = l->n_on;
+
+    for (uint32_t i = l->n_on; i < l->n_slots; i++)
+        n += l->waking[i];
+    for (; n <= l->snap->ha.hosts && n <= l->n_slots && any_runs(l); n++)
+        add_gap(s, IX_NONE, IX_NONE, (const double[RES_COUNT]){0});
+}
+
 void spare_init(struct spare *s, const struct layout *l, struct arena *a)
 {
     const struct ha_facts *ha = &l->snap->ha;
@@ -331,9 +366,15 @@ void spare_init(struct spare *s, const struct layout *l, struct arena *a)
     place_spare_vms(s);
     if (failures || percent)
         plan_losses(s);
-    /* a gap for each host that is missing */
-    for (uint32_t n = l->n_on; failures && n <= ha->hosts && n <= l->n_slots && any_runs(l); n++)
-        add_gap(s, IX_NONE, IX_NONE, (const double[RES_COUNT]){0});
+    if (failures)
+        count_hosts(s);
+    s->had_gaps = s->n_gaps > 0;
+}
+
+void spare_renew(struct spare *s)
+{
+    spare_init(s, s->l, s->a);
+    s->had_gaps = true;
 }
 
 /* ---- moves ---- */
@@ -359,20 +400,21 @@ static double room_for(const struct spare *s, int r, uint32_t unit, uint32_t to_
 }
 
 /* Whether the loss of `lost` finds a place for the unit where it comes from: there it still is, or has just
- * left. */
+ * left. Not on a host that had more reserved than it has: what is to leave it may not have left yet. */
 static bool may_exchange(const struct spare *s, uint32_t unit, uint32_t lost)
 {
     const struct layout *l = s->l;
     uint32_t from = l->unit_slot[unit];
 
-    if (s->singly || from >= l->n_on || !is_refuge(s, lost, from, l->unit_allowed[unit]))
+    if (s->singly || from >= l->n_on || s->over[from] ||
+        !spare_is_refuge(s, lost, from, l->unit_allowed[unit]))
         return false;
-    const struct kept *k = find_kept(s, lost, from);
+    const struct kept *k = spare_find_kept(s, lost, from);
     for (int r = 0; r < RES_COUNT; r++) {
         double need = l->unit_reserved[r][unit];
         double used = k ? k->used[r] : 0;
         double room = fmax(s->room[r][from], s->given[r][from] + used + need);
-        if (l->reserved[r][from] - need + room > capacity_of(s, (enum resource)r, from) + ROUNDING)
+        if (l->reserved[r][from] - need + room > spare_capacity_of(s, (enum resource)r, from) + ROUNDING)
             return false;
     }
     return true;
@@ -387,7 +429,7 @@ static uint32_t refuge_of(const struct spare *s, uint32_t unit, uint32_t lost, b
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->of[lost].items[i].slot] = s->of[lost].items[i].used[r];
-    uint32_t to = find_refuge(s, lost, s->l->unit_allowed[unit], need, any);
+    uint32_t to = find_refuge(s, lost, s->l->unit_allowed[unit], need, s->l->n_on, any);
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->of[lost].items[i].slot] = 0;
@@ -402,8 +444,8 @@ bool spare_in_the_way(const struct spare *s, uint32_t unit, uint32_t to_slot, en
     for (int r = 0; r < RES_COUNT; r++) {
         double need = l->unit_reserved[r][unit];
         double kept = need > 0 ? room_for(s, r, unit, to_slot) : 0;
-        if (!(need > 0) ||
-            l->reserved[r][to_slot] + need + kept <= capacity_of(s, (enum resource)r, to_slot) + ROUNDING)
+        if (!(need > 0) || l->reserved[r][to_slot] + need + kept <=
+                               spare_capacity_of(s, (enum resource)r, to_slot) + ROUNDING)
             continue;
         if (ret_r)
             *ret_r = (enum resource)r;
@@ -450,7 +492,7 @@ static void give_back(struct spare *s, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
     uint32_t from = l->unit_slot[unit];
-    struct kept *k = from < l->n_on ? find_kept(s, from, to_slot) : NULL;
+    struct kept *k = from < l->n_on ? spare_find_kept(s, from, to_slot) : NULL;
 
     if (k)
         spare_note(s, NOTE_USED, from, (uint32_t)(k - s->of[from].items));
@@ -472,96 +514,11 @@ void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot)
     uint32_t refuge = may_exchange(s, unit, to_slot) ? from : refuge_of(s, unit, to_slot, false);
 
     give_back(s, unit, to_slot);
-    refresh(s, to_slot);
-    if (refuge != IX_NONE && to_slot < l->n_on && l->snap->ha.policy != HA_NONE &&
-        l->snap->ha.policy != HA_DEDICATED) {
+    spare_refresh(s, to_slot);
+    if (refuge != IX_NONE && l->snap->ha.policy != HA_NONE && l->snap->ha.policy != HA_DEDICATED) {
         keep_for(s, unit, to_slot, refuge);
-        refresh(s, refuge);
+        spare_refresh(s, refuge);
     }
     for (int r = 0; r < RES_COUNT; r++)
         s->peak[r][to_slot] += need[r];
-}
-
-/* ---- gaps ---- */
-
-bool spare_look(const struct spare *s, const struct spare_gap *gap, uint32_t slot, double ret_more[RES_COUNT],
-                double ret_left[RES_COUNT])
-{
-    if (gap->vm == IX_NONE || !is_refuge(s, gap->lost, slot, s->l->rules->allowed[gap->vm]))
-        return false;
-    const struct kept *k = gap->lost == IX_NONE ? NULL : find_kept(s, gap->lost, slot);
-    for (int r = 0; r < RES_COUNT; r++) {
-        double used = k ? k->used[r] : 0;
-        ret_more[r] = gap->lost == IX_NONE ? gap->need[r] : raise_of(s, r, slot, used, gap->need[r]);
-        ret_left[r] = capacity_of(s, (enum resource)r, slot) - s->l->reserved[r][slot] - s->room[r][slot];
-    }
-    return true;
-}
-
-static bool has_room(const double more[RES_COUNT], const double left[RES_COUNT])
-{
-    for (int r = 0; r < RES_COUNT; r++)
-        if (more[r] > 0 && more[r] > left[r] + ROUNDING)
-            return false;
-    return true;
-}
-
-void spare_settle(struct spare *s, struct spare_gap *gap)
-{
-    gap->closed = true;
-    s->n_open--;
-}
-
-/* A spare VM goes where it is said to be, if it fits there; then where there is most room. */
-bool spare_close(struct spare *s, struct spare_gap *gap)
-{
-    const struct layout *l = s->l;
-    uint32_t home = gap->lost == IX_NONE && l->snap->vms[gap->vm].host != IX_NONE
-                        ? l->host_slot[l->snap->vms[gap->vm].host]
-                        : IX_NONE;
-    uint32_t best = IX_NONE;
-    double best_left = 0;
-
-    for (uint32_t t = 0; t < l->n_slots; t++) {
-        double more[RES_COUNT];
-        double left[RES_COUNT];
-        if (!spare_look(s, gap, t, more, left) || !has_room(more, left))
-            continue;
-        double least = fmin((left[RES_CPU] - more[RES_CPU]) * l->inverse[RES_CPU][t],
-                            (left[RES_MEM] - more[RES_MEM]) * l->inverse[RES_MEM][t]);
-        if (t == home)
-            least = NO_LIMIT;
-        if (best == IX_NONE || least > best_left) {
-            best = t;
-            best_left = least;
-        }
-    }
-    if (best == IX_NONE)
-        return false;
-    if (gap->lost != IX_NONE)
-        keep_place(s, gap->vm, gap->lost, best);
-    for (int r = 0; r < RES_COUNT; r++) {
-        s->use[r][best] = 0;
-        if (gap->lost == IX_NONE)
-            s->given[r][best] += gap->need[r];
-    }
-    refresh(s, best);
-    spare_settle(s, gap);
-    return true;
-}
-
-double spare_excess(const struct spare *s, enum resource r, double more)
-{
-    const struct layout *l = s->l;
-    double reserved = more;
-    double capacity = 0;
-
-    if (l->snap->ha.policy != HA_PERCENT || !(l->snap->ha.percent[r] > 0))
-        return -NO_LIMIT;
-    for (uint32_t i = 0; i < l->n_slots; i++) {
-        if (i < l->n_on || l->waking[i])
-            capacity += capacity_of(s, r, i);
-        reserved += l->reserved[r][i];
-    }
-    return reserved - capacity * (1 - l->snap->ha.percent[r] / 100);
 }

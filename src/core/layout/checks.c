@@ -102,7 +102,7 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
     enum check check = check_reserved(l, unit, to_slot);
     if (check != CHECK_NONE)
         return check;
-    if (l->mem_taken[to_slot] + l->unit_mem[unit] > l->mem_limit[to_slot] + ROUNDING)
+    if (l->unit_mem[unit] > 0 && l->mem_taken[to_slot] + l->unit_mem[unit] > l->mem_limit[to_slot] + ROUNDING)
         return CHECK_MEMORY;
     if (l->unit_phys[unit] > l->mem_free[to_slot] + ROUNDING)
         return CHECK_MEMORY_FREE;

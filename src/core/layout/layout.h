@@ -137,6 +137,10 @@ double layout_sigma(const struct layout *l, enum resource r);
 /* With the weights of this very state. */
 double layout_imbalance(const struct layout *l);
 
+/* The same with the hosts that the plan wakes, which run VMs once it is carried out; O(hosts). ret_of: the
+ * deviation of each resource. */
+double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], double ret_weight[RES_COUNT]);
+
 /* 0.1 · (5 - level) · √(2 / n) */
 double layout_target(uint32_t n_on, int64_t level);
 

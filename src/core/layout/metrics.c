@@ -78,26 +78,32 @@ static uint32_t list_counted(const struct layout *l, uint32_t *slots)
     return n;
 }
 
-/* With hosts that are woken the running sums do not do: they leave them out. */
-static void count_woken(struct metrics *ret)
+/* The running sums leave out hosts that are woken. */
+double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], double ret_weight[RES_COUNT])
 {
     double sum[RES_COUNT] = {0};
     double squares[RES_COUNT] = {0};
     bool over[RES_COUNT] = {false};
+    uint32_t n = 0;
+    double imbalance = 0;
 
-    for (uint32_t i = 0; i < ret->n_hosts; i++)
+    for (uint32_t i = 0; i < l->n_slots; i++) {
+        if (i >= l->n_on && !l->waking[i])
+            continue;
+        n++;
         for (int r = 0; r < RES_COUNT; r++) {
-            double n = ret->hosts[i].n[r];
-            sum[r] += n;
-            squares[r] += n * n;
-            over[r] = over[r] || n > LAYOUT_FULL;
+            double load = l->norm[r][i];
+            sum[r] += load;
+            squares[r] += load * load;
+            over[r] = over[r] || load > LAYOUT_FULL;
         }
-    weights_of(over[RES_CPU], over[RES_MEM], ret->weight);
-    ret->imbalance = 0;
-    for (int r = 0; r < RES_COUNT; r++) {
-        ret->imbalance_of[r] = sigma_of(sum[r], squares[r], ret->n_hosts);
-        ret->imbalance += ret->weight[r] * ret->imbalance_of[r];
     }
+    weights_of(over[RES_CPU], over[RES_MEM], ret_weight);
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret_of[r] = sigma_of(sum[r], squares[r], n);
+        imbalance += ret_weight[r] * ret_of[r];
+    }
+    return imbalance;
 }
 
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a)
@@ -118,6 +124,6 @@ void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a
             ret->hosts[i].n[r] = l->norm[r][slots[i]];
     }
     if (n > l->n_on)
-        count_woken(ret);
+        ret->imbalance = layout_imbalance_woken(l, ret->imbalance_of, ret->weight);
     utilization_scores(l, ret->dpm_high, ret->dpm_low);
 }

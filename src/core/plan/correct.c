@@ -148,7 +148,8 @@ static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
     return l->unit_first[unit];
 }
 
-void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why)
+/* how: what follows the sentence's beginning, "a on h1 violates the rule "r" ...". */
+static void say_violated(struct pass *p, uint32_t unit, uint32_t rule, const char *how)
 {
     const struct layout *l = &p->layout;
     uint32_t vm = violator_of(p, unit, rule);
@@ -160,8 +161,14 @@ void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obsta
                            : "is on a host that it is not compatible with";
 
     pass_fault(p, FAULT_RULE_VIOLATED, vm, host, rule,
-               arena_printf(p->a, "%s on %s %s and cannot be moved elsewhere. %s", p->snap->vms[vm].is.name,
-                            p->snap->hosts[host].is.name, what, text_obstacle(p, why)));
+               arena_printf(p->a, "%s on %s %s %s", p->snap->vms[vm].is.name, p->snap->hosts[host].is.name,
+                            what, how));
+}
+
+void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why)
+{
+    say_violated(p, unit, rule,
+                 arena_printf(p->a, "and cannot be moved elsewhere. %s", text_obstacle(p, why)));
 }
 
 /* Moves the unit to the best host that it may go to, or says why not. False: the pass stops here. */
@@ -182,6 +189,10 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
     enum outcome outcome = correct_bring_out(p, unit, cause, &why, &waits_for);
     if (outcome == OUTCOME_STUCK)
         correct_violated(p, unit, rule, why);
+    if (outcome == OUTCOME_WAITS)
+        say_violated(p, unit, rule,
+                     arena_printf(p->a, "and waits for %s, which is being woken.",
+                                  p->snap->hosts[p->layout.slot_host[waits_for]].is.name));
     return outcome != OUTCOME_STOPPED;
 }
 
@@ -396,7 +407,8 @@ static void correct_once(struct pass *p)
                 return;
 }
 
-/* What could not be mended is tried again as long as something else was moved: that may have made room. Only
+/* What could not be mended is tried again as long as something else was moved: that may have made room, or,
+ * where spare capacity was missing, have taken some. Only
  * when nothing comes of itself any more others are moved to make room. */
 void plan_correct(struct pass *p)
 {
@@ -408,7 +420,8 @@ void plan_correct(struct pass *p)
         p->n_faults = faults; /* said anew, if it is still so */
         correct_once(p);
         bool moved = p->n_decisions > decisions;
-        if (p->stopped || p->n_faults == faults || (!moved && p->may_make_room))
+        bool settled = p->n_faults == faults && !(moved && p->layout.spare.had_gaps);
+        if (p->stopped || settled || (!moved && p->may_make_room))
             return;
         p->may_make_room = p->may_make_room || !moved;
     }

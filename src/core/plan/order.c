@@ -25,6 +25,7 @@ struct ordering {
     struct pass *p;
     struct rules single; /* the rules, but every VM a component of its own */
     struct layout now;   /* after the moves so far */
+    bool any_woken;      /* so far */
     struct plan *plan;
     double (*taken)[NEED_COUNT]; /* by slot: at the start, plus all arrivals so far */
     uint32_t *first_departure;   /* by slot */
@@ -42,29 +43,32 @@ static void needs_of(const struct layout *l, uint32_t u, bool leaving, double re
     ret[NEED_PHYS] = leaving ? l->unit_backed[u] : l->unit_phys[u];
 }
 
-/* What the pass decided to keep for failures is kept at every moment. */
-static void limits_of(const struct layout *l, uint32_t slot, const double physical_free,
+/* What was kept for failures when the move was decided on stays free. Places that were given up later are
+ * those of VMs that have not arrived yet; those that were found later had room beside everything that was
+ * there and had arrived, or are where their VM was. */
+static void limits_of(const struct layout *l, uint32_t slot, const double kept[RES_COUNT],
                       double ret[NEED_COUNT])
 {
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
 
-    ret[NEED_CPU_RESERVED] = h->capacity[RES_CPU] - l->spare.room[RES_CPU][slot];
-    ret[NEED_MEM_RESERVED] = h->capacity[RES_MEM] - l->spare.room[RES_MEM][slot];
+    ret[NEED_CPU_RESERVED] = h->capacity[RES_CPU] - kept[RES_CPU];
+    ret[NEED_MEM_RESERVED] = h->capacity[RES_MEM] - kept[RES_MEM];
     ret[NEED_MEM] = l->mem_limit[slot];
-    ret[NEED_PHYS] = physical_free;
+    ret[NEED_PHYS] = l->mem_free0[slot];
 }
 
-/* The need that is most over its limit, with what is freed; NEED_COUNT: everything fits. A VM that reserves
- * nothing does not care whether the reservations fit. */
+/* The need that is most over its limit, with what is freed, but for those that nothing helps; NEED_COUNT:
+ * everything fits. A VM that reserves nothing does not care whether the reservations fit. */
 static int tightest(const double taken[NEED_COUNT], const double mine[NEED_COUNT],
-                    const double freed[NEED_COUNT], const double limit[NEED_COUNT])
+                    const double freed[NEED_COUNT], const double limit[NEED_COUNT],
+                    const bool hopeless[NEED_COUNT])
 {
     int worst = NEED_COUNT;
     double worst_part = 0;
 
     for (int k = 0; k < NEED_COUNT; k++) {
         double excess = taken[k] + mine[k] - freed[k] - limit[k];
-        if (!(mine[k] > 0) || !(excess > ROUNDING))
+        if (!(mine[k] > 0) || !(excess > ROUNDING) || hopeless[k])
             continue;
         double part = excess / mine[k];
         if (worst == NEED_COUNT || part > worst_part) {
@@ -116,17 +120,14 @@ static uint32_t most_useful(const struct ordering *o, uint32_t slot, const bool 
 }
 
 /* Names the departures that the move cannot do without. `named` is scratch, all false before and after. */
-static void find_dependencies(struct ordering *o, struct recommendation *rec, uint32_t slot, uint32_t unit,
-                              bool *named)
+static void find_dependencies(struct ordering *o, struct recommendation *rec, uint32_t slot,
+                              const double mine[NEED_COUNT], const double limit[NEED_COUNT], bool *named)
 {
     uint32_t n_rec = o->plan->n_recommendations;
-    double mine[NEED_COUNT];
-    double limit[NEED_COUNT];
     double freed[NEED_COUNT] = {0};
+    bool hopeless[NEED_COUNT] = {false};
     bool *must = arena_array(o->p->a, bool, (size_t)n_rec + 1);
 
-    needs_of(&o->now, unit, false, mine);
-    limits_of(&o->p->layout, slot, o->p->layout.mem_free0[slot], limit);
     for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
         if (!kept_apart(&o->p->rules, rec->vm, o->plan->recommendations[d].vm))
             continue;
@@ -135,10 +136,14 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
         add_freed(o, d, 1, freed);
     }
     for (;;) {
-        int need = tightest(o->taken[slot], mine, freed, limit);
+        int need = tightest(o->taken[slot], mine, freed, limit, hopeless);
         uint32_t d = need == NEED_COUNT ? IX_NONE : most_useful(o, slot, named, need);
-        if (d == IX_NONE)
+        if (need == NEED_COUNT)
             break;
+        if (d == IX_NONE) {
+            hopeless[need] = true;
+            continue;
+        }
         named[d] = true;
         add_freed(o, d, 1, freed);
     }
@@ -149,7 +154,7 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
             continue;
         if (!must[d]) {
             add_freed(o, d, -1, freed);
-            if (tightest(o->taken[slot], mine, freed, limit) == NEED_COUNT) {
+            if (tightest(o->taken[slot], mine, freed, limit, hopeless) == NEED_COUNT) {
                 named[d] = false;
                 continue;
             }
@@ -190,17 +195,42 @@ static struct recommendation *begin_recommendation(struct ordering *o, const str
     return rec;
 }
 
+static double imbalance_now(const struct ordering *o)
+{
+    double of[RES_COUNT];
+    double weight[RES_COUNT];
+
+    return o->any_woken ? layout_imbalance_woken(&o->now, of, weight) : layout_imbalance(&o->now);
+}
+
 static void add_wake(struct ordering *o, const struct decision *d, uint32_t group)
 {
     struct recommendation *rec = begin_recommendation(o, d, IX_NONE, group);
     const struct host *h = &o->p->snap->hosts[o->now.slot_host[d->to_slot]];
 
     rec->host = o->now.slot_host[d->to_slot];
-    rec->imbalance_after = layout_imbalance(&o->now);
     rec->duration_s = isnan(h->is.boot_s) ? 0 : h->is.boot_s;
     o->woken_by[d->to_slot] = rec->id;
     o->now.waking[d->to_slot] = true;
+    o->any_woken = true;
+    rec->imbalance_after = imbalance_now(o);
     o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};
+}
+
+/* The places of all VMs of a unit were given up together, while those that come after this one are not there
+ * yet: what they reserve has to be free from the first on. */
+static void add_rest_of_unit(const struct ordering *o, const struct decision *d, uint32_t vm,
+                             double with[NEED_COUNT])
+{
+    const struct layout *l = &o->p->layout;
+    bool after = false;
+
+    for (uint32_t m = l->unit_from[d->unit]; m < l->unit_from[d->unit + 1] && l->spare.active; m++) {
+        const struct alloc *set = l->snap->vms[l->unit_vms[m]].is.alloc;
+        with[NEED_CPU_RESERVED] += after && with[NEED_CPU_RESERVED] > 0 ? set[RES_CPU].reservation : 0;
+        with[NEED_MEM_RESERVED] += after && with[NEED_MEM_RESERVED] > 0 ? set[RES_MEM].reservation : 0;
+        after = after || l->unit_vms[m] == vm;
+    }
 }
 
 static void add_recommendation(struct ordering *o, const struct decision *d, uint32_t vm, uint32_t group,
@@ -221,14 +251,19 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
         rec->cost[r] = d->worth.cost[r] / members;
         rec->benefit[r] = d->worth.benefit[r] / members;
     }
-    find_dependencies(o, rec, d->to_slot, unit, named);
     needs_of(l, unit, false, mine);
+    double with[NEED_COUNT] = {mine[NEED_CPU_RESERVED], mine[NEED_MEM_RESERVED], mine[NEED_MEM],
+                               mine[NEED_PHYS]};
+    double limit[NEED_COUNT];
+    limits_of(&o->p->layout, d->to_slot, d->kept, limit);
+    add_rest_of_unit(o, d, vm, with);
+    find_dependencies(o, rec, d->to_slot, with, limit, named);
     for (int k = 0; k < NEED_COUNT; k++)
         o->taken[d->to_slot][k] += mine[k];
     o->departures[n] = (struct departure){.rec = n, .next = o->first_departure[d->from_slot]};
     o->first_departure[d->from_slot] = n;
     layout_move(l, unit, d->to_slot);
-    rec->imbalance_after = layout_imbalance(l);
+    rec->imbalance_after = imbalance_now(o);
 }
 
 /* The VMs of one decision, or the host that it wakes. */

@@ -239,6 +239,8 @@ bool spare_correct(struct pass *p)
     struct spare *s = &p->layout.spare;
     bool too_few = false;
 
+    if (s->had_gaps && p->n_decisions > 0)
+        spare_renew(s);
     for (uint32_t i = 0; i < s->n_gaps; i++) {
         struct spare_gap *gap = &s->gaps[i];
         if (!gap->closed && !close_gap(p, gap))

@@ -108,11 +108,8 @@ static const char *text_cool_down(const struct pass *p, const struct asked *q)
                         ceil((double)p->policy.cool_down_s / SECONDS_PER_MINUTE));
 }
 
-/* Another one of its affine set, or rules that contradict each other. */
-static const char *text_held(const struct pass *p, const struct asked *q)
+static const char *text_rules(const struct pass *p, const struct asked *q)
 {
-    const struct layout *l = &p->layout;
-
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
         const char *rule = p->snap->rules[c->rule].is.name;
@@ -122,6 +119,14 @@ static const char *text_held(const struct pass *p, const struct asked *q)
             return arena_printf(p->a, "The rules \"%s\" and \"%s\" contradict each other for it.", rule,
                                 p->snap->rules[c->other].is.name);
     }
+    return NULL;
+}
+
+/* Another one of its affine set. */
+static const char *text_held(const struct pass *p, const struct asked *q)
+{
+    const struct layout *l = &p->layout;
+
     for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
         uint32_t other = l->unit_vms[i];
         enum check its = layout_vm_check(l, other);
@@ -197,12 +202,12 @@ static const char *text_apart(const struct pass *p, const struct asked *q)
     const struct layout *l = &p->layout;
     bool there = l->vm_unit[other] != IX_NONE && l->unit_slot[l->vm_unit[other]] == q->slot;
     return arena_printf(p->a, "The rule \"%s\" keeps %s apart from %s, which is %s %s.",
-                        rule == IX_NONE ? "?" : p->snap->rules[rule].is.name, p->snap->vms[mine].is.name,
-                        p->snap->vms[other].is.name,
+                        rule == IX_NONE ? "?" : p->snap->rules[rule].is.name, vm_name(p, mine),
+                        vm_name(p, other),
                         there                           ? "on"
                         : l->going_to[other] == q->slot ? "on its way to"
                                                         : "on its way from",
-                        p->snap->hosts[l->slot_host[q->slot]].is.name);
+                        host_name(p, q->host));
 }
 
 static const char *text_ft_peer(const struct pass *p, const struct asked *q)
@@ -374,6 +379,7 @@ static const struct {
     [CHECK_VM_SAMPLE_BAD] = {text_sample_bad, ABOUT_VM},
     [CHECK_VM_FT] = {text_ft, ABOUT_VM},
     [CHECK_VM_COOL_DOWN] = {text_cool_down, ABOUT_VM},
+    [CHECK_VM_RULES] = {text_rules, ABOUT_VM},
     [CHECK_UNIT_HELD] = {text_held, ABOUT_UNIT},
     [CHECK_HOST_NOT_ON] = {text_not_on, ABOUT_VM},
     [CHECK_FAILOVER_HOST] = {text_failover, ABOUT_VM},

@@ -78,8 +78,24 @@ static void find_large_groups(struct rules *r, struct arena *a)
     }
 }
 
+/* The halves of a fault-tolerant pair never share a host, whatever a rule says. */
+static void find_joined_pairs(struct rules *r, struct arena *a)
+{
+    const struct snapshot *s = r->snap;
+
+    for (uint32_t vm = 0; vm < s->n_vms; vm++) {
+        uint32_t peer = s->vms[vm].ft_peer;
+        uint32_t bond = IX_NONE;
+        if (peer != IX_NONE && vm < peer && r->component[vm] == r->component[peer])
+            bond = rules_find_bond(r, vm);
+        if (bond != IX_NONE)
+            rules_add_conflict(r, (struct rule_conflict){bond, IX_NONE, vm, peer}, a);
+    }
+}
+
 void rules_find_impossible(struct rules *r, struct arena *a)
 {
+    find_joined_pairs(r, a);
     find_homeless_sets(r, a);
     find_large_groups(r, a);
 }

@@ -1,4 +1,4 @@
-// Migrations that take their time. A VM that is wrapped in slowVM answers RelocateVM_Task at once with a task
+// Migrations that take their time, and starts where they were asked for. A VM that is wrapped in slowVM answers RelocateVM_Task at once with a task
 // that stays running, with the VM on its source, and carries govmomi's own relocation out at the end. The task
 // stands in the VM's recentTask meanwhile, makes progress, and can be cancelled, as a vCenter's can.
 package main
@@ -21,6 +21,17 @@ type slowVM struct {
 	takes  time.Duration
 	broken bool
 	busy   int32
+}
+
+// The library starts a VM where it is registered, whatever host it is given. A vCenter registers it there first.
+func (vm *slowVM) PowerOnVMTask(ctx *simulator.Context, req *types.PowerOnVM_Task) soap.HasFault {
+	if req.Host != nil {
+		vm.VirtualMachine.RelocateVMTask(ctx, &types.RelocateVM_Task{
+			This: req.This,
+			Spec: types.VirtualMachineRelocateSpec{Host: req.Host},
+		})
+	}
+	return vm.VirtualMachine.PowerOnVMTask(ctx, req)
 }
 
 type slowTask struct {

@@ -37,7 +37,7 @@ func main() {
 	useTLS := flag.Bool("tls", true, "HTTPS")
 	cert := flag.String("cert", "", "PEM file with the server's certificate; none: govmomi's own")
 	key := flag.String("key", "", "PEM file with its key")
-	slow := flag.Int("slow-relocate", 0, "milliseconds that RelocateVM_Task runs before the VM arrives")
+	slow := flag.Int("slow-relocate", 0, "milliseconds that RelocateVM_Task runs before the VM arrives; then VMs also start at the host that is asked for")
 	broken := flag.Bool("fail-relocate", false, "slow relocations end in an error, with the VM where it was")
 	verbose := flag.Bool("v", false, "let the library log")
 	flag.IntVar(&m.DelayConfig.Delay, "delay", 0, "milliseconds that every method takes")

@@ -1,0 +1,62 @@
+#include "cli/place_service.h"
+
+#include "cli/client.h"
+
+/* The service reads nothing but UTF-8. */
+static enum exit_code make_request(const char *const *vms, size_t n_vms, bool apply, json_t **ret)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n_vms; i++) {
+        if (vms[i][0] == '\0' || json_array_append_new(list, json_string(vms[i])) < 0) {
+            cli_error("ballast place: \"%s\" is not the id or the name of a VM", vms[i]);
+            json_decref(list);
+            return EXIT_WRONG;
+        }
+    }
+    *ret = json_pack("{s:s, s:o, s:b}", "command", "place", "vms", list, "apply", apply);
+    return EXIT_DONE;
+}
+
+/* The plan, as `plan` and the pure form print theirs. */
+static void show_plan(const json_t *reply, enum cli_format format, struct strbuf *out)
+{
+    const char *text = reply_text(reply, format == FORMAT_JSON ? "plan" : "text");
+
+    strbuf_puts(out, text ? text : "");
+}
+
+static void show_begun(const json_t *reply, enum cli_format format, struct arena *a, struct strbuf *out)
+{
+    const json_t *actions = json_object_get(reply, "actions");
+
+    if (format == FORMAT_JSON)
+        reply_dump(actions, out);
+    else
+        show_actions(actions, a, out);
+}
+
+enum exit_code place_at_service(const char *socket, const char *const *vms, size_t n_vms, bool apply,
+                                enum cli_format format, struct arena *a, struct strbuf *out)
+{
+    json_t *request = NULL;
+    json_t *reply = NULL;
+    enum exit_code code;
+
+    if ((code = make_request(vms, n_vms, apply, &request)) != EXIT_DONE ||
+        (code = client_call(socket, request, &reply)) != EXIT_DONE)
+        return code;
+    int64_t n = reply_int(reply, "vms");
+    int64_t unplaced = reply_int(reply, "unplaced");
+
+    if (apply && unplaced == 0)
+        show_begun(reply, format, a, out);
+    else
+        show_plan(reply, format, out);
+    json_decref(reply);
+    if (unplaced == 0)
+        return EXIT_DONE;
+    cli_error("ballast place: %lld of %lld VM%s could not be placed, see the faults%s", (long long)unplaced,
+              (long long)n, n == 1 ? "" : "s", apply ? "; nothing was begun" : "");
+    return EXIT_FAILED;
+}

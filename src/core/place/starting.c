@@ -1,0 +1,68 @@
+#include "core/place/starting.h"
+
+#include <string.h>
+
+void starting_assume_all(struct vm *v, double core_mhz)
+{
+    v->is.state = VM_ON;
+    v->host = IX_NONE;
+    v->is.demand[RES_CPU] = core_mhz * v->is.vcpus;
+    v->is.demand[RES_MEM] = v->is.mem_mb;
+    v->is.consumed_mb = v->is.mem_mb;
+    v->is.demand_unknown = false;
+    vm_facts_windows(&v->is);
+}
+
+/* A placement that is not to be seen in the VM itself yet. */
+static bool is_to_start(const struct snapshot *s, const struct pending *p)
+{
+    return p->action == ACTION_PLACE && s->vms[p->vm].is.state != VM_ON &&
+           s->hosts[p->to].is.state != HOST_DISCONNECTED;
+}
+
+/* Adds the VM to those that run on the host; the span stays ascending. */
+static void list_vm(struct host *h, uint32_t vm, struct arena *a)
+{
+    uint32_t *items = arena_array(a, uint32_t, (size_t)h->vms.n + 1);
+    uint32_t n = 0;
+
+    while (n < h->vms.n && h->vms.items[n] < vm)
+        n++;
+    if (n > 0)
+        memcpy(items, h->vms.items, n * sizeof *items);
+    items[n] = vm;
+    if (n < h->vms.n)
+        memcpy(items + n + 1, h->vms.items + n, (h->vms.n - n) * sizeof *items);
+    h->vms = (struct span){.items = items, .n = h->vms.n + 1};
+}
+
+static void start(struct snapshot *s, const struct pending *p, struct arena *a)
+{
+    struct vm *v = &s->vms[p->vm];
+    struct host *h = &s->hosts[p->to];
+
+    starting_assume_all(v, h->is.cores > 0 ? h->is.total[RES_CPU] / h->is.cores : 0);
+    v->host = p->to;
+    list_vm(h, p->vm, a);
+    h->is.mem_free_mb -= v->is.consumed_mb + v->is.overhead_mb; /* which is still free; unknown stays so */
+}
+
+const struct snapshot *starting_counted(const struct snapshot *snap, struct arena *a)
+{
+    struct snapshot *ret = NULL;
+
+    for (uint32_t i = 0; i < snap->n_pending; i++) {
+        if (!is_to_start(snap, &snap->pending[i]))
+            continue;
+        if (!ret) {
+            ret = arena_new(a, struct snapshot);
+            *ret = *snap;
+            ret->vms = arena_array(a, struct vm, snap->n_vms);
+            memcpy(ret->vms, snap->vms, snap->n_vms * sizeof snap->vms[0]);
+            ret->hosts = arena_array(a, struct host, snap->n_hosts);
+            memcpy(ret->hosts, snap->hosts, snap->n_hosts * sizeof snap->hosts[0]);
+        }
+        start(ret, &snap->pending[i], a);
+    }
+    return ret ? ret : snap;
+}

@@ -1,0 +1,185 @@
+/* engine_world_pass.c: stands in for the core: a pass and a placement that recommend what the test says. */
+#include "engine_world.h"
+
+#include "core/pass.h"
+#include "core/place/place.h"
+
+static bool w_is_busy(const struct snapshot *s, uint32_t vm)
+{
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        if (s->migrations[i].vm == vm)
+            return true;
+    }
+    for (uint32_t i = 0; i < s->n_pending; i++) {
+        if (s->pending[i].vm == vm)
+            return true;
+    }
+    return false;
+}
+
+static struct recommendation *w_add(struct plan *p, const struct world_move *m)
+{
+    struct recommendation *r = &p->recommendations[p->n_recommendations++];
+
+    *r = (struct recommendation){.id = p->n_recommendations,
+                                 .action = m->kind,
+                                 .priority = m->priority,
+                                 .vm = IX_NONE,
+                                 .from = IX_NONE,
+                                 .to = IX_NONE,
+                                 .host = IX_NONE,
+                                 .rule = IX_NONE,
+                                 .group = m->group,
+                                 .duration_s = 10,
+                                 .text = "because the test says so"};
+    return r;
+}
+
+/* Whether there is anything to do: the VM is not there yet and not on its way, the host sleeps. A host that
+ * is woken already is recommended again as long as it sleeps. */
+static bool w_makes_sense(const struct snapshot *s, const struct world_move *m, uint32_t vm, uint32_t host)
+{
+    if (host == IX_NONE)
+        return false;
+    if (m->kind == ACTION_POWER_ON)
+        return s->hosts[host].is.state == HOST_STANDBY;
+    if (vm == IX_NONE || w_is_busy(s, vm))
+        return false;
+    return m->kind == ACTION_PLACE ? s->vms[vm].is.state != VM_ON : s->vms[vm].host != host;
+}
+
+/* given: ids of the script's recommendations so far, by place from 1; 0: there was none. */
+static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *a, const struct world_move *m,
+                        uint32_t *given)
+{
+    char to[16];
+    uint32_t vm = m->kind == ACTION_POWER_ON ? IX_NONE : snapshot_find_vm(s, W->vms[m->vm].id);
+
+    w_host_id(m->to, to);
+    uint32_t host = snapshot_find_host(s, to);
+
+    if (!w_makes_sense(s, m, vm, host))
+        return;
+    struct recommendation *r = w_add(p, m);
+
+    if (given)
+        *given = r->id;
+    r->vm = vm;
+    *(m->kind == ACTION_POWER_ON ? &r->host : &r->to) = host;
+    r->from = m->kind == ACTION_MIGRATE ? s->vms[vm].host : IX_NONE;
+    r->reason = m->kind == ACTION_PLACE      ? REASON_PLACEMENT
+                : m->kind == ACTION_POWER_ON ? REASON_SPARE_CAPACITY
+                : m->evacuates               ? REASON_MAINTENANCE
+                                             : REASON_BALANCE_CPU;
+    if (given && m->depends_on > 0 && given[(int)m->depends_on - m->place] != 0) {
+        uint32_t *deps = arena_array(a, uint32_t, 1);
+
+        deps[0] = given[(int)m->depends_on - m->place];
+        r->depends_on = deps;
+        r->n_depends_on = 1;
+    }
+}
+
+/* One move, from the host with most VMs to the one with fewest. */
+static bool w_greedy_move(const struct snapshot *s, struct world_move *ret)
+{
+    uint32_t most = 0;
+    uint32_t least = 0;
+
+    for (uint32_t h = 1; h < s->n_hosts; h++) {
+        if (s->hosts[h].vms.n > s->hosts[most].vms.n)
+            most = h;
+        if (s->hosts[h].is.state == HOST_ON &&
+            (s->hosts[least].is.state != HOST_ON || s->hosts[h].vms.n < s->hosts[least].vms.n))
+            least = h;
+    }
+    if (s->hosts[most].vms.n < s->hosts[least].vms.n + 2)
+        return false;
+    for (uint32_t i = 0; i < s->hosts[most].vms.n; i++) {
+        uint32_t vm = s->hosts[most].vms.items[i];
+
+        if (w_is_busy(s, vm) || (s->vms[vm].is.last_migrated && s->time - s->vms[vm].is.last_migrated < 60))
+            continue;
+        *ret = (struct world_move){
+            .vm = w_vm(s->vms[vm].is.id), .to = w_host(s->hosts[least].is.id), .priority = 2};
+        return true;
+    }
+    return false;
+}
+
+static void w_begin_plan(const struct snapshot *snap, const struct policy *policy, struct arena *a,
+                         struct plan *ret)
+{
+    *ret = (struct plan){.snap = snap, .policy = *policy};
+    ret->before = (struct metrics){.imbalance = W->imbalance, .target = W->target};
+    ret->after = (struct metrics){.imbalance = W->target, .target = W->target};
+    ret->before.hosts = ret->after.hosts = arena_array(a, struct host_load, 1);
+    ret->before.n_hosts = ret->after.n_hosts = 1;
+    ret->before.hosts[0].n[RES_CPU] = W->hottest;
+    ret->recommendations = arena_array(a, struct recommendation, WORLD_VMS);
+}
+
+int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
+             struct err *err)
+{
+    uint32_t given[WORLD_VMS + 1] = {0};
+    struct world_move m;
+
+    (void)err;
+    W->passes++;
+    w_begin_plan(snap, policy, a, ret);
+    if (!policy->optional_moves)
+        W->passes_mandatory_only++;
+    if (W->greedy && policy->optional_moves && w_greedy_move(snap, &m))
+        w_recommend(snap, ret, a, &m, NULL);
+    for (int i = 0; !W->greedy && i < W->n_script; i++) {
+        W->script[i].place = i + 1;
+        if (policy->optional_moves || W->script[i].priority == 1)
+            w_recommend(snap, ret, a, &W->script[i], &given[i + 1]);
+    }
+    w_plan_pools(snap, a, ret);
+    return 0;
+}
+
+static bool w_is_asked_for(const struct snapshot *s, const struct world_move *m, const uint32_t *vms,
+                           uint32_t n)
+{
+    bool asked = m->kind != ACTION_PLACE;
+
+    for (uint32_t i = 0; i < n; i++)
+        asked = asked || strcmp(s->vms[vms[i]].is.id, W->vms[m->vm].id) == 0;
+    return asked;
+}
+
+/* What the placements' script says; a VM that it does not say anything of cannot be placed. */
+int place_run(const struct snapshot *snap, const struct policy *policy, const uint32_t *vms, uint32_t n_vms,
+              struct arena *a, struct plan *ret, struct err *err)
+{
+    uint32_t given[WORLD_VMS + 1] = {0};
+
+    (void)err;
+    W->placements++;
+    w_begin_plan(snap, policy, a, ret);
+    ret->faults = arena_array(a, struct fault, n_vms);
+    for (int i = 0; i < W->n_places; i++) {
+        W->places[i].place = i + 1;
+        if (w_is_asked_for(snap, &W->places[i], vms, n_vms))
+            w_recommend(snap, ret, a, &W->places[i], &given[i + 1]);
+    }
+    for (uint32_t i = 0; i < n_vms; i++) {
+        bool placed = false;
+
+        assert_int_not_equal(snap->vms[vms[i]].is.state, VM_ON);
+        for (uint32_t k = 0; k < ret->n_recommendations; k++)
+            placed = placed || ret->recommendations[k].vm == vms[i];
+        if (placed)
+            continue;
+        ret->faults[ret->n_faults++] =
+            (struct fault){.code = FAULT_CANNOT_PLACE,
+                           .vm = vms[i],
+                           .host = IX_NONE,
+                           .rule = IX_NONE,
+                           .text = arena_printf(a, "VM %s fits nowhere", snap->vms[vms[i]].is.id)};
+    }
+    return 0;
+}
