@@ -1,9 +1,9 @@
 #include "core/ha/spare.h"
 
+#include "core/ha/trial.h"
 #include "core/layout/layout.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define ROUNDING 1e-6
 
@@ -14,7 +14,7 @@ struct want {
 
 static double capacity_of(const struct spare *s, enum resource r, uint32_t slot)
 {
-    return s->l->snap->hosts[s->l->slot_host[slot]].capacity[r];
+    return s->capacity[r][slot];
 }
 
 static double need_of(const struct spare *s, uint32_t vm, int r)
@@ -40,10 +40,15 @@ static struct kept *find_kept(const struct spare *s, uint32_t lost, uint32_t slo
 static struct kept *add_kept(struct spare *s, uint32_t lost, uint32_t slot)
 {
     struct kept_list *list = &s->of[lost];
+    struct keeper_list *keepers = &s->at[slot];
     struct kept *k = find_kept(s, lost, slot);
 
     if (k)
         return k;
+    spare_note(s, NOTE_KEPT, lost, 0);
+    spare_note(s, NOTE_KEEPERS, slot, 0);
+    keepers->items = arena_grow(s->a, keepers->items, keepers->n, &keepers->cap, sizeof keepers->items[0]);
+    keepers->items[keepers->n++] = (struct keeper){.lost = lost, .entry = list->n};
     list->items = arena_grow(s->a, list->items, list->n, &list->cap, sizeof list->items[0]);
     k = &list->items[list->n++];
     *k = (struct kept){.slot = slot};
@@ -55,19 +60,19 @@ static double room_without(const struct spare *s, int r, uint32_t slot, uint32_t
 {
     double most = 0;
 
-    for (uint32_t lost = 0; lost < s->l->n_slots; lost++) {
-        const struct kept *k = find_kept(s, lost, slot);
-        if (k)
-            most = fmax(most, k->used[r] - (lost == without ? less : 0));
+    for (uint32_t i = 0; i < s->at[slot].n; i++) {
+        const struct keeper *k = &s->at[slot].items[i];
+        double used = s->of[k->lost].items[k->entry].used[r] - (k->lost == without ? less : 0);
+        most = used > most ? used : most;
     }
     return s->given[r][slot] + most;
 }
 
 static void refresh(struct spare *s, uint32_t slot)
 {
-    for (int r = 0; r < RES_COUNT; r++) {
+    spare_note(s, NOTE_ROOM, slot, 0);
+    for (int r = 0; r < RES_COUNT; r++)
         s->room[r][slot] = room_without(s, r, slot, IX_NONE, 0);
-    }
 }
 
 /* ---- finding a place ---- */
@@ -90,33 +95,42 @@ static bool is_refuge(const struct spare *s, uint32_t lost, uint32_t slot, const
  */
 static double raise_of(const struct spare *s, int r, uint32_t slot, double used, double need)
 {
-    double now = s->singly ? fmax(used, need) : used + need;
+    double more = used > need ? used : need;
+    double now = s->singly ? more : used + need;
     double raise = s->given[r][slot] + now - s->room[r][slot];
 
     return need > 0 && raise > 0 ? raise : 0;
 }
 
-/* The slot that has to keep least more, then the one with most left. The reservations that are taken to be on
- * a slot are taken[r][slot]. */
+/* The slot that has to keep least more, then the one with most left; or, if any will do, the first that there
+ * is. The reservations that are taken to be on a slot are s->peak. What rules most slots out is asked first:
+ * every VM that reserves something asks for all slots. */
 static uint32_t find_refuge(const struct spare *s, uint32_t lost, const uint64_t *allowed,
-                            const double need[RES_COUNT], double *const used[RES_COUNT],
-                            double *const taken[RES_COUNT], uint32_t n_slots)
+                            const double need[RES_COUNT], bool any, uint32_t n_slots)
 {
     uint32_t best = IX_NONE;
     double best_raise = 0;
     double best_left = 0;
 
     for (uint32_t t = 0; t < n_slots; t++) {
+        double raise[RES_COUNT];
         double raised = 0;
+        for (int r = 0; r < RES_COUNT; r++) {
+            raise[r] = raise_of(s, r, t, s->use[r][t], need[r]);
+            raised += raise[r] * s->l->inverse[r][t];
+        }
+        if (best != IX_NONE && raised > best_raise)
+            continue;
         double least_left = NO_LIMIT;
         bool fits = is_refuge(s, lost, t, allowed);
         for (int r = 0; r < RES_COUNT && fits; r++) {
-            double raise = raise_of(s, r, t, used ? used[r][t] : 0, need[r]);
-            double left = capacity_of(s, (enum resource)r, t) - taken[r][t] - s->room[r][t] - raise;
-            fits = raise <= 0 || left >= -ROUNDING;
-            raised += raise * s->l->inverse[r][t];
-            least_left = fmin(least_left, left * s->l->inverse[r][t]);
+            double left = capacity_of(s, (enum resource)r, t) - s->peak[r][t] - s->room[r][t] - raise[r];
+            double part = left * s->l->inverse[r][t];
+            fits = raise[r] <= 0 || left >= -ROUNDING;
+            least_left = part < least_left ? part : least_left;
         }
+        if (fits && any)
+            return t;
         if (fits &&
             (best == IX_NONE || raised < best_raise || (raised == best_raise && least_left > best_left))) {
             best = t;
@@ -143,12 +157,8 @@ static double size_of(const struct spare *s, uint32_t vm)
 {
     double size = 0;
 
-    for (int r = 0; r < RES_COUNT; r++) {
-        double least = NO_LIMIT;
-        for (uint32_t i = 0; i < s->l->n_slots; i++)
-            least = fmin(least, s->l->inverse[r][i]);
-        size = fmax(size, need_of(s, vm, r) * least);
-    }
+    for (int r = 0; r < RES_COUNT; r++)
+        size = fmax(size, need_of(s, vm, r) * s->inverse_least[r]);
     return size;
 }
 
@@ -204,7 +214,7 @@ static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
         uint32_t vm = wants[i].vm;
         const double need[RES_COUNT] = {
             [RES_CPU] = need_of(s, vm, RES_CPU), [RES_MEM] = need_of(s, vm, RES_MEM)};
-        uint32_t to = find_refuge(s, lost, s->l->rules->must[vm], need, s->use, s->peak, s->l->n_slots);
+        uint32_t to = find_refuge(s, lost, s->l->rules->must[vm], need, false, s->l->n_slots);
         if (to == IX_NONE)
             add_gap(s, vm, lost, need);
         else
@@ -314,10 +324,16 @@ static void alloc_spare(struct spare *s)
         s->given[r] = arena_array(s->a, double, n);
         s->peak[r] = arena_array(s->a, double, n);
         s->use[r] = arena_array(s->a, double, n);
-        for (uint32_t i = 0; i < s->l->n_slots; i++)
+        s->capacity[r] = arena_array(s->a, double, n);
+        s->inverse_least[r] = NO_LIMIT;
+        for (uint32_t i = 0; i < s->l->n_slots; i++) {
             s->peak[r][i] = s->l->reserved[r][i];
+            s->capacity[r][i] = s->l->snap->hosts[s->l->slot_host[i]].capacity[r];
+            s->inverse_least[r] = fmin(s->inverse_least[r], s->l->inverse[r][i]);
+        }
     }
     s->of = arena_array(s->a, struct kept_list, n);
+    s->at = arena_array(s->a, struct keeper_list, n);
     s->counted_on = arena_array(s->a, bool, n);
     s->over = arena_array(s->a, bool, n);
     for (uint32_t i = 0; i < s->l->n_slots; i++)
@@ -412,7 +428,7 @@ static bool may_exchange(const struct spare *s, uint32_t unit, uint32_t lost)
     return true;
 }
 
-static uint32_t refuge_of(const struct spare *s, uint32_t unit, uint32_t lost)
+static uint32_t refuge_of(const struct spare *s, uint32_t unit, uint32_t lost, bool any)
 {
     double need[RES_COUNT];
     double *used[RES_COUNT] = {s->use[RES_CPU], s->use[RES_MEM]};
@@ -421,7 +437,7 @@ static uint32_t refuge_of(const struct spare *s, uint32_t unit, uint32_t lost)
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->of[lost].items[i].slot] = s->of[lost].items[i].used[r];
-    uint32_t to = find_refuge(s, lost, s->l->unit_allowed[unit], need, used, s->peak, s->l->n_on);
+    uint32_t to = find_refuge(s, lost, s->l->unit_allowed[unit], need, any, s->l->n_on);
     for (uint32_t i = 0; i < s->of[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
             used[r][s->of[lost].items[i].slot] = 0;
@@ -461,19 +477,22 @@ bool spare_admits(const struct spare *s, uint32_t unit, uint32_t to_slot)
         return true;
     if (s->counted_on[to_slot])
         return false;
-    return may_exchange(s, unit, to_slot) || refuge_of(s, unit, to_slot) != IX_NONE;
+    return may_exchange(s, unit, to_slot) || refuge_of(s, unit, to_slot, true) != IX_NONE;
 }
 
 static void keep_for(struct spare *s, uint32_t unit, uint32_t lost, uint32_t slot)
 {
     struct kept *k = add_kept(s, lost, slot);
 
+    spare_note(s, NOTE_USED, lost, (uint32_t)(k - s->of[lost].items));
     for (int r = 0; r < RES_COUNT; r++) {
         double need = s->l->unit_reserved[r][unit];
         k->used[r] = s->singly ? fmax(k->used[r], need) : k->used[r] + need;
     }
-    for (uint32_t i = s->l->unit_from[unit]; i < s->l->unit_from[unit + 1]; i++)
+    for (uint32_t i = s->l->unit_from[unit]; i < s->l->unit_from[unit + 1]; i++) {
+        spare_note(s, NOTE_PLACE, s->l->unit_vms[i], 0);
         s->place_of[s->l->unit_vms[i]] = slot;
+    }
 }
 
 /* The places of the unit's VMs that were kept on the slot that it comes to. */
@@ -483,6 +502,8 @@ static void give_back(struct spare *s, uint32_t unit, uint32_t to_slot)
     uint32_t from = l->unit_slot[unit];
     struct kept *k = from < l->n_on ? find_kept(s, from, to_slot) : NULL;
 
+    if (k)
+        spare_note(s, NOTE_USED, from, (uint32_t)(k - s->of[from].items));
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1] && k && !s->singly; i++)
         if (s->place_of[l->unit_vms[i]] == to_slot)
             for (int r = 0; r < RES_COUNT; r++)
@@ -498,7 +519,7 @@ void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot)
     if (!s->active || !(need[RES_CPU] > 0 || need[RES_MEM] > 0))
         return;
     uint32_t from = l->unit_slot[unit];
-    uint32_t refuge = may_exchange(s, unit, to_slot) ? from : refuge_of(s, unit, to_slot);
+    uint32_t refuge = may_exchange(s, unit, to_slot) ? from : refuge_of(s, unit, to_slot, false);
 
     give_back(s, unit, to_slot);
     refresh(s, to_slot);
@@ -508,32 +529,6 @@ void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot)
     }
     for (int r = 0; r < RES_COUNT; r++)
         s->peak[r][to_slot] += need[r];
-}
-
-void spare_copy(const struct spare *s, struct spare *ret)
-{
-    size_t n = (size_t)s->l->n_slots + 1;
-
-    *ret = *s;
-    if (!s->active)
-        return;
-    for (int r = 0; r < RES_COUNT; r++) {
-        ret->room[r] = arena_array(s->a, double, n);
-        ret->peak[r] = arena_array(s->a, double, n);
-        ret->given[r] = arena_array(s->a, double, n);
-        memcpy(ret->room[r], s->room[r], n * sizeof(double));
-        memcpy(ret->peak[r], s->peak[r], n * sizeof(double));
-        memcpy(ret->given[r], s->given[r], n * sizeof(double));
-    }
-    ret->place_of = arena_array(s->a, uint32_t, s->l->snap->n_vms);
-    memcpy(ret->place_of, s->place_of, s->l->snap->n_vms * sizeof(uint32_t));
-    ret->of = arena_array(s->a, struct kept_list, n);
-    for (uint32_t i = 0; i < s->l->n_slots; i++) {
-        ret->of[i] = (struct kept_list){.n = s->of[i].n, .cap = s->of[i].n};
-        ret->of[i].items = arena_array(s->a, struct kept, s->of[i].n);
-        if (s->of[i].n > 0)
-            memcpy(ret->of[i].items, s->of[i].items, s->of[i].n * sizeof(struct kept));
-    }
 }
 
 /* ---- gaps ---- */

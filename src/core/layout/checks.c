@@ -52,9 +52,8 @@ bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit)
 {
     uint32_t component = l->rules->component[l->unit_first[unit]];
 
-    for (uint32_t i = 0; i < l->list[slot].n; i++)
-        if (l->list[slot].items[i] != unit &&
-            l->rules->component[l->unit_first[l->list[slot].items[i]]] == component)
+    for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u])
+        if (u != unit && l->unit_slot[u] == slot)
             return true;
     return false;
 }

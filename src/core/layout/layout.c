@@ -287,27 +287,28 @@ static uint32_t sort_places(struct layout *l, struct by_place *places)
     return sort_arrivals(l, places, n);
 }
 
-/* What keeps it only from being moved for balance must not hide that it has to come together with others. */
-static void hold_back(struct layout *l, uint32_t unit)
+static void chain_sets(struct layout *l)
 {
-    if (l->unit_held[unit] == CHECK_NONE || layout_holds_loosely(l->unit_held[unit]))
-        l->unit_held[unit] = CHECK_RULE_AFFINITY;
+    l->set_first = arena_array(l->a, uint32_t, l->snap->n_vms);
+    l->unit_next = arena_array(l->a, uint32_t, l->n_units);
+    for (uint32_t i = 0; i < l->snap->n_vms; i++)
+        l->set_first[i] = IX_NONE;
+    for (uint32_t u = l->n_units; u-- > 0;) {
+        uint32_t *first = &l->set_first[l->rules->component[l->unit_first[u]]];
+        l->unit_next[u] = *first;
+        *first = u;
+    }
 }
 
-/* An affine set whose members are on several hosts is held until it has been brought together. */
+/* An affine set whose members are on several hosts is held until it has been brought together. What keeps one
+ * of them only from being moved for balance must not hide that. */
 static void hold_scattered(struct layout *l)
 {
-    uint32_t *unit_of = arena_array(l->a, uint32_t, l->snap->n_vms); /* by component, + 1 */
-
     for (uint32_t u = 0; u < l->n_units; u++) {
-        uint32_t c = l->rules->component[l->unit_first[u]];
-        if (unit_of[c] == 0) {
-            unit_of[c] = u + 1;
-            continue;
-        }
-        uint32_t other = unit_of[c] - 1;
-        hold_back(l, u);
-        hold_back(l, other);
+        uint32_t first = l->set_first[l->rules->component[l->unit_first[u]]];
+        bool loose = l->unit_held[u] == CHECK_NONE || layout_holds_loosely(l->unit_held[u]);
+        if (loose && (first != u || l->unit_next[u] != IX_NONE))
+            l->unit_held[u] = CHECK_RULE_AFFINITY;
     }
 }
 
@@ -354,6 +355,7 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         weigh_unit(l, entitlement, u);
         l->unit_allowed[u] = common_hosts(l, u);
     }
+    chain_sets(l);
     hold_scattered(l);
 }
 
@@ -467,8 +469,8 @@ static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT]
     l->mem_free[to] -= w.phys;
 }
 
-void layout_init(struct layout *l, const struct snapshot *snap, const struct policy *policy,
-                 const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a)
+void layout_init_bare(struct layout *l, const struct snapshot *snap, const struct policy *policy,
+                      const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a)
 {
     *l = (struct layout){.snap = snap, .policy = policy, .rules = rules, .a = a};
     make_slots(l);
@@ -490,6 +492,12 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
     l->mem_free0 = arena_array(a, double, (size_t)l->n_slots + 1);
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->mem_free0[i] = l->mem_free[i];
+}
+
+void layout_init(struct layout *l, const struct snapshot *snap, const struct policy *policy,
+                 const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a)
+{
+    layout_init_bare(l, snap, policy, rules, entitlement, a);
     spare_init(&l->spare, l, a);
 }
 

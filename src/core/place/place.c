@@ -242,15 +242,12 @@ static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint
     options_rank(p, primary, &o);
     for (uint32_t i = 0; i < o.n; i++) {
         struct layout_mark mark;
-        struct spare kept = p->layout.spare;
-        if (kept.active) { /* what is kept for the primary from then on is not the secondary's */
-            spare_copy(&kept, &p->layout.spare);
-            spare_follow(&p->layout.spare, primary, o.items[i].slot);
-        }
+        spare_try(&p->layout.spare); /* what is kept for the primary from then on is not the secondary's */
+        spare_follow(&p->layout.spare, primary, o.items[i].slot);
         layout_try(&p->layout, primary, o.items[i].slot, &mark);
         options_rank(p, secondary, &other);
         layout_undo(&p->layout, &mark);
-        p->layout.spare = kept;
+        spare_undo(&p->layout.spare);
         if (other.n == 0)
             continue;
         *ret_first = o.items[i].slot;

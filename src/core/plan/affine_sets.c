@@ -14,9 +14,7 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
     double phys = 0;
     double reserved[RES_COUNT] = {0};
 
-    for (uint32_t u = 0; u < l->n_units; u++) {
-        if (l->rules->component[l->unit_first[u]] != component)
-            continue;
+    for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u]) {
         if (l->unit_slot[u] == slot) {
             /* it must not be there itself, let alone bring others */
             if (l->unit_allowed[u] && !bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
@@ -56,9 +54,9 @@ uint32_t sets_meeting_place(const struct layout *l, uint32_t component, unsigned
     *ret_why = (struct obstacle){CHECK_HOST_NOT_ON, IX_NONE, IX_NONE};
     for (uint32_t i = 0; i < l->n_on; i++) {
         double there = 0;
-        for (uint32_t k = 0; k < l->list[i].n; k++)
-            if (l->rules->component[l->unit_first[l->list[i].items[k]]] == component)
-                there += 1 + l->unit_backed[l->list[i].items[k]];
+        for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u])
+            if (l->unit_slot[u] == i)
+                there += 1 + l->unit_backed[u];
         struct obstacle why = obstacle_at(l, component, i, priority);
         if (why.check > ret_why->check || ret_why->check == CHECK_HOST_NOT_ON)
             *ret_why = why;
@@ -99,10 +97,9 @@ static unsigned priority_of_set(const struct pass *p, uint32_t component)
 {
     unsigned priority = PRIORITY_PREFERRED;
 
-    for (uint32_t u = 0; u < p->layout.n_units; u++)
-        if (p->rules.component[p->layout.unit_first[u]] == component)
-            priority = correct_priority(p, rule_that_joins(p, u)) == PRIORITY_MANDATORY ? PRIORITY_MANDATORY
-                                                                                        : priority;
+    for (uint32_t u = p->layout.set_first[component]; u != IX_NONE; u = p->layout.unit_next[u])
+        if (correct_priority(p, rule_that_joins(p, u)) == PRIORITY_MANDATORY)
+            priority = PRIORITY_MANDATORY;
     return priority;
 }
 
@@ -124,18 +121,16 @@ static bool bring_together(struct pass *p, uint32_t unit)
         correct_violated(p, who, rule_that_joins(p, who), why);
         return true;
     }
-    for (uint32_t o = 0; o < l->n_units; o++) {
-        if (p->rules.component[l->unit_first[o]] != component || l->unit_slot[o] == to)
+    for (uint32_t o = l->set_first[component]; o != IX_NONE; o = l->unit_next[o]) {
+        if (l->unit_slot[o] == to)
             continue;
         if (!pass_take(p, o, to, REASON_RULE, rule_that_joins(p, o), priority))
             return false;
     }
     /* those that the others have come to do not leave any more, whatever is mended later */
-    for (uint32_t i = 0; i < l->list[to].n; i++) {
-        uint32_t o = l->list[to].items[i];
-        if (p->rules.component[l->unit_first[o]] == component && l->unit_held[o] != CHECK_VM_MOVED)
+    for (uint32_t o = l->set_first[component]; o != IX_NONE; o = l->unit_next[o])
+        if (l->unit_slot[o] == to && l->unit_held[o] != CHECK_VM_MOVED)
             l->unit_held[o] = CHECK_UNIT_HELD;
-    }
     return true;
 }
 

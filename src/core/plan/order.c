@@ -308,7 +308,7 @@ static void begin(struct ordering *o, uint32_t n)
         alone[i] = i;
     o->single = p->rules;
     o->single.component = alone;
-    layout_init(&o->now, p->snap, &p->policy, &o->single, p->entitlement, p->a);
+    layout_init_bare(&o->now, p->snap, &p->policy, &o->single, p->entitlement, p->a);
     size_t slots = (size_t)o->now.n_slots + 1;
     o->taken = arena_alloc(p->a, slots, sizeof o->taken[0]);
     o->first_departure = arena_array(p->a, uint32_t, slots);

@@ -170,14 +170,13 @@ static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct way *ret
 static bool stands_rehearsal(struct pass *p, uint32_t unit, const struct way *way)
 {
     struct layout *l = &p->layout;
-    struct spare kept = l->spare;
     struct layout_mark marks[ROOM_MOVES_MAX];
     uint32_t done = 0;
     bool good = true;
 
-    if (!kept.active)
+    if (!l->spare.active)
         return true;
-    spare_copy(&kept, &l->spare);
+    spare_try(&l->spare);
     for (; done < way->n && good; done++) {
         good = layout_check(l, way->out[done].unit, way->out[done].to_slot) == CHECK_NONE;
         spare_follow(&l->spare, way->out[done].unit, way->out[done].to_slot);
@@ -186,7 +185,7 @@ static bool stands_rehearsal(struct pass *p, uint32_t unit, const struct way *wa
     good = good && layout_check(l, unit, way->to_slot) == CHECK_NONE;
     while (done-- > 0)
         layout_undo(l, &marks[done]);
-    l->spare = kept;
+    spare_undo(&l->spare);
     return good;
 }
 
