@@ -129,6 +129,8 @@ static void take_all_back(struct world *w)
 /* As things stand; or in the end, when mandatory moves took the room. */
 static bool is_missing(struct world *w, const struct fault *f)
 {
+    if (f->vm == IX_NONE && f->host != IX_NONE) /* a failover host that is not there */
+        return w->snap.hosts[f->host].failover && w->snap.hosts[f->host].is.state != HOST_ON;
     bool missing = is_missing_now(w, f);
 
     if (w->snap.ha.hosts > 1 && w->plan.n_recommendations > 0)

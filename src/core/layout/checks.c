@@ -82,6 +82,12 @@ static enum check check_reserved(const struct layout *l, uint32_t unit, uint32_t
     return any && !spare_admits(&l->spare, unit, to_slot) ? CHECK_SPARE_CAPACITY : CHECK_NONE;
 }
 
+/* Agents do not wait for one another. */
+static bool is_agent(const struct layout *l, uint32_t unit)
+{
+    return l->snap->vms[l->unit_first[unit]].is.kind == VM_AGENT;
+}
+
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
 {
     uint32_t host = l->slot_host[to_slot];
@@ -93,7 +99,7 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
         return CHECK_HOST_NOT_ON;
     if (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host))
         return check_host_rules(l, unit, host);
-    if (to_slot < l->n_on && !l->agents_ready[to_slot])
+    if (to_slot < l->n_on && !l->agents_ready[to_slot] && !is_agent(l, unit))
         return CHECK_AGENT_MISSING;
     if (l->rules->n_groups > 0 && layout_apart_conflict(l, unit, to_slot, NULL, NULL))
         return CHECK_RULE_ANTI_AFFINITY;

@@ -300,15 +300,20 @@ static void chain_sets(struct layout *l)
     }
 }
 
-/* An affine set whose members are on several hosts is held until it has been brought together. What keeps one
- * of them only from being moved for balance must not hide that. */
+/* What keeps it only from being moved for balance must not hide that it has to come together with others. */
+static void hold_back(struct layout *l, uint32_t unit)
+{
+    if (l->unit_held[unit] == CHECK_NONE || layout_holds_loosely(l->unit_held[unit]))
+        l->unit_held[unit] = CHECK_RULE_AFFINITY;
+}
+
+/* An affine set whose members are on several hosts is held until it has been brought together. */
 static void hold_scattered(struct layout *l)
 {
     for (uint32_t u = 0; u < l->n_units; u++) {
         uint32_t first = l->set_first[l->rules->component[l->unit_first[u]]];
-        bool loose = l->unit_held[u] == CHECK_NONE || layout_holds_loosely(l->unit_held[u]);
-        if (loose && (first != u || l->unit_next[u] != IX_NONE))
-            l->unit_held[u] = CHECK_RULE_AFFINITY;
+        if (first != u || l->unit_next[u] != IX_NONE)
+            hold_back(l, u);
     }
 }
 
@@ -441,6 +446,17 @@ static void add_placed(struct layout *l, double *const entitlement[RES_COUNT], u
     l->mem_free[to] -= fmax(w.phys, configured);
 }
 
+/* A VM whose source is not seen any more arrives all the same: its room is spoken for. It takes no part in
+ * the divvy, so it is no load. */
+static void add_unseen(struct layout *l, const struct vm_weight *w, uint32_t vm, uint32_t to)
+{
+    if (to == IX_NONE || l->snap->vms[vm].is.state != VM_ON || l->snap->vms[vm].is.kind == VM_SPARE)
+        return;
+    weigh_other_end(l, w, vm, to);
+    l->other_end[vm] = to;
+    l->mem_free[to] -= w->phys;
+}
+
 /* A VM on its way weighs on both ends, and its destination's free memory is spoken for. The VM alone: others
  * that must stay with it may not be on their way. One that is listed at its destination already has what it
  * needs there, and its source is not rid of it before the migration has ended. */
@@ -451,9 +467,11 @@ static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT]
     uint32_t from = from_host == IX_NONE ? IX_NONE : l->host_slot[from_host];
     uint32_t to = l->host_slot[to_host];
 
-    if (u == IX_NONE)
-        return;
     struct vm_weight w = weigh_vm(l, entitlement, vm);
+    if (u == IX_NONE) {
+        add_unseen(l, &w, vm, to);
+        return;
+    }
     bool arrived = to == l->unit_slot[u];
     uint32_t leaves = arrived ? from : l->unit_slot[u];
     uint32_t other = arrived ? from : to;

@@ -321,6 +321,28 @@ static double size_of(const struct layout *l, uint32_t unit)
     return size;
 }
 
+/* An agent that hosts require is powered on at one of them. */
+static void bind_agents(struct pass *p)
+{
+    const struct snapshot *s = p->snap;
+    struct layout *l = &p->layout;
+
+    for (uint32_t i = 0; i < l->list[l->outside].n; i++) {
+        uint32_t u = l->list[l->outside].items[i];
+        uint64_t *hosts = arena_array(p->a, uint64_t, p->rules.words);
+        bool required = false;
+        for (uint32_t h = 0; h < s->n_hosts && s->vms[l->unit_first[u]].is.kind == VM_AGENT; h++) {
+            if (!span_has(s->hosts[h].agents_required, l->unit_first[u]))
+                continue;
+            required = true;
+            if (!l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], h))
+                hosts[h / 64] |= (uint64_t)1 << (h % 64);
+        }
+        if (required)
+            l->unit_allowed[u] = hosts;
+    }
+}
+
 static uint32_t list_waiting(const struct pass *p, struct waiting *ret)
 {
     const struct layout *l = &p->layout;
@@ -389,6 +411,7 @@ static struct attempt *place_all(const struct snapshot *snap, const struct polic
     pass_prepare(&t->p, snap, policy, rules, IX_NONE, a);
     t->p.n_faults = 0; /* what ails the cluster is for the next pass to say */
     climb_init(&t->p.climb, &t->p.layout, &t->p.forecast, &t->p.stats, a);
+    bind_agents(&t->p);
     struct waiting *waiting = arena_array(a, struct waiting, t->p.layout.n_units);
     uint32_t n = list_waiting(&t->p, waiting);
     for (uint32_t i = 0; i < n && t->half == IX_NONE; i++)

@@ -211,7 +211,7 @@ static void add_wake(struct ordering *o, const struct decision *d, uint32_t grou
     rec->host = o->now.slot_host[d->to_slot];
     rec->duration_s = isnan(h->is.boot_s) ? 0 : h->is.boot_s;
     o->woken_by[d->to_slot] = rec->id;
-    o->now.waking[d->to_slot] = true;
+    o->now.waking[d->to_slot] = !h->failover; /* that one stays empty */
     o->any_woken = true;
     rec->imbalance_after = imbalance_now(o);
     o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};

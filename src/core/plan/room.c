@@ -249,6 +249,9 @@ bool room_comes_first(const struct pass *p, uint32_t slot, uint32_t than)
         return true;
     if (l->waking[slot] != l->waking[than])
         return l->waking[slot];
+    bool proven = p->snap->hosts[l->slot_host[slot]].is.wake_verified;
+    if (proven != p->snap->hosts[l->slot_host[than]].is.wake_verified)
+        return proven;
     for (int r = 0; r < RES_COUNT; r++) {
         double a = p->snap->hosts[l->slot_host[slot]].capacity[r];
         double b = p->snap->hosts[l->slot_host[than]].capacity[r];
@@ -289,14 +292,8 @@ uint32_t room_coming(const struct pass *p, uint32_t unit)
     return IX_NONE;
 }
 
-void room_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm)
+void room_record_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm, uint32_t bundle)
 {
-    struct layout *l = &p->layout;
-
-    if (l->waking[slot])
-        return;
-    l->waking[slot] = true;
-    p->slot_bundle[slot] = ++p->n_bundles;
     pass_record(p, &(struct decision){.action = ACTION_POWER_ON,
                                       .unit = IX_NONE,
                                       .from_slot = slot,
@@ -305,6 +302,15 @@ void room_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_v
                                       .for_vm = for_vm,
                                       .reason = reason,
                                       .priority = PRIORITY_MANDATORY,
-                                      .bundle = p->slot_bundle[slot],
-                                      .imbalance_after = layout_imbalance(l)});
+                                      .bundle = bundle,
+                                      .imbalance_after = layout_imbalance(&p->layout)});
+}
+
+void room_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm)
+{
+    if (p->layout.waking[slot])
+        return;
+    p->layout.waking[slot] = true;
+    p->slot_bundle[slot] = ++p->n_bundles;
+    room_record_wake(p, slot, reason, for_vm, p->slot_bundle[slot]);
 }

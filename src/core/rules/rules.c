@@ -132,10 +132,13 @@ static uint32_t find_root(uint32_t *parent, uint32_t i)
     return i;
 }
 
-/* A VM that does not run keeps nobody together. */
+/* A VM that does not run keeps nobody together, nor does an agent, which is part of its host. */
 static bool is_bound(const struct rules *r, uint32_t vm)
 {
     const struct vm *v = &r->snap->vms[vm];
+
+    if (v->is.kind == VM_AGENT)
+        return false;
 
     return vm_takes_part(r->snap, v) || (vm_waits(v) && !r->placed_apart);
 }
