@@ -180,8 +180,12 @@ int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, con
 
     strbuf_init(&snapshot, STRBUF_NO_LIMIT);
     strbuf_init(&text, STRBUF_NO_LIMIT);
-    snapshot_dump(plan->snap, &snapshot);
-    render_plan_json(plan, &text);
+    bool kept = e->settings.passes_kept > 0;
+
+    if (kept) { /* most of what a pass costs; not for what nobody will read */
+        snapshot_dump(plan->snap, &snapshot);
+        render_plan_json(plan, &text);
+    }
     const struct pass_record r = {
         .id = pass,
         .time = now,
@@ -192,8 +196,8 @@ int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, con
         .n_recommendations = plan->n_recommendations,
         .n_faults = plan->n_faults,
         .decide_us = plan->stats.decide_us,
-        .snapshot = snapshot.text,
-        .plan = text.text,
+        .snapshot = kept ? snapshot.text : NULL,
+        .plan = kept ? text.text : NULL,
     };
 
     return storing_flush(e, &r, now);

@@ -72,6 +72,8 @@ static instant_s look_period_s(const struct engine *e)
 {
     instant_s period = e->settings.policy.interval_s / LOOK_PER_INTERVAL;
 
+    if (e->settings.look_s > 0)
+        return e->settings.look_s;
     return period < 1 ? 1 : period > LOOK_MAX_S ? LOOK_MAX_S : period;
 }
 

@@ -27,13 +27,16 @@ struct engine;
 
 /* What the configuration says. */
 struct engine_settings {
-    const char *cluster;       /* the service's name for it; copied */
-    const char *source;        /* what is looked at and acted on; copied. NULL: always the same */
-    struct policy policy;      /* of every pass */
-    unsigned deeds;            /* what the hands can do: 1u << DEED_*; of actuator_ops */
-    bool sets_pools;           /* whether they can set what pools have on hosts */
-    int64_t history_days;      /* actions and migrations kept in the store */
-    uint32_t passes_kept;      /* passes kept in the store, with their snapshots */
+    const char *cluster;  /* the service's name for it; copied */
+    const char *source;   /* what is looked at and acted on; copied. NULL: always the same */
+    struct policy policy; /* of every pass */
+    unsigned deeds;       /* what the hands can do: 1u << DEED_*; of actuator_ops */
+    bool sets_pools;      /* whether they can set what pools have on hosts */
+    int64_t history_days; /* actions and migrations kept in the store */
+    uint32_t passes_kept; /* passes kept in the store, with their snapshots; 0: these are not even made, and
+                           * the store gets passes without texts */
+    instant_s look_s;     /* an inventory is asked for as often as that; 0: five times an interval, and
+                           * once a minute at least */
     int64_t (*clock_us)(void); /* for saying how long a pass took, and nothing else; may be NULL */
 };
 

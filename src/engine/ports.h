@@ -105,8 +105,8 @@ struct pass_record {
     double imbalance_before, imbalance_after, target;
     uint32_t n_recommendations, n_faults;
     int64_t decide_us;    /* 0: not measured */
-    const char *snapshot; /* ballast-snapshot/1; NULL in lists */
-    const char *plan;     /* ballast-plan/1, with the whole policy; NULL in lists */
+    const char *snapshot; /* ballast-snapshot/1; NULL in lists, and where no passes are kept */
+    const char *plan;     /* ballast-plan/1, with the whole policy; the same */
 };
 
 /* A word to remember across restarts, by key. */

@@ -357,12 +357,15 @@ static void test_passes(void **state)
                 pass.imbalance_after == 0.125);
     assert_int_equal(store_sqlite.get_pass(s, 3, &a, &pass, &err), 0);
     assert_string_equal(pass.snapshot, "");
+    put_pass(s, 6, NULL); /* kept without what it was made of */
+    assert_int_equal(store_sqlite.get_pass(s, 6, &a, &pass, &err), 0);
+    assert_null(pass.snapshot);
     assert_int_equal(store_sqlite.get_pass(s, 77, &a, &pass, &err), -ENOENT);
-    assert_int_equal(store_sqlite.prune(s, &(struct retention){.passes_kept = 2}, &err), 0);
+    assert_int_equal(store_sqlite.prune(s, &(struct retention){.passes_kept = 3}, &err), 0);
     assert_int_equal(store_sqlite.list_passes(s, 10, &a, &list, &n, &err), 0);
-    assert_int_equal(n, 2);
-    assert_true(list[1].id == 4);
-    assert_int_equal(must_load(s, &a).last_pass, 5);
+    assert_int_equal(n, 3);
+    assert_true(list[2].id == 4);
+    assert_int_equal(must_load(s, &a).last_pass, 6);
     store_close(s);
     tamper(
         &p,
