@@ -164,6 +164,20 @@ const struct snapshot *engine_snapshot(const struct engine *e);
 /* The last pass and what it was made from; NULL before the first of this process. */
 const struct plan *engine_plan(const struct engine *e);
 
+/* A host that sleeps. */
+struct asleep {
+    const char *host;      /* id */
+    instant_s since;       /* 0: before it was first seen */
+    bool ours;             /* an action of ours put it there */
+    bool there;            /* the newest inventory has it */
+    double boot_s;         /* UNKNOWN */
+    instant_s wake_failed; /* it was to be woken, and did not come; 0 */
+};
+
+/* The hosts in standby, by id: none that was put there is forgotten, whatever the source says of it. In the
+ * arena; the strings are the engine's. */
+size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret);
+
 /* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by
  * id. In the arena; the strings are the engine's. */
 size_t engine_actions(const struct engine *e, struct arena *a, const struct action_record ***ret);

@@ -14,9 +14,9 @@
 #define SAME 1e-9 /* of the larger: what rounding may make of equal figures */
 
 const struct metric_shown metrics_shown[METRIC_COUNT] = {
-    {METRIC_payload_cpu, GROUP_DELIVERED, 1, WHEN_ALWAYS, "CPU payload"},
+    {METRIC_payload_cpu, GROUP_DELIVERED, 1, WHEN_ALWAYS, "CPU delivered, of what all hosts have"},
     {METRIC_payload_cpu_bound, GROUP_DELIVERED, 0, WHEN_ALWAYS, "  the most that was possible"},
-    {METRIC_payload_mem, GROUP_DELIVERED, 1, WHEN_ALWAYS, "memory payload"},
+    {METRIC_payload_mem, GROUP_DELIVERED, 1, WHEN_ALWAYS, "memory delivered, of what all hosts have"},
     {METRIC_payload_mem_bound, GROUP_DELIVERED, 0, WHEN_ALWAYS, "  the most that was possible"},
     {METRIC_happiness_mean, GROUP_DELIVERED, 1, WHEN_ALWAYS, "CPU that VMs got of their entitlement"},
     {METRIC_happy_share, GROUP_DELIVERED, 1, WHEN_ALWAYS, "VMs that got 95 % of it or more"},
@@ -25,7 +25,7 @@ const struct metric_shown metrics_shown[METRIC_COUNT] = {
     {METRIC_migrations, GROUP_MOVES, -1, WHEN_ALWAYS, "that ended well"},
     {METRIC_migrations_failed, GROUP_MOVES, -1, WHEN_ALWAYS, "that failed"},
     {METRIC_gb_moved, GROUP_MOVES, -1, WHEN_ALWAYS, "copied for them"},
-    {METRIC_passes, GROUP_MOVES, 0, WHEN_ALWAYS, "passes"},
+    {METRIC_passes, GROUP_MOVES, 0, WHEN_ASKED, "passes"},
     {METRIC_decide_ms_total, GROUP_MOVES, 0, WHEN_ASKED, "time that deciding took"},
     {METRIC_imbalance_mean, GROUP_BALANCE, -1, WHEN_ALWAYS, "imbalance, mean over time"},
     {METRIC_imbalance_max, GROUP_BALANCE, -1, WHEN_ALWAYS, "imbalance at its worst"},

@@ -29,7 +29,7 @@ enum metric_when {
     WHEN_POWER, /* a host has a power model */
     WHEN_DPM,   /* a host changed its power, or DPM was to let it */
     WHEN_SOME,  /* it is not 0 */
-    WHEN_ASKED, /* programs only: it differs between two runs of the same */
+    WHEN_ASKED, /* programs only: it differs between two runs of the same, or is in the headline */
 };
 
 struct metric_shown {
