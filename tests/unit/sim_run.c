@@ -333,6 +333,7 @@ static void test_restarts(void **state)
     double undisturbed = run(&s, NULL, &a).metrics.migrations;
 
     for (uint64_t seed = 1; seed <= 20; seed++) {
+        seen = NOTHING;
         s.seed = seed;
         s.n_faults = 0;
         for (int i = 0; i < 4; i++)
@@ -371,6 +372,7 @@ static void test_look_interval(void **state)
 
     (void)state;
     sim_scenario_make(&s, 2, 4, 500, false, &a);
+    s.sample_s = 1800;
     s.look_s = 300;
     (void)run(&s, &(struct simulate_options){.watch = see, .ctx = &seldom}, &a);
     s.look_s = 20;

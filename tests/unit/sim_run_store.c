@@ -99,12 +99,16 @@ static void test_what_was_learned_and_set(void **state)
     struct rate_record rate = {.from = "h1", .to = "h2", .mb_s = 100, .learned = 10};
     const struct dirty_record dirty = {.vm = "vm-a", .mb_s = 7, .learned = 20};
     struct setting_record setting = {.host = "h2", .pool = "p1"};
+    const struct host_record asleep = {.host = "h1", .put_down = 5, .boot_s = 90};
+    const struct host_record long_gone = {.host = "h2", .seen = 5};
 
     (void)state;
     assert_int_equal(memory_store.put_rate(s, &rate, NULL), 0);
     rate.mb_s = 200;
     assert_int_equal(memory_store.put_rate(s, &rate, NULL), 0);
     assert_int_equal(memory_store.put_dirty(s, &dirty, NULL), 0);
+    assert_int_equal(memory_store.put_host(s, &asleep, NULL), 0);
+    assert_int_equal(memory_store.put_host(s, &long_gone, NULL), 0);
     assert_int_equal(memory_store.put_setting(s, &setting, NULL), 0);
     setting.host = "h1";
     assert_int_equal(memory_store.put_setting(s, &setting, NULL), 0);
@@ -116,19 +120,22 @@ static void test_what_was_learned_and_set(void **state)
     assert_int_equal(got.n_rates, 1);
     assert_true(got.rates[0].mb_s == 200);
     assert_int_equal(got.n_dirties, 1);
+    assert_int_equal(got.n_hosts, 2);
     assert_int_equal(got.n_settings, 2);
     assert_string_equal(got.settings[0].host, "h1");
     assert_int_equal(got.n_notes, 1);
     assert_string_equal(got.notes[0].key, "source");
     assert_int_equal(memory_store.forget_setting(s, "h1", "p1", NULL), 0);
 
-    const struct retention keep = {.learned_before = 15};
+    const struct retention keep = {.learned_before = 15, .hosts_before = 15};
 
     assert_int_equal(memory_store.prune(s, &keep, NULL), 0);
     got = load(s, 0, &a);
     assert_int_equal(got.n_settings, 1);
     assert_int_equal(got.n_rates, 0);
     assert_int_equal(got.n_dirties, 1);
+    assert_int_equal(got.n_hosts, 1); /* what we put to sleep is not forgotten */
+    assert_string_equal(got.hosts[0].host, "h1");
     memory_store_free(s);
     arena_release(&a);
 }
