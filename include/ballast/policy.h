@@ -17,6 +17,9 @@
 /* moves_max: as many as can end within one interval; the pass computes the number. */
 #define MOVES_AUTO (-1)
 
+/* dpm.changes_max: the engine computes the number, by the size of the cluster. */
+#define CHANGES_AUTO MOVES_AUTO
+
 struct dpm_policy {
     bool enabled;
     enum automation automation; /* disabled, manual or automatic */
@@ -25,6 +28,7 @@ struct dpm_policy {
     int64_t hosts_min;
     double min[RES_COUNT]; /* cpu_min_mhz, mem_min_mb */
     int64_t host_uptime_min_s;
+    int64_t changes_max; /* hosts that are put to standby or woken at a time; 0: no limit; CHANGES_AUTO */
 };
 
 struct policy {

@@ -95,6 +95,8 @@ static const struct setting settings[] = {
     NUMBER("dpm.mem_min_mb", dpm.min[RES_MEM], 0, SIZE_MOST, "0", "memory capacity that always stays on, in MiB"),
     INT("dpm.host_uptime_min_s", dpm.host_uptime_min_s, 0, 604800, "600",
         "seconds that a host stays on before it may go to standby"),
+    INT("dpm.changes_max", dpm.changes_max, 0, 1e6, WORD_AUTO,
+        "hosts that are being put to standby or woken at a time; 0 is no limit, auto a quarter of the hosts, but 8 at least"),
 };
 /* clang-format on */
 

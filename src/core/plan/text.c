@@ -70,6 +70,8 @@ static const char *text_leaving(const struct pass *p, const struct decision *d, 
     case REASON_CONSOLIDATE:
     case REASON_HIGH_UTILIZATION:
     case REASON_PLACEMENT:
+    case REASON_ASKED:
+    case REASON_WAKE_TEST:
     case reason_count:
         break;
     }
