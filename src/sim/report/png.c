@@ -2,9 +2,9 @@
 
 #include "base/cleanup.h"
 
-#define ADLER_BASE 65521u
-#define CRC_POLYNOMIAL 0xedb88320u
-#define STORED_MAX 65535u
+#include <stdlib.h>
+#include <zlib.h>
+
 #define COLOUR_PALETTE 3 /* IHDR: each pixel is an index */
 
 static void put_u32(struct strbuf *out, uint32_t v)
@@ -14,94 +14,48 @@ static void put_u32(struct strbuf *out, uint32_t v)
     strbuf_add(out, bytes, sizeof bytes);
 }
 
-static void put_u8(struct strbuf *out, unsigned v)
-{
-    const uint8_t byte = (uint8_t)v;
-
-    strbuf_add(out, &byte, 1);
-}
-
-static uint32_t crc_of(const char *data, size_t n)
-{
-    uint32_t crc = 0xffffffffu;
-
-    for (size_t i = 0; i < n; i++) {
-        crc ^= (uint8_t)data[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? CRC_POLYNOMIAL : 0);
-    }
-    return ~crc;
-}
-
 /* Length, type and data, and the sum over the latter two. */
-static void put_chunk(struct strbuf *out, const char type[4], const struct strbuf *data)
+static void put_chunk(struct strbuf *out, const char type[4], const void *data, size_t len)
 {
-    put_u32(out, (uint32_t)data->len);
+    put_u32(out, (uint32_t)len);
     size_t from = out->len;
     strbuf_add(out, type, 4);
-    strbuf_add(out, data->text, data->len);
-    put_u32(out, crc_of(out->text + from, out->len - from));
+    strbuf_add(out, data, len);
+    put_u32(out, (uint32_t)crc32(0, (const Bytef *)out->text + from, (uInt)(out->len - from)));
+}
+
+static void put_header(const struct png *image, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf header = {0};
+
+    strbuf_init(&header, STRBUF_NO_LIMIT);
+    put_u32(&header, image->width);
+    put_u32(&header, image->height);
+    strbuf_add(&header, (const uint8_t[]){8, COLOUR_PALETTE, 0, 0, 0}, 5); /* bits an index; not interlaced */
+    put_chunk(out, "IHDR", header.text, header.len);
 }
 
 /* Each row after its filter: none. */
-static void put_rows(const struct png *image, struct strbuf *rows)
+static void put_pixels(const struct png *image, struct strbuf *out)
 {
-    for (uint32_t y = 0; y < image->height; y++) {
-        put_u8(rows, 0);
-        strbuf_add(rows, image->pixels + (size_t)y * image->width, image->width);
-    }
-}
-
-static void put_stored(const struct strbuf *raw, struct strbuf *out)
-{
-    uint32_t a = 1;
-    uint32_t b = 0;
-
-    put_u8(out, 0x78); /* deflate, window of 32 KiB */
-    put_u8(out, 0x01);
-    for (size_t at = 0; at < raw->len;) {
-        size_t n = raw->len - at < STORED_MAX ? raw->len - at : STORED_MAX;
-        put_u8(out, at + n == raw->len); /* the last block; stored */
-        put_u8(out, (unsigned)n & 0xff);
-        put_u8(out, (unsigned)n >> 8);
-        put_u8(out, ~(unsigned)n & 0xff);
-        put_u8(out, (~(unsigned)n >> 8) & 0xff);
-        strbuf_add(out, raw->text + at, n);
-        at += n;
-    }
-    for (size_t i = 0; i < raw->len; i++) {
-        a = (a + (uint8_t)raw->text[i]) % ADLER_BASE;
-        b = (b + a) % ADLER_BASE;
-    }
-    put_u32(out, b << 16 | a);
-}
-
-static void put_image(const struct png *image, struct strbuf *out)
-{
-    CLEANUP(strbuf_releasep) struct strbuf part = {0};
     CLEANUP(strbuf_releasep) struct strbuf rows = {0};
+    static const uint8_t no_filter = 0;
 
-    strbuf_init(&part, STRBUF_NO_LIMIT);
     strbuf_init(&rows, STRBUF_NO_LIMIT);
-    strbuf_add(out, "\x89PNG\r\n\x1a\n", 8);
-    put_u32(&part, image->width);
-    put_u32(&part, image->height);
-    put_u8(&part, 8); /* bits an index */
-    put_u8(&part, COLOUR_PALETTE);
-    strbuf_add(&part, "\0\0\0", 3); /* the only compression and filtering there are; not interlaced */
-    put_chunk(out, "IHDR", &part);
-    strbuf_clear(&part);
-    strbuf_add(&part, image->palette, (size_t)image->n_colours * 3);
-    put_chunk(out, "PLTE", &part);
-    strbuf_clear(&part);
-    put_u8(&part, 0); /* index 0 is transparent; the others are opaque */
-    put_chunk(out, "tRNS", &part);
-    strbuf_clear(&part);
-    put_rows(image, &rows);
-    put_stored(&rows, &part);
-    put_chunk(out, "IDAT", &part);
-    strbuf_clear(&part);
-    put_chunk(out, "IEND", &part);
+    for (uint32_t y = 0; y < image->height; y++) {
+        strbuf_add(&rows, &no_filter, 1);
+        strbuf_add(&rows, image->pixels + (size_t)y * image->width, image->width);
+    }
+    uLongf len = compressBound((uLong)rows.len);
+    CLEANUP(freep) Bytef *packed = malloc(len);
+    int r = Z_MEM_ERROR;
+    if (packed)
+        r = compress2(packed, &len, (const Bytef *)rows.text, (uLong)rows.len, Z_BEST_COMPRESSION);
+    if (r != Z_OK) { /* nothing else can go wrong; like the arena */
+        (void)fprintf(stderr, "out of memory: an image of %zu bytes could not be packed\n", rows.len);
+        abort();
+    }
+    put_chunk(out, "IDAT", packed, len);
 }
 
 static void put_base64(const struct strbuf *data, struct strbuf *out)
@@ -122,9 +76,15 @@ static void put_base64(const struct strbuf *data, struct strbuf *out)
 void png_put_data_url(const struct png *image, struct strbuf *out)
 {
     CLEANUP(strbuf_releasep) struct strbuf bytes = {0};
+    static const uint8_t transparent = 0; /* index 0; the others are opaque */
 
     strbuf_init(&bytes, STRBUF_NO_LIMIT);
-    put_image(image, &bytes);
+    strbuf_add(&bytes, "\x89PNG\r\n\x1a\n", 8);
+    put_header(image, &bytes);
+    put_chunk(&bytes, "PLTE", image->palette, (size_t)image->n_colours * 3);
+    put_chunk(&bytes, "tRNS", &transparent, 1);
+    put_pixels(image, &bytes);
+    put_chunk(&bytes, "IEND", NULL, 0);
     strbuf_puts(out, "data:image/png;base64,");
     put_base64(&bytes, out);
 }

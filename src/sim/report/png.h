@@ -15,8 +15,7 @@ struct png {
     uint32_t n_colours;
 };
 
-/* "data:image/png;base64,...". Not compressed: a byte a pixel, and a third for base64. PNG, ISO/IEC
- * 15948:2004; zlib's stored blocks, RFC 1950 and 1951. */
+/* "data:image/png;base64,...". PNG: ISO/IEC 15948:2004. */
 void png_put_data_url(const struct png *image, struct strbuf *out);
 
 #endif
