@@ -46,7 +46,7 @@ static void put_heading(const struct page *p)
     strbuf_puts(p->out, "<header><h1>");
     html_put(p->out, s->name);
     strbuf_puts(p->out, "</h1>\n");
-    put_paragraph(p, "lead", shown_headline(p->a, p->sets[0]));
+    put_paragraph(p, "lead", shown_what(p->a, p->sets[0]));
     for (size_t i = 0; i < p->n; i++) {
         const char *policy = shown_policy(p->a, p->sets[i]->runs[0].scenario);
         put_paragraph(p, "lead",
