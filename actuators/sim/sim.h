@@ -3,6 +3,6 @@
 #ifndef BALLAST_ACTUATORS_SIM_H
 #define BALLAST_ACTUATORS_SIM_H
 
-#include "sim/pretend.h"
+#include "sim/pretend/pretend.h"
 
 #endif

@@ -3,6 +3,6 @@
 #ifndef BALLAST_COLLECTORS_SIM_H
 #define BALLAST_COLLECTORS_SIM_H
 
-#include "sim/pretend.h"
+#include "sim/pretend/pretend.h"
 
 #endif

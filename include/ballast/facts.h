@@ -53,6 +53,10 @@ struct host_facts {
     instant_s standby_since, on_since; /* 0: not known */
     unsigned wake_methods;             /* WAKE_* */
     bool wake_verified;
+    /* Its last wake-up failed then, and it is left alone since: not chosen to be woken, not counted on. 0: no
+     * failure stands in the way. Who gives it takes it back, when the host was seen on or may be tried again.
+     */
+    instant_s wake_failed_at;
     enum automation dpm; /* inherit, disabled, manual or automatic */
     struct labels labels;
     double migration_rate_mb_s; /* UNKNOWN: the setting */

@@ -73,7 +73,9 @@
     X(REASON_SPARE_CAPACITY, "spare_capacity", "the spare capacity for failures is missing")                 \
     X(REASON_PLACEMENT, "placement", "a VM is powered on")                                                   \
     X(REASON_PREREQUISITE, "prerequisite", "makes room for another action")                                  \
-    X(REASON_AGENT, "agent", "a host's agent VM needs it")
+    X(REASON_AGENT, "agent", "a host's agent VM needs it")                                                   \
+    X(REASON_ASKED, "asked", "an admin asked for it")                                                        \
+    X(REASON_WAKE_TEST, "wake_test", "an admin wants to see that the host wakes")
 
 #define FAULT_CODES(X)                                                                                       \
     X(FAULT_OVERCOMMITTED, "overcommitted",                                                                  \

@@ -17,6 +17,9 @@
 /* moves_max: as many as can end within one interval; the pass computes the number. */
 #define MOVES_AUTO (-1)
 
+/* dpm.changes_max: the engine computes the number, by the size of the cluster. */
+#define CHANGES_AUTO MOVES_AUTO
+
 struct dpm_policy {
     bool enabled;
     enum automation automation; /* disabled, manual or automatic */
@@ -27,6 +30,7 @@ struct dpm_policy {
     int64_t host_uptime_min_s;
     int64_t off_min_s, off_max_s; /* what a host is expected to stay off, at least and at most */
     int64_t boot_s, standby_s;    /* to wake a host that does not say how long it takes; to put one down */
+    int64_t changes_max; /* hosts that are put to standby or woken at a time; 0: no limit; CHANGES_AUTO */
 };
 
 struct policy {

@@ -5,7 +5,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct pretend; /* src/sim/pretend.h */
+struct pretend; /* src/sim/pretend/pretend.h */
+struct cluster; /* src/sim/cluster/cluster.h */
 
 struct source_config {
     const char *kind;
@@ -19,8 +20,9 @@ struct source_config {
         *file; /* kind file: the snapshot to read; kind sim: the cluster to pretend, NULL: the built-in */
     const char *stats;  /* kind vsphere: "auto", "counters" or "quick", see collectors/vsphere; NULL: auto */
     unsigned timeout_s; /* for one collect() or one call of an actuator */
-    const atomic_bool *stop; /* the service is going down: return early. NULL: never */
-    struct pretend *pretend; /* kind sim: the cluster that collector and actuator share; not owned */
+    const atomic_bool *stop;   /* the service is going down: return early. NULL: never */
+    struct pretend *pretend;   /* kind sim: the cluster that collector and actuator share; not owned */
+    struct cluster *simulated; /* the simulator: the same; not owned */
 };
 
 #endif

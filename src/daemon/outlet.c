@@ -9,6 +9,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_PASS_FAILED:
     case EVENT_FAULT:
     case EVENT_SETTINGS_FAILED:
+    case EVENT_WAKE_FAILED:
         return LOG_LEVEL_WARNING;
     case EVENT_STORE_FAILED:
         return LOG_LEVEL_ERROR;

@@ -10,7 +10,7 @@
 #include "daemon/server.h"
 #include "daemon/threads.h"
 #include "engine/engine.h"
-#include "sim/pretend.h"
+#include "sim/pretend/pretend.h"
 #include "store/sqlite.h"
 
 #include <errno.h>

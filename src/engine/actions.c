@@ -160,7 +160,9 @@ struct hold *hold_of(struct engine *e, const char *vm)
 
 struct hold *action_hold(struct engine *e, const struct action_record *r)
 {
-    return r->vm ? hold_in(&e->holds, r->vm) : hold_in(&e->host_holds, r->host);
+    if (r->vm)
+        return hold_in(&e->holds, r->vm);
+    return hold_in(r->kind == ACTION_POWER_OFF ? &e->sleep_holds : &e->host_holds, r->host);
 }
 
 bool action_needs_group(const struct action_record *r)
@@ -170,7 +172,7 @@ bool action_needs_group(const struct action_record *r)
 
 bool action_leaves_hold(const struct action_record *r)
 {
-    return r->kind == ACTION_MIGRATE || r->kind == ACTION_POWER_ON;
+    return r->kind == ACTION_MIGRATE || r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
 }
 
 /* Twice as long after each failure in a row, from the cool-down on. */
@@ -273,6 +275,8 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
                                .action = &x->r,
                                .pass = x->r.pass,
                                .text = x->r.why ? x->r.why : x->r.text});
+    if (action_ended(x))
+        power_ended(e, x, now);
 }
 
 /* Whether a live action must still find out how this one ended. */

@@ -64,7 +64,7 @@ static void fail(struct engine *e, struct action *x, const char *why, instant_s 
     cancel_dependents(e, x, now);
 }
 
-static void cancel(struct engine *e, struct action *x, const char *why, instant_s now)
+void action_cancel(struct engine *e, struct action *x, const char *why, instant_s now)
 {
     action_enter(e, x, ACTION_CANCELLED, why, now);
     cancel_dependents(e, x, now);
@@ -205,9 +205,11 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
 
     if (x->order_out)
         return;
+    if (x->r.kind == ACTION_POWER_OFF)
+        power_look(e, x, now);
     switch (readiness(e, x, now, why)) {
     case NEVER:
-        cancel(e, x, why, now);
+        action_cancel(e, x, why, now);
         return;
     case WAIT:
         if (why[0] && !(x->r.why && strcmp(x->r.why, why) == 0))
@@ -234,7 +236,7 @@ static void elsewhere(struct engine *e, struct action *x, instant_s now)
 
     if (x->r.kind == ACTION_MIGRATE) {
         (void)snprintf(why, sizeof why, "%s is neither where it was nor where it was to go", subject(e, x));
-        cancel(e, x, why, now);
+        action_cancel(e, x, why, now);
         return;
     }
     const struct snapshot *s = &e->now_seen->snap;
@@ -255,8 +257,10 @@ static void elsewhere(struct engine *e, struct action *x, instant_s now)
 static bool may_start_again(const struct engine *e, const struct action *x, instant_s now)
 {
     instant_s age = now - x->r.started;
-    bool grows_old = x->r.vm || x->r.kind == ACTION_POWER_ON;
+    bool grows_old = x->r.vm || x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
 
+    if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x))
+        return false;
     return !grows_old || (age >= -CLOCK_SLACK_S && age <= stale_after_s(e));
 }
 
@@ -281,7 +285,7 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
         return;
     case GONE:
         (void)snprintf(why, sizeof why, "%s is no longer there", subject(e, x));
-        cancel(e, x, why, now);
+        action_cancel(e, x, why, now);
         return;
     case NOT_SEEN:
         want_look(e, now + back_off_s(++x->retries));
@@ -299,12 +303,12 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
     submit(e, x, ORDER_START, now);
 }
 
-static instant_s deadline(const struct action *x)
+static instant_s deadline(const struct engine *e, const struct action *x)
 {
     instant_s patience = HANG_MIN_S;
 
     if (!x->r.vm)
-        patience = HANG_HOST_S;
+        patience = power_patience_s(e, x);
     else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
         patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
     return x->r.started + patience;
@@ -314,7 +318,7 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
 {
     if (x->order_out || x->retry_at > now)
         return;
-    if (now < deadline(x) && !x->r.cancel_asked) {
+    if (now < deadline(e, x) && !x->r.cancel_asked) {
         submit(e, x, ORDER_POLL, now);
         return;
     }
@@ -326,7 +330,7 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
 
     if (!x->r.cancel_asked) {
         (void)snprintf(why, sizeof why, "it takes longer than %lld s, so the hypervisor was asked to stop it",
-                       (long long)(deadline(x) - x->r.started));
+                       (long long)(deadline(e, x) - x->r.started));
         remember_why(x, why);
     }
     x->r.cancel_asked = true;
@@ -346,9 +350,10 @@ static void contradicted(struct engine *e, struct action *x, enum whereabouts at
 
     if (x->doubt) {
         (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "its end was not seen", what);
-        /* it was not there to be moved: nobody's failure */
-        if (x->doubt_code == -ESTALE)
-            cancel(e, x, why, now);
+        /* it was not there to be moved: nobody's failure; a host that was to be woken is, and does not come
+         */
+        if (x->doubt_code == -ESTALE && x->r.kind != ACTION_POWER_ON)
+            action_cancel(e, x, why, now);
         else
             fail(e, x, why, now);
         return;
@@ -364,11 +369,14 @@ static void contradicted(struct engine *e, struct action *x, enum whereabouts at
 
 /* Nothing can be said yet: a host that is not seen will be back, or another will show the VM. One that was
  * woken takes minutes, though who was asked says yes at once; but not for ever. */
-static bool must_look_again(const struct action *x, enum whereabouts at, instant_s now)
+static bool must_look_again(const struct engine *e, const struct action *x, enum whereabouts at,
+                            instant_s now)
 {
     if (x->r.kind == ACTION_POWER_ON)
         return (at == NOT_SEEN || (at == AT_SOURCE && (!x->doubt || x->doubt_code == -ESTALE))) &&
-               now < deadline(x);
+               now < deadline(e, x);
+    if (x->r.kind == ACTION_POWER_OFF) /* on its way down it is lost before it is seen to sleep */
+        return (at == NOT_SEEN || (at == AT_SOURCE && !x->doubt)) && now < deadline(e, x);
     return at == NOT_SEEN;
 }
 
@@ -384,9 +392,10 @@ static void step_verifying(struct engine *e, struct action *x, instant_s now)
         finish(e, x, now);
         return;
     }
-    if (must_look_again(x, at, now)) {
+    if (must_look_again(e, x, at, now)) {
         x->look_after = e->now_seen->serial;
-        want_look(e, now + back_off_s(++x->retries));
+        x->retries++;
+        want_look(e, now + (x->r.vm ? back_off_s(x->retries) : power_look_pause_s(e, x)));
         return;
     }
     if (at == ELSEWHERE && x->r.kind != ACTION_MIGRATE) {
@@ -446,13 +455,13 @@ static void on_checked(struct engine *e, struct action *x, const struct order_re
         enum readiness r = readiness(e, x, now, why);
 
         if (r == NEVER)
-            cancel(e, x, why, now);
+            action_cancel(e, x, why, now);
         else if (r == READY && may_begin_anything(e, now))
             begin(e, x, now);
         return;
     }
     if (result->code == -ESTALE || result->code == -ENOENT) {
-        cancel(e, x, result->err.text, now);
+        action_cancel(e, x, result->err.text, now);
         want_look(e, now);
     } else if (may_pass(result->code)) {
         remember_why(x, result->err.text);
@@ -468,7 +477,7 @@ static void was_not_begun(struct engine *e, struct action *x, instant_s now)
     if (may_start_again(e, x, now))
         x->retry_at = now + POLL_MAX_S;
     else
-        cancel(e, x, "its beginning was not heard of, and it is too late to begin it now", now);
+        action_cancel(e, x, "its beginning was not heard of, and it is too late to begin it now", now);
 }
 
 static void on_started(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
@@ -482,7 +491,7 @@ static void on_started(struct engine *e, struct action *x, const struct order_re
     } else if (result->code == -ESTALE) { /* arrived, or moved by somebody else: an inventory tells */
         verify(e, x, result->err.text, -ESTALE, now);
     } else if (result->code == -ENOENT) {
-        cancel(e, x, result->err.text, now);
+        action_cancel(e, x, result->err.text, now);
         want_look(e, now);
     } else if (may_pass(result->code)) { /* the peer may have begun: an inventory first, then once more */
         remember_why(x, result->err.text);

@@ -65,8 +65,10 @@ int check_deed(const struct engine *e, const struct action_record *r, struct err
     if (e->settings.deeds == 0)
         return err_set(err, -ENOTSUP,
                        "this kind of source can only be looked at, nothing can be moved there");
-    if (r->kind == ACTION_POWER_OFF)
-        return err_set(err, -ENOTSUP, "putting hosts to standby is not something that this version does");
+    if (r->kind == ACTION_POWER_OFF && !(e->settings.deeds & (1u << DEED_WAKE)))
+        return err_set(err, -ENOTSUP,
+                       "this source cannot be asked to wake hosts: host %s would stay in standby",
+                       snapshot_host_name(engine_snapshot(e), r->host));
     if (e->settings.deeds & deed)
         return 0;
     if (r->kind == ACTION_POWER_ON)
@@ -121,6 +123,14 @@ static int check_needs(const struct engine *e, const struct action *x, const uin
     return 0;
 }
 
+/* A host is put to standby only if it may be at this moment, whoever says so. */
+static int check_power(const struct engine *e, const struct action *x, struct err *err)
+{
+    uint32_t ix = x->r.kind == ACTION_POWER_OFF ? snapshot_find_host(&e->now_seen->snap, x->r.host) : IX_NONE;
+
+    return ix == IX_NONE ? 0 : power_may_sleep(e, ix, x, err);
+}
+
 static bool all_stored(const struct engine *e, const uint64_t *ids, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -146,7 +156,7 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
                            action_state_name(x->r.state),
                            x->r.why ? x->r.why : action_state_meaning(x->r.state));
         if ((r = check_deed(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
-            (r = check_needs(e, x, ids, n, err)) < 0)
+            (r = check_needs(e, x, ids, n, err)) < 0 || (r = check_power(e, x, err)) < 0)
             return r;
     }
     for (size_t i = 0; i < n; i++) {

@@ -30,13 +30,21 @@ static bool some_host_over(const struct metrics *m)
     return false;
 }
 
+/* The power of hosts, and what comes with it: that rests on the last 40 minutes, and has nothing to do with
+ * the imbalance of the moment. */
+static bool is_for_power(const struct recommendation *r)
+{
+    return r->action == ACTION_POWER_ON || r->action == ACTION_POWER_OFF || r->reason == REASON_CONSOLIDATE;
+}
+
 /* Whether there is something to balance: I above its target, or moves that the outlier rule asks for. */
 static bool imbalanced(const struct plan *plan)
 {
     if (plan->before.imbalance > plan->before.target)
         return true;
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
-        if (plan->recommendations[i].priority > PRIORITY_MANDATORY)
+        if (plan->recommendations[i].priority > PRIORITY_MANDATORY &&
+            !is_for_power(&plan->recommendations[i]))
             return true;
     }
     return false;
@@ -89,18 +97,34 @@ static bool may_move(const struct engine *e, const struct snapshot *s, const str
            !is_held(&e->holds, x->r.vm, now);
 }
 
-/* The power of hosts has a level of its own, whatever the level for VMs is; here what a host says counts more
- * than the cluster's setting, which is for hosts that do not say otherwise. */
+/* The power of hosts has a level of its own, whatever the level for VMs is. */
 static bool may_wake(const struct engine *e, const struct snapshot *s, const struct action *x, instant_s now)
 {
-    const struct dpm_policy *dpm = &e->settings.policy.dpm;
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
-    if (!dpm->enabled || ix == IX_NONE || is_held(&e->host_holds, x->r.host, now))
-        return false;
-    enum automation own = s->hosts[ix].is.dpm;
+    return ix != IX_NONE && !is_held(&e->host_holds, x->r.host, now) &&
+           power_is_automatic(e, &s->hosts[ix].is);
+}
 
-    return (own == AUTOMATION_INHERIT ? dpm->automation : own) == AUTOMATION_AUTOMATIC;
+static bool something_goes_there(const struct engine *e, const char *host)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.to && action_committed(x) && strcmp(x->r.to, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* And nothing is put down that could not be asked to come back. */
+static bool may_sleep(const struct engine *e, const struct snapshot *s, const struct action *x, instant_s now)
+{
+    uint32_t ix = snapshot_find_host(s, x->r.host);
+
+    return ix != IX_NONE && e->settings.deeds & (1u << DEED_WAKE) &&
+           !is_held(&e->sleep_holds, x->r.host, now) && power_is_automatic(e, &s->hosts[ix].is) &&
+           !something_goes_there(e, x->r.host) && power_may_sleep(e, ix, x, NULL) == 0;
 }
 
 /* Whether the engine may approve it without asking. VMs are never powered on unasked, at any level: what a
@@ -110,9 +134,10 @@ static bool may_approve(const struct engine *e, const struct snapshot *s, const 
 {
     if (e->frozen || !(e->settings.deeds & (1u << action_deed(x->r.kind))))
         return false;
-    return x->r.kind == ACTION_MIGRATE    ? may_move(e, s, x, now)
-           : x->r.kind == ACTION_POWER_ON ? may_wake(e, s, x, now)
-                                          : false;
+    return x->r.kind == ACTION_MIGRATE     ? may_move(e, s, x, now)
+           : x->r.kind == ACTION_POWER_ON  ? may_wake(e, s, x, now)
+           : x->r.kind == ACTION_POWER_OFF ? may_sleep(e, s, x, now)
+                                           : false;
 }
 
 /* Not without what it depends on, and a group as a whole or not at all. Returns whether it changed something.
@@ -180,8 +205,12 @@ int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, con
 
     strbuf_init(&snapshot, STRBUF_NO_LIMIT);
     strbuf_init(&text, STRBUF_NO_LIMIT);
-    snapshot_dump(plan->snap, &snapshot);
-    render_plan_json(plan, &text);
+    bool kept = e->settings.passes_kept > 0;
+
+    if (kept) { /* most of what a pass costs; not for what nobody will read */
+        snapshot_dump(plan->snap, &snapshot);
+        render_plan_json(plan, &text);
+    }
     const struct pass_record r = {
         .id = pass,
         .time = now,
@@ -192,8 +221,8 @@ int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, con
         .n_recommendations = plan->n_recommendations,
         .n_faults = plan->n_faults,
         .decide_us = plan->stats.decide_us,
-        .snapshot = snapshot.text,
-        .plan = text.text,
+        .snapshot = kept ? snapshot.text : NULL,
+        .plan = kept ? text.text : NULL,
     };
 
     return storing_flush(e, &r, now);
@@ -254,8 +283,13 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
     publish_pass(e, &v->plan, now);
     publish_faults(e, &v->plan, last ? &last->plan : NULL, now);
     view_unref(last);
+    bool withdrawn = power_withdraw(e, &v->plan, now);
+
     recommendations_take(e, v, e->last_pass, a, number, now);
-    approve_by_itself(e, v, number, a, now);
+    if (withdrawn) /* the plan counted without those hosts: the next one, made at once, counts with them */
+        e->again = true;
+    else
+        approve_by_itself(e, v, number, a, now);
     pools_take(e, v);
     (void)decision_store(e, &v->plan, e->last_pass, trigger, now);
     actions_forget(e, now);

@@ -72,6 +72,8 @@ static instant_s look_period_s(const struct engine *e)
 {
     instant_s period = e->settings.policy.interval_s / LOOK_PER_INTERVAL;
 
+    if (e->settings.look_s > 0)
+        return e->settings.look_s;
     return period < 1 ? 1 : period > LOOK_MAX_S ? LOOK_MAX_S : period;
 }
 
@@ -199,7 +201,7 @@ static void make_pass(struct engine *e, instant_s now)
     bool asked_for = e->asked_run > e->runs_done;
     int r = decide(e, asked_for ? "run" : "interval", now, &err);
 
-    e->next_pass = e->asked_at + e->settings.policy.interval_s;
+    e->next_pass = e->again ? now : e->asked_at + e->settings.policy.interval_s;
     e->pass_error = err;
     if (r < 0)
         publish(e, &(struct event){
@@ -218,6 +220,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
         return;
     }
     e->asking = false;
+    e->again = false;
     e->next_look = now + look_period_s(e);
     if (gather(e, collected, serial, now, &v, &err) < 0) {
         source_failed(e, &err, now);
@@ -231,6 +234,8 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     carry_on(e, now); /* what has arrived is done, before anything new is decided */
     if (!placings_decide(e, serial, now) && e->asked_for_pass)
         make_pass(e, now);
+    if (e->again)
+        want_look(e, now);
     proceed(e, now);
 }
 
@@ -336,6 +341,8 @@ void engine_free(struct engine *e)
     free(e->unstored);
     idmap_release(&e->holds, free_hold);
     idmap_release(&e->host_holds, free_hold);
+    idmap_release(&e->sleep_holds, free_hold);
+    hosts_release(e);
     placings_free(e);
     pools_release(e);
     history_free(e->history);

@@ -27,13 +27,16 @@ struct engine;
 
 /* What the configuration says. */
 struct engine_settings {
-    const char *cluster;       /* the service's name for it; copied */
-    const char *source;        /* what is looked at and acted on; copied. NULL: always the same */
-    struct policy policy;      /* of every pass */
-    unsigned deeds;            /* what the hands can do: 1u << DEED_*; of actuator_ops */
-    bool sets_pools;           /* whether they can set what pools have on hosts */
-    int64_t history_days;      /* actions and migrations kept in the store */
-    uint32_t passes_kept;      /* passes kept in the store, with their snapshots */
+    const char *cluster;  /* the service's name for it; copied */
+    const char *source;   /* what is looked at and acted on; copied. NULL: always the same */
+    struct policy policy; /* of every pass */
+    unsigned deeds;       /* what the hands can do: 1u << DEED_*; of actuator_ops */
+    bool sets_pools;      /* whether they can set what pools have on hosts */
+    int64_t history_days; /* actions and migrations kept in the store */
+    uint32_t passes_kept; /* passes kept in the store, with their snapshots; 0: these are not even made, and
+                           * the store gets passes without texts */
+    instant_s look_s;     /* an inventory is asked for as often as that; 0: five times an interval, and
+                           * once a minute at least */
     int64_t (*clock_us)(void); /* for saying how long a pass took, and nothing else; may be NULL */
 };
 
@@ -160,6 +163,20 @@ const struct snapshot *engine_snapshot(const struct engine *e);
 
 /* The last pass and what it was made from; NULL before the first of this process. */
 const struct plan *engine_plan(const struct engine *e);
+
+/* A host that sleeps. */
+struct asleep {
+    const char *host;      /* id */
+    instant_s since;       /* 0: before it was first seen */
+    bool ours;             /* an action of ours put it there */
+    bool there;            /* the newest inventory has it */
+    double boot_s;         /* UNKNOWN */
+    instant_s wake_failed; /* it was to be woken, and did not come; 0 */
+};
+
+/* The hosts in standby, by id: none that was put there is forgotten, whatever the source says of it. In the
+ * arena; the strings are the engine's. */
+size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret);
 
 /* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by
  * id. In the arena; the strings are the engine's. */

@@ -336,6 +336,17 @@ static void add_maintenance(const struct finder *f, const struct action *x)
 
     if (h && h->is.state == HOST_ON)
         h->is.state = HOST_ENTERING_MAINTENANCE;
+    else if (h && h->is.state == HOST_STANDBY)
+        h->is.dpm = AUTOMATION_DISABLED; /* somebody may have his hands in it: it is not woken */
+}
+
+/* One that is to sleep: nothing goes there any more, and what runs there leaves. */
+static void add_standby(const struct finder *f, const struct action *x)
+{
+    struct seen_host *h = idmap_get(&f->hosts, x->r.host);
+
+    if (h && h->is.state == HOST_ON)
+        h->is.state = HOST_ENTERING_STANDBY;
 }
 
 static void fill_action(struct inventory *inv, struct arena *a, const struct finder *f,
@@ -354,8 +365,10 @@ static void fill_action(struct inventory *inv, struct arena *a, const struct fin
     case ACTION_ENTER_MAINTENANCE:
         add_maintenance(f, x);
         return;
-    case ACTION_EXIT_MAINTENANCE:
     case ACTION_POWER_OFF:
+        add_standby(f, x);
+        return;
+    case ACTION_EXIT_MAINTENANCE:
     case action_kind_count:
         return;
     }
@@ -383,6 +396,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
     *collected = (struct collected){0};
     v->serial = serial;
     v->asked = e->asked_at;
+    v->received = now;
 
     struct inventory *inv = &v->seen.inventory;
     struct arena *a = &v->seen.arena;
@@ -396,6 +410,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
 
     fill_last_migrated(e, inv, now);
     learn_fill(e, inv, a);
+    hosts_fill(e, inv);
     fill_actions(e, inv, a);
     pools_fill(e, inv, a);
     int r = snapshot_freeze(inv, a, &v->snap, err);
@@ -404,6 +419,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
         view_unref(v);
         return err_widen(err, "what the source says contradicts itself");
     }
+    hosts_look(e, &v->snap);
     keep_samples(e, &v->snap, a, now);
     for (size_t i = 0; i < n_moved; i++)
         migration_note(e, &moved[i], false);

@@ -21,7 +21,12 @@
 #define POLL_MAX_S 10       /* ... and for a long one */
 #define HANG_FACTOR 5       /* a task is cancelled after this many times its estimate ... */
 #define HANG_MIN_S 300      /* ... and not before this */
-#define HANG_HOST_S 1800    /* maintenance, waking */
+#define HANG_HOST_S 1800    /* maintenance, standby, and waking where it is not known how long a boot takes */
+#define WAKE_FACTOR 3       /* a host that has not come after this many times its boot has failed to wake */
+#define WAKE_LOOKS 10       /* inventories during a boot, so that it is known to a tenth how long it takes */
+#define SLEEP_SEEN_S 60     /* a host is put to standby on an inventory that came no longer ago than this */
+#define CHANGES_PART 4      /* dpm.changes_max, automatically: one host of so many ... */
+#define CHANGES_LEAST 8     /* ... but this many at least */
 #define CLOCK_SLACK_S 5     /* what a clock may be corrected by between two processes */
 #define START_TRIES 8       /* unclear starts in a row before an inventory decides */
 #define VERIFY_LOOKS 3      /* inventories that may contradict a task's success before it counts as failed */
@@ -57,6 +62,8 @@ struct action {
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int doubt_code;        /* the errno behind it */
     struct copy copy;
+    uint64_t settled; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing was left
+                       * to be done on the host; 0: something is */
 };
 
 /* ---- what is known of the cluster ------------------------------------------------------------ */
@@ -70,6 +77,7 @@ struct view {
     instant_s asked; /* when the inventory was asked for: nothing in it is older */
     struct plan plan;
     bool decided; /* plan is there */
+    instant_s received;
 };
 
 /* What is remembered of a VM because of its own moves, or of a host because it was to be woken. */
@@ -123,6 +131,13 @@ struct pools {
     bool said_unable;
 };
 
+/* What is remembered of a host (hosts.c). */
+struct known_host {
+    struct host_record r;  /* `host` is the key of the map */
+    enum host_state state; /* in the last inventory; host_state_count: not seen by this process */
+    bool dirty;
+};
+
 struct engine {
     struct engine_ports port;
     struct engine_settings settings;
@@ -133,8 +148,11 @@ struct engine {
     struct action **actions; /* by id */
     size_t n_actions, cap_actions;
     uint64_t last_action, last_pass;
-    struct idmap holds;      /* VM id -> struct hold */
-    struct idmap host_holds; /* the same of hosts, for waking them */
+    struct idmap holds;       /* VM id -> struct hold */
+    struct idmap host_holds;  /* the same of hosts, for waking them */
+    struct idmap sleep_holds; /* and for putting them to standby */
+    struct idmap hosts;       /* host id -> struct known_host */
+    bool hosts_dirty;
     struct history *history;
     struct learned *learned;
 
@@ -155,6 +173,7 @@ struct engine {
     instant_s next_ask;  /* not before this, after a failure */
     instant_s next_look; /* an inventory is wanted by then */
     instant_s next_pass;
+    bool again; /* since the newest inventory, something was learned that the next pass is to begin with */
 
     uint64_t runs_wanted, runs_done; /* tickets */
     int run_code;                    /* of the last run */
@@ -259,8 +278,8 @@ bool recommendation_needs(struct engine *e, struct action *x, const struct recom
 /* Whether an action is under way, or waits, for the same VM. A pass knows of those and proposes nothing for
  * their VMs; should it ever do so, what was approved first wins. */
 bool vm_is_taken(const struct engine *e, const char *vm);
-/* The action that switches the same host on already, or NULL. */
-const struct action *find_wake(const struct engine *e, const struct action_record *r);
+/* The action that already does the same to the power of the same host, or NULL. */
+const struct action *find_power_change(const struct engine *e, const struct action_record *r);
 /* Gives every recommendation of the plan its number: ret_number[plan's id], 0 for one that was dropped. What
  * the pass does not recommend any more expires. */
 void recommendations_take(struct engine *e, const struct view *v, uint64_t pass, struct arena *a,
@@ -280,6 +299,51 @@ void learn_fill(const struct engine *e, struct inventory *inv, struct arena *a);
 /* Writes what is known of a migration's hosts and VM, and reads back all of it. */
 int learn_store(const struct engine *e, const struct migration_record *m, struct err *err);
 void learn_recall(struct engine *e, const struct stored *s);
+
+/* ---- hosts.c --------------------------------------------------------------------------------- */
+
+/* What is remembered of the host, or NULL. */
+const struct known_host *hosts_find(const struct engine *e, const char *host);
+bool hosts_has_failed(const struct engine *e, const char *host); /* its last wake */
+/* Puts what is remembered into an inventory that does not say it. A host that we put to standby sleeps,
+ * though the source only sees that it has lost it, unless it says that a VM runs there. */
+void hosts_fill(const struct engine *e, struct inventory *inv);
+/* What a new inventory says of the hosts is remembered. */
+void hosts_look(struct engine *e, const struct snapshot *s);
+/* A wake of ours brought it back, after that time (UNKNOWN: it was not timed); did not; it sleeps by our own
+ * action. */
+void hosts_woken(struct engine *e, const char *host, double boot_s, instant_s now);
+void hosts_wake_failed(struct engine *e, const char *host, instant_s now);
+void hosts_put_down(struct engine *e, const char *host, instant_s now);
+/* For storing.c. */
+int hosts_store(const struct engine *e, struct err *err);
+void hosts_stored(struct engine *e);
+void hosts_recall(struct engine *e, const struct stored *s, instant_s now);
+void hosts_forget(struct engine *e, instant_s before); /* not seen since */
+void hosts_release(struct engine *e);
+
+/* ---- power.c --------------------------------------------------------------------------------- */
+
+/* Whether it was approved that the host goes to standby, and that has not ended. */
+bool power_is_leaving(const struct engine *e, const char *host);
+/* Whether the host may be put to standby, by the newest inventory: 0, or what stands in the way. x: the
+ * action that would do it, or NULL. Does not ask whether it is empty. */
+int power_may_sleep(const struct engine *e, uint32_t host, const struct action *x, struct err *err);
+/* Whether the settings let the engine change the host's power without asking. */
+bool power_is_automatic(const struct engine *e, const struct host_facts *h);
+/* An approved ACTION_POWER_OFF: when nothing is left on the host, asks for the inventory that proves it. */
+void power_look(struct engine *e, struct action *x, instant_s now);
+/* ACTION_STARTING: whether a start of it that perhaps nobody has heard may be repeated. */
+bool power_sleep_is_safe(const struct engine *e, const struct action *x);
+/* How long it may take; how long until the next look whether the host is there. */
+instant_s power_patience_s(const struct engine *e, const struct action *x);
+instant_s power_look_pause_s(const struct engine *e, const struct action *x);
+/* What its end means for the host. */
+void power_ended(struct engine *e, const struct action *x, instant_s now);
+/* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as
+ * many as the plan would wake. Not what an admin asked for. True: something was, and the plan does not know
+ * it. */
+bool power_withdraw(struct engine *e, const struct plan *plan, instant_s now);
 
 /* ---- decide.c -------------------------------------------------------------------------------- */
 
@@ -307,6 +371,8 @@ void placings_free(struct engine *e);
 /* Takes every action as far as it gets now. */
 void carry_on(struct engine *e, instant_s now);
 void carry_result(struct engine *e, const struct order_result *result, instant_s now);
+void action_cancel(struct engine *e, struct action *x, const char *why,
+                   instant_s now); /* and what needs it */
 void action_approve(struct engine *e, struct action *x, const char *by, instant_s now);
 
 /* ---- pools.c --------------------------------------------------------------------------------- */

@@ -277,7 +277,7 @@ static int begin_plan(struct engine *e, struct placing *p, instant_s now)
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *rec = &plan->recommendations[i];
         struct action_record r = recommendation_record(&p->view->snap, rec, e->last_pass);
-        const struct action *woken = find_wake(e, &r);
+        const struct action *woken = find_power_change(e, &r);
 
         if (woken) {
             number[rec->id] = woken->r.id;

@@ -97,6 +97,17 @@ struct setting_record {
     struct alloc alloc[RES_COUNT];
 };
 
+/* What is known of a host's power beyond what its source says. Instants: 0 where there is none. */
+struct host_record {
+    const char *host;
+    instant_s on_since, standby_since; /* as far as inventories have shown it */
+    instant_s put_down;                /* an action of ours put it to standby, and it was not seen up since */
+    instant_s woke;        /* a wake of ours last brought it back: the proof that it can be woken */
+    instant_s wake_failed; /* the last wake of ours did not */
+    double boot_s;         /* moving average of its wakes; UNKNOWN */
+    instant_s seen;        /* in an inventory; to the day */
+};
+
 /* A pass with all that is needed to run it again. Both texts are the JSON of the contract. */
 struct pass_record {
     uint64_t id; /* 1, 2, ... */
@@ -105,8 +116,8 @@ struct pass_record {
     double imbalance_before, imbalance_after, target;
     uint32_t n_recommendations, n_faults;
     int64_t decide_us;    /* 0: not measured */
-    const char *snapshot; /* ballast-snapshot/1; NULL in lists */
-    const char *plan;     /* ballast-plan/1, with the whole policy; NULL in lists */
+    const char *snapshot; /* ballast-snapshot/1; NULL in lists, and where no passes are kept */
+    const char *plan;     /* ballast-plan/1, with the whole policy; the same */
 };
 
 /* A word to remember across restarts, by key. */
@@ -129,6 +140,8 @@ struct stored {
     size_t n_dirties;
     struct setting_record *settings; /* all, by host, then pool */
     size_t n_settings;
+    struct host_record *hosts; /* all */
+    size_t n_hosts;
     struct sample_record *samples; /* taken since `samples_since`; by VM, then oldest first */
     size_t n_samples;
     struct note *notes;
@@ -139,6 +152,7 @@ struct retention {
     instant_s samples_before; /* samples older than this are dropped */
     instant_s ended_before;   /* and actions and migrations that ended before this */
     instant_s learned_before; /* and rates that were last learned before this */
+    instant_s hosts_before;   /* and hosts last seen before this, unless we put them to standby */
     uint32_t passes_kept;     /* and all but this many of the newest passes, with their snapshots */
 };
 
@@ -171,6 +185,9 @@ struct store_ops {
     /* Each inserts it, or replaces the one of the same hosts, or VM. */
     int (*put_rate)(struct store *s, const struct rate_record *rate, struct err *err);
     int (*put_dirty)(struct store *s, const struct dirty_record *dirty, struct err *err);
+
+    /* Inserts it, or replaces that of the same host. */
+    int (*put_host)(struct store *s, const struct host_record *host, struct err *err);
 
     int (*put_samples)(struct store *s, const struct sample_record *samples, size_t n, struct err *err);
     int (*put_pass)(struct store *s, const struct pass_record *pass, struct err *err);
@@ -269,6 +286,7 @@ struct hands_ops {
     X(EVENT_ACTION, "action", "an action entered the state that it is in")                                   \
     X(EVENT_FROZEN, "frozen", "nothing is started until a person says thaw")                                 \
     X(EVENT_THAWED, "thawed", "actions are started again")                                                   \
+    X(EVENT_WAKE_FAILED, "wake_failed", "a host that is needed did not wake: somebody should look after it") \
     X(EVENT_STORE_FAILED, "storing_failed",                                                                  \
       "something could not be stored; nothing new is started until it can")                                  \
     X(EVENT_SETTINGS, "settings", "what pools have on the hosts was set")                                    \

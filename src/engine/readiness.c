@@ -67,6 +67,31 @@ static enum whereabouts wake_whereabouts(const struct snapshot *s, const struct 
     return ELSEWHERE;
 }
 
+/* A host to be put to standby. That it is not seen any more may mean that it sleeps: hosts_fill() knows when.
+ */
+static enum whereabouts sleep_whereabouts(const struct snapshot *s, const struct action *x)
+{
+    uint32_t ix = snapshot_find_host(s, x->r.host);
+
+    if (ix == IX_NONE)
+        return GONE;
+    switch (s->hosts[ix].is.state) {
+    case HOST_STANDBY:
+        return AT_TARGET;
+    case HOST_ON:
+    case HOST_ENTERING_STANDBY:
+        return AT_SOURCE;
+    case HOST_DISCONNECTED:
+        return NOT_SEEN;
+    case HOST_MAINTENANCE:
+    case HOST_ENTERING_MAINTENANCE:
+    case HOST_POWERING_ON:
+    case host_state_count:
+        break;
+    }
+    return ELSEWHERE;
+}
+
 static enum whereabouts host_whereabouts(const struct snapshot *s, const struct action *x, bool entering)
 {
     uint32_t ix = snapshot_find_host(s, x->r.host);
@@ -96,6 +121,7 @@ enum whereabouts whereabouts(const struct engine *e, const struct action *x)
     case ACTION_POWER_ON:
         return wake_whereabouts(s, x);
     case ACTION_POWER_OFF:
+        return sleep_whereabouts(s, x);
     case action_kind_count:
         break;
     }
@@ -168,9 +194,11 @@ static bool slot_is_free(const struct engine *e, const struct action *wants)
     return true;
 }
 
-/* An admin wants the host empty, whether an inventory shows it by now or not. */
+/* The host is to be empty, whether an inventory shows it by now or not. */
 static bool host_is_to_leave(const struct engine *e, const char *host)
 {
+    if (power_is_leaving(e, host))
+        return true;
     for (size_t i = 0; i < e->n_actions; i++) {
         const struct action *x = e->actions[i];
 
@@ -180,13 +208,16 @@ static bool host_is_to_leave(const struct engine *e, const char *host)
     return false;
 }
 
-/* The host that it empties has been put back into service. */
-static bool evacuation_is_over(const struct snapshot *s, const struct action *x)
+/* The host that it empties has been put back into service. What puts it to standby may have been approved
+ * after the newest inventory, along with this. */
+static bool evacuation_is_over(const struct engine *e, const struct action *x)
 {
+    const struct snapshot *s = &e->now_seen->snap;
     uint32_t from = snapshot_find_host(s, x->r.from);
+    bool sleep = x->r.reason == REASON_STANDBY || x->r.reason == REASON_CONSOLIDATE;
 
-    return (x->r.reason == REASON_MAINTENANCE || x->r.reason == REASON_STANDBY) &&
-           s->hosts[from].is.state == HOST_ON;
+    return (x->r.reason == REASON_MAINTENANCE || sleep) && s->hosts[from].is.state == HOST_ON &&
+           !(sleep && power_is_leaving(e, x->r.from));
 }
 
 /* What it depends on is to switch that host on, and has not ended. */
@@ -250,11 +281,12 @@ static bool makes_sense(const struct engine *e, const struct action *x, char *wh
         (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
     else if (s->hosts[to].is.state != HOST_ON && !waits_for_host(e, x, x->r.to))
         (void)snprintf(why, WHY_MAX, "host %s is %s", name, host_state_name(s->hosts[to].is.state));
-    else if (x->r.kind == ACTION_MIGRATE && evacuation_is_over(s, x))
+    else if (x->r.kind == ACTION_MIGRATE && evacuation_is_over(e, x))
         (void)snprintf(why, WHY_MAX, "host %s is back in service, and need not be empty",
                        snapshot_host_name(s, x->r.from));
     else if (host_is_to_leave(e, x->r.to))
-        (void)snprintf(why, WHY_MAX, "host %s is to enter maintenance", name);
+        (void)snprintf(why, WHY_MAX, "host %s is to enter %s", name,
+                       power_is_leaving(e, x->r.to) ? "standby" : "maintenance");
     else
         return true;
     return false;
@@ -280,9 +312,8 @@ static size_t collect_needs(const struct engine *e, const struct action *x, cons
     return n;
 }
 
-/* Until when a host that is being switched on held it up; 0: none did. That takes minutes, which whoever
- * approved it knew: a plan does not grow old meanwhile. */
-static instant_s held_up_until(const struct engine *e, const struct action *x, instant_s now)
+/* Until when what it depends on, and what changes the power of a host, took its time. */
+static instant_s hosts_held_up_until(const struct engine *e, const struct action *x, instant_s now)
 {
     const struct action **needs = xcalloc(e->n_actions, sizeof(const struct action *));
     size_t n = collect_needs(e, x, needs);
@@ -290,12 +321,42 @@ static instant_s held_up_until(const struct engine *e, const struct action *x, i
 
     for (size_t i = 1; i < n; i++) {
         const struct action *y = needs[i];
-        instant_s t = action_ended(y) ? y->r.ended : y->r.state == ACTION_APPROVED ? 0 : now;
+        bool waits =
+            y->r.state == ACTION_APPROVED && y->r.pass != 0; /* an admin's waits as long as it takes */
+        instant_s t = action_ended(y) ? y->r.ended : waits ? 0 : now;
 
-        if (y->r.kind == ACTION_POWER_ON && t > until)
+        if ((y->r.kind == ACTION_POWER_ON || y->r.kind == ACTION_POWER_OFF) && t > until)
             until = t;
     }
     free(needs);
+    return until;
+}
+
+/* Moves that empty the host that x puts to standby, or empties along with them. */
+static bool empties_same_host(const struct action *x, const struct action *y)
+{
+    const char *host = x->r.kind == ACTION_POWER_OFF ? x->r.host : x->r.from;
+    bool together = x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass;
+
+    return y->r.kind == ACTION_MIGRATE && host && strcmp(y->r.from, host) == 0 &&
+           (together || x->r.kind == ACTION_POWER_OFF);
+}
+
+/* Until when others held it up, which whoever approved it knew of; 0: none did. A plan does not grow old
+ * while a host that it waits for goes down or comes up, which takes minutes, nor while one is emptied, which
+ * takes as long as it has VMs. */
+static instant_s held_up_until(const struct engine *e, const struct action *x, instant_s now)
+{
+    instant_s until = hosts_held_up_until(e, x, now);
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *y = e->actions[i];
+        bool moves = action_under_way(y) || y->r.state == ACTION_VERIFYING;
+        instant_s t = moves ? now : y->r.state == ACTION_DONE ? y->r.ended : 0;
+
+        if (t > until && empties_same_host(x, y))
+            until = t;
+    }
     return until;
 }
 
@@ -303,7 +364,7 @@ static instant_s held_up_until(const struct engine *e, const struct action *x, i
  * has to be done anyway holds longer: a host with many VMs is not emptied within two intervals, and whoever
  * approved that should not have to again. One from the future tells of a clock that was set back between two
  * processes: nobody knows how old it is. */
-static bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why)
+bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
     instant_s limit = stale_after_s(e) * (x->r.priority == PRIORITY_MANDATORY ? MANDATORY_HOLDS : 1);
     instant_s age = now - (x->r.approved > x->r.seen ? x->r.approved : x->r.seen);
@@ -319,7 +380,7 @@ static bool plan_is_old(const struct engine *e, const struct action *x, instant_
     return true;
 }
 
-static enum readiness dependencies(const struct engine *e, const struct action *x, char *why)
+enum readiness dependencies(const struct engine *e, const struct action *x, char *why)
 {
     for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
         const struct action *y = action_find(e, x->r.depends_on[i]);
@@ -388,7 +449,7 @@ static enum readiness vm_readiness(const struct engine *e, const struct action *
 }
 
 /* The last VM has left, and none is on its way. */
-static bool host_is_empty(const struct engine *e, const char *host)
+bool host_is_empty(const struct engine *e, const char *host)
 {
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, host);
@@ -429,39 +490,6 @@ static enum readiness host_readiness(const struct engine *e, const struct action
     return x->r.kind == ACTION_EXIT_MAINTENANCE || host_is_empty(e, x->r.host) ? READY : WAIT;
 }
 
-/* Not without what it depends on, and not on old knowledge; else as soon as it can be asked. */
-static enum readiness wake_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
-{
-    if (plan_is_old(e, x, now, why))
-        return NEVER;
-    if (!e->now_seen)
-        return WAIT;
-    switch (whereabouts(e, x)) {
-    case AT_TARGET:
-        return READY; /* begin() sees that there is nothing to do */
-    case AT_SOURCE:
-        break;
-    case NOT_SEEN:
-        return WAIT;
-    case GONE:
-        (void)snprintf(why, WHY_MAX, "host %s is no longer there", x->r.host);
-        return NEVER;
-    case ELSEWHERE:
-        (void)snprintf(why, WHY_MAX, "host %s is not in standby any more, and not on",
-                       snapshot_host_name(&e->now_seen->snap, x->r.host));
-        return NEVER;
-    }
-    enum readiness r = dependencies(e, x, why);
-    uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
-
-    if (r == READY && e->now_seen->snap.hosts[ix].is.state == HOST_POWERING_ON) {
-        (void)snprintf(why, WHY_MAX, "host %s is being switched on already",
-                       e->now_seen->snap.hosts[ix].is.name);
-        return WAIT;
-    }
-    return r;
-}
-
 enum readiness readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
     why[0] = '\0';
@@ -475,10 +503,10 @@ enum readiness readiness(const struct engine *e, const struct action *x, instant
     case ACTION_EXIT_MAINTENANCE:
         return host_readiness(e, x, why);
     case ACTION_POWER_OFF:
+        return sleep_readiness(e, x, now, why);
     case action_kind_count:
         break;
     }
-    (void)snprintf(why, WHY_MAX, "this version does not carry out %s", action_kind_name(x->r.kind));
     return NEVER;
 }
 

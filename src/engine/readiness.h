@@ -30,6 +30,16 @@ enum readiness {
  * for, where that is worth telling; else "". */
 enum readiness readiness(const struct engine *e, const struct action *x, instant_s now, char *why);
 
+/* Parts of it, for power.c. */
+enum readiness dependencies(const struct engine *e, const struct action *x, char *why);
+/* A plan is made from one moment, and holds for a while only. */
+bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why);
+/* The last VM has left, agents apart, and none is on its way. */
+bool host_is_empty(const struct engine *e, const char *host);
+/* power.c: of what changes the power of a host. */
+enum readiness sleep_readiness(const struct engine *e, const struct action *x, instant_s now, char *why);
+enum readiness wake_readiness(const struct engine *e, const struct action *x, instant_s now, char *why);
+
 /* Nothing is begun while frozen, on old data, or when its beginning could not be stored. */
 bool may_begin_anything(const struct engine *e, instant_s now);
 

@@ -101,12 +101,14 @@ bool vm_is_taken(const struct engine *e, const char *vm)
     return false;
 }
 
-const struct action *find_wake(const struct engine *e, const struct action_record *r)
+const struct action *find_power_change(const struct engine *e, const struct action_record *r)
 {
-    for (size_t i = 0; r->kind == ACTION_POWER_ON && i < e->n_actions; i++) {
+    bool power = r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
+
+    for (size_t i = 0; power && i < e->n_actions; i++) {
         const struct action *x = e->actions[i];
 
-        if (x->r.kind == ACTION_POWER_ON && action_committed(x) && same_text(x->r.host, r->host))
+        if (x->r.kind == r->kind && action_committed(x) && same_text(x->r.host, r->host))
             return x;
     }
     return NULL;
@@ -166,7 +168,7 @@ void recommendations_take(struct engine *e, const struct view *v, uint64_t pass,
 
         if (vm_is_taken(e, r.vm))
             continue;
-        const struct action *woken = find_wake(e, &r);
+        const struct action *woken = find_power_change(e, &r);
 
         if (woken) { /* approved, or under way: what needs that host needs that action */
             ret_number[rec->id] = woken->r.id;

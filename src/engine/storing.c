@@ -53,7 +53,7 @@ static bool anything_dirty(const struct engine *e)
         if (e->actions[i]->dirty)
             return true;
     }
-    return e->n_unstored > 0 || e->note_dirty || e->pools.dirty;
+    return e->n_unstored > 0 || e->note_dirty || e->pools.dirty || e->hosts_dirty;
 }
 
 static int put_all(struct engine *e, const struct pass_record *pass, struct err *err)
@@ -74,6 +74,8 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
             return r;
     }
     if (e->pools.dirty && (r = pools_store(e, err)) < 0)
+        return r;
+    if (e->hosts_dirty && (r = hosts_store(e, err)) < 0)
         return r;
     if (e->note_dirty) {
         char since[RFC3339_MAX];
@@ -112,6 +114,7 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
         e->actions[i]->dirty = false;
     unstored_clear(e);
     pools_stored(e);
+    hosts_stored(e);
     e->note_dirty = false;
     e->store_error = (struct err){0};
     e->store_failures = 0;
@@ -158,6 +161,7 @@ void storing_prune(struct engine *e, instant_s now)
         .samples_before = now - HISTORY_LENGTH_S,
         .ended_before = oldest,
         .learned_before = oldest,
+        .hosts_before = oldest,
         .passes_kept = e->settings.passes_kept,
     };
 
@@ -166,6 +170,7 @@ void storing_prune(struct engine *e, instant_s now)
     e->next_prune = now + PRUNE_S;
     history_forget(e->history, now);
     learned_forget(e->learned, keep.learned_before);
+    hosts_forget(e, keep.hosts_before);
     if (left_alone(e, now))
         return;
     if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
@@ -287,8 +292,10 @@ static void recall_frozen(struct engine *e, const struct stored *s, instant_s no
  * nothing of it is carried on here, nor does it say anything about these VMs. */
 static void disown(struct engine *e, instant_s now)
 {
-    const struct retention keep = {
-        .samples_before = now + 1, .learned_before = INT64_MAX, .passes_kept = UINT32_MAX};
+    const struct retention keep = {.samples_before = now + 1,
+                                   .learned_before = INT64_MAX,
+                                   .hosts_before = INT64_MAX,
+                                   .passes_kept = UINT32_MAX};
     struct err err = {0};
 
     for (size_t i = 0; i < e->n_actions; i++) {
@@ -327,6 +334,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
         recall_demand(e, &s, now);
         learn_recall(e, &s);
         recall_holds(e, &s, &a, now);
+        hosts_recall(e, &s, now);
     } else {
         disown(e, now);
     }

@@ -102,6 +102,7 @@ static const struct field host_fields[] = {
     F("on_since", FIELD_INSTANT, is.on_since, OPT),
     F("wake_methods", FIELD_WAKE, is.wake_methods, OPT),
     F("wake_verified", FIELD_BOOL, is.wake_verified, 0),
+    F("wake_failed_at", FIELD_INSTANT, is.wake_failed_at, OPT),
     W("dpm", is.dpm, automation_words, 0),
     F("agents_required", FIELD_IDS, agents_required, OPT),
     F("labels", FIELD_LABELS, is.labels, OPT),

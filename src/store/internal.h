@@ -16,6 +16,7 @@ enum statement {
     ST_PUT_MIGRATION,
     ST_PUT_RATE,
     ST_PUT_DIRTY,
+    ST_PUT_HOST,
     ST_PUT_SAMPLE,
     ST_PUT_PASS,
     ST_TRIM_PASSES,
@@ -28,6 +29,7 @@ enum statement {
     ST_PRUNE_MIGRATIONS,
     ST_PRUNE_RATES,
     ST_PRUNE_DIRTIES,
+    ST_PRUNE_HOSTS,
     ST_PRUNE_PASSES,
     ST_COUNT
 };

@@ -113,44 +113,46 @@ static int read_notes(const struct store *s, struct arena *a, struct stored *ret
 static int load_all(const struct store *s, instant_s since, instant_s samples_since, struct arena *a,
                     struct stored *ret, struct err *err)
 {
-    const struct query actions = {&table_actions, sizeof(struct action_record),
-                                  " WHERE ended = 0 OR ended >= ? ORDER BY id", &since, 1};
-    const struct query migrations = {&table_migrations, sizeof(struct migration_record),
-                                     " WHERE ended >= ? ORDER BY ended, id", &since, 1};
-    const struct query samples = {&table_samples, sizeof(struct sample_record),
-                                  " WHERE time >= ? ORDER BY vm, time", &samples_since, 1};
-    const struct query rates = {&table_rates, sizeof(struct rate_record), " ORDER BY from_host, to_host",
-                                NULL, 0};
-    const struct query dirties = {&table_dirties, sizeof(struct dirty_record), " ORDER BY vm", NULL, 0};
-    const struct query settings = {&table_settings, sizeof(struct setting_record), " ORDER BY host, pool",
-                                   NULL, 0};
-    struct rows found_settings, found_actions, found_migrations, found_rates, found_dirties, found_samples;
+    enum { ACTIONS, MIGRATIONS, SAMPLES, RATES, DIRTIES, SETTINGS, HOSTS, KINDS };
+    const struct query queries[KINDS] = {
+        [ACTIONS] = {&table_actions, sizeof(struct action_record),
+                     " WHERE ended = 0 OR ended >= ? ORDER BY id", &since, 1},
+        [MIGRATIONS] = {&table_migrations, sizeof(struct migration_record),
+                        " WHERE ended >= ? ORDER BY ended, id", &since, 1},
+        [SAMPLES] = {&table_samples, sizeof(struct sample_record), " WHERE time >= ? ORDER BY vm, time",
+                     &samples_since, 1},
+        [RATES] = {&table_rates, sizeof(struct rate_record), " ORDER BY from_host, to_host", NULL, 0},
+        [DIRTIES] = {&table_dirties, sizeof(struct dirty_record), " ORDER BY vm", NULL, 0},
+        [SETTINGS] = {&table_settings, sizeof(struct setting_record), " ORDER BY host, pool", NULL, 0},
+        [HOSTS] = {&table_hosts, sizeof(struct host_record), " ORDER BY host", NULL, 0},
+    };
+    struct rows found[KINDS];
     int r;
 
     if ((r = read_instance(s, a, &ret->instance, err)) < 0 ||
         (r = read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'actions'", &ret->last_action,
                          err)) < 0 ||
         (r = read_number(s, "SELECT seq FROM sqlite_sequence WHERE name = 'passes'", &ret->last_pass, err)) <
-            0 ||
-        (r = read_rows(s, &actions, a, &found_actions, err)) < 0 ||
-        (r = read_rows(s, &migrations, a, &found_migrations, err)) < 0 ||
-        (r = read_rows(s, &rates, a, &found_rates, err)) < 0 ||
-        (r = read_rows(s, &dirties, a, &found_dirties, err)) < 0 ||
-        (r = read_rows(s, &settings, a, &found_settings, err)) < 0 ||
-        (r = read_rows(s, &samples, a, &found_samples, err)) < 0)
+            0)
         return r;
-    ret->actions = found_actions.items;
-    ret->n_actions = found_actions.n;
-    ret->migrations = found_migrations.items;
-    ret->n_migrations = found_migrations.n;
-    ret->rates = found_rates.items;
-    ret->n_rates = found_rates.n;
-    ret->dirties = found_dirties.items;
-    ret->n_dirties = found_dirties.n;
-    ret->settings = found_settings.items;
-    ret->n_settings = found_settings.n;
-    ret->samples = found_samples.items;
-    ret->n_samples = found_samples.n;
+    for (int i = 0; i < KINDS; i++) {
+        if ((r = read_rows(s, &queries[i], a, &found[i], err)) < 0)
+            return r;
+    }
+    ret->actions = found[ACTIONS].items;
+    ret->n_actions = found[ACTIONS].n;
+    ret->migrations = found[MIGRATIONS].items;
+    ret->n_migrations = found[MIGRATIONS].n;
+    ret->samples = found[SAMPLES].items;
+    ret->n_samples = found[SAMPLES].n;
+    ret->rates = found[RATES].items;
+    ret->n_rates = found[RATES].n;
+    ret->dirties = found[DIRTIES].items;
+    ret->n_dirties = found[DIRTIES].n;
+    ret->settings = found[SETTINGS].items;
+    ret->n_settings = found[SETTINGS].n;
+    ret->hosts = found[HOSTS].items;
+    ret->n_hosts = found[HOSTS].n;
     return read_notes(s, a, ret, err);
 }
 

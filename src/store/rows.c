@@ -98,11 +98,23 @@ static const struct column setting_columns[] = {
     COLUMN(setting_record, REAL, "mem_shares", alloc[RES_MEM].shares),
 };
 
+static const struct column host_columns[] = {
+    COLUMN(host_record, TEXT, "host", host),
+    COLUMN(host_record, I64, "on_since", on_since),
+    COLUMN(host_record, I64, "standby_since", standby_since),
+    COLUMN(host_record, I64, "put_down", put_down),
+    COLUMN(host_record, I64, "woke", woke),
+    COLUMN(host_record, I64, "wake_failed", wake_failed),
+    COLUMN(host_record, REAL, "boot_s", boot_s),
+    COLUMN(host_record, I64, "seen", seen),
+};
+
 const struct table table_actions = TABLE("actions", action_columns);
 const struct table table_migrations = TABLE("migrations", migration_columns);
 const struct table table_rates = TABLE("rates", rate_columns);
 const struct table table_dirties = TABLE("dirty_rates", dirty_columns);
 const struct table table_settings = TABLE("settings", setting_columns);
+const struct table table_hosts = TABLE("hosts", host_columns);
 const struct table table_samples = TABLE("samples", sample_columns);
 const struct table table_passes = TABLE("passes", pass_columns);
 

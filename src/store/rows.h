@@ -39,6 +39,7 @@ extern const struct table table_migrations; /* struct migration_record */
 extern const struct table table_rates;      /* struct rate_record */
 extern const struct table table_dirties;    /* struct dirty_record */
 extern const struct table table_settings;   /* struct setting_record */
+extern const struct table table_hosts;      /* struct host_record */
 extern const struct table table_samples;    /* struct sample_record */
 extern const struct table table_passes;     /* struct pass_record without its texts */
 

@@ -55,6 +55,11 @@ static const char *const scripts[] = {
     " cpu_reservation REAL NOT NULL, cpu_limit REAL, cpu_shares REAL NOT NULL,"
     " mem_reservation REAL NOT NULL, mem_limit REAL, mem_shares REAL NOT NULL,"
     " PRIMARY KEY (host, pool)) WITHOUT ROWID;",
+
+    "CREATE TABLE hosts ("
+    " host TEXT PRIMARY KEY, on_since INTEGER NOT NULL, standby_since INTEGER NOT NULL,"
+    " put_down INTEGER NOT NULL, woke INTEGER NOT NULL, wake_failed INTEGER NOT NULL, boot_s REAL,"
+    " seen INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -40,6 +40,8 @@ static const char *const fixed_sql[ST_COUNT] = {
     [ST_PRUNE_MIGRATIONS] = "DELETE FROM migrations WHERE ended < ?",
     [ST_PRUNE_RATES] = "DELETE FROM rates WHERE learned < ?",
     [ST_PRUNE_DIRTIES] = "DELETE FROM dirty_rates WHERE learned < ?",
+    /* one that sleeps because of us stays, unless all go */
+    [ST_PRUNE_HOSTS] = "DELETE FROM hosts WHERE seen < ?1 AND (put_down = 0 OR ?1 = 9223372036854775807)",
     [ST_PRUNE_PASSES] =
         "DELETE FROM passes WHERE id <= (SELECT id FROM passes ORDER BY id DESC LIMIT 1 OFFSET ?)",
 };
@@ -96,6 +98,7 @@ int store_prepare(struct store *s, struct err *err)
         (r = prepare_put(s, ST_PUT_RATE, &table_rates, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_SETTING, &table_settings, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_DIRTY, &table_dirties, "", "", err)) < 0 ||
+        (r = prepare_put(s, ST_PUT_HOST, &table_hosts, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_SAMPLE, &table_samples, "", "", err)) < 0)
         return r;
     return prepare_put(s, ST_PUT_PASS, &table_passes, ", bytes, snapshot_size, snapshot, plan_size, plan",
@@ -213,6 +216,11 @@ static int put_dirty(struct store *s, const struct dirty_record *dirty, struct e
     return put(s, ST_PUT_DIRTY, &table_dirties, dirty, "keep a rate of writing", err);
 }
 
+static int put_host(struct store *s, const struct host_record *host, struct err *err)
+{
+    return put(s, ST_PUT_HOST, &table_hosts, host, "keep what is known of a host", err);
+}
+
 static int put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
 {
     static const char doing[] = "keep samples of demand";
@@ -303,7 +311,8 @@ static int prune(struct store *s, const struct retention *keep, struct err *err)
     } steps[] = {
         {ST_PRUNE_SAMPLES, keep->samples_before},  {ST_PRUNE_ACTIONS, keep->ended_before},
         {ST_PRUNE_MIGRATIONS, keep->ended_before}, {ST_PRUNE_RATES, keep->learned_before},
-        {ST_PRUNE_DIRTIES, keep->learned_before},  {ST_PRUNE_PASSES, keep->passes_kept},
+        {ST_PRUNE_DIRTIES, keep->learned_before},  {ST_PRUNE_HOSTS, keep->hosts_before},
+        {ST_PRUNE_PASSES, keep->passes_kept},
     };
     int r = group_begin(s, doing, err);
 
@@ -323,6 +332,7 @@ const struct store_ops store_sqlite = {
     .put_migration = put_migration,
     .put_rate = put_rate,
     .put_dirty = put_dirty,
+    .put_host = put_host,
     .put_samples = put_samples,
     .put_pass = put_pass,
     .put_setting = put_setting,

@@ -426,6 +426,29 @@ static void test_storm(void **state)
     }
 }
 
+/* Where nobody reads passes again (a simulation), they are not written out; and it is looked as often as its
+ * samples come, and no more. */
+static void test_no_more_than_is_wanted(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 2, 2);
+    w.settings.passes_kept = 0; /* the store checks what it is given */
+    w.settings.policy.interval_s = 300;
+    w.settings.look_s = 300;
+    world_begin_engine();
+    world_run(1500);
+    assert_int_equal(w.n_passes, 5);
+    assert_true(w.n_asks <= 6);
+    w.settings.look_s = 0;
+    engine_configure(w.engine, &w.settings, w.now);
+    w.n_asks = 0;
+    world_run(600);
+    assert_true(w.n_asks >= 9);
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_run_waits_for_its_pass),
         cmocka_unit_test(test_settings_change_while_it_runs),
         cmocka_unit_test(test_wakeup_is_not_put_off),
+        cmocka_unit_test(test_no_more_than_is_wanted),
         cmocka_unit_test(test_storm),
     };
 

@@ -63,7 +63,8 @@ static void w_fill(struct collected *c)
         w_host_id(i, id);
         h->is.id = arena_strdup(a, id);
         h->is.name = W->host_name ? W->host_name : h->is.id;
-        h->is.state = W->host_state[i];
+        h->is.state = W->hides && W->host_state[i] == HOST_STANDBY ? HOST_DISCONNECTED : W->host_state[i];
+        h->is.wake_verified = !W->unproven;
         h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
         h->is.cores = 4;
         h->is.dpm = W->host_dpm[i];
@@ -176,6 +177,12 @@ static int w_check(const struct deed_request *q, struct err *err)
 {
     int vm = w_vm(q->vm);
 
+    if (q->deed == DEED_STANDBY) {
+        if (W->host_state[w_host(q->host)] != HOST_ON)
+            return err_set(err, -ESTALE, "host %s is not on", q->host);
+        for (int i = 0; i < W->n_vms; i++) /* what must never be asked for */
+            assert_false(W->vms[i].host == w_host(q->host) && !W->vms[i].off && !W->vms[i].agent_of);
+    }
     if (q->deed == DEED_WAKE && W->host_state[w_host(q->host)] != HOST_STANDBY)
         return err_set(err, -ESTALE, "host %s does not sleep", q->host);
     if (!deed_is_of_vm(q->deed))
@@ -214,6 +221,8 @@ static int w_start(const struct deed_request *q, char *ret_task, struct err *err
             W->starts[t->vm]++;
         if (q->deed == DEED_WAKE)
             W->wakes[t->to]++;
+        if (q->deed == DEED_STANDBY)
+            W->downs[t->to]++;
     }
     (void)snprintf(ret_task, TASK_NAME_MAX, "%s", t->name);
     return 0;
@@ -243,6 +252,7 @@ static void w_succeed(const struct world_task *t)
         W->awake_at[t->to] = W->now + W->boot_s;
         return;
     case DEED_STANDBY:
+        W->host_state[t->to] = HOST_STANDBY;
         return;
     }
 }
@@ -433,7 +443,7 @@ void world_init(struct world *w, int n_hosts, int n_vms)
         .cluster = "c",
         .source = "world",
         .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
-                 1u << DEED_POWER_ON_VM | 1u << DEED_WAKE,
+                 1u << DEED_POWER_ON_VM | 1u << DEED_WAKE | 1u << DEED_STANDBY,
         .sets_pools = true,
         .history_days = 7,
         .passes_kept = 10,

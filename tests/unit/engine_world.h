@@ -47,11 +47,12 @@ struct world_task {
 
 struct world_move {
     enum action_kind kind; /* a migration, unless it says otherwise */
-    int vm, to;            /* to: also the host that is woken */
+    int vm, to;            /* to: also the host that is woken, or put to standby */
     unsigned priority;
     unsigned depends_on; /* place in the script, from 1; 0: none */
     unsigned group;
     bool evacuates; /* because of maintenance, and not for the balance */
+    bool empties;   /* the host that the group puts to standby, which waits for all such moves */
     int place;      /* its own, from 1; filled in */
 };
 
@@ -64,6 +65,8 @@ struct world {
     int n_hosts, n_vms;
     enum host_state host_state[WORLD_HOSTS];
     enum automation host_dpm[WORLD_HOSTS];
+    bool unproven;                     /* the source does not say of any host that it wakes */
+    bool hides;                        /* the source shows a host that sleeps as one that it has lost */
     double host_rate_mb_s, dirty_mb_s; /* what the source says of every host and VM; 0: nothing */
     const char *host_name;             /* of every host; NULL: its id */
     const char *vm_name;               /* of every VM; NULL: its id */
@@ -85,6 +88,10 @@ struct world {
     struct rate_record rates[WORLD_RATES];
     struct dirty_record dirties[WORLD_VMS];
     int n_rates, n_dirties;
+    struct host_record known[WORLD_HOSTS]; /* what the store has of hosts */
+    int n_known;
+    struct host_record known_shadow[WORLD_HOSTS]; /* before the transaction */
+    int n_known_shadow;
     char frozen_note[40], source_note[80];
     bool in_transaction, store_broken;
     instant_s kept_since; /* by the last pruning */
@@ -113,6 +120,8 @@ struct world {
     int n_tasks;
     int starts[WORLD_VMS];  /* tasks begun, by VM */
     int wakes[WORLD_HOSTS]; /* by host */
+    int downs[WORLD_HOSTS]; /* put to standby */
+    double high;            /* what passes report of utilization before */
     instant_s awake_at[WORLD_HOSTS], boot_s;
     int check_code, start_code; /* what the next ones answer */
     bool start_lost;            /* the next start begins, and its answer gets lost */

@@ -42,10 +42,30 @@ static bool w_makes_sense(const struct snapshot *s, const struct world_move *m, 
     if (host == IX_NONE)
         return false;
     if (m->kind == ACTION_POWER_ON)
-        return s->hosts[host].is.state == HOST_STANDBY;
+        return s->hosts[host].is.state == HOST_STANDBY && s->hosts[host].is.wake_failed_at == 0;
+    if (m->kind == ACTION_POWER_OFF)
+        return s->hosts[host].is.state == HOST_ON;
+    if (m->empties && vm != IX_NONE && s->vms[vm].host != IX_NONE &&
+        s->hosts[s->vms[vm].host].is.state != HOST_ON) /* it is approved, or over */
+        return false;
     if (vm == IX_NONE || w_is_busy(s, vm))
         return false;
     return m->kind == ACTION_PLACE ? s->vms[vm].is.state != VM_ON : s->vms[vm].host != host;
+}
+
+/* A host goes to standby when all that empties it has been done. */
+static void w_wait_for_moves(const struct plan *p, struct recommendation *r, const struct world_move *m,
+                             struct arena *a)
+{
+    uint32_t *deps = arena_array(a, uint32_t, p->n_recommendations);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i + 1 < p->n_recommendations; i++) {
+        if (p->recommendations[i].action == ACTION_MIGRATE && p->recommendations[i].group == m->group)
+            deps[n++] = p->recommendations[i].id;
+    }
+    r->depends_on = deps;
+    r->n_depends_on = n;
 }
 
 /* given: ids of the script's recommendations so far, by place from 1; 0: there was none. */
@@ -53,7 +73,8 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
                         uint32_t *given)
 {
     char to[16];
-    uint32_t vm = m->kind == ACTION_POWER_ON ? IX_NONE : snapshot_find_vm(s, W->vms[m->vm].id);
+    bool power = m->kind == ACTION_POWER_ON || m->kind == ACTION_POWER_OFF;
+    uint32_t vm = power ? IX_NONE : snapshot_find_vm(s, W->vms[m->vm].id);
 
     w_host_id(m->to, to);
     uint32_t host = snapshot_find_host(s, to);
@@ -65,12 +86,15 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
     if (given)
         *given = r->id;
     r->vm = vm;
-    *(m->kind == ACTION_POWER_ON ? &r->host : &r->to) = host;
+    *(power ? &r->host : &r->to) = host;
     r->from = m->kind == ACTION_MIGRATE ? s->vms[vm].host : IX_NONE;
-    r->reason = m->kind == ACTION_PLACE      ? REASON_PLACEMENT
-                : m->kind == ACTION_POWER_ON ? REASON_SPARE_CAPACITY
-                : m->evacuates               ? REASON_MAINTENANCE
-                                             : REASON_BALANCE_CPU;
+    r->reason = m->kind == ACTION_PLACE                     ? REASON_PLACEMENT
+                : m->kind == ACTION_POWER_ON                ? REASON_SPARE_CAPACITY
+                : m->kind == ACTION_POWER_OFF || m->empties ? REASON_CONSOLIDATE
+                : m->evacuates                              ? REASON_MAINTENANCE
+                                                            : REASON_BALANCE_CPU;
+    if (given && m->kind == ACTION_POWER_OFF)
+        w_wait_for_moves(p, r, m, a);
     if (given && m->depends_on > 0 && given[(int)m->depends_on - m->place] != 0) {
         uint32_t *deps = arena_array(a, uint32_t, 1);
 
@@ -116,6 +140,7 @@ static void w_begin_plan(const struct snapshot *snap, const struct policy *polic
     ret->before.hosts = ret->after.hosts = arena_array(a, struct host_load, 1);
     ret->before.n_hosts = ret->after.n_hosts = 1;
     ret->before.hosts[0].n[RES_CPU] = W->hottest;
+    ret->before.dpm_high[RES_CPU] = W->high;
     ret->recommendations = arena_array(a, struct recommendation, WORLD_VMS);
 }
 

@@ -46,6 +46,8 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
     ret->n_dirties = (size_t)W->n_dirties;
     ret->settings = W->parts;
     ret->n_settings = (size_t)W->n_parts;
+    ret->hosts = W->known;
+    ret->n_hosts = (size_t)W->n_known;
     ret->notes = arena_array(a, struct note, 2);
     if (W->frozen_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
@@ -67,6 +69,8 @@ static int w_begin(struct store *s, struct err *err)
     W->n_shadow = W->n_actions;
     memcpy(W->parts_shadow, W->parts, sizeof W->parts);
     W->n_parts_shadow = W->n_parts;
+    memcpy(W->known_shadow, W->known, sizeof W->known);
+    W->n_known_shadow = W->n_known;
     return 0;
 }
 
@@ -76,6 +80,8 @@ static void w_undo(void)
     W->n_actions = W->n_shadow;
     memcpy(W->parts, W->parts_shadow, sizeof W->parts);
     W->n_parts = W->n_parts_shadow;
+    memcpy(W->known, W->known_shadow, sizeof W->known);
+    W->n_known = W->n_known_shadow;
 }
 
 static int w_commit(struct store *s, struct err *err)
@@ -156,6 +162,23 @@ static int w_put_dirty(struct store *s, const struct dirty_record *dirty, struct
     return 0;
 }
 
+static int w_put_host(struct store *s, const struct host_record *host, struct err *err)
+{
+    int i = 0;
+
+    (void)s, (void)err;
+    assert_true(W->in_transaction);
+    if (W->dead)
+        return 0;
+    while (i < W->n_known && strcmp(W->known[i].host, host->host) != 0)
+        i++;
+    assert_true(i < WORLD_HOSTS);
+    W->n_known += i == W->n_known;
+    W->known[i] = *host;
+    W->known[i].host = arena_strdup(&W->memory, host->host);
+    return 0;
+}
+
 static int w_put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
 {
     (void)s, (void)samples, (void)err;
@@ -166,8 +189,8 @@ static int w_put_samples(struct store *s, const struct sample_record *samples, s
 static int w_put_pass(struct store *s, const struct pass_record *pass, struct err *err)
 {
     (void)s, (void)err;
-    assert_non_null(pass->snapshot);
-    assert_non_null(pass->plan);
+    assert_true((pass->snapshot != NULL) == (W->settings.passes_kept > 0));
+    assert_true((pass->plan != NULL) == (W->settings.passes_kept > 0));
     if (!W->dead)
         W->last_pass = pass->id;
     W->n_passes++;
@@ -195,7 +218,7 @@ static int w_prune(struct store *s, const struct retention *keep, struct err *er
     W->kept_since = keep->ended_before;
     if (!W->store_broken) {
         if (keep->learned_before > W->now) /* those of another source */
-            W->n_rates = W->n_dirties = 0;
+            W->n_rates = W->n_dirties = W->n_known = 0;
         return 0;
     }
     W->n_refused++;
@@ -211,6 +234,7 @@ const struct store_ops w_store_ops = {
     .put_migration = w_put_migration,
     .put_rate = w_put_rate,
     .put_dirty = w_put_dirty,
+    .put_host = w_put_host,
     .put_samples = w_put_samples,
     .put_pass = w_put_pass,
     .put_setting = w_put_setting,

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "model/freeze.h"
-#include "sim/pretend.h"
+#include "sim/pretend/pretend.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -244,6 +244,46 @@ static void test_what_was_learned(void **state)
     remove_all(p.dir);
 }
 
+/* What is known of hosts; one that was put to standby outlives whatever nobody has seen for long. */
+static void test_hosts(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct place p;
+    struct err err = {0};
+    const struct host_record records[] = {
+        {.host = "c", .on_since = 5, .woke = 4, .boot_s = UNKNOWN, .seen = 30},
+        {.host = "b", .standby_since = 7, .put_down = 8, .wake_failed = 9, .boot_s = 181.5, .seen = 10},
+        {.host = "a", .on_since = 1, .boot_s = 60, .seen = 10},
+        {.host = "a", .on_since = 2, .boot_s = 70, .seen = 11},
+    };
+
+    (void)state;
+    place_make(&p);
+    struct store *s = must_open(&p);
+
+    for (size_t i = 0; i < ELEMENTS(records); i++) /* the last one replaces the third */
+        assert_int_equal(store_sqlite.put_host(s, &records[i], &err), 0);
+    store_close(s);
+    s = must_open(&p);
+    struct stored all = must_load(s, &a);
+
+    assert_int_equal(all.n_hosts, 3);
+    assert_true(all.hosts[0].on_since == 2 && all.hosts[0].boot_s == 70 && all.hosts[0].seen == 11);
+    assert_true(all.hosts[1].standby_since == 7 && all.hosts[1].put_down == 8 &&
+                all.hosts[1].wake_failed == 9);
+    assert_true(all.hosts[2].woke == 4 && isnan(all.hosts[2].boot_s));
+    assert_int_equal(store_sqlite.prune(s, &(struct retention){.hosts_before = 20, .passes_kept = 9}, &err),
+                     0);
+    all = must_load(s, &a);
+    assert_int_equal(all.n_hosts, 2);
+    assert_string_equal(all.hosts[0].host, "b");
+    assert_int_equal(
+        store_sqlite.prune(s, &(struct retention){.hosts_before = INT64_MAX, .passes_kept = 9}, &err), 0);
+    assert_int_equal(must_load(s, &a).n_hosts, 0);
+    store_close(s);
+    remove_all(p.dir);
+}
+
 static void test_settings(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -297,7 +337,8 @@ static void test_older_store(void **state)
 
     assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
     store_close(s);
-    tamper(&p, "DROP TABLE rates; DROP TABLE dirty_rates; DROP TABLE settings; PRAGMA user_version = 1");
+    tamper(&p, "DROP TABLE rates; DROP TABLE dirty_rates; DROP TABLE settings; DROP TABLE hosts; PRAGMA "
+               "user_version = 1");
     s = must_open(&p);
     struct stored all = must_load(s, &a);
 
@@ -357,12 +398,15 @@ static void test_passes(void **state)
                 pass.imbalance_after == 0.125);
     assert_int_equal(store_sqlite.get_pass(s, 3, &a, &pass, &err), 0);
     assert_string_equal(pass.snapshot, "");
+    put_pass(s, 6, NULL); /* kept without what it was made of */
+    assert_int_equal(store_sqlite.get_pass(s, 6, &a, &pass, &err), 0);
+    assert_null(pass.snapshot);
     assert_int_equal(store_sqlite.get_pass(s, 77, &a, &pass, &err), -ENOENT);
-    assert_int_equal(store_sqlite.prune(s, &(struct retention){.passes_kept = 2}, &err), 0);
+    assert_int_equal(store_sqlite.prune(s, &(struct retention){.passes_kept = 3}, &err), 0);
     assert_int_equal(store_sqlite.list_passes(s, 10, &a, &list, &n, &err), 0);
-    assert_int_equal(n, 2);
-    assert_true(list[1].id == 4);
-    assert_int_equal(must_load(s, &a).last_pass, 5);
+    assert_int_equal(n, 3);
+    assert_true(list[2].id == 4);
+    assert_int_equal(must_load(s, &a).last_pass, 6);
     store_close(s);
     tamper(
         &p,
@@ -506,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_the_rest),
         cmocka_unit_test(test_what_was_learned),
         cmocka_unit_test(test_older_store),
+        cmocka_unit_test(test_hosts),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_passes_fit),

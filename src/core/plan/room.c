@@ -237,8 +237,8 @@ bool room_may_be_woken(const struct pass *p, uint32_t slot)
 {
     const struct host *h = &p->snap->hosts[p->layout.slot_host[slot]];
 
-    return h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED && !h->failover &&
-           !p->coming[slot];
+    return h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED && h->is.wake_failed_at == 0 &&
+           !h->failover && !p->coming[slot];
 }
 
 bool room_comes_first(const struct pass *p, uint32_t slot, uint32_t than)

@@ -247,7 +247,7 @@ static void want_failover_hosts(struct pass *p)
         uint32_t slot = p->layout.host_slot[i];
         if (!h->failover || h->is.state == HOST_ON)
             continue;
-        if (h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED) {
+        if (h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED && h->is.wake_failed_at == 0) {
             if (!p->coming[slot])
                 room_record_wake(p, slot, REASON_SPARE_CAPACITY, IX_NONE, 0);
             p->coming[slot] = true;

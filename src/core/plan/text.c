@@ -72,6 +72,8 @@ static const char *text_leaving(const struct pass *p, const struct decision *d, 
     case REASON_HIGH_UTILIZATION:
         return arena_printf(p->a, ", which has more to do than it should %s,", text_load(p, d->load_from));
     case REASON_PLACEMENT:
+    case REASON_ASKED:
+    case REASON_WAKE_TEST:
     case reason_count:
         break;
     }

@@ -1,4 +1,4 @@
-#include "sim/pretend_internal.h"
+#include "sim/pretend/pretend_internal.h"
 
 #include "model/freeze.h"
 #include "model/snapshot_json.h"

@@ -2,7 +2,7 @@
 #ifndef BALLAST_SIM_PRETEND_INTERNAL_H
 #define BALLAST_SIM_PRETEND_INTERNAL_H
 
-#include "sim/pretend.h"
+#include "sim/pretend/pretend.h"
 
 #include <ballast/snapshot.h>
 

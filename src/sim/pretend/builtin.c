@@ -1,4 +1,4 @@
-#include "sim/pretend_internal.h"
+#include "sim/pretend/pretend_internal.h"
 
 #include "base/random.h"
 

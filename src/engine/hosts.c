@@ -1,0 +1,309 @@
+/* hosts.c: what is remembered of each host's power, because the source does not say it or would forget it. */
+#include "engine/internal.h"
+
+#include "engine/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOOT_LEAST_S 5   /* a boot that was shorter ... */
+#define BOOT_MOST_S 7200 /* ... or longer than that was not timed, but misunderstood */
+#define BOOT_NEWEST 0.25 /* what the newest boot counts for in the moving average */
+#define TOUCH_S (24 * 3600)
+
+static struct known_host *known(struct engine *e, const char *host)
+{
+    void **slot = idmap_slot(&e->hosts, host);
+
+    if (!*slot) {
+        struct known_host *k = xcalloc(1, sizeof *k);
+
+        k->r.boot_s = UNKNOWN;
+        k->state = host_state_count;
+        *slot = k;
+    }
+    return *slot;
+}
+
+const struct known_host *hosts_find(const struct engine *e, const char *host)
+{
+    return idmap_get(&e->hosts, host);
+}
+
+bool hosts_has_failed(const struct engine *e, const char *host)
+{
+    const struct known_host *k = hosts_find(e, host);
+
+    return k && k->r.wake_failed != 0;
+}
+
+static void changed(struct engine *e, struct known_host *k)
+{
+    k->dirty = true;
+    e->hosts_dirty = true;
+}
+
+/* ---- what an inventory says ------------------------------------------------------------------ */
+
+static bool is_up(enum host_state s)
+{
+    return s == HOST_ON || s == HOST_ENTERING_STANDBY || s == HOST_ENTERING_MAINTENANCE;
+}
+
+/* Whether a host that is seen now was known not to be in service before. */
+static bool was_out(const struct known_host *k)
+{
+    return k->r.standby_since != 0 || k->r.put_down != 0 || k->state == HOST_STANDBY ||
+           k->state == HOST_POWERING_ON || k->state == HOST_MAINTENANCE;
+}
+
+/* What is known of the host once it was seen in this state. */
+static struct host_record follow(const struct known_host *k, enum host_state state, instant_s now)
+{
+    struct host_record r = k->r;
+
+    if (is_up(state) || state == HOST_MAINTENANCE) {
+        if (is_up(state) && was_out(k))
+            r.on_since = now;
+        else if (state == HOST_MAINTENANCE)
+            r.on_since = 0;
+        r.standby_since = r.put_down = 0;
+    } else if (state == HOST_STANDBY) {
+        bool was_seen = k->state != host_state_count || r.on_since != 0 || r.put_down != 0;
+
+        if (r.standby_since == 0 && was_seen)
+            r.standby_since = r.put_down != 0 ? r.put_down : now;
+        r.on_since = 0;
+    }
+    return r;
+}
+
+/* Our own action has put it to standby, or its task says so: many managers show such a host as one that they
+ * have lost. */
+static bool sleeps_because_of_us(const struct engine *e, const char *host)
+{
+    const struct known_host *k = hosts_find(e, host);
+
+    if (k && k->r.put_down != 0)
+        return true;
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_POWER_OFF && x->r.state == ACTION_VERIFYING && !x->doubt &&
+            strcmp(x->r.host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool some_vm_runs(const struct inventory *inv, const char *host)
+{
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        if (inv->vms[i].is.state == VM_ON && inv->vms[i].host && strcmp(inv->vms[i].host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void fill(const struct engine *e, struct host_facts *f, instant_s now)
+{
+    const struct known_host none = {.r = {.boot_s = UNKNOWN}, .state = host_state_count};
+    const struct known_host *k = hosts_find(e, f->id);
+    const struct host_record r = follow(k ? k : &none, f->state, now);
+    const struct hold *wake = idmap_get(&e->host_holds, f->id);
+    const struct hold *sleep = idmap_get(&e->sleep_holds, f->id);
+
+    if (is_up(f->state) && f->on_since == 0)
+        f->on_since = r.on_since;
+    if (f->state == HOST_STANDBY && f->standby_since == 0)
+        f->standby_since = r.standby_since;
+    if (isnan(f->boot_s))
+        f->boot_s = r.boot_s;
+    f->wake_verified = r.wake_failed == 0 && (f->wake_verified || r.woke != 0);
+    if (!is_up(f->state) && r.wake_failed != 0 && wake && wake->until > now)
+        f->wake_failed_at = r.wake_failed;
+    if (is_up(f->state) && sleep && sleep->until > now && f->on_since < sleep->tried)
+        f->on_since = sleep->tried < now ? sleep->tried : now;
+}
+
+void hosts_fill(const struct engine *e, struct inventory *inv)
+{
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        struct host_facts *f = &inv->hosts[i].is;
+
+        if (!f->id)
+            continue;
+        if (f->state == HOST_DISCONNECTED && sleeps_because_of_us(e, f->id) && !some_vm_runs(inv, f->id))
+            f->state = HOST_STANDBY;
+        fill(e, f, inv->time);
+    }
+}
+
+void hosts_look(struct engine *e, const struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        const struct host_facts *f = &s->hosts[i].is;
+        struct known_host *k = known(e, f->id);
+        struct host_record r = follow(k, f->state, s->time);
+        bool news = r.on_since != k->r.on_since || r.standby_since != k->r.standby_since ||
+                    r.put_down != k->r.put_down;
+
+        if (news || s->time - r.seen >= TOUCH_S || s->time < r.seen) {
+            r.seen = s->time;
+            changed(e, k);
+        }
+        k->r = r;
+        k->state = f->state;
+    }
+}
+
+/* ---- what our own actions say ---------------------------------------------------------------- */
+
+void hosts_woken(struct engine *e, const char *host, double boot_s, instant_s now)
+{
+    struct known_host *k = known(e, host);
+
+    k->r.woke = now;
+    k->r.wake_failed = 0;
+    if (boot_s >= BOOT_LEAST_S && boot_s <= BOOT_MOST_S)
+        k->r.boot_s = isnan(k->r.boot_s) ? boot_s : k->r.boot_s + BOOT_NEWEST * (boot_s - k->r.boot_s);
+    changed(e, k);
+}
+
+void hosts_wake_failed(struct engine *e, const char *host, instant_s now)
+{
+    struct known_host *k = known(e, host);
+
+    k->r.wake_failed = now;
+    changed(e, k);
+}
+
+void hosts_put_down(struct engine *e, const char *host, instant_s now)
+{
+    struct known_host *k = known(e, host);
+
+    k->r.put_down = now;
+    k->r.on_since = 0;
+    if (k->r.standby_since == 0)
+        k->r.standby_since = now;
+    changed(e, k);
+}
+
+/* ---- what can be seen ------------------------------------------------------------------------ */
+
+static int by_host(const void *a, const void *b)
+{
+    const struct asleep *x = a;
+    const struct asleep *y = b;
+
+    return strcmp(x->host, y->host);
+}
+
+size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    struct asleep *list = arena_array(a, struct asleep, e->hosts.n);
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->hosts.cap; i++) {
+        const struct known_host *k = e->hosts.entries[i].value;
+        const char *host = e->hosts.entries[i].key;
+
+        if (!host || (k->r.standby_since == 0 && k->r.put_down == 0 && k->state != HOST_STANDBY))
+            continue;
+        list[n++] = (struct asleep){
+            .host = host,
+            .since = k->r.standby_since,
+            .ours = k->r.put_down != 0,
+            .there = s && snapshot_find_host(s, host) != IX_NONE,
+            .boot_s = k->r.boot_s,
+            .wake_failed = k->r.wake_failed,
+        };
+    }
+    if (n > 0)
+        qsort(list, n, sizeof *list, by_host);
+    *ret = list;
+    return n;
+}
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+int hosts_store(const struct engine *e, struct err *err)
+{
+    for (size_t i = 0; i < e->hosts.cap; i++) {
+        const struct known_host *k = e->hosts.entries[i].value;
+
+        if (!e->hosts.entries[i].key || !k->dirty)
+            continue;
+        struct host_record r = k->r;
+        int code;
+
+        r.host = e->hosts.entries[i].key;
+        if ((code = e->port.store_ops->put_host(e->port.store, &r, err)) < 0)
+            return code;
+    }
+    return 0;
+}
+
+void hosts_stored(struct engine *e)
+{
+    for (size_t i = 0; e->hosts_dirty && i < e->hosts.cap; i++) {
+        struct known_host *k = e->hosts.entries[i].value;
+
+        if (e->hosts.entries[i].key)
+            k->dirty = false;
+    }
+    e->hosts_dirty = false;
+}
+
+/* An instant in the future tells of a clock that was set back: taken for now. */
+static instant_s past(instant_s t, instant_s now)
+{
+    return t < now ? t : now;
+}
+
+void hosts_recall(struct engine *e, const struct stored *s, instant_s now)
+{
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        struct host_record r = s->hosts[i];
+
+        r.on_since = past(r.on_since, now);
+        r.standby_since = past(r.standby_since, now);
+        r.put_down = past(r.put_down, now);
+        r.woke = past(r.woke, now);
+        r.wake_failed = past(r.wake_failed, now);
+        if (!(r.boot_s >= BOOT_LEAST_S && r.boot_s <= BOOT_MOST_S))
+            r.boot_s = UNKNOWN;
+        known(e, r.host)->r = r;
+        known(e, s->hosts[i].host)->r.host = NULL; /* the map has it */
+    }
+}
+
+/* One that sleeps because of us is never forgotten, however long nobody sees it. */
+static bool keep_host(const char *key, void *value, void *ctx)
+{
+    const instant_s *before = ctx;
+    const struct known_host *k = value;
+
+    (void)key;
+    if (k->r.put_down != 0 || k->r.seen >= *before)
+        return true;
+    free(value);
+    return false;
+}
+
+void hosts_forget(struct engine *e, instant_s before)
+{
+    idmap_keep(&e->hosts, keep_host, &before);
+}
+
+static void free_known(void *value)
+{
+    free(value);
+}
+
+void hosts_release(struct engine *e)
+{
+    idmap_release(&e->hosts, free_known);
+}

@@ -1,0 +1,521 @@
+/* power.c: when a host may go to standby and when one is woken, and what came of it. */
+#include "engine/internal.h"
+
+#include "engine/memory.h"
+#include "engine/readiness.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_of_power(const struct action *x)
+{
+    return x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
+}
+
+bool power_is_leaving(const struct engine *e, const char *host)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_POWER_OFF && action_committed(x) && strcmp(x->r.host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- what must stay on ----------------------------------------------------------------------- */
+
+/* The hosts that are on, and stay on when what was approved before `than` has been carried out. */
+struct staying {
+    int64_t hosts;
+    double capacity[RES_COUNT];
+    double largest[RES_COUNT]; /* sum of the capacity of the largest ones, as many as may fail */
+};
+
+/* Of two that wait, the one that was approved later has to see whether it may still go. */
+static bool goes_before(const struct engine *e, const char *host, const struct action *than)
+{
+    bool goes = false;
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x == than || x->r.kind != ACTION_POWER_OFF || !action_committed(x) ||
+            strcmp(x->r.host, host) != 0)
+            continue;
+        goes = goes || x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id;
+    }
+    return goes;
+}
+
+/* Whether it is on and stays so. Another action of ours that has not begun may have made it ENTERING_STANDBY
+ * in the snapshot; one that the source shows so goes anyway. */
+static bool stays(const struct engine *e, const struct host *h, uint32_t ix, uint32_t leaving,
+                  const struct action *than)
+{
+    if (ix == leaving || h->failover || goes_before(e, h->is.id, than))
+        return false;
+    return h->is.state == HOST_ON || (h->is.state == HOST_ENTERING_STANDBY && power_is_leaving(e, h->is.id));
+}
+
+/* Adds v to the n largest, kept in descending order; what falls out is lost. */
+static void keep_largest(double *list, size_t n, double v)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (v > list[i]) {
+            double less = list[i];
+
+            list[i] = v;
+            v = less;
+        }
+    }
+}
+
+static void count_staying(const struct engine *e, uint32_t leaving, const struct action *than,
+                          struct staying *ret)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    size_t failures = s->ha.policy == HA_HOST_FAILURES ? s->ha.hosts : 0;
+
+    if (failures > s->n_hosts)
+        failures = s->n_hosts;
+    double *largest = xcalloc(failures, sizeof *largest);
+
+    *ret = (struct staying){0};
+    for (int r = 0; r < RES_COUNT; r++) {
+        memset(largest, 0, failures * sizeof *largest);
+        ret->hosts = 0;
+        for (uint32_t i = 0; i < s->n_hosts; i++) {
+            if (!stays(e, &s->hosts[i], i, leaving, than))
+                continue;
+            ret->hosts++;
+            ret->capacity[r] += s->hosts[i].capacity[r];
+            keep_largest(largest, failures, s->hosts[i].capacity[r]);
+        }
+        for (size_t i = 0; i < failures; i++)
+            ret->largest[r] += largest[i];
+    }
+    free(largest);
+}
+
+/* What the VMs that run are promised, spare ones included. */
+static double reserved(const struct snapshot *s, int r)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        const struct vm *v = &s->vms[i];
+
+        if (vm_takes_part(s, v) || (v->is.kind == VM_SPARE && v->is.state == VM_ON))
+            sum += v->is.alloc[r].reservation + (r == RES_MEM ? v->is.overhead_mb : 0);
+    }
+    return sum;
+}
+
+/* §3.3.2. Where each VM would be restarted is the pass's business, which saw to it when it recommended this;
+ * what is left at this moment must at least be enough in sum. */
+static int check_failures(const struct engine *e, const struct staying *left, const char *name,
+                          struct err *err)
+{
+    static const char *const word[RES_COUNT] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
+    const struct snapshot *s = &e->now_seen->snap;
+
+    if (s->ha.policy == HA_HOST_FAILURES && left->hosts <= (int64_t)s->ha.hosts)
+        return err_set(err, -EPERM, "without host %s %lld hosts would be on, and %u of them may fail", name,
+                       (long long)left->hosts, s->ha.hosts);
+    for (int r = 0; r < RES_COUNT; r++) {
+        double room = left->capacity[r];
+
+        if (s->ha.policy == HA_HOST_FAILURES)
+            room -= left->largest[r];
+        else if (s->ha.policy == HA_PERCENT)
+            room *= 1 - s->ha.percent[r] / 100;
+        if (room < reserved(s, r))
+            return err_set(
+                err, -EPERM,
+                "without host %s the %s that is reserved could not be given any more, with what is "
+                "kept for failures",
+                name, word[r]);
+    }
+    return 0;
+}
+
+static int check_minimums(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
+{
+    const struct dpm_policy *dpm = &e->settings.policy.dpm;
+    const char *name = e->now_seen->snap.hosts[ix].is.name;
+    struct staying left;
+
+    count_staying(e, ix, x, &left);
+    if (left.hosts < dpm->hosts_min)
+        return err_set(err, -EPERM, "without host %s %lld would be on, and dpm.hosts_min is %lld", name,
+                       (long long)left.hosts, (long long)dpm->hosts_min);
+    if (left.capacity[RES_CPU] < dpm->min[RES_CPU])
+        return err_set(err, -EPERM, "without host %s %.0f MHz would be on, and dpm.cpu_min_mhz is %.0f", name,
+                       left.capacity[RES_CPU], dpm->min[RES_CPU]);
+    if (left.capacity[RES_MEM] < dpm->min[RES_MEM])
+        return err_set(err, -EPERM, "without host %s %.0f MiB would be on, and dpm.mem_min_mb is %.0f", name,
+                       left.capacity[RES_MEM], dpm->min[RES_MEM]);
+    return check_failures(e, &left, name, err);
+}
+
+/* ---- may it sleep? --------------------------------------------------------------------------- */
+
+static bool is_wanted_for_maintenance(const struct engine *e, const char *host)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_ENTER_MAINTENANCE && action_committed(x) && strcmp(x->r.host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
+{
+    const struct host *h = &e->now_seen->snap.hosts[ix];
+    bool test = x && x->r.reason == REASON_WAKE_TEST;
+
+    if (h->is.state != HOST_ON && h->is.state != HOST_ENTERING_STANDBY)
+        return err_set(err, -EBUSY, "host %s is %s: only a host that is on can be put to standby%s",
+                       h->is.name, host_state_name(h->is.state),
+                       h->is.state == HOST_MAINTENANCE || h->is.state == HOST_ENTERING_MAINTENANCE
+                           ? "; `ballast maintenance exit` ends its maintenance"
+                           : "");
+    if (is_wanted_for_maintenance(e, h->is.id))
+        return err_set(err, -EBUSY, "host %s is to enter maintenance", h->is.name);
+    if (h->failover)
+        return err_set(err, -EPERM, "host %s is kept on for failures", h->is.name);
+    if (!test && !h->is.wake_verified)
+        return err_set(
+            err, -EPERM,
+            "host %s was not seen to wake yet%s, and may not come back: `ballast wake %s --verify` "
+            "puts it to standby and wakes it once, as a proof",
+            h->is.name, hosts_has_failed(e, h->is.id) ? ", its last wake-up failed" : "", h->is.id);
+    return check_minimums(e, ix, x, err);
+}
+
+/* How far the power of a host is changed without asking: what the host says counts more than the cluster's
+ * setting, which is for hosts that do not say otherwise. */
+bool power_is_automatic(const struct engine *e, const struct host_facts *h)
+{
+    const struct dpm_policy *dpm = &e->settings.policy.dpm;
+
+    return dpm->enabled && (h->dpm == AUTOMATION_INHERIT ? dpm->automation : h->dpm) == AUTOMATION_AUTOMATIC;
+}
+
+static bool is_by_engine(const struct action *x)
+{
+    return x->r.approved_by && strcmp(x->r.approved_by, "engine") == 0;
+}
+
+/* What must hold until it has begun. */
+static bool may_still_sleep(const struct engine *e, const struct action *x, char *why)
+{
+    uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
+    struct err err = {0};
+
+    if (is_by_engine(x) && !power_is_automatic(e, &e->now_seen->snap.hosts[ix].is)) {
+        (void)snprintf(why, WHY_MAX, "the power of host %s is not managed automatically any more",
+                       e->now_seen->snap.hosts[ix].is.name);
+        return false;
+    }
+    if (power_may_sleep(e, ix, x, &err) == 0)
+        return true;
+    (void)snprintf(why, WHY_MAX, "%s", err.text);
+    return false;
+}
+
+/* ---- the number at a time -------------------------------------------------------------------- */
+
+static int64_t changes_max(const struct engine *e)
+{
+    int64_t most = e->settings.policy.dpm.changes_max;
+
+    if (most != CHANGES_AUTO)
+        return most;
+    most = e->now_seen->snap.n_hosts / CHANGES_PART;
+    return most > CHANGES_LEAST ? most : CHANGES_LEAST;
+}
+
+static bool slot_is_free(const struct engine *e, const struct action *wants)
+{
+    int64_t most = changes_max(e);
+    int64_t n = 0;
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        n += x != wants && is_of_power(x) &&
+             (action_under_way(x) || x->r.state == ACTION_VERIFYING ||
+              (x->r.state == ACTION_APPROVED && x->order_out));
+    }
+    return most == 0 || n < most;
+}
+
+static enum readiness with_slot(const struct engine *e, const struct action *x, char *why)
+{
+    if (slot_is_free(e, x))
+        return READY;
+    (void)snprintf(why, WHY_MAX, "dpm.changes_max hosts are being put to standby or woken just now");
+    return WAIT;
+}
+
+/* ---- readiness ------------------------------------------------------------------------------- */
+
+/* What was to leave has left, one way or another: a VM that somebody else moved or stopped is gone too. */
+static enum readiness evacuated(const struct engine *e, const struct action *x, char *why)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    bool waits = false;
+
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        const struct action *y = action_find(e, x->r.depends_on[i]);
+
+        if (y && !action_ended(y)) {
+            waits = true;
+            continue;
+        }
+        if (y && y->r.state == ACTION_DONE)
+            continue;
+        uint32_t vm = y && y->r.vm ? snapshot_find_vm(s, y->r.vm) : IX_NONE;
+
+        if (y && y->r.vm &&
+            (vm == IX_NONE || s->vms[vm].is.state != VM_ON || s->vms[vm].host == IX_NONE ||
+             strcmp(s->hosts[s->vms[vm].host].is.id, x->r.host) != 0))
+            continue;
+        (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
+                       (unsigned long long)x->r.depends_on[i], y ? action_state_name(y->r.state) : "lost");
+        return NEVER;
+    }
+    return waits ? WAIT : READY;
+}
+
+static bool nothing_left(const struct engine *e, const struct action *x, char *why)
+{
+    if (evacuated(e, x, why) != READY)
+        return false;
+    if (host_is_empty(e, x->r.host))
+        return true;
+    (void)snprintf(why, WHY_MAX, "it waits for host %s to be empty",
+                   snapshot_host_name(&e->now_seen->snap, x->r.host));
+    return false;
+}
+
+void power_look(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX] = "";
+
+    if (!e->now_seen || !may_begin_anything(e, now) || whereabouts(e, x) != AT_SOURCE ||
+        !nothing_left(e, x, why)) {
+        x->settled = 0;
+        return;
+    }
+    if (x->settled == 0)
+        x->settled = e->serial; /* whatever was asked for until now may show the past */
+    if (e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
+        want_look(e, now);
+}
+
+/* Not without what it depends on, on an inventory that was asked for when all that was over and that is
+ * fresh, with nobody on the host or on the way there, and only if enough stays on. */
+enum readiness sleep_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    if (x->r.pass != 0 &&
+        plan_is_old(e, x, now, why)) /* what an admin asked for holds until it is taken back */
+        return NEVER;
+    if (!e->now_seen)
+        return WAIT;
+    const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
+
+    switch (whereabouts(e, x)) {
+    case AT_TARGET:
+        return READY; /* begin() sees that there is nothing to do */
+    case AT_SOURCE:
+        break;
+    case NOT_SEEN:
+        return WAIT;
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
+        return NEVER;
+    case ELSEWHERE:
+        (void)snprintf(why, WHY_MAX, "host %s is not on any more", name);
+        return NEVER;
+    }
+    if (!may_still_sleep(e, x, why))
+        return NEVER;
+    enum readiness r = evacuated(e, x, why);
+
+    if (r != READY)
+        return r;
+    if (!nothing_left(e, x, why))
+        return WAIT;
+    if (x->settled == 0 || e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
+        return WAIT; /* for a look */
+    return with_slot(e, x, why);
+}
+
+/* Whether asking once more cannot do harm: as when it was first asked. */
+bool power_sleep_is_safe(const struct engine *e, const struct action *x)
+{
+    char why[WHY_MAX];
+
+    return nothing_left(e, x, why) && may_still_sleep(e, x, why);
+}
+
+/* Not without what it depends on, and not on old knowledge; else as soon as it can be asked. */
+enum readiness wake_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    if (plan_is_old(e, x, now, why))
+        return NEVER;
+    if (!e->now_seen)
+        return WAIT;
+    enum readiness r = dependencies(e, x, why);
+    const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
+
+    if (r != READY)
+        return r;
+    switch (whereabouts(e, x)) {
+    case AT_TARGET:
+        return READY; /* begin() sees that there is nothing to do */
+    case AT_SOURCE:
+        break;
+    case NOT_SEEN:
+        return WAIT;
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
+        return NEVER;
+    case ELSEWHERE:
+        (void)snprintf(why, WHY_MAX, "host %s is not in standby any more, and not on", name);
+        return NEVER;
+    }
+    uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
+
+    if (e->now_seen->snap.hosts[ix].is.state == HOST_POWERING_ON) {
+        (void)snprintf(why, WHY_MAX, "host %s is being switched on already", name);
+        return WAIT;
+    }
+    return with_slot(e, x, why);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static double boot_s(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix == IX_NONE ? UNKNOWN : s->hosts[ix].is.boot_s;
+}
+
+instant_s power_patience_s(const struct engine *e, const struct action *x)
+{
+    double boot = x->r.kind == ACTION_POWER_ON ? boot_s(e, x->r.host) : UNKNOWN;
+
+    if (isnan(boot) || boot > 1e6)
+        return HANG_HOST_S;
+    return boot * WAKE_FACTOR > HANG_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : HANG_MIN_S;
+}
+
+instant_s power_look_pause_s(const struct engine *e, const struct action *x)
+{
+    double boot = boot_s(e, x->r.host);
+    instant_s pause = back_off_s(x->retries);
+
+    if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
+        pause = (instant_s)(boot / WAKE_LOOKS);
+    return pause > RETRY_FIRST_S ? pause : RETRY_FIRST_S;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/* From the call until the inventory was asked for that shows it: rather too long than too short. */
+static double timed_boot_s(const struct engine *e, const struct action *x)
+{
+    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - x->r.started);
+}
+
+static void wake_failed(struct engine *e, const struct action *x, instant_s now)
+{
+    char text[2 * WHY_MAX];
+
+    hosts_wake_failed(e, x->r.host, now);
+    (void)snprintf(text, sizeof text, "host %s did not wake: %s",
+                   snapshot_host_name(engine_snapshot(e), x->r.host),
+                   x->r.why ? x->r.why : "nobody knows why");
+    publish(e, &(struct event){
+                   .kind = EVENT_WAKE_FAILED, .time = now, .action = &x->r, .pass = x->r.pass, .text = text});
+    e->again = true; /* another one in its place, at once */
+    e->next_pass = now;
+}
+
+void power_ended(struct engine *e, const struct action *x, instant_s now)
+{
+    if (x->r.started == 0 && x->r.state != ACTION_FAILED) /* it was so already */
+        return;
+    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
+        hosts_woken(e, x->r.host, timed_boot_s(e, x), now);
+    else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
+        wake_failed(e, x, now);
+    else if (x->r.kind == ACTION_POWER_OFF && x->r.state == ACTION_DONE)
+        hosts_put_down(e, x->r.host, now);
+}
+
+/* ---- second thoughts ------------------------------------------------------------------------- */
+
+static uint32_t wakes_wanted(const struct engine *e, const struct plan *plan)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct action_record r = recommendation_record(plan->snap, &plan->recommendations[i], 0);
+
+        n += r.kind == ACTION_POWER_ON && !find_power_change(e, &r);
+    }
+    return n;
+}
+
+static bool cannot_be_emptied(const struct plan *plan, const char *host)
+{
+    for (uint32_t i = 0; i < plan->n_faults; i++) {
+        const struct fault *f = &plan->faults[i];
+        uint32_t at = f->host;
+
+        if (f->code != FAULT_CANNOT_EVACUATE)
+            continue;
+        if (at == IX_NONE && f->vm != IX_NONE)
+            at = plan->snap->vms[f->vm].host;
+        if (at != IX_NONE && strcmp(plan->snap->hosts[at].is.id, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool power_withdraw(struct engine *e, const struct plan *plan, instant_s now)
+{
+    uint32_t wanted = wakes_wanted(e, plan);
+    bool high = plan->before.dpm_high[RES_CPU] > 0 || plan->before.dpm_high[RES_MEM] > 0;
+    bool any = false;
+
+    if (wanted == 0 && high)
+        wanted = UINT32_MAX;
+    for (size_t i = e->n_actions; i > 0; i--) { /* approved last, taken back first */
+        struct action *x = e->actions[i - 1];
+
+        if (x->r.kind != ACTION_POWER_OFF || x->r.state != ACTION_APPROVED || x->r.pass == 0)
+            continue;
+        if (cannot_be_emptied(plan, x->r.host)) {
+            action_cancel(e, x, "the host cannot be emptied any more", now);
+            any = true;
+        } else if (wanted > 0) {
+            wanted--;
+            action_cancel(e, x, "more hosts are needed now, and this one is still on", now);
+            any = true;
+        }
+    }
+    return any;
+}

@@ -1,0 +1,91 @@
+/* cluster.h: the world of a simulation: hosts that run VMs, as far as a balancer can tell.
+ *
+ * Event-driven and deterministic. It has no clock: cluster_advance() lets everything happen that is due until
+ * a time, in the order in which it is due, ties by kind and index. What VMs get is computed whenever demand,
+ * settings, a migration or a host changes: the host's CPU and memory are divided by its own pool tree
+ * (reservation, limit, shares; §5.1.1) after what migrations take. Between two changes everything is constant
+ * but what is copied, so integrals are exact.
+ *
+ * It is looked at and acted on through the ordinary contracts (cluster_collector, cluster_actuator with
+ * source_config.simulated set). Not thread-safe: a simulation has one thread.
+ */
+#ifndef BALLAST_SIM_CLUSTER_H
+#define BALLAST_SIM_CLUSTER_H
+
+#include "sim/scenario/scenario.h"
+
+#include <ballast/actuator.h>
+#include <ballast/collector.h>
+
+struct cluster;
+
+/* Borrows the scenario. */
+struct cluster *cluster_new(const struct scenario *s);
+void cluster_free(struct cluster *c);
+
+/* When something happens by itself next; INFINITY: never. */
+double cluster_next_s(const struct cluster *c);
+/* t_s: not before the last one. */
+void cluster_advance(struct cluster *c, double t_s);
+
+extern const struct collector_ops cluster_collector;
+extern const struct actuator_ops cluster_actuator;
+
+/* ---- what the simulation may see, and a collector may not ---- */
+
+/* Since the beginning, or since cluster_reset_totals(). Integrals over time: MHz s and MiB s, J, s. */
+struct host_totals {
+    double capacity[RES_COUNT];  /* whatever its state: of all hosts together the payload's denominator */
+    double available[RES_COUNT]; /* while it could run VMs */
+    double delivered[RES_COUNT]; /* to its VMs */
+    double energy_j, energy_idle_off_j; /* the second one counts a host without any demand as off (0 W) */
+    double active_s;                    /* on, with demand for CPU */
+    double overloaded_s;                /* of these: its VMs wanted more CPU than they got (SLATAH) */
+    double on_s, booting_s;
+    uint32_t power_offs, power_ons, failures; /* ended: asleep, usable again, failed to wake */
+};
+
+struct vm_totals {
+    double wanted[RES_COUNT]; /* while it was to run */
+    double delivered[RES_COUNT];
+    double lost_moving_mhz_s; /* wanted and not got because it was being migrated (PDM) */
+    double moved_mb;          /* that were copied for it, all rounds */
+    double down_s;            /* of migrations, and after its host died */
+    uint32_t migrations, migrations_failed;
+};
+
+struct vm_now {
+    uint32_t host; /* IX_NONE: it does not run */
+    bool migrating;
+    double wants[RES_COUNT], gets[RES_COUNT];
+};
+
+struct host_now {
+    enum host_state state;
+    bool dead;
+    double delivered[RES_COUNT], wanted[RES_COUNT];
+    double watts;
+    uint32_t n_vms;
+};
+
+const struct host_totals *cluster_host_totals(const struct cluster *c, uint32_t host);
+const struct vm_totals *cluster_vm_totals(const struct cluster *c, uint32_t vm);
+const struct host_now *cluster_host(const struct cluster *c, uint32_t host);
+const struct vm_now *cluster_vm(const struct cluster *c, uint32_t vm);
+uint32_t cluster_migrations_running(const struct cluster *c);
+void cluster_reset_totals(struct cluster *c);
+
+/* The cluster as it truly is (demand exact, no figure missing), frozen: what entitlements and imbalance are
+ * computed from, whatever a collector is told. In the arena. */
+void cluster_truth(const struct cluster *c, struct arena *a, struct snapshot *ret);
+
+/* A VM that has arrived, and is to be placed: its index, in the order of arrival; IX_NONE: no more. Each is
+ * told once. */
+uint32_t cluster_next_arrival(struct cluster *c);
+
+/* Whether something contradicts what a cluster can be: a VM on two hosts or on a sleeping one, memory that
+ * does not exist, a host that gave more than it has. NULL: nothing; else a sentence in the arena. For tests.
+ */
+const char *cluster_contradiction(const struct cluster *c, struct arena *a);
+
+#endif

@@ -1,0 +1,161 @@
+/* scenario.h: what is to be simulated.
+ *
+ * Read from a YAML file (scenario_read(); conf/examples/simulate-*.yaml show it commented, README.md lists
+ * every key) and checked as strictly as a configuration: an unknown key, a value out of its range or a file
+ * that cannot be read is an error with "FILE:LINE: ..." and nothing is simulated. Everything is by index of
+ * the initial snapshot; strings and arrays live in the arena.
+ *
+ * Times are seconds from the beginning (`t = 0`), the engine sees `start` + t.
+ */
+#ifndef BALLAST_SIM_SCENARIO_H
+#define BALLAST_SIM_SCENARIO_H
+
+#include "sim/workload/workload.h"
+
+#include <ballast/policy.h>
+#include <ballast/snapshot.h>
+
+/* ---- what hosts are like --------------------------------------------------------------------- */
+
+#define POWER_POINTS_MAX 101
+
+struct host_model {
+    /* Watts at equally spaced CPU utilizations from 0 to 1, lines between (idle + linear: two points;
+     * SPECpower: eleven). */
+    double watts[POWER_POINTS_MAX];
+    uint32_t n_watts;
+    double standby_w, boot_w, sleep_w; /* asleep; while it boots; while it goes to sleep */
+    double boot_s, sleep_s;
+    double link_mb_s; /* of the network that migrations use, each way */
+};
+
+/* ---- what VMs are like ----------------------------------------------------------------------- */
+
+enum placing { PLACING_FIXED, PLACING_BALLAST }; /* at a host from the beginning; asked of Ballast */
+
+struct vm_model {
+    struct workload of[RES_COUNT];
+    double arrives_s, leaves_s; /* 0 and INFINITY: always there. One that arrives is placed by Ballast */
+    double dirty_mb_s;          /* how fast it writes to its memory at full CPU; scaled by what it gets */
+    const char *share_class;    /* whom its payload is counted with: its pool's name, or "high", ... */
+};
+
+/* ---- what migrations are like ---------------------------------------------------------------- */
+
+enum migration_kind {
+    MIGRATION_PRECOPY, /* rounds, bandwidth shared among concurrent ones, until what is left fits downtime_s
+                        */
+    MIGRATION_FIXED,   /* memory / rate, whatever else goes on (CloudSim) */
+};
+
+struct migration_model {
+    enum migration_kind kind;
+    double rate_mb_s;        /* at most, by one migration */
+    double downtime_s;       /* allowed at the end; the VM gets nothing meanwhile */
+    uint32_t rounds_max;     /* then it is stopped and copied, however long that takes */
+    double cpu_mhz_per_mb_s; /* on either host, per MiB/s copied */
+    double slowdown;         /* part of what it gets that the VM loses while its pages are tracked */
+};
+
+enum host_scheduler {
+    SCHEDULER_SHARES,       /* reservation, limit, shares, the host's pool tree */
+    SCHEDULER_PROPORTIONAL, /* all requests scaled by capacity / requested (CloudSim) */
+};
+
+/* ---- what goes wrong ------------------------------------------------------------------------- */
+
+#define SIM_FAULTS(X)                                                                                        \
+    X(SIM_MIGRATION_FAILS, "migration_fails", "half way; rate: of all migrations")                           \
+    X(SIM_MIGRATION_HANGS, "migration_hangs", "until it is cancelled; rate: of all migrations")              \
+    X(SIM_MIGRATION_REFUSED, "migration_refused", "the hypervisor says no; rate: of all migrations")         \
+    X(SIM_HOST_DIES, "host_dies",                                                                            \
+      "with all its VMs, which start elsewhere after restart_s; comes back after for_s; rate: per host and " \
+      "day")                                                                                                 \
+    X(SIM_WAKE_FAILS, "wake_fails", "the host stays asleep; rate: of all wake-ups")                          \
+    X(SIM_WAKE_SLOW, "wake_slow", "it takes `factor` times as long; rate: of all wake-ups")                  \
+    X(SIM_SAMPLES_STALE, "samples_stale",                                                                    \
+      "a VM's figures stay as they are, for for_s; rate: per VM and day")                                    \
+    X(SIM_SAMPLES_GARBAGE, "samples_garbage",                                                                \
+      "a VM's figures are nonsense, for for_s; rate: per VM and day")                                        \
+    X(SIM_SOURCE_DEAF, "source_deaf", "nobody answers the collector for for_s; rate: per day")               \
+    X(SIM_ACTUATOR_DEAF, "actuator_deaf", "nobody answers the actuator for for_s; rate: per day")            \
+    X(SIM_ANSWER_LOST, "answer_lost", "a task begins and its answer is lost; rate: of all starts")           \
+    X(SIM_SERVICE_RESTARTS, "service_restarts", "the service is killed, and begins anew; rate: per day")
+
+NAME_DECLARE(sim_fault, SIM_FAULTS)
+
+struct fault_rate {
+    double rate;  /* 0: never */
+    double for_s; /* how long it lasts, where it does */
+    double factor;
+};
+
+struct scripted_fault {
+    double at_s;
+    enum sim_fault kind;
+    uint32_t host, vm; /* IX_NONE: the next one that comes along */
+    double for_s;      /* INFINITY: for good */
+    double factor;
+};
+
+/* An admin's deed at a time: the scenario's script of settings and host states. */
+enum scripted_kind { SCRIPT_MAINTENANCE_ENTER, SCRIPT_MAINTENANCE_EXIT, SCRIPT_SET };
+
+struct scripted_deed {
+    double at_s;
+    enum scripted_kind kind;
+    uint32_t host;
+    const char *key, *value; /* SCRIPT_SET: a setting of the policy */
+};
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+struct scenario {
+    const char *name;
+    const char *file; /* for sentences */
+    instant_s start;
+    double duration_s;
+    double measure_from_s; /* the figures leave out what was before */
+    uint64_t seed;
+    bool ballast;         /* false: nobody decides anything; for comparing */
+    struct policy policy; /* of the passes */
+    double look_s;        /* between two inventories; 0: as the engine does */
+    double sample_s;      /* between two points of the series and of the metrics that are sampled */
+
+    struct snapshot initial; /* VMs that have not arrived yet are off */
+    struct host_model *hosts;
+    struct vm_model *vms;
+    struct migration_model migration;
+    enum host_scheduler scheduler;
+    double swap_slowdown; /* a VM that lacks a part x of the memory that it wants can use that much less of
+                           * its CPU: x times this, at most all of it. 0: memory and CPU are apart */
+    double restart_s; /* after a host died its VMs start elsewhere after this; INFINITY: when it is back */
+    struct fault_rate rates[sim_fault_count];
+    struct scripted_fault *faults; /* by at_s */
+    uint32_t n_faults;
+    struct scripted_deed *deeds; /* by at_s */
+    uint32_t n_deeds;
+};
+
+/* One `--set PATH=VALUE`: replaces or adds a value of the file before it is read ("duration_s",
+ * "settings.dpm.enabled", "vms.0.count", "workload.dir"; README.md says how a path is understood). */
+struct scenario_override {
+    const char *path, *value;
+};
+
+struct scenario_options {
+    const struct scenario_override *overrides;
+    size_t n_overrides;
+    bool seed_given;
+    uint64_t seed;
+};
+
+/* -EINVAL with "FILE:LINE: what is wrong, what was expected", or what the system says about a file. */
+int scenario_read(const char *file, const struct scenario_options *options, struct arena *a,
+                  struct scenario *ret, struct err *err);
+
+/* The same from text; files that it names are relative to the folder of `file`. */
+int scenario_parse(const char *file, const char *text, size_t len, const struct scenario_options *options,
+                   struct arena *a, struct scenario *ret, struct err *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* workload.h: what a VM wants, as a function of time.
+ *
+ * A workload is a pure function: the same kind, parameters, seed and time give the same value, whatever was
+ * asked before and whatever was decided about the VM. So a run can be repeated, and two policies can be
+ * compared on the same demand (§5.1.1: "the VMs would have the same load value at the same time in the
+ * simulation across different runs").
+ *
+ * Values are MHz or MiB; a kind that draws from a distribution never gives less than 0. Between two changes a
+ * value is constant; a trace that is read as lines between its samples is cut into steps.
+ */
+#ifndef BALLAST_SIM_WORKLOAD_H
+#define BALLAST_SIM_WORKLOAD_H
+
+#include <ballast/arena.h>
+#include <ballast/err.h>
+#include <ballast/names.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WORKLOAD_KINDS(X)                                                                                    \
+    X(WORKLOAD_CONSTANT, "constant", "level all the time")                                                   \
+    X(WORKLOAD_HIGH_LOW, "high_low",                                                                         \
+      "one of `levels`, drawn anew each time, for high_s; then `level` for low_s; and so on")                \
+    X(WORKLOAD_NORMAL, "normal",                                                                             \
+      "normally distributed around high with high_spread (standard deviation) for high_s, then around low "  \
+      "with low_spread for low_s; drawn anew every step_s")                                                  \
+    X(WORKLOAD_UNIFORM, "uniform",                                                                           \
+      "uniform between high - high_spread and high + high_spread for high_s, then likewise around low for "  \
+      "low_s; drawn anew every step_s")                                                                      \
+    X(WORKLOAD_SPIKE, "spike", "level, and high from from_s until until_s")                                  \
+    X(WORKLOAD_RAMP, "ramp", "level until from_s, rising evenly to high until until_s, high from then on")   \
+    X(WORKLOAD_TRACE, "trace", "what a file says")
+
+NAME_DECLARE(workload_kind, WORKLOAD_KINDS)
+
+/* Samples at equal distances or with gaps; shared by whoever reads the same file. */
+struct trace {
+    double *time_s; /* from the beginning of the trace, ascending; value[i] holds from time_s[i] */
+    double *value;
+    uint32_t n;
+    double length_s; /* after which it begins again, if it is to be repeated */
+};
+
+struct workload {
+    enum workload_kind kind;
+    uint64_t seed; /* of this VM and resource; made of the scenario's and the VM's name */
+    double level, high, low, high_spread, low_spread;
+    double high_s, low_s; /* length of the high and the low phase; low_s 0: always high */
+    double step_s;        /* between two draws, or between two steps of a line */
+    double phase_s;       /* how far into its period it is at the beginning */
+    double from_s, until_s;
+    const double *levels; /* WORKLOAD_HIGH_LOW */
+    uint32_t n_levels;
+    const struct trace *trace;
+    double scale; /* of everything; 1 where nothing is said */
+    bool linear;  /* trace: a line from sample to sample, in steps of step_s */
+    bool repeat;  /* trace: from its beginning again; else its last value stays */
+    double max;   /* what the VM can use at most (vcpus x core, configured memory) */
+};
+
+struct workload_value {
+    double value;   /* 0 <= value <= max */
+    double until_s; /* when it changes next, > t_s; INFINITY: never */
+};
+
+struct workload_value workload_at(const struct workload *w, double t_s);
+
+#endif
