@@ -166,6 +166,19 @@ bool layout_has_outlier(const struct layout *l, int64_t level);
 
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a);
 
+/* How much more uneven the loads become with the unit on the slot, wherever it comes from: what is added to Σ
+ * N² of both resources. Orders equal hosts as the imbalance does. */
+static inline double layout_added_squares(const struct layout *l, uint32_t unit, uint32_t slot)
+{
+    double sum = 0;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double part = l->unit_demand[r][unit] * l->inverse[r][slot];
+        sum += (2 * l->norm[r][slot] + part) * part;
+    }
+    return sum;
+}
+
 /* What moving a unit would do to the imbalance, with the weights held at what they are before the move. All
  * that depends only on the unit and where it is, computed once: */
 struct trial {

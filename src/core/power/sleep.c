@@ -53,18 +53,6 @@ static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32
     return list;
 }
 
-/* How much uneven the loads become: what is added to Σ N². */
-static double added_squares(const struct layout *l, uint32_t unit, uint32_t slot)
-{
-    double sum = 0;
-
-    for (int r = 0; r < RES_COUNT; r++) {
-        double part = l->unit_demand[r][unit] * l->inverse[r][slot];
-        sum += (2 * l->norm[r][slot] + part) * part;
-    }
-    return sum;
-}
-
 /* Of the hosts that stay the one where the unit does least for the imbalance, and that stays within the range
  * with it; IX_NONE. Ties go to the lower slot. *ret_check: POWER_RAISES_HIGH if only the range was in the way
  * somewhere. */
@@ -77,10 +65,11 @@ static uint32_t find_refuge(const struct power *w, uint32_t unit, enum power_che
     *ret_check = POWER_VM_NO_ROOM;
     for (uint32_t i = 0; i < w->n_alive; i++) {
         uint32_t t = w->alive[i];
-        double added = added_squares(l, unit, t);
+        double added = layout_added_squares(l, unit, t);
         if (best != IX_NONE && added >= best_added)
             continue;
-        bool takes = utilization_takes(&w->u, unit, t);
+        bool takes =
+            utilization_takes(&w->u, unit, t, WINDOW_5M) && utilization_takes(&w->u, unit, t, WINDOW_40M);
         if (!takes && *ret_check == POWER_RAISES_HIGH)
             continue;
         if (layout_check(l, unit, t) != CHECK_NONE)

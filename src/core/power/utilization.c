@@ -130,21 +130,29 @@ void utilization_score(const struct utilization *u, struct scores *ret)
 }
 
 /* Without a root: 2 σ <= room, where σ² is what is known. */
-bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot)
+bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w)
 {
-    static const enum window windows[] = {WINDOW_5M, WINDOW_40M};
     const struct loads *have = &u->slot[slot];
     const struct loads *more = &u->unit[unit];
 
-    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
-        for (int r = 0; r < RES_COUNT; r++) {
-            enum window w = windows[i];
-            double room = u->above / u->l->inverse[r][slot] - have->mean[w][r] - more->mean[w][r];
-            double variance = have->variance[w][r] + more->variance[w][r];
-            if (room < 0 || UTILIZATION_DEVIATIONS * UTILIZATION_DEVIATIONS * variance > room * room)
-                return false;
-        }
+    for (int r = 0; r < RES_COUNT; r++) {
+        double room = u->above / u->l->inverse[r][slot] - have->mean[w][r] - more->mean[w][r];
+        double variance = have->variance[w][r] + more->variance[w][r];
+        if (room < 0 || UTILIZATION_DEVIATIONS * UTILIZATION_DEVIATIONS * variance > room * room)
+            return false;
+    }
     return true;
+}
+
+double utilization_high_without(const struct utilization *u, uint32_t unit, uint32_t slot)
+{
+    struct loads left = u->slot[slot];
+    double squares = 0;
+
+    add_loads(&left, &u->unit[unit], -1);
+    for (int r = 0; r < RES_COUNT; r++)
+        squares += square_beyond(utilization_of(u, &left, WINDOW_5M, (enum resource)r, slot) - u->above);
+    return squares;
 }
 
 void utilization_scores(const struct layout *l, double ret_high[RES_COUNT], double ret_low[RES_COUNT])

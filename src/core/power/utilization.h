@@ -60,8 +60,11 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
  * deviations (§4.2). MHz or MiB. */
 double utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot);
 
-/* Whether the slot stays within the range's top in both windows with the unit there. */
-bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot);
+/* Whether the slot stays within the range's top in this window with the unit there. */
+bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w);
+
+/* What the slot's part of the high score would be without the unit: the squares of both resources. */
+double utilization_high_without(const struct utilization *u, uint32_t unit, uint32_t slot);
 
 /* The scores of a layout by themselves. */
 void utilization_scores(const struct layout *l, double ret_high[RES_COUNT], double ret_low[RES_COUNT]);

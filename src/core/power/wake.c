@@ -39,33 +39,53 @@ static bool may_relieve(const struct power *w, uint32_t unit, bool resting)
     return !w->moved[unit] && (held == CHECK_NONE || (resting && held == CHECK_VM_COOL_DOWN));
 }
 
-/* The best move off the slot: what lowers the squares most, then the least memory to copy, then the lower VM
- * and slot. unit IX_NONE: none lowers them. */
-static struct move best_relief(struct power *w, uint32_t slot, const struct relief *how)
+/* What moving the unit away lowers the squares by. Where it goes stays within the range, so that this is all.
+ */
+static double gain_of(const struct power *w, uint32_t unit, uint32_t slot)
+{
+    return excess_of(&w->u, slot) - utilization_high_without(&w->u, unit, slot);
+}
+
+/* The unit that lowers the squares most, then with the least memory to copy, then the lower VM; IX_NONE: none
+ * of those that are not known to be stuck. */
+static uint32_t best_to_leave(const struct power *w, uint32_t slot, const struct relief *how,
+                              const bool *stuck)
 {
     const struct layout *l = w->l;
-    struct move best = {.unit = IX_NONE, .gain = SCORE_LEAST * SCORE_LEAST};
+    uint32_t best = IX_NONE;
+    double best_gain = SCORE_LEAST * SCORE_LEAST;
 
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
-        uint32_t unit = l->list[slot].items[i];
-        if (!may_relieve(w, unit, how->resting))
+        uint32_t u = l->list[slot].items[i];
+        if (stuck[u] || !may_relieve(w, u, how->resting))
             continue;
-        for (uint32_t k = 0; k < how->n; k++) {
-            uint32_t to = how->to[k];
-            struct utilization_mark mark;
-            if (to == slot || l->closing[to])
-                continue;
-            double before = excess_of(&w->u, slot) + excess_of(&w->u, to);
-            utilization_move(&w->u, unit, slot, to, &mark);
-            double gain = before - excess_of(&w->u, slot) - excess_of(&w->u, to);
-            utilization_undo(&w->u, &mark);
-            bool better = gain > best.gain || (best.unit != IX_NONE && gain == best.gain &&
-                                               (l->unit_backed[unit] < l->unit_backed[best.unit] ||
-                                                (l->unit_backed[unit] == l->unit_backed[best.unit] &&
-                                                 l->unit_first[unit] < l->unit_first[best.unit])));
-            if (better && layout_check(l, unit, to) == CHECK_NONE)
-                best = (struct move){.unit = unit, .to_slot = to, .gain = gain};
-        }
+        double gain = gain_of(w, u, slot);
+        if (gain < best_gain ||
+            (best != IX_NONE && gain == best_gain &&
+             (l->unit_backed[u] > l->unit_backed[best] ||
+              (l->unit_backed[u] == l->unit_backed[best] && l->unit_first[u] > l->unit_first[best]))))
+            continue;
+        best = u;
+        best_gain = gain;
+    }
+    return best;
+}
+
+/* Where the unit may go and stays within the range: to where it does least for the imbalance. IX_NONE. */
+static uint32_t best_to_take(const struct power *w, uint32_t unit, const struct relief *how)
+{
+    const struct layout *l = w->l;
+    uint32_t best = IX_NONE;
+    double best_added = 0;
+
+    for (uint32_t i = 0; i < how->n; i++) {
+        uint32_t to = how->to[i];
+        double added = layout_added_squares(l, unit, to);
+        if (to == l->unit_slot[unit] || l->closing[to] || (best != IX_NONE && added >= best_added) ||
+            !utilization_takes(&w->u, unit, to, WINDOW_5M) || layout_check(l, unit, to) != CHECK_NONE)
+            continue;
+        best = to;
+        best_added = added;
     }
     return best;
 }
@@ -82,18 +102,23 @@ static uint32_t highest(const struct power *w, const bool *given_up)
     return best;
 }
 
-/* Moves VMs off the hosts that are above the range as long as that helps; a VM once. */
+/* Moves VMs off the hosts that are above the range as long as that helps; a VM once. Nobody is relieved at
+ * the expense of another. */
 static void relieve(struct power *w, const struct relief *how)
 {
     bool *given_up = arena_array(w->p->a, bool, w->l->n_slots);
+    bool *stuck = arena_array(w->p->a, bool, w->l->n_units);
     uint32_t slot;
 
     while ((slot = highest(w, given_up)) != IX_NONE) {
-        struct move m = best_relief(w, slot, how);
-        if (m.unit == IX_NONE)
-            given_up[slot] = true;
+        uint32_t unit = best_to_leave(w, slot, how, stuck);
+        uint32_t to = unit == IX_NONE ? IX_NONE : best_to_take(w, unit, how);
+        if (to != IX_NONE)
+            what_if_move(w, unit, to);
+        else if (unit != IX_NONE)
+            stuck[unit] = true;
         else
-            what_if_move(w, m.unit, m.to_slot);
+            given_up[slot] = true;
     }
     utilization_score(&w->u, &w->scores);
 }
