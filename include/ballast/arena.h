@@ -39,6 +39,10 @@ size_t arena_size(const struct arena *a);
 /* Gives everything back; the arena is empty and can be used again. */
 void arena_release(struct arena *a);
 
+/* Empties it for the next use and keeps the newest block, so that what is needed over and over, and is about
+ * the same each time, is taken from the system once. */
+void arena_reset(struct arena *a);
+
 #define arena_new(a, type) ((type *)arena_alloc((a), 1, sizeof(type)))
 #define arena_array(a, type, n) ((type *)arena_alloc((a), (n), sizeof(type)))
 

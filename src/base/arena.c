@@ -137,3 +137,17 @@ void arena_release(struct arena *a)
     }
     *a = (struct arena){0};
 }
+
+void arena_reset(struct arena *a)
+{
+    struct arena_block *kept = a->head;
+
+    if (!kept)
+        return;
+    struct arena older = {.head = kept->next};
+
+    arena_release(&older);
+    kept->next = NULL;
+    memset(kept->data, 0, a->used); /* what is handed out is zeroed */
+    a->used = 0;
+}

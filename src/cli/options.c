@@ -41,7 +41,7 @@ static enum parsed check(const struct verb *v, const struct args *args, struct a
         const struct option_spec *o = &v->options[i];
         if (o->flags & OPTION_REQUIRED && args->options[i].n == 0)
             return wrong(v, a, arena_printf(a, "--%s %s is missing", o->name, o->metavar));
-        if (!(o->flags & OPTION_REPEATS) && args->options[i].n > 1)
+        if (!(o->flags & OPTION_REPEATS) && args->options[i].n > (o->flags & OPTION_PAIR ? 2 : 1))
             return wrong(v, a, arena_printf(a, "--%s is given twice", o->name));
     }
     if (args->n_operands < v->operands_min)
@@ -72,7 +72,13 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
             return wrong(v, a, arena_printf(a, "unknown option -%c", optopt));
         if (c == '?')
             return wrong(v, a, arena_printf(a, "unknown option %s", given));
+        const struct option_spec *o = &v->options[c - VAL_FIRST_OPTION];
         add_value(&args.options[c - VAL_FIRST_OPTION], a, optarg);
+        if (!(o->flags & OPTION_PAIR))
+            continue;
+        if (optind >= argc) /* getopt knows of one value; the word after it is ours to take */
+            return wrong(v, a, arena_printf(a, "--%s needs two values, %s", o->name, o->metavar));
+        add_value(&args.options[c - VAL_FIRST_OPTION], a, argv[optind++]);
     }
     args.operands = (const char *const *)argv + optind;
     args.n_operands = (size_t)(argc - optind);

@@ -4,8 +4,10 @@
 #include "render/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define LINE_MAX_BYTES 4096
 
@@ -29,6 +31,74 @@ enum exit_code cli_write(const struct strbuf *out)
     if (fwrite(out->text, 1, out->len, stdout) == out->len && fflush(stdout) == 0)
         return EXIT_DONE;
     cli_error("standard output: %s", strerror(errno ? errno : EIO));
+    return EXIT_FAILED;
+}
+
+static int write_all(int fd, const struct strbuf *text)
+{
+    for (size_t done = 0; done < text->len;) {
+        ssize_t n = write(fd, text->text + done, text->len - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+/* For what is not replaced but written to: /dev/stdout, a named pipe. */
+static int write_through(const char *path, const struct strbuf *text)
+{
+    CLEANUP(closep) int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : write_all(fd, text);
+}
+
+/* What mkstemp() makes is for its owner only; a new file has what the umask leaves, an old one keeps its own.
+ */
+static mode_t mode_for(const struct stat *old)
+{
+    mode_t mask = umask(0);
+
+    (void)umask(mask);
+    return old ? old->st_mode & 07777 : 0666 & ~mask;
+}
+
+/* Beside it, so that it is the same file system. */
+static int write_beside(const char *path, mode_t mode, const struct strbuf *text)
+{
+    CLEANUP(arena_releasep) struct arena scratch = {0};
+    char *beside = arena_printf(&scratch, "%s.XXXXXX", path);
+    CLEANUP(closep) int fd = mkostemp(beside, O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    int r = write_all(fd, text);
+    if (r == 0 && (fchmod(fd, mode) < 0 || fsync(fd) < 0 || rename(beside, path) < 0))
+        r = -errno;
+    if (r < 0)
+        (void)unlink(beside);
+    return r;
+}
+
+enum exit_code cli_write_file(const char *path, const struct strbuf *text)
+{
+    struct stat old;
+    int r;
+
+    if (strcmp(path, "-") == 0)
+        return cli_write(text);
+    bool there = stat(path, &old) == 0;
+    CLEANUP(freep)
+    char *resolved = there ? realpath(path, NULL) : NULL; /* what a link leads to is replaced */
+    if (there && !S_ISREG(old.st_mode))
+        r = S_ISDIR(old.st_mode) ? -EISDIR : write_through(path, text);
+    else
+        r = write_beside(resolved ? resolved : path, mode_for(there ? &old : NULL), text);
+    if (r == 0)
+        return EXIT_DONE;
+    cli_error("%s: cannot be written: %s", path, strerror(-r));
     return EXIT_FAILED;
 }
 

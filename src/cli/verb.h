@@ -29,6 +29,7 @@ enum exit_code {
 
 #define OPTION_REQUIRED (1u << 0)
 #define OPTION_REPEATS (1u << 1)
+#define OPTION_PAIR (1u << 2) /* takes two words: "--compare A B"; both are among its values */
 
 struct option_spec {
     const char *name;    /* without its dashes */

@@ -64,12 +64,36 @@ static void test_strings(void **state)
     arena_release(&a);
 }
 
+static void test_reset_keeps_the_newest_block(void **state)
+{
+    struct arena a = {0};
+    size_t size = 0;
+
+    (void)state;
+    arena_reset(&a); /* an empty one, too */
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 3; i++) { /* several blocks at first, one in the end */
+            unsigned char *p = arena_alloc(&a, 60000, 1);
+            for (size_t k = 0; k < 60000; k++)
+                assert_int_equal(p[k], 0);
+            memset(p, 0xff, 60000);
+        }
+        if (round >= 2)
+            assert_true(arena_size(&a) <= size);
+        size = arena_size(&a);
+        arena_reset(&a);
+        assert_true(arena_size(&a) > 0 && arena_size(&a) <= size);
+    }
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zeroed_and_aligned),
         cmocka_unit_test(test_grow_keeps_items),
         cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_reset_keeps_the_newest_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

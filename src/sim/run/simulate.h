@@ -46,6 +46,7 @@ struct cluster;
     X(sla, "%", "slatah times pdm (CloudSim's SLA)")                                                         \
     X(slav, "%", "of the CPU that VMs wanted, that they did not get (CloudSim's overall SLA violation)")     \
     X(esv, "", "kWh times slatah times pdm")                                                                 \
+    X(unplaced, "", "times that VMs which had arrived found no place; they ask again after each pass")       \
     X(passes, "", "decided")                                                                                 \
     X(decide_ms_total, "ms", "time that deciding took; the only figure that differs between two runs")
 

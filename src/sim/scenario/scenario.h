@@ -31,8 +31,6 @@ struct host_model {
 
 /* ---- what VMs are like ----------------------------------------------------------------------- */
 
-enum placing { PLACING_FIXED, PLACING_BALLAST }; /* at a host from the beginning; asked of Ballast */
-
 struct vm_model {
     struct workload of[RES_COUNT];
     double arrives_s, leaves_s; /* 0 and INFINITY: always there. One that arrives is placed by Ballast */
@@ -127,6 +125,8 @@ struct scenario {
     struct vm_model *vms;
     struct migration_model migration;
     enum host_scheduler scheduler;
+    double swap_slowdown; /* a VM that lacks a part x of the memory that it wants can use that much less of
+                           * its CPU: x times this, at most all of it. 0: memory and CPU are apart */
     double restart_s; /* after a host died its VMs start elsewhere after this; INFINITY: when it is back */
     struct fault_rate rates[sim_fault_count];
     struct scripted_fault *faults; /* by at_s */

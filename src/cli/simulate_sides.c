@@ -1,0 +1,130 @@
+#include "cli/simulate_sides.h"
+
+#include "cli/input.h"
+#include "cli/output.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum exit_code overrides_add(struct overrides *list, const char *option, const char *text, struct arena *a)
+{
+    const char *equals = strchr(text, '=');
+
+    if (!equals || equals == text) {
+        cli_error("--%s: \"%s\" has no %s =, expected KEY=VALUE", option, text,
+                  equals ? "key before its" : "");
+        return EXIT_WRONG;
+    }
+    list->items = arena_grow(a, list->items, list->n, &list->cap, sizeof *list->items);
+    list->items[list->n++] = (struct scenario_override){
+        .path = arena_strndup(a, text, (size_t)(equals - text)),
+        .value = equals + 1,
+    };
+    return EXIT_DONE;
+}
+
+/* Whether a path and its = begin here. */
+static bool begins_override(const char *text)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)text[n]) || text[n] == '_' || text[n] == '-' || text[n] == '.')
+        n++;
+    return n > 0 && text[n] == '=';
+}
+
+enum exit_code overrides_add_list(struct overrides *list, const char *option, const char *text,
+                                  struct arena *a)
+{
+    while (*text) {
+        const char *end = strchr(text, ',');
+        while (end && !begins_override(end + 1))
+            end = strchr(end + 1, ',');
+        const char *one = end ? arena_strndup(a, text, (size_t)(end - text)) : text;
+        enum exit_code code = overrides_add(list, option, one, a);
+        if (code != EXIT_DONE)
+            return code;
+        text = end ? end + 1 : "";
+    }
+    return EXIT_DONE;
+}
+
+static enum exit_code read_scenario(const struct side *side, bool seed_given, uint64_t seed, struct arena *a,
+                                    struct scenario *ret)
+{
+    const struct scenario_options options = {
+        .overrides = side->all.items,
+        .n_overrides = side->all.n,
+        .seed_given = seed_given,
+        .seed = seed,
+    };
+    struct err err = {0};
+
+    if (scenario_read(side->options->file, &options, a, ret, &err) < 0) {
+        cli_error("%s", err.text);
+        return EXIT_WRONG;
+    }
+    return EXIT_DONE;
+}
+
+enum exit_code side_read(const struct side_options *options, const char *own, struct arena *a,
+                         struct side *ret)
+{
+    struct side side = {.options = options, .label = own && *own ? own : "the scenario as it is"};
+    enum exit_code code;
+
+    for (size_t i = 0; i < options->common.n; i++) {
+        side.all.items = arena_grow(a, side.all.items, side.all.n, &side.all.cap, sizeof *side.all.items);
+        side.all.items[side.all.n++] = options->common.items[i];
+    }
+    if ((code = overrides_add_list(&side.all, "compare", own ? own : "", a)) != EXIT_DONE ||
+        (code = read_scenario(&side, options->seed_given, options->seed, a, &side.first)) != EXIT_DONE)
+        return code;
+    *ret = side;
+    return EXIT_DONE;
+}
+
+/* One run, with a scenario that is its own: only the seed differs from the first. */
+static enum exit_code run_once(const struct side *side, size_t i, struct progress *progress, struct arena *a,
+                               struct simulation *ret)
+{
+    struct scenario *s = arena_new(a, struct scenario);
+    const struct simulate_options options = {
+        .series = side->options->series && i == 0,
+        .host_series = side->options->series && i == 0,
+        .progress = progress_step,
+        .ctx = progress,
+        .clock_us = cli_now_us,
+    };
+    struct err err = {0};
+
+    *s = side->first;
+    if (i > 0) {
+        enum exit_code code = read_scenario(side, true, side->first.seed + i, a, s);
+        if (code != EXIT_DONE)
+            return code;
+    }
+    if (simulate(s, &options, a, ret, &err) < 0) {
+        cli_error("ballast simulate: %s", err.text);
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+enum exit_code side_run(const struct side *side, struct progress *progress, double from, double to,
+                        struct arena *a, struct run_set *ret)
+{
+    size_t n = side->options->n_runs;
+    struct simulation *runs = arena_array(a, struct simulation, n);
+    double part = (to - from) / (double)n;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *what = n > 1 ? arena_printf(a, "seed %zu of %zu", i + 1, n) : "";
+        progress_part(progress, what, from + part * (double)i, from + part * (double)(i + 1));
+        enum exit_code code = run_once(side, i, progress, a, &runs[i]);
+        if (code != EXIT_DONE)
+            return code;
+    }
+    *ret = (struct run_set){.label = side->label, .runs = runs, .n = n};
+    return EXIT_DONE;
+}

@@ -1,0 +1,99 @@
+#include "render/table.h"
+#include "sim/report/pools.h"
+#include "sim/report/shown.h"
+
+static void put_heading(const struct run_set *set, struct arena *a, struct strbuf *out)
+{
+    const struct scenario *s = set->runs[0].scenario;
+
+    text_put_wrapped(out, arena_printf(a, "%s: %s", s->name, shown_what(a, set)), 0);
+    text_put_wrapped(out, shown_policy(a, s), 0);
+    text_put_wrapped(out, shown_assumptions(a, s), 0);
+    if (set->n > 1)
+        strbuf_puts(out, "Each figure is the median of the runs, between the least and the greatest.\n");
+}
+
+static const struct column one_run[] = {{"", false, false}, {"", true, false}, {"", false, false}};
+static const struct column many_runs[] = {
+    {"", false, false},    {"median", true, false}, {"least", true, false},
+    {"most", true, false}, {"", false, false},
+};
+
+static void add_metric(struct table *t, const struct run_set *set, const struct metric_shown *m)
+{
+    const char *unit = metric_unit(m->id);
+    struct spread v = metric_spread(set, m->id);
+
+    table_cellf(t, "  %s", m->label);
+    table_cell(t, shown_number(t->a, v.median, unit));
+    if (set->n > 1) {
+        table_cell(t, shown_number(t->a, v.least, unit));
+        table_cell(t, shown_number(t->a, v.most, unit));
+    }
+    table_cell(t, shown_unit(unit));
+}
+
+/* A group's title is a row of its own, so that the numbers of all groups stand below each other. */
+static void add_title(struct table *t, enum metric_group group)
+{
+    table_cell(t, metric_group_title(group));
+    for (size_t i = 1; i < t->n_columns; i++)
+        table_cell(t, "");
+}
+
+static void put_metrics(const struct run_set *set, struct arena *a, struct strbuf *out)
+{
+    struct table t;
+    enum metric_group group = GROUP_COUNT;
+
+    if (set->n > 1)
+        table_init(&t, a, many_runs, sizeof many_runs / sizeof *many_runs);
+    else
+        table_init(&t, a, one_run, sizeof one_run / sizeof *one_run);
+    for (size_t i = 0; i < METRIC_COUNT; i++) {
+        const struct metric_shown *m = &metrics_shown[i];
+        if (!metric_applies(set, m))
+            continue;
+        if (m->group != group)
+            add_title(&t, m->group);
+        group = m->group;
+        add_metric(&t, set, m);
+    }
+    table_render(&t, "", out);
+}
+
+static const struct column pool_columns[] = {
+    {"POOL", false, false},       {"VMS", true, false},       {"CPU PAYLOAD", true, false},
+    {"MEM PAYLOAD", true, false}, {"CPU GOT", true, false},   {"MEM GOT", true, false},
+    {"HAPPINESS", true, false},   {"HAPPY VMS", true, false}, {"AT WORST", true, false},
+};
+
+static void put_pools(const struct run_set *set, struct arena *a, struct strbuf *out)
+{
+    struct table t;
+
+    if (set->runs[0].n_pools == 0)
+        return;
+    strbuf_puts(out,
+                "\nPools, in percent: the payload is what they got of what all hosts have; got is of "
+                "what they wanted;\nhappiness of their CPU entitlement; at worst is that of their VMs at "
+                "the worst time.\n");
+    table_init(&t, a, pool_columns, sizeof pool_columns / sizeof *pool_columns);
+    for (uint32_t p = 0; p < set->runs[0].n_pools; p++) {
+        table_cell(&t, set->runs[0].pools[p].name);
+        table_cell(&t, shown_number(a, set->runs[0].pools[p].vms, ""));
+        for (int f = 0; f < POOL_FIGURE_COUNT; f++)
+            table_cell(&t, shown_number(a, pool_spread(set, p, (enum pool_figure)f).median, "%"));
+    }
+    table_render(&t, "", out);
+}
+
+void report_text(const struct run_set *set, struct strbuf *out)
+{
+    struct arena scratch = {0};
+
+    put_heading(set, &scratch, out);
+    put_metrics(set, &scratch, out);
+    put_pools(set, &scratch, out);
+    arena_release(&scratch);
+}

@@ -1,0 +1,359 @@
+#include "sim/run/admin.h"
+
+#include "engine/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGAIN_S 60 /* between two tries of what was refused */
+#define ADMIN "admin"
+#define UID_MAX 32
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int by_time(const void *x, const void *y)
+{
+    const double *a = x;
+    const double *b = y;
+
+    return (*a > *b) - (*a < *b);
+}
+
+int admin_init(struct admin *ad, const struct scenario *s, struct cluster *c, struct err *err)
+{
+    const struct source_config config = {
+        .kind = cluster_actuator.kind, .cluster = s->initial.cluster, .simulated = c};
+
+    *ad = (struct admin){.scenario = s, .cluster = c, .again_s = INFINITY};
+    ad->arrivals_s = xcalloc(s->initial.n_vms, sizeof *ad->arrivals_s);
+    for (uint32_t i = 0; i < s->initial.n_vms; i++) {
+        if (s->vms[i].arrives_s > 0)
+            ad->arrivals_s[ad->n_arrivals++] = s->vms[i].arrives_s;
+    }
+    qsort(ad->arrivals_s, ad->n_arrivals, sizeof *ad->arrivals_s, by_time);
+    return s->ballast ? 0 : cluster_actuator.create(&config, &ad->actuator, err);
+}
+
+void admin_release(struct admin *ad)
+{
+    free(ad->arrivals_s);
+    free(ad->newcomers);
+    if (ad->actuator)
+        cluster_actuator.destroy(ad->actuator);
+}
+
+/* ---- who has come, and who needs nothing any more -------------------------------------------- */
+
+static void welcome(struct admin *ad)
+{
+    for (uint32_t vm; (vm = cluster_next_arrival(ad->cluster)) != IX_NONE;) {
+        if (ad->n_newcomers == ad->cap_newcomers) {
+            ad->cap_newcomers = ad->cap_newcomers ? ad->cap_newcomers * 2 : 64;
+            ad->newcomers = xreallocarray(ad->newcomers, ad->cap_newcomers, sizeof *ad->newcomers);
+        }
+        ad->newcomers[ad->n_newcomers++] = (struct newcomer){.vm = vm, .ready = true};
+    }
+}
+
+static void see_off(struct admin *ad, double t_s)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < ad->n_newcomers; i++) {
+        const struct newcomer *n = &ad->newcomers[i];
+
+        if (cluster_vm(ad->cluster, n->vm)->host == IX_NONE && t_s < ad->scenario->vms[n->vm].leaves_s)
+            ad->newcomers[left++] = *n;
+    }
+    ad->n_newcomers = left;
+}
+
+static const char *id_of(const struct admin *ad, const struct newcomer *n)
+{
+    return ad->scenario->initial.vms[n->vm].is.id;
+}
+
+/* ---- asked of Ballast ------------------------------------------------------------------------ */
+
+/* A start that is refused each time must not be asked for at each second: what was begun makes the engine
+ * decide at once. */
+static void put_off(struct newcomer *n, const struct service *v, double t_s)
+{
+    n->ready = false;
+    n->pass = v->passes;
+    n->not_before_s = t_s + AGAIN_S;
+}
+
+static void put_off_asked(struct admin *ad, const struct service *v, double t_s)
+{
+    for (size_t i = 0; i < ad->n_newcomers; i++) {
+        struct newcomer *n = &ad->newcomers[i];
+
+        if (n->asked)
+            put_off(n, v, t_s);
+        n->asked = false;
+    }
+}
+
+/* A VM whose start was approved is not asked for again before that has come to nothing. */
+static bool is_being_started(const struct service *v, const char *vm)
+{
+    struct arena a = {0};
+    const struct action_record **list;
+    size_t n = engine_actions(v->engine, &a, &list);
+    bool found = false;
+
+    for (size_t i = 0; i < n && !found; i++) {
+        const struct action_record *r = list[i];
+
+        found = r->kind == ACTION_PLACE && strcmp(r->vm, vm) == 0 &&
+                (r->state == ACTION_APPROVED || r->state == ACTION_STARTING || r->state == ACTION_RUNNING ||
+                 r->state == ACTION_VERIFYING);
+    }
+    arena_release(&a);
+    return found;
+}
+
+/* Asks for all that are ready. False: there is nothing to ask for, or it was refused. */
+static bool ask(struct admin *ad, struct service *v, double t_s)
+{
+    const char **ids = xcalloc(ad->n_newcomers, sizeof *ids);
+    struct place_request q = {.vms = ids, .apply = true, .by = ADMIN};
+    struct err err;
+
+    for (size_t i = 0; i < ad->n_newcomers; i++) {
+        struct newcomer *n = &ad->newcomers[i];
+
+        if (!n->ready && v->passes > n->pass && t_s >= n->not_before_s) {
+            n->ready = !is_being_started(v, id_of(ad, n));
+            n->pass = v->passes;
+        }
+        n->asked = n->ready;
+        if (n->asked)
+            ids[q.n_vms++] = id_of(ad, n);
+    }
+    bool asked = q.n_vms > 0 && engine_place(v->engine, &q, service_instant(v, t_s), &ad->ticket, &err) == 0;
+
+    free(ids);
+    if (!asked) {
+        ad->ticket = 0;
+        put_off_asked(ad, v, t_s);
+    }
+    return asked;
+}
+
+static bool has_place(const struct plan *plan, const char *vm)
+{
+    uint32_t ix = snapshot_find_vm(plan->snap, vm);
+
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        if (plan->recommendations[i].action == ACTION_PLACE && plan->recommendations[i].vm == ix)
+            return true;
+    }
+    return false;
+}
+
+/* The plan was not begun because of those that have no place; the others are asked for once more. */
+static void sort_out(struct admin *ad, const struct service *v, const struct plan *plan, double t_s)
+{
+    for (size_t i = 0; i < ad->n_newcomers; i++) {
+        struct newcomer *n = &ad->newcomers[i];
+
+        if (!n->asked)
+            continue;
+        n->asked = false;
+        if (has_place(plan, id_of(ad, n)))
+            continue;
+        ad->unplaced++;
+        put_off(n, v, t_s);
+    }
+}
+
+/* What came of the request. False: nothing yet. */
+static bool fetch(struct admin *ad, struct service *v, double t_s)
+{
+    struct placement p;
+    struct err err;
+    int r = engine_place_result(v->engine, ad->ticket, &p, &err);
+
+    if (r == -EINPROGRESS)
+        return false;
+    if (r == 0 && p.n_unplaced > 0)
+        sort_out(ad, v, p.plan, t_s);
+    else
+        put_off_asked(ad, v, t_s);
+    engine_place_release(v->engine, ad->ticket);
+    ad->ticket = 0;
+    return true;
+}
+
+static int place(struct admin *ad, struct service *v, double t_s, struct err *err)
+{
+    for (;;) {
+        int r;
+
+        if (!v->engine)
+            return 0;
+        if (ad->life != v->lives) { /* who was asked is dead */
+            ad->life = v->lives;
+            ad->ticket = 0;
+        }
+        if (ad->ticket != 0) {
+            if (!fetch(ad, v, t_s))
+                return 0;
+            continue;
+        }
+        if (!ask(ad, v, t_s))
+            return 0;
+        if ((r = service_answer(v, t_s, err)) < 0)
+            return r;
+    }
+}
+
+/* ---- done by hand ---------------------------------------------------------------------------- */
+
+static bool suits(const struct admin *ad, uint32_t vm, uint32_t host)
+{
+    const struct vm *v = &ad->scenario->initial.vms[vm];
+    const struct host_now *h = cluster_host(ad->cluster, host);
+
+    if (h->state != HOST_ON || h->dead)
+        return false;
+    if (!v->compatible_given)
+        return true;
+    for (uint32_t i = 0; i < v->compatible_hosts.n; i++) {
+        if (v->compatible_hosts.items[i] == host)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t choose_host(const struct admin *ad, uint32_t vm)
+{
+    const struct snapshot *s = &ad->scenario->initial;
+    double *left_mb = xcalloc(s->n_hosts, sizeof *left_mb);
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        left_mb[i] = s->hosts[i].capacity[RES_MEM];
+    for (uint32_t i = 0; i < s->n_vms; i++) {
+        uint32_t host = cluster_vm(ad->cluster, i)->host;
+
+        if (host != IX_NONE)
+            left_mb[host] -= s->vms[i].is.mem_mb;
+    }
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        if (suits(ad, vm, i) && (best == IX_NONE || left_mb[i] > left_mb[best]))
+            best = i;
+    }
+    free(left_mb);
+    return best;
+}
+
+/* A VM that is being started is found to be by its uid, and not started twice. */
+static void start_by_hand(struct admin *ad, double t_s)
+{
+    char task[TASK_NAME_MAX];
+    char uid[UID_MAX];
+    struct err err;
+
+    for (size_t i = 0; i < ad->n_newcomers; i++) {
+        const struct newcomer *n = &ad->newcomers[i];
+        uint32_t host = choose_host(ad, n->vm);
+
+        if (host == IX_NONE)
+            continue;
+        (void)snprintf(uid, sizeof uid, ADMIN "-%u", n->vm);
+        const struct deed_request q = {.uid = uid,
+                                       .deed = DEED_POWER_ON_VM,
+                                       .vm = id_of(ad, n),
+                                       .to = ad->scenario->initial.hosts[host].is.id};
+
+        (void)cluster_actuator.start(ad->actuator, &q, task, &err);
+    }
+    ad->again_s = ad->n_newcomers > 0 ? t_s + AGAIN_S : INFINITY;
+}
+
+/* ---- the script ------------------------------------------------------------------------------ */
+
+static int set(struct service *v, const struct scripted_deed *d, double t_s, struct err *err)
+{
+    int r = policy_set(&v->settings.policy, d->key, d->value, err);
+
+    if (r == 0 && v->engine)
+        engine_configure(v->engine, &v->settings, service_instant(v, t_s));
+    return r;
+}
+
+/* -EAGAIN: not now. */
+static int do_deed(struct admin *ad, struct service *v, const struct scripted_deed *d, double t_s,
+                   struct err *err)
+{
+    uint64_t id;
+    int r;
+
+    if (d->kind == SCRIPT_SET)
+        return set(v, d, t_s, err);
+    if (!v->engine)
+        return -EAGAIN;
+    r = engine_maintenance(v->engine, ad->scenario->initial.hosts[d->host].is.id,
+                           d->kind == SCRIPT_MAINTENANCE_ENTER, ADMIN, service_instant(v, t_s), &id, err);
+    return r < 0 && r != -EINVAL ? -EAGAIN : r;
+}
+
+static int do_deeds(struct admin *ad, struct service *v, double t_s, struct err *err)
+{
+    const struct scenario *s = ad->scenario;
+
+    ad->again_s = INFINITY;
+    for (; ad->next_deed < s->n_deeds && s->deeds[ad->next_deed].at_s <= t_s; ad->next_deed++) {
+        const struct scripted_deed *d = &s->deeds[ad->next_deed];
+        int r = do_deed(ad, v, d, t_s, err);
+
+        if (r == -EAGAIN) {
+            ad->again_s = t_s + AGAIN_S;
+            return 0;
+        }
+        if (r < 0 || (r = service_answer(v, t_s, err)) < 0)
+            return err_widen(err, "the deed at %.0f s", d->at_s);
+    }
+    return 0;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+double admin_next_s(const struct admin *ad, double t_s)
+{
+    const struct scenario *s = ad->scenario;
+    double next_s = ad->again_s > t_s ? ad->again_s : INFINITY;
+
+    if (ad->next_arrival < ad->n_arrivals)
+        next_s = fmin(next_s, ad->arrivals_s[ad->next_arrival]);
+    if (s->ballast && ad->next_deed < s->n_deeds && s->deeds[ad->next_deed].at_s > t_s)
+        next_s = fmin(next_s, s->deeds[ad->next_deed].at_s);
+    return next_s;
+}
+
+int admin_turn(struct admin *ad, struct service *v, double t_s, struct err *err)
+{
+    size_t waited = ad->n_newcomers;
+    int r;
+
+    while (ad->next_arrival < ad->n_arrivals && ad->arrivals_s[ad->next_arrival] <= t_s)
+        ad->next_arrival++;
+    welcome(ad);
+    bool news = ad->n_newcomers > waited;
+
+    see_off(ad, t_s);
+    if (!v) {
+        if (news || t_s >= ad->again_s)
+            start_by_hand(ad, t_s);
+        return 0;
+    }
+    if ((r = do_deeds(ad, v, t_s, err)) < 0)
+        return r;
+    return place(ad, v, t_s, err);
+}

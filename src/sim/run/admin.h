@@ -1,0 +1,49 @@
+/* admin.h: what people do during a run: they want VMs powered on that have arrived, take hosts out of
+ * service, and change settings; at the times that the scenario says, through the engine's commands.
+ *
+ * VMs that arrive together are asked for together (one plan, §3.2). If some of them have no place, the others
+ * are asked for again without them, and those without a place after each pass, when the cluster may have
+ * changed. So is a VM whose start came to nothing, or whose request died with the service.
+ *
+ * Without Ballast an admin starts each VM on the host with the most memory that is not configured for VMs.
+ */
+#ifndef BALLAST_SIM_ADMIN_H
+#define BALLAST_SIM_ADMIN_H
+
+#include "sim/run/service.h"
+
+struct newcomer {
+    uint32_t vm;
+    bool ready;          /* it is to be asked for ... */
+    uint64_t pass;       /* ... or will be, when more passes than this have been made ... */
+    double not_before_s; /* ... and it is as late as this */
+    bool asked;          /* it is part of the request that waits for its answer */
+};
+
+struct admin {
+    const struct scenario *scenario;
+    struct cluster *cluster;
+    double *arrivals_s; /* ascending */
+    uint32_t n_arrivals, next_arrival;
+    struct newcomer *newcomers; /* that do not run yet; in the order in which they came */
+    size_t n_newcomers, cap_newcomers;
+    uint64_t ticket;    /* 0: nothing is asked for */
+    uint32_t life;      /* of the service that was asked */
+    uint32_t next_deed; /* of the scenario's */
+    double again_s;     /* what was refused is tried again then */
+    uint32_t unplaced;
+    struct actuator *actuator; /* without Ballast: the admin's own hands */
+};
+
+/* Nothing happens before the cluster's first advance. */
+int admin_init(struct admin *ad, const struct scenario *s, struct cluster *c, struct err *err);
+void admin_release(struct admin *ad);
+
+/* When the next one arrives or something is to be done, after t_s; INFINITY: never. */
+double admin_next_s(const struct admin *ad, double t_s);
+
+/* Does what is due. v: NULL without Ballast. An error is one of the scenario (a setting that is refused) or
+ * of service_answer(). */
+int admin_turn(struct admin *ad, struct service *v, double t_s, struct err *err);
+
+#endif

@@ -1,0 +1,77 @@
+/* figures.h: what is measured of a run. README.md defines each metric.
+ *
+ * Two sources: the cluster's totals, which are exact integrals, and what is taken every sample_s of the
+ * cluster as it truly is: entitlements, imbalance, happiness. A sample stands for the time until the next
+ * one.
+ */
+#ifndef BALLAST_SIM_FIGURES_H
+#define BALLAST_SIM_FIGURES_H
+
+#include "sim/cluster/cluster.h"
+#include "sim/run/simulate.h"
+
+/* Of a class of VMs, or of all: what its VMs got of what they are entitled to, now. */
+struct moods {
+    uint32_t n, happy;
+    double sum;
+};
+
+/* Σ value · time. */
+struct class_sums {
+    double happiness, happy, time_s;
+    double happiness_least;
+};
+
+/* Of all VMs or hosts together, since the totals were reset. */
+struct sums {
+    double wanted[RES_COUNT], delivered[RES_COUNT], capacity[RES_COUNT];
+    double moved_mb, lost_moving_mhz_s;
+    double energy_j, energy_idle_off_j, on_s, active_s, overloaded_s;
+    uint32_t migrations, migrations_failed, power_offs, power_ons, failures;
+};
+
+/* A sample, as far as the metrics want it afterwards. */
+struct instant_figures {
+    double t_s, imbalance, target;
+};
+
+struct figures {
+    const struct scenario *scenario;
+    struct cluster *cluster;
+    const struct simulate_options *options;
+    struct arena *a;      /* of the result */
+    struct arena scratch; /* of one sample */
+    uint32_t *class_of;   /* of each VM; IX_NONE: it belongs to none */
+    const char **classes; /* names, in the order of the first VM of each */
+    uint32_t n_classes;
+
+    double from_s;               /* measured since */
+    struct sums last;            /* at the last sample */
+    double last_s;               /* NAN: there was none since from_s */
+    struct moods *mood;          /* at the last sample, by class; all VMs: the one behind them */
+    struct class_sums *by_class; /* the same */
+    double bound[RES_COUNT];     /* Σ of what was possible */
+    double all_on_j;
+    struct instant_figures *taken; /* since from_s */
+    size_t n_taken, cap_taken;
+
+    double energy_before_j; /* that reset totals would forget, for the series */
+    uint32_t migrations_before;
+    struct series_point *series;
+    size_t n_series, cap_series;
+};
+
+void figures_init(struct figures *f, const struct scenario *s, struct cluster *c,
+                  const struct simulate_options *options, struct arena *a);
+void figures_release(struct figures *f);
+
+/* The cluster has been advanced to t_s. */
+void figures_take(struct figures *f, double t_s);
+
+/* What was before does not count. */
+void figures_begin(struct figures *f, double t_s);
+
+/* Fills metrics, pools, series and duration. What the service itself counted is the caller's. */
+void figures_finish(struct figures *f, double t_s, struct simulation *ret);
+
+#endif

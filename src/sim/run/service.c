@@ -1,0 +1,392 @@
+#include "sim/run/service.h"
+
+#include "engine/memory.h"
+#include "sim/run/memory_store.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECONDS_PER_DAY 86400.0
+#define DOOMED_ANSWERS 12 /* a service that is to be killed hears fewer answers than this ... */
+#define DOOMED_S 60       /* ... and is dead after so long, whether anything was asked or not */
+#define TURNS_MAX 10000   /* in one second; an engine that asks on and on for the same thing is broken */
+#define HISTORY_DAYS 7
+
+/* ---- ports ----------------------------------------------------------------------------------- */
+
+static int source_ask(struct source *s, uint64_t serial, struct err *err)
+{
+    (void)err;
+    s->of->asked = serial;
+    return 0;
+}
+
+static const struct source_ops source_ops = {.ask = source_ask};
+
+static struct waiting_order *add_order(struct service *v)
+{
+    struct waiting_orders *w = &v->waiting;
+
+    if (w->n == w->cap) {
+        w->cap = w->cap ? w->cap * 2 : 16;
+        w->items = xreallocarray(w->items, w->cap, sizeof *w->items);
+    }
+    w->items[w->n] = (struct waiting_order){0};
+    return &w->items[w->n++];
+}
+
+static int hands_submit(struct hands *h, const struct order *order, struct err *err)
+{
+    struct waiting_order *w = add_order(h->of);
+    struct arena *a = &h->of->waiting.memory;
+    struct deed_request *q = &w->order.request;
+
+    (void)err;
+    w->order = *order;
+    q->uid = arena_strdup(a, q->uid);
+    q->vm = arena_strdup(a, q->vm);
+    q->from = arena_strdup(a, q->from);
+    q->to = arena_strdup(a, q->to);
+    q->host = arena_strdup(a, q->host);
+    w->order.task = arena_strdup(a, order->task);
+    return 0;
+}
+
+static int hands_apply_settings(struct hands *h, const struct settings_order *order, struct err *err)
+{
+    struct waiting_order *w = add_order(h->of);
+    struct arena *a = &h->of->waiting.memory;
+    struct pool_setting *copy = arena_array(a, struct pool_setting, order->request.n_settings);
+
+    (void)err;
+    for (size_t i = 0; i < order->request.n_settings; i++) {
+        copy[i] = order->request.settings[i];
+        copy[i].pool = arena_strdup(a, copy[i].pool);
+    }
+    w->settings = *order;
+    w->settings.request.settings = copy;
+    w->settings.request.host = arena_strdup(a, order->request.host);
+    return 0;
+}
+
+static const struct hands_ops hands_ops = {.submit = hands_submit, .apply_settings = hands_apply_settings};
+
+/* A move counts for the pass that recommended it last; one that makes room for a VM that is placed, for none.
+ */
+static void count_begun(struct service *v, const struct action_record *r)
+{
+    size_t i = v->n_points;
+
+    while (i > 0 && v->point_pass[i - 1] > r->pass)
+        i--;
+    if (r->kind == ACTION_MIGRATE && i > 0 && v->point_pass[i - 1] == r->pass)
+        v->points[i - 1].begun++;
+}
+
+/* An engine must not be asked while it tells something: a pass is looked at afterwards. */
+static void outlet_publish(struct outlet *o, const struct event *event)
+{
+    if (event->kind == EVENT_PASS_DONE) {
+        o->of->pass_done = true;
+        o->of->pass_id = event->pass;
+    } else if (event->kind == EVENT_ACTION && event->action->state == ACTION_STARTING) {
+        count_begun(o->of, event->action);
+    }
+}
+
+static const struct outlet_ops outlet_ops = {.publish = outlet_publish};
+
+/* ---- life and death -------------------------------------------------------------------------- */
+
+instant_s service_instant(const struct service *v, double t_s)
+{
+    return v->scenario->start + (instant_s)floor(t_s);
+}
+
+static int begin(struct service *v, double t_s, struct err *err)
+{
+    const struct engine_ports ports = {&memory_store, v->store,  &source_ops, &v->source,
+                                       &hands_ops,    &v->hands, &outlet_ops, &v->outlet};
+    int r;
+
+    if ((r = cluster_collector.create(&v->config, &v->collector, err)) < 0 ||
+        (r = cluster_actuator.create(&v->config, &v->actuator, err)) < 0)
+        return r;
+    v->lives++;
+    return engine_create(&v->settings, &ports, service_instant(v, t_s), &v->engine, err);
+}
+
+static void end(struct service *v)
+{
+    engine_free(v->engine);
+    cluster_collector.destroy(v->collector);
+    cluster_actuator.destroy(v->actuator);
+    v->engine = NULL;
+    v->collector = NULL;
+    v->actuator = NULL;
+    v->asked = 0;
+    v->pass_done = false;
+    v->waiting.n = 0;
+    arena_release(&v->waiting.memory);
+}
+
+static void add_kill(struct service *v, double at_s, double down_s, size_t *cap)
+{
+    if (v->n_kills == *cap) {
+        *cap = *cap ? *cap * 2 : 16;
+        v->kills = xreallocarray(v->kills, *cap, sizeof *v->kills);
+        v->downs = xreallocarray(v->downs, *cap, sizeof *v->downs);
+    }
+    size_t i = v->n_kills++;
+
+    for (; i > 0 && v->kills[i - 1] > at_s; i--) {
+        v->kills[i] = v->kills[i - 1];
+        v->downs[i] = v->downs[i - 1];
+    }
+    v->kills[i] = at_s;
+    v->downs[i] = isfinite(down_s) && down_s > 1 ? down_s : 1; /* a process needs a second to begin */
+}
+
+/* The times between two kills are drawn evenly between nothing and twice their mean. */
+static void schedule_kills(struct service *v)
+{
+    const struct scenario *s = v->scenario;
+    const struct fault_rate *rate = &s->rates[SIM_SERVICE_RESTARTS];
+    size_t cap = 0;
+
+    for (uint32_t i = 0; i < s->n_faults; i++) {
+        if (s->faults[i].kind == SIM_SERVICE_RESTARTS)
+            add_kill(v, s->faults[i].at_s, s->faults[i].for_s, &cap);
+    }
+    if (!(rate->rate > 0))
+        return;
+    double mean_s = SECONDS_PER_DAY / rate->rate;
+
+    for (double t = rng_range(&v->rng, 0, 2 * mean_s); t < s->duration_s;
+         t += 1 + rng_range(&v->rng, 0, 2 * mean_s))
+        add_kill(v, t, rate->for_s, &cap);
+}
+
+int service_init(struct service *v, const struct scenario *s, struct cluster *c, int64_t (*clock_us)(void),
+                 struct arena *a, struct err *err)
+{
+    *v = (struct service){
+        .scenario = s,
+        .a = a,
+        .config = {.kind = cluster_collector.kind, .cluster = s->initial.cluster, .simulated = c},
+        .settings = {.cluster = s->initial.cluster,
+                     .source = "simulated",
+                     .policy = s->policy,
+                     .deeds = cluster_actuator.deeds,
+                     .sets_pools = cluster_actuator.apply_settings != NULL,
+                     .history_days = HISTORY_DAYS,
+                     .look_s = (instant_s)s->look_s,
+                     .clock_us = clock_us},
+        .rng = {s->seed},
+    };
+    v->source.of = v->hands.of = v->outlet.of = v;
+    schedule_kills(v);
+    v->store = memory_store_new(&s->initial, v->n_kills > 0);
+    return begin(v, 0, err);
+}
+
+void service_release(struct service *v)
+{
+    end(v);
+    memory_store_free(v->store);
+    free(v->kills);
+    free(v->downs);
+    free(v->waiting.items);
+}
+
+/* ---- what was asked for ---------------------------------------------------------------------- */
+
+static struct order_result carry_out(const struct service *v, const struct order *o)
+{
+    struct order_result r = {.action = o->action, .verb = o->verb};
+    const struct actuator_ops *ops = &cluster_actuator;
+
+    switch (o->verb) {
+    case ORDER_CHECK:
+        r.code = ops->check(v->actuator, &o->request, &r.err);
+        break;
+    case ORDER_START:
+        r.code = ops->start(v->actuator, &o->request, r.task, &r.err);
+        break;
+    case ORDER_POLL:
+        r.code = ops->poll(v->actuator, &o->request, o->task, &r.progress, &r.err);
+        break;
+    case ORDER_CANCEL:
+        r.code = ops->cancel(v->actuator, &o->request, o->task, &r.err);
+        break;
+    }
+    return r;
+}
+
+static void carry_out_unheard(const struct service *v, const struct waiting_order *w)
+{
+    struct err err;
+
+    if (w->settings.serial != 0)
+        (void)cluster_actuator.apply_settings(v->actuator, &w->settings.request, &err);
+    else
+        (void)carry_out(v, &w->order);
+}
+
+static void answer_order(struct service *v, const struct waiting_order *w, instant_s now)
+{
+    if (w->settings.serial != 0) {
+        struct settings_result r = {.serial = w->settings.serial};
+
+        r.code = cluster_actuator.apply_settings(v->actuator, &w->settings.request, &r.err);
+        engine_on_settings_result(v->engine, &r, now);
+        return;
+    }
+    struct order_result r = carry_out(v, &w->order);
+
+    engine_on_order_result(v->engine, &r, now);
+}
+
+static void note_pass(struct service *v)
+{
+    const struct plan *plan = engine_plan(v->engine);
+
+    if (!v->pass_done || !plan)
+        return;
+    v->pass_done = false;
+    v->passes++;
+    v->points = arena_grow(v->a, v->points, v->n_points, &v->cap_points, sizeof *v->points);
+    v->point_pass = arena_grow(v->a, v->point_pass, v->n_points, &v->cap_point_pass, sizeof *v->point_pass);
+    struct pass_point *p = &v->points[v->n_points];
+
+    *p = (struct pass_point){.t_s = (double)(plan->snap->time - v->scenario->start),
+                             .imbalance_before = plan->before.imbalance,
+                             .imbalance_after = plan->after.imbalance};
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        enum action_kind kind = plan->recommendations[i].action;
+
+        p->recommended += kind == ACTION_MIGRATE;
+        p->power_offs += kind == ACTION_POWER_OFF;
+        p->power_ons += kind == ACTION_POWER_ON;
+    }
+    v->point_pass[v->n_points++] = v->pass_id;
+}
+
+static void answer_source(struct service *v, instant_s now)
+{
+    struct collected c = {0};
+    struct err err = {0};
+    uint64_t serial = v->asked;
+
+    v->asked = 0;
+    if (cluster_collector.collect(v->collector, &c.arena, &c.inventory, &err) < 0) {
+        arena_release(&c.arena);
+        engine_on_source_error(v->engine, serial, &err, now);
+        return;
+    }
+    engine_on_inventory(v->engine, serial, &c, now);
+    note_pass(v);
+}
+
+/* The process is gone, in the middle of `orders`, of which the first `done` were answered. */
+static void die(struct service *v, struct waiting_orders *orders, size_t done, double t_s)
+{
+    for (size_t i = done; i < orders->n; i++) {
+        if (rng_below(&v->rng, 2) == 1)
+            carry_out_unheard(v, &orders->items[i]);
+    }
+    end(v);
+    v->doomed = false;
+    v->up_at_s = t_s + v->downs[v->next_kill];
+    v->next_kill++;
+}
+
+/* Whether it dies now instead of hearing the next answer. */
+static bool dies(struct service *v, double t_s)
+{
+    if (!v->doomed)
+        return false;
+    return v->answers_left-- == 0 || t_s >= v->dies_by_s;
+}
+
+/* All that waits now; what is asked for meanwhile waits for the next turn. */
+static void turn(struct service *v, double t_s)
+{
+    struct waiting_orders orders = v->waiting;
+    instant_s now = service_instant(v, t_s);
+    size_t i = 0;
+
+    v->waiting = (struct waiting_orders){0};
+    for (; i < orders.n && v->engine; i++) {
+        if (dies(v, t_s))
+            die(v, &orders, i, t_s);
+        else
+            answer_order(v, &orders.items[i], now);
+    }
+    if (v->engine && v->asked != 0) {
+        if (dies(v, t_s))
+            die(v, &orders, i, t_s);
+        else
+            answer_source(v, now);
+    }
+    free(orders.items);
+    arena_release(&orders.memory);
+}
+
+int service_answer(struct service *v, double t_s, struct err *err)
+{
+    for (int turns = 0; v->engine && (v->asked != 0 || v->waiting.n > 0); turns++) {
+        if (turns == TURNS_MAX)
+            return err_set(err, -ELOOP, "at %.0f s the engine asks on and on", t_s);
+        turn(v, t_s);
+    }
+    return 0;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void doom_if_due(struct service *v, double t_s)
+{
+    if (v->doomed || v->next_kill == v->n_kills || t_s < v->kills[v->next_kill])
+        return;
+    v->doomed = true;
+    v->answers_left = rng_below(&v->rng, DOOMED_ANSWERS);
+    v->dies_by_s = t_s + DOOMED_S;
+}
+
+int service_turn(struct service *v, double t_s, struct err *err)
+{
+    int r;
+
+    if (!v->engine) {
+        if (t_s < v->up_at_s)
+            return 0;
+        if ((r = begin(v, t_s, err)) < 0)
+            return r;
+    }
+    doom_if_due(v, t_s);
+    if (v->doomed && t_s >= v->dies_by_s) {
+        die(v, &v->waiting, 0, t_s);
+        return 0;
+    }
+    engine_tick(v->engine, service_instant(v, t_s));
+    return service_answer(v, t_s, err);
+}
+
+double service_next_s(const struct service *v, double t_s)
+{
+    double next_s = floor(t_s) + 1;
+
+    if (!v->engine)
+        return fmax(next_s, ceil(v->up_at_s));
+    instant_s now = service_instant(v, t_s);
+    double wakeup_s = (double)(engine_wakeup(v->engine, now) - v->scenario->start);
+
+    if (v->doomed)
+        wakeup_s = fmin(wakeup_s, ceil(v->dies_by_s));
+    else if (v->next_kill < v->n_kills)
+        wakeup_s = fmin(wakeup_s, ceil(v->kills[v->next_kill]));
+    return fmax(next_s, wakeup_s);
+}

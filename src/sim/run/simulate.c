@@ -1,0 +1,146 @@
+/* simulate.c: the virtual clock. */
+#include "sim/run/simulate.h"
+
+#include "sim/run/admin.h"
+#include "sim/run/figures.h"
+#include "sim/run/memory_store.h"
+#include "sim/run/service.h"
+
+#include <math.h>
+
+#define SAMPLE_S 60 /* where the scenario does not say */
+
+struct run {
+    const struct scenario *scenario;
+    const struct simulate_options *options;
+    struct cluster *cluster;
+    struct service service; /* not begun where Ballast is off */
+    struct admin admin;
+    struct figures figures;
+    double
+        due_s; /* the service wants to be called by then: not before, or samples would change what it does */
+    double sample_s;
+    uint64_t samples; /* taken so far: the next one is due at so many times sample_s */
+    bool measuring;
+    uint64_t passes_before; /* that do not count, and the time that they took */
+    int64_t decide_us_before;
+    uint32_t unplaced_before;
+};
+
+static int run_begin(struct run *run, struct arena *a, struct err *err)
+{
+    const struct scenario *s = run->scenario;
+    int r;
+
+    run->cluster = cluster_new(s);
+    run->sample_s = s->sample_s > 0 ? s->sample_s : SAMPLE_S;
+    run->measuring = !(s->measure_from_s > 0);
+    figures_init(&run->figures, s, run->cluster, run->options, a);
+    if ((r = admin_init(&run->admin, s, run->cluster, err)) < 0)
+        return r;
+    return s->ballast ? service_init(&run->service, s, run->cluster, run->options->clock_us, a, err) : 0;
+}
+
+static void run_end(struct run *run)
+{
+    if (run->scenario->ballast)
+        service_release(&run->service);
+    admin_release(&run->admin);
+    figures_release(&run->figures);
+    cluster_free(run->cluster);
+}
+
+static double next_sample_s(const struct run *run)
+{
+    return (double)run->samples * run->sample_s;
+}
+
+static double next_s(const struct run *run, double t_s)
+{
+    const struct scenario *s = run->scenario;
+    double next = fmin(s->duration_s, admin_next_s(&run->admin, t_s));
+
+    if (next_sample_s(run) > t_s)
+        next = fmin(next, next_sample_s(run));
+    if (s->ballast)
+        next = fmin(next, run->due_s);
+    if (!run->measuring)
+        next = fmin(next, s->measure_from_s);
+    return next;
+}
+
+/* What stands in the figures was so before anybody did anything about it in this second. */
+static void measure(struct run *run, double t_s)
+{
+    const struct simulate_options *o = run->options;
+
+    if (!run->measuring && t_s >= run->scenario->measure_from_s) {
+        run->measuring = true;
+        figures_begin(&run->figures, t_s);
+        run->unplaced_before = run->admin.unplaced;
+        if (run->scenario->ballast) {
+            run->passes_before = run->service.passes;
+            run->decide_us_before = memory_store_decide_us(run->service.store);
+        }
+    }
+    if (t_s < next_sample_s(run) && t_s < run->scenario->duration_s)
+        return;
+    figures_take(&run->figures, t_s);
+    run->samples++;
+    if (o->progress)
+        o->progress(o->ctx, t_s / run->scenario->duration_s);
+}
+
+/* Everything that happens at this time: the world first, then who watches it, then who acts on it. */
+static int moment(struct run *run, double t_s, struct err *err)
+{
+    const struct simulate_options *o = run->options;
+    struct service *v = run->scenario->ballast ? &run->service : NULL;
+    int r;
+
+    cluster_advance(run->cluster, t_s);
+    measure(run, t_s);
+    if (t_s >= run->scenario->duration_s)
+        return 0;
+    if (v && t_s >= run->due_s && (r = service_turn(v, t_s, err)) < 0)
+        return r;
+    if ((r = admin_turn(&run->admin, v, t_s, err)) < 0)
+        return r;
+    run->due_s = v ? service_next_s(v, t_s) : INFINITY;
+    return v && v->engine && o->watch ? o->watch(o->ctx, v->engine, run->cluster, t_s) : 0;
+}
+
+static void finish(struct run *run, struct simulation *ret)
+{
+    const struct scenario *s = run->scenario;
+
+    *ret = (struct simulation){.scenario = s};
+    figures_finish(&run->figures, s->duration_s, ret);
+    ret->metrics.unplaced = run->admin.unplaced - run->unplaced_before;
+    if (!s->ballast)
+        return;
+    const struct service *v = &run->service;
+
+    ret->metrics.passes = (double)(v->passes - run->passes_before);
+    ret->metrics.decide_ms_total = (double)(memory_store_decide_us(v->store) - run->decide_us_before) / 1000;
+    ret->passes = v->points;
+    ret->n_passes = v->n_points;
+}
+
+int simulate(const struct scenario *s, const struct simulate_options *options, struct arena *a,
+             struct simulation *ret, struct err *err)
+{
+    static const struct simulate_options nothing_said;
+    struct run run = {.scenario = s, .options = options ? options : &nothing_said};
+    int r = run_begin(&run, a, err);
+
+    for (double t_s = 0; r == 0; t_s = next_s(&run, t_s)) {
+        r = moment(&run, t_s, err);
+        if (t_s >= s->duration_s)
+            break;
+    }
+    if (r == 0)
+        finish(&run, ret);
+    run_end(&run);
+    return r;
+}
