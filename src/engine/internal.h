@@ -306,6 +306,8 @@ void learn_recall(struct engine *e, const struct stored *s);
 
 /* What is remembered of the host, or NULL. */
 const struct known_host *hosts_find(const struct engine *e, const char *host);
+/* Whether it has been seen to wake, last time too: by us, or as the source says. */
+bool hosts_is_proven(const struct engine *e, const struct host_facts *f);
 bool hosts_has_failed(const struct engine *e, const char *host); /* its last wake */
 /* Puts what is remembered into an inventory that does not say it. A host that we put to standby sleeps,
  * though the source only sees that it has lost it, unless it says that a VM runs there. */

@@ -190,7 +190,7 @@ int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x,
         return err_set(err, -EBUSY, "host %s is to enter maintenance", h->is.name);
     if (h->failover)
         return err_set(err, -EPERM, "host %s is kept on for failures", h->is.name);
-    if (!test && !h->is.wake_verified)
+    if (!test && !hosts_is_proven(e, &h->is))
         return err_set(
             err, -EPERM,
             "host %s was not seen to wake yet%s, and may not come back: `ballast wake %s --verify` "
@@ -305,11 +305,31 @@ static enum readiness evacuated(const struct engine *e, const struct action *x, 
     return waits ? WAIT : READY;
 }
 
+/* A VM that is seen at its destination may still need the host that it came from, until its move is over. */
+static bool something_leaves(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t ix = snapshot_find_host(s, host);
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_MIGRATE && (action_under_way(x) || x->r.state == ACTION_VERIFYING) &&
+            strcmp(x->r.from, host) == 0)
+            return true;
+    }
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        if (s->migrations[i].from == ix)
+            return true;
+    }
+    return false;
+}
+
 static bool nothing_left(const struct engine *e, const struct action *x, char *why)
 {
     if (evacuated(e, x, why) != READY)
         return false;
-    if (host_is_empty(e, x->r.host))
+    if (host_is_empty(e, x->r.host) && !something_leaves(e, x->r.host))
         return true;
     (void)snprintf(why, WHY_MAX, "it waits for host %s to be empty",
                    snapshot_host_name(&e->now_seen->snap, x->r.host));
