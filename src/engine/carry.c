@@ -251,6 +251,17 @@ static void elsewhere(struct engine *e, struct action *x, instant_s now)
     fail(e, x, why, now);
 }
 
+static instant_s deadline(const struct engine *e, const struct action *x)
+{
+    instant_s patience = HANG_MIN_S;
+
+    if (!x->r.vm)
+        patience = power_patience_s(e, x);
+    else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
+        patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
+    return x->r.started + patience;
+}
+
 /* Whether a start that perhaps nobody has heard is still wanted: asking for it once more may begin it. Not
  * long after it was approved (a service that was down for a day would power on a VM that somebody has shut
  * down since); maintenance stays wanted until an admin says otherwise. */
@@ -288,7 +299,10 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
         action_cancel(e, x, why, now);
         return;
     case NOT_SEEN:
-        want_look(e, now + back_off_s(++x->retries));
+        if (!x->r.vm && now >= deadline(e, x))
+            verify(e, x, x->r.why, -ETIMEDOUT, now);
+        else
+            want_look(e, now + back_off_s(++x->retries));
         return;
     case AT_SOURCE:
         break;
@@ -301,17 +315,6 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
     x->r.attempts++;
     x->dirty = true;
     submit(e, x, ORDER_START, now);
-}
-
-static instant_s deadline(const struct engine *e, const struct action *x)
-{
-    instant_s patience = HANG_MIN_S;
-
-    if (!x->r.vm)
-        patience = power_patience_s(e, x);
-    else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
-        patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
-    return x->r.started + patience;
 }
 
 static void step_running(struct engine *e, struct action *x, instant_s now)
@@ -535,10 +538,11 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
 
 static void on_cancelled(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
 {
-    (void)e;
     if (x->r.state != ACTION_RUNNING)
         return;
-    if (result->code == -ENOTSUP)
+    if (x->r.kind == ACTION_POWER_ON) /* it is needed now: another one is looked for, and this one given up */
+        verify(e, x, x->r.why, -ETIMEDOUT, now);
+    else if (result->code == -ENOTSUP)
         remember_why(x, "it takes long, and the hypervisor cannot stop it: it is followed to its end");
     else if (result->code < 0)
         x->cancel_at = now + back_off_s(++x->retries);

@@ -283,7 +283,7 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
     publish_pass(e, &v->plan, now);
     publish_faults(e, &v->plan, last ? &last->plan : NULL, now);
     view_unref(last);
-    bool withdrawn = power_withdraw(e, &v->plan, now);
+    bool withdrawn = power_withdraw(e, &v->plan, false, now);
 
     recommendations_take(e, v, e->last_pass, a, number, now);
     if (withdrawn) /* the plan counted without those hosts: the next one, made at once, counts with them */

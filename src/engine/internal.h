@@ -263,6 +263,8 @@ void view_unref(struct view *v);
 
 /* Whether the hands can do that at all. -ENOTSUP with a sentence: no. */
 int check_deed(const struct engine *e, const struct action_record *r, struct err *err);
+/* -EIO with a sentence: what was `done` holds all the same, but a restart would not know. */
+int not_stored(const struct engine *e, const char *done, struct err *err);
 
 /* ---- recommend.c ----------------------------------------------------------------------------- */
 
@@ -341,9 +343,9 @@ instant_s power_look_pause_s(const struct engine *e, const struct action *x);
 /* What its end means for the host. */
 void power_ended(struct engine *e, const struct action *x, instant_s now);
 /* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as
- * many as the plan would wake. Not what an admin asked for. True: something was, and the plan does not know
- * it. */
-bool power_withdraw(struct engine *e, const struct plan *plan, instant_s now);
+ * many as the plan would wake; with `more`, or where the hosts are too full and none could be woken, all. Not
+ * what an admin asked for. True: something was, and the plan does not know it. */
+bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instant_s now);
 
 /* ---- decide.c -------------------------------------------------------------------------------- */
 

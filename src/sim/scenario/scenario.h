@@ -31,8 +31,6 @@ struct host_model {
 
 /* ---- what VMs are like ----------------------------------------------------------------------- */
 
-enum placing { PLACING_FIXED, PLACING_BALLAST }; /* at a host from the beginning; asked of Ballast */
-
 struct vm_model {
     struct workload of[RES_COUNT];
     double arrives_s, leaves_s; /* 0 and INFINITY: always there. One that arrives is placed by Ballast */

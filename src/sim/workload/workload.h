@@ -6,7 +6,8 @@
  * simulation across different runs").
  *
  * Values are MHz or MiB; a kind that draws from a distribution never gives less than 0. Between two changes a
- * value is constant; a trace that is read as lines between its samples is cut into steps.
+ * value is constant; a line (a ramp, a trace that is read as lines between its samples) is cut into steps,
+ * each of which has the line's mean.
  */
 #ifndef BALLAST_SIM_WORKLOAD_H
 #define BALLAST_SIM_WORKLOAD_H
@@ -64,6 +65,11 @@ struct workload_value {
     double until_s; /* when it changes next, > t_s; INFINITY: never */
 };
 
+/* O(1), for a trace O(log n). */
 struct workload_value workload_at(const struct workload *w, double t_s);
+
+/* A seed for what is drawn for one thing ("cpu", "phase") of one VM; the same whatever else the scenario has.
+ */
+uint64_t workload_seed(uint64_t seed, const char *name, const char *what);
 
 #endif

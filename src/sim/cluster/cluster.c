@@ -1,0 +1,295 @@
+#include "sim/cluster/cluster_internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists ---- */
+
+static void list_make_room(struct index_list *l)
+{
+    if (l->n < l->cap)
+        return;
+    l->cap = l->cap ? l->cap * 2 : 8;
+    l->items = reallocarray(l->items, l->cap, sizeof *l->items);
+    if (!l->items)
+        abort(); /* as an arena does */
+}
+
+void list_append(struct index_list *l, uint32_t item)
+{
+    list_make_room(l);
+    l->items[l->n++] = item;
+}
+
+void list_insert(struct index_list *l, uint32_t item)
+{
+    uint32_t i = l->n;
+
+    list_make_room(l);
+    for (; i > 0 && l->items[i - 1] > item; i--)
+        l->items[i] = l->items[i - 1];
+    l->items[i] = item;
+    l->n++;
+}
+
+bool list_remove(struct index_list *l, uint32_t item)
+{
+    uint32_t i = 0;
+
+    while (i < l->n && l->items[i] != item)
+        i++;
+    if (i == l->n)
+        return false;
+    memmove(&l->items[i], &l->items[i + 1], (l->n - i - 1) * sizeof *l->items);
+    l->n--;
+    return true;
+}
+
+/* ---- making and freeing it ---- */
+
+static void init_hosts(struct cluster *c)
+{
+    c->hosts = arena_array(&c->arena, struct host_sim, c->initial->n_hosts + 1);
+    c->core_mhz = arena_array(&c->arena, double, c->initial->n_hosts + 1);
+    for (uint32_t i = 0; i < c->initial->n_hosts; i++) {
+        const struct host_facts *f = &host_of(c, i)->is;
+        struct host_sim *h = &c->hosts[i];
+
+        h->now.state = f->state;
+        h->on_since = f->on_since;
+        h->standby_since = f->standby_since;
+        c->core_mhz[i] = f->total[RES_CPU] / (f->cores ? f->cores : 1);
+        mark_host(c, i);
+    }
+}
+
+/* A VM that is there from the beginning runs where the snapshot has it; one that arrives does not, whatever
+ * the snapshot says. */
+static void init_vms(struct cluster *c)
+{
+    uint32_t n = c->initial->n_vms;
+
+    c->vms = arena_array(&c->arena, struct vm_sim, n + 1);
+    c->arrivals = arena_array(&c->arena, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct vm *v = vm_of(c, i);
+        const struct vm_model *m = &c->s->vms[i];
+        struct vm_sim *x = &c->vms[i];
+        bool later = m->arrives_s > 0;
+
+        *x = (struct vm_sim){.home = v->host,
+                             .starting = IX_NONE,
+                             .state = later ? VM_OFF : v->is.state,
+                             .present = !later,
+                             .consumed_mb = later ? 0 : v->is.consumed_mb,
+                             .last_migrated = v->is.last_migrated};
+        x->now.host = IX_NONE;
+        if (later)
+            events_set(&c->events, slot(c, EVENT_PRESENCE, i), m->arrives_s);
+        else if (m->leaves_s < INFINITY)
+            events_set(&c->events, slot(c, EVENT_PRESENCE, i), m->leaves_s);
+        if (x->state != VM_ON)
+            continue;
+        start_wanting(c, i);
+        place_vm(c, i, v->host);
+    }
+}
+
+static void init_events(struct cluster *c)
+{
+    uint32_t v = c->initial->n_vms, h = c->initial->n_hosts;
+    const uint32_t count[EVENT_KINDS] = {
+        [EVENT_SCRIPTED_FAULT] = 1, [EVENT_SOURCE_DEAF] = 1,   [EVENT_ACTUATOR_DEAF] = 1,
+        [EVENT_HOST_DIES] = h,      [EVENT_SAMPLES_STALE] = v, [EVENT_SAMPLES_GARBAGE] = v,
+        [EVENT_HOST] = h,           [EVENT_MIGRATION] = v,     [EVENT_PRESENCE] = v,
+        [EVENT_START] = v,          [EVENT_DEMAND] = v};
+    uint32_t n = 0;
+
+    for (int k = 0; k < EVENT_KINDS; k++) {
+        c->first_slot[k] = n;
+        n += count[k];
+    }
+    events_init(&c->events, n, &c->arena);
+}
+
+/* What is under way at the beginning: nobody has asked this cluster for it, so it has no task. */
+static void init_transitions(struct cluster *c)
+{
+    for (uint32_t i = 0; i < c->initial->n_hosts; i++) {
+        switch (c->hosts[i].now.state) {
+        case HOST_POWERING_ON:
+            wake_begin(c, i, TASK_NONE);
+            break;
+        case HOST_ENTERING_STANDBY:
+            c->hosts[i].now.state = HOST_ON; /* its VMs, if any, stay: nobody is there to move them */
+            break;
+        case HOST_ENTERING_MAINTENANCE:
+            maintenance_look(c, i);
+            break;
+        case HOST_ON:
+        case HOST_MAINTENANCE:
+        case HOST_STANDBY:
+        case HOST_DISCONNECTED:
+        case host_state_count:
+            break;
+        }
+    }
+}
+
+struct cluster *cluster_new(const struct scenario *s)
+{
+    struct cluster *c = calloc(1, sizeof *c);
+
+    if (!c)
+        abort(); /* as an arena does */
+    c->s = s;
+    c->initial = &s->initial;
+    init_events(c);
+    tasks_init(c);
+    init_hosts(c);
+    parts_init(c);
+    init_vms(c);
+    faults_init(c);
+    init_transitions(c);
+    settle_world(c);
+    return c;
+}
+
+void cluster_free(struct cluster *c)
+{
+    if (!c)
+        return;
+    for (uint32_t i = 0; i < c->initial->n_hosts; i++) {
+        struct host_sim *h = &c->hosts[i];
+
+        free(h->vms.items);
+        free(h->arrives.items);
+        free(h->parts);
+        free(h->tree.nodes);
+        free(h->tree.child);
+        free(h->tree.whole);
+        free(h->tree.reserved);
+        free(h->tree.got);
+    }
+    for (uint32_t p = 0; p < c->initial->n_pools; p++)
+        free(c->below[p].items);
+    free(c->moving.items);
+    free(c->queued.items);
+    free(c->marked.items);
+    free(c->tasks);
+    free(c->armed);
+    arena_release(&c->scratch);
+    arena_release(&c->arena);
+    free(c);
+}
+
+/* ---- time goes by ---- */
+
+void mark_host(struct cluster *c, uint32_t host)
+{
+    if (c->hosts[host].marked)
+        return;
+    c->hosts[host].marked = true;
+    list_append(&c->marked, host);
+}
+
+/* Computing a host may find a migration that needs a queued one to begin (never the other way round), and
+ * what is copied takes CPU: so migrations first, then links, then hosts. */
+void settle_world(struct cluster *c)
+{
+    if (c->slots_changed) {
+        c->slots_changed = false;
+        migrations_begin(c);
+    }
+    if (c->links_changed) {
+        c->links_changed = false;
+        links_share(c);
+    }
+    for (uint32_t i = 0; i < c->marked.n; i++) {
+        c->hosts[c->marked.items[i]].marked = false;
+        schedule_host(c, c->marked.items[i]);
+    }
+    c->marked.n = 0;
+}
+
+static enum event_kind kind_of(const struct cluster *c, uint32_t s, uint32_t *ret_index)
+{
+    int kind = EVENT_KINDS - 1;
+
+    while (c->first_slot[kind] > s)
+        kind--;
+    *ret_index = s - c->first_slot[kind];
+    return (enum event_kind)kind;
+}
+
+/* Each handler sees its event taken off already, and sets the next one; but demand sets its own at once: it
+ * is what happens most. */
+static void happen(struct cluster *c, uint32_t s)
+{
+    uint32_t i;
+    enum event_kind kind = kind_of(c, s, &i);
+
+    if (kind == EVENT_DEMAND) {
+        on_demand(c, i);
+        return;
+    }
+    events_set(&c->events, s, INFINITY);
+    switch (kind) {
+    case EVENT_SCRIPTED_FAULT:
+    case EVENT_SOURCE_DEAF:
+    case EVENT_ACTUATOR_DEAF:
+    case EVENT_HOST_DIES:
+    case EVENT_SAMPLES_STALE:
+    case EVENT_SAMPLES_GARBAGE:
+        on_fault(c, kind, i);
+        return;
+    case EVENT_HOST:
+        on_host(c, i);
+        return;
+    case EVENT_MIGRATION:
+        on_migration(c, i);
+        return;
+    case EVENT_PRESENCE:
+        on_presence(c, i);
+        return;
+    case EVENT_START:
+        on_started(c, i);
+        return;
+    case EVENT_DEMAND:
+    case EVENT_KINDS:
+        return;
+    }
+}
+
+double cluster_next_s(const struct cluster *c)
+{
+    uint32_t s;
+
+    return events_next(&c->events, &s);
+}
+
+void cluster_advance(struct cluster *c, double t_s)
+{
+    uint32_t s = 0;
+
+    assert(t_s >= c->now_s);
+    for (double due; (due = events_next(&c->events, &s)) <= t_s;) {
+        c->now_s = fmax(due, c->now_s);
+        while (events_next(&c->events, &s) <= c->now_s)
+            happen(c, s);
+        settle_world(c);
+    }
+    c->now_s = t_s;
+}
+
+uint32_t cluster_next_arrival(struct cluster *c)
+{
+    while (c->n_told < c->n_arrivals) {
+        uint32_t vm = c->arrivals[c->n_told++];
+
+        if (c->vms[vm].present) /* it may have left before anybody asked */
+            return vm;
+    }
+    return IX_NONE;
+}

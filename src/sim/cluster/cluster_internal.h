@@ -1,0 +1,312 @@
+/* cluster_internal.h: the simulated cluster from within.
+ *
+ * Everything that is constant between two events (what each VM gets, what a host draws, how fast is copied)
+ * is kept as a rate, and integrated when it changes: settle_vm() and settle_host() must be called before a
+ * rate is touched. Changes mark what they concern (mark_host(), c->links_changed, c->slots_changed), and
+ * settle_world() computes all of it once, when everything that happens at an instant has happened.
+ */
+#ifndef BALLAST_SIM_CLUSTER_INTERNAL_H
+#define BALLAST_SIM_CLUSTER_INTERNAL_H
+
+#include "base/random.h"
+#include "core/divvy/divvy.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/events.h"
+
+#define TASK_NONE 0 /* serials begin at 1 */
+#define DAY_S 86400.0
+
+/* A VM is powered on within this time, wherever. */
+#define POWER_ON_S 3.0
+
+/* What can happen by itself. At the same instant in this order, each kind by index. */
+enum event_kind {
+    EVENT_SCRIPTED_FAULT,  /* one: the next of the script */
+    EVENT_SOURCE_DEAF,     /* one: by rate */
+    EVENT_ACTUATOR_DEAF,   /* one: by rate */
+    EVENT_HOST_DIES,       /* by host: by rate */
+    EVENT_SAMPLES_STALE,   /* by VM: by rate */
+    EVENT_SAMPLES_GARBAGE, /* by VM: by rate */
+    EVENT_HOST,            /* by host: a change of its power, or of maintenance, is over */
+    EVENT_MIGRATION,       /* by VM: what is being copied has been copied */
+    EVENT_PRESENCE,        /* by VM: it arrives, or leaves */
+    EVENT_START,           /* by VM: it has started; or is to be restarted elsewhere */
+    EVENT_DEMAND,          /* by VM: it wants something else */
+    EVENT_KINDS,
+};
+
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+/* Of a host's own pool tree: the root first, the children of a node side by side. */
+struct node {
+    uint32_t ix; /* of the VM, or of the part in host_sim.parts; IX_NONE: the root */
+    uint32_t parent, first_child, n_children;
+    bool is_vm;
+    bool arriving; /* a VM that is migrated to this host: its memory is taken, it does not run here yet */
+};
+
+struct tree {
+    struct node *nodes;
+    struct divvy_child *child; /* by node: what it wants as limit */
+    double *whole;             /* by node: what those below it want together, before its own limit */
+    double *reserved;          /* by node: what those below it reserve together */
+    double *got;               /* by node */
+    uint32_t n, cap;
+    bool built; /* who is here, and what pools have, is as it was when it was built */
+};
+
+/* What a pool has on the host. */
+struct pool_part {
+    uint32_t pool;
+    struct alloc alloc[RES_COUNT];
+    bool implied; /* nobody has set it: it follows the VMs that are here */
+};
+
+struct index_list {
+    uint32_t *items;
+    uint32_t n, cap;
+};
+
+struct host_sim {
+    struct host_now now;
+    struct host_totals totals;
+    double settled_s;
+    double idle_off_watts;     /* as now.watts; 0 without demand */
+    bool active, overloaded;   /* as in host_totals */
+    double taken_mhz;          /* by migrations, now */
+    struct index_list vms;     /* that run here, ascending */
+    struct index_list arrives; /* that are migrated to here, queued or not, or are being started here */
+    uint32_t n_moves;          /* migrations in or out that are not queued */
+    uint32_t n_in, n_out;      /* of these, that copy */
+    struct pool_part *parts;   /* by pool */
+    uint32_t n_parts, cap_parts;
+    struct tree tree;
+    bool marked; /* to be computed anew */
+    instant_s on_since, standby_since;
+    uint32_t task;                  /* serial of what is done to it */
+    double change_from_s, change_s; /* when that began, and how long it takes */
+    bool wake_fails;
+    uint32_t wakes; /* that were asked for, for the draws of faults */
+};
+
+/* ---- VMs ------------------------------------------------------------------------------------- */
+
+enum moving_stage {
+    MOVING_NOT,
+    MOVING_QUEUED,
+    MOVING_COPIES,
+    MOVING_STOPPED, /* the VM is paused and the rest is copied */
+    MOVING_HANGS,
+};
+
+/* A migration. */
+struct moving {
+    enum moving_stage stage;
+    uint32_t from, to;
+    uint32_t task;
+    uint32_t round;
+    double begun_s;
+    double total_mb, moved_mb; /* of the VM's memory; of all rounds so far */
+    double left_mb;            /* of this round */
+    double again_mb;           /* written to meanwhile */
+    double rate_mb_s, dirty_mb_s;
+    enum sim_fault fault; /* SIM_MIGRATION_FAILS or _HANGS half way; sim_fault_count: neither */
+};
+
+/* What a hypervisor counts, since since_s. */
+struct counters {
+    double since_s;
+    double used_mhz_s, run_s, ready_s, active_mb_s;
+};
+
+struct vm_sim {
+    struct vm_now now;
+    struct vm_totals totals;
+    double settled_s;
+    bool present; /* it has arrived, and has not left */
+    bool to_run;  /* somebody wants it to run */
+    bool down;    /* because its host died */
+    enum vm_state state;
+    uint32_t home;             /* where it runs, or is registered; IX_NONE */
+    double until_s[RES_COUNT]; /* its demand stays */
+    double working_mb, consumed_mb;
+    double used_mhz;   /* of its host, now; what it gets is less while it is migrated */
+    double ready;      /* vCPUs that wait, now */
+    double lost_mhz;   /* to its migration, now */
+    uint32_t starting; /* host that it is being started at; IX_NONE */
+    uint32_t start_task;
+    struct moving moving;
+    uint32_t attempts; /* migrations that were asked for */
+    instant_s last_migrated;
+    struct counters counters;
+    struct vm_sample sample; /* the last one that was told */
+    double stale_until_s, garbage_until_s;
+};
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+struct task {
+    uint32_t serial; /* TASK_NONE: the place is free */
+    enum deed deed;
+    uint32_t vm, to, from, host; /* as the deed has them; else IX_NONE */
+    enum task_state state;
+    int code; /* TASK_FAILED */
+    const char *why;
+};
+
+/* ---- the cluster ----------------------------------------------------------------------------- */
+
+/* A fault of the script that has become due and waits for its migration or wake-up. */
+struct armed_fault {
+    enum sim_fault kind;
+    uint32_t host, vm;
+    double factor;
+};
+
+struct cluster {
+    const struct scenario *s;
+    const struct snapshot *initial; /* s->initial */
+    struct arena arena;
+    struct arena scratch;
+    double now_s;
+    struct host_sim *hosts;
+    struct vm_sim *vms;
+    double *core_mhz;         /* by host */
+    struct index_list moving; /* VMs whose migration copies, ascending */
+    struct index_list queued; /* VMs whose migration is queued, in the order in which they were asked for */
+    struct index_list marked; /* hosts */
+    struct index_list *below; /* VMs with this pool or one below it as theirs */
+    bool links_changed, slots_changed;
+    struct events events;
+    uint32_t first_slot[EVENT_KINDS];
+    struct task *tasks; /* a ring: by serial */
+    uint32_t n_tasks, last_serial;
+    uint32_t *arrivals; /* VMs in the order in which they arrived */
+    uint32_t n_arrivals, n_told;
+    double last_look_s;
+    double deaf_until_s[2]; /* source, actuator */
+    uint32_t next_fault;    /* of the script */
+    struct armed_fault *armed;
+    uint32_t n_armed;
+    uint32_t starts;                  /* so far */
+    struct rng *rng[sim_fault_count]; /* by kind, then index: each thing has a stream of its own */
+};
+
+/* The slot of an event. */
+static inline uint32_t slot(const struct cluster *c, enum event_kind kind, uint32_t index)
+{
+    return c->first_slot[kind] + index;
+}
+
+static inline const struct host *host_of(const struct cluster *c, uint32_t host)
+{
+    return &c->initial->hosts[host];
+}
+
+static inline const struct vm *vm_of(const struct cluster *c, uint32_t vm)
+{
+    return &c->initial->vms[vm];
+}
+
+/* Whether VMs run there now. */
+static inline bool is_up(const struct host_sim *h)
+{
+    return !h->now.dead && (h->now.state == HOST_ON || h->now.state == HOST_ENTERING_MAINTENANCE ||
+                            h->now.state == HOST_ENTERING_STANDBY);
+}
+
+static inline bool is_moving(const struct vm_sim *v)
+{
+    return v->moving.stage >= MOVING_COPIES;
+}
+
+static inline instant_s instant(const struct cluster *c)
+{
+    return c->s->start + (instant_s)c->now_s;
+}
+
+/* cluster.c */
+void mark_host(struct cluster *c, uint32_t host);
+void settle_world(struct cluster *c);
+void list_insert(struct index_list *l, uint32_t item); /* keeps it ascending */
+void list_append(struct index_list *l, uint32_t item);
+bool list_remove(struct index_list *l, uint32_t item); /* false: it was not there */
+
+/* totals.c */
+void settle_vm(struct cluster *c, uint32_t vm);
+void settle_host(struct cluster *c, uint32_t host);
+
+/* places.c: who is where */
+void place_vm(struct cluster *c, uint32_t vm, uint32_t host); /* it runs there from now on */
+void displace_vm(struct cluster *c, uint32_t vm);             /* it runs nowhere; its home stays */
+void expect_vm(struct cluster *c, uint32_t vm, uint32_t host);
+void unexpect_vm(struct cluster *c, uint32_t vm, uint32_t host);
+/* Whether what it reserves is there beside what the others have reserved. */
+bool fits(const struct cluster *c, uint32_t vm, uint32_t host);
+bool is_compatible(const struct cluster *c, uint32_t vm, uint32_t host);
+void start_wanting(struct cluster *c, uint32_t vm);
+void stop_wanting(struct cluster *c, uint32_t vm);
+void on_demand(struct cluster *c, uint32_t vm);
+void on_presence(struct cluster *c, uint32_t vm);
+void on_started(struct cluster *c, uint32_t vm);
+
+/* parts.c: what pools have on hosts */
+void parts_init(struct cluster *c);
+/* Sees to it that every pool of a VM here has a part, and that those which nobody has set are right. */
+void parts_follow(struct cluster *c, uint32_t host);
+int parts_apply(struct cluster *c, const struct settings_request *request, struct err *err);
+
+/* schedule.c */
+void schedule_host(struct cluster *c, uint32_t host);
+/* A core for each vCPU. */
+double vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host);
+
+/* power.c */
+double host_watts(const struct cluster *c, uint32_t host, double used_mhz);
+void standby_begin(struct cluster *c, uint32_t host, uint32_t task);
+void wake_begin(struct cluster *c, uint32_t host, uint32_t task);
+void maintenance_enter(struct cluster *c, uint32_t host, uint32_t task);
+void maintenance_exit(struct cluster *c, uint32_t host, uint32_t task);
+void maintenance_look(struct cluster *c, uint32_t host); /* whether the host is empty by now */
+void on_host(struct cluster *c, uint32_t host);
+void become_on(struct cluster *c, uint32_t host);
+
+/* migrate.c */
+uint32_t slots_of(const struct cluster *c, uint32_t host);
+void migration_ask(struct cluster *c, uint32_t vm, uint32_t to, uint32_t task, enum sim_fault fault);
+void migration_fail(struct cluster *c, uint32_t vm, int code, const char *why);
+void migrations_begin(struct cluster *c); /* the queued ones that have slots by now */
+void links_share(struct cluster *c);      /* how fast each migration copies */
+void moving_settle(struct cluster *c, uint32_t vm, double dt_s);
+void on_migration(struct cluster *c, uint32_t vm);
+int moving_percent(const struct cluster *c, uint32_t vm);
+
+/* tasks.c */
+void tasks_init(struct cluster *c);
+void task_succeed(struct cluster *c, uint32_t serial);
+void task_fail(struct cluster *c, uint32_t serial, int code, const char *why);
+void task_run(struct cluster *c, uint32_t serial);
+struct task *task_find(const struct cluster *c, const char *name);
+int task_percent(const struct cluster *c, const struct task *t);
+int deed_check(struct cluster *c, const struct deed_request *q, struct err *err);
+int deed_start(struct cluster *c, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+               struct err *err);
+int deed_cancel(struct cluster *c, const char *task, struct err *err);
+
+/* faults.c */
+void faults_init(struct cluster *c);
+void on_fault(struct cluster *c, enum event_kind kind, uint32_t index);
+void on_host_back(struct cluster *c, uint32_t host);
+void restart_try(struct cluster *c, uint32_t vm);
+bool migration_is_refused(struct cluster *c, uint32_t vm);
+enum sim_fault migration_fault(struct cluster *c, uint32_t vm);
+/* Called once for each wake-up. ret_factor: how many times as long it takes. */
+bool wake_is_to_fail(struct cluster *c, uint32_t host, double *ret_factor);
+bool answer_is_lost(struct cluster *c, uint32_t vm);
+
+/* describe.c */
+void describe(struct cluster *c, struct arena *a, struct inventory *ret);
+void counters_reset(struct cluster *c, uint32_t vm);
+struct vm_sample garbage_sample(const struct cluster *c, uint32_t vm, struct vm_sample good);
+
+#endif

@@ -1,0 +1,212 @@
+/* places.c: which VMs there are, and where. */
+#include "sim/cluster/cluster_internal.h"
+
+#include <errno.h>
+
+/* ---- what they want ---- */
+
+/* In CloudSim's model nobody wants more than a core of where it is. */
+static double within_host(const struct cluster *c, uint32_t vm, double mhz)
+{
+    uint32_t host = c->vms[vm].now.host;
+
+    return c->s->scheduler == SCHEDULER_PROPORTIONAL && host != IX_NONE ? fmin(mhz, vm_most_mhz(c, vm, host))
+                                                                        : mhz;
+}
+
+static void want(struct cluster *c, uint32_t vm, enum resource r)
+{
+    struct vm_sim *v = &c->vms[vm];
+    const struct vm_facts *f = &vm_of(c, vm)->is;
+    struct workload_value w = workload_at(&c->s->vms[vm].of[r], c->now_s);
+
+    v->until_s[r] = w.until_s;
+    if (f->kind == VM_SPARE)
+        return; /* it stands for room, and wants nothing */
+    if (r == RES_CPU) {
+        v->now.wants[r] = within_host(c, vm, w.value);
+        return;
+    }
+    v->working_mb = fmin(w.value, f->mem_mb);
+    v->consumed_mb = fmax(v->consumed_mb, v->working_mb);
+    v->now.wants[r] = v->working_mb + f->overhead_mb;
+}
+
+static void wait_for_demand(struct cluster *c, uint32_t vm)
+{
+    const struct vm_sim *v = &c->vms[vm];
+
+    events_set(&c->events, slot(c, EVENT_DEMAND, vm), fmin(v->until_s[RES_CPU], v->until_s[RES_MEM]));
+}
+
+void start_wanting(struct cluster *c, uint32_t vm)
+{
+    settle_vm(c, vm);
+    c->vms[vm].to_run = true;
+    want(c, vm, RES_CPU);
+    want(c, vm, RES_MEM);
+    wait_for_demand(c, vm);
+}
+
+void stop_wanting(struct cluster *c, uint32_t vm)
+{
+    struct vm_sim *v = &c->vms[vm];
+
+    settle_vm(c, vm);
+    v->to_run = v->down = false;
+    v->now.wants[RES_CPU] = v->now.wants[RES_MEM] = 0;
+    events_set(&c->events, slot(c, EVENT_DEMAND, vm), INFINITY);
+}
+
+void on_demand(struct cluster *c, uint32_t vm)
+{
+    struct vm_sim *v = &c->vms[vm];
+
+    settle_vm(c, vm);
+    for (int r = 0; r < RES_COUNT; r++) {
+        if (v->until_s[r] <= c->now_s)
+            want(c, vm, (enum resource)r);
+    }
+    wait_for_demand(c, vm);
+    if (v->now.host != IX_NONE)
+        mark_host(c, v->now.host);
+    if (is_moving(v))
+        mark_host(c, v->moving.to); /* its memory is taken there, too */
+}
+
+/* ---- on hosts ---- */
+
+static void changed(struct cluster *c, uint32_t host)
+{
+    c->hosts[host].tree.built = false;
+    mark_host(c, host);
+}
+
+void place_vm(struct cluster *c, uint32_t vm, uint32_t host)
+{
+    struct vm_sim *v = &c->vms[vm];
+
+    settle_vm(c, vm);
+    settle_host(c, host);
+    v->now.host = v->home = host;
+    v->state = VM_ON;
+    v->down = false;
+    list_insert(&c->hosts[host].vms, vm);
+    counters_reset(c, vm); /* another hypervisor counts anew */
+    want(c, vm, RES_CPU);  /* its cores may be others */
+    changed(c, host);
+}
+
+void displace_vm(struct cluster *c, uint32_t vm)
+{
+    struct vm_sim *v = &c->vms[vm];
+    uint32_t host = v->now.host;
+
+    settle_vm(c, vm);
+    settle_host(c, host);
+    (void)list_remove(&c->hosts[host].vms, vm);
+    v->now.host = IX_NONE;
+    v->now.gets[RES_CPU] = v->now.gets[RES_MEM] = 0;
+    v->used_mhz = v->ready = v->lost_mhz = 0;
+    changed(c, host);
+    maintenance_look(c, host);
+}
+
+void expect_vm(struct cluster *c, uint32_t vm, uint32_t host)
+{
+    list_insert(&c->hosts[host].arrives, vm);
+    changed(c, host);
+}
+
+void unexpect_vm(struct cluster *c, uint32_t vm, uint32_t host)
+{
+    (void)list_remove(&c->hosts[host].arrives, vm);
+    changed(c, host);
+    maintenance_look(c, host);
+}
+
+/* Reservations of VMs that run there, and of those on their way. */
+bool fits(const struct cluster *c, uint32_t vm, uint32_t host)
+{
+    const struct host_sim *h = &c->hosts[host];
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double sum = vm_of(c, vm)->is.alloc[r].reservation;
+
+        for (uint32_t i = 0; i < h->vms.n; i++)
+            sum += vm_of(c, h->vms.items[i])->is.alloc[r].reservation;
+        for (uint32_t i = 0; i < h->arrives.n; i++) {
+            if (h->arrives.items[i] != vm)
+                sum += vm_of(c, h->arrives.items[i])->is.alloc[r].reservation;
+        }
+        if (sum > host_of(c, host)->capacity[r])
+            return false;
+    }
+    return true;
+}
+
+bool is_compatible(const struct cluster *c, uint32_t vm, uint32_t host)
+{
+    const struct vm *v = vm_of(c, vm);
+
+    for (uint32_t i = 0; v->compatible_given && i < v->compatible_hosts.n; i++) {
+        if (v->compatible_hosts.items[i] == host)
+            return true;
+    }
+    return !v->compatible_given;
+}
+
+/* ---- they come and go ---- */
+
+static void leave(struct cluster *c, uint32_t vm)
+{
+    struct vm_sim *v = &c->vms[vm];
+
+    if (v->moving.stage != MOVING_NOT)
+        migration_fail(c, vm, -ENOENT, "The virtual machine has been deleted.");
+    if (v->starting != IX_NONE) {
+        unexpect_vm(c, vm, v->starting);
+        task_fail(c, v->start_task, -ENOENT, "The virtual machine has been deleted.");
+        v->starting = IX_NONE;
+    }
+    if (v->now.host != IX_NONE)
+        displace_vm(c, vm);
+    stop_wanting(c, vm);
+    events_set(&c->events, slot(c, EVENT_START, vm), INFINITY);
+    v->state = VM_OFF;
+    v->present = false;
+    c->slots_changed = true;
+}
+
+void on_presence(struct cluster *c, uint32_t vm)
+{
+    struct vm_sim *v = &c->vms[vm];
+
+    if (v->present) {
+        leave(c, vm);
+        return;
+    }
+    v->present = true;
+    c->arrivals[c->n_arrivals++] = vm;
+    start_wanting(c, vm);
+    if (c->s->vms[vm].leaves_s < INFINITY)
+        events_set(&c->events, slot(c, EVENT_PRESENCE, vm), fmax(c->s->vms[vm].leaves_s, c->now_s));
+}
+
+/* A start that was asked for is over; or one that must be found a place for is tried. */
+void on_started(struct cluster *c, uint32_t vm)
+{
+    struct vm_sim *v = &c->vms[vm];
+    uint32_t host = v->starting;
+
+    if (host == IX_NONE) {
+        restart_try(c, vm);
+        return;
+    }
+    v->starting = IX_NONE;
+    v->consumed_mb = 0; /* its memory is touched anew */
+    start_wanting(c, vm);
+    place_vm(c, vm, host);
+    unexpect_vm(c, vm, host);
+    task_succeed(c, v->start_task);
+}

@@ -1,0 +1,165 @@
+/* power.c: what hosts draw, and how they change between their states. */
+#include "sim/cluster/cluster_internal.h"
+
+#include <errno.h>
+
+/* vCenter's own bookkeeping; nobody boots. */
+#define MAINTENANCE_EXIT_S 10.0
+
+/* Lines between equally spaced points. */
+static double on_curve(const struct host_model *m, double utilization)
+{
+    if (m->n_watts == 0)
+        return 0;
+    double at = fmin(fmax(utilization, 0), 1) * (m->n_watts - 1);
+    uint32_t i = (uint32_t)at;
+
+    if (i + 1 >= m->n_watts)
+        return m->watts[m->n_watts - 1];
+    return m->watts[i] + (at - i) * (m->watts[i + 1] - m->watts[i]);
+}
+
+double host_watts(const struct cluster *c, uint32_t host, double used_mhz)
+{
+    const struct host_model *m = &c->s->hosts[host];
+    const struct host_sim *h = &c->hosts[host];
+
+    if (h->now.dead) /* it has lost its power */
+        return 0;
+    switch (h->now.state) {
+    case HOST_ON:
+    case HOST_ENTERING_MAINTENANCE:
+    case HOST_MAINTENANCE:
+        return on_curve(m, used_mhz / host_of(c, host)->is.total[RES_CPU]);
+    case HOST_ENTERING_STANDBY:
+        return m->sleep_w;
+    case HOST_POWERING_ON:
+        return m->boot_w;
+    case HOST_STANDBY:
+        return m->standby_w;
+    case HOST_DISCONNECTED: /* it may run, but not for us */
+    case host_state_count:
+        break;
+    }
+    return 0;
+}
+
+static void enter(struct cluster *c, uint32_t host, enum host_state state)
+{
+    settle_host(c, host);
+    c->hosts[host].now.state = state;
+    c->hosts[host].tree.built = false;
+    mark_host(c, host);
+}
+
+/* A change that takes a time; one that takes none is over at once. */
+static void change(struct cluster *c, uint32_t host, enum host_state meanwhile, double takes_s, uint32_t task)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    h->task = task;
+    h->change_from_s = c->now_s;
+    h->change_s = takes_s;
+    enter(c, host, meanwhile);
+    if (takes_s > 0)
+        events_set(&c->events, slot(c, EVENT_HOST, host), c->now_s + takes_s);
+    else
+        on_host(c, host);
+}
+
+void become_on(struct cluster *c, uint32_t host)
+{
+    c->hosts[host].on_since = instant(c);
+    enter(c, host, HOST_ON);
+    c->slots_changed = true;
+}
+
+void standby_begin(struct cluster *c, uint32_t host, uint32_t task)
+{
+    change(c, host, HOST_ENTERING_STANDBY, c->s->hosts[host].sleep_s, task);
+}
+
+void wake_begin(struct cluster *c, uint32_t host, uint32_t task)
+{
+    double factor;
+
+    c->hosts[host].wake_fails = wake_is_to_fail(c, host, &factor);
+    change(c, host, HOST_POWERING_ON, c->s->hosts[host].boot_s * factor, task);
+}
+
+void maintenance_exit(struct cluster *c, uint32_t host, uint32_t task)
+{
+    change(c, host, HOST_MAINTENANCE, MAINTENANCE_EXIT_S, task);
+}
+
+void maintenance_enter(struct cluster *c, uint32_t host, uint32_t task)
+{
+    c->hosts[host].task = task;
+    enter(c, host, HOST_ENTERING_MAINTENANCE);
+    maintenance_look(c, host);
+}
+
+void maintenance_look(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    if (h->now.dead || h->now.state != HOST_ENTERING_MAINTENANCE || h->vms.n > 0 || h->arrives.n > 0)
+        return;
+    enter(c, host, HOST_MAINTENANCE);
+    task_succeed(c, h->task);
+    h->task = TASK_NONE;
+}
+
+static void end_wake(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    if (h->wake_fails) {
+        h->totals.failures++;
+        enter(c, host, HOST_STANDBY);
+        task_fail(c, h->task, -EIO, "The host does not respond after it was powered on.");
+        return;
+    }
+    h->totals.power_ons++;
+    become_on(c, host);
+    task_succeed(c, h->task);
+}
+
+static void end_standby(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    h->totals.power_offs++;
+    h->standby_since = instant(c);
+    enter(c, host, HOST_STANDBY);
+    task_succeed(c, h->task);
+}
+
+void on_host(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    if (h->now.dead) {
+        on_host_back(c, host);
+        return;
+    }
+    switch (h->now.state) {
+    case HOST_POWERING_ON:
+        end_wake(c, host);
+        break;
+    case HOST_ENTERING_STANDBY:
+        end_standby(c, host);
+        break;
+    case HOST_MAINTENANCE:
+        become_on(c, host);
+        task_succeed(c, h->task);
+        break;
+    case HOST_ON:
+    case HOST_ENTERING_MAINTENANCE:
+    case HOST_STANDBY:
+    case HOST_DISCONNECTED:
+    case host_state_count:
+        return;
+    }
+    h->task = TASK_NONE;
+}

@@ -1,0 +1,312 @@
+/* schedule.c: what each VM of a host gets.
+ *
+ * SCHEDULER_SHARES: the host divides what migrations leave of its CPU, and its memory, down its own pool
+ * tree: the parts that pools have there (parts.c), and the VMs with their own settings. The want of a VM
+ * takes the place of its limit (§2.3), a pool wants what its members want within its own limit, and reserves
+ * at least what they reserve. Nobody gets more than it wants, nothing is idle while somebody wants it.
+ *
+ * SCHEDULER_PROPORTIONAL is CloudSim's: requests that do not fit are all scaled by the same factor, down to
+ * whole MHz. A VM that is migrated gets 90 % of what the source gives it, the destination is charged 10 % of
+ * what it asks for. */
+#include "sim/cluster/cluster_internal.h"
+
+#include <stdlib.h>
+
+/* CloudSim's PowerVmAllocation: what a migration costs the VM, and its destination. */
+#define PROPORTIONAL_LOSS 0.1
+#define PROPORTIONAL_CHARGE 0.1
+
+/* Sums of the same numbers in another order differ by less than this part. */
+#define ROUNDING 1e-9
+
+double vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host)
+{
+    return vm_of(c, vm)->is.vcpus * c->core_mhz[host];
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+static void *grown(void *items, uint32_t n, size_t size)
+{
+    void *more = reallocarray(items, n, size);
+
+    if (!more)
+        abort(); /* as an arena does */
+    return more;
+}
+
+static void make_room(struct tree *t, uint32_t n)
+{
+    if (n <= t->cap)
+        return;
+    t->cap = n + n / 2;
+    t->nodes = grown(t->nodes, t->cap, sizeof *t->nodes);
+    t->child = grown(t->child, t->cap, sizeof *t->child);
+    t->whole = grown(t->whole, t->cap, sizeof *t->whole);
+    t->reserved = grown(t->reserved, t->cap, sizeof *t->reserved);
+    t->got = grown(t->got, t->cap, sizeof *t->got);
+}
+
+static uint32_t pool_of(const struct cluster *c, const struct host_sim *h, const struct node *n)
+{
+    (void)c;
+    return n->ix == IX_NONE ? IX_NONE : h->parts[n->ix].pool;
+}
+
+static void add_vms(const struct cluster *c, struct tree *t, const struct index_list *vms, uint32_t parent,
+                    uint32_t pool, bool arriving)
+{
+    for (uint32_t i = 0; i < vms->n; i++) {
+        uint32_t vm = vms->items[i];
+
+        if (vm_of(c, vm)->pool == pool && (!arriving || is_moving(&c->vms[vm])))
+            t->nodes[t->n++] = (struct node){.ix = vm, .parent = parent, .is_vm = true, .arriving = arriving};
+    }
+}
+
+/* Breadth first: parents before children, the children of a node side by side. */
+static void build_tree(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+    struct tree *t = &h->tree;
+
+    parts_follow(c, host);
+    make_room(t, 1 + h->n_parts + h->vms.n + h->arrives.n);
+    t->nodes[0] = (struct node){.ix = IX_NONE, .parent = IX_NONE};
+    t->n = 1;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (t->nodes[i].is_vm)
+            continue;
+        uint32_t pool = pool_of(c, h, &t->nodes[i]);
+
+        t->nodes[i].first_child = t->n;
+        for (uint32_t p = 0; p < h->n_parts; p++) {
+            if (c->initial->pools[h->parts[p].pool].parent == pool)
+                t->nodes[t->n++] = (struct node){.ix = p, .parent = i};
+        }
+        add_vms(c, t, &h->vms, i, pool, false);
+        add_vms(c, t, &h->arrives, i, pool, true);
+        t->nodes[i].n_children = t->n - t->nodes[i].first_child;
+    }
+    t->built = true;
+}
+
+/* ---- dividing -------------------------------------------------------------------------------- */
+
+static double cpu_wanted(const struct cluster *c, const struct node *n, uint32_t host)
+{
+    const struct vm_sim *v = &c->vms[n->ix];
+
+    if (n->arriving || v->moving.stage == MOVING_STOPPED)
+        return 0;
+    double most = fmin(v->now.wants[RES_CPU], vm_most_mhz(c, n->ix, host));
+    double lacks = v->now.wants[RES_MEM] > 0 ? 1 - v->now.gets[RES_MEM] / v->now.wants[RES_MEM] : 0;
+
+    return c->s->swap_slowdown > 0 && lacks > 0 ? most * fmax(0, 1 - lacks * c->s->swap_slowdown) : most;
+}
+
+static double wanted(const struct cluster *c, const struct node *n, uint32_t host, enum resource r)
+{
+    return r == RES_CPU ? cpu_wanted(c, n, host) : c->vms[n->ix].now.wants[RES_MEM];
+}
+
+/* What everybody wants, from the leaves up. Whether no pool holds its members back. */
+static bool accumulate(struct cluster *c, uint32_t host, enum resource r)
+{
+    struct host_sim *h = &c->hosts[host];
+    struct tree *t = &h->tree;
+    bool free_pools = true;
+
+    for (uint32_t i = 0; i < t->n; i++)
+        t->whole[i] = t->reserved[i] = 0;
+    for (uint32_t i = t->n; i-- > 1;) {
+        const struct node *n = &t->nodes[i];
+        const struct alloc *set = n->is_vm ? &vm_of(c, n->ix)->is.alloc[r] : &h->parts[n->ix].alloc[r];
+        double wants = n->is_vm ? wanted(c, n, host, r) : t->whole[i];
+        double most = fmin(wants, set->limit);
+
+        free_pools = free_pools && (n->is_vm || most >= wants);
+        t->child[i] = (struct divvy_child){
+            .reservation = fmin(fmax(set->reservation, t->reserved[i]), most),
+            .limit = most,
+            .shares = set->shares,
+        };
+        t->whole[n->parent] += most;
+        t->reserved[n->parent] += t->child[i].reservation;
+    }
+    return free_pools;
+}
+
+static void divide(struct cluster *c, uint32_t host, enum resource r, double capacity)
+{
+    struct tree *t = &c->hosts[host].tree;
+    bool free_pools = accumulate(c, host, r);
+
+    if (free_pools && t->whole[0] <= capacity) { /* the usual case: there is enough for all */
+        for (uint32_t i = 1; i < t->n; i++)
+            t->got[i] = t->child[i].limit;
+        return;
+    }
+    t->got[0] = capacity;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct node *n = &t->nodes[i];
+
+        if (n->n_children == 0)
+            continue;
+        if (t->got[i] * (1 + ROUNDING) >= t->whole[i]) {
+            for (uint32_t k = n->first_child; k < n->first_child + n->n_children; k++)
+                t->got[k] = t->child[k].limit;
+        } else {
+            divvy_parcel(&t->child[n->first_child], n->n_children, t->got[i], &c->scratch,
+                         &t->got[n->first_child]);
+        }
+    }
+    arena_reset(&c->scratch);
+}
+
+/* CloudSim's way: no tree, no settings. */
+static void scale(struct cluster *c, uint32_t host, enum resource r, double capacity)
+{
+    struct tree *t = &c->hosts[host].tree;
+    double sum = 0;
+
+    for (uint32_t i = 1; i < t->n; i++) {
+        const struct node *n = &t->nodes[i];
+        double asks = 0;
+
+        if (n->is_vm && r == RES_CPU && n->arriving)
+            asks = PROPORTIONAL_CHARGE * fmin(c->vms[n->ix].now.wants[RES_CPU], vm_most_mhz(c, n->ix, host));
+        else if (n->is_vm)
+            asks = wanted(c, n, host, r);
+        t->got[i] = asks;
+        sum += asks;
+    }
+    if (sum <= capacity)
+        return;
+    for (uint32_t i = 1; i < t->n; i++)
+        t->got[i] = floor(t->got[i] * capacity / sum);
+}
+
+static void share(struct cluster *c, uint32_t host, enum resource r, double capacity)
+{
+    if (c->s->scheduler == SCHEDULER_PROPORTIONAL)
+        scale(c, host, r, capacity);
+    else
+        divide(c, host, r, capacity);
+}
+
+/* ---- what comes of it ------------------------------------------------------------------------ */
+
+/* What each migration takes of the host's CPU. */
+static double taken_by_migrations(const struct cluster *c, uint32_t host)
+{
+    double sum = 0;
+
+    if (c->s->scheduler == SCHEDULER_PROPORTIONAL || c->hosts[host].n_moves == 0)
+        return 0;
+    for (uint32_t i = 0; i < c->moving.n; i++) {
+        const struct moving *m = &c->vms[c->moving.items[i]].moving;
+
+        if (m->from == host || m->to == host)
+            sum += m->rate_mb_s * c->s->migration.cpu_mhz_per_mb_s;
+    }
+    return fmin(sum, host_of(c, host)->capacity[RES_CPU]);
+}
+
+/* The part of its time that a vCPU waits. A VM does a piece of work, sleeps, and does the next: what it runs
+ * and waits becomes longer under contention, what it sleeps does not, so it waits for the part of what it
+ * wants that it does not get. From that the formula of §2.3 arrives exactly at what the VM wants. */
+static double waiting_part(double wants_mhz, double used_mhz)
+{
+    return wants_mhz > 0 ? fmax(0, 1 - used_mhz / wants_mhz) : 0;
+}
+
+static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, double got)
+{
+    struct vm_sim *v = &c->vms[n->ix];
+    double most = vm_most_mhz(c, n->ix, host);
+    double wants = cpu_wanted(c, n, host);
+    double net = got;
+
+    v->used_mhz = got;
+    v->ready = vm_of(c, n->ix)->is.vcpus * waiting_part(wants, got);
+    v->lost_mhz = 0;
+    if (c->s->scheduler == SCHEDULER_PROPORTIONAL && is_moving(v)) {
+        net = got * (1 - PROPORTIONAL_LOSS);
+        v->lost_mhz =
+            fmax(0, v->now.wants[RES_CPU] - net); /* all that it lacks meanwhile, as CloudSim does */
+    } else if (v->moving.stage == MOVING_STOPPED) {
+        v->lost_mhz = fmin(v->now.wants[RES_CPU], most);
+    } else if (is_moving(v)) {
+        net = got * (1 - fmin(c->s->migration.slowdown, 1));
+        v->lost_mhz = got - net;
+    }
+    v->now.gets[RES_CPU] = net;
+    if (is_moving(v))
+        v->moving.dirty_mb_s = most > 0 ? c->s->vms[n->ix].dirty_mb_s * net / most : 0;
+}
+
+static void sum_up(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+    double used = h->taken_mhz, given = 0, asked = 0;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        h->now.delivered[r] = h->now.wanted[r] = 0;
+    for (uint32_t i = 0; i < h->vms.n; i++) {
+        const struct vm_sim *v = &c->vms[h->vms.items[i]];
+
+        for (int r = 0; r < RES_COUNT; r++) {
+            h->now.delivered[r] += v->now.gets[r];
+            h->now.wanted[r] += v->now.wants[r];
+        }
+        used += v->used_mhz;
+        given += v->used_mhz;
+        asked += v->now.wants[RES_CPU];
+    }
+    if (c->s->scheduler == SCHEDULER_PROPORTIONAL) {
+        for (uint32_t i = 1; i < h->tree.n; i++)
+            used += h->tree.nodes[i].arriving ? h->tree.got[i] : 0;
+    }
+    h->active = asked > 0;
+    h->overloaded = given < asked * (1 - ROUNDING);
+    h->now.n_vms = h->vms.n;
+    h->now.watts = host_watts(c, host, used);
+    h->idle_off_watts = h->active || !is_up(h) ? h->now.watts : 0;
+}
+
+/* Memory first: who lacks some cannot use all of its CPU. */
+static void give(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+    const struct host *is = host_of(c, host);
+
+    if (!h->tree.built)
+        build_tree(c, host);
+    share(c, host, RES_MEM, is->capacity[RES_MEM]);
+    for (uint32_t i = 1; i < h->tree.n; i++) {
+        const struct node *n = &h->tree.nodes[i];
+        if (n->is_vm && !n->arriving)
+            c->vms[n->ix].now.gets[RES_MEM] = h->tree.got[i];
+    }
+    h->taken_mhz = taken_by_migrations(c, host);
+    share(c, host, RES_CPU, is->capacity[RES_CPU] - h->taken_mhz);
+    for (uint32_t i = 1; i < h->tree.n; i++) {
+        const struct node *n = &h->tree.nodes[i];
+        if (n->is_vm && !n->arriving)
+            give_cpu(c, host, n, h->tree.got[i]);
+    }
+}
+
+void schedule_host(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    settle_host(c, host);
+    for (uint32_t i = 0; i < h->vms.n; i++)
+        settle_vm(c, h->vms.items[i]);
+    h->taken_mhz = 0;
+    if (is_up(h))
+        give(c, host);
+    sum_up(c, host);
+}

@@ -1,0 +1,95 @@
+/* totals.c: integrals. Between two changes every rate is constant, so they are exact. */
+#include "sim/cluster/cluster_internal.h"
+
+void settle_vm(struct cluster *c, uint32_t vm)
+{
+    struct vm_sim *v = &c->vms[vm];
+    double dt = c->now_s - v->settled_s;
+    struct vm_totals *t = &v->totals;
+
+    v->settled_s = c->now_s;
+    if (!(dt > 0) || !v->to_run)
+        return;
+    for (int r = 0; r < RES_COUNT; r++) {
+        t->wanted[r] += v->now.wants[r] * dt;
+        t->delivered[r] += v->now.gets[r] * dt;
+    }
+    t->lost_moving_mhz_s += v->lost_mhz * dt;
+    if (v->down || v->moving.stage == MOVING_STOPPED)
+        t->down_s += dt;
+    if (v->now.host == IX_NONE)
+        return;
+    v->counters.used_mhz_s += v->used_mhz * dt;
+    v->counters.run_s += v->used_mhz / c->core_mhz[v->now.host] * dt;
+    v->counters.ready_s += v->ready * dt;
+    v->counters.active_mb_s += v->working_mb * dt;
+    if (is_moving(v))
+        moving_settle(c, vm, dt);
+}
+
+void settle_host(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+    double dt = c->now_s - h->settled_s;
+    struct host_totals *t = &h->totals;
+
+    h->settled_s = c->now_s;
+    if (!(dt > 0))
+        return;
+    for (int r = 0; r < RES_COUNT; r++) {
+        t->capacity[r] += host_of(c, host)->capacity[r] * dt;
+        t->available[r] += is_up(h) ? host_of(c, host)->capacity[r] * dt : 0;
+        t->delivered[r] += h->now.delivered[r] * dt;
+    }
+    t->energy_j += h->now.watts * dt;
+    t->energy_idle_off_j += h->idle_off_watts * dt;
+    t->active_s += h->active ? dt : 0;
+    t->overloaded_s += h->overloaded ? dt : 0;
+    t->on_s += is_up(h) || (h->now.state == HOST_MAINTENANCE && !h->now.dead) ? dt : 0;
+    t->booting_s += h->now.state == HOST_POWERING_ON && !h->now.dead ? dt : 0;
+}
+
+/* Looking settles, so that the figures are those of now; c is const to whoever looks, the figures are not. */
+static struct cluster *mutable(const struct cluster *c)
+{
+    return (struct cluster *)(uintptr_t)c;
+}
+
+const struct host_totals *cluster_host_totals(const struct cluster *c, uint32_t host)
+{
+    settle_host(mutable(c), host);
+    return &c->hosts[host].totals;
+}
+
+const struct vm_totals *cluster_vm_totals(const struct cluster *c, uint32_t vm)
+{
+    settle_vm(mutable(c), vm);
+    return &c->vms[vm].totals;
+}
+
+void cluster_reset_totals(struct cluster *c)
+{
+    for (uint32_t i = 0; i < c->initial->n_hosts; i++) {
+        settle_host(c, i);
+        c->hosts[i].totals = (struct host_totals){0};
+    }
+    for (uint32_t i = 0; i < c->initial->n_vms; i++) {
+        settle_vm(c, i);
+        c->vms[i].totals = (struct vm_totals){0};
+    }
+}
+
+const struct host_now *cluster_host(const struct cluster *c, uint32_t host)
+{
+    return &c->hosts[host].now;
+}
+
+const struct vm_now *cluster_vm(const struct cluster *c, uint32_t vm)
+{
+    return &c->vms[vm].now;
+}
+
+uint32_t cluster_migrations_running(const struct cluster *c)
+{
+    return c->moving.n;
+}

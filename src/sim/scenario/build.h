@@ -1,0 +1,210 @@
+/* build.h: a scenario on its way from the file to struct scenario. Inside scenario only.
+ *
+ * The file's groups become objects of an inventory, in the order of the file, and what the simulation has to
+ * know about each of them stands in arrays beside it. Freezing sorts by id; scenario.c then brings the arrays
+ * into the snapshot's order.
+ */
+#ifndef BALLAST_SIM_SCENARIO_BUILD_H
+#define BALLAST_SIM_SCENARIO_BUILD_H
+
+#include "sim/scenario/keys.h"
+#include "sim/workload/trace.h"
+
+#include <ballast/inventory.h>
+
+/* More is not simulated in a time that anybody waits for. */
+#define SCENARIO_HOSTS_MAX 10000u
+#define SCENARIO_VMS_MAX 100000u
+#define SCENARIO_GROUPS_MAX 1000u /* entries of hosts, vms, pools, rules */
+
+#define SIZE_MOST 1e9   /* MHz or MiB of one object */
+#define TIME_MOST 3.2e8 /* ten years */
+
+/* ---- hosts ---- */
+
+struct power_spec {
+    double idle_w, peak_w, standby_w, boot_w, sleep_w; /* UNKNOWN: not given */
+    double watts[POWER_POINTS_MAX];
+    uint32_t n_watts; /* 0: idle_w and peak_w count */
+};
+
+struct host_spec {
+    const char *name, *match;
+    uint32_t count; /* 0: not given, there is one and it has no number */
+    const struct node *cycle, *split;
+    double core_mhz;
+    int state;
+    struct seen_host seen;
+    struct power_spec power;
+    struct host_model model;
+    /* of the object that was made */
+    const char *group;
+    unsigned line;
+};
+
+/* ---- VMs ---- */
+
+struct range {
+    double low, high;
+};
+
+enum how { HOW_RANDOM, HOW_SPREAD, HOW_FIRST_FIT, HOW_LEAST_POWER };
+
+struct at_spec {
+    bool given;
+    int how;
+    struct ids hosts; /* ids, groups or patterns; none: all */
+    double fill_to;   /* part of a host's CPU that may be asked for */
+};
+
+enum shares_level { SHARES_LOW, SHARES_NORMAL, SHARES_HIGH, SHARES_NUMBER };
+
+struct alloc_spec {
+    double reservation, limit, shares;
+    enum shares_level level;
+    bool expandable;
+};
+
+enum phase_kind { PHASE_GIVEN, PHASE_RANDOM };
+enum pick { PICK_ORDER, PICK_NAME };
+enum names { NAMES_NUMBERS, NAMES_TRACES };
+
+/* A set of traces, read once, and how many of them have been taken. */
+struct trace_source {
+    const char *path;
+    int format;
+    struct trace_set set;
+    uint32_t next;
+};
+
+struct workload_spec {
+    bool given; /* false: what the snapshot says, or the default */
+    unsigned line;
+    int kind;
+    struct workload w;
+    enum phase_kind phase;
+    bool percent;
+    bool if_traced; /* only where the trace has this resource; else as if it were not given */
+    int format, pick;
+    const char *file, *dir;
+};
+
+struct vm_spec {
+    const char *name, *match;
+    uint32_t count; /* 0: not given */
+    bool count_traces;
+    int names;
+    const struct node *cycle, *split;
+    struct seen_vm seen; /* compatible_hosts: the words, until they are resolved */
+    bool vcpus_traced, mem_traced, compatible_named, vcpu_mhz_given;
+    struct alloc_spec alloc[RES_COUNT];
+    double vcpu_mhz;                 /* UNKNOWN: a core of the fastest host */
+    struct range arrives_s, lasts_s; /* lasts_s: UNKNOWN: for good */
+    double consumed_mb;              /* UNKNOWN: what it uses at first */
+    double dirty_mb_s;
+    const char *share_class;
+    struct at_spec at;
+    struct workload_spec workload[RES_COUNT];
+    /* of the object that was made */
+    struct vm_model model;
+    const char *group;
+    unsigned line;
+    bool of_snapshot;
+    const struct trace_source *traced_from;
+    const struct traced_vm *traced;
+};
+
+struct trace_names {
+    const char *const *items;
+    uint32_t n;
+};
+
+/* ---- all of it ---- */
+
+struct building {
+    struct source_file f;
+    uint64_t seed;
+    struct scenario *s;
+    struct inventory inv;    /* hosts and VMs are filled in last, from what follows */
+    struct host_spec *hosts; /* by index of the inventory, as are the rest */
+    struct vm_spec *vms;
+    size_t n_hosts, n_vms, cap_hosts, cap_vms;
+    size_t n_snapshot_hosts;           /* of these: the first ones, by id */
+    unsigned *pool_lines, *rule_lines; /* of those that the file adds to the snapshot's */
+    size_t first_pool, first_rule;
+    double core_mhz;             /* of the fastest host */
+    struct workload_spec source; /* defaults of the traces */
+    size_t cap_deeds;
+    struct trace_source **sources;
+    size_t n_sources, cap_sources;
+};
+
+/* Both take the list of groups, which may be NULL. */
+int hosts_build(struct building *b, const struct node *groups);
+int vms_build(struct building *b, const struct node *groups);
+
+/* What a snapshot begins with; called before those above. */
+void hosts_of_snapshot(struct building *b, const struct inventory *inv);
+void vms_of_snapshot(struct building *b, const struct inventory *inv);
+
+int pools_build(struct building *b, const struct node *list);
+int rules_build(struct building *b, const struct node *list);
+int ha_build(struct building *b, const struct node *section);
+int faults_build(struct building *b, const struct node *section);
+int deeds_build(struct building *b, const struct node *list);
+
+/* The scenario's own section about traces; NULL: there is none. */
+int source_read(struct building *b, const struct node *n);
+struct workload_spec workload_default(void);
+
+/* The names of the traces that a group of VMs is given. */
+int traces_of(struct building *b, const struct node *group, const char *path, const struct vm_spec *spec,
+              struct trace_names *ret);
+
+/* Shares, times: what follows from a VM's sizes. */
+void vm_finish(const struct building *b, struct vm_spec *v);
+struct alloc alloc_of(const struct alloc_spec *spec, double normal);
+
+/* What every VM wants, from its spec; the sizes of all hosts and VMs are known. */
+int workloads_build(struct building *b);
+
+/* Puts every VM that is there from the beginning on a host. */
+int placement_build(struct building *b);
+
+/* Settings of the policy, below `path`. */
+struct settings_given {
+    struct {
+        const char *key, *value;
+    } * items;
+    size_t n, cap;
+};
+
+int settings_read(const struct source_file *f, const struct node *section, const char *path,
+                  struct policy *policy, struct settings_given *ret);
+
+/* ---- what several of these read ---- */
+
+/* "web-007" of 120: numbered from 1, so that ids sort as they count. */
+const char *member_name(struct arena *a, const char *name, uint32_t i, uint32_t n);
+
+/* The index of a group's i-th member in a list of variants: by turns, or in blocks of equal size. */
+size_t variant_of(uint32_t i, uint32_t n, const struct node *cycle, const struct node *split);
+const struct node *variant_at(const struct node *list, size_t ix);
+
+/* -EINVAL if a group's variants are none. */
+int variants_check(const struct source_file *f, const struct node *group, const char *path,
+                   const struct node *cycle, const struct node *split);
+
+/* Whether an object is meant by the word: its id, its group, or a pattern with * and ?. */
+bool is_meant(const char *word, const char *id, const char *group);
+
+/* For tables. struct ids; struct alloc_spec; struct range; struct labels; enum automation. */
+key_reader read_words_list, read_alloc, read_range, read_labels, read_automation;
+
+/* struct workload_spec [RES_COUNT], and one for the defaults of traces. */
+key_reader read_workload, read_source;
+
+extern const struct keys host_keys, power_keys, vm_keys, at_keys, alloc_keys, pool_keys, rule_keys, ha_keys,
+    workload_keys, resource_keys, source_keys, range_keys;
+
+#endif

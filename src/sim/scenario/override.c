@@ -1,0 +1,167 @@
+#include "sim/scenario/override.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_SHOWN_MAX 60
+#define VALUE_BYTES_MAX 65536
+
+static bool is_setting(const char *path)
+{
+    size_t n;
+    const struct setting *settings = policy_settings(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(settings[i].key, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_key(struct keys keys, const char *word)
+{
+    for (size_t i = 0; i < keys.n; i++) {
+        if (strcmp(keys.items[i].name, word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void set_lines(struct node *n, unsigned line)
+{
+    n->line = line;
+    for (struct node *c = n->first; c; c = c->next)
+        set_lines(c, line);
+}
+
+/* The child that the path begins with; *ret_rest is what follows, NULL: nothing. Keys have dots of their own
+ * (dpm.enabled), so the longest one that fits is meant. */
+static struct node *find_child(struct node *map, const char *path, const char **ret_rest)
+{
+    struct node *found = NULL;
+    size_t longest = 0;
+
+    for (struct node *c = map->first; c; c = c->next) {
+        size_t len = strlen(c->key);
+        if (strncmp(path, c->key, len) != 0 || (path[len] != '.' && path[len] != '\0') || len < longest)
+            continue;
+        found = c;
+        longest = len;
+        *ret_rest = path[len] == '.' ? path + len + 1 : NULL;
+    }
+    return found;
+}
+
+static struct node *add_child(const struct source_file *f, struct node *map, const char *key, unsigned line)
+{
+    struct node *n = arena_new(f->a, struct node);
+    struct node **end = &map->first;
+
+    *n = (struct node){.kind = NODE_SCALAR, .line = line, .key = key, .text = "", .plain = true};
+    while (*end)
+        end = &(*end)->next;
+    *end = n;
+    map->n++;
+    return n;
+}
+
+/* The entry of a list, by number or name. */
+static int find_entry(const struct source_file *f, struct node *list, const char *path, unsigned line,
+                      const char **ret_rest, struct node **ret)
+{
+    size_t len = strcspn(path, ".");
+    char *end;
+    unsigned long number = strtoul(path, &end, 10);
+    bool counted = isdigit((unsigned char)path[0]) && end == path + len;
+    unsigned long i = 0;
+
+    *ret_rest = path[len] == '.' ? path + len + 1 : NULL;
+    for (struct node *c = list->first; c; c = c->next, i++) {
+        const struct node *name = c->kind == NODE_MAP ? tree_child(c, "name") : NULL;
+        bool named = name && name->kind == NODE_SCALAR && strlen(name->text) == len &&
+                     strncmp(name->text, path, len) == 0;
+        if (named || (counted && number == i)) {
+            *ret = c;
+            return 0;
+        }
+    }
+    return file_refuse(f, line, "there is no \"%.*s\" in the list, expected %s", (int)len, path,
+                       list->n
+                           ? arena_printf(f->a, "a number from 0 to %zu or the name of an entry", list->n - 1)
+                           : "one with entries");
+}
+
+/* Where the value goes; sections on the way are made. In `settings` the rest of the path is one key. */
+static int find_place(const struct source_file *f, struct node *root, const char *path, unsigned line,
+                      struct node **ret)
+{
+    struct node *at = root;
+    bool settings = false;
+
+    for (const char *rest = path; rest;) {
+        const char *next = NULL;
+        struct node *child = NULL;
+
+        if (node_is_null(at))
+            *at = (struct node){.kind = NODE_MAP, .line = at->line, .key = at->key, .next = at->next};
+        if (at->kind == NODE_SCALAR)
+            return file_refuse(f, line, "there is nothing below %.*s, it is a single value",
+                               (int)(rest - path) - 1, path);
+        if (at->kind == NODE_LIST) {
+            int r = find_entry(f, at, rest, line, &next, &child);
+            if (r < 0)
+                return r;
+        } else if (!(child = find_child(at, rest, &next))) {
+            size_t len = settings ? strlen(rest) : strcspn(rest, ".");
+            child = add_child(f, at, arena_strndup(f->a, rest, len), line);
+            next = rest[len] == '.' ? rest + len + 1 : NULL;
+        }
+        settings = child->key && (strcmp(child->key, "settings") == 0 || strcmp(child->key, "set") == 0);
+        at = child;
+        rest = next;
+    }
+    *ret = at;
+    return 0;
+}
+
+static int apply(const struct source_file *f, struct keys top, struct node *root, unsigned line)
+{
+    const struct scenario_override *o = &f->options->overrides[line - OVERRIDE_LINES];
+    const char *path = o->path;
+    struct node *value = NULL;
+    struct node *place = NULL;
+    int r;
+
+    if (path[0] == '\0' || path[0] == '.' || path[strlen(path) - 1] == '.' || strstr(path, ".."))
+        return file_refuse(f, line, "this is no path, expected keys with dots between them");
+    if (strlen(o->value) > VALUE_BYTES_MAX)
+        return file_refuse(f, line, "the value is too long, expected at most %d bytes", VALUE_BYTES_MAX);
+    if (!is_key(top, arena_strndup(f->a, path, strcspn(path, "."))) && is_setting(path))
+        path = arena_printf(f->a, "settings.%s", path);
+    const char *text = arena_printf(f->a, "v: %s", o->value);
+
+    if ((r = tree_parse(file_place(f, line), text, strlen(text), f->a, &value, f->err)) < 0)
+        return r;
+    if (value->n != 1)
+        return file_refuse(f, line, "this is more than one value, expected one");
+    if ((r = find_place(f, root, path, line, &place)) < 0)
+        return r;
+    struct node *new = value->first;
+
+    set_lines(new, line);
+    new->key = place->key;
+    new->next = place->next;
+    *place = *new;
+    return 0;
+}
+
+int overrides_apply(const struct source_file *f, struct keys top, struct node *root)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && f->options && i < f->options->n_overrides; i++)
+        r = apply(f, top, root, OVERRIDE_LINES + (unsigned)i);
+    return r;
+}

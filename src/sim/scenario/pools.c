@@ -1,0 +1,212 @@
+/* Resource pools, rules and what is kept free for failures: as in a snapshot, by name. */
+#include "sim/scenario/build.h"
+
+#include <string.h>
+
+#define HOSTS_MOST 10000
+
+/* ---- pools ---- */
+
+struct pool_spec {
+    const char *name, *parent;
+    struct alloc_spec cpu, mem;
+    bool scalable_shares;
+};
+
+static const struct key pool_key_list[] = {
+    {"name", KEY_TEXT, offsetof(struct pool_spec, name), .meaning = "the pool's name"},
+    {"parent", KEY_TEXT, offsetof(struct pool_spec, parent), .meaning = "the name of the pool that it is in"},
+    {"cpu", KEY_OWN, offsetof(struct pool_spec, cpu), .read = read_alloc,
+     .meaning = "reservation, limit, shares and expandable in MHz"},
+    {"mem", KEY_OWN, offsetof(struct pool_spec, mem), .read = read_alloc,
+     .meaning = "reservation, limit, shares and expandable in MiB"},
+    {"scalable_shares", KEY_BOOL, offsetof(struct pool_spec, scalable_shares),
+     .meaning = "its shares grow with its VMs"},
+};
+
+const struct keys pool_keys = KEYS_OF(pool_key_list);
+
+static int add_pool(struct building *b, const struct node *n, const char *path)
+{
+    const struct alloc_spec normal = {.limit = NO_LIMIT, .level = SHARES_NORMAL, .expandable = true};
+    struct pool_spec spec = {.cpu = normal, .mem = normal};
+    int r = keys_read(&b->f, n, path, pool_keys, &spec);
+
+    if (r < 0)
+        return r;
+    if (!spec.name)
+        return file_refuse(&b->f, n->line, "%sname is missing, expected the pool's name", path);
+    struct seen_pool *p = inventory_add_pool(&b->inv, b->f.a);
+
+    p->is.id = p->is.name = spec.name;
+    p->is.scalable_shares = spec.scalable_shares;
+    p->is.alloc[RES_CPU] = alloc_of(&spec.cpu, p->is.alloc[RES_CPU].shares);
+    p->is.alloc[RES_MEM] = alloc_of(&spec.mem, p->is.alloc[RES_MEM].shares);
+    p->parent = spec.parent;
+    return 0;
+}
+
+int pools_build(struct building *b, const struct node *list)
+{
+    size_t ix = 0;
+    int r = list ? list_check(&b->f, list, "pools", "a list of pools", SCENARIO_GROUPS_MAX) : 0;
+
+    b->first_pool = b->inv.n_pools;
+    b->pool_lines = arena_array(b->f.a, unsigned, list ? list->n : 0);
+    for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next, ix++) {
+        b->pool_lines[ix] = n->line;
+        r = add_pool(b, n, arena_printf(b->f.a, "pools.%zu.", ix));
+    }
+    return r;
+}
+
+/* ---- rules ---- */
+
+#define WORD_OF(e, word, meaning) word,
+static const char *const rule_kind_words[] = {RULE_KINDS(WORD_OF) NULL};
+static const char *const ha_policy_words[] = {HA_POLICIES(WORD_OF) NULL};
+
+struct rule_spec {
+    const char *name;
+    int kind;
+    struct ids vms, hosts;
+    bool enabled, mandatory;
+};
+
+static const struct key rule_key_list[] = {
+    {"name", KEY_TEXT, offsetof(struct rule_spec, name), .meaning = "the rule's name"},
+    {"kind", KEY_WORD, offsetof(struct rule_spec, kind), .words = rule_kind_words,
+     .meaning = "what it asks for"},
+    {"vms", KEY_OWN, offsetof(struct rule_spec, vms), .read = read_words_list,
+     .meaning = "VMs or groups of VMs, or patterns with * and ?"},
+    {"hosts", KEY_OWN, offsetof(struct rule_spec, hosts), .read = read_words_list,
+     .meaning = "hosts or groups of hosts, or patterns"},
+    {"enabled", KEY_BOOL, offsetof(struct rule_spec, enabled), .meaning = "whether it holds"},
+    {"mandatory", KEY_BOOL, offsetof(struct rule_spec, mandatory), .meaning = "must, or should"},
+};
+
+const struct keys rule_keys = KEYS_OF(rule_key_list);
+
+/* What one look-up needs of hosts and of VMs. */
+struct named {
+    const char *id, *name, *group;
+};
+
+static struct named host_named(const struct building *b, size_t i)
+{
+    const struct host_spec *h = &b->hosts[i];
+
+    return (struct named){h->seen.is.id, h->seen.is.name, h->group};
+}
+
+static struct named vm_named(const struct building *b, size_t i)
+{
+    const struct vm_spec *v = &b->vms[i];
+
+    return (struct named){v->seen.is.id, v->seen.is.name, v->group};
+}
+
+/* The ids that the words stand for, in the order of the inventory, each once. */
+static int resolve(const struct building *b, const struct ids *words, unsigned line, const char *what,
+                   struct named (*named)(const struct building *, size_t), size_t n, struct ids *ret)
+{
+    bool *in = arena_array(b->f.a, bool, n);
+    const char **items = arena_array(b->f.a, const char *, n);
+    uint32_t found = 0;
+
+    for (uint32_t w = 0; w < words->n; w++) {
+        bool any = false;
+        for (size_t i = 0; i < n; i++) {
+            struct named o = named(b, i);
+            if (is_meant(words->items[w], o.id, o.group) || is_meant(words->items[w], o.name, NULL))
+                any = in[i] = true;
+        }
+        if (!any)
+            return file_refuse(&b->f, line,
+                               "there is no %s or group of %ss \"%.64s\", expected one that is there", what,
+                               what, words->items[w]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (in[i])
+            items[found++] = named(b, i).id;
+    }
+    *ret = (struct ids){.items = items, .n = found};
+    return 0;
+}
+
+static int add_rule(struct building *b, const struct node *n, const char *path)
+{
+    struct rule_spec spec = {.kind = -1, .enabled = true};
+    int r = keys_read(&b->f, n, path, rule_keys, &spec);
+
+    if (r < 0)
+        return r;
+    if (!spec.name || spec.kind < 0 || spec.vms.n == 0)
+        return file_refuse(&b->f, n->line, "%s%s is missing, expected name, kind and vms", path,
+                           !spec.name      ? "name"
+                           : spec.kind < 0 ? "kind"
+                                           : "vms");
+    struct seen_rule *rule = inventory_add_rule(&b->inv, b->f.a);
+
+    rule_facts_default(&rule->is, (enum rule_kind)spec.kind);
+    rule->is.id = rule->is.name = spec.name;
+    rule->is.enabled = spec.enabled;
+    if (tree_child(n, "mandatory"))
+        rule->is.mandatory = spec.mandatory;
+    if ((r = resolve(b, &spec.vms, n->line, "VM", vm_named, b->n_vms, &rule->vms)) < 0)
+        return r;
+    return resolve(b, &spec.hosts, n->line, "host", host_named, b->n_hosts, &rule->hosts);
+}
+
+int rules_build(struct building *b, const struct node *list)
+{
+    size_t ix = 0;
+    int r = list ? list_check(&b->f, list, "rules", "a list of rules", SCENARIO_GROUPS_MAX) : 0;
+
+    b->first_rule = b->inv.n_rules;
+    b->rule_lines = arena_array(b->f.a, unsigned, list ? list->n : 0);
+    for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next, ix++) {
+        b->rule_lines[ix] = n->line;
+        r = add_rule(b, n, arena_printf(b->f.a, "rules.%zu.", ix));
+    }
+    return r;
+}
+
+/* ---- ha ---- */
+
+struct ha_spec {
+    int policy;
+    uint32_t hosts;
+    double percent[RES_COUNT];
+    struct ids failover_hosts;
+};
+
+static const struct key ha_key_list[] = {
+    {"policy", KEY_WORD, offsetof(struct ha_spec, policy), .words = ha_policy_words,
+     .meaning = "what is kept free"},
+    {"hosts", KEY_COUNT, offsetof(struct ha_spec, hosts), 0, HOSTS_MOST,
+     .meaning = "host_failures: how many"},
+    {"cpu_percent", KEY_NUMBER, offsetof(struct ha_spec, percent) + RES_CPU * sizeof(double), 0, 100,
+     .meaning = "percent: of the CPU"},
+    {"mem_percent", KEY_NUMBER, offsetof(struct ha_spec, percent) + RES_MEM * sizeof(double), 0, 100,
+     .meaning = "percent: of the memory"},
+    {"failover_hosts", KEY_OWN, offsetof(struct ha_spec, failover_hosts), .read = read_words_list,
+     .meaning = "dedicated: hosts or groups of hosts"},
+};
+
+const struct keys ha_keys = KEYS_OF(ha_key_list);
+
+int ha_build(struct building *b, const struct node *section)
+{
+    struct ha_spec spec = {0};
+    int r;
+
+    if (!section)
+        return 0;
+    if ((r = keys_read(&b->f, section, "ha.", ha_keys, &spec)) < 0)
+        return r;
+    b->inv.ha =
+        (struct ha_facts){(enum ha_policy)spec.policy, spec.hosts, {spec.percent[0], spec.percent[1]}};
+    return resolve(b, &spec.failover_hosts, section->line, "host", host_named, b->n_hosts,
+                   &b->inv.ha_failover_hosts);
+}

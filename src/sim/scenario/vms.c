@@ -1,0 +1,323 @@
+/* The groups of VMs. */
+#include "sim/scenario/build.h"
+
+#include "base/random.h"
+
+#include <math.h>
+#include <string.h>
+
+#define VCPUS_MOST 4096
+#define CORE_MHZ_MOST 1e5
+#define DIRTY_MB_S 5
+
+static const char *const how_words[] = {"random", "spread", "first_fit", "least_power", NULL};
+
+static const struct key at_key_list[] = {
+    {"hosts", KEY_OWN, offsetof(struct at_spec, hosts), .read = read_words_list,
+     .meaning = "hosts or groups of hosts that it may begin on; all where it is not given"},
+    {"how", KEY_WORD, offsetof(struct at_spec, how), .words = how_words, .meaning = "which of them"},
+    {"fill_to", KEY_NUMBER, offsetof(struct at_spec, fill_to), 0.01, 1,
+     .meaning = "first_fit, least_power: the part of a host's CPU that may be asked for, unless it is empty"},
+};
+
+const struct keys at_keys = KEYS_OF(at_key_list);
+
+/* "random", the name of a host or of a group of hosts, or all of it. */
+static int read_at(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    struct at_spec *ret = at;
+
+    *ret = (struct at_spec){.given = true, .how = HOW_SPREAD, .fill_to = 1};
+    if (n->kind == NODE_MAP)
+        return keys_read(f, n, arena_printf(f->a, "%s.", path), at_keys, ret);
+    for (int i = 0; n->kind == NODE_SCALAR && how_words[i]; i++) {
+        if (strcmp(n->text, how_words[i]) == 0) {
+            ret->how = i;
+            return 0;
+        }
+    }
+    return read_words_list(f, n, path, &ret->hosts);
+}
+
+static const char *const count_words[] = {"traces", NULL};
+
+static int read_count(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    const struct key number = {.type = KEY_COUNT, .min = 1, .max = SCENARIO_VMS_MAX};
+    struct vm_spec *v = (struct vm_spec *)((char *)at - offsetof(struct vm_spec, count));
+
+    v->count_traces = n->kind == NODE_SCALAR && strcmp(n->text, count_words[0]) == 0;
+    return v->count_traces ? 0 : key_read(f, n, path, &number, at);
+}
+
+static int read_vcpus(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    const struct key number = {.type = KEY_COUNT, .min = 1, .max = VCPUS_MOST};
+    struct vm_spec *v = (struct vm_spec *)((char *)at - offsetof(struct vm_spec, seen.is.vcpus));
+
+    v->vcpus_traced = n->kind == NODE_SCALAR && strcmp(n->text, "trace") == 0;
+    return v->vcpus_traced ? 0 : key_read(f, n, path, &number, at);
+}
+
+static int read_mem_mb(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    const struct key number = {.type = KEY_NUMBER, .min = 1, .max = SIZE_MOST};
+    struct vm_spec *v = (struct vm_spec *)((char *)at - offsetof(struct vm_spec, seen.is.mem_mb));
+
+    v->mem_traced = n->kind == NODE_SCALAR && strcmp(n->text, "trace") == 0;
+    return v->mem_traced ? 0 : key_read(f, n, path, &number, at);
+}
+
+static int read_compatible(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    struct vm_spec *v = (struct vm_spec *)((char *)at - offsetof(struct vm_spec, seen.compatible_hosts));
+
+    v->seen.compatible_given = v->compatible_named = true;
+    return read_words_list(f, n, path, at);
+}
+
+static const char *const names_words[] = {"numbers", "traces", NULL};
+
+#define AT(member) offsetof(struct vm_spec, member)
+
+static const struct key vm_key_list[] = {
+    {"name", KEY_TEXT, AT(name), .meaning = "the VM's name, or of a group the beginning of the names"},
+    {"match", KEY_TEXT, AT(match),
+     .meaning = "instead of name: the snapshot's VMs that this is about, a name or a pattern with * and ?"},
+    {"count", KEY_OWN, AT(count), 1, SCENARIO_VMS_MAX, .read = read_count,
+     .meaning = "VMs of this kind; `traces`: as many as there are traces"},
+    {"names", KEY_WORD, AT(names), .words = names_words,
+     .meaning = "numbers: NAME-001 ...; traces: each is called as its trace"},
+    {"cycle", KEY_NODE, AT(cycle), .meaning = "variants that the VMs take by turns"},
+    {"split", KEY_NODE, AT(split), .meaning = "variants that the VMs take in blocks of equal size"},
+    {"vcpus", KEY_OWN, AT(seen.is.vcpus), 1, VCPUS_MOST, .read = read_vcpus,
+     .meaning = "virtual CPUs; `trace`: as the trace says"},
+    {"vcpu_mhz", KEY_NUMBER, AT(vcpu_mhz), 1, CORE_MHZ_MOST,
+     .meaning = "MHz that one of them can use at most"},
+    {"mem_mb", KEY_OWN, AT(seen.is.mem_mb), 1, SIZE_MOST, .read = read_mem_mb,
+     .meaning = "configured MiB; `trace`: as the trace says"},
+    {"overhead_mb", KEY_NUMBER, AT(seen.is.overhead_mb), 0, SIZE_MOST,
+     .meaning = "MiB of the hypervisor's own for it"},
+    {"consumed_mb", KEY_NUMBER, AT(consumed_mb), 0, SIZE_MOST,
+     .meaning = "MiB of host memory behind it at the beginning"},
+    {"pool", KEY_TEXT, AT(seen.pool), .meaning = "the name of a pool"},
+    {"cpu", KEY_OWN, offsetof(struct vm_spec, alloc) + RES_CPU * sizeof(struct alloc_spec),
+     .read = read_alloc, .meaning = "reservation, limit and shares in MHz"},
+    {"mem", KEY_OWN, offsetof(struct vm_spec, alloc) + RES_MEM * sizeof(struct alloc_spec),
+     .read = read_alloc, .meaning = "reservation, limit and shares in MiB"},
+    {"at", KEY_OWN, AT(at), .read = read_at, .meaning = "where it begins"},
+    {"arrives_s", KEY_OWN, AT(arrives_s), 0, TIME_MOST, .read = read_range,
+     .meaning = "seconds; 0: there from the beginning; {uniform: [A, B]}"},
+    {"lasts_s", KEY_OWN, AT(lasts_s), 0, TIME_MOST, .read = read_range,
+     .meaning = "seconds that it runs; {uniform: [A, B]}"},
+    {"dirty_mb_s", KEY_NUMBER, AT(dirty_mb_s), 0, 1e6,
+     .meaning = "MiB/s that it writes to its memory at full CPU"},
+    {"automation", KEY_OWN, AT(seen.is.automation), .read = read_automation,
+     .meaning = "inherit, disabled, manual or automatic"},
+    {"share_class", KEY_TEXT, AT(share_class), .meaning = "whom its figures are counted with"},
+    {"compatible", KEY_OWN, AT(seen.compatible_hosts), .read = read_compatible,
+     .meaning = "hosts or groups of hosts that it can run on"},
+    {"labels", KEY_OWN, AT(seen.is.labels), .read = read_labels, .meaning = "{KEY: VALUE}"},
+    {"workload", KEY_OWN, AT(workload), .read = read_workload, .meaning = "what it wants"},
+};
+
+const struct keys vm_keys = KEYS_OF(vm_key_list);
+
+static struct vm_spec default_spec(void)
+{
+    struct vm_spec d = {
+        .vcpu_mhz = UNKNOWN,
+        .consumed_mb = UNKNOWN,
+        .lasts_s = {UNKNOWN, UNKNOWN},
+        .dirty_mb_s = DIRTY_MB_S,
+        .at = {.how = HOW_SPREAD, .fill_to = 1},
+        .alloc = {{.limit = NO_LIMIT, .level = SHARES_NORMAL}, {.limit = NO_LIMIT, .level = SHARES_NORMAL}},
+    };
+
+    d.seen.is.vcpus = 1;
+    vm_facts_default(&d.seen.is);
+    return d;
+}
+
+/* What the words are worth: vSphere's 4 : 2 : 1. */
+static double shares_of(const struct alloc_spec *a, double normal)
+{
+    switch (a->level) {
+    case SHARES_LOW:
+        return normal / 2;
+    case SHARES_NORMAL:
+        return normal;
+    case SHARES_HIGH:
+        return normal * 2;
+    case SHARES_NUMBER:
+        break;
+    }
+    return a->shares;
+}
+
+struct alloc alloc_of(const struct alloc_spec *spec, double normal)
+{
+    return (struct alloc){spec->reservation, spec->limit, shares_of(spec, normal), spec->expandable};
+}
+
+static const char *share_class_of(const struct vm_spec *v)
+{
+    static const char *const words[] = {
+        [SHARES_LOW] = "low", [SHARES_NORMAL] = "normal", [SHARES_HIGH] = "high", [SHARES_NUMBER] = "custom"};
+
+    if (v->share_class)
+        return v->share_class;
+    return v->seen.pool ? v->seen.pool : words[v->alloc[RES_CPU].level];
+}
+
+static double drawn(const struct building *b, const struct vm_spec *v, const struct range *range,
+                    const char *what)
+{
+    struct rng r = {.state = workload_seed(b->seed, v->seen.is.id, what)};
+
+    return range->low < range->high ? floor(rng_range(&r, range->low, range->high)) : range->low;
+}
+
+/* When it is there; one that comes later is off until then. */
+static void finish_times(const struct building *b, struct vm_spec *v)
+{
+    if (v->of_snapshot && v->seen.is.state != VM_ON && v->arrives_s.high <= 0) {
+        v->model.arrives_s = v->model.leaves_s = INFINITY;
+        return;
+    }
+    v->model.arrives_s = drawn(b, v, &v->arrives_s, "arrives");
+    v->model.leaves_s =
+        isnan(v->lasts_s.low) ? INFINITY : v->model.arrives_s + drawn(b, v, &v->lasts_s, "lasts");
+    v->seen.is.state = v->model.arrives_s > 0 ? VM_OFF : VM_ON;
+    if (v->seen.is.state == VM_OFF)
+        v->seen.host = NULL;
+}
+
+/* What follows from the sizes; of a trace they are known late. */
+void vm_finish(const struct building *b, struct vm_spec *v)
+{
+    struct vm_facts *is = &v->seen.is;
+    struct vm_facts normal = {.vcpus = is->vcpus, .mem_mb = is->mem_mb};
+
+    vm_facts_default(&normal);
+    for (int r = 0; r < RES_COUNT; r++)
+        is->alloc[r] = alloc_of(&v->alloc[r], normal.alloc[r].shares);
+    v->model.dirty_mb_s = v->dirty_mb_s;
+    v->model.share_class = share_class_of(v);
+    finish_times(b, v);
+}
+
+static int add(struct building *b, const struct vm_spec *spec, const char *id)
+{
+    struct vm_spec v = *spec;
+
+    if (b->n_vms >= SCENARIO_VMS_MAX)
+        return file_refuse(&b->f, v.line, "there are more than %u VMs, expected fewer", SCENARIO_VMS_MAX);
+    if (v.seen.is.mem_mb <= 0 && !v.mem_traced)
+        return file_refuse(&b->f, v.line, "VM \"%s\" has no mem_mb, expected its configured MiB", id);
+    v.seen.is.id = v.seen.is.name = id;
+    v.group = v.name;
+    b->vms = arena_grow(b->f.a, b->vms, b->n_vms, &b->cap_vms, sizeof *b->vms);
+    b->vms[b->n_vms++] = v;
+    return 0;
+}
+
+static int add_group(struct building *b, const struct node *group, const char *path,
+                     const struct vm_spec *spec)
+{
+    const struct node *list = spec->cycle ? spec->cycle : spec->split;
+    struct trace_names traces = {0};
+    uint32_t n = spec->count ? spec->count : 1;
+    int r = variants_check(&b->f, group, path, spec->cycle, spec->split);
+
+    if (r == 0 && (spec->count_traces || spec->names == NAMES_TRACES))
+        r = traces_of(b, group, path, spec, &traces);
+    if (spec->count_traces)
+        n = traces.n;
+    if (r == 0 && spec->names == NAMES_TRACES && n > traces.n)
+        return file_refuse(&b->f, group->line, "%snames: there are %u traces, expected %u or a smaller count",
+                           path, traces.n, n);
+    for (uint32_t i = 0; r == 0 && i < n; i++) {
+        struct vm_spec v = *spec;
+        bool numbered = spec->count || spec->count_traces;
+        if (list) {
+            size_t ix = variant_of(i, n, spec->cycle, spec->split);
+            r = keys_read(&b->f, variant_at(list, ix), arena_printf(b->f.a, "%s%s.%zu.", path, list->key, ix),
+                          vm_keys, &v);
+        }
+        if (r == 0)
+            r = add(b, &v,
+                    spec->names == NAMES_TRACES ? traces.items[i]
+                    : numbered                  ? member_name(b->f.a, spec->name, i, n)
+                                                : spec->name);
+    }
+    return r;
+}
+
+/* An entry about VMs of the snapshot: read on top of what each of them is. */
+static int change_matching(struct building *b, const struct node *group, const char *path,
+                           const char *pattern)
+{
+    size_t n = 0;
+
+    if (tree_child(group, "count") || tree_child(group, "cycle") || tree_child(group, "split") ||
+        tree_child(group, "names"))
+        return file_refuse(&b->f, group->line, "%smatch: count, names, cycle and split are for new VMs",
+                           path);
+    for (size_t i = 0; i < b->n_vms; i++) {
+        struct vm_spec *v = &b->vms[i];
+        if (!v->of_snapshot ||
+            (!is_meant(pattern, v->seen.is.id, NULL) && !is_meant(pattern, v->seen.is.name, NULL)))
+            continue;
+        int r = keys_read(&b->f, group, path, vm_keys, v);
+        if (r < 0)
+            return r;
+        v->line = group->line;
+        n++;
+    }
+    if (n == 0)
+        return file_refuse(&b->f, group->line, "%smatch: no VM of the snapshot is called \"%.64s\"", path,
+                           pattern);
+    return 0;
+}
+
+int vms_build(struct building *b, const struct node *groups)
+{
+    size_t ix = 0;
+    int r = groups ? list_check(&b->f, groups, "vms", "a list of groups", SCENARIO_GROUPS_MAX) : 0;
+
+    for (const struct node *g = groups ? groups->first : NULL; r == 0 && g; g = g->next, ix++) {
+        const char *path = arena_printf(b->f.a, "vms.%zu.", ix);
+        struct vm_spec spec = default_spec();
+        if ((r = keys_read(&b->f, g, path, vm_keys, &spec)) < 0)
+            return r;
+        spec.line = g->line;
+        if (!spec.name == !spec.match)
+            return file_refuse(&b->f, g->line, "%sname is missing, expected a name, or match with a snapshot",
+                               path);
+        r = spec.match ? change_matching(b, g, path, spec.match) : add_group(b, g, path, &spec);
+    }
+    return r;
+}
+
+static struct alloc_spec as_spec(const struct alloc *a)
+{
+    return (struct alloc_spec){a->reservation, a->limit, a->shares, SHARES_NUMBER, a->expandable};
+}
+
+void vms_of_snapshot(struct building *b, const struct inventory *inv)
+{
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct vm_spec v = default_spec();
+        v.seen = inv->vms[i];
+        v.of_snapshot = true;
+        v.line = 1;
+        for (int r = 0; r < RES_COUNT; r++)
+            v.alloc[r] = as_spec(&v.seen.is.alloc[r]);
+        if (!isnan(v.seen.is.dirty_mb_s))
+            v.dirty_mb_s = v.seen.is.dirty_mb_s;
+        v.consumed_mb = v.seen.is.consumed_mb;
+        b->vms = arena_grow(b->f.a, b->vms, b->n_vms, &b->cap_vms, sizeof *b->vms);
+        b->vms[b->n_vms++] = v;
+    }
+}

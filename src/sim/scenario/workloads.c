@@ -1,0 +1,454 @@
+/* What VMs want: from the file's sections to struct workload. */
+#include "sim/scenario/build.h"
+
+#include "base/random.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEVELS_MAX 64
+#define STEP_S 60
+#define STEP_LEAST_S 1
+#define LEVEL_MOST 1e9
+
+/* The names of workload_kind, for the reading of a word. */
+#define KIND_WORD(e, word, meaning) word,
+static const char *const kind_words[] = {WORKLOAD_KINDS(KIND_WORD) NULL};
+static const char *const format_words[] = {TRACE_FORMATS(KIND_WORD) NULL};
+static const char *const pick_words[] = {"order", "name", NULL};
+
+static int read_levels(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    const struct key number = {.type = KEY_NUMBER, .max = LEVEL_MOST};
+    struct workload *w = (struct workload *)((char *)at - offsetof(struct workload, levels));
+    uint32_t i = 0;
+    int r = list_check(f, n, path, "a list of levels", LEVELS_MAX);
+
+    if (r < 0)
+        return r;
+    if (n->n == 0)
+        return file_refuse(f, n->line, "%s is empty, expected a list of levels", path);
+    double *levels = arena_array(f->a, double, n->n);
+
+    for (const struct node *c = n->first; r == 0 && c; c = c->next, i++)
+        r = key_read(f, c, arena_printf(f->a, "%s.%u", path, i), &number, &levels[i]);
+    w->levels = levels;
+    w->n_levels = (uint32_t)n->n;
+    return r;
+}
+
+static int read_phase(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    struct workload_spec *s =
+        (struct workload_spec *)((char *)at - offsetof(struct workload_spec, w.phase_s));
+    const struct key number = {.type = KEY_NUMBER, .max = TIME_MOST};
+
+    s->phase = n->kind == NODE_SCALAR && strcmp(n->text, "random") == 0 ? PHASE_RANDOM : PHASE_GIVEN;
+    s->w.phase_s = 0;
+    if (s->phase == PHASE_RANDOM || (n->kind == NODE_SCALAR && strcmp(n->text, "together") == 0))
+        return 0;
+    if (n->kind == NODE_SCALAR && !strpbrk(n->text, "0123456789"))
+        return file_refuse(f, n->line, "%s %s, expected together, random or seconds", path, node_shown(f, n));
+    return key_read(f, n, path, &number, at);
+}
+
+/* Which kinds have a key, and which cannot do without. */
+#define IN(kind) (1u << WORKLOAD_##kind)
+#define ALL (IN(CONSTANT) | IN(HIGH_LOW) | IN(NORMAL) | IN(UNIFORM) | IN(SPIKE) | IN(RAMP) | IN(TRACE))
+#define DRAWN (IN(NORMAL) | IN(UNIFORM))
+
+static const struct {
+    const char *key;
+    unsigned known, needed;
+} keys_of_kinds[] = {
+    {"kind", ALL, 0},
+    {"scale", ALL, 0},
+    {"level", IN(CONSTANT) | IN(HIGH_LOW) | IN(SPIKE) | IN(RAMP),
+     IN(CONSTANT) | IN(HIGH_LOW) | IN(SPIKE) | IN(RAMP)},
+    {"levels", IN(HIGH_LOW), IN(HIGH_LOW)},
+    {"high", DRAWN | IN(SPIKE) | IN(RAMP), DRAWN | IN(SPIKE) | IN(RAMP)},
+    {"high_spread", DRAWN, 0},
+    {"low", DRAWN, 0},
+    {"low_spread", DRAWN, 0},
+    {"high_s", IN(HIGH_LOW) | DRAWN, IN(HIGH_LOW)},
+    {"low_s", IN(HIGH_LOW) | DRAWN, 0},
+    {"step_s", DRAWN | IN(RAMP) | IN(TRACE), 0},
+    {"phase", IN(HIGH_LOW) | DRAWN | IN(TRACE), 0},
+    {"from_s", IN(SPIKE) | IN(RAMP), IN(SPIKE) | IN(RAMP)},
+    {"until_s", IN(SPIKE) | IN(RAMP), IN(SPIKE) | IN(RAMP)},
+    {"file", IN(TRACE), 0},
+    {"dir", IN(TRACE), 0},
+    {"format", IN(TRACE), 0},
+    {"pick", IN(TRACE), 0},
+    {"percent", IN(TRACE), 0},
+    {"linear", IN(TRACE), 0},
+    {"repeat", IN(TRACE), 0},
+};
+
+#define AT(member) offsetof(struct workload_spec, member)
+#define NUMBER(key, member, low, high, text)                                                                 \
+    {                                                                                                        \
+        (key), KEY_NUMBER, AT(member), (low), (high), NULL, NULL, (text)                                     \
+    }
+/* clang-format off */
+#define SOURCE_KEYS                                                                                          \
+    {"dir", KEY_PATH, AT(dir), .meaning = "a folder of traces"},                                             \
+    {"file", KEY_PATH, AT(file), .meaning = "a file with one trace, or a recorded one with those of many VMs"}, \
+    {"format", KEY_WORD, AT(format), .words = format_words, .meaning = "of the traces"},                     \
+    {"pick", KEY_WORD, AT(pick), .words = pick_words,                                                        \
+     .meaning = "which trace a VM gets: the next one in order, or the one of its name"},                     \
+    {"percent", KEY_BOOL, AT(percent), .meaning = "the values are percent of what the VM can use at most"},  \
+    {"linear", KEY_BOOL, AT(w.linear), .meaning = "a line from sample to sample, in steps of step_s"},       \
+    {"repeat", KEY_BOOL, AT(w.repeat), .meaning = "begins again when it has ended; else its last value stays"}, \
+    NUMBER("scale", w.scale, 0, 1e6, "times what the rest says"),                                            \
+    NUMBER("step_s", w.step_s, STEP_LEAST_S, TIME_MOST, "seconds between two draws, or of a step of a line"), \
+    {"phase", KEY_OWN, AT(w.phase_s), .read = read_phase,                                                    \
+     .meaning = "where in its period it begins: together (at its beginning), random or seconds"}
+
+static const struct key source_key_list[] = {SOURCE_KEYS};
+
+static const struct key workload_key_list[] = {
+    {"kind", KEY_WORD, AT(kind), .words = kind_words, .meaning = "what it looks like over time"},
+    NUMBER("level", w.level, 0, LEVEL_MOST, "MHz or MiB"),
+    {"levels", KEY_OWN, AT(w.levels), .read = read_levels, .meaning = "MHz or MiB, one of which is drawn"},
+    NUMBER("high", w.high, 0, LEVEL_MOST, "MHz or MiB in the high phase, at the top"),
+    NUMBER("high_spread", w.high_spread, 0, LEVEL_MOST, "how far around that"),
+    NUMBER("low", w.low, 0, LEVEL_MOST, "MHz or MiB in the low phase"),
+    NUMBER("low_spread", w.low_spread, 0, LEVEL_MOST, "how far around that"),
+    NUMBER("high_s", w.high_s, STEP_LEAST_S, TIME_MOST, "seconds of the high phase"),
+    NUMBER("low_s", w.low_s, 0, TIME_MOST, "seconds of the low phase"),
+    NUMBER("from_s", w.from_s, 0, TIME_MOST, "seconds at which it begins"),
+    NUMBER("until_s", w.until_s, 0, TIME_MOST, "seconds at which it ends"),
+    SOURCE_KEYS,
+};
+/* clang-format on */
+
+const struct keys source_keys = KEYS_OF(source_key_list);
+const struct keys workload_keys = KEYS_OF(workload_key_list);
+
+/* A key that the kind has no use for would be a misunderstanding. */
+static int check_kind(const struct source_file *f, const struct node *n, const char *path,
+                      const struct workload_spec *s)
+{
+    for (size_t i = 0; i < sizeof keys_of_kinds / sizeof *keys_of_kinds; i++) {
+        const struct node *given = tree_child(n, keys_of_kinds[i].key);
+        if (given && !(keys_of_kinds[i].known & 1u << s->kind))
+            return file_refuse(f, given->line,
+                               "%s.%s means nothing for kind %s, expected it with others only", path,
+                               keys_of_kinds[i].key, kind_words[s->kind]);
+        if (!given && keys_of_kinds[i].needed & 1u << s->kind)
+            return file_refuse(f, n->line, "%s.%s is missing, expected it for kind %s", path,
+                               keys_of_kinds[i].key, kind_words[s->kind]);
+    }
+    if ((s->kind == WORKLOAD_SPIKE || s->kind == WORKLOAD_RAMP) && s->w.until_s <= s->w.from_s)
+        return file_refuse(f, n->line, "%s.until_s is %.12g, expected more than from_s (%.12g)", path,
+                           s->w.until_s, s->w.from_s);
+    if ((1u << s->kind & DRAWN) && s->w.low_s > 0 && (!tree_child(n, "low") || !tree_child(n, "high_s")))
+        return file_refuse(f, n->line, "%s has low_s without %s, expected both phases to be described", path,
+                           tree_child(n, "low") ? "high_s" : "low");
+    if (tree_child(n, "file") && tree_child(n, "dir"))
+        return file_refuse(f, n->line, "%s has both file and dir, expected one of them", path);
+    return 0;
+}
+
+static int read_one(const struct source_file *f, const struct node *n, const char *path,
+                    struct workload_spec *ret)
+{
+    struct workload_spec s = *f->source;
+
+    s.given = true;
+    s.line = n->line;
+    if (n->kind == NODE_SCALAR && !node_is_null(n)) { /* a level, or "trace" */
+        const struct key number = {.type = KEY_NUMBER, .max = LEVEL_MOST};
+        s.kind = strcmp(n->text, "trace") == 0 ? WORKLOAD_TRACE : WORKLOAD_CONSTANT;
+        if (s.kind == WORKLOAD_CONSTANT) {
+            s.w.scale = 1;
+            int r = key_read(f, n, path, &number, &s.w.level);
+            if (r < 0)
+                return r;
+        }
+        *ret = s;
+        return 0;
+    }
+    const struct node *kind = n->kind == NODE_MAP ? tree_child(n, "kind") : NULL;
+
+    if (!kind)
+        return file_refuse(f, n->line, "%s has no kind, expected a number, trace or {kind: ...}", path);
+    if (kind->kind != NODE_SCALAR || strcmp(kind->text, "trace") != 0)
+        s = workload_default();
+    s.given = true;
+    s.line = n->line;
+    if (tree_child(n, "file") || tree_child(n, "dir"))
+        s.file = s.dir = NULL; /* instead of the scenario's own */
+    int r = keys_read(f, n, arena_printf(f->a, "%s.", path), workload_keys, &s);
+
+    if (r == 0 && (r = check_kind(f, n, path, &s)) == 0)
+        *ret = s;
+    return r;
+}
+
+static int read_resource(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    return read_one(f, n, path, at);
+}
+
+static const struct key resource_key_list[] = {
+    {"cpu", KEY_OWN, RES_CPU * sizeof(struct workload_spec), .read = read_resource,
+     .meaning = "MHz: a number, trace or {kind: ...}"},
+    {"mem", KEY_OWN, RES_MEM * sizeof(struct workload_spec), .read = read_resource,
+     .meaning = "MiB: a number, trace or {kind: ...}; all that is configured where it is not given"},
+};
+
+const struct keys resource_keys = KEYS_OF(resource_key_list);
+
+int read_workload(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    struct workload_spec *both = at;
+
+    if (n->kind == NODE_SCALAR && strcmp(n->text, "trace") == 0) {
+        int r = read_one(f, n, path, &both[RES_CPU]);
+        if (r < 0)
+            return r;
+        both[RES_MEM] = both[RES_CPU];
+        both[RES_MEM].if_traced = true;
+        return 0;
+    }
+    return keys_read(f, n, arena_printf(f->a, "%s.", path), resource_keys, at);
+}
+
+/* ---- the building ---- */
+
+struct workload_spec workload_default(void)
+{
+    return (struct workload_spec){.w = {.scale = 1, .step_s = STEP_S}};
+}
+
+int source_read(struct building *b, const struct node *n)
+{
+    struct workload_spec *s = &b->source;
+
+    *s = workload_default();
+    s->kind = WORKLOAD_TRACE;
+    if (!n)
+        return 0;
+    int r = keys_read(&b->f, n, "workload.", source_keys, s);
+
+    if (r == 0 && s->file && s->dir)
+        return file_refuse(&b->f, n->line, "workload has both file and dir, expected one of them");
+    return r;
+}
+
+static const char *set_path(const struct workload_spec *s)
+{
+    return s->file ? s->file : s->dir;
+}
+
+/* The traces at a place, read when they are first asked for. */
+static int find_set(struct building *b, const struct workload_spec *s, struct trace_source **ret)
+{
+    const char *path = set_path(s);
+
+    if (!path)
+        return file_refuse(&b->f, s->line, "there are no traces, expected workload.dir or workload.file");
+    for (size_t i = 0; i < b->n_sources; i++) {
+        if (b->sources[i]->format == s->format && strcmp(b->sources[i]->path, path) == 0) {
+            *ret = b->sources[i];
+            return 0;
+        }
+    }
+    struct trace_source *source = arena_new(b->f.a, struct trace_source);
+    int r = trace_set_read(path, (enum trace_format)s->format, b->f.a, &source->set, b->f.err);
+
+    if (r < 0) {
+        (void)err_widen(b->f.err, "%s", file_place(&b->f, s->line));
+        return -EINVAL;
+    }
+    source->path = path;
+    source->format = s->format;
+    b->sources = arena_grow(b->f.a, b->sources, b->n_sources, &b->cap_sources, sizeof *b->sources);
+    b->sources[b->n_sources++] = source;
+    *ret = source;
+    return 0;
+}
+
+int traces_of(struct building *b, const struct node *group, const char *path, const struct vm_spec *spec,
+              struct trace_names *ret)
+{
+    const struct workload_spec *s = &spec->workload[RES_CPU];
+    struct trace_source *source;
+
+    if (!s->given || s->kind != WORKLOAD_TRACE)
+        return file_refuse(&b->f, group->line,
+                           "%sworkload.cpu is no trace, expected one where traces are counted", path);
+    int r = find_set(b, s, &source);
+    if (r < 0)
+        return r;
+    const char **items = arena_array(b->f.a, const char *, source->set.n);
+
+    for (uint32_t i = 0; i < source->set.n; i++)
+        items[i] = source->set.vms[i].name;
+    *ret = (struct trace_names){.items = items, .n = source->set.n};
+    return source->set.n ? 0
+                         : file_refuse(&b->f, group->line, "%s holds no trace, expected some", source->path);
+}
+
+static int by_name(const void *key, const void *item)
+{
+    return strcmp(key, ((const struct traced_vm *)item)->name);
+}
+
+static const struct traced_vm *named(const struct trace_set *set, const struct vm_spec *v)
+{
+    const struct traced_vm *found = bsearch(v->seen.is.id, set->vms, set->n, sizeof *set->vms, by_name);
+
+    if (!found && v->seen.is.name)
+        found = bsearch(v->seen.is.name, set->vms, set->n, sizeof *set->vms, by_name);
+    return found;
+}
+
+/* The VM's trace: the next one, the one of its name, or the only one of a file. Both resources have the same.
+ */
+static int find_trace(struct building *b, struct vm_spec *v, const struct workload_spec *s,
+                      const struct traced_vm **ret)
+{
+    struct trace_source *source;
+    int r = find_set(b, s, &source);
+
+    if (r < 0)
+        return r;
+    const struct trace_set *set = &source->set;
+    const struct traced_vm *found = NULL;
+
+    if (v->traced_from == source)
+        found = v->traced;
+    else if (s->pick == PICK_NAME || v->names == NAMES_TRACES)
+        found = named(set, v);
+    else if (s->file && set->n == 1)
+        found = &set->vms[0];
+    else if (source->next < set->n)
+        found = &set->vms[source->next++];
+    if (!found && (s->pick == PICK_NAME || v->names == NAMES_TRACES))
+        return file_refuse(&b->f, s->line, "%s has no trace of VM \"%s\", expected one of its name",
+                           source->path, v->seen.is.name);
+    if (!found)
+        return file_refuse(&b->f, s->line, "%s has %u traces, expected one more for VM \"%s\"", source->path,
+                           set->n, v->seen.is.name);
+    v->traced_from = source;
+    v->traced = found;
+    *ret = found;
+    return 0;
+}
+
+static void sizes_from_trace(struct vm_spec *v, const struct traced_vm *t)
+{
+    if (v->vcpus_traced && t->vcpus > 0) {
+        v->seen.is.vcpus = t->vcpus;
+        if (isnan(v->vcpu_mhz) && t->cpu_mhz > 0)
+            v->vcpu_mhz = t->cpu_mhz / t->vcpus;
+    }
+    if (v->mem_traced)
+        v->seen.is.mem_mb = t->mem_mb;
+}
+
+/* Which trace the VM gets; its sizes may depend on it. */
+static int take_trace(struct building *b, struct vm_spec *v)
+{
+    const struct traced_vm *t = NULL;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct workload_spec *s = &v->workload[r];
+        if (!s->given || s->kind != WORKLOAD_TRACE)
+            continue;
+        int e = find_trace(b, v, s, &t);
+        if (e < 0)
+            return e;
+        if (t->of[r].n == 0 && s->if_traced)
+            *s = workload_default(); /* not given */
+        else if (t->of[r].n == 0)
+            return file_refuse(&b->f, s->line, "the trace \"%s\" says nothing about %s, expected another one",
+                               t->name, r == RES_CPU ? "CPU" : "memory");
+        s->w.trace = &t->of[r];
+        s->percent = s->percent || s->format == TRACE_PLANETLAB;
+    }
+    if (t)
+        sizes_from_trace(v, t);
+    if (v->seen.is.mem_mb <= 0)
+        return file_refuse(&b->f, v->line, "VM \"%s\" has no mem_mb and no trace that says it",
+                           v->seen.is.id);
+    return 0;
+}
+
+/* After which it is as it was, as far as that can be said. */
+static double period_of(const struct workload *w)
+{
+    if (w->kind == WORKLOAD_TRACE)
+        return w->trace->length_s;
+    return w->high_s + w->low_s;
+}
+
+static void finish(const struct building *b, struct vm_spec *v, enum resource r)
+{
+    static const char *const words[RES_COUNT] = {"cpu", "mem"};
+    const char *id = v->seen.is.id;
+    struct workload_spec *s = &v->workload[r];
+    struct workload *w = &s->w;
+
+    if (!s->given) {
+        s->kind = WORKLOAD_CONSTANT;
+        w->level = v->of_snapshot ? v->seen.is.demand[r] : v->seen.is.mem_mb;
+    }
+    w->kind = (enum workload_kind)s->kind;
+    w->seed = workload_seed(b->seed, id, words[r]);
+    w->max = r == RES_CPU ? v->seen.is.vcpus * v->vcpu_mhz : v->seen.is.mem_mb;
+    if (!s->given)
+        w->max = fmax(w->max, w->level);
+    if (s->percent)
+        w->scale *= w->max / 100;
+    if (s->phase == PHASE_RANDOM) {
+        struct rng rng = {.state = workload_seed(b->seed, id, "phase")};
+        w->phase_s = floor(rng_range(&rng, 0, period_of(w)));
+    }
+    v->model.of[r] = *w;
+}
+
+static void begin_with(struct vm_spec *v)
+{
+    struct vm_facts *is = &v->seen.is;
+    bool on = is->state == VM_ON;
+    bool same = v->of_snapshot && on;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double now = on ? workload_at(&v->model.of[r], 0).value : 0;
+        same = same && now == is->demand[r];
+        is->demand[r] = now;
+    }
+    if (!same)
+        vm_facts_windows(is);
+    if (!isnan(v->consumed_mb))
+        is->consumed_mb = v->consumed_mb;
+    else
+        is->consumed_mb = on ? is->demand[RES_MEM] : is->mem_mb;
+}
+
+int workloads_build(struct building *b)
+{
+    for (size_t i = 0; i < b->n_vms; i++) {
+        struct vm_spec *v = &b->vms[i];
+        int r = take_trace(b, v);
+        if (r < 0)
+            return r;
+        if (!v->of_snapshot && !v->workload[RES_CPU].given)
+            return file_refuse(&b->f, v->line, "VM \"%s\" has no workload.cpu, expected what it wants",
+                               v->seen.is.id);
+        v->vcpu_mhz_given = !isnan(v->vcpu_mhz);
+        if (!v->vcpu_mhz_given)
+            v->vcpu_mhz = b->core_mhz;
+        vm_finish(b, v);
+        for (int res = 0; res < RES_COUNT; res++)
+            finish(b, v, (enum resource)res);
+        begin_with(v);
+    }
+    return 0;
+}
