@@ -62,6 +62,7 @@ struct action {
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int doubt_code;        /* the errno behind it */
     struct copy copy;
+    uint64_t judged;  /* the inventory with which it was last found to have to wait */
     uint64_t settled; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing was left
                        * to be done on the host; 0: something is */
 };

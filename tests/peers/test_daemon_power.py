@@ -4,7 +4,7 @@ import json
 
 from daemon import Daemon, main, wait_for
 
-QUICK = {"interval_s": 2, "migration_threshold": 3, "cool_down_s": 60}
+QUICK = {"interval_s": 2, "migration_threshold": 3, "cool_down_s": 3}
 
 
 def cluster(proven=True):
