@@ -35,30 +35,37 @@ struct staying {
     double largest[RES_COUNT]; /* sum of the capacity of the largest ones, as many as may fail */
 };
 
-/* Of two that wait, the one that was approved later has to see whether it may still go. */
-static bool goes_before(const struct engine *e, const char *host, const struct action *than)
+/* How a committed power-off stands to the host that it is about. */
+enum leaving { LEAVING_NOT, LEAVING_LATER, LEAVING_BEFORE };
+
+/* By host. Of two that wait, the one that was approved later has to see whether it may still go. */
+static enum leaving *list_leaving(const struct engine *e, const struct action *than)
 {
-    bool goes = false;
+    const struct snapshot *s = &e->now_seen->snap;
+    enum leaving *ret = xcalloc(s->n_hosts, sizeof *ret);
 
     for (size_t i = 0; i < e->n_actions; i++) {
         const struct action *x = e->actions[i];
 
-        if (x == than || x->r.kind != ACTION_POWER_OFF || !action_committed(x) ||
-            strcmp(x->r.host, host) != 0)
+        if (x->r.kind != ACTION_POWER_OFF || !action_committed(x))
             continue;
-        goes = goes || x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id;
+        uint32_t ix = snapshot_find_host(s, x->r.host);
+        if (ix == IX_NONE)
+            continue;
+        bool before = x != than && (x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id);
+        if (before || ret[ix] == LEAVING_NOT)
+            ret[ix] = before ? LEAVING_BEFORE : LEAVING_LATER;
     }
-    return goes;
+    return ret;
 }
 
 /* Whether it is on and stays so. Another action of ours that has not begun may have made it ENTERING_STANDBY
  * in the snapshot; one that the source shows so goes anyway. */
-static bool stays(const struct engine *e, const struct host *h, uint32_t ix, uint32_t leaving,
-                  const struct action *than)
+static bool stays(const struct host *h, enum leaving leaving)
 {
-    if (ix == leaving || h->failover || goes_before(e, h->is.id, than))
+    if (h->failover || leaving == LEAVING_BEFORE)
         return false;
-    return h->is.state == HOST_ON || (h->is.state == HOST_ENTERING_STANDBY && power_is_leaving(e, h->is.id));
+    return h->is.state == HOST_ON || (h->is.state == HOST_ENTERING_STANDBY && leaving == LEAVING_LATER);
 }
 
 /* Adds v to the n largest, kept in descending order; what falls out is lost. */
@@ -83,13 +90,14 @@ static void count_staying(const struct engine *e, uint32_t leaving, const struct
     if (failures > s->n_hosts)
         failures = s->n_hosts;
     double *largest = xcalloc(failures, sizeof *largest);
+    enum leaving *of = list_leaving(e, than);
 
     *ret = (struct staying){0};
     for (int r = 0; r < RES_COUNT; r++) {
         memset(largest, 0, failures * sizeof *largest);
         ret->hosts = 0;
         for (uint32_t i = 0; i < s->n_hosts; i++) {
-            if (!stays(e, &s->hosts[i], i, leaving, than))
+            if (i == leaving || !stays(&s->hosts[i], of[i]))
                 continue;
             ret->hosts++;
             ret->capacity[r] += s->hosts[i].capacity[r];
@@ -99,6 +107,7 @@ static void count_staying(const struct engine *e, uint32_t leaving, const struct
             ret->largest[r] += largest[i];
     }
     free(largest);
+    free(of);
 }
 
 /* What the VMs that run are promised, spare ones included. */
