@@ -62,6 +62,7 @@ struct action {
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int doubt_code;        /* the errno behind it */
     struct copy copy;
+    uint64_t judged;  /* the inventory with which it was last found to have to wait */
     uint64_t settled; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing was left
                        * to be done on the host; 0: something is */
 };
@@ -307,6 +308,8 @@ void learn_recall(struct engine *e, const struct stored *s);
 
 /* What is remembered of the host, or NULL. */
 const struct known_host *hosts_find(const struct engine *e, const char *host);
+/* Whether it has been seen to wake, last time too: by us, or as the source says. */
+bool hosts_is_proven(const struct engine *e, const struct host_facts *f);
 bool hosts_has_failed(const struct engine *e, const char *host); /* its last wake */
 /* Puts what is remembered into an inventory that does not say it. A host that we put to standby sleeps,
  * though the source only sees that it has lost it, unless it says that a VM runs there. */

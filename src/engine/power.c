@@ -35,10 +35,10 @@ struct staying {
     double largest[RES_COUNT]; /* sum of the capacity of the largest ones, as many as may fail */
 };
 
-/* How a committed power-off stands to the host that it is about. */
-enum leaving { LEAVING_NOT, LEAVING_LATER, LEAVING_BEFORE };
+/* What our own actions do to each host, by index. */
+enum leaving { LEAVES_NOT, LEAVES_LATER, LEAVES_BEFORE };
 
-/* By host. Of two that wait, the one that was approved later has to see whether it may still go. */
+/* Of two that wait, the one that was approved later has to see whether it may still go. */
 static enum leaving *list_leaving(const struct engine *e, const struct action *than)
 {
     const struct snapshot *s = &e->now_seen->snap;
@@ -47,25 +47,24 @@ static enum leaving *list_leaving(const struct engine *e, const struct action *t
     for (size_t i = 0; i < e->n_actions; i++) {
         const struct action *x = e->actions[i];
 
-        if (x->r.kind != ACTION_POWER_OFF || !action_committed(x))
+        if (x == than || x->r.kind != ACTION_POWER_OFF || !action_committed(x))
             continue;
         uint32_t ix = snapshot_find_host(s, x->r.host);
-        if (ix == IX_NONE)
-            continue;
-        bool before = x != than && (x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id);
-        if (before || ret[ix] == LEAVING_NOT)
-            ret[ix] = before ? LEAVING_BEFORE : LEAVING_LATER;
+        bool before = x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id;
+
+        if (ix != IX_NONE && ret[ix] != LEAVES_BEFORE)
+            ret[ix] = before ? LEAVES_BEFORE : LEAVES_LATER;
     }
     return ret;
 }
 
-/* Whether it is on and stays so. Another action of ours that has not begun may have made it ENTERING_STANDBY
- * in the snapshot; one that the source shows so goes anyway. */
+/* Whether it is on and stays so. An action of ours that has not begun may have made it ENTERING_STANDBY in
+ * the snapshot; one that the source shows so goes anyway. */
 static bool stays(const struct host *h, enum leaving leaving)
 {
-    if (h->failover || leaving == LEAVING_BEFORE)
+    if (h->failover || leaving == LEAVES_BEFORE)
         return false;
-    return h->is.state == HOST_ON || (h->is.state == HOST_ENTERING_STANDBY && leaving == LEAVING_LATER);
+    return h->is.state == HOST_ON || (h->is.state == HOST_ENTERING_STANDBY && leaving == LEAVES_LATER);
 }
 
 /* Adds v to the n largest, kept in descending order; what falls out is lost. */
@@ -199,7 +198,7 @@ int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x,
         return err_set(err, -EBUSY, "host %s is to enter maintenance", h->is.name);
     if (h->failover)
         return err_set(err, -EPERM, "host %s is kept on for failures", h->is.name);
-    if (!test && !h->is.wake_verified)
+    if (!test && !hosts_is_proven(e, &h->is))
         return err_set(
             err, -EPERM,
             "host %s was not seen to wake yet%s, and may not come back: `ballast wake %s --verify` "
@@ -314,11 +313,31 @@ static enum readiness evacuated(const struct engine *e, const struct action *x, 
     return waits ? WAIT : READY;
 }
 
+/* A VM that is seen at its destination may still need the host that it came from, until its move is over. */
+static bool something_leaves(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t ix = snapshot_find_host(s, host);
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_MIGRATE && (action_under_way(x) || x->r.state == ACTION_VERIFYING) &&
+            strcmp(x->r.from, host) == 0)
+            return true;
+    }
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        if (s->migrations[i].from == ix)
+            return true;
+    }
+    return false;
+}
+
 static bool nothing_left(const struct engine *e, const struct action *x, char *why)
 {
     if (evacuated(e, x, why) != READY)
         return false;
-    if (host_is_empty(e, x->r.host))
+    if (host_is_empty(e, x->r.host) && !something_leaves(e, x->r.host))
         return true;
     (void)snprintf(why, WHY_MAX, "it waits for host %s to be empty",
                    snapshot_host_name(&e->now_seen->snap, x->r.host));
@@ -365,7 +384,9 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
         (void)snprintf(why, WHY_MAX, "host %s is not on any more", name);
         return NEVER;
     }
-    if (!may_still_sleep(e, x, why))
+    bool news = x->judged < e->now_seen->serial; /* that costs a look at all hosts */
+
+    if (news && !may_still_sleep(e, x, why))
         return NEVER;
     enum readiness r = evacuated(e, x, why);
 
@@ -375,7 +396,9 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
         return WAIT;
     if (x->settled == 0 || e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
         return WAIT; /* for a look */
-    return with_slot(e, x, why);
+    if (with_slot(e, x, why) != READY)
+        return WAIT;
+    return news || may_still_sleep(e, x, why) ? READY : NEVER;
 }
 
 /* Whether asking once more cannot do harm: as when it was first asked. */
