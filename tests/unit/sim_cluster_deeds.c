@@ -157,6 +157,10 @@ static void test_proportional(void **state)
     sim_run(&w, 10);
     NEAR(cluster_vm_totals(w.c, 0)->lost_moving_mhz_s, 1000);
     NEAR(cluster_host(w.c, 1)->watts, 110);
+    sim_run(&w, 20);
+    NEAR(cluster_host_totals(w.c, 0)->overloaded_s, 0);
+    NEAR(cluster_host_totals(w.c, 1)->overloaded_s, 10); /* a tenth of what was asked for */
+    NEAR(cluster_host_totals(w.c, 1)->active_s, 20);
     sim_release(&w);
 }
 

@@ -165,6 +165,64 @@ static void test_host_dies_and_nobody_helps(void **state)
     }
 }
 
+/* What the snapshot leaves half done, and a host that it does not see. */
+static void test_states_at_the_beginning(void **state)
+{
+    struct sim w;
+
+    (void)state;
+    sim_init(&w);
+    for (int i = 0; i < 5; i++)
+        small_host(&w.small, (const char *[]){"h1", "h2", "h3", "h4", "h5"}[i], 10000, 16384);
+    w.small.inv.hosts[0].is.state = HOST_DISCONNECTED;
+    w.small.inv.hosts[1].is.state = HOST_POWERING_ON;
+    w.small.inv.hosts[2].is.state = HOST_ENTERING_STANDBY;
+    w.small.inv.hosts[3].is.state = HOST_ENTERING_MAINTENANCE;
+    small_vm(&w.small, "a", "h1", 1000, 1000);
+    small_vm(&w.small, "b", "h3", 1000, 1000);
+    sim_freeze(&w);
+    sim_begin(&w);
+    sim_check(&w);
+    assert_int_equal(where(&w, 0), IX_NONE);
+    assert_int_equal(where(&w, 1), 2);
+    assert_int_equal(cluster_host(w.c, 3)->state, HOST_MAINTENANCE);
+    sim_run(&w, 99);
+    assert_int_equal(cluster_host(w.c, 1)->state, HOST_POWERING_ON);
+    assert_int_equal(where(&w, 0), 4); /* restarted on the host that has least to do */
+    sim_run(&w, 101);
+    assert_int_equal(cluster_host(w.c, 1)->state, HOST_ON);
+    sim_release(&w);
+}
+
+/* A host that VMs are being started on dies, too. */
+static void test_starts_are_lost(void **state)
+{
+    static const struct scripted_fault faults[] = {
+        {.at_s = 1, .kind = SIM_HOST_DIES, .host = 2, .vm = IX_NONE, .for_s = 100},
+        {.at_s = 200, .kind = SIM_HOST_DIES, .host = 0, .vm = IX_NONE, .for_s = INFINITY},
+        {.at_s = 261, .kind = SIM_HOST_DIES, .host = 1, .vm = IX_NONE, .for_s = INFINITY}};
+    struct sim w;
+    struct deed_request q;
+    char task[TASK_NAME_MAX];
+
+    (void)state;
+    begin(&w, 2, faults, ELEMENTS(faults));
+    w.small.snap.vms[1].is.state = VM_OFF;
+    sim_begin(&w);
+    q = sim_of_vm(&w, DEED_POWER_ON_VM, "v01", NULL, "h3");
+    assert_int_equal(sim_start(&w, &q, task), 0);
+    sim_run(&w, 150);
+    assert_int_equal(sim_poll(&w, task).state, TASK_FAILED);
+    assert_int_equal(where(&w, 1), IX_NONE);
+    q = sim_of_vm(&w, DEED_POWER_ON_VM, "v01", NULL, "h1");
+    assert_int_equal(sim_start(&w, &q, task), 0);
+    sim_run(&w, 250); /* v00 and v01 are down with h1, and begin to start again at 260 */
+    sim_run(&w, 320);
+    assert_int_equal(where(&w, 0), 2);
+    assert_int_equal(where(&w, 1), 2);
+    sim_release(&w);
+}
+
 static void test_samples(void **state)
 {
     static const struct scripted_fault faults[] = {
@@ -440,10 +498,16 @@ static void test_storms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_migrations), cmocka_unit_test(test_wakes),
-        cmocka_unit_test(test_host_dies),  cmocka_unit_test(test_host_dies_and_nobody_helps),
-        cmocka_unit_test(test_samples),    cmocka_unit_test(test_nobody_answers),
-        cmocka_unit_test(test_rates),      cmocka_unit_test(test_hosts_die_by_rate),
+        cmocka_unit_test(test_migrations),
+        cmocka_unit_test(test_wakes),
+        cmocka_unit_test(test_host_dies),
+        cmocka_unit_test(test_host_dies_and_nobody_helps),
+        cmocka_unit_test(test_states_at_the_beginning),
+        cmocka_unit_test(test_starts_are_lost),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_nobody_answers),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_hosts_die_by_rate),
         cmocka_unit_test(test_storms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
