@@ -141,6 +141,41 @@
     X(CHECK_MOVES_MAX, "moves_max", "the plan has as many moves as it may have")                             \
     X(CHECK_LESS_GAIN, "less_gain", "another host or another VM lowers the imbalance more")
 
+/* Why a host that is on stays on, or one in standby is not woken (§4): in the order in which they are asked.
+ */
+#define POWER_CHECKS(X)                                                                                      \
+    X(POWER_FINE, "none", "every check passed")                                                              \
+    X(POWER_DPM_OFF, "dpm_off", "dpm.enabled is false")                                                      \
+    X(POWER_MANDATORY_ONLY, "mandatory_only", "the pass makes mandatory moves only")                         \
+    X(POWER_HOST_STATE, "host_state", "the host is neither on nor in standby")                               \
+    X(POWER_HOST_FAILOVER, "host_failover", "the host is kept for failures")                                 \
+    X(POWER_HOST_DISABLED, "host_disabled", "hosts that DPM is disabled for are left as they are")           \
+    X(POWER_HOST_COMING, "host_coming", "the host is being woken already")                                   \
+    X(POWER_WAKE_FAILED, "wake_failed", "the host did not wake the last time")                               \
+    X(POWER_WAKE_UNPROVEN, "wake_unproven", "it has not been proven that the host can be woken")             \
+    X(POWER_UPTIME, "uptime", "the host has not been on for long enough")                                    \
+    X(POWER_HIGH, "high", "a host is above the range: waking is considered, not sleep")                      \
+    X(POWER_NOT_LOW, "not_low", "CPU and memory are not both below the range on some host")                  \
+    X(POWER_OTHERS_COMING, "others_coming", "a host is being woken: what it will relieve is not seen yet")   \
+    X(POWER_SPARE_MISSING, "spare_missing", "the spare capacity for failures is missing already")            \
+    X(POWER_HOST_BUSY, "host_busy", "a VM is on its way to the host or from it")                             \
+    X(POWER_HOSTS_MIN, "hosts_min", "fewer hosts would be on than dpm.hosts_min")                            \
+    X(POWER_CPU_MIN, "cpu_min", "less CPU capacity would be on than dpm.cpu_min_mhz")                        \
+    X(POWER_MEM_MIN, "mem_min", "less memory would be on than dpm.mem_min_mb")                               \
+    X(POWER_RULE_LAST, "rule_last", "no other host that a mandatory rule allows would be on")                \
+    X(POWER_RESERVED, "reserved", "more would be reserved than the other hosts have")                        \
+    X(POWER_VM_STAYS, "vm_stays", "a VM on the host is not moved to save power")                             \
+    X(POWER_MOVES_MAX, "moves_max", "the plan would have more moves than it may have")                       \
+    X(POWER_VM_NO_ROOM, "vm_no_room", "a VM on the host can go nowhere else")                                \
+    X(POWER_RAISES_HIGH, "raises_high", "other hosts would come above the range")                            \
+    X(POWER_KEEPS_LOW, "keeps_low", "the hosts would not come closer to the range from below")               \
+    X(POWER_SPARE, "spare", "the spare capacity for failures would not be there any more")                   \
+    X(POWER_COST_BENEFIT, "cost_benefit", "the benefit is not dpm.ratio times the cost")                     \
+    X(POWER_NOT_HIGH, "not_high", "no host is above the range")                                              \
+    X(POWER_WITHOUT_IT, "without_it", "the hosts that are on, or on their way, can do without it")           \
+    X(POWER_NO_RELIEF, "no_relief", "waking the host would not relieve those above the range")               \
+    X(POWER_OTHER_BETTER, "other_better", "another host does as well and comes first")
+
 #define ACTION_STATES(X)                                                                                     \
     X(ACTION_RECOMMENDED, "recommended", "waits for approval")                                               \
     X(ACTION_APPROVED, "approved", "waits for what it depends on, or for a free slot")                       \
@@ -178,6 +213,7 @@ NAME_DECLARE(reason, REASONS)
 NAME_DECLARE(fault_code, FAULT_CODES)
 NAME_DECLARE(verdict, VERDICTS)
 NAME_DECLARE(check, CHECKS)
+NAME_DECLARE(power_check, POWER_CHECKS)
 NAME_DECLARE(action_state, ACTION_STATES)
 NAME_DECLARE(change_kind, CHANGE_KINDS)
 

@@ -28,6 +28,8 @@ struct dpm_policy {
     int64_t hosts_min;
     double min[RES_COUNT]; /* cpu_min_mhz, mem_min_mb */
     int64_t host_uptime_min_s;
+    int64_t off_min_s, off_max_s; /* what a host is expected to stay off, at least and at most */
+    int64_t boot_s, standby_s;    /* to wake a host that does not say how long it takes; to put one down */
     int64_t changes_max; /* hosts that are put to standby or woken at a time; 0: no limit; CHANGES_AUTO */
 };
 

@@ -27,7 +27,7 @@ static inline int name_find(const struct name_entry *names, size_t n, const char
 
 #define NAME_ENTRY(e, w, m) {.word = (w), .meaning = (m)},
 #define NAME_DEFINE(name, LIST)                                                                              \
-    static const struct name_entry name##_names[] = {LIST(NAME_ENTRY)};                                           \
+    static const struct name_entry name##_names[] = {LIST(NAME_ENTRY)};                                      \
     const char *name##_name(enum name value)                                                                 \
     {                                                                                                        \
         return (unsigned)value < name##_count ? name##_names[value].word : "?";                              \
@@ -39,7 +39,7 @@ static inline int name_find(const struct name_entry *names, size_t n, const char
     int name##_parse(const char *word, enum name *ret)                                                       \
     {                                                                                                        \
         size_t ix;                                                                                           \
-        if (name_find(name##_names, name##_count, word, &ix) < 0)                                                 \
+        if (name_find(name##_names, name##_count, word, &ix) < 0)                                            \
             return -EINVAL;                                                                                  \
         *ret = (enum name)ix;                                                                                \
         return 0;                                                                                            \

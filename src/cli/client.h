@@ -53,6 +53,9 @@ enum exit_code client_tell(const struct args *args, const char *command, const c
 enum exit_code client_tell_ids(const struct args *args, const char *command, struct arena *a,
                                struct strbuf *out);
 
+/* Shows the actions of a reply, as a verb does that may have had nothing to do. */
+void show_begun_actions(const json_t *reply, struct arena *a, struct strbuf *out);
+
 /* Tables of actions, shared by `recommendations`, `history`, `apply`, `reject` and `run`. */
 void show_actions(const json_t *list, struct arena *a, struct strbuf *out);
 

@@ -11,16 +11,6 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
-{
-    const json_t *list = json_object_get(reply, "actions");
-
-    if (json_array_size(list) > 0)
-        show_actions(list, a, out);
-    else
-        strbuf_puts(out, "nothing had to be done\n");
-}
-
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
@@ -35,7 +25,7 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     return client_show(args_value(args, OPT_SOCKET, NULL), format,
                        json_pack("{s:s, s:s, s:s}", "command", "maintenance", "mode", args->operands[0],
                                  "host", args->operands[1]),
-                       "actions", show, a, out);
+                       "actions", show_begun_actions, a, out);
 }
 
 const struct verb verb_maintenance = {

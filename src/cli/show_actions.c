@@ -45,6 +45,16 @@ static const char *why(const json_t *x, struct arena *a)
     return arena_printf(a, "Once %s %s done: %s", list, i > 1 ? "are" : "is", text ? text : "");
 }
 
+void show_begun_actions(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    const json_t *list = json_object_get(reply, "actions");
+
+    if (json_array_size(list) > 0)
+        show_actions(list, a, out);
+    else
+        strbuf_puts(out, "nothing had to be done\n");
+}
+
 void show_actions(const json_t *list, struct arena *a, struct strbuf *out)
 {
     struct table t;

@@ -87,6 +87,30 @@ static void show_counts(const json_t *st, struct strbuf *out)
     strbuf_puts(out, any ? "\n" : "none\n");
 }
 
+/* Hosts that sleep, and those of them that somebody should look after. */
+static void show_asleep(const json_t *st, struct strbuf *out)
+{
+    const json_t *h;
+    size_t i;
+
+    json_array_foreach(json_object_get(st, "asleep"), i, h)
+    {
+        const char *name = reply_text(h, "host_name");
+        const char *since = reply_text(h, "since");
+        const char *failed = reply_text(h, "wake_failed");
+
+        put_label(out, i == 0 ? "asleep" : "");
+        text_put(out, name ? name : "-");
+        if (since)
+            strbuf_printf(out, ", since %s", since);
+        if (failed)
+            strbuf_printf(out, "; DID NOT WAKE at %s", failed);
+        if (!json_is_true(json_object_get(h, "in_inventory")))
+            strbuf_puts(out, "; NOT IN THE INVENTORY any more");
+        strbuf_puts(out, "\n");
+    }
+}
+
 static void show(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *st = json_object_get(reply, "status");
@@ -109,6 +133,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
                       ? reply_text(st, "frozen_since")
                       : "");
     show_source(st, out);
+    show_asleep(st, out);
     show_pass(st, out);
     show_counts(st, out);
     if (store) {

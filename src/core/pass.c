@@ -20,7 +20,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
         return err_set(err, -EINVAL, "migration_threshold is %lld, expected 1 ... 5",
                        (long long)policy->migration_threshold);
     struct pass *p =
-        pass_settle(snap, policy, IX_NONE, a); /* demand, divvy, rules, layout, correction, climb */
+        pass_settle(snap, policy, IX_NONE, a); /* demand, divvy, rules, layout, correction, climb, power */
     *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before};
     plan_order(p, ret); /* dependencies, groups, sentences, the state after */
     host_settings(snap, p->demand, a, &ret->settings, &ret->n_settings);
@@ -283,4 +283,5 @@ void pass_decide(struct pass *p)
     balance_climb(p);
     spare_review(p);
     climb_count_rejected(&p->climb);
+    power_evaluate(p);
 }

@@ -14,7 +14,8 @@
 #include <ballast/plan.h>
 
 /* What was decided on, in the order of the decisions: a unit is moved or powered on at to_slot
- * (ACTION_MIGRATE, ACTION_PLACE), or the host of to_slot is woken (ACTION_POWER_ON; unit IX_NONE). */
+ * (ACTION_MIGRATE, ACTION_PLACE), or the host of to_slot is woken or put to standby (ACTION_POWER_ON,
+ * ACTION_POWER_OFF; unit IX_NONE). */
 struct decision {
     enum action_kind action;
     uint32_t unit, from_slot, to_slot, rule;
@@ -26,6 +27,7 @@ struct decision {
     double imbalance_before, imbalance_after;
     double load_from[RES_COUNT], load_to[RES_COUNT]; /* N before the move */
     double kept[RES_COUNT];                          /* at to_slot for failures, once the unit is there */
+    const char *text; /* NULL, or the sentence, where it needs figures that are not kept */
 };
 
 struct pass {
@@ -57,6 +59,8 @@ struct pass {
     enum check end; /* why the climb ended: CHECK_TARGET_REACHED, CHECK_MOVES_MAX, CHECK_MANDATORY_ONLY;
                      * CHECK_NONE: no move passed */
 
+    struct power *power; /* power/power.h: what was asked of the hosts; NULL: nothing */
+
     uint32_t watched_vm;  /* IX_NONE; explain: the pass stops right before this VM is moved ... */
     bool stopped;         /* ... and did */
     struct decision next; /* ... here is the move */
@@ -66,7 +70,7 @@ struct pass {
 void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
                   uint32_t watched_vm, struct arena *a);
 
-/* Mandatory moves (plan/correct.c), then optional ones while they pay. */
+/* Mandatory moves (plan/correct.c), then optional ones while they pay, then hosts to standby or out of it. */
 void pass_decide(struct pass *p);
 
 /* Appends a decision as it is. */
@@ -107,6 +111,10 @@ void plan_correct(struct pass *p);
 
 /* plan/rule_faults.c: names the rules that no plan can keep. */
 void rules_report(struct pass *p);
+
+/* power/power.c: which hosts are put to standby, or woken, on the state that all of that has produced (§4).
+ */
+void power_evaluate(struct pass *p);
 
 /* plan/order.c: decisions become recommendations, with dependencies and the imbalance after each. */
 void plan_order(struct pass *p, struct plan *ret);

@@ -150,6 +150,27 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
     put_faults(w, plan);
 }
 
+static void put_asleep(struct json_writer *w, const struct engine *e)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct asleep *list;
+    size_t n = engine_asleep(e, &a, &list);
+
+    jw_begin(w, "asleep", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < n; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        jw_text(w, "host", list[i].host);
+        jw_text(w, "host_name", snapshot_host_name(engine_snapshot(e), list[i].host));
+        put_instant(w, "since", list[i].since);
+        jw_bool(w, "by_ballast", list[i].ours);
+        jw_bool(w, "in_inventory", list[i].there);
+        jw_figure(w, "boot_s", list[i].boot_s);
+        put_instant(w, "wake_failed", list[i].wake_failed);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
 static void put_status(struct json_writer *w, const struct engine *e, instant_s now)
 {
     const struct snapshot *s = engine_snapshot(e);
@@ -166,6 +187,7 @@ static void put_status(struct json_writer *w, const struct engine *e, instant_s 
     put_source(w, &st, now);
     jw_int(w, "hosts", s ? s->n_hosts : 0);
     jw_int(w, "vms", s ? s->n_vms : 0);
+    put_asleep(w, e);
     put_last_pass(w, e, &st);
     jw_bool(w, "frozen", st.frozen);
     put_instant(w, "frozen_since", st.frozen_since);
@@ -470,6 +492,8 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_THAW:
     case REQUEST_MAINTENANCE:
     case REQUEST_PLACE:
+    case REQUEST_STANDBY:
+    case REQUEST_WAKE:
     case request_kind_count:
         r = err_set(err, -EINVAL, "\"%s\" is not a way to look", request_kind_name(request->kind));
         break;

@@ -83,6 +83,14 @@ static int read_apply(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_verify(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_boolean(v))
+        return err_set(err, -EINVAL, "\"verify\": expected true or false");
+    r->verify = json_is_true(v);
+    return 0;
+}
+
 static const struct request_field {
     const char *name;
     unsigned kinds; /* 1u << REQUEST_*: that know it */
@@ -90,11 +98,12 @@ static const struct request_field {
     int (*read)(const json_t *v, struct request *r, struct err *err);
 } fields[] = {
     {"ids", 1u << REQUEST_APPLY | 1u << REQUEST_REJECT, true, read_ids},
-    {"host", 1u << REQUEST_MAINTENANCE, true, read_host},
+    {"host", 1u << REQUEST_MAINTENANCE | 1u << REQUEST_STANDBY | 1u << REQUEST_WAKE, true, read_host},
     {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode},
     {"limit", 1u << REQUEST_HISTORY, false, read_limit},
     {"vms", 1u << REQUEST_PLACE, true, read_vms},
     {"apply", 1u << REQUEST_PLACE, false, read_apply},
+    {"verify", 1u << REQUEST_WAKE, false, read_verify},
 };
 
 #define N_FIELDS (sizeof fields / sizeof *fields)

@@ -34,7 +34,9 @@
     X(REQUEST_FREEZE, "freeze", "starts nothing from now on")                                                \
     X(REQUEST_THAW, "thaw", "starts actions again")                                                          \
     X(REQUEST_MAINTENANCE, "maintenance", "takes a host out of service, or puts it back")                    \
-    X(REQUEST_PLACE, "place", "where VMs would be powered on, and doing it")
+    X(REQUEST_PLACE, "place", "where VMs would be powered on, and doing it")                                 \
+    X(REQUEST_STANDBY, "standby", "puts a host to standby")                                                  \
+    X(REQUEST_WAKE, "wake", "wakes a host from standby, or proves that it wakes")
 
 #define REQUEST_ENUM(e, word, meaning) e,
 enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
@@ -45,11 +47,12 @@ struct request {
     enum request_kind kind;
     uint64_t ids[REQUEST_IDS_MAX]; /* apply, reject: 1 or more */
     size_t n_ids;
-    char host[REQUEST_HOST_MAX]; /* maintenance */
+    char host[REQUEST_HOST_MAX]; /* maintenance, standby, wake */
     bool enter;                  /* maintenance */
     unsigned limit;              /* history */
     size_t n_vms;                /* place: 1 or more ids or names, one after the other, each with its end */
     bool apply;                  /* place */
+    bool verify;                 /* wake */
     char vms[REQUEST_BYTES_MAX];
 };
 

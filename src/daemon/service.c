@@ -194,6 +194,22 @@ static int serve_maintenance(struct service *s, const struct request *q, const c
     return r;
 }
 
+static int serve_power(struct service *s, const struct request *q, const char *by, instant_s now,
+                       struct strbuf *out, struct err *err)
+{
+    uint64_t ids[WAKE_ACTIONS] = {0};
+    int r = q->kind == REQUEST_STANDBY ? engine_standby(s->engine, q->host, by, now, &ids[0], err)
+                                       : engine_wake(s->engine, q->host, q->verify, by, now, ids, err);
+    size_t n = 0;
+
+    if (r < 0)
+        return r;
+    while (n < WAKE_ACTIONS && ids[n] != 0)
+        n++;
+    reply_actions(s->engine, ids, n, out);
+    return 0;
+}
+
 /* The client waits for an inventory. */
 static int serve_place(struct service *s, const struct request *q, struct client *c, instant_s now,
                        struct err *err)
@@ -251,6 +267,9 @@ static int serve_request(struct service *s, const struct request *q, struct clie
         return r;
     case REQUEST_MAINTENANCE:
         return serve_maintenance(s, q, client_who(c), now, out, err);
+    case REQUEST_STANDBY:
+    case REQUEST_WAKE:
+        return serve_power(s, q, client_who(c), now, out, err);
     case REQUEST_PLACE:
         return serve_place(s, q, c, now, err);
     case REQUEST_STATUS:

@@ -33,10 +33,14 @@ static bool depends_on(const struct action *x, uint64_t id)
     return false;
 }
 
-/* What depended on it, or only made sense together with it, is not begun any more. */
+/* What depended on it, or only made sense together with it, is not begun any more. But where a host is being
+ * emptied, it is as well that a VM has left it by itself. */
 static void cancel_dependents(struct engine *e, const struct action *ended, instant_s now)
 {
     char why[WHY_MAX];
+
+    if (power_has_left_anyway(e, ended))
+        return;
 
     for (size_t i = 0; i < e->n_actions; i++) {
         struct action *x = e->actions[i];
@@ -251,6 +255,17 @@ static void elsewhere(struct engine *e, struct action *x, instant_s now)
     fail(e, x, why, now);
 }
 
+static instant_s deadline(const struct engine *e, const struct action *x)
+{
+    instant_s patience = HANG_MIN_S;
+
+    if (!x->r.vm)
+        patience = power_patience_s(e, x);
+    else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
+        patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
+    return x->r.started + patience;
+}
+
 /* Whether a start that perhaps nobody has heard is still wanted: asking for it once more may begin it. Not
  * long after it was approved (a service that was down for a day would power on a VM that somebody has shut
  * down since); maintenance stays wanted until an admin says otherwise. */
@@ -288,7 +303,10 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
         action_cancel(e, x, why, now);
         return;
     case NOT_SEEN:
-        want_look(e, now + back_off_s(++x->retries));
+        if (!x->r.vm && now >= deadline(e, x))
+            verify(e, x, x->r.why, -ETIMEDOUT, now);
+        else
+            want_look(e, now + back_off_s(++x->retries));
         return;
     case AT_SOURCE:
         break;
@@ -301,17 +319,6 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
     x->r.attempts++;
     x->dirty = true;
     submit(e, x, ORDER_START, now);
-}
-
-static instant_s deadline(const struct engine *e, const struct action *x)
-{
-    instant_s patience = HANG_MIN_S;
-
-    if (!x->r.vm)
-        patience = power_patience_s(e, x);
-    else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
-        patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
-    return x->r.started + patience;
 }
 
 static void step_running(struct engine *e, struct action *x, instant_s now)
@@ -350,9 +357,8 @@ static void contradicted(struct engine *e, struct action *x, enum whereabouts at
 
     if (x->doubt) {
         (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "its end was not seen", what);
-        /* it was not there to be moved: nobody's failure; a host that was to be woken is, and does not come
-         */
-        if (x->doubt_code == -ESTALE && x->r.kind != ACTION_POWER_ON)
+        /* it was not there to be moved: nobody's failure; a host that does not come, or is lost, is one */
+        if (x->doubt_code == -ESTALE && x->r.kind != ACTION_POWER_ON && at != NOT_SEEN)
             action_cancel(e, x, why, now);
         else
             fail(e, x, why, now);
@@ -375,8 +381,9 @@ static bool must_look_again(const struct engine *e, const struct action *x, enum
     if (x->r.kind == ACTION_POWER_ON)
         return (at == NOT_SEEN || (at == AT_SOURCE && (!x->doubt || x->doubt_code == -ESTALE))) &&
                now < deadline(e, x);
-    if (x->r.kind == ACTION_POWER_OFF) /* on its way down it is lost before it is seen to sleep */
-        return (at == NOT_SEEN || (at == AT_SOURCE && !x->doubt)) && now < deadline(e, x);
+    if (x->r.kind == ACTION_POWER_OFF) /* on its way down it may be lost before it is seen to sleep */
+        return (at == NOT_SEEN && now < x->r.started + HANG_MIN_S) ||
+               (at == AT_SOURCE && !x->doubt && now < deadline(e, x));
     return at == NOT_SEEN;
 }
 
@@ -535,10 +542,11 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
 
 static void on_cancelled(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
 {
-    (void)e;
     if (x->r.state != ACTION_RUNNING)
         return;
-    if (result->code == -ENOTSUP)
+    if (x->r.kind == ACTION_POWER_ON) /* it is needed now: another one is looked for, and this one given up */
+        verify(e, x, x->r.why, -ETIMEDOUT, now);
+    else if (result->code == -ENOTSUP)
         remember_why(x, "it takes long, and the hypervisor cannot stop it: it is followed to its end");
     else if (result->code < 0)
         x->cancel_at = now + back_off_s(++x->retries);

@@ -182,7 +182,7 @@ static void approve_by_itself(struct engine *e, const struct view *v, const uint
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         struct action *x = action_find(e, number[plan->recommendations[i].id]);
 
-        if (!x)
+        if (!x || x->r.state != ACTION_RECOMMENDED) /* a host that is being woken already, say */
             continue;
         ok[n] = may_approve(e, &v->snap, x, now);
         list[n++] = x;
@@ -283,7 +283,7 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
     publish_pass(e, &v->plan, now);
     publish_faults(e, &v->plan, last ? &last->plan : NULL, now);
     view_unref(last);
-    bool withdrawn = power_withdraw(e, &v->plan, now);
+    bool withdrawn = power_withdraw(e, &v->plan, false, now);
 
     recommendations_take(e, v, e->last_pass, a, number, now);
     if (withdrawn) /* the plan counted without those hosts: the next one, made at once, counts with them */

@@ -97,6 +97,23 @@ int engine_thaw(struct engine *e, instant_s now, struct err *err);
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
                        uint64_t *ret_id, struct err *err);
 
+/* Puts a host to standby: passes see it as entering standby and evacuate it, as for maintenance, and when an
+ * inventory shows that nothing runs on it any more, and nothing else needs it, the hypervisor is asked.
+ * Refused, with a sentence that names what is missing: -EPERM where too little would stay on (dpm.hosts_min
+ * and the like, what is kept for failures), or where it was not proven that the host can be woken. Holds
+ * until it is done, or taken back by engine_wake(). */
+int engine_standby(struct engine *e, const char *host, const char *by, instant_s now, uint64_t *ret_id,
+                   struct err *err);
+
+#define WAKE_ACTIONS 2
+
+/* Wakes a host from standby, or takes back what would put it there. It counts when an inventory shows it on.
+ * verify: a host that is on is put to standby (under the same conditions, this proof apart) and woken; that
+ * it came back is remembered as the proof that it can be woken, as it is after every wake. ret_ids: the
+ * actions that do it, in order, the rest 0; all 0 where nothing had to be done, as the host is on. */
+int engine_wake(struct engine *e, const char *host, bool verify, const char *by, instant_s now,
+                uint64_t ret_ids[WAKE_ACTIONS], struct err *err);
+
 /* Which VMs an admin wants powered on, and in whose name. Each VM is named by its id, or by its name where
  * that is not ambiguous. */
 struct place_request {

@@ -263,6 +263,8 @@ void view_unref(struct view *v);
 
 /* Whether the hands can do that at all. -ENOTSUP with a sentence: no. */
 int check_deed(const struct engine *e, const struct action_record *r, struct err *err);
+/* -EIO with a sentence: what was `done` holds all the same, but a restart would not know. */
+int not_stored(const struct engine *e, const char *done, struct err *err);
 
 /* ---- recommend.c ----------------------------------------------------------------------------- */
 
@@ -335,15 +337,17 @@ bool power_is_automatic(const struct engine *e, const struct host_facts *h);
 void power_look(struct engine *e, struct action *x, instant_s now);
 /* ACTION_STARTING: whether a start of it that perhaps nobody has heard may be repeated. */
 bool power_sleep_is_safe(const struct engine *e, const struct action *x);
+/* A move off a host that is to go to standby was cancelled, and its VM does not run there. */
+bool power_has_left_anyway(const struct engine *e, const struct action *x);
 /* How long it may take; how long until the next look whether the host is there. */
 instant_s power_patience_s(const struct engine *e, const struct action *x);
 instant_s power_look_pause_s(const struct engine *e, const struct action *x);
 /* What its end means for the host. */
 void power_ended(struct engine *e, const struct action *x, instant_s now);
 /* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as
- * many as the plan would wake. Not what an admin asked for. True: something was, and the plan does not know
- * it. */
-bool power_withdraw(struct engine *e, const struct plan *plan, instant_s now);
+ * many as the plan would wake; with `more`, or where the hosts are too full and none could be woken, all. Not
+ * what an admin asked for. True: something was, and the plan does not know it. */
+bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instant_s now);
 
 /* ---- decide.c -------------------------------------------------------------------------------- */
 

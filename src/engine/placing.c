@@ -303,6 +303,20 @@ static int begin_plan(struct engine *e, struct placing *p, instant_s now)
     return 0;
 }
 
+/* Where the VMs do not fit without waking a host, or not at all, one that was to go to standby and is still
+ * on stays on instead. What was found without it counts no more: the next inventory shows it on. */
+static bool takes_standby_back(struct engine *e, struct placing *p, instant_s now)
+{
+    if (!p->apply || e->frozen || !power_withdraw(e, &p->plan, p->n_unplaced > 0, now))
+        return false;
+    view_unref(p->view);
+    p->view = NULL;
+    p->after = e->serial;
+    e->next_pass = now;
+    want_look(e, now);
+    return true;
+}
+
 static int decide_placing(struct engine *e, struct placing *p, instant_s now)
 {
     int r;
@@ -319,6 +333,8 @@ static int decide_placing(struct engine *e, struct placing *p, instant_s now)
     if (e->settings.clock_us)
         p->plan.stats.decide_us = e->settings.clock_us() - began_us;
     p->n_unplaced = plan_unplaced(&p->plan, p->vms, p->n_vms);
+    if (takes_standby_back(e, p, now))
+        return -EINPROGRESS;
     if (!p->apply || p->n_unplaced > 0) /* all of it or nothing: what was asked for is one plan */
         return 0;
     if ((r = check_allowed(e, &p->error)) < 0 || (r = check_plan(e, p)) < 0)
@@ -333,7 +349,11 @@ bool placings_decide(struct engine *e, uint64_t serial, instant_s now)
 
         if (p->decided || p->after >= serial)
             continue;
-        conclude(p, decide_placing(e, p, now), now);
+        int code = decide_placing(e, p, now);
+
+        if (code == -EINPROGRESS)
+            continue;
+        conclude(p, code, now);
         if (p->n_ids > 0)
             return true;
     }

@@ -267,6 +267,20 @@ static enum readiness with_slot(const struct engine *e, const struct action *x, 
 
 /* ---- readiness ------------------------------------------------------------------------------- */
 
+static bool runs_on(const struct snapshot *s, const char *vm, const char *host)
+{
+    uint32_t ix = snapshot_find_vm(s, vm);
+
+    return ix != IX_NONE && s->vms[ix].is.state == VM_ON && s->vms[ix].host != IX_NONE &&
+           strcmp(s->hosts[s->vms[ix].host].is.id, host) == 0;
+}
+
+bool power_has_left_anyway(const struct engine *e, const struct action *x)
+{
+    return x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_CANCELLED && e->now_seen &&
+           power_is_leaving(e, x->r.from) && !runs_on(&e->now_seen->snap, x->r.vm, x->r.from);
+}
+
 /* What was to leave has left, one way or another: a VM that somebody else moved or stopped is gone too. */
 static enum readiness evacuated(const struct engine *e, const struct action *x, char *why)
 {
@@ -282,11 +296,7 @@ static enum readiness evacuated(const struct engine *e, const struct action *x, 
         }
         if (y && y->r.state == ACTION_DONE)
             continue;
-        uint32_t vm = y && y->r.vm ? snapshot_find_vm(s, y->r.vm) : IX_NONE;
-
-        if (y && y->r.vm &&
-            (vm == IX_NONE || s->vms[vm].is.state != VM_ON || s->vms[vm].host == IX_NONE ||
-             strcmp(s->hosts[s->vms[vm].host].is.id, x->r.host) != 0))
+        if (y && y->r.vm && !runs_on(s, y->r.vm, x->r.host))
             continue;
         (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
                        (unsigned long long)x->r.depends_on[i], y ? action_state_name(y->r.state) : "lost");
@@ -439,9 +449,22 @@ static double timed_boot_s(const struct engine *e, const struct action *x)
     return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - x->r.started);
 }
 
+static enum host_state state_of(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix == IX_NONE ? HOST_DISCONNECTED : s->hosts[ix].is.state;
+}
+
 static void wake_failed(struct engine *e, const struct action *x, instant_s now)
 {
     char text[2 * WHY_MAX];
+
+    if (state_of(e, x->r.host) == HOST_MAINTENANCE) { /* awake it is, but not for VMs */
+        hosts_woken(e, x->r.host, UNKNOWN, now);
+        return;
+    }
 
     hosts_wake_failed(e, x->r.host, now);
     (void)snprintf(text, sizeof text, "host %s did not wake: %s",
@@ -461,8 +484,10 @@ void power_ended(struct engine *e, const struct action *x, instant_s now)
         hosts_woken(e, x->r.host, timed_boot_s(e, x), now);
     else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
         wake_failed(e, x, now);
-    else if (x->r.kind == ACTION_POWER_OFF && x->r.state == ACTION_DONE)
-        hosts_put_down(e, x->r.host, now);
+    else if (x->r.kind == ACTION_POWER_OFF &&
+             (x->r.state == ACTION_DONE || (x->r.state == ACTION_FAILED && x->r.started != 0 &&
+                                            state_of(e, x->r.host) == HOST_DISCONNECTED)))
+        hosts_put_down(e, x->r.host, now); /* one that was lost on its way down can at least be woken */
 }
 
 /* ---- second thoughts ------------------------------------------------------------------------- */
@@ -495,13 +520,13 @@ static bool cannot_be_emptied(const struct plan *plan, const char *host)
     return false;
 }
 
-bool power_withdraw(struct engine *e, const struct plan *plan, instant_s now)
+bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instant_s now)
 {
     uint32_t wanted = wakes_wanted(e, plan);
     bool high = plan->before.dpm_high[RES_CPU] > 0 || plan->before.dpm_high[RES_MEM] > 0;
     bool any = false;
 
-    if (wanted == 0 && high)
+    if (more || (wanted == 0 && high))
         wanted = UINT32_MAX;
     for (size_t i = e->n_actions; i > 0; i--) { /* approved last, taken back first */
         struct action *x = e->actions[i - 1];

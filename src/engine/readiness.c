@@ -52,6 +52,7 @@ static enum whereabouts wake_whereabouts(const struct snapshot *s, const struct 
         return GONE;
     switch (s->hosts[ix].is.state) {
     case HOST_ON:
+    case HOST_ENTERING_MAINTENANCE: /* an admin wants it so, once it is on */
         return AT_TARGET;
     case HOST_STANDBY:
     case HOST_POWERING_ON:
@@ -59,7 +60,6 @@ static enum whereabouts wake_whereabouts(const struct snapshot *s, const struct 
     case HOST_DISCONNECTED:
         return NOT_SEEN;
     case HOST_MAINTENANCE:
-    case HOST_ENTERING_MAINTENANCE:
     case HOST_ENTERING_STANDBY:
     case host_state_count:
         break;
@@ -485,6 +485,15 @@ static enum readiness host_readiness(const struct engine *e, const struct action
         (void)snprintf(why, WHY_MAX, "host %s is no longer there", x->r.host);
         return NEVER;
     case NOT_SEEN:
+        return WAIT;
+    }
+    uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
+    enum host_state state = e->now_seen->snap.hosts[ix].is.state;
+
+    if (state == HOST_STANDBY || state == HOST_POWERING_ON) {
+        (void)snprintf(why, WHY_MAX,
+                       "host %s is %s: it enters maintenance when it is on, and is not woken for VMs",
+                       e->now_seen->snap.hosts[ix].is.name, host_state_name(state));
         return WAIT;
     }
     return x->r.kind == ACTION_EXIT_MAINTENANCE || host_is_empty(e, x->r.host) ? READY : WAIT;

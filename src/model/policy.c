@@ -95,6 +95,13 @@ static const struct setting settings[] = {
     NUMBER("dpm.mem_min_mb", dpm.min[RES_MEM], 0, SIZE_MOST, "0", "memory capacity that always stays on, in MiB"),
     INT("dpm.host_uptime_min_s", dpm.host_uptime_min_s, 0, 604800, "600",
         "seconds that a host stays on before it may go to standby"),
+    INT("dpm.off_min_s", dpm.off_min_s, 0, 604800, "2400",
+        "seconds that demand is expected to stay low at least, once it was low for 40 minutes"),
+    INT("dpm.off_max_s", dpm.off_max_s, 0, 604800, "14400",
+        "seconds that a host is expected to stay off at most, however steady demand has been"),
+    INT("dpm.boot_s", dpm.boot_s, 0, 86400, "300",
+        "seconds from waking a host until it can run VMs, where the host does not say"),
+    INT("dpm.standby_s", dpm.standby_s, 0, 86400, "60", "seconds that an evacuated host takes to go to standby"),
     INT("dpm.changes_max", dpm.changes_max, 0, 1e6, WORD_AUTO,
         "hosts that are being put to standby or woken at a time; 0 is no limit, auto a quarter of the hosts, but 8 at least"),
 };

@@ -28,6 +28,7 @@ class Host:
                          'mem': j['mem_mb'] - number(j.get('mem_reserved_mb'), 0.0)}
         self.mem_free = j.get('mem_free_mb')
         self.dpm = j.get('dpm') or 'inherit'
+        self.wake_verified = bool(j.get('wake_verified'))
         self.failover = False  # kept empty for failures
         self.woken = False  # by the plan
         self.agents_required = j.get('agents_required') or []
@@ -241,14 +242,19 @@ class Cluster:
         high_at = (policy['dpm.target'] + policy['dpm.tolerance']) / 100.0
         low_at = (policy['dpm.target'] - policy['dpm.tolerance']) / 100.0
         scores = {}
-        residents = self.residents()
+        leaving = {p.get('host') for p in self.pending if p['action'] in ('power_off', 'enter_maintenance')}
+        will_be = {h: [] for h in self.hosts}  # a VM on its way counts where it will be
+        for vm in self.vms.values():
+            if self.takes_part(vm):
+                will_be[self.arriving.get(vm.id, self.at[vm.id])].append(vm)
         for r in RESOURCES:
             high = low = 0.0
             for h in self.hosts_on():
+                if h.id in leaving:
+                    continue
                 u = {}
                 for w in ('5m', '40m'):
-                    figures = [vm.window[w, r] for vm in residents[h.id]
-                               if self.takes_part(vm) and self.at[vm.id] == h.id]
+                    figures = [vm.window[w, r] for vm in will_be[h.id]]
                     mean = sum(m for m, _ in figures)
                     variance = sum(s * s for _, s in figures)
                     u[w] = (mean + 2.0 * math.sqrt(variance)) / h.capacity[r]

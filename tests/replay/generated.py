@@ -38,6 +38,8 @@ VARIANTS = (
     ('migration_threshold=2', 'moves_max=3'),
     ('migration_threshold=4', 'mem_admission=configured'),
     ('migration_threshold=5', 'mem_admission=reservation', 'mem_overcommit=2', 'moves_max=0'),
+    ('dpm.enabled=true',),
+    ('dpm.enabled=true', 'cost_benefit=false', 'dpm.ratio=0', 'dpm.target=50', 'dpm.tolerance=5', 'moves_max=0'),
 )
 
 

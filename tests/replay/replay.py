@@ -194,9 +194,23 @@ class Replay:
             host.woken = True
             self.equal(rec['imbalance_after'], self.metrics()['imbalance'], where, 'imbalance_after')
             return
-        if any(v.state == 'on' for v in self.cluster.vms_at(host.id)):
-            self.wrong(f'host {host.id} is not empty', where)
+        self.check_power_off(host, rec, where)
         host.state = 'standby'
+        self.equal(rec['imbalance_after'], self.metrics()['imbalance'], where, 'imbalance_after')
+
+    def check_power_off(self, host, rec, where):
+        """Agents go down with their host."""
+        if host.state != 'on' or host.failover:
+            self.wrong(f'host {host.id} is {host.state}, and is put to standby', where)
+        if not host.wake_verified or (host.dpm if host.dpm != 'inherit' else self.policy['dpm.automation']) == 'disabled':
+            self.wrong(f'host {host.id} must not be put to standby', where)
+        if any(v.state == 'on' and v.kind != 'agent' for v in self.cluster.vms_at(host.id)):
+            self.wrong(f'host {host.id} is not empty', where)
+        left = {m['id'] for m in self.moves if m['from'] == host.id}
+        if left != set(rec.get('depends_on') or []):
+            self.wrong(f'depends on {rec.get("depends_on")}, and {sorted(left)} leave the host', where)
+        if any(m['to'] == host.id for m in self.moves):
+            self.wrong(f'a VM is moved to host {host.id}', where)
 
     def metrics(self):
         return self.cluster.metrics(self.policy, self.entitlement)

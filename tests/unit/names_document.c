@@ -41,6 +41,7 @@ LIST(reason)
 LIST(fault_code)
 LIST(verdict)
 LIST(check)
+LIST(power_check)
 LIST(action_state)
 LIST(change_kind)
 
@@ -56,6 +57,10 @@ static const struct word_list lists[] = {
      "and the "
      "first that\nfails decides.",
      ENTRY(check)},
+    {"Power checks",
+     "`check` of `ballast explain --host` without a VM: why a host stays on, or asleep. They are asked in "
+     "this order, and\nthe first that fails decides.",
+     ENTRY(power_check)},
     {"Action states", "Where the service is with an action.", ENTRY(action_state)},
     {"Changes", "`change` of `ballast what-if`: what is assumed.", ENTRY(change_kind)},
     {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},

@@ -198,6 +198,13 @@ double forecast_duration(const struct forecast *f, uint32_t unit, uint32_t from_
     return duration;
 }
 
+void forecast_cost(const struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot,
+                   struct worth *ret)
+{
+    *ret = (struct worth){0};
+    cost_at_rate(f, unit, rates_between(&f->rates, from_slot, to_slot), ret->cost, &ret->duration_s);
+}
+
 /* ---- sums, kept ---- */
 
 void forecast_init(struct forecast *f, const struct layout *l, double *const demand[RES_COUNT],

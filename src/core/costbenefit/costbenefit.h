@@ -55,6 +55,10 @@ void forecast_set_weights(struct forecast *f, const double weight[RES_COUNT]);
 
 void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, struct worth *ret);
 
+/* The cost alone, and the duration: between any two slots, wherever the unit is. */
+void forecast_cost(const struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot,
+                   struct worth *ret);
+
 /* Whether the move could pay at any destination at all: false only where forecast_judge() would find net <= 0
  * for every one. */
 bool forecast_may_pay(const struct forecast *f, uint32_t unit);

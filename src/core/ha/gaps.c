@@ -92,7 +92,7 @@ double spare_excess(const struct spare *s, enum resource r, double more)
     if (l->snap->ha.policy != HA_PERCENT || !(l->snap->ha.percent[r] > 0))
         return -NO_LIMIT;
     for (uint32_t i = 0; i < l->n_slots; i++) {
-        if (i < l->n_on || l->waking[i])
+        if (layout_counts(l, i))
             capacity += spare_capacity_of(s, r, i);
         reserved += l->reserved[r][i] - l->passing[r][i]; /* a VM in flight is one */
     }

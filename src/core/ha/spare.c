@@ -45,7 +45,8 @@ static double room_without(const struct spare *s, int r, uint32_t slot, uint32_t
         double used = s->of[k->lost].items[k->entry].used[r] - (k->lost == without ? less : 0);
         most = used > most ? used : most;
     }
-    return s->given[r][slot] + most;
+    most += s->given[r][slot];
+    return s->least[r] && s->least[r][slot] > most ? s->least[r][slot] : most;
 }
 
 void spare_refresh(struct spare *s, uint32_t slot)
@@ -122,7 +123,8 @@ uint32_t spare_find_refuge(const struct spare *s, uint32_t lost, const uint64_t 
     return best;
 }
 
-static void alloc_spare(struct spare *s)
+/* before: the places found so far, to be kept beside the new ones; or NULL. */
+static void alloc_spare(struct spare *s, const struct spare *before)
 {
     size_t n = (size_t)s->l->n_slots + 1;
 
@@ -133,8 +135,13 @@ static void alloc_spare(struct spare *s)
         s->use[r] = arena_array(s->a, double, n);
         s->capacity[r] = arena_array(s->a, double, n);
         s->inverse_least[r] = NO_LIMIT;
+        s->least[r] = before ? before->room[r] : NULL;
         for (uint32_t i = 0; i < s->l->n_slots; i++) {
             s->peak[r][i] = s->l->reserved[r][i];
+            if (before) {
+                s->peak[r][i] = fmax(s->peak[r][i], before->peak[r][i]);
+                s->room[r][i] = before->room[r][i];
+            }
             s->capacity[r][i] = s->l->snap->hosts[s->l->slot_host[i]].capacity[r];
             s->inverse_least[r] = fmin(s->inverse_least[r], s->l->inverse[r][i]);
         }
@@ -163,28 +170,43 @@ static bool any_runs(const struct layout *l)
 static void count_hosts(struct spare *s)
 {
     const struct layout *l = s->l;
-    uint32_t n = l->n_on;
+    uint32_t n = 0;
 
-    for (uint32_t i = l->n_on; i < l->n_slots; i++)
-        n += l->waking[i];
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        n += layout_counts(l, i);
     for (; n <= l->snap->ha.hosts && n <= l->n_slots && any_runs(l); n++)
         spare_add_gap(s, IX_NONE, IX_NONE, (const double[RES_COUNT]){0});
 }
 
-void spare_init(struct spare *s, const struct layout *l, struct arena *a)
+static void find_all(struct spare *s, const struct layout *l, const struct spare *before, struct arena *a)
 {
     const struct ha_facts *ha = &l->snap->ha;
     bool failures = ha->policy == HA_HOST_FAILURES && ha->hosts > 0;
     bool percent = ha->policy == HA_PERCENT && (ha->percent[RES_CPU] > 0 || ha->percent[RES_MEM] > 0);
 
     *s = (struct spare){.l = l, .a = a, .active = failures || percent, .singly = percent};
-    alloc_spare(s);
+    alloc_spare(s, before);
     spare_place_vms(s);
     if (failures || percent)
         spare_plan_losses(s);
     if (failures)
         count_hosts(s);
     s->had_gaps = s->n_open > 0;
+}
+
+void spare_init(struct spare *s, const struct layout *l, struct arena *a)
+{
+    find_all(s, l, NULL, a);
+}
+
+void spare_renew_beside(struct spare *s)
+{
+    struct spare before = *s;
+
+    find_all(s, before.l, &before, before.a);
+    for (uint32_t i = 0; i < s->l->n_slots; i++)
+        s->over[i] = s->over[i] || before.over[i];
+    s->had_gaps = before.had_gaps;
 }
 
 void spare_renew(struct spare *s)

@@ -62,6 +62,7 @@ struct spare {
     double inverse_least[RES_COUNT]; /* 1 / capacity of the largest */
     double *room[RES_COUNT];         /* by slot: what is kept there */
     double *given[RES_COUNT];        /* of it, for spare VMs */
+    double *least[RES_COUNT];        /* of it, what is kept in any case, for places found earlier; or NULL */
     double *peak[RES_COUNT];         /* Σ reservations at the beginning and of all arrivals since */
     struct kept_list *of;            /* by slot that may be lost, a woken one too */
     struct keeper_list *at;          /* by slot that keeps something */
@@ -85,6 +86,12 @@ void spare_init(struct spare *s, const struct layout *l, struct arena *a);
 /* Finds all places anew, in the layout as it is now, woken hosts included. Where something was missing at the
  * beginning moves are not held back for want of a place: what they leave homeless is found here. */
 void spare_renew(struct spare *s);
+
+/* The same beside the places that were found before: what is kept for those stays kept, and everything that
+ * was ever taken to be on a slot counts. The arrays of *s as they were are left alone, so that a copy of *s
+ * that was made before brings them back. For slots that are being closed: places there have to be found
+ * elsewhere. */
+void spare_renew_beside(struct spare *s);
 
 /* Whether the unit may come to this slot as far as failures are concerned: what is kept there stays free, and
  * its VMs have a place elsewhere should the slot be lost. Asked of units that reserve something. */

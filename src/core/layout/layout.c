@@ -61,6 +61,7 @@ static void alloc_slots(struct layout *l)
     l->agents_ready = arena_array(l->a, bool, n);
     l->closing = arena_array(l->a, bool, n);
     l->waking = arena_array(l->a, bool, n);
+    l->asleep = arena_array(l->a, bool, n);
     l->list = arena_array(l->a, struct unit_list, n);
 }
 

@@ -49,6 +49,8 @@ struct layout {
     bool *agents_ready;
     bool *closing; /* about to be switched off or serviced by an approved recommendation: receives nothing */
     bool *waking;  /* in standby, and woken by the plan: receives what it is woken for */
+    bool
+        *asleep; /* on, and put to standby by the plan (then it is closing, too): does not count at its end */
     struct unit_list *list;
 
     double sum[RES_COUNT], sum_squares[RES_COUNT]; /* of N */
@@ -135,6 +137,12 @@ bool layout_rests(const struct layout *l, uint32_t unit);
  * at all. */
 bool layout_holds_loosely(enum check held);
 
+/* Whether the slot counts in the figures of the plan's end. */
+static inline bool layout_counts(const struct layout *l, uint32_t slot)
+{
+    return slot < l->n_on ? !l->asleep[slot] : l->waking[slot];
+}
+
 /* ---- metrics ---- */
 
 /* ½ : ½, or 3 : 1 towards the one resource that some host is short of. */
@@ -145,8 +153,8 @@ double layout_sigma(const struct layout *l, enum resource r);
 /* With the weights of this very state. */
 double layout_imbalance(const struct layout *l);
 
-/* The same with the hosts that the plan wakes, which run VMs once it is carried out; O(hosts). ret_of: the
- * deviation of each resource. */
+/* The same with the hosts that the plan wakes, which run VMs once it is carried out, and without those that
+ * it puts to standby; O(hosts). ret_of: the deviation of each resource. */
 double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], double ret_weight[RES_COUNT]);
 
 /* 0.1 · (5 - level) · √(2 / n) */
@@ -157,6 +165,19 @@ double layout_target(uint32_t n_on, int64_t level);
 bool layout_has_outlier(const struct layout *l, int64_t level);
 
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a);
+
+/* How much more uneven the loads become with the unit on the slot, wherever it comes from: what is added to Σ
+ * N² of both resources. Orders equal hosts as the imbalance does. */
+static inline double layout_added_squares(const struct layout *l, uint32_t unit, uint32_t slot)
+{
+    double sum = 0;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double part = l->unit_demand[r][unit] * l->inverse[r][slot];
+        sum += (2 * l->norm[r][slot] + part) * part;
+    }
+    return sum;
+}
 
 /* What moving a unit would do to the imbalance, with the weights held at what they are before the move. All
  * that depends only on the unit and where it is, computed once: */

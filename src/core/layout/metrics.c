@@ -67,18 +67,22 @@ bool layout_has_outlier(const struct layout *l, int64_t level)
     return false;
 }
 
-/* Hosts that the plan wakes run VMs once it is carried out. */
-static uint32_t list_counted(const struct layout *l, uint32_t *slots)
+/* Hosts that the plan wakes run VMs once it is carried out; those that it puts to standby do not.
+ * *ret_changed: there are such. */
+static uint32_t list_counted(const struct layout *l, uint32_t *slots, bool *ret_changed)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < l->n_slots; i++)
-        if (i < l->n_on || l->waking[i])
+    *ret_changed = false;
+    for (uint32_t i = 0; i < l->n_slots; i++) {
+        if (layout_counts(l, i))
             slots[n++] = i;
+        *ret_changed = *ret_changed || layout_counts(l, i) != (i < l->n_on);
+    }
     return n;
 }
 
-/* The running sums leave out hosts that are woken. */
+/* The running sums are over the hosts that are on now. */
 double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], double ret_weight[RES_COUNT])
 {
     double sum[RES_COUNT] = {0};
@@ -88,7 +92,7 @@ double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], 
     double imbalance = 0;
 
     for (uint32_t i = 0; i < l->n_slots; i++) {
-        if (i >= l->n_on && !l->waking[i])
+        if (!layout_counts(l, i))
             continue;
         n++;
         for (int r = 0; r < RES_COUNT; r++) {
@@ -109,7 +113,8 @@ double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], 
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a)
 {
     uint32_t *slots = arena_array(a, uint32_t, l->n_slots);
-    uint32_t n = list_counted(l, slots);
+    bool changed;
+    uint32_t n = list_counted(l, slots, &changed);
 
     *ret = (struct metrics){.imbalance = layout_imbalance(l),
                             .target = layout_target(n, l->policy->migration_threshold),
@@ -123,7 +128,7 @@ void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a
         for (uint32_t i = 0; i < n; i++)
             ret->hosts[i].n[r] = l->norm[r][slots[i]];
     }
-    if (n > l->n_on)
+    if (changed)
         ret->imbalance = layout_imbalance_woken(l, ret->imbalance_of, ret->weight);
     utilization_scores(l, ret->dpm_high, ret->dpm_low);
 }

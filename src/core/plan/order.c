@@ -25,7 +25,7 @@ struct ordering {
     struct pass *p;
     struct rules single; /* the rules, but every VM a component of its own */
     struct layout now;   /* after the moves so far */
-    bool any_woken;      /* so far */
+    bool hosts_change;   /* some were woken or put to standby, so far */
     struct plan *plan;
     double (*taken)[NEED_COUNT]; /* by slot: at the start, plus all arrivals so far */
     uint32_t *first_departure;   /* by slot */
@@ -200,7 +200,7 @@ static double imbalance_now(const struct ordering *o)
     double of[RES_COUNT];
     double weight[RES_COUNT];
 
-    return o->any_woken ? layout_imbalance_woken(&o->now, of, weight) : layout_imbalance(&o->now);
+    return o->hosts_change ? layout_imbalance_woken(&o->now, of, weight) : layout_imbalance(&o->now);
 }
 
 static void add_wake(struct ordering *o, const struct decision *d, uint32_t group)
@@ -212,7 +212,33 @@ static void add_wake(struct ordering *o, const struct decision *d, uint32_t grou
     rec->duration_s = isnan(h->is.boot_s) ? 0 : h->is.boot_s;
     o->woken_by[d->to_slot] = rec->id;
     o->now.waking[d->to_slot] = !h->failover; /* that one stays empty */
-    o->any_woken = true;
+    o->hosts_change = true;
+    rec->imbalance_after = imbalance_now(o);
+    o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};
+}
+
+/* A host goes to standby once everything has left it that the plan moves away, whatever for. */
+static void add_sleep(struct ordering *o, const struct decision *d, uint32_t group)
+{
+    struct recommendation *rec = begin_recommendation(o, d, IX_NONE, group);
+    uint32_t n = 0;
+
+    for (uint32_t i = o->first_departure[d->to_slot]; i != IX_NONE; i = o->departures[i].next)
+        n++;
+    uint32_t *ids = arena_array(o->p->a, uint32_t, n);
+    rec->depends_on = ids;
+    rec->n_depends_on = n;
+    for (uint32_t i = o->first_departure[d->to_slot]; i != IX_NONE; i = o->departures[i].next)
+        ids[--n] = o->plan->recommendations[i].id; /* the list runs backwards */
+    rec->host = o->now.slot_host[d->to_slot];
+    rec->duration_s = d->worth.duration_s;
+    for (int r = 0; r < RES_COUNT; r++) {
+        rec->cost[r] = d->worth.cost[r];
+        rec->benefit[r] = d->worth.benefit[r];
+    }
+    o->now.closing[d->to_slot] = true;
+    o->now.asleep[d->to_slot] = true;
+    o->hosts_change = true;
     rec->imbalance_after = imbalance_now(o);
     o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};
 }
@@ -266,7 +292,7 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     rec->imbalance_after = imbalance_now(o);
 }
 
-/* The VMs of one decision, or the host that it wakes. */
+/* The VMs of one decision, or the host that it wakes or puts to standby. */
 static void add_decision(struct ordering *o, const struct decision *d, bool *named)
 {
     const struct layout *l = &o->p->layout;
@@ -280,7 +306,10 @@ static void add_decision(struct ordering *o, const struct decision *d, bool *nam
     else if (!alone)
         group = ++o->n_groups;
     if (d->unit == IX_NONE) {
-        add_wake(o, d, group);
+        if (d->action == ACTION_POWER_ON)
+            add_wake(o, d, group);
+        else
+            add_sleep(o, d, group);
         return;
     }
     for (uint32_t m = l->unit_from[d->unit]; m < l->unit_from[d->unit + 1]; m++)

@@ -68,7 +68,9 @@ static const char *text_leaving(const struct pass *p, const struct decision *d, 
     case REASON_AGENT:
         return ", whose agent VM needs what it reserves there,";
     case REASON_CONSOLIDATE:
+        return ", which can sleep then,";
     case REASON_HIGH_UTILIZATION:
+        return arena_printf(p->a, ", which has more to do than it should %s,", text_load(p, d->load_from));
     case REASON_PLACEMENT:
     case REASON_ASKED:
     case REASON_WAKE_TEST:
@@ -98,6 +100,8 @@ static const char *text_wake(const struct pass *p, const struct decision *d)
  * a figure of the recommendation. */
 const char *text_decision(const struct pass *p, const struct decision *d, uint32_t vm)
 {
+    if (d->text)
+        return d->text;
     if (d->action == ACTION_POWER_ON)
         return text_wake(p, d);
     if (d->action == ACTION_PLACE)

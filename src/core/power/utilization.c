@@ -1,55 +1,169 @@
 #include "core/power/utilization.h"
 
-/* "mean plus two standard deviations" */
-#define DEVIATIONS 2
+/* How far a sum may be off by the order in which it was added. */
+#define ROUNDING 1e-9
 
-/* Sums over the VMs of a host, for both resources and the two windows that matter here. */
-struct host_demand {
-    double mean[RES_COUNT], variance[RES_COUNT];
-};
+/* "the mean of the demand over the last 60 minutes plus three standard deviations" */
+#define WORST_DEVIATIONS 3
 
-static void add_demand(struct host_demand *h, const struct demand_stats of[RES_COUNT])
+static void add_vm(struct loads *to, const struct vm_facts *v, double by)
 {
+    for (int w = 0; w < WINDOW_COUNT; w++)
+        for (int r = 0; r < RES_COUNT; r++) {
+            to->mean[w][r] += by * v->window[w][r].mean;
+            to->variance[w][r] += by * v->window[w][r].stddev * v->window[w][r].stddev;
+        }
+}
+
+static void add_loads(struct loads *to, const struct loads *of, double by)
+{
+    for (int w = 0; w < WINDOW_COUNT; w++)
+        for (int r = 0; r < RES_COUNT; r++) {
+            to->mean[w][r] += by * of->mean[w][r];
+            to->variance[w][r] += by * of->variance[w][r];
+        }
+}
+
+/* Sums over the VMs of each slot; VMs on their way where they will be. */
+static void load_slots(const struct layout *l, struct loads *slots)
+{
+    for (uint32_t u = 0; u < l->n_units; u++)
+        for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
+            uint32_t vm = l->unit_vms[i];
+            add_vm(&slots[layout_place_of(l, vm)], &l->snap->vms[vm].is, 1);
+        }
+}
+
+double utilization_of(const struct utilization *u, const struct loads *loads, enum window w, enum resource r,
+                      uint32_t slot)
+{
+    double variance = loads->variance[w][r];
+
+    return (loads->mean[w][r] + UTILIZATION_DEVIATIONS * sqrt(variance > 0 ? variance : 0)) *
+           u->l->inverse[r][slot];
+}
+
+double utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot)
+{
+    const struct loads *loads = &u->slot[slot];
+    double variance = loads->variance[WINDOW_60M][r];
+    double worst = loads->mean[WINDOW_60M][r] + WORST_DEVIATIONS * sqrt(variance > 0 ? variance : 0);
+    double over = worst - 1 / u->l->inverse[r][slot];
+
+    return over > 0 ? over : 0;
+}
+
+static double square_beyond(double excess)
+{
+    return excess > ROUNDING ? excess * excess : 0;
+}
+
+static void set_squares(struct utilization *u, uint32_t slot)
+{
+    const struct loads *loads = &u->slot[slot];
+
     for (int r = 0; r < RES_COUNT; r++) {
-        h->mean[r] += of[r].mean;
-        h->variance[r] += of[r].stddev * of[r].stddev;
+        u->high[r][slot] =
+            square_beyond(utilization_of(u, loads, WINDOW_5M, (enum resource)r, slot) - u->above);
+        u->low[r][slot] =
+            square_beyond(u->below - utilization_of(u, loads, WINDOW_40M, (enum resource)r, slot));
     }
 }
 
-static double utilization(const struct layout *l, const struct host_demand *h, int r, uint32_t slot)
+static void begin(struct utilization *u, const struct layout *l, struct arena *a)
 {
-    return (h->mean[r] + DEVIATIONS * sqrt(h->variance[r])) * l->inverse[r][slot];
+    *u = (struct utilization){.l = l,
+                              .above = (l->policy->dpm.target + l->policy->dpm.tolerance) / 100,
+                              .below = (l->policy->dpm.target - l->policy->dpm.tolerance) / 100};
+    u->slot = arena_array(a, struct loads, (size_t)l->n_slots + 1);
+    for (int r = 0; r < RES_COUNT; r++) {
+        u->high[r] = arena_array(a, double, l->n_slots);
+        u->low[r] = arena_array(a, double, l->n_slots);
+    }
+    load_slots(l, u->slot);
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        set_squares(u, i);
+}
+
+void utilization_init(struct utilization *u, const struct layout *l, struct arena *a)
+{
+    begin(u, l, a);
+    u->unit = arena_array(a, struct loads, l->n_units);
+    for (uint32_t i = 0; i < l->n_units; i++)
+        for (uint32_t k = l->unit_from[i]; k < l->unit_from[i + 1]; k++)
+            add_vm(&u->unit[i], &l->snap->vms[l->unit_vms[k]].is, 1);
+}
+
+void utilization_move(struct utilization *u, uint32_t unit, uint32_t from, uint32_t to,
+                      struct utilization_mark *ret)
+{
+    *ret = (struct utilization_mark){.slot = {from, to}, .loads = {u->slot[from], u->slot[to]}};
+    add_loads(&u->slot[from], &u->unit[unit], -1);
+    add_loads(&u->slot[to], &u->unit[unit], 1);
+    set_squares(u, from);
+    set_squares(u, to);
+}
+
+void utilization_undo(struct utilization *u, const struct utilization_mark *mark)
+{
+    for (int i = 0; i < 2; i++) {
+        u->slot[mark->slot[i]] = mark->loads[i];
+        set_squares(u, mark->slot[i]);
+    }
+}
+
+void utilization_score(const struct utilization *u, struct scores *ret)
+{
+    *ret = (struct scores){0};
+    for (uint32_t i = 0; i < u->l->n_slots; i++) {
+        if (!utilization_counts(u->l, i))
+            continue;
+        for (int r = 0; r < RES_COUNT; r++) {
+            ret->high[r] += u->high[r][i];
+            ret->low[r] += u->low[r][i];
+        }
+    }
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret->high[r] = sqrt(ret->high[r]);
+        ret->low[r] = sqrt(ret->low[r]);
+    }
+}
+
+/* Without a root: 2 σ <= room, where σ² is what is known. */
+bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w)
+{
+    const struct loads *have = &u->slot[slot];
+    const struct loads *more = &u->unit[unit];
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double room = u->above / u->l->inverse[r][slot] - have->mean[w][r] - more->mean[w][r];
+        double variance = have->variance[w][r] + more->variance[w][r];
+        if (room < 0 || UTILIZATION_DEVIATIONS * UTILIZATION_DEVIATIONS * variance > room * room)
+            return false;
+    }
+    return true;
+}
+
+double utilization_high_without(const struct utilization *u, uint32_t unit, uint32_t slot)
+{
+    struct loads left = u->slot[slot];
+    double squares = 0;
+
+    add_loads(&left, &u->unit[unit], -1);
+    for (int r = 0; r < RES_COUNT; r++)
+        squares += square_beyond(utilization_of(u, &left, WINDOW_5M, (enum resource)r, slot) - u->above);
+    return squares;
 }
 
 void utilization_scores(const struct layout *l, double ret_high[RES_COUNT], double ret_low[RES_COUNT])
 {
-    double above = (l->policy->dpm.target + l->policy->dpm.tolerance) / 100;
-    double below = (l->policy->dpm.target - l->policy->dpm.tolerance) / 100;
-    double high[RES_COUNT] = {0};
-    double low[RES_COUNT] = {0};
+    struct utilization u;
+    struct scores s;
 
-    for (uint32_t i = 0; i < l->n_slots; i++) {
-        if (i >= l->n_on && !l->waking[i])
-            continue;
-        struct host_demand recent = {0};
-        struct host_demand longer = {0};
-        for (uint32_t j = 0; j < l->list[i].n; j++) {
-            uint32_t u = l->list[i].items[j];
-            for (uint32_t k = l->unit_from[u]; k < l->unit_from[u + 1]; k++) {
-                const struct vm_facts *v = &l->snap->vms[l->unit_vms[k]].is;
-                add_demand(&recent, v->window[WINDOW_5M]);
-                add_demand(&longer, v->window[WINDOW_40M]);
-            }
-        }
-        for (int r = 0; r < RES_COUNT; r++) {
-            double excess = utilization(l, &recent, r, i) - above;
-            double lack = below - utilization(l, &longer, r, i);
-            high[r] += excess > 0 ? excess * excess : 0;
-            low[r] += lack > 0 ? lack * lack : 0;
-        }
-    }
+    begin(&u, l, l->a);
+    utilization_score(&u, &s);
     for (int r = 0; r < RES_COUNT; r++) {
-        ret_high[r] = sqrt(high[r]);
-        ret_low[r] = sqrt(low[r]);
+        ret_high[r] = s.high[r];
+        ret_low[r] = s.low[r];
     }
 }

@@ -1,12 +1,72 @@
-/* utilization.h: whether the hosts that are on are too many or too few (§4.1). */
+/* utilization.h: whether the hosts that are on are too many or too few (§4.1).
+ *
+ * Utilization is demand over capacity: the mean of a window plus two standard deviations, the demands of
+ * different VMs taken as independent, so that their variances add. The window is 5 minutes where it is asked
+ * whether a host is above the range, so that hosts are woken quickly, and 40 minutes where it is asked
+ * whether one is below, so that they are put to standby slowly. A VM on its way counts where it will be.
+ * Hosts that are about to be switched off or serviced do not count: they are as good as gone.
+ */
 #ifndef BALLAST_CORE_UTILIZATION_H
 #define BALLAST_CORE_UTILIZATION_H
 
 #include "core/layout/layout.h"
 
-/* high: how far hosts are above the range (mean + 2 σ of demand over 5 minutes, so that hosts are woken
- * quickly); low: how far they are below it (over 40 minutes, so that they are put to sleep slowly). The
- * demands of different VMs are taken as independent: their variances add. */
+/* "mean plus two standard deviations" */
+#define UTILIZATION_DEVIATIONS 2
+
+/* Of a unit, or of all that is on a slot. */
+struct loads {
+    double mean[WINDOW_COUNT][RES_COUNT], variance[WINDOW_COUNT][RES_COUNT];
+};
+
+/* Kept up to date while units are moved: utilization_move() beside layout_move(). */
+struct utilization {
+    const struct layout *l;
+    double above, below; /* the range */
+    struct loads *unit, *slot;
+    double *high[RES_COUNT], *low[RES_COUNT]; /* by slot: the squares that the scores are made of */
+};
+
+/* What a trial changes, to be put back to the last digit. */
+struct utilization_mark {
+    uint32_t slot[2];
+    struct loads loads[2];
+};
+
+struct scores {
+    double high[RES_COUNT], low[RES_COUNT];
+};
+
+void utilization_init(struct utilization *u, const struct layout *l, struct arena *a);
+
+void utilization_move(struct utilization *u, uint32_t unit, uint32_t from, uint32_t to,
+                      struct utilization_mark *ret);
+void utilization_undo(struct utilization *u, const struct utilization_mark *mark);
+
+/* √Σ of the squares over the slots that count; O(slots). */
+void utilization_score(const struct utilization *u, struct scores *ret);
+
+/* Whether the slot counts: on or woken, and not about to leave. */
+static inline bool utilization_counts(const struct layout *l, uint32_t slot)
+{
+    return layout_counts(l, slot) && !l->closing[slot];
+}
+
+/* Demand of so many deviations over capacity. */
+double utilization_of(const struct utilization *u, const struct loads *loads, enum window w, enum resource r,
+                      uint32_t slot);
+
+/* What would go unserved on the slot were demand at its worst: the mean of an hour plus three standard
+ * deviations (§4.2). MHz or MiB. */
+double utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot);
+
+/* Whether the slot stays within the range's top in this window with the unit there. */
+bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w);
+
+/* What the slot's part of the high score would be without the unit: the squares of both resources. */
+double utilization_high_without(const struct utilization *u, uint32_t unit, uint32_t slot);
+
+/* The scores of a layout by themselves. */
 void utilization_scores(const struct layout *l, double ret_high[RES_COUNT], double ret_low[RES_COUNT]);
 
 #endif

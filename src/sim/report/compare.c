@@ -41,7 +41,7 @@ size_t seeds_better(const struct metric_shown *m, const struct run_set *a, const
 static void put_heading(const struct run_set *a, const struct run_set *b, struct arena *arena,
                         struct strbuf *out)
 {
-    text_put_wrapped(out, shown_headline(arena, a), 0);
+    text_put_wrapped(out, arena_printf(arena, "%s: %s", a->runs[0].scenario->name, shown_what(arena, a)), 0);
     text_put_wrapped(out, shown_assumptions(arena, a->runs[0].scenario), 0);
     text_put_wrapped(out,
                      arena_printf(arena, "A: %s. %s", a->label, shown_policy(arena, a->runs[0].scenario)), 0);

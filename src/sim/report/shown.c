@@ -11,9 +11,10 @@
 #define S_PER_H 3600.0
 #define S_PER_DAY 86400.0
 #define DIGITS_MAX 64
+#define TINY 1e-4 /* below that the zeros are too many to be counted */
 #define SAME 1e-9 /* of the larger: what rounding may make of equal figures */
 
-const struct metric_shown metrics_shown[METRIC_COUNT] = {
+const struct metric_shown metrics_shown[] = {
     {METRIC_payload_cpu, GROUP_DELIVERED, 1, WHEN_ALWAYS, "CPU delivered, of what all hosts have"},
     {METRIC_payload_cpu_bound, GROUP_DELIVERED, 0, WHEN_ALWAYS, "  the most that was possible"},
     {METRIC_payload_mem, GROUP_DELIVERED, 1, WHEN_ALWAYS, "memory delivered, of what all hosts have"},
@@ -22,6 +23,7 @@ const struct metric_shown metrics_shown[METRIC_COUNT] = {
     {METRIC_happy_share, GROUP_DELIVERED, 1, WHEN_ALWAYS, "VMs that got 95 % of it or more"},
     {METRIC_unmet_mhz_s, GROUP_DELIVERED, -1, WHEN_ALWAYS, "CPU wanted and not got"},
     {METRIC_unmet_mb_s, GROUP_DELIVERED, -1, WHEN_ALWAYS, "memory wanted and not got"},
+    {METRIC_unplaced, GROUP_DELIVERED, -1, WHEN_SOME, "times that a VM found no place"},
     {METRIC_migrations, GROUP_MOVES, -1, WHEN_ALWAYS, "that ended well"},
     {METRIC_migrations_failed, GROUP_MOVES, -1, WHEN_ALWAYS, "that failed"},
     {METRIC_gb_moved, GROUP_MOVES, -1, WHEN_ALWAYS, "copied for them"},
@@ -46,6 +48,7 @@ const struct metric_shown metrics_shown[METRIC_COUNT] = {
     {METRIC_slav, GROUP_LITERATURE, -1, WHEN_ALWAYS, "CPU wanted and not got (SLAV)"},
     {METRIC_esv, GROUP_LITERATURE, -1, WHEN_POWER, "energy times SLATAH times PDM (ESV)"},
 };
+static_assert(sizeof metrics_shown / sizeof *metrics_shown == METRIC_COUNT, "each metric has its line above");
 
 static const struct {
     const char *name, *unit, *meaning;
@@ -191,19 +194,32 @@ static const char *thousands(struct arena *a, const char *digits)
     return arena_strndup(a, text, n);
 }
 
-/* Three digits that tell something, never fewer than the whole number has. */
-static const char *plain_number(struct arena *a, double v)
+/* "0.100" is "0.1". */
+static const char *without_zeros(struct arena *a, const char *digits)
+{
+    size_t n = strlen(digits);
+
+    if (!strchr(digits, '.'))
+        return digits;
+    while (digits[n - 1] == '0')
+        n--;
+    return arena_strndup(a, digits, digits[n - 1] == '.' ? n - 1 : n);
+}
+
+/* Three digits that tell something, never fewer than the whole number has; of percent two decimals, so that
+ * what is nearly all is not all. */
+static const char *plain_number(struct arena *a, double v, int decimals_least)
 {
     double size = fabs(v);
     int decimals;
 
     if (size <= 0 || (fabs(v - round(v)) < SAME * size && size >= 1))
         decimals = 0;
-    else if (size < 1e-9)
+    else if (size < TINY)
         return arena_printf(a, "%.2e", v);
     else
-        decimals = (int)fmin(fmax(2 - floor(log10(size)), size < 1000 ? 1 : 0), 11);
-    return thousands(a, arena_printf(a, "%.*f", decimals, v + 0.0)); /* no negative zero */
+        decimals = (int)fmax(2 - floor(log10(size)), decimals_least);
+    return thousands(a, without_zeros(a, arena_printf(a, "%.*f", decimals, v + 0.0))); /* no negative zero */
 }
 
 static const char *parts(struct arena *a, double v, double large, const char *of_large, double small,
@@ -248,7 +264,9 @@ const char *shown_number(struct arena *a, double value, const char *unit)
 {
     if (!isfinite(value))
         return NULL;
-    return is_duration(unit) ? duration(a, value) : plain_number(a, value);
+    if (is_duration(unit))
+        return duration(a, value);
+    return plain_number(a, value, strcmp(unit, "%") == 0 ? 2 : fabs(value) < 1000 ? 1 : 0);
 }
 
 const char *shown_unit(const char *unit)
@@ -287,7 +305,7 @@ const char *shown_percent(struct arena *a, double from, double to)
 
 const char *shown_count(struct arena *a, double n, const char *what)
 {
-    return arena_printf(a, "%s %s%s", plain_number(a, n), what,
+    return arena_printf(a, "%s %s%s", plain_number(a, n, 0), what,
                         fabs(n - 1) < SAME              ? ""
                         : what[strlen(what) - 1] == 's' ? "es"
                                                         : "s");
@@ -304,7 +322,7 @@ static const char *seeds_text(struct arena *a, const struct run_set *set)
     return arena_printf(a, "%zu runs, seeds %llu to %llu", set->n, first, first + set->n - 1);
 }
 
-const char *shown_headline(struct arena *a, const struct run_set *set)
+const char *shown_what(struct arena *a, const struct run_set *set)
 {
     const struct simulation *run = &set->runs[0];
     const struct scenario *s = run->scenario;
@@ -313,7 +331,7 @@ const char *shown_headline(struct arena *a, const struct run_set *set)
                                                                 shown_number(a, s->measure_from_s, "s"))
                                                  : "";
 
-    return arena_printf(a, "%s: %s, %s, %s%s%s; %s.", s->name, shown_count(a, s->initial.n_hosts, "host"),
+    return arena_printf(a, "%s, %s, %s%s%s; %s.", shown_count(a, s->initial.n_hosts, "host"),
                         shown_count(a, s->initial.n_vms, "VM"), shown_number(a, s->duration_s, "s"), left_out,
                         isfinite(passes) ? arena_printf(a, ", %s", shown_count(a, passes, "pass")) : "",
                         seeds_text(a, set));

@@ -41,7 +41,7 @@ struct metric_shown {
 };
 
 /* Each metric once, in the order in which people are shown them. */
-extern const struct metric_shown metrics_shown[METRIC_COUNT];
+extern const struct metric_shown metrics_shown[];
 
 const char *metric_name(enum metric_id id); /* the contract's */
 const char *metric_unit(enum metric_id id);
@@ -88,8 +88,8 @@ const char *shown_percent(struct arena *a, double from, double to);
 /* "1,280 VMs", "1 VM". */
 const char *shown_count(struct arena *a, double n, const char *what);
 
-/* One sentence: what the run was. */
-const char *shown_headline(struct arena *a, const struct run_set *set);
+/* One sentence without a subject, what the run was: "32 hosts, 1,280 VMs, 1 d, 288 passes; seed 1." */
+const char *shown_what(struct arena *a, const struct run_set *set);
 /* Who decided, and how; what was left out or assumed. Each a sentence. */
 const char *shown_policy(struct arena *a, const struct scenario *s);
 const char *shown_assumptions(struct arena *a, const struct scenario *s);

@@ -6,7 +6,7 @@ static void put_heading(const struct run_set *set, struct arena *a, struct strbu
 {
     const struct scenario *s = set->runs[0].scenario;
 
-    text_put_wrapped(out, shown_headline(a, set), 0);
+    text_put_wrapped(out, arena_printf(a, "%s: %s", s->name, shown_what(a, set)), 0);
     text_put_wrapped(out, shown_policy(a, s), 0);
     text_put_wrapped(out, shown_assumptions(a, s), 0);
     if (set->n > 1)

@@ -20,7 +20,7 @@ struct store {
     size_t n_migrations, cap_migrations;
     struct sample_record *samples; /* in the order in which they were taken; vm borrowed */
     size_t n_samples, cap_samples;
-    struct idmap rates, dirties, settings, notes; /* values: the record, or the text; their own */
+    struct idmap rates, dirties, settings, hosts, notes; /* values: the record, or the text; their own */
 };
 
 struct store *memory_store_new(const struct snapshot *vms, bool keep_samples)
@@ -136,6 +136,16 @@ static void setting_free(void *value)
     free(r);
 }
 
+static void host_free(void *value)
+{
+    struct host_record *h = value;
+
+    if (!h)
+        return;
+    drop(h->host);
+    free(h);
+}
+
 void memory_store_free(struct store *s)
 {
     if (!s)
@@ -150,6 +160,7 @@ void memory_store_free(struct store *s)
     idmap_release(&s->rates, rate_free);
     idmap_release(&s->dirties, dirty_free);
     idmap_release(&s->settings, setting_free);
+    idmap_release(&s->hosts, host_free);
     idmap_release(&s->notes, free);
     free(s);
 }
@@ -267,6 +278,19 @@ static int ms_put_dirty(struct store *s, const struct dirty_record *dirty, struc
     *copy = *dirty;
     copy->vm = xstrdup(dirty->vm);
     dirty_free(*slot);
+    *slot = copy;
+    return 0;
+}
+
+static int ms_put_host(struct store *s, const struct host_record *host, struct err *err)
+{
+    void **slot = idmap_slot(&s->hosts, host->host);
+    struct host_record *copy = xcalloc(1, sizeof *copy);
+
+    (void)err;
+    *copy = *host;
+    copy->host = xstrdup(host->host);
+    host_free(*slot);
     *slot = copy;
     return 0;
 }
@@ -395,9 +419,21 @@ static bool keep_dirty(const char *key, void *value, void *ctx)
     return keep;
 }
 
+static bool keep_host(const char *key, void *value, void *ctx)
+{
+    const struct host_record *h = value;
+    bool keep = h->put_down != 0 || h->seen >= *(const instant_s *)ctx;
+
+    (void)key;
+    if (!keep)
+        host_free(value);
+    return keep;
+}
+
 static int ms_prune(struct store *s, const struct retention *keep, struct err *err)
 {
     instant_s learned_before = keep->learned_before;
+    instant_s hosts_before = keep->hosts_before;
 
     (void)err;
     prune_actions(s, keep->ended_before);
@@ -405,6 +441,7 @@ static int ms_prune(struct store *s, const struct retention *keep, struct err *e
     prune_samples(s, keep->samples_before);
     idmap_keep(&s->rates, keep_rate, &learned_before);
     idmap_keep(&s->dirties, keep_dirty, &learned_before);
+    idmap_keep(&s->hosts, keep_host, &hosts_before);
     return 0;
 }
 
@@ -481,6 +518,19 @@ static void load_learned(const struct store *s, struct arena *a, struct stored *
     }
 }
 
+static void load_hosts(const struct store *s, struct arena *a, struct stored *ret)
+{
+    ret->hosts = arena_array(a, struct host_record, s->hosts.n);
+    for (size_t i = 0; i < s->hosts.cap; i++) {
+        const struct host_record *h = s->hosts.entries[i].value;
+
+        if (!h)
+            continue;
+        ret->hosts[ret->n_hosts] = *h;
+        ret->hosts[ret->n_hosts++].host = arena_strdup(a, h->host);
+    }
+}
+
 static void load_words(const struct store *s, struct arena *a, struct stored *ret)
 {
     ret->settings = arena_array(a, struct setting_record, s->settings.n);
@@ -512,6 +562,7 @@ static int ms_load(struct store *s, instant_s since, instant_s samples_since, st
     *ret = (struct stored){.instance = "simulated", .last_action = s->last_action, .last_pass = s->last_pass};
     load_history(s, since, samples_since, a, ret);
     load_learned(s, a, ret);
+    load_hosts(s, a, ret);
     load_words(s, a, ret);
     return 0;
 }
@@ -525,6 +576,7 @@ const struct store_ops memory_store = {
     .put_migration = ms_put_migration,
     .put_rate = ms_put_rate,
     .put_dirty = ms_put_dirty,
+    .put_host = ms_put_host,
     .put_samples = ms_put_samples,
     .put_pass = ms_put_pass,
     .put_setting = ms_put_setting,

@@ -17,6 +17,8 @@ struct run {
     struct service service; /* not begun where Ballast is off */
     struct admin admin;
     struct figures figures;
+    double
+        due_s; /* the service wants to be called by then: not before, or samples would change what it does */
     double sample_s;
     uint64_t samples; /* taken so far: the next one is due at so many times sample_s */
     bool measuring;
@@ -61,7 +63,7 @@ static double next_s(const struct run *run, double t_s)
     if (next_sample_s(run) > t_s)
         next = fmin(next, next_sample_s(run));
     if (s->ballast)
-        next = fmin(next, service_next_s(&run->service, t_s));
+        next = fmin(next, run->due_s);
     if (!run->measuring)
         next = fmin(next, s->measure_from_s);
     return next;
@@ -100,10 +102,11 @@ static int moment(struct run *run, double t_s, struct err *err)
     measure(run, t_s);
     if (t_s >= run->scenario->duration_s)
         return 0;
-    if (v && (r = service_turn(v, t_s, err)) < 0)
+    if (v && t_s >= run->due_s && (r = service_turn(v, t_s, err)) < 0)
         return r;
     if ((r = admin_turn(&run->admin, v, t_s, err)) < 0)
         return r;
+    run->due_s = v ? service_next_s(v, t_s) : INFINITY;
     return v && v->engine && o->watch ? o->watch(o->ctx, v->engine, run->cluster, t_s) : 0;
 }
 

@@ -17,7 +17,7 @@
 #define SCENARIO_VMS_MAX 100000u
 #define SCENARIO_GROUPS_MAX 1000u /* entries of hosts, vms, pools, rules */
 
-#define SIZE_MOST 1e9  /* MHz or MiB of one object */
+#define SIZE_MOST 1e9   /* MHz or MiB of one object */
 #define TIME_MOST 3.2e8 /* ten years */
 
 /* ---- hosts ---- */
@@ -98,7 +98,7 @@ struct vm_spec {
     struct seen_vm seen; /* compatible_hosts: the words, until they are resolved */
     bool vcpus_traced, mem_traced, compatible_named, vcpu_mhz_given;
     struct alloc_spec alloc[RES_COUNT];
-    double vcpu_mhz; /* UNKNOWN: a core of the fastest host */
+    double vcpu_mhz;                 /* UNKNOWN: a core of the fastest host */
     struct range arrives_s, lasts_s; /* lasts_s: UNKNOWN: for good */
     double consumed_mb;              /* UNKNOWN: what it uses at first */
     double dirty_mb_s;
@@ -129,11 +129,12 @@ struct building {
     struct host_spec *hosts; /* by index of the inventory, as are the rest */
     struct vm_spec *vms;
     size_t n_hosts, n_vms, cap_hosts, cap_vms;
-    size_t n_snapshot_hosts; /* of these: the first ones, by id */
+    size_t n_snapshot_hosts;           /* of these: the first ones, by id */
     unsigned *pool_lines, *rule_lines; /* of those that the file adds to the snapshot's */
     size_t first_pool, first_rule;
-    double core_mhz; /* of the fastest host */
+    double core_mhz;             /* of the fastest host */
     struct workload_spec source; /* defaults of the traces */
+    size_t cap_deeds;
     struct trace_source **sources;
     size_t n_sources, cap_sources;
 };
@@ -171,12 +172,20 @@ int workloads_build(struct building *b);
 int placement_build(struct building *b);
 
 /* Settings of the policy, below `path`. */
-int settings_read(const struct source_file *f, const struct node *n, const char *path, struct policy *policy);
+struct settings_given {
+    struct {
+        const char *key, *value;
+    } * items;
+    size_t n, cap;
+};
+
+int settings_read(const struct source_file *f, const struct node *section, const char *path,
+                  struct policy *policy, struct settings_given *ret);
 
 /* ---- what several of these read ---- */
 
 /* "web-007" of 120: numbered from 1, so that ids sort as they count. */
-const char *group_member(struct arena *a, const char *name, uint32_t i, uint32_t n);
+const char *member_name(struct arena *a, const char *name, uint32_t i, uint32_t n);
 
 /* The index of a group's i-th member in a list of variants: by turns, or in blocks of equal size. */
 size_t variant_of(uint32_t i, uint32_t n, const struct node *cycle, const struct node *split);
@@ -195,7 +204,8 @@ key_reader read_words_list, read_alloc, read_range, read_labels, read_automation
 /* struct workload_spec [RES_COUNT], and one for the defaults of traces. */
 key_reader read_workload, read_source;
 
-extern const struct keys host_keys, power_keys, vm_keys, at_keys, alloc_keys, pool_keys, rule_keys, ha_keys,
-    workload_keys, resource_keys, source_keys, range_keys;
+extern const struct keys top_keys, host_keys, power_keys, vm_keys, at_keys, alloc_keys, range_keys, pool_keys,
+    rule_keys, ha_keys, workload_keys, resource_keys, source_keys, migration_keys, faults_keys, rates_keys,
+    rate_keys, event_keys, deed_keys;
 
 #endif

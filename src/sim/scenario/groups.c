@@ -9,7 +9,7 @@
 #define DIGITS_LEAST 3
 #define WORDS_MAX 10000
 
-const char *group_member(struct arena *a, const char *name, uint32_t i, uint32_t n)
+const char *member_name(struct arena *a, const char *name, uint32_t i, uint32_t n)
 {
     int digits = snprintf(NULL, 0, "%u", n);
 
@@ -57,8 +57,8 @@ int variants_check(const struct source_file *f, const struct node *group, const 
         static const char *const of_group[] = {"name", "match", "count", "cycle", "split", "names"};
         for (size_t i = 0; v->kind == NODE_MAP && i < sizeof of_group / sizeof *of_group; i++) {
             if (tree_child(v, of_group[i]))
-                return file_refuse(f, v->line, "%s%s: %s is the group's, expected what differs", path, list->key,
-                                   of_group[i]);
+                return file_refuse(f, v->line, "%s%s: %s is the group's, expected what differs", path,
+                                   list->key, of_group[i]);
         }
     }
     return 0;
@@ -121,8 +121,8 @@ int read_range(const struct source_file *f, const struct node *n, const char *pa
     if ((r = keys_read(f, n, arena_printf(f->a, "%s.", path), range_keys, &u)) < 0)
         return r;
     if (!u.uniform || u.uniform->kind != NODE_LIST || u.uniform->n != 2)
-        return file_refuse(f, n->line, "%s %s, expected a number of seconds or {uniform: [LEAST, MOST]}", path,
-                           node_shown(f, n));
+        return file_refuse(f, n->line, "%s %s, expected a number of seconds or {uniform: [LEAST, MOST]}",
+                           path, node_shown(f, n));
     if ((r = read_end(f, u.uniform->first, path, &range.low)) < 0 ||
         (r = read_end(f, u.uniform->first->next, path, &range.high)) < 0)
         return r;

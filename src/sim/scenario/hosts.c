@@ -26,8 +26,8 @@ static int read_watts(const struct source_file *f, const struct node *n, const c
     int r = list_check(f, n, path, "a list of watts, from no load to full load", POWER_POINTS_MAX);
 
     if (r == 0 && n->n < 2)
-        return file_refuse(f, n->line, "%s has %zu entries, expected 2 to %d, from no load to full load", path,
-                           n->n, POWER_POINTS_MAX);
+        return file_refuse(f, n->line, "%s has %zu entries, expected 2 to %d, from no load to full load",
+                           path, n->n, POWER_POINTS_MAX);
     for (const struct node *c = n->first; r == 0 && c; c = c->next, i++)
         r = key_read(f, c, arena_printf(f->a, "%s.%u", path, i), &number, &ret->watts[i]);
     if (r == 0)
@@ -58,7 +58,8 @@ static int read_power(const struct source_file *f, const struct node *n, const c
     int r = keys_read(f, n, arena_printf(f->a, "%s.", path), power_keys, p);
 
     if (r == 0 && tree_child(n, "watts") && (tree_child(n, "idle_w") || tree_child(n, "peak_w")))
-        return file_refuse(f, n->line, "%s has both watts and idle_w or peak_w, expected one or the other", path);
+        return file_refuse(f, n->line, "%s has both watts and idle_w or peak_w, expected one or the other",
+                           path);
     if (r == 0 && (tree_child(n, "idle_w") || tree_child(n, "peak_w")))
         p->n_watts = 0;
     return r;
@@ -70,27 +71,37 @@ static int read_power(const struct source_file *f, const struct node *n, const c
     }
 
 static const struct key host_key_list[] = {
-    {"name", KEY_TEXT, offsetof(struct host_spec, name), .meaning = "the host's name, or of a group the beginning of the names"},
+    {"name", KEY_TEXT, offsetof(struct host_spec, name),
+     .meaning = "the host's name, or of a group the beginning of the names"},
     {"match", KEY_TEXT, offsetof(struct host_spec, match),
      .meaning = "instead of name: the snapshot's hosts that this is about, a name or a pattern with * and ?"},
-    {"count", KEY_COUNT, offsetof(struct host_spec, count), 1, SCENARIO_HOSTS_MAX, .meaning = "hosts of this kind; their names are numbered"},
-    {"cycle", KEY_NODE, offsetof(struct host_spec, cycle), .meaning = "variants that the hosts take by turns"},
-    {"split", KEY_NODE, offsetof(struct host_spec, split), .meaning = "variants that the hosts take in blocks of equal size"},
+    {"count", KEY_COUNT, offsetof(struct host_spec, count), 1, SCENARIO_HOSTS_MAX,
+     .meaning = "hosts of this kind; their names are numbered"},
+    {"cycle", KEY_NODE, offsetof(struct host_spec, cycle),
+     .meaning = "variants that the hosts take by turns"},
+    {"split", KEY_NODE, offsetof(struct host_spec, split),
+     .meaning = "variants that the hosts take in blocks of equal size"},
     {"cores", KEY_COUNT, offsetof(struct host_spec, seen.is.cores), 1, CORES_MOST, .meaning = "CPU cores"},
     NUMBER("core_mhz", core_mhz, 1, CORE_MHZ_MOST, "MHz of a core"),
     NUMBER("mem_mb", seen.is.total[RES_MEM], 1, SIZE_MOST, "MiB of memory"),
     NUMBER("cpu_reserved_mhz", seen.is.reserved[RES_CPU], 0, SIZE_MOST, "MHz kept for the hypervisor"),
     NUMBER("mem_reserved_mb", seen.is.reserved[RES_MEM], 0, SIZE_MOST, "MiB kept for the hypervisor"),
-    {"state", KEY_WORD, offsetof(struct host_spec, state), .words = state_words, .meaning = "at the beginning"},
+    {"state", KEY_WORD, offsetof(struct host_spec, state), .words = state_words,
+     .meaning = "at the beginning"},
     {"power", KEY_OWN, offsetof(struct host_spec, power), .read = read_power, .meaning = "what it draws"},
     NUMBER("boot_s", model.boot_s, 0, 86400, "seconds from waking to usable"),
     NUMBER("sleep_s", model.sleep_s, 0, 86400, "seconds from empty to asleep"),
     NUMBER("link_mb_s", model.link_mb_s, 0.1, 1e6, "MiB/s of the network for migrations, each way"),
-    {"migrations_max", KEY_COUNT, offsetof(struct host_spec, seen.is.migrations_max), 0, 64, .meaning = "migrations in and out at a time; 0: as the setting says"},
-    NUMBER("migration_rate_mb_s", seen.is.migration_rate_mb_s, 0.1, 1e6, "MiB/s of a migration, as Ballast believes at first; the setting where it is not given"),
-    {"wake_verified", KEY_BOOL, offsetof(struct host_spec, seen.is.wake_verified), .meaning = "whether waking it has been tried with success"},
-    {"dpm", KEY_OWN, offsetof(struct host_spec, seen.is.dpm), .read = read_automation, .meaning = "inherit, disabled, manual or automatic"},
-    {"labels", KEY_OWN, offsetof(struct host_spec, seen.is.labels), .read = read_labels, .meaning = "{KEY: VALUE}"},
+    {"migrations_max", KEY_COUNT, offsetof(struct host_spec, seen.is.migrations_max), 0, 64,
+     .meaning = "migrations in and out at a time; 0: as the setting says"},
+    NUMBER("migration_rate_mb_s", seen.is.migration_rate_mb_s, 0.1, 1e6,
+           "MiB/s of a migration, as Ballast believes at first; the setting where it is not given"),
+    {"wake_verified", KEY_BOOL, offsetof(struct host_spec, seen.is.wake_verified),
+     .meaning = "whether waking it has been tried with success"},
+    {"dpm", KEY_OWN, offsetof(struct host_spec, seen.is.dpm), .read = read_automation,
+     .meaning = "inherit, disabled, manual or automatic"},
+    {"labels", KEY_OWN, offsetof(struct host_spec, seen.is.labels), .read = read_labels,
+     .meaning = "{KEY: VALUE}"},
 };
 
 const struct keys host_keys = KEYS_OF(host_key_list);
@@ -146,9 +157,9 @@ static int add(struct building *b, const struct host_spec *spec, const char *id)
         return file_refuse(&b->f, h.line, "there are more than %u hosts, expected fewer", SCENARIO_HOSTS_MAX);
     if (h.seen.is.cores == 0 || isnan(h.core_mhz) || h.seen.is.total[RES_MEM] <= 0)
         return file_refuse(&b->f, h.line, "host \"%s\" has no %s, expected cores, core_mhz and mem_mb", id,
-                           h.seen.is.cores == 0   ? "cores"
-                           : isnan(h.core_mhz) ? "core_mhz"
-                                                  : "mem_mb");
+                           h.seen.is.cores == 0 ? "cores"
+                           : isnan(h.core_mhz)  ? "core_mhz"
+                                                : "mem_mb");
     h.seen.is.id = h.seen.is.name = id;
     h.seen.is.state = states[h.state];
     h.seen.is.total[RES_CPU] = h.seen.is.cores * h.core_mhz;
@@ -159,7 +170,8 @@ static int add(struct building *b, const struct host_spec *spec, const char *id)
     return 0;
 }
 
-static int add_group(struct building *b, const struct node *group, const char *path, const struct host_spec *spec)
+static int add_group(struct building *b, const struct node *group, const char *path,
+                     const struct host_spec *spec)
 {
     const struct node *list = spec->cycle ? spec->cycle : spec->split;
     uint32_t n = spec->count ? spec->count : 1;
@@ -173,13 +185,14 @@ static int add_group(struct building *b, const struct node *group, const char *p
                           host_keys, &h);
         }
         if (r == 0)
-            r = add(b, &h, spec->count ? group_member(b->f.a, spec->name, i, n) : spec->name);
+            r = add(b, &h, spec->count ? member_name(b->f.a, spec->name, i, n) : spec->name);
     }
     return r;
 }
 
 /* An entry about hosts of the snapshot: read on top of what each of them is. */
-static int change_matching(struct building *b, const struct node *group, const char *path, const char *pattern)
+static int change_matching(struct building *b, const struct node *group, const char *path,
+                           const char *pattern)
 {
     size_t n = 0;
 
@@ -199,7 +212,8 @@ static int change_matching(struct building *b, const struct node *group, const c
         n++;
     }
     if (n == 0)
-        return file_refuse(&b->f, group->line, "%smatch: no host of the snapshot is called \"%.64s\"", path, pattern);
+        return file_refuse(&b->f, group->line, "%smatch: no host of the snapshot is called \"%.64s\"", path,
+                           pattern);
     if (tree_child(group, "count") || tree_child(group, "cycle") || tree_child(group, "split"))
         return file_refuse(&b->f, group->line, "%smatch: count, cycle and split are for new hosts", path);
     return 0;
@@ -217,11 +231,13 @@ int hosts_build(struct building *b, const struct node *groups)
             return r;
         spec.line = g->line;
         if (!spec.name == !spec.match)
-            return file_refuse(&b->f, g->line, "%sname is missing, expected a name, or match with a snapshot", path);
+            return file_refuse(&b->f, g->line, "%sname is missing, expected a name, or match with a snapshot",
+                               path);
         r = spec.match ? change_matching(b, g, path, spec.match) : add_group(b, g, path, &spec);
     }
     if (r == 0 && b->n_hosts == 0)
-        return file_refuse(&b->f, groups ? groups->line : 1, "there are no hosts, expected a snapshot or some hosts");
+        return file_refuse(&b->f, groups ? groups->line : 1,
+                           "there are no hosts, expected a snapshot or some hosts");
     for (size_t i = 0; r == 0 && i < b->n_hosts; i++)
         b->core_mhz = fmax(b->core_mhz, b->hosts[i].core_mhz);
     return r;

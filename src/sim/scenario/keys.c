@@ -107,9 +107,9 @@ static int read_number(const struct source_file *f, const struct node *n, const 
                        const struct key *key, void *at)
 {
     const char *what = key->type == KEY_COUNT ? "a whole number" : "a number";
-    const char *expected =
-        isinf(key->max) ? arena_printf(f->a, "%s, %.12g or more", what, key->min)
-                        : arena_printf(f->a, "%s from %.12g to %.12g", what, key->min, key->max);
+    const char *expected = isinf(key->max)
+                               ? arena_printf(f->a, "%s, %.12g or more", what, key->min)
+                               : arena_printf(f->a, "%s from %.12g to %.12g", what, key->min, key->max);
     double v;
 
     if (n->kind != NODE_SCALAR || !n->plain || !number_parse(n->text, &v) || !isfinite(v) || v < key->min ||

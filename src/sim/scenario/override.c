@@ -88,8 +88,9 @@ static int find_entry(const struct source_file *f, struct node *list, const char
         }
     }
     return file_refuse(f, line, "there is no \"%.*s\" in the list, expected %s", (int)len, path,
-                       list->n ? arena_printf(f->a, "a number from 0 to %zu or the name of an entry", list->n - 1)
-                               : "one with entries");
+                       list->n
+                           ? arena_printf(f->a, "a number from 0 to %zu or the name of an entry", list->n - 1)
+                           : "one with entries");
 }
 
 /* Where the value goes; sections on the way are made. In `settings` the rest of the path is one key. */
@@ -129,8 +130,8 @@ static int apply(const struct source_file *f, struct keys top, struct node *root
 {
     const struct scenario_override *o = &f->options->overrides[line - OVERRIDE_LINES];
     const char *path = o->path;
-    struct node *value;
-    struct node *place;
+    struct node *value = NULL;
+    struct node *place = NULL;
     int r;
 
     if (path[0] == '\0' || path[0] == '.' || path[strlen(path) - 1] == '.' || strstr(path, ".."))

@@ -19,7 +19,7 @@ struct room {
 struct placement {
     struct building *b;
     struct room *rooms; /* by host */
-    uint32_t *usable;            /* the hosts that the VM may begin on */
+    uint32_t *usable;   /* the hosts that the VM may begin on */
     uint32_t n_usable;
     const struct vm_spec *asked; /* for whom they were listed: the VMs of a group ask alike */
     struct ids named, resolved;  /* the last words of `compatible`, and the ids that they stand for */
@@ -32,7 +32,8 @@ static double capacity_of(const struct host_spec *h, int r)
 
 static double wanted(const struct vm_spec *v, const struct host_spec *h, int r)
 {
-    return r == RES_CPU ? v->seen.is.vcpus * fmin(v->vcpu_mhz, h->core_mhz) : v->seen.is.mem_mb + v->seen.is.overhead_mb;
+    return r == RES_CPU ? v->seen.is.vcpus * fmin(v->vcpu_mhz, h->core_mhz)
+                        : v->seen.is.mem_mb + v->seen.is.overhead_mb;
 }
 
 static double reserved(const struct vm_spec *v, int r)
@@ -80,7 +81,8 @@ static double watts_at(const struct host_model *m, double load)
     return m->watts[i] + (m->watts[i + 1] - m->watts[i]) * (at - i);
 }
 
-/* As CloudSim has it: an empty host draws what it draws without load, so that waking one costs nothing by itself.
+/* As CloudSim has it: an empty host draws what it draws without load, so that waking one costs nothing by
+ * itself.
  */
 static double more_watts(const struct placement *p, const struct vm_spec *v, uint32_t host)
 {
@@ -190,11 +192,10 @@ static int meant_hosts(const struct building *b, const struct ids *words, unsign
                 any = in[h] = true;
         }
         if (!any)
-            return file_refuse(&b->f, line, "%s: there is no host or group of hosts \"%.64s\"%s", key,
-                               words->items[w],
-                               strcmp(key, "at") == 0
-                                   ? ", expected one, or random, spread, first_fit or least_power"
-                                   : ", expected one that is there");
+            return file_refuse(
+                &b->f, line, "%s: there is no host or group of hosts \"%.64s\"%s", key, words->items[w],
+                strcmp(key, "at") == 0 ? ", expected one, or random, spread, first_fit or least_power"
+                                       : ", expected one that is there");
     }
     *ret_n = 0;
     for (uint32_t h = 0; h < b->n_hosts; h++) {
@@ -285,8 +286,7 @@ static int by_id(const void *key, const void *item)
 static void take_present(struct placement *p, struct vm_spec *v)
 {
     const struct building *b = p->b;
-    const struct host_spec *h =
-        bsearch(v->seen.host, b->hosts, b->n_snapshot_hosts, sizeof *b->hosts, by_id);
+    const struct host_spec *h = bsearch(v->seen.host, b->hosts, b->n_snapshot_hosts, sizeof *b->hosts, by_id);
 
     if (h)
         take(p, v, (uint32_t)(h - b->hosts));

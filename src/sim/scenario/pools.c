@@ -75,7 +75,8 @@ struct rule_spec {
 
 static const struct key rule_key_list[] = {
     {"name", KEY_TEXT, offsetof(struct rule_spec, name), .meaning = "the rule's name"},
-    {"kind", KEY_WORD, offsetof(struct rule_spec, kind), .words = rule_kind_words, .meaning = "what it asks for"},
+    {"kind", KEY_WORD, offsetof(struct rule_spec, kind), .words = rule_kind_words,
+     .meaning = "what it asks for"},
     {"vms", KEY_OWN, offsetof(struct rule_spec, vms), .read = read_words_list,
      .meaning = "VMs or groups of VMs, or patterns with * and ?"},
     {"hosts", KEY_OWN, offsetof(struct rule_spec, hosts), .read = read_words_list,
@@ -121,8 +122,9 @@ static int resolve(const struct building *b, const struct ids *words, unsigned l
                 any = in[i] = true;
         }
         if (!any)
-            return file_refuse(&b->f, line, "there is no %s or group of %ss \"%.64s\", expected one that is there",
-                               what, what, words->items[w]);
+            return file_refuse(&b->f, line,
+                               "there is no %s or group of %ss \"%.64s\", expected one that is there", what,
+                               what, words->items[w]);
     }
     for (size_t i = 0; i < n; i++) {
         if (in[i])
@@ -180,8 +182,10 @@ struct ha_spec {
 };
 
 static const struct key ha_key_list[] = {
-    {"policy", KEY_WORD, offsetof(struct ha_spec, policy), .words = ha_policy_words, .meaning = "what is kept free"},
-    {"hosts", KEY_COUNT, offsetof(struct ha_spec, hosts), 0, HOSTS_MOST, .meaning = "host_failures: how many"},
+    {"policy", KEY_WORD, offsetof(struct ha_spec, policy), .words = ha_policy_words,
+     .meaning = "what is kept free"},
+    {"hosts", KEY_COUNT, offsetof(struct ha_spec, hosts), 0, HOSTS_MOST,
+     .meaning = "host_failures: how many"},
     {"cpu_percent", KEY_NUMBER, offsetof(struct ha_spec, percent) + RES_CPU * sizeof(double), 0, 100,
      .meaning = "percent: of the CPU"},
     {"mem_percent", KEY_NUMBER, offsetof(struct ha_spec, percent) + RES_MEM * sizeof(double), 0, 100,
@@ -201,7 +205,8 @@ int ha_build(struct building *b, const struct node *section)
         return 0;
     if ((r = keys_read(&b->f, section, "ha.", ha_keys, &spec)) < 0)
         return r;
-    b->inv.ha = (struct ha_facts){(enum ha_policy)spec.policy, spec.hosts, {spec.percent[0], spec.percent[1]}};
+    b->inv.ha =
+        (struct ha_facts){(enum ha_policy)spec.policy, spec.hosts, {spec.percent[0], spec.percent[1]}};
     return resolve(b, &spec.failover_hosts, section->line, "host", host_named, b->n_hosts,
                    &b->inv.ha_failover_hosts);
 }

@@ -92,20 +92,26 @@ static const struct key vm_key_list[] = {
     {"split", KEY_NODE, AT(split), .meaning = "variants that the VMs take in blocks of equal size"},
     {"vcpus", KEY_OWN, AT(seen.is.vcpus), 1, VCPUS_MOST, .read = read_vcpus,
      .meaning = "virtual CPUs; `trace`: as the trace says"},
-    {"vcpu_mhz", KEY_NUMBER, AT(vcpu_mhz), 1, CORE_MHZ_MOST, .meaning = "MHz that one of them can use at most"},
+    {"vcpu_mhz", KEY_NUMBER, AT(vcpu_mhz), 1, CORE_MHZ_MOST,
+     .meaning = "MHz that one of them can use at most"},
     {"mem_mb", KEY_OWN, AT(seen.is.mem_mb), 1, SIZE_MOST, .read = read_mem_mb,
      .meaning = "configured MiB; `trace`: as the trace says"},
-    {"overhead_mb", KEY_NUMBER, AT(seen.is.overhead_mb), 0, SIZE_MOST, .meaning = "MiB of the hypervisor's own for it"},
-    {"consumed_mb", KEY_NUMBER, AT(consumed_mb), 0, SIZE_MOST, .meaning = "MiB of host memory behind it at the beginning"},
+    {"overhead_mb", KEY_NUMBER, AT(seen.is.overhead_mb), 0, SIZE_MOST,
+     .meaning = "MiB of the hypervisor's own for it"},
+    {"consumed_mb", KEY_NUMBER, AT(consumed_mb), 0, SIZE_MOST,
+     .meaning = "MiB of host memory behind it at the beginning"},
     {"pool", KEY_TEXT, AT(seen.pool), .meaning = "the name of a pool"},
-    {"cpu", KEY_OWN, offsetof(struct vm_spec, alloc) + RES_CPU * sizeof(struct alloc_spec), .read = read_alloc, .meaning = "reservation, limit and shares in MHz"},
-    {"mem", KEY_OWN, offsetof(struct vm_spec, alloc) + RES_MEM * sizeof(struct alloc_spec), .read = read_alloc, .meaning = "reservation, limit and shares in MiB"},
+    {"cpu", KEY_OWN, offsetof(struct vm_spec, alloc) + RES_CPU * sizeof(struct alloc_spec),
+     .read = read_alloc, .meaning = "reservation, limit and shares in MHz"},
+    {"mem", KEY_OWN, offsetof(struct vm_spec, alloc) + RES_MEM * sizeof(struct alloc_spec),
+     .read = read_alloc, .meaning = "reservation, limit and shares in MiB"},
     {"at", KEY_OWN, AT(at), .read = read_at, .meaning = "where it begins"},
     {"arrives_s", KEY_OWN, AT(arrives_s), 0, TIME_MOST, .read = read_range,
      .meaning = "seconds; 0: there from the beginning; {uniform: [A, B]}"},
     {"lasts_s", KEY_OWN, AT(lasts_s), 0, TIME_MOST, .read = read_range,
      .meaning = "seconds that it runs; {uniform: [A, B]}"},
-    {"dirty_mb_s", KEY_NUMBER, AT(dirty_mb_s), 0, 1e6, .meaning = "MiB/s that it writes to its memory at full CPU"},
+    {"dirty_mb_s", KEY_NUMBER, AT(dirty_mb_s), 0, 1e6,
+     .meaning = "MiB/s that it writes to its memory at full CPU"},
     {"automation", KEY_OWN, AT(seen.is.automation), .read = read_automation,
      .meaning = "inherit, disabled, manual or automatic"},
     {"share_class", KEY_TEXT, AT(share_class), .meaning = "whom its figures are counted with"},
@@ -164,7 +170,8 @@ static const char *share_class_of(const struct vm_spec *v)
     return v->seen.pool ? v->seen.pool : words[v->alloc[RES_CPU].level];
 }
 
-static double drawn(const struct building *b, const struct vm_spec *v, const struct range *range, const char *what)
+static double drawn(const struct building *b, const struct vm_spec *v, const struct range *range,
+                    const char *what)
 {
     struct rng r = {.state = workload_seed(b->seed, v->seen.is.id, what)};
 
@@ -215,7 +222,8 @@ static int add(struct building *b, const struct vm_spec *spec, const char *id)
     return 0;
 }
 
-static int add_group(struct building *b, const struct node *group, const char *path, const struct vm_spec *spec)
+static int add_group(struct building *b, const struct node *group, const char *path,
+                     const struct vm_spec *spec)
 {
     const struct node *list = spec->cycle ? spec->cycle : spec->split;
     struct trace_names traces = {0};
@@ -227,8 +235,8 @@ static int add_group(struct building *b, const struct node *group, const char *p
     if (spec->count_traces)
         n = traces.n;
     if (r == 0 && spec->names == NAMES_TRACES && n > traces.n)
-        return file_refuse(&b->f, group->line, "%snames: there are %u traces, expected %u or a smaller count", path,
-                           traces.n, n);
+        return file_refuse(&b->f, group->line, "%snames: there are %u traces, expected %u or a smaller count",
+                           path, traces.n, n);
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         struct vm_spec v = *spec;
         bool numbered = spec->count || spec->count_traces;
@@ -240,20 +248,22 @@ static int add_group(struct building *b, const struct node *group, const char *p
         if (r == 0)
             r = add(b, &v,
                     spec->names == NAMES_TRACES ? traces.items[i]
-                    : numbered                  ? group_member(b->f.a, spec->name, i, n)
+                    : numbered                  ? member_name(b->f.a, spec->name, i, n)
                                                 : spec->name);
     }
     return r;
 }
 
 /* An entry about VMs of the snapshot: read on top of what each of them is. */
-static int change_matching(struct building *b, const struct node *group, const char *path, const char *pattern)
+static int change_matching(struct building *b, const struct node *group, const char *path,
+                           const char *pattern)
 {
     size_t n = 0;
 
     if (tree_child(group, "count") || tree_child(group, "cycle") || tree_child(group, "split") ||
         tree_child(group, "names"))
-        return file_refuse(&b->f, group->line, "%smatch: count, names, cycle and split are for new VMs", path);
+        return file_refuse(&b->f, group->line, "%smatch: count, names, cycle and split are for new VMs",
+                           path);
     for (size_t i = 0; i < b->n_vms; i++) {
         struct vm_spec *v = &b->vms[i];
         if (!v->of_snapshot ||
@@ -266,7 +276,8 @@ static int change_matching(struct building *b, const struct node *group, const c
         n++;
     }
     if (n == 0)
-        return file_refuse(&b->f, group->line, "%smatch: no VM of the snapshot is called \"%.64s\"", path, pattern);
+        return file_refuse(&b->f, group->line, "%smatch: no VM of the snapshot is called \"%.64s\"", path,
+                           pattern);
     return 0;
 }
 
@@ -282,7 +293,8 @@ int vms_build(struct building *b, const struct node *groups)
             return r;
         spec.line = g->line;
         if (!spec.name == !spec.match)
-            return file_refuse(&b->f, g->line, "%sname is missing, expected a name, or match with a snapshot", path);
+            return file_refuse(&b->f, g->line, "%sname is missing, expected a name, or match with a snapshot",
+                               path);
         r = spec.match ? change_matching(b, g, path, spec.match) : add_group(b, g, path, &spec);
     }
     return r;

@@ -41,7 +41,8 @@ static int read_levels(const struct source_file *f, const struct node *n, const 
 
 static int read_phase(const struct source_file *f, const struct node *n, const char *path, void *at)
 {
-    struct workload_spec *s = (struct workload_spec *)((char *)at - offsetof(struct workload_spec, w.phase_s));
+    struct workload_spec *s =
+        (struct workload_spec *)((char *)at - offsetof(struct workload_spec, w.phase_s));
     const struct key number = {.type = KEY_NUMBER, .max = TIME_MOST};
 
     s->phase = n->kind == NODE_SCALAR && strcmp(n->text, "random") == 0 ? PHASE_RANDOM : PHASE_GIVEN;
@@ -134,15 +135,16 @@ static int check_kind(const struct source_file *f, const struct node *n, const c
     for (size_t i = 0; i < sizeof keys_of_kinds / sizeof *keys_of_kinds; i++) {
         const struct node *given = tree_child(n, keys_of_kinds[i].key);
         if (given && !(keys_of_kinds[i].known & 1u << s->kind))
-            return file_refuse(f, given->line, "%s.%s means nothing for kind %s, expected it with others only", path,
+            return file_refuse(f, given->line,
+                               "%s.%s means nothing for kind %s, expected it with others only", path,
                                keys_of_kinds[i].key, kind_words[s->kind]);
         if (!given && keys_of_kinds[i].needed & 1u << s->kind)
-            return file_refuse(f, n->line, "%s.%s is missing, expected it for kind %s", path, keys_of_kinds[i].key,
-                               kind_words[s->kind]);
+            return file_refuse(f, n->line, "%s.%s is missing, expected it for kind %s", path,
+                               keys_of_kinds[i].key, kind_words[s->kind]);
     }
     if ((s->kind == WORKLOAD_SPIKE || s->kind == WORKLOAD_RAMP) && s->w.until_s <= s->w.from_s)
-        return file_refuse(f, n->line, "%s.until_s is %.12g, expected more than from_s (%.12g)", path, s->w.until_s,
-                           s->w.from_s);
+        return file_refuse(f, n->line, "%s.until_s is %.12g, expected more than from_s (%.12g)", path,
+                           s->w.until_s, s->w.from_s);
     if ((1u << s->kind & DRAWN) && s->w.low_s > 0 && (!tree_child(n, "low") || !tree_child(n, "high_s")))
         return file_refuse(f, n->line, "%s has low_s without %s, expected both phases to be described", path,
                            tree_child(n, "low") ? "high_s" : "low");
@@ -151,7 +153,8 @@ static int check_kind(const struct source_file *f, const struct node *n, const c
     return 0;
 }
 
-static int read_one(const struct source_file *f, const struct node *n, const char *path, struct workload_spec *ret)
+static int read_one(const struct source_file *f, const struct node *n, const char *path,
+                    struct workload_spec *ret)
 {
     struct workload_spec s = *f->source;
 
@@ -277,8 +280,8 @@ int traces_of(struct building *b, const struct node *group, const char *path, co
     struct trace_source *source;
 
     if (!s->given || s->kind != WORKLOAD_TRACE)
-        return file_refuse(&b->f, group->line, "%sworkload.cpu is no trace, expected one where traces are counted",
-                           path);
+        return file_refuse(&b->f, group->line,
+                           "%sworkload.cpu is no trace, expected one where traces are counted", path);
     int r = find_set(b, s, &source);
     if (r < 0)
         return r;
@@ -287,7 +290,8 @@ int traces_of(struct building *b, const struct node *group, const char *path, co
     for (uint32_t i = 0; i < source->set.n; i++)
         items[i] = source->set.vms[i].name;
     *ret = (struct trace_names){.items = items, .n = source->set.n};
-    return source->set.n ? 0 : file_refuse(&b->f, group->line, "%s holds no trace, expected some", source->path);
+    return source->set.n ? 0
+                         : file_refuse(&b->f, group->line, "%s holds no trace, expected some", source->path);
 }
 
 static int by_name(const void *key, const void *item)
@@ -304,7 +308,8 @@ static const struct traced_vm *named(const struct trace_set *set, const struct v
     return found;
 }
 
-/* The VM's trace: the next one, the one of its name, or the only one of a file. Both resources have the same. */
+/* The VM's trace: the next one, the one of its name, or the only one of a file. Both resources have the same.
+ */
 static int find_trace(struct building *b, struct vm_spec *v, const struct workload_spec *s,
                       const struct traced_vm **ret)
 {
@@ -325,11 +330,11 @@ static int find_trace(struct building *b, struct vm_spec *v, const struct worklo
     else if (source->next < set->n)
         found = &set->vms[source->next++];
     if (!found && (s->pick == PICK_NAME || v->names == NAMES_TRACES))
-        return file_refuse(&b->f, s->line, "%s has no trace of VM \"%s\", expected one of its name", source->path,
-                           v->seen.is.name);
+        return file_refuse(&b->f, s->line, "%s has no trace of VM \"%s\", expected one of its name",
+                           source->path, v->seen.is.name);
     if (!found)
-        return file_refuse(&b->f, s->line, "%s has %u traces, expected one more for VM \"%s\"", source->path, set->n,
-                           v->seen.is.name);
+        return file_refuse(&b->f, s->line, "%s has %u traces, expected one more for VM \"%s\"", source->path,
+                           set->n, v->seen.is.name);
     v->traced_from = source;
     v->traced = found;
     *ret = found;
@@ -370,7 +375,8 @@ static int take_trace(struct building *b, struct vm_spec *v)
     if (t)
         sizes_from_trace(v, t);
     if (v->seen.is.mem_mb <= 0)
-        return file_refuse(&b->f, v->line, "VM \"%s\" has no mem_mb and no trace that says it", v->seen.is.id);
+        return file_refuse(&b->f, v->line, "VM \"%s\" has no mem_mb and no trace that says it",
+                           v->seen.is.id);
     return 0;
 }
 

@@ -8,9 +8,10 @@
  *   csv        a folder, a file a VM: time_s,value from the beginning of the trace
  *   recorded   a file, or a folder with parts of it: time,vm,cpu_mhz,mem_mb, as `ballast samples` writes it
  * A path may also be that of a single file. The last three may begin with a line of headings. Times ascend
- * within a file (recorded: those of one VM); of two samples of the same time the later line counts. A gap keeps
- * the value before it. Where times are dates, t = 0 is the earliest of the whole set, so that VMs keep their
- * places in time among each other. A file without samples is no VM.
+ * within a file (recorded: those of one VM); of two samples of the same time the later line counts. A gap
+ * keeps the value before it. Where times are dates, t = 0 is the earliest of the whole set, so that VMs keep
+ * their places in time among each other. A file without samples is no VM, nor is one
+ * of Bitbrains that never had a core or memory.
  */
 #ifndef BALLAST_SIM_TRACE_H
 #define BALLAST_SIM_TRACE_H

@@ -26,8 +26,8 @@ uint64_t workload_seed(uint64_t seed, const char *name, const char *what)
     return rng_next(&r) ^ hash;
 }
 
-/* Numbers of their own for each place in time: both halves are mixed first, or the streams of neighbours would
- * be the same one, shifted by a draw. */
+/* Numbers of their own for each place in time: both halves are mixed first, or the streams of neighbours
+ * would be the same one, shifted by a draw. */
 static struct rng draw(uint64_t seed, uint64_t place)
 {
     struct rng of_seed = {.state = seed};

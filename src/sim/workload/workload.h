@@ -6,8 +6,8 @@
  * simulation across different runs").
  *
  * Values are MHz or MiB; a kind that draws from a distribution never gives less than 0. Between two changes a
- * value is constant; a line (a ramp, a trace that is read as lines between its samples) is cut into steps, each
- * of which has the line's mean.
+ * value is constant; a line (a ramp, a trace that is read as lines between its samples) is cut into steps,
+ * each of which has the line's mean.
  */
 #ifndef BALLAST_SIM_WORKLOAD_H
 #define BALLAST_SIM_WORKLOAD_H
@@ -68,7 +68,8 @@ struct workload_value {
 /* O(1), for a trace O(log n). */
 struct workload_value workload_at(const struct workload *w, double t_s);
 
-/* A seed for what is drawn for one thing ("cpu", "phase") of one VM; the same whatever else the scenario has. */
+/* A seed for what is drawn for one thing ("cpu", "phase") of one VM; the same whatever else the scenario has.
+ */
 uint64_t workload_seed(uint64_t seed, const char *name, const char *what);
 
 #endif

@@ -1,0 +1,55 @@
+/* Whether hosts are put to standby or woken (§4): the last thing that a pass asks. */
+#include "core/power/power.h"
+
+#include "core/plan/correct.h"
+
+static bool any(const double of[RES_COUNT])
+{
+    return of[RES_CPU] > 0 || of[RES_MEM] > 0;
+}
+
+/* Whether a host is on its way: by the cluster's state, or by this very plan. */
+static bool anything_comes(const struct pass *p)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        if (p->coming[i] || l->waking[i])
+            return true;
+    return false;
+}
+
+/* Why neither is considered; POWER_FINE: power-off is, POWER_HIGH: power-on is. */
+static enum power_check consider(const struct power *w)
+{
+    const struct pass *p = w->p;
+
+    if (!p->policy.dpm.enabled)
+        return POWER_DPM_OFF;
+    if (!correct_is_due(p, PRIORITY_WAKE))
+        return POWER_MANDATORY_ONLY;
+    if (any(w->scores.high))
+        return POWER_HIGH;
+    if (!correct_is_due(p, PRIORITY_SLEEP))
+        return POWER_MANDATORY_ONLY;
+    if (!(w->scores.low[RES_CPU] > 0) || !(w->scores.low[RES_MEM] > 0))
+        return POWER_NOT_LOW;
+    if (anything_comes(p))
+        return POWER_OTHERS_COMING;
+    return p->layout.spare.n_open > 0 ? POWER_SPARE_MISSING : POWER_FINE;
+}
+
+void power_evaluate(struct pass *p)
+{
+    if (!p->policy.dpm.enabled || p->stopped)
+        return;
+    struct power *w = arena_new(p->a, struct power);
+    what_if_begin(w, p);
+    p->power = w;
+    w->end = consider(w);
+    w->wake_end = w->end == POWER_MANDATORY_ONLY ? w->end : POWER_NOT_HIGH;
+    if (w->end == POWER_HIGH)
+        wake_hosts(w);
+    else if (w->end == POWER_FINE)
+        sleep_hosts(w);
+}

@@ -1,0 +1,163 @@
+/* In which order hosts are tried (§4.4): the less efficient and the smaller are put to standby first, and
+ * woken last; among equals the one that is cheaper to evacuate sleeps, and the one that slept longest wakes.
+ */
+#include "core/power/power.h"
+
+#include "base/random.h"
+#include "core/plan/room.h"
+
+#include <stdlib.h>
+
+#define MHZ_LEAST 1.0
+
+struct ranked {
+    uint32_t slot;
+    int last;     /* tried after all that have less */
+    double watts; /* per MHz */
+    double size;  /* in parts of the largest host */
+    double evacuation_mb;
+    int64_t since; /* standby_since or on_since */
+    int64_t on_since;
+    uint64_t lot;
+};
+
+double rank_watts_per_mhz(const struct power *w, uint32_t slot)
+{
+    const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
+    double load = w->l->policy->dpm.target / 100;
+
+    return (h->power_idle_w + load * (h->power_peak_w - h->power_idle_w)) /
+           fmax(load * h->total[RES_CPU], MHZ_LEAST);
+}
+
+/* In parts of the largest host of the cluster, both resources together. */
+static void find_largest(const struct snapshot *s, double ret[RES_COUNT])
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret[r] = 0;
+        for (uint32_t i = 0; i < s->n_hosts; i++)
+            ret[r] = fmax(ret[r], s->hosts[i].capacity[r]);
+    }
+}
+
+static double size_of(const struct power *w, const double largest[RES_COUNT], uint32_t slot)
+{
+    const double *capacity = w->l->snap->hosts[w->l->slot_host[slot]].capacity;
+
+    return capacity[RES_CPU] / largest[RES_CPU] + capacity[RES_MEM] / largest[RES_MEM];
+}
+
+static double evacuation_of(const struct power *w, uint32_t slot)
+{
+    double mb = 0;
+
+    for (uint32_t i = 0; i < w->l->list[slot].n; i++)
+        mb += w->l->unit_backed[w->l->list[slot].items[i]];
+    return mb;
+}
+
+/* A host whose watts nobody has measured is taken to be like the mean of the others. */
+static void fill_watts(struct ranked *list, uint32_t n)
+{
+    double sum = 0;
+    uint32_t known = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        known += isnan(list[i].watts) ? 0 : 1;
+        sum += isnan(list[i].watts) ? 0 : list[i].watts;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (isnan(list[i].watts))
+            list[i].watts = known > 0 ? sum / known : 0;
+}
+
+static int to_sleep(const void *a, const void *b)
+{
+    const struct ranked *x = a;
+    const struct ranked *y = b;
+
+    if (x->watts != y->watts)
+        return x->watts > y->watts ? -1 : 1;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    if (x->evacuation_mb != y->evacuation_mb)
+        return x->evacuation_mb < y->evacuation_mb ? -1 : 1;
+    return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static int to_wake(const void *a, const void *b)
+{
+    const struct ranked *x = a;
+    const struct ranked *y = b;
+
+    if (x->last != y->last)
+        return x->last < y->last ? -1 : 1;
+    if (x->watts != y->watts)
+        return x->watts < y->watts ? -1 : 1;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    if (x->since != y->since)
+        return x->since < y->since ? -1 : 1;
+    if (x->on_since != y->on_since)
+        return x->on_since < y->on_since ? -1 : 1;
+    if (x->lot != y->lot)
+        return x->lot < y->lot ? -1 : 1;
+    return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static uint32_t finish(struct ranked *list, uint32_t n, int (*order)(const void *, const void *),
+                       uint32_t *ret)
+{
+    fill_watts(list, n);
+    if (n > 0)
+        qsort(list, n, sizeof list[0], order);
+    for (uint32_t i = 0; i < n; i++)
+        ret[i] = list[i].slot;
+    return n;
+}
+
+uint32_t rank_to_sleep(const struct power *w, uint32_t *ret)
+{
+    struct ranked *list = arena_array(w->p->a, struct ranked, w->n_alive);
+    double largest[RES_COUNT];
+
+    find_largest(w->l->snap, largest);
+    for (uint32_t i = 0; i < w->n_alive; i++)
+        list[i] = (struct ranked){.slot = w->alive[i],
+                                  .watts = rank_watts_per_mhz(w, w->alive[i]),
+                                  .size = size_of(w, largest, w->alive[i]),
+                                  .evacuation_mb = evacuation_of(w, w->alive[i])};
+    return finish(list, w->n_alive, to_sleep, ret);
+}
+
+/* A lot that stays the same from pass to pass, as long as the seed does. */
+static uint64_t draw(const struct power *w, uint32_t host)
+{
+    struct rng r = {.state = (uint64_t)w->l->policy->seed};
+
+    r.state = rng_next(&r) + host;
+    return rng_next(&r);
+}
+
+uint32_t rank_to_wake(const struct power *w, uint32_t *ret)
+{
+    const struct layout *l = w->l;
+    struct ranked *list = arena_array(w->p->a, struct ranked, l->n_slots);
+    double largest[RES_COUNT];
+    uint32_t n = 0;
+
+    find_largest(l->snap, largest);
+    for (uint32_t i = l->n_on; i < l->n_slots; i++) {
+        const struct host_facts *h = &l->snap->hosts[l->slot_host[i]].is;
+        if (l->waking[i] || !room_may_be_woken(w->p, i))
+            continue;
+        list[n++] = (struct ranked){.slot = i,
+                                    .last = !h->wake_verified,
+                                    .watts = rank_watts_per_mhz(w, i),
+                                    .size = size_of(w, largest, i),
+                                    .since = h->standby_since,
+                                    .on_since = h->on_since,
+                                    .lot = draw(w, l->slot_host[i])};
+    }
+    return finish(list, n, to_wake, ret);
+}

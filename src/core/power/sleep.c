@@ -1,0 +1,315 @@
+/* Which hosts are put to standby (§4.2): one after the other, each tried on what those before it have left.
+ */
+#include "core/power/power.h"
+
+#include <stdlib.h>
+
+/* A score must fall by more than rounding. */
+#define SCORE_LEAST 1e-9
+
+/* How often the choice is begun anew where what was chosen cannot be carried out as it was tried. */
+#define ROUNDS_MAX 4
+
+struct weighed {
+    double weight;
+    uint32_t unit, vm;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const struct weighed *x = a;
+    const struct weighed *y = b;
+
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return (x->vm > y->vm) - (x->vm < y->vm);
+}
+
+static bool is_agent(const struct layout *l, uint32_t unit)
+{
+    return l->snap->vms[l->unit_first[unit]].is.kind == VM_AGENT;
+}
+
+/* The units that have to leave; the slot's list changes while they do. Agents stay: their own framework
+ * powers them off once the others have left (§3.3.3). */
+static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32_t *ret_n)
+{
+    const struct layout *l = w->l;
+    struct weighed *list = arena_array(w->p->a, struct weighed, l->list[slot].n);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        double weight = 0;
+        if (is_agent(l, u))
+            continue;
+        for (int r = 0; r < RES_COUNT; r++)
+            weight += w->u.unit[u].mean[WINDOW_40M][r] * l->inverse[r][slot];
+        list[n++] = (struct weighed){.weight = weight, .unit = u, .vm = l->unit_first[u]};
+    }
+    if (n > 0)
+        qsort(list, n, sizeof list[0], heaviest_first);
+    *ret_n = n;
+    return list;
+}
+
+/* Of the hosts that stay the one where the unit does least for the imbalance, and that stays within the range
+ * with it; IX_NONE. Ties go to the lower slot. *ret_check: POWER_RAISES_HIGH if only the range was in the way
+ * somewhere. */
+static uint32_t find_refuge(const struct power *w, uint32_t unit, enum power_check *ret_check)
+{
+    const struct layout *l = w->l;
+    uint32_t best = IX_NONE;
+    double best_added = 0;
+
+    *ret_check = POWER_VM_NO_ROOM;
+    for (uint32_t i = 0; i < w->n_alive; i++) {
+        uint32_t t = w->alive[i];
+        double added = layout_added_squares(l, unit, t);
+        if (best != IX_NONE && added >= best_added)
+            continue;
+        bool takes =
+            utilization_takes(&w->u, unit, t, WINDOW_5M) && utilization_takes(&w->u, unit, t, WINDOW_40M);
+        if (!takes && *ret_check == POWER_RAISES_HIGH)
+            continue;
+        if (layout_check(l, unit, t) != CHECK_NONE)
+            continue;
+        if (!takes) {
+            *ret_check = POWER_RAISES_HIGH;
+            continue;
+        }
+        best = t;
+        best_added = added;
+    }
+    return best;
+}
+
+/* What the plan would move that it does not move already. */
+static uint64_t vms_to_move(const struct power *w, const struct weighed *list, uint32_t n)
+{
+    uint64_t vms = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!w->moved[list[i].unit])
+            vms += w->l->unit_from[list[i].unit + 1] - w->l->unit_from[list[i].unit];
+    return vms;
+}
+
+/* All moves of a host or none: a host that has more VMs than a plan may move goes as the only one. */
+static bool exceeds_moves(const struct power *w, uint64_t vms)
+{
+    return vms > w->moves_left && (w->moves_left < (uint64_t)w->l->policy->moves_max || vms == 0);
+}
+
+static enum power_check evacuate(struct power *w, uint32_t slot, struct power_verdict *v)
+{
+    uint32_t n;
+    struct weighed *list = list_leaving(w, slot, &n);
+    enum power_check check;
+
+    v->n_moves = (uint32_t)vms_to_move(w, list, n);
+    if (exceeds_moves(w, v->n_moves))
+        return POWER_MOVES_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t to = find_refuge(w, list[i].unit, &check);
+        v->vm = w->l->unit_first[list[i].unit];
+        if (to == IX_NONE)
+            return check;
+        what_if_move(w, list[i].unit, to);
+    }
+    v->vm = IX_NONE;
+    return POWER_FINE;
+}
+
+static enum power_check compare_scores(struct power *w, struct power_verdict *v)
+{
+    bool lower = false;
+
+    v->before = w->scores;
+    utilization_score(&w->u, &v->after);
+    for (int r = 0; r < RES_COUNT; r++) {
+        v->r = (enum resource)r;
+        if (v->after.high[r] > v->before.high[r] + SCORE_LEAST)
+            return POWER_RAISES_HIGH;
+        if (v->after.low[r] > v->before.low[r] + SCORE_LEAST)
+            return POWER_KEEPS_LOW;
+        lower = lower || v->after.low[r] < v->before.low[r] - SCORE_LEAST;
+    }
+    return lower ? POWER_FINE : POWER_KEEPS_LOW;
+}
+
+/* The places for what a failure would make homeless are found anew without the host, before anything leaves
+ * it: every move is then judged by them. */
+static bool finds_places(struct power *w)
+{
+    struct spare *s = &w->l->spare;
+
+    if (!s->active)
+        return true;
+    spare_renew_beside(s);
+    return s->n_open == 0 && spare_excess(s, RES_CPU, 0) <= 0 && spare_excess(s, RES_MEM, 0) <= 0;
+}
+
+static enum power_check play(struct power *w, uint32_t slot, struct power_verdict *v)
+{
+    size_t first = w->n_steps;
+    enum power_check check = evacuate(w, slot, v);
+
+    if (check == POWER_FINE)
+        check = compare_scores(w, v);
+    if (check != POWER_FINE)
+        return check;
+    sleep_judge(w, slot, first, &v->worth);
+    return sleep_pays(w, &v->worth, &v->r) ? POWER_FINE : POWER_COST_BENEFIT;
+}
+
+/* The what-if of one host. Leaves it played where it is fine, and as it was before otherwise. */
+static enum power_check try_host(struct power *w, uint32_t slot, struct power_verdict *v)
+{
+    size_t first = w->n_steps;
+    struct spare before = w->l->spare;
+    enum power_check check = sleep_ask(w, slot, v);
+
+    if (check != POWER_FINE)
+        return check;
+    what_if_close(w, slot);
+    check = finds_places(w) ? play(w, slot, v) : POWER_SPARE;
+    if (check == POWER_FINE)
+        return check;
+    what_if_undo(w, first);
+    what_if_reopen(w, slot);
+    w->l->spare = before;
+    return check;
+}
+
+static bool is_low(const struct scores *s)
+{
+    return s->low[RES_CPU] > 0 && s->low[RES_MEM] > 0;
+}
+
+/* Takes everything back, and leaves the list of those that were chosen. */
+static void take_back(struct power *w)
+{
+    what_if_undo(w, 0);
+    w->l->spare = w->spare0;
+}
+
+static void choose(struct power *w)
+{
+    uint32_t *order = arena_array(w->p->a, uint32_t, w->l->n_on);
+    uint32_t n = rank_to_sleep(w, order);
+
+    for (uint32_t i = 0; i < n && is_low(&w->scores); i++) {
+        struct power_verdict *v = &w->verdicts[order[i]];
+        v->check = try_host(w, order[i], v);
+        if (v->check != POWER_FINE)
+            continue;
+        w->asleep[w->n_asleep++] = order[i];
+        w->scores = v->after;
+        w->moves_left -= w->moves_left > v->n_moves ? v->n_moves : w->moves_left;
+    }
+    w->end = POWER_NOT_LOW;
+}
+
+/* ---- carrying it out ---- */
+
+struct planned {
+    uint32_t unit, to;
+};
+
+/* Where each unit ends up, host by host in the order in which they were chosen: a VM that was moved on with
+ * the host that it had been moved to goes there at once. Only hosts that stay receive anything, and nothing
+ * leaves them, so that what fits in the end fits in this order too. */
+static struct planned *list_moves(const struct power *w, uint32_t slot, uint32_t *ret_n)
+{
+    struct planned *list = arena_array(w->p->a, struct planned, w->n_steps);
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < w->n_steps; i++) {
+        uint32_t u = w->steps[i].unit;
+        if (!w->steps[i].moved_before && w->home[u] == slot)
+            list[n++] = (struct planned){.unit = u, .to = w->l->unit_slot[u]};
+    }
+    *ret_n = n;
+    return list;
+}
+
+static void record_sleep(struct power *w, uint32_t slot, uint32_t bundle)
+{
+    const struct power_verdict *v = &w->verdicts[slot];
+    struct decision d = {.action = ACTION_POWER_OFF,
+                         .unit = IX_NONE,
+                         .from_slot = slot,
+                         .to_slot = slot,
+                         .rule = IX_NONE,
+                         .for_vm = IX_NONE,
+                         .bundle = bundle,
+                         .reason = REASON_CONSOLIDATE,
+                         .priority = PRIORITY_SLEEP,
+                         .text = text_sleeps(w, slot, v)};
+
+    d.worth.duration_s = (double)w->l->policy->dpm.standby_s;
+    for (int r = 0; r < RES_COUNT; r++) {
+        d.worth.cost[r] = v->worth.cost[r];
+        d.worth.benefit[r] = v->worth.benefit[r];
+    }
+    pass_record(w->p, &d);
+}
+
+/* Whether each move passes when its turn comes. Places for failures are the one thing that depends on the
+ * order. */
+static bool stands_rehearsal(struct power *w, struct planned *const *moves, const uint32_t *n)
+{
+    struct layout *l = w->l;
+    bool good = true;
+
+    if (!l->spare.active)
+        return true;
+    good = finds_places(w);
+    struct spare found = l->spare;
+    spare_try(&l->spare);
+    for (uint32_t i = 0; i < w->n_asleep && good; i++)
+        for (uint32_t k = 0; k < n[i] && good; k++) {
+            good = layout_check(l, moves[i][k].unit, moves[i][k].to) == CHECK_NONE;
+            if (good)
+                what_if_move(w, moves[i][k].unit, moves[i][k].to);
+        }
+    what_if_undo(w, 0);
+    spare_undo(&l->spare);
+    l->spare = good ? found : w->spare0;
+    return good;
+}
+
+static void carry_out(struct power *w, struct planned *const *moves, const uint32_t *n)
+{
+    struct pass *p = w->p;
+
+    for (uint32_t i = 0; i < w->n_asleep; i++) {
+        uint32_t bundle = n[i] > 0 ? ++p->n_bundles : 0;
+        p->bundle = bundle;
+        for (uint32_t k = 0; k < n[i]; k++)
+            if (!pass_take(p, moves[i][k].unit, moves[i][k].to, REASON_CONSOLIDATE, IX_NONE, PRIORITY_SLEEP))
+                return;
+        p->bundle = 0;
+        record_sleep(w, w->asleep[i], bundle);
+    }
+}
+
+void sleep_hosts(struct power *w)
+{
+    choose(w);
+    struct planned **moves = arena_array(w->p->a, struct planned *, w->n_asleep);
+    uint32_t *n = arena_array(w->p->a, uint32_t, w->n_asleep);
+
+    for (uint32_t i = 0; i < w->n_asleep; i++)
+        moves[i] = list_moves(w, w->asleep[i], &n[i]);
+    w->fullest = text_fullest(w, WINDOW_40M);
+    take_back(w);
+    if (stands_rehearsal(w, moves, n)) {
+        carry_out(w, moves, n);
+        return;
+    }
+    for (uint32_t i = 0; i < w->n_asleep; i++)
+        what_if_reopen(w, w->asleep[i]);
+    w->n_asleep = 0;
+}

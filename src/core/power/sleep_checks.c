@@ -1,0 +1,125 @@
+/* What speaks against putting a host to standby before anything is moved. */
+#include "core/power/power.h"
+
+/* Sums that just fit, added in another order. */
+#define ROUNDING 1e-6
+
+/* Whether a rule lets its VMs run on the host. */
+static bool lets_run(const struct rule *rule, uint32_t host)
+{
+    return span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
+}
+
+/* A mandatory rule whose VMs could run on no other host that is on; IX_NONE. VMs that are off count: they may
+ * be powered on at any time. */
+static uint32_t rule_left_alone(const struct power *w, uint32_t slot)
+{
+    const struct snapshot *s = w->l->snap;
+
+    for (uint32_t i = 0; i < s->n_rules; i++) {
+        const struct rule *rule = &s->rules[i];
+        bool of_hosts = rule->is.kind == RULE_HOST_AFFINE || rule->is.kind == RULE_HOST_ANTI_AFFINE;
+        if (!of_hosts || !rule->is.enabled || !rule->is.mandatory || rule->vms.n == 0 ||
+            !lets_run(rule, w->l->slot_host[slot]))
+            continue;
+        bool other = false;
+        for (uint32_t k = 0; k < w->n_alive && !other; k++)
+            other = w->alive[k] != slot && lets_run(rule, w->l->slot_host[w->alive[k]]);
+        if (!other)
+            return i;
+    }
+    return IX_NONE;
+}
+
+static enum power_check ask_minimums(const struct power *w, uint32_t slot, struct power_verdict *ret)
+{
+    const struct dpm_policy *dpm = &w->l->policy->dpm;
+    const struct host *h = &w->l->snap->hosts[w->l->slot_host[slot]];
+
+    ret->is = (double)w->n_alive - 1;
+    ret->bound = (double)dpm->hosts_min;
+    if (ret->is < ret->bound)
+        return POWER_HOSTS_MIN;
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret->r = (enum resource)r;
+        ret->is = w->alive_capacity[r] - h->capacity[r];
+        ret->bound = dpm->min[r];
+        if (ret->is < ret->bound - ROUNDING)
+            return r == RES_CPU ? POWER_CPU_MIN : POWER_MEM_MIN;
+        ret->bound = w->p->admission.used[r][w->l->snap->n_pools];
+        if (ret->is < ret->bound - ROUNDING)
+            return POWER_RESERVED;
+    }
+    return POWER_FINE;
+}
+
+/* A VM that an admin has set to be moved by a person only is not moved to save power: its host would wait for
+ * it half empty. One that was moved a short time ago is left in peace; saving power is never that urgent. */
+static bool may_leave(const struct power *w, uint32_t unit, uint32_t *ret_vm)
+{
+    const struct layout *l = w->l;
+    enum check held = l->unit_held[unit];
+
+    for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
+        const struct vm *v = &l->snap->vms[l->unit_vms[i]];
+        enum check own = layout_vm_check(l, l->unit_vms[i]);
+        *ret_vm = l->unit_vms[i];
+        if (v->is.automation == AUTOMATION_MANUAL || (held != CHECK_NONE && own == held))
+            return false;
+    }
+    *ret_vm = l->unit_first[unit];
+    return held == CHECK_NONE;
+}
+
+/* The first VM, by id, that stays. */
+static uint32_t find_staying(const struct power *w, uint32_t slot)
+{
+    const struct layout *l = w->l;
+    uint32_t first = IX_NONE;
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        uint32_t vm;
+        if (l->snap->vms[l->unit_first[u]].is.kind != VM_AGENT && !may_leave(w, u, &vm) && vm < first)
+            first = vm;
+    }
+    return first;
+}
+
+enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct power_verdict *ret)
+{
+    const struct layout *l = w->l;
+    const struct host_facts *h = &l->snap->hosts[l->slot_host[slot]].is;
+    const struct dpm_policy *dpm = &l->policy->dpm;
+
+    if ((h->dpm == AUTOMATION_INHERIT ? dpm->automation : h->dpm) == AUTOMATION_DISABLED)
+        return POWER_HOST_DISABLED;
+    if (l->closing[slot])
+        return POWER_HOST_STATE;
+    if (!h->wake_verified)
+        return POWER_WAKE_UNPROVEN;
+    ret->is = (double)(l->snap->time - h->on_since);
+    ret->bound = (double)dpm->host_uptime_min_s;
+    if (h->on_since > 0 && ret->is < ret->bound)
+        return POWER_UPTIME;
+    return w->busy[slot] ? POWER_HOST_BUSY : POWER_FINE;
+}
+
+enum power_check sleep_ask(const struct power *w, uint32_t slot, struct power_verdict *ret)
+{
+    *ret = (struct power_verdict){
+        .asked = true, .vm = IX_NONE, .other = IX_NONE, .is = UNKNOWN, .bound = UNKNOWN};
+    enum power_check check = sleep_ask_host(w, slot, ret);
+
+    if (check == POWER_FINE)
+        check = ask_minimums(w, slot, ret);
+    if (check == POWER_FINE) {
+        ret->other = rule_left_alone(w, slot);
+        check = ret->other != IX_NONE ? POWER_RULE_LAST : POWER_FINE;
+    }
+    if (check == POWER_FINE) {
+        ret->vm = find_staying(w, slot);
+        check = ret->vm != IX_NONE ? POWER_VM_STAYS : POWER_FINE;
+    }
+    return check;
+}

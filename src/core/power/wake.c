@@ -1,0 +1,317 @@
+/* Which hosts are woken (§4.3): one after the other, until none is above the range. */
+#include "core/power/power.h"
+
+#include "core/plan/correct.h"
+#include "core/plan/room.h"
+
+/* A score must fall by more than rounding. */
+#define SCORE_LEAST 1e-9
+
+/* Where VMs may go to relieve a host, and which. */
+struct relief {
+    const uint32_t *to;
+    uint32_t n;
+    bool resting; /* also those that were moved a short time ago */
+};
+
+static double excess_of(const struct utilization *u, uint32_t slot)
+{
+    return u->high[RES_CPU][slot] + u->high[RES_MEM][slot];
+}
+
+static double high_of(const struct scores *s)
+{
+    return s->high[RES_CPU] * s->high[RES_CPU] + s->high[RES_MEM] * s->high[RES_MEM];
+}
+
+static double low_of(const struct scores *s)
+{
+    return s->low[RES_CPU] * s->low[RES_CPU] + s->low[RES_MEM] * s->low[RES_MEM];
+}
+
+/* A cool-down is for balance. Where a host has more to do than it should, and another one is woken for that,
+ * its VMs need not wait for the end of it: after a night in which they were brought together all of them
+ * rest. */
+static bool may_relieve(const struct power *w, uint32_t unit, bool resting)
+{
+    enum check held = w->l->unit_held[unit];
+
+    return !w->moved[unit] && (held == CHECK_NONE || (resting && held == CHECK_VM_COOL_DOWN));
+}
+
+/* What moving the unit away lowers the squares by. Where it goes stays within the range, so that this is all.
+ */
+static double gain_of(const struct power *w, uint32_t unit, uint32_t slot)
+{
+    return excess_of(&w->u, slot) - utilization_high_without(&w->u, unit, slot);
+}
+
+/* The unit that lowers the squares most, then with the least memory to copy, then the lower VM; IX_NONE: none
+ * of those that are not known to be stuck. */
+static uint32_t best_to_leave(const struct power *w, uint32_t slot, const struct relief *how,
+                              const bool *stuck)
+{
+    const struct layout *l = w->l;
+    uint32_t best = IX_NONE;
+    double best_gain = SCORE_LEAST * SCORE_LEAST;
+
+    for (uint32_t i = 0; i < l->list[slot].n; i++) {
+        uint32_t u = l->list[slot].items[i];
+        if (stuck[u] || !may_relieve(w, u, how->resting))
+            continue;
+        double gain = gain_of(w, u, slot);
+        if (gain < best_gain ||
+            (best != IX_NONE && gain == best_gain &&
+             (l->unit_backed[u] > l->unit_backed[best] ||
+              (l->unit_backed[u] == l->unit_backed[best] && l->unit_first[u] > l->unit_first[best]))))
+            continue;
+        best = u;
+        best_gain = gain;
+    }
+    return best;
+}
+
+/* Where the unit may go and stays within the range: to where it does least for the imbalance. IX_NONE. */
+static uint32_t best_to_take(const struct power *w, uint32_t unit, const struct relief *how)
+{
+    const struct layout *l = w->l;
+    uint32_t best = IX_NONE;
+    double best_added = 0;
+
+    for (uint32_t i = 0; i < how->n; i++) {
+        uint32_t to = how->to[i];
+        double added = layout_added_squares(l, unit, to);
+        if (to == l->unit_slot[unit] || l->closing[to] || (best != IX_NONE && added >= best_added) ||
+            !utilization_takes(&w->u, unit, to, WINDOW_5M) || layout_check(l, unit, to) != CHECK_NONE)
+            continue;
+        best = to;
+        best_added = added;
+    }
+    return best;
+}
+
+/* The slot that is furthest above the range, of those that are not given up. */
+static uint32_t highest(const struct power *w, const bool *given_up)
+{
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = 0; i < w->l->n_slots; i++)
+        if (utilization_counts(w->l, i) && !given_up[i] && excess_of(&w->u, i) > 0 &&
+            (best == IX_NONE || excess_of(&w->u, i) > excess_of(&w->u, best)))
+            best = i;
+    return best;
+}
+
+/* Moves VMs off the hosts that are above the range as long as that helps; a VM once. Nobody is relieved at
+ * the expense of another. */
+static void relieve(struct power *w, const struct relief *how)
+{
+    bool *given_up = arena_array(w->p->a, bool, w->l->n_slots);
+    bool *stuck = arena_array(w->p->a, bool, w->l->n_units);
+    uint32_t slot;
+
+    while ((slot = highest(w, given_up)) != IX_NONE) {
+        uint32_t unit = best_to_leave(w, slot, how, stuck);
+        uint32_t to = unit == IX_NONE ? IX_NONE : best_to_take(w, unit, how);
+        if (to != IX_NONE)
+            what_if_move(w, unit, to);
+        else if (unit != IX_NONE)
+            stuck[unit] = true;
+        else
+            given_up[slot] = true;
+    }
+    utilization_score(&w->u, &w->scores);
+}
+
+/* Those that are on their way already, or woken by the plan for another reason: they count as there. */
+static uint32_t list_coming(const struct power *w, uint32_t *ret)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = w->l->n_on; i < w->l->n_slots; i++)
+        if (w->p->coming[i] || w->l->waking[i])
+            ret[n++] = i;
+    return n;
+}
+
+struct waking {
+    struct power *w;
+    uint32_t *coming;
+    uint32_t n_coming;
+    bool *was_waking; /* by slot: before the what-if */
+    uint32_t *woken;
+    uint32_t n_woken;
+    double high; /* what is left of the squares */
+    struct spare tried;
+};
+
+/* What the hosts that are on could do among themselves, with those that are coming. */
+static void do_without(struct waking *k)
+{
+    struct power *w = k->w;
+    uint32_t *to = arena_array(w->p->a, uint32_t, w->l->n_slots);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < w->l->n_on; i++)
+        to[n++] = i;
+    for (uint32_t i = 0; i < k->n_coming; i++) {
+        to[n++] = k->coming[i];
+        w->l->waking[k->coming[i]] = true;
+    }
+    relieve(w, &(struct relief){.to = to, .n = n});
+    k->high = high_of(&w->scores);
+}
+
+/* The same with one more host: what is then left. Played, and not taken back. */
+static double wake_trial(struct waking *k, uint32_t slot)
+{
+    struct power *w = k->w;
+
+    w->l->waking[slot] = true;
+    relieve(w, &(struct relief){.to = &slot, .n = 1, .resting = true});
+    return high_of(&w->scores);
+}
+
+static void take_trial_back(struct waking *k, uint32_t slot, size_t first)
+{
+    what_if_undo(k->w, first);
+    k->w->l->waking[slot] = false;
+}
+
+/* Of those after the first that is enough the one that adds least to the low score; the first if none adds
+ * less. "Some extra evaluation is performed for the last host needed." */
+static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, uint32_t n, size_t first)
+{
+    struct power *w = k->w;
+    uint32_t best = i;
+    double least = low_of(&w->scores);
+    double none = 0;
+
+    take_trial_back(k, order[i], first);
+    struct scores s;
+    utilization_score(&w->u, &s);
+    none = low_of(&s);
+    for (uint32_t j = i + 1; j < n && least > none + SCORE_LEAST; j++) {
+        double high = wake_trial(k, order[j]);
+        double low = low_of(&w->scores);
+        if (!(high > 0) && low < least - SCORE_LEAST) {
+            best = j;
+            least = low;
+        }
+        take_trial_back(k, order[j], first);
+    }
+    return best;
+}
+
+static bool next_host(struct waking *k, const uint32_t *order, uint32_t n)
+{
+    struct power *w = k->w;
+    size_t first = w->n_steps;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (w->l->waking[order[i]])
+            continue;
+        double left = wake_trial(k, order[i]);
+        w->verdicts[order[i]] = (struct power_verdict){
+            .asked = true, .check = POWER_NO_RELIEF, .vm = IX_NONE, .other = IX_NONE, .after = w->scores};
+        if (!(left < k->high - SCORE_LEAST * SCORE_LEAST)) {
+            take_trial_back(k, order[i], first);
+            continue;
+        }
+        uint32_t chosen = order[i];
+        if (!(left > 0)) {
+            chosen = order[least_low(k, order, i, n, first)];
+            left = wake_trial(k, chosen);
+        }
+        w->verdicts[order[i]].check = POWER_OTHER_BETTER;
+        w->verdicts[chosen] = (struct power_verdict){
+            .asked = true, .check = POWER_FINE, .vm = IX_NONE, .other = IX_NONE, .after = w->scores};
+        k->woken[k->n_woken++] = chosen;
+        k->high = left;
+        return true;
+    }
+    return false;
+}
+
+static void record_wake(struct power *w, uint32_t slot)
+{
+    struct pass *p = w->p;
+
+    p->layout.waking[slot] = true;
+    p->slot_bundle[slot] = ++p->n_bundles;
+    pass_record(p, &(struct decision){.action = ACTION_POWER_ON,
+                                      .unit = IX_NONE,
+                                      .from_slot = slot,
+                                      .to_slot = slot,
+                                      .rule = IX_NONE,
+                                      .for_vm = IX_NONE,
+                                      .bundle = p->slot_bundle[slot],
+                                      .reason = REASON_HIGH_UTILIZATION,
+                                      .priority = PRIORITY_WAKE,
+                                      .imbalance_after = layout_imbalance(&p->layout),
+                                      .text = text_wakes(w, slot, &w->verdicts[slot])});
+}
+
+/* The moves to the hosts that are woken, made from where the plan stands: what the others could have done
+ * among themselves was not thought worth it by the climb. */
+static void move_there(struct waking *k)
+{
+    struct power *w = k->w;
+
+    relieve(w, &(struct relief){.to = k->woken, .n = k->n_woken, .resting = true});
+    size_t n = w->n_steps;
+    struct move *moves = arena_array(w->p->a, struct move, n);
+    for (size_t i = 0; i < n; i++)
+        moves[i] = (struct move){.unit = w->steps[i].unit, .to_slot = w->steps[i].to};
+    what_if_undo(w, 0);
+    spare_undo(&w->l->spare);
+    for (size_t i = 0; i < n; i++)
+        if (layout_check(w->l, moves[i].unit, moves[i].to_slot) == CHECK_NONE &&
+            !pass_take(w->p, moves[i].unit, moves[i].to_slot, REASON_HIGH_UTILIZATION, IX_NONE,
+                       PRIORITY_WAKE))
+            return;
+}
+
+enum power_check wake_ask_host(const struct power *w, uint32_t slot)
+{
+    const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
+
+    if (h->dpm == AUTOMATION_DISABLED)
+        return POWER_HOST_DISABLED;
+    if (w->p->coming[slot] || w->l->waking[slot])
+        return POWER_HOST_COMING;
+    return h->wake_failed_at != 0 ? POWER_WAKE_FAILED : POWER_FINE;
+}
+
+void wake_hosts(struct power *w)
+{
+    struct layout *l = w->l;
+    uint32_t *order = arena_array(w->p->a, uint32_t, l->n_slots);
+    struct waking k = {.w = w};
+    struct scores before = w->scores;
+
+    k.coming = arena_array(w->p->a, uint32_t, l->n_slots);
+    k.woken = arena_array(w->p->a, uint32_t, l->n_slots);
+    k.was_waking = arena_array(w->p->a, bool, l->n_slots);
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        k.was_waking[i] = l->waking[i];
+    k.n_coming = list_coming(w, k.coming);
+    uint32_t n = rank_to_wake(w, order);
+    spare_try(&l->spare);
+    do_without(&k);
+    w->wake_end = k.high > 0 ? POWER_NO_RELIEF : POWER_WITHOUT_IT;
+    while (k.high > 0 && next_host(&k, order, n))
+        w->verdicts[k.woken[k.n_woken - 1]].before = before;
+    what_if_undo(w, 0);
+    spare_undo(&l->spare);
+    for (uint32_t i = 0; i < l->n_slots; i++)
+        l->waking[i] = k.was_waking[i];
+    utilization_score(&w->u, &w->scores);
+    for (uint32_t i = 0; i < k.n_woken; i++)
+        record_wake(w, k.woken[i]);
+    if (k.n_woken == 0)
+        return;
+    w->wake_end = POWER_OTHER_BETTER;
+    spare_try(&l->spare);
+    move_there(&k);
+}

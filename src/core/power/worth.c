@@ -1,0 +1,75 @@
+/* What powering a host off costs and gains (§4.2). */
+#include "core/power/power.h"
+
+#define MIGRATIONS_LEAST 1.0
+
+/* Evacuating it, and bringing as much back. */
+#define WAYS 2
+
+/* A VM's stable time as DPM takes it: demand that was low for as long as the window that power-off looks at
+ * is expected to be so for as long again at least. */
+static double stable_of(const struct power *w, double stable_s)
+{
+    const struct dpm_policy *dpm = &w->l->policy->dpm;
+    double least = (double)dpm->off_min_s;
+
+    return fmin(isnan(stable_s) ? least : fmax(stable_s, least), fmax(least, (double)dpm->off_max_s));
+}
+
+/* How long demand is expected to stay as it is: the mean over the VMs, weighted by what they want. */
+double sleep_stable_time(const struct power *w)
+{
+    const struct layout *l = w->l;
+    double demand = 0;
+    double sum = 0;
+
+    for (uint32_t i = 0; i < l->snap->n_vms; i++) {
+        if (l->vm_unit[i] == IX_NONE)
+            continue;
+        double mine = l->snap->vms[i].is.window[WINDOW_40M][RES_CPU].mean;
+        demand += mine;
+        sum += mine * stable_of(w, l->snap->vms[i].is.stable_s);
+    }
+    return demand > 0 ? sum / demand : stable_of(w, NO_LIMIT);
+}
+
+void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret)
+{
+    const struct layout *l = w->l;
+    const struct host *h = &l->snap->hosts[l->slot_host[slot]];
+    const struct policy *policy = l->policy;
+    double at_a_time = h->is.migrations_max ? h->is.migrations_max : (double)policy->migrations_per_host;
+    double boot_s = isnan(h->is.boot_s) ? (double)policy->dpm.boot_s : h->is.boot_s;
+    struct sleep_worth v = {.watts = h->is.power_idle_w};
+    double unserved[RES_COUNT] = {0};
+
+    for (size_t i = first; i < w->n_steps; i++) {
+        struct worth move;
+        for (int r = 0; r < RES_COUNT; r++)
+            unserved[r] += w->steps[i].unserved[r];
+        if (w->steps[i].moved_before) /* it leaves its own host anyway, and that one has counted it */
+            continue;
+        forecast_cost(&w->p->forecast, w->steps[i].unit, slot, w->steps[i].to, &move);
+        v.evacuate_s += move.duration_s;
+        for (int r = 0; r < RES_COUNT; r++)
+            v.cost[r] += WAYS * move.cost[r];
+    }
+    v.evacuate_s /= fmax(at_a_time, MIGRATIONS_LEAST);
+    v.off_s = fmax(w->stable_s - v.evacuate_s - (double)policy->dpm.standby_s, 0);
+    for (int r = 0; r < RES_COUNT; r++) {
+        /* noticed by the next pass, and then it has to boot */
+        v.cost[r] += fmax(unserved[r], 0) * ((double)policy->interval_s + boot_s);
+        v.benefit[r] = h->capacity[r] * v.off_s;
+    }
+    *ret = v;
+}
+
+bool sleep_pays(const struct power *w, const struct sleep_worth *worth, enum resource *ret_r)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        *ret_r = (enum resource)r;
+        if (!(worth->off_s > 0) || worth->benefit[r] < w->l->policy->dpm.ratio * worth->cost[r])
+            return false;
+    }
+    return true;
+}

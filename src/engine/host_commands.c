@@ -1,0 +1,308 @@
+/* host_commands.c: what an admin asks of a host: maintenance, standby, waking. */
+#include "engine/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- common ---------------------------------------------------------------------------------- */
+
+static struct action *find_host_action(const struct engine *e, enum action_kind kind, const char *host)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+
+        if (x->r.kind == kind && action_committed(x) && strcmp(x->r.host, host) == 0)
+            return x;
+    }
+    return NULL;
+}
+
+/* A host is named by its id, or by its name where that is not ambiguous. */
+static int find_host(const struct snapshot *s, const char *word, uint32_t *ret, struct err *err)
+{
+    uint32_t found = snapshot_find_host(s, word);
+    bool by_id = found != IX_NONE;
+
+    for (uint32_t i = 0; !by_id && i < s->n_hosts; i++) {
+        if (!s->hosts[i].is.name || strcmp(s->hosts[i].is.name, word) != 0)
+            continue;
+        if (found != IX_NONE)
+            return err_set(err, -EINVAL, "there are several hosts \"%s\": name one by its id, %s or %s", word,
+                           s->hosts[found].is.id, s->hosts[i].is.id);
+        found = i;
+    }
+    if (found == IX_NONE)
+        return err_set(err, -EINVAL, "there is no host \"%s\"; `ballast hosts` lists them", word);
+    *ret = found;
+    return 0;
+}
+
+static bool host_actions_stored(const struct engine *e, const char *host)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->dirty && x->r.host && strcmp(x->r.host, host) == 0)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t add_host_action(struct engine *e, enum action_kind kind, enum reason reason, const char *host,
+                                const char *text, const char *by, instant_s now)
+{
+    const struct action_record r = {
+        .kind = kind,
+        .state = ACTION_RECOMMENDED,
+        .priority = 1,
+        .host = host,
+        .reason = reason,
+        .text = text,
+        .imbalance_after = UNKNOWN,
+        .created = now,
+        .seen = now,
+    };
+    struct action *x = action_add(e, &r);
+
+    action_approve(e, x, by, now);
+    e->next_pass = now; /* passes are to see it */
+    return x->r.id;
+}
+
+/* The host as it was last seen, which it must have been. */
+static int find_seen(const struct engine *e, const char *word, const struct host_facts **ret, struct err *err)
+{
+    uint32_t ix = IX_NONE;
+    int r;
+
+    if (!e->now_seen || e->source == SOURCE_LOST)
+        return err_set(err, -EHOSTUNREACH, "the cluster %s",
+                       e->now_seen ? "cannot be read now" : "was not seen yet");
+    if ((r = find_host(&e->now_seen->snap, word, &ix, err)) < 0)
+        return r;
+    *ret = &e->now_seen->snap.hosts[ix].is;
+    return 0;
+}
+
+/* ---- maintenance ----------------------------------------------------------------------------- */
+
+static int enter_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
+                             uint64_t *ret_id, struct err *err)
+{
+    struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
+
+    if (x) {
+        *ret_id = x->r.id;
+        return 0;
+    }
+    if (h->state == HOST_MAINTENANCE) {
+        *ret_id = 0;
+        return 0;
+    }
+    if (h->state == HOST_DISCONNECTED)
+        return err_set(err, -EBUSY, "host %s is not seen: only a host that is seen can enter maintenance",
+                       h->name);
+    if (find_host_action(e, ACTION_EXIT_MAINTENANCE, h->id))
+        return err_set(err, -EBUSY, "host %s is leaving maintenance just now", h->name);
+    x = find_host_action(e, ACTION_POWER_OFF, h->id);
+    if (x && x->r.state == ACTION_APPROVED)
+        action_cancel(e, x, "an admin wants the host in maintenance", now);
+    x = find_host_action(e, ACTION_POWER_ON, h->id);
+    if (x && x->r.state == ACTION_APPROVED)
+        action_cancel(e, x, "an admin wants the host in maintenance", now);
+    *ret_id = add_host_action(e, ACTION_ENTER_MAINTENANCE, REASON_MAINTENANCE, h->id,
+                              "an admin asked for maintenance", by, now);
+    return 0;
+}
+
+/* The host is wanted again, so what was to empty it and has not begun is not begun any more. */
+static void end_evacuation(struct engine *e, struct action *wish, instant_s now)
+{
+    action_enter(e, wish, ACTION_CANCELLED, "an admin put the host back into service", now);
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+
+        if (x->r.state == ACTION_APPROVED && x->r.reason == REASON_MAINTENANCE && x->r.from &&
+            strcmp(x->r.from, wish->r.host) == 0)
+            action_enter(e, x, ACTION_CANCELLED, "an admin put the host back into service", now);
+    }
+    e->next_pass = now;
+}
+
+static int exit_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
+                            uint64_t *ret_id, struct err *err)
+{
+    struct action *x = find_host_action(e, ACTION_ENTER_MAINTENANCE, h->id);
+
+    if (x && x->r.state == ACTION_APPROVED) { /* still being evacuated: nothing to undo */
+        *ret_id = x->r.id;
+        end_evacuation(e, x, now);
+        return 0;
+    }
+    if (x && x->r.state == ACTION_RUNNING) {
+        *ret_id = x->r.id;
+        x->r.cancel_asked = true;
+        x->dirty = true;
+        return 0;
+    }
+    if (x)
+        return err_set(err, -EBUSY, "host %s is just entering maintenance; try again in a moment", h->name);
+    x = find_host_action(e, ACTION_EXIT_MAINTENANCE, h->id);
+    if (x) {
+        *ret_id = x->r.id;
+        return 0;
+    }
+    if (h->state != HOST_MAINTENANCE && h->state != HOST_ENTERING_MAINTENANCE)
+        return err_set(err, -EBUSY, "host %s is not in maintenance, it is %s", h->name,
+                       host_state_name(h->state));
+    *ret_id = add_host_action(e, ACTION_EXIT_MAINTENANCE, REASON_MAINTENANCE, h->id,
+                              "an admin ended the maintenance", by, now);
+    return 0;
+}
+
+int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
+                       uint64_t *ret_id, struct err *err)
+{
+    enum deed deed = enter ? DEED_ENTER_MAINTENANCE : DEED_EXIT_MAINTENANCE;
+    const struct host_facts *h = NULL;
+    int r;
+
+    if ((r = find_seen(e, host, &h, err)) < 0)
+        return r;
+    if (!(e->settings.deeds & (1u << deed)))
+        return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
+    r = enter ? enter_maintenance(e, h, by, now, ret_id, err) : exit_maintenance(e, h, by, now, ret_id, err);
+    engine_tick(e, now);
+    if (r == 0 && !host_actions_stored(e, h->id))
+        return not_stored(e, enter ? "begun" : "ended", err);
+    return r;
+}
+
+/* ---- standby and waking ---------------------------------------------------------------------- */
+
+static int check_power_deeds(const struct engine *e, const char *host, bool down, struct err *err)
+{
+    const struct action_record wake = {.kind = ACTION_POWER_ON, .host = host};
+    const struct action_record sleep = {.kind = ACTION_POWER_OFF, .host = host};
+    int r = down ? check_deed(e, &sleep, err) : 0;
+
+    if (r == 0)
+        r = check_deed(e, &wake, err);
+    if (r == 0 && e->frozen)
+        r = err_set(err, -EBUSY, "the service is frozen and starts nothing; `ballast thaw` ends that");
+    return r;
+}
+
+static uint64_t add_standby(struct engine *e, const struct host_facts *h, enum reason reason,
+                            const char *text, const char *by, instant_s now)
+{
+    struct action *x = find_host_action(e, ACTION_POWER_ON, h->id);
+
+    if (x && x->r.state == ACTION_APPROVED) /* it was to be woken, and is on already */
+        action_cancel(e, x, "an admin wants the host in standby", now);
+    return add_host_action(e, ACTION_POWER_OFF, reason, h->id, text, by, now);
+}
+
+int engine_standby(struct engine *e, const char *host, const char *by, instant_s now, uint64_t *ret_id,
+                   struct err *err)
+{
+    const struct host_facts *h = NULL;
+    int r;
+
+    if ((r = find_seen(e, host, &h, err)) < 0)
+        return r;
+    const struct action *x = find_host_action(e, ACTION_POWER_OFF, h->id);
+    struct action *up = find_host_action(e, ACTION_POWER_ON, h->id);
+
+    *ret_id = x ? x->r.id : 0;
+    if (h->state == HOST_STANDBY && up && up->r.state == ACTION_APPROVED) { /* taken back */
+        *ret_id = up->r.id;
+        action_cancel(e, up, "an admin wants the host in standby", now);
+        e->next_pass = now;
+        return 0;
+    }
+    if (x || h->state == HOST_STANDBY || h->state == HOST_ENTERING_STANDBY)
+        return 0;
+    if ((r = check_power_deeds(e, h->id, true, err)) < 0 ||
+        (r = power_may_sleep(e, snapshot_find_host(&e->now_seen->snap, h->id), NULL, err)) < 0)
+        return r;
+    *ret_id = add_standby(e, h, REASON_ASKED, "an admin asked for standby", by, now);
+    engine_tick(e, now);
+    return host_actions_stored(e, h->id) ? 0 : not_stored(e, "begun", err);
+}
+
+/* It is on: down and up again, which is the proof. */
+static int prove_wake(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
+                      uint64_t *ret_ids, struct err *err)
+{
+    const struct action probe = {.r = {.kind = ACTION_POWER_OFF, .reason = REASON_WAKE_TEST, .host = h->id}};
+    int r = check_power_deeds(e, h->id, true, err);
+
+    if (r < 0 || (r = power_may_sleep(e, snapshot_find_host(&e->now_seen->snap, h->id), &probe, err)) < 0)
+        return r;
+    ret_ids[0] = add_standby(e, h, REASON_WAKE_TEST, "an admin asked for a proof that it wakes", by, now);
+    ret_ids[1] = add_host_action(e, ACTION_POWER_ON, REASON_WAKE_TEST, h->id,
+                                 "an admin asked for a proof that it wakes", by, now);
+    action_set_depends(action_find(e, ret_ids[1]), ret_ids, 1);
+    return 0;
+}
+
+/* It sleeps, or goes down just now. */
+static int wake_up(struct engine *e, const struct host_facts *h, const struct action *down, const char *by,
+                   instant_s now, uint64_t *ret_ids, struct err *err)
+{
+    int r = check_power_deeds(e, h->id, false, err);
+
+    if (r < 0)
+        return r;
+    ret_ids[0] = add_host_action(e, ACTION_POWER_ON, REASON_ASKED, h->id, "an admin asked for it", by, now);
+    if (down)
+        action_set_depends(action_find(e, ret_ids[0]), &down->r.id, 1);
+    return 0;
+}
+
+static int wake(struct engine *e, const struct host_facts *h, bool verify, const char *by, instant_s now,
+                uint64_t *ret_ids, struct err *err)
+{
+    struct action *down = find_host_action(e, ACTION_POWER_OFF, h->id);
+    const struct action *up = find_host_action(e, ACTION_POWER_ON, h->id);
+
+    if (down && down->r.state == ACTION_APPROVED && !verify) { /* nothing has been asked yet: taken back */
+        ret_ids[0] = down->r.id;
+        action_cancel(e, down, "an admin wants the host on", now);
+        e->next_pass = now;
+        return 0;
+    }
+    if (up) {
+        ret_ids[0] = down ? down->r.id : up->r.id;
+        ret_ids[1] = down ? up->r.id : 0;
+        return 0;
+    }
+    if (down || h->state == HOST_STANDBY)
+        return wake_up(e, h, down, by, now, ret_ids, err);
+    if (h->state == HOST_ON && verify)
+        return prove_wake(e, h, by, now, ret_ids, err);
+    if (h->state == HOST_ON || h->state == HOST_POWERING_ON)
+        return 0;
+    if (h->state == HOST_DISCONNECTED)
+        return err_set(
+            err, -EBUSY,
+            "host %s is not seen, and was not put to standby by this service: whether it sleeps is not "
+            "known",
+            h->name);
+    return err_set(err, -EBUSY, "host %s is %s: only a host in standby can be woken", h->name,
+                   host_state_name(h->state));
+}
+
+int engine_wake(struct engine *e, const char *host, bool verify, const char *by, instant_s now,
+                uint64_t ret_ids[WAKE_ACTIONS], struct err *err)
+{
+    const struct host_facts *h = NULL;
+    int r;
+
+    memset(ret_ids, 0, WAKE_ACTIONS * sizeof *ret_ids);
+    if ((r = find_seen(e, host, &h, err)) < 0 || (r = wake(e, h, verify, by, now, ret_ids, err)) < 0)
+        return r;
+    engine_tick(e, now);
+    return host_actions_stored(e, h->id) ? 0 : not_stored(e, "begun", err);
+}

@@ -1,0 +1,197 @@
+#include "sim/report/page.h"
+#include "sim/report/pools.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+static const struct {
+    enum metric_id id;
+    const char *what;
+    enum metric_id against; /* what it is judged by; METRIC_COUNT: nothing */
+    const char *against_what;
+} tiles[] = {
+    {METRIC_kwh, "Energy", METRIC_kwh_all_on, "with all hosts on"},
+    {METRIC_payload_cpu, "CPU delivered", METRIC_payload_cpu_bound, "possible"},
+    {METRIC_happiness_mean, "CPU of the entitlement", METRIC_COUNT, NULL},
+    {METRIC_imbalance_mean, "Mean imbalance", METRIC_COUNT, NULL},
+    {METRIC_time_to_target_s, "From the worst to the target", METRIC_COUNT, NULL},
+    {METRIC_migrations, "Migrations", METRIC_COUNT, NULL},
+    {METRIC_hosts_on_mean, "Hosts on, mean", METRIC_COUNT, NULL},
+};
+
+static double median(const struct page *p, size_t set, enum metric_id id)
+{
+    return metric_spread(p->sets[set], id).median;
+}
+
+static void put_tile_note(const struct page *p, size_t i)
+{
+    const char *unit = metric_unit(tiles[i].id);
+    double v = median(p, 0, tiles[i].id);
+
+    if (p->n == 2) {
+        const char *percent = shown_percent(p->a, v, median(p, 1, tiles[i].id));
+        html_put(p->out, percent ? arena_printf(p->a, "B against A: %s", percent) : "");
+    } else if (tiles[i].against < METRIC_COUNT) {
+        double other = median(p, 0, tiles[i].against);
+        const char *percent = tiles[i].id == METRIC_kwh ? shown_percent(p->a, other, v) : NULL;
+        html_put(p->out, isfinite(other) ? arena_printf(p->a, "%s %s%s%s", shown_figure(p->a, other, unit),
+                                                        tiles[i].against_what, percent ? ": " : "",
+                                                        percent ? percent : "")
+                                         : "");
+    } else if (tiles[i].id == METRIC_hosts_on_mean)
+        html_put(p->out, arena_printf(p->a, "of %u", p->sets[0]->runs[0].scenario->initial.n_hosts));
+    else if (tiles[i].id == METRIC_migrations)
+        html_put(p->out, arena_printf(p->a, "%s failed",
+                                      shown_figure(p->a, median(p, 0, METRIC_migrations_failed), "")));
+}
+
+void page_tiles(const struct page *p)
+{
+    strbuf_puts(p->out, "<ul class=\"tiles\">");
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        const char *unit = metric_unit(tiles[i].id);
+        if (!isfinite(median(p, 0, tiles[i].id)) ||
+            (tiles[i].id == METRIC_kwh && !has_power(p->sets[0]->runs[0].scenario)))
+            continue;
+        strbuf_puts(p->out, "<li>");
+        html_put(p->out, tiles[i].what);
+        strbuf_puts(p->out, "<b>");
+        if (p->n == 2) {
+            html_put(p->out, shown_number(p->a, median(p, 0, tiles[i].id), unit));
+            strbuf_puts(p->out, " \xe2\x86\x92 "); /* an arrow to the right */
+        }
+        html_put(p->out, shown_figure(p->a, median(p, p->n - 1, tiles[i].id), unit));
+        strbuf_puts(p->out, "</b><small>");
+        put_tile_note(p, i);
+        strbuf_puts(p->out, "</small></li>\n");
+    }
+    strbuf_puts(p->out, "</ul>\n");
+}
+
+/* ---- the table of all ------------------------------------------------------------------------ */
+
+static void put_cell(const struct page *p, const char *class, const char *text)
+{
+    strbuf_printf(p->out, "<td class=\"%s\">", class);
+    html_put(p->out, text ? text : "-");
+    strbuf_puts(p->out, "</td>");
+}
+
+static void put_metric(const struct page *p, const struct metric_shown *m)
+{
+    const char *unit = metric_unit(m->id);
+    struct spread first = metric_spread(p->sets[0], m->id);
+
+    strbuf_puts(p->out, "<tr><th scope=\"row\">");
+    html_put(p->out, m->label + strspn(m->label, " "));
+    strbuf_puts(p->out, "<small>");
+    html_put(p->out, arena_printf(p->a, "%s: %s", metric_name(m->id), metric_meaning(m->id)));
+    strbuf_puts(p->out, "</small></th>");
+    put_cell(p, "", shown_figure(p->a, first.median, unit));
+    if (p->n == 2) {
+        double b = metric_spread(p->sets[1], m->id).median;
+        int judged = metric_judge(m, first.median, b);
+        put_cell(p, "", shown_figure(p->a, b, unit));
+        put_cell(p, "", shown_percent(p->a, first.median, b));
+        put_cell(p, "better", judged > 0 ? "B" : judged < 0 ? "A" : "");
+    } else if (p->sets[0]->n > 1) {
+        put_cell(p, "", shown_figure(p->a, first.least, unit));
+        put_cell(p, "", shown_figure(p->a, first.most, unit));
+    }
+    strbuf_puts(p->out, "</tr>\n");
+}
+
+static size_t metric_columns(const struct page *p)
+{
+    return p->n == 2 ? 5 : p->sets[0]->n > 1 ? 4 : 2;
+}
+
+void page_metrics(const struct page *p)
+{
+    enum metric_group group = GROUP_COUNT;
+
+    strbuf_puts(p->out, "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Figure</th>");
+    if (p->n == 2)
+        strbuf_puts(p->out,
+                    "<th scope=\"col\">A</th><th scope=\"col\">B</th><th scope=\"col\">difference</th><th "
+                    "scope=\"col\">better</th>");
+    else if (p->sets[0]->n > 1)
+        strbuf_puts(p->out,
+                    "<th scope=\"col\">median</th><th scope=\"col\">least</th><th scope=\"col\">most</th>");
+    else
+        strbuf_puts(p->out, "<th scope=\"col\">value</th>");
+    strbuf_puts(p->out, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i < METRIC_COUNT; i++) {
+        const struct metric_shown *m = &metrics_shown[i];
+        if (!metric_applies(p->sets[0], m) && (p->n == 1 || !metric_applies(p->sets[1], m)))
+            continue;
+        if (m->group != group)
+            strbuf_printf(p->out, "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"%zu\">%s</th></tr>\n",
+                          metric_columns(p), metric_group_title(m->group));
+        group = m->group;
+        put_metric(p, m);
+    }
+    strbuf_puts(p->out, "</tbody></table></div>\n");
+}
+
+/* ---- pools ----------------------------------------------------------------------------------- */
+
+static void put_pool_table(const struct page *p, const struct run_set *set, const char *caption)
+{
+    strbuf_puts(p->out, "<div class=\"scroll\"><table><caption>");
+    html_put(p->out, caption);
+    strbuf_puts(p->out, "</caption><thead><tr><th scope=\"col\">Pool</th><th scope=\"col\">VMs</th>");
+    for (int f = 0; f < POOL_FIGURE_COUNT; f++)
+        strbuf_printf(p->out, "<th scope=\"col\">%s</th>", pool_figure_label((enum pool_figure)f));
+    strbuf_puts(p->out, "</tr></thead><tbody>\n");
+    for (uint32_t i = 0; i < set->runs[0].n_pools; i++) {
+        strbuf_puts(p->out, "<tr><th scope=\"row\">");
+        html_put(p->out, set->runs[0].pools[i].name);
+        strbuf_puts(p->out, "</th>");
+        put_cell(p, "", shown_figure(p->a, set->runs[0].pools[i].vms, ""));
+        for (int f = 0; f < POOL_FIGURE_COUNT; f++)
+            put_cell(p, "", shown_figure(p->a, pool_spread(set, i, (enum pool_figure)f).median, ""));
+        strbuf_puts(p->out, "</tr>\n");
+    }
+    strbuf_puts(p->out, "</tbody></table></div>\n");
+}
+
+void page_pools(const struct page *p)
+{
+    if (p->sets[0]->runs[0].n_pools == 0)
+        return;
+    strbuf_puts(p->out, "<h2>Pools</h2>\n");
+    for (size_t i = 0; i < p->n; i++)
+        put_pool_table(p, p->sets[i],
+                       p->n == 1 ? "In percent" : arena_printf(p->a, "%s, in percent", i == 0 ? "A" : "B"));
+}
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+void page_settings(const struct page *p)
+{
+    size_t n;
+    const struct setting *settings = policy_settings(&n);
+
+    strbuf_puts(p->out,
+                "<h2>Settings</h2>\n<details class=\"wide\"><summary>That the passes ran with</summary><div "
+                "class=\"scroll\"><table><thead><tr><th scope=\"col\">Setting</th>");
+    strbuf_puts(p->out, p->n == 2 ? "<th scope=\"col\">A</th><th scope=\"col\">B</th>"
+                                  : "<th scope=\"col\">value</th>");
+    strbuf_puts(p->out, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i < n; i++) {
+        const char *values[2] = {NULL, NULL};
+        for (size_t k = 0; k < p->n; k++)
+            values[k] = policy_get(&p->sets[k]->runs[0].scenario->policy, &settings[i], p->a);
+        strbuf_printf(p->out, "<tr%s><th scope=\"row\">%s</th>",
+                      p->n == 2 && strcmp(values[0], values[1]) != 0 ? " class=\"differs\"" : "",
+                      settings[i].key);
+        for (size_t k = 0; k < p->n; k++)
+            put_cell(p, "", values[k]);
+        strbuf_puts(p->out, "</tr>\n");
+    }
+    strbuf_puts(p->out, "</tbody></table></div></details>\n");
+}

@@ -1,0 +1,317 @@
+#include "sim/scenario/scenario.h"
+
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "model/freeze.h"
+#include "model/snapshot_json.h"
+#include "model/thaw.h"
+#include "sim/scenario/build.h"
+#include "sim/scenario/override.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILE_BYTES_MAX ((size_t)4 * 1024 * 1024)
+#define POINTS_MOST 1e7 /* of the series */
+#define SEED_MOST 9007199254740992.0
+#define START "2026-01-05T00:00:00Z" /* a Monday */
+
+/* ---- the keys at the top ---- */
+
+struct top {
+    const char *name, *start;
+    double duration_s, measure_from_s, sample_s, look_s, seed, swap_slowdown;
+    bool ballast;
+    const char *snapshot;
+    int scheduler;
+    struct migration_model migration;
+    const struct node *settings, *hosts, *pools, *vms, *workload, *rules, *ha, *faults, *script;
+};
+
+static const char *const scheduler_words[] = {"shares", "proportional", NULL};
+static const char *const migration_words[] = {"precopy", "fixed", NULL};
+
+static int read_migration_kind(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    const struct key word = {.type = KEY_WORD, .words = migration_words};
+    int chosen;
+    int r = key_read(f, n, path, &word, &chosen);
+
+    if (r == 0)
+        *(enum migration_kind *)at = (enum migration_kind)chosen;
+    return r;
+}
+
+#define OF_MIGRATION(member) offsetof(struct migration_model, member)
+
+static const struct key migration_key_list[] = {
+    {"kind", KEY_OWN, OF_MIGRATION(kind), .read = read_migration_kind, .meaning = "precopy or fixed"},
+    {"rate_mb_s", KEY_NUMBER, OF_MIGRATION(rate_mb_s), 0.1, 1e6,
+     .meaning = "MiB/s that one migration copies at most"},
+    {"downtime_s", KEY_NUMBER, OF_MIGRATION(downtime_s), 0, 60,
+     .meaning = "seconds that a VM may stand still at the end"},
+    {"rounds_max", KEY_COUNT, OF_MIGRATION(rounds_max), 1, 1000,
+     .meaning = "rounds of copying, then the VM is stopped"},
+    {"cpu_mhz_per_mb_s", KEY_NUMBER, OF_MIGRATION(cpu_mhz_per_mb_s), 0, 1000,
+     .meaning = "MHz on either host for each MiB/s"},
+    {"slowdown", KEY_NUMBER, OF_MIGRATION(slowdown), 0, 1,
+     .meaning = "part of its CPU that the VM loses meanwhile"},
+};
+
+const struct keys migration_keys = KEYS_OF(migration_key_list);
+
+static int read_migration(const struct source_file *f, const struct node *n, const char *path, void *at)
+{
+    return keys_read(f, n, arena_printf(f->a, "%s.", path), migration_keys, at);
+}
+
+#define AT(member) offsetof(struct top, member)
+
+static const struct key top_key_list[] = {
+    {"name", KEY_TEXT, AT(name), .meaning = "what it is called in reports"},
+    {"start", KEY_TEXT, AT(start), .meaning = "the date of t = 0"},
+    {"duration_s", KEY_NUMBER, AT(duration_s), 1, TIME_MOST, .meaning = "seconds to simulate"},
+    {"measure_from_s", KEY_NUMBER, AT(measure_from_s), 0, TIME_MOST,
+     .meaning = "seconds that the figures leave out"},
+    {"seed", KEY_NUMBER, AT(seed), 0, SEED_MOST, .meaning = "a whole number; of all that is left to chance"},
+    {"sample_s", KEY_NUMBER, AT(sample_s), 1, TIME_MOST,
+     .meaning = "seconds between two points of the series"},
+    {"look_s", KEY_NUMBER, AT(look_s), 0, 86400,
+     .meaning = "seconds between two inventories; 0: as the engine does"},
+    {"ballast", KEY_BOOL, AT(ballast), .meaning = "false: nobody decides anything"},
+    {"settings", KEY_NODE, AT(settings), .meaning = "of the policy"},
+    {"snapshot", KEY_PATH, AT(snapshot), .meaning = "a snapshot to begin with"},
+    {"hosts", KEY_NODE, AT(hosts), .meaning = "groups of hosts"},
+    {"pools", KEY_NODE, AT(pools), .meaning = "resource pools"},
+    {"vms", KEY_NODE, AT(vms), .meaning = "groups of VMs"},
+    {"workload", KEY_NODE, AT(workload), .meaning = "where traces come from"},
+    {"rules", KEY_NODE, AT(rules), .meaning = "rules"},
+    {"ha", KEY_NODE, AT(ha), .meaning = "what is kept free for failures"},
+    {"migration", KEY_OWN, AT(migration), .read = read_migration, .meaning = "how migrations go"},
+    {"scheduler", KEY_WORD, AT(scheduler), .words = scheduler_words, .meaning = "how a host divides its CPU"},
+    {"swap_slowdown", KEY_NUMBER, AT(swap_slowdown), 0, 1000,
+     .meaning = "part of its CPU that a VM loses, in times the part of its memory that it lacks"},
+    {"faults", KEY_NODE, AT(faults), .meaning = "what goes wrong"},
+    {"script", KEY_NODE, AT(script), .meaning = "what an admin does"},
+};
+
+const struct keys top_keys = KEYS_OF(top_key_list);
+
+static struct top top_default(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    return (struct top){
+        .name = slash ? slash + 1 : file,
+        .start = START,
+        .duration_s = UNKNOWN,
+        .sample_s = 60,
+        .ballast = true,
+        .migration = {MIGRATION_PRECOPY, 100, 0.3, 30, 5, 0.1},
+    };
+}
+
+static int check_top(struct building *b, const struct top *t)
+{
+    if (isnan(t->duration_s))
+        return file_refuse(&b->f, 1, "duration_s is missing, expected the seconds to simulate");
+    if (t->measure_from_s >= t->duration_s)
+        return file_refuse(&b->f, 1, "measure_from_s is %.12g, expected less than duration_s (%.12g)",
+                           t->measure_from_s, t->duration_s);
+    if (t->duration_s / t->sample_s > POINTS_MOST)
+        return file_refuse(&b->f, 1, "sample_s is too small for duration_s, expected %.12g points at most",
+                           POINTS_MOST);
+    if (t->seed != floor(t->seed))
+        return file_refuse(&b->f, 1, "seed is %.12g, expected a whole number", t->seed);
+    if (rfc3339_parse(t->start, &b->s->start) < 0 || b->s->start <= 0)
+        return file_refuse(&b->f, 1, "start is \"%.40s\", expected a date like \"%s\"", t->start, START);
+    return 0;
+}
+
+/* Automation goes as far as it can: a simulation has nobody to ask. */
+static int build_policy(struct building *b, const struct node *settings)
+{
+    struct settings_given given;
+
+    policy_default(&b->s->policy);
+    b->s->policy.automation = AUTOMATION_FULL;
+    b->s->policy.dpm.automation = AUTOMATION_AUTOMATIC;
+    return settings ? settings_read(&b->f, settings, "settings", &b->s->policy, &given) : 0;
+}
+
+/* ---- a snapshot to begin with ---- */
+
+static int load_snapshot(struct building *b, const struct top *t, unsigned line)
+{
+    struct snapshot snap;
+    struct inventory inv;
+    struct stat st;
+    int r;
+
+    if (!t->snapshot)
+        return 0;
+    if (stat(t->snapshot, &st) == 0 && !S_ISREG(st.st_mode))
+        return file_refuse(&b->f, line, "snapshot: %s is no file, expected one", t->snapshot);
+    if ((r = snapshot_load(t->snapshot, b->f.a, &snap, NULL, b->f.err)) < 0) {
+        (void)err_widen(b->f.err, "%s", file_place(&b->f, line));
+        return r;
+    }
+    snapshot_thaw(&snap, b->f.a, &inv);
+    inv.n_migrations = inv.n_pending = 0; /* of another time: nobody would end them */
+    b->inv = inv;
+    hosts_of_snapshot(b, &inv);
+    vms_of_snapshot(b, &inv);
+    return 0;
+}
+
+/* ---- freezing ---- */
+
+static void fill_inventory(struct building *b)
+{
+    struct inventory *inv = &b->inv;
+    struct arena *a = b->f.a;
+
+    inv->cluster = b->s->name;
+    inv->time = b->s->start;
+    inv->hosts = arena_array(a, struct seen_host, b->n_hosts);
+    inv->vms = arena_array(a, struct seen_vm, b->n_vms);
+    inv->n_hosts = b->n_hosts;
+    inv->n_vms = b->n_vms;
+    for (size_t i = 0; i < b->n_hosts; i++)
+        inv->hosts[i] = b->hosts[i].seen;
+    for (size_t i = 0; i < b->n_vms; i++)
+        inv->vms[i] = b->vms[i].seen;
+}
+
+/* The line of the object that a complaint of freezing is about ("/vms/3/cpu/limit: ..."). */
+static unsigned line_of(const struct building *b, const char *pointer, const char **ret_id)
+{
+    size_t ix;
+    char *end;
+    const char *slash = strchr(pointer + 1, '/');
+
+    *ret_id = "";
+    if (!slash)
+        return 1;
+    ix = strtoul(slash + 1, &end, 10);
+    if (strncmp(pointer, "/hosts/", 7) == 0 && ix < b->n_hosts) {
+        *ret_id = b->hosts[ix].seen.is.id;
+        return b->hosts[ix].line;
+    }
+    if (strncmp(pointer, "/vms/", 5) == 0 && ix < b->n_vms) {
+        *ret_id = b->vms[ix].seen.is.id;
+        return b->vms[ix].line;
+    }
+    if (strncmp(pointer, "/pools/", 7) == 0 && ix >= b->first_pool && ix < b->inv.n_pools)
+        return b->pool_lines[ix - b->first_pool];
+    if (strncmp(pointer, "/rules/", 7) == 0 && ix >= b->first_rule && ix < b->inv.n_rules)
+        return b->rule_lines[ix - b->first_rule];
+    return 1;
+}
+
+static int freeze(struct building *b)
+{
+    struct err err = {0};
+    const char *id;
+
+    fill_inventory(b);
+    if (snapshot_freeze(&b->inv, b->f.a, &b->s->initial, &err) == 0)
+        return 0;
+    unsigned line = line_of(b, err.text, &id);
+
+    return file_refuse(&b->f, line, "%s%s%s", id, id[0] ? ": " : "", err.text);
+}
+
+/* The models in the order of the snapshot. */
+static void order_models(struct building *b)
+{
+    struct scenario *s = b->s;
+
+    s->hosts = arena_array(b->f.a, struct host_model, b->n_hosts);
+    s->vms = arena_array(b->f.a, struct vm_model, b->n_vms);
+    for (size_t i = 0; i < b->n_hosts; i++)
+        s->hosts[snapshot_find_host(&s->initial, b->hosts[i].seen.is.id)] = b->hosts[i].model;
+    for (size_t i = 0; i < b->n_vms; i++)
+        s->vms[snapshot_find_vm(&s->initial, b->vms[i].seen.is.id)] = b->vms[i].model;
+}
+
+/* ---- all of it ---- */
+
+static int build(struct building *b, const struct top *t, const struct node *root)
+{
+    const struct node *snapshot = tree_child(root, "snapshot");
+    int r;
+
+    if ((r = check_top(b, t)) < 0 || (r = build_policy(b, t->settings)) < 0 ||
+        (r = load_snapshot(b, t, snapshot ? snapshot->line : 1)) < 0 || (r = hosts_build(b, t->hosts)) < 0 ||
+        (r = pools_build(b, t->pools)) < 0 || (r = source_read(b, t->workload)) < 0 ||
+        (r = vms_build(b, t->vms)) < 0 || (r = workloads_build(b)) < 0 || (r = placement_build(b)) < 0 ||
+        (r = rules_build(b, t->rules)) < 0 || (r = ha_build(b, t->ha)) < 0 || (r = freeze(b)) < 0)
+        return r;
+    order_models(b);
+    if ((r = faults_build(b, t->faults)) < 0)
+        return r;
+    return deeds_build(b, t->script);
+}
+
+static void copy_top(struct scenario *s, const struct top *t, const char *file)
+{
+    s->name = t->name;
+    s->file = file;
+    s->duration_s = t->duration_s;
+    s->measure_from_s = t->measure_from_s;
+    s->sample_s = t->sample_s;
+    s->look_s = t->look_s;
+    s->seed = (uint64_t)t->seed;
+    s->ballast = t->ballast;
+    s->migration = t->migration;
+    s->scheduler = (enum host_scheduler)t->scheduler;
+    s->swap_slowdown = t->swap_slowdown;
+}
+
+int scenario_parse(const char *file, const char *text, size_t len, const struct scenario_options *options,
+                   struct arena *a, struct scenario *ret, struct err *err)
+{
+    struct scenario s = {0};
+    struct building b = {.s = &s};
+    struct top t = top_default(arena_strdup(a, file));
+    struct node *root;
+    int r;
+
+    b.f = (struct source_file){arena_strdup(a, file), options, &b.source, a, err};
+    if ((r = tree_parse(file, text, len, a, &root, err)) < 0 ||
+        (r = overrides_apply(&b.f, top_keys, root)) < 0 || (r = keys_read(&b.f, root, "", top_keys, &t)) < 0)
+        return r;
+    copy_top(&s, &t, b.f.name);
+    if (options && options->seed_given)
+        s.seed = options->seed;
+    b.seed = s.seed;
+    if ((r = build(&b, &t, root)) < 0)
+        return r;
+    *ret = s;
+    return 0;
+}
+
+int scenario_read(const char *file, const struct scenario_options *options, struct arena *a,
+                  struct scenario *ret, struct err *err)
+{
+    CLEANUP(freep) char *text = NULL;
+    CLEANUP(fclosep) FILE *f = fopen(file, "re");
+
+    if (!f)
+        return err_set(err, -errno, "%s: %s", file, strerror(errno));
+    text = malloc(FILE_BYTES_MAX + 1);
+    if (!text)
+        return err_set(err, -ENOMEM, "%s: out of memory", file);
+    size_t len = fread(text, 1, FILE_BYTES_MAX + 1, f);
+
+    if (ferror(f))
+        return err_set(err, -EIO, "%s: %s", file, strerror(errno ? errno : EIO));
+    if (len > FILE_BYTES_MAX)
+        return err_set(err, -EFBIG, "%s: larger than %zu bytes, expected a scenario", file, FILE_BYTES_MAX);
+    return scenario_parse(file, text, len, options, a, ret, err);
+}

@@ -1,0 +1,28 @@
+/* trace_rows.h: the lines of a trace file. Inside workload only. */
+#ifndef BALLAST_SIM_TRACE_ROWS_H
+#define BALLAST_SIM_TRACE_ROWS_H
+
+#include "sim/workload/trace.h"
+
+#define PLANETLAB_STEP_S 300.0
+
+struct trace_row {
+    const char *vm;
+    uint32_t order; /* in which they were met */
+    uint32_t vcpus;
+    double time_s;           /* as in the file: may be a date */
+    double value[RES_COUNT]; /* UNKNOWN: not given, the one before holds */
+    double cpu_mhz, mem_mb;  /* 0: not known */
+};
+
+struct trace_rows {
+    struct trace_row *items;
+    size_t n, cap;
+};
+
+/* Appends those of one file; vm is whose they are, unless the lines say so themselves. -EINVAL with
+ * "FILE:LINE: ...". */
+int trace_rows_parse(const char *file, const char *vm, const char *text, size_t len, enum trace_format format,
+                     struct arena *a, struct trace_rows *rows, struct err *err);
+
+#endif

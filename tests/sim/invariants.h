@@ -1,0 +1,44 @@
+/* invariants.h: what must hold at every tick of a simulated week, whatever goes wrong in it.
+ *
+ * Given to simulate() as its `watch`. Looks at the engine through what it shows everybody, and at the cluster
+ * as it truly is, and remembers what it has seen begin.
+ */
+#ifndef BALLAST_TESTS_SIM_INVARIANTS_H
+#define BALLAST_TESTS_SIM_INVARIANTS_H
+
+#include "sim/cluster/cluster.h"
+#include "sim/run/simulate.h"
+
+#include <ballast/names.h>
+
+#define FAILURE_MAX 512
+
+struct known_action {
+    enum action_state state;
+    enum action_kind kind;
+    bool begun;
+    unsigned attempts;      /* start was called so often */
+    double seen_s, begun_s; /* first */
+};
+
+struct invariants {
+    const struct scenario *scenario;
+    struct known_action *actions; /* by id; [0] is nobody's */
+    size_t n_actions, cap_actions;
+    struct known_vm *vms;
+    uint32_t *power_offs, *power_ons; /* asked for, by host */
+    double short_since_s;             /* capacity has been short since; NAN: it is not */
+    uint64_t ticks, begun;
+    char failure[FAILURE_MAX]; /* empty: nothing is wrong */
+};
+
+void invariants_init(struct invariants *inv, const struct scenario *s);
+void invariants_release(struct invariants *inv);
+
+/* The watch; ctx: struct invariants. -1 when something is wrong. */
+int invariants_watch(void *ctx, const struct engine *engine, const struct cluster *cluster, double t_s);
+
+/* At the end, where nothing has gone wrong for the last quiet_s: whatever was begun before that has ended. */
+bool invariants_end(struct invariants *inv, double quiet_s);
+
+#endif
