@@ -188,6 +188,38 @@ static void test_memory_at_the_destination(void **state)
     sim_release(&w);
 }
 
+/* ... so who is there already gets less, the more the VM wants that arrives. */
+static void test_memory_at_a_full_destination(void **state)
+{
+    struct sim w;
+
+    (void)state;
+    sim_init(&w);
+    small_host(&w.small, "h1", 10000, 16384);
+    small_host(&w.small, "h2", 10000, 3000);
+    small_vm(&w.small, "a", "h1", 1000, 4000)->is.demand[RES_MEM] = 1000;
+    small_vm(&w.small, "b", "h2", 1000, 2000);
+    for (int i = 0; i < 2; i++)
+        w.small.inv.vms[i].is.alloc[RES_MEM].shares = 1000;
+    sim_freeze(&w);
+    w.s.vms[0].of[RES_MEM] = (struct workload){.kind = WORKLOAD_SPIKE,
+                                               .level = 1000,
+                                               .high = 2000,
+                                               .from_s = 5,
+                                               .until_s = 3000,
+                                               .scale = 1,
+                                               .max = 4000};
+    sim_begin(&w);
+    assert_int_equal(sim_move(&w, "a", "h1", "h2", NULL), 0);
+    NEAR(sim_gets(&w, "b", RES_MEM), 2000);
+    sim_run(&w, 6);
+    NEAR(sim_gets(&w, "b", RES_MEM), 1500);
+    NEAR(sim_gets(&w, "a", RES_MEM), 2000);
+    sim_run(&w, 100);
+    NEAR(sim_gets(&w, "a", RES_MEM), 1500);
+    sim_release(&w);
+}
+
 /* Two at a time at h2; the third waits, is not in flight, and can be cancelled. */
 static void test_slots_and_cancel(void **state)
 {
@@ -211,6 +243,8 @@ static void test_slots_and_cancel(void **state)
     assert_int_equal(sim_poll(&w, task[0]).state, TASK_FAILED);
     assert_int_equal(sim_poll(&w, task[0]).why.code, -ECANCELED);
     assert_int_equal(sim_poll(&w, task[2]).state, TASK_RUNNING);
+    sim_look(&w, &inv, &s);
+    NEAR(inv.hosts[1].is.mem_free_mb, 16384 - 2000); /* of b and c; d has not begun */
     assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task[3], NULL), 0);
     sim_run(&w, 60);
     assert_int_equal(where(&w, "a"), 0);
@@ -440,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_costs_cpu_and_slows_down),
         cmocka_unit_test(test_proportional),
         cmocka_unit_test(test_memory_at_the_destination),
+        cmocka_unit_test(test_memory_at_a_full_destination),
         cmocka_unit_test(test_slots_and_cancel),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_power),

@@ -61,6 +61,8 @@ static void test_migrations(void **state)
     sim_run(&w, 3620);
     assert_int_equal(where(&w, 0), 1);
     assert_int_equal(where(&w, 1), 0);
+    assert_int_equal(sim_move(&w, "v01", "h1", "h2", NULL), 0);
+    NEAR(cluster_next_s(w.c), 3630); /* nothing is left of it */
     sim_release(&w);
 }
 
@@ -163,6 +165,29 @@ static void test_host_dies_and_nobody_helps(void **state)
         NEAR(cluster_vm_totals(w.c, 0)->down_s, 1003);
         sim_release(&w);
     }
+}
+
+/* Whatever it was about to do is over. */
+static void test_host_dies_while_it_boots(void **state)
+{
+    static const struct scripted_fault faults[] = {
+        {.at_s = 50, .kind = SIM_HOST_DIES, .host = 2, .vm = IX_NONE, .for_s = 300}};
+    struct sim w;
+    char task[TASK_NAME_MAX];
+
+    (void)state;
+    begin(&w, 1, faults, ELEMENTS(faults));
+    w.small.snap.hosts[2].is.state = HOST_STANDBY;
+    sim_begin(&w);
+    assert_int_equal(sim_do(&w, DEED_WAKE, "h3", task), 0);
+    sim_run(&w, 60);
+    assert_int_equal(sim_poll(&w, task).state, TASK_FAILED);
+    sim_run(&w, 150);
+    assert_true(cluster_host(w.c, 2)->dead);
+    assert_int_equal(cluster_host_totals(w.c, 2)->power_ons, 0);
+    sim_run(&w, 351);
+    assert_int_equal(cluster_host(w.c, 2)->state, HOST_ON);
+    sim_release(&w);
 }
 
 /* What the snapshot leaves half done, and a host that it does not see. */
@@ -348,8 +373,16 @@ static double died(uint32_t vms_that_move)
 static void test_hosts_die_by_rate(void **state)
 {
     (void)state;
+    struct sim w;
+
     assert_in_range(died(0), 35, 85);
     NEAR(died(0), died(7));
+    begin(&w, 1, NULL, 0);
+    w.s.rates[SIM_HOST_DIES] = (struct fault_rate){.rate = 2, .for_s = 600};
+    sim_begin(&w);
+    sim_run(&w, cluster_next_s(w.c));
+    assert_int_equal(cluster_host(w.c, 0)->dead + cluster_host(w.c, 1)->dead + cluster_host(w.c, 2)->dead, 1);
+    sim_release(&w);
 }
 
 /* ---- everything at once ---- */
@@ -364,7 +397,7 @@ static void begin_storm(struct sim *w, uint64_t seed)
     sim_init(w);
     for (int i = 0; i < STORM_HOSTS; i++)
         small_host(&w->small, arena_printf(&w->small.a, "h%d", i), 8000, 32768)->is.cores = 4;
-    small_pool(&w->small, "p", NULL)->is.alloc[RES_CPU].limit = 12000;
+    small_pool(&w->small, "p", NULL)->is.alloc[RES_CPU].limit = seed % 2 ? 12000 : NO_LIMIT;
     small_pool(&w->small, "q", "p");
     for (int i = 0; i < STORM_VMS; i++) {
         struct seen_vm *v = small_vm(&w->small, arena_printf(&w->small.a, "v%02d", i),
@@ -502,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_wakes),
         cmocka_unit_test(test_host_dies),
         cmocka_unit_test(test_host_dies_and_nobody_helps),
+        cmocka_unit_test(test_host_dies_while_it_boots),
         cmocka_unit_test(test_states_at_the_beginning),
         cmocka_unit_test(test_starts_are_lost),
         cmocka_unit_test(test_samples),
