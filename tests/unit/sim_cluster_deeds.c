@@ -258,6 +258,28 @@ static void test_slots_and_cancel(void **state)
     sim_release(&w);
 }
 
+/* What waits for a slot at its source takes nothing at its destination, until it begins. */
+static void test_memory_of_a_queued_one(void **state)
+{
+    struct sim w;
+    struct inventory inv;
+    struct snapshot s;
+
+    (void)state;
+    begin(&w, 2);
+    w.small.snap.hosts[0].is.migrations_max = 1;
+    sim_begin(&w);
+    assert_int_equal(sim_move(&w, "a", "h1", "h3", NULL), 0);
+    assert_int_equal(sim_move(&w, "b", "h1", "h2", NULL), 0);
+    sim_run(&w, 9);
+    sim_look(&w, &inv, &s);
+    NEAR(inv.hosts[1].is.mem_free_mb, 16384);
+    sim_run(&w, 11);
+    sim_look(&w, &inv, &s);
+    NEAR(inv.hosts[1].is.mem_free_mb, 15384);
+    sim_release(&w);
+}
+
 static void test_refused(void **state)
 {
     struct sim w;
@@ -476,6 +498,7 @@ int main(void)
         cmocka_unit_test(test_memory_at_the_destination),
         cmocka_unit_test(test_memory_at_a_full_destination),
         cmocka_unit_test(test_slots_and_cancel),
+        cmocka_unit_test(test_memory_of_a_queued_one),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_power),
         cmocka_unit_test(test_power_in_no_time),

@@ -47,8 +47,34 @@ static void test_as_a_list(void **state)
     arena_release(&a);
 }
 
+/* Half of them are taken off, from anywhere; what is left comes in order. */
+static void test_drains_in_order(void **state)
+{
+    struct rng r = {.state = 4};
+    struct arena a = {0};
+    struct events e;
+
+    (void)state;
+    events_init(&e, SLOTS, &a);
+    for (int round = 0; round < 2000; round++) {
+        double last = -1;
+        uint32_t slot = 0;
+
+        for (uint32_t i = 0; i < SLOTS; i++)
+            events_set(&e, i, rng_unit(&r));
+        for (int i = 0; i < SLOTS / 2; i++)
+            events_set(&e, rng_below(&r, SLOTS), INFINITY);
+        for (double next; (next = events_next(&e, &slot)) < INFINITY; last = next) {
+            assert_true(next >= last);
+            events_set(&e, slot, INFINITY);
+        }
+    }
+    arena_release(&a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_a_list)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_a_list),
+                                       cmocka_unit_test(test_drains_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
