@@ -141,6 +141,26 @@ static void test_host_dies(void **state)
     sim_release(&w);
 }
 
+/* Whichever comes along: one that is on. */
+static void test_any_host_dies(void **state)
+{
+    static const struct scripted_fault faults[] = {
+        {.at_s = 10, .kind = SIM_HOST_DIES, .host = IX_NONE, .vm = IX_NONE, .for_s = 50}};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct sim w;
+
+        begin(&w, 1, faults, ELEMENTS(faults));
+        w.s.seed = seed;
+        w.small.snap.hosts[1].is.state = w.small.snap.hosts[2].is.state = HOST_STANDBY;
+        sim_begin(&w);
+        sim_run(&w, 11);
+        assert_true(cluster_host(w.c, 0)->dead);
+        sim_release(&w);
+    }
+}
+
 /* Nobody else has room for what they reserve, or nothing is restarted: they wait for their host. */
 static void test_host_dies_and_nobody_helps(void **state)
 {
@@ -252,9 +272,11 @@ static void test_samples(void **state)
 {
     static const struct scripted_fault faults[] = {
         {.at_s = 100, .kind = SIM_SAMPLES_STALE, .host = IX_NONE, .vm = 0, .for_s = 600},
-        {.at_s = 100, .kind = SIM_SAMPLES_GARBAGE, .host = IX_NONE, .vm = 1, .for_s = 600}};
+        {.at_s = 100, .kind = SIM_SAMPLES_GARBAGE, .host = IX_NONE, .vm = 1, .for_s = 600},
+        {.at_s = 710, .kind = SIM_SAMPLES_STALE, .host = IX_NONE, .vm = IX_NONE, .for_s = 600}};
     struct sim w;
     struct inventory inv;
+    int old = 0;
 
     (void)state;
     begin(&w, 3, faults, ELEMENTS(faults));
@@ -266,7 +288,7 @@ static void test_samples(void **state)
                                                .scale = 1,
                                                .max = 1e4};
     sim_begin(&w);
-    for (double t = 60; t <= 720; t += 60) {
+    for (double t = 60; t < 710; t += 60) {
         bool wrong = t >= 100 && t < 700;
 
         sim_run(&w, t);
@@ -281,7 +303,14 @@ static void test_samples(void **state)
 
         assert_int_equal(plausible, !wrong);
         NEAR(inv.vms[2].sample.cpu_used_mhz, 1000);
+        old += inv.vms[0].sample.measured < EPOCH + t || inv.vms[1].sample.measured < EPOCH + t ||
+               inv.vms[2].sample.measured < EPOCH + t;
     }
+    sim_run(&w, 780);
+    assert_int_equal(cluster_collector.collect(w.collector, &w.small.a, &inv, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        old += inv.vms[i].sample.measured < EPOCH + 780;
+    assert_int_equal(old, 10 + 1); /* v00 ten times, then whichever comes along */
     sim_release(&w);
 }
 
@@ -534,6 +563,7 @@ int main(void)
         cmocka_unit_test(test_migrations),
         cmocka_unit_test(test_wakes),
         cmocka_unit_test(test_host_dies),
+        cmocka_unit_test(test_any_host_dies),
         cmocka_unit_test(test_host_dies_and_nobody_helps),
         cmocka_unit_test(test_host_dies_while_it_boots),
         cmocka_unit_test(test_states_at_the_beginning),
