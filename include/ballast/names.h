@@ -119,6 +119,7 @@
     X(CHECK_VM_RULES, "vm_rules", "its rules contradict each other")                                         \
     X(CHECK_UNIT_HELD, "unit_held", "a VM that must stay together with it cannot be moved")                  \
     X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs")                                           \
+    X(CHECK_HOST_SLEEPS, "host_sleeps", "the plan puts the host to standby")                                 \
     X(CHECK_FAILOVER_HOST, "failover_host", "the host is kept empty for failures")                           \
     X(CHECK_INCOMPATIBLE, "incompatible", "the VM cannot run on the host")                                   \
     X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires is not there")               \
@@ -151,6 +152,7 @@
     X(POWER_HOST_FAILOVER, "host_failover", "the host is kept for failures")                                 \
     X(POWER_HOST_DISABLED, "host_disabled", "hosts that DPM is disabled for are left as they are")           \
     X(POWER_HOST_COMING, "host_coming", "the host is being woken already")                                   \
+    X(POWER_WAKE_FAILED, "wake_failed", "the host did not wake the last time")                               \
     X(POWER_WAKE_UNPROVEN, "wake_unproven", "it has not been proven that the host can be woken")             \
     X(POWER_UPTIME, "uptime", "the host has not been on for long enough")                                    \
     X(POWER_HIGH, "high", "a host is above the range: waking is considered, not sleep")                      \
