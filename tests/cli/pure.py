@@ -147,6 +147,22 @@ def test_check_config():
         check('a slip of the pen', done.returncode == 2 and 'intervall_s' in done.stderr and ':2' in done.stderr, done.stderr)
 
 
+def test_example_scenarios():
+    """Each runs, and a change of what it is about changes the result."""
+    shown = {}
+    for path in sorted((TOP / 'conf/examples').glob('simulate-*.yaml')):
+        done = run('simulate', path, '--format', 'json')
+        if check(f'simulate {path.name}', done.returncode == 0 and not done.stderr, done.stderr):
+            shown[path.stem.removeprefix('simulate-')] = done.stdout
+    check('four examples', sorted(shown) == ['faults', 'replay', 'spike', 'two-shifts'], str(sorted(shown)))
+    for name, wanted in (('two-shifts', 'dpm.hosts_min=3'), ('spike', 'vms.gold.count=10'), ('replay', 'dpm.enabled=true')):
+        path = TOP / f'conf/examples/simulate-{name}.yaml'
+        done = run('simulate', path, '--set', wanted, '--format', 'json')
+        check(f'simulate {name} with {wanted}: another result', done.returncode == 0 and done.stdout != shown[name], done.stderr)
+    done = run('simulate', TOP / 'conf/examples/simulate-spike.yaml', '--set', 'vms.gild.count=10')
+    check('a slip in --set', done.returncode == 2 and 'vms.gild.count' in done.stderr and '"gild"' in done.stderr, done.stderr)
+
+
 def test_full_output():
     """Nobody must believe half a plan: what cannot be written is a failure."""
     if not os.path.exists('/dev/full'):
