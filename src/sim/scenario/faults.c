@@ -95,7 +95,7 @@ static const struct key event_key_list[] = {
 
 const struct keys event_keys = KEYS_OF(event_key_list);
 
-static uint32_t host_called(const struct snapshot *s, const char *word)
+static uint32_t find_host(const struct snapshot *s, const char *word)
 {
     uint32_t found = snapshot_find_host(s, word);
 
@@ -106,7 +106,7 @@ static uint32_t host_called(const struct snapshot *s, const char *word)
     return found;
 }
 
-static uint32_t vm_called(const struct snapshot *s, const char *word)
+static uint32_t find_vm(const struct snapshot *s, const char *word)
 {
     uint32_t found = snapshot_find_vm(s, word);
 
@@ -133,9 +133,9 @@ static int read_target(const struct building *b, const struct node *n, enum sim_
     if (any_will_do && strcmp(word, "any") == 0)
         return 0;
     if (whom == WHOM_HOST)
-        e->host = host_called(&b->s->initial, word);
+        e->host = find_host(&b->s->initial, word);
     else
-        e->vm = vm_called(&b->s->initial, word);
+        e->vm = find_vm(&b->s->initial, word);
     if (e->host == IX_NONE && e->vm == IX_NONE)
         return file_refuse(&b->f, n->line, "%s %s, expected the name of a %s%s", n->key, node_shown(&b->f, n),
                            whom == WHOM_HOST ? "host" : "VM", any_will_do ? " or any" : "");
@@ -306,7 +306,7 @@ static int read_deed(struct building *b, const struct node *n, const char *path)
     if (spec.set)
         return add_settings(b, spec.set, arena_printf(b->f.a, "%s.set", path), spec.at_s);
     const char *host = spec.enter ? spec.enter : spec.exit;
-    uint32_t ix = host_called(&b->s->initial, host);
+    uint32_t ix = find_host(&b->s->initial, host);
 
     if (ix == IX_NONE)
         return file_refuse(&b->f, n->line, "%s: there is no host \"%.64s\", expected one that is there", path,
