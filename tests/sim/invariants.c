@@ -84,6 +84,9 @@ static bool begins_on_fresh_data(struct invariants *inv, const struct tick *t, c
 {
     instant_s limit = 2 * inv->scenario->policy.interval_s + LATE_S;
 
+    if (t->status.source == SOURCE_LOST && t->status.source_since < t->now)
+        return wrong(inv, t->t_s, "action %llu was begun while the source was lost",
+                     (unsigned long long)r->id);
     if (t->status.seen == 0 || t->now - t->status.seen > limit)
         return wrong(inv, t->t_s, "action %llu was begun on data of %lld s ago", (unsigned long long)r->id,
                      (long long)(t->now - t->status.seen));

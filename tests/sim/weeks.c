@@ -141,6 +141,7 @@ static void make(struct scenario *s, uint64_t seed, double days, struct arena *a
     s->policy.dpm.hosts_min = 1 + rng_below(&r, 2);
     s->policy.migration_threshold = 2 + rng_below(&r, 4);
     s->policy.migrations_per_cluster = rng_below(&r, 2) ? 0 : 3;
+    s->migration.rate_mb_s = rng_below(&r, 2) ? 400 : 40; /* of the slow ones many wait for their turn */
     s->policy.cool_down_s = rng_below(&r, 2) ? 1800 : 3600;
     s->initial.ha = (struct ha_facts){.policy = rng_below(&r, 2) ? HA_NONE : HA_HOST_FAILURES, .hosts = 1};
     add_wishes(s, &r, a);
