@@ -153,6 +153,33 @@ static void test_settings_are_kept(void **state)
     sim_release(&w);
 }
 
+/* What the snapshot says that pools have on hosts is what they begin with. */
+static void test_settings_of_the_snapshot(void **state)
+{
+    struct sim w;
+    struct snapshot t;
+    struct seen_setting *set;
+
+    (void)state;
+    sim_init(&w);
+    small_host(&w.small, "h1", 10000, 65536);
+    small_pool(&w.small, "p", NULL);
+    small_vm(&w.small, "a", "h1", 9000, 1024)->pool = "p";
+    small_vm(&w.small, "b", "h1", 9000, 1024);
+    set = inventory_add_setting(&w.small.inv, &w.small.a);
+    set->host = "h1";
+    set->pool = "p";
+    for (int r = 0; r < RES_COUNT; r++)
+        set->alloc[r].shares = 1000;
+    sim_freeze(&w);
+    sim_begin(&w);
+    NEAR(sim_gets(&w, "a", RES_CPU), 5000);
+    cluster_truth(w.c, &w.small.a, &t);
+    assert_int_equal(t.n_settings, 1);
+    NEAR(t.settings[0].alloc[RES_CPU].shares, 1000);
+    sim_release(&w);
+}
+
 /* A VM that lacks half of its memory gets by with half of its CPU, if that is how swapping is. */
 static void test_memory_short(void **state)
 {
@@ -362,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_no_more_than_its_cores),
         cmocka_unit_test(test_settings_are_kept),
+        cmocka_unit_test(test_settings_of_the_snapshot),
         cmocka_unit_test(test_memory_short),
         cmocka_unit_test(test_proportional),
         cmocka_unit_test(test_samples_tell_the_demand),

@@ -176,6 +176,14 @@ static void lose_starts(struct cluster *c, uint32_t host)
     }
 }
 
+void vm_goes_down(struct cluster *c, uint32_t vm)
+{
+    c->vms[vm].down = true;
+    c->vms[vm].state = VM_OFF;
+    if (c->s->restart_s < INFINITY)
+        events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + c->s->restart_s);
+}
+
 static void lose_vms(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
@@ -184,10 +192,7 @@ static void lose_vms(struct cluster *c, uint32_t host)
         uint32_t vm = h->vms.items[h->vms.n - 1];
 
         displace_vm(c, vm);
-        c->vms[vm].down = true;
-        c->vms[vm].state = VM_OFF;
-        if (c->s->restart_s < INFINITY)
-            events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + c->s->restart_s);
+        vm_goes_down(c, vm);
     }
 }
 

@@ -7,7 +7,8 @@
  *
  * SCHEDULER_PROPORTIONAL is CloudSim's: requests that do not fit are all scaled by the same factor, down to
  * whole MHz. A VM that is migrated gets 90 % of what the source gives it, the destination is charged 10 % of
- * what it asks for. */
+ * what it asks for, and counts as one that gives less than it is asked for meanwhile, because CloudSim
+ * compares these 10 % with the whole request (HostDynamicWorkload, Helper.getSlaTimePerActiveHost). */
 #include "sim/cluster/cluster_internal.h"
 
 #include <stdlib.h>
@@ -18,6 +19,9 @@
 
 /* Sums of the same numbers in another order differ by less than this part. */
 #define ROUNDING 1e-9
+
+/* Sums that are only added to and taken from are made anew after so many times. */
+#define SMALL_CHANGES_MAX 1000
 
 double vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host)
 {
@@ -47,9 +51,8 @@ static void make_room(struct tree *t, uint32_t n)
     t->got = grown(t->got, t->cap, sizeof *t->got);
 }
 
-static uint32_t pool_of(const struct cluster *c, const struct host_sim *h, const struct node *n)
+static uint32_t pool_of(const struct host_sim *h, const struct node *n)
 {
-    (void)c;
     return n->ix == IX_NONE ? IX_NONE : h->parts[n->ix].pool;
 }
 
@@ -77,7 +80,7 @@ static void build_tree(struct cluster *c, uint32_t host)
     for (uint32_t i = 0; i < t->n; i++) {
         if (t->nodes[i].is_vm)
             continue;
-        uint32_t pool = pool_of(c, h, &t->nodes[i]);
+        uint32_t pool = pool_of(h, &t->nodes[i]);
 
         t->nodes[i].first_child = t->n;
         for (uint32_t p = 0; p < h->n_parts; p++) {
@@ -147,6 +150,7 @@ static void divide(struct cluster *c, uint32_t host, enum resource r, double cap
             t->got[i] = t->child[i].limit;
         return;
     }
+    c->hosts[host].plenty = false;
     t->got[0] = capacity;
     for (uint32_t i = 0; i < t->n; i++) {
         const struct node *n = &t->nodes[i];
@@ -229,6 +233,7 @@ static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, dou
     double net = got;
 
     v->used_mhz = got;
+    v->asked_mhz = v->now.wants[RES_CPU];
     v->ready = vm_of(c, n->ix)->is.vcpus * waiting_part(wants, got);
     v->lost_mhz = 0;
     if (c->s->scheduler == SCHEDULER_PROPORTIONAL && is_moving(v)) {
@@ -246,11 +251,28 @@ static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, dou
         v->moving.dirty_mb_s = most > 0 ? c->s->vms[n->ix].dirty_mb_s * net / most : 0;
 }
 
+/* What follows from the sums. arriving_mhz: what is wanted by those that are migrated to here. */
+static void conclude(struct cluster *c, uint32_t host, double arriving_mhz)
+{
+    struct host_sim *h = &c->hosts[host];
+    double asked = h->now.wanted[RES_CPU], given = h->given_mhz;
+
+    if (c->s->scheduler == SCHEDULER_PROPORTIONAL) {
+        asked += arriving_mhz;
+        given += h->taken_mhz;
+    }
+    h->active = asked > 0;
+    h->overloaded = given < asked * (1 - ROUNDING);
+    h->now.watts = host_watts(c, host, h->given_mhz + h->taken_mhz);
+    h->idle_off_watts = h->active || !is_up(h) ? h->now.watts : 0;
+}
+
 static void sum_up(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
-    double used = h->taken_mhz, given = 0, asked = 0;
+    double arriving = 0;
 
+    h->given_mhz = 0;
     for (int r = 0; r < RES_COUNT; r++)
         h->now.delivered[r] = h->now.wanted[r] = 0;
     for (uint32_t i = 0; i < h->vms.n; i++) {
@@ -260,19 +282,17 @@ static void sum_up(struct cluster *c, uint32_t host)
             h->now.delivered[r] += v->now.gets[r];
             h->now.wanted[r] += v->now.wants[r];
         }
-        used += v->used_mhz;
-        given += v->used_mhz;
-        asked += v->now.wants[RES_CPU];
+        h->given_mhz += v->used_mhz;
     }
-    if (c->s->scheduler == SCHEDULER_PROPORTIONAL) {
-        for (uint32_t i = 1; i < h->tree.n; i++)
-            used += h->tree.nodes[i].arriving ? h->tree.got[i] : 0;
+    for (uint32_t i = 1; is_up(h) && c->s->scheduler == SCHEDULER_PROPORTIONAL && i < h->tree.n; i++) {
+        const struct node *n = &h->tree.nodes[i];
+
+        h->taken_mhz += n->arriving ? h->tree.got[i] : 0;
+        arriving += n->arriving ? c->vms[n->ix].now.wants[RES_CPU] : 0;
     }
-    h->active = asked > 0;
-    h->overloaded = given < asked * (1 - ROUNDING);
     h->now.n_vms = h->vms.n;
-    h->now.watts = host_watts(c, host, used);
-    h->idle_off_watts = h->active || !is_up(h) ? h->now.watts : 0;
+    h->small_changes = 0;
+    conclude(c, host, arriving);
 }
 
 /* Memory first: who lacks some cannot use all of its CPU. */
@@ -283,6 +303,9 @@ static void give(struct cluster *c, uint32_t host)
 
     if (!h->tree.built)
         build_tree(c, host);
+    h->plenty = c->s->scheduler == SCHEDULER_SHARES;
+    for (uint32_t i = 0; i < h->n_parts; i++)
+        h->plenty = h->plenty && !(h->parts[i].alloc[RES_CPU].limit < NO_LIMIT);
     share(c, host, RES_MEM, is->capacity[RES_MEM]);
     for (uint32_t i = 1; i < h->tree.n; i++) {
         const struct node *n = &h->tree.nodes[i];
@@ -306,7 +329,33 @@ void schedule_host(struct cluster *c, uint32_t host)
     for (uint32_t i = 0; i < h->vms.n; i++)
         settle_vm(c, h->vms.items[i]);
     h->taken_mhz = 0;
+    h->plenty = false;
     if (is_up(h))
         give(c, host);
     sum_up(c, host);
+}
+
+bool schedule_vm(struct cluster *c, uint32_t vm)
+{
+    struct vm_sim *v = &c->vms[vm];
+    uint32_t host = v->now.host;
+    struct host_sim *h = &c->hosts[host];
+    const struct node node = {.ix = vm, .is_vm = true};
+
+    if (!h->plenty || h->marked || is_moving(v) || h->small_changes >= SMALL_CHANGES_MAX ||
+        !(v->now.wants[RES_CPU] > 0)) /* a host without any demand must be seen to have exactly none */
+        return false;
+    double gets = fmin(cpu_wanted(c, &node, host), vm_of(c, vm)->is.alloc[RES_CPU].limit);
+    double more = gets - v->used_mhz;
+
+    if (h->given_mhz + more + h->taken_mhz > host_of(c, host)->capacity[RES_CPU])
+        return false;
+    settle_host(c, host);
+    h->small_changes++;
+    h->now.delivered[RES_CPU] += more;
+    h->now.wanted[RES_CPU] += v->now.wants[RES_CPU] - v->asked_mhz;
+    h->given_mhz += more;
+    give_cpu(c, host, &node, gets);
+    conclude(c, host, 0);
+    return true;
 }
