@@ -29,6 +29,7 @@ void invariants_init(struct invariants *inv, const struct scenario *s)
     inv->vms = calloc(s->initial.n_vms + 1, sizeof *inv->vms);
     inv->power_offs = calloc(s->initial.n_hosts, sizeof *inv->power_offs);
     inv->power_ons = calloc(s->initial.n_hosts, sizeof *inv->power_ons);
+    inv->put_down = calloc(s->initial.n_hosts, sizeof *inv->put_down);
     for (uint32_t i = 0; i < s->initial.n_vms; i++)
         inv->vms[i].moved_s = -INFINITY;
 }
@@ -39,6 +40,7 @@ void invariants_release(struct invariants *inv)
     free(inv->vms);
     free(inv->power_offs);
     free(inv->power_ons);
+    free(inv->put_down);
 }
 
 static bool wrong(struct invariants *inv, double t_s, const char *format, ...)
@@ -216,6 +218,8 @@ static bool look_at_action(struct invariants *inv, const struct tick *t, const s
 
     if (!state_makes_sense(inv, t, r, k, is_new))
         return false;
+    bool ended_well = r->state == ACTION_DONE && (is_new || k->state != r->state);
+
     if (inv->talks && (is_new || k->state != r->state))
         printf("%8.0f  %llu %s %s%s %s%s %s: %s\n", t->t_s, (unsigned long long)r->id,
                action_state_name(r->state), action_kind_name(r->kind), r->host ? " " : "",
@@ -223,6 +227,8 @@ static bool look_at_action(struct invariants *inv, const struct tick *t, const s
     k->state = r->state;
     k->kind = r->kind;
     count_attempts(inv, r, k);
+    if (ended_well && r->kind == ACTION_POWER_OFF)
+        inv->put_down[snapshot_find_host(&inv->scenario->initial, r->host)] = true;
     if (r->started == 0 || k->begun)
         return true;
     k->begun = true;
@@ -343,9 +349,14 @@ static bool sleepers_are_known(struct invariants *inv, const struct tick *t, str
 
         while (i < n && strcmp(list[i].host, id) != 0)
             i++;
+        bool slept = cluster_host(t->cluster, h)->state == HOST_STANDBY;
+
+        inv->put_down[h] = inv->put_down[h] && slept;
+        if (inv->put_down[h] && (i == n || !list[i].ours))
+            return wrong(inv, t->t_s,
+                         "host %s was put to standby by an action, and is taken for somebody else's", id);
         /* one that has just fallen asleep, or is about to wake, the next inventory shows */
-        if (i == n && cluster_host(t->cluster, h)->state == HOST_STANDBY &&
-            t->now - t->status.seen < inv->scenario->policy.interval_s &&
+        if (i == n && slept && t->now - t->status.seen < inv->scenario->policy.interval_s &&
             t->seen->hosts[snapshot_find_host(t->seen, id)].is.state == HOST_STANDBY)
             return wrong(inv, t->t_s, "host %s sleeps, and is forgotten", id);
     }

@@ -87,6 +87,20 @@ static void add_load(struct scenario *s, struct rng *r)
     }
 }
 
+/* In mid-evacuation: the source falls silent, the service is killed, the host itself is lost, or nothing. */
+static void disturb(struct scenario *s, struct rng *r, double at_s, uint32_t host, struct arena *a)
+{
+    static const enum sim_fault kinds[] = {SIM_SOURCE_DEAF, SIM_SERVICE_RESTARTS, SIM_HOST_DIES};
+    uint32_t kind = rng_below(r, 4);
+
+    if (kind == 3)
+        return;
+    struct scripted_fault *f = sim_scenario_fault(s, a, at_s + rng_range(r, 2, 120), kinds[kind]);
+
+    f->for_s = rng_range(r, 30, 1500);
+    f->host = kinds[kind] == SIM_HOST_DIES ? host : IX_NONE;
+}
+
 /* Some VMs come late and some leave early; an admin services a host now and then. */
 static void add_deeds(struct scenario *s, struct rng *r, struct arena *a)
 {
@@ -97,12 +111,13 @@ static void add_deeds(struct scenario *s, struct rng *r, struct arena *a)
         if (rng_below(r, 4) == 0)
             sim_scenario_arrives(s, i, floor(rng_range(r, 10, s->duration_s / 2)), leaves_s);
     }
-    for (double t = 3600; t < s->duration_s - QUIET_S; t += 12 * 3600) {
+    for (double t = 3600; t < s->duration_s - QUIET_S; t += 8 * 3600) {
         double at_s = t + rng_range(r, 0, 3600);
         uint32_t host = rng_below(r, s->initial.n_hosts);
 
         sim_scenario_deed(s, a, at_s, SCRIPT_MAINTENANCE_ENTER)->host = host;
         sim_scenario_deed(s, a, at_s + 5400, SCRIPT_MAINTENANCE_EXIT)->host = host;
+        disturb(s, r, at_s, host, a);
     }
 }
 
@@ -141,7 +156,7 @@ static void make(struct scenario *s, uint64_t seed, double days, struct arena *a
     s->policy.dpm.hosts_min = 1 + rng_below(&r, 2);
     s->policy.migration_threshold = 2 + rng_below(&r, 4);
     s->policy.migrations_per_cluster = rng_below(&r, 2) ? 0 : 3;
-    s->migration.rate_mb_s = rng_below(&r, 2) ? 400 : 40; /* of the slow ones many wait for their turn */
+    s->migration.rate_mb_s = (double[]){400, 40, 8}[rng_below(&r, 3)]; /* of slow ones many wait their turn */
     s->policy.cool_down_s = rng_below(&r, 2) ? 1800 : 3600;
     s->initial.ha = (struct ha_facts){.policy = rng_below(&r, 2) ? HA_NONE : HA_HOST_FAILURES, .hosts = 1};
     add_wishes(s, &r, a);
