@@ -110,7 +110,7 @@ static bool goes_to_a_host_that_stays(struct invariants *inv, const struct tick 
 static bool has_rested(struct invariants *inv, const struct tick *t, const struct action_record *r,
                        const struct known_vm *v)
 {
-    double rested_s = t->t_s - v->moved_s;
+    double rested_s = (double)(r->started - inv->scenario->start) - v->moved_s;
 
     if ((r->reason != REASON_BALANCE_CPU && r->reason != REASON_BALANCE_MEM) ||
         rested_s >= (double)inv->scenario->policy.cool_down_s)
@@ -145,11 +145,14 @@ static bool begin(struct invariants *inv, const struct tick *t, const struct act
     struct known_vm *v = r->vm ? &inv->vms[snapshot_find_vm(s, r->vm)] : NULL;
 
     inv->begun++;
+    if (r->kind == ACTION_MIGRATE)
+        v->begun++;
+    if (r->started != t->now) /* by a service that died before anybody could look */
+        return r->kind != ACTION_MIGRATE || has_rested(inv, t, r, v);
     if (!begins_on_fresh_data(inv, t, r))
         return false;
     switch (r->kind) {
     case ACTION_MIGRATE:
-        v->begun++;
         return goes_to_a_host_that_stays(inv, t, r) && has_rested(inv, t, r, v);
     case ACTION_PLACE:
         return goes_to_a_host_that_stays(inv, t, r);
