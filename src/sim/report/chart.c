@@ -165,6 +165,8 @@ static const char *told_text(const struct drawing *d, const struct curve *c, con
 
     if (t->least >= t->most)
         return arena_printf(d->a, "%s: %s throughout.", c->name, shown_figure(d->a, t->most, unit));
+    if (d->chart->sums)
+        return arena_printf(d->a, "%s: %s at the end.", c->name, shown_figure(d->a, t->last, unit));
     return arena_printf(d->a, "%s: %s to %s, mean %s, %s at the end.", c->name,
                         shown_number(d->a, t->least, ""), shown_figure(d->a, t->most, unit),
                         shown_figure(d->a, t->mean, unit), shown_figure(d->a, t->last, unit));

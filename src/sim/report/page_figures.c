@@ -50,7 +50,7 @@ static void put_tile_note(const struct page *p, size_t i)
 
 void page_tiles(const struct page *p)
 {
-    strbuf_puts(p->out, "<ul class=\"tiles\">");
+    strbuf_printf(p->out, "<ul class=\"tiles%s\">", p->n == 2 ? " two" : "");
     for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
         const char *unit = metric_unit(tiles[i].id);
         if (!isfinite(median(p, 0, tiles[i].id)) ||
