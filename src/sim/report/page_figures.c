@@ -14,7 +14,7 @@ static const struct {
 } tiles[] = {
     {METRIC_kwh, "Energy", METRIC_kwh_all_on, "with all hosts on"},
     {METRIC_payload_cpu, "CPU delivered", METRIC_payload_cpu_bound, "possible"},
-    {METRIC_happiness_mean, "CPU of the entitlement", METRIC_COUNT, NULL},
+    {METRIC_happiness_mean, "Happiness of VMs", METRIC_COUNT, NULL},
     {METRIC_imbalance_mean, "Mean imbalance", METRIC_COUNT, NULL},
     {METRIC_time_to_target_s, "From the worst to the target", METRIC_COUNT, NULL},
     {METRIC_migrations, "Migrations", METRIC_COUNT, NULL},
