@@ -151,6 +151,7 @@
     X(POWER_HOST_FAILOVER, "host_failover", "the host is kept for failures")                                 \
     X(POWER_HOST_DISABLED, "host_disabled", "hosts that DPM is disabled for are left as they are")           \
     X(POWER_HOST_COMING, "host_coming", "the host is being woken already")                                   \
+    X(POWER_WAKE_FAILED, "wake_failed", "the host did not wake the last time")                               \
     X(POWER_WAKE_UNPROVEN, "wake_unproven", "it has not been proven that the host can be woken")             \
     X(POWER_UPTIME, "uptime", "the host has not been on for long enough")                                    \
     X(POWER_HIGH, "high", "a host is above the range: waking is considered, not sleep")                      \

@@ -1,6 +1,7 @@
 #include "core/explain.h"
 
 #include "core/pass_state.h"
+#include "core/power/power.h"
 
 #include <errno.h>
 
@@ -63,7 +64,7 @@ static enum check held_by(const struct layout *l, uint32_t vm, uint32_t slot)
     return own != CHECK_NONE ? own : CHECK_UNIT_HELD;
 }
 
-static void explain_host(struct pass *p, uint32_t vm, uint32_t host, struct candidate *c)
+static void judge_host(struct pass *p, uint32_t vm, uint32_t host, struct candidate *c)
 {
     const struct layout *l = &p->layout;
     uint32_t unit = l->vm_unit[vm];
@@ -137,8 +138,68 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
     e.candidates = arena_array(a, struct candidate, snap->n_hosts);
     for (uint32_t i = 0; i < snap->n_hosts; i++)
         if (host == IX_NONE || host == i)
-            explain_host(p, vm, i, &e.candidates[e.n++]);
+            judge_host(p, vm, i, &e.candidates[e.n++]);
     e.summary = summary_of(p, vm, &e);
+    *ret = e;
+    return 0;
+}
+
+/* ---- a host ---- */
+
+/* The sentence of the decision that puts it to standby or wakes it; NULL: there is none. */
+static const char *decided(const struct pass *p, uint32_t host)
+{
+    for (size_t i = 0; i < p->n_decisions; i++)
+        if (p->decisions[i].unit == IX_NONE && p->layout.slot_host[p->decisions[i].to_slot] == host)
+            return text_decision(p, &p->decisions[i], IX_NONE);
+    return NULL;
+}
+
+static void fill_power(const struct power *w, uint32_t host, const struct power_verdict *v,
+                       struct host_explanation *e)
+{
+    uint32_t slot = w->l->host_slot[host];
+    bool judged = slot != IX_NONE && slot < w->l->n_on && v->asked &&
+                  (v->check == POWER_FINE || v->check == POWER_COST_BENEFIT);
+
+    for (int r = 0; r < RES_COUNT && slot != IX_NONE && slot < w->l->n_on; r++)
+        e->utilization[r] = utilization_of(&w->u, &w->u.slot[slot], WINDOW_40M, (enum resource)r, slot);
+    if (!judged)
+        return;
+    e->off_s = v->worth.off_s;
+    e->watts = v->worth.watts;
+    for (int r = 0; r < RES_COUNT; r++) {
+        e->cost[r] = v->worth.cost[r];
+        e->benefit[r] = v->worth.benefit[r];
+    }
+}
+
+int explain_host(const struct snapshot *snap, const struct policy *policy, uint32_t host, struct arena *a,
+                 struct host_explanation *ret, struct err *err)
+{
+    struct host_explanation e = {.host = host,
+                                 .verdict = VERDICT_REJECTED,
+                                 .check = POWER_DPM_OFF,
+                                 .utilization = {UNKNOWN, UNKNOWN},
+                                 .cost = {UNKNOWN, UNKNOWN},
+                                 .benefit = {UNKNOWN, UNKNOWN},
+                                 .off_s = UNKNOWN,
+                                 .watts = UNKNOWN};
+
+    if (host >= snap->n_hosts)
+        return err_set(err, -EINVAL, "there is no such host in the snapshot");
+    struct pass *p = pass_settle(snap, policy, IX_NONE, a);
+    const char *chosen = decided(p, host);
+    struct power_verdict v = {.check = e.check};
+    if (p->power) {
+        power_why(p->power, host, &v);
+        fill_power(p->power, host, &v, &e);
+    }
+    e.verdict = chosen ? VERDICT_CHOSEN : VERDICT_REJECTED;
+    e.check = chosen ? POWER_FINE : v.check;
+    e.text = chosen     ? chosen
+             : p->power ? text_power_check(p->power, host, &v)
+                        : text_sentence(a, power_check_meaning(e.check));
     *ret = e;
     return 0;
 }

@@ -30,4 +30,18 @@ struct explanation {
 int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_t vm, uint32_t host,
                struct arena *a, struct explanation *ret, struct err *err);
 
+/* Why a host is put to standby or woken by the plan, or is not (§4): the check that decided. */
+struct host_explanation {
+    uint32_t host;
+    enum verdict verdict;   /* chosen, or rejected */
+    enum power_check check; /* POWER_FINE: the plan does it */
+    const char *text;
+    double utilization[RES_COUNT];              /* over 40 minutes, with two deviations; UNKNOWN */
+    double cost[RES_COUNT], benefit[RES_COUNT]; /* of putting it to standby; UNKNOWN where it was not asked */
+    double off_s, watts;                        /* UNKNOWN likewise, or not known */
+};
+
+int explain_host(const struct snapshot *snap, const struct policy *policy, uint32_t host, struct arena *a,
+                 struct host_explanation *ret, struct err *err);
+
 #endif

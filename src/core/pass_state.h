@@ -59,6 +59,8 @@ struct pass {
     enum check end; /* why the climb ended: CHECK_TARGET_REACHED, CHECK_MOVES_MAX, CHECK_MANDATORY_ONLY;
                      * CHECK_NONE: no move passed */
 
+    struct power *power; /* power/power.h: what was asked of the hosts; NULL: nothing */
+
     uint32_t watched_vm;  /* IX_NONE; explain: the pass stops right before this VM is moved ... */
     bool stopped;         /* ... and did */
     struct decision next; /* ... here is the move */

@@ -67,3 +67,48 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
     table_render(&t, "  ", out);
     arena_release(&scratch);
 }
+
+void render_explain_host_json(const struct snapshot *snap, const struct host_explanation *e,
+                              struct strbuf *out)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
+    jw_text(&w, "format", "ballast-explain/1");
+    jw_text(&w, "vm", NULL);
+    jw_text(&w, "host", ref_host_id(snap, e->host));
+    jw_text(&w, "state", host_state_name(snap->hosts[e->host].is.state));
+    jw_text(&w, "verdict", verdict_name(e->verdict));
+    jw_text(&w, "check", power_check_name(e->check));
+    jw_text(&w, "text", e->text);
+    jw_begin(&w, "utilization", JW_OBJECT, JW_INLINE);
+    jw_figure(&w, "cpu", e->utilization[RES_CPU]);
+    jw_figure(&w, "mem", e->utilization[RES_MEM]);
+    jw_end(&w);
+    put_amount(&w, "cost", e->cost);
+    put_amount(&w, "benefit", e->benefit);
+    jw_figure(&w, "off_s", e->off_s);
+    jw_figure(&w, "watts", e->watts);
+    jw_end(&w);
+}
+
+void render_explain_host_text(const struct snapshot *snap, const struct host_explanation *e,
+                              struct strbuf *out)
+{
+    const struct host_facts *h = &snap->hosts[e->host].is;
+    bool sleeps = h->state == HOST_STANDBY;
+
+    text_put(out, h->name);
+    if (e->verdict == VERDICT_CHOSEN)
+        strbuf_printf(out, " is %s by the plan.\n", sleeps ? "woken" : "put to standby");
+    else
+        strbuf_printf(out, " stays %s. What decided is %s.\n",
+                      sleeps                ? "in standby"
+                      : h->state == HOST_ON ? "on"
+                                            : host_state_name(h->state),
+                      power_check_name(e->check));
+    strbuf_puts(out, "\n  ");
+    text_put(out, e->text);
+    strbuf_puts(out, "\n");
+}

@@ -19,16 +19,37 @@ static bool anything_comes(const struct pass *p)
     return false;
 }
 
+/* Why neither is considered; POWER_FINE: power-off is, POWER_HIGH: power-on is. */
+static enum power_check consider(const struct power *w)
+{
+    const struct pass *p = w->p;
+
+    if (!p->policy.dpm.enabled)
+        return POWER_DPM_OFF;
+    if (!correct_is_due(p, PRIORITY_WAKE))
+        return POWER_MANDATORY_ONLY;
+    if (any(w->scores.high))
+        return POWER_HIGH;
+    if (!correct_is_due(p, PRIORITY_SLEEP))
+        return POWER_MANDATORY_ONLY;
+    if (!(w->scores.low[RES_CPU] > 0) || !(w->scores.low[RES_MEM] > 0))
+        return POWER_NOT_LOW;
+    if (anything_comes(p))
+        return POWER_OTHERS_COMING;
+    return p->layout.spare.n_open > 0 ? POWER_SPARE_MISSING : POWER_FINE;
+}
+
 void power_evaluate(struct pass *p)
 {
-    struct power w;
-
-    if (!p->policy.dpm.enabled || p->stopped || !correct_is_due(p, PRIORITY_WAKE))
+    if (!p->policy.dpm.enabled || p->stopped)
         return;
-    what_if_begin(&w, p);
-    if (any(w.scores.high))
-        wake_hosts(&w);
-    else if (correct_is_due(p, PRIORITY_SLEEP) && !anything_comes(p) && p->layout.spare.n_open == 0 &&
-             w.scores.low[RES_CPU] > 0 && w.scores.low[RES_MEM] > 0)
-        sleep_hosts(&w);
+    struct power *w = arena_new(p->a, struct power);
+    what_if_begin(w, p);
+    p->power = w;
+    w->end = consider(w);
+    w->wake_end = w->end == POWER_MANDATORY_ONLY ? w->end : POWER_NOT_HIGH;
+    if (w->end == POWER_HIGH)
+        wake_hosts(w);
+    else if (w->end == POWER_FINE)
+        sleep_hosts(w);
 }

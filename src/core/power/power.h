@@ -31,7 +31,8 @@ struct sleep_worth {
 };
 
 /* Why a host is not put to standby or woken, or that it is. */
-struct verdict_on {
+struct power_verdict {
+    bool asked; /* false: its turn never came */
     enum power_check check;
     uint32_t vm, other; /* that the check is about: a VM; a host or a rule (indices of the snapshot) */
     enum resource r;
@@ -56,11 +57,13 @@ struct power {
     double alive_capacity[RES_COUNT];
     uint32_t *asleep; /* slots that are put to standby, in the order of the decisions */
     uint32_t n_asleep;
-    uint64_t moves_left;         /* of policy.moves_max */
-    double stable_s;             /* how long demand is expected to stay as it is */
-    const char *fullest;         /* which hosts are fullest once all of those are asleep, in words */
-    struct spare spare0;         /* the pass's own */
-    struct verdict_on *verdicts; /* by slot; what was decided on each that was looked at */
+    uint64_t moves_left;            /* of policy.moves_max */
+    double stable_s;                /* how long demand is expected to stay as it is */
+    const char *fullest;            /* which hosts are fullest once all of those are asleep, in words */
+    struct spare spare0;            /* the pass's own */
+    struct power_verdict *verdicts; /* by slot */
+    enum power_check end;           /* why no other host that is on was asked */
+    enum power_check wake_end;      /* ... that sleeps */
 };
 
 /* ---- what_if.c ---- */
@@ -91,7 +94,11 @@ double rank_watts_per_mhz(const struct power *w, uint32_t slot);
 void sleep_hosts(struct power *w);
 
 /* What speaks against a host without moving anything; POWER_FINE: nothing does. */
-enum power_check sleep_ask(const struct power *w, uint32_t slot, struct verdict_on *ret);
+enum power_check sleep_ask(const struct power *w, uint32_t slot, struct power_verdict *ret);
+
+/* Of this, what the host itself is and says; of one that sleeps whether it may be woken. */
+enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct power_verdict *ret);
+enum power_check wake_ask_host(const struct power *w, uint32_t slot);
 
 /* ---- worth.c ---- */
 
@@ -109,7 +116,15 @@ void wake_hosts(struct power *w);
 
 /* "CPU 62 % (h1) and memory 48 % (h2)" of the what-if as it stands. */
 const char *text_fullest(const struct power *w, enum window window);
-const char *text_sleeps(const struct power *w, uint32_t slot, const struct verdict_on *v);
-const char *text_wakes(const struct power *w, uint32_t slot, const struct verdict_on *v);
+const char *text_sleeps(const struct power *w, uint32_t slot, const struct power_verdict *v);
+const char *text_wakes(const struct power *w, uint32_t slot, const struct power_verdict *v);
+
+/* ---- why_not.c ---- */
+
+/* What decided about the host in this pass. */
+void power_why(const struct power *w, uint32_t host, struct power_verdict *ret);
+
+/* One sentence, with the figures that decided. */
+const char *text_power_check(const struct power *w, uint32_t host, const struct power_verdict *v);
 
 #endif

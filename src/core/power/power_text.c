@@ -55,7 +55,7 @@ static const char *text_worth(const struct power *w, const struct sleep_worth *v
 }
 
 /* w->u is as it was before the plan's power-offs. */
-const char *text_sleeps(const struct power *w, uint32_t slot, const struct verdict_on *v)
+const char *text_sleeps(const struct power *w, uint32_t slot, const struct power_verdict *v)
 {
     const char *vms = v->n_moves == 0   ? "has no VMs and is"
                       : v->n_moves == 1 ? "is emptied of its VM and"
@@ -74,7 +74,7 @@ const char *text_sleeps(const struct power *w, uint32_t slot, const struct verdi
         v->worth.off_s / SECONDS_PER_MINUTE, saves, text_worth(w, &v->worth), w->fullest);
 }
 
-const char *text_wakes(const struct power *w, uint32_t slot, const struct verdict_on *v)
+const char *text_wakes(const struct power *w, uint32_t slot, const struct power_verdict *v)
 {
     return arena_printf(w->p->a,
                         "%s is woken, because the fullest host is at %s (mean of 5 minutes and two standard "

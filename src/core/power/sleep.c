@@ -101,7 +101,7 @@ static bool exceeds_moves(const struct power *w, uint64_t vms)
     return vms > w->moves_left && (w->moves_left < (uint64_t)w->l->policy->moves_max || vms == 0);
 }
 
-static enum power_check evacuate(struct power *w, uint32_t slot, struct verdict_on *v)
+static enum power_check evacuate(struct power *w, uint32_t slot, struct power_verdict *v)
 {
     uint32_t n;
     struct weighed *list = list_leaving(w, slot, &n);
@@ -121,7 +121,7 @@ static enum power_check evacuate(struct power *w, uint32_t slot, struct verdict_
     return POWER_FINE;
 }
 
-static enum power_check compare_scores(struct power *w, struct verdict_on *v)
+static enum power_check compare_scores(struct power *w, struct power_verdict *v)
 {
     bool lower = false;
 
@@ -150,7 +150,7 @@ static bool finds_places(struct power *w)
     return s->n_open == 0 && spare_excess(s, RES_CPU, 0) <= 0 && spare_excess(s, RES_MEM, 0) <= 0;
 }
 
-static enum power_check play(struct power *w, uint32_t slot, struct verdict_on *v)
+static enum power_check play(struct power *w, uint32_t slot, struct power_verdict *v)
 {
     size_t first = w->n_steps;
     enum power_check check = evacuate(w, slot, v);
@@ -164,7 +164,7 @@ static enum power_check play(struct power *w, uint32_t slot, struct verdict_on *
 }
 
 /* The what-if of one host. Leaves it played where it is fine, and as it was before otherwise. */
-static enum power_check try_host(struct power *w, uint32_t slot, struct verdict_on *v)
+static enum power_check try_host(struct power *w, uint32_t slot, struct power_verdict *v)
 {
     size_t first = w->n_steps;
     struct spare before = w->l->spare;
@@ -200,7 +200,7 @@ static void choose(struct power *w)
     uint32_t n = rank_to_sleep(w, order);
 
     for (uint32_t i = 0; i < n && is_low(&w->scores); i++) {
-        struct verdict_on *v = &w->verdicts[order[i]];
+        struct power_verdict *v = &w->verdicts[order[i]];
         v->check = try_host(w, order[i], v);
         if (v->check != POWER_FINE)
             continue;
@@ -208,6 +208,7 @@ static void choose(struct power *w)
         w->scores = v->after;
         w->moves_left -= w->moves_left > v->n_moves ? v->n_moves : w->moves_left;
     }
+    w->end = POWER_NOT_LOW;
 }
 
 /* ---- carrying it out ---- */
@@ -235,7 +236,7 @@ static struct planned *list_moves(const struct power *w, uint32_t slot, uint32_t
 
 static void record_sleep(struct power *w, uint32_t slot, uint32_t bundle)
 {
-    const struct verdict_on *v = &w->verdicts[slot];
+    const struct power_verdict *v = &w->verdicts[slot];
     struct decision d = {.action = ACTION_POWER_OFF,
                          .unit = IX_NONE,
                          .from_slot = slot,

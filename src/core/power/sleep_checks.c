@@ -31,7 +31,7 @@ static uint32_t rule_left_alone(const struct power *w, uint32_t slot)
     return IX_NONE;
 }
 
-static enum power_check ask_minimums(const struct power *w, uint32_t slot, struct verdict_on *ret)
+static enum power_check ask_minimums(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
     const struct dpm_policy *dpm = &w->l->policy->dpm;
     const struct host *h = &w->l->snap->hosts[w->l->slot_host[slot]];
@@ -86,7 +86,7 @@ static uint32_t find_staying(const struct power *w, uint32_t slot)
     return first;
 }
 
-static enum power_check ask_host(const struct power *w, uint32_t slot, struct verdict_on *ret)
+enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
     const struct layout *l = w->l;
     const struct host_facts *h = &l->snap->hosts[l->slot_host[slot]].is;
@@ -105,10 +105,11 @@ static enum power_check ask_host(const struct power *w, uint32_t slot, struct ve
     return w->busy[slot] ? POWER_HOST_BUSY : POWER_FINE;
 }
 
-enum power_check sleep_ask(const struct power *w, uint32_t slot, struct verdict_on *ret)
+enum power_check sleep_ask(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
-    *ret = (struct verdict_on){.vm = IX_NONE, .other = IX_NONE, .is = UNKNOWN, .bound = UNKNOWN};
-    enum power_check check = ask_host(w, slot, ret);
+    *ret = (struct power_verdict){
+        .asked = true, .vm = IX_NONE, .other = IX_NONE, .is = UNKNOWN, .bound = UNKNOWN};
+    enum power_check check = sleep_ask_host(w, slot, ret);
 
     if (check == POWER_FINE)
         check = ask_minimums(w, slot, ret);

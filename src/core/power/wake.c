@@ -212,6 +212,8 @@ static bool next_host(struct waking *k, const uint32_t *order, uint32_t n)
         if (w->l->waking[order[i]])
             continue;
         double left = wake_trial(k, order[i]);
+        w->verdicts[order[i]] = (struct power_verdict){
+            .asked = true, .check = POWER_NO_RELIEF, .vm = IX_NONE, .other = IX_NONE, .after = w->scores};
         if (!(left < k->high - SCORE_LEAST * SCORE_LEAST)) {
             take_trial_back(k, order[i], first);
             continue;
@@ -221,7 +223,9 @@ static bool next_host(struct waking *k, const uint32_t *order, uint32_t n)
             chosen = order[least_low(k, order, i, n, first)];
             left = wake_trial(k, chosen);
         }
-        w->verdicts[chosen].after = w->scores;
+        w->verdicts[order[i]].check = POWER_OTHER_BETTER;
+        w->verdicts[chosen] = (struct power_verdict){
+            .asked = true, .check = POWER_FINE, .vm = IX_NONE, .other = IX_NONE, .after = w->scores};
         k->woken[k->n_woken++] = chosen;
         k->high = left;
         return true;
@@ -268,6 +272,17 @@ static void move_there(struct waking *k)
             return;
 }
 
+enum power_check wake_ask_host(const struct power *w, uint32_t slot)
+{
+    const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
+
+    if (h->dpm == AUTOMATION_DISABLED)
+        return POWER_HOST_DISABLED;
+    if (w->p->coming[slot] || w->l->waking[slot])
+        return POWER_HOST_COMING;
+    return h->wake_failed_at != 0 ? POWER_WAKE_FAILED : POWER_FINE;
+}
+
 void wake_hosts(struct power *w)
 {
     struct layout *l = w->l;
@@ -284,6 +299,7 @@ void wake_hosts(struct power *w)
     uint32_t n = rank_to_wake(w, order);
     spare_try(&l->spare);
     do_without(&k);
+    w->wake_end = k.high > 0 ? POWER_NO_RELIEF : POWER_WITHOUT_IT;
     while (k.high > 0 && next_host(&k, order, n))
         w->verdicts[k.woken[k.n_woken - 1]].before = before;
     what_if_undo(w, 0);
@@ -295,6 +311,7 @@ void wake_hosts(struct power *w)
         record_wake(w, k.woken[i]);
     if (k.n_woken == 0)
         return;
+    w->wake_end = POWER_OTHER_BETTER;
     spare_try(&l->spare);
     move_there(&k);
 }
