@@ -53,7 +53,7 @@ void page_tiles(const struct page *p)
     strbuf_printf(p->out, "<ul class=\"tiles%s\">", p->n == 2 ? " two" : "");
     for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
         const char *unit = metric_unit(tiles[i].id);
-        if (!isfinite(median(p, 0, tiles[i].id)) ||
+        if (isnan(median(p, 0, tiles[i].id)) ||
             (tiles[i].id == METRIC_kwh && !has_power(p->sets[0]->runs[0].scenario)))
             continue;
         strbuf_puts(p->out, "<li>");
