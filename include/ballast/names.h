@@ -119,6 +119,7 @@
     X(CHECK_VM_RULES, "vm_rules", "its rules contradict each other")                                         \
     X(CHECK_UNIT_HELD, "unit_held", "a VM that must stay together with it cannot be moved")                  \
     X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs")                                           \
+    X(CHECK_HOST_SLEEPS, "host_sleeps", "the plan puts the host to standby")                                 \
     X(CHECK_FAILOVER_HOST, "failover_host", "the host is kept empty for failures")                           \
     X(CHECK_INCOMPATIBLE, "incompatible", "the VM cannot run on the host")                                   \
     X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires is not there")               \

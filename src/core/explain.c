@@ -126,6 +126,23 @@ static const char *summary_of(struct pass *p, uint32_t vm, const struct explanat
                         check_meaning(most));
 }
 
+/* A VM that stays is judged where the climb ended: what power-offs and wakes have made of the loads since
+ * then was not there when its moves were thought of. Hosts that go to standby receive nothing all the same.
+ */
+static struct pass *before_power(const struct pass *p, const struct snapshot *snap,
+                                 const struct policy *policy, uint32_t vm, struct arena *a)
+{
+    struct policy quiet = *policy;
+
+    quiet.dpm.enabled = false;
+    struct pass *q = pass_settle(snap, &quiet, vm, a);
+    for (uint32_t i = 0; i < q->layout.n_on; i++) {
+        q->layout.asleep[i] = p->layout.asleep[i];
+        q->layout.closing[i] = p->layout.closing[i];
+    }
+    return q;
+}
+
 int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_t vm, uint32_t host,
                struct arena *a, struct explanation *ret, struct err *err)
 {
@@ -134,6 +151,8 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
     if (vm >= snap->n_vms || (host != IX_NONE && host >= snap->n_hosts))
         return err_set(err, -EINVAL, "there is no such VM or host in the snapshot");
     struct pass *p = pass_settle(snap, policy, vm, a);
+    if (p->power && !p->stopped)
+        p = before_power(p, snap, policy, vm, a);
     judge_refresh(&p->climb.judge, &p->layout, &p->forecast);
     e.candidates = arena_array(a, struct candidate, snap->n_hosts);
     for (uint32_t i = 0; i < snap->n_hosts; i++)

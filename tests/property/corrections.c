@@ -109,7 +109,7 @@ static void check_needed(struct world *w)
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
         bool needed = true;
-        if (rec->action == ACTION_POWER_ON) {
+        if (oracle_is_power(rec)) {
             oracle_end(&w->o, rec);
             continue;
         }

@@ -77,6 +77,14 @@ static bool agents_missing(const struct world *w, uint32_t host)
     return false;
 }
 
+static bool is_put_to_standby(const struct world *w, uint32_t host)
+{
+    for (uint32_t i = 0; i < w->plan.n_recommendations; i++)
+        if (w->plan.recommendations[i].action == ACTION_POWER_OFF && w->plan.recommendations[i].host == host)
+            return true;
+    return false;
+}
+
 /* Whether a check about a host is right to fail; the state is the plan's before the VM's own move. */
 static bool is_confirmed(const struct world *w, enum check check, const bool *unit, uint32_t host)
 {
@@ -97,6 +105,8 @@ static bool is_confirmed(const struct world *w, enum check check, const bool *un
     case CHECK_INCOMPATIBLE:
     case CHECK_RULE_VM_HOST:
         return forbidden;
+    case CHECK_HOST_SLEEPS:
+        return is_put_to_standby(w, host);
     case CHECK_AGENT_MISSING:
         return agents_missing(w, host);
     case CHECK_RULE_ANTI_AFFINITY:
@@ -181,7 +191,9 @@ static void replay_until(struct world *w, const struct recommendation *own, bool
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
         if (rec->vm == IX_NONE)
-            continue; /* a host is woken */
+            continue; /* a host is woken, or put to standby */
+        if (!own && (rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION))
+            continue; /* who stays is judged before that */
         if (own && unit[rec->vm] && rec->from == own->from && rec->to == own->to)
             return;
         oracle_end(&w->o, rec);
@@ -242,6 +254,8 @@ static void run(const struct cluster_options *options, unsigned clusters)
         struct err err = {0};
         random_cluster(&r, options, &w.a, &w.snap);
         random_policy(&r, &w.policy);
+        if (options->power)
+            random_dpm(&r, &w.policy);
         assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
         oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
         explain_all(&w);
@@ -297,12 +311,25 @@ static void test_failures(void **state)
         400);
 }
 
+static void test_power(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 8,
+                                  .vms_max = 25,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .sleeping = true,
+                                  .power = true},
+        400);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_power),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

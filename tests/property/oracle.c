@@ -62,6 +62,7 @@ void oracle_init(struct oracle *o, const struct snapshot *snap, const struct pol
     o->in_flight = arena_array(a, bool, snap->n_vms);
     o->starts = arena_array(a, bool, snap->n_vms);
     o->woken = arena_array(a, bool, snap->n_hosts);
+    o->asleep = arena_array(a, bool, snap->n_hosts);
     o->arrived = arena_array(a, bool, snap->n_vms);
     for (uint32_t i = 0; i < snap->n_vms; i++) {
         o->home[i] = vm_takes_part(snap, &snap->vms[i]) ? snap->vms[i].host : IX_NONE;
@@ -94,8 +95,10 @@ void oracle_expect(struct oracle *o, const uint32_t *vms, uint32_t n)
 
 void oracle_reset(struct oracle *o)
 {
-    for (uint32_t h = 0; h < o->snap->n_hosts; h++)
+    for (uint32_t h = 0; h < o->snap->n_hosts; h++) {
         o->woken[h] = false;
+        o->asleep[h] = false;
+    }
     for (uint32_t i = 0; i < o->snap->n_vms; i++) {
         o->at[i] = o->home[i];
         o->also[i] = o->home_also[i];
@@ -104,16 +107,18 @@ void oracle_reset(struct oracle *o)
 
 void oracle_begin(struct oracle *o, const struct recommendation *rec)
 {
-    if (rec->action != ACTION_POWER_ON)
+    if (!oracle_is_power(rec))
         o->also[rec->vm] = rec->to;
 }
 
 void oracle_end(struct oracle *o, const struct recommendation *rec)
 {
-    if (rec->action == ACTION_POWER_ON) {
+    if (rec->action == ACTION_POWER_ON)
         o->woken[rec->host] = !o->snap->hosts[rec->host].failover;
+    if (rec->action == ACTION_POWER_OFF)
+        o->asleep[rec->host] = true;
+    if (oracle_is_power(rec))
         return;
-    }
     o->at[rec->vm] = rec->to;
     o->also[rec->vm] = IX_NONE;
 }
@@ -352,6 +357,12 @@ void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct aren
         const struct recommendation *rec = &plan->recommendations[i];
         if (rec->action == ACTION_POWER_ON) {
             ret->hosts[rec->host].is.state = HOST_ON;
+            ret->hosts[rec->host].is.on_since = moved_at;
+            continue;
+        }
+        if (rec->action == ACTION_POWER_OFF) {
+            ret->hosts[rec->host].is.state = HOST_STANDBY;
+            ret->hosts[rec->host].is.standby_since = moved_at;
             continue;
         }
         ret->vms[rec->vm].host = rec->to;

@@ -24,6 +24,7 @@ struct oracle {
     bool *in_flight;
     bool *starts; /* by VM: it is powered on, and nobody knows what it will use */
     bool *woken;  /* by host: it was in standby, and runs VMs now */
+    bool *asleep; /* by host: it was on, and is in standby now */
 };
 
 void oracle_init(struct oracle *o, const struct snapshot *snap, const struct policy *policy, struct arena *a);
@@ -31,8 +32,14 @@ void oracle_init(struct oracle *o, const struct snapshot *snap, const struct pol
 /* Says that these VMs are going to be powered on by the plan. */
 void oracle_expect(struct oracle *o, const uint32_t *vms, uint32_t n);
 
-/* All VMs back to where they were, and all woken hosts asleep. */
+/* All VMs back to where they were, and all hosts as they were. */
 void oracle_reset(struct oracle *o);
+
+/* It wakes a host, or puts one to standby. */
+static inline bool oracle_is_power(const struct recommendation *rec)
+{
+    return rec->action == ACTION_POWER_ON || rec->action == ACTION_POWER_OFF;
+}
 
 /* The recommendation has begun; it has succeeded. */
 void oracle_begin(struct oracle *o, const struct recommendation *rec);
@@ -42,7 +49,7 @@ void oracle_end(struct oracle *o, const struct recommendation *rec);
  * there. */
 static inline bool oracle_runs_vms(const struct oracle *o, uint32_t host)
 {
-    return host_can_run_vms(&o->snap->hosts[host]) || o->woken[host];
+    return (host_can_run_vms(&o->snap->hosts[host]) && !o->asleep[host]) || o->woken[host];
 }
 
 bool oracle_receives(const struct oracle *o, uint32_t host);

@@ -34,6 +34,8 @@ static void begin(struct world *w, uint64_t seed, const struct cluster_options *
     *w = (struct world){.seed = seed};
     random_cluster(&r, options, &w->a, &w->snap);
     random_policy(&r, &w->policy);
+    if (options->power)
+        random_dpm(&r, &w->policy);
     assert_int_equal(pass_run(&w->snap, &w->policy, &w->a, &w->plan, &err), 0);
     oracle_init(&w->o, &w->snap, &w->plan.policy, &w->a);
     w->asleep = arena_array(&w->a, bool, w->snap.n_hosts);
@@ -117,7 +119,7 @@ static void check_step(struct world *w, uint32_t from, uint32_t to)
     w->o.woken = woken;
     for (uint32_t i = from; i < to; i++) {
         const struct recommendation *rec = &w->plan.recommendations[i];
-        if (rec->action == ACTION_POWER_ON) {
+        if (oracle_is_power(rec)) {
             oracle_end(&w->o, rec);
             continue;
         }
@@ -169,7 +171,7 @@ static void check_plan(uint64_t seed, const struct cluster_options *options, uns
         check_step(&w, i, end);
         for (; i < end; i++) {
             const struct recommendation *rec = &w.plan.recommendations[i];
-            if (rec->id == i + 1 && rec->action == ACTION_POWER_ON)
+            if (rec->id == i + 1 && oracle_is_power(rec))
                 continue;
             if (rec->id != i + 1 || moved[rec->vm])
                 fail_msg("seed %llu: recommendation %u moves its VM again", (unsigned long long)seed,
@@ -247,6 +249,24 @@ static void test_figures_with_failures(void **state)
                                   .ft = true,
                                   .ha = true,
                                   .approved = true},
+        1500);
+}
+
+static void test_figures_with_power(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 9,
+                                  .vms_max = 50,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .in_flight = true,
+                                  .sleeping = true,
+                                  .idle_agents = true,
+                                  .ft = true,
+                                  .ha = true,
+                                  .approved = true,
+                                  .power = true},
         1500);
 }
 
@@ -397,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_figures_when_tight),
         cmocka_unit_test(test_figures_with_moves_under_way),
         cmocka_unit_test(test_figures_with_failures),
+        cmocka_unit_test(test_figures_with_power),
         cmocka_unit_test(test_same_input_same_plan),
         cmocka_unit_test(test_nothing_left),
         cmocka_unit_test(test_comes_to_an_end),

@@ -45,7 +45,7 @@ static void check_arrival(void *ctx, uint32_t i, bool begins)
     const struct recommendation *rec = &w->plan->recommendations[i];
     const struct oracle *o = &w->o;
 
-    if (!begins || rec->action == ACTION_POWER_ON)
+    if (!begins || oracle_is_power(rec))
         return;
     if (!oracle_receives(o, rec->to) || !oracle_may_run(o, rec->vm, rec->to, false))
         fail_msg("seed %llu: recommendation %u moves its VM where it may not run",
@@ -84,7 +84,7 @@ static bool fits_without(struct world *w, uint32_t i, uint32_t dropped)
         const struct recommendation *needed = &w->plan->recommendations[rec->depends_on[k] - 1];
         if (rec->depends_on[k] == dropped && needed->action == ACTION_POWER_ON)
             return needed->host != rec->to;
-        if (rec->depends_on[k] != dropped && needed->action != ACTION_POWER_ON)
+        if (rec->depends_on[k] != dropped && !oracle_is_power(needed))
             o->at[needed->vm] = IX_NONE;
     }
     for (uint32_t v = 0; v < o->snap->n_vms; v++)
@@ -109,10 +109,32 @@ static bool minds_spare(const struct oracle *o, const struct recommendation *rec
                     oracle_needs(o, rec->vm, ORACLE_MEM_RESERVED) > 0);
 }
 
+/* A host goes down after every move off it, and after nothing else. */
+static void check_empties(const struct world *w, const struct recommendation *off)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < w->plan->n_recommendations; i++) {
+        const struct recommendation *rec = &w->plan->recommendations[i];
+        if (oracle_is_power(rec) || rec->from != off->host)
+            continue;
+        if (n >= off->n_depends_on || off->depends_on[n++] != rec->id)
+            fail_msg("seed %llu: recommendation %u does not wait for %u", (unsigned long long)w->seed,
+                     off->id, rec->id);
+    }
+    if (n != off->n_depends_on)
+        fail_msg("seed %llu: recommendation %u waits for %u others", (unsigned long long)w->seed, off->id,
+                 off->n_depends_on - n);
+}
+
 static void check_minimal(struct world *w)
 {
     for (uint32_t i = 0; i < w->plan->n_recommendations; i++) {
         const struct recommendation *rec = &w->plan->recommendations[i];
+        if (rec->action == ACTION_POWER_OFF) {
+            check_empties(w, rec);
+            continue;
+        }
         for (uint32_t k = 0; k < rec->n_depends_on; k++) {
             if (rec->depends_on[k] >= rec->id || (k > 0 && rec->depends_on[k] <= rec->depends_on[k - 1]))
                 fail_msg("seed %llu: recommendation %u depends on %u", (unsigned long long)w->seed, rec->id,
@@ -136,6 +158,8 @@ static void walk_plan(uint64_t seed, const struct cluster_options *options, unsi
 
     random_cluster(&r, options, &a, &snap);
     random_policy(&r, &policy);
+    if (options->power)
+        random_dpm(&r, &policy);
     assert_int_equal(pass_run(&snap, &policy, &a, &plan, &err), 0);
     struct world w = {.seed = seed, .plan = &plan};
     struct walk orders;
@@ -231,6 +255,21 @@ static void test_everything(void **state)
         1500, true);
 }
 
+static void test_power(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 8,
+                                  .vms_max = 40,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .in_flight = true,
+                                  .sleeping = true,
+                                  .ha = true,
+                                  .power = true},
+        1500, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_with_moves_under_way),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_power),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,6 +284,19 @@ void random_policy(struct rng *r, struct policy *ret)
         say_policy(ret);
 }
 
+void random_dpm(struct rng *r, struct policy *ret)
+{
+    static const double ratios[] = {0, 1, 40};
+
+    ret->dpm.enabled = true;
+    ret->dpm.ratio = ratios[rng_below(r, 3)];
+    ret->dpm.target = chance(r, 0.7) ? 63 : rng_range(r, 30, 80);
+    ret->dpm.tolerance = chance(r, 0.7) ? 18 : rng_range(r, 0, 20);
+    ret->dpm.hosts_min = 1 + rng_below(r, 2);
+    if (chance(r, 0.2))
+        ret->dpm.min[rng_below(r, RES_COUNT)] = rng_range(r, 0, 60000);
+}
+
 uint64_t test_seed(void)
 {
     const char *text = getenv("BALLAST_TEST_SEED");

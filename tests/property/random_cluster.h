@@ -28,6 +28,7 @@ struct cluster_options {
     bool ha;          /* a policy for failures of any kind, spare VMs, reservations that matter */
     bool newcomers;   /* VMs that are off, on no host mostly, to be placed: those of new_vms() */
     bool approved;    /* approved placements and wakes, hosts that are about to be switched off */
+    bool power;       /* hosts that can be woken, and often little to do; settings: random_dpm() */
 };
 
 /* Frozen; ends the test program when the cluster turns out invalid, which would be the generator's mistake.
@@ -42,6 +43,9 @@ void random_extras(struct rng *r, const struct cluster_options *o, struct invent
 
 /* Settings of all kinds. */
 void random_policy(struct rng *r, struct policy *ret);
+
+/* Power management is on, with settings of all kinds. */
+void random_dpm(struct rng *r, struct policy *ret);
 
 /* The seed to begin with and how many clusters to try: BALLAST_TEST_SEED repeats one alone,
  * BALLAST_TEST_CLUSTERS sets how many. */

@@ -275,6 +275,38 @@ static void add_approved(struct rng *r, struct inventory *inv, struct arena *a)
     }
 }
 
+/* Quiet clusters mostly: everybody wants only a part of what was said. */
+static void add_power(struct rng *r, struct inventory *inv)
+{
+    double part = chance(r, 0.3) ? 1 : rng_range(r, 0.02, 0.6);
+
+    for (size_t h = 0; h < inv->n_hosts; h++) {
+        struct host_facts *f = &inv->hosts[h].is;
+        f->wake_verified = chance(r, 0.9);
+        f->on_since = inv->time - 60 * rng_below(r, 100);
+        f->standby_since = inv->time - 60 * rng_below(r, 100);
+        if (chance(r, 0.5))
+            f->power_idle_w = rng_range(r, 80, 200);
+        f->power_peak_w = f->power_idle_w * 2;
+        if (chance(r, 0.1))
+            f->dpm = chance(r, 0.5) ? AUTOMATION_DISABLED : AUTOMATION_AUTOMATIC;
+    }
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct vm_facts *f = &inv->vms[i].is;
+        for (int k = 0; k < RES_COUNT; k++) {
+            f->demand[k] *= part;
+            for (int w = 0; w < WINDOW_COUNT; w++) {
+                f->window[w][k].mean *= part;
+                f->window[w][k].stddev *= part;
+                f->window[w][k].min *= part;
+                f->window[w][k].max *= part;
+            }
+        }
+        if (chance(r, 0.3))
+            f->last_migrated = 0;
+    }
+}
+
 void random_extras(struct rng *r, const struct cluster_options *o, struct inventory *inv, struct arena *a)
 {
     if (o->deep_pools)
@@ -291,6 +323,8 @@ void random_extras(struct rng *r, const struct cluster_options *o, struct invent
         add_newcomers(r, inv, a);
     if (o->approved)
         add_approved(r, inv, a);
+    if (o->power)
+        add_power(r, inv);
 }
 
 uint32_t *new_vms(const struct snapshot *s, struct arena *a, uint32_t *ret_n)

@@ -40,7 +40,7 @@ static void check_moment(void *ctx, uint32_t i, bool begins)
     struct world *w = ctx;
     const struct recommendation *rec = &w->plan.recommendations[i];
 
-    if (rec->action == ACTION_POWER_ON || !restart_minds(&w->restart, rec->vm))
+    if (oracle_is_power(rec) || !restart_minds(&w->restart, rec->vm))
         return;
     uint32_t host = restart_first_without(&w->restart, false);
     if (host != IX_NONE)
@@ -156,6 +156,8 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
 
     random_cluster(&r, options, &w.a, &w.snap);
     random_policy(&r, &w.policy);
+    if (options->power)
+        random_dpm(&r, &w.policy);
     assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
     oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
     restart_init(&w.restart, &w.o, &tally->unjudged, &w.a);
@@ -235,12 +237,27 @@ static void test_moves_under_way(void **state)
         1500);
 }
 
+static void test_power(void **state)
+{
+    (void)state;
+    run(&(struct cluster_options){.hosts_max = 8,
+                                  .vms_max = 25,
+                                  .mixed_hosts = true,
+                                  .rules = true,
+                                  .evacuate = true,
+                                  .sleeping = true,
+                                  .ha = true,
+                                  .power = true},
+        1500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_balancing),
         cmocka_unit_test(test_rules_and_evacuations),
         cmocka_unit_test(test_moves_under_way),
+        cmocka_unit_test(test_power),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,8 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
     if (to_slot >= l->n_on && !l->waking[to_slot])
         return l->snap->hosts[host].failover && l->snap->hosts[host].is.state == HOST_ON ? CHECK_FAILOVER_HOST
                                                                                          : CHECK_HOST_NOT_ON;
+    if (l->asleep[to_slot])
+        return CHECK_HOST_SLEEPS;
     if (l->closing[to_slot])
         return CHECK_HOST_NOT_ON;
     if (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host))

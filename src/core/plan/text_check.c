@@ -144,6 +144,11 @@ static const char *text_not_on(const struct pass *p, const struct asked *q)
                         text_host_state(p->snap->hosts[q->host].is.state));
 }
 
+static const char *text_host_sleeps(const struct pass *p, const struct asked *q)
+{
+    return arena_printf(p->a, "%s is put to standby by the plan.", host_name(p, q->host));
+}
+
 static const char *text_failover(const struct pass *p, const struct asked *q)
 {
     return arena_printf(p->a, "%s is kept empty for failures.", host_name(p, q->host));
@@ -388,6 +393,7 @@ static const struct {
     [CHECK_VM_RULES] = {text_rules, ABOUT_VM},
     [CHECK_UNIT_HELD] = {text_held, ABOUT_UNIT},
     [CHECK_HOST_NOT_ON] = {text_not_on, ABOUT_VM},
+    [CHECK_HOST_SLEEPS] = {text_host_sleeps, ABOUT_VM},
     [CHECK_FAILOVER_HOST] = {text_failover, ABOUT_VM},
     [CHECK_INCOMPATIBLE] = {text_incompatible, ABOUT_UNIT},
     [CHECK_AGENT_MISSING] = {text_agent, ABOUT_VM},
