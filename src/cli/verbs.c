@@ -19,6 +19,7 @@ const struct verb *const verbs[] = {
     &verb_apply,
     &verb_reject,
     &verb_snapshot,
+    &verb_samples,
     &verb_freeze,
     &verb_thaw,
     &verb_maintenance,

@@ -206,6 +206,10 @@ struct store_ops {
     int (*list_ended)(struct store *s, unsigned limit, struct arena *a, struct action_record **ret,
                       size_t *ret_n, struct err *err);
 
+    /* The samples that are kept, oldest first; those of one time by VM. */
+    int (*list_samples)(struct store *s, struct arena *a, struct sample_record **ret, size_t *ret_n,
+                        struct err *err);
+
     /* Passes without their texts, newest first, at most limit. */
     int (*list_passes)(struct store *s, unsigned limit, struct arena *a, struct pass_record **ret,
                        size_t *ret_n, struct err *err);

@@ -47,7 +47,7 @@ int variants_check(const struct source_file *f, const struct node *group, const 
     if (!list)
         return 0;
     if (cycle && split)
-        return file_refuse(f, group->line, "%s has both cycle and split, expected one of them", path);
+        return file_refuse(f, group->line, "%scycle and split stand together, expected one of them", path);
     if ((r = list_check(f, list, arena_printf(f->a, "%s%s", path, list->key), "a list of variants",
                         SCENARIO_GROUPS_MAX)) < 0)
         return r;
