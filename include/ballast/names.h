@@ -134,6 +134,8 @@
     X(CHECK_MEMORY, "memory", "the memory would not fit")                                                    \
     X(CHECK_MEMORY_FREE, "memory_free", "the host has not that much memory free")                            \
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
+    X(CHECK_POWER_FIRST, "power_first",                                                                      \
+      "hosts are put to standby, and the others are evened out after that")                                  \
     X(CHECK_TARGET_REACHED, "target_reached", "the cluster is balanced well enough without it")              \
     X(CHECK_NO_GAIN, "no_gain", "it would not lower the imbalance")                                          \
     X(CHECK_MIN_GOODNESS, "min_goodness", "it would lower the imbalance too little")                         \
