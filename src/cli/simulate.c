@@ -165,12 +165,12 @@ const struct verb verb_simulate = {
     .name = "simulate",
     .summary = "Runs a simulated cluster over time, driven by the same decision code.",
     .more =
-        "SCENARIO is a YAML file, see conf/examples/simulate-*.yaml. PATH is a value's place in it, with "
-        "dots:\n"
-        "duration_s, settings.dpm.enabled, ... The same scenario and seed give the same figures.\n\n"
-        "--compare takes two lists of changes, KEY=VALUE with commas between, \"\" for the scenario as it "
-        "is:\n"
-        "  ballast simulate week.yaml --compare \"\" \"settings.dpm.enabled=true,settings.dpm.ratio=20\"\n"
+        "SCENARIO is a YAML file, see conf/examples/simulate-*.yaml. KEY is a value's place in it, with "
+        "dots\n"
+        "(duration_s, vms.web.count), or a setting (dpm.enabled). The same scenario and seed give the same\n"
+        "figures.\n\n"
+        "--compare takes two lists of such changes with commas between; \"\" is the scenario as it is:\n"
+        "  ballast simulate week.yaml --compare \"\" \"dpm.enabled=true,dpm.ratio=20\"\n"
         "VMs want the same at the same time in both. Printed is each figure, the difference, and which is\n"
         "better. Of several seeds --series and --report show the first.",
     .operands = "SCENARIO",

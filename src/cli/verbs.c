@@ -1,15 +1,28 @@
 #include "cli/verbs.h"
 
 const struct verb *const verbs[] = {
-    &verb_plan,     &verb_place,        &verb_what_if,         &verb_entitlements,
+    &verb_plan,
+    &verb_place,
+    &verb_what_if,
+    &verb_entitlements,
     &verb_explain,
-#ifdef BALLAST_SIMULATE
     &verb_simulate,
-#endif
-    &verb_generate, &verb_check_config, &verb_status,          &verb_hosts,
-    &verb_vms,      &verb_pools,        &verb_recommendations, &verb_history,
-    &verb_run,      &verb_apply,        &verb_reject,          &verb_snapshot,
-    &verb_freeze,   &verb_thaw,         &verb_maintenance,     &verb_standby,
+    &verb_generate,
+    &verb_check_config,
+    &verb_status,
+    &verb_hosts,
+    &verb_vms,
+    &verb_pools,
+    &verb_recommendations,
+    &verb_history,
+    &verb_run,
+    &verb_apply,
+    &verb_reject,
+    &verb_snapshot,
+    &verb_freeze,
+    &verb_thaw,
+    &verb_maintenance,
+    &verb_standby,
     &verb_wake,
 };
 

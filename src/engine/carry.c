@@ -33,10 +33,14 @@ static bool depends_on(const struct action *x, uint64_t id)
     return false;
 }
 
-/* What depended on it, or only made sense together with it, is not begun any more. */
+/* What depended on it, or only made sense together with it, is not begun any more. But where a host is being
+ * emptied, it is as well that a VM has left it by itself. */
 static void cancel_dependents(struct engine *e, const struct action *ended, instant_s now)
 {
     char why[WHY_MAX];
+
+    if (power_has_left_anyway(e, ended))
+        return;
 
     for (size_t i = 0; i < e->n_actions; i++) {
         struct action *x = e->actions[i];
@@ -353,9 +357,8 @@ static void contradicted(struct engine *e, struct action *x, enum whereabouts at
 
     if (x->doubt) {
         (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "its end was not seen", what);
-        /* it was not there to be moved: nobody's failure; a host that was to be woken is, and does not come
-         */
-        if (x->doubt_code == -ESTALE && x->r.kind != ACTION_POWER_ON)
+        /* it was not there to be moved: nobody's failure; a host that does not come, or is lost, is one */
+        if (x->doubt_code == -ESTALE && x->r.kind != ACTION_POWER_ON && at != NOT_SEEN)
             action_cancel(e, x, why, now);
         else
             fail(e, x, why, now);
@@ -378,8 +381,9 @@ static bool must_look_again(const struct engine *e, const struct action *x, enum
     if (x->r.kind == ACTION_POWER_ON)
         return (at == NOT_SEEN || (at == AT_SOURCE && (!x->doubt || x->doubt_code == -ESTALE))) &&
                now < deadline(e, x);
-    if (x->r.kind == ACTION_POWER_OFF) /* on its way down it is lost before it is seen to sleep */
-        return (at == NOT_SEEN || (at == AT_SOURCE && !x->doubt)) && now < deadline(e, x);
+    if (x->r.kind == ACTION_POWER_OFF) /* on its way down it may be lost before it is seen to sleep */
+        return (at == NOT_SEEN && now < x->r.started + HANG_MIN_S) ||
+               (at == AT_SOURCE && !x->doubt && now < deadline(e, x));
     return at == NOT_SEEN;
 }
 

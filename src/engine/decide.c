@@ -182,7 +182,7 @@ static void approve_by_itself(struct engine *e, const struct view *v, const uint
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         struct action *x = action_find(e, number[plan->recommendations[i].id]);
 
-        if (!x)
+        if (!x || x->r.state != ACTION_RECOMMENDED) /* a host that is being woken already, say */
             continue;
         ok[n] = may_approve(e, &v->snap, x, now);
         list[n++] = x;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* In ascending order. */
 static const instant_s window_length_s[WINDOW_COUNT] = {
     [WINDOW_5M] = 300, [WINDOW_40M] = 2400, [WINDOW_60M] = HISTORY_LENGTH_S};
 
@@ -88,38 +89,59 @@ bool history_add(struct history *h, const char *vm, instant_s time, const double
     return true;
 }
 
-/* Two passes over the samples, so that a steady VM has a standard deviation of 0 and not of rounding. */
-static struct demand_stats describe_window(const struct track *t, instant_s after, instant_s now, int r,
-                                           double present)
+/* What a window holds so far. */
+struct tally {
+    double sum, min, max;
+    size_t n;
+};
+
+/* The second pass: from the mean, so that a steady VM has a standard deviation of 0 and not of rounding. */
+static struct demand_stats describe_window(const struct track *t, size_t first, size_t end, int r,
+                                           double present, const struct tally *x)
 {
-    struct demand_stats ret = {.min = present, .max = present};
-    double sum = present;
-    double squares = 0;
-    size_t n = 1;
-    size_t first = t ? t->n : 0;
-    size_t end = first;
+    struct demand_stats ret = {.mean = x->sum / (double)x->n, .min = x->min, .max = x->max};
+    double squares = (present - ret.mean) * (present - ret.mean);
 
-    while (end > 0 && t->items[end - 1].time >= now) /* the present is counted already */
-        end--;
-    for (first = end; first > 0 && t->items[first - 1].time > after; first--) {
-        double d = (double)t->items[first - 1].demand[r];
-
-        sum += d;
-        n++;
-        ret.min = fmin(ret.min, d);
-        ret.max = fmax(ret.max, d);
-    }
-    ret.mean = sum / (double)n;
-    squares = (present - ret.mean) * (present - ret.mean);
     for (size_t i = first; i < end; i++) {
         double d = (double)t->items[i].demand[r] - ret.mean;
 
         squares += d * d;
     }
-    ret.stddev = sqrt(squares / (double)n);
+    ret.stddev = sqrt(squares / (double)x->n);
     /* rounding must not put the mean outside of what was seen */
     ret.mean = fmin(fmax(ret.mean, ret.min), ret.max);
     return ret;
+}
+
+static void tally_sample(struct tally *x, double d)
+{
+    x->sum += d;
+    x->n++;
+    x->min = d < x->min ? d : x->min;
+    x->max = d > x->max ? d : x->max;
+}
+
+/* Each window holds the shorter ones, so that one way back through the samples serves them all. */
+static void describe_windows(const struct track *t, instant_s now, const double demand[RES_COUNT],
+                             struct demand_stats ret[][RES_COUNT])
+{
+    struct tally tally[RES_COUNT];
+    size_t end = t ? t->n : 0;
+
+    while (end > 0 && t->items[end - 1].time >= now) /* the present is counted already */
+        end--;
+    size_t first = end;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        tally[r] = (struct tally){.sum = demand[r], .min = demand[r], .max = demand[r], .n = 1};
+    for (int w = 0; w < WINDOW_COUNT; w++) {
+        for (; first > 0 && t->items[first - 1].time > now - window_length_s[w]; first--) {
+            for (int r = 0; r < RES_COUNT; r++)
+                tally_sample(&tally[r], (double)t->items[first - 1].demand[r]);
+        }
+        for (int r = 0; r < RES_COUNT; r++)
+            ret[w][r] = describe_window(t, first, end, r, demand[r], &tally[r]);
+    }
 }
 
 static bool same_level(const struct sample *s, const double present[RES_COUNT])
@@ -156,10 +178,7 @@ void history_describe(const struct history *h, const char *vm, instant_s now, co
 {
     const struct track *t = idmap_get(&h->tracks, vm);
 
-    for (int w = 0; w < WINDOW_COUNT; w++) {
-        for (int r = 0; r < RES_COUNT; r++)
-            ret[w][r] = describe_window(t, now - window_length_s[w], now, r, demand[r]);
-    }
+    describe_windows(t, now, demand, ret);
     *ret_stable_s = t ? stable_s(t, now, demand) : UNKNOWN;
 }
 

@@ -300,6 +300,7 @@ int engine_wake(struct engine *e, const char *host, bool verify, const char *by,
     const struct host_facts *h = NULL;
     int r;
 
+    memset(ret_ids, 0, WAKE_ACTIONS * sizeof *ret_ids);
     if ((r = find_seen(e, host, &h, err)) < 0 || (r = wake(e, h, verify, by, now, ret_ids, err)) < 0)
         return r;
     engine_tick(e, now);

@@ -72,7 +72,7 @@ static struct host_record follow(const struct known_host *k, enum host_state sta
     } else if (state == HOST_STANDBY) {
         bool was_seen = k->state != host_state_count || r.on_since != 0 || r.put_down != 0;
 
-        if (r.standby_since == 0 && was_seen)
+        if (r.standby_since == 0 && was_seen && k->state != HOST_STANDBY)
             r.standby_since = r.put_down != 0 ? r.put_down : now;
         r.on_since = 0;
     }

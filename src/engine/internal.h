@@ -337,6 +337,8 @@ bool power_is_automatic(const struct engine *e, const struct host_facts *h);
 void power_look(struct engine *e, struct action *x, instant_s now);
 /* ACTION_STARTING: whether a start of it that perhaps nobody has heard may be repeated. */
 bool power_sleep_is_safe(const struct engine *e, const struct action *x);
+/* A move off a host that is to go to standby was cancelled, and its VM does not run there. */
+bool power_has_left_anyway(const struct engine *e, const struct action *x);
 /* How long it may take; how long until the next look whether the host is there. */
 instant_s power_patience_s(const struct engine *e, const struct action *x);
 instant_s power_look_pause_s(const struct engine *e, const struct action *x);

@@ -267,6 +267,20 @@ static enum readiness with_slot(const struct engine *e, const struct action *x, 
 
 /* ---- readiness ------------------------------------------------------------------------------- */
 
+static bool runs_on(const struct snapshot *s, const char *vm, const char *host)
+{
+    uint32_t ix = snapshot_find_vm(s, vm);
+
+    return ix != IX_NONE && s->vms[ix].is.state == VM_ON && s->vms[ix].host != IX_NONE &&
+           strcmp(s->hosts[s->vms[ix].host].is.id, host) == 0;
+}
+
+bool power_has_left_anyway(const struct engine *e, const struct action *x)
+{
+    return x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_CANCELLED && e->now_seen &&
+           power_is_leaving(e, x->r.from) && !runs_on(&e->now_seen->snap, x->r.vm, x->r.from);
+}
+
 /* What was to leave has left, one way or another: a VM that somebody else moved or stopped is gone too. */
 static enum readiness evacuated(const struct engine *e, const struct action *x, char *why)
 {
@@ -282,11 +296,7 @@ static enum readiness evacuated(const struct engine *e, const struct action *x, 
         }
         if (y && y->r.state == ACTION_DONE)
             continue;
-        uint32_t vm = y && y->r.vm ? snapshot_find_vm(s, y->r.vm) : IX_NONE;
-
-        if (y && y->r.vm &&
-            (vm == IX_NONE || s->vms[vm].is.state != VM_ON || s->vms[vm].host == IX_NONE ||
-             strcmp(s->hosts[s->vms[vm].host].is.id, x->r.host) != 0))
+        if (y && y->r.vm && !runs_on(s, y->r.vm, x->r.host))
             continue;
         (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
                        (unsigned long long)x->r.depends_on[i], y ? action_state_name(y->r.state) : "lost");

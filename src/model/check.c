@@ -142,23 +142,35 @@ int check_host(const struct seen_host *h, size_t ix, struct err *err)
     return 0;
 }
 
+static bool is_size(double v)
+{
+    return v >= 0 && v <= SIZE_ABSURD;
+}
+
+/* Every pass asks this of thousands of VMs: a field gets its name when something is wrong with it. */
 static int check_alloc(const struct place *at, enum resource r, const struct alloc *a)
 {
+    const struct {
+        const char *name;
+        double value;
+        bool wrong;
+    } fields[] = {{"reservation", a->reservation, !is_size(a->reservation)},
+                  {"shares", a->shares, !is_size(a->shares)},
+                  {"limit", a->limit, a->limit != NO_LIMIT && !is_size(a->limit)},
+                  {"limit", a->limit, a->limit < a->reservation}};
     char field[64];
-    int rc;
 
-    (void)snprintf(field, sizeof field, "%s/reservation", res_word[r]);
-    if ((rc = check_size(at, field, a->reservation)) < 0)
-        return rc;
-    (void)snprintf(field, sizeof field, "%s/shares", res_word[r]);
-    if ((rc = check_size(at, field, a->shares)) < 0)
-        return rc;
-    (void)snprintf(field, sizeof field, "%s/limit", res_word[r]);
-    if (a->limit != NO_LIMIT && (rc = check_size(at, field, a->limit)) < 0)
-        return rc;
-    if (a->limit < a->reservation)
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        int rc;
+
+        if (!fields[i].wrong)
+            continue;
+        (void)snprintf(field, sizeof field, "%s/%s", res_word[r], fields[i].name);
+        if ((rc = check_size(at, field, fields[i].value)) < 0)
+            return rc;
         return place_error(at, field, "%.12g is below the reservation, expected at least %.12g or null",
                            a->limit, a->reservation);
+    }
     return 0;
 }
 
@@ -171,7 +183,7 @@ static int check_window(const struct place *at, enum window w, enum resource r, 
     char field[64];
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i].value >= 0 && parts[i].value <= SIZE_ABSURD)
+        if (is_size(parts[i].value))
             continue;
         (void)snprintf(field, sizeof field, "windows/%s/%s/%s", window_word[w], res_word[r], parts[i].name);
         return check_size(at, field, parts[i].value);

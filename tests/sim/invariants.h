@@ -17,6 +17,7 @@ struct known_action {
     enum action_state state;
     enum action_kind kind;
     bool begun;
+    unsigned attempts;      /* start was called so often */
     double seen_s, begun_s; /* first */
 };
 
@@ -25,7 +26,7 @@ struct invariants {
     struct known_action *actions; /* by id; [0] is nobody's */
     size_t n_actions, cap_actions;
     struct known_vm *vms;
-    uint32_t *power_offs, *power_ons; /* begun, by host */
+    uint32_t *power_offs, *power_ons; /* asked for, by host */
     double short_since_s;             /* capacity has been short since; NAN: it is not */
     uint64_t ticks, begun;
     char failure[FAILURE_MAX]; /* empty: nothing is wrong */

@@ -6,7 +6,7 @@
  * hosts that are serviced, and faults of every kind; by a script, by rates, or both. The last part of it is
  * quiet, and what was begun before has ended by then. */
 #include "invariants.h"
-#include "unit/sim_scenario.h"
+#include "unit/sim_scenario_made.h"
 
 #include "base/random.h"
 

@@ -1,4 +1,5 @@
-/* Hosts that are woken, and what waits for them: a woken host counts when it is back in the cluster. */
+/* Hosts that are woken, and what waits for them: a woken host counts when it is back in the cluster. How many
+ * change their power at a time. */
 #include "engine_world.h"
 
 /* h2 sleeps. The pass wants it on, and vm00 moved there. */
@@ -327,6 +328,44 @@ static void test_agents_first(void **state)
     world_release();
 }
 
+/* ---- a number at a time ---------------------------------------------------------------------- */
+
+static const struct {
+    int64_t limit;
+    int most;
+} limit_cases[] = {{1, 1}, {2, 2}, {0, 5}, {CHANGES_AUTO, 5}};
+
+static void test_changes_at_a_time(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(limit_cases); i++) {
+        struct world w;
+        int most = 0;
+
+        world_init(&w, 6, 1);
+        w.settings.policy.dpm.enabled = true;
+        w.settings.policy.dpm.automation = AUTOMATION_AUTOMATIC;
+        w.settings.policy.dpm.changes_max = limit_cases[i].limit;
+        w.task_s = 10;
+        for (int h = 1; h < 6; h++)
+            w.script[h - 1] = (struct world_move){.kind = ACTION_POWER_OFF, .to = h, .priority = 3};
+        w.n_script = 5;
+        world_begin_engine();
+        for (int s = 0; s < 110; s++) {
+            int n = 0;
+
+            world_second();
+            for (int t = 0; t < w.n_tasks; t++)
+                n += w.tasks[t].state == TASK_RUNNING;
+            most = n > most ? n : most;
+        }
+        assert_int_equal(most, limit_cases[i].most);
+        for (int h = 1; h < 6; h++)
+            assert_int_equal(w.downs[h], 1);
+        world_release();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_plan_waits_for_boot),
         cmocka_unit_test(test_killed_while_it_boots),
         cmocka_unit_test(test_agents_first),
+        cmocka_unit_test(test_changes_at_a_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static void w_fill(struct collected *c)
     struct arena *a = &c->arena;
     char id[16];
 
-    c->inventory = (struct inventory){.cluster = "c"};
+    c->inventory = (struct inventory){.cluster = "c", .ha = W->ha};
     for (int i = 0; i < W->n_hosts; i++) {
         struct seen_host *h = inventory_add_host(&c->inventory, a);
 
@@ -82,6 +82,7 @@ static void w_fill(struct collected *c)
         vm_facts_default(&v->is);
         v->is.id = arena_strdup(a, W->vms[i].id);
         v->is.name = W->vm_name ? W->vm_name : v->is.id;
+        v->is.alloc[RES_MEM].reservation = W->reserved_mb;
         v->is.automation = W->vms[i].automation;
         if (W->dirty_mb_s > 0)
             v->is.dirty_mb_s = W->dirty_mb_s;
@@ -177,12 +178,8 @@ static int w_check(const struct deed_request *q, struct err *err)
 {
     int vm = w_vm(q->vm);
 
-    if (q->deed == DEED_STANDBY) {
-        if (W->host_state[w_host(q->host)] != HOST_ON)
-            return err_set(err, -ESTALE, "host %s is not on", q->host);
-        for (int i = 0; i < W->n_vms; i++) /* what must never be asked for */
-            assert_false(W->vms[i].host == w_host(q->host) && !W->vms[i].off && !W->vms[i].agent_of);
-    }
+    if (q->deed == DEED_STANDBY && W->host_state[w_host(q->host)] != HOST_ON)
+        return err_set(err, -ESTALE, "host %s is not on", q->host);
     if (q->deed == DEED_WAKE && W->host_state[w_host(q->host)] != HOST_STANDBY)
         return err_set(err, -ESTALE, "host %s does not sleep", q->host);
     if (!deed_is_of_vm(q->deed))
@@ -223,6 +220,8 @@ static int w_start(const struct deed_request *q, char *ret_task, struct err *err
             W->wakes[t->to]++;
         if (q->deed == DEED_STANDBY)
             W->downs[t->to]++;
+        for (int i = 0; q->deed == DEED_STANDBY && i < W->n_vms; i++) /* what must never be asked for */
+            assert_false(W->vms[i].host == t->to && !W->vms[i].off && !W->vms[i].agent_of);
     }
     (void)snprintf(ret_task, TASK_NAME_MAX, "%s", t->name);
     return 0;
@@ -253,6 +252,8 @@ static void w_succeed(const struct world_task *t)
         return;
     case DEED_STANDBY:
         W->host_state[t->to] = HOST_STANDBY;
+        for (int i = 0; i < W->n_vms; i++) /* with it its agents */
+            W->vms[i].off = W->vms[i].off || W->vms[i].agent_of == t->to + 1;
         return;
     }
 }
@@ -451,6 +452,21 @@ void world_init(struct world *w, int n_hosts, int n_vms)
     policy_default(&w->settings.policy);
     w->settings.policy.interval_s = 60;
     w->settings.policy.cool_down_s = 600;
+}
+
+void world_init_standby(struct world *w)
+{
+    world_init(w, 4, 4);
+    w->settings.policy.automation = AUTOMATION_FULL;
+    w->settings.policy.dpm.enabled = true;
+    w->settings.policy.dpm.automation = AUTOMATION_AUTOMATIC;
+    w->boot_s = 30;
+    w->vms[2].host = w->vms[3].host = 2;
+    w->script[0] = (struct world_move){.vm = 2, .to = 0, .priority = 3, .group = 1, .empties = true};
+    w->script[1] = (struct world_move){.vm = 3, .to = 1, .priority = 3, .group = 1, .empties = true};
+    w->script[2] = (struct world_move){.kind = ACTION_POWER_OFF, .to = 2, .priority = 3, .group = 1};
+    w->n_script = 3;
+    w->imbalance = 0;
 }
 
 void world_release(void)

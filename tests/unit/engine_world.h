@@ -53,6 +53,7 @@ struct world_move {
     unsigned group;
     bool evacuates; /* because of maintenance, and not for the balance */
     bool empties;   /* the host that the group puts to standby, which waits for all such moves */
+    bool otherwise; /* only if nothing that stands before it is recommended */
     int place;      /* its own, from 1; filled in */
 };
 
@@ -65,6 +66,8 @@ struct world {
     int n_hosts, n_vms;
     enum host_state host_state[WORLD_HOSTS];
     enum automation host_dpm[WORLD_HOSTS];
+    struct ha_facts ha;
+    double reserved_mb;                /* of memory, by each VM */
     bool unproven;                     /* the source does not say of any host that it wakes */
     bool hides;                        /* the source shows a host that sleeps as one that it has lost */
     double host_rate_mb_s, dirty_mb_s; /* what the source says of every host and VM; 0: nothing */
@@ -147,6 +150,10 @@ extern struct world *W; /* the one that is on; the pass has no other way to it *
  * made. */
 void world_init(struct world *w, int n_hosts, int n_vms);
 void world_begin_engine(void);
+
+/* Four hosts; vm02 and vm03 are on h2, which the pass wants to sleep, and everything is automatic: moves 1
+ * and 2, and 3, which waits for them. */
+void world_init_standby(struct world *w);
 void world_release(void);
 
 /* One second: the peer works, answers come, the clock ticks. */

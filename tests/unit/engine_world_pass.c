@@ -79,7 +79,7 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
     w_host_id(m->to, to);
     uint32_t host = snapshot_find_host(s, to);
 
-    if (!w_makes_sense(s, m, vm, host))
+    if (!w_makes_sense(s, m, vm, host) || (m->otherwise && p->n_recommendations > 0))
         return;
     struct recommendation *r = w_add(p, m);
 

@@ -22,10 +22,13 @@ static const struct {
     {1234567.4, "MHz s", "1,234,567"},
     {-1234567, "", "-1,234,567"},
     {999.94, "", "999.9"},
-    {73.74, "%", "73.7"},
+    {73.74, "%", "73.74"},
+    {99.978, "%", "99.98"},
+    {99.978, "", "100"},
     {4.95, "%", "4.95"},
     {0.00495, "%", "0.00495"},
     {1e-12, "", "1.00e-12"},
+    {0.0000123, "", "1.23e-05"},
     {123456, "", "123,456"},
     {0, "s", "0 s"},
     {59.4, "s", "59 s"},
@@ -105,7 +108,7 @@ static void test_judge(void **state)
 }
 
 static const char expected_text[] =
-    "monday: 2 hosts, 8 VMs, 2 min, 30 passes; seed 1.\n"
+    "monday: 2 hosts, 8 VMs, 2 min, 31 passes; seed 1.\n"
     "Automation full, migration threshold 3, a pass every 5 min; idle hosts sleep (DPM manual).\n"
     "Migrations copy in rounds and share the hosts' links. A host that is short divides by reservations, "
     "limits and\n"
@@ -120,6 +123,7 @@ static const char expected_text[] =
     "  VMs that got 95 % of it or more             18  %\n"
     "  CPU wanted and not got                      19  MHz s\n"
     "  memory wanted and not got                   20  MiB s\n"
+    "  times that a VM found no place              30\n"
     "Migrations\n"
     "  that ended well                              5\n"
     "  that failed                                  6\n"

@@ -1,5 +1,5 @@
 /* The run loop: figures that can be worked out by hand, and what is done at which time. */
-#include "sim_scenario.h"
+#include "sim_scenario_made.h"
 #include "unit.h"
 
 #include "engine/engine.h"

@@ -74,6 +74,9 @@ struct host_sim {
     double idle_off_watts;     /* as now.watts; 0 without demand */
     bool active, overloaded;   /* as in host_totals */
     double taken_mhz;          /* by migrations, now */
+    double given_mhz;          /* to its VMs, slowdown not taken off, now */
+    bool plenty;               /* every VM got all that it wants and may have, and no pool is limited */
+    uint32_t small_changes;    /* since everything was computed anew */
     struct index_list vms;     /* that run here, ascending */
     struct index_list arrives; /* that are migrated to here, queued or not, or are being started here */
     uint32_t n_moves;          /* migrations in or out that are not queued */
@@ -131,6 +134,7 @@ struct vm_sim {
     double until_s[RES_COUNT]; /* its demand stays */
     double working_mb, consumed_mb;
     double used_mhz;   /* of its host, now; what it gets is less while it is migrated */
+    double asked_mhz;  /* what it wanted when its host was computed last */
     double ready;      /* vCPUs that wait, now */
     double lost_mhz;   /* to its migration, now */
     uint32_t starting; /* host that it is being started at; IX_NONE */
@@ -258,6 +262,9 @@ int parts_apply(struct cluster *c, const struct settings_request *request, struc
 
 /* schedule.c */
 void schedule_host(struct cluster *c, uint32_t host);
+/* After settle_vm(), when only the VM's wish for CPU has changed: whether it could be given what it wants
+ * without anybody else noticing. false: the host must be computed. */
+bool schedule_vm(struct cluster *c, uint32_t vm);
 /* A core for each vCPU. */
 double vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host);
 

@@ -218,7 +218,14 @@ void describe(struct cluster *c, struct arena *a, struct inventory *ret)
 {
     struct backing *b = arena_array(a, struct backing, c->initial->n_hosts);
 
-    *ret = (struct inventory){.cluster = c->initial->cluster, .time = instant(c)};
+    uint32_t n_hosts = c->initial->n_hosts, n_vms = c->initial->n_vms;
+
+    *ret = (struct inventory){.cluster = c->initial->cluster,
+                              .time = instant(c),
+                              .hosts = arena_array(a, struct seen_host, n_hosts),
+                              .vms = arena_array(a, struct seen_vm, n_vms),
+                              .cap_hosts = n_hosts,
+                              .cap_vms = n_vms};
     for (uint32_t i = 0; i < c->initial->n_hosts; i++)
         b[i] = backing_of(c, i);
     describe_hosts(c, a, b, ret);

@@ -61,6 +61,7 @@ void stop_wanting(struct cluster *c, uint32_t vm)
 void on_demand(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
+    double mem_before = v->now.wants[RES_MEM];
 
     settle_vm(c, vm);
     for (int r = 0; r < RES_COUNT; r++) {
@@ -68,8 +69,9 @@ void on_demand(struct cluster *c, uint32_t vm)
             want(c, vm, (enum resource)r);
     }
     wait_for_demand(c, vm);
-    if (v->now.host != IX_NONE)
-        mark_host(c, v->now.host);
+    if (v->now.host == IX_NONE || (v->now.wants[RES_MEM] == mem_before && schedule_vm(c, vm)))
+        return;
+    mark_host(c, v->now.host);
     if (is_moving(v))
         mark_host(c, v->moving.to); /* its memory is taken there, too */
 }

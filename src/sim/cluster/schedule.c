@@ -19,6 +19,9 @@
 /* Sums of the same numbers in another order differ by less than this part. */
 #define ROUNDING 1e-9
 
+/* Sums that are only added to and taken from are made anew after so many times. */
+#define SMALL_CHANGES_MAX 1000
+
 double vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host)
 {
     return vm_of(c, vm)->is.vcpus * c->core_mhz[host];
@@ -147,6 +150,7 @@ static void divide(struct cluster *c, uint32_t host, enum resource r, double cap
             t->got[i] = t->child[i].limit;
         return;
     }
+    c->hosts[host].plenty = false;
     t->got[0] = capacity;
     for (uint32_t i = 0; i < t->n; i++) {
         const struct node *n = &t->nodes[i];
@@ -229,6 +233,7 @@ static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, dou
     double net = got;
 
     v->used_mhz = got;
+    v->asked_mhz = v->now.wants[RES_CPU];
     v->ready = vm_of(c, n->ix)->is.vcpus * waiting_part(wants, got);
     v->lost_mhz = 0;
     if (c->s->scheduler == SCHEDULER_PROPORTIONAL && is_moving(v)) {
@@ -246,10 +251,23 @@ static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, dou
         v->moving.dirty_mb_s = most > 0 ? c->s->vms[n->ix].dirty_mb_s * net / most : 0;
 }
 
+/* What follows from the sums. */
+static void conclude(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    h->active = h->now.wanted[RES_CPU] > 0;
+    h->overloaded = h->given_mhz < h->now.wanted[RES_CPU] * (1 - ROUNDING);
+    h->now.watts = host_watts(c, host, h->given_mhz + h->taken_mhz);
+    h->idle_off_watts = h->active || !is_up(h) ? h->now.watts : 0;
+}
+
 static void sum_up(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
-    double used = h->taken_mhz, given = 0, asked = 0;
+    double charged = 0;
+
+    h->given_mhz = 0;
 
     for (int r = 0; r < RES_COUNT; r++)
         h->now.delivered[r] = h->now.wanted[r] = 0;
@@ -260,19 +278,16 @@ static void sum_up(struct cluster *c, uint32_t host)
             h->now.delivered[r] += v->now.gets[r];
             h->now.wanted[r] += v->now.wants[r];
         }
-        used += v->used_mhz;
-        given += v->used_mhz;
-        asked += v->now.wants[RES_CPU];
+        h->given_mhz += v->used_mhz;
     }
     if (c->s->scheduler == SCHEDULER_PROPORTIONAL) {
-        for (uint32_t i = 1; i < h->tree.n; i++)
-            used += h->tree.nodes[i].arriving ? h->tree.got[i] : 0;
+        for (uint32_t i = 1; is_up(h) && i < h->tree.n; i++)
+            charged += h->tree.nodes[i].arriving ? h->tree.got[i] : 0;
+        h->taken_mhz = charged;
     }
-    h->active = asked > 0;
-    h->overloaded = given < asked * (1 - ROUNDING);
     h->now.n_vms = h->vms.n;
-    h->now.watts = host_watts(c, host, used);
-    h->idle_off_watts = h->active || !is_up(h) ? h->now.watts : 0;
+    h->small_changes = 0;
+    conclude(c, host);
 }
 
 /* Memory first: who lacks some cannot use all of its CPU. */
@@ -283,6 +298,9 @@ static void give(struct cluster *c, uint32_t host)
 
     if (!h->tree.built)
         build_tree(c, host);
+    h->plenty = c->s->scheduler == SCHEDULER_SHARES;
+    for (uint32_t i = 0; i < h->n_parts; i++)
+        h->plenty = h->plenty && !(h->parts[i].alloc[RES_CPU].limit < NO_LIMIT);
     share(c, host, RES_MEM, is->capacity[RES_MEM]);
     for (uint32_t i = 1; i < h->tree.n; i++) {
         const struct node *n = &h->tree.nodes[i];
@@ -306,7 +324,33 @@ void schedule_host(struct cluster *c, uint32_t host)
     for (uint32_t i = 0; i < h->vms.n; i++)
         settle_vm(c, h->vms.items[i]);
     h->taken_mhz = 0;
+    h->plenty = false;
     if (is_up(h))
         give(c, host);
     sum_up(c, host);
+}
+
+bool schedule_vm(struct cluster *c, uint32_t vm)
+{
+    struct vm_sim *v = &c->vms[vm];
+    uint32_t host = v->now.host;
+    struct host_sim *h = &c->hosts[host];
+    const struct node node = {.ix = vm, .is_vm = true};
+
+    if (!h->plenty || h->marked || is_moving(v) || h->small_changes >= SMALL_CHANGES_MAX ||
+        !(v->now.wants[RES_CPU] > 0)) /* a host without any demand must be seen to have exactly none */
+        return false;
+    double gets = fmin(cpu_wanted(c, &node, host), vm_of(c, vm)->is.alloc[RES_CPU].limit);
+    double more = gets - v->used_mhz;
+
+    if (h->given_mhz + more + h->taken_mhz > host_of(c, host)->capacity[RES_CPU])
+        return false;
+    settle_host(c, host);
+    h->small_changes++;
+    h->now.delivered[RES_CPU] += more;
+    h->now.wanted[RES_CPU] += v->now.wants[RES_CPU] - v->asked_mhz;
+    h->given_mhz += more;
+    give_cpu(c, host, &node, gets);
+    conclude(c, host);
+    return true;
 }

@@ -9,6 +9,8 @@
 #define VALUE_STEPS 4
 #define TIME_LABELS_MAX 8
 #define S_PER_DAY 86400
+#define THOUSAND 1000.0
+#define MILLION 1e6
 #define HUNDRED 100.0
 #define NEAR_END 0.95 /* a label that stood astride would reach past the plot */
 
@@ -138,13 +140,25 @@ void axis_put_time(const struct time_axis *axis, struct arena *a, struct strbuf 
         strbuf_printf(
             out, "<span%s style=\"left:%.2f%%\">%.6s%s%s</span>", part > NEAR_END ? " class=\"r\"" : "",
             HUNDRED * part, step >= S_PER_DAY ? day_text(a, text) : arena_strndup(a, text + 11, 5),
-            day && step < S_PER_DAY ? "<br>" : "", day && step < S_PER_DAY ? day_text(a, text) : "");
+            day && step < S_PER_DAY ? "<br/>" : "", day && step < S_PER_DAY ? day_text(a, text) : "");
         first = false;
     }
     strbuf_puts(out, "</div>");
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
+
+/* Short enough for a margin: "0.075", "12.5", "1.5 M". */
+static const char *short_number(struct arena *a, double v)
+{
+    double size = fabs(v);
+
+    if (size >= MILLION)
+        return arena_printf(a, "%g M", v / MILLION);
+    if (size >= 10 * THOUSAND)
+        return arena_printf(a, "%g k", v / THOUSAND);
+    return shown_number(a, v, "");
+}
 
 /* From bottom to top, in equal steps. */
 void axis_put_values(double low, double high, struct strbuf *out)
@@ -154,7 +168,7 @@ void axis_put_values(double low, double high, struct strbuf *out)
     strbuf_puts(out, "<div class=\"y\" aria-hidden=\"true\">");
     for (int i = 0; i <= VALUE_STEPS; i++)
         strbuf_printf(out, "<span style=\"bottom:%d%%\">%s</span>", 100 * i / VALUE_STEPS,
-                      shown_number(&scratch, low + (high - low) * i / VALUE_STEPS, ""));
+                      short_number(&scratch, low + (high - low) * i / VALUE_STEPS));
     strbuf_puts(out, "</div>");
     arena_release(&scratch);
 }

@@ -159,6 +159,17 @@ static void put_bars(const struct drawing *d)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+static const char *told_text(const struct drawing *d, const struct curve *c, const struct told *t)
+{
+    const char *unit = d->chart->unit;
+
+    if (t->least >= t->most)
+        return arena_printf(d->a, "%s: %s throughout.", c->name, shown_figure(d->a, t->most, unit));
+    return arena_printf(d->a, "%s: %s to %s, mean %s, %s at the end.", c->name,
+                        shown_number(d->a, t->least, ""), shown_figure(d->a, t->most, unit),
+                        shown_figure(d->a, t->mean, unit), shown_figure(d->a, t->last, unit));
+}
+
 static const char *alternative(const struct drawing *d)
 {
     const struct chart *c = d->chart;
@@ -166,12 +177,8 @@ static const char *alternative(const struct drawing *d)
 
     for (size_t i = 0; i < c->n_curves && i < TOLD_MAX; i++) {
         struct told t = tell(&c->curves[i]);
-        if (!(t.least <= t.most))
-            continue;
-        text = arena_printf(d->a, "%s%s%s: %s to %s, mean %s, %s at the end.", text, *text ? " " : "",
-                            c->curves[i].name, shown_number(d->a, t.least, ""),
-                            shown_figure(d->a, t.most, c->unit), shown_number(d->a, t.mean, ""),
-                            shown_number(d->a, t.last, ""));
+        if (t.least <= t.most)
+            text = arena_printf(d->a, "%s%s%s", text, *text ? " " : "", told_text(d, &c->curves[i], &t));
     }
     return *text ? text : "Nothing is known.";
 }
@@ -234,7 +241,8 @@ static void put_table(const struct drawing *d)
 static void put_caption(const struct drawing *d)
 {
     strbuf_puts(d->out, "<figure class=\"chart\"><figcaption><h3>");
-    html_put(d->out, d->chart->title);
+    html_put(d->out, *d->chart->unit ? arena_printf(d->a, "%s, %s", d->chart->title, d->chart->unit)
+                                     : d->chart->title);
     strbuf_puts(d->out, "</h3><p>");
     html_put(d->out, d->chart->about);
     strbuf_puts(d->out, "</p></figcaption>");

@@ -78,7 +78,7 @@ static void put_image(const struct heat *h, const struct grid *g, const char *al
     html_put(out, alternative);
     strbuf_puts(out, "\" src=\"");
     png_put_data_url(&(struct png){g->columns, g->rows, pixels, palette, LEVELS + 1}, out);
-    strbuf_puts(out, "\">");
+    strbuf_puts(out, "\"/>");
 }
 
 /* By which the script reads a value back from its colour. */

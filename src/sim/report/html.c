@@ -22,10 +22,10 @@ static void put_head(const struct page *p)
     const struct scenario *s = p->sets[0]->runs[0].scenario;
 
     strbuf_puts(p->out,
-                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
+                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n"
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
+                "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\"/>\n<title>");
     html_put(p->out, s->name);
     strbuf_printf(p->out, " - simulated by Ballast</title>\n<style>\n%s</style></head>\n", page_style);
     strbuf_printf(p->out, "<body data-start=\"%lld\" data-from=\"%.10g\" data-to=\"%.10g\"><main>\n",

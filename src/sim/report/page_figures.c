@@ -59,11 +59,11 @@ void page_tiles(const struct page *p)
         strbuf_puts(p->out, "<li>");
         html_put(p->out, tiles[i].what);
         strbuf_puts(p->out, "<b>");
-        html_put(p->out, shown_figure(p->a, median(p, 0, tiles[i].id), unit));
         if (p->n == 2) {
+            html_put(p->out, shown_number(p->a, median(p, 0, tiles[i].id), unit));
             strbuf_puts(p->out, " \xe2\x86\x92 "); /* an arrow to the right */
-            html_put(p->out, shown_figure(p->a, median(p, 1, tiles[i].id), unit));
         }
+        html_put(p->out, shown_figure(p->a, median(p, p->n - 1, tiles[i].id), unit));
         strbuf_puts(p->out, "</b><small>");
         put_tile_note(p, i);
         strbuf_puts(p->out, "</small></li>\n");

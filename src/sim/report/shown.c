@@ -11,6 +11,7 @@
 #define S_PER_H 3600.0
 #define S_PER_DAY 86400.0
 #define DIGITS_MAX 64
+#define TINY 1e-4 /* below that the zeros are too many to be counted */
 #define SAME 1e-9 /* of the larger: what rounding may make of equal figures */
 
 const struct metric_shown metrics_shown[] = {
@@ -205,18 +206,19 @@ static const char *without_zeros(struct arena *a, const char *digits)
     return arena_strndup(a, digits, digits[n - 1] == '.' ? n - 1 : n);
 }
 
-/* Three digits that tell something, never fewer than the whole number has. */
-static const char *plain_number(struct arena *a, double v)
+/* Three digits that tell something, never fewer than the whole number has; of percent two decimals, so that
+ * what is nearly all is not all. */
+static const char *plain_number(struct arena *a, double v, int decimals_least)
 {
     double size = fabs(v);
     int decimals;
 
     if (size <= 0 || (fabs(v - round(v)) < SAME * size && size >= 1))
         decimals = 0;
-    else if (size < 1e-9)
+    else if (size < TINY)
         return arena_printf(a, "%.2e", v);
     else
-        decimals = (int)fmin(fmax(2 - floor(log10(size)), size < 1000 ? 1 : 0), 11);
+        decimals = (int)fmax(2 - floor(log10(size)), decimals_least);
     return thousands(a, without_zeros(a, arena_printf(a, "%.*f", decimals, v + 0.0))); /* no negative zero */
 }
 
@@ -262,7 +264,9 @@ const char *shown_number(struct arena *a, double value, const char *unit)
 {
     if (!isfinite(value))
         return NULL;
-    return is_duration(unit) ? duration(a, value) : plain_number(a, value);
+    if (is_duration(unit))
+        return duration(a, value);
+    return plain_number(a, value, strcmp(unit, "%") == 0 ? 2 : fabs(value) < 1000 ? 1 : 0);
 }
 
 const char *shown_unit(const char *unit)
@@ -301,7 +305,7 @@ const char *shown_percent(struct arena *a, double from, double to)
 
 const char *shown_count(struct arena *a, double n, const char *what)
 {
-    return arena_printf(a, "%s %s%s", plain_number(a, n), what,
+    return arena_printf(a, "%s %s%s", plain_number(a, n, 0), what,
                         fabs(n - 1) < SAME              ? ""
                         : what[strlen(what) - 1] == 's' ? "es"
                                                         : "s");

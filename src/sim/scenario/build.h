@@ -204,7 +204,8 @@ key_reader read_words_list, read_alloc, read_range, read_labels, read_automation
 /* struct workload_spec [RES_COUNT], and one for the defaults of traces. */
 key_reader read_workload, read_source;
 
-extern const struct keys host_keys, power_keys, vm_keys, at_keys, alloc_keys, pool_keys, rule_keys, ha_keys,
-    workload_keys, resource_keys, source_keys, range_keys;
+extern const struct keys top_keys, host_keys, power_keys, vm_keys, at_keys, alloc_keys, range_keys, pool_keys,
+    rule_keys, ha_keys, workload_keys, resource_keys, source_keys, migration_keys, faults_keys, rates_keys,
+    rate_keys, event_keys, deed_keys;
 
 #endif

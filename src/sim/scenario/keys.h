@@ -55,12 +55,6 @@ struct keys {
 
 #define KEYS_OF(array) ((struct keys){(array), sizeof(array) / sizeof(array)[0]})
 
-/* Every table, for the test that compares with README.md. NULL at the end. */
-struct key_table {
-    const char *section;
-    const struct keys keys;
-};
-
 /* Reads the section into *base. path is that of the section with a dot at the end ("vms.0."), "" for the
  * whole. */
 int keys_read(const struct source_file *f, const struct node *map, const char *path, struct keys keys,

@@ -100,8 +100,11 @@ static void make_set(struct trace_rows *rows, enum trace_format format, struct a
     for (size_t i = 0, end; i < rows->n; i = end) {
         for (end = i + 1; end < rows->n && strcmp(rows->items[end].vm, rows->items[i].vm) == 0;)
             end++;
+        struct traced_vm v = make_vm(&rows->items[i], end - i, origin, a);
+        if (format == TRACE_BITBRAINS && (v.vcpus == 0 || v.mem_mb <= 0)) /* a name that never ran */
+            continue;
         set.vms = arena_grow(a, set.vms, set.n, &cap, sizeof *set.vms);
-        set.vms[set.n++] = make_vm(&rows->items[i], end - i, origin, a);
+        set.vms[set.n++] = v;
     }
     double length = length_of(&set);
 

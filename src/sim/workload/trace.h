@@ -10,7 +10,8 @@
  * A path may also be that of a single file. The last three may begin with a line of headings. Times ascend
  * within a file (recorded: those of one VM); of two samples of the same time the later line counts. A gap
  * keeps the value before it. Where times are dates, t = 0 is the earliest of the whole set, so that VMs keep
- * their places in time among each other. A file without samples is no VM.
+ * their places in time among each other. A file without samples is no VM, nor is one
+ * of Bitbrains that never had a core or memory.
  */
 #ifndef BALLAST_SIM_TRACE_H
 #define BALLAST_SIM_TRACE_H

@@ -1,6 +1,6 @@
-/* sim_scenario.h: scenarios of a few lines, for the tests of the run loop. */
-#ifndef BALLAST_TESTS_SIM_SCENARIO_H
-#define BALLAST_TESTS_SIM_SCENARIO_H
+/* sim_scenario_made.h: scenarios of a few lines, for the tests of the run loop. */
+#ifndef BALLAST_TESTS_SIM_SCENARIO_MADE_H
+#define BALLAST_TESTS_SIM_SCENARIO_MADE_H
 
 #include "sim/scenario/scenario.h"
 

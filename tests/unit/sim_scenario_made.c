@@ -1,4 +1,4 @@
-#include "sim_scenario.h"
+#include "sim_scenario_made.h"
 
 #include "unit.h"
 

@@ -1,0 +1,248 @@
+/* Hosts that do not wake, and what is remembered of those that do. */
+#include "engine_world.h"
+
+#include <math.h>
+
+/* h2 and h3 sleep. The pass wants h2 on; or h3, when h2 cannot be counted on. */
+static void begin(struct world *w)
+{
+    world_init(w, 4, 4);
+    w->settings.policy.automation = AUTOMATION_FULL;
+    w->settings.policy.dpm.enabled = true;
+    w->settings.policy.dpm.automation = AUTOMATION_AUTOMATIC;
+    w->settings.policy.interval_s = 600; /* so that a pass in between is seen */
+    w->boot_s = 40;
+    w->imbalance = 0;
+    w->host_state[2] = w->host_state[3] = HOST_STANDBY;
+    w->script[0] = (struct world_move){.kind = ACTION_POWER_ON, .to = 2, .priority = 1};
+    w->script[1] = (struct world_move){.kind = ACTION_POWER_ON, .to = 3, .priority = 1, .otherwise = true};
+    w->n_script = 2;
+    world_begin_engine();
+}
+
+static const struct host_facts *fact(int host)
+{
+    char id[16];
+
+    w_host_id(host, id);
+    const struct snapshot *s = engine_snapshot(W->engine);
+
+    return &s->hosts[snapshot_find_host(s, id)].is;
+}
+
+/* ---- a host that does not come ---------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    bool refused, fails, lies, sticks, cannot_cancel, hides;
+    instant_s within;
+} failure_cases[] = {
+    {.name = "it is refused", .refused = true, .within = 20},
+    {.name = "its task fails", .fails = true, .within = 20},
+    {.name = "said to be woken, and sleeps on", .lies = true, .within = 1830},
+    {.name = "the same, and it is not seen", .lies = true, .hides = true, .within = 1830},
+    {.name = "its task hangs", .sticks = true, .within = 1830},
+    {.name = "and cannot be stopped", .sticks = true, .cannot_cancel = true, .within = 1830},
+};
+
+/* An alarm, and another one in its place in the pass that is made at once. */
+static void test_another_one_is_woken(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(failure_cases); i++) {
+        struct world w;
+        instant_s failed = 0;
+
+        print_message("  %s\n", failure_cases[i].name);
+        begin(&w);
+        w.tasks_fail = failure_cases[i].fails;
+        w.tasks_lie = failure_cases[i].lies;
+        w.tasks_stick = failure_cases[i].sticks;
+        w.cannot_cancel = failure_cases[i].cannot_cancel;
+        world_run(1);
+        assert_int_equal(world_state(1), ACTION_APPROVED);
+        w.start_code = failure_cases[i].refused ? -EPERM : 0;
+        while (w.n_tasks == 0 && w.start_code != 0)
+            world_second();
+        world_run(1);
+        if (failure_cases[i].hides) { /* as one that we have put to standby */
+            w.n_known = 2;
+            w.known[0] = (struct host_record){.host = "h2", .put_down = WORLD_START, .boot_s = UNKNOWN};
+            w.known[1] = (struct host_record){.host = "h3", .put_down = WORLD_START, .boot_s = UNKNOWN};
+            world_restart();
+            w.hides = true;
+        }
+        while (failed == 0 && w.now < WORLD_START + failure_cases[i].within) {
+            world_second();
+            failed = world_state(1) == ACTION_FAILED ? w.now : 0;
+        }
+        assert_true(failed != 0);
+        assert_int_equal(w_count_events("wake_failed"), 1);
+        w.tasks_fail = w.tasks_lie = w.tasks_stick = false;
+        world_run(5);
+        assert_int_equal(w.wakes[3], 1);
+        assert_true(fact(2)->wake_failed_at != 0 && !fact(2)->wake_verified);
+        world_run(100);
+        assert_int_equal(w.host_state[3], HOST_ON);
+        assert_true(w.wakes[2] <= 1);
+        world_release();
+    }
+}
+
+/* Left alone for the cool-down, then tried once more; one that came by itself is as good as any. */
+static void test_left_alone_for_a_while(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    w.n_script = 1;
+    w.tasks_fail = true;
+    world_run(500);
+    assert_int_equal(w.wakes[2], 1);
+    assert_true(fact(2)->wake_failed_at > WORLD_START);
+    world_restart();
+    world_run(50);
+    assert_true(fact(2)->wake_failed_at > WORLD_START);
+    assert_int_equal(w.wakes[2], 1);
+    world_run(700);
+    assert_int_equal(w.wakes[2], 2);
+    w.host_state[2] = HOST_ON; /* somebody went there */
+    world_run(70);
+    assert_int_equal(fact(2)->wake_failed_at, 0);
+    assert_false(fact(2)->wake_verified); /* that was no proof */
+    world_release();
+}
+
+/* One that comes up in maintenance has been woken: no alarm. */
+static void test_up_in_maintenance(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    w.boot_s = 9999;
+    world_run(20);
+    assert_int_equal(world_state(1), ACTION_VERIFYING);
+    w.host_state[2] = HOST_MAINTENANCE;
+    world_run(100);
+    assert_int_equal(world_state(1), ACTION_FAILED);
+    assert_int_equal(w_count_events("wake_failed"), 0);
+    assert_int_equal(fact(2)->wake_failed_at, 0);
+    world_release();
+}
+
+/* ---- what is remembered ----------------------------------------------------------------------- */
+
+/* How long it takes to boot, which is how long the next wake is waited for; over a restart, too. */
+static void test_boot_is_learned(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    w.n_script = 1;
+    w.boot_s = 160;
+    world_run(400);
+    assert_int_equal(world_state(1), ACTION_DONE);
+    double learned = fact(2)->boot_s;
+
+    assert_true(learned >= 160 && learned <= 240);
+    assert_true(isnan(fact(3)->boot_s));
+    world_restart();
+    world_run(2);
+    assert_true(fact(2)->boot_s == learned);
+    w.host_state[2] = HOST_STANDBY;
+    w.boot_s = 99999;
+    world_run(640);
+    assert_int_equal(world_state(2), ACTION_VERIFYING);
+    instant_s started = world_action(2)->started;
+
+    world_run(580);
+    assert_int_equal(world_state(2), ACTION_FAILED);
+    assert_true(world_action(2)->ended - started <= (instant_s)(3 * learned) + 60);
+    world_release();
+}
+
+/* Since when hosts are on or asleep, where the source does not say. */
+static void test_since_when(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    w.n_script = 0;
+    world_run(100);
+    assert_true(fact(0)->on_since == 0 && fact(2)->standby_since == 0); /* longer than anybody knows */
+    w.host_state[2] = HOST_ON;
+    w.host_state[0] = HOST_STANDBY;
+    for (int i = 0; i < w.n_vms; i++)
+        w.vms[i].host = 1;
+    world_run(70);
+    instant_s t = fact(2)->on_since;
+
+    assert_true(t > WORLD_START + 100 && fact(0)->standby_since == t);
+    world_restart();
+    world_run(70);
+    assert_true(fact(2)->on_since == t && fact(0)->standby_since == t);
+    w.host_state[2] = HOST_DISCONNECTED; /* that says nothing */
+    world_run(70);
+    w.host_state[2] = HOST_ON;
+    world_run(70);
+    assert_int_equal(fact(2)->on_since, t);
+    w.host_state[2] = HOST_MAINTENANCE; /* it begins anew */
+    world_run(70);
+    w.host_state[2] = HOST_ON;
+    world_run(70);
+    assert_true(fact(2)->on_since > t);
+    world_release();
+}
+
+/* What we put to standby sleeps, though the source has lost it, until it is seen up; also one that is not
+ * even in the inventory any more is not forgotten. */
+static void test_not_forgotten(void **state)
+{
+    struct world w;
+    struct arena a = {0};
+    struct asleep *list;
+    uint64_t id;
+
+    (void)state;
+    begin(&w);
+    w.n_script = 0;
+    w.host_state[3] = HOST_ON;
+    world_run(70);
+    assert_int_equal(engine_standby(w.engine, "h3", "tester", w.now, &id, NULL), 0);
+    world_run(30);
+    w.hides = true;
+    world_run(70);
+    assert_int_equal(fact(3)->state, HOST_STANDBY);
+    assert_int_equal(fact(2)->state, HOST_DISCONNECTED); /* that was somebody else's */
+    w.n_hosts = 3;
+    world_run(70);
+    w.now += (instant_s)100 * 24 * 3600;
+    world_restart();
+    world_run(70);
+    assert_int_equal(engine_asleep(w.engine, &a, &list), 1);
+    assert_string_equal(list[0].host, "h3");
+    assert_true(list[0].ours && !list[0].there);
+    w.n_hosts = 4;
+    world_run(70);
+    assert_int_equal(fact(3)->state, HOST_STANDBY);
+    w.vms[0].host = 3; /* a VM runs there: it does not sleep, whatever we think */
+    world_run(70);
+    assert_int_equal(fact(3)->state, HOST_DISCONNECTED);
+    arena_release(&a);
+    world_release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_another_one_is_woken), cmocka_unit_test(test_left_alone_for_a_while),
+        cmocka_unit_test(test_up_in_maintenance),    cmocka_unit_test(test_boot_is_learned),
+        cmocka_unit_test(test_since_when),           cmocka_unit_test(test_not_forgotten),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
