@@ -278,6 +278,7 @@ static int serve_request(struct service *s, const struct request *q, struct clie
     case REQUEST_POOLS:
     case REQUEST_RECOMMENDATIONS:
     case REQUEST_HISTORY:
+    case REQUEST_SAMPLES:
     case REQUEST_SNAPSHOT:
     case request_kind_count:
         break;

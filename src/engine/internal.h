@@ -183,6 +183,7 @@ struct engine {
     uint64_t run_pass;
     struct err pass_error; /* of the newest attempt; code 0: it worked */
     instant_s last_pass_time;
+    bool passed_early;     /* the last pass did not wait for its interval to end */
     uint64_t decided_pass; /* the number of the last pass; placements have numbers between */
     uint64_t passes_here;  /* made by this process */
     unsigned imbalanced_passes;
@@ -360,6 +361,11 @@ bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instan
 /* ---- decide.c -------------------------------------------------------------------------------- */
 
 int decide(struct engine *e, const char *trigger, instant_s now, struct err *err);
+
+/* Whether VMs want more than there is on a host that had enough at the last pass: nobody should wait for the
+ * interval to end then. One that stays short is no news, and after a pass that came early the next one comes
+ * when it is due, so that restless demand does not make a pass of every look. */
+bool overload_is_new(const struct engine *e);
 
 /* Stores what was decided, with what it was decided from, and all that else is to be stored. On failure the
  * rest is tried again, the record is lost. */
