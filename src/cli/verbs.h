@@ -21,6 +21,7 @@ extern const struct verb verb_pools;
 extern const struct verb verb_recommendations;
 extern const struct verb verb_reject;
 extern const struct verb verb_run;
+extern const struct verb verb_samples;
 extern const struct verb verb_simulate;
 extern const struct verb verb_snapshot;
 extern const struct verb verb_status;

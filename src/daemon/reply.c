@@ -460,6 +460,29 @@ void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct str
     jw_end(&w);
 }
 
+static int put_samples(struct json_writer *w, const struct store_ops *ops, struct store *store,
+                       struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct sample_record *list = NULL;
+    size_t n = 0;
+    int r = ops->list_samples(store, &a, &list, &n, err);
+
+    if (r < 0)
+        return r;
+    jw_begin(w, "samples", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < n; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        put_instant(w, "time", list[i].time);
+        jw_text(w, "vm", list[i].vm);
+        jw_figure(w, "cpu_mhz", list[i].demand[RES_CPU]);
+        jw_figure(w, "mem_mb", list[i].demand[RES_MEM]);
+        jw_end(w);
+    }
+    jw_end(w);
+    return 0;
+}
+
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
                const struct request *request, instant_s now, struct strbuf *out, struct err *err)
 {
@@ -481,6 +504,9 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
         break;
     case REQUEST_HISTORY:
         r = put_history(&w, e, store_ops, store, request->limit, err);
+        break;
+    case REQUEST_SAMPLES:
+        r = put_samples(&w, store_ops, store, err);
         break;
     case REQUEST_SNAPSHOT:
         r = put_snapshot(&w, e, err);

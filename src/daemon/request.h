@@ -27,6 +27,7 @@
     X(REQUEST_POOLS, "pools", "the resource pools, with what they are entitled to")                          \
     X(REQUEST_RECOMMENDATIONS, "recommendations", "what is recommended, and what became of it")              \
     X(REQUEST_HISTORY, "history", "actions that have ended, newest first")                                   \
+    X(REQUEST_SAMPLES, "samples", "what each VM wanted, over the last hour")                                 \
     X(REQUEST_APPLY, "apply", "approves recommendations")                                                    \
     X(REQUEST_REJECT, "reject", "rejects recommendations, or takes an approval back")                        \
     X(REQUEST_RUN, "run", "a pass now")                                                                      \

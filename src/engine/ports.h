@@ -112,7 +112,8 @@ struct host_record {
 struct pass_record {
     uint64_t id; /* 1, 2, ... */
     instant_s time;
-    const char *trigger; /* "interval", "run", or "place": VMs that an admin had powered on */
+    const char *trigger; /* "interval", "run", "overload": a host was short all at once; or "place": VMs that
+                          * an admin had powered on */
     double imbalance_before, imbalance_after, target;
     uint32_t n_recommendations, n_faults;
     int64_t decide_us;    /* 0: not measured */
@@ -205,6 +206,10 @@ struct store_ops {
      * which are many and of which nothing came. */
     int (*list_ended)(struct store *s, unsigned limit, struct arena *a, struct action_record **ret,
                       size_t *ret_n, struct err *err);
+
+    /* The samples that are kept, oldest first; those of one time by VM. */
+    int (*list_samples)(struct store *s, struct arena *a, struct sample_record **ret, size_t *ret_n,
+                        struct err *err);
 
     /* Passes without their texts, newest first, at most limit. */
     int (*list_passes)(struct store *s, unsigned limit, struct arena *a, struct pass_record **ret,

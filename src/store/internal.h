@@ -54,6 +54,8 @@ int store_load(struct store *s, instant_s since, instant_s samples_since, struct
                struct err *err);
 int store_list_ended(struct store *s, unsigned limit, struct arena *a, struct action_record **ret,
                      size_t *ret_n, struct err *err);
+int store_list_samples(struct store *s, struct arena *a, struct sample_record **ret, size_t *ret_n,
+                       struct err *err);
 int store_list_passes(struct store *s, unsigned limit, struct arena *a, struct pass_record **ret,
                       size_t *ret_n, struct err *err);
 int store_get_pass(struct store *s, uint64_t id, struct arena *a, struct pass_record *ret, struct err *err);

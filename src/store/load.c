@@ -184,6 +184,20 @@ int store_list_ended(struct store *s, unsigned limit, struct arena *a, struct ac
     return 0;
 }
 
+int store_list_samples(struct store *s, struct arena *a, struct sample_record **ret, size_t *ret_n,
+                       struct err *err)
+{
+    const struct query q = {&table_samples, sizeof(struct sample_record), " ORDER BY time, vm", NULL, 0};
+    struct rows found;
+    int r = read_rows(s, &q, a, &found, err);
+
+    if (r < 0)
+        return r;
+    *ret = found.items;
+    *ret_n = found.n;
+    return 0;
+}
+
 int store_list_passes(struct store *s, unsigned limit, struct arena *a, struct pass_record **ret,
                       size_t *ret_n, struct err *err)
 {

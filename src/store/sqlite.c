@@ -340,6 +340,7 @@ const struct store_ops store_sqlite = {
     .put_note = put_note,
     .prune = prune,
     .list_ended = store_list_ended,
+    .list_samples = store_list_samples,
     .list_passes = store_list_passes,
     .get_pass = store_get_pass,
 };

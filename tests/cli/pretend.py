@@ -42,7 +42,22 @@ def test_manual():
         imbalance = [json.dumps(x) for x in (before, after)]
         check('status is JSON', all(imbalance))
         check('history lists them', len(s.ask_json('history')) >= len(wanted))
+        simulate_again(s)
         check('it stops cleanly', s.stop() == 0, s.log_text()[-500:])
+
+
+def simulate_again(s):
+    """What the service has seen can be simulated: the same cluster, the same demand."""
+    snapshot, recorded, scenario = (s.folder / n for n in ('now.json', 'recorded.csv', 'again.yaml'))
+    snapshot.write_text(s.ask('snapshot').stdout)
+    recorded.write_text(s.ask('samples').stdout)
+    lines = recorded.read_text().splitlines()
+    check('samples are CSV', lines[0] == 'time,vm,cpu_mhz,mem_mb' and len(lines) > len(s.ask_json('vms')), str(lines[:3]))
+    check('samples as JSON', len(s.ask_json('samples')) >= len(lines) - 1)
+    scenario.write_text('duration_s: 600\nsnapshot: now.json\nvms: [{match: "*", workload: trace}]\n'
+                        'workload: {file: recorded.csv, format: recorded, pick: name}\n')
+    done = run('simulate', scenario, '--format', 'json')
+    check('simulated again', done.returncode == 0 and json.loads(done.stdout), done.stderr)
 
 
 OFF = {'format': 'ballast-snapshot/1', 'cluster': 'lab', 'time': '2026-01-01T00:00:00Z',

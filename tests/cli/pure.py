@@ -16,7 +16,7 @@ PURE = {
     'place': ['--snapshot', '-', '--vms', VMS.name],
     'what-if': ['--snapshot', '-', '--host-off', 'h1'],
 }
-SERVICE = ['status', 'hosts', 'vms', 'pools', 'recommendations', 'run', 'snapshot', 'history', 'freeze', 'thaw']
+SERVICE = ['status', 'hosts', 'vms', 'pools', 'recommendations', 'run', 'snapshot', 'samples', 'history', 'freeze', 'thaw']
 SNAPSHOT = {
     'format': 'ballast-snapshot/1', 'cluster': 'c', 'time': '2026-01-01T00:00:00Z',
     'hosts': [{'id': f'h{i}', 'name': f'h{i}', 'state': 'on', 'cpu_mhz': 10000, 'cores': 4, 'mem_mb': 16384} for i in (1, 2)],
@@ -135,7 +135,8 @@ def test_no_service():
 
 
 def test_check_config():
-    for path in [TOP / 'conf/ballast.yaml', *sorted((TOP / 'conf/examples').glob('*.yaml'))]:
+    examples = [p for p in sorted((TOP / 'conf/examples').glob('*.yaml')) if not p.name.startswith('simulate-')]
+    for path in [TOP / 'conf/ballast.yaml', *examples]:
         done = run('check-config', path)
         # its password files and certificates are not on this machine: that is said, and is no mistake of the file
         check(f'check-config {path.name}', done.returncode in (0, 2) and 'Traceback' not in done.stderr, done.stderr)
@@ -144,6 +145,22 @@ def test_check_config():
         f.flush()
         done = run('check-config', f.name)
         check('a slip of the pen', done.returncode == 2 and 'intervall_s' in done.stderr and ':2' in done.stderr, done.stderr)
+
+
+def test_example_scenarios():
+    """Each runs, and a change of what it is about changes the result."""
+    shown = {}
+    for path in sorted((TOP / 'conf/examples').glob('simulate-*.yaml')):
+        done = run('simulate', path, '--format', 'json')
+        if check(f'simulate {path.name}', done.returncode == 0 and not done.stderr, done.stderr):
+            shown[path.stem.removeprefix('simulate-')] = done.stdout
+    check('four examples', sorted(shown) == ['faults', 'replay', 'spike', 'two-shifts'], str(sorted(shown)))
+    for name, wanted in (('two-shifts', 'dpm.hosts_min=3'), ('spike', 'vms.gold.count=10'), ('replay', 'dpm.enabled=true')):
+        path = TOP / f'conf/examples/simulate-{name}.yaml'
+        done = run('simulate', path, '--set', wanted, '--format', 'json')
+        check(f'simulate {name} with {wanted}: another result', done.returncode == 0 and done.stdout != shown[name], done.stderr)
+    done = run('simulate', TOP / 'conf/examples/simulate-spike.yaml', '--set', 'vms.gild.count=10')
+    check('a slip in --set', done.returncode == 2 and 'vms.gild.count' in done.stderr and '"gild"' in done.stderr, done.stderr)
 
 
 def test_full_output():

@@ -17,6 +17,7 @@ static const struct {
     {"{\"command\": \"status\"}", 0, REQUEST_STATUS, NULL},
     {"{\"command\":\"apply\",\"ids\":[3,1]}", 0, REQUEST_APPLY, NULL},
     {"{\"command\": \"history\", \"limit\": 5}", 0, REQUEST_HISTORY, NULL},
+    {"{\"command\": \"samples\"}", 0, REQUEST_SAMPLES, NULL},
     {"{\"command\": \"maintenance\", \"mode\": \"exit\", \"host\": \"esx1\"}", 0, REQUEST_MAINTENANCE, NULL},
     {"{\"command\": \"place\", \"vms\": [\"web 1\", \"vm-2\"], \"apply\": true}", 0, REQUEST_PLACE, NULL},
     {"", -EINVAL, 0, "not a JSON object"},

@@ -192,6 +192,14 @@ static void test_the_rest(void **state)
     assert_true(all.samples[0].time == 50 && all.samples[1].time == 100);
     assert_true(all.samples[1].demand[RES_MEM] == 4.5);
     assert_string_equal(all.samples[2].vm, "b");
+    struct sample_record *list;
+    size_t n;
+
+    assert_int_equal(store_sqlite.list_samples(s, &a, &list, &n, &err), 0);
+    assert_int_equal(n, 3);
+    assert_true(list[0].time == 50 && list[1].time == 100 && list[2].time == 100);
+    assert_string_equal(list[1].vm, "a");
+    assert_string_equal(list[2].vm, "b");
     assert_int_equal(all.n_notes, 1);
     assert_string_equal(all.notes[0].value, "2000");
     assert_int_equal(

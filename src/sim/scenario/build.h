@@ -32,6 +32,7 @@ struct host_spec {
     const char *name, *match;
     uint32_t count; /* 0: not given, there is one and it has no number */
     const struct node *cycle, *split;
+    const char *kind; /* another word for it */
     double core_mhz;
     int state;
     struct seen_host seen;
@@ -94,6 +95,7 @@ struct vm_spec {
     uint32_t count; /* 0: not given */
     bool count_traces;
     int names;
+    const char *kind; /* another word for it */
     const struct node *cycle, *split;
     struct seen_vm seen; /* compatible_hosts: the words, until they are resolved */
     bool vcpus_traced, mem_traced, compatible_named, vcpu_mhz_given;
@@ -195,8 +197,15 @@ const struct node *variant_at(const struct node *list, size_t ix);
 int variants_check(const struct source_file *f, const struct node *group, const char *path,
                    const struct node *cycle, const struct node *split);
 
-/* Whether an object is meant by the word: its id, its group, or a pattern with * and ?. */
-bool is_meant(const char *word, const char *id, const char *group);
+/* What words mean an object: its id, its name, its group, its kind, or a pattern with * and ? of an id or
+ * name. */
+struct called {
+    const char *id, *name, *group, *kind;
+};
+
+struct called host_called(const struct host_spec *h);
+struct called vm_called(const struct vm_spec *v);
+bool is_meant(const char *word, struct called o);
 
 /* For tables. struct ids; struct alloc_spec; struct range; struct labels; enum automation. */
 key_reader read_words_list, read_alloc, read_range, read_labels, read_automation;

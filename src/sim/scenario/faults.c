@@ -95,7 +95,7 @@ static const struct key event_key_list[] = {
 
 const struct keys event_keys = KEYS_OF(event_key_list);
 
-static uint32_t host_called(const struct snapshot *s, const char *word)
+static uint32_t find_host(const struct snapshot *s, const char *word)
 {
     uint32_t found = snapshot_find_host(s, word);
 
@@ -106,7 +106,7 @@ static uint32_t host_called(const struct snapshot *s, const char *word)
     return found;
 }
 
-static uint32_t vm_called(const struct snapshot *s, const char *word)
+static uint32_t find_vm(const struct snapshot *s, const char *word)
 {
     uint32_t found = snapshot_find_vm(s, word);
 
@@ -133,9 +133,9 @@ static int read_target(const struct building *b, const struct node *n, enum sim_
     if (any_will_do && strcmp(word, "any") == 0)
         return 0;
     if (whom == WHOM_HOST)
-        e->host = host_called(&b->s->initial, word);
+        e->host = find_host(&b->s->initial, word);
     else
-        e->vm = vm_called(&b->s->initial, word);
+        e->vm = find_vm(&b->s->initial, word);
     if (e->host == IX_NONE && e->vm == IX_NONE)
         return file_refuse(&b->f, n->line, "%s %s, expected the name of a %s%s", n->key, node_shown(&b->f, n),
                            whom == WHOM_HOST ? "host" : "VM", any_will_do ? " or any" : "");
@@ -146,23 +146,23 @@ static int read_event(const struct building *b, const struct node *n, const char
                       struct scripted_fault *ret)
 {
     struct event_spec spec = {.at_s = UNKNOWN, .for_s = INFINITY, .factor = UNKNOWN};
-    int r = keys_read(&b->f, n, path, event_keys, &spec);
+    int r = keys_read(&b->f, n, arena_printf(b->f.a, "%s.", path), event_keys, &spec);
     int kind = -1;
 
     if (r < 0)
         return r;
     for (int k = 0; k < sim_fault_count; k++) {
         if (spec.what[k] && kind >= 0)
-            return file_refuse(&b->f, n->line, "%s%s and %s stand together, expected an entry for each", path,
-                               sim_fault_name((enum sim_fault)kind), sim_fault_name((enum sim_fault)k));
+            return file_refuse(&b->f, n->line, "%s: %s and %s stand together, expected an entry for each",
+                               path, sim_fault_name((enum sim_fault)kind), sim_fault_name((enum sim_fault)k));
         if (spec.what[k])
             kind = k;
     }
     if (kind < 0 || isnan(spec.at_s))
-        return file_refuse(&b->f, n->line, "%s%s is missing, expected {at_s: SECONDS, FAULT: WHOM}", path,
-                           kind < 0 ? "the fault" : "at_s");
+        return file_refuse(&b->f, n->line, "%s has no %s, expected {at_s: SECONDS, FAULT: WHOM}", path,
+                           kind < 0 ? "fault" : "at_s");
     if (!isnan(spec.factor) && kind != SIM_WAKE_SLOW)
-        return file_refuse(&b->f, n->line, "%sfactor means nothing for %s, expected it with wake_slow only",
+        return file_refuse(&b->f, n->line, "%s.factor means nothing for %s, expected it with wake_slow only",
                            path, sim_fault_name((enum sim_fault)kind));
     *ret = (struct scripted_fault){
         .at_s = spec.at_s,
@@ -241,7 +241,7 @@ int faults_build(struct building *b, const struct node *section)
         return r;
     s->faults = arena_array(b->f.a, struct scripted_fault, spec.script->n);
     for (const struct node *n = spec.script->first; n; n = n->next) {
-        r = read_event(b, n, arena_printf(b->f.a, "faults.script.%u.", s->n_faults), &s->faults[s->n_faults]);
+        r = read_event(b, n, arena_printf(b->f.a, "faults.script.%u", s->n_faults), &s->faults[s->n_faults]);
         if (r < 0)
             return r;
         s->n_faults++;
@@ -294,19 +294,19 @@ static int add_settings(struct building *b, const struct node *set, const char *
 static int read_deed(struct building *b, const struct node *n, const char *path)
 {
     struct deed_spec spec = {.at_s = UNKNOWN};
-    int r = keys_read(&b->f, n, path, deed_keys, &spec);
+    int r = keys_read(&b->f, n, arena_printf(b->f.a, "%s.", path), deed_keys, &spec);
 
     if (r < 0)
         return r;
     if (isnan(spec.at_s) || !!spec.enter + !!spec.exit + !!spec.set != 1)
         return file_refuse(&b->f, n->line,
-                           "%sis not complete, expected {at_s: SECONDS, and one of maintenance_enter, "
+                           "%s is not complete, expected {at_s: SECONDS, and one of maintenance_enter, "
                            "maintenance_exit and set}",
                            path);
     if (spec.set)
-        return add_settings(b, spec.set, arena_printf(b->f.a, "%sset", path), spec.at_s);
+        return add_settings(b, spec.set, arena_printf(b->f.a, "%s.set", path), spec.at_s);
     const char *host = spec.enter ? spec.enter : spec.exit;
-    uint32_t ix = host_called(&b->s->initial, host);
+    uint32_t ix = find_host(&b->s->initial, host);
 
     if (ix == IX_NONE)
         return file_refuse(&b->f, n->line, "%s: there is no host \"%.64s\", expected one that is there", path,
@@ -326,7 +326,7 @@ int deeds_build(struct building *b, const struct node *list)
     int r = list ? list_check(&b->f, list, "script", "a list of deeds", SCRIPT_MAX) : 0;
 
     for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next, ix++)
-        r = read_deed(b, n, arena_printf(b->f.a, "script.%zu.", ix));
+        r = read_deed(b, n, arena_printf(b->f.a, "script.%zu", ix));
     if (r == 0)
         sort_by_time(b->s->deeds, b->s->n_deeds, sizeof *b->s->deeds, deed_at, b->f.a);
     return r;

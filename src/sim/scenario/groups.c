@@ -32,10 +32,25 @@ const struct node *variant_at(const struct node *list, size_t ix)
     return n;
 }
 
-bool is_meant(const char *word, const char *id, const char *group)
+struct called host_called(const struct host_spec *h)
 {
-    return strcmp(word, id) == 0 || (group && strcmp(word, group) == 0) ||
-           (strpbrk(word, "*?") && fnmatch(word, id, 0) == 0);
+    return (struct called){h->seen.is.id, h->seen.is.name, h->group, h->kind};
+}
+
+struct called vm_called(const struct vm_spec *v)
+{
+    return (struct called){v->seen.is.id, v->seen.is.name, v->group, v->kind};
+}
+
+bool is_meant(const char *word, struct called o)
+{
+    const char *const words[] = {o.id, o.name, o.group, o.kind};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (words[i] && strcmp(word, words[i]) == 0)
+            return true;
+    }
+    return strpbrk(word, "*?") && (fnmatch(word, o.id, 0) == 0 || (o.name && fnmatch(word, o.name, 0) == 0));
 }
 
 int variants_check(const struct source_file *f, const struct node *group, const char *path,
@@ -47,7 +62,7 @@ int variants_check(const struct source_file *f, const struct node *group, const 
     if (!list)
         return 0;
     if (cycle && split)
-        return file_refuse(f, group->line, "%s has both cycle and split, expected one of them", path);
+        return file_refuse(f, group->line, "%scycle and split stand together, expected one of them", path);
     if ((r = list_check(f, list, arena_printf(f->a, "%s%s", path, list->key), "a list of variants",
                         SCENARIO_GROUPS_MAX)) < 0)
         return r;

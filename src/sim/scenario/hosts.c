@@ -81,6 +81,7 @@ static const struct key host_key_list[] = {
      .meaning = "variants that the hosts take by turns"},
     {"split", KEY_NODE, offsetof(struct host_spec, split),
      .meaning = "variants that the hosts take in blocks of equal size"},
+    {"kind", KEY_TEXT, offsetof(struct host_spec, kind), .meaning = "another word that means these hosts"},
     {"cores", KEY_COUNT, offsetof(struct host_spec, seen.is.cores), 1, CORES_MOST, .meaning = "CPU cores"},
     NUMBER("core_mhz", core_mhz, 1, CORE_MHZ_MOST, "MHz of a core"),
     NUMBER("mem_mb", seen.is.total[RES_MEM], 1, SIZE_MOST, "MiB of memory"),
@@ -198,7 +199,7 @@ static int change_matching(struct building *b, const struct node *group, const c
 
     for (size_t i = 0; i < b->n_hosts; i++) {
         struct host_spec *h = &b->hosts[i];
-        if (!is_meant(pattern, h->seen.is.id, NULL) && !is_meant(pattern, h->seen.is.name, NULL))
+        if (i >= b->n_snapshot_hosts || !is_meant(pattern, host_called(h)))
             continue;
         int r = keys_read(&b->f, group, path, host_keys, h);
         if (r < 0)

@@ -187,8 +187,7 @@ static int meant_hosts(const struct building *b, const struct ids *words, unsign
         bool any = false;
         for (size_t h = 0; h < b->n_hosts; h++) {
             const struct host_spec *host = &b->hosts[h];
-            if (is_meant(words->items[w], host->seen.is.id, host->group) ||
-                is_meant(words->items[w], host->seen.is.name, NULL))
+            if (is_meant(words->items[w], host_called(host)))
                 any = in[h] = true;
         }
         if (!any)

@@ -87,28 +87,19 @@ static const struct key rule_key_list[] = {
 
 const struct keys rule_keys = KEYS_OF(rule_key_list);
 
-/* What one look-up needs of hosts and of VMs. */
-struct named {
-    const char *id, *name, *group;
-};
-
-static struct named host_named(const struct building *b, size_t i)
+static struct called nth_host(const struct building *b, size_t i)
 {
-    const struct host_spec *h = &b->hosts[i];
-
-    return (struct named){h->seen.is.id, h->seen.is.name, h->group};
+    return host_called(&b->hosts[i]);
 }
 
-static struct named vm_named(const struct building *b, size_t i)
+static struct called nth_vm(const struct building *b, size_t i)
 {
-    const struct vm_spec *v = &b->vms[i];
-
-    return (struct named){v->seen.is.id, v->seen.is.name, v->group};
+    return vm_called(&b->vms[i]);
 }
 
 /* The ids that the words stand for, in the order of the inventory, each once. */
 static int resolve(const struct building *b, const struct ids *words, unsigned line, const char *what,
-                   struct named (*named)(const struct building *, size_t), size_t n, struct ids *ret)
+                   struct called (*nth)(const struct building *, size_t), size_t n, struct ids *ret)
 {
     bool *in = arena_array(b->f.a, bool, n);
     const char **items = arena_array(b->f.a, const char *, n);
@@ -117,8 +108,7 @@ static int resolve(const struct building *b, const struct ids *words, unsigned l
     for (uint32_t w = 0; w < words->n; w++) {
         bool any = false;
         for (size_t i = 0; i < n; i++) {
-            struct named o = named(b, i);
-            if (is_meant(words->items[w], o.id, o.group) || is_meant(words->items[w], o.name, NULL))
+            if (is_meant(words->items[w], nth(b, i)))
                 any = in[i] = true;
         }
         if (!any)
@@ -128,7 +118,7 @@ static int resolve(const struct building *b, const struct ids *words, unsigned l
     }
     for (size_t i = 0; i < n; i++) {
         if (in[i])
-            items[found++] = named(b, i).id;
+            items[found++] = nth(b, i).id;
     }
     *ret = (struct ids){.items = items, .n = found};
     return 0;
@@ -153,9 +143,9 @@ static int add_rule(struct building *b, const struct node *n, const char *path)
     rule->is.enabled = spec.enabled;
     if (tree_child(n, "mandatory"))
         rule->is.mandatory = spec.mandatory;
-    if ((r = resolve(b, &spec.vms, n->line, "VM", vm_named, b->n_vms, &rule->vms)) < 0)
+    if ((r = resolve(b, &spec.vms, n->line, "VM", nth_vm, b->n_vms, &rule->vms)) < 0)
         return r;
-    return resolve(b, &spec.hosts, n->line, "host", host_named, b->n_hosts, &rule->hosts);
+    return resolve(b, &spec.hosts, n->line, "host", nth_host, b->n_hosts, &rule->hosts);
 }
 
 int rules_build(struct building *b, const struct node *list)
@@ -207,6 +197,6 @@ int ha_build(struct building *b, const struct node *section)
         return r;
     b->inv.ha =
         (struct ha_facts){(enum ha_policy)spec.policy, spec.hosts, {spec.percent[0], spec.percent[1]}};
-    return resolve(b, &spec.failover_hosts, section->line, "host", host_named, b->n_hosts,
+    return resolve(b, &spec.failover_hosts, section->line, "host", nth_host, b->n_hosts,
                    &b->inv.ha_failover_hosts);
 }

@@ -107,7 +107,6 @@ static struct top top_default(const char *file)
 
     return (struct top){
         .name = slash ? slash + 1 : file,
-        .start = START,
         .duration_s = UNKNOWN,
         .sample_s = 60,
         .ballast = true,
@@ -115,20 +114,31 @@ static struct top top_default(const char *file)
     };
 }
 
-static int check_top(struct building *b, const struct top *t)
+static unsigned line_of_key(const struct node *root, const char *key)
+{
+    const struct node *n = tree_child(root, key);
+
+    return n ? n->line : 1;
+}
+
+static int check_top(struct building *b, const struct top *t, const struct node *root)
 {
     if (isnan(t->duration_s))
         return file_refuse(&b->f, 1, "duration_s is missing, expected the seconds to simulate");
     if (t->measure_from_s >= t->duration_s)
-        return file_refuse(&b->f, 1, "measure_from_s is %.12g, expected less than duration_s (%.12g)",
+        return file_refuse(&b->f, line_of_key(root, "measure_from_s"),
+                           "measure_from_s is %.12g, expected less than duration_s (%.12g)",
                            t->measure_from_s, t->duration_s);
     if (t->duration_s / t->sample_s > POINTS_MOST)
-        return file_refuse(&b->f, 1, "sample_s is too small for duration_s, expected %.12g points at most",
+        return file_refuse(&b->f, line_of_key(root, "sample_s"),
+                           "sample_s is too small for duration_s, expected %.12g points at most",
                            POINTS_MOST);
     if (t->seed != floor(t->seed))
-        return file_refuse(&b->f, 1, "seed is %.12g, expected a whole number", t->seed);
-    if (rfc3339_parse(t->start, &b->s->start) < 0 || b->s->start <= 0)
-        return file_refuse(&b->f, 1, "start is \"%.40s\", expected a date like \"%s\"", t->start, START);
+        return file_refuse(&b->f, line_of_key(root, "seed"), "seed is %.12g, expected a whole number",
+                           t->seed);
+    if (rfc3339_parse(t->start ? t->start : START, &b->s->start) < 0 || b->s->start <= 0)
+        return file_refuse(&b->f, line_of_key(root, "start"),
+                           "start is \"%.40s\", expected a date like \"%s\"", t->start, START);
     return 0;
 }
 
@@ -144,6 +154,32 @@ static int build_policy(struct building *b, const struct node *settings)
 }
 
 /* ---- a snapshot to begin with ---- */
+
+static void shift(instant_s *t, int64_t by)
+{
+    if (*t > 0) /* it is known */
+        *t = *t + by > 0 ? *t + by : 1;
+}
+
+/* What was a while ago stays as long ago, and what could not be seen of a VM is taken as it was given: a
+ * simulated VM has a demand. */
+static void begin_at(struct inventory *inv, instant_s start)
+{
+    int64_t by = start - inv->time;
+
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        shift(&inv->hosts[i].is.on_since, by);
+        shift(&inv->hosts[i].is.standby_since, by);
+        shift(&inv->hosts[i].is.wake_failed_at, by);
+    }
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct vm_facts *is = &inv->vms[i].is;
+        shift(&is->last_migrated, by);
+        is->demand_unknown = false;
+        is->sample_bad = NULL;
+        is->sample_age_s = UNKNOWN;
+    }
+}
 
 static int load_snapshot(struct building *b, const struct top *t, unsigned line)
 {
@@ -162,6 +198,9 @@ static int load_snapshot(struct building *b, const struct top *t, unsigned line)
     }
     snapshot_thaw(&snap, b->f.a, &inv);
     inv.n_migrations = inv.n_pending = 0; /* of another time: nobody would end them */
+    if (!t->start && inv.time > 0)
+        b->s->start = inv.time;
+    begin_at(&inv, b->s->start);
     b->inv = inv;
     hosts_of_snapshot(b, &inv);
     vms_of_snapshot(b, &inv);
@@ -243,11 +282,10 @@ static void order_models(struct building *b)
 
 static int build(struct building *b, const struct top *t, const struct node *root)
 {
-    const struct node *snapshot = tree_child(root, "snapshot");
     int r;
 
-    if ((r = check_top(b, t)) < 0 || (r = build_policy(b, t->settings)) < 0 ||
-        (r = load_snapshot(b, t, snapshot ? snapshot->line : 1)) < 0 || (r = hosts_build(b, t->hosts)) < 0 ||
+    if ((r = check_top(b, t, root)) < 0 || (r = build_policy(b, t->settings)) < 0 ||
+        (r = load_snapshot(b, t, line_of_key(root, "snapshot"))) < 0 || (r = hosts_build(b, t->hosts)) < 0 ||
         (r = pools_build(b, t->pools)) < 0 || (r = source_read(b, t->workload)) < 0 ||
         (r = vms_build(b, t->vms)) < 0 || (r = workloads_build(b)) < 0 || (r = placement_build(b)) < 0 ||
         (r = rules_build(b, t->rules)) < 0 || (r = ha_build(b, t->ha)) < 0 || (r = freeze(b)) < 0)

@@ -90,6 +90,7 @@ static const struct key vm_key_list[] = {
      .meaning = "numbers: NAME-001 ...; traces: each is called as its trace"},
     {"cycle", KEY_NODE, AT(cycle), .meaning = "variants that the VMs take by turns"},
     {"split", KEY_NODE, AT(split), .meaning = "variants that the VMs take in blocks of equal size"},
+    {"kind", KEY_TEXT, AT(kind), .meaning = "another word that means these VMs"},
     {"vcpus", KEY_OWN, AT(seen.is.vcpus), 1, VCPUS_MOST, .read = read_vcpus,
      .meaning = "virtual CPUs; `trace`: as the trace says"},
     {"vcpu_mhz", KEY_NUMBER, AT(vcpu_mhz), 1, CORE_MHZ_MOST,
@@ -266,8 +267,7 @@ static int change_matching(struct building *b, const struct node *group, const c
                            path);
     for (size_t i = 0; i < b->n_vms; i++) {
         struct vm_spec *v = &b->vms[i];
-        if (!v->of_snapshot ||
-            (!is_meant(pattern, v->seen.is.id, NULL) && !is_meant(pattern, v->seen.is.name, NULL)))
+        if (!v->of_snapshot || !is_meant(pattern, vm_called(v)))
             continue;
         int r = keys_read(&b->f, group, path, vm_keys, v);
         if (r < 0)

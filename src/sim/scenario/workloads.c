@@ -396,7 +396,7 @@ static void finish(const struct building *b, struct vm_spec *v, enum resource r)
     struct workload *w = &s->w;
 
     if (!s->given) {
-        s->kind = WORKLOAD_CONSTANT;
+        *s = workload_default();
         w->level = v->of_snapshot ? v->seen.is.demand[r] : v->seen.is.mem_mb;
     }
     w->kind = (enum workload_kind)s->kind;

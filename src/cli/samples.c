@@ -1,0 +1,61 @@
+/* samples: what each VM wanted, as the service has seen it. */
+#include "cli/client.h"
+#include "cli/verbs.h"
+
+enum { OPT_SOCKET, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_FORMAT] = {"format", "text|json", 0,
+                    "text is CSV, as `ballast simulate` reads it (format: recorded)"},
+};
+
+/* A figure that was not known stays empty. */
+static void put_figure(struct strbuf *out, const json_t *sample, const char *key)
+{
+    const json_t *v = json_object_get(sample, key);
+
+    strbuf_puts(out, ",");
+    if (json_is_number(v))
+        strbuf_printf(out, "%.12g", json_number_value(v));
+}
+
+static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    const json_t *sample;
+    size_t i;
+
+    (void)a;
+    strbuf_puts(out, "time,vm,cpu_mhz,mem_mb\n");
+    json_array_foreach(json_object_get(reply, "samples"), i, sample)
+    {
+        const char *time = reply_text(sample, "time");
+        const char *vm = reply_text(sample, "vm");
+
+        strbuf_printf(out, "%s,%s", time ? time : "", vm ? vm : "");
+        put_figure(out, sample, "cpu_mhz");
+        put_figure(out, sample, "mem_mb");
+        strbuf_puts(out, "\n");
+    }
+}
+
+static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    enum cli_format format;
+    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+
+    if (code != EXIT_DONE)
+        return code;
+    return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "samples"),
+                       "samples", show, a, out);
+}
+
+const struct verb verb_samples = {
+    .name = "samples",
+    .summary = "What each VM wanted over the last hour, to be simulated again.",
+    .more = "ballast samples > recorded/$(date +%F-%H).csv, once an hour",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .needs_service = true,
+    .run = run,
+};
