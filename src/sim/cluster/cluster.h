@@ -40,9 +40,9 @@ struct host_totals {
     double delivered[RES_COUNT]; /* to its VMs */
     double energy_j, energy_idle_off_j; /* the second one counts a host without any demand as off (0 W) */
     double active_s;                    /* on, with demand for CPU */
-    double
-        overloaded_s; /* of these: its VMs wanted more CPU than they got (SLATAH); SCHEDULER_PROPORTIONAL: a
-                       * VM that is migrated to it counts with all that it wants and the tenth that it gets */
+    /* Of these: its VMs wanted more CPU than they got (SLATAH). SCHEDULER_PROPORTIONAL: a VM that is migrated
+     * to it counts with all that it wants, and the tenth that it gets. */
+    double overloaded_s;
     double on_s, booting_s;
     uint32_t power_offs, power_ons, failures; /* ended: asleep, usable again, failed to wake */
 };
