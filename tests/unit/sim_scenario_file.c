@@ -384,6 +384,15 @@ static void test_traces(void **state)
     assert_true(s.initial.vms[0].is.demand[RES_CPU] == 500 && s.initial.vms[1].is.demand[RES_CPU] == 800);
     assert_true(s.initial.vms[2].is.demand[RES_CPU] == 1000 && s.initial.vms[2].is.demand[RES_MEM] == 64);
 
+    s = good(&a, arena_printf(
+                     &a,
+                     "%s- {name: p, mem_mb: 64, vcpus: 2, vcpu_mhz: 500, workload: {cpu: {kind: trace, file: "
+                     "%s, format: csv, percent: true}}}\n",
+                     begin, put(folder, "three.csv", "0,50\n60,200\n", &a)));
+    assert_true(s.initial.vms[0].is.demand[RES_CPU] == 500);
+    assert_true(workload_at(&s.vms[0].of[RES_CPU], 60).value == 1000); /* it cannot use more */
+    assert_int_equal(remove(arena_printf(&a, "%s/three.csv", folder)), 0);
+
     struct err err = {0};
     const char *too_many =
         arena_printf(&a, "%s- {name: x, count: 3, mem_mb: 64, workload: {cpu: trace}}\n", begin);
