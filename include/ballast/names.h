@@ -134,6 +134,8 @@
     X(CHECK_MEMORY, "memory", "the memory would not fit")                                                    \
     X(CHECK_MEMORY_FREE, "memory_free", "the host has not that much memory free")                            \
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
+    X(CHECK_POWER_FIRST, "power_first",                                                                      \
+      "hosts are put to standby, and the others are evened out after that")                                  \
     X(CHECK_TARGET_REACHED, "target_reached", "the cluster is balanced well enough without it")              \
     X(CHECK_NO_GAIN, "no_gain", "it would not lower the imbalance")                                          \
     X(CHECK_MIN_GOODNESS, "min_goodness", "it would lower the imbalance too little")                         \
@@ -146,11 +148,11 @@
  */
 #define POWER_CHECKS(X)                                                                                      \
     X(POWER_FINE, "none", "every check passed")                                                              \
-    X(POWER_DPM_OFF, "dpm_off", "dpm.enabled is false")                                                      \
+    X(POWER_DPM_OFF, "dpm_off", "power management is off: dpm.enabled is false")                             \
     X(POWER_MANDATORY_ONLY, "mandatory_only", "the pass makes mandatory moves only")                         \
     X(POWER_HOST_STATE, "host_state", "the host is neither on nor in standby")                               \
     X(POWER_HOST_FAILOVER, "host_failover", "the host is kept for failures")                                 \
-    X(POWER_HOST_DISABLED, "host_disabled", "hosts that DPM is disabled for are left as they are")           \
+    X(POWER_HOST_DISABLED, "host_disabled", "DPM is disabled for the host: it is left as it is")             \
     X(POWER_HOST_COMING, "host_coming", "the host is being woken already")                                   \
     X(POWER_WAKE_FAILED, "wake_failed", "the host did not wake the last time")                               \
     X(POWER_WAKE_UNPROVEN, "wake_unproven", "it has not been proven that the host can be woken")             \

@@ -75,7 +75,7 @@ struct plan {
     struct fault *faults;
     uint32_t n_faults;
     enum check end; /* why there are no more moves for balance: CHECK_TARGET_REACHED, CHECK_MOVES_MAX,
-                     * CHECK_MANDATORY_ONLY; CHECK_NONE: none passed, see stats.rejected */
+                     * CHECK_MANDATORY_ONLY, CHECK_POWER_FIRST; CHECK_NONE: none passed, see stats.rejected */
     struct plan_stats stats;
 };
 

@@ -32,8 +32,8 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-#define SEED_MAX INT64_MAX /* as JSON has it */
 #define SEEDS_MAX 1000
+#define SEED_MAX (INT64_MAX - SEEDS_MAX) /* the last of them is a number of JSON, too */
 
 struct asked {
     enum cli_format format;

@@ -11,8 +11,8 @@ enum exit_code overrides_add(struct overrides *list, const char *option, const c
     const char *equals = strchr(text, '=');
 
     if (!equals || equals == text) {
-        cli_error("--%s: \"%s\" has no %s =, expected KEY=VALUE", option, text,
-                  equals ? "key before its" : "");
+        cli_error("--%s: \"%s\" has no %s, expected KEY=VALUE", option, text,
+                  equals ? "key before its =" : "=");
         return EXIT_WRONG;
     }
     list->items = arena_grow(a, list->items, list->n, &list->cap, sizeof *list->items);

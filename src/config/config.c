@@ -123,11 +123,6 @@ static void warn_about_idle_keys(const struct loading *l)
                         "%s is accepted, but this version of Ballast does nothing with it yet",
                         r->keys[i].path);
     }
-    if (r->config->policy.dpm.enabled)
-        config_warn(
-            r, read_line(r, l->root, "dpm.enabled"),
-            "dpm.enabled is accepted, but this version of Ballast puts no host to sleep yet; it wakes those "
-            "that rules, spare capacity or placements need");
 }
 
 /* What one key alone cannot tell. */

@@ -37,7 +37,8 @@ static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
         return CHECK_HOST_NOT_ON;
     if (held != CHECK_NONE)
         return held;
-    if (!p->stopped && (p->end == CHECK_MANDATORY_ONLY || p->end == CHECK_TARGET_REACHED))
+    if (!p->stopped &&
+        (p->end == CHECK_MANDATORY_ONLY || p->end == CHECK_TARGET_REACHED || p->end == CHECK_POWER_FIRST))
         return p->end;
     struct trial t;
     trial_begin(l, p->climb.judge.weight, unit, &t);
@@ -151,7 +152,7 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
     if (vm >= snap->n_vms || (host != IX_NONE && host >= snap->n_hosts))
         return err_set(err, -EINVAL, "there is no such VM or host in the snapshot");
     struct pass *p = pass_settle(snap, policy, vm, a);
-    if (p->power && !p->stopped)
+    if (p->power && !p->stopped && p->end != CHECK_POWER_FIRST)
         p = before_power(p, snap, policy, vm, a);
     judge_refresh(&p->climb.judge, &p->layout, &p->forecast);
     e.candidates = arena_array(a, struct candidate, snap->n_hosts);

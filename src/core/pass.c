@@ -280,8 +280,13 @@ void pass_decide(struct pass *p)
     plan_correct(p);
     if (p->stopped)
         return;
-    balance_climb(p);
+    bool saves = power_first(p);
+    if (saves)
+        p->end = CHECK_POWER_FIRST;
+    else
+        balance_climb(p);
     spare_review(p);
     climb_count_rejected(&p->climb);
-    power_evaluate(p);
+    if (!saves)
+        power_evaluate(p);
 }

@@ -56,8 +56,8 @@ struct pass {
     struct fault *faults;
     size_t n_faults, cap_faults;
     struct plan_stats stats;
-    enum check end; /* why the climb ended: CHECK_TARGET_REACHED, CHECK_MOVES_MAX, CHECK_MANDATORY_ONLY;
-                     * CHECK_NONE: no move passed */
+    enum check end; /* why the climb ended: CHECK_TARGET_REACHED, CHECK_MOVES_MAX, CHECK_MANDATORY_ONLY,
+                     * CHECK_POWER_FIRST; CHECK_NONE: no move passed */
 
     struct power *power; /* power/power.h: what was asked of the hosts; NULL: nothing */
 
@@ -115,6 +115,10 @@ void rules_report(struct pass *p);
 /* power/power.c: which hosts are put to standby, or woken, on the state that all of that has produced (§4).
  */
 void power_evaluate(struct pass *p);
+
+/* The same before anything is balanced, for power-offs alone: what is moved for balance first could be moved
+ * to a host that is not needed. False: no host is put to standby, and the pass goes on. */
+bool power_first(struct pass *p);
 
 /* plan/order.c: decisions become recommendations, with dependencies and the imbalance after each. */
 void plan_order(struct pass *p, struct plan *ret);

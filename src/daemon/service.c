@@ -331,10 +331,17 @@ static struct engine_settings settings_of(const struct service *s)
     };
 }
 
-static void log_warnings(const struct config *c)
+static void log_warnings(const struct service *s, const struct config *c)
 {
+    const unsigned both = 1u << DEED_STANDBY | 1u << DEED_WAKE;
+
     for (size_t i = 0; i < c->n_warnings; i++)
         log_warning("%s", c->warnings[i]);
+    if (c->policy.dpm.enabled && (!s->actuator_ops || (s->actuator_ops->deeds & both) != both))
+        log_warning(
+            "dpm.enabled: source.kind %s cannot be asked to put hosts to standby and to wake them: that "
+            "is recommended, and not done",
+            c->source.kind);
 }
 
 static void reload(struct service *s)
@@ -361,7 +368,7 @@ static void reload(struct service *s)
                        changes[i].to ? changes[i].to : "(none)", when);
     }
     config_keep_fixed(s->config, fresh, &a);
-    log_warnings(fresh);
+    log_warnings(s, fresh);
     s->config = fresh;
 
     const struct engine_settings settings = settings_of(s);
@@ -548,7 +555,7 @@ int service_run(const struct config *config, struct err *err)
     int r = begin(&s, err);
 
     if (r == 0) {
-        log_warnings(config);
+        log_warnings(&s, config);
         log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
                    BALLAST_VERSION, config->cluster, config->source.kind,
                    automation_name(config->policy.automation), (long long)config->policy.interval_s,

@@ -218,6 +218,7 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
     case WAIT:
         if (why[0] && !(x->r.why && strcmp(x->r.why, why) == 0))
             remember_why(x, why);
+        x->judged = e->now_seen ? e->now_seen->serial : 0;
         return;
     case READY:
         break;

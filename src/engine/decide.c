@@ -30,6 +30,39 @@ static bool some_host_over(const struct metrics *m)
     return false;
 }
 
+static bool is_overloaded(const struct snapshot *s, uint32_t host)
+{
+    const struct host *h = &s->hosts[host];
+
+    for (int r = 0; r < RES_COUNT && host_can_run_vms(h); r++) {
+        double wanted = 0;
+
+        for (uint32_t i = 0; i < h->vms.n; i++)
+            wanted += s->vms[h->vms.items[i]].is.demand[r];
+        if (wanted > h->capacity[r])
+            return true;
+    }
+    return false;
+}
+
+bool overload_is_new(const struct engine *e)
+{
+    const struct snapshot *now = &e->now_seen->snap;
+
+    if (!e->decided || e->passed_early)
+        return false;
+    const struct snapshot *then = &e->decided->snap;
+
+    for (uint32_t i = 0; i < now->n_hosts; i++) {
+        if (!is_overloaded(now, i))
+            continue;
+        uint32_t was = snapshot_find_host(then, now->hosts[i].is.id);
+        if (was == IX_NONE || !is_overloaded(then, was))
+            return true;
+    }
+    return false;
+}
+
 /* The power of hosts, and what comes with it: that rests on the last 40 minutes, and has nothing to do with
  * the imbalance of the moment. */
 static bool is_for_power(const struct recommendation *r)

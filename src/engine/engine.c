@@ -199,8 +199,10 @@ static void make_pass(struct engine *e, instant_s now)
 {
     struct err err = {0};
     bool asked_for = e->asked_run > e->runs_done;
-    int r = decide(e, asked_for ? "run" : "interval", now, &err);
+    const char *trigger = asked_for ? "run" : e->asked_for_pass ? "interval" : "overload";
+    int r = decide(e, trigger, now, &err);
 
+    e->passed_early = !asked_for && !e->asked_for_pass;
     e->next_pass = e->again ? now : e->asked_at + e->settings.policy.interval_s;
     e->pass_error = err;
     if (r < 0)
@@ -232,7 +234,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     e->now_seen = v;
     learn_looks(e);
     carry_on(e, now); /* what has arrived is done, before anything new is decided */
-    if (!placings_decide(e, serial, now) && e->asked_for_pass)
+    if (!placings_decide(e, serial, now) && (e->asked_for_pass || overload_is_new(e)))
         make_pass(e, now);
     if (e->again)
         want_look(e, now);

@@ -31,6 +31,14 @@ const struct known_host *hosts_find(const struct engine *e, const char *host)
     return idmap_get(&e->hosts, host);
 }
 
+/* A proof that came with the newest inventory is not in it yet. */
+bool hosts_is_proven(const struct engine *e, const struct host_facts *f)
+{
+    const struct known_host *k = hosts_find(e, f->id);
+
+    return k ? k->r.wake_failed == 0 && (f->wake_verified || k->r.woke != 0) : f->wake_verified;
+}
+
 bool hosts_has_failed(const struct engine *e, const char *host)
 {
     const struct known_host *k = hosts_find(e, host);
@@ -120,7 +128,7 @@ static void fill(const struct engine *e, struct host_facts *f, instant_s now)
         f->standby_since = r.standby_since;
     if (isnan(f->boot_s))
         f->boot_s = r.boot_s;
-    f->wake_verified = r.wake_failed == 0 && (f->wake_verified || r.woke != 0);
+    f->wake_verified = hosts_is_proven(e, f);
     if (!is_up(f->state) && r.wake_failed != 0 && wake && wake->until > now)
         f->wake_failed_at = r.wake_failed;
     if (is_up(f->state) && sleep && sleep->until > now && f->on_since < sleep->tried)

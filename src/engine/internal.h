@@ -62,6 +62,7 @@ struct action {
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int doubt_code;        /* the errno behind it */
     struct copy copy;
+    uint64_t judged;  /* the inventory with which it was last found to have to wait */
     uint64_t settled; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing was left
                        * to be done on the host; 0: something is */
 };
@@ -181,6 +182,7 @@ struct engine {
     uint64_t run_pass;
     struct err pass_error; /* of the newest attempt; code 0: it worked */
     instant_s last_pass_time;
+    bool passed_early;     /* the last pass did not wait for its interval to end */
     uint64_t decided_pass; /* the number of the last pass; placements have numbers between */
     uint64_t passes_here;  /* made by this process */
     unsigned imbalanced_passes;
@@ -306,6 +308,8 @@ void learn_recall(struct engine *e, const struct stored *s);
 
 /* What is remembered of the host, or NULL. */
 const struct known_host *hosts_find(const struct engine *e, const char *host);
+/* Whether it has been seen to wake, last time too: by us, or as the source says. */
+bool hosts_is_proven(const struct engine *e, const struct host_facts *f);
 bool hosts_has_failed(const struct engine *e, const char *host); /* its last wake */
 /* Puts what is remembered into an inventory that does not say it. A host that we put to standby sleeps,
  * though the source only sees that it has lost it, unless it says that a VM runs there. */
@@ -352,6 +356,11 @@ bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instan
 /* ---- decide.c -------------------------------------------------------------------------------- */
 
 int decide(struct engine *e, const char *trigger, instant_s now, struct err *err);
+
+/* Whether VMs want more than there is on a host that had enough at the last pass: nobody should wait for the
+ * interval to end then. One that stays short is no news, and after a pass that came early the next one comes
+ * when it is due, so that restless demand does not make a pass of every look. */
+bool overload_is_new(const struct engine *e);
 
 /* Stores what was decided, with what it was decided from, and all that else is to be stored. On failure the
  * rest is tried again, the record is lost. */

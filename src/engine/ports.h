@@ -112,7 +112,8 @@ struct host_record {
 struct pass_record {
     uint64_t id; /* 1, 2, ... */
     instant_s time;
-    const char *trigger; /* "interval", "run", or "place": VMs that an admin had powered on */
+    const char *trigger; /* "interval", "run", "overload": a host was short all at once; or "place": VMs that
+                          * an admin had powered on */
     double imbalance_before, imbalance_after, target;
     uint32_t n_recommendations, n_faults;
     int64_t decide_us;    /* 0: not measured */

@@ -35,30 +35,36 @@ struct staying {
     double largest[RES_COUNT]; /* sum of the capacity of the largest ones, as many as may fail */
 };
 
+/* What our own actions do to each host, by index. */
+enum leaving { LEAVES_NOT, LEAVES_LATER, LEAVES_BEFORE };
+
 /* Of two that wait, the one that was approved later has to see whether it may still go. */
-static bool goes_before(const struct engine *e, const char *host, const struct action *than)
+static enum leaving *list_leaving(const struct engine *e, const struct action *than)
 {
-    bool goes = false;
+    const struct snapshot *s = &e->now_seen->snap;
+    enum leaving *ret = xcalloc(s->n_hosts, sizeof *ret);
 
     for (size_t i = 0; i < e->n_actions; i++) {
         const struct action *x = e->actions[i];
 
-        if (x == than || x->r.kind != ACTION_POWER_OFF || !action_committed(x) ||
-            strcmp(x->r.host, host) != 0)
+        if (x == than || x->r.kind != ACTION_POWER_OFF || !action_committed(x))
             continue;
-        goes = goes || x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id;
+        uint32_t ix = snapshot_find_host(s, x->r.host);
+        bool before = x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id;
+
+        if (ix != IX_NONE && ret[ix] != LEAVES_BEFORE)
+            ret[ix] = before ? LEAVES_BEFORE : LEAVES_LATER;
     }
-    return goes;
+    return ret;
 }
 
-/* Whether it is on and stays so. Another action of ours that has not begun may have made it ENTERING_STANDBY
- * in the snapshot; one that the source shows so goes anyway. */
-static bool stays(const struct engine *e, const struct host *h, uint32_t ix, uint32_t leaving,
-                  const struct action *than)
+/* Whether it is on and stays so. An action of ours that has not begun may have made it ENTERING_STANDBY in
+ * the snapshot; one that the source shows so goes anyway. */
+static bool stays(const struct host *h, enum leaving leaving)
 {
-    if (ix == leaving || h->failover || goes_before(e, h->is.id, than))
+    if (h->failover || leaving == LEAVES_BEFORE)
         return false;
-    return h->is.state == HOST_ON || (h->is.state == HOST_ENTERING_STANDBY && power_is_leaving(e, h->is.id));
+    return h->is.state == HOST_ON || (h->is.state == HOST_ENTERING_STANDBY && leaving == LEAVES_LATER);
 }
 
 /* Adds v to the n largest, kept in descending order; what falls out is lost. */
@@ -83,13 +89,14 @@ static void count_staying(const struct engine *e, uint32_t leaving, const struct
     if (failures > s->n_hosts)
         failures = s->n_hosts;
     double *largest = xcalloc(failures, sizeof *largest);
+    enum leaving *of = list_leaving(e, than);
 
     *ret = (struct staying){0};
     for (int r = 0; r < RES_COUNT; r++) {
         memset(largest, 0, failures * sizeof *largest);
         ret->hosts = 0;
         for (uint32_t i = 0; i < s->n_hosts; i++) {
-            if (!stays(e, &s->hosts[i], i, leaving, than))
+            if (i == leaving || !stays(&s->hosts[i], of[i]))
                 continue;
             ret->hosts++;
             ret->capacity[r] += s->hosts[i].capacity[r];
@@ -99,6 +106,7 @@ static void count_staying(const struct engine *e, uint32_t leaving, const struct
             ret->largest[r] += largest[i];
     }
     free(largest);
+    free(of);
 }
 
 /* What the VMs that run are promised, spare ones included. */
@@ -190,7 +198,7 @@ int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x,
         return err_set(err, -EBUSY, "host %s is to enter maintenance", h->is.name);
     if (h->failover)
         return err_set(err, -EPERM, "host %s is kept on for failures", h->is.name);
-    if (!test && !h->is.wake_verified)
+    if (!test && !hosts_is_proven(e, &h->is))
         return err_set(
             err, -EPERM,
             "host %s was not seen to wake yet%s, and may not come back: `ballast wake %s --verify` "
@@ -305,11 +313,31 @@ static enum readiness evacuated(const struct engine *e, const struct action *x, 
     return waits ? WAIT : READY;
 }
 
+/* A VM that is seen at its destination may still need the host that it came from, until its move is over. */
+static bool something_leaves(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t ix = snapshot_find_host(s, host);
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *x = e->actions[i];
+
+        if (x->r.kind == ACTION_MIGRATE && (action_under_way(x) || x->r.state == ACTION_VERIFYING) &&
+            strcmp(x->r.from, host) == 0)
+            return true;
+    }
+    for (uint32_t i = 0; i < s->n_migrations; i++) {
+        if (s->migrations[i].from == ix)
+            return true;
+    }
+    return false;
+}
+
 static bool nothing_left(const struct engine *e, const struct action *x, char *why)
 {
     if (evacuated(e, x, why) != READY)
         return false;
-    if (host_is_empty(e, x->r.host))
+    if (host_is_empty(e, x->r.host) && !something_leaves(e, x->r.host))
         return true;
     (void)snprintf(why, WHY_MAX, "it waits for host %s to be empty",
                    snapshot_host_name(&e->now_seen->snap, x->r.host));
@@ -356,7 +384,9 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
         (void)snprintf(why, WHY_MAX, "host %s is not on any more", name);
         return NEVER;
     }
-    if (!may_still_sleep(e, x, why))
+    bool news = x->judged < e->now_seen->serial; /* that costs a look at all hosts */
+
+    if (news && !may_still_sleep(e, x, why))
         return NEVER;
     enum readiness r = evacuated(e, x, why);
 
@@ -366,7 +396,9 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
         return WAIT;
     if (x->settled == 0 || e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
         return WAIT; /* for a look */
-    return with_slot(e, x, why);
+    if (with_slot(e, x, why) != READY)
+        return WAIT;
+    return news || may_still_sleep(e, x, why) ? READY : NEVER;
 }
 
 /* Whether asking once more cannot do harm: as when it was first asked. */

@@ -42,6 +42,7 @@ static void put_why_nots(const struct plan *plan, struct strbuf *out)
 static void put_reasons(const struct plan *plan, struct strbuf *out)
 {
     bool none = plan->n_recommendations == 0;
+    bool skipped = plan->end == CHECK_MANDATORY_ONLY || plan->end == CHECK_POWER_FIRST; /* balance */
     bool reached = plan->after.imbalance <= plan->after.target;
 
     if (plan->end == CHECK_TARGET_REACHED) {
@@ -51,12 +52,12 @@ static void put_reasons(const struct plan *plan, struct strbuf *out)
                                                    : "the cluster is balanced well enough");
         return;
     }
-    if (reached && !none && plan->end == CHECK_MANDATORY_ONLY)
+    if (reached && !none && skipped)
         return;
     strbuf_printf(out, "\n%s%s", none ? "Nothing is recommended" : "Nothing more is recommended",
-                  reached && plan->end != CHECK_MANDATORY_ONLY ? ", though single hosts stand out"
-                  : !reached                                   ? ", though the target is not reached"
-                                                               : "");
+                  reached && !skipped ? ", though single hosts stand out"
+                  : !reached          ? ", though the target is not reached"
+                                      : "");
     if (plan->end == CHECK_NONE)
         put_why_nots(plan, out);
     else

@@ -192,7 +192,8 @@ static void replay_until(struct world *w, const struct recommendation *own, bool
         const struct recommendation *rec = &w->plan.recommendations[i];
         if (rec->vm == IX_NONE)
             continue; /* a host is woken, or put to standby */
-        if (!own && (rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION))
+        if (!own && w->plan.end != CHECK_POWER_FIRST &&
+            (rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION))
             continue; /* who stays is judged before that */
         if (own && unit[rec->vm] && rec->from == own->from && rec->to == own->to)
             return;

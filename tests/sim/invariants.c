@@ -10,17 +10,17 @@
 
 /* However deaf everybody is in between: faults last minutes, and whatever hangs is asked to stop. */
 #define ENDS_WITHIN_S (4 * 3600.0)
-#define SHORT_SHARE 0.95 /* of what the hosts that are on have is wanted: capacity is short ... */
-#define SHORT_FOR_S                                                                                          \
-    (2.5 * 3600.0) /* ... and must not stay so with hosts asleep, wake-ups that fail included */
-#define LATE_S 5   /* between an inventory and who sees it */
+#define SHORT_SHARE 0.95        /* of what the hosts that are on have is wanted: capacity is short ... */
+#define SHORT_FOR_S 3600.0      /* ... and must not stay so with hosts asleep that can be woken */
+#define LEFT_ALONE_S (4 * 3600) /* after a wake-up that failed, at most */
+#define LATE_S 5                /* between an inventory and who sees it */
 
 /* What was seen of a VM. */
 struct known_vm {
-    uint32_t host;  /* at the last tick */
+    uint32_t moves; /* migrations that had ended well by the last tick */
     uint32_t begun; /* actions that move it */
     uint32_t asked; /* the same with starts that were repeated because nobody knew whether they were heard */
-    double moved_s; /* it last was on another host than before; -INFINITY */
+    double moved_s; /* when the last one of them was seen; -INFINITY */
 };
 
 void invariants_init(struct invariants *inv, const struct scenario *s)
@@ -29,8 +29,9 @@ void invariants_init(struct invariants *inv, const struct scenario *s)
     inv->vms = calloc(s->initial.n_vms + 1, sizeof *inv->vms);
     inv->power_offs = calloc(s->initial.n_hosts, sizeof *inv->power_offs);
     inv->power_ons = calloc(s->initial.n_hosts, sizeof *inv->power_ons);
+    inv->put_down = calloc(s->initial.n_hosts, sizeof *inv->put_down);
     for (uint32_t i = 0; i < s->initial.n_vms; i++)
-        inv->vms[i] = (struct known_vm){.host = s->initial.vms[i].host, .moved_s = -INFINITY};
+        inv->vms[i].moved_s = -INFINITY;
 }
 
 void invariants_release(struct invariants *inv)
@@ -39,6 +40,7 @@ void invariants_release(struct invariants *inv)
     free(inv->vms);
     free(inv->power_offs);
     free(inv->power_ons);
+    free(inv->put_down);
 }
 
 static bool wrong(struct invariants *inv, double t_s, const char *format, ...)
@@ -84,6 +86,9 @@ static bool begins_on_fresh_data(struct invariants *inv, const struct tick *t, c
 {
     instant_s limit = 2 * inv->scenario->policy.interval_s + LATE_S;
 
+    if (t->status.source == SOURCE_LOST && t->status.source_since < t->now)
+        return wrong(inv, t->t_s, "action %llu was begun while the source was lost",
+                     (unsigned long long)r->id);
     if (t->status.seen == 0 || t->now - t->status.seen > limit)
         return wrong(inv, t->t_s, "action %llu was begun on data of %lld s ago", (unsigned long long)r->id,
                      (long long)(t->now - t->status.seen));
@@ -105,7 +110,7 @@ static bool goes_to_a_host_that_stays(struct invariants *inv, const struct tick 
 static bool has_rested(struct invariants *inv, const struct tick *t, const struct action_record *r,
                        const struct known_vm *v)
 {
-    double rested_s = t->t_s - v->moved_s;
+    double rested_s = (double)(r->started - inv->scenario->start) - v->moved_s;
 
     if ((r->reason != REASON_BALANCE_CPU && r->reason != REASON_BALANCE_MEM) ||
         rested_s >= (double)inv->scenario->policy.cool_down_s)
@@ -140,11 +145,14 @@ static bool begin(struct invariants *inv, const struct tick *t, const struct act
     struct known_vm *v = r->vm ? &inv->vms[snapshot_find_vm(s, r->vm)] : NULL;
 
     inv->begun++;
+    if (r->kind == ACTION_MIGRATE)
+        v->begun++;
+    if (r->started != t->now) /* by a service that died before anybody could look */
+        return r->kind != ACTION_MIGRATE || has_rested(inv, t, r, v);
     if (!begins_on_fresh_data(inv, t, r))
         return false;
     switch (r->kind) {
     case ACTION_MIGRATE:
-        v->begun++;
         return goes_to_a_host_that_stays(inv, t, r) && has_rested(inv, t, r, v);
     case ACTION_PLACE:
         return goes_to_a_host_that_stays(inv, t, r);
@@ -213,9 +221,17 @@ static bool look_at_action(struct invariants *inv, const struct tick *t, const s
 
     if (!state_makes_sense(inv, t, r, k, is_new))
         return false;
+    bool ended_well = r->state == ACTION_DONE && (is_new || k->state != r->state);
+
+    if (inv->talks && (is_new || k->state != r->state))
+        printf("%8.0f  %llu %s %s%s %s%s %s: %s\n", t->t_s, (unsigned long long)r->id,
+               action_state_name(r->state), action_kind_name(r->kind), r->host ? " " : "",
+               r->host ? r->host : r->vm, r->to ? " to" : "", r->to ? r->to : "", r->why ? r->why : r->text);
     k->state = r->state;
     k->kind = r->kind;
     count_attempts(inv, r, k);
+    if (ended_well && r->kind == ACTION_POWER_OFF)
+        inv->put_down[snapshot_find_host(&inv->scenario->initial, r->host)] = true;
     if (r->started == 0 || k->begun)
         return true;
     k->begun = true;
@@ -296,24 +312,66 @@ static bool nothing_twice(struct invariants *inv, const struct tick *t)
     return true;
 }
 
+/* One that was started elsewhere after its host had died was moved by nobody. */
 static void follow_vms(struct invariants *inv, const struct tick *t)
 {
     for (uint32_t i = 0; i < inv->scenario->initial.n_vms; i++) {
-        uint32_t host = cluster_vm(t->cluster, i)->host;
+        uint32_t moves = cluster_vm_totals(t->cluster, i)->migrations;
 
-        if (host != IX_NONE && inv->vms[i].host != IX_NONE && host != inv->vms[i].host)
+        if (moves > inv->vms[i].moves)
             inv->vms[i].moved_s = t->t_s;
-        inv->vms[i].host = host;
+        inv->vms[i].moves = moves;
     }
 }
 
+/* One that sleeps and is not left alone because it did not wake when it was asked to. */
+static bool some_could_wake(const struct invariants *inv, const struct tick *t, struct arena *a)
+{
+    struct asleep *list;
+    size_t n = engine_asleep(t->engine, a, &list);
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t host = snapshot_find_host(&inv->scenario->initial, list[i].host);
+
+        if (cluster_host(t->cluster, host)->state == HOST_STANDBY &&
+            t->now - list[i].wake_failed > LEFT_ALONE_S)
+            return true;
+    }
+    return false;
+}
+
+/* Nobody forgets a host that sleeps, whoever died and came back since it was put there. */
+static bool sleepers_are_known(struct invariants *inv, const struct tick *t, struct arena *a)
+{
+    struct asleep *list;
+    size_t n = engine_asleep(t->engine, a, &list);
+
+    for (uint32_t h = 0; t->seen && h < inv->scenario->initial.n_hosts; h++) {
+        const char *id = inv->scenario->initial.hosts[h].is.id;
+        size_t i = 0;
+
+        while (i < n && strcmp(list[i].host, id) != 0)
+            i++;
+        bool slept = cluster_host(t->cluster, h)->state == HOST_STANDBY;
+
+        inv->put_down[h] = inv->put_down[h] && slept;
+        if (inv->put_down[h] && (i == n || !list[i].ours))
+            return wrong(inv, t->t_s,
+                         "host %s was put to standby by an action, and is taken for somebody else's", id);
+        /* one that has just fallen asleep, or is about to wake, the next inventory shows */
+        if (i == n && slept && t->now - t->status.seen < inv->scenario->policy.interval_s &&
+            t->seen->hosts[snapshot_find_host(t->seen, id)].is.state == HOST_STANDBY)
+            return wrong(inv, t->t_s, "host %s sleeps, and is forgotten", id);
+    }
+    return true;
+}
+
 /* A cluster that lacks capacity has its hosts back before long. */
-static bool capacity_is_back(struct invariants *inv, const struct tick *t)
+static bool capacity_is_back(struct invariants *inv, const struct tick *t, struct arena *a)
 {
     const struct snapshot *s = &inv->scenario->initial;
     double wanted = 0;
     double there = 0;
-    bool asleep = false;
 
     for (uint32_t i = 0; i < s->n_vms; i++)
         wanted += cluster_vm(t->cluster, i)->wants[RES_CPU];
@@ -321,14 +379,14 @@ static bool capacity_is_back(struct invariants *inv, const struct tick *t)
         const struct host_now *h = cluster_host(t->cluster, i);
 
         there += h->state == HOST_ON && !h->dead ? s->hosts[i].capacity[RES_CPU] : 0;
-        asleep = asleep || h->state == HOST_STANDBY;
     }
-    if (!asleep || wanted < SHORT_SHARE * there) {
+    if (wanted < SHORT_SHARE * there || !some_could_wake(inv, t, a)) {
         inv->short_since_s = NAN;
         return true;
     }
     if (isnan(inv->short_since_s))
         inv->short_since_s = t->t_s;
+    inv->short_most_s = fmax(inv->short_most_s, t->t_s - inv->short_since_s);
     if (t->t_s - inv->short_since_s < SHORT_FOR_S)
         return true;
     return wrong(inv, t->t_s, "%.0f MHz are wanted of %.0f since %.0f s, and hosts are asleep", wanted, there,
@@ -353,7 +411,7 @@ static bool tick(struct invariants *inv, struct tick *t, struct arena *a)
     if (!one_for_each_vm(inv, t) || !within_limits(inv, t) || !nothing_twice(inv, t))
         return false;
     follow_vms(inv, t);
-    return capacity_is_back(inv, t);
+    return sleepers_are_known(inv, t, a) && capacity_is_back(inv, t, a);
 }
 
 int invariants_watch(void *ctx, const struct engine *engine, const struct cluster *cluster, double t_s)

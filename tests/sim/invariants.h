@@ -26,9 +26,11 @@ struct invariants {
     struct known_action *actions; /* by id; [0] is nobody's */
     size_t n_actions, cap_actions;
     struct known_vm *vms;
-    uint32_t *power_offs, *power_ons; /* asked for, by host */
-    double short_since_s;             /* capacity has been short since; NAN: it is not */
+    uint32_t *power_offs, *power_ons;   /* asked for, by host */
+    bool *put_down;                     /* by host: an action did, and it sleeps since */
+    double short_since_s, short_most_s; /* capacity has been short since, NAN: it is not; at the longest */
     uint64_t ticks, begun;
+    bool talks;                /* each change of an action is printed */
     char failure[FAILURE_MAX]; /* empty: nothing is wrong */
 };
 

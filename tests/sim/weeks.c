@@ -1,6 +1,6 @@
 /* weeks: simulated days and weeks in which everything goes wrong, and what must hold all the same.
  *
- *     weeks DAYS SEED...     BALLAST_TEST_SEED repeats one seed alone
+ *     weeks DAYS SEED...     BALLAST_TEST_SEED repeats one seed alone, BALLAST_TEST_TALKS tells its story
  *
  * Each seed makes a cluster of its own, with load that rises by day and falls by night, VMs that come and go,
  * hosts that are serviced, and faults of every kind; by a script, by rates, or both. The last part of it is
@@ -87,6 +87,20 @@ static void add_load(struct scenario *s, struct rng *r)
     }
 }
 
+/* In mid-evacuation: the source falls silent, the service is killed, the host itself is lost, or nothing. */
+static void disturb(struct scenario *s, struct rng *r, double at_s, uint32_t host, struct arena *a)
+{
+    static const enum sim_fault kinds[] = {SIM_SOURCE_DEAF, SIM_SERVICE_RESTARTS, SIM_HOST_DIES};
+    uint32_t kind = rng_below(r, 4);
+
+    if (kind == 3)
+        return;
+    struct scripted_fault *f = sim_scenario_fault(s, a, at_s + rng_range(r, 2, 120), kinds[kind]);
+
+    f->for_s = rng_range(r, 30, 1500);
+    f->host = kinds[kind] == SIM_HOST_DIES ? host : IX_NONE;
+}
+
 /* Some VMs come late and some leave early; an admin services a host now and then. */
 static void add_deeds(struct scenario *s, struct rng *r, struct arena *a)
 {
@@ -97,12 +111,34 @@ static void add_deeds(struct scenario *s, struct rng *r, struct arena *a)
         if (rng_below(r, 4) == 0)
             sim_scenario_arrives(s, i, floor(rng_range(r, 10, s->duration_s / 2)), leaves_s);
     }
-    for (double t = 3600; t < s->duration_s - QUIET_S; t += 12 * 3600) {
+    for (double t = 3600; t < s->duration_s - QUIET_S; t += 8 * 3600) {
         double at_s = t + rng_range(r, 0, 3600);
         uint32_t host = rng_below(r, s->initial.n_hosts);
 
         sim_scenario_deed(s, a, at_s, SCRIPT_MAINTENANCE_ENTER)->host = host;
         sim_scenario_deed(s, a, at_s + 5400, SCRIPT_MAINTENANCE_EXIT)->host = host;
+        disturb(s, r, at_s, host, a);
+    }
+}
+
+/* Some have reserved what they want; some pairs must not be together; some VMs run on two hosts only. */
+static void add_wishes(struct scenario *s, struct rng *r, struct arena *a)
+{
+    uint32_t n = s->initial.n_vms / 6;
+
+    s->initial.rules = arena_array(a, struct rule, n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct vm *v = &s->initial.vms[rng_below(r, s->initial.n_vms)];
+        uint32_t *vms = arena_array(a, uint32_t, 2);
+        struct rule *rule = &s->initial.rules[s->initial.n_rules++];
+
+        v->is.alloc[RES_CPU].reservation = 500;
+        v->is.alloc[RES_MEM].reservation = SIM_VM_MB / 2.0;
+        vms[0] = 2 * i; /* a pair is on two hosts from the beginning */
+        vms[1] = 2 * i + 1;
+        *rule = (struct rule){.vms = {vms, 2}};
+        rule_facts_default(&rule->is, RULE_VM_ANTI_AFFINE);
+        rule->is.id = rule->is.name = arena_printf(a, "apart-%03u", i);
     }
 }
 
@@ -111,14 +147,19 @@ static void make(struct scenario *s, uint64_t seed, double days, struct arena *a
     struct rng r = {seed};
     uint32_t hosts = 4 + rng_below(&r, 5);
 
-    sim_scenario_make(s, hosts, hosts * 5, 500, false, a);
+    sim_scenario_make(s, hosts, hosts * (4 + rng_below(&r, 6)), 500, false, a);
     s->seed = seed;
     s->duration_s = days * DAY_S;
     s->sample_s = 900;
     s->policy.dpm.enabled = true;
     s->policy.dpm.automation = AUTOMATION_AUTOMATIC;
     s->policy.dpm.hosts_min = 1 + rng_below(&r, 2);
-    s->policy.migration_threshold = 3 + rng_below(&r, 3);
+    s->policy.migration_threshold = 2 + rng_below(&r, 4);
+    s->policy.migrations_per_cluster = rng_below(&r, 2) ? 0 : 3;
+    s->migration.rate_mb_s = (double[]){400, 40, 8}[rng_below(&r, 3)]; /* of slow ones many wait their turn */
+    s->policy.cool_down_s = rng_below(&r, 2) ? 1800 : 3600;
+    s->initial.ha = (struct ha_facts){.policy = rng_below(&r, 2) ? HA_NONE : HA_HOST_FAILURES, .hosts = 1};
+    add_wishes(s, &r, a);
     add_load(s, &r);
     add_deeds(s, &r, a);
     if (seed % 3 != 1)
@@ -137,6 +178,7 @@ static bool week(uint64_t seed, double days)
 
     make(&s, seed, days, &a);
     invariants_init(&inv, &s);
+    inv.talks = getenv("BALLAST_TEST_TALKS") != NULL;
     const struct simulate_options options = {.watch = invariants_watch, .ctx = &inv};
     int code = simulate(&s, &options, &a, &result, &err);
     bool right = code == 0 && (seed % 3 != 0 || invariants_end(&inv, QUIET_S));
@@ -144,13 +186,15 @@ static bool week(uint64_t seed, double days)
     if (right)
         printf("seed %llu: %.0f days, %u hosts, %u VMs: %.0f passes, %.0f migrations (%.0f failed), %.0f "
                "hosts put "
-               "to sleep, %.0f woken (%.0f failed), %.0f without a place, %.1f hosts on; %llu actions begun, "
+               "to sleep, %.0f woken (%.0f failed), %.0f without a place, %.1f hosts on, short for %.0f s at "
+               "most; %llu actions begun, "
                "%llu "
                "ticks, all well\n",
                (unsigned long long)seed, days, s.initial.n_hosts, s.initial.n_vms, result.metrics.passes,
                result.metrics.migrations, result.metrics.migrations_failed, result.metrics.host_power_offs,
                result.metrics.host_power_ons, result.metrics.wake_failures, result.metrics.unplaced,
-               result.metrics.hosts_on_mean, (unsigned long long)inv.begun, (unsigned long long)inv.ticks);
+               result.metrics.hosts_on_mean, inv.short_most_s, (unsigned long long)inv.begun,
+               (unsigned long long)inv.ticks);
     else
         printf("seed %llu FAILED: %s\n", (unsigned long long)seed,
                inv.failure[0] ? inv.failure

@@ -153,6 +153,135 @@ static void test_settings_are_kept(void **state)
     sim_release(&w);
 }
 
+/* A pool that was given nothing to reserve still reserves what its members do. */
+static void test_reserved_in_a_pool(void **state)
+{
+    struct sim w;
+    struct pool_setting set = {.pool = "p"};
+
+    (void)state;
+    sim_init(&w);
+    small_host(&w.small, "h1", 10000, 65536);
+    small_pool(&w.small, "p", NULL);
+    small_vm(&w.small, "a", "h1", 9000, 1024)->pool = "p";
+    small_vm(&w.small, "b", "h1", 9000, 1024);
+    w.small.inv.vms[0].is.alloc[RES_CPU].reservation = 6000;
+    sim_freeze(&w);
+    sim_begin(&w);
+    for (int r = 0; r < RES_COUNT; r++)
+        set.alloc[r] = (struct alloc){.limit = NO_LIMIT, .shares = 1};
+    const struct settings_request q = {.host = "h1", .settings = &set, .n_settings = 1};
+
+    assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), 0);
+    NEAR(sim_gets(&w, "a", RES_CPU), 6000);
+    NEAR(sim_gets(&w, "b", RES_CPU), 4000);
+    sim_release(&w);
+}
+
+/* One VM's change leaves the host as if all of it had been computed anew; here it is, after each. */
+static void test_small_changes(void **state)
+{
+    struct sim w;
+    double before[12], wanted, delivered, watts;
+
+    (void)state;
+    sim_init(&w);
+    small_host(&w.small, "h1", 10000, 65536)->is.cores = 4;
+    small_pool(&w.small, "p", NULL);
+    for (int i = 0; i < 12; i++) {
+        struct seen_vm *v = small_vm(&w.small, arena_printf(&w.small.a, "v%02d", i), "h1", 1, 1024);
+
+        v->pool = i % 3 == 0 ? "p" : NULL;
+        v->is.alloc[RES_CPU].limit = i % 4 == 0 ? 500 : NO_LIMIT;
+        v->is.alloc[RES_CPU].shares = 1000 + 100 * i;
+    }
+    sim_freeze(&w);
+    for (uint32_t i = 0; i < 12; i++)
+        w.s.vms[i].of[RES_CPU] = (struct workload){.kind = WORKLOAD_UNIFORM,
+                                                   .seed = i,
+                                                   .high = 700,
+                                                   .high_spread = 900,
+                                                   .high_s = 600,
+                                                   .step_s = 12 + i,
+                                                   .scale = 1,
+                                                   .max = 1e9};
+    sim_begin(&w);
+    const struct settings_request nothing = {.host = "h1"};
+    const struct host_now *h = cluster_host(w.c, 0);
+    uint32_t short_of = 0;
+
+    for (int k = 0; k < 5000; k++) {
+        sim_run(&w, cluster_next_s(w.c));
+        for (uint32_t i = 0; i < 12; i++)
+            before[i] = cluster_vm(w.c, i)->gets[RES_CPU];
+        wanted = h->wanted[RES_CPU], delivered = h->delivered[RES_CPU], watts = h->watts;
+        short_of += wanted > 10000;
+        if (k % 10 == 0) /* and not each time, so that small changes follow one another */
+            assert_int_equal(cluster_actuator.apply_settings(w.actuator, &nothing, NULL), 0);
+        for (uint32_t i = 0; i < 12; i++)
+            NEAR(cluster_vm(w.c, i)->gets[RES_CPU], before[i]);
+        NEAR(h->wanted[RES_CPU], wanted);
+        NEAR(h->delivered[RES_CPU], delivered);
+        NEAR(h->watts, watts);
+    }
+    assert_in_range(short_of, 100, 4900);
+    sim_release(&w);
+}
+
+/* A limited pool holds its VMs back, whatever room its host has. */
+static void test_small_changes_in_a_limited_pool(void **state)
+{
+    struct sim w;
+
+    (void)state;
+    sim_init(&w);
+    small_host(&w.small, "h1", 10000, 65536);
+    small_pool(&w.small, "p", NULL)->is.alloc[RES_CPU].limit = 2000;
+    small_vm(&w.small, "a", "h1", 1000, 1024)->pool = "p";
+    small_vm(&w.small, "b", "h1", 500, 1024)->pool = "p";
+    sim_freeze(&w);
+    w.s.vms[1].of[RES_CPU] = (struct workload){.kind = WORKLOAD_SPIKE,
+                                               .level = 500,
+                                               .high = 3000,
+                                               .from_s = 30,
+                                               .until_s = 300,
+                                               .scale = 1,
+                                               .max = 1e9};
+    sim_begin(&w);
+    NEAR(sim_gets(&w, "b", RES_CPU), 500);
+    sim_run(&w, 40);
+    NEAR(sim_gets(&w, "a", RES_CPU), 1000);
+    NEAR(sim_gets(&w, "b", RES_CPU), 1000);
+    sim_release(&w);
+}
+
+/* What the snapshot says that pools have on hosts is what they begin with. */
+static void test_settings_of_the_snapshot(void **state)
+{
+    struct sim w;
+    struct snapshot t;
+    struct seen_setting *set;
+
+    (void)state;
+    sim_init(&w);
+    small_host(&w.small, "h1", 10000, 65536);
+    small_pool(&w.small, "p", NULL);
+    small_vm(&w.small, "a", "h1", 9000, 1024)->pool = "p";
+    small_vm(&w.small, "b", "h1", 9000, 1024);
+    set = inventory_add_setting(&w.small.inv, &w.small.a);
+    set->host = "h1";
+    set->pool = "p";
+    for (int r = 0; r < RES_COUNT; r++)
+        set->alloc[r].shares = 1000;
+    sim_freeze(&w);
+    sim_begin(&w);
+    NEAR(sim_gets(&w, "a", RES_CPU), 5000);
+    cluster_truth(w.c, &w.small.a, &t);
+    assert_int_equal(t.n_settings, 1);
+    NEAR(t.settings[0].alloc[RES_CPU].shares, 1000);
+    sim_release(&w);
+}
+
 /* A VM that lacks half of its memory gets by with half of its CPU, if that is how swapping is. */
 static void test_memory_short(void **state)
 {
@@ -270,6 +399,29 @@ static void test_samples_are_means(void **state)
     sim_release(&w);
 }
 
+/* A VM that has come from a faster host is not said to use more than its cores have here. */
+static void test_another_host_counts_anew(void **state)
+{
+    struct sim w;
+    struct inventory inv;
+    struct snapshot s;
+
+    (void)state;
+    sim_init(&w);
+    small_host(&w.small, "h1", 10000, 16384);
+    small_host(&w.small, "h2", 10000, 16384)->is.cores = 2;
+    small_vm(&w.small, "a", "h1", 9000, 1000);
+    sim_freeze(&w);
+    sim_begin(&w);
+    assert_int_equal(sim_move(&w, "a", "h1", "h2", NULL), 0);
+    sim_run(&w, 60);
+    sim_look(&w, &inv, &s);
+    NEAR(inv.vms[0].sample.interval_ms, 50000);
+    NEAR(inv.vms[0].sample.cpu_used_mhz, 5000);
+    NEAR(inv.vms[0].is.demand[RES_CPU], 5000);
+    sim_release(&w);
+}
+
 /* Idle memory goes first when the host is short of it. */
 static void test_idle_memory_is_reclaimed(void **state)
 {
@@ -362,10 +514,15 @@ int main(void)
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_no_more_than_its_cores),
         cmocka_unit_test(test_settings_are_kept),
+        cmocka_unit_test(test_settings_of_the_snapshot),
+        cmocka_unit_test(test_reserved_in_a_pool),
+        cmocka_unit_test(test_small_changes),
+        cmocka_unit_test(test_small_changes_in_a_limited_pool),
         cmocka_unit_test(test_memory_short),
         cmocka_unit_test(test_proportional),
         cmocka_unit_test(test_samples_tell_the_demand),
         cmocka_unit_test(test_samples_are_means),
+        cmocka_unit_test(test_another_host_counts_anew),
         cmocka_unit_test(test_idle_memory_is_reclaimed),
         cmocka_unit_test(test_totals),
         cmocka_unit_test(test_truth),

@@ -49,7 +49,8 @@ static void test_numbers(void **state)
     for (size_t i = 0; i < ELEMENTS(numbers); i++)
         assert_string_equal(shown_number(&a, numbers[i].value, numbers[i].unit), numbers[i].text);
     assert_null(shown_number(&a, NAN, ""));
-    assert_null(shown_number(&a, INFINITY, "s"));
+    assert_null(shown_number(&a, INFINITY, "%"));
+    assert_string_equal(shown_number(&a, INFINITY, "s"), "never");
     assert_string_equal(shown_figure(&a, NAN, "kWh"), "-");
     assert_string_equal(shown_figure(&a, 12, "kWh"), "12 kWh");
     assert_string_equal(shown_figure(&a, 60, "s"), "1 min");
@@ -84,12 +85,14 @@ static void test_spread(void **state)
     double odd[] = {3, 1, 2};
     double even[] = {4, 1, 2, 3};
     double unknown[] = {4, NAN};
+    double never[] = {4, INFINITY, 1};
     struct spread s = spread_of(odd, 3);
 
     (void)state;
     assert_true(s.median == 2 && s.least == 1 && s.most == 3);
     assert_true(spread_of(even, 4).median == 2.5);
     assert_true(isnan(spread_of(unknown, 2).median));
+    assert_true(spread_of(never, 3).median == 4 && isinf(spread_of(never, 3).most));
 }
 
 static void test_judge(void **state)
@@ -105,6 +108,8 @@ static void test_judge(void **state)
     assert_int_equal(metric_judge(&more, 1, 1 + 1e-12), 0);
     assert_int_equal(metric_judge(&more, NAN, 2), 0);
     assert_int_equal(metric_judge(&neither, 1, 2), 0);
+    assert_int_equal(metric_judge(&less, INFINITY, 2), 1); /* never, and after two seconds */
+    assert_int_equal(metric_judge(&less, INFINITY, INFINITY), 0);
 }
 
 static const char expected_text[] =
@@ -115,39 +120,39 @@ static const char expected_text[] =
     "shares. Nothing fails.\n"
     "\n"
     "What VMs got\n"
-    "  CPU delivered, of what all hosts have        1  %\n"
-    "    the most that was possible                 3  %\n"
-    "  memory delivered, of what all hosts have     2  %\n"
-    "    the most that was possible                 4  %\n"
-    "  CPU that VMs got of their entitlement       17  %\n"
-    "  VMs that got 95 % of it or more             18  %\n"
-    "  CPU wanted and not got                      19  MHz s\n"
-    "  memory wanted and not got                   20  MiB s\n"
-    "  times that a VM found no place              30\n"
+    "  CPU delivered, of what all hosts have         1  %\n"
+    "    the most that was possible                  3  %\n"
+    "  memory delivered, of what all hosts have      2  %\n"
+    "    the most that was possible                  4  %\n"
+    "  CPU that VMs got of their entitlement        17  %\n"
+    "  VMs that got 95 % of it or more              18  %\n"
+    "  CPU wanted and not got                       19  MHz s\n"
+    "  memory wanted and not got                    20  MiB s\n"
+    "  times that a VM found no place               30\n"
     "Migrations\n"
-    "  that ended well                              5\n"
-    "  that failed                                  6\n"
-    "  copied for them                              7  GiB\n"
+    "  that ended well                               5\n"
+    "  that failed                                   6\n"
+    "  copied for them                               7  GiB\n"
     "Balance\n"
-    "  imbalance, mean over time                   11\n"
-    "  imbalance at its worst                      13\n"
-    "  imbalance at the end                        12\n"
-    "  from the worst to the target              16 s\n"
-    "  from the worst to below 0.1 for good      14 s\n"
-    "  from the worst to below 0.05 for good        -\n"
+    "  imbalance, mean over time                    11\n"
+    "  imbalance at its worst                       13\n"
+    "  imbalance at the end                         12\n"
+    "  from the worst to the target               16 s\n"
+    "  from the worst to below 0.1 for good       14 s\n"
+    "  from the worst to below 0.05 for good     never\n"
     "Power\n"
-    "  energy                                       8  kWh\n"
-    "    if hosts without demand were off           9  kWh\n"
-    "    if all hosts had been on                  10  kWh\n"
-    "  hosts on, mean over time                    24\n"
-    "  hosts put to sleep                          21\n"
-    "  hosts woken                                 22\n"
+    "  energy                                        8  kWh\n"
+    "    if hosts without demand were off            9  kWh\n"
+    "    if all hosts had been on                   10  kWh\n"
+    "  hosts on, mean over time                     24\n"
+    "  hosts put to sleep                           21\n"
+    "  hosts woken                                  22\n"
     "As the consolidation literature counts\n"
-    "  active hosts' time short of CPU (SLATAH)    25  %\n"
-    "  CPU lost to migrations (PDM)                26  %\n"
-    "  SLATAH times PDM (SLA)                      27  %\n"
-    "  CPU wanted and not got (SLAV)               28  %\n"
-    "  energy times SLATAH times PDM (ESV)         29\n"
+    "  active hosts' time short of CPU (SLATAH)     25  %\n"
+    "  CPU lost to migrations (PDM)                 26  %\n"
+    "  SLATAH times PDM (SLA)                       27  %\n"
+    "  CPU wanted and not got (SLAV)                28  %\n"
+    "  energy times SLATAH times PDM (ESV)          29\n"
     "\n"
     "Pools, in percent: the payload is what they got of what all hosts have; got is of what they wanted;\n"
     "happiness of their CPU entitlement; at worst is that of their VMs at the worst time.\n"

@@ -39,15 +39,34 @@ static enum power_check consider(const struct power *w)
     return p->layout.spare.n_open > 0 ? POWER_SPARE_MISSING : POWER_FINE;
 }
 
-void power_evaluate(struct pass *p)
+static struct power *begin(struct pass *p)
 {
-    if (!p->policy.dpm.enabled || p->stopped)
-        return;
     struct power *w = arena_new(p->a, struct power);
+
     what_if_begin(w, p);
     p->power = w;
     w->end = consider(w);
     w->wake_end = w->end == POWER_MANDATORY_ONLY ? w->end : POWER_NOT_HIGH;
+    return w;
+}
+
+bool power_first(struct pass *p)
+{
+    if (!p->policy.dpm.enabled || p->stopped)
+        return false;
+    struct power *w = begin(p);
+
+    if (w->end == POWER_FINE)
+        sleep_hosts(w);
+    return w->n_asleep > 0;
+}
+
+void power_evaluate(struct pass *p)
+{
+    if (!p->policy.dpm.enabled || p->stopped)
+        return;
+    struct power *w = begin(p);
+
     if (w->end == POWER_HIGH)
         wake_hosts(w);
     else if (w->end == POWER_FINE)

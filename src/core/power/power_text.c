@@ -80,6 +80,6 @@ const char *text_wakes(const struct power *w, uint32_t slot, const struct power_
                         "%s is woken, because the fullest host is at %s (mean of 5 minutes and two standard "
                         "deviations; at most %.0f %% is wanted); with it %s.",
                         host_name(w, slot), text_fullest(w, WINDOW_5M), PERCENT * w->u.above,
-                        v->after.high[RES_CPU] > 0 || v->after.high[RES_MEM] > 0 ? "less is above that"
+                        v->after.high[RES_CPU] > 0 || v->after.high[RES_MEM] > 0 ? "part of that is mended"
                                                                                  : "none is above that");
 }

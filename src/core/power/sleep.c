@@ -108,6 +108,7 @@ static enum power_check evacuate(struct power *w, uint32_t slot, struct power_ve
     enum power_check check;
 
     v->n_moves = (uint32_t)vms_to_move(w, list, n);
+    v->bound = (double)w->moves_left;
     if (exceeds_moves(w, v->n_moves))
         return POWER_MOVES_MAX;
     for (uint32_t i = 0; i < n; i++) {

@@ -8,6 +8,8 @@
 
 static void add_vm(struct loads *to, const struct vm_facts *v, double by)
 {
+    for (int r = 0; r < RES_COUNT; r++)
+        to->now[r] += by * v->demand[r];
     for (int w = 0; w < WINDOW_COUNT; w++)
         for (int r = 0; r < RES_COUNT; r++) {
             to->mean[w][r] += by * v->window[w][r].mean;
@@ -17,6 +19,8 @@ static void add_vm(struct loads *to, const struct vm_facts *v, double by)
 
 static void add_loads(struct loads *to, const struct loads *of, double by)
 {
+    for (int r = 0; r < RES_COUNT; r++)
+        to->now[r] += by * of->now[r];
     for (int w = 0; w < WINDOW_COUNT; w++)
         for (int r = 0; r < RES_COUNT; r++) {
             to->mean[w][r] += by * of->mean[w][r];
@@ -38,9 +42,11 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
                       uint32_t slot)
 {
     double variance = loads->variance[w][r];
+    double demand = loads->mean[w][r] + UTILIZATION_DEVIATIONS * sqrt(variance > 0 ? variance : 0);
 
-    return (loads->mean[w][r] + UTILIZATION_DEVIATIONS * sqrt(variance > 0 ? variance : 0)) *
-           u->l->inverse[r][slot];
+    if (u->surge && w == WINDOW_5M)
+        demand = fmax(demand, loads->now[r]);
+    return demand * u->l->inverse[r][slot];
 }
 
 double utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot)
@@ -70,6 +76,12 @@ static void set_squares(struct utilization *u, uint32_t slot)
     }
 }
 
+static bool is_short(const struct utilization *u, uint32_t slot)
+{
+    return u->slot[slot].now[RES_CPU] * u->l->inverse[RES_CPU][slot] > 1 + ROUNDING ||
+           u->slot[slot].now[RES_MEM] * u->l->inverse[RES_MEM][slot] > 1 + ROUNDING;
+}
+
 static void begin(struct utilization *u, const struct layout *l, struct arena *a)
 {
     *u = (struct utilization){.l = l,
@@ -81,6 +93,8 @@ static void begin(struct utilization *u, const struct layout *l, struct arena *a
         u->low[r] = arena_array(a, double, l->n_slots);
     }
     load_slots(l, u->slot);
+    for (uint32_t i = 0; i < l->n_slots && !u->surge; i++)
+        u->surge = utilization_counts(l, i) && is_short(u, i);
     for (uint32_t i = 0; i < l->n_slots; i++)
         set_squares(u, i);
 }
@@ -138,6 +152,9 @@ bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot
     for (int r = 0; r < RES_COUNT; r++) {
         double room = u->above / u->l->inverse[r][slot] - have->mean[w][r] - more->mean[w][r];
         double variance = have->variance[w][r] + more->variance[w][r];
+        if (u->surge && w == WINDOW_5M &&
+            (have->now[r] + more->now[r]) * u->l->inverse[r][slot] > u->above + ROUNDING)
+            return false;
         if (room < 0 || UTILIZATION_DEVIATIONS * UTILIZATION_DEVIATIONS * variance > room * room)
             return false;
     }

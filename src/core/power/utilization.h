@@ -5,6 +5,9 @@
  * whether a host is above the range, so that hosts are woken quickly, and 40 minutes where it is asked
  * whether one is below, so that they are put to standby slowly. A VM on its way counts where it will be.
  * Hosts that are about to be switched off or serviced do not count: they are as good as gone.
+ *
+ * While some host is short, what VMs want right now stands in for the mean of 5 minutes wherever it is more:
+ * a surge takes minutes to show in the mean, and hosts would be woken a few at a time while everybody waits.
  */
 #ifndef BALLAST_CORE_UTILIZATION_H
 #define BALLAST_CORE_UTILIZATION_H
@@ -17,12 +20,14 @@
 /* Of a unit, or of all that is on a slot. */
 struct loads {
     double mean[WINDOW_COUNT][RES_COUNT], variance[WINDOW_COUNT][RES_COUNT];
+    double now[RES_COUNT];
 };
 
 /* Kept up to date while units are moved: utilization_move() beside layout_move(). */
 struct utilization {
     const struct layout *l;
     double above, below; /* the range */
+    bool surge;          /* some host is short right now */
     struct loads *unit, *slot;
     double *high[RES_COUNT], *low[RES_COUNT]; /* by slot: the squares that the scores are made of */
 };

@@ -1,6 +1,8 @@
 /* Why a host stays as it is, in words. */
 #include "core/power/power.h"
 
+#include "core/plan/correct.h"
+
 #define PERCENT 100.0
 #define SECONDS_PER_MINUTE 60.0
 
@@ -104,7 +106,10 @@ static const char *text_no_room(const struct power *w, const struct power_verdic
     if (v->check == POWER_RAISES_HIGH)
         return arena_printf(w->p->a, "%s could only go to hosts that would then be above %.0f %%.", vm,
                             PERCENT * w->u.above);
-    return arena_printf(w->p->a, "%s can go to no other host that stays on.", vm);
+    struct obstacle why;
+    if (correct_best_target(w->p, w->l->vm_unit[v->vm], &why) != IX_NONE)
+        return arena_printf(w->p->a, "%s finds no room on the others any more once they have taken the rest.", vm);
+    return arena_printf(w->p->a, "%s can go nowhere else. %s", vm, text_obstacle(w->p, why));
 }
 
 static const char *text_too_dear(const struct power *w, const struct power_verdict *v)
@@ -138,16 +143,21 @@ static const char *text_coming(const struct power *w)
     return "";
 }
 
-static const char *text_not_low(const struct power *w, uint32_t host)
+static const char *text_not_low(const struct power *w)
 {
-    const char *which = w->scores.low[RES_CPU] > 0   ? "Memory"
-                        : w->scores.low[RES_MEM] > 0 ? "CPU"
-                                                     : "Neither resource";
+    bool cpu = w->scores.low[RES_CPU] > 0;
+    bool mem = w->scores.low[RES_MEM] > 0;
+    const char *of = cpu ? "Memory" : mem ? "CPU" : "CPU and memory";
 
-    return arena_printf(w->p->a, "%s is below %.0f %% on %s host%s; %s is not needed less than the others.",
-                        which, PERCENT * w->u.below, which[0] == 'N' ? "any" : "no",
-                        w->n_asleep > 0 ? ", once those that the plan puts to standby are" : "",
-                        name_of(w, host));
+    return arena_printf(w->p->a, "%s %s below %.0f %% on no host%s: the hosts that are on are needed.", of,
+                        cpu || mem ? "is" : "are", PERCENT * w->u.below,
+                        w->n_asleep > 0 ? " but those that the plan puts to standby" : "");
+}
+
+static const char *text_moves(const struct power *w, const struct power_verdict *v)
+{
+    return arena_printf(w->p->a, "It has %u VM%s to be moved, and the plan may have %.0f more.", v->n_moves,
+                        v->n_moves == 1 ? "" : "s", v->bound);
 }
 
 const char *text_power_check(const struct power *w, uint32_t host, const struct power_verdict *v)
@@ -176,7 +186,9 @@ const char *text_power_check(const struct power *w, uint32_t host, const struct 
     case POWER_HIGH:
         return text_high(w);
     case POWER_NOT_LOW:
-        return text_not_low(w, host);
+        return text_not_low(w);
+    case POWER_MOVES_MAX:
+        return text_moves(w, v);
     case POWER_OTHERS_COMING:
         return text_coming(w);
     case POWER_FINE:
@@ -190,7 +202,6 @@ const char *text_power_check(const struct power *w, uint32_t host, const struct 
     case POWER_WAKE_UNPROVEN:
     case POWER_SPARE_MISSING:
     case POWER_HOST_BUSY:
-    case POWER_MOVES_MAX:
     case POWER_SPARE:
     case POWER_NOT_HIGH:
     case POWER_WITHOUT_IT:

@@ -57,6 +57,9 @@ static void init_hosts(struct cluster *c)
         struct host_sim *h = &c->hosts[i];
 
         h->now.state = f->state;
+        h->now.dead = f->state == HOST_DISCONNECTED; /* for good: nobody says that it will be back */
+        if (f->state == HOST_ENTERING_STANDBY || (f->state == HOST_POWERING_ON && host_of(c, i)->vms.n > 0))
+            h->now.state = HOST_ON; /* its VMs stay: nobody is there to move them */
         h->on_since = f->on_since;
         h->standby_since = f->standby_since;
         c->core_mhz[i] = f->total[RES_CPU] / (f->cores ? f->cores : 1);
@@ -92,7 +95,10 @@ static void init_vms(struct cluster *c)
         if (x->state != VM_ON)
             continue;
         start_wanting(c, i);
-        place_vm(c, i, v->host);
+        if (is_up(&c->hosts[v->host]))
+            place_vm(c, i, v->host);
+        else
+            vm_goes_down(c, i);
     }
 }
 
@@ -121,14 +127,12 @@ static void init_transitions(struct cluster *c)
         case HOST_POWERING_ON:
             wake_begin(c, i, TASK_NONE);
             break;
-        case HOST_ENTERING_STANDBY:
-            c->hosts[i].now.state = HOST_ON; /* its VMs, if any, stay: nobody is there to move them */
-            break;
         case HOST_ENTERING_MAINTENANCE:
             maintenance_look(c, i);
             break;
         case HOST_ON:
         case HOST_MAINTENANCE:
+        case HOST_ENTERING_STANDBY:
         case HOST_STANDBY:
         case HOST_DISCONNECTED:
         case host_state_count:

@@ -76,7 +76,7 @@ uint32_t cluster_migrations_running(const struct cluster *c);
 void cluster_reset_totals(struct cluster *c);
 
 /* The cluster as it truly is (demand exact, no figure missing), frozen: what entitlements and imbalance are
- * computed from, whatever a collector is told. In the arena. */
+ * computed from, whatever a collector is told. Indices are the scenario's. In the arena. */
 void cluster_truth(const struct cluster *c, struct arena *a, struct snapshot *ret);
 
 /* A VM that has arrived, and is to be placed: its index, in the order of arrival; IX_NONE: no more. Each is

@@ -304,12 +304,13 @@ int deed_cancel(struct cluster *c, const char *task, struct err *err);
 void faults_init(struct cluster *c);
 void on_fault(struct cluster *c, enum event_kind kind, uint32_t index);
 void on_host_back(struct cluster *c, uint32_t host);
+void vm_goes_down(struct cluster *c, uint32_t vm); /* with its host, which it has left */
 void restart_try(struct cluster *c, uint32_t vm);
 bool migration_is_refused(struct cluster *c, uint32_t vm);
 enum sim_fault migration_fault(struct cluster *c, uint32_t vm);
 /* Called once for each wake-up. ret_factor: how many times as long it takes. */
 bool wake_is_to_fail(struct cluster *c, uint32_t host, double *ret_factor);
-bool answer_is_lost(struct cluster *c, uint32_t vm);
+bool answer_is_lost(struct cluster *c, uint32_t host, uint32_t vm); /* of a start for either */
 
 /* describe.c */
 void describe(struct cluster *c, struct arena *a, struct inventory *ret);

@@ -4,6 +4,11 @@
 /* Sums of the same numbers in another order differ by less than this part. */
 #define HAIR (1 + 1e-6)
 
+static bool differ(double x, double y)
+{
+    return fabs(x - y) > 1e-3;
+}
+
 static const char *vm_contradicts(const struct cluster *c, uint32_t vm, struct arena *a)
 {
     const struct vm_sim *v = &c->vms[vm];
@@ -44,13 +49,20 @@ static const char *host_contradicts(const struct cluster *c, uint32_t host, stru
 {
     const struct host_sim *h = &c->hosts[host];
     const struct host *is = host_of(c, host);
-    double used = h->taken_mhz, mem = 0;
+    double used = h->taken_mhz, mem = 0, wanted = 0, delivered = 0;
     uint32_t moves = 0;
 
     for (uint32_t i = 0; i < h->vms.n; i++) {
-        used += c->vms[h->vms.items[i]].used_mhz;
-        mem += c->vms[h->vms.items[i]].now.gets[RES_MEM];
+        const struct vm_sim *v = &c->vms[h->vms.items[i]];
+
+        used += v->used_mhz;
+        mem += v->now.gets[RES_MEM];
+        wanted += v->now.wants[RES_CPU];
+        delivered += v->now.gets[RES_CPU];
     }
+    if (differ(wanted, h->now.wanted[RES_CPU]) || differ(delivered, h->now.delivered[RES_CPU]) ||
+        differ(used, h->given_mhz + h->taken_mhz))
+        return arena_printf(a, "what the VMs of the host %s want and get does not add up", is->is.id);
     if (used > is->capacity[RES_CPU] * HAIR)
         return arena_printf(a, "the host %s gives %.1f MHz and has %.1f", is->is.id, used,
                             is->capacity[RES_CPU]);

@@ -156,7 +156,7 @@ static void describe_vm(struct cluster *c, uint32_t vm, const struct backing *b,
     seen->host = x->home == IX_NONE ? NULL : host_of(c, x->home)->is.id;
     if (v->ft_peer != IX_NONE && !c->vms[v->ft_peer].present)
         seen->ft_peer = NULL;
-    seen->is.last_migrated = x->last_migrated;
+    seen->is.last_migrated = v->is.last_migrated; /* of later moves nobody tells: who moves, remembers */
     seen->is.demand[RES_CPU] = seen->is.demand[RES_MEM] = 0;
     if (x->now.host != IX_NONE) {
         describe_running(c, vm, b, seen);

@@ -135,9 +135,12 @@ bool wake_is_to_fail(struct cluster *c, uint32_t host, double *ret_factor)
     return take_armed(c, SIM_WAKE_FAILS, host, IX_NONE, NULL) || drawn(c, SIM_WAKE_FAILS, host, n);
 }
 
-bool answer_is_lost(struct cluster *c, uint32_t vm)
+bool answer_is_lost(struct cluster *c, uint32_t host, uint32_t vm)
 {
-    return take_armed(c, SIM_ANSWER_LOST, IX_NONE, vm, NULL) || drawn(c, SIM_ANSWER_LOST, 0, c->starts++);
+    uint32_t index = vm != IX_NONE ? vm : c->initial->n_vms + host;
+
+    return take_armed(c, SIM_ANSWER_LOST, host, vm, NULL) ||
+           drawn(c, SIM_ANSWER_LOST, index, (uint32_t)c->now_s);
 }
 
 /* ---- hosts that die ---- */
@@ -176,6 +179,14 @@ static void lose_starts(struct cluster *c, uint32_t host)
     }
 }
 
+void vm_goes_down(struct cluster *c, uint32_t vm)
+{
+    c->vms[vm].down = true;
+    c->vms[vm].state = VM_OFF;
+    if (c->s->restart_s < INFINITY)
+        events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + c->s->restart_s);
+}
+
 static void lose_vms(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
@@ -184,10 +195,7 @@ static void lose_vms(struct cluster *c, uint32_t host)
         uint32_t vm = h->vms.items[h->vms.n - 1];
 
         displace_vm(c, vm);
-        c->vms[vm].down = true;
-        c->vms[vm].state = VM_OFF;
-        if (c->s->restart_s < INFINITY)
-            events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + c->s->restart_s);
+        vm_goes_down(c, vm);
     }
 }
 
@@ -267,12 +275,30 @@ void restart_try(struct cluster *c, uint32_t vm)
 
 /* ---- they happen ---- */
 
-/* "The next one that comes along" of what a fault that comes by itself could strike: a draw. */
-static uint32_t any(const struct cluster *c, enum sim_fault kind, uint32_t n)
+/* "The next one that comes along" of what a fault that comes by itself could strike: from one that is drawn,
+ * the first that runs. */
+static uint32_t any_host(const struct cluster *c)
+{
+    struct rng r = stream(c, SIM_HOST_DIES, IX_NONE, c->next_fault);
+    uint32_t n = c->initial->n_hosts, first = rng_below(&r, n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_up(&c->hosts[(first + i) % n]))
+            return (first + i) % n;
+    }
+    return IX_NONE;
+}
+
+static uint32_t any_vm(const struct cluster *c, enum sim_fault kind)
 {
     struct rng r = stream(c, kind, IX_NONE, c->next_fault);
+    uint32_t n = c->initial->n_vms, first = n > 0 ? rng_below(&r, n) : 0;
 
-    return n > 0 ? rng_below(&r, n) : IX_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        if (c->vms[(first + i) % n].now.host != IX_NONE)
+            return (first + i) % n;
+    }
+    return IX_NONE;
 }
 
 static void strike(struct cluster *c, const struct scripted_fault *f)
@@ -290,13 +316,13 @@ static void strike(struct cluster *c, const struct scripted_fault *f)
         arm(c, f);
         return;
     case SIM_HOST_DIES:
-        host = host == IX_NONE ? any(c, f->kind, c->initial->n_hosts) : host;
+        host = host == IX_NONE ? any_host(c) : host;
         if (host != IX_NONE)
             die(c, host, f->for_s);
         return;
     case SIM_SAMPLES_STALE:
     case SIM_SAMPLES_GARBAGE:
-        vm = vm == IX_NONE ? any(c, f->kind, c->initial->n_vms) : vm;
+        vm = vm == IX_NONE ? any_vm(c, f->kind) : vm;
         if (vm == IX_NONE)
             return;
         if (f->kind == SIM_SAMPLES_STALE)

@@ -5,15 +5,6 @@
 
 /* ---- what they want ---- */
 
-/* In CloudSim's model nobody wants more than a core of where it is. */
-static double within_host(const struct cluster *c, uint32_t vm, double mhz)
-{
-    uint32_t host = c->vms[vm].now.host;
-
-    return c->s->scheduler == SCHEDULER_PROPORTIONAL && host != IX_NONE ? fmin(mhz, vm_most_mhz(c, vm, host))
-                                                                        : mhz;
-}
-
 static void want(struct cluster *c, uint32_t vm, enum resource r)
 {
     struct vm_sim *v = &c->vms[vm];
@@ -24,7 +15,7 @@ static void want(struct cluster *c, uint32_t vm, enum resource r)
     if (f->kind == VM_SPARE)
         return; /* it stands for room, and wants nothing */
     if (r == RES_CPU) {
-        v->now.wants[r] = within_host(c, vm, w.value);
+        v->now.wants[r] = w.value;
         return;
     }
     v->working_mb = fmin(w.value, f->mem_mb);
@@ -95,7 +86,6 @@ void place_vm(struct cluster *c, uint32_t vm, uint32_t host)
     v->down = false;
     list_insert(&c->hosts[host].vms, vm);
     counters_reset(c, vm); /* another hypervisor counts anew */
-    want(c, vm, RES_CPU);  /* its cores may be others */
     changed(c, host);
 }
 

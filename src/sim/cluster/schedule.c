@@ -7,7 +7,8 @@
  *
  * SCHEDULER_PROPORTIONAL is CloudSim's: requests that do not fit are all scaled by the same factor, down to
  * whole MHz. A VM that is migrated gets 90 % of what the source gives it, the destination is charged 10 % of
- * what it asks for. */
+ * what it asks for, and counts as one that gives less than it is asked for meanwhile, because CloudSim
+ * compares these 10 % with the whole request (HostDynamicWorkload, Helper.getSlaTimePerActiveHost). */
 #include "sim/cluster/cluster_internal.h"
 
 #include <stdlib.h>
@@ -50,9 +51,8 @@ static void make_room(struct tree *t, uint32_t n)
     t->got = grown(t->got, t->cap, sizeof *t->got);
 }
 
-static uint32_t pool_of(const struct cluster *c, const struct host_sim *h, const struct node *n)
+static uint32_t pool_of(const struct host_sim *h, const struct node *n)
 {
-    (void)c;
     return n->ix == IX_NONE ? IX_NONE : h->parts[n->ix].pool;
 }
 
@@ -80,7 +80,7 @@ static void build_tree(struct cluster *c, uint32_t host)
     for (uint32_t i = 0; i < t->n; i++) {
         if (t->nodes[i].is_vm)
             continue;
-        uint32_t pool = pool_of(c, h, &t->nodes[i]);
+        uint32_t pool = pool_of(h, &t->nodes[i]);
 
         t->nodes[i].first_child = t->n;
         for (uint32_t p = 0; p < h->n_parts; p++) {
@@ -251,13 +251,18 @@ static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, dou
         v->moving.dirty_mb_s = most > 0 ? c->s->vms[n->ix].dirty_mb_s * net / most : 0;
 }
 
-/* What follows from the sums. */
-static void conclude(struct cluster *c, uint32_t host)
+/* What follows from the sums. arriving_mhz: what is wanted by those that are migrated to here. */
+static void conclude(struct cluster *c, uint32_t host, double arriving_mhz)
 {
     struct host_sim *h = &c->hosts[host];
+    double asked = h->now.wanted[RES_CPU], given = h->given_mhz;
 
-    h->active = h->now.wanted[RES_CPU] > 0;
-    h->overloaded = h->given_mhz < h->now.wanted[RES_CPU] * (1 - ROUNDING);
+    if (c->s->scheduler == SCHEDULER_PROPORTIONAL) {
+        asked += arriving_mhz;
+        given += h->taken_mhz;
+    }
+    h->active = asked > 0;
+    h->overloaded = given < asked * (1 - ROUNDING);
     h->now.watts = host_watts(c, host, h->given_mhz + h->taken_mhz);
     h->idle_off_watts = h->active || !is_up(h) ? h->now.watts : 0;
 }
@@ -265,10 +270,9 @@ static void conclude(struct cluster *c, uint32_t host)
 static void sum_up(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
-    double charged = 0;
+    double arriving = 0;
 
     h->given_mhz = 0;
-
     for (int r = 0; r < RES_COUNT; r++)
         h->now.delivered[r] = h->now.wanted[r] = 0;
     for (uint32_t i = 0; i < h->vms.n; i++) {
@@ -280,14 +284,15 @@ static void sum_up(struct cluster *c, uint32_t host)
         }
         h->given_mhz += v->used_mhz;
     }
-    if (c->s->scheduler == SCHEDULER_PROPORTIONAL) {
-        for (uint32_t i = 1; is_up(h) && i < h->tree.n; i++)
-            charged += h->tree.nodes[i].arriving ? h->tree.got[i] : 0;
-        h->taken_mhz = charged;
+    for (uint32_t i = 1; is_up(h) && c->s->scheduler == SCHEDULER_PROPORTIONAL && i < h->tree.n; i++) {
+        const struct node *n = &h->tree.nodes[i];
+
+        h->taken_mhz += n->arriving ? h->tree.got[i] : 0;
+        arriving += n->arriving ? c->vms[n->ix].now.wants[RES_CPU] : 0;
     }
     h->now.n_vms = h->vms.n;
     h->small_changes = 0;
-    conclude(c, host);
+    conclude(c, host, arriving);
 }
 
 /* Memory first: who lacks some cannot use all of its CPU. */
@@ -351,6 +356,6 @@ bool schedule_vm(struct cluster *c, uint32_t vm)
     h->now.wanted[RES_CPU] += v->now.wants[RES_CPU] - v->asked_mhz;
     h->given_mhz += more;
     give_cpu(c, host, &node, gets);
-    conclude(c, host);
+    conclude(c, host, 0);
     return true;
 }

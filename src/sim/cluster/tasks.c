@@ -280,7 +280,7 @@ int deed_start(struct cluster *c, const struct deed_request *q, char ret_task[TA
         t = task_add(c, &wanted);
         begin(c, t);
         settle_world(c);
-        if (answer_is_lost(c, wanted.vm))
+        if (answer_is_lost(c, wanted.host, wanted.vm))
             return err_set(err, -ETIMEDOUT, "the cluster did not answer in time");
     }
     (void)snprintf(ret_task, TASK_NAME_MAX, "%s%u", TASK_PREFIX, t->serial);

@@ -46,7 +46,8 @@ double axis_at(const struct time_axis *axis, double t_s)
 
 double axis_round_up(double v)
 {
-    static const double steps[] = {1, 2, 2.5, 5, 10};
+    static const double steps[] = {1,   1.2, 1.6, 2, 2.4,
+                                   3.2, 4,   6,   8, 10}; /* quarters of them are round, too */
 
     if (!(v > 0) || !isfinite(v))
         return 1;

@@ -40,6 +40,7 @@ static struct told tell(const struct curve *c)
     size_t known = 0;
 
     widen(c->v, c->n, &t.least, &t.most);
+    widen(c->low, c->n, &t.least, &t.most);
     for (size_t i = 0; i < c->n; i++) {
         if (!isfinite(c->v[i]))
             continue;
@@ -165,6 +166,11 @@ static const char *told_text(const struct drawing *d, const struct curve *c, con
 
     if (t->least >= t->most)
         return arena_printf(d->a, "%s: %s throughout.", c->name, shown_figure(d->a, t->most, unit));
+    if (c->kind == CURVE_BAND)
+        return arena_printf(d->a, "%s: %s to %s.", c->name, shown_number(d->a, t->least, ""),
+                            shown_figure(d->a, t->most, unit));
+    if (d->chart->sums)
+        return arena_printf(d->a, "%s: %s at the end.", c->name, shown_figure(d->a, t->last, unit));
     return arena_printf(d->a, "%s: %s to %s, mean %s, %s at the end.", c->name,
                         shown_number(d->a, t->least, ""), shown_figure(d->a, t->most, unit),
                         shown_figure(d->a, t->mean, unit), shown_figure(d->a, t->last, unit));
@@ -203,13 +209,18 @@ static void put_legend(const struct drawing *d)
 }
 
 /* The value that holds at a time: the last one up to it. */
-static double value_at(const struct curve *c, double t_s)
+static double value_at(const struct curve *c, const double *values, double t_s)
 {
     double v = NAN;
 
     for (size_t i = 0; i < c->n && c->t[i] <= t_s; i++)
-        v = c->v[i];
+        v = values[i];
     return v;
+}
+
+static void put_cell(const struct drawing *d, double v)
+{
+    strbuf_printf(d->out, "<td>%s</td>", shown_figure(d->a, v, ""));
 }
 
 static void put_row(const struct drawing *d, double t_s)
@@ -217,8 +228,12 @@ static void put_row(const struct drawing *d, double t_s)
     strbuf_puts(d->out, "<tr><th scope=\"row\">");
     html_put(d->out, axis_time(d->a, d->axis, t_s));
     strbuf_puts(d->out, "</th>");
-    for (size_t i = 0; i < d->chart->n_curves; i++)
-        strbuf_printf(d->out, "<td>%s</td>", shown_figure(d->a, value_at(&d->chart->curves[i], t_s), ""));
+    for (size_t i = 0; i < d->chart->n_curves; i++) {
+        const struct curve *c = &d->chart->curves[i];
+        if (c->low)
+            put_cell(d, value_at(c, c->low, t_s));
+        put_cell(d, value_at(c, c->v, t_s));
+    }
     strbuf_puts(d->out, "</tr>");
 }
 
@@ -228,8 +243,10 @@ static void put_table(const struct drawing *d)
     html_put(d->out, d->chart->title);
     strbuf_puts(d->out, ": the values at these times</caption><thead><tr><th scope=\"col\">Time (UTC)</th>");
     for (size_t i = 0; i < d->chart->n_curves; i++) {
-        strbuf_puts(d->out, "<th scope=\"col\">");
-        html_put(d->out, d->chart->curves[i].name);
+        const struct curve *c = &d->chart->curves[i];
+        strbuf_puts(d->out,
+                    c->low ? "<th scope=\"col\">lowest</th><th scope=\"col\">" : "<th scope=\"col\">");
+        html_put(d->out, c->low ? "highest" : c->name);
         strbuf_puts(d->out, "</th>");
     }
     strbuf_puts(d->out, "</tr></thead><tbody>");

@@ -42,6 +42,7 @@ struct chart {
     const struct curve *curves;
     size_t n_curves;
     bool bars; /* the only curve: v in each period that ends at t */
+    bool sums; /* the curves only grow: a mean tells nothing */
     double bar_s;
 };
 
@@ -56,7 +57,7 @@ struct heat {
     const void *ctx;
     const double *t;
     size_t n;
-    double high; /* the value of the lightest colour; 0 is the darkest */
+    double high; /* from there on the lightest colour; 0 is the darkest */
 };
 
 void heat_put(const struct heat *h, const struct time_axis *axis, struct arena *a, struct strbuf *out);
@@ -72,7 +73,7 @@ const char *axis_time(struct arena *a, const struct time_axis *axis, double t_s)
 /* 0 ... 1. */
 double axis_at(const struct time_axis *axis, double t_s);
 
-/* The smallest round number that is not below v (1, 2, 2.5 or 5 times a power of ten). */
+/* The smallest number that is not below v and has round quarters. */
 double axis_round_up(double v);
 
 /* What follows the figure's title: the opening of a plot with its labels on both axes. */

@@ -72,7 +72,7 @@ static void add_metric(struct table *t, const struct metric_shown *m, const stru
     double from = metric_spread(a, m->id).median;
     double to = metric_spread(b, m->id).median;
     bool alike =
-        isfinite(from) && isfinite(to) && metric_judge(&(struct metric_shown){.better = 1}, from, to) == 0;
+        !isnan(from) && !isnan(to) && metric_judge(&(struct metric_shown){.better = 1}, from, to) == 0;
 
     table_cellf(t, "  %s", m->label);
     table_cell(t, shown_number(t->a, from, unit));

@@ -183,7 +183,7 @@ void heat_put(const struct heat *h, const struct time_axis *axis, struct arena *
     strbuf_puts(out, "</h3><p>");
     html_put(out, about(h, &g, a));
     strbuf_printf(out,
-                  "</p></figcaption><p class=\"scale\">0<span class=\"colours\"></span>%s<span "
+                  "</p></figcaption><p class=\"scale\">0<span class=\"colours\"></span>%s and more<span "
                   "class=\"off\"></span>not on</p>",
                   shown_number(a, h->high, ""));
     strbuf_printf(out, "<div class=\"plot map\" data-high=\"%.10g\" data-colours=\"", h->high);

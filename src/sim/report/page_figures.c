@@ -14,7 +14,7 @@ static const struct {
 } tiles[] = {
     {METRIC_kwh, "Energy", METRIC_kwh_all_on, "with all hosts on"},
     {METRIC_payload_cpu, "CPU delivered", METRIC_payload_cpu_bound, "possible"},
-    {METRIC_happiness_mean, "CPU of the entitlement", METRIC_COUNT, NULL},
+    {METRIC_happiness_mean, "Happiness of VMs", METRIC_COUNT, NULL},
     {METRIC_imbalance_mean, "Mean imbalance", METRIC_COUNT, NULL},
     {METRIC_time_to_target_s, "From the worst to the target", METRIC_COUNT, NULL},
     {METRIC_migrations, "Migrations", METRIC_COUNT, NULL},
@@ -50,10 +50,10 @@ static void put_tile_note(const struct page *p, size_t i)
 
 void page_tiles(const struct page *p)
 {
-    strbuf_puts(p->out, "<ul class=\"tiles\">");
+    strbuf_printf(p->out, "<ul class=\"tiles%s\">", p->n == 2 ? " two" : "");
     for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
         const char *unit = metric_unit(tiles[i].id);
-        if (!isfinite(median(p, 0, tiles[i].id)) ||
+        if (isnan(median(p, 0, tiles[i].id)) ||
             (tiles[i].id == METRIC_kwh && !has_power(p->sets[0]->runs[0].scenario)))
             continue;
         strbuf_puts(p->out, "<li>");

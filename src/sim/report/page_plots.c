@@ -165,7 +165,9 @@ static void put_power(const struct page *p)
         return;
     put_together(p, titled("Power", "Of all hosts, boots and standby included.", "W"), "power", watts,
                  CURVE_LINE, isfinite(mean_w) ? &line : NULL);
-    put_together(p, titled("Energy", "Used so far.", "kWh"), "energy", kwh, CURVE_LINE, NULL);
+    struct chart energy = titled("Energy", "Used so far.", "kWh");
+    energy.sums = true;
+    put_together(p, energy, "energy", kwh, CURVE_LINE, NULL);
 }
 
 static void put_hosts_on(const struct page *p)
@@ -297,6 +299,18 @@ static size_t choose_pools(const struct page *p, uint32_t ret[CURVE_STYLES])
     return n;
 }
 
+/* Where the axis begins: with round quarters up to 100. */
+static double happiness_from(double least)
+{
+    static const double from[] = {96, 92, 80, 60, 20};
+
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        if (least >= from[i])
+            return from[i];
+    }
+    return 0;
+}
+
 static void put_happiness(const struct page *p, size_t set)
 {
     const struct simulation *s = run_of(p, set);
@@ -325,7 +339,7 @@ static void put_happiness(const struct page *p, size_t set)
                 least = fmin(least, other.v[at]); /* of a number and NAN it is the number */
         }
     }
-    c.low = fmin(floor(least / 10) * 10, 90);
+    c.low = happiness_from(least);
     c.high = 100;
     c.curves = curves;
     c.n_curves = n;
@@ -431,7 +445,7 @@ static void put_load(const struct page *p, size_t set, enum resource r, const ch
         .ctx = &m,
         .t = times(p, m.s),
         .n = m.s->n_series,
-        .high = axis_round_up(most),
+        .high = 1, /* a host that has more than it can give: what sticks out must not make all others dark */
     };
     heat_put(&map, &p->axis, p->a, p->out);
     strbuf_puts(p->out, "</div>");

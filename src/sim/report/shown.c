@@ -85,9 +85,16 @@ const char *metric_group_title(enum metric_group group)
     return group_titles[group];
 }
 
+static bool is_duration(const char *unit)
+{
+    return strcmp(unit, "s") == 0;
+}
+
 double metric_of(const struct simulation *s, enum metric_id id)
 {
-    return *(const double *)((const char *)&s->metrics + facts[id].offset);
+    double v = *(const double *)((const char *)&s->metrics + facts[id].offset);
+
+    return isnan(v) && is_duration(facts[id].unit) ? INFINITY : v;
 }
 
 static int by_size(const void *a, const void *b)
@@ -101,7 +108,7 @@ static int by_size(const void *a, const void *b)
 struct spread spread_of(double *values, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!isfinite(values[i]))
+        if (isnan(values[i]))
             return (struct spread){NAN, NAN, NAN};
     }
     qsort(values, n, sizeof *values, by_size);
@@ -166,7 +173,8 @@ bool metric_applies(const struct run_set *set, const struct metric_shown *m)
 
 int metric_judge(const struct metric_shown *m, double a, double b)
 {
-    if (!isfinite(a) || !isfinite(b) || fabs(b - a) <= SAME * fmax(fabs(a), fabs(b)))
+    if (isnan(a) || isnan(b) || (isinf(a) && isinf(b)) ||
+        (isfinite(a) && isfinite(b) && fabs(b - a) <= SAME * fmax(fabs(a), fabs(b))))
         return 0;
     return b > a ? m->better : -m->better;
 }
@@ -255,13 +263,10 @@ static const char *duration(struct arena *a, double v)
     return v < 0 && size >= 0.5 ? arena_printf(a, "-%s", text) : text;
 }
 
-static bool is_duration(const char *unit)
-{
-    return strcmp(unit, "s") == 0;
-}
-
 const char *shown_number(struct arena *a, double value, const char *unit)
 {
+    if (isinf(value) && is_duration(unit))
+        return "never";
     if (!isfinite(value))
         return NULL;
     if (is_duration(unit))

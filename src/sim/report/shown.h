@@ -48,9 +48,10 @@ const char *metric_unit(enum metric_id id);
 const char *metric_meaning(enum metric_id id);
 const char *metric_group_title(enum metric_group group);
 
+/* A time until something that did not happen is INFINITY: so it counts in a median. */
 double metric_of(const struct simulation *s, enum metric_id id);
 
-/* Of all runs of the set: unknown where any of them does not know it. */
+/* Of all runs of the set; NAN where any of them does not know it. */
 struct spread {
     double median, least, most;
 };
@@ -74,7 +75,7 @@ size_t seeds_better(const struct metric_shown *m, const struct run_set *a, const
 const char *compare_headline(struct arena *arena, const struct run_set *a, const struct run_set *b);
 
 /* A number for people, without its unit: thousands apart, as many decimals as tell something. "s" becomes
- * days, hours, minutes and seconds. NULL for what is not finite. */
+ * days, hours, minutes and seconds, or "never". NULL for what is not finite. */
 const char *shown_number(struct arena *a, double value, const char *unit);
 /* The unit that goes with it: "" for durations, which have theirs in them. */
 const char *shown_unit(const char *unit);

@@ -162,22 +162,15 @@ static void feel(struct moods *m, double happiness)
     m->happy += happiness >= HAPPY;
 }
 
-/* By the indices of the scenario; the truth may leave out VMs that are not there. Both are sorted by id. */
 static void feel_all(struct figures *f, const struct truth *t)
 {
-    const struct snapshot *s = &f->scenario->initial;
-    uint32_t there = 0;
-
     memset(f->mood, 0, ((size_t)f->n_classes + 1) * sizeof *f->mood);
-    for (uint32_t i = 0; i < s->n_vms; i++) {
+    for (uint32_t i = 0; i < f->scenario->initial.n_vms; i++) {
         const struct vm_now *v = cluster_vm(f->cluster, i);
 
-        while (there < t->snap.n_vms && strcmp(t->snap.vms[there].is.id, s->vms[i].is.id) < 0)
-            there++;
         if (v->host == IX_NONE && !(v->wants[RES_CPU] > 0))
             continue;
-        bool known = there < t->snap.n_vms && strcmp(t->snap.vms[there].is.id, s->vms[i].is.id) == 0;
-        double happiness = happiness_of(v, known ? t->entitlement[RES_CPU][there] : 0);
+        double happiness = happiness_of(v, t->entitlement[RES_CPU][i]);
 
         feel(&f->mood[f->n_classes], happiness);
         if (f->class_of[i] != IX_NONE)

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""ballastd puts hosts of the pretend cluster to standby and has them back: asked by an admin, and by itself."""
+import json
+
+from daemon import Daemon, main, wait_for
+
+QUICK = {"interval_s": 2, "migration_threshold": 3, "cool_down_s": 3}
+
+
+def cluster(proven=True):
+    """Four hosts of 10 GHz and 32 GiB; two VMs on each, of which nobody wants much."""
+    return {
+        "format": "ballast-snapshot/1", "cluster": "pretend", "time": "2026-01-01T00:00:00Z",
+        "hosts": [{"id": f"h{i}", "name": f"esx{i}", "state": "on", "cpu_mhz": 10000, "cores": 4, "mem_mb": 32768,
+                   "boot_s": 120, "wake_methods": ["hypervisor"], "wake_verified": proven} for i in range(4)],
+        "vms": [{"id": f"v{i}", "name": f"web{i}", "host": f"h{i % 4}", "state": "on", "vcpus": 2, "mem_mb": 2048,
+                 "cpu": {"demand": 300}, "mem": {"demand": 500, "consumed": 1024}} for i in range(8)]
+        + [{"id": f"big{i}", "name": f"big{i}", "host": None, "state": "off", "vcpus": 4, "mem_mb": 30720,
+            "cpu": {"reservation": 9000}, "mem": {"reservation": 30720}} for i in range(2)],
+    }
+
+
+def daemon(snapshot, **settings):
+    d = Daemon({"kind": "sim", "speed": 40}, **QUICK, **settings)
+    file = d.folder / "cluster.json"
+    file.write_text(json.dumps(snapshot))
+    d.settings["source"]["file"] = str(file)
+    d.write()
+    return d.start()
+
+
+def states(d):
+    return {h["id"]: h["state"] for h in d.json("hosts")}
+
+
+def asleep(d):
+    return {h["host"]: h for h in d.status()["asleep"]}
+
+
+def test_an_admin_asks():
+    with daemon(cluster(proven=False), automation="full") as d:
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        # what is not proven does not sleep; the proof is a cycle of its own
+        assert "`ballast wake h2 --verify`" in d.cli("standby", "esx2", code=1)
+        begun = d.json("wake", "h2", "--verify")
+        assert [a["action"] for a in begun] == ["power_off", "power_on"] and begun[1]["depends_on"] == [begun[0]["id"]]
+        assert all(a["reason"] == "wake_test" for a in begun), begun
+        wait_for("the proof", lambda: {begun[0]["id"], begun[1]["id"]} <= {a["id"] for a in d.actions("done")}, 60)
+        assert states(d)["h2"] == "on" and "h2" not in d.placement().values()
+        # now it does, and that outlives a death
+        assert "power_off" in d.cli("standby", "h2")
+        wait_for("asleep", lambda: states(d)["h2"] == "standby", 60)
+        wait_for("the end", lambda: not d.actions("approved", "starting", "running", "verifying"))
+        assert "nothing had to be done" in d.cli("standby", "h2")
+        known = asleep(d)["h2"]
+        assert known["by_ballast"] and known["in_inventory"] and known["since"] and not known["wake_failed"], known
+        assert "esx2, since 2" in d.cli("status")
+        assert "dpm.hosts_min" in d.cli("standby", "h1", code=1) or "--verify" in d.cli("standby", "h1", code=1)
+        # taken out of service as it sleeps: it is not woken for that
+        d.cli("maintenance", "enter", "h2")
+        assert states(d)["h2"] == "standby"
+        d.cli("maintenance", "exit", "h2")
+        d.cli("wake", "h2")
+        wait_for("awake", lambda: states(d)["h2"] == "on", 60)
+        wait_for("the end", lambda: not d.actions("approved", "starting", "running", "verifying"))
+        assert "nothing had to be done" in d.cli("wake", "h2")
+        assert "no host" in d.cli("wake", "nowhere", code=2)
+        d.stop()
+
+
+def test_by_itself():
+    """A quiet cluster consolidates itself, down to what must stay on, and wakes a host for a VM that is powered on."""
+    dpm = {"enabled": True, "automation": "automatic", "host_uptime_min_s": 0, "hosts_min": 2}
+    with daemon(cluster(), automation="full", dpm=dpm) as d:
+        wait_for("two hosts asleep", lambda: len(asleep(d)) == 2, 60)
+        wait_for("the end", lambda: not d.actions("approved", "starting", "running", "verifying"))
+        down = set(asleep(d))
+        assert not down & set(d.placement().values()), d.placement()
+        off = [a for a in d.actions("done") if a["action"] == "power_off"]
+        assert {a["host"] for a in off} == down and all(a["approved_by"] == "engine" for a in off), off
+        for a in off:  # not before what was to leave had left
+            before = {x["id"]: x for x in d.json("history")}
+            assert all(before[i]["ended"] <= a["started"] for i in a["depends_on"]), a
+        assert "dpm.hosts_min is 2" in d.cli("standby", next(h for h in states(d) if h not in down), code=1)
+        d.kill()
+        d.start()  # the pretend cluster has died with it, and is as it was in the beginning
+        assert set(asleep(d)) == down  # known before anything was seen
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        wait_for("asleep again", lambda: list(states(d).values()).count("standby") == 2, 60)
+        wait_for("the end", lambda: not d.actions("approved", "starting", "running", "verifying"))
+        begun = d.json("place", "big0", "big1", "--apply")  # a host for each of them, and one for the others
+        woken = {a["host"] for a in begun if a["action"] == "power_on"}
+        assert woken and woken <= {h for h, s in states(d).items() if s != "on"}, begun
+        wait_for("they run", lambda: d.placement()["big0"] and d.placement()["big1"], 60)
+        assert d.placement()["big0"] != d.placement()["big1"]
+        assert woken <= {h for h, s in states(d).items() if s == "on"}
+        d.stop()
+
+
+if __name__ == "__main__":
+    main(test_an_admin_asks, test_by_itself)
