@@ -61,7 +61,7 @@ static void test_overrides(void **state)
     static const char *const texts[] = {
         BEGIN VMS,
         BEGIN VMS "settings: {migration_threshold: 1, dpm: {enabled: false, ratio: 2}}\nfaults:\n",
-        BEGIN VMS "settings: {dpm.enabled: false}\nseed: 3\n",
+        BEGIN VMS "settings: {dpm.enabled: false, dpm: {target: 50}}\nseed: 3\n",
     };
 
     (void)state;
