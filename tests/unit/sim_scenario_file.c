@@ -205,7 +205,7 @@ static void test_placement(void **state)
         good(&a, BEGIN
              "vms:\n"
              "- {name: even, count: 8, mem_mb: 64, at: spread, workload: {cpu: 1}}\n"
-             "- {name: half, count: 4, mem_mb: 64, at: {hosts: [esx-003, esx-004]}, workload: {cpu: 1}}\n"
+             "- {name: half, count: 4, mem_mb: 64, at: {hosts: \"esx-00[34]\"}, workload: {cpu: 1}}\n"
              "- {name: one, mem_mb: 64, workload: {cpu: 1}, compatible: esx-00?, at: esx-002}\n"
              "- {name: only, mem_mb: 64, workload: {cpu: 1}, compatible: [esx-004]}\n"
              "- {name: late, mem_mb: 64, workload: {cpu: 1}, arrives_s: 60, lasts_s: 9}\n");
