@@ -201,14 +201,13 @@ static void test_pools_and_shares(void **state)
 static void test_placement(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    struct scenario s =
-        good(&a, BEGIN
-             "vms:\n"
-             "- {name: even, count: 8, mem_mb: 64, at: spread, workload: {cpu: 1}}\n"
-             "- {name: half, count: 4, mem_mb: 64, at: {hosts: \"esx-00[34]\"}, workload: {cpu: 1}}\n"
-             "- {name: one, mem_mb: 64, workload: {cpu: 1}, compatible: esx-00?, at: esx-002}\n"
-             "- {name: only, mem_mb: 64, workload: {cpu: 1}, compatible: [esx-004]}\n"
-             "- {name: late, mem_mb: 64, workload: {cpu: 1}, arrives_s: 60, lasts_s: 9}\n");
+    struct scenario s = good(
+        &a, BEGIN "vms:\n"
+                  "- {name: even, count: 8, mem_mb: 64, at: spread, workload: {cpu: 1}}\n"
+                  "- {name: half, count: 4, mem_mb: 64, at: {hosts: \"esx-00[34]\"}, workload: {cpu: 1}}\n"
+                  "- {name: one, mem_mb: 64, workload: {cpu: 1}, compatible: esx-00?, at: esx-002}\n"
+                  "- {name: only, mem_mb: 64, workload: {cpu: 1}, compatible: [esx-004]}\n"
+                  "- {name: late, mem_mb: 64, workload: {cpu: 1}, arrives_s: 60, lasts_s: 9}\n");
     unsigned even[4] = {0}, half[4] = {0};
 
     (void)state;
