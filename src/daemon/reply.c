@@ -225,6 +225,12 @@ static void put_host(struct json_writer *w, const struct host *h, const struct s
     jw_text(w, "state", host_state_name(h->is.state));
     jw_int(w, "cores", h->is.cores);
     jw_int(w, "vms", h->vms.n);
+    jw_text(w, "dpm", automation_name(h->is.dpm));
+    jw_bool(w, "wake_verified", h->is.wake_verified);
+    put_instant(w, "wake_failed_at", h->is.wake_failed_at);
+    jw_figure(w, "boot_s", h->is.boot_s);
+    put_instant(w, "on_since", h->is.on_since);
+    put_instant(w, "standby_since", h->is.standby_since);
     for (int r = 0; r < RES_COUNT; r++) {
         double demand = 0;
         double entitled = 0;

@@ -98,6 +98,7 @@ static void submit(struct engine *e, struct action *x, enum order_verb verb, ins
     }
     x->order_out = true;
     x->order = verb;
+    power_submitted(e, x);
 }
 
 /* The peer could not be asked: later again, at growing distances. */
@@ -442,6 +443,7 @@ static void step(struct engine *e, struct action *x, instant_s now)
 /* More urgent ones first; within a priority in the order of the plan. */
 void carry_on(struct engine *e, instant_s now)
 {
+    power_count(e);
     for (unsigned priority = 0; priority <= 5; priority++) {
         for (size_t i = 0; i < e->n_actions; i++) {
             if (e->actions[i]->r.priority == priority)
@@ -561,6 +563,7 @@ void carry_result(struct engine *e, const struct order_result *result, instant_s
     if (!x || !x->order_out || x->order != result->verb)
         return; /* of an earlier life; nothing that an inventory would not tell too */
     x->order_out = false;
+    power_count(e);
     switch (result->verb) {
     case ORDER_CHECK:
         on_checked(e, x, result, now);

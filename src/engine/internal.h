@@ -154,6 +154,7 @@ struct engine {
     struct idmap sleep_holds; /* and for putting them to standby */
     struct idmap hosts;       /* host id -> struct known_host */
     bool hosts_dirty;
+    int64_t power_changes; /* hosts that are put to standby or woken now; see power_count() */
     struct history *history;
     struct learned *learned;
 
@@ -337,6 +338,10 @@ bool power_is_leaving(const struct engine *e, const char *host);
 int power_may_sleep(const struct engine *e, uint32_t host, const struct action *x, struct err *err);
 /* Whether the settings let the engine change the host's power without asking. */
 bool power_is_automatic(const struct engine *e, const struct host_facts *h);
+/* How many hosts change their power now, for dpm.changes_max: counted before actions are looked at, and kept
+ * while they are. */
+void power_count(struct engine *e);
+void power_submitted(struct engine *e, const struct action *x);
 /* An approved ACTION_POWER_OFF: when nothing is left on the host, asks for the inventory that proves it. */
 void power_look(struct engine *e, struct action *x, instant_s now);
 /* ACTION_STARTING: whether a start of it that perhaps nobody has heard may be repeated. */

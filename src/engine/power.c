@@ -250,27 +250,32 @@ static int64_t changes_max(const struct engine *e)
     return most > CHANGES_LEAST ? most : CHANGES_LEAST;
 }
 
-static bool slot_is_free(const struct engine *e, const struct action *wants)
+void power_count(struct engine *e)
 {
-    int64_t most = changes_max(e);
-    int64_t n = 0;
-
+    e->power_changes = 0;
     for (size_t i = 0; i < e->n_actions; i++) {
         const struct action *x = e->actions[i];
 
-        n += x != wants && is_of_power(x) &&
-             (action_under_way(x) || x->r.state == ACTION_VERIFYING ||
-              (x->r.state == ACTION_APPROVED && x->order_out));
+        e->power_changes += is_of_power(x) && (action_under_way(x) || x->r.state == ACTION_VERIFYING ||
+                                               (x->r.state == ACTION_APPROVED && x->order_out));
     }
-    return most == 0 || n < most;
 }
 
-static enum readiness with_slot(const struct engine *e, const struct action *x, char *why)
+void power_submitted(struct engine *e, const struct action *x)
 {
-    if (slot_is_free(e, x))
-        return READY;
+    e->power_changes += is_of_power(x) && x->r.state == ACTION_APPROVED;
+}
+
+static bool slot_is_free(const struct engine *e)
+{
+    int64_t most = changes_max(e);
+
+    return most == 0 || e->power_changes < most;
+}
+
+static void say_no_slot(char *why)
+{
     (void)snprintf(why, WHY_MAX, "dpm.changes_max hosts are being put to standby or woken just now");
-    return WAIT;
 }
 
 /* ---- readiness ------------------------------------------------------------------------------- */
@@ -348,7 +353,7 @@ void power_look(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_MAX] = "";
 
-    if (!e->now_seen || !may_begin_anything(e, now) || whereabouts(e, x) != AT_SOURCE ||
+    if (!e->now_seen || !slot_is_free(e) || !may_begin_anything(e, now) || whereabouts(e, x) != AT_SOURCE ||
         !nothing_left(e, x, why)) {
         x->settled = 0;
         return;
@@ -392,12 +397,14 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
 
     if (r != READY)
         return r;
+    if (!slot_is_free(e)) { /* before what costs more: hundreds may wait for one */
+        say_no_slot(why);
+        return WAIT;
+    }
     if (!nothing_left(e, x, why))
         return WAIT;
     if (x->settled == 0 || e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
         return WAIT; /* for a look */
-    if (with_slot(e, x, why) != READY)
-        return WAIT;
     return news || may_still_sleep(e, x, why) ? READY : NEVER;
 }
 
@@ -441,7 +448,10 @@ enum readiness wake_readiness(const struct engine *e, const struct action *x, in
         (void)snprintf(why, WHY_MAX, "host %s is being switched on already", name);
         return WAIT;
     }
-    return with_slot(e, x, why);
+    if (slot_is_free(e))
+        return READY;
+    say_no_slot(why);
+    return WAIT;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */

@@ -53,6 +53,11 @@ def check_usage():
     service = ('--socket', '/nonexistent/socket')
     expect('no service', run('status', *service), 3, err='is ballastd running?')
     expect('maintenance', run('maintenance', *service, 'halt', 'h1'), 2, err='"halt" is not known, expected enter or exit')
+    for verb in ('standby', 'wake'):
+        expect(f'{verb} --help', run(verb, '--help'), 0, out=f'Usage: ballast {verb}')
+        expect(verb, run(verb, *service), 2, err='HOST is missing')
+        expect(f'{verb} HOST', run(verb, 'h1', *service), 3, err='is ballastd running?')
+    expect('standby --verify', run('standby', 'h1', '--verify'), 2, err='unknown option --verify')
     file = ('--snapshot', '/dev/null')
     expect('place', run('place'), 2, err='VM... (or --snapshot FILE) is missing')
     expect('place VM', run('place', 'web-1', *service), 3, err='is ballastd running?')

@@ -161,7 +161,7 @@ static void check_rules_keep_a_host(const struct world *w)
 static void check_mover(const struct world *w, const struct recommendation *rec)
 {
     const struct vm_facts *v = &w->snap.vms[rec->vm].is;
-    bool rests = v->last_migrated > 0 && w->snap.time - v->last_migrated < w->policy.cool_down_s;
+    bool rests = v->last_migrated > 0 && w->snap.time - v->last_migrated < w->policy.cool_down_s / 3;
 
     if (rec->reason == REASON_CONSOLIDATE &&
         (v->kind != VM_NORMAL || v->automation == AUTOMATION_DISABLED || v->automation == AUTOMATION_MANUAL ||

@@ -147,7 +147,7 @@ static void make(struct scenario *s, uint64_t seed, double days, struct arena *a
     struct rng r = {seed};
     uint32_t hosts = 4 + rng_below(&r, 5);
 
-    sim_scenario_make(s, hosts, hosts * (4 + rng_below(&r, 6)), 500, false, a);
+    sim_scenario_make(s, hosts, hosts * (4 + rng_below(&r, 11)), 500, false, a);
     s->seed = seed;
     s->duration_s = days * DAY_S;
     s->sample_s = 900;

@@ -71,6 +71,11 @@ static void test_minimum_for_two(void **state)
     w.script[1] = (struct world_move){.kind = ACTION_POWER_OFF, .to = 3, .priority = 3};
     w.n_script = 2;
     world_begin_engine();
+    world_answer();
+    engine_tick(w.engine, w.now);
+    world_answer(); /* known before anything has begun */
+    assert_int_equal(world_state(1), ACTION_APPROVED);
+    assert_int_equal(world_state(2), ACTION_CANCELLED);
     world_run(40);
     assert_int_equal(world_state(1), ACTION_DONE);
     assert_int_equal(w.downs[3], 0);
@@ -153,6 +158,35 @@ static void test_seen_empty_twice(void **state)
         world_second();
         assert_int_equal(w.downs[2], 0);
     }
+    world_release();
+}
+
+/* The VM is seen elsewhere, but its move is not over: it may still need the host that it leaves. */
+static void test_a_move_is_not_over(void **state)
+{
+    struct world w;
+    uint64_t id;
+
+    (void)state;
+    world_init_standby(&w);
+    w.vms[3].host = 0;
+    w.n_script = 1;
+    w.script[0].empties = false;
+    w.hottest = 1.2;
+    w.tasks_stick = true;
+    world_begin_engine();
+    world_run(5);
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    assert_int_equal(engine_standby(w.engine, "h2", "tester", w.now, &id, NULL), 0);
+    w.vms[2].host = 0;
+    w.n_script = 0;
+    world_run(130);
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    assert_int_equal(w.downs[2], 0);
+    w.tasks_stick = false;
+    w.tasks[0].stuck = false;
+    world_run(60);
+    assert_int_equal(w.downs[2], 1);
     world_release();
 }
 
@@ -461,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_changes_before_it_begins),
         cmocka_unit_test(test_a_vm_appears),
         cmocka_unit_test(test_seen_empty_twice),
+        cmocka_unit_test(test_a_move_is_not_over),
         cmocka_unit_test(test_source_lost_before_it_begins),
         cmocka_unit_test(test_a_vm_leaves_by_itself),
         cmocka_unit_test(test_a_move_fails),

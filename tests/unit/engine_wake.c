@@ -89,6 +89,27 @@ static void test_another_one_is_woken(void **state)
     }
 }
 
+/* It turns out to have failed with the very inventory that a pass is made of, which was not told: one more.
+ */
+static void test_fails_as_a_pass_is_made(void **state)
+{
+    struct world w;
+    uint64_t ticket;
+
+    (void)state;
+    begin(&w);
+    w.tasks_lie = true;
+    world_run(1800);
+    assert_int_equal(world_state(1), ACTION_VERIFYING);
+    while (world_state(1) == ACTION_VERIFYING) {
+        assert_int_equal(engine_run(w.engine, w.now, &ticket, NULL), 0);
+        world_second();
+    }
+    world_run(5);
+    assert_int_equal(w.wakes[3], 1);
+    world_release();
+}
+
 /* Left alone for the cool-down, then tried once more; one that came by itself is as good as any. */
 static void test_left_alone_for_a_while(void **state)
 {
@@ -239,9 +260,10 @@ static void test_not_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_another_one_is_woken), cmocka_unit_test(test_left_alone_for_a_while),
-        cmocka_unit_test(test_up_in_maintenance),    cmocka_unit_test(test_boot_is_learned),
-        cmocka_unit_test(test_since_when),           cmocka_unit_test(test_not_forgotten),
+        cmocka_unit_test(test_another_one_is_woken),    cmocka_unit_test(test_left_alone_for_a_while),
+        cmocka_unit_test(test_fails_as_a_pass_is_made), cmocka_unit_test(test_up_in_maintenance),
+        cmocka_unit_test(test_boot_is_learned),         cmocka_unit_test(test_since_when),
+        cmocka_unit_test(test_not_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -340,6 +340,7 @@ static void test_power(void **state)
     const struct host_totals *t = cluster_host_totals(w.c, 2);
 
     NEAR(t->energy_j, 20 * 120 + 80 * 5 + 100 * 150 + 50 * 100);
+    NEAR(t->energy_idle_off_j, 0); /* nobody has wanted anything of it */
     NEAR(t->booting_s, 100);
     NEAR(t->on_s, 70);
     assert_int_equal(t->power_offs, 1);

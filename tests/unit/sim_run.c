@@ -197,6 +197,33 @@ static void test_twice_the_same(void **state)
     arena_release(&a);
 }
 
+/* However often somebody looks, the same is decided. */
+static void test_samples_change_nothing(void **state)
+{
+    struct arena a = {0};
+    struct scenario s;
+
+    (void)state;
+    sim_scenario_make(&s, 4, 24, 1200, true, &a);
+    s.sample_s = 600;
+    struct simulation seldom = run(&s, NULL, &a);
+
+    s.sample_s = 0.7;
+    struct simulation often = run(&s, NULL, &a);
+
+    assert_true(seldom.metrics.migrations > 0);
+    assert_true(seldom.metrics.migrations == often.metrics.migrations);
+    assert_near(seldom.metrics.kwh, often.metrics.kwh);
+    assert_near(seldom.metrics.payload_cpu, often.metrics.payload_cpu);
+    assert_int_equal(seldom.n_passes, often.n_passes);
+    for (size_t i = 0; i < seldom.n_passes; i++) { /* sums are rounded at other places */
+        assert_int_equal(seldom.passes[i].begun, often.passes[i].begun);
+        assert_near(seldom.passes[i].t_s, often.passes[i].t_s);
+        assert_near(seldom.passes[i].imbalance_before, often.passes[i].imbalance_before);
+    }
+    arena_release(&a);
+}
+
 /* What a watch is told, at each tick. */
 struct seen {
     uint32_t ticks;
@@ -384,12 +411,19 @@ static void test_look_interval(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nobody_decides), cmocka_unit_test(test_overload),
-        cmocka_unit_test(test_ballast_helps),  cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_measured_from),  cmocka_unit_test(test_twice_the_same),
-        cmocka_unit_test(test_arrivals),       cmocka_unit_test(test_no_place),
-        cmocka_unit_test(test_deeds),          cmocka_unit_test(test_restarts),
-        cmocka_unit_test(test_watch_ends_it),  cmocka_unit_test(test_look_interval),
+        cmocka_unit_test(test_nobody_decides),
+        cmocka_unit_test(test_overload),
+        cmocka_unit_test(test_ballast_helps),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_measured_from),
+        cmocka_unit_test(test_twice_the_same),
+        cmocka_unit_test(test_arrivals),
+        cmocka_unit_test(test_no_place),
+        cmocka_unit_test(test_deeds),
+        cmocka_unit_test(test_restarts),
+        cmocka_unit_test(test_watch_ends_it),
+        cmocka_unit_test(test_look_interval),
+        cmocka_unit_test(test_samples_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

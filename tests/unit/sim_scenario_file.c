@@ -61,7 +61,7 @@ static void test_overrides(void **state)
     static const char *const texts[] = {
         BEGIN VMS,
         BEGIN VMS "settings: {migration_threshold: 1, dpm: {enabled: false, ratio: 2}}\nfaults:\n",
-        BEGIN VMS "settings: {dpm.enabled: false}\nseed: 3\n",
+        BEGIN VMS "settings: {dpm.enabled: false, dpm: {target: 50}}\nseed: 3\n",
     };
 
     (void)state;
@@ -201,14 +201,13 @@ static void test_pools_and_shares(void **state)
 static void test_placement(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    struct scenario s =
-        good(&a, BEGIN
-             "vms:\n"
-             "- {name: even, count: 8, mem_mb: 64, at: spread, workload: {cpu: 1}}\n"
-             "- {name: half, count: 4, mem_mb: 64, at: {hosts: [esx-003, esx-004]}, workload: {cpu: 1}}\n"
-             "- {name: one, mem_mb: 64, workload: {cpu: 1}, compatible: esx-00?, at: esx-002}\n"
-             "- {name: only, mem_mb: 64, workload: {cpu: 1}, compatible: [esx-004]}\n"
-             "- {name: late, mem_mb: 64, workload: {cpu: 1}, arrives_s: 60, lasts_s: 9}\n");
+    struct scenario s = good(
+        &a, BEGIN "vms:\n"
+                  "- {name: even, count: 8, mem_mb: 64, at: spread, workload: {cpu: 1}}\n"
+                  "- {name: half, count: 4, mem_mb: 64, at: {hosts: \"esx-00[34]\"}, workload: {cpu: 1}}\n"
+                  "- {name: one, mem_mb: 64, workload: {cpu: 1}, compatible: esx-00?, at: esx-002}\n"
+                  "- {name: only, mem_mb: 64, workload: {cpu: 1}, compatible: [esx-004]}\n"
+                  "- {name: late, mem_mb: 64, workload: {cpu: 1}, arrives_s: 60, lasts_s: 9}\n");
     unsigned even[4] = {0}, half[4] = {0};
 
     (void)state;
@@ -383,6 +382,15 @@ static void test_traces(void **state)
                               begin, one));
     assert_true(s.initial.vms[0].is.demand[RES_CPU] == 500 && s.initial.vms[1].is.demand[RES_CPU] == 800);
     assert_true(s.initial.vms[2].is.demand[RES_CPU] == 1000 && s.initial.vms[2].is.demand[RES_MEM] == 64);
+
+    s = good(&a, arena_printf(
+                     &a,
+                     "%s- {name: p, mem_mb: 64, vcpus: 2, vcpu_mhz: 500, workload: {cpu: {kind: trace, file: "
+                     "%s, format: csv, percent: true}}}\n",
+                     begin, put(folder, "three.csv", "0,50\n60,200\n", &a)));
+    assert_true(s.initial.vms[0].is.demand[RES_CPU] == 500);
+    assert_true(workload_at(&s.vms[0].of[RES_CPU], 60).value == 1000); /* it cannot use more */
+    assert_int_equal(remove(arena_printf(&a, "%s/three.csv", folder)), 0);
 
     struct err err = {0};
     const char *too_many =

@@ -47,7 +47,7 @@ static const struct {
     {"duration_s: 60\nhosts:\n- {name: a, cores: 2}\n",
      "f.yaml:3: host \"a\" has no core_mhz, expected cores"},
     {"duration_s: 60\nhosts:\n- {name: a, count: 99999}\n",
-     "f.yaml:3: hosts.0.count is \"99999\", expected a whole number from 1 to 10000"},
+     "f.yaml:3: hosts.0.count is \"99999\", expected a whole number from 1 to 2000"},
     {"duration_s: 60\nhosts:\n- {name: a, power: {idle_w: 5, watts: [1, 2]}}\n",
      "f.yaml:3: hosts.0.power has both watts and idle_w"},
     {"duration_s: 60\nhosts:\n- {name: a, power: {watts: [1]}}\n",

@@ -166,6 +166,8 @@ static void test_walk(void **state)
                 break;
             struct workload_value between = workload_at(&w, t + (v.until_s - t) * rng_unit(&r));
             assert_true(between.value == v.value && between.until_s == v.until_s);
+            between = workload_at(&w, nextafter(v.until_s, 0));
+            assert_true(between.value == v.value && between.until_s == v.until_s);
             t = v.until_s;
         }
     }

@@ -20,6 +20,11 @@ static const struct {
     {"{\"command\": \"samples\"}", 0, REQUEST_SAMPLES, NULL},
     {"{\"command\": \"maintenance\", \"mode\": \"exit\", \"host\": \"esx1\"}", 0, REQUEST_MAINTENANCE, NULL},
     {"{\"command\": \"place\", \"vms\": [\"web 1\", \"vm-2\"], \"apply\": true}", 0, REQUEST_PLACE, NULL},
+    {"{\"command\": \"standby\", \"host\": \"esx2\"}", 0, REQUEST_STANDBY, NULL},
+    {"{\"command\": \"wake\", \"host\": \"esx2\", \"verify\": true}", 0, REQUEST_WAKE, NULL},
+    {"{\"command\": \"wake\"}", -EINVAL, 0, "\"host\": missing in \"wake\""},
+    {"{\"command\": \"wake\", \"host\": \"a\", \"verify\": 1}", -EINVAL, 0, "\"verify\": expected true"},
+    {"{\"command\": \"standby\", \"host\": \"a\", \"verify\": true}", -EINVAL, 0, "\"verify\": not a field"},
     {"", -EINVAL, 0, "not a JSON object"},
     {"status", -EINVAL, 0, "not a JSON object"},
     {"[]", -EINVAL, 0, "expected a JSON object"},
@@ -71,14 +76,17 @@ static void test_requests(void **state)
     assert_int_equal(request_parse(cases[1].line, strlen(cases[1].line), q, NULL), 0);
     assert_int_equal(q->n_ids, 2);
     assert_int_equal(q->ids[0], 3);
-    assert_int_equal(request_parse(cases[3].line, strlen(cases[3].line), q, NULL), 0);
+    assert_int_equal(request_parse(cases[4].line, strlen(cases[4].line), q, NULL), 0);
     assert_string_equal(q->host, "esx1");
     assert_false(q->enter);
-    assert_int_equal(request_parse(cases[4].line, strlen(cases[4].line), q, NULL), 0);
+    assert_int_equal(request_parse(cases[5].line, strlen(cases[5].line), q, NULL), 0);
     assert_int_equal(q->n_vms, 2);
     assert_string_equal(q->vms, "web 1");
     assert_string_equal(q->vms + 6, "vm-2");
     assert_true(q->apply);
+    assert_int_equal(request_parse(cases[7].line, strlen(cases[7].line), q, NULL), 0);
+    assert_string_equal(q->host, "esx2");
+    assert_true(q->verify);
     free(q);
 }
 

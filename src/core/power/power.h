@@ -55,7 +55,8 @@ struct power {
     uint32_t *alive; /* slots that are on and stay so */
     uint32_t n_alive;
     double alive_capacity[RES_COUNT];
-    uint32_t *asleep; /* slots that are put to standby, in the order of the decisions */
+    uint32_t *order, n_order; /* slots in the order in which they are tried for standby */
+    uint32_t *asleep;         /* slots that are put to standby, in the order of the decisions */
     uint32_t n_asleep;
     uint64_t moves_left;            /* of policy.moves_max */
     double stable_s;                /* how long demand is expected to stay as it is */

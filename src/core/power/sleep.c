@@ -53,10 +53,28 @@ static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32
     return list;
 }
 
+static bool takes(const struct power *w, uint32_t unit, uint32_t slot, double most)
+{
+    return utilization_takes(&w->u, unit, slot, WINDOW_5M, most) &&
+           utilization_takes(&w->u, unit, slot, WINDOW_40M, most);
+}
+
+/* The host that is put to standby last of all that the unit may go to without bringing it beyond this
+ * utilization: VMs that were moved rest for a while, and would keep a host on that could be the next to go.
+ * Only hosts behind this one in the order. IX_NONE. */
+static uint32_t find_keeper(const struct power *w, uint32_t unit, uint32_t slot, double most)
+{
+    for (uint32_t i = w->n_order; i-- > 0 && w->order[i] != slot;)
+        if (!w->l->closing[w->order[i]] && takes(w, unit, w->order[i], most) &&
+            layout_check(w->l, unit, w->order[i]) == CHECK_NONE)
+            return w->order[i];
+    return IX_NONE;
+}
+
 /* Of the hosts that stay the one where the unit does least for the imbalance, and that stays within the range
  * with it; IX_NONE. Ties go to the lower slot. *ret_check: POWER_RAISES_HIGH if only the range was in the way
  * somewhere. */
-static uint32_t find_refuge(const struct power *w, uint32_t unit, enum power_check *ret_check)
+static uint32_t find_room(const struct power *w, uint32_t unit, enum power_check *ret_check)
 {
     const struct layout *l = w->l;
     uint32_t best = IX_NONE;
@@ -68,13 +86,12 @@ static uint32_t find_refuge(const struct power *w, uint32_t unit, enum power_che
         double added = layout_added_squares(l, unit, t);
         if (best != IX_NONE && added >= best_added)
             continue;
-        bool takes =
-            utilization_takes(&w->u, unit, t, WINDOW_5M) && utilization_takes(&w->u, unit, t, WINDOW_40M);
-        if (!takes && *ret_check == POWER_RAISES_HIGH)
+        bool within = takes(w, unit, t, w->u.above);
+        if (!within && *ret_check == POWER_RAISES_HIGH)
             continue;
         if (layout_check(l, unit, t) != CHECK_NONE)
             continue;
-        if (!takes) {
+        if (!within) {
             *ret_check = POWER_RAISES_HIGH;
             continue;
         }
@@ -112,8 +129,12 @@ static enum power_check evacuate(struct power *w, uint32_t slot, struct power_ve
     if (exceeds_moves(w, v->n_moves))
         return POWER_MOVES_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t to = find_refuge(w, list[i].unit, &check);
+        uint32_t to = find_keeper(w, list[i].unit, slot, w->u.aim);
+        if (to == IX_NONE)
+            to = find_keeper(w, list[i].unit, slot, w->u.above);
         v->vm = w->l->unit_first[list[i].unit];
+        if (to == IX_NONE)
+            to = find_room(w, list[i].unit, &check);
         if (to == IX_NONE)
             return check;
         what_if_move(w, list[i].unit, to);
@@ -197,15 +218,14 @@ static void take_back(struct power *w)
 
 static void choose(struct power *w)
 {
-    uint32_t *order = arena_array(w->p->a, uint32_t, w->l->n_on);
-    uint32_t n = rank_to_sleep(w, order);
-
-    for (uint32_t i = 0; i < n && is_low(&w->scores); i++) {
-        struct power_verdict *v = &w->verdicts[order[i]];
-        v->check = try_host(w, order[i], v);
+    w->order = arena_array(w->p->a, uint32_t, w->l->n_on);
+    w->n_order = rank_to_sleep(w, w->order);
+    for (uint32_t i = 0; i < w->n_order && is_low(&w->scores); i++) {
+        struct power_verdict *v = &w->verdicts[w->order[i]];
+        v->check = try_host(w, w->order[i], v);
         if (v->check != POWER_FINE)
             continue;
-        w->asleep[w->n_asleep++] = order[i];
+        w->asleep[w->n_asleep++] = w->order[i];
         w->scores = v->after;
         w->moves_left -= w->moves_left > v->n_moves ? v->n_moves : w->moves_left;
     }

@@ -4,6 +4,9 @@
 /* Sums that just fit, added in another order. */
 #define ROUNDING 1e-6
 
+/* Of the cool-down that holds for balance, a VM rests so much less before it is moved to save power. */
+#define POWER_REST_PART 3
+
 /* Whether a rule lets its VMs run on the host. */
 static bool lets_run(const struct rule *rule, uint32_t host)
 {
@@ -53,22 +56,32 @@ static enum power_check ask_minimums(const struct power *w, uint32_t slot, struc
     return POWER_FINE;
 }
 
-/* A VM that an admin has set to be moved by a person only is not moved to save power: its host would wait for
- * it half empty. One that was moved a short time ago is left in peace; saving power is never that urgent. */
+/* A VM that was moved for balance rests for a while. To save power it is moved again after a part of that:
+ * what a power-off gains is many times what its moves cost, and after a surge all VMs rest (README.md). */
+static bool rests(const struct power *w, uint32_t vm)
+{
+    const struct vm_facts *v = &w->l->snap->vms[vm].is;
+
+    return v->last_migrated > 0 &&
+           w->l->snap->time - v->last_migrated < w->l->policy->cool_down_s / POWER_REST_PART;
+}
+
+/* One that is moved by a person only is not moved to save power: its host would wait for it half empty. */
 static bool may_leave(const struct power *w, uint32_t unit, uint32_t *ret_vm)
 {
     const struct layout *l = w->l;
     enum check held = l->unit_held[unit];
+    bool loose = held == CHECK_NONE || held == CHECK_VM_COOL_DOWN;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
-        const struct vm *v = &l->snap->vms[l->unit_vms[i]];
-        enum check own = layout_vm_check(l, l->unit_vms[i]);
-        *ret_vm = l->unit_vms[i];
-        if (v->is.automation == AUTOMATION_MANUAL || (held != CHECK_NONE && own == held))
+        uint32_t vm = l->unit_vms[i];
+        *ret_vm = vm;
+        if (l->snap->vms[vm].is.automation == AUTOMATION_MANUAL || rests(w, vm) ||
+            (!loose && layout_vm_check(l, vm) == held))
             return false;
     }
     *ret_vm = l->unit_first[unit];
-    return held == CHECK_NONE;
+    return loose;
 }
 
 /* The first VM, by id, that stays. */

@@ -85,6 +85,7 @@ static bool is_short(const struct utilization *u, uint32_t slot)
 static void begin(struct utilization *u, const struct layout *l, struct arena *a)
 {
     *u = (struct utilization){.l = l,
+                              .aim = l->policy->dpm.target / 100,
                               .above = (l->policy->dpm.target + l->policy->dpm.tolerance) / 100,
                               .below = (l->policy->dpm.target - l->policy->dpm.tolerance) / 100};
     u->slot = arena_array(a, struct loads, (size_t)l->n_slots + 1);
@@ -144,16 +145,16 @@ void utilization_score(const struct utilization *u, struct scores *ret)
 }
 
 /* Without a root: 2 σ <= room, where σ² is what is known. */
-bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w)
+bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w, double most)
 {
     const struct loads *have = &u->slot[slot];
     const struct loads *more = &u->unit[unit];
 
     for (int r = 0; r < RES_COUNT; r++) {
-        double room = u->above / u->l->inverse[r][slot] - have->mean[w][r] - more->mean[w][r];
+        double room = most / u->l->inverse[r][slot] - have->mean[w][r] - more->mean[w][r];
         double variance = have->variance[w][r] + more->variance[w][r];
         if (u->surge && w == WINDOW_5M &&
-            (have->now[r] + more->now[r]) * u->l->inverse[r][slot] > u->above + ROUNDING)
+            (have->now[r] + more->now[r]) * u->l->inverse[r][slot] > most + ROUNDING)
             return false;
         if (room < 0 || UTILIZATION_DEVIATIONS * UTILIZATION_DEVIATIONS * variance > room * room)
             return false;

@@ -26,8 +26,8 @@ struct loads {
 /* Kept up to date while units are moved: utilization_move() beside layout_move(). */
 struct utilization {
     const struct layout *l;
-    double above, below; /* the range */
-    bool surge;          /* some host is short right now */
+    double above, aim, below; /* the range, and its middle */
+    bool surge;               /* some host is short right now */
     struct loads *unit, *slot;
     double *high[RES_COUNT], *low[RES_COUNT]; /* by slot: the squares that the scores are made of */
 };
@@ -65,8 +65,8 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
  * deviations (§4.2). MHz or MiB. */
 double utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot);
 
-/* Whether the slot stays within the range's top in this window with the unit there. */
-bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w);
+/* Whether the slot's utilization in this window is at most `most` with the unit there. */
+bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w, double most);
 
 /* What the slot's part of the high score would be without the unit: the squares of both resources. */
 double utilization_high_without(const struct utilization *u, uint32_t unit, uint32_t slot);

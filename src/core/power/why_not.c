@@ -84,7 +84,7 @@ static const char *text_staying(const struct power *w, uint32_t host, const stru
     if (held == CHECK_NONE)
         return arena_printf(w->p->a, "%s is moved by a person only, and %s would have to wait for that.", vm,
                             name_of(w, host));
-    return arena_printf(w->p->a, "%s stays on it: %s.", vm, check_meaning(held));
+    return arena_printf(w->p->a, "%s stays on %s: %s.", vm, name_of(w, host), check_meaning(held));
 }
 
 static const char *text_scores(const struct power *w, const struct power_verdict *v)
@@ -108,7 +108,8 @@ static const char *text_no_room(const struct power *w, const struct power_verdic
                             PERCENT * w->u.above);
     struct obstacle why;
     if (correct_best_target(w->p, w->l->vm_unit[v->vm], &why) != IX_NONE)
-        return arena_printf(w->p->a, "%s finds no room on the others any more once they have taken the rest.", vm);
+        return arena_printf(w->p->a, "%s finds no room on the others any more once they have taken the rest.",
+                            vm);
     return arena_printf(w->p->a, "%s can go nowhere else. %s", vm, text_obstacle(w->p, why));
 }
 

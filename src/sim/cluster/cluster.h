@@ -19,7 +19,7 @@
 
 struct cluster;
 
-/* Borrows the scenario. */
+/* Borrows the scenario, whose strings stand in inventories and truths, too: it must outlive them all. */
 struct cluster *cluster_new(const struct scenario *s);
 void cluster_free(struct cluster *c);
 
@@ -40,7 +40,9 @@ struct host_totals {
     double delivered[RES_COUNT]; /* to its VMs */
     double energy_j, energy_idle_off_j; /* the second one counts a host without any demand as off (0 W) */
     double active_s;                    /* on, with demand for CPU */
-    double overloaded_s;                /* of these: its VMs wanted more CPU than they got (SLATAH) */
+    /* Of these: its VMs wanted more CPU than they got (SLATAH). SCHEDULER_PROPORTIONAL: a VM that is migrated
+     * to it counts with all that it wants, and the tenth that it gets. */
+    double overloaded_s;
     double on_s, booting_s;
     uint32_t power_offs, power_ons, failures; /* ended: asleep, usable again, failed to wake */
 };
@@ -48,7 +50,8 @@ struct host_totals {
 struct vm_totals {
     double wanted[RES_COUNT]; /* while it was to run */
     double delivered[RES_COUNT];
-    double lost_moving_mhz_s; /* wanted and not got because it was being migrated (PDM) */
+    double lost_moving_mhz_s; /* wanted and not got because it was being migrated (PDM);
+                               * SCHEDULER_PROPORTIONAL: and not got meanwhile, for whatever reason */
     double moved_mb;          /* that were copied for it, all rounds */
     double down_s;            /* of migrations, and after its host died */
     uint32_t migrations, migrations_failed;

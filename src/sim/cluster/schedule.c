@@ -264,7 +264,7 @@ static void conclude(struct cluster *c, uint32_t host, double arriving_mhz)
     h->active = asked > 0;
     h->overloaded = given < asked * (1 - ROUNDING);
     h->now.watts = host_watts(c, host, h->given_mhz + h->taken_mhz);
-    h->idle_off_watts = h->active || !is_up(h) ? h->now.watts : 0;
+    h->idle_off_watts = h->active ? h->now.watts : 0;
 }
 
 static void sum_up(struct cluster *c, uint32_t host)

@@ -13,8 +13,8 @@
 #include <ballast/inventory.h>
 
 /* More is not simulated in a time that anybody waits for. */
-#define SCENARIO_HOSTS_MAX 10000u
-#define SCENARIO_VMS_MAX 100000u
+#define SCENARIO_HOSTS_MAX 2000u
+#define SCENARIO_VMS_MAX 50000u
 #define SCENARIO_GROUPS_MAX 1000u /* entries of hosts, vms, pools, rules */
 
 #define SIZE_MOST 1e9   /* MHz or MiB of one object */

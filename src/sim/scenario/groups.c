@@ -50,7 +50,7 @@ bool is_meant(const char *word, struct called o)
         if (words[i] && strcmp(word, words[i]) == 0)
             return true;
     }
-    return strpbrk(word, "*?") && (fnmatch(word, o.id, 0) == 0 || (o.name && fnmatch(word, o.name, 0) == 0));
+    return strpbrk(word, "*?[") && (fnmatch(word, o.id, 0) == 0 || (o.name && fnmatch(word, o.name, 0) == 0));
 }
 
 int variants_check(const struct source_file *f, const struct node *group, const char *path,

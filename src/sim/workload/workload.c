@@ -150,16 +150,22 @@ static struct workload_value trace_at(const struct workload *w, double t)
     if (!trace || trace->n == 0)
         return (struct workload_value){0, INFINITY};
     bool again = w->repeat && trace->length_s > 0;
-    double origin = again ? cell_at(t, -w->phase_s, trace->length_s).begin : -w->phase_s;
-    double end = again ? origin + trace->length_s : INFINITY;
+    struct cell whole = {.begin = -w->phase_s, .end = INFINITY};
+
+    if (again)
+        whole = cell_at(t, -w->phase_s, trace->length_s);
+    double origin = whole.begin;
+    double end = whole.end;
     uint32_t i = sample_at(trace, t - origin);
 
     /* As in cell_at(): the times that are told are origin + time, and they decide. */
     if (i + 1 < trace->n && origin + trace->time_s[i + 1] <= t)
         i++;
+    else if (i > 0 && t < origin + trace->time_s[i])
+        i--;
     double now = trace->value[i];
 
-    if (t < origin + trace->time_s[i]) /* before the first one, or rounded: it holds already */
+    if (t < origin + trace->time_s[i]) /* before the first one: it holds already */
         return (struct workload_value){now, fmin(end, origin + trace->time_s[i])};
     if (i + 1 == trace->n)
         return (struct workload_value){now, end};
