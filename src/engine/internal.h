@@ -211,6 +211,7 @@ struct engine {
 /* Wants an inventory by that time. */
 void want_look(struct engine *e, instant_s at);
 void publish(struct engine *e, const struct event *event);
+instant_s look_period_s(const struct engine *e); /* between two inventories */
 instant_s stale_after_s(const struct engine *e);
 /* Seconds to wait before trying again after so many failures in a row. */
 instant_s back_off_s(unsigned failures);
