@@ -30,7 +30,8 @@
 #define CLOCK_SLACK_S 5     /* what a clock may be corrected by between two processes */
 #define START_TRIES 8       /* unclear starts in a row before an inventory decides */
 #define VERIFY_LOOKS 3      /* inventories that may contradict a task's success before it counts as failed */
-#define HOLD_MAX_S (4 * 3600)    /* the longest back-off of a VM whose moves fail */
+#define HOLD_MAX_S (4 * 3600)    /* the longest back-off of a VM whose moves fail ... */
+#define HOLD_WAKE_MAX_S 3600     /* ... and of a host that does not wake */
 #define ENDED_SHOWN_S 3600       /* how long an ended action stays at hand */
 #define REMEMBERED_S (24 * 3600) /* how far back a restart reads at least */
 #define PRUNE_S 3600
