@@ -212,7 +212,7 @@ bool action_leaves_hold(const struct action_record *r)
 /* Twice as long after each failure in a row: of what moves from the cool-down on. A host that did not wake is
  * asked again much sooner: asking does no harm, and it may be the only one that is left to be woken; others
  * whose wake-up is proven come before it. */
-static instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned failures)
+instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned failures)
 {
     const struct policy *p = &e->settings.policy;
     instant_s length = kind == ACTION_POWER_ON ? p->interval_s : p->cool_down_s;
