@@ -80,6 +80,26 @@ static void test_overload(void **state)
     arena_release(&a);
 }
 
+/* The hypervisor's own part of the CPU is no work: with all hosts on, and all alike, kwh_all_on is kwh. */
+static void test_reserved_draws_nothing(void **state)
+{
+    struct arena a = {0};
+    struct scenario s;
+
+    (void)state;
+    sim_scenario_make(&s, 2, 8, 1000, false, &a);
+    s.ballast = false;
+    for (uint32_t i = 0; i < 2; i++) {
+        s.initial.hosts[i].is.reserved[RES_CPU] = 5000;
+        s.initial.hosts[i].capacity[RES_CPU] = SIM_HOST_MHZ - 5000;
+    }
+    const struct metrics_of_run m = run(&s, NULL, &a).metrics;
+
+    assert_near(m.kwh, 2 * 140 / 1000.0);
+    assert_near(m.kwh_all_on, m.kwh);
+    arena_release(&a);
+}
+
 static void test_ballast_helps(void **state)
 {
     struct arena a = {0};
@@ -429,6 +449,7 @@ static void test_deeds(void **state)
     struct simulation sim = run(&s, &o, &a);
 
     assert_true(seen.maintained_s >= 600 && seen.maintained_s < 1000);
+    assert_true(fabs(sim.metrics.hosts_on_mean - (3 - (seen.back_s - seen.maintained_s) / 7200)) < 0.01);
     assert_true(seen.back_s >= 3000 && seen.back_s < 3100);
     assert_int_equal(seen.automation, AUTOMATION_MANUAL);
     assert_true(sim.metrics.migrations >= 2);
@@ -507,6 +528,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nobody_decides),
         cmocka_unit_test(test_overload),
+        cmocka_unit_test(test_reserved_draws_nothing),
         cmocka_unit_test(test_ballast_helps),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_measured_from),
