@@ -59,6 +59,7 @@ struct occupancy {
     struct idmap vms;             /* id -> struct vm_use */
     struct action_list committed; /* all */
     struct action_list power;     /* committed ACTION_POWER_ON and _OFF */
+    uint32_t *power_host;         /* by item of it: its host in the newest inventory, or IX_NONE */
     uint32_t slots;               /* moves of ours that take a slot */
     uint32_t power_changes;       /* hosts whose power is being changed, or for which an order is out */
     struct seen_use *seen;
