@@ -158,12 +158,14 @@ static void check(const struct world *w)
 
 /* ---- nobody is forgotten --------------------------------------------------------------------- */
 
-static int n_checks(const struct world *w)
+/* What was asked of the workers. Before the tick, what time alone makes due is not: whether something that
+ * runs has ended, say. */
+static int n_orders(const struct world *w, bool ticked)
 {
     int n = 0;
 
     for (int i = 0; i < w->n_orders; i++)
-        n += w->orders[i].verb == ORDER_CHECK;
+        n += ticked || w->orders[i].verb == ORDER_CHECK;
     return n;
 }
 
@@ -179,24 +181,23 @@ static size_t n_ended(const struct engine *e)
 /* The answers that have come were followed up as far as they go: a look at everything, at the same moment,
  * begins and ends nothing more. (What was woken behind the place that a round had reached waits for the next
  * thing that happens: here, answers to questions that nobody has asked.) */
-static void check_nobody_is_forgotten(struct world *w)
+static void check_nobody_is_forgotten(struct world *w, bool ticked)
 {
     const struct order_result nobody = {.verb = ORDER_POLL};
 
     while (!w->dead && w->engine->agenda.later.n > 0)
         engine_on_order_result(w->engine, &nobody, w->now);
-    int checks = n_checks(w);
-    size_t ended = n_ended(w->engine);
-
-    if (!w->dead)
-        carry_on(w->engine, w->now); /* nothing new is due */
-    if (!w->dead) {
-        agenda_add_all(w->engine);
-        carry_on(w->engine, w->now);
-    }
     if (w->dead)
         return;
-    assert_int_equal(n_checks(w), checks);
+    carry_on(w->engine, w->now); /* where the store works again, everything is due already */
+    int orders = n_orders(w, ticked);
+    size_t ended = n_ended(w->engine);
+
+    agenda_add_all(w->engine);
+    carry_on(w->engine, w->now);
+    if (w->dead)
+        return;
+    assert_int_equal(n_orders(w, ticked), orders);
     assert_int_equal(n_ended(w->engine), ended);
 }
 
@@ -221,10 +222,48 @@ static void admin(struct world *w, struct rng *r)
         (void)engine_place(w->engine, &place, w->now, ids, NULL);
 }
 
+/* Moves of any VM to any host, some after others, some that belong together; a host to be emptied and put to
+ * standby, one to be woken. */
+static void draw_script(struct world *w, struct rng *r)
+{
+    int sleeper = rng_below(r, 3) == 0 ? 1 + (int)rng_below(r, STORM_HOSTS - 1) : -1;
+    int n = 0;
+
+    for (int i = 0; i < w->n_vms; i++) {
+        struct world_move m = {
+            .vm = i, .to = (int)rng_below(r, STORM_HOSTS), .priority = 2 + rng_below(r, 3)};
+
+        if (w->vms[i].off)
+            continue;
+        if (w->vms[i].host == sleeper && sleeper >= 0) {
+            m.group = 1;
+            m.empties = true;
+            m.to = (sleeper + 1) % STORM_HOSTS;
+        } else if (rng_below(r, 2) == 0) {
+            continue;
+        } else if (n > 0 && rng_below(r, 3) == 0) {
+            m.depends_on = 1 + rng_below(r, (uint32_t)n);
+        } else if (rng_below(r, 4) == 0) {
+            m.group = 2;
+        }
+        w->script[n++] = m;
+    }
+    if (sleeper >= 0)
+        w->script[n++] =
+            (struct world_move){.kind = ACTION_POWER_OFF, .to = sleeper, .priority = 4, .group = 1};
+    w->script[n++] = (struct world_move){
+        .kind = ACTION_POWER_ON, .to = (int)rng_below(r, STORM_HOSTS), .priority = 1 + rng_below(r, 4)};
+    w->n_script = n;
+}
+
 static void storm_second(struct world *w, struct rng *r)
 {
     double p = rng_unit(r);
 
+    if (w->store_broken && rng_below(r, 4) == 0)
+        w->store_broken = false;
+    if (w->now % 25 == 0)
+        draw_script(w, r);
     w->tasks_fail = rng_unit(r) < 0.1;
     w->tasks_stick = rng_unit(r) < 0.02;
     if (p < 0.03)
@@ -233,9 +272,9 @@ static void storm_second(struct world *w, struct rng *r)
         w->start_code = -EIO;
     else if (p < 0.05)
         w->start_lost = true;
-    else if (p < 0.06)
-        w->store_broken = !w->store_broken;
-    else if (p < 0.065)
+    else if (p < 0.07)
+        w->store_broken = true;
+    else if (p < 0.075)
         w->crash_in = 1 + (int)rng_below(r, 10);
     else if (p < 0.08)
         w->vms[rng_below(r, STORM_VMS)].host = (int)rng_below(r, STORM_HOSTS); /* somebody else's hand */
@@ -264,7 +303,7 @@ static void second(struct world *w)
             if (!w->dead)
                 check(w);
             if (!w->dead && w->n_orders % 3 == 0)
-                check_nobody_is_forgotten(w);
+                check_nobody_is_forgotten(w, part == 2);
         }
         if (w->dead)
             return;
@@ -290,11 +329,18 @@ static void storm(uint64_t seed, int64_t per_host, int64_t per_cluster)
     w.settings.policy.cool_down_s = 60;
     w.settings.policy.interval_s = 20;
     w.hottest = 1.2;
-    w.greedy = true;
+    w.settings.policy.dpm.enabled = true;
+    w.settings.policy.dpm.automation = AUTOMATION_AUTOMATIC;
+    w.settings.policy.dpm.changes_max = 1;
     w.task_s = 8;
-    w.boot_s = 30;
+    w.boot_s = 10;
     for (int i = 0; i < w.n_vms; i++)
         w.vms[i].off = i % 5 == 4;
+    for (int i = 0; i < w.n_vms; i++) {
+        w.vms[i].host = i % STORM_HOSTS;
+        w.places[w.n_places++] = (struct world_move){
+            .kind = ACTION_PLACE, .vm = i, .to = (int)rng_below(&r, STORM_HOSTS), .priority = 1};
+    }
     world_begin_engine();
     for (int s = 0; s < STORM_S && w.n_tasks < WORLD_TASKS - 20 && w.n_actions < WORLD_ACTIONS - 20; s++) {
         storm_second(&w, &r);
@@ -317,17 +363,18 @@ static void test_a_slot_in_the_cluster_is_passed_on(void **state)
     struct world w;
 
     (void)state;
-    world_init(&w, 4, 6);
+    world_init(&w, STORM_HOSTS, STORM_HOSTS);
     w.settings.policy.automation = AUTOMATION_FULL;
     w.settings.policy.migrations_per_cluster = 1;
-    w.settings.policy.migrations_per_host = 4;
     w.hottest = 1.2;
-    for (int i = 0; i < 6; i++)
-        w.script[w.n_script++] = (struct world_move){.vm = i, .to = 1 + i % 3, .priority = i == 5 ? 1 : 3};
+    for (int i = 0; i < 3; i++) { /* no two share a host */
+        w.vms[i].host = 2 * i;
+        w.script[w.n_script++] = (struct world_move){.vm = i, .to = 2 * i + 1, .priority = i == 2 ? 1 : 3};
+    }
     w.task_s = 1;
     world_begin_engine();
     world_second();
-    for (int s = 0; s < 60 && w.n_tasks < 6; s++) {
+    for (int s = 0; s < 60 && w.n_tasks < 3; s++) {
         w.now++;
         w_tasks_go_on();
         engine_tick(w.engine, w.now); /* asks how far the one that runs is */
@@ -338,10 +385,39 @@ static void test_a_slot_in_the_cluster_is_passed_on(void **state)
         assert_true(w.n_tasks == running || w.n_tasks == running + 1);
         world_answer();
     }
-    assert_int_equal(w.n_tasks, 6);
-    assert_int_equal(w.tasks[0].vm, 5);
-    for (int i = 1; i < 6; i++)
-        assert_int_equal(w.tasks[i].vm, i - 1);
+    assert_int_equal(w.n_tasks, 3);
+    assert_int_equal(w.tasks[0].vm, 2);
+    assert_int_equal(w.tasks[1].vm, 0);
+    assert_int_equal(w.tasks[2].vm, 1);
+    world_release();
+}
+
+/* One host at a time: when the first one cannot be woken, the second one is asked at once. */
+static void test_a_change_of_power_is_passed_on(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 4, 2);
+    w.settings.policy.dpm.enabled = true;
+    w.settings.policy.dpm.automation = AUTOMATION_AUTOMATIC;
+    w.settings.policy.dpm.changes_max = 1;
+    w.imbalance = 0;
+    w.host_state[2] = w.host_state[3] = HOST_STANDBY;
+    w.script[0] = (struct world_move){.kind = ACTION_POWER_ON, .to = 2, .priority = 2};
+    w.script[1] = (struct world_move){.kind = ACTION_POWER_ON, .to = 3, .priority = 2};
+    w.n_script = 2;
+    w.boot_s = 30;
+    world_begin_engine();
+    w.now++;
+    engine_tick(w.engine, w.now);
+    w.check_code = -EIO;
+    world_answer();
+    assert_int_equal(w.n_orders, 1);
+    world_work();
+    assert_int_equal(world_state(1), ACTION_FAILED);
+    assert_int_equal(w.wakes[2], 0);
+    assert_int_equal(w.wakes[3], 1);
     world_release();
 }
 
@@ -350,6 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_in_storms),
         cmocka_unit_test(test_a_slot_in_the_cluster_is_passed_on),
+        cmocka_unit_test(test_a_change_of_power_is_passed_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
