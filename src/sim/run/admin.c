@@ -288,7 +288,7 @@ static int set(struct service *v, const struct scripted_deed *d, double t_s, str
     return r;
 }
 
-/* -EAGAIN: not now. */
+/* -EAGAIN: not now. Those behind it wait for it: they come in the order of the script. */
 static int do_deed(struct admin *ad, struct service *v, const struct scripted_deed *d, double t_s,
                    struct err *err)
 {
@@ -308,6 +308,8 @@ static int do_deeds(struct admin *ad, struct service *v, double t_s, struct err 
 {
     const struct scenario *s = ad->scenario;
 
+    if (isfinite(ad->again_s) && t_s < ad->again_s)
+        return 0;
     ad->again_s = INFINITY;
     for (; ad->next_deed < s->n_deeds && s->deeds[ad->next_deed].at_s <= t_s; ad->next_deed++) {
         const struct scripted_deed *d = &s->deeds[ad->next_deed];
