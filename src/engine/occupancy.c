@@ -346,3 +346,19 @@ bool occupancy_has_slot(const struct engine *e, const struct action *wants)
     return cluster_has_room(e, wants->counted & COUNTS_SLOT ? 1 : 0) &&
            host_has_room(e, wants->r.from, wants) && host_has_room(e, wants->r.to, wants);
 }
+
+bool occupancy_sees_others(const struct engine *e, const struct action *move)
+{
+    const struct migration *own = seen_migration_of(e, move->r.vm);
+    const char *const ends[] = {move->r.from, move->r.to};
+    uint32_t others = 0;
+
+    for (int i = 0; i < 2; i++) {
+        uint32_t ix = snapshot_find_host(&e->now_seen->snap, ends[i]);
+
+        if (ix != IX_NONE)
+            others += e->occupancy.seen[ix].in + e->occupancy.seen[ix].out -
+                      (own && (own->from == ix || own->to == ix) ? 1 : 0);
+    }
+    return others > 0;
+}

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "engine/internal.h"
 
-#define STORM_SEEDS 12
+#define STORM_SEEDS 6
 #define STORM_S 1500
 #define STORM_HOSTS 6
 #define STORM_VMS 24
@@ -136,6 +136,19 @@ static void check_seen(const struct engine *e)
     }
     assert_int_equal(e->occupancy.theirs, theirs);
     assert_memory_equal(e->occupancy.seen, want, s->n_hosts * sizeof *want);
+    for (size_t k = 0; k < e->n_actions; k++) {
+        const struct action_record *r = &e->actions[k]->r;
+        bool others = false;
+
+        for (uint32_t i = 0; i < s->n_migrations && r->kind == ACTION_MIGRATE; i++) {
+            const char *from = s->hosts[s->migrations[i].from].is.id;
+            const char *to = s->hosts[s->migrations[i].to].is.id;
+
+            others = others || (!is(r->vm, s->vms[s->migrations[i].vm].is.id) &&
+                                (is(r->from, from) || is(r->from, to) || is(r->to, from) || is(r->to, to)));
+        }
+        assert_true(r->kind != ACTION_MIGRATE || occupancy_sees_others(e, e->actions[k]) == others);
+    }
     for (size_t i = 0; i < e->occupancy.power.n; i++)
         assert_int_equal(e->occupancy.power_host[i],
                          snapshot_find_host(s, e->occupancy.power.items[i]->r.host));
