@@ -33,10 +33,37 @@ void action_free(struct action *x)
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free((void *)(uintptr_t)owned[i]);
     free((void *)(uintptr_t)x->r.depends_on);
+    action_list_release(&x->needed_by);
     free(x);
 }
 
-void action_set_depends(struct action *x, const uint64_t *ids, uint32_t n)
+void action_changed(struct engine *e, struct action *x)
+{
+    if (x->dirty)
+        return;
+    x->dirty = true;
+    action_list_add(&e->unstored_actions, x);
+}
+
+static void link_needs(const struct engine *e, struct action *x)
+{
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        struct action *y = action_find(e, x->r.depends_on[i]);
+
+        if (y)
+            action_list_add(&y->needed_by, x);
+    }
+}
+
+void actions_link(struct engine *e)
+{
+    for (size_t i = 0; i < e->n_actions; i++)
+        e->actions[i]->needed_by.n = 0;
+    for (size_t i = 0; i < e->n_actions; i++)
+        link_needs(e, e->actions[i]);
+}
+
+static void set_depends(const struct engine *e, struct action *x, const uint64_t *ids, uint32_t n)
 {
     uint64_t *copy = NULL;
 
@@ -47,31 +74,38 @@ void action_set_depends(struct action *x, const uint64_t *ids, uint32_t n)
     free((void *)(uintptr_t)x->r.depends_on);
     x->r.depends_on = copy;
     x->r.n_depends_on = n;
-    x->dirty = true;
+    link_needs(e, x);
+}
+
+void action_set_depends(struct engine *e, struct action *x, const uint64_t *ids, uint32_t n)
+{
+    set_depends(e, x, ids, n);
+    action_changed(e, x);
 }
 
 struct action *action_add(struct engine *e, const struct action_record *r)
 {
     struct action *x = xcalloc(1, sizeof *x);
+    bool news = r->id == 0;
     char uid[UID_MAX];
 
     x->r = *r;
-    if (x->r.id == 0) {
+    if (news) {
         x->r.id = ++e->last_action;
         (void)snprintf(uid, sizeof uid, "%s-%llu", e->instance, (unsigned long long)x->r.id);
         x->r.uid = uid;
-        x->dirty = true;
     }
     strings_own(&x->r);
     x->r.depends_on = NULL;
-    bool dirty = x->dirty;
-    action_set_depends(x, r->depends_on, r->n_depends_on);
-    x->dirty = dirty;
+    set_depends(e, x, r->depends_on, r->n_depends_on);
     if (e->n_actions == e->cap_actions) {
         e->cap_actions = e->cap_actions ? e->cap_actions * 2 : 64;
         e->actions = xreallocarray(e->actions, e->cap_actions, sizeof *e->actions);
     }
     e->actions[e->n_actions++] = x; /* the highest id so far, so they stay sorted */
+    if (news)
+        action_changed(e, x);
+    (void)action_counts(e, x);
     return x;
 }
 
@@ -261,7 +295,9 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
     xstrset(&text, why);
     x->r.why = text;
     x->r.state = state;
-    x->dirty = true;
+    action_changed(e, x);
+    if (action_counts(e, x))
+        agenda_wake(e, x);
     if (state == ACTION_APPROVED)
         x->r.approved = now;
     if (state == ACTION_STARTING)
@@ -280,15 +316,15 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
 }
 
 /* Whether a live action must still find out how this one ended. */
-static bool is_needed(const struct engine *e, uint64_t id)
+static bool is_needed(const struct action *x)
 {
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    for (size_t i = 0; i < x->needed_by.n; i++) {
+        const struct action *y = x->needed_by.items[i];
 
-        if (action_ended(x))
+        if (action_ended(y))
             continue;
-        for (uint32_t d = 0; d < x->r.n_depends_on; d++) {
-            if (x->r.depends_on[d] == id)
+        for (uint32_t d = 0; d < y->r.n_depends_on; d++) {
+            if (y->r.depends_on[d] == x->r.id)
                 return true;
         }
     }
@@ -300,13 +336,14 @@ void actions_forget(struct engine *e, instant_s now)
     struct action **kept = xcalloc(e->cap_actions, sizeof(struct action *));
     size_t n = 0;
 
-    /* freed afterwards: is_needed() looks at the whole list */
+    agenda_forget(e);
+    /* freed afterwards: is_needed() looks at others */
     for (size_t i = 0; i < e->n_actions; i++) {
         struct action *x = e->actions[i];
         bool over = action_ended(x) && !x->dirty && !x->order_out && x->r.ended + ENDED_SHOWN_S < now;
 
         kept[n++] = x;
-        if (over && !is_needed(e, x->r.id))
+        if (over && !is_needed(x))
             n--;
     }
     size_t next = 0;
@@ -320,4 +357,6 @@ void actions_forget(struct engine *e, instant_s now)
     free(e->actions);
     e->actions = kept;
     e->n_actions = n;
+    actions_link(e);
+    occupancy_rebuild(e);
 }

@@ -39,7 +39,7 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
 {
     char why[WHY_MAX];
 
-    if (power_has_left_anyway(e, ended))
+    if ((ended->r.group == 0 && ended->needed_by.n == 0) || power_has_left_anyway(e, ended))
         return;
 
     for (size_t i = 0; i < e->n_actions; i++) {
@@ -98,6 +98,7 @@ static void submit(struct engine *e, struct action *x, enum order_verb verb, ins
     }
     x->order_out = true;
     x->order = verb;
+    (void)action_counts(e, x);
     power_submitted(e, x);
 }
 
@@ -108,13 +109,13 @@ static void ask_later(struct action *x, int code, instant_s now)
     x->retry_at = now + pause_s(code, x->retries);
 }
 
-static void remember_why(struct action *x, const char *why)
+static void remember_why(struct engine *e, struct action *x, const char *why)
 {
     char *own = (char *)(uintptr_t)x->r.why;
 
     xstrset(&own, why);
     x->r.why = own;
-    x->dirty = true;
+    action_changed(e, x);
 }
 
 /* Errors after which nobody knows whether the peer has heard us, or will hear us the next time. */
@@ -218,8 +219,10 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         return;
     case WAIT:
         if (why[0] && !(x->r.why && strcmp(x->r.why, why) == 0))
-            remember_why(x, why);
+            remember_why(e, x, why);
         x->judged = e->now_seen ? e->now_seen->serial : 0;
+        if (x->r.kind == ACTION_MIGRATE && e->now_seen && occupancy_is_full(e))
+            agenda_queue(e, x);
         return;
     case READY:
         break;
@@ -319,7 +322,7 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
     }
     x->only_adopt = e->frozen || !may_start_again(e, x, now);
     x->r.attempts++;
-    x->dirty = true;
+    action_changed(e, x);
     submit(e, x, ORDER_START, now);
 }
 
@@ -340,10 +343,10 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
     if (!x->r.cancel_asked) {
         (void)snprintf(why, sizeof why, "it takes longer than %lld s, so the hypervisor was asked to stop it",
                        (long long)(deadline(e, x) - x->r.started));
-        remember_why(x, why);
+        remember_why(e, x, why);
     }
     x->r.cancel_asked = true;
-    x->dirty = true;
+    action_changed(e, x);
     x->cancel_at = now + HANG_MIN_S;
     submit(e, x, ORDER_CANCEL, now);
 }
@@ -443,13 +446,12 @@ static void step(struct engine *e, struct action *x, instant_s now)
 /* More urgent ones first; within a priority in the order of the plan. */
 void carry_on(struct engine *e, instant_s now)
 {
+    struct action *x;
+
     power_count(e);
-    for (unsigned priority = 0; priority <= 5; priority++) {
-        for (size_t i = 0; i < e->n_actions; i++) {
-            if (e->actions[i]->r.priority == priority)
-                step(e, e->actions[i], now);
-        }
-    }
+    agenda_begin(e);
+    while ((x = agenda_next(e)))
+        step(e, x, now);
 }
 
 /* ---- answers of the workers ------------------------------------------------------------------ */
@@ -474,7 +476,7 @@ static void on_checked(struct engine *e, struct action *x, const struct order_re
         action_cancel(e, x, result->err.text, now);
         want_look(e, now);
     } else if (may_pass(result->code)) {
-        remember_why(x, result->err.text);
+        remember_why(e, x, result->err.text);
         ask_later(x, result->code, now);
     } else {
         fail(e, x, result->err.text, now);
@@ -504,7 +506,7 @@ static void on_started(struct engine *e, struct action *x, const struct order_re
         action_cancel(e, x, result->err.text, now);
         want_look(e, now);
     } else if (may_pass(result->code)) { /* the peer may have begun: an inventory first, then once more */
-        remember_why(x, result->err.text);
+        remember_why(e, x, result->err.text);
         x->look_after = e->serial;
         ask_later(x, result->code, now);
     } else {
@@ -550,20 +552,14 @@ static void on_cancelled(struct engine *e, struct action *x, const struct order_
     if (x->r.kind == ACTION_POWER_ON) /* it is needed now: another one is looked for, and this one given up */
         verify(e, x, x->r.why, -ETIMEDOUT, now);
     else if (result->code == -ENOTSUP)
-        remember_why(x, "it takes long, and the hypervisor cannot stop it: it is followed to its end");
+        remember_why(e, x, "it takes long, and the hypervisor cannot stop it: it is followed to its end");
     else if (result->code < 0)
         x->cancel_at = now + back_off_s(++x->retries);
     x->retry_at = now + POLL_S;
 }
 
-void carry_result(struct engine *e, const struct order_result *result, instant_s now)
+static void take_result(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
 {
-    struct action *x = action_find(e, result->action);
-
-    if (!x || !x->order_out || x->order != result->verb)
-        return; /* of an earlier life; nothing that an inventory would not tell too */
-    x->order_out = false;
-    power_count(e);
     switch (result->verb) {
     case ORDER_CHECK:
         on_checked(e, x, result, now);
@@ -578,4 +574,20 @@ void carry_result(struct engine *e, const struct order_result *result, instant_s
         on_cancelled(e, x, result, now);
         return;
     }
+}
+
+void carry_result(struct engine *e, const struct order_result *result, instant_s now)
+{
+    struct action *x = action_find(e, result->action);
+
+    if (!x || !x->order_out || x->order != result->verb)
+        return; /* of an earlier life; nothing that an inventory would not tell too */
+    x->order_out = false;
+    bool gave_up = action_counts(e, x);
+
+    power_count(e);
+    take_result(e, x, result, now);
+    if (gave_up && x->r.state == ACTION_APPROVED) /* it was not begun, and others may */
+        agenda_wake(e, x);
+    agenda_add(e, x);
 }

@@ -139,17 +139,6 @@ static bool may_wake(const struct engine *e, const struct snapshot *s, const str
            power_is_automatic(e, &s->hosts[ix].is);
 }
 
-static bool something_goes_there(const struct engine *e, const char *host)
-{
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (x->r.to && action_committed(x) && strcmp(x->r.to, host) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* And nothing is put down that could not be asked to come back. */
 static bool may_sleep(const struct engine *e, const struct snapshot *s, const struct action *x, instant_s now)
 {
@@ -157,7 +146,7 @@ static bool may_sleep(const struct engine *e, const struct snapshot *s, const st
 
     return ix != IX_NONE && e->settings.deeds & (1u << DEED_WAKE) &&
            !is_held(&e->sleep_holds, x->r.host, now) && power_is_automatic(e, &s->hosts[ix].is) &&
-           !something_goes_there(e, x->r.host) && power_may_sleep(e, ix, x, NULL) == 0;
+           host_use(e, x->r.host)->arriving == 0 && power_may_sleep(e, ix, x, NULL) == 0;
 }
 
 /* Whether the engine may approve it without asking. VMs are never powered on unasked, at any level: what a

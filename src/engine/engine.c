@@ -174,7 +174,8 @@ static void ask_if_due(struct engine *e, instant_s now)
         source_failed(e, &err, now);
 }
 
-/* After anything that happened: actions as far as they get, then what is to be asked, then what is to be
+/* After anything that happened: actions as far as they get, those that it may concern (an order's result: see
+ * agenda.h; else all), then what is to be asked, then what is to be
  * kept. */
 static void proceed(struct engine *e, instant_s now)
 {
@@ -192,6 +193,7 @@ void engine_tick(struct engine *e, instant_s now)
     notice_silence(e, now);
     placings_forget(e, now);
     storing_prune(e, now);
+    agenda_add_all(e);
     proceed(e, now);
 }
 
@@ -224,6 +226,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     e->asking = false;
     e->again = false;
     e->next_look = now + look_period_s(e);
+    agenda_add_all(e);
     if (gather(e, collected, serial, now, &v, &err) < 0) {
         source_failed(e, &err, now);
         proceed(e, now);
@@ -232,8 +235,10 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     source_works(e, now);
     view_unref(e->now_seen);
     e->now_seen = v;
+    occupancy_look(e);
     learn_looks(e);
     carry_on(e, now); /* what has arrived is done, before anything new is decided */
+    agenda_add_all(e);
     if (!placings_decide(e, serial, now) && (e->asked_for_pass || overload_is_new(e)))
         make_pass(e, now);
     if (e->again)
@@ -246,6 +251,7 @@ void engine_on_source_error(struct engine *e, uint64_t serial, const struct err 
     if (!e->asking || serial != e->serial)
         return;
     source_failed(e, why, now);
+    agenda_add_all(e);
     proceed(e, now);
 }
 
@@ -283,8 +289,10 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
         at = earlier(at, e->asked_at + stale_after_s(e) + 1);
     if (e->store_error.code != 0)
         at = earlier(at, e->store_retry_at);
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    const struct action_list *waiting = &e->occupancy.committed;
+
+    for (size_t i = 0; i < waiting->n && at > e->ticked + POLL_S && at > now; i++) {
+        const struct action *x = waiting->items[i];
 
         if (action_committed(x) && !x->order_out)
             at = earlier(at, later(x->retry_at, e->ticked + POLL_S));
@@ -338,6 +346,9 @@ void engine_free(struct engine *e)
     for (size_t i = 0; i < e->n_actions; i++)
         action_free(e->actions[i]);
     free(e->actions);
+    action_list_release(&e->unstored_actions);
+    agenda_release(e);
+    occupancy_release(e);
     for (size_t i = 0; i < e->n_unstored; i++)
         unstored_release(&e->unstored[i]);
     free(e->unstored);
@@ -365,5 +376,6 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
     e->next_pass =
         earlier(e->next_pass - interval + settings->policy.interval_s, now + settings->policy.interval_s);
     want_look(e, now + look_period_s(e));
+    agenda_add_all(e);
     proceed(e, now);
 }

@@ -182,11 +182,13 @@ static void keep_samples(struct engine *e, const struct snapshot *snap, struct a
 
 static bool is_ours(const struct engine *e, const char *vm, const char *to)
 {
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    const struct action_list *its = &vm_use(e, vm)->actions;
+
+    for (size_t i = 0; i < its->n; i++) {
+        const struct action *x = its->items[i];
 
         if (x->r.kind == ACTION_MIGRATE && (action_under_way(x) || x->r.state == ACTION_VERIFYING) &&
-            strcmp(x->r.vm, vm) == 0 && strcmp(x->r.to, to) == 0)
+            strcmp(x->r.to, to) == 0)
             return true;
     }
     return false;

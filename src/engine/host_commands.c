@@ -142,7 +142,7 @@ static int exit_maintenance(struct engine *e, const struct host_facts *h, const 
     if (x && x->r.state == ACTION_RUNNING) {
         *ret_id = x->r.id;
         x->r.cancel_asked = true;
-        x->dirty = true;
+        action_changed(e, x);
         return 0;
     }
     if (x)
@@ -243,7 +243,7 @@ static int prove_wake(struct engine *e, const struct host_facts *h, const char *
     ret_ids[0] = add_standby(e, h, REASON_WAKE_TEST, "an admin asked for a proof that it wakes", by, now);
     ret_ids[1] = add_host_action(e, ACTION_POWER_ON, REASON_WAKE_TEST, h->id,
                                  "an admin asked for a proof that it wakes", by, now);
-    action_set_depends(action_find(e, ret_ids[1]), ret_ids, 1);
+    action_set_depends(e, action_find(e, ret_ids[1]), ret_ids, 1);
     return 0;
 }
 
@@ -257,7 +257,7 @@ static int wake_up(struct engine *e, const struct host_facts *h, const struct ac
         return r;
     ret_ids[0] = add_host_action(e, ACTION_POWER_ON, REASON_ASKED, h->id, "an admin asked for it", by, now);
     if (down)
-        action_set_depends(action_find(e, ret_ids[0]), &down->r.id, 1);
+        action_set_depends(e, action_find(e, ret_ids[0]), &down->r.id, 1);
     return 0;
 }
 

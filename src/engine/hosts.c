@@ -95,8 +95,10 @@ static bool sleeps_because_of_us(const struct engine *e, const char *host)
 
     if (k && k->r.put_down != 0)
         return true;
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    const struct action_list *its = &host_use(e, host)->actions;
+
+    for (size_t i = 0; i < its->n; i++) {
+        const struct action *x = its->items[i];
 
         if (x->r.kind == ACTION_POWER_OFF && x->r.state == ACTION_VERIFYING && !x->doubt &&
             strcmp(x->r.host, host) == 0)

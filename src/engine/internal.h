@@ -2,10 +2,12 @@
 #ifndef BALLAST_ENGINE_INTERNAL_H
 #define BALLAST_ENGINE_INTERNAL_H
 
+#include "engine/agenda.h"
 #include "engine/engine.h"
 #include "engine/history.h"
 #include "engine/idmap.h"
 #include "engine/learned.h"
+#include "engine/occupancy.h"
 
 /* ---- constants of conduct -------------------------------------------------------------------- */
 
@@ -49,7 +51,7 @@ struct copy {
 /* The record and what need not outlive a restart. The strings of the record are the action's own. */
 struct action {
     struct action_record r;
-    bool dirty;            /* the store does not have this version yet */
+    bool dirty;            /* the store does not have this version yet: see action_changed() */
     bool order_out;        /* a worker has an order of it */
     enum order_verb order; /* which */
     bool adopted;          /* from an earlier process */
@@ -65,6 +67,10 @@ struct action {
     uint64_t judged;  /* the inventory with which it was last found to have to wait */
     uint64_t settled; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing was left
                        * to be done on the host; 0: something is */
+    struct action_list needed_by; /* those that depend on it; perhaps also some that do not any more */
+    unsigned counted;             /* occupancy.c: what it counts as */
+    bool listed;                  /* ... and whether it is in the lists */
+    bool due, queued;             /* agenda.c: where it waits */
 };
 
 /* ---- what is known of the cluster ------------------------------------------------------------ */
@@ -148,6 +154,9 @@ struct engine {
 
     struct action **actions; /* by id */
     size_t n_actions, cap_actions;
+    struct action_list unstored_actions; /* those that are dirty */
+    struct occupancy occupancy;
+    struct agenda agenda;
     uint64_t last_action, last_pass;
     struct idmap holds;       /* VM id -> struct hold */
     struct idmap host_holds;  /* the same of hosts, for waking them */
@@ -233,7 +242,11 @@ void action_free(struct action *x);
 /* The states: each stores and publishes. `why` may be NULL. */
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,
                   instant_s now);
-void action_set_depends(struct action *x, const uint64_t *ids, uint32_t n);
+void action_set_depends(struct engine *e, struct action *x, const uint64_t *ids, uint32_t n);
+/* It is to be stored with the next transaction. */
+void action_changed(struct engine *e, struct action *x);
+/* Who depends on whom, of all: where numbers may have come before what they mean. */
+void actions_link(struct engine *e);
 /* Ends with actions that nothing needs any more. */
 void actions_forget(struct engine *e, instant_s now);
 /* What is remembered of a VM, or of that of an action, which may be a host; made if nothing is yet. */

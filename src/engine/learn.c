@@ -19,6 +19,19 @@ static bool is_copying(const struct action *x)
     return x->r.kind == ACTION_MIGRATE && action_under_way(x);
 }
 
+/* With those of a host of x that copy. */
+static void share_links(const struct action_list *there, struct action *x)
+{
+    for (size_t i = 0; i < there->n; i++) {
+        struct action *y = there->items[i];
+
+        if (y == x || !is_copying(y) || !meets_at(y->r.from, y->r.to, x))
+            continue;
+        x->copy.shared = true;
+        y->copy.shared = true;
+    }
+}
+
 void learn_begins(struct engine *e, struct action *x, instant_s now)
 {
     if (x->r.kind != ACTION_MIGRATE)
@@ -31,14 +44,8 @@ void learn_begins(struct engine *e, struct action *x, instant_s now)
         x->copy.mem_mb = s->vms[ix].is.consumed_mb;
         x->copy.dirty_mb_s = s->vms[ix].is.dirty_mb_s;
     }
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *y = e->actions[i];
-
-        if (y == x || !is_copying(y) || !meets_at(y->r.from, y->r.to, x))
-            continue;
-        x->copy.shared = true;
-        y->copy.shared = true;
-    }
+    share_links(&host_use(e, x->r.from)->actions, x);
+    share_links(&host_use(e, x->r.to)->actions, x);
 }
 
 /* What others move takes of the links, too. */

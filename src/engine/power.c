@@ -17,13 +17,7 @@ static bool is_of_power(const struct action *x)
 
 bool power_is_leaving(const struct engine *e, const char *host)
 {
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (x->r.kind == ACTION_POWER_OFF && action_committed(x) && strcmp(x->r.host, host) == 0)
-            return true;
-    }
-    return false;
+    return host_use(e, host)->to_sleep > 0;
 }
 
 /* ---- what must stay on ----------------------------------------------------------------------- */
@@ -42,10 +36,11 @@ enum leaving { LEAVES_NOT, LEAVES_LATER, LEAVES_BEFORE };
 static enum leaving *list_leaving(const struct engine *e, const struct action *than)
 {
     const struct snapshot *s = &e->now_seen->snap;
+    const struct action_list *power = &e->occupancy.power;
     enum leaving *ret = xcalloc(s->n_hosts, sizeof *ret);
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    for (size_t i = 0; i < power->n; i++) {
+        const struct action *x = power->items[i];
 
         if (x == than || x->r.kind != ACTION_POWER_OFF || !action_committed(x))
             continue;
@@ -172,17 +167,6 @@ static int check_minimums(const struct engine *e, uint32_t ix, const struct acti
 
 /* ---- may it sleep? --------------------------------------------------------------------------- */
 
-static bool is_wanted_for_maintenance(const struct engine *e, const char *host)
-{
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (x->r.kind == ACTION_ENTER_MAINTENANCE && action_committed(x) && strcmp(x->r.host, host) == 0)
-            return true;
-    }
-    return false;
-}
-
 int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
 {
     const struct host *h = &e->now_seen->snap.hosts[ix];
@@ -194,7 +178,7 @@ int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x,
                        h->is.state == HOST_MAINTENANCE || h->is.state == HOST_ENTERING_MAINTENANCE
                            ? "; `ballast maintenance exit` ends its maintenance"
                            : "");
-    if (is_wanted_for_maintenance(e, h->is.id))
+    if (host_use(e, h->is.id)->to_maintenance > 0)
         return err_set(err, -EBUSY, "host %s is to enter maintenance", h->is.name);
     if (h->failover)
         return err_set(err, -EPERM, "host %s is kept on for failures", h->is.name);
@@ -252,13 +236,7 @@ static int64_t changes_max(const struct engine *e)
 
 void power_count(struct engine *e)
 {
-    e->power_changes = 0;
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        e->power_changes += is_of_power(x) && (action_under_way(x) || x->r.state == ACTION_VERIFYING ||
-                                               (x->r.state == ACTION_APPROVED && x->order_out));
-    }
+    e->power_changes = e->occupancy.power_changes;
 }
 
 void power_submitted(struct engine *e, const struct action *x)
@@ -324,18 +302,7 @@ static bool something_leaves(const struct engine *e, const char *host)
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, host);
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (x->r.kind == ACTION_MIGRATE && (action_under_way(x) || x->r.state == ACTION_VERIFYING) &&
-            strcmp(x->r.from, host) == 0)
-            return true;
-    }
-    for (uint32_t i = 0; i < s->n_migrations; i++) {
-        if (s->migrations[i].from == ix)
-            return true;
-    }
-    return false;
+    return host_use(e, host)->departing > 0 || (ix != IX_NONE && e->occupancy.seen[ix].out > 0);
 }
 
 static bool nothing_left(const struct engine *e, const struct action *x, char *why)

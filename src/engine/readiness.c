@@ -135,77 +135,10 @@ bool inventory_tells(const struct engine *e, const struct action *x)
 
 /* ---- approved: may it begin? ----------------------------------------------------------------- */
 
-/* A VM that moves, or that is about to: it occupies a slot at both of its hosts. */
-static bool takes_slot(const struct action *x)
-{
-    return x->r.kind == ACTION_MIGRATE &&
-           (action_under_way(x) || (x->r.state == ACTION_APPROVED && x->order_out));
-}
-
-static bool is_ours(const struct engine *e, const char *vm)
-{
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (x->r.kind == ACTION_MIGRATE && action_committed(x) && strcmp(x->r.vm, vm) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool slot_is_free(const struct engine *e, const struct action *wants)
-{
-    const struct snapshot *s = &e->now_seen->snap;
-    const struct policy *p = &e->settings.policy;
-    const char *ends[] = {wants->r.from, wants->r.to};
-    int64_t used[] = {0, 0};
-    int64_t used_in_all = 0;
-
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (x == wants || !takes_slot(x))
-            continue;
-        used_in_all++;
-        for (int k = 0; k < 2; k++)
-            used[k] += strcmp(x->r.from, ends[k]) == 0 || strcmp(x->r.to, ends[k]) == 0;
-    }
-    for (uint32_t i = 0; i < s->n_migrations; i++) { /* what others move */
-        const struct migration *m = &s->migrations[i];
-
-        if (is_ours(e, s->vms[m->vm].is.id))
-            continue;
-        used_in_all++;
-        for (int k = 0; k < 2; k++)
-            used[k] +=
-                strcmp(s->hosts[m->from].is.id, ends[k]) == 0 || strcmp(s->hosts[m->to].is.id, ends[k]) == 0;
-    }
-    if (p->migrations_per_cluster > 0 && used_in_all >= p->migrations_per_cluster)
-        return false;
-    for (int k = 0; k < 2; k++) {
-        uint32_t ix = snapshot_find_host(s, ends[k]);
-        int64_t limit = p->migrations_per_host;
-
-        if (ix != IX_NONE && s->hosts[ix].is.migrations_max > 0)
-            limit = s->hosts[ix].is.migrations_max;
-        if (used[k] >= limit)
-            return false;
-    }
-    return true;
-}
-
 /* The host is to be empty, whether an inventory shows it by now or not. */
 static bool host_is_to_leave(const struct engine *e, const char *host)
 {
-    if (power_is_leaving(e, host))
-        return true;
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (x->r.kind == ACTION_ENTER_MAINTENANCE && action_committed(x) && strcmp(x->r.host, host) == 0)
-            return true;
-    }
-    return false;
+    return power_is_leaving(e, host) || host_use(e, host)->to_maintenance > 0;
 }
 
 /* The host that it empties has been put back into service. What puts it to standby may have been approved
@@ -348,9 +281,11 @@ static bool empties_same_host(const struct action *x, const struct action *y)
 static instant_s held_up_until(const struct engine *e, const struct action *x, instant_s now)
 {
     instant_s until = hosts_held_up_until(e, x, now);
+    const char *host = x->r.kind == ACTION_POWER_OFF ? x->r.host : x->r.from;
+    const struct action_list *there = &host_use(e, host)->actions;
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *y = e->actions[i];
+    for (size_t i = 0; i < there->n; i++) {
+        const struct action *y = there->items[i];
         bool moves = action_under_way(y) || y->r.state == ACTION_VERIFYING;
         instant_s t = moves ? now : y->r.state == ACTION_DONE ? y->r.ended : 0;
 
@@ -397,16 +332,10 @@ enum readiness dependencies(const struct engine *e, const struct action *x, char
     return READY;
 }
 
+/* x itself has not begun, and is not being asked about. */
 static bool vm_is_busy(const struct engine *e, const struct action *x)
 {
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *y = e->actions[i];
-
-        if (y != x && y->r.vm && strcmp(y->r.vm, x->r.vm) == 0 &&
-            (action_under_way(y) || y->r.state == ACTION_VERIFYING || takes_slot(y)))
-            return true;
-    }
-    return false;
+    return vm_use(e, x->r.vm)->busy > 0;
 }
 
 /* §3.3.3: what a host's VMs rely on must be there before any of them is. */
@@ -443,7 +372,7 @@ static enum readiness vm_readiness(const struct engine *e, const struct action *
 
     if (r != READY)
         return r;
-    if (vm_is_busy(e, x) || (x->r.kind == ACTION_MIGRATE && !slot_is_free(e, x)))
+    if (vm_is_busy(e, x) || (x->r.kind == ACTION_MIGRATE && !occupancy_has_slot(e, x)))
         return WAIT;
     return agents_are_on(e, x, why) ? READY : WAIT;
 }
@@ -454,16 +383,8 @@ bool host_is_empty(const struct engine *e, const char *host)
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, host);
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (x->r.to && action_committed(x) && strcmp(x->r.to, host) == 0)
-            return false;
-    }
-    for (uint32_t i = 0; i < s->n_migrations; i++) {
-        if (s->migrations[i].to == ix)
-            return false;
-    }
+    if (host_use(e, host)->arriving > 0 || (ix != IX_NONE && e->occupancy.seen[ix].in > 0))
+        return false;
     for (uint32_t i = 0; ix != IX_NONE && i < s->hosts[ix].vms.n; i++) {
         if (s->vms[s->hosts[ix].vms.items[i]].is.kind != VM_AGENT)
             return false;

@@ -72,7 +72,7 @@ static void replace_text(const char **place, const char *text)
 }
 
 /* Takes over what the newer pass says of the same move; number, uid and age stay. */
-static void refresh(struct action *x, const struct action_record *r)
+static void refresh(struct engine *e, struct action *x, const struct action_record *r)
 {
     x->r.pass = r->pass;
     x->r.priority = r->priority;
@@ -87,26 +87,20 @@ static void refresh(struct action *x, const struct action_record *r)
     }
     replace_text(&x->r.rule, r->rule);
     replace_text(&x->r.text, r->text);
-    x->dirty = true;
+    action_changed(e, x);
 }
 
 bool vm_is_taken(const struct engine *e, const char *vm)
 {
-    for (size_t i = 0; vm && i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
-
-        if (action_committed(x) && same_text(x->r.vm, vm))
-            return true;
-    }
-    return false;
+    return vm_use(e, vm)->committed > 0;
 }
 
 const struct action *find_power_change(const struct engine *e, const struct action_record *r)
 {
-    bool power = r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
+    const struct action_list *power = &e->occupancy.power;
 
-    for (size_t i = 0; power && i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    for (size_t i = 0; (r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF) && i < power->n; i++) {
+        const struct action *x = power->items[i];
 
         if (x->r.kind == r->kind && action_committed(x) && same_text(x->r.host, r->host))
             return x;
@@ -142,7 +136,7 @@ bool recommendation_needs(struct engine *e, struct action *x, const struct recom
     if (n > 0)
         qsort(ids, n, sizeof *ids, by_number);
     if (n != x->r.n_depends_on || (n > 0 && memcmp(ids, x->r.depends_on, n * sizeof *ids) != 0))
-        action_set_depends(x, ids, n);
+        action_set_depends(e, x, ids, n);
     return true;
 }
 
@@ -178,7 +172,7 @@ void recommendations_take(struct engine *e, const struct view *v, uint64_t pass,
         bool news = !x;
 
         if (x)
-            refresh(x, &r);
+            refresh(e, x, &r);
         else
             x = action_add(e, &r);
         if (!recommendation_needs(e, x, rec, ret_number, a)) {

@@ -49,21 +49,29 @@ static void unstored_clear(struct engine *e)
 
 static bool anything_dirty(const struct engine *e)
 {
-    for (size_t i = 0; i < e->n_actions; i++) {
-        if (e->actions[i]->dirty)
-            return true;
-    }
-    return e->n_unstored > 0 || e->note_dirty || e->pools.dirty || e->hosts_dirty;
+    return e->unstored_actions.n > 0 || e->n_unstored > 0 || e->note_dirty || e->pools.dirty ||
+           e->hosts_dirty;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct action *const *x = a;
+    const struct action *const *y = b;
+
+    return ((*x)->r.id > (*y)->r.id) - ((*x)->r.id < (*y)->r.id);
 }
 
 static int put_all(struct engine *e, const struct pass_record *pass, struct err *err)
 {
     const struct store_ops *ops = e->port.store_ops;
     struct store *s = e->port.store;
+    const struct action_list *dirty = &e->unstored_actions;
     int r;
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        if (e->actions[i]->dirty && (r = ops->put_action(s, &e->actions[i]->r, err)) < 0)
+    if (dirty->n > 0)
+        qsort(dirty->items, dirty->n, sizeof(struct action *), by_id);
+    for (size_t i = 0; i < dirty->n; i++) {
+        if ((r = ops->put_action(s, &dirty->items[i]->r, err)) < 0)
             return r;
     }
     for (size_t i = 0; i < e->n_unstored; i++) {
@@ -110,8 +118,11 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
         storing_failed(e, &err, now);
         return r;
     }
-    for (size_t i = 0; i < e->n_actions; i++)
-        e->actions[i]->dirty = false;
+    for (size_t i = 0; i < e->unstored_actions.n; i++)
+        e->unstored_actions.items[i]->dirty = false;
+    e->unstored_actions.n = 0;
+    if (e->store_error.code != 0) /* what could not be begun may be now */
+        agenda_add_all(e);
     unstored_clear(e);
     pools_stored(e);
     hosts_stored(e);
@@ -266,7 +277,8 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
     if (x->r.state == ACTION_RUNNING &&
         !x->r.task) { /* an old version's, or a damaged row: treat as unclear */
         x->r.state = ACTION_STARTING;
-        x->dirty = true;
+        action_changed(e, x);
+        (void)action_counts(e, x);
     }
 }
 
@@ -323,6 +335,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
     e->last_pass = s.last_pass;
     for (size_t i = 0; i < s.n_actions; i++)
         recall_action(e, &s.actions[i], now);
+    actions_link(e);
     recall_frozen(e, &s, now);
 
     const char *source = find_note(&s, NOTE_SOURCE);
