@@ -30,6 +30,8 @@ struct dpm_policy {
     int64_t host_uptime_min_s;
     int64_t off_min_s, off_max_s; /* what a host is expected to stay off, at least and at most */
     int64_t boot_s, standby_s;    /* to wake a host that does not say how long it takes; to put one down */
+    int64_t watch_s;              /* a cluster is watched for so long before hosts are put to standby */
+    bool may_sleep;               /* false: it has not been yet, hosts are only woken in this pass */
     int64_t changes_max; /* hosts that are put to standby or woken at a time; 0: no limit; CHANGES_AUTO */
 };
 
@@ -38,7 +40,7 @@ struct policy {
     int64_t migration_threshold; /* 1 ... 5 */
     int64_t moves_max;           /* 0: no limit; MOVES_AUTO */
     bool cost_benefit, min_goodness;
-    bool optional_moves; /* false: this pass makes mandatory moves only */
+    bool optional_moves; /* false: this pass makes mandatory moves only, and what DPM wants */
     enum mem_admission mem_admission;
     double mem_overcommit;   /* times the capacity */
     double mem_idle_percent; /* of consumed but idle memory that counts as demand */

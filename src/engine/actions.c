@@ -209,14 +209,19 @@ bool action_leaves_hold(const struct action_record *r)
     return r->kind == ACTION_MIGRATE || r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
 }
 
-/* Twice as long after each failure in a row, from the cool-down on. */
-static instant_s hold_length_s(const struct engine *e, unsigned failures)
+/* Twice as long after each failure in a row: of what moves from the cool-down on. A host that did not wake is
+ * asked again much sooner: asking does no harm, and it may be the only one that is left to be woken; others
+ * whose wake-up is proven come before it. */
+instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned failures)
 {
-    instant_s length = e->settings.policy.cool_down_s > 0 ? e->settings.policy.cool_down_s : 1;
+    const struct policy *p = &e->settings.policy;
+    instant_s length = kind == ACTION_POWER_ON ? p->interval_s : p->cool_down_s;
+    instant_s most = kind == ACTION_POWER_ON ? HOLD_WAKE_MAX_S : HOLD_MAX_S;
 
-    for (unsigned i = 1; i < failures && length < HOLD_MAX_S; i++)
+    length = length > 0 ? length : 1;
+    for (unsigned i = 1; i < failures && length < most; i++)
         length *= 2;
-    return length < HOLD_MAX_S ? length : HOLD_MAX_S;
+    return length < most ? length : most;
 }
 
 static double consumed_mb(const struct engine *e, const char *vm)
@@ -273,12 +278,12 @@ static void remember_end(struct engine *e, const struct action *x, instant_s now
         struct hold *h = action_hold(e, &x->r);
 
         h->tried = now;
-        h->until = now + hold_length_s(e, ++h->failures);
+        h->until = now + hold_length_s(e, x->r.kind, ++h->failures);
     } else if (x->r.state == ACTION_REJECTED) {
         struct hold *h = action_hold(e, &x->r);
 
         h->tried = now;
-        h->until = now + hold_length_s(e, 1);
+        h->until = now + hold_length_s(e, x->r.kind, 1);
     }
     if (x->r.kind != ACTION_MIGRATE)
         return;

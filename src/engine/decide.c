@@ -14,6 +14,9 @@
 #include <string.h>
 
 #define IMBALANCED_PASSES_NEEDED 2
+#define WATCH_GAP_LOOKS 3 /* so many looks may fail in a row ... */
+#define WATCH_GAP_LEAST_S                                                                                    \
+    900 /* ... and a service may be restarted, before a cluster counts as newly watched */
 #define EVENT_TEXT_MAX 512
 #define FAULTS_PUBLISHED_MAX 20 /* of one pass, as events */
 
@@ -83,7 +86,17 @@ static bool imbalanced(const struct plan *plan)
     return false;
 }
 
-static int run_pass(struct engine *e, struct view *v, struct err *err)
+/* Samples come with the looks, so the newest and the oldest may each be one look away. */
+static bool is_watched(const struct engine *e, instant_s now)
+{
+    instant_s look = look_period_s(e);
+    instant_s gap = look * WATCH_GAP_LOOKS > WATCH_GAP_LEAST_S ? look * WATCH_GAP_LOOKS : WATCH_GAP_LEAST_S;
+
+    return e->settings.policy.dpm.watch_s == 0 ||
+           history_watched_s(e->history, now, gap) + look >= e->settings.policy.dpm.watch_s;
+}
+
+static int run_pass(struct engine *e, struct view *v, instant_s now, struct err *err)
 {
     struct policy policy = e->settings.policy;
     struct arena *a = &v->seen.arena;
@@ -91,6 +104,7 @@ static int run_pass(struct engine *e, struct view *v, struct err *err)
     int r;
 
     policy.optional_moves = true;
+    policy.dpm.may_sleep = !policy.dpm.enabled || is_watched(e, now);
     if ((r = pass_run(&v->snap, &policy, a, &v->plan, err)) < 0)
         return r;
     e->imbalanced_passes = imbalanced(&v->plan) ? e->imbalanced_passes + 1 : 0;
@@ -288,7 +302,7 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
 {
     struct view *v = e->now_seen;
     struct arena *a = &v->seen.arena;
-    int r = run_pass(e, v, err);
+    int r = run_pass(e, v, now, err);
 
     if (r < 0)
         return err_widen(err, "the pass could not decide");

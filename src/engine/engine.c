@@ -68,7 +68,7 @@ void want_look(struct engine *e, instant_s at)
         e->next_look = at;
 }
 
-static instant_s look_period_s(const struct engine *e)
+instant_s look_period_s(const struct engine *e)
 {
     instant_s period = e->settings.policy.interval_s / LOOK_PER_INTERVAL;
 

@@ -182,6 +182,21 @@ void history_describe(const struct history *h, const char *vm, instant_s now, co
     *ret_stable_s = t ? stable_s(t, now, demand) : UNKNOWN;
 }
 
+instant_s history_watched_s(const struct history *h, instant_s now, instant_s gap_s)
+{
+    instant_s longest = 0;
+
+    for (size_t i = 0; i < h->tracks.cap; i++) {
+        const struct track *t = h->tracks.entries[i].key ? h->tracks.entries[i].value : NULL;
+        instant_s since = now;
+
+        for (size_t k = t ? t->n : 0; k > 0 && since - t->items[k - 1].time <= gap_s; k--)
+            since = t->items[k - 1].time;
+        longest = now - since > longest ? now - since : longest;
+    }
+    return longest;
+}
+
 bool history_last(const struct history *h, const char *vm, instant_s now, double ret_demand[RES_COUNT])
 {
     const struct track *t = idmap_get(&h->tracks, vm);

@@ -32,6 +32,10 @@ bool history_add(struct history *h, const char *vm, instant_s time, const double
 void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
                       struct demand_stats ret[][RES_COUNT], double *ret_stable_s);
 
+/* For how many seconds until now the cluster has been watched without a gap longer than gap_s: of the VM of
+ * which that holds the longest, HISTORY_LENGTH_S at most. */
+instant_s history_watched_s(const struct history *h, instant_s now, instant_s gap_s);
+
 /* What it wanted when that was last known, within the last HISTORY_LENGTH_S; false: it is not known. */
 bool history_last(const struct history *h, const char *vm, instant_s now, double ret_demand[RES_COUNT]);
 

@@ -32,7 +32,8 @@
 #define CLOCK_SLACK_S 5     /* what a clock may be corrected by between two processes */
 #define START_TRIES 8       /* unclear starts in a row before an inventory decides */
 #define VERIFY_LOOKS 3      /* inventories that may contradict a task's success before it counts as failed */
-#define HOLD_MAX_S (4 * 3600)    /* the longest back-off of a VM whose moves fail */
+#define HOLD_MAX_S (4 * 3600)    /* the longest back-off of a VM whose moves fail ... */
+#define HOLD_WAKE_MAX_S 3600     /* ... and of a host that does not wake */
 #define ENDED_SHOWN_S 3600       /* how long an ended action stays at hand */
 #define REMEMBERED_S (24 * 3600) /* how far back a restart reads at least */
 #define PRUNE_S 3600
@@ -220,6 +221,7 @@ struct engine {
 /* Wants an inventory by that time. */
 void want_look(struct engine *e, instant_s at);
 void publish(struct engine *e, const struct event *event);
+instant_s look_period_s(const struct engine *e); /* between two inventories */
 instant_s stale_after_s(const struct engine *e);
 /* Seconds to wait before trying again after so many failures in a row. */
 instant_s back_off_s(unsigned failures);
@@ -252,6 +254,8 @@ void actions_forget(struct engine *e, instant_s now);
 /* What is remembered of a VM, or of that of an action, which may be a host; made if nothing is yet. */
 struct hold *hold_of(struct engine *e, const char *vm);
 struct hold *action_hold(struct engine *e, const struct action_record *r);
+/* How long the engine does not try again by itself after so many failures in a row, or a rejection (1). */
+instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned failures);
 /* Whether its end says something about the next one of its kind. */
 bool action_leaves_hold(const struct action_record *r);
 /* To be stored with the next transaction; copies. */

@@ -208,19 +208,15 @@ static void recall_hold(struct engine *e, const struct action_record *r, instant
     if (r->state != ACTION_DONE && r->state != ACTION_FAILED && r->state != ACTION_REJECTED)
         return;
     struct hold *h = action_hold(e, r);
-    instant_s length = e->settings.policy.cool_down_s > 0 ? e->settings.policy.cool_down_s : 1;
 
     if (r->state == ACTION_DONE) {
         *h = (struct hold){.moved = ended, .tried = h->tried};
         return;
     }
     h->tried = ended;
-    if (r->state == ACTION_FAILED) {
-        for (unsigned i = 0; i < h->failures && length < HOLD_MAX_S; i++)
-            length *= 2;
+    if (r->state == ACTION_FAILED)
         h->failures++;
-    }
-    h->until = ended + (length < HOLD_MAX_S ? length : HOLD_MAX_S);
+    h->until = ended + hold_length_s(e, r->kind, r->state == ACTION_FAILED ? h->failures : 1);
 }
 
 static int by_end(const void *a, const void *b)

@@ -95,6 +95,8 @@ static const struct setting settings[] = {
     NUMBER("dpm.mem_min_mb", dpm.min[RES_MEM], 0, SIZE_MOST, "0", "memory capacity that always stays on, in MiB"),
     INT("dpm.host_uptime_min_s", dpm.host_uptime_min_s, 0, 604800, "600",
         "seconds that a host stays on before it may go to standby"),
+    INT("dpm.watch_s", dpm.watch_s, 0, 3600, "2400",
+        "seconds that a cluster must have been watched before its hosts are put to standby"),
     INT("dpm.off_min_s", dpm.off_min_s, 0, 604800, "2400",
         "seconds that demand is expected to stay low at least, once it was low for 40 minutes"),
     INT("dpm.off_max_s", dpm.off_max_s, 0, 604800, "14400",
@@ -263,7 +265,7 @@ int policy_set(struct policy *p, const char *key, const char *value, struct err 
 
 void policy_default(struct policy *ret)
 {
-    *ret = (struct policy){.optional_moves = true};
+    *ret = (struct policy){.optional_moves = true, .dpm.may_sleep = true};
     for (size_t i = 0; i < N_SETTINGS; i++)
         (void)set(ret, &settings[i], settings[i].fallback, NULL); /* a test sets each to its fallback */
 }

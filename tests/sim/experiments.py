@@ -171,7 +171,7 @@ def figures_14_15(table, seeds):
     idle, back, off_first, off_all = [], [], [], []
     for seed in range(1, seeds + 1):
         points = hosts_on('figures-14-15', seed)
-        idle.append(max(on for t, on in points if t <= surge))
+        idle.append(max(on for t, on in points if surge - 300 <= t <= surge))
         back.append(min(t for t, on in points if t > surge and on == 8) - surge)
         off_first.append(min(t for t, on in points if t > calm and on < 8) - calm)
         off_all.append(min((t for t, on in points if t > calm and on == 2), default=float('inf')) - calm)

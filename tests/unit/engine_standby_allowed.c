@@ -136,9 +136,31 @@ static void test_applied_by_a_person(void **state)
     world_release();
 }
 
+/* Whether a cluster is quiet shows in its history. */
+static void test_no_standby_before_it_was_watched(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 4, 4);
+    w.settings.policy.interval_s = 60;
+    w.settings.policy.dpm.enabled = true;
+    w.settings.policy.dpm.watch_s = 300;
+    world_begin_engine();
+    world_run(280);
+    assert_true(w.passes > 3);
+    assert_int_equal(w.passes, w.passes_without_sleep);
+    world_run(60);
+    w.passes_without_sleep = 0;
+    world_run(60);
+    assert_int_equal(w.passes_without_sleep, 0);
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_standby_before_it_was_watched),
         cmocka_unit_test(test_who_approves),
         cmocka_unit_test(test_applied_by_a_person),
     };

@@ -81,7 +81,7 @@ struct world {
     int n_places, placements;
     bool greedy; /* instead of the script: level the number of VMs */
     double imbalance, target, hottest;
-    int passes, passes_mandatory_only;
+    int passes, passes_mandatory_only, passes_without_sleep;
 
     struct action_record actions[WORLD_ACTIONS]; /* stored; by id - 1 */
     struct action_record shadow[WORLD_ACTIONS];  /* before the transaction */

@@ -155,6 +155,8 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     w_begin_plan(snap, policy, a, ret);
     if (!policy->optional_moves)
         W->passes_mandatory_only++;
+    if (!policy->dpm.may_sleep)
+        W->passes_without_sleep++;
     if (W->greedy && policy->optional_moves && w_greedy_move(snap, &m))
         w_recommend(snap, ret, a, &m, NULL);
     for (int i = 0; !W->greedy && i < W->n_script; i++) {

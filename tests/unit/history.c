@@ -130,12 +130,47 @@ static void test_forgets(void **state)
     history_free(h);
 }
 
+/* Seconds between samples, the last one as long ago as the last figure says. */
+static const struct {
+    const char *name;
+    int n;
+    instant_s apart, ago, gap, watched;
+} watched_cases[] = {
+    {"nothing yet", 0, 60, 0, 900, 0},
+    {"one sample, just now", 1, 60, 0, 900, 0},
+    {"twenty minutes", 21, 60, 0, 900, 1200},
+    {"no more than an hour is kept", 200, 60, 0, 900, 3600},
+    {"the last one is within the gap", 11, 60, 900, 900, 1500},
+    {"nothing was seen since", 11, 60, 901, 900, 0},
+    {"gaps as long as may be", 4, 900, 0, 900, 2700},
+    {"gaps that are too long: as if it had just begun", 4, 901, 0, 900, 0},
+};
+
+static void test_how_long_it_was_watched(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(watched_cases); i++) {
+        struct history *h = history_new();
+        double d[RES_COUNT] = {1, 1};
+        int n = watched_cases[i].n;
+
+        print_message("  %s\n", watched_cases[i].name);
+        for (int k = 0; k < n; k++)
+            (void)history_add(h, "vm", NOW - watched_cases[i].ago - (n - 1 - k) * watched_cases[i].apart, d);
+        (void)history_add(h, "late", NOW, d); /* a VM that has just been met shortens nothing */
+        history_forget(h, NOW);
+        assert_int_equal(history_watched_s(h, NOW, watched_cases[i].gap), watched_cases[i].watched);
+        history_free(h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_samples_keep_their_distance),
         cmocka_unit_test(test_forgets),
+        cmocka_unit_test(test_how_long_it_was_watched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,13 @@ static bool anything_comes(const struct pass *p)
     return false;
 }
 
+/* A host that is short must not wait until its imbalance has stood for two passes: only figures that cannot
+ * be trusted hold this back. */
+static bool is_due(const struct pass *p, unsigned priority)
+{
+    return !guard_distrusts(&p->guard) && priority <= p->policy.migration_threshold;
+}
+
 /* Why neither is considered; POWER_FINE: power-off is, POWER_HIGH: power-on is. */
 static enum power_check consider(const struct power *w)
 {
@@ -26,12 +33,14 @@ static enum power_check consider(const struct power *w)
 
     if (!p->policy.dpm.enabled)
         return POWER_DPM_OFF;
-    if (!correct_is_due(p, PRIORITY_WAKE))
+    if (!is_due(p, PRIORITY_WAKE))
         return POWER_MANDATORY_ONLY;
     if (any(w->scores.high))
         return POWER_HIGH;
-    if (!correct_is_due(p, PRIORITY_SLEEP))
+    if (!is_due(p, PRIORITY_SLEEP))
         return POWER_MANDATORY_ONLY;
+    if (!p->policy.dpm.may_sleep)
+        return POWER_NOT_WATCHED;
     if (!(w->scores.low[RES_CPU] > 0) || !(w->scores.low[RES_MEM] > 0))
         return POWER_NOT_LOW;
     if (anything_comes(p))

@@ -193,6 +193,7 @@ const char *text_power_check(const struct power *w, uint32_t host, const struct 
     case POWER_OTHERS_COMING:
         return text_coming(w);
     case POWER_FINE:
+    case POWER_NOT_WATCHED:
     case POWER_DPM_OFF:
     case POWER_MANDATORY_ONLY:
     case POWER_HOST_STATE:
