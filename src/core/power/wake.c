@@ -179,8 +179,8 @@ static void take_trial_back(struct waking *k, uint32_t slot, size_t first)
     k->w->l->waking[slot] = false;
 }
 
-/* Of those after the first that is enough the one that adds least to the low score; the first if none adds
- * less. "Some extra evaluation is performed for the last host needed." */
+/* Of those after the first that is enough, and no less certain to come, the one that adds least to the low
+ * score; the first if none adds less. "Some extra evaluation is performed for the last host needed." */
 static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, uint32_t n, size_t first)
 {
     struct power *w = k->w;
@@ -192,7 +192,10 @@ static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, u
     struct scores s;
     utilization_score(&w->u, &s);
     none = low_of(&s);
+    unsigned certain = room_uncertainty(w->p, order[i]);
     for (uint32_t j = i + 1; j < n && least > none + SCORE_LEAST; j++) {
+        if (room_uncertainty(w->p, order[j]) > certain)
+            break;
         double high = wake_trial(k, order[j]);
         double low = low_of(&w->scores);
         if (!(high > 0) && low < least - SCORE_LEAST) {
