@@ -92,8 +92,8 @@ def put_bounds(table, name, side):
 
 
 def not_lower(less, more):
-    """Payloads, within what a migration or two take."""
-    return all(b >= a - 0.01 for metric, _, _ in PERCENT for a, b in zip(less.all(metric), more.all(metric)))
+    """Payloads, with every seed, to a thousandth of themselves: that much a migration or two take."""
+    return all(b >= a * 0.999 for metric, _, _ in PERCENT for a, b in zip(less.all(metric), more.all(metric)))
 
 
 def table_1(table, seeds):
@@ -120,7 +120,7 @@ def table_2(table, seeds):
         change = with_it.median('migrations') / without.median('migrations') - 1
         table.row(name, 'change of the medians', f'{100 * change:+.0f} %', f'{100 * (after / before - 1):+.0f} %')
         table.aim(name, '-60 % or less', change <= -0.6)
-        table.aim(name, 'payload not lower', not_lower(without, with_it))
+        table.aim(name, 'payload not lower, to a thousandth, with every seed', not_lower(without, with_it))
 
 
 def table_3(table, seeds):
@@ -134,7 +134,7 @@ def table_3(table, seeds):
     change = with_it.median('kwh') / without.median('kwh') - 1
     table.row('Table 3', 'change of the medians', f'{100 * change:+.0f} %', '-62 %')
     table.aim('Table 3', '-62 % or less', change <= -0.62)
-    table.aim('Table 3', 'payload not lower', not_lower(without, with_it))
+    table.aim('Table 3', 'payload not lower, to a thousandth, with every seed', not_lower(without, with_it))
     table.aim('Table 3', 'fewer than 273 migrations', with_it.median('migrations') < 273)
 
 
@@ -195,11 +195,16 @@ def planetlab(table, seeds):
             tar.extractall(folder)
         inner = next(p for p in pathlib.Path(folder).iterdir() if p.is_dir())
         run, = simulate('planetlab', [''], 1, ['--set', f'workload.dir={inner}'])
+        fitting, = simulate('planetlab', ['mem_admission=configured'], 1, ['--set', f'workload.dir={inner}'])
     name = 'PlanetLab 20110303'
-    for metric, what, digits, peer in (('kwh_idle_off', 'kWh, hosts without demand off', 1, '221 LR-MMT, 254 THR-MMT'), ('kwh', 'kWh, every host that is on', 1, ''),
+    for metric, what, digits, peer in (('kwh_idle_off', 'kWh, hosts whose VMs want nothing taken as off', 1, '221.4 LR-MMT, 253.8 THR-MMT'),
+                                       ('kwh', 'kWh, every host that is on', 1, ''),
                                        ('migrations', 'migrations', 0, '44,405; 41,634'), ('sla', 'SLA, %', 5, '.00495; .00338'),
                                        ('slatah', 'SLATAH, %', 2, ''), ('pdm', 'PDM, %', 4, ''), ('host_power_offs', 'host shutdowns', 0, '7,079; 7,763')):
         table.row(name, what, run.shown(metric, digits), peer)
+    table.row(name, 'memory reserved: kWh', fitting.shown('kwh', 1), 'at least 690')
+    table.row(name, 'memory reserved: migrations', fitting.shown('migrations', 0), '')
+    table.row(name, 'memory reserved: SLA, %', fitting.shown('sla', 5), '')
     table.aim(name, 'less energy than LR-MMT', run.median('kwh') < 221.4)
     table.aim(name, 'a tenth of its migrations', run.median('migrations') <= 4440)
     table.aim(name, 'a fifth of its SLA figure', run.median('sla') <= 0.00495 / 5)

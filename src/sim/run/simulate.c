@@ -6,9 +6,13 @@
 #include "sim/run/memory_store.h"
 #include "sim/run/service.h"
 
+#include <errno.h>
 #include <math.h>
 
 #define SAMPLE_S 60 /* where the scenario does not say */
+
+/* Of points that are kept: a month of the largest cluster, a look a minute. */
+#define SERIES_BYTES_MAX 2.5e9
 
 struct run {
     const struct scenario *scenario;
@@ -17,8 +21,8 @@ struct run {
     struct service service; /* not begun where Ballast is off */
     struct admin admin;
     struct figures figures;
-    double
-        due_s; /* the service wants to be called by then: not before, or samples would change what it does */
+    /* Service and admin want to be called by then: not before, or samples would change what they do. */
+    double due_s, admin_due_s;
     double sample_s;
     uint64_t samples; /* taken so far: the next one is due at so many times sample_s */
     bool measuring;
@@ -27,13 +31,32 @@ struct run {
     uint32_t unplaced_before;
 };
 
+static double sample_of(const struct scenario *s)
+{
+    return s->sample_s > 0 ? s->sample_s : SAMPLE_S;
+}
+
+/* Said before anything runs, and not by an allocation that fails in the middle. */
+static int check_series(const struct scenario *s, const struct simulate_options *o, struct err *err)
+{
+    double hosts = o->host_series ? s->initial.n_hosts : 0;
+    double points = s->duration_s / sample_of(s);
+    double bytes = points * ((double)sizeof(struct series_point) + (RES_COUNT + 1) * hosts * sizeof(double));
+
+    if (!o->series || bytes <= SERIES_BYTES_MAX)
+        return 0;
+    return err_set(err, -EFBIG,
+                   "the figures over time would take %.0f GB, expected a larger sample_s than %.12g",
+                   ceil(bytes / 1e9), sample_of(s));
+}
+
 static int run_begin(struct run *run, struct arena *a, struct err *err)
 {
     const struct scenario *s = run->scenario;
     int r;
 
     run->cluster = cluster_new(s);
-    run->sample_s = s->sample_s > 0 ? s->sample_s : SAMPLE_S;
+    run->sample_s = sample_of(s);
     run->measuring = !(s->measure_from_s > 0);
     figures_init(&run->figures, s, run->cluster, run->options, a);
     if ((r = admin_init(&run->admin, s, run->cluster, err)) < 0)
@@ -58,7 +81,7 @@ static double next_sample_s(const struct run *run)
 static double next_s(const struct run *run, double t_s)
 {
     const struct scenario *s = run->scenario;
-    double next = fmin(s->duration_s, admin_next_s(&run->admin, t_s));
+    double next = fmin(s->duration_s, run->admin_due_s);
 
     if (next_sample_s(run) > t_s)
         next = fmin(next, next_sample_s(run));
@@ -69,12 +92,15 @@ static double next_s(const struct run *run, double t_s)
     return next;
 }
 
-/* What stands in the figures was so before anybody did anything about it in this second. */
+/* What stands in the figures was so before anybody did anything about it in this second. The time that counts
+ * begins with a sample, whatever sample_s is. */
 static void measure(struct run *run, double t_s)
 {
     const struct simulate_options *o = run->options;
+    bool begins = !run->measuring && t_s >= run->scenario->measure_from_s;
+    bool is_due = t_s >= next_sample_s(run);
 
-    if (!run->measuring && t_s >= run->scenario->measure_from_s) {
+    if (begins) {
         run->measuring = true;
         figures_begin(&run->figures, t_s);
         run->unplaced_before = run->admin.unplaced;
@@ -83,10 +109,10 @@ static void measure(struct run *run, double t_s)
             run->decide_us_before = memory_store_decide_us(run->service.store);
         }
     }
-    if (t_s < next_sample_s(run) && t_s < run->scenario->duration_s)
+    if (!is_due && !begins && t_s < run->scenario->duration_s)
         return;
     figures_take(&run->figures, t_s);
-    run->samples++;
+    run->samples += is_due;
     if (o->progress)
         o->progress(o->ctx, t_s / run->scenario->duration_s);
 }
@@ -96,17 +122,19 @@ static int moment(struct run *run, double t_s, struct err *err)
 {
     const struct simulate_options *o = run->options;
     struct service *v = run->scenario->ballast ? &run->service : NULL;
+    bool serves = v && t_s >= run->due_s;
     int r;
 
     cluster_advance(run->cluster, t_s);
     measure(run, t_s);
-    if (t_s >= run->scenario->duration_s)
+    if (t_s >= run->scenario->duration_s || !(serves || t_s >= run->admin_due_s))
         return 0;
-    if (v && t_s >= run->due_s && (r = service_turn(v, t_s, err)) < 0)
+    if (serves && (r = service_turn(v, t_s, err)) < 0)
         return r;
     if ((r = admin_turn(&run->admin, v, t_s, err)) < 0)
         return r;
     run->due_s = v ? service_next_s(v, t_s) : INFINITY;
+    run->admin_due_s = admin_next_s(&run->admin, t_s);
     return v && v->engine && o->watch ? o->watch(o->ctx, v->engine, run->cluster, t_s) : 0;
 }
 
@@ -132,8 +160,11 @@ int simulate(const struct scenario *s, const struct simulate_options *options, s
 {
     static const struct simulate_options nothing_said;
     struct run run = {.scenario = s, .options = options ? options : &nothing_said};
-    int r = run_begin(&run, a, err);
+    int r = check_series(s, run.options, err);
 
+    if (r < 0)
+        return r;
+    r = run_begin(&run, a, err);
     for (double t_s = 0; r == 0; t_s = next_s(&run, t_s)) {
         r = moment(&run, t_s, err);
         if (t_s >= s->duration_s)
