@@ -66,8 +66,10 @@ static double utilization(const struct world *w, uint32_t host, enum window wind
         const struct demand_stats *d = &w->guard.snap->vms[v].is.window[window][r];
         if (o->home[v] == IX_NONE || will_be(o, v) != host)
             continue;
-        mean += d->mean;
-        variance += d->stddev * d->stddev;
+        double limit = w->guard.snap->vms[v].is.alloc[r].limit; /* more is not to be had anywhere */
+        double most = isinf(limit) ? INFINITY : fmin(d->mean, limit) * (limit - fmin(d->mean, limit));
+        mean += fmin(d->mean, limit);
+        variance += fmin(d->stddev * d->stddev, most);
     }
     return (mean + DEVIATIONS * sqrt(variance)) / o->snap->hosts[host].capacity[r];
 }

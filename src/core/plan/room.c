@@ -241,6 +241,14 @@ bool room_may_be_woken(const struct pass *p, uint32_t slot)
            !h->failover && !p->coming[slot];
 }
 
+unsigned room_uncertainty(const struct pass *p, uint32_t slot)
+{
+    const struct host_facts *h = &p->snap->hosts[p->layout.slot_host[slot]].is;
+    enum automation level = h->dpm == AUTOMATION_INHERIT ? p->policy.dpm.automation : h->dpm;
+
+    return (level == AUTOMATION_AUTOMATIC ? 0u : 2u) + (h->wake_verified ? 0u : 1u);
+}
+
 bool room_comes_first(const struct pass *p, uint32_t slot, uint32_t than)
 {
     const struct layout *l = &p->layout;
@@ -251,9 +259,8 @@ bool room_comes_first(const struct pass *p, uint32_t slot, uint32_t than)
         return true;
     if (l->waking[slot] != l->waking[than])
         return l->waking[slot];
-    bool proven = p->snap->hosts[l->slot_host[slot]].is.wake_verified;
-    if (proven != p->snap->hosts[l->slot_host[than]].is.wake_verified)
-        return proven;
+    if (room_uncertainty(p, slot) != room_uncertainty(p, than))
+        return room_uncertainty(p, slot) < room_uncertainty(p, than);
     for (int r = 0; r < RES_COUNT; r++) {
         double a = p->snap->hosts[l->slot_host[slot]].capacity[r];
         double b = p->snap->hosts[l->slot_host[than]].capacity[r];

@@ -35,13 +35,18 @@ bool room_find(struct pass *p, uint32_t unit, uint32_t only, struct way *ret);
 /* Makes the moves of the way, not that of the unit itself. False: the pass stops here. */
 bool room_take(struct pass *p, uint32_t unit, const struct way *way);
 
-/* A host in standby where the unit would fit; it may be one that the plan wakes already. One whose
- * wake-up has been proven first, then the larger ones (§4.4), then the lower id. IX_NONE: none. */
+/* A host in standby where the unit would fit; it may be one that the plan wakes already. The more certain one
+ * to come first, then the larger ones (§4.4), then the lower id. IX_NONE: none. */
 uint32_t room_sleeping_host(struct pass *p, uint32_t unit);
 
 /* Whether the host sleeps and may be woken; and whether it should be before another one (IX_NONE: none). */
 bool room_may_be_woken(const struct pass *p, uint32_t slot);
 bool room_comes_first(const struct pass *p, uint32_t slot, uint32_t than);
+
+/* How uncertain it is that a host that sleeps comes when the plan wants it: 0, its wake-up has been proven;
+ * 1, it has not; 2 and 3, the same, but a person has to approve it. A plan that is content with such a one
+ * leaves those asleep that would come by themselves. */
+unsigned room_uncertainty(const struct pass *p, uint32_t slot);
 
 /* Adds the decision to wake a host, and nothing else. */
 void room_record_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm, uint32_t bundle);

@@ -1,6 +1,7 @@
 /* In which order hosts are tried (§4.4): the less efficient and the smaller are put to standby first, and
  * woken last; among equals the one that is cheaper to evacuate sleeps, and the one that slept longest wakes.
- */
+ * Before all that come those that nobody has to be asked for: the plan would be content with the others, and
+ * nothing would happen until somebody approves it. */
 #include "core/power/power.h"
 
 #include "base/random.h"
@@ -12,9 +13,9 @@
 
 struct ranked {
     uint32_t slot;
-    int last;     /* tried after all that have less */
-    double watts; /* per MHz */
-    double size;  /* in parts of the largest host */
+    unsigned last; /* tried after all that have less */
+    double watts;  /* per MHz */
+    double size;   /* in parts of the largest host */
     double evacuation_mb;
     int64_t since; /* standby_since or on_since */
     int64_t on_since;
@@ -76,6 +77,8 @@ static int to_sleep(const void *a, const void *b)
     const struct ranked *x = a;
     const struct ranked *y = b;
 
+    if (x->last != y->last)
+        return x->last < y->last ? -1 : 1;
     if (x->watts != y->watts)
         return x->watts > y->watts ? -1 : 1;
     if (x->size != y->size)
@@ -124,6 +127,7 @@ uint32_t rank_to_sleep(const struct power *w, uint32_t *ret)
     find_largest(w->l->snap, largest);
     for (uint32_t i = 0; i < w->n_alive; i++)
         list[i] = (struct ranked){.slot = w->alive[i],
+                                  .last = room_uncertainty(w->p, w->alive[i]),
                                   .watts = rank_watts_per_mhz(w, w->alive[i]),
                                   .size = size_of(w, largest, w->alive[i]),
                                   .evacuation_mb = evacuation_of(w, w->alive[i])};
@@ -152,7 +156,7 @@ uint32_t rank_to_wake(const struct power *w, uint32_t *ret)
         if (l->waking[i] || !room_may_be_woken(w->p, i))
             continue;
         list[n++] = (struct ranked){.slot = i,
-                                    .last = !h->wake_verified,
+                                    .last = room_uncertainty(w->p, i),
                                     .watts = rank_watts_per_mhz(w, i),
                                     .size = size_of(w, largest, i),
                                     .since = h->standby_since,

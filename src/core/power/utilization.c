@@ -6,15 +6,28 @@
 /* "the mean of the demand over the last 60 minutes plus three standard deviations" */
 #define WORST_DEVIATIONS 3
 
+/* What a VM wants beyond its limit no host will ever give it, so none is woken for it. What is always between
+ * 0 and the limit cannot vary by more than its mean lets it (Bhatia and Davis). */
+static void add_window(struct loads *to, enum window w, enum resource r, const struct vm_facts *v, double by)
+{
+    const struct demand_stats *is = &v->window[w][r];
+    double limit = v->alloc[r].limit;
+    double mean = fmin(is->mean, limit);
+    double variance = is->stddev * is->stddev;
+
+    if (limit < NO_LIMIT)
+        variance = fmin(variance, mean * (limit - mean));
+    to->mean[w][r] += by * mean;
+    to->variance[w][r] += by * variance;
+}
+
 static void add_vm(struct loads *to, const struct vm_facts *v, double by)
 {
     for (int r = 0; r < RES_COUNT; r++)
-        to->now[r] += by * v->demand[r];
+        to->now[r] += by * fmin(v->demand[r], v->alloc[r].limit);
     for (int w = 0; w < WINDOW_COUNT; w++)
-        for (int r = 0; r < RES_COUNT; r++) {
-            to->mean[w][r] += by * v->window[w][r].mean;
-            to->variance[w][r] += by * v->window[w][r].stddev * v->window[w][r].stddev;
-        }
+        for (int r = 0; r < RES_COUNT; r++)
+            add_window(to, (enum window)w, (enum resource)r, v, by);
 }
 
 static void add_loads(struct loads *to, const struct loads *of, double by)

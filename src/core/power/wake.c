@@ -179,8 +179,8 @@ static void take_trial_back(struct waking *k, uint32_t slot, size_t first)
     k->w->l->waking[slot] = false;
 }
 
-/* Of those after the first that is enough the one that adds least to the low score; the first if none adds
- * less. "Some extra evaluation is performed for the last host needed." */
+/* Of those after the first that is enough, and no less certain to come, the one that adds least to the low
+ * score; the first if none adds less. "Some extra evaluation is performed for the last host needed." */
 static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, uint32_t n, size_t first)
 {
     struct power *w = k->w;
@@ -192,7 +192,10 @@ static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, u
     struct scores s;
     utilization_score(&w->u, &s);
     none = low_of(&s);
+    unsigned certain = room_uncertainty(w->p, order[i]);
     for (uint32_t j = i + 1; j < n && least > none + SCORE_LEAST; j++) {
+        if (room_uncertainty(w->p, order[j]) > certain)
+            break;
         double high = wake_trial(k, order[j]);
         double low = low_of(&w->scores);
         if (!(high > 0) && low < least - SCORE_LEAST) {
@@ -253,19 +256,54 @@ static void record_wake(struct power *w, uint32_t slot)
                                       .text = text_wakes(w, slot, &w->verdicts[slot])});
 }
 
-/* The moves to the hosts that are woken, made from where the plan stands: what the others could have done
- * among themselves was not thought worth it by the climb. */
-static void move_there(struct waking *k)
+/* The moves to the hosts that are woken, from where the plan stands: what the others could have done among
+ * themselves was not thought worth it by the climb. Tried, and taken back. */
+static struct move *moves_there(struct waking *k, size_t *ret_n)
 {
     struct power *w = k->w;
 
+    for (uint32_t i = 0; i < k->n_woken; i++)
+        w->l->waking[k->woken[i]] = true;
+    spare_try(&w->l->spare);
     relieve(w, &(struct relief){.to = k->woken, .n = k->n_woken, .resting = true});
     size_t n = w->n_steps;
     struct move *moves = arena_array(w->p->a, struct move, n);
     for (size_t i = 0; i < n; i++)
         moves[i] = (struct move){.unit = w->steps[i].unit, .to_slot = w->steps[i].to};
+    k->high = high_of(&w->scores);
     what_if_undo(w, 0);
     spare_undo(&w->l->spare);
+    utilization_score(&w->u, &w->scores);
+    *ret_n = n;
+    return moves;
+}
+
+/* The first that helped may be of no use once a later one, which alone is enough, has been found: where
+ * nobody is left above the range, none is woken for which there is no VM. */
+static void leave_asleep(struct waking *k, const struct move *moves, size_t n)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < k->n_woken; i++) {
+        bool used = k->high > 0;
+        for (size_t j = 0; j < n && !used; j++)
+            used = moves[j].to_slot == k->woken[i];
+        if (used)
+            k->woken[left++] = k->woken[i];
+        else {
+            k->w->l->waking[k->woken[i]] = false;
+            k->w->verdicts[k->woken[i]].check = POWER_OTHER_BETTER;
+        }
+    }
+    k->n_woken = left;
+}
+
+static void carry_out(struct waking *k, const struct move *moves, size_t n)
+{
+    struct power *w = k->w;
+
+    for (uint32_t i = 0; i < k->n_woken; i++)
+        record_wake(w, k->woken[i]);
     for (size_t i = 0; i < n; i++)
         if (layout_check(w->l, moves[i].unit, moves[i].to_slot) == CHECK_NONE &&
             !pass_take(w->p, moves[i].unit, moves[i].to_slot, REASON_HIGH_UTILIZATION, IX_NONE,
@@ -308,11 +346,11 @@ void wake_hosts(struct power *w)
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->waking[i] = k.was_waking[i];
     utilization_score(&w->u, &w->scores);
-    for (uint32_t i = 0; i < k.n_woken; i++)
-        record_wake(w, k.woken[i]);
     if (k.n_woken == 0)
         return;
     w->wake_end = POWER_OTHER_BETTER;
-    spare_try(&l->spare);
-    move_there(&k);
+    size_t n_moves;
+    struct move *moves = moves_there(&k, &n_moves);
+    leave_asleep(&k, moves, n_moves);
+    carry_out(&k, moves, n_moves);
 }
