@@ -230,7 +230,7 @@ static size_t notice_moves(struct engine *e, const struct inventory *inv, struct
         const struct seen_vm *v = &inv->vms[i];
         const char *from = moved_from(&e->now_seen->snap, v);
 
-        if (!from || !is_on(inv, from) || is_ours(e, v->is.id, v->host))
+        if (!from || is_ours(e, v->is.id, v->host) || !is_on(inv, from))
             continue;
         hold_of(e, v->is.id)->moved = now;
         *ret = arena_grow(a, *ret, n, &cap, sizeof **ret);

@@ -84,7 +84,9 @@ struct view {
     uint64_t serial;
     instant_s asked; /* when the inventory was asked for: nothing in it is older */
     struct plan plan;
-    bool decided; /* plan is there */
+    bool decided;               /* plan is there */
+    double reserved[RES_COUNT]; /* of the VMs that run; see power.c */
+    bool reserved_known;
     instant_s received;
 };
 

@@ -51,20 +51,13 @@ void learn_begins(struct engine *e, struct action *x, instant_s now)
 /* What others move takes of the links, too. */
 void learn_looks(struct engine *e)
 {
-    const struct snapshot *s = &e->now_seen->snap;
+    const struct action_list *all = &e->occupancy.committed;
 
-    for (size_t i = 0; i < e->n_actions && s->n_migrations > 0; i++) {
-        struct action *x = e->actions[i];
+    for (size_t i = 0; i < all->n && e->now_seen->snap.n_migrations > 0; i++) {
+        struct action *x = all->items[i];
 
-        if (!is_copying(x) || x->copy.shared)
-            continue;
-        for (uint32_t m = 0; m < s->n_migrations; m++) {
-            const struct migration *other = &s->migrations[m];
-
-            if (strcmp(s->vms[other->vm].is.id, x->r.vm) != 0 &&
-                meets_at(s->hosts[other->from].is.id, s->hosts[other->to].is.id, x))
-                x->copy.shared = true;
-        }
+        if (is_copying(x) && !x->copy.shared)
+            x->copy.shared = occupancy_sees_others(e, x);
     }
 }
 

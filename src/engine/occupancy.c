@@ -143,6 +143,20 @@ static void count(struct engine *e, const struct action *x, unsigned as, uint32_
     }
 }
 
+static uint32_t seen_host(const struct engine *e, const struct action *x)
+{
+    return e->now_seen ? snapshot_find_host(&e->now_seen->snap, x->r.host) : IX_NONE;
+}
+
+static void enlist_power(struct engine *e, struct action *x)
+{
+    struct occupancy *o = &e->occupancy;
+
+    action_list_add(&o->power, x);
+    o->power_host = xreallocarray(o->power_host, o->power.cap, sizeof *o->power_host);
+    o->power_host[o->power.n - 1] = seen_host(e, x);
+}
+
 /* Into the lists, once, when it is first committed; one that is done already teaches how long a host took to
  * be emptied. */
 static void enlist(struct engine *e, struct action *x)
@@ -162,7 +176,7 @@ static void enlist(struct engine *e, struct action *x)
         return;
     action_list_add(&e->occupancy.committed, x);
     if (is_of_power(x))
-        action_list_add(&e->occupancy.power, x);
+        enlist_power(e, x);
 }
 
 /* ---- what others move ------------------------------------------------------------------------ */
@@ -224,6 +238,8 @@ void occupancy_look(struct engine *e)
         if (!is_ours(e, s->vms[m->vm].is.id))
             count_theirs(o, m, 1);
     }
+    for (size_t i = 0; i < o->power.n; i++)
+        o->power_host[i] = seen_host(e, o->power.items[i]);
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
@@ -273,6 +289,7 @@ void occupancy_release(struct engine *e)
     idmap_release(&o->vms, free_vm_use);
     action_list_release(&o->committed);
     action_list_release(&o->power);
+    free(o->power_host);
     free(o->seen);
     *o = (struct occupancy){0};
 }
@@ -328,4 +345,20 @@ bool occupancy_has_slot(const struct engine *e, const struct action *wants)
 {
     return cluster_has_room(e, wants->counted & COUNTS_SLOT ? 1 : 0) &&
            host_has_room(e, wants->r.from, wants) && host_has_room(e, wants->r.to, wants);
+}
+
+bool occupancy_sees_others(const struct engine *e, const struct action *move)
+{
+    const struct migration *own = seen_migration_of(e, move->r.vm);
+    const char *const ends[] = {move->r.from, move->r.to};
+    uint32_t others = 0;
+
+    for (int i = 0; i < 2; i++) {
+        uint32_t ix = snapshot_find_host(&e->now_seen->snap, ends[i]);
+
+        if (ix != IX_NONE)
+            others += e->occupancy.seen[ix].in + e->occupancy.seen[ix].out -
+                      (own && (own->from == ix || own->to == ix) ? 1 : 0);
+    }
+    return others > 0;
 }

@@ -59,6 +59,7 @@ struct occupancy {
     struct idmap vms;             /* id -> struct vm_use */
     struct action_list committed; /* all */
     struct action_list power;     /* committed ACTION_POWER_ON and _OFF */
+    uint32_t *power_host;         /* by item of it: its host in the newest inventory, or IX_NONE */
     uint32_t slots;               /* moves of ours that take a slot */
     uint32_t power_changes;       /* hosts whose power is being changed, or for which an order is out */
     struct seen_use *seen;
@@ -80,6 +81,8 @@ const struct vm_use *vm_use(const struct engine *e, const char *vm);
 /* Whether the move that wants to begin gets a slot at both of its hosts and in the cluster. There must be an
  * inventory. */
 bool occupancy_has_slot(const struct engine *e, const struct action *wants);
+/* Whether the newest inventory shows a migration of another VM in or out of a host of this move. */
+bool occupancy_sees_others(const struct engine *e, const struct action *move);
 /* Whether the cluster has none left, whoever wants one. */
 bool occupancy_is_full(const struct engine *e);
 

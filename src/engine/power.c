@@ -44,7 +44,7 @@ static enum leaving *list_leaving(const struct engine *e, const struct action *t
 
         if (x == than || x->r.kind != ACTION_POWER_OFF || !action_committed(x))
             continue;
-        uint32_t ix = snapshot_find_host(s, x->r.host);
+        uint32_t ix = e->occupancy.power_host[i];
         bool before = x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id;
 
         if (ix != IX_NONE && ret[ix] != LEAVES_BEFORE)
@@ -104,18 +104,22 @@ static void count_staying(const struct engine *e, uint32_t leaving, const struct
     free(of);
 }
 
-/* What the VMs that run are promised, spare ones included. */
-static double reserved(const struct snapshot *s, int r)
+/* What the VMs that run are promised, spare ones included. Summed up once for an inventory: hundreds of hosts
+ * may wait to go to standby. */
+static const double *reserved(struct view *v)
 {
-    double sum = 0;
+    const struct snapshot *s = &v->snap;
 
-    for (uint32_t i = 0; i < s->n_vms; i++) {
-        const struct vm *v = &s->vms[i];
+    for (uint32_t i = 0; !v->reserved_known && i < s->n_vms; i++) {
+        const struct vm *vm = &s->vms[i];
 
-        if (vm_takes_part(s, v) || (v->is.kind == VM_SPARE && v->is.state == VM_ON))
-            sum += v->is.alloc[r].reservation + (r == RES_MEM ? v->is.overhead_mb : 0);
+        if (!vm_takes_part(s, vm) && !(vm->is.kind == VM_SPARE && vm->is.state == VM_ON))
+            continue;
+        for (int r = 0; r < RES_COUNT; r++)
+            v->reserved[r] += vm->is.alloc[r].reservation + (r == RES_MEM ? vm->is.overhead_mb : 0);
     }
-    return sum;
+    v->reserved_known = true;
+    return v->reserved;
 }
 
 /* §3.3.2. Where each VM would be restarted is the pass's business, which saw to it when it recommended this;
@@ -136,7 +140,7 @@ static int check_failures(const struct engine *e, const struct staying *left, co
             room -= left->largest[r];
         else if (s->ha.policy == HA_PERCENT)
             room *= 1 - s->ha.percent[r] / 100;
-        if (room < reserved(s, r))
+        if (room < reserved(e->now_seen)[r])
             return err_set(
                 err, -EPERM,
                 "without host %s the %s that is reserved could not be given any more, with what is "

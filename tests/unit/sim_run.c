@@ -80,6 +80,26 @@ static void test_overload(void **state)
     arena_release(&a);
 }
 
+/* The hypervisor's own part of the CPU is no work: with all hosts on, and all alike, kwh_all_on is kwh. */
+static void test_reserved_draws_nothing(void **state)
+{
+    struct arena a = {0};
+    struct scenario s;
+
+    (void)state;
+    sim_scenario_make(&s, 2, 8, 1000, false, &a);
+    s.ballast = false;
+    for (uint32_t i = 0; i < 2; i++) {
+        s.initial.hosts[i].is.reserved[RES_CPU] = 5000;
+        s.initial.hosts[i].capacity[RES_CPU] = SIM_HOST_MHZ - 5000;
+    }
+    const struct metrics_of_run m = run(&s, NULL, &a).metrics;
+
+    assert_near(m.kwh, 2 * 140 / 1000.0);
+    assert_near(m.kwh_all_on, m.kwh);
+    arena_release(&a);
+}
+
 static void test_ballast_helps(void **state)
 {
     struct arena a = {0};
@@ -165,6 +185,32 @@ static void test_measured_from(void **state)
     assert_int_equal(sim.n_series, 61);            /* the series shows what was before */
     assert_near(sim.series[30].kwh, 200 / 2000.0); /* and counts on */
     assert_near(sim.series[60].kwh, 480 / 2000.0);
+    arena_release(&a);
+}
+
+/* The time that counts may begin between two samples; all of it is counted. */
+static void test_measured_from_between(void **state)
+{
+    struct arena a = {0};
+    struct scenario s;
+    const struct simulate_options o = {.series = true};
+
+    (void)state;
+    sim_scenario_make(&s, 2, 8, 1000, true, &a);
+    s.ballast = false;
+    s.sample_s = 3600;
+    s.measure_from_s = 900;
+    struct simulation sim = run(&s, &o, &a);
+    const struct metrics_of_run *m = &sim.metrics;
+
+    assert_near(m->payload_cpu, 40);
+    assert_near(m->payload_cpu_bound, 40);
+    assert_near(m->payload_mem_bound, m->payload_mem);
+    assert_near(m->kwh_all_on, 0.75 * 2 * 140 / 1000);
+    assert_near(m->happiness_mean, 100);
+    assert_near(m->imbalance_mean, m->imbalance_final);
+    assert_int_equal(sim.n_series, 3); /* both ends, and where it begins */
+    assert_near(sim.series[1].t_s, 900);
     arena_release(&a);
 }
 
@@ -315,6 +361,74 @@ static void test_no_place(void **state)
     arena_release(&a);
 }
 
+/* However often somebody looks: a VM without a place is not asked for more often, nor earlier. */
+static void test_samples_place_nothing(void **state)
+{
+    struct arena a = {0};
+    struct scenario s;
+
+    (void)state;
+    sim_scenario_make(&s, 1, 4, 500, true, &a);
+    for (uint32_t i = 0; i < 4; i++)
+        s.initial.vms[i].is.alloc[RES_CPU].reservation = 3000;
+    s.vms[0].leaves_s = 605; /* between a pass and the end of the minute */
+    sim_scenario_arrives(&s, 3, 575, INFINITY);
+    s.sample_s = 1800;
+    const struct metrics_of_run seldom = run(&s, NULL, &a).metrics;
+
+    s.sample_s = 7;
+    const struct metrics_of_run often = run(&s, NULL, &a).metrics;
+
+    assert_true(seldom.unplaced > 0);
+    assert_near(often.unplaced, seldom.unplaced);
+    assert_near(often.unmet_mhz_s, seldom.unmet_mhz_s);
+    assert_near(often.kwh, seldom.kwh);
+    arena_release(&a);
+}
+
+/* Six come at once: an admin does not start all of them on the host that was the emptiest. */
+static void test_many_come_without_ballast(void **state)
+{
+    struct arena a = {0};
+    struct scenario s;
+    const struct simulate_options o = {.series = true, .host_series = true};
+
+    (void)state;
+    sim_scenario_make(&s, 3, 6, 1000, true, &a);
+    s.ballast = false;
+    for (uint32_t i = 0; i < 6; i++)
+        sim_scenario_arrives(&s, i, i < 4 ? 400 : 401, INFINITY);
+    struct simulation sim = run(&s, &o, &a);
+
+    for (uint32_t i = 0; i < 3; i++)
+        assert_near(sim.series[60].host_load[RES_CPU][i], 0.2);
+    assert_near(sim.metrics.unplaced, 0);
+    arena_release(&a);
+}
+
+/* What the emptiest host refuses goes to the next; what all refuse waits, and is counted. */
+static void test_refused_without_ballast(void **state)
+{
+    struct arena a = {0};
+    struct scenario s;
+    const struct simulate_options o = {.series = true, .host_series = true};
+
+    (void)state;
+    sim_scenario_make(&s, 2, 4, 1000, true, &a);
+    s.ballast = false;
+    s.initial.vms[0].is.alloc[RES_CPU].reservation = 6000; /* on the host with the most memory */
+    s.initial.vms[2].is.alloc[RES_CPU].reservation = 5000;
+    s.initial.vms[3].is.alloc[RES_CPU].reservation = 6000;
+    s.initial.hosts[0].capacity[RES_MEM] *= 4;
+    sim_scenario_arrives(&s, 2, 400, INFINITY);
+    sim_scenario_arrives(&s, 3, 600, INFINITY);
+    struct simulation sim = run(&s, &o, &a);
+
+    assert_near(sim.series[60].host_load[RES_CPU][1], 0.5); /* entitled to what it reserves */
+    assert_near(sim.metrics.unplaced, 50);
+    arena_release(&a);
+}
+
 static void test_deeds(void **state)
 {
     struct arena a = {0};
@@ -335,6 +449,7 @@ static void test_deeds(void **state)
     struct simulation sim = run(&s, &o, &a);
 
     assert_true(seen.maintained_s >= 600 && seen.maintained_s < 1000);
+    assert_true(fabs(sim.metrics.hosts_on_mean - (3 - (seen.back_s - seen.maintained_s) / 7200)) < 0.01);
     assert_true(seen.back_s >= 3000 && seen.back_s < 3100);
     assert_int_equal(seen.automation, AUTOMATION_MANUAL);
     assert_true(sim.metrics.migrations >= 2);
@@ -413,12 +528,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nobody_decides),
         cmocka_unit_test(test_overload),
+        cmocka_unit_test(test_reserved_draws_nothing),
         cmocka_unit_test(test_ballast_helps),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_measured_from),
+        cmocka_unit_test(test_measured_from_between),
         cmocka_unit_test(test_twice_the_same),
         cmocka_unit_test(test_arrivals),
         cmocka_unit_test(test_no_place),
+        cmocka_unit_test(test_samples_place_nothing),
+        cmocka_unit_test(test_many_come_without_ballast),
+        cmocka_unit_test(test_refused_without_ballast),
         cmocka_unit_test(test_deeds),
         cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_watch_ends_it),

@@ -43,7 +43,7 @@ struct host_totals {
     /* Of these: its VMs wanted more CPU than they got (SLATAH). SCHEDULER_PROPORTIONAL: a VM that is migrated
      * to it counts with all that it wants, and the tenth that it gets. */
     double overloaded_s;
-    double on_s, booting_s;
+    double on_s, booting_s;                   /* on_s: VMs can run there; a host in maintenance is not on */
     uint32_t power_offs, power_ons, failures; /* ended: asleep, usable again, failed to wake */
 };
 

@@ -6,19 +6,6 @@
 /* vCenter's own bookkeeping; nobody boots. */
 #define MAINTENANCE_EXIT_S 10.0
 
-/* Lines between equally spaced points. */
-static double on_curve(const struct host_model *m, double utilization)
-{
-    if (m->n_watts == 0)
-        return 0;
-    double at = fmin(fmax(utilization, 0), 1) * (m->n_watts - 1);
-    uint32_t i = (uint32_t)at;
-
-    if (i + 1 >= m->n_watts)
-        return m->watts[m->n_watts - 1];
-    return m->watts[i] + (at - i) * (m->watts[i + 1] - m->watts[i]);
-}
-
 double host_watts(const struct cluster *c, uint32_t host, double used_mhz)
 {
     const struct host_model *m = &c->s->hosts[host];
@@ -30,7 +17,7 @@ double host_watts(const struct cluster *c, uint32_t host, double used_mhz)
     case HOST_ON:
     case HOST_ENTERING_MAINTENANCE:
     case HOST_MAINTENANCE:
-        return on_curve(m, used_mhz / host_of(c, host)->is.total[RES_CPU]);
+        return host_model_watts(m, used_mhz / host_of(c, host)->is.total[RES_CPU]);
     case HOST_ENTERING_STANDBY:
         return m->sleep_w;
     case HOST_POWERING_ON:

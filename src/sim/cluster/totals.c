@@ -45,7 +45,7 @@ void settle_host(struct cluster *c, uint32_t host)
     t->energy_idle_off_j += h->idle_off_watts * dt;
     t->active_s += h->active ? dt : 0;
     t->overloaded_s += h->overloaded ? dt : 0;
-    t->on_s += is_up(h) || (h->now.state == HOST_MAINTENANCE && !h->now.dead) ? dt : 0;
+    t->on_s += is_up(h) ? dt : 0;
     t->booting_s += h->now.state == HOST_POWERING_ON && !h->now.dead ? dt : 0;
 }
 

@@ -54,7 +54,7 @@ static void welcome(struct admin *ad)
             ad->cap_newcomers = ad->cap_newcomers ? ad->cap_newcomers * 2 : 64;
             ad->newcomers = xreallocarray(ad->newcomers, ad->cap_newcomers, sizeof *ad->newcomers);
         }
-        ad->newcomers[ad->n_newcomers++] = (struct newcomer){.vm = vm, .ready = true};
+        ad->newcomers[ad->n_newcomers++] = (struct newcomer){.vm = vm, .ready = true, .host = IX_NONE};
     }
 }
 
@@ -231,11 +231,10 @@ static bool suits(const struct admin *ad, uint32_t vm, uint32_t host)
     return false;
 }
 
-static uint32_t choose_host(const struct admin *ad, uint32_t vm)
+/* Memory that is configured for no VM that runs there or is being started there. */
+static void count_left(const struct admin *ad, double *left_mb)
 {
     const struct snapshot *s = &ad->scenario->initial;
-    double *left_mb = xcalloc(s->n_hosts, sizeof *left_mb);
-    uint32_t best = IX_NONE;
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
         left_mb[i] = s->hosts[i].capacity[RES_MEM];
@@ -245,36 +244,76 @@ static uint32_t choose_host(const struct admin *ad, uint32_t vm)
         if (host != IX_NONE)
             left_mb[host] -= s->vms[i].is.mem_mb;
     }
-    for (uint32_t i = 0; i < s->n_hosts; i++) {
-        if (suits(ad, vm, i) && (best == IX_NONE || left_mb[i] > left_mb[best]))
+    for (size_t i = 0; i < ad->n_newcomers; i++) {
+        if (ad->newcomers[i].host != IX_NONE)
+            left_mb[ad->newcomers[i].host] -= s->vms[ad->newcomers[i].vm].is.mem_mb;
+    }
+}
+
+static uint32_t choose_host(const struct admin *ad, uint32_t vm, const double *left_mb, const bool *refused)
+{
+    uint32_t best = IX_NONE;
+
+    for (uint32_t i = 0; i < ad->scenario->initial.n_hosts; i++) {
+        if (!refused[i] && suits(ad, vm, i) && (best == IX_NONE || left_mb[i] > left_mb[best]))
             best = i;
     }
-    free(left_mb);
     return best;
 }
 
-/* A VM that is being started is found to be by its uid, and not started twice. */
-static void start_by_hand(struct admin *ad, double t_s)
+static int start_on(struct admin *ad, uint32_t vm, uint32_t host)
 {
+    const struct snapshot *s = &ad->scenario->initial;
     char task[TASK_NAME_MAX];
     char uid[UID_MAX];
     struct err err;
 
+    (void)snprintf(uid, sizeof uid, ADMIN "-%u", vm);
+    const struct deed_request q = {
+        .uid = uid, .deed = DEED_POWER_ON_VM, .vm = s->vms[vm].is.id, .to = s->hosts[host].is.id};
+
+    return cluster_actuator.start(ad->actuator, &q, task, &err);
+}
+
+/* The host on which it is being started; IX_NONE: none would have it. Where the answer is lost, or nobody
+ * answers, the next look will tell. */
+static uint32_t start_somewhere(struct admin *ad, uint32_t vm, const double *left_mb)
+{
+    bool *refused = xcalloc(ad->scenario->initial.n_hosts, sizeof *refused);
+    uint32_t host;
+
+    while ((host = choose_host(ad, vm, left_mb, refused)) != IX_NONE && start_on(ad, vm, host) == -ENOSPC)
+        refused[host] = true;
+    free(refused);
+    return host;
+}
+
+static void start_by_hand(struct admin *ad, double t_s)
+{
+    double *left_mb = xcalloc(ad->scenario->initial.n_hosts, sizeof *left_mb);
+
     for (size_t i = 0; i < ad->n_newcomers; i++) {
-        const struct newcomer *n = &ad->newcomers[i];
-        uint32_t host = choose_host(ad, n->vm);
+        struct newcomer *n = &ad->newcomers[i];
 
-        if (host == IX_NONE)
-            continue;
-        (void)snprintf(uid, sizeof uid, ADMIN "-%u", n->vm);
-        const struct deed_request q = {.uid = uid,
-                                       .deed = DEED_POWER_ON_VM,
-                                       .vm = id_of(ad, n),
-                                       .to = ad->scenario->initial.hosts[host].is.id};
-
-        (void)cluster_actuator.start(ad->actuator, &q, task, &err);
+        if (t_s >= n->not_before_s) /* what was begun a minute ago has come to nothing */
+            n->host = IX_NONE;
     }
-    ad->again_s = ad->n_newcomers > 0 ? t_s + AGAIN_S : INFINITY;
+    count_left(ad, left_mb);
+    ad->again_s = INFINITY;
+    for (size_t i = 0; i < ad->n_newcomers; i++) {
+        struct newcomer *n = &ad->newcomers[i];
+
+        if (t_s >= n->not_before_s) {
+            n->not_before_s = t_s + AGAIN_S;
+            n->host = start_somewhere(ad, n->vm, left_mb);
+            if (n->host == IX_NONE)
+                ad->unplaced++;
+            else
+                left_mb[n->host] -= ad->scenario->initial.vms[n->vm].is.mem_mb;
+        }
+        ad->again_s = fmin(ad->again_s, n->not_before_s);
+    }
+    free(left_mb);
 }
 
 /* ---- the script ------------------------------------------------------------------------------ */

@@ -5,7 +5,8 @@
  * are asked for again without them, and those without a place after each pass, when the cluster may have
  * changed. So is a VM whose start came to nothing, or whose request died with the service.
  *
- * Without Ballast an admin starts each VM on the host with the most memory that is not configured for VMs.
+ * Without Ballast an admin starts each VM on the host with the most memory that is not configured for VMs,
+ * on the next one if that refuses it, and tries again a minute later if all do.
  */
 #ifndef BALLAST_SIM_ADMIN_H
 #define BALLAST_SIM_ADMIN_H
@@ -18,6 +19,7 @@ struct newcomer {
     uint64_t pass;       /* ... or will be, when more passes than this have been made ... */
     double not_before_s; /* ... and it is as late as this */
     bool asked;          /* it is part of the request that waits for its answer */
+    uint32_t host;       /* without Ballast: where it is being started; IX_NONE: nowhere */
 };
 
 struct admin {

@@ -76,16 +76,6 @@ static struct sums sum_up(const struct figures *f)
     return s;
 }
 
-static double watts_at(const struct host_model *h, double utilization)
-{
-    if (h->n_watts < 2)
-        return h->n_watts == 1 ? h->watts[0] : 0;
-    double x = fmin(fmax(utilization, 0), 1) * (h->n_watts - 1);
-    uint32_t i = (uint32_t)fmin(floor(x), h->n_watts - 2);
-
-    return h->watts[i] + (h->watts[i + 1] - h->watts[i]) * (x - i);
-}
-
 /* From the last sample until now. Of what was wanted within the interval, as much was possible as all hosts
  * together have; and had all of them been on, each would have done its part of the work. */
 static void count_interval(struct figures *f, const struct sums *now, double length_s)
@@ -99,8 +89,13 @@ static void count_interval(struct figures *f, const struct sums *now, double len
         if (r == RES_CPU && capacity > 0)
             done = (now->delivered[r] - f->last.delivered[r]) / capacity;
     }
-    for (uint32_t i = 0; i < f->scenario->initial.n_hosts; i++)
-        f->all_on_j += watts_at(&f->scenario->hosts[i], done) * length_s;
+    for (uint32_t i = 0; i < f->scenario->initial.n_hosts; i++) {
+        const struct host *is = &f->scenario->initial.hosts[i];
+        double used =
+            done * is->capacity[RES_CPU] / is->is.total[RES_CPU]; /* what is reserved draws nothing */
+
+        f->all_on_j += host_model_watts(&f->scenario->hosts[i], used) * length_s;
+    }
 }
 
 static void count_moods(struct figures *f, double length_s)

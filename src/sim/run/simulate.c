@@ -17,8 +17,8 @@ struct run {
     struct service service; /* not begun where Ballast is off */
     struct admin admin;
     struct figures figures;
-    double
-        due_s; /* the service wants to be called by then: not before, or samples would change what it does */
+    /* Service and admin want to be called by then: not before, or samples would change what they do. */
+    double due_s, admin_due_s;
     double sample_s;
     uint64_t samples; /* taken so far: the next one is due at so many times sample_s */
     bool measuring;
@@ -58,7 +58,7 @@ static double next_sample_s(const struct run *run)
 static double next_s(const struct run *run, double t_s)
 {
     const struct scenario *s = run->scenario;
-    double next = fmin(s->duration_s, admin_next_s(&run->admin, t_s));
+    double next = fmin(s->duration_s, run->admin_due_s);
 
     if (next_sample_s(run) > t_s)
         next = fmin(next, next_sample_s(run));
@@ -69,12 +69,15 @@ static double next_s(const struct run *run, double t_s)
     return next;
 }
 
-/* What stands in the figures was so before anybody did anything about it in this second. */
+/* What stands in the figures was so before anybody did anything about it in this second. The time that counts
+ * begins with a sample, whatever sample_s is. */
 static void measure(struct run *run, double t_s)
 {
     const struct simulate_options *o = run->options;
+    bool begins = !run->measuring && t_s >= run->scenario->measure_from_s;
+    bool is_due = t_s >= next_sample_s(run);
 
-    if (!run->measuring && t_s >= run->scenario->measure_from_s) {
+    if (begins) {
         run->measuring = true;
         figures_begin(&run->figures, t_s);
         run->unplaced_before = run->admin.unplaced;
@@ -83,10 +86,10 @@ static void measure(struct run *run, double t_s)
             run->decide_us_before = memory_store_decide_us(run->service.store);
         }
     }
-    if (t_s < next_sample_s(run) && t_s < run->scenario->duration_s)
+    if (!is_due && !begins && t_s < run->scenario->duration_s)
         return;
     figures_take(&run->figures, t_s);
-    run->samples++;
+    run->samples += is_due;
     if (o->progress)
         o->progress(o->ctx, t_s / run->scenario->duration_s);
 }
@@ -96,17 +99,19 @@ static int moment(struct run *run, double t_s, struct err *err)
 {
     const struct simulate_options *o = run->options;
     struct service *v = run->scenario->ballast ? &run->service : NULL;
+    bool serves = v && t_s >= run->due_s;
     int r;
 
     cluster_advance(run->cluster, t_s);
     measure(run, t_s);
-    if (t_s >= run->scenario->duration_s)
+    if (t_s >= run->scenario->duration_s || !(serves || t_s >= run->admin_due_s))
         return 0;
-    if (v && t_s >= run->due_s && (r = service_turn(v, t_s, err)) < 0)
+    if (serves && (r = service_turn(v, t_s, err)) < 0)
         return r;
     if ((r = admin_turn(&run->admin, v, t_s, err)) < 0)
         return r;
     run->due_s = v ? service_next_s(v, t_s) : INFINITY;
+    run->admin_due_s = admin_next_s(&run->admin, t_s);
     return v && v->engine && o->watch ? o->watch(o->ctx, v->engine, run->cluster, t_s) : 0;
 }
 

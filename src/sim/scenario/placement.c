@@ -71,27 +71,17 @@ static bool requests_fit(const struct placement *p, const struct vm_spec *v, uin
     return (!v->vcpu_mhz_given || v->vcpu_mhz <= h->core_mhz) && reservations_fit(p, v, host);
 }
 
-static double watts_at(const struct host_model *m, double load)
-{
-    double at = fmin(fmax(load, 0), 1) * (m->n_watts - 1);
-    uint32_t i = (uint32_t)floor(at);
-
-    if (i + 1 >= m->n_watts)
-        return m->watts[m->n_watts - 1];
-    return m->watts[i] + (m->watts[i + 1] - m->watts[i]) * (at - i);
-}
-
 /* As CloudSim has it: an empty host draws what it draws without load, so that waking one costs nothing by
  * itself.
  */
 static double more_watts(const struct placement *p, const struct vm_spec *v, uint32_t host)
 {
     const struct host_spec *h = &p->b->hosts[host];
-    double capacity = capacity_of(h, RES_CPU);
+    double total = h->seen.is.total[RES_CPU];
     double now = p->rooms[host].requested[RES_CPU];
 
-    return watts_at(&h->model, (now + wanted(v, h, RES_CPU)) / capacity) -
-           watts_at(&h->model, now / capacity);
+    return host_model_watts(&h->model, (now + wanted(v, h, RES_CPU)) / total) -
+           host_model_watts(&h->model, now / total);
 }
 
 static uint32_t pick_random(const struct placement *p, const struct vm_spec *v)

@@ -15,6 +15,8 @@
 #include <ballast/policy.h>
 #include <ballast/snapshot.h>
 
+#include <math.h>
+
 /* ---- what hosts are like --------------------------------------------------------------------- */
 
 #define POWER_POINTS_MAX 101
@@ -28,6 +30,20 @@ struct host_model {
     double boot_s, sleep_s;
     double link_mb_s; /* of the network that migrations use, each way */
 };
+
+/* What it draws while it is on. utilization: of all its CPU, its own part included; 0 W without any figure.
+ */
+static inline double host_model_watts(const struct host_model *m, double utilization)
+{
+    if (m->n_watts == 0)
+        return 0;
+    double at = fmin(fmax(utilization, 0), 1) * (m->n_watts - 1);
+    uint32_t i = (uint32_t)at;
+
+    if (i + 1 >= m->n_watts)
+        return m->watts[m->n_watts - 1];
+    return m->watts[i] + (at - i) * (m->watts[i + 1] - m->watts[i]);
+}
 
 /* ---- what VMs are like ----------------------------------------------------------------------- */
 
