@@ -92,8 +92,8 @@ def put_bounds(table, name, side):
 
 
 def not_lower(less, more):
-    """Payloads, within what a migration or two take."""
-    return all(b >= a - 0.01 for metric, _, _ in PERCENT for a, b in zip(less.all(metric), more.all(metric)))
+    """Payloads, with every seed, to a thousandth of themselves: that much a migration or two take."""
+    return all(b >= a * 0.999 for metric, _, _ in PERCENT for a, b in zip(less.all(metric), more.all(metric)))
 
 
 def table_1(table, seeds):
@@ -120,7 +120,7 @@ def table_2(table, seeds):
         change = with_it.median('migrations') / without.median('migrations') - 1
         table.row(name, 'change of the medians', f'{100 * change:+.0f} %', f'{100 * (after / before - 1):+.0f} %')
         table.aim(name, '-60 % or less', change <= -0.6)
-        table.aim(name, 'payload not lower', not_lower(without, with_it))
+        table.aim(name, 'payload not lower, to a thousandth, with every seed', not_lower(without, with_it))
 
 
 def table_3(table, seeds):
@@ -134,7 +134,7 @@ def table_3(table, seeds):
     change = with_it.median('kwh') / without.median('kwh') - 1
     table.row('Table 3', 'change of the medians', f'{100 * change:+.0f} %', '-62 %')
     table.aim('Table 3', '-62 % or less', change <= -0.62)
-    table.aim('Table 3', 'payload not lower', not_lower(without, with_it))
+    table.aim('Table 3', 'payload not lower, to a thousandth, with every seed', not_lower(without, with_it))
     table.aim('Table 3', 'fewer than 273 migrations', with_it.median('migrations') < 273)
 
 

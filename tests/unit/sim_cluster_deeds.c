@@ -396,6 +396,8 @@ static void test_power_curve(void **state)
 static void test_maintenance(void **state)
 {
     struct sim w;
+    struct inventory inv;
+    struct snapshot s;
     char task[TASK_NAME_MAX];
 
     (void)state;
@@ -415,6 +417,9 @@ static void test_maintenance(void **state)
     assert_int_equal(sim_do(&w, DEED_ENTER_MAINTENANCE, "h2", task), 0);
     assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task, NULL), 0);
     assert_int_equal(cluster_host(w.c, 1)->state, HOST_ON);
+    sim_look(&w, &inv, &s);
+    assert_true(s.hosts[0].is.on_since == EPOCH + 610);
+    assert_true(s.hosts[1].is.on_since < EPOCH + 610); /* it was on all the time */
     sim_release(&w);
 }
 

@@ -210,6 +210,29 @@ static void test_host_dies_while_it_boots(void **state)
     sim_release(&w);
 }
 
+/* Who has taken it out of service is not done with it because it was without power for a while. */
+static void test_host_dies_in_maintenance(void **state)
+{
+    static const struct scripted_fault faults[] = {
+        {.at_s = 50, .kind = SIM_HOST_DIES, .host = 2, .vm = IX_NONE, .for_s = 300},
+        {.at_s = 500, .kind = SIM_HOST_DIES, .host = 2, .vm = IX_NONE, .for_s = 300}};
+    struct sim w;
+
+    (void)state;
+    begin(&w, 1, faults, ELEMENTS(faults));
+    w.small.snap.hosts[2].is.state = HOST_MAINTENANCE;
+    sim_begin(&w);
+    sim_run(&w, 60);
+    assert_true(cluster_host(w.c, 2)->dead);
+    sim_run(&w, 351);
+    assert_false(cluster_host(w.c, 2)->dead);
+    assert_int_equal(cluster_host(w.c, 2)->state, HOST_MAINTENANCE);
+    assert_int_equal(sim_do(&w, DEED_EXIT_MAINTENANCE, "h3", NULL), 0);
+    sim_run(&w, 801);
+    assert_int_equal(cluster_host(w.c, 2)->state, HOST_ON);
+    sim_release(&w);
+}
+
 /* What the snapshot leaves half done, and a host that it does not see. */
 static void test_states_at_the_beginning(void **state)
 {
@@ -566,6 +589,7 @@ int main(void)
         cmocka_unit_test(test_any_host_dies),
         cmocka_unit_test(test_host_dies_and_nobody_helps),
         cmocka_unit_test(test_host_dies_while_it_boots),
+        cmocka_unit_test(test_host_dies_in_maintenance),
         cmocka_unit_test(test_states_at_the_beginning),
         cmocka_unit_test(test_starts_are_lost),
         cmocka_unit_test(test_samples),

@@ -214,6 +214,24 @@ static void test_measured_from_between(void **state)
     arena_release(&a);
 }
 
+/* A series that no machine could keep is refused before anything runs. */
+static void test_series_too_long(void **state)
+{
+    struct arena a = {0};
+    struct scenario s;
+    struct simulation sim;
+    struct err err = {0};
+    const struct simulate_options o = {.series = true, .host_series = true};
+
+    (void)state;
+    sim_scenario_make(&s, 100, 0, 0, false, &a);
+    s.duration_s = 1e7;
+    s.sample_s = 1;
+    assert_int_equal(simulate(&s, &o, &a, &sim, &err), -EFBIG);
+    assert_non_null(strstr(err.text, " GB, expected a larger sample_s than 1"));
+    arena_release(&a);
+}
+
 /* ---- what is done, and when ------------------------------------------------------------------ */
 
 static void test_twice_the_same(void **state)
@@ -531,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_reserved_draws_nothing),
         cmocka_unit_test(test_ballast_helps),
         cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_series_too_long),
         cmocka_unit_test(test_measured_from),
         cmocka_unit_test(test_measured_from_between),
         cmocka_unit_test(test_twice_the_same),

@@ -390,9 +390,18 @@ static void test_traces(void **state)
                      begin, put(folder, "three.csv", "0,50\n60,200\n", &a)));
     assert_true(s.initial.vms[0].is.demand[RES_CPU] == 500);
     assert_true(workload_at(&s.vms[0].of[RES_CPU], 60).value == 1000); /* it cannot use more */
-    assert_int_equal(remove(arena_printf(&a, "%s/three.csv", folder)), 0);
-
     struct err err = {0};
+
+    (void)put(folder, "three.csv", "0,50\n1e-9,200\n", &a);
+    const char *too_short =
+        arena_printf(&a,
+                     "%s- {name: p, mem_mb: 64, workload: {cpu: {kind: trace, file: %s/three.csv, "
+                     "format: csv, repeat: true}}}\n",
+                     begin, folder);
+
+    assert_int_equal(parse(&a, too_short, NULL, 0, &s, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "lasts 2e-09 s, expected 1 s or more"));
+    assert_int_equal(remove(arena_printf(&a, "%s/three.csv", folder)), 0);
     const char *too_many =
         arena_printf(&a, "%s- {name: x, count: 3, mem_mb: 64, workload: {cpu: trace}}\n", begin);
 

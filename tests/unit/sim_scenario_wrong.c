@@ -89,6 +89,8 @@ static const struct {
      "f.yaml:4: at: there is no host or group of hosts \"mars\", expected one, or random"},
     {BEGIN "vms:\n- {name: v, mem_mb: 9999, mem: {reservation: 5000}, workload: {cpu: 1}}\n",
      "f.yaml:4: VM \"v\" fits on none of the 4 hosts"},
+    {"duration_s: 60\nhosts: [{name: a, state: standby, cores: 2, core_mhz: 1000, mem_mb: 4096}]\n" VMS,
+     "f.yaml:4: VM \"web-001\" may begin on none of the hosts that are on"},
     {BEGIN "vms:\n- {name: v, mem_mb: 5, mem: {reservation: 6}, workload: {cpu: 1}}\n",
      "f.yaml:4: v: /vms/0/mem/reservation: 6 is above the configured size"},
     {BEGIN "vms:\n- {name: v, mem_mb: 5, pool: p, workload: {cpu: 1}}\n", "f.yaml:4: v: /vms/0/pool: "},

@@ -92,7 +92,8 @@ struct host_sim {
     uint32_t task;                  /* serial of what is done to it */
     double change_from_s, change_s; /* when that began, and how long it takes */
     bool wake_fails;
-    uint32_t wakes; /* that were asked for, for the draws of faults */
+    bool was_serviced; /* it was in maintenance when it died, and will be when it is back */
+    uint32_t wakes;    /* that were asked for, for the draws of faults */
     bool refuses_settings;
 };
 
@@ -284,9 +285,12 @@ void standby_begin(struct cluster *c, uint32_t host, uint32_t task);
 void wake_begin(struct cluster *c, uint32_t host, uint32_t task);
 void maintenance_enter(struct cluster *c, uint32_t host, uint32_t task);
 void maintenance_exit(struct cluster *c, uint32_t host, uint32_t task);
+void maintenance_cancel(struct cluster *c, uint32_t host);
 void maintenance_look(struct cluster *c, uint32_t host); /* whether the host is empty by now */
 void on_host(struct cluster *c, uint32_t host);
 void become_on(struct cluster *c, uint32_t host);
+/* After it was dead: on, or in maintenance as before. */
+void come_back(struct cluster *c, uint32_t host);
 
 /* migrate.c */
 uint32_t slots_of(const struct cluster *c, uint32_t host);

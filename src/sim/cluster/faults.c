@@ -213,6 +213,7 @@ static void die(struct cluster *c, uint32_t host, double for_s)
     if (h->now.dead || h->now.state == HOST_STANDBY || h->now.state == HOST_DISCONNECTED)
         return; /* nothing runs that could die */
     settle_host(c, host);
+    h->was_serviced = h->now.state == HOST_MAINTENANCE;
     h->now.dead = true;
     h->now.state = HOST_DISCONNECTED;
     lose_task(c, host);
@@ -228,9 +229,7 @@ static void die(struct cluster *c, uint32_t host, double for_s)
 
 void on_host_back(struct cluster *c, uint32_t host)
 {
-    settle_host(c, host);
-    c->hosts[host].now.dead = false;
-    become_on(c, host);
+    come_back(c, host);
     for (uint32_t i = 0; i < c->initial->n_vms; i++) {
         const struct vm_sim *v = &c->vms[i];
 

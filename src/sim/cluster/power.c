@@ -61,6 +61,24 @@ void become_on(struct cluster *c, uint32_t host)
     c->slots_changed = true;
 }
 
+void come_back(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    settle_host(c, host);
+    h->now.dead = false;
+    become_on(c, host);
+    if (h->was_serviced)
+        enter(c, host, HOST_MAINTENANCE);
+}
+
+void maintenance_cancel(struct cluster *c, uint32_t host)
+{
+    c->hosts[host].task = TASK_NONE;
+    enter(c, host, HOST_ON); /* since when it has been on is as it was */
+    c->slots_changed = true;
+}
+
 void standby_begin(struct cluster *c, uint32_t host, uint32_t task)
 {
     change(c, host, HOST_ENTERING_STANDBY, c->s->hosts[host].sleep_s, task);

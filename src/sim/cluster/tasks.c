@@ -298,8 +298,7 @@ int deed_cancel(struct cluster *c, const char *name, struct err *err)
         start_fail(c, t->vm, -ECANCELED, why);
     } else if (t->deed == DEED_ENTER_MAINTENANCE) {
         task_fail(c, t->serial, -ECANCELED, why);
-        c->hosts[t->host].task = TASK_NONE;
-        become_on(c, t->host);
+        maintenance_cancel(c, t->host);
     } else {
         return err_set(err, -ENOTSUP, "the task %s cannot be stopped any more", name);
     }

@@ -6,9 +6,13 @@
 #include "sim/run/memory_store.h"
 #include "sim/run/service.h"
 
+#include <errno.h>
 #include <math.h>
 
 #define SAMPLE_S 60 /* where the scenario does not say */
+
+/* Of points that are kept: a month of the largest cluster, a look a minute. */
+#define SERIES_BYTES_MAX 2.5e9
 
 struct run {
     const struct scenario *scenario;
@@ -27,13 +31,32 @@ struct run {
     uint32_t unplaced_before;
 };
 
+static double sample_of(const struct scenario *s)
+{
+    return s->sample_s > 0 ? s->sample_s : SAMPLE_S;
+}
+
+/* Said before anything runs, and not by an allocation that fails in the middle. */
+static int check_series(const struct scenario *s, const struct simulate_options *o, struct err *err)
+{
+    double hosts = o->host_series ? s->initial.n_hosts : 0;
+    double points = s->duration_s / sample_of(s);
+    double bytes = points * ((double)sizeof(struct series_point) + (RES_COUNT + 1) * hosts * sizeof(double));
+
+    if (!o->series || bytes <= SERIES_BYTES_MAX)
+        return 0;
+    return err_set(err, -EFBIG,
+                   "the figures over time would take %.0f GB, expected a larger sample_s than %.12g",
+                   ceil(bytes / 1e9), sample_of(s));
+}
+
 static int run_begin(struct run *run, struct arena *a, struct err *err)
 {
     const struct scenario *s = run->scenario;
     int r;
 
     run->cluster = cluster_new(s);
-    run->sample_s = s->sample_s > 0 ? s->sample_s : SAMPLE_S;
+    run->sample_s = sample_of(s);
     run->measuring = !(s->measure_from_s > 0);
     figures_init(&run->figures, s, run->cluster, run->options, a);
     if ((r = admin_init(&run->admin, s, run->cluster, err)) < 0)
@@ -137,8 +160,11 @@ int simulate(const struct scenario *s, const struct simulate_options *options, s
 {
     static const struct simulate_options nothing_said;
     struct run run = {.scenario = s, .options = options ? options : &nothing_said};
-    int r = run_begin(&run, a, err);
+    int r = check_series(s, run.options, err);
 
+    if (r < 0)
+        return r;
+    r = run_begin(&run, a, err);
     for (double t_s = 0; r == 0; t_s = next_s(&run, t_s)) {
         r = moment(&run, t_s, err);
         if (t_s >= s->duration_s)

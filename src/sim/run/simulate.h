@@ -110,7 +110,8 @@ struct simulate_options {
     int64_t (*clock_us)(void); /* for decide_ms_total; NULL: it is 0 */
 };
 
-/* Everything of *ret is in the arena. -EIO ...: the engine could not be begun. */
+/* Everything of *ret is in the arena. -EFBIG: the series would be too long to be kept;
+ * -EIO ...: the engine could not be begun. */
 int simulate(const struct scenario *s, const struct simulate_options *options, struct arena *a,
              struct simulation *ret, struct err *err);
 

@@ -259,6 +259,9 @@ static int place_one(struct placement *p, struct vm_spec *v)
     }
     uint32_t host = pick(p, v);
 
+    if (p->n_usable == 0)
+        return file_refuse(&b->f, v->line, "VM \"%s\" may begin on none of the hosts that are on",
+                           v->seen.is.id);
     if (host == IX_NONE)
         return file_refuse(&b->f, v->line, "VM \"%s\" fits on none of the %u hosts that it may begin on",
                            v->seen.is.id, p->n_usable);

@@ -12,6 +12,7 @@
 #define STEP_S 60
 #define STEP_LEAST_S 1
 #define LEVEL_MOST 1e9
+#define REPEAT_LEAST_S 1 /* or a simulation would not get on for its steps */
 
 /* The names of workload_kind, for the reading of a word. */
 #define KIND_WORD(e, word, meaning) word,
@@ -369,6 +370,10 @@ static int take_trace(struct building *b, struct vm_spec *v)
         else if (t->of[r].n == 0)
             return file_refuse(&b->f, s->line, "the trace \"%s\" says nothing about %s, expected another one",
                                t->name, r == RES_CPU ? "CPU" : "memory");
+        if (s->w.repeat && t->of[r].length_s < REPEAT_LEAST_S)
+            return file_refuse(&b->f, s->line,
+                               "the trace \"%s\" lasts %.3g s, expected %d s or more of one to repeat",
+                               t->name, t->of[r].length_s, REPEAT_LEAST_S);
         s->w.trace = &t->of[r];
         s->percent = s->percent || s->format == TRACE_PLANETLAB;
     }
