@@ -93,7 +93,7 @@ uint32_t cluster_next_arrival(struct cluster *c);
 /* Not removed, and arrived. */
 bool cluster_has_vm(const struct cluster *c, uint32_t vm);
 
-/* It is gone, as one that leaves: what was under way for it fails. Never: it comes back. */
+/* It is gone, as one that leaves: what was under way for it fails. It does not come back. */
 void cluster_remove_vm(struct cluster *c, uint32_t vm);
 
 /* Whoever owns the scenario has put another workload in place of the VM's, and it wants that from now on. */
