@@ -167,8 +167,8 @@ const struct verb verb_simulate = {
     .more =
         "SCENARIO is a YAML file, see conf/examples/simulate-*.yaml. KEY is a value's place in it, with "
         "dots\n"
-        "(duration_s, vms.web.count), or a setting (dpm.enabled). The same scenario and seed give the same\n"
-        "figures.\n\n"
+        "(duration_s, vms.web.count), or a setting (dpm.enabled): conf/names.md. The same scenario and seed\n"
+        "give the same figures.\n\n"
         "--compare takes two lists of such changes with commas between; \"\" is the scenario as it is:\n"
         "  ballast simulate week.yaml --compare \"\" \"dpm.enabled=true,dpm.ratio=20\"\n"
         "VMs want the same at the same time in both. Printed is each figure, the difference, and which is\n"

@@ -156,9 +156,11 @@ static void test_slots(void **state)
     }
     assert_int_equal(progress_of(&w, &q[3], task[3]).state, TASK_RUNNING);
     assert_int_equal(progress_of(&w, &q[4], task[4]).state, TASK_QUEUED);
-    w.now_s = 30;
+    w.now_s = 15;
     assert_int_equal(progress_of(&w, &q[3], task[3]).state, TASK_SUCCEEDED);
     assert_int_equal(progress_of(&w, &q[5], task[5]).state, TASK_RUNNING);
+    w.now_s = 30; /* they went on while nobody looked */
+    assert_int_equal(progress_of(&w, &q[5], task[5]).state, TASK_SUCCEEDED);
     world_release(&w);
 }
 
@@ -432,6 +434,73 @@ static void test_from_a_file(void **state)
     (void)unlink(path);
 }
 
+static const struct host_facts *facts_of(struct world *w, struct arena *a, struct inventory *inv,
+                                         const char *host)
+{
+    struct snapshot s;
+
+    look(w, a, inv, &s);
+    return &s.hosts[snapshot_find_host(&s, host)].is;
+}
+
+/* What takes time takes a twentieth of it, and is told in the time of whoever has waited for it. */
+static void test_speed(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct world w;
+    struct inventory inv;
+    char path[] = "/tmp/ballast-pretend-XXXXXX", task[TASK_NAME_MAX];
+    CLEANUP(closep) int fd = write_cluster(path);
+    struct deed_request q = {.uid = "s", .deed = DEED_STANDBY, .host = "h2"};
+
+    (void)state;
+    world_init_fast(&w, path, 20);
+    w.now_s = 100;
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    w.now_s = 102.9;
+    assert_int_equal(facts_of(&w, &a, &inv, "h2")->state, HOST_ENTERING_STANDBY);
+    assert_in_range(progress_of(&w, &q, task).percent, 95, 98);
+    w.now_s = 110;
+    const struct host_facts *h = facts_of(&w, &a, &inv, "h2");
+
+    assert_int_equal(h->state, HOST_STANDBY);
+    assert_true(h->standby_since == EPOCH + 103);
+    q.deed = DEED_WAKE;
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    w.now_s = 130;
+    h = facts_of(&w, &a, &inv, "h2");
+    assert_int_equal(h->state, HOST_ON);
+    assert_true(h->on_since == EPOCH + 119 && inv.time == EPOCH + 130);
+    assert_true(inv.vms[0].sample.measured == EPOCH + 130);
+    assert_true(fabs(inv.vms[0].sample.interval_ms - 20000) < 1e-6); /* since the last look */
+    q = move("a", "h1", "h2");
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    w.now_s = 130.1; /* of about 0.2 s */
+    (void)facts_of(&w, &a, &inv, "h2");
+    assert_int_equal(inv.n_migrations, 1);
+    assert_true(inv.migrations[0].started == EPOCH + 130);
+    world_release(&w);
+    (void)unlink(path);
+}
+
+/* A task of an earlier process is not taken for one of this. */
+static void test_tasks_of_two_processes(void **state)
+{
+    struct world w, next;
+    char task[TASK_NAME_MAX], its[TASK_NAME_MAX];
+    struct deed_request q = move("web-01", "pretend-1", "pretend-3");
+
+    (void)state;
+    world_init(&w, NULL);
+    world_init(&next, NULL);
+    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(pretend_actuator.start(next.x, &q, its, NULL), 0);
+    assert_false(progress_of(&w, &q, task).gone);
+    assert_true(progress_of(&next, &q, task).gone);
+    world_release(&w);
+    world_release(&next);
+}
+
 /* The collector and two workers at the same time; for the thread sanitizer. */
 static void *hammer(void *arg)
 {
@@ -494,6 +563,8 @@ int main(void)
         cmocka_unit_test(test_deaf),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_from_a_file),
+        cmocka_unit_test(test_speed),
+        cmocka_unit_test(test_tasks_of_two_processes),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,18 +27,23 @@ static inline double clock_of(void *clock)
     return *(const double *)clock;
 }
 
-static inline void world_init(struct world *w, const char *file)
+static inline void world_init_fast(struct world *w, const char *file, double speed)
 {
     struct err err = {0};
 
     *w = (struct world){0};
     const struct pretend_options o = {
-        .file = file, .seed = 7, .now_s = clock_of, .clock = &w->now_s, .epoch = EPOCH};
+        .file = file, .speed = speed, .seed = 7, .now_s = clock_of, .clock = &w->now_s, .epoch = EPOCH};
 
     assert_int_equal(pretend_new(&o, &w->p, &err), 0);
     w->cfg = (struct source_config){.kind = "sim", .pretend = w->p};
     assert_int_equal(pretend_collector.create(&w->cfg, &w->c, &err), 0);
     assert_int_equal(pretend_actuator.create(&w->cfg, &w->x, &err), 0);
+}
+
+static inline void world_init(struct world *w, const char *file)
+{
+    world_init_fast(w, file, 1);
 }
 
 static inline void world_release(struct world *w)

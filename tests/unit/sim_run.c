@@ -481,6 +481,36 @@ static void test_deeds(void **state)
 }
 
 /* Killed in the middle of its moves, it goes on where it was. */
+/* A host that is dead for good cannot be serviced, and one that runs need not come out of maintenance: the
+ * rest of the script is done all the same. */
+static void test_deeds_hold_up_nothing(void **state)
+{
+    struct arena a = {0};
+    struct scenario s;
+    struct seen seen = NOTHING;
+    const struct simulate_options o = {.watch = see, .ctx = &seen};
+
+    (void)state;
+    sim_scenario_make(&s, 4, 6, 500, false, &a);
+    s.duration_s = 7200;
+    seen.host = 2;
+    struct scripted_fault *dies = sim_scenario_fault(&s, &a, 300, SIM_HOST_DIES);
+
+    dies->host = 1;
+    dies->for_s = INFINITY;
+    sim_scenario_deed(&s, &a, 600, SCRIPT_MAINTENANCE_ENTER)->host = 1;
+    sim_scenario_deed(&s, &a, 700, SCRIPT_MAINTENANCE_EXIT)->host = 2;
+    sim_scenario_deed(&s, &a, 800, SCRIPT_MAINTENANCE_ENTER)->host = 2;
+    struct scripted_deed *set = sim_scenario_deed(&s, &a, 5000, SCRIPT_SET);
+
+    set->key = "automation";
+    set->value = "manual";
+    (void)run(&s, &o, &a);
+    assert_true(seen.maintained_s >= 800 && seen.maintained_s < 1200);
+    assert_int_equal(seen.automation, AUTOMATION_MANUAL);
+    arena_release(&a);
+}
+
 static void test_restarts(void **state)
 {
     struct arena a = {0};
@@ -559,6 +589,7 @@ int main(void)
         cmocka_unit_test(test_many_come_without_ballast),
         cmocka_unit_test(test_refused_without_ballast),
         cmocka_unit_test(test_deeds),
+        cmocka_unit_test(test_deeds_hold_up_nothing),
         cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_watch_ends_it),
         cmocka_unit_test(test_look_interval),

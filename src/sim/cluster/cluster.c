@@ -83,6 +83,7 @@ static void init_vms(struct cluster *c)
 
         *x = (struct vm_sim){.home = v->host,
                              .starting = IX_NONE,
+                             .forced = sim_fault_count,
                              .state = later ? VM_OFF : v->is.state,
                              .present = !later,
                              .consumed_mb = later ? 0 : v->is.consumed_mb,

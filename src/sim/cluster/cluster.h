@@ -86,6 +86,38 @@ void cluster_truth(const struct cluster *c, struct arena *a, struct snapshot *re
  * told once. */
 uint32_t cluster_next_arrival(struct cluster *c);
 
+/* ---- what is done to it from outside, by whoever plays with it: a test, a demonstration (script.c) --------
+ *
+ * It happens at once, at the time to which the cluster has been advanced. VMs and hosts by index. */
+
+/* Not removed, and arrived. */
+bool cluster_has_vm(const struct cluster *c, uint32_t vm);
+
+/* It is gone, as one that leaves: what was under way for it fails. It does not come back. */
+void cluster_remove_vm(struct cluster *c, uint32_t vm);
+
+/* Whoever owns the scenario has put another workload in place of the VM's, and it wants that from now on. */
+void cluster_demand_changed(struct cluster *c, uint32_t vm);
+
+/* What becomes of every migration and every start of the VM that is asked for from now on:
+ * SIM_MIGRATION_REFUSED, SIM_MIGRATION_FAILS or SIM_MIGRATION_HANGS; sim_fault_count: what the scenario says,
+ * again. */
+void cluster_set_fault(struct cluster *c, uint32_t vm, enum sim_fault fault);
+
+/* As if the scenario's script had it now; at_s does not count. A source or an actuator that is deaf hears
+ * again after a for_s of 0. Not SIM_SERVICE_RESTARTS. */
+void cluster_strike(struct cluster *c, const struct scripted_fault *fault);
+
+/* Whether the host refuses settings of pools from now on (-EPERM). */
+void cluster_refuse_settings(struct cluster *c, uint32_t host, bool refuses);
+
+/* The next task has this serial in its name, 1 to 2^31, the others follow: so that the tasks of two processes
+ * have different names. Before the first deed. */
+void cluster_number_tasks_from(struct cluster *c, uint32_t serial);
+
+/* How many migrations and starts of VMs have begun, adopted ones not counted again. */
+uint32_t cluster_vm_deeds(const struct cluster *c);
+
 /* Whether something contradicts what a cluster can be: a VM on two hosts or on a sleeping one, memory that
  * does not exist, a host that gave more than it has. NULL: nothing; else a sentence in the arena. For tests.
  */

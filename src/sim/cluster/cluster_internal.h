@@ -19,6 +19,9 @@
 /* A VM is powered on within this time, wherever. */
 #define POWER_ON_S 3.0
 
+/* Where a migration or a start that does not succeed ends or stays. */
+#define FAULT_AT 0.5
+
 /* What can happen by itself. At the same instant in this order, each kind by index. */
 enum event_kind {
     EVENT_SCRIPTED_FAULT,  /* one: the next of the script */
@@ -91,6 +94,7 @@ struct host_sim {
     bool wake_fails;
     bool was_serviced; /* it was in maintenance when it died, and will be when it is back */
     uint32_t wakes;    /* that were asked for, for the draws of faults */
+    bool refuses_settings;
 };
 
 /* ---- VMs ------------------------------------------------------------------------------------- */
@@ -140,6 +144,8 @@ struct vm_sim {
     double lost_mhz;   /* to its migration, now */
     uint32_t starting; /* host that it is being started at; IX_NONE */
     uint32_t start_task;
+    enum sim_fault start_fault; /* as moving.fault */
+    enum sim_fault forced;      /* cluster_set_fault() */
     struct moving moving;
     uint32_t attempts; /* migrations that were asked for */
     instant_s last_migrated;
@@ -186,6 +192,7 @@ struct cluster {
     uint32_t first_slot[EVENT_KINDS];
     struct task *tasks; /* a ring: by serial */
     uint32_t n_tasks, last_serial;
+    uint32_t vm_deeds;  /* that were begun */
     uint32_t *arrivals; /* VMs in the order in which they arrived */
     uint32_t n_arrivals, n_told;
     double last_look_s;
@@ -252,7 +259,10 @@ bool is_compatible(const struct cluster *c, uint32_t vm, uint32_t host);
 void start_wanting(struct cluster *c, uint32_t vm);
 void stop_wanting(struct cluster *c, uint32_t vm);
 void on_demand(struct cluster *c, uint32_t vm);
+void leave_cluster(struct cluster *c, uint32_t vm);
 void on_presence(struct cluster *c, uint32_t vm);
+void start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task);
+void start_fail(struct cluster *c, uint32_t vm, int code, const char *why);
 void on_started(struct cluster *c, uint32_t vm);
 
 /* parts.c: what pools have on hosts */
@@ -311,6 +321,7 @@ void on_host_back(struct cluster *c, uint32_t host);
 void vm_goes_down(struct cluster *c, uint32_t vm); /* with its host, which it has left */
 void restart_try(struct cluster *c, uint32_t vm);
 bool migration_is_refused(struct cluster *c, uint32_t vm);
+bool start_is_refused(const struct cluster *c, uint32_t vm);
 enum sim_fault migration_fault(struct cluster *c, uint32_t vm);
 /* Called once for each wake-up. ret_factor: how many times as long it takes. */
 bool wake_is_to_fail(struct cluster *c, uint32_t host, double *ret_factor);

@@ -191,6 +191,8 @@ static void describe_pools(const struct cluster *c, struct arena *a, struct inve
         for (uint32_t i = 0; i < c->hosts[h].n_parts; i++) {
             const struct pool_part *p = &c->hosts[h].parts[i];
 
+            if (p->implied && c->s->parts_unset)
+                continue;
             *inventory_add_setting(inv, a) =
                 (struct seen_setting){.host = host_of(c, h)->is.id,
                                       .pool = c->initial->pools[p->pool].is.id,

@@ -104,6 +104,8 @@ bool migration_is_refused(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
 
+    if (v->forced != sim_fault_count)
+        return v->forced == SIM_MIGRATION_REFUSED;
     if (!take_armed(c, SIM_MIGRATION_REFUSED, v->now.host, vm, NULL) &&
         !drawn(c, SIM_MIGRATION_REFUSED, vm, v->attempts))
         return false;
@@ -111,11 +113,17 @@ bool migration_is_refused(struct cluster *c, uint32_t vm)
     return true;
 }
 
+/* Only by force: a scenario has no faults of starts. */
+bool start_is_refused(const struct cluster *c, uint32_t vm)
+{
+    return c->vms[vm].forced == SIM_MIGRATION_REFUSED;
+}
+
 enum sim_fault migration_fault(struct cluster *c, uint32_t vm)
 {
     static const enum sim_fault kinds[] = {SIM_MIGRATION_FAILS, SIM_MIGRATION_HANGS};
     struct vm_sim *v = &c->vms[vm];
-    enum sim_fault fault = sim_fault_count;
+    enum sim_fault fault = v->forced;
 
     for (size_t i = 0; i < 2 && fault == sim_fault_count; i++) {
         if (take_armed(c, kinds[i], v->now.host, vm, NULL) || drawn(c, kinds[i], vm, v->attempts))
@@ -172,10 +180,9 @@ static void lose_starts(struct cluster *c, uint32_t host)
 
         if (v->starting != host)
             continue;
-        v->starting = IX_NONE;
-        unexpect_vm(c, i, host);
-        task_fail(c, v->start_task, -EHOSTDOWN, "The host has stopped responding.");
-        events_set(&c->events, slot(c, EVENT_START, i), v->down ? c->now_s + RESTART_RETRY_S : INFINITY);
+        start_fail(c, i, -EHOSTDOWN, "The host has stopped responding.");
+        if (v->down)
+            events_set(&c->events, slot(c, EVENT_START, i), c->now_s + RESTART_RETRY_S);
     }
 }
 
@@ -266,10 +273,7 @@ void restart_try(struct cluster *c, uint32_t vm)
         events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + RESTART_RETRY_S);
         return;
     }
-    v->starting = best;
-    v->start_task = TASK_NONE;
-    expect_vm(c, vm, best);
-    events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + POWER_ON_S);
+    start_begin(c, vm, best, TASK_NONE);
 }
 
 /* ---- they happen ---- */
@@ -339,6 +343,12 @@ static void strike(struct cluster *c, const struct scripted_fault *f)
     case sim_fault_count:
         return;
     }
+}
+
+void cluster_strike(struct cluster *c, const struct scripted_fault *fault)
+{
+    strike(c, fault);
+    settle_world(c);
 }
 
 void on_fault(struct cluster *c, enum event_kind event, uint32_t index)

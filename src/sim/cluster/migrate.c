@@ -16,9 +16,6 @@
 /* An unlimited rate, as a number that can be calculated with. */
 #define RATE_MOST_MB_S 1e9
 
-/* Where a migration that does not succeed ends or stays. */
-#define FAULT_AT 0.5
-
 uint32_t slots_of(const struct cluster *c, uint32_t host)
 {
     uint32_t own = host_of(c, host)->is.migrations_max;

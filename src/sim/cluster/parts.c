@@ -1,9 +1,10 @@
 /* parts.c: what pools have on each host, as it was last set.
  *
  * At the beginning it is what the snapshot says; where that says nothing, what host_parts() gives, which is
- * what Ballast would set at first: so that hosts of a cluster without it have sensible trees. Where a VM
- * comes to a host on which nobody has set anything for its pool, the pool gets no reservation, its own limit
- * and the part of its shares that its VMs there have of all its VMs', until somebody sets it. */
+ * what Ballast would set at first: so that hosts of a cluster without it have sensible trees; or nothing, if
+ * the scenario wants it so (parts_unset). Where a VM comes to a host on which nobody has set anything for its
+ * pool, the pool gets no reservation, its own limit and the part of its shares that its VMs there have of all
+ * its VMs', until somebody sets it. */
 #include "sim/cluster/cluster_internal.h"
 
 #include "core/divvy/host_parts.h"
@@ -70,7 +71,7 @@ void parts_init(struct cluster *c)
         for (uint32_t p = s->vms[i].pool; p != IX_NONE; p = s->pools[p].parent)
             list_append(&c->below[p], i);
     }
-    if (s->n_settings > 0) {
+    if (s->n_settings > 0 || c->s->parts_unset) {
         set_parts(c, s->settings, s->n_settings);
         return;
     }
@@ -173,6 +174,8 @@ int parts_apply(struct cluster *c, const struct settings_request *q, struct err 
     if (!is_up(h))
         return err_set(err, -EHOSTDOWN, "the pools of host %s cannot be set: it is in state %s", q->host,
                        host_state_name(h->now.dead ? HOST_DISCONNECTED : h->now.state));
+    if (h->refuses_settings)
+        return err_set(err, -EPERM, "the host %s refuses to set its pools", q->host);
     int r = check_request(c, q, err);
 
     if (r < 0)

@@ -148,19 +148,46 @@ bool is_compatible(const struct cluster *c, uint32_t vm, uint32_t host)
     return !v->compatible_given;
 }
 
+/* ---- they are started ---- */
+
+/* task TASK_NONE: a restart after its host has died. Nobody has asked for it, so nothing is forced on it. */
+void start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task)
+{
+    struct vm_sim *v = &c->vms[vm];
+    double takes_s = POWER_ON_S;
+
+    v->starting = host;
+    v->start_task = task;
+    v->start_fault = task == TASK_NONE ? sim_fault_count : v->forced;
+    if (v->start_fault == SIM_MIGRATION_HANGS)
+        takes_s = INFINITY;
+    else if (v->start_fault != sim_fault_count)
+        takes_s = POWER_ON_S * FAULT_AT;
+    expect_vm(c, vm, host);
+    events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + takes_s);
+}
+
+void start_fail(struct cluster *c, uint32_t vm, int code, const char *why)
+{
+    struct vm_sim *v = &c->vms[vm];
+    uint32_t host = v->starting;
+
+    v->starting = IX_NONE;
+    events_set(&c->events, slot(c, EVENT_START, vm), INFINITY);
+    unexpect_vm(c, vm, host);
+    task_fail(c, v->start_task, code, why);
+}
+
 /* ---- they come and go ---- */
 
-static void leave(struct cluster *c, uint32_t vm)
+void leave_cluster(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
 
     if (v->moving.stage != MOVING_NOT)
         migration_fail(c, vm, -ENOENT, "The virtual machine has been deleted.");
-    if (v->starting != IX_NONE) {
-        unexpect_vm(c, vm, v->starting);
-        task_fail(c, v->start_task, -ENOENT, "The virtual machine has been deleted.");
-        v->starting = IX_NONE;
-    }
+    if (v->starting != IX_NONE)
+        start_fail(c, vm, -ENOENT, "The virtual machine has been deleted.");
     if (v->now.host != IX_NONE)
         displace_vm(c, vm);
     stop_wanting(c, vm);
@@ -175,7 +202,7 @@ void on_presence(struct cluster *c, uint32_t vm)
     struct vm_sim *v = &c->vms[vm];
 
     if (v->present) {
-        leave(c, vm);
+        leave_cluster(c, vm);
         return;
     }
     v->present = true;
@@ -193,6 +220,10 @@ void on_started(struct cluster *c, uint32_t vm)
 
     if (host == IX_NONE) {
         restart_try(c, vm);
+        return;
+    }
+    if (v->start_fault != sim_fault_count) {
+        start_fail(c, vm, -EIO, "The VM could not be started: a file of it is locked.");
         return;
     }
     v->starting = IX_NONE;

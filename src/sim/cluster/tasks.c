@@ -165,7 +165,12 @@ static int check_power_on(struct cluster *c, const struct deed_request *q, struc
                        host_of(c, c->vms[vm].now.host)->is.id);
     if (c->vms[vm].down)
         return err_set(err, -EBUSY, "the VM %s is about to be restarted after its host was lost", q->vm);
-    return check_destination(c, vm, to, err);
+    if ((r = check_destination(c, vm, to, err)) < 0)
+        return r;
+    if (start_is_refused(c, vm))
+        return err_set(err, -EPERM, "the VM %s cannot be started there: a local device is connected to it",
+                       q->vm);
+    return 0;
 }
 
 static int check_host(struct cluster *c, const struct deed_request *q, struct err *err)
@@ -221,24 +226,15 @@ static bool is_same(const struct task *a, const struct task *b)
     return a->deed == b->deed && (!deed_is_of_vm(a->deed) || a->to == b->to);
 }
 
-static void begin_power_on(struct cluster *c, const struct task *t)
-{
-    struct vm_sim *v = &c->vms[t->vm];
-
-    v->starting = t->to;
-    v->start_task = t->serial;
-    expect_vm(c, t->vm, t->to);
-    events_set(&c->events, slot(c, EVENT_START, t->vm), c->now_s + POWER_ON_S);
-}
-
 static void begin(struct cluster *c, const struct task *t)
 {
+    c->vm_deeds += deed_is_of_vm(t->deed);
     switch (t->deed) {
     case DEED_MIGRATE:
         migration_ask(c, t->vm, t->to, t->serial, migration_fault(c, t->vm));
         return;
     case DEED_POWER_ON_VM:
-        begin_power_on(c, t);
+        start_begin(c, t->vm, t->to, t->serial);
         return;
     case DEED_ENTER_MAINTENANCE:
         maintenance_enter(c, t->host, t->serial);
@@ -298,6 +294,8 @@ int deed_cancel(struct cluster *c, const char *name, struct err *err)
         return 0; /* it was quicker; poll() tells */
     if (t->deed == DEED_MIGRATE) {
         migration_fail(c, t->vm, -ECANCELED, why);
+    } else if (t->deed == DEED_POWER_ON_VM) {
+        start_fail(c, t->vm, -ECANCELED, why);
     } else if (t->deed == DEED_ENTER_MAINTENANCE) {
         task_fail(c, t->serial, -ECANCELED, why);
         maintenance_cancel(c, t->host);

@@ -1,24 +1,22 @@
+/* plugin.c: the cluster's own contracts with a lock and a clock in front of them, kind "sim".
+ *
+ * The cluster's seconds go by `speed` times as fast as those of the service. What has happened since the
+ * beginning is told in the service's: as long ago as it was for whoever waited. */
 #include "sim/pretend/pretend_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-/* ---- the collector ---- */
-
-struct collector {
-    struct pretend *p;
-};
 
 static int check_config(const struct source_config *cfg, struct err *err)
 {
     return cfg->pretend ? 0 : err_set(err, -EINVAL, "source sim: there is no pretend cluster");
 }
 
-/* Nobody at home. Called with the lock held. */
-static int check_deaf(const struct pretend *p, struct err *err)
-{
-    return p->deaf ? err_set(err, -ECONNREFUSED, "the pretend cluster does not answer") : 0;
-}
+/* ---- the collector ---- */
+
+struct collector {
+    struct pretend *p;
+};
 
 static int collector_create(const struct source_config *cfg, struct collector **ret, struct err *err)
 {
@@ -35,15 +33,51 @@ static int collector_create(const struct source_config *cfg, struct collector **
     return 0;
 }
 
+/* An instant of the cluster as one of the service. Those of before the beginning are the service's already.
+ */
+static instant_s told(const struct pretend *p, instant_s t)
+{
+    if (t <= p->s.start)
+        return t;
+    double ago_s = p->advanced_s - (double)(t - p->s.start);
+
+    return pretend_instant(p) - (instant_s)(ago_s / p->speed);
+}
+
+static void tell_sample(const struct pretend *p, struct vm_sample *s)
+{
+    s->measured = told(p, s->measured);
+    s->interval_ms /= p->speed;
+    s->cpu_run_ms /= p->speed;
+    s->cpu_ready_ms /= p->speed;
+    s->cpu_sleep_ms /= p->speed;
+}
+
+static void tell_times(const struct pretend *p, struct inventory *inv)
+{
+    inv->time = pretend_instant(p);
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        struct host_facts *is = &inv->hosts[i].is;
+
+        is->on_since = told(p, is->on_since);
+        is->standby_since = told(p, is->standby_since);
+    }
+    for (size_t i = 0; i < inv->n_vms; i++)
+        tell_sample(p, &inv->vms[i].sample);
+    for (size_t i = 0; i < inv->n_migrations; i++)
+        inv->migrations[i].started = told(p, inv->migrations[i].started);
+}
+
 static int collect(struct collector *c, struct arena *a, struct inventory *ret, struct err *err)
 {
-    (void)pthread_mutex_lock(&c->p->lock);
-    pretend_settle(c->p);
-    int r = check_deaf(c->p, err);
+    struct pretend *p = c->p;
+
+    pretend_enter(p);
+    int r = cluster_collector.collect(p->eyes, a, ret, err);
 
     if (r == 0)
-        pretend_describe(c->p, a, ret);
-    (void)pthread_mutex_unlock(&c->p->lock);
+        tell_times(p, ret);
+    pretend_leave(p);
     return r;
 }
 
@@ -82,76 +116,50 @@ static int actuator_create(const struct source_config *cfg, struct actuator **re
 
 static int check(struct actuator *x, const struct deed_request *request, struct err *err)
 {
-    (void)pthread_mutex_lock(&x->p->lock);
-    pretend_settle(x->p);
-    int r = check_deaf(x->p, err);
+    pretend_enter(x->p);
+    int r = cluster_actuator.check(x->p->hands, request, err);
 
-    if (r == 0)
-        r = pretend_check(x->p, request, err);
-    (void)pthread_mutex_unlock(&x->p->lock);
+    pretend_leave(x->p);
     return r;
 }
 
 static int start(struct actuator *x, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
                  struct err *err)
 {
-    (void)pthread_mutex_lock(&x->p->lock);
-    pretend_settle(x->p);
-    int r = check_deaf(x->p, err);
+    pretend_enter(x->p);
+    int r = cluster_actuator.start(x->p->hands, request, ret_task, err);
 
-    if (r == 0)
-        r = pretend_start(x->p, request, ret_task, err);
-    (void)pthread_mutex_unlock(&x->p->lock);
+    pretend_leave(x->p);
     return r;
 }
 
 static int poll_task(struct actuator *x, const struct deed_request *request, const char *task,
                      struct task_progress *ret, struct err *err)
 {
-    (void)request;
-    (void)pthread_mutex_lock(&x->p->lock);
-    pretend_settle(x->p);
-    int r = check_deaf(x->p, err);
+    pretend_enter(x->p);
+    int r = cluster_actuator.poll(x->p->hands, request, task, ret, err);
 
-    if (r == 0) {
-        const struct task *t = pretend_find_task(x->p, task);
-
-        *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = !t};
-        if (t) {
-            ret->state = t->state;
-            ret->percent = pretend_percent(x->p, t);
-            ret->why = t->why;
-        } else {
-            (void)err_set(&ret->why, -ENOENT, "The task %s is not known.", task);
-        }
-    }
-    (void)pthread_mutex_unlock(&x->p->lock);
+    pretend_leave(x->p);
     return r;
 }
 
 static int cancel(struct actuator *x, const struct deed_request *request, const char *task, struct err *err)
 {
-    (void)request;
-    (void)pthread_mutex_lock(&x->p->lock);
-    pretend_settle(x->p);
-    int r = check_deaf(x->p, err);
+    pretend_enter(x->p);
+    int r = cluster_actuator.cancel(x->p->hands, request, task, err);
 
-    if (r == 0)
-        r = pretend_cancel(x->p, task, err);
-    pretend_settle(x->p);
-    (void)pthread_mutex_unlock(&x->p->lock);
+    pretend_leave(x->p);
     return r;
 }
 
 static int apply_settings(struct actuator *x, const struct settings_request *request, struct err *err)
 {
-    (void)pthread_mutex_lock(&x->p->lock);
-    pretend_settle(x->p);
-    int r = check_deaf(x->p, err);
+    pretend_enter(x->p);
+    int r = cluster_actuator.apply_settings(x->p->hands, request, err);
 
     if (r == 0)
-        r = pretend_apply_settings(x->p, request, err);
-    (void)pthread_mutex_unlock(&x->p->lock);
+        x->p->settings_applied++;
+    pretend_leave(x->p);
     return r;
 }
 

@@ -5,9 +5,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <time.h>
+
+/* Tasks of a process are numbered from a number that is drawn, so that those of an earlier process are not
+ * mistaken for ours; below this, and as many remain. */
+#define FIRST_TASK_MOST 0x7fffffffu
 
 static double machine_clock(void *clock)
 {
@@ -23,14 +26,59 @@ instant_s pretend_instant(const struct pretend *p)
     return p->epoch ? p->epoch + (instant_s)p->now_s(p->clock) : (instant_s)time(NULL);
 }
 
-static int fill(struct pretend *p, const struct pretend_options *o, struct err *err)
+static int read_snapshot(struct pretend *p, const struct pretend_options *o, struct snapshot *ret,
+                         struct err *err)
 {
-    if (o->file)
-        return snapshot_load(o->file, &p->arena, &p->snap, NULL, err);
-    struct inventory inv = {.time = pretend_instant(p)};
+    int r;
 
-    pretend_fill(&inv, &p->arena, "pretend");
-    return snapshot_freeze(&inv, &p->arena, &p->snap, err);
+    if (o->file) {
+        r = snapshot_load(o->file, &p->arena, ret, NULL, err);
+    } else {
+        struct inventory inv = {.time = pretend_instant(p)};
+
+        pretend_fill(&inv, &p->arena, "pretend");
+        r = snapshot_freeze(&inv, &p->arena, ret, err);
+    }
+    if (r == 0 && o->cluster)
+        ret->cluster = arena_strdup(&p->arena, o->cluster);
+    return r;
+}
+
+static uint32_t first_task(void)
+{
+    uint32_t drawn;
+
+    if (getrandom(&drawn, sizeof drawn, 0) != (ssize_t)sizeof drawn)
+        drawn = (uint32_t)time(NULL);
+    return 1 + drawn % FIRST_TASK_MOST;
+}
+
+static int build(struct pretend *p, const struct pretend_options *o, struct err *err)
+{
+    struct snapshot snap;
+    int r = read_snapshot(p, o, &snap, err);
+
+    if (r < 0)
+        return r;
+    pretend_scenario(&snap, pretend_instant(p), o->seed, &p->arena, &p->s);
+    p->cluster = cluster_new(&p->s);
+    cluster_number_tasks_from(p->cluster, first_task());
+    p->cfg = (struct source_config){.kind = cluster_collector.kind, .simulated = p->cluster};
+    if ((r = cluster_collector.create(&p->cfg, &p->eyes, err)) < 0)
+        return r;
+    return cluster_actuator.create(&p->cfg, &p->hands, err);
+}
+
+/* What there is of it, without the lock. */
+static void discard(struct pretend *p)
+{
+    if (p->eyes)
+        cluster_collector.destroy(p->eyes);
+    if (p->hands)
+        cluster_actuator.destroy(p->hands);
+    cluster_free(p->cluster);
+    arena_release(&p->arena);
+    free(p);
 }
 
 int pretend_new(const struct pretend_options *options, struct pretend **ret, struct err *err)
@@ -41,23 +89,14 @@ int pretend_new(const struct pretend_options *options, struct pretend **ret, str
     if (!p)
         return err_set(err, -ENOMEM, "out of memory");
     p->speed = options->speed > 0 ? options->speed : 1;
-    p->seed = options->seed;
     p->now_s = options->now_s ? options->now_s : machine_clock;
     p->clock = options->clock;
     p->epoch = options->epoch;
-    if ((r = fill(p, options, err)) < 0) {
-        arena_release(&p->arena);
-        free(p);
+    p->began_s = p->now_s(p->clock);
+    if ((r = build(p, options, err)) < 0) {
+        discard(p);
         return r;
     }
-    if (options->cluster)
-        p->snap.cluster = arena_strdup(&p->arena, options->cluster);
-    if (getrandom(&p->instance, sizeof p->instance, 0) != (ssize_t)sizeof p->instance)
-        p->instance = (unsigned)time(NULL);
-    p->faults = arena_array(&p->arena, enum pretend_fault, p->snap.n_vms + 1);
-    p->removed = arena_array(&p->arena, bool, p->snap.n_vms + 1);
-    p->refuses_settings = arena_array(&p->arena, bool, p->snap.n_hosts + 1);
-    p->cap_settings = p->snap.n_settings;
     (void)pthread_mutex_init(&p->lock, NULL);
     *ret = p;
     return 0;
@@ -68,9 +107,19 @@ void pretend_free(struct pretend *p)
     if (!p)
         return;
     (void)pthread_mutex_destroy(&p->lock);
-    free(p->tasks);
-    arena_release(&p->arena);
-    free(p);
+    discard(p);
+}
+
+void pretend_enter(struct pretend *p)
+{
+    (void)pthread_mutex_lock(&p->lock);
+    p->advanced_s = fmax(p->advanced_s, (p->now_s(p->clock) - p->began_s) * p->speed);
+    cluster_advance(p->cluster, p->advanced_s);
+}
+
+void pretend_leave(struct pretend *p)
+{
+    (void)pthread_mutex_unlock(&p->lock);
 }
 
 /* ---- what a test does to it ---- */
@@ -78,33 +127,41 @@ void pretend_free(struct pretend *p)
 /* The VM, with the lock held, whatever comes of it; IX_NONE if there is none. */
 static uint32_t enter(struct pretend *p, const char *vm)
 {
-    (void)pthread_mutex_lock(&p->lock);
-    pretend_settle(p);
-    uint32_t ix = snapshot_find_vm(&p->snap, vm);
+    pretend_enter(p);
+    uint32_t ix = snapshot_find_vm(&p->s.initial, vm);
 
-    return ix != IX_NONE && p->removed[ix] ? IX_NONE : ix;
+    return ix != IX_NONE && cluster_has_vm(p->cluster, ix) ? ix : IX_NONE;
 }
 
-static int leave(struct pretend *p, uint32_t vm)
+static int leave(struct pretend *p, uint32_t ix)
 {
-    (void)pthread_mutex_unlock(&p->lock);
-    return vm == IX_NONE ? -ENOENT : 0;
+    pretend_leave(p);
+    return ix == IX_NONE ? -ENOENT : 0;
 }
 
 int pretend_set_fault(struct pretend *p, const char *vm, enum pretend_fault fault)
 {
+    static const enum sim_fault faults[] = {
+        [PRETEND_OBEYS] = sim_fault_count,
+        [PRETEND_REFUSES] = SIM_MIGRATION_REFUSED,
+        [PRETEND_FAILS] = SIM_MIGRATION_FAILS,
+        [PRETEND_HANGS] = SIM_MIGRATION_HANGS,
+    };
     uint32_t ix = enter(p, vm);
 
     if (ix != IX_NONE)
-        p->faults[ix] = fault;
+        cluster_set_fault(p->cluster, ix, faults[fault]);
     return leave(p, ix);
 }
 
 void pretend_set_deaf(struct pretend *p, bool deaf)
 {
-    (void)pthread_mutex_lock(&p->lock);
-    p->deaf = deaf;
-    (void)pthread_mutex_unlock(&p->lock);
+    static const enum sim_fault both[] = {SIM_SOURCE_DEAF, SIM_ACTUATOR_DEAF};
+
+    pretend_enter(p);
+    for (size_t i = 0; i < 2; i++)
+        cluster_strike(p->cluster, &(struct scripted_fault){.kind = both[i], .for_s = deaf ? INFINITY : 0});
+    pretend_leave(p);
 }
 
 int pretend_set_demand(struct pretend *p, const char *vm, double cpu_mhz, double mem_mb)
@@ -112,8 +169,8 @@ int pretend_set_demand(struct pretend *p, const char *vm, double cpu_mhz, double
     uint32_t ix = enter(p, vm);
 
     if (ix != IX_NONE) {
-        p->snap.vms[ix].is.demand[RES_CPU] = cpu_mhz;
-        p->snap.vms[ix].is.demand[RES_MEM] = mem_mb;
+        pretend_set_level(&p->s, ix, cpu_mhz, mem_mb);
+        cluster_demand_changed(p->cluster, ix);
     }
     return leave(p, ix);
 }
@@ -123,46 +180,43 @@ int pretend_remove_vm(struct pretend *p, const char *vm)
     uint32_t ix = enter(p, vm);
 
     if (ix != IX_NONE)
-        p->removed[ix] = true;
+        cluster_remove_vm(p->cluster, ix);
     return leave(p, ix);
 }
 
 const char *pretend_where(struct pretend *p, const char *vm)
 {
     uint32_t ix = enter(p, vm);
-    const char *host = NULL;
+    uint32_t host = ix == IX_NONE ? IX_NONE : cluster_vm(p->cluster, ix)->host;
 
-    if (ix != IX_NONE && p->snap.vms[ix].host != IX_NONE)
-        host = p->snap.hosts[p->snap.vms[ix].host].is.id;
     (void)leave(p, ix);
-    return host;
+    return host == IX_NONE ? NULL : p->s.initial.hosts[host].is.id;
 }
 
 unsigned pretend_migrations_begun(struct pretend *p)
 {
-    (void)pthread_mutex_lock(&p->lock);
-    unsigned n = p->begun;
+    pretend_enter(p);
+    unsigned n = cluster_vm_deeds(p->cluster);
 
-    (void)pthread_mutex_unlock(&p->lock);
+    pretend_leave(p);
     return n;
 }
 
 int pretend_refuse_settings(struct pretend *p, const char *host, bool refuses)
 {
-    (void)pthread_mutex_lock(&p->lock);
-    uint32_t ix = snapshot_find_host(&p->snap, host);
+    pretend_enter(p);
+    uint32_t ix = snapshot_find_host(&p->s.initial, host);
 
     if (ix != IX_NONE)
-        p->refuses_settings[ix] = refuses;
-    (void)pthread_mutex_unlock(&p->lock);
-    return ix == IX_NONE ? -ENOENT : 0;
+        cluster_refuse_settings(p->cluster, ix, refuses);
+    return leave(p, ix);
 }
 
 unsigned pretend_settings_applied(struct pretend *p)
 {
-    (void)pthread_mutex_lock(&p->lock);
+    pretend_enter(p);
     unsigned n = p->settings_applied;
 
-    (void)pthread_mutex_unlock(&p->lock);
+    pretend_leave(p);
     return n;
 }

@@ -1,15 +1,14 @@
-/* pretend.h: a cluster that is not there, held in memory.
+/* pretend.h: a cluster that is not there, on the wall clock.
  *
  * For trying Ballast without a hypervisor and for the tests of the service: one object plays the hypervisor,
  * and a collector and an actuator (kind "sim") look at it and act on it as they would on a real one. It is
  * reached through source_config.pretend; whoever owns it frees it after them.
  *
- * It behaves as far as the service can tell: a migration takes the memory of its VM divided by the rate of
- * its hosts and shows its progress; the VM is on its source until it is over; a host lets only so many
- * migrations run at a time, others wait. A host enters maintenance when no VM is left on it; it takes its
- * time to go to sleep and to boot. What pools have on hosts is kept as it is set, and shown; it holds nobody
- * back. The demand of each VM wavers around its level. Every call is
- * thread-safe: the collector and the workers are different threads.
+ * It is the simulated cluster (sim/cluster/cluster.h) with a lock and a clock in front of it: every call
+ * first lets happen what has become due, in the order in which it was due, whether or not somebody looked.
+ * The demand of each VM wavers around its level. Every call is thread-safe: the collector and the workers are
+ * different threads. What a collector returns borrows strings of the cluster, which must not be freed before
+ * it is forgotten.
  *
  * How far time has gone is asked of a clock; `speed` makes everything that takes time take less of it. */
 #ifndef BALLAST_SIM_PRETEND_H
@@ -62,13 +61,15 @@ int pretend_refuse_settings(struct pretend *p, const char *host, bool refuses);
 /* How many times settings were taken by a host so far. */
 unsigned pretend_settings_applied(struct pretend *p);
 
-/* The VM's level of demand from now on. */
+/* The VM's level of demand from now on; of memory, what a collector sees wanted, the hypervisor's own
+ * included.
+ */
 int pretend_set_demand(struct pretend *p, const char *vm, double cpu_mhz, double mem_mb);
 
 /* It is gone. */
 int pretend_remove_vm(struct pretend *p, const char *vm);
 
-/* Where the VM is now: its host's id, valid as long as p; NULL if there is no such VM. */
+/* Where the VM runs now: its host's id, valid as long as p; NULL if it does not, or is not there. */
 const char *pretend_where(struct pretend *p, const char *vm);
 
 /* How many migrations and starts of VMs have been begun so far, so that a test can see that nothing was begun

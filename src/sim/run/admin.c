@@ -34,12 +34,16 @@ int admin_init(struct admin *ad, const struct scenario *s, struct cluster *c, st
             ad->arrivals_s[ad->n_arrivals++] = s->vms[i].arrives_s;
     }
     qsort(ad->arrivals_s, ad->n_arrivals, sizeof *ad->arrivals_s, by_time);
+    ad->due_s = xcalloc(s->n_deeds, sizeof *ad->due_s);
+    for (uint32_t i = 0; i < s->n_deeds; i++)
+        ad->due_s[i] = s->deeds[i].at_s;
     return s->ballast ? 0 : cluster_actuator.create(&config, &ad->actuator, err);
 }
 
 void admin_release(struct admin *ad)
 {
     free(ad->arrivals_s);
+    free(ad->due_s);
     free(ad->newcomers);
     if (ad->actuator)
         cluster_actuator.destroy(ad->actuator);
@@ -327,10 +331,11 @@ static int set(struct service *v, const struct scripted_deed *d, double t_s, str
     return r;
 }
 
-/* -EAGAIN: not now. Those behind it wait for it: they come in the order of the script. */
+/* -EAGAIN: not now. A host that is to come out of maintenance and runs is refused, too: it is so already. */
 static int do_deed(struct admin *ad, struct service *v, const struct scripted_deed *d, double t_s,
                    struct err *err)
 {
+    bool enter = d->kind == SCRIPT_MAINTENANCE_ENTER;
     uint64_t id;
     int r;
 
@@ -338,28 +343,39 @@ static int do_deed(struct admin *ad, struct service *v, const struct scripted_de
         return set(v, d, t_s, err);
     if (!v->engine)
         return -EAGAIN;
-    r = engine_maintenance(v->engine, ad->scenario->initial.hosts[d->host].is.id,
-                           d->kind == SCRIPT_MAINTENANCE_ENTER, ADMIN, service_instant(v, t_s), &id, err);
+    r = engine_maintenance(v->engine, ad->scenario->initial.hosts[d->host].is.id, enter, ADMIN,
+                           service_instant(v, t_s), &id, err);
+    if (r == -EBUSY && !enter && cluster_host(ad->cluster, d->host)->state == HOST_ON)
+        return 0;
     return r < 0 && r != -EINVAL ? -EAGAIN : r;
+}
+
+/* What is to be done with one host is done in the order of the script; it holds up nothing else. */
+static bool waits_for_another(const struct admin *ad, uint32_t deed)
+{
+    const struct scripted_deed *all = ad->scenario->deeds;
+
+    for (uint32_t i = 0; i < deed && all[deed].kind != SCRIPT_SET; i++) {
+        if (all[i].kind != SCRIPT_SET && all[i].host == all[deed].host && ad->due_s[i] < INFINITY)
+            return true;
+    }
+    return false;
 }
 
 static int do_deeds(struct admin *ad, struct service *v, double t_s, struct err *err)
 {
     const struct scenario *s = ad->scenario;
 
-    if (isfinite(ad->again_s) && t_s < ad->again_s)
-        return 0;
-    ad->again_s = INFINITY;
-    for (; ad->next_deed < s->n_deeds && s->deeds[ad->next_deed].at_s <= t_s; ad->next_deed++) {
-        const struct scripted_deed *d = &s->deeds[ad->next_deed];
-        int r = do_deed(ad, v, d, t_s, err);
+    for (uint32_t i = 0; i < s->n_deeds && s->deeds[i].at_s <= t_s; i++) {
+        if (ad->due_s[i] > t_s || waits_for_another(ad, i))
+            continue;
+        int r = do_deed(ad, v, &s->deeds[i], t_s, err);
 
-        if (r == -EAGAIN) {
-            ad->again_s = t_s + AGAIN_S;
-            return 0;
-        }
+        ad->due_s[i] = r == -EAGAIN ? t_s + AGAIN_S : INFINITY;
+        if (r == -EAGAIN)
+            continue;
         if (r < 0 || (r = service_answer(v, t_s, err)) < 0)
-            return err_widen(err, "the deed at %.0f s", d->at_s);
+            return err_widen(err, "the deed at %.0f s", s->deeds[i].at_s);
     }
     return 0;
 }
@@ -373,8 +389,8 @@ double admin_next_s(const struct admin *ad, double t_s)
 
     if (ad->next_arrival < ad->n_arrivals)
         next_s = fmin(next_s, ad->arrivals_s[ad->next_arrival]);
-    if (s->ballast && ad->next_deed < s->n_deeds && s->deeds[ad->next_deed].at_s > t_s)
-        next_s = fmin(next_s, s->deeds[ad->next_deed].at_s);
+    for (uint32_t i = 0; s->ballast && i < s->n_deeds; i++)
+        next_s = fmin(next_s, ad->due_s[i] > t_s ? ad->due_s[i] : INFINITY);
     return next_s;
 }
 

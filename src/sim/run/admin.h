@@ -29,10 +29,10 @@ struct admin {
     uint32_t n_arrivals, next_arrival;
     struct newcomer *newcomers; /* that do not run yet; in the order in which they came */
     size_t n_newcomers, cap_newcomers;
-    uint64_t ticket;    /* 0: nothing is asked for */
-    uint32_t life;      /* of the service that was asked */
-    uint32_t next_deed; /* of the scenario's */
-    double again_s;     /* what was refused is tried again then */
+    uint64_t ticket; /* 0: nothing is asked for */
+    uint32_t life;   /* of the service that was asked */
+    double *due_s;   /* of each deed of the script, later again where it was refused; INFINITY: it is done */
+    double again_s;  /* without Ballast: the next try to start a VM */
     uint32_t unplaced;
     struct actuator *actuator; /* without Ballast: the admin's own hands */
 };

@@ -144,6 +144,8 @@ struct scenario {
     double swap_slowdown; /* a VM that lacks a part x of the memory that it wants can use that much less of
                            * its CPU: x times this, at most all of it. 0: memory and CPU are apart */
     double restart_s; /* after a host died its VMs start elsewhere after this; INFINITY: when it is back */
+    bool parts_unset; /* what pools have on hosts is what the snapshot says, even if that is nothing, and
+                       * nobody is shown what nobody has set; never by a file */
     struct fault_rate rates[sim_fault_count];
     struct scripted_fault *faults; /* by at_s */
     uint32_t n_faults;
