@@ -9,6 +9,7 @@
 #include "render/render.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,11 @@ static bool is_overloaded(const struct snapshot *s, uint32_t host)
     for (int r = 0; r < RES_COUNT && host_can_run_vms(h); r++) {
         double wanted = 0;
 
-        for (uint32_t i = 0; i < h->vms.n; i++)
-            wanted += s->vms[h->vms.items[i]].is.demand[r];
+        for (uint32_t i = 0; i < h->vms.n; i++) {
+            const struct vm_facts *v = &s->vms[h->vms.items[i]].is;
+
+            wanted += fmin(v->demand[r], v->alloc[r].limit); /* beyond its limit nobody can help it */
+        }
         if (wanted > h->capacity[r])
             return true;
     }

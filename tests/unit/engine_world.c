@@ -83,6 +83,8 @@ static void w_fill(struct collected *c)
         v->is.id = arena_strdup(a, W->vms[i].id);
         v->is.name = W->vm_name ? W->vm_name : v->is.id;
         v->is.alloc[RES_MEM].reservation = W->reserved_mb;
+        if (W->vms[i].cpu_limit > 0)
+            v->is.alloc[RES_CPU].limit = W->vms[i].cpu_limit;
         v->is.automation = W->vms[i].automation;
         if (W->dirty_mb_s > 0)
             v->is.dirty_mb_s = W->dirty_mb_s;

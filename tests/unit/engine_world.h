@@ -30,6 +30,7 @@ struct world_vm {
     char id[16];
     int host; /* -1: not there */
     double cpu, mem;
+    double cpu_limit; /* 0: none */
     enum automation automation;
     bool off;
     int agent_of; /* required by that host, from 1; 0: an ordinary VM */
