@@ -14,6 +14,10 @@ static const double hourly_drift[RES_COUNT] = {[RES_CPU] = 0.20, [RES_MEM] = 0.0
 /* A VM whose stable time nobody knows is taken to stay as it is for this part of the horizon. */
 #define STABLE_FALLBACK 0.25
 
+/* A level that was seen lasts at least until it is looked at again, s. Were it nothing, the first pass after
+ * a surge would find nothing to gain. */
+#define STABLE_LEAST 60
+
 /* Bounds are compared with sums of the same terms in another order. */
 #define MARGIN (1 + 1e-9)
 
@@ -78,7 +82,7 @@ static void look_out(struct forecast *f, uint32_t u, double *const demand[RES_CO
             f->unit[r][u] = plus(f->unit[r][u], &mine, 1);
         }
         double stable = isnan(v->stable_s) ? STABLE_FALLBACK * horizon : v->stable_s;
-        f->unit_stable_s[u] = fmin(f->unit_stable_s[u], stable);
+        f->unit_stable_s[u] = fmin(f->unit_stable_s[u], fmax(stable, STABLE_LEAST));
     }
 }
 
