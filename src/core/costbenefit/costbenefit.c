@@ -281,7 +281,6 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
     uint32_t s = l->unit_slot[unit];
     uint32_t d = to_slot;
     double stable = stable_time(f, s);
-    double rest = (double)l->policy->horizon_s - stable;
     double gain[RES_COUNT];
 
     *ret = (struct worth){0};
@@ -296,7 +295,7 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
         double then = shortfall_of(f, &left, r, s) + shortfall_of(f, &joined, r, d);
         double worst_stay = positive(left.min + u->max - cs) + positive(f->slot[r][d].max - cd);
         double worst_move = positive(left.min - cs) + positive(joined.max - cd);
-        ret->benefit[r] = (now - then) * stable + (worst_stay - worst_move) * rest;
+        ret->benefit[r] = (now - then) * stable;
         gain[r] = ret->benefit[r] - ret->cost[r];
         ret->worse_of[r] = worst_move - fmax(worst_stay, now);
     }
@@ -308,15 +307,11 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
 static double most_to_gain(const struct forecast *f, uint32_t unit, int r, double stable)
 {
     uint32_t s = f->l->unit_slot[unit];
-    double horizon = (double)f->l->policy->horizon_s;
     const struct outlook *u = &f->unit[r][unit];
     struct outlook left = plus(f->slot[r][s], u, -1);
-    double capacity = capacity_of(f, r, s);
-    double worst = positive(left.min + u->max - capacity) - positive(left.min - capacity);
     double now = f->slot_shortfall[r][s];
-    double relief = now > 0 ? (now - shortfall_of(f, &left, r, s)) * stable : 0;
 
-    return relief + worst * (horizon - stable);
+    return now > 0 ? (now - shortfall_of(f, &left, r, s)) * stable : 0;
 }
 
 /* At the rate r that cost at least is fixed + (least - fixed) × fastest / r. */
