@@ -260,6 +260,8 @@ static void elsewhere(struct engine *e, struct action *x, instant_s now)
     fail(e, x, why, now);
 }
 
+/* One that gets on, however slowly, is not taken for one that hangs: it would be begun anew, and be as slow.
+ */
 static instant_s deadline(const struct engine *e, const struct action *x)
 {
     instant_s patience = HANG_MIN_S;
@@ -268,7 +270,7 @@ static instant_s deadline(const struct engine *e, const struct action *x)
         patience = power_patience_s(e, x);
     else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
         patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
-    return x->r.started + patience;
+    return (x->r.vm && x->advanced > x->r.started ? x->advanced : x->r.started) + patience;
 }
 
 /* Whether a start that perhaps nobody has heard is still wanted: asking for it once more may begin it. Not
@@ -341,8 +343,8 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
     char why[WHY_MAX];
 
     if (!x->r.cancel_asked) {
-        (void)snprintf(why, sizeof why, "it takes longer than %lld s, so the hypervisor was asked to stop it",
-                       (long long)(deadline(e, x) - x->r.started));
+        (void)snprintf(why, sizeof why, "it %s, so the hypervisor was asked to stop it",
+                       x->advanced > x->r.started ? "does not get on any more" : "takes too long");
         remember_why(e, x, why);
     }
     x->r.cancel_asked = true;
@@ -530,6 +532,10 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
     switch (p->state) {
     case TASK_QUEUED:
     case TASK_RUNNING:
+        if (p->percent > x->percent) {
+            x->percent = p->percent;
+            x->advanced = now;
+        }
         x->retry_at = now + (age / 10 < POLL_S ? POLL_S : age / 10 < POLL_MAX_S ? age / 10 : POLL_MAX_S);
         return;
     case TASK_SUCCEEDED:

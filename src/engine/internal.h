@@ -61,6 +61,8 @@ struct action {
     uint64_t look_after;   /* only an inventory with a higher serial says where it stands */
     bool only_adopt;       /* ACTION_STARTING: what does not run yet is not begun any more, or not now */
     unsigned looks;        /* inventories that contradicted the task's success */
+    int percent;           /* the most that the hypervisor has said of its progress ... */
+    instant_s advanced;    /* ... since when; 0: nothing yet */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int doubt_code;        /* the errno behind it */

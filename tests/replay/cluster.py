@@ -67,6 +67,12 @@ class Vm:
                 mean = number(given.get('mean'), self.demand[r])
                 self.window[w, r] = (mean, number(given.get('stddev'), 0.0))
 
+    def within_limit(self, w, r):
+        """Mean and variance of what it wants as far as it may have it: nothing between 0 and L varies by more than m (L - m)."""
+        mean, stddev = self.window[w, r]
+        mean = min(mean, self.limit[r])
+        return mean, stddev * stddev if self.limit[r] == INF else min(stddev * stddev, mean * (self.limit[r] - mean))
+
     def mem_needed(self, admission):
         """What it takes at its destination, by the plan's setting mem_admission."""
         if admission == 'configured':
@@ -247,17 +253,20 @@ class Cluster:
         for vm in self.vms.values():
             if self.takes_part(vm):
                 will_be[self.arriving.get(vm.id, self.at[vm.id])].append(vm)
+        counted = [h for h in self.hosts_on() if h.id not in leaving]
+        now = {(h.id, r): sum(min(vm.demand[r], vm.limit[r]) for vm in will_be[h.id]) / h.capacity[r] for h in counted for r in RESOURCES}
+        surge = any(of > 1 + 1e-9 for of in now.values())  # then the present stands in for the mean where it is more
         for r in RESOURCES:
             high = low = 0.0
-            for h in self.hosts_on():
-                if h.id in leaving:
-                    continue
+            for h in counted:
                 u = {}
                 for w in ('5m', '40m'):
-                    figures = [vm.window[w, r] for vm in will_be[h.id]]
+                    figures = [vm.within_limit(w, r) for vm in will_be[h.id]]
                     mean = sum(m for m, _ in figures)
-                    variance = sum(s * s for _, s in figures)
+                    variance = sum(v for _, v in figures)
                     u[w] = (mean + 2.0 * math.sqrt(variance)) / h.capacity[r]
+                if surge:
+                    u['5m'] = max(u['5m'], now[h.id, r])
                 high += max(0.0, u['5m'] - high_at) ** 2
                 low += max(0.0, low_at - u['40m']) ** 2
             scores[r + '_high'], scores[r + '_low'] = math.sqrt(high), math.sqrt(low)

@@ -299,6 +299,28 @@ static void test_run_waits_for_its_pass(void **state)
     world_release();
 }
 
+/* However slowly it gets on, it is not begun anew; when it stands still, it is. */
+static void test_slow_is_not_hanging(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 3, 4);
+    w.settings.policy.automation = AUTOMATION_FULL;
+    w.hottest = 1.2;
+    w.tasks_stick = true;
+    w.script[0] = (struct world_move){.vm = 0, .to = 1, .priority = 3};
+    w.n_script = 1;
+    world_begin_engine();
+    for (w.percent = 1; w.percent < 10; w.percent++)
+        world_run(250);
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    assert_false(world_action(1)->cancel_asked);
+    world_run(400);
+    assert_true(world_action(1)->cancel_asked);
+    world_release();
+}
+
 static void test_settings_change_while_it_runs(void **state)
 {
     struct world w;
@@ -463,6 +485,7 @@ int main(void)
         cmocka_unit_test(test_what_is_not_stored_is_said),
         cmocka_unit_test(test_a_broken_store_is_left_alone),
         cmocka_unit_test(test_run_waits_for_its_pass),
+        cmocka_unit_test(test_slow_is_not_hanging),
         cmocka_unit_test(test_settings_change_while_it_runs),
         cmocka_unit_test(test_wakeup_is_not_put_off),
         cmocka_unit_test(test_no_more_than_is_wanted),

@@ -307,6 +307,7 @@ struct order_result w_carry_out(const struct order *o)
     case ORDER_POLL:
         r.progress.state = t ? t->state : TASK_FAILED;
         r.progress.gone = !t;
+        r.progress.percent = W->percent;
         if (!t || t->state == TASK_FAILED)
             (void)err_set(&r.progress.why, -EIO, "the task failed");
         break;

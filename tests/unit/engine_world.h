@@ -128,6 +128,7 @@ struct world {
     double high;            /* what passes report of utilization before */
     instant_s awake_at[WORLD_HOSTS], boot_s;
     int check_code, start_code; /* what the next ones answer */
+    int percent;                /* what every running task says of itself */
     bool start_lost;            /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
     bool tasks_lie;         /* they succeed, and nothing has changed */

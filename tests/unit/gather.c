@@ -49,6 +49,7 @@ static void bench_init(struct bench *b)
 static void bench_release(struct bench *b)
 {
     view_unref(b->view);
+    hosts_release(&b->e);
     history_free(b->e.history);
     learned_free(b->e.learned);
 }

@@ -11,6 +11,7 @@
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -163,6 +164,33 @@ static void test_thin(void **state)
     arena_release(&a);
 }
 
+/* The other side has more hosts and goes on longer: its curves are within the plots, too. */
+static void test_larger_side(void **state)
+{
+    const struct report_world small = {.hosts = 2, .points = 20, .scale = 1},
+                              large = {8, .points = 60, .scale = 1};
+    struct page_of p = {0};
+    struct simulation runs[2];
+
+    (void)state;
+    strbuf_init(&p.out, STRBUF_NO_LIMIT);
+    report_world_make(&small, &p.a, &runs[0]);
+    report_world_make(&large, &p.a, &runs[1]);
+    const struct run_set a = {.label = "a", .runs = &runs[0], .n = 1};
+    const struct run_set b = {.label = "b", .runs = &runs[1], .n = 1};
+
+    report_html(&a, &b, &p.out);
+    assert_null(strstr(p.out.text, ",-")); /* above the plot */
+    for (const char *at = p.out.text; (at = strstr(at, "\"line s1\" data-name")); at++) {
+        const char *end = strstr(at, "/>");
+
+        while (end[-1] != 'L')
+            end--;
+        assert_true(strtod(end, NULL) <= 1000); /* behind it */
+    }
+    release_page(&p);
+}
+
 static void test_round_up(void **state)
 {
     static const struct {
@@ -173,6 +201,8 @@ static void test_round_up(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++)
         assert_true(fabs(axis_round_up(cases[i].v) - cases[i].up) < 1e-9 * cases[i].up);
+    assert_true(axis_count_up(0) == 4 && axis_count_up(3) == 4 && axis_count_up(5) == 8);
+    assert_true(axis_count_up(10) == 12 && axis_count_up(32) == 32 && axis_count_up(267) == 320);
 }
 
 static size_t base64(const char *text, unsigned char *ret)
@@ -234,8 +264,9 @@ static void test_png(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages), cmocka_unit_test(test_wild_names), cmocka_unit_test(test_same_again),
-        cmocka_unit_test(test_thin),  cmocka_unit_test(test_round_up),   cmocka_unit_test(test_png),
+        cmocka_unit_test(test_pages), cmocka_unit_test(test_wild_names),  cmocka_unit_test(test_same_again),
+        cmocka_unit_test(test_thin),  cmocka_unit_test(test_larger_side), cmocka_unit_test(test_round_up),
+        cmocka_unit_test(test_png),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -453,6 +453,8 @@ static void test_snapshot(void **state)
     assert_true(i->vms[db].is.demand[RES_CPU] == 300 && i->vms[db].is.alloc[RES_CPU].shares == 77);
     assert_true(workload_at(&s.vms[db].of[RES_MEM], 50).value == 100);
     assert_true(i->vms[web].is.demand[RES_CPU] == 55 && i->vms[web].is.demand[RES_MEM] == 64);
+    assert_string_equal(s.vms[web].share_class, "normal"); /* by their number */
+    assert_string_equal(s.vms[db].share_class, "p");
     assert_true(i->vms[off].is.state == VM_OFF && isinf(s.vms[off].arrives_s));
     assert_true(s.start == before.start + 86400);
     assert_true(i->vms[db].is.last_migrated == 1767571200 + 86400 - 600 && i->hosts[0].is.on_since == 0);

@@ -3,8 +3,8 @@
 /* A move must gain at least this part of what moving an average VM away by one average load would
  * (README.md). */
 #define GOODNESS_PART 0.5
-/* ... lowered by halves, at most so often. */
-#define GOODNESS_HALVINGS 4
+/* ... halved where that is too much, at most so often. */
+#define GOODNESS_HALVINGS 1
 /* Imbalance is far above the target when it is this many times as high. */
 #define GOODNESS_FAR 1.5
 

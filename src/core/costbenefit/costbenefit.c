@@ -14,6 +14,10 @@ static const double hourly_drift[RES_COUNT] = {[RES_CPU] = 0.20, [RES_MEM] = 0.0
 /* A VM whose stable time nobody knows is taken to stay as it is for this part of the horizon. */
 #define STABLE_FALLBACK 0.25
 
+/* A level that was seen lasts at least until it is looked at again, s. Were it nothing, the first pass after
+ * a surge would find nothing to gain. */
+#define STABLE_LEAST 60
+
 /* Bounds are compared with sums of the same terms in another order. */
 #define MARGIN (1 + 1e-9)
 
@@ -78,7 +82,7 @@ static void look_out(struct forecast *f, uint32_t u, double *const demand[RES_CO
             f->unit[r][u] = plus(f->unit[r][u], &mine, 1);
         }
         double stable = isnan(v->stable_s) ? STABLE_FALLBACK * horizon : v->stable_s;
-        f->unit_stable_s[u] = fmin(f->unit_stable_s[u], stable);
+        f->unit_stable_s[u] = fmin(f->unit_stable_s[u], fmax(stable, STABLE_LEAST));
     }
 }
 
@@ -277,7 +281,6 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
     uint32_t s = l->unit_slot[unit];
     uint32_t d = to_slot;
     double stable = stable_time(f, s);
-    double rest = (double)l->policy->horizon_s - stable;
     double gain[RES_COUNT];
 
     *ret = (struct worth){0};
@@ -292,7 +295,7 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
         double then = shortfall_of(f, &left, r, s) + shortfall_of(f, &joined, r, d);
         double worst_stay = positive(left.min + u->max - cs) + positive(f->slot[r][d].max - cd);
         double worst_move = positive(left.min - cs) + positive(joined.max - cd);
-        ret->benefit[r] = (now - then) * stable + (worst_stay - worst_move) * rest;
+        ret->benefit[r] = (now - then) * stable;
         gain[r] = ret->benefit[r] - ret->cost[r];
         ret->worse_of[r] = worst_move - fmax(worst_stay, now);
     }
@@ -304,15 +307,11 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
 static double most_to_gain(const struct forecast *f, uint32_t unit, int r, double stable)
 {
     uint32_t s = f->l->unit_slot[unit];
-    double horizon = (double)f->l->policy->horizon_s;
     const struct outlook *u = &f->unit[r][unit];
     struct outlook left = plus(f->slot[r][s], u, -1);
-    double capacity = capacity_of(f, r, s);
-    double worst = positive(left.min + u->max - capacity) - positive(left.min - capacity);
     double now = f->slot_shortfall[r][s];
-    double relief = now > 0 ? (now - shortfall_of(f, &left, r, s)) * stable : 0;
 
-    return relief + worst * (horizon - stable);
+    return now > 0 ? (now - shortfall_of(f, &left, r, s)) * stable : 0;
 }
 
 /* At the rate r that cost at least is fixed + (least - fixed) × fastest / r. */

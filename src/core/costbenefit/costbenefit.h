@@ -1,10 +1,11 @@
 /* costbenefit.h: whether a migration is worth it (§3.1.4).
  *
  * Cost and benefit are in resource × time: MHz · s and MiB · s. The benefit is the demand that goes unserved
- * without the move and is served with it, on both hosts together: at today's demand for the stable time, then
- * for the rest of the horizon at the worst case (the source's VMs at their minimum of the last hour, the
- * destination's and the moved one at their maximum). Demand varies, so what is counted is the expected
- * shortfall; README.md gives the variance that is assumed and where its figures come from.
+ * without the move and is served with it, on both hosts together, at today's demand, for the stable time.
+ * What comes after it is the worst case (the source's VMs at their minimum of the last hour, the
+ * destination's and the moved one at their maximum): it can forbid a move, and adds nothing to its benefit
+ * (README.md). Demand varies, so what is counted is the expected shortfall; README.md gives the variance that
+ * is assumed and where its figures come from.
  *
  * A VM that is on its way is counted where it will be. The forecast keeps sums per slot, so that judging a
  * move is O(1).

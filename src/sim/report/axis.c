@@ -63,6 +63,11 @@ double axis_round_up(double v)
     return 10 * power;
 }
 
+double axis_count_up(double n)
+{
+    return VALUE_STEPS * ceil(axis_round_up(n) / VALUE_STEPS);
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static int digits(const char *text, int n)

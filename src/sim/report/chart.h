@@ -75,6 +75,8 @@ double axis_at(const struct time_axis *axis, double t_s);
 
 /* The smallest number that is not below v and has round quarters. */
 double axis_round_up(double v);
+/* The same of what is counted: the quarters are whole numbers. */
+double axis_count_up(double n);
 
 /* What follows the figure's title: the opening of a plot with its labels on both axes. */
 void axis_put_time(const struct time_axis *axis, struct arena *a, struct strbuf *out);

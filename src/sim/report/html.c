@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* From the first thing that is known to the last. */
-static struct time_axis axis_of(const struct simulation *s)
+/* From the first thing that is known of the run to the last. */
+static struct time_axis axis_of_run(const struct simulation *s)
 {
     struct time_axis axis = {.start = s->scenario->start, .from_s = 0, .to_s = s->scenario->duration_s};
 
@@ -14,6 +14,19 @@ static struct time_axis axis_of(const struct simulation *s)
     }
     if (!(axis.to_s > axis.from_s))
         axis.to_s = axis.from_s + 1;
+    return axis;
+}
+
+/* Wide enough for both sides. */
+static struct time_axis axis_of(const struct run_set *a, const struct run_set *b)
+{
+    struct time_axis axis = axis_of_run(a->runs);
+
+    if (b) {
+        const struct time_axis other = axis_of_run(b->runs);
+        axis.from_s = fmin(axis.from_s, other.from_s);
+        axis.to_s = fmax(axis.to_s, other.to_s);
+    }
     return axis;
 }
 
@@ -68,7 +81,7 @@ void report_html(const struct run_set *a, const struct run_set *b, struct strbuf
     const struct page p = {
         .sets = {a, b},
         .n = b ? 2 : 1,
-        .axis = axis_of(a->runs),
+        .axis = axis_of(a, b),
         .a = &scratch,
         .out = out,
     };

@@ -174,7 +174,13 @@ static void put_hosts_on(const struct page *p)
 {
     struct chart c = titled("Hosts on", "That can run VMs.", "");
 
-    c.high = axis_round_up(run_of(p, 0)->scenario->initial.n_hosts);
+    uint32_t most = 0;
+
+    for (size_t k = 0; k < p->n; k++) { /* the other side may have more of them */
+        uint32_t n = run_of(p, k)->scenario->initial.n_hosts;
+        most = n > most ? n : most;
+    }
+    c.high = axis_count_up(most);
     put_together(p, c, "hosts on", hosts_on, CURVE_STEPS, NULL);
 }
 
@@ -254,7 +260,7 @@ static void put_moves(const struct page *p, size_t set)
             most = fmax(most, other.v[i]);
     }
     c.style = (unsigned)set;
-    chart.high = axis_round_up(fmax(most, 4)); /* labels that are whole numbers */
+    chart.high = axis_count_up(most);
     chart.curves = &c;
     chart.n_curves = 1;
     chart.bars = true;

@@ -161,14 +161,20 @@ struct alloc alloc_of(const struct alloc_spec *spec, double normal)
     return (struct alloc){spec->reservation, spec->limit, shares_of(spec, normal), spec->expandable};
 }
 
-static const char *share_class_of(const struct vm_spec *v)
+/* By the number of its shares: a snapshot has no words. */
+static const char *share_class_of(const struct vm_spec *v, double normal)
 {
     static const char *const words[] = {
-        [SHARES_LOW] = "low", [SHARES_NORMAL] = "normal", [SHARES_HIGH] = "high", [SHARES_NUMBER] = "custom"};
+        [SHARES_LOW] = "low", [SHARES_NORMAL] = "normal", [SHARES_HIGH] = "high"};
+    double shares = v->seen.is.alloc[RES_CPU].shares;
 
-    if (v->share_class)
-        return v->share_class;
-    return v->seen.pool ? v->seen.pool : words[v->alloc[RES_CPU].level];
+    if (v->share_class || v->seen.pool)
+        return v->share_class ? v->share_class : v->seen.pool;
+    for (enum shares_level l = SHARES_LOW; l < SHARES_NUMBER; l++) {
+        if (shares == shares_of(&(struct alloc_spec){.level = l}, normal))
+            return words[l];
+    }
+    return "custom";
 }
 
 static double drawn(const struct building *b, const struct vm_spec *v, const struct range *range,
@@ -204,7 +210,7 @@ void vm_finish(const struct building *b, struct vm_spec *v)
     for (int r = 0; r < RES_COUNT; r++)
         is->alloc[r] = alloc_of(&v->alloc[r], normal.alloc[r].shares);
     v->model.dirty_mb_s = v->dirty_mb_s;
-    v->model.share_class = share_class_of(v);
+    v->model.share_class = share_class_of(v, normal.alloc[RES_CPU].shares);
     finish_times(b, v);
 }
 

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Alternatives to what Ballast does, side by side: each scenario with each of them, over several seeds.
+
+    tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
+
+An alternative is a setting (--try 'level 5,migration_threshold=5'), or another ballast, built with another constant
+(--try 'no floor=/tmp/other/ballast'). SCENARIO is a name in choices/ or experiments/ or a path; without one, all of choices/.
+Prints the median, and the least and the most.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TREE = HERE.parents[1]
+BALLAST = os.environ.get('BALLAST', str(TREE / 'build/src/cli/ballast'))
+# What a scenario takes from traces: the folder that is looked for in those of --traces.
+TRACES = {'planetlab': 'planetlab-20110303', 'bitbrains': 'bitbrains-rnd-2013-08-first250'}
+# Heading, figure, digits.
+FIGURES = (('CPU lacked, %', 'slav', 3), ('memory lacked, GiB s', 'unmet_gb_s', 0), ('happiness, %', 'happiness_mean', 2),
+           ('worst pool, %', 'worst_pool', 2), ('migrations', 'migrations', 0), ('GiB moved', 'gb_moved', 0),
+           ('imbalance', 'imbalance_mean', 4), ('to the target, min', 'to_target', 0), ('passes', 'passes', 0))
+
+
+def path_of(scenario):
+    for path in (HERE / 'choices' / f'{scenario}.yaml', HERE / 'experiments' / f'{scenario}.yaml', pathlib.Path(scenario)):
+        if path.exists():
+            return path
+    sys.exit(f'{scenario}: no such scenario')
+
+
+def traces_of(path):
+    """The change that names the folder, [] where none is needed; None: it is not there."""
+    name = TRACES.get(path.stem)
+    if not name or path.parent.name != 'choices':
+        return []
+    for folder in arguments.traces:
+        if (pathlib.Path(folder) / name).is_dir():
+            return ['--set', f'workload.dir={pathlib.Path(folder).resolve() / name}']
+    return None
+
+
+def parse(text):
+    label, *changes = text.split(',')
+    label, _, ballast = label.partition('=')
+    return label, ballast or BALLAST, [part for change in changes for part in ('--set', change)]
+
+
+def simulate(path, ballast, changes):
+    """The figures of each seed."""
+    args = [ballast, 'simulate', str(path), '--format', 'json', '--seeds', str(arguments.seeds), *traces_of(path), *changes]
+    done = subprocess.run(args, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f'{" ".join(args)}: exit code {done.returncode}')
+    result = json.loads(done.stdout)
+    runs = result['runs'] if arguments.seeds > 1 else [result]
+    for run in runs:
+        m = run['metrics']
+        m['unmet_gb_s'] = m['unmet_mb_s'] / 1024
+        m['worst_pool'] = min(p['happiness_mean'] for p in run['pools'].values())
+        m['to_target'] = float('inf') if m['time_to_target_s'] is None else m['time_to_target_s'] / 60
+    return [run['metrics'] for run in runs]
+
+
+def figure(value, digits):
+    return 'never' if value == float('inf') else f'{value:,.{digits}f}'
+
+
+def shown(runs, name, digits):
+    values = sorted(run[name] for run in runs)
+    least, most = figure(values[0], digits), figure(values[-1], digits)
+    middle = figure(statistics.median(values), digits)
+    return middle if least == most else f'{middle} ({least} – {most})'
+
+
+def show(rows):
+    if arguments.markdown:
+        print('| ' + ' | '.join(rows[0]) + ' |\n|' + '---|' * len(rows[0]))
+        for row in rows[1:]:
+            print('| ' + ' | '.join(row) + ' |')
+        return
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument('--seeds', type=int, default=10)
+parser.add_argument('--jobs', type=int, default=2)
+parser.add_argument('--traces', action='append', default=[], help='a folder with unpacked traces: ' + ', '.join(TRACES.values()))
+parser.add_argument('--markdown', action='store_true')
+parser.add_argument('--try', dest='tries', action='append', metavar='LABEL[=PATH][,KEY=VALUE]...', help='an alternative')
+parser.add_argument('scenarios', nargs='*', metavar='SCENARIO')
+arguments = parser.parse_args()
+paths = [path_of(s) for s in arguments.scenarios] or sorted((HERE / 'choices').glob('*.yaml'))
+alternatives = [parse(text) for text in arguments.tries or ['as it is']]
+table = [('scenario', 'alternative', *(heading for heading, _, _ in FIGURES))]
+with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+    waiting = []
+    for scenario in paths:
+        if traces_of(scenario) is None:
+            print(f'{scenario.stem}: {TRACES[scenario.stem]} is in none of the folders that --traces names', file=sys.stderr)
+            continue
+        waiting += [(scenario.stem, label, pool.submit(simulate, scenario, ballast, changes)) for label, ballast, changes in alternatives]
+    for scenario, label, run in waiting:
+        table.append((scenario, label, *(shown(run.result(), name, digits) for _, name, digits in FIGURES)))
+show(table)
