@@ -194,6 +194,14 @@ static void fill_power(const struct power *w, uint32_t host, const struct power_
     }
 }
 
+static const char *text_off(const struct host_facts *h, struct arena *a)
+{
+    const char *off = text_sentence(a, power_check_meaning(POWER_DPM_OFF));
+
+    return h->state == HOST_STANDBY ? arena_printf(a, "%s %s sleeps until somebody wakes it.", off, h->name)
+                                    : off;
+}
+
 int explain_host(const struct snapshot *snap, const struct policy *policy, uint32_t host, struct arena *a,
                  struct host_explanation *ret, struct err *err)
 {
@@ -219,7 +227,7 @@ int explain_host(const struct snapshot *snap, const struct policy *policy, uint3
     e.check = chosen ? POWER_FINE : v.check;
     e.text = chosen     ? chosen
              : p->power ? text_power_check(p->power, host, &v)
-                        : text_sentence(a, power_check_meaning(e.check));
+                        : text_off(&snap->hosts[host].is, a);
     *ret = e;
     return 0;
 }

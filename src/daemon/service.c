@@ -344,6 +344,23 @@ static void log_warnings(const struct service *s, const struct config *c)
             c->source.kind);
 }
 
+/* Those that were put to standby while it was enabled. */
+static void warn_of_sleepers(const struct service *s)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct asleep *list;
+    size_t n = engine_asleep(s->engine, &a, &list);
+    size_t ours = 0;
+
+    for (size_t i = 0; i < n; i++)
+        ours += list[i].ours;
+    if (ours > 0 && !s->config->policy.dpm.enabled)
+        log_warning(
+            "dpm.enabled is false, and %zu host%s that Ballast has put to standby: nothing wakes %s but "
+            "`ballast wake HOST`; `ballast status` lists them",
+            ours, ours == 1 ? " sleeps" : "s sleep", ours == 1 ? "it" : "them");
+}
+
 static void reload(struct service *s)
 {
     struct arena a = {0};
@@ -376,6 +393,7 @@ static void reload(struct service *s)
     engine_configure(s->engine, &settings, now_of(s));
     arena_release(&s->reloaded);
     s->reloaded = a;
+    warn_of_sleepers(s);
     log_notice("configuration reloaded, %zu change%s", n, n == 1 ? "" : "s");
 }
 
@@ -556,6 +574,7 @@ int service_run(const struct config *config, struct err *err)
 
     if (r == 0) {
         log_warnings(&s, config);
+        warn_of_sleepers(&s);
         log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
                    BALLAST_VERSION, config->cluster, config->source.kind,
                    automation_name(config->policy.automation), (long long)config->policy.interval_s,

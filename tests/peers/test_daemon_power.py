@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """ballastd puts hosts of the pretend cluster to standby and has them back: asked by an admin, and by itself."""
 import json
+import signal
 
 from daemon import Daemon, main, wait_for
 
@@ -56,6 +57,8 @@ def test_an_admin_asks():
         assert known["by_ballast"] and known["in_inventory"] and known["since"] and not known["wake_failed"], known
         assert "esx2, since 2" in d.cli("status")
         assert "dpm.hosts_min" in d.cli("standby", "h1", code=1) or "--verify" in d.cli("standby", "h1", code=1)
+        d.process.send_signal(signal.SIGHUP)  # power management is off, so nothing but a person will wake it
+        wait_for("a warning", lambda: "1 host sleeps that Ballast has put to standby" in d.log.read_text())
         # taken out of service as it sleeps: it is not woken for that
         d.cli("maintenance", "enter", "h2")
         assert states(d)["h2"] == "standby"

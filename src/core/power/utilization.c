@@ -3,6 +3,9 @@
 /* How far a sum may be off by the order in which it was added. */
 #define ROUNDING 1e-9
 
+/* A host is filled up to the target and so much of the tolerance, by simulation (README.md). */
+#define FILL_PART 0.25
+
 /* "the mean of the demand over the last 60 minutes plus three standard deviations" */
 #define WORST_DEVIATIONS 3
 
@@ -98,7 +101,7 @@ static bool is_short(const struct utilization *u, uint32_t slot)
 static void begin(struct utilization *u, const struct layout *l, struct arena *a)
 {
     *u = (struct utilization){.l = l,
-                              .aim = l->policy->dpm.target / 100,
+                              .aim = (l->policy->dpm.target + l->policy->dpm.tolerance * FILL_PART) / 100,
                               .above = (l->policy->dpm.target + l->policy->dpm.tolerance) / 100,
                               .below = (l->policy->dpm.target - l->policy->dpm.tolerance) / 100};
     u->slot = arena_array(a, struct loads, (size_t)l->n_slots + 1);

@@ -26,7 +26,7 @@ struct loads {
 /* Kept up to date while units are moved: utilization_move() beside layout_move(). */
 struct utilization {
     const struct layout *l;
-    double above, aim, below; /* the range, and its middle */
+    double above, aim, below; /* the range, and how far hosts that stay are filled at first */
     bool surge;               /* some host is short right now */
     struct loads *unit, *slot;
     double *high[RES_COUNT], *low[RES_COUNT]; /* by slot: the squares that the scores are made of */
