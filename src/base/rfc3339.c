@@ -1,41 +1,15 @@
 #include "base/rfc3339.h"
 
+#include "base/civil.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#define DAYS_PER_ERA 146097 /* 400 years */
 #define S_PER_DAY 86400
 #define YEAR_0_S INT64_C(-62167219200)    /* 0000-01-01T00:00:00Z */
 #define YEAR_9999_S INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
-
-/* Civil date <-> days since 1970, for the proleptic Gregorian calendar; no time zone, no locale, no libc
- * state. */
-static int64_t days_from_civil(int64_t y, unsigned m, unsigned d)
-{
-    y -= m <= 2;
-    int64_t era = (y >= 0 ? y : y - 399) / 400;
-    unsigned yoe = (unsigned)(y - era * 400);
-    unsigned doy = (153 * (m > 2 ? m - 3 : m + 9) + 2) / 5 + d - 1;
-    unsigned doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
-
-    return era * DAYS_PER_ERA + (int64_t)doe - 719468;
-}
-
-static void civil_from_days(int64_t z, int *ret_y, unsigned *ret_m, unsigned *ret_d)
-{
-    z += 719468;
-    int64_t era = (z >= 0 ? z : z - DAYS_PER_ERA + 1) / DAYS_PER_ERA;
-    unsigned doe = (unsigned)(z - era * DAYS_PER_ERA);
-    unsigned yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    unsigned mp = (5 * doy + 2) / 153;
-
-    *ret_d = doy - (153 * mp + 2) / 5 + 1;
-    *ret_m = mp < 10 ? mp + 3 : mp - 9;
-    *ret_y = (int)((int64_t)yoe + era * 400) + (*ret_m <= 2);
-}
 
 const char *rfc3339_format(instant_s t, char ret[RFC3339_MAX])
 {
@@ -136,8 +110,7 @@ int rfc3339_parse(const char *text, instant_s *ret)
         return -EINVAL;
     if (mo < 1 || mo > 12 || d < 1 || d > days_in_month(y, mo) || h > 23 || mi > 59 || sec > 60)
         return -EINVAL;
-    instant_s t =
-        days_from_civil(y, (unsigned)mo, (unsigned)d) * S_PER_DAY + h * 3600 + mi * 60 + sec - offset;
+    instant_s t = civil_to_days(y, (unsigned)mo, (unsigned)d) * S_PER_DAY + h * 3600 + mi * 60 + sec - offset;
     /* an offset must not lead out of the years that can be written */
     if (t < YEAR_0_S || t > YEAR_9999_S)
         return -EINVAL;

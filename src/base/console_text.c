@@ -1,0 +1,203 @@
+#include "base/console_text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define ESC 0x1b
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+#define LINE_MAX_BYTES 4096u       /* a line that never ends is broken here */
+
+struct cleaner {
+    const unsigned char *at, *end;
+    struct strbuf *to;
+    char line[LINE_MAX_BYTES + 8]; /* the one that is being written */
+    size_t len;
+    bool restarted; /* "\r" came: what comes next replaces the line */
+    bool any;       /* a line has been put out */
+    bool blank;     /* an empty line is due before the next one */
+};
+
+static void end_line(struct cleaner *c)
+{
+    while (c->len > 0 && c->line[c->len - 1] == ' ')
+        c->len--;
+    if (c->len == 0) {
+        c->blank = c->any;
+    } else {
+        if (c->blank)
+            strbuf_puts(c->to, "\n");
+        strbuf_add(c->to, c->line, c->len);
+        strbuf_puts(c->to, "\n");
+        c->any = true;
+        c->blank = false;
+    }
+    c->len = 0;
+    c->restarted = false;
+}
+
+static void write_bytes(struct cleaner *c, const void *bytes, size_t n)
+{
+    if (c->restarted)
+        c->len = 0;
+    c->restarted = false;
+    if (c->len + n > LINE_MAX_BYTES)
+        end_line(c);
+    memcpy(c->line + c->len, bytes, n);
+    c->len += n;
+}
+
+static void write_replacement(struct cleaner *c)
+{
+    size_t n = sizeof REPLACEMENT - 1;
+
+    if (c->restarted || c->len < n || memcmp(c->line + c->len - n, REPLACEMENT, n) != 0)
+        write_bytes(c, REPLACEMENT, n);
+}
+
+static void take_back(struct cleaner *c)
+{
+    while (c->len > 0 && ((unsigned char)c->line[--c->len] & 0xc0) == 0x80)
+        continue;
+}
+
+/* How many bytes the character at p has, 0 when there is none: shortest forms only, no surrogates. */
+static size_t utf8_length(const unsigned char *p, size_t n, uint32_t *ret)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+    } forms[] = {{0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+
+    for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
+        size_t len = f + 2;
+        if ((p[0] & forms[f].mask) != forms[f].lead)
+            continue;
+        if (n < len)
+            return 0;
+        uint32_t code = p[0] & (unsigned char)~forms[f].mask;
+        for (size_t i = 1; i < len; i++) {
+            if ((p[i] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (p[i] & 0x3f);
+        }
+        if (code < forms[f].least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+            return 0;
+        *ret = code;
+        return len;
+    }
+    return 0;
+}
+
+/* Characters that show nothing but change what is around them: C1 controls, direction marks and overrides,
+ * line separators, interlinear marks, tags, and what is no character. */
+static bool misleads(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0x80, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f}, {0x2028, 0x202e},
+                  {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff}};
+
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    }
+    return false;
+}
+
+static void take_character(struct cleaner *c)
+{
+    uint32_t code = 0;
+    size_t n = utf8_length(c->at, (size_t)(c->end - c->at), &code);
+
+    if (n == 0 || misleads(code))
+        write_replacement(c);
+    else
+        write_bytes(c, c->at, n);
+    c->at += n ? n : 1;
+}
+
+/* Behind "ESC [": parameters 30h...3Fh, intermediates 20h...2Fh, a final byte 40h...7Eh (ECMA-48, 5.4). */
+static void skip_csi(struct cleaner *c)
+{
+    while (c->at < c->end && *c->at >= 0x20 && *c->at <= 0x3f)
+        c->at++;
+    if (c->at == c->end || *c->at < 0x40 || *c->at > 0x7e)
+        return; /* broken off: what follows is taken as it is */
+    if (strchr("HfdABEFJ", *c->at) && c->len > 0)
+        end_line(c);
+    c->at++;
+}
+
+/* Behind "ESC ]", "ESC P", "ESC X", "ESC ^", "ESC _": text up to BEL or "ESC \". Another escape, or the end
+ * of a line, shows that it was broken off. */
+static void skip_string(struct cleaner *c)
+{
+    while (c->at < c->end && *c->at != '\a' && *c->at != ESC && *c->at != '\n')
+        c->at++;
+    if (c->at < c->end && *c->at == '\a')
+        c->at++;
+    else if (c->end - c->at >= 2 && c->at[0] == ESC && c->at[1] == '\\')
+        c->at += 2;
+}
+
+static void skip_escape(struct cleaner *c)
+{
+    c->at++;
+    if (c->at == c->end)
+        return;
+    unsigned char kind = *c->at;
+    if (kind == '[') {
+        c->at++;
+        skip_csi(c);
+    } else if (kind && strchr("]PX^_", kind)) {
+        c->at++;
+        skip_string(c);
+    } else {
+        while (c->at < c->end && *c->at >= 0x20 && *c->at <= 0x2f)
+            c->at++;
+        if (c->at < c->end && *c->at >= 0x30 && *c->at <= 0x7e)
+            c->at++;
+    }
+}
+
+static void take_control(struct cleaner *c)
+{
+    switch (*c->at++) {
+    case '\n':
+        end_line(c);
+        break;
+    case '\r':
+        c->restarted = c->len > 0;
+        break;
+    case '\b':
+        take_back(c);
+        break;
+    case '\t':
+        do
+            write_bytes(c, " ", 1);
+        while (c->len % 8 != 0);
+        break;
+    default:
+        break;
+    }
+}
+
+void console_text_clean(const void *data, size_t n, struct strbuf *to)
+{
+    if (n == 0)
+        return;
+    struct cleaner c = {.at = data, .end = (const unsigned char *)data + n, .to = to};
+
+    while (c.at < c.end) {
+        if (*c.at == ESC)
+            skip_escape(&c);
+        else if (*c.at < 0x20 || *c.at == 0x7f)
+            take_control(&c);
+        else if (*c.at < 0x80)
+            write_bytes(&c, c.at++, 1);
+        else
+            take_character(&c);
+    }
+    if (c.len > 0)
+        end_line(&c);
+}
