@@ -1,0 +1,176 @@
+#include "schedule/schedule.h"
+
+#include "schedule/span.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Windows that follow each other without a gap are followed so far, and in so many steps. */
+#define HORIZON_S (INT64_C(62) * 86400)
+#define STEPS_MAX 400
+
+#define FOR " for "
+
+int schedule_window_parse(const char *text, const char *zone, struct arena *a, struct schedule_window *ret,
+                          struct err *err)
+{
+    const char *word = strstr(text, FOR);
+    struct schedule_window w = {.text = arena_strdup(a, text)};
+
+    if (strlen(text) > CALENDAR_TEXT_MAX)
+        return err_set(err, -EINVAL, "a window is longer than %d bytes", CALENDAR_TEXT_MAX);
+    if (!word)
+        return err_set(
+            err, -EINVAL,
+            "\"%s\" does not say for how long, expected a window such as \"Mon..Fri 20:00 for 10h\"", text);
+    int e = calendar_parse(arena_strndup(a, text, (size_t)(word - text)), zone, a, &w.begins, err);
+    if (e == 0)
+        e = span_parse(word + strlen(FOR), &w.span_s, err);
+    if (e == 0)
+        *ret = w;
+    return e;
+}
+
+/* The last beginning of any window at or before the instant. */
+static bool last_begin(const struct schedule *s, instant_s until, instant_s *ret)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < s->n_windows; i++) {
+        instant_s at;
+        if (!calendar_last(&s->windows[i].begins, until, &at))
+            continue;
+        *ret = any && *ret > at ? *ret : at;
+        any = true;
+    }
+    return any;
+}
+
+static bool next_begin(const struct schedule *s, instant_s after, instant_s *ret)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < s->n_windows; i++) {
+        instant_s at;
+        if (!calendar_next(&s->windows[i].begins, after, &at))
+            continue;
+        *ret = any && *ret < at ? *ret : at;
+        any = true;
+    }
+    return any;
+}
+
+bool schedule_next_ready(const struct schedule *s, instant_s after, instant_s *ret)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < s->n_ready_by; i++) {
+        instant_s at;
+        if (!calendar_next(&s->ready_by[i], after, &at))
+            continue;
+        *ret = any && *ret < at ? *ret : at;
+        any = true;
+    }
+    return any;
+}
+
+static bool last_ready(const struct schedule *s, instant_s until, instant_s *ret)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < s->n_ready_by; i++) {
+        instant_s at;
+        if (!calendar_last(&s->ready_by[i], until, &at))
+            continue;
+        *ret = any && *ret > at ? *ret : at;
+        any = true;
+    }
+    return any;
+}
+
+/* Until when the windows that are open at the instant last; the instant itself where none is. */
+static instant_s open_until(const struct schedule *s, instant_s at)
+{
+    instant_s end = at;
+
+    for (uint32_t i = 0; i < s->n_windows; i++) {
+        instant_s begin;
+        if (calendar_last(&s->windows[i].begins, at, &begin) && begin + s->windows[i].span_s > end)
+            end = begin + s->windows[i].span_s;
+    }
+    return end;
+}
+
+/* The same, with the windows that follow without a gap. 0: beyond the horizon. */
+static instant_s open_through(const struct schedule *s, instant_s now)
+{
+    instant_s end = open_until(s, now);
+
+    for (int i = 0; i < STEPS_MAX && end - now < HORIZON_S; i++) {
+        instant_s next = open_until(s, end);
+        if (next == end)
+            return end;
+        end = next;
+    }
+    return 0;
+}
+
+/* Whether nothing may be put to standby since a ready_by has passed. */
+static bool is_held(const struct schedule *s, instant_s now, instant_s *ret_ready)
+{
+    instant_s begin = 0;
+
+    if (!last_ready(s, now, ret_ready))
+        return false;
+    if (s->n_windows == 0)
+        return now - *ret_ready < SCHEDULE_HOLD_S;
+    return !last_begin(s, now, &begin) || begin < *ret_ready;
+}
+
+/* When the present leave to put hosts to standby ends. */
+static instant_s ends(const struct schedule *s, instant_s now)
+{
+    instant_s end = s->n_windows == 0 ? 0 : open_through(s, now);
+    instant_s ready = now;
+    instant_s passed;
+
+    for (int i = 0; i < STEPS_MAX && schedule_next_ready(s, ready, &ready); i++) {
+        if (end != 0 && ready >= end)
+            break;
+        if (is_held(s, ready, &passed)) /* not where a window begins at that very moment */
+            return ready;
+    }
+    return end;
+}
+
+/* When hosts may be put to standby again. */
+static instant_s begins(const struct schedule *s, instant_s now, instant_s ready)
+{
+    instant_s at = 0;
+
+    if (s->n_windows > 0)
+        return next_begin(s, now, &at) ? at : 0;
+    for (int i = 0; i < STEPS_MAX; i++) { /* there are none: a hold, and those that come before its end */
+        instant_s later = ready;
+        at = ready + SCHEDULE_HOLD_S;
+        if (!last_ready(s, at, &later) || later == ready)
+            return at;
+        ready = later;
+    }
+    return 0;
+}
+
+void schedule_at(const struct schedule *s, instant_s now, struct schedule_state *ret)
+{
+    instant_s passed = 0;
+    instant_s ready = 0;
+    bool held = is_held(s, now, &passed);
+    bool open = s->n_windows == 0 || open_until(s, now) > now;
+
+    *ret = (struct schedule_state){.power_off = open && !held};
+    ret->changes = ret->power_off ? ends(s, now) : begins(s, now, passed);
+    if (held && now - passed < SCHEDULE_HOLD_S)
+        ret->ready_by = passed;
+    else if (schedule_next_ready(s, now, &ready))
+        ret->ready_by = ready;
+}

@@ -1,0 +1,56 @@
+/* zone.h: time zones, by their IANA names. ICU knows the rules; this asks it one question, in two directions.
+ *
+ * Local time is kept as seconds since 1970-01-01T00:00:00 as if there were no zones ("local seconds"), so
+ * that dates are arithmetic (base/civil.h). */
+#ifndef BALLAST_SCHEDULE_ZONE_H
+#define BALLAST_SCHEDULE_ZONE_H
+
+#include <ballast/arena.h>
+#include <ballast/err.h>
+#include <ballast/units.h>
+
+#include <stdbool.h>
+
+#define ZONE_UTC "UTC"
+#define ZONE_NAME_MAX 64 /* bytes, with the NUL */
+
+/* Whether there is such a zone: an IANA name ("Europe/Berlin"), or UTC. */
+bool zone_is_known(const char *name);
+
+/* The machine's own zone, as TZ or /etc/localtime say; UTC where neither says anything that is known. */
+const char *zone_of_system(struct arena *a);
+
+/* An open zone. Not to be shared between threads. */
+struct zone;
+
+/* The zone is known: NULL is for lack of memory, and for data of ICU that cannot be read. */
+struct zone *zone_open(const char *name);
+void zone_close(struct zone *z);
+static inline void zone_closep(struct zone **z)
+{
+    zone_close(*z);
+}
+
+/* Local seconds at the instant. */
+int64_t zone_local(struct zone *z, instant_s t);
+
+/* What a local time is. It comes once, as a rule; when clocks are set forward some never come (ZONE_GAP:
+ * local_before, local_after are the ends of the gap, the last second before it and the first after); when
+ * they are set back some come twice, and the first time is taken. */
+enum zone_kind { ZONE_ONCE, ZONE_TWICE, ZONE_GAP };
+
+struct zone_time {
+    enum zone_kind kind;
+    instant_s at; /* ZONE_GAP: undefined */
+    int64_t first,
+        end; /* ZONE_TWICE, ZONE_GAP: the local seconds that come twice, or never: first <= local < end */
+};
+
+void zone_instant(struct zone *z, int64_t local, struct zone_time *ret);
+
+#define ZONE_TEXT_MAX 48
+
+/* "Mon 2026-11-23 07:30:00 +01:00"; returns ret. */
+const char *zone_text(const char *name, instant_s t, char ret[ZONE_TEXT_MAX]);
+
+#endif
