@@ -27,6 +27,12 @@ struct demand_stats {
 
 enum window { WINDOW_5M, WINDOW_40M, WINDOW_60M, WINDOW_COUNT };
 
+/* How far the demands of a cluster's VMs rise and fall together, over a window: 0 where each does so for
+ * itself, 1 where all do as one. The variance of a sum is (1 - ρ) Σσ² + ρ (Σσ)². */
+struct correlation {
+    double of[WINDOW_COUNT][RES_COUNT];
+};
+
 #define WAKE_IPMI (1u << 0)
 #define WAKE_REDFISH (1u << 1)
 #define WAKE_WOL (1u << 2)

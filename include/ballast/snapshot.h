@@ -77,6 +77,7 @@ struct snapshot {
     uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
     struct ha_facts ha;
     struct span ha_failover_hosts;
+    struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
 };
 
 /* Whether the host counts: in the imbalance, and in the capacity that is divided. One that is designated for

@@ -4,6 +4,7 @@
 #include "core/demand/demand.h"
 #include "core/demand/guard.h"
 #include "engine/memory.h"
+#include "engine/together.h"
 #include "model/freeze.h"
 
 #include <math.h>
@@ -140,6 +141,9 @@ static bool windows_given(const struct vm_facts *f)
  * impossible weighs what it did when they were last known, where they were. */
 static void fill_demands(const struct engine *e, struct inventory *inv, struct arena *a, instant_s now)
 {
+    struct together *all = arena_new(a, struct together);
+    bool measured = false; /* otherwise what the source says holds, with its windows */
+
     for (size_t i = 0; i < inv->n_vms; i++) {
         struct seen_vm *v = &inv->vms[i];
 
@@ -152,11 +156,14 @@ static void fill_demands(const struct engine *e, struct inventory *inv, struct a
         if (v->sample.present || !windows_given(&v->is)) {
             double stable_s;
 
-            history_describe(e->history, v->is.id, now, v->is.demand, v->is.window, &stable_s);
+            history_describe(e->history, v->is.id, now, v->is.demand, all, v->is.window, &stable_s);
             if (isnan(v->is.stable_s))
                 v->is.stable_s = stable_s;
+            measured = true;
         }
     }
+    if (measured)
+        inv->correlation = together_result(all);
 }
 
 /* Only what was checked becomes history, and only what can be right. */

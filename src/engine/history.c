@@ -2,6 +2,7 @@
 
 #include "engine/idmap.h"
 #include "engine/memory.h"
+#include "engine/together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,18 +96,57 @@ struct tally {
     size_t n;
 };
 
-/* The second pass: from the mean, so that a steady VM has a standard deviation of 0 and not of rounding. */
-static struct demand_stats describe_window(const struct track *t, size_t first, size_t end, int r,
-                                           double present, const struct tally *x)
-{
-    struct demand_stats ret = {.mean = x->sum / (double)x->n, .min = x->min, .max = x->max};
-    double squares = (present - ret.mean) * (present - ret.mean);
+/* Which samples of a track a window has, and where they are added up over all VMs. */
+struct window_part {
+    const struct track *t;
+    size_t first, end;
+    instant_s now;
+    struct together *all; /* may be NULL */
+};
 
-    for (size_t i = first; i < end; i++) {
-        double d = (double)t->items[i].demand[r] - ret.mean;
+/* Σ of the squares of how far the samples are from the mean. */
+static double add_squares(const struct window_part *p, enum resource r, double mean)
+{
+    double squares = 0;
+
+    for (size_t i = p->first; i < p->end; i++) {
+        double d = (double)p->t->items[i].demand[r] - mean;
 
         squares += d * d;
     }
+    return squares;
+}
+
+/* The same, and each is added to what all VMs do. */
+static double add_together(const struct window_part *p, enum window w, enum resource r, double mean,
+                           double present)
+{
+    double *away = p->all->away[w][r];
+    bool *seen = p->all->seen[w];
+    double squares = (present - mean) * (present - mean);
+
+    away[0] += present - mean;
+    seen[0] = true;
+    for (size_t i = p->first; i < p->end; i++) {
+        uint32_t at = together_at(p->now - p->t->items[i].time);
+        double d = (double)p->t->items[i].demand[r] - mean;
+
+        squares += d * d;
+        away[at] += d;
+        seen[at] = true;
+    }
+    together_end(p->all, w, r, squares);
+    return squares;
+}
+
+/* The second pass: from the mean, so that a steady VM has a standard deviation of 0 and not of rounding. */
+static struct demand_stats describe_window(const struct window_part *p, enum window w, enum resource r,
+                                           double present, const struct tally *x)
+{
+    struct demand_stats ret = {.mean = x->sum / (double)x->n, .min = x->min, .max = x->max};
+    double squares = p->all ? add_together(p, w, r, ret.mean, present)
+                            : (present - ret.mean) * (present - ret.mean) + add_squares(p, r, ret.mean);
+
     ret.stddev = sqrt(squares / (double)x->n);
     /* rounding must not put the mean outside of what was seen */
     ret.mean = fmin(fmax(ret.mean, ret.min), ret.max);
@@ -123,7 +163,7 @@ static void tally_sample(struct tally *x, double d)
 
 /* Each window holds the shorter ones, so that one way back through the samples serves them all. */
 static void describe_windows(const struct track *t, instant_s now, const double demand[RES_COUNT],
-                             struct demand_stats ret[][RES_COUNT])
+                             struct together *all, struct demand_stats ret[][RES_COUNT])
 {
     struct tally tally[RES_COUNT];
     size_t end = t ? t->n : 0;
@@ -139,8 +179,9 @@ static void describe_windows(const struct track *t, instant_s now, const double 
             for (int r = 0; r < RES_COUNT; r++)
                 tally_sample(&tally[r], (double)t->items[first - 1].demand[r]);
         }
+        const struct window_part part = {.t = t, .first = first, .end = end, .now = now, .all = all};
         for (int r = 0; r < RES_COUNT; r++)
-            ret[w][r] = describe_window(t, first, end, r, demand[r], &tally[r]);
+            ret[w][r] = describe_window(&part, (enum window)w, (enum resource)r, demand[r], &tally[r]);
     }
 }
 
@@ -174,11 +215,11 @@ static double stable_s(const struct track *t, instant_s now, const double presen
 }
 
 void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
-                      struct demand_stats ret[][RES_COUNT], double *ret_stable_s)
+                      struct together *all, struct demand_stats ret[][RES_COUNT], double *ret_stable_s)
 {
     const struct track *t = idmap_get(&h->tracks, vm);
 
-    describe_windows(t, now, demand, ret);
+    describe_windows(t, now, demand, all, ret);
     *ret_stable_s = t ? stable_s(t, now, demand) : UNKNOWN;
 }
 

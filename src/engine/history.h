@@ -17,6 +17,7 @@
 #define HISTORY_ENOUGH_S 1800
 
 struct history;
+struct together;
 
 struct history *history_new(void);
 void history_free(struct history *h);
@@ -28,9 +29,9 @@ bool history_add(struct history *h, const char *vm, instant_s time, const double
  * levels have lasted: back to the first sample that was away from the present level by more than a quarter of
  * it (and by more than a small absolute amount). A VM whose level has not changed since it was first seen,
  * less than HISTORY_ENOUGH_S ago, has not been watched for long enough to say: UNKNOWN. ret has WINDOW_COUNT
- * rows. */
+ * rows. all: where the VM is added to what all of them do (together.h), or NULL. */
 void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
-                      struct demand_stats ret[][RES_COUNT], double *ret_stable_s);
+                      struct together *all, struct demand_stats ret[][RES_COUNT], double *ret_stable_s);
 
 /* For how many seconds until now the cluster has been watched without a gap longer than gap_s: of the VM of
  * which that holds the longest, HISTORY_LENGTH_S at most. */

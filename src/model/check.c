@@ -317,3 +317,38 @@ int check_ha(const struct ha_facts *ha, struct err *err)
     }
     return 0;
 }
+
+static int check_correlation(const struct correlation *c, struct err *err)
+{
+    static const char *const field[WINDOW_COUNT][RES_COUNT] = {[WINDOW_5M] = {"5m/cpu", "5m/mem"},
+                                                               [WINDOW_40M] = {"40m/cpu", "40m/mem"},
+                                                               [WINDOW_60M] = {"60m/cpu", "60m/mem"}};
+    const struct place at = {.kind = "correlation", .ix = NO_IX, .err = err};
+
+    for (int w = 0; w < WINDOW_COUNT; w++)
+        for (int r = 0; r < RES_COUNT; r++)
+            if (!(c->of[w][r] >= 0 && c->of[w][r] <= 1))
+                return place_error(&at, field[w][r], "%.12g is no correlation, expected 0 to 1", c->of[w][r]);
+    return 0;
+}
+
+int check_inventory(const struct inventory *inv, struct err *err)
+{
+    int r = 0;
+
+    if (!inv->cluster || !*inv->cluster)
+        return err_set(err, -EINVAL, "/cluster: missing or empty, expected the cluster's name");
+    if (inv->n_hosts == 0)
+        return err_set(err, -EINVAL, "/hosts: empty, expected at least one host");
+    if ((r = check_correlation(&inv->correlation, err)) < 0)
+        return r;
+    for (size_t i = 0; r == 0 && i < inv->n_hosts; i++)
+        r = check_host(&inv->hosts[i], i, err);
+    for (size_t i = 0; r == 0 && i < inv->n_vms; i++)
+        r = check_vm(&inv->vms[i], i, err);
+    for (size_t i = 0; r == 0 && i < inv->n_pools; i++)
+        r = check_pool(&inv->pools[i], i, err);
+    for (size_t i = 0; r == 0 && i < inv->n_rules; i++)
+        r = check_rule(&inv->rules[i], i, err);
+    return r;
+}

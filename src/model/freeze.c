@@ -550,25 +550,6 @@ static int freeze_ha(struct freeze *f)
     return 0;
 }
 
-static int check_each(const struct inventory *inv, struct err *err)
-{
-    int r = 0;
-
-    if (!inv->cluster || !*inv->cluster)
-        return err_set(err, -EINVAL, "/cluster: missing or empty, expected the cluster's name");
-    if (inv->n_hosts == 0)
-        return err_set(err, -EINVAL, "/hosts: empty, expected at least one host");
-    for (size_t i = 0; r == 0 && i < inv->n_hosts; i++)
-        r = check_host(&inv->hosts[i], i, err);
-    for (size_t i = 0; r == 0 && i < inv->n_vms; i++)
-        r = check_vm(&inv->vms[i], i, err);
-    for (size_t i = 0; r == 0 && i < inv->n_pools; i++)
-        r = check_pool(&inv->pools[i], i, err);
-    for (size_t i = 0; r == 0 && i < inv->n_rules; i++)
-        r = check_rule(&inv->rules[i], i, err);
-    return r;
-}
-
 static int index_all(struct freeze *f)
 {
     const struct inventory *inv = f->inv;
@@ -583,12 +564,14 @@ static int index_all(struct freeze *f)
 
 int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err)
 {
-    struct snapshot s = {.cluster = inv->cluster, .time = inv->time};
+    struct snapshot s = {.cluster = inv->cluster,
+                         .time = inv->time,
+                         .correlation = inv->correlation};
     struct freeze f = {.inv = inv, .a = a, .s = &s, .err = err};
     int r;
 
     /* in this order: each step relies on what the ones before it found to be right */
-    if ((r = check_each(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = freeze_hosts(&f)) < 0 ||
+    if ((r = check_inventory(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = freeze_hosts(&f)) < 0 ||
         (r = freeze_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = freeze_vms(&f)) < 0 ||
         (r = freeze_ft_pairs(&f)) < 0 || (r = freeze_rules(&f)) < 0 || (r = freeze_migrations(&f)) < 0 ||
         (r = freeze_pending(&f)) < 0 || (r = freeze_settings(&f)) < 0 ||

@@ -71,6 +71,7 @@ static const struct field document_fields[] = {
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
     SKIPPED("migration_rates"), SKIPPED("settings"),
     O("ha", schema_ha),
+    O("correlation", schema_correlation),
 };
 SCHEMA(schema_document, "snapshot", document_fields);
 
@@ -82,6 +83,20 @@ static const struct field ha_fields[] = {
     F("failover_hosts", FIELD_IDS, ha_failover_hosts, NUL),
 };
 SCHEMA(schema_ha, "ha", ha_fields);
+
+#define TOGETHER(name, w)                                                                                    \
+    static const struct field name##_fields[] = {                                                            \
+        F("cpu", FIELD_NUMBER, correlation.of[w][RES_CPU], 0),                                               \
+        F("mem", FIELD_NUMBER, correlation.of[w][RES_MEM], 0),                                               \
+    };                                                                                                       \
+    static SCHEMA(name, "correlation over a window", name##_fields)
+TOGETHER(together_5m, WINDOW_5M);
+TOGETHER(together_40m, WINDOW_40M);
+TOGETHER(together_60m, WINDOW_60M);
+static const struct field correlation_fields[] = {
+    O("5m", together_5m), O("40m", together_40m), O("60m", together_60m)};
+SCHEMA(schema_correlation, "correlation", correlation_fields);
+
 #undef S
 
 #define S struct seen_host

@@ -228,6 +228,36 @@ static void dump_settings(struct dump *d)
     jw_end(&d->w);
 }
 
+static bool any_correlation(const struct correlation *c)
+{
+    for (int w = 0; w < WINDOW_COUNT; w++)
+        for (int r = 0; r < RES_COUNT; r++)
+            if (c->of[w][r] > 0)
+                return true;
+    return false;
+}
+
+static void dump_one(struct dump *d, const char *key, const struct schema *schema,
+                     const struct inventory *from)
+{
+    jw_begin(&d->w, key, JW_OBJECT, JW_INLINE);
+    write_fields(&d->w, schema, from);
+    jw_end(&d->w);
+}
+
+/* What holds for the cluster as a whole; the last two are optional. */
+static void dump_cluster(struct dump *d)
+{
+    const struct snapshot *s = d->s;
+    const struct inventory top = {.ha = s->ha,
+                                  .ha_failover_hosts = thaw_failover_hosts(s, d->ids),
+                                  .correlation = s->correlation};
+
+    dump_one(d, "ha", &schema_ha, &top);
+    if (any_correlation(&s->correlation))
+        dump_one(d, "correlation", &schema_correlation, &top);
+}
+
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)
 {
     struct dump d = {.s = s};
@@ -245,10 +275,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_actions(&d);
     dump_migration_rates(&d);
     dump_settings(&d);
-    struct inventory top = {.ha = s->ha, .ha_failover_hosts = thaw_failover_hosts(s, d.ids)};
-    jw_begin(&d.w, "ha", JW_OBJECT, JW_INLINE);
-    write_fields(&d.w, &schema_ha, &top);
-    jw_end(&d.w);
+    dump_cluster(&d);
     jw_end(&d.w);
     arena_release(&d.scratch);
 }

@@ -83,7 +83,10 @@ struct ids thaw_failover_hosts(const struct snapshot *s, const char **ids)
 
 void snapshot_thaw(const struct snapshot *s, struct arena *a, struct inventory *ret)
 {
-    struct inventory inv = {.cluster = s->cluster, .time = s->time, .ha = s->ha};
+    struct inventory inv = {.cluster = s->cluster,
+                            .time = s->time,
+                            .ha = s->ha,
+                            .correlation = s->correlation};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
         *inventory_add_host(&inv, a) =

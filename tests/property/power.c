@@ -56,22 +56,40 @@ static uint32_t will_be(const struct oracle *o, uint32_t vm)
     return moving && !o->arrived[vm] && o->at[vm] == o->home[vm] ? o->home_also[vm] : o->at[vm];
 }
 
+static double stddev_of(const struct world *w, uint32_t vm, enum window window, enum resource r)
+{
+    const struct vm_facts *f = &w->guard.snap->vms[vm].is;
+    const struct demand_stats *d = &f->window[window][r];
+    double limit = f->alloc[r].limit; /* more is not to be had anywhere */
+    double most = isinf(limit) ? INFINITY : fmin(d->mean, limit) * (limit - fmin(d->mean, limit));
+
+    return sqrt(fmin(d->stddev * d->stddev, most));
+}
+
+/* Pair by pair: the covariance of two VMs is ρ times their standard deviations. */
 static double utilization(const struct world *w, uint32_t host, enum window window, enum resource r)
 {
     const struct oracle *o = &w->o;
     double mean = 0;
-    double variance = 0;
+    double alone = 0;
+    double pairs = 0;
+    double most = 0;
 
     for (uint32_t v = 0; v < o->snap->n_vms; v++) {
-        const struct demand_stats *d = &w->guard.snap->vms[v].is.window[window][r];
+        const struct vm_facts *f = &w->guard.snap->vms[v].is;
+        double mine = stddev_of(w, v, window, r);
         if (o->home[v] == IX_NONE || will_be(o, v) != host)
             continue;
-        double limit = w->guard.snap->vms[v].is.alloc[r].limit; /* more is not to be had anywhere */
-        double most = isinf(limit) ? INFINITY : fmin(d->mean, limit) * (limit - fmin(d->mean, limit));
-        mean += fmin(d->mean, limit);
-        variance += fmin(d->stddev * d->stddev, most);
+        mean += fmin(f->window[window][r].mean, f->alloc[r].limit);
+        most += fmin(f->window[window][r].max, f->alloc[r].limit);
+        alone += mine * mine;
+        for (uint32_t u = 0; u < o->snap->n_vms; u++)
+            if (u != v && o->home[u] != IX_NONE && will_be(o, u) == host)
+                pairs += w->snap.correlation.of[window][r] * mine * stddev_of(w, u, window, r);
     }
-    return (mean + DEVIATIONS * sqrt(variance)) / o->snap->hosts[host].capacity[r];
+    double independent = mean + DEVIATIONS * sqrt(alone);
+    double together = fmin(mean + DEVIATIONS * sqrt(alone + pairs), most);
+    return fmax(independent, together) / o->snap->hosts[host].capacity[r];
 }
 
 static void score(const struct world *w, struct scores *ret)
@@ -252,6 +270,16 @@ static void check_plan(struct world *w)
     w->tally->on += on;
 }
 
+/* VMs that rise and fall together, in some of the clusters. */
+static void random_together(struct rng *r, struct snapshot *s)
+{
+    bool together = rng_below(r, 3) == 0;
+
+    for (int w = 0; w < WINDOW_COUNT && together; w++)
+        for (int k = 0; k < RES_COUNT; k++)
+            s->correlation.of[w][k] = rng_below(r, 3) == 0 ? 1 : rng_unit(r);
+}
+
 static void check(uint64_t seed, const struct cluster_options *options, struct tally *tally)
 {
     struct world w = {.seed = seed, .tally = tally};
@@ -261,6 +289,7 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
     random_cluster(&r, options, &w.a, &w.snap);
     random_policy(&r, &w.policy);
     random_dpm(&r, &w.policy);
+    random_together(&r, &w.snap);
     assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
     oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
     guard_judge(&w.snap, &w.policy, &w.a, &w.guard);

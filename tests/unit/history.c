@@ -72,7 +72,7 @@ static void test_windows(void **state)
 
             assert_true(history_add(h, "vm", NOW - cases[i].samples[k].ago, d));
         }
-        history_describe(h, "vm", NOW, now, got, &stable_s);
+        history_describe(h, "vm", NOW, now, NULL, got, &stable_s);
         for (int w = 0; w < WINDOW_COUNT; w++) {
             NEAR(got[w][RES_CPU].mean, cases[i].window[w].mean);
             NEAR(got[w][RES_CPU].stddev, cases[i].window[w].stddev);
@@ -122,9 +122,9 @@ static void test_forgets(void **state)
         }
         history_forget(h, now);
     }
-    history_describe(h, "vm-0-7", NOW + 20 * 600, other, got, &stable_s);
+    history_describe(h, "vm-0-7", NOW + 20 * 600, other, NULL, got, &stable_s);
     NEAR(got[WINDOW_60M][RES_CPU].min, 900); /* nothing left of it */
-    history_describe(h, "vm-1-7", NOW + 19 * 600 + 1, other, got, &stable_s);
+    history_describe(h, "vm-1-7", NOW + 19 * 600 + 1, other, NULL, got, &stable_s);
     NEAR(got[WINDOW_60M][RES_CPU].min, 100);
     NEAR(stable_s, 0);
     history_free(h);

@@ -152,6 +152,14 @@ static const struct {
     {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":90},"
                 "{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":70}"),
      "/migration_rates: from \"h1\" to \"h2\" is given twice"},
+    /* what holds for the cluster as a whole */
+    {DOC(HOSTS ",\"correlation\":{\"5m\":{\"cpu\":1},\"60m\":{\"cpu\":0.5,\"mem\":0}}"), NULL},
+    {DOC(HOSTS ",\"correlation\":{}"), NULL},
+    {DOC(HOSTS ",\"correlation\":{\"40m\":{\"mem\":1.01}}"),
+     "/correlation/40m/mem: 1.01 is no correlation, expected 0 to 1"},
+    {DOC(HOSTS ",\"correlation\":{\"5m\":{\"cpu\":-0.1}}"),
+     "/correlation/5m/cpu: -0.1 is no correlation, expected 0 to 1"},
+    {DOC(HOSTS ",\"correlation\":0.5"), "/correlation: "},
     {WITH_SETTINGS(
          "{\"host\":\"h1\",\"pool\":\"p\",\"cpu\":{\"reservation\":10,\"limit\":null,\"shares\":5}},"
          "{\"host\":\"h2\",\"pool\":\"p\"}"),
@@ -347,8 +355,12 @@ static void test_round_trip(void **state)
                 (struct seen_migration_rate){.from = inv.hosts[i].is.id,
                                              .to = inv.hosts[(i * 7 + 3) % i].is.id,
                                              .rate_mb_s = 1 + rng_unit(&rng) * 1e3};
+        if (seed > 2) {
+            inv.correlation.of[seed % WINDOW_COUNT][seed % RES_COUNT] = rng_unit(&rng);
+        }
         assert_int_equal(snapshot_freeze(&inv, &a, &s, &err), 0);
         char *first = dump(&s);
+        assert_true((strstr(first, "\"correlation\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "migration_rates") != NULL) == (seed > 1));
         assert_int_equal(read_and_freeze(first, &a, &s, NULL, &err), 0);
         char *second = dump(&s);

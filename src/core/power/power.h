@@ -28,6 +28,7 @@ struct sleep_worth {
     double off_s;      /* how long it is expected to be off */
     double evacuate_s; /* until it is empty */
     double watts;      /* saved meanwhile; UNKNOWN */
+    double lacks[RES_COUNT]; /* what would go unserved without it at the worst-case demand, MHz and MiB */
 };
 
 /* Why a host is not put to standby or woken, or that it is. */

@@ -22,6 +22,8 @@ static void add_window(struct loads *to, enum window w, enum resource r, const s
         variance = fmin(variance, mean * (limit - mean));
     to->mean[w][r] += by * mean;
     to->variance[w][r] += by * variance;
+    to->deviation[w][r] += by * sqrt(variance);
+    to->most[w][r] += by * fmin(is->max, limit);
 }
 
 static void add_vm(struct loads *to, const struct vm_facts *v, double by)
@@ -41,6 +43,8 @@ static void add_loads(struct loads *to, const struct loads *of, double by)
         for (int r = 0; r < RES_COUNT; r++) {
             to->mean[w][r] += by * of->mean[w][r];
             to->variance[w][r] += by * of->variance[w][r];
+            to->deviation[w][r] += by * of->deviation[w][r];
+            to->most[w][r] += by * of->most[w][r];
         }
 }
 
@@ -54,11 +58,30 @@ static void load_slots(const struct layout *l, struct loads *slots)
         }
 }
 
+static double positive(double x)
+{
+    return x > 0 ? x : 0;
+}
+
+/* The mean and so many deviations of the sum. */
+static double upper(const struct utilization *u, const struct loads *loads, enum window w, enum resource r,
+                    double deviations)
+{
+    double together = u->l->snap->correlation.of[w][r];
+    double alone = positive(loads->variance[w][r]);
+    double all = positive(loads->deviation[w][r]);
+    double independent = loads->mean[w][r] + deviations * sqrt(alone);
+
+    if (!(together > 0))
+        return independent;
+    double correlated = loads->mean[w][r] + deviations * sqrt((1 - together) * alone + together * all * all);
+    return fmax(independent, fmin(correlated, loads->most[w][r]));
+}
+
 double utilization_of(const struct utilization *u, const struct loads *loads, enum window w, enum resource r,
                       uint32_t slot)
 {
-    double variance = loads->variance[w][r];
-    double demand = loads->mean[w][r] + UTILIZATION_DEVIATIONS * sqrt(variance > 0 ? variance : 0);
+    double demand = upper(u, loads, w, r, UTILIZATION_DEVIATIONS);
 
     if (u->surge && w == WINDOW_5M)
         demand = fmax(demand, loads->now[r]);
@@ -67,12 +90,27 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
 
 double utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot)
 {
-    const struct loads *loads = &u->slot[slot];
-    double variance = loads->variance[WINDOW_60M][r];
-    double worst = loads->mean[WINDOW_60M][r] + WORST_DEVIATIONS * sqrt(variance > 0 ? variance : 0);
-    double over = worst - 1 / u->l->inverse[r][slot];
+    double worst = upper(u, &u->slot[slot], WINDOW_60M, r, WORST_DEVIATIONS);
 
-    return over > 0 ? over : 0;
+    return positive(worst - 1 / u->l->inverse[r][slot]);
+}
+
+/* Whether the mean and so many deviations of both together are at most `most`; without a root. */
+static bool is_within(const struct utilization *u, const struct loads *x, const struct loads *y,
+                      enum window w, enum resource r, double deviations, double most)
+{
+    double room = most - x->mean[w][r] - y->mean[w][r];
+    double alone = x->variance[w][r] + y->variance[w][r];
+    double together = u->l->snap->correlation.of[w][r];
+
+    if (room < 0 || deviations * deviations * alone > room * room)
+        return false;
+    if (!(together > 0))
+        return true;
+    double all = x->deviation[w][r] + y->deviation[w][r];
+    double variance = (1 - together) * alone + together * all * all;
+
+    return deviations * deviations * variance <= room * room || x->most[w][r] + y->most[w][r] <= most;
 }
 
 static double square_beyond(double excess)
@@ -160,19 +198,17 @@ void utilization_score(const struct utilization *u, struct scores *ret)
     }
 }
 
-/* Without a root: 2 σ <= room, where σ² is what is known. */
 bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w, double most)
 {
     const struct loads *have = &u->slot[slot];
     const struct loads *more = &u->unit[unit];
 
     for (int r = 0; r < RES_COUNT; r++) {
-        double room = most / u->l->inverse[r][slot] - have->mean[w][r] - more->mean[w][r];
-        double variance = have->variance[w][r] + more->variance[w][r];
         if (u->surge && w == WINDOW_5M &&
             (have->now[r] + more->now[r]) * u->l->inverse[r][slot] > most + ROUNDING)
             return false;
-        if (room < 0 || UTILIZATION_DEVIATIONS * UTILIZATION_DEVIATIONS * variance > room * room)
+        if (!is_within(u, have, more, w, (enum resource)r, UTILIZATION_DEVIATIONS,
+                       most / u->l->inverse[r][slot]))
             return false;
     }
     return true;

@@ -1,7 +1,10 @@
 /* utilization.h: whether the hosts that are on are too many or too few (§4.1).
  *
- * Utilization is demand over capacity: the mean of a window plus two standard deviations, the demands of
- * different VMs taken as independent, so that their variances add. The window is 5 minutes where it is asked
+ * Utilization is demand over capacity: the mean of a window plus two standard deviations. Of the VMs of a
+ * host together that is √((1 - ρ) Σσ² + ρ (Σσ)²), with the correlation ρ that was measured over the cluster
+ * (of the same window and resource; 0 where none was: independent, variances add). What correlation adds
+ * goes no further than what each of them wanted at the most: more than that all together cannot have wanted,
+ * though two levels with three deviations make it so. The window is 5 minutes where it is asked
  * whether a host is above the range, so that hosts are woken quickly, and 40 minutes where it is asked
  * whether one is below, so that they are put to standby slowly. A VM on its way counts where it will be.
  * Hosts that are about to be switched off or serviced do not count: they are as good as gone.
@@ -19,7 +22,9 @@
 
 /* Of a unit, or of all that is on a slot. */
 struct loads {
-    double mean[WINDOW_COUNT][RES_COUNT], variance[WINDOW_COUNT][RES_COUNT];
+    double mean[WINDOW_COUNT][RES_COUNT];
+    double variance[WINDOW_COUNT][RES_COUNT], deviation[WINDOW_COUNT][RES_COUNT]; /* Σσ², Σσ */
+    double most[WINDOW_COUNT][RES_COUNT];                                         /* Σ of each one's most */
     double now[RES_COUNT];
 };
 

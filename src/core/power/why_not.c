@@ -6,6 +6,9 @@
 #define PERCENT 100.0
 #define SECONDS_PER_MINUTE 60.0
 
+/* A correlation below that decides nothing that would have to be explained. */
+#define TOGETHER_SAID 0.05
+
 static enum power_check why_on(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
     enum power_check check = sleep_ask_host(w, slot, ret);
@@ -121,10 +124,20 @@ static const char *text_too_dear(const struct power *w, const struct power_verdi
         return arena_printf(w->p->a,
                             "Emptying it takes %.0f minutes; demand is expected to change before it is off.",
                             v->worth.evacuate_s / SECONDS_PER_MINUTE);
+    double together = w->l->snap->correlation.of[WINDOW_60M][v->r];
+    const char *why =
+        together >= TOGETHER_SAID && v->worth.lacks[v->r] > 0
+            ? arena_printf(
+                  w->p->a,
+                  " The demands of the VMs rise and fall together (correlation %.2f): at their worst "
+                  "%s of %s would be missing.",
+                  together, amount(w, v->r, v->worth.lacks[v->r]), v->r == RES_CPU ? "CPU" : "memory")
+            : "";
     return arena_printf(
-        w->p->a, "In %.0f minutes off it saves %.4g %s and costs %.4g, which is %.1f times; %.0f are asked.",
+        w->p->a,
+        "In %.0f minutes off it saves %.4g %s and costs %.4g, which is %.1f times; %.0f are asked.%s",
         v->worth.off_s / SECONDS_PER_MINUTE, v->worth.benefit[v->r], of, v->worth.cost[v->r],
-        v->worth.benefit[v->r] / v->worth.cost[v->r], w->l->policy->dpm.ratio);
+        v->worth.benefit[v->r] / v->worth.cost[v->r], w->l->policy->dpm.ratio, why);
 }
 
 static const char *text_high(const struct power *w)

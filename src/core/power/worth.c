@@ -58,7 +58,8 @@ void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct slee
     v.off_s = fmax(w->stable_s - v.evacuate_s - (double)policy->dpm.standby_s, 0);
     for (int r = 0; r < RES_COUNT; r++) {
         /* noticed by the next pass, and then it has to boot */
-        v.cost[r] += fmax(unserved[r], 0) * ((double)policy->interval_s + boot_s);
+        v.lacks[r] = fmax(unserved[r], 0);
+        v.cost[r] += v.lacks[r] * ((double)policy->interval_s + boot_s);
         v.benefit[r] = h->capacity[r] * v.off_s;
     }
     *ret = v;
