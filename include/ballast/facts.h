@@ -33,6 +33,15 @@ struct correlation {
     double of[WINDOW_COUNT][RES_COUNT];
 };
 
+/* Demand came back so soon after hosts had been put to standby for lack of it that this did not pay. What was
+ * wanted then counts in the worst case of a power-off until the cluster has been quiet for quiet_s. */
+struct regret {
+    instant_s at;      /* when hosts were missed last; 0: they were not, or it is forgotten */
+    instant_s busy_at; /* when the cluster wanted as much, or half as much more than before, last */
+    double quiet_s;    /* how long it must have been quiet since; falls as days go by without another */
+    double wanted[RES_COUNT]; /* by all VMs at the most: cpu_mhz, mem_mb */
+};
+
 #define WAKE_IPMI (1u << 0)
 #define WAKE_REDFISH (1u << 1)
 #define WAKE_WOL (1u << 2)

@@ -109,6 +109,7 @@ struct inventory {
     struct ha_facts ha;
     struct ids ha_failover_hosts;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
+    struct regret regret;
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
      * status page only, the settings of Ballast decide. NULL: it has none. */
     const char *source_automation;

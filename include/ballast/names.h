@@ -175,6 +175,8 @@
     X(POWER_KEEPS_LOW, "keeps_low", "the hosts would not come closer to the range from below")               \
     X(POWER_SPARE, "spare", "the spare capacity for failures would not be there any more")                   \
     X(POWER_COST_BENEFIT, "cost_benefit", "the benefit is not dpm.ratio times the cost")                     \
+    X(POWER_MISSED_BEFORE, "missed_before",                                                                  \
+      "hosts were missed soon after they were put to standby, and it has not been quiet for longer since")   \
     X(POWER_NOT_HIGH, "not_high", "no host is above the range")                                              \
     X(POWER_WITHOUT_IT, "without_it", "the hosts that are on, or on their way, can do without it")           \
     X(POWER_NO_RELIEF, "no_relief", "waking the host would not relieve those above the range")               \

@@ -78,6 +78,7 @@ struct snapshot {
     struct ha_facts ha;
     struct span ha_failover_hosts;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
+    struct regret regret;
 };
 
 /* Whether the host counts: in the imbalance, and in the capacity that is divided. One that is designated for

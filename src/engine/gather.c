@@ -420,6 +420,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
     fill_last_migrated(e, inv, now);
     learn_fill(e, inv, a);
     hosts_fill(e, inv);
+    regret_fill(e, inv);
     fill_actions(e, inv, a);
     pools_fill(e, inv, a);
     int r = snapshot_freeze(inv, a, &v->snap, err);
@@ -429,6 +430,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
         return err_widen(err, "what the source says contradicts itself");
     }
     hosts_look(e, &v->snap);
+    regret_look(e, &v->snap);
     keep_samples(e, &v->snap, a, now);
     for (size_t i = 0; i < n_moved; i++)
         migration_note(e, &moved[i], false);

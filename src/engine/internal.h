@@ -150,6 +150,15 @@ struct known_host {
     bool dirty;
 };
 
+/* Power-offs that did not pay (regret.c). */
+struct regret_memory {
+    struct regret is;         /* quiet_s: what was asked at `seen` */
+    instant_s seen;           /* when demand last came back as it did then */
+    double before[RES_COUNT]; /* what was wanted while it was quiet */
+    instant_s stored_busy_at;
+    bool dirty;
+};
+
 struct engine {
     struct engine_ports port;
     struct engine_settings settings;
@@ -168,6 +177,7 @@ struct engine {
     struct idmap sleep_holds; /* and for putting them to standby */
     struct idmap hosts;       /* host id -> struct known_host */
     bool hosts_dirty;
+    struct regret_memory regret;
     int64_t power_changes; /* hosts that are put to standby or woken now; see power_count() */
     struct history *history;
     struct learned *learned;
@@ -349,6 +359,20 @@ void hosts_stored(struct engine *e);
 void hosts_recall(struct engine *e, const struct stored *s, instant_s now);
 void hosts_forget(struct engine *e, instant_s before); /* not seen since */
 void hosts_release(struct engine *e);
+
+/* ---- regret.c -------------------------------------------------------------------------------- */
+
+#define NOTE_REGRET "regret"
+
+/* Puts what is remembered into an inventory. */
+void regret_fill(const struct engine *e, struct inventory *inv);
+/* What a new inventory says of power-offs: whether one that is being taken back did not pay, and whether it
+ * is as busy as it was then. */
+void regret_look(struct engine *e, const struct snapshot *s);
+/* For storing.c. */
+int regret_store(const struct engine *e, struct err *err);
+void regret_stored(struct engine *e);
+void regret_recall(struct engine *e, const char *text, instant_s now);
 
 /* ---- power.c --------------------------------------------------------------------------------- */
 

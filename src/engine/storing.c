@@ -90,7 +90,8 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
         const char *value = e->frozen ? rfc3339_format(e->frozen_since, since) : NULL;
 
         if ((r = ops->put_note(s, NOTE_FROZEN, value, err)) < 0 ||
-            (r = ops->put_note(s, NOTE_SOURCE, e->source_name, err)) < 0)
+            (r = ops->put_note(s, NOTE_SOURCE, e->source_name, err)) < 0 ||
+            (e->regret.dirty && (r = regret_store(e, err)) < 0))
             return r;
     }
     return pass ? ops->put_pass(s, pass, err) : 0;
@@ -126,6 +127,7 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
     unstored_clear(e);
     pools_stored(e);
     hosts_stored(e);
+    regret_stored(e);
     e->note_dirty = false;
     e->store_error = (struct err){0};
     e->store_failures = 0;
@@ -344,6 +346,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
         learn_recall(e, &s);
         recall_holds(e, &s, &a, now);
         hosts_recall(e, &s, now);
+        regret_recall(e, find_note(&s, NOTE_REGRET), now);
     } else {
         disown(e, now);
     }

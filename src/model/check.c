@@ -332,6 +332,17 @@ static int check_correlation(const struct correlation *c, struct err *err)
     return 0;
 }
 
+static int check_regret(const struct regret *g, struct err *err)
+{
+    static const char *const field[RES_COUNT] = {"cpu_mhz", "mem_mb"};
+    const struct place at = {.kind = "regret", .ix = NO_IX, .err = err};
+    int rc = check_size(&at, "quiet_s", g->quiet_s);
+
+    for (int r = 0; rc == 0 && r < RES_COUNT; r++)
+        rc = check_size(&at, field[r], g->wanted[r]);
+    return rc;
+}
+
 int check_inventory(const struct inventory *inv, struct err *err)
 {
     int r = 0;
@@ -340,7 +351,7 @@ int check_inventory(const struct inventory *inv, struct err *err)
         return err_set(err, -EINVAL, "/cluster: missing or empty, expected the cluster's name");
     if (inv->n_hosts == 0)
         return err_set(err, -EINVAL, "/hosts: empty, expected at least one host");
-    if ((r = check_correlation(&inv->correlation, err)) < 0)
+    if ((r = check_correlation(&inv->correlation, err)) < 0 || (r = check_regret(&inv->regret, err)) < 0)
         return r;
     for (size_t i = 0; r == 0 && i < inv->n_hosts; i++)
         r = check_host(&inv->hosts[i], i, err);

@@ -72,6 +72,7 @@ static const struct field document_fields[] = {
     SKIPPED("migration_rates"), SKIPPED("settings"),
     O("ha", schema_ha),
     O("correlation", schema_correlation),
+    O("regret", schema_regret),
 };
 SCHEMA(schema_document, "snapshot", document_fields);
 
@@ -97,6 +98,14 @@ static const struct field correlation_fields[] = {
     O("5m", together_5m), O("40m", together_40m), O("60m", together_60m)};
 SCHEMA(schema_correlation, "correlation", correlation_fields);
 
+static const struct field regret_fields[] = {
+    F("at", FIELD_INSTANT, regret.at, REQ),
+    F("busy_at", FIELD_INSTANT, regret.busy_at, REQ),
+    F("quiet_s", FIELD_NUMBER, regret.quiet_s, REQ),
+    F("cpu_mhz", FIELD_NUMBER, regret.wanted[RES_CPU], 0),
+    F("mem_mb", FIELD_NUMBER, regret.wanted[RES_MEM], 0),
+};
+SCHEMA(schema_regret, "regret", regret_fields);
 #undef S
 
 #define S struct seen_host

@@ -58,7 +58,7 @@ struct schema {
 
 extern const struct schema schema_document;                   /* struct inventory; its lists are skipped */
 extern const struct schema schema_ha;                         /* struct inventory */
-extern const struct schema schema_correlation;                /* struct inventory */
+extern const struct schema schema_correlation, schema_regret; /* struct inventory */
 extern const struct schema schema_host;                       /* struct seen_host */
 extern const struct schema schema_vm;                         /* struct seen_vm, and so on */
 extern const struct schema schema_pool;

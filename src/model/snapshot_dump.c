@@ -251,11 +251,14 @@ static void dump_cluster(struct dump *d)
     const struct snapshot *s = d->s;
     const struct inventory top = {.ha = s->ha,
                                   .ha_failover_hosts = thaw_failover_hosts(s, d->ids),
-                                  .correlation = s->correlation};
+                                  .correlation = s->correlation,
+                                  .regret = s->regret};
 
     dump_one(d, "ha", &schema_ha, &top);
     if (any_correlation(&s->correlation))
         dump_one(d, "correlation", &schema_correlation, &top);
+    if (s->regret.at != 0)
+        dump_one(d, "regret", &schema_regret, &top);
 }
 
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)

@@ -86,7 +86,8 @@ void snapshot_thaw(const struct snapshot *s, struct arena *a, struct inventory *
     struct inventory inv = {.cluster = s->cluster,
                             .time = s->time,
                             .ha = s->ha,
-                            .correlation = s->correlation};
+                            .correlation = s->correlation,
+                            .regret = s->regret};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
         *inventory_add_host(&inv, a) =

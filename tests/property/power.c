@@ -270,14 +270,23 @@ static void check_plan(struct world *w)
     w->tally->on += on;
 }
 
-/* VMs that rise and fall together, in some of the clusters. */
-static void random_together(struct rng *r, struct snapshot *s)
+/* VMs that rise and fall together, and power-offs that were regretted: in some of the clusters each. */
+static void random_memory(struct rng *r, struct snapshot *s)
 {
     bool together = rng_below(r, 3) == 0;
+    bool regret = rng_below(r, 4) == 0;
 
     for (int w = 0; w < WINDOW_COUNT && together; w++)
         for (int k = 0; k < RES_COUNT; k++)
             s->correlation.of[w][k] = rng_below(r, 3) == 0 ? 1 : rng_unit(r);
+    if (!regret)
+        return;
+    s->regret = (struct regret){.at = s->time - 7200,
+                                .busy_at = s->time - (instant_s)rng_range(r, 0, 7200),
+                                .quiet_s = rng_range(r, 0, 9000)};
+    for (uint32_t v = 0; v < s->n_vms; v++)
+        for (int k = 0; k < RES_COUNT; k++)
+            s->regret.wanted[k] += s->vms[v].is.demand[k] * rng_range(r, 1, 3);
 }
 
 static void check(uint64_t seed, const struct cluster_options *options, struct tally *tally)
@@ -289,7 +298,7 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
     random_cluster(&r, options, &w.a, &w.snap);
     random_policy(&r, &w.policy);
     random_dpm(&r, &w.policy);
-    random_together(&r, &w.snap);
+    random_memory(&r, &w.snap);
     assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
     oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
     guard_judge(&w.snap, &w.policy, &w.a, &w.guard);

@@ -54,6 +54,7 @@ struct world_move {
     unsigned group;
     bool evacuates; /* because of maintenance, and not for the balance */
     bool empties;   /* the host that the group puts to standby, which waits for all such moves */
+    bool for_load;  /* ACTION_POWER_ON: because of high utilization */
     bool otherwise; /* only if nothing that stands before it is recommended */
     int place;      /* its own, from 1; filled in */
 };
@@ -96,7 +97,7 @@ struct world {
     int n_known;
     struct host_record known_shadow[WORLD_HOSTS]; /* before the transaction */
     int n_known_shadow;
-    char frozen_note[40], source_note[80];
+    char frozen_note[40], source_note[80], regret_note[256];
     bool in_transaction, store_broken;
     instant_s kept_since; /* by the last pruning */
     int n_refused;        /* calls that a broken store has refused */

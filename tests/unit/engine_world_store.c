@@ -48,11 +48,13 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
     ret->n_settings = (size_t)W->n_parts;
     ret->hosts = W->known;
     ret->n_hosts = (size_t)W->n_known;
-    ret->notes = arena_array(a, struct note, 2);
+    ret->notes = arena_array(a, struct note, 3);
     if (W->frozen_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
     if (W->source_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
+    if (W->regret_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "regret", .value = W->regret_note};
     return 0;
 }
 
@@ -202,9 +204,15 @@ static int w_put_note(struct store *s, const char *key, const char *value, struc
     (void)s, (void)err;
     bool frozen = strcmp(key, "frozen") == 0;
 
-    assert_true(frozen || strcmp(key, "source") == 0);
+    bool regret = strcmp(key, "regret") == 0;
+
+    assert_true(frozen || regret || strcmp(key, "source") == 0);
     if (W->dead)
         return 0;
+    if (regret) {
+        (void)snprintf(W->regret_note, sizeof W->regret_note, "%s", value ? value : "");
+        return 0;
+    }
     if (frozen)
         (void)snprintf(W->frozen_note, sizeof W->frozen_note, "%s", value ? value : "");
     else

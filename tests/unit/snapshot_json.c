@@ -26,6 +26,7 @@
 #define WITH_VM(more) DOC(HOSTS ",\"vms\":[" VM(more) "]")
 #define WITH_POOLS(pools) DOC(HOSTS ",\"pools\":[" pools "]")
 #define WITH_RATES(rates) DOC(HOSTS ",\"migration_rates\":[" rates "]")
+#define WITH_REGRET(rest) DOC(HOSTS ",\"regret\":{\"at\":\"2025-12-31T22:00:00Z\"," rest "}")
 #define WITH_SETTINGS(list) DOC(HOSTS ",\"pools\":[{\"id\":\"p\"}],\"settings\":[" list "]")
 #define WITH_RULE(rule) DOC(HOSTS ",\"vms\":[" VM("") "],\"rules\":[{\"id\":\"r\"" rule "}]")
 
@@ -160,6 +161,12 @@ static const struct {
     {DOC(HOSTS ",\"correlation\":{\"5m\":{\"cpu\":-0.1}}"),
      "/correlation/5m/cpu: -0.1 is no correlation, expected 0 to 1"},
     {DOC(HOSTS ",\"correlation\":0.5"), "/correlation: "},
+    {WITH_REGRET("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":7200,\"cpu_mhz\":900"), NULL},
+    {WITH_REGRET("\"quiet_s\":7200"), "/regret/busy_at: missing"},
+    {WITH_REGRET("\"busy_at\":\"2025-12-31T23:00:00Z\""), "/regret/quiet_s: missing"},
+    {WITH_REGRET("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":-1"), "/regret/quiet_s: -1 is negative"},
+    {WITH_REGRET("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":1,\"mem_mb\":-1"),
+     "/regret/mem_mb: -1 is negative"},
     {WITH_SETTINGS(
          "{\"host\":\"h1\",\"pool\":\"p\",\"cpu\":{\"reservation\":10,\"limit\":null,\"shares\":5}},"
          "{\"host\":\"h2\",\"pool\":\"p\"}"),
@@ -357,10 +364,14 @@ static void test_round_trip(void **state)
                                              .rate_mb_s = 1 + rng_unit(&rng) * 1e3};
         if (seed > 2) {
             inv.correlation.of[seed % WINDOW_COUNT][seed % RES_COUNT] = rng_unit(&rng);
+            inv.regret =
+                (struct regret){.at = inv.time - 5, .busy_at = inv.time - 3, .quiet_s = rng_unit(&rng)};
+            inv.regret.wanted[seed % RES_COUNT] = rng_unit(&rng) * 1e5;
         }
         assert_int_equal(snapshot_freeze(&inv, &a, &s, &err), 0);
         char *first = dump(&s);
         assert_true((strstr(first, "\"correlation\"") != NULL) == (seed > 2));
+        assert_true((strstr(first, "\"regret\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "migration_rates") != NULL) == (seed > 1));
         assert_int_equal(read_and_freeze(first, &a, &s, NULL, &err), 0);
         char *second = dump(&s);

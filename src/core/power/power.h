@@ -16,8 +16,8 @@
 /* One move of a what-if. */
 struct step {
     uint32_t unit, to;
-    bool moved_before;          /* by an earlier step */
-    double unserved[RES_COUNT]; /* how much more goes unserved after it, at the worst-case demand */
+    bool moved_before;        /* by an earlier step */
+    struct unserved unserved; /* how much more goes unserved after it, at the worst-case demand */
     struct layout_mark layout;
     struct utilization_mark utilization;
 };
@@ -25,10 +25,11 @@ struct step {
 /* What powering a host off costs and gains, in MHz s and MiB s. */
 struct sleep_worth {
     double cost[RES_COUNT], benefit[RES_COUNT];
-    double off_s;      /* how long it is expected to be off */
-    double evacuate_s; /* until it is empty */
-    double watts;      /* saved meanwhile; UNKNOWN */
+    double usual[RES_COUNT]; /* the cost, were it not for a power-off that was regretted */
     double lacks[RES_COUNT]; /* what would go unserved without it at the worst-case demand, MHz and MiB */
+    double off_s;            /* how long it is expected to be off */
+    double evacuate_s;       /* until it is empty */
+    double watts;            /* saved meanwhile; UNKNOWN */
 };
 
 /* Why a host is not put to standby or woken, or that it is. */
@@ -108,7 +109,10 @@ double sleep_stable_time(const struct power *w);
 
 /* The worth of the steps from `first` on, which have emptied the slot. */
 void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret);
-bool sleep_pays(const struct power *w, const struct sleep_worth *worth, enum resource *ret_r);
+
+/* Whether it does: POWER_FINE, POWER_COST_BENEFIT, or POWER_MISSED_BEFORE, if it would were it not for a
+ * regret. ret_r: the resource that decided. */
+enum power_check sleep_pays(const struct power *w, const struct sleep_worth *worth, enum resource *ret_r);
 
 /* ---- wake.c ---- */
 

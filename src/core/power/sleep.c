@@ -53,19 +53,27 @@ static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32
     return list;
 }
 
-static bool takes(const struct power *w, uint32_t unit, uint32_t slot, double most)
+/* Where a unit may go: up to which utilization a host is filled, and whether it must hold the worst-case
+ * demand too. */
+struct bound {
+    double most;
+    bool worst;
+};
+
+static bool takes(const struct power *w, uint32_t unit, uint32_t slot, const struct bound *b)
 {
-    return utilization_takes(&w->u, unit, slot, WINDOW_5M, most) &&
-           utilization_takes(&w->u, unit, slot, WINDOW_40M, most);
+    return utilization_takes(&w->u, unit, slot, WINDOW_5M, b->most) &&
+           utilization_takes(&w->u, unit, slot, WINDOW_40M, b->most) &&
+           (!b->worst || utilization_holds_worst(&w->u, unit, slot));
 }
 
 /* The host that is put to standby last of all that the unit may go to without bringing it beyond this
  * utilization: VMs that were moved rest for a while, and would keep a host on that could be the next to go.
  * Only hosts behind this one in the order. IX_NONE. */
-static uint32_t find_keeper(const struct power *w, uint32_t unit, uint32_t slot, double most)
+static uint32_t find_keeper(const struct power *w, uint32_t unit, uint32_t slot, const struct bound *b)
 {
     for (uint32_t i = w->n_order; i-- > 0 && w->order[i] != slot;)
-        if (!w->l->closing[w->order[i]] && takes(w, unit, w->order[i], most) &&
+        if (!w->l->closing[w->order[i]] && takes(w, unit, w->order[i], b) &&
             layout_check(w->l, unit, w->order[i]) == CHECK_NONE)
             return w->order[i];
     return IX_NONE;
@@ -74,7 +82,7 @@ static uint32_t find_keeper(const struct power *w, uint32_t unit, uint32_t slot,
 /* Of the hosts that stay the one where the unit does least for the imbalance, and that stays within the range
  * with it; IX_NONE. Ties go to the lower slot. *ret_check: POWER_RAISES_HIGH if only the range was in the way
  * somewhere. */
-static uint32_t find_room(const struct power *w, uint32_t unit, enum power_check *ret_check)
+static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum power_check *ret_check)
 {
     const struct layout *l = w->l;
     uint32_t best = IX_NONE;
@@ -86,7 +94,7 @@ static uint32_t find_room(const struct power *w, uint32_t unit, enum power_check
         double added = layout_added_squares(l, unit, t);
         if (best != IX_NONE && added >= best_added)
             continue;
-        bool within = takes(w, unit, t, w->u.above);
+        bool within = takes(w, unit, t, &(struct bound){w->u.above, worst});
         if (!within && *ret_check == POWER_RAISES_HIGH)
             continue;
         if (layout_check(l, unit, t) != CHECK_NONE)
@@ -99,6 +107,22 @@ static uint32_t find_room(const struct power *w, uint32_t unit, enum power_check
         best_added = added;
     }
     return best;
+}
+
+/* First where it is held at the worst too: what would go unserved then is part of the cost. */
+static uint32_t find_place(const struct power *w, uint32_t unit, uint32_t slot, enum power_check *ret_check)
+{
+    uint32_t to = IX_NONE;
+
+    for (int i = 0; i < 2 && to == IX_NONE; i++) {
+        bool worst = i == 0;
+        to = find_keeper(w, unit, slot, &(struct bound){w->u.aim, worst});
+        if (to == IX_NONE)
+            to = find_keeper(w, unit, slot, &(struct bound){w->u.above, worst});
+        if (to == IX_NONE)
+            to = find_room(w, unit, worst, ret_check);
+    }
+    return to;
 }
 
 /* What the plan would move that it does not move already. */
@@ -129,12 +153,8 @@ static enum power_check evacuate(struct power *w, uint32_t slot, struct power_ve
     if (exceeds_moves(w, v->n_moves))
         return POWER_MOVES_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t to = find_keeper(w, list[i].unit, slot, w->u.aim);
-        if (to == IX_NONE)
-            to = find_keeper(w, list[i].unit, slot, w->u.above);
+        uint32_t to = find_place(w, list[i].unit, slot, &check);
         v->vm = w->l->unit_first[list[i].unit];
-        if (to == IX_NONE)
-            to = find_room(w, list[i].unit, &check);
         if (to == IX_NONE)
             return check;
         what_if_move(w, list[i].unit, to);
@@ -182,7 +202,7 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
     if (check != POWER_FINE)
         return check;
     sleep_judge(w, slot, first, &v->worth);
-    return sleep_pays(w, &v->worth, &v->r) ? POWER_FINE : POWER_COST_BENEFIT;
+    return sleep_pays(w, &v->worth, &v->r);
 }
 
 /* The what-if of one host. Leaves it played where it is fine, and as it was before otherwise. */

@@ -88,11 +88,20 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
     return demand * u->l->inverse[r][slot];
 }
 
-double utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot)
+/* ret_usual: without what a regret adds. */
+static double worst_of(const struct utilization *u, const struct loads *loads, enum resource r,
+                       double *ret_usual)
 {
-    double worst = upper(u, &u->slot[slot], WINDOW_60M, r, WORST_DEVIATIONS);
+    *ret_usual = upper(u, loads, WINDOW_60M, r, WORST_DEVIATIONS);
+    return fmax(*ret_usual, u->rise[r] * loads->mean[WINDOW_40M][r]);
+}
 
-    return positive(worst - 1 / u->l->inverse[r][slot]);
+void utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot, struct unserved *ret)
+{
+    double capacity = 1 / u->l->inverse[r][slot];
+
+    ret->worst[r] = fmax(worst_of(u, &u->slot[slot], r, &ret->usual[r]) - capacity, 0);
+    ret->usual[r] = fmax(ret->usual[r] - capacity, 0);
 }
 
 /* Whether the mean and so many deviations of both together are at most `most`; without a root. */
@@ -111,6 +120,37 @@ static bool is_within(const struct utilization *u, const struct loads *x, const 
     double variance = (1 - together) * alone + together * all * all;
 
     return deviations * deviations * variance <= room * room || x->most[w][r] + y->most[w][r] <= most;
+}
+
+bool utilization_holds_worst(const struct utilization *u, uint32_t unit, uint32_t slot)
+{
+    const struct loads *have = &u->slot[slot];
+    const struct loads *more = &u->unit[unit];
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        double most = (1 + ROUNDING) / u->l->inverse[r][slot];
+        double now = have->mean[WINDOW_40M][r] + more->mean[WINDOW_40M][r];
+        if (u->rise[r] * now > most ||
+            !is_within(u, have, more, WINDOW_60M, (enum resource)r, WORST_DEVIATIONS, most))
+            return false;
+    }
+    return true;
+}
+
+/* Until it has been quiet for as long as is asked. */
+static void find_rise(struct utilization *u)
+{
+    const struct regret *g = &u->l->snap->regret;
+
+    if (g->at == 0 || (double)(u->l->snap->time - g->busy_at) >= g->quiet_s)
+        return;
+    for (int r = 0; r < RES_COUNT; r++) {
+        double now = 0;
+
+        for (uint32_t i = 0; i < u->l->n_slots; i++)
+            now += u->slot[i].mean[WINDOW_40M][r];
+        u->rise[r] = now > 0 ? g->wanted[r] / now : 0;
+    }
 }
 
 static double square_beyond(double excess)
@@ -148,6 +188,7 @@ static void begin(struct utilization *u, const struct layout *l, struct arena *a
         u->low[r] = arena_array(a, double, l->n_slots);
     }
     load_slots(l, u->slot);
+    find_rise(u);
     for (uint32_t i = 0; i < l->n_slots && !u->surge; i++)
         u->surge = utilization_counts(l, i) && is_short(u, i);
     for (uint32_t i = 0; i < l->n_slots; i++)

@@ -33,6 +33,7 @@ struct utilization {
     const struct layout *l;
     double above, aim, below; /* the range, and how far hosts that stay are filled at first */
     bool surge;               /* some host is short right now */
+    double rise[RES_COUNT]; /* how many times as much as now was wanted when hosts were missed; 0: unknown */
     struct loads *unit, *slot;
     double *high[RES_COUNT], *low[RES_COUNT]; /* by slot: the squares that the scores are made of */
 };
@@ -42,6 +43,17 @@ struct utilization_mark {
     uint32_t slot[2];
     struct loads loads[2];
 };
+
+/* At the worst-case demand; usual: were it not for a regret. */
+struct unserved {
+    double worst[RES_COUNT], usual[RES_COUNT];
+};
+
+static inline void unserved_add(struct unserved *to, const struct unserved *of, enum resource r, double by)
+{
+    to->worst[r] += by * of->worst[r];
+    to->usual[r] += by * of->usual[r];
+}
 
 struct scores {
     double high[RES_COUNT], low[RES_COUNT];
@@ -66,9 +78,14 @@ static inline bool utilization_counts(const struct layout *l, uint32_t slot)
 double utilization_of(const struct utilization *u, const struct loads *loads, enum window w, enum resource r,
                       uint32_t slot);
 
-/* What would go unserved on the slot were demand at its worst: the mean of an hour plus three standard
- * deviations (§4.2). MHz or MiB. */
-double utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot);
+/* What would go unserved on the slot were demand at its worst, MHz or MiB: the mean of an hour plus three
+ * standard deviations (§4.2); or, while a power-off is regretted, as much as was wanted then, if that is
+ * more.
+ */
+void utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot, struct unserved *ret);
+
+/* Whether nothing would with the unit there. */
+bool utilization_holds_worst(const struct utilization *u, uint32_t unit, uint32_t slot);
 
 /* Whether the slot's utilization in this window is at most `most` with the unit there. */
 bool utilization_takes(const struct utilization *u, uint32_t unit, uint32_t slot, enum window w, double most);

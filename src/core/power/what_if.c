@@ -54,10 +54,14 @@ void what_if_begin(struct power *w, struct pass *p)
     utilization_score(&w->u, &w->scores);
 }
 
-static double unserved_on(const struct power *w, int r, uint32_t from, uint32_t to)
+static void add_unserved(const struct power *w, struct unserved *to, uint32_t slot, double by)
 {
-    return utilization_unserved(&w->u, (enum resource)r, from) +
-           utilization_unserved(&w->u, (enum resource)r, to);
+    struct unserved is;
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        utilization_unserved(&w->u, (enum resource)r, slot, &is);
+        unserved_add(to, &is, (enum resource)r, by);
+    }
 }
 
 void what_if_move(struct power *w, uint32_t unit, uint32_t to)
@@ -69,13 +73,13 @@ void what_if_move(struct power *w, uint32_t unit, uint32_t to)
     if (!w->moved[unit])
         w->home[unit] = from;
     w->moved[unit] = true;
-    for (int r = 0; r < RES_COUNT; r++)
-        s.unserved[r] = -unserved_on(w, r, from, to);
+    add_unserved(w, &s.unserved, from, -1);
+    add_unserved(w, &s.unserved, to, -1);
     spare_follow(&l->spare, unit, to);
     layout_try(l, unit, to, &s.layout);
     utilization_move(&w->u, unit, from, to, &s.utilization);
-    for (int r = 0; r < RES_COUNT; r++)
-        s.unserved[r] += unserved_on(w, r, from, to);
+    add_unserved(w, &s.unserved, from, 1);
+    add_unserved(w, &s.unserved, to, 1);
     w->steps = arena_grow(w->p->a, w->steps, w->n_steps, &w->cap_steps, sizeof w->steps[0]);
     w->steps[w->n_steps++] = s;
 }

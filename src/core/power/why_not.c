@@ -1,6 +1,7 @@
 /* Why a host stays as it is, in words. */
 #include "core/power/power.h"
 
+#include "base/rfc3339.h"
 #include "core/plan/correct.h"
 
 #define PERCENT 100.0
@@ -140,6 +141,23 @@ static const char *text_too_dear(const struct power *w, const struct power_verdi
         v->worth.benefit[v->r] / v->worth.cost[v->r], w->l->policy->dpm.ratio, why);
 }
 
+static const char *text_missed(const struct power *w, uint32_t host, const struct power_verdict *v)
+{
+    const struct regret *g = &w->l->snap->regret;
+    char at[RFC3339_MAX];
+
+    return arena_printf(
+        w->p->a,
+        "At %s hosts were missed soon after they had been put to standby: %s of CPU and %s of memory were "
+        "wanted. It has been quiet for %.0f minutes since; until it has been for %.0f, those that stay must "
+        "be "
+        "able to give as much, and without %s they would lack %s of %s.",
+        rfc3339_format(g->at, at), amount(w, RES_CPU, g->wanted[RES_CPU]),
+        amount(w, RES_MEM, g->wanted[RES_MEM]), (double)(w->l->snap->time - g->busy_at) / SECONDS_PER_MINUTE,
+        g->quiet_s / SECONDS_PER_MINUTE, name_of(w, host), amount(w, v->r, v->worth.lacks[v->r]),
+        v->r == RES_CPU ? "CPU" : "memory");
+}
+
 static const char *text_high(const struct power *w)
 {
     return arena_printf(w->p->a, "The fullest host is at %s, and %.0f %% is the most that is wanted.",
@@ -197,6 +215,8 @@ const char *text_power_check(const struct power *w, uint32_t host, const struct 
         return text_scores(w, v);
     case POWER_COST_BENEFIT:
         return text_too_dear(w, v);
+    case POWER_MISSED_BEFORE:
+        return text_missed(w, host, v);
     case POWER_HIGH:
         return text_high(w);
     case POWER_NOT_LOW:

@@ -41,12 +41,12 @@ void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct slee
     double at_a_time = h->is.migrations_max ? h->is.migrations_max : (double)policy->migrations_per_host;
     double boot_s = isnan(h->is.boot_s) ? (double)policy->dpm.boot_s : h->is.boot_s;
     struct sleep_worth v = {.watts = h->is.power_idle_w};
-    double unserved[RES_COUNT] = {0};
+    struct unserved unserved = {0};
 
     for (size_t i = first; i < w->n_steps; i++) {
         struct worth move;
         for (int r = 0; r < RES_COUNT; r++)
-            unserved[r] += w->steps[i].unserved[r];
+            unserved_add(&unserved, &w->steps[i].unserved, (enum resource)r, 1);
         if (w->steps[i].moved_before) /* it leaves its own host anyway, and that one has counted it */
             continue;
         forecast_cost(&w->p->forecast, w->steps[i].unit, slot, w->steps[i].to, &move);
@@ -58,19 +58,31 @@ void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct slee
     v.off_s = fmax(w->stable_s - v.evacuate_s - (double)policy->dpm.standby_s, 0);
     for (int r = 0; r < RES_COUNT; r++) {
         /* noticed by the next pass, and then it has to boot */
-        v.lacks[r] = fmax(unserved[r], 0);
-        v.cost[r] += v.lacks[r] * ((double)policy->interval_s + boot_s);
+        double late_s = (double)policy->interval_s + boot_s;
+        v.lacks[r] = fmax(unserved.worst[r], 0);
+        v.usual[r] = v.cost[r] + fmax(unserved.usual[r], 0) * late_s;
+        v.cost[r] += fmax(unserved.worst[r], 0) * late_s;
         v.benefit[r] = h->capacity[r] * v.off_s;
     }
     *ret = v;
 }
 
-bool sleep_pays(const struct power *w, const struct sleep_worth *worth, enum resource *ret_r)
+static bool pays(const struct power *w, const struct sleep_worth *worth, const double cost[RES_COUNT],
+                 enum resource *ret_r)
 {
     for (int r = 0; r < RES_COUNT; r++) {
         *ret_r = (enum resource)r;
-        if (!(worth->off_s > 0) || worth->benefit[r] < w->l->policy->dpm.ratio * worth->cost[r])
+        if (!(worth->off_s > 0) || worth->benefit[r] < w->l->policy->dpm.ratio * cost[r])
             return false;
     }
     return true;
+}
+
+enum power_check sleep_pays(const struct power *w, const struct sleep_worth *worth, enum resource *ret_r)
+{
+    enum resource usual;
+
+    if (pays(w, worth, worth->cost, ret_r))
+        return POWER_FINE;
+    return pays(w, worth, worth->usual, &usual) ? POWER_MISSED_BEFORE : POWER_COST_BENEFIT;
 }
