@@ -114,6 +114,16 @@ struct rule_facts {
     bool enabled, mandatory;
 };
 
+/* When hosts may be put to standby, and by when they must be back, as of the moment of the snapshot. */
+struct schedule_facts {
+    bool given;                  /* false: nothing is said, and hosts may be put to standby at any time */
+    bool power_off;              /* they may now */
+    instant_s power_off_changes; /* when that ends, or begins; 0: not foreseen */
+    instant_s ready_by;          /* 0: none. In the past: what was late must still come */
+    double ready[RES_COUNT];     /* capacity that must be on by then, of the hosts that DPM manages
+                                    (host_is_managed()) */
+};
+
 /* Sets every field that has a default to it (shares: 1000 a vCPU, 10 a MiB; windows: the present demand), so
  * that what fills in facts says only what it knows. vm_facts_default() reads vcpus and mem_mb. The windows
  * are filled by vm_facts_windows(), once the demand is known. */

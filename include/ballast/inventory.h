@@ -108,6 +108,7 @@ struct inventory {
                          * has to remember */
     struct ha_facts ha;
     struct ids ha_failover_hosts;
+    struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
     struct regret regret;
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the

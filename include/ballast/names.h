@@ -75,7 +75,8 @@
     X(REASON_PREREQUISITE, "prerequisite", "makes room for another action")                                  \
     X(REASON_AGENT, "agent", "a host's agent VM needs it")                                                   \
     X(REASON_ASKED, "asked", "an admin asked for it")                                                        \
-    X(REASON_WAKE_TEST, "wake_test", "an admin wants to see that the host wakes")
+    X(REASON_WAKE_TEST, "wake_test", "an admin wants to see that the host wakes")                            \
+    X(REASON_READY_BY, "ready_by", "capacity must be back by dpm.ready_by")
 
 #define FAULT_CODES(X)                                                                                       \
     X(FAULT_OVERCOMMITTED, "overcommitted",                                                                  \
@@ -93,7 +94,8 @@
     X(FAULT_RULE_TOO_LARGE, "rule_too_large", "a rule keeps more VMs apart than there are hosts for them")   \
     X(FAULT_PREFERENCE_DROPPED, "preference_dropped", "a preferred rule was not followed")                   \
     X(FAULT_SPARE_MISSING, "spare_missing", "the spare capacity for failures is not there")                  \
-    X(FAULT_CANNOT_PLACE, "cannot_place", "a VM cannot be powered on anywhere")
+    X(FAULT_CANNOT_PLACE, "cannot_place", "a VM cannot be powered on anywhere")                              \
+    X(FAULT_READY_BY, "ready_by", "less capacity than asked for can be on by dpm.ready_by")
 
 #define VERDICTS(X)                                                                                          \
     X(VERDICT_CURRENT, "current", "where the VM is")                                                         \
@@ -180,7 +182,12 @@
     X(POWER_NOT_HIGH, "not_high", "no host is above the range")                                              \
     X(POWER_WITHOUT_IT, "without_it", "the hosts that are on, or on their way, can do without it")           \
     X(POWER_NO_RELIEF, "no_relief", "waking the host would not relieve those above the range")               \
-    X(POWER_OTHER_BETTER, "other_better", "another host does as well and comes first")
+    X(POWER_OTHER_BETTER, "other_better", "another host does as well and comes first")                       \
+    X(POWER_WINDOW, "window", "hosts are not put to standby now, by dpm.windows and dpm.ready_by")           \
+    X(POWER_WINDOW_ENDS, "window_ends", "the window would be over before the host is empty")                 \
+    X(POWER_READY_SOON, "ready_soon", "the host would have to be woken for dpm.ready_by before it pays")     \
+    X(POWER_READY_LATER, "ready_later", "the host sleeps until it has to be woken for dpm.ready_by")
+
 
 #define ACTION_STATES(X)                                                                                     \
     X(ACTION_RECOMMENDED, "recommended", "waits for approval")                                               \

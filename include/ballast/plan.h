@@ -76,6 +76,8 @@ struct plan {
     uint32_t n_faults;
     enum check end; /* why there are no more moves for balance: CHECK_TARGET_REACHED, CHECK_MOVES_MAX,
                      * CHECK_MANDATORY_ONLY, CHECK_POWER_FIRST; CHECK_NONE: none passed, see stats.rejected */
+    const instant_s
+        *ready_wakes; /* by host: when it is woken for dpm.ready_by at the latest; 0: not. NULL: none */
     struct plan_stats stats;
 };
 

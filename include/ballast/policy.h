@@ -17,7 +17,7 @@
 /* moves_max: as many as can end within one interval; the pass computes the number. */
 #define MOVES_AUTO (-1)
 
-/* dpm.changes_max: the engine computes the number, by the size of the cluster. */
+/* dpm.changes_max: by the size of the cluster; dpm_changes_max() computes the number. */
 #define CHANGES_AUTO MOVES_AUTO
 
 struct dpm_policy {
@@ -53,6 +53,20 @@ struct policy {
     int64_t seed;
     struct dpm_policy dpm;
 };
+
+/* dpm.changes_max automatically: a quarter of the hosts, but so many at least. */
+#define CHANGES_PART 4
+#define CHANGES_LEAST 8
+
+/* How many hosts may be put to standby or woken at a time, of so many that there are; 0: no limit. */
+static inline int64_t dpm_changes_max(const struct dpm_policy *dpm, uint32_t n_hosts)
+{
+    int64_t part = n_hosts / CHANGES_PART;
+
+    if (dpm->changes_max != CHANGES_AUTO)
+        return dpm->changes_max;
+    return part > CHANGES_LEAST ? part : CHANGES_LEAST;
+}
 
 enum setting_type { SETTING_BOOL, SETTING_INT, SETTING_NUMBER, SETTING_WORD };
 

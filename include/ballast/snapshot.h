@@ -77,6 +77,7 @@ struct snapshot {
     uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
     struct ha_facts ha;
     struct span ha_failover_hosts;
+    struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
     struct regret regret;
 };
@@ -86,6 +87,17 @@ struct snapshot {
 static inline bool host_can_run_vms(const struct host *h)
 {
     return h->is.state == HOST_ON && !h->failover;
+}
+
+/* Whether the host is one that DPM may put to standby and wake, and is neither lost nor out of service.
+ * level: dpm.automation, for hosts that do not say otherwise. */
+static inline bool host_is_managed(const struct host *h, enum automation level)
+{
+    bool there = h->is.state == HOST_ON || h->is.state == HOST_STANDBY ||
+                 h->is.state == HOST_ENTERING_STANDBY || h->is.state == HOST_POWERING_ON;
+
+    return there && !h->failover &&
+           (h->is.dpm == AUTOMATION_INHERIT ? level : h->is.dpm) != AUTOMATION_DISABLED;
 }
 
 /* Whether VMs run there now and can be seen, though perhaps they are about to leave. */

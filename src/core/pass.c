@@ -27,6 +27,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     ret->faults = p->faults;
     ret->n_faults = (uint32_t)p->n_faults;
     ret->end = p->end;
+    ret->ready_wakes = ready_wakes_by_host(p);
     ret->stats = p->stats;
     return 0;
 }
@@ -280,6 +281,7 @@ void pass_decide(struct pass *p)
     plan_correct(p);
     if (p->stopped)
         return;
+    power_ready(p);
     bool saves = power_first(p);
     if (saves)
         p->end = CHECK_POWER_FIRST;

@@ -59,6 +59,7 @@ struct pass {
     enum check end; /* why the climb ended: CHECK_TARGET_REACHED, CHECK_MOVES_MAX, CHECK_MANDATORY_ONLY,
                      * CHECK_POWER_FIRST; CHECK_NONE: no move passed */
 
+    struct ready *ready; /* power/ready.h: who is woken when for dpm.ready_by; NULL: nobody has to be */
     struct power *power; /* power/power.h: what was asked of the hosts; NULL: nothing */
 
     uint32_t watched_vm;  /* IX_NONE; explain: the pass stops right before this VM is moved ... */
@@ -111,6 +112,12 @@ void plan_correct(struct pass *p);
 
 /* plan/rule_faults.c: names the rules that no plan can keep. */
 void rules_report(struct pass *p);
+
+/* power/ready.c: wakes those that must be on by dpm.ready_by, each in time. */
+void power_ready(struct pass *p);
+
+/* When they are, by host; NULL: none is. */
+const instant_s *ready_wakes_by_host(const struct pass *p);
 
 /* power/power.c: which hosts are put to standby, or woken, on the state that all of that has produced (§4).
  */

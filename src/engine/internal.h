@@ -27,8 +27,6 @@
 #define WAKE_FACTOR 3       /* a host that has not come after this many times its boot has failed to wake */
 #define WAKE_LOOKS 10       /* inventories during a boot, so that it is known to a tenth how long it takes */
 #define SLEEP_SEEN_S 60     /* a host is put to standby on an inventory that came no longer ago than this */
-#define CHANGES_PART 4      /* dpm.changes_max, automatically: one host of so many ... */
-#define CHANGES_LEAST 8     /* ... but this many at least */
 #define CLOCK_SLACK_S 5     /* what a clock may be corrected by between two processes */
 #define START_TRIES 8       /* unclear starts in a row before an inventory decides */
 #define VERIFY_LOOKS 3      /* inventories that may contradict a task's success before it counts as failed */

@@ -228,16 +228,6 @@ static bool may_still_sleep(const struct engine *e, const struct action *x, char
 
 /* ---- the number at a time -------------------------------------------------------------------- */
 
-static int64_t changes_max(const struct engine *e)
-{
-    int64_t most = e->settings.policy.dpm.changes_max;
-
-    if (most != CHANGES_AUTO)
-        return most;
-    most = e->now_seen->snap.n_hosts / CHANGES_PART;
-    return most > CHANGES_LEAST ? most : CHANGES_LEAST;
-}
-
 void power_count(struct engine *e)
 {
     e->power_changes = e->occupancy.power_changes;
@@ -250,7 +240,7 @@ void power_submitted(struct engine *e, const struct action *x)
 
 static bool slot_is_free(const struct engine *e)
 {
-    int64_t most = changes_max(e);
+    int64_t most = dpm_changes_max(&e->settings.policy.dpm, e->now_seen->snap.n_hosts);
 
     return most == 0 || e->power_changes < most;
 }

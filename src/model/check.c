@@ -318,6 +318,19 @@ int check_ha(const struct ha_facts *ha, struct err *err)
     return 0;
 }
 
+static int check_schedule(const struct schedule_facts *schedule, struct err *err)
+{
+    static const char *const field[RES_COUNT] = {"ready_cpu_mhz", "ready_mem_mb"};
+    const struct place at = {.kind = "schedule", .ix = NO_IX, .err = err};
+
+    for (int r = 0; r < RES_COUNT; r++) {
+        if (!(schedule->ready[r] >= 0 && isfinite(schedule->ready[r])))
+            return place_error(&at, field[r], "%.12g is not a capacity, expected 0 or more",
+                               schedule->ready[r]);
+    }
+    return 0;
+}
+
 static int check_correlation(const struct correlation *c, struct err *err)
 {
     static const char *const field[WINDOW_COUNT][RES_COUNT] = {[WINDOW_5M] = {"5m/cpu", "5m/mem"},
@@ -351,7 +364,8 @@ int check_inventory(const struct inventory *inv, struct err *err)
         return err_set(err, -EINVAL, "/cluster: missing or empty, expected the cluster's name");
     if (inv->n_hosts == 0)
         return err_set(err, -EINVAL, "/hosts: empty, expected at least one host");
-    if ((r = check_correlation(&inv->correlation, err)) < 0 || (r = check_regret(&inv->regret, err)) < 0)
+    if ((r = check_correlation(&inv->correlation, err)) < 0 || (r = check_regret(&inv->regret, err)) < 0 ||
+        (r = check_schedule(&inv->schedule, err)) < 0)
         return r;
     for (size_t i = 0; r == 0 && i < inv->n_hosts; i++)
         r = check_host(&inv->hosts[i], i, err);

@@ -566,6 +566,7 @@ int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapsho
 {
     struct snapshot s = {.cluster = inv->cluster,
                          .time = inv->time,
+                         .schedule = inv->schedule,
                          .correlation = inv->correlation,
                          .regret = inv->regret};
     struct freeze f = {.inv = inv, .a = a, .s = &s, .err = err};

@@ -71,6 +71,7 @@ static const struct field document_fields[] = {
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
     SKIPPED("migration_rates"), SKIPPED("settings"),
     O("ha", schema_ha),
+    O("schedule", schema_schedule),
     O("correlation", schema_correlation),
     O("regret", schema_regret),
 };
@@ -85,6 +86,14 @@ static const struct field ha_fields[] = {
 };
 SCHEMA(schema_ha, "ha", ha_fields);
 
+static const struct field schedule_fields[] = {
+    F("power_off", FIELD_BOOL, schedule.power_off, 0),
+    F("power_off_changes", FIELD_INSTANT, schedule.power_off_changes, OPT),
+    F("ready_by", FIELD_INSTANT, schedule.ready_by, OPT),
+    F("ready_cpu_mhz", FIELD_NUMBER, schedule.ready[RES_CPU], 0),
+    F("ready_mem_mb", FIELD_NUMBER, schedule.ready[RES_MEM], 0),
+};
+SCHEMA(schema_schedule, "schedule", schedule_fields);
 #define TOGETHER(name, w)                                                                                    \
     static const struct field name##_fields[] = {                                                            \
         F("cpu", FIELD_NUMBER, correlation.of[w][RES_CPU], 0),                                               \

@@ -61,6 +61,7 @@ extern const struct schema schema_ha;                         /* struct inventor
 extern const struct schema schema_correlation, schema_regret; /* struct inventory */
 extern const struct schema schema_host;                       /* struct seen_host */
 extern const struct schema schema_vm;                         /* struct seen_vm, and so on */
+extern const struct schema schema_schedule; /* struct inventory; .schedule.given is not part of it */
 extern const struct schema schema_pool;
 extern const struct schema schema_rule;
 extern const struct schema schema_migration;

@@ -251,10 +251,13 @@ static void dump_cluster(struct dump *d)
     const struct snapshot *s = d->s;
     const struct inventory top = {.ha = s->ha,
                                   .ha_failover_hosts = thaw_failover_hosts(s, d->ids),
+                                  .schedule = s->schedule,
                                   .correlation = s->correlation,
                                   .regret = s->regret};
 
     dump_one(d, "ha", &schema_ha, &top);
+    if (s->schedule.given)
+        dump_one(d, "schedule", &schema_schedule, &top);
     if (any_correlation(&s->correlation))
         dump_one(d, "correlation", &schema_correlation, &top);
     if (s->regret.at != 0)

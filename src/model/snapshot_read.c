@@ -195,7 +195,7 @@ static void finish_ha(const json_t *ha, struct inventory *inv)
 static int read_document(const struct reader *r, const json_t *document, struct inventory *ret)
 {
     const struct at root = {0};
-    struct inventory inv = {0};
+    struct inventory inv = {.schedule.power_off = true};
     int rc;
 
     if (!json_is_object(document))
@@ -205,6 +205,7 @@ static int read_document(const struct reader *r, const json_t *document, struct 
     if ((rc = read_object(r, NULL, document, &schema_document, &inv)) < 0)
         return rc;
     finish_ha(json_object_get(document, "ha"), &inv);
+    inv.schedule.given = json_object_get(document, "schedule") != NULL;
     for (size_t i = 0; i < LIST_COUNT; i++) {
         if ((rc = read_list(r, document, &lists[i], &inv)) < 0)
             return rc;

@@ -86,6 +86,7 @@ void snapshot_thaw(const struct snapshot *s, struct arena *a, struct inventory *
     struct inventory inv = {.cluster = s->cluster,
                             .time = s->time,
                             .ha = s->ha,
+                            .schedule = s->schedule,
                             .correlation = s->correlation,
                             .regret = s->regret};
 

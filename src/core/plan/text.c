@@ -74,6 +74,7 @@ static const char *text_leaving(const struct pass *p, const struct decision *d, 
     case REASON_PLACEMENT:
     case REASON_ASKED:
     case REASON_WAKE_TEST:
+    case REASON_READY_BY:
     case reason_count:
         break;
     }

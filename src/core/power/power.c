@@ -2,6 +2,7 @@
 #include "core/power/power.h"
 
 #include "core/plan/correct.h"
+#include "core/power/ready.h"
 
 static bool any(const double of[RES_COUNT])
 {
@@ -39,6 +40,8 @@ static enum power_check consider(const struct power *w)
         return POWER_HIGH;
     if (!is_due(p, PRIORITY_SLEEP))
         return POWER_MANDATORY_ONLY;
+    if (ready_closed(p))
+        return POWER_WINDOW;
     if (!p->policy.dpm.may_sleep)
         return POWER_NOT_WATCHED;
     if (!(w->scores.low[RES_CPU] > 0) || !(w->scores.low[RES_MEM] > 0))

@@ -62,16 +62,17 @@ const char *text_sleeps(const struct power *w, uint32_t slot, const struct power
                                         : arena_printf(w->p->a, "is emptied of its %u VMs and", v->n_moves);
     const char *saves =
         isnan(v->worth.watts) ? "" : arena_printf(w->p->a, ", saving about %.0f W", v->worth.watts);
+    bool short_while = v->worth.off_s < 2 * SECONDS_PER_MINUTE;
     double load[RES_COUNT];
 
     for (int r = 0; r < RES_COUNT; r++)
         load[r] = utilization_of(&w->u, &w->u.slot[slot], WINDOW_40M, (enum resource)r, slot);
-    return arena_printf(
-        w->p->a,
-        "%s (CPU %.0f %%, memory %.0f %%) %s put to standby for about %.0f minutes%s, %s. When "
-        "all is done the fullest host is at %s.",
-        host_name(w, slot), PERCENT * load[RES_CPU], PERCENT * load[RES_MEM], vms,
-        v->worth.off_s / SECONDS_PER_MINUTE, saves, text_worth(w, &v->worth), w->fullest);
+    return arena_printf(w->p->a,
+                        "%s (CPU %.0f %%, memory %.0f %%) %s put to standby for about %.0f %s%s, %s. When "
+                        "all is done the fullest host is at %s.",
+                        host_name(w, slot), PERCENT * load[RES_CPU], PERCENT * load[RES_MEM], vms,
+                        short_while ? v->worth.off_s : v->worth.off_s / SECONDS_PER_MINUTE,
+                        short_while ? "seconds" : "minutes", saves, text_worth(w, &v->worth), w->fullest);
 }
 
 const char *text_wakes(const struct power *w, uint32_t slot, const struct power_verdict *v)

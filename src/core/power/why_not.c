@@ -3,6 +3,7 @@
 
 #include "base/rfc3339.h"
 #include "core/plan/correct.h"
+#include "core/power/ready.h"
 
 #define PERCENT 100.0
 #define SECONDS_PER_MINUTE 60.0
@@ -28,6 +29,8 @@ static enum power_check why_standby(const struct power *w, uint32_t slot, struct
         return ret->check;
     }
     enum power_check check = wake_ask_host(w, slot);
+    if (check == POWER_FINE && ready_wakes_at(w->p, slot) != 0)
+        return POWER_READY_LATER;
     return check != POWER_FINE ? check : w->wake_end;
 }
 
@@ -225,6 +228,11 @@ const char *text_power_check(const struct power *w, uint32_t host, const struct 
         return text_moves(w, v);
     case POWER_OTHERS_COMING:
         return text_coming(w);
+    case POWER_WINDOW:
+    case POWER_WINDOW_ENDS:
+    case POWER_READY_SOON:
+    case POWER_READY_LATER:
+        return text_ready_check(w, host, v);
     case POWER_FINE:
     case POWER_NOT_WATCHED:
     case POWER_DPM_OFF:

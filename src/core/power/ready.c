@@ -1,0 +1,405 @@
+#include "core/power/ready.h"
+
+#include "core/plan/correct.h"
+#include "core/plan/room.h"
+
+#include "base/rfc3339.h"
+
+#include <stdlib.h>
+
+/* Sums that just fit, added in another order. */
+#define ROUNDING 1e-6
+
+#define SECONDS_PER_MINUTE 60
+
+static const struct schedule_facts *schedule_of(const struct pass *p)
+{
+    return &p->snap->schedule;
+}
+
+static bool must_be_ready(const struct pass *p)
+{
+    return schedule_of(p)->given && schedule_of(p)->ready_by != 0 && p->policy.dpm.enabled;
+}
+
+static const struct host *host_of(const struct pass *p, uint32_t slot)
+{
+    return &p->snap->hosts[p->layout.slot_host[slot]];
+}
+
+static bool is_managed(const struct pass *p, uint32_t slot)
+{
+    return host_is_managed(host_of(p, slot), p->policy.dpm.automation);
+}
+
+static double boot_of(const struct pass *p, uint32_t slot)
+{
+    double boot_s = host_of(p, slot)->is.boot_s;
+
+    return isnan(boot_s) ? (double)p->policy.dpm.boot_s : boot_s;
+}
+
+bool ready_closed(const struct pass *p)
+{
+    return schedule_of(p)->given && !schedule_of(p)->power_off;
+}
+
+instant_s ready_wakes_at(const struct pass *p, uint32_t slot)
+{
+    return p->ready ? p->ready->wakes_at[slot] : 0;
+}
+
+/* ---- what is missing ---- */
+
+struct missing {
+    double of[RES_COUNT];
+};
+
+static bool is_missing(const struct missing *m)
+{
+    return m->of[RES_CPU] > ROUNDING || m->of[RES_MEM] > ROUNDING;
+}
+
+static void count_in(const struct pass *p, uint32_t slot, struct missing *m)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        m->of[r] -= host_of(p, slot)->capacity[r];
+}
+
+static struct missing begin_missing(const struct pass *p)
+{
+    return (struct missing){{schedule_of(p)->ready[RES_CPU], schedule_of(p)->ready[RES_MEM]}};
+}
+
+/* On and staying so, or on its way. */
+static bool will_be_on(const struct pass *p, uint32_t slot)
+{
+    const struct layout *l = &p->layout;
+
+    return is_managed(p, slot) && (slot < l->n_on ? !l->closing[slot] : p->coming[slot] || l->waking[slot]);
+}
+
+/* On its way to standby: it cannot be woken yet, and can be once it is there. */
+static bool is_going(const struct pass *p, uint32_t slot)
+{
+    enum host_state state = host_of(p, slot)->is.state;
+
+    for (uint32_t i = 0; i < p->snap->n_pending && state == HOST_ON; i++)
+        if (p->snap->pending[i].action == ACTION_POWER_OFF &&
+            p->snap->pending[i].host == p->layout.slot_host[slot])
+            return true;
+    return state == HOST_ENTERING_STANDBY;
+}
+
+/* What was put to standby after the time had passed a person has put there, and nobody waits for it. */
+static bool was_put_down_since(const struct pass *p, uint32_t slot)
+{
+    const struct schedule_facts *s = schedule_of(p);
+    const struct host_facts *h = &host_of(p, slot)->is;
+    bool since = h->state == HOST_STANDBY ? h->standby_since > s->ready_by : is_going(p, slot);
+
+    return s->ready_by <= p->snap->time && since;
+}
+
+/* ---- when ---- */
+
+struct sleeper {
+    uint32_t slot;
+    double boot_s;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct sleeper *x = a;
+    const struct sleeper *y = b;
+
+    if (x->boot_s != y->boot_s)
+        return x->boot_s > y->boot_s ? -1 : 1;
+    return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+/* How many may boot side by side, of so many. */
+static uint32_t lanes_of(const struct pass *p, uint32_t n)
+{
+    int64_t most = dpm_changes_max(&p->policy.dpm, p->snap->n_hosts);
+
+    return most == 0 || most > (int64_t)n ? n : (uint32_t)most;
+}
+
+/* Backwards from the end: each in the lane that is free longest, those that take longest last, so that the
+ * lanes are about equally long. */
+static void set_times(const struct pass *p, struct sleeper *list, uint32_t n, struct ready *ready)
+{
+    uint32_t n_lanes = lanes_of(p, n);
+    double *free_s = arena_array(p->a, double, n_lanes); /* before the end: from there on the lane is taken */
+
+    qsort(list, n, sizeof list[0], longest_first);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t lane = 0;
+        for (uint32_t k = 1; k < n_lanes && free_s[lane] > 0; k++)
+            if (free_s[k] < free_s[lane])
+                lane = k;
+        free_s[lane] += list[i].boot_s;
+        ready->wakes_at[list[i].slot] =
+            schedule_of(p)->ready_by - p->policy.interval_s - (instant_s)ceil(free_s[lane]);
+    }
+}
+
+/* ---- waking ---- */
+
+static const char *text_seconds(const struct pass *p, double s)
+{
+    int64_t whole = (int64_t)llround(s);
+
+    if (whole < SECONDS_PER_MINUTE)
+        return arena_printf(p->a, "%lld s", (long long)whole);
+    if (whole % SECONDS_PER_MINUTE == 0)
+        return arena_printf(p->a, "%lld min", (long long)(whole / SECONDS_PER_MINUTE));
+    return arena_printf(p->a, "%lld min %lld s", (long long)(whole / SECONDS_PER_MINUTE),
+                        (long long)(whole % SECONDS_PER_MINUTE));
+}
+
+static const char *text_instant(const struct pass *p, instant_s t)
+{
+    return rfc3339_format(t, arena_array(p->a, char, RFC3339_MAX));
+}
+
+static const char *text_wake(const struct pass *p, uint32_t slot)
+{
+    const struct host_facts *h = &host_of(p, slot)->is;
+    bool late = schedule_of(p)->ready_by <= p->snap->time;
+
+    return arena_printf(p->a, "%s is woken%s %u of %u hosts %s on by %s (dpm.ready_by); it %s %s to boot.",
+                        h->name, late ? ":" : ", so that", p->ready->n_by_then, p->ready->n_managed,
+                        late ? "were to be" : "are", text_instant(p, schedule_of(p)->ready_by),
+                        isnan(h->boot_s) ? "is taken to need" : "takes", text_seconds(p, boot_of(p, slot)));
+}
+
+static void wake(struct pass *p, uint32_t slot)
+{
+    p->layout.waking[slot] = true;
+    p->slot_bundle[slot] = ++p->n_bundles;
+    pass_record(p, &(struct decision){.action = ACTION_POWER_ON,
+                                      .unit = IX_NONE,
+                                      .from_slot = slot,
+                                      .to_slot = slot,
+                                      .rule = IX_NONE,
+                                      .for_vm = IX_NONE,
+                                      .bundle = p->slot_bundle[slot],
+                                      .reason = REASON_READY_BY,
+                                      .priority = PRIORITY_MANDATORY,
+                                      .imbalance_after = layout_imbalance(&p->layout),
+                                      .text = text_wake(p, slot)});
+}
+
+/* Of the hosts that sleep, that DPM may wake, and that cannot be counted on, one; for the sentence. */
+static uint32_t find_failed(const struct pass *p)
+{
+    for (uint32_t i = 0; i < p->snap->n_hosts; i++) {
+        const struct host *h = &p->snap->hosts[i];
+        if (h->is.state == HOST_STANDBY && h->is.wake_failed_at != 0 &&
+            host_is_managed(h, p->policy.dpm.automation))
+            return i;
+    }
+    return IX_NONE;
+}
+
+static void report_missing(struct pass *p, const struct missing *m)
+{
+    uint32_t failed = find_failed(p);
+
+    pass_fault(
+        p, FAULT_READY_BY, IX_NONE, failed, IX_NONE,
+        arena_printf(
+            p->a,
+            "By %s no more than %u of %u hosts can be on: %s of CPU and %s of memory are missing%s%s%s.",
+            text_instant(p, schedule_of(p)->ready_by), p->ready->n_by_then, p->ready->n_managed,
+            text_mhz(p->a, fmax(m->of[RES_CPU], 0)), text_mb(p->a, fmax(m->of[RES_MEM], 0)),
+            failed == IX_NONE ? "" : "; ", failed == IX_NONE ? "" : p->snap->hosts[failed].is.name,
+            failed == IX_NONE ? "" : " did not wake"));
+}
+
+/* Those that sleep, the first to be woken first, and then those that will. */
+static uint32_t list_candidates(struct pass *p, uint32_t *ret)
+{
+    const struct power w = {.p = p, .l = &p->layout}; /* all that ranking asks for */
+    uint32_t n = rank_to_wake(&w, ret);
+
+    for (uint32_t i = 0; i < p->layout.n_slots; i++)
+        if (is_going(p, i))
+            ret[n++] = i;
+    return n;
+}
+
+/* Without those that what came after them has made superfluous: nobody is woken for nothing, or the next pass
+ * would put it to standby again. */
+static uint32_t leave_out(const struct pass *p, struct sleeper *list, uint32_t n, struct missing *m)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = n; i-- > 0 && !is_missing(m);) {
+        struct missing without = *m;
+        for (int r = 0; r < RES_COUNT; r++)
+            without.of[r] += host_of(p, list[i].slot)->capacity[r];
+        if (is_missing(&without))
+            continue;
+        *m = without;
+        list[i].slot = IX_NONE;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].slot != IX_NONE)
+            list[left++] = list[i];
+    return left;
+}
+
+/* Who is woken, and when. */
+static void choose(struct pass *p, struct missing *m)
+{
+    uint32_t *order = arena_array(p->a, uint32_t, p->layout.n_slots);
+    struct sleeper *list = arena_array(p->a, struct sleeper, p->layout.n_slots);
+    uint32_t n_order = list_candidates(p, order);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < n_order && is_missing(m); i++) {
+        if (!is_managed(p, order[i]) || was_put_down_since(p, order[i]))
+            continue;
+        list[n++] = (struct sleeper){.slot = order[i], .boot_s = boot_of(p, order[i])};
+        count_in(p, order[i], m);
+    }
+    n = leave_out(p, list, n, m);
+    p->ready->n_by_then += n;
+    set_times(p, list, n, p->ready);
+}
+
+/* Every host of the cluster, also those that have no slot. */
+static uint32_t count_managed(const struct pass *p)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->snap->n_hosts; i++)
+        n += host_is_managed(&p->snap->hosts[i], p->policy.dpm.automation);
+    return n;
+}
+
+void power_ready(struct pass *p)
+{
+    struct missing m = begin_missing(p);
+    uint32_t n_on = 0;
+
+    if (!must_be_ready(p) || p->stopped)
+        return;
+    for (uint32_t i = 0; i < p->layout.n_slots; i++)
+        if (will_be_on(p, i) || (is_managed(p, i) && was_put_down_since(p, i))) {
+            count_in(p, i, &m);
+            n_on += will_be_on(p, i);
+        }
+    if (!is_missing(&m))
+        return;
+    p->ready = arena_new(p->a, struct ready);
+    p->ready->wakes_at = arena_array(p->a, instant_s, p->layout.n_slots);
+    p->ready->n_by_then = n_on;
+    p->ready->n_managed = count_managed(p);
+    choose(p, &m);
+    for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++) /* the next pass would be too late */
+        if (p->ready->wakes_at[i] != 0 && !is_going(p, i) &&
+            p->snap->time + p->policy.interval_s > p->ready->wakes_at[i])
+            wake(p, i);
+    if (is_missing(&m))
+        report_missing(p, &m);
+}
+
+const instant_s *ready_wakes_by_host(const struct pass *p)
+{
+    if (!p->ready)
+        return NULL;
+    instant_s *ret = arena_array(p->a, instant_s, p->snap->n_hosts);
+    for (uint32_t i = 0; i < p->layout.n_slots; i++)
+        ret[p->layout.slot_host[i]] = p->ready->wakes_at[i];
+    return ret;
+}
+
+/* ---- sleeping ---- */
+
+/* Whether it would have to be woken again for ready_by: what stays on is not enough. The slot is closed. */
+static bool is_needed_back(const struct power *w)
+{
+    struct missing m = begin_missing(w->p);
+
+    for (uint32_t i = 0; i < w->l->n_slots; i++)
+        if (will_be_on(w->p, i))
+            count_in(w->p, i, &m);
+    return is_missing(&m);
+}
+
+/* How long before ready_by it would have to be woken, with all others that sleep. */
+static double lead_of(const struct power *w, uint32_t slot)
+{
+    const struct pass *p = w->p;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < w->l->n_slots; i++)
+        n += is_managed(p, i) && !will_be_on(p, i);
+    return ceil((double)n / lanes_of(p, n)) * boot_of(p, slot) + (double)p->policy.interval_s;
+}
+
+enum power_check ready_ask(const struct power *w, uint32_t slot, struct power_verdict *v)
+{
+    const struct pass *p = w->p;
+    const struct schedule_facts *s = schedule_of(p);
+    double now = (double)p->snap->time;
+
+    if (s->given && s->power_off_changes != 0 && now + v->worth.evacuate_s > (double)s->power_off_changes) {
+        v->is = v->worth.evacuate_s;
+        return POWER_WINDOW_ENDS;
+    }
+    if (!must_be_ready(p) || !is_managed(p, slot) || !is_needed_back(w))
+        return POWER_FINE;
+    double left =
+        (double)s->ready_by - lead_of(w, slot) - now - v->worth.evacuate_s - (double)p->policy.dpm.standby_s;
+    if (left < (double)p->policy.dpm.off_min_s) {
+        v->is = fmax(left, 0);
+        v->bound = (double)p->policy.dpm.off_min_s;
+        return POWER_READY_SOON;
+    }
+    if (left < v->worth.off_s) {
+        for (int r = 0; r < RES_COUNT; r++)
+            v->worth.benefit[r] *= left / v->worth.off_s;
+        v->worth.off_s = left;
+    }
+    return POWER_FINE;
+}
+
+/* ---- in words ---- */
+
+static const char *text_closed(const struct pass *p)
+{
+    const struct schedule_facts *s = schedule_of(p);
+
+    if (s->power_off_changes == 0)
+        return "Hosts are not put to standby now (dpm.windows and dpm.ready_by), and no time is known from "
+               "which on they may be.";
+    return arena_printf(p->a, "Hosts are not put to standby before %s (dpm.windows and dpm.ready_by).",
+                        text_instant(p, s->power_off_changes));
+}
+
+const char *text_ready_check(const struct power *w, uint32_t host, const struct power_verdict *v)
+{
+    const struct pass *p = w->p;
+    const struct schedule_facts *s = schedule_of(p);
+    const char *name = p->snap->hosts[host].is.name;
+    uint32_t slot = w->l->host_slot[host];
+
+    if (v->check == POWER_WINDOW)
+        return text_closed(p);
+    if (v->check == POWER_WINDOW_ENDS)
+        return arena_printf(p->a, "Emptying %s takes %s, and the window ends at %s.", name,
+                            text_seconds(p, v->is), text_instant(p, s->power_off_changes));
+    if (v->check == POWER_READY_SOON)
+        return arena_printf(
+            p->a,
+            "It would be off for %s before it had to be woken to be on by %s (dpm.ready_by), and %s is "
+            "the least (dpm.off_min_s).",
+            text_seconds(p, v->is), text_instant(p, s->ready_by), text_seconds(p, v->bound));
+    return arena_printf(p->a, "%s sleeps, and is woken at %s at the latest to be on by %s (dpm.ready_by).",
+                        name, text_instant(p, ready_wakes_at(p, slot)), text_instant(p, s->ready_by));
+}
