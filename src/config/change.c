@@ -64,8 +64,10 @@ const char *config_get(const struct config *c, const struct config_key *key, str
         return *(const bool *)value_at(c, key) ? "true" : "false";
     case CONFIG_INT:
         return arena_printf(a, "%lld", (long long)*(const int64_t *)value_at(c, key));
-    case CONFIG_WORDS:
-        return words_text(*(const char *const *const *)value_at(c, key), a);
+    case CONFIG_WORDS: {
+        const char *const *words = *(const char *const *const *)value_at(c, key);
+        return words[0] ? words_text(words, a) : NULL;
+    }
     case CONFIG_POWER_HOSTS:
         return power_hosts_text(c, a);
     case CONFIG_POLICY:

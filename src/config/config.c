@@ -2,6 +2,7 @@
 
 #include "config/keys.h"
 #include "config/read.h"
+#include "config/schedule.h"
 #include "config/tree.h"
 
 #include "base/cleanup.h"
@@ -165,6 +166,8 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
         return r;
     l.root = root;
     r = read_section(&l.r, root);
+    if (r == 0)
+        r = read_schedule(&l.r, root);
     if (r == 0 && use != CONFIG_FOR_POLICY)
         r = finish(&l);
     if (r == 0)

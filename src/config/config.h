@@ -21,6 +21,8 @@
 #include <ballast/policy.h>
 #include <ballast/source.h>
 
+#include "schedule/schedule.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +67,10 @@ struct config {
     struct config_power_host *power_hosts;
     size_t n_power_hosts;
     const char *mqtt_url;        /* NULL: none */
+    const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
+    const char *dpm_time_zone;                            /* NULL: the system's own */
+    int64_t dpm_ready_percent;
+    struct schedule schedule;    /* made of these four */
     const char *const *warnings; /* whole sentences, FILE:LINE in front */
     size_t n_warnings;
 };

@@ -138,6 +138,26 @@ static const struct config_key service_keys[] = {
      .words = mqtt_schemes,
      .idle = true,
      .meaning = "the broker that events go to"},
+    {.path = "dpm.windows",
+     .type = CONFIG_WORDS,
+     .offset = AT(dpm_windows),
+     .meaning =
+         "when hosts may be put to standby: calendar expressions with a duration; always if not given"},
+    {.path = "dpm.ready_by",
+     .type = CONFIG_WORDS,
+     .offset = AT(dpm_ready_by),
+     .meaning = "when capacity must be back: calendar expressions"},
+    {.path = "dpm.time_zone",
+     .type = CONFIG_TEXT,
+     .offset = AT(dpm_time_zone),
+     .meaning = "the zone of those that name none; the system's own if not given"},
+    {.path = "dpm.ready_percent",
+     .type = CONFIG_INT,
+     .offset = AT(dpm_ready_percent),
+     .min = 1,
+     .max = 100,
+     .fallback = "100",
+     .meaning = "how much of the capacity that DPM manages must be on by dpm.ready_by, in percent"},
 };
 
 #define N_SERVICE_KEYS (sizeof(service_keys) / sizeof(service_keys[0]))

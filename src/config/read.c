@@ -242,7 +242,7 @@ static int read_policy(const struct reader *r, const struct config_key *key, con
 static int read_words(const struct reader *r, const struct config_key *key, const struct node *n)
 {
     if (n->kind != NODE_LIST)
-        return refuse(r, n, key, kind_of(n), "a list of words");
+        return refuse(r, n, key, kind_of(n), "a list such as [ONE, TWO]");
     if (n->n > WORDS_MAX)
         return refuse(r, n, key, "is too long", "at most 32 words");
     const char **words = arena_array(r->a, const char *, n->n + 1);

@@ -323,6 +323,7 @@ static struct engine_settings settings_of(const struct service *s)
         .cluster = c->cluster,
         .source = s->source_name,
         .policy = c->policy,
+        .schedule = &c->schedule,
         .deeds = s->actuator_ops ? s->actuator_ops->deeds : 0,
         .sets_pools = s->actuator_ops && s->actuator_ops->apply_settings,
         .history_days = c->history_days,

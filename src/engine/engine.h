@@ -23,14 +23,18 @@
 #include <ballast/policy.h>
 #include <ballast/snapshot.h>
 
+#include "schedule/schedule.h"
+
 struct engine;
 
 /* What the configuration says. */
 struct engine_settings {
-    const char *cluster;  /* the service's name for it; copied */
-    const char *source;   /* what is looked at and acted on; copied. NULL: always the same */
-    struct policy policy; /* of every pass */
-    unsigned deeds;       /* what the hands can do: 1u << DEED_*; of actuator_ops */
+    const char *cluster;             /* the service's name for it; copied */
+    const char *source;              /* what is looked at and acted on; copied. NULL: always the same */
+    struct policy policy;            /* of every pass */
+    const struct schedule *schedule; /* when hosts may sleep and must be back; borrowed until the next
+                                      * engine_configure(); NULL: always, never */
+    unsigned deeds;                  /* what the hands can do: 1u << DEED_*; of actuator_ops */
     bool sets_pools;      /* whether they can set what pools have on hosts */
     int64_t history_days; /* actions and migrations kept in the store */
     uint32_t passes_kept; /* passes kept in the store, with their snapshots; 0: these are not even made, and

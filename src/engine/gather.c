@@ -395,6 +395,26 @@ static void fill_actions(const struct engine *e, struct inventory *inv, struct a
     finder_release(&f);
 }
 
+/* What the schedule says at this moment. What must be back is a part of what DPM may manage now: a host in
+ * maintenance is not waited for. */
+static void fill_schedule(const struct engine *e, struct snapshot *s)
+{
+    const struct schedule *schedule = e->settings.schedule;
+    struct schedule_state state;
+
+    if (!schedule || (schedule->n_windows == 0 && schedule->n_ready_by == 0))
+        return;
+    schedule_at(schedule, s->time, &state);
+    s->schedule = (struct schedule_facts){.given = true,
+                                          .power_off = state.power_off,
+                                          .power_off_changes = state.changes,
+                                          .ready_by = state.ready_by};
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        for (int r = 0; r < RES_COUNT && host_is_managed(&s->hosts[i], e->settings.policy.dpm.automation);
+             r++)
+            s->schedule.ready[r] += s->hosts[i].capacity[r] * schedule->ready_percent / 100;
+}
+
 int gather(struct engine *e, struct collected *collected, uint64_t serial, instant_s now, struct view **ret,
            struct err *err)
 {
@@ -429,6 +449,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
         view_unref(v);
         return err_widen(err, "what the source says contradicts itself");
     }
+    fill_schedule(e, &v->snap);
     hosts_look(e, &v->snap);
     regret_look(e, &v->snap);
     keep_samples(e, &v->snap, a, now);

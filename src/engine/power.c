@@ -325,6 +325,15 @@ void power_look(struct engine *e, struct action *x, instant_s now)
         want_look(e, now);
 }
 
+/* By what the newest inventory was given, which foresees when it changes. */
+static bool schedule_is_closed(const struct engine *e, instant_s now)
+{
+    const struct schedule_facts *s = &e->now_seen->snap.schedule;
+    bool changed = s->power_off_changes != 0 && now >= s->power_off_changes;
+
+    return s->given && s->power_off == changed;
+}
+
 /* Not without what it depends on, on an inventory that was asked for when all that was over and that is
  * fresh, with nobody on the host or on the way there, and only if enough stays on. */
 enum readiness sleep_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
@@ -348,6 +357,11 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
         return NEVER;
     case ELSEWHERE:
         (void)snprintf(why, WHY_MAX, "host %s is not on any more", name);
+        return NEVER;
+    }
+    if (x->r.pass != 0 && schedule_is_closed(e, now)) {
+        (void)snprintf(why, WHY_MAX,
+                       "the time in which hosts may be put to standby is over (dpm.windows, dpm.ready_by)");
         return NEVER;
     }
     bool news = x->judged < e->now_seen->serial; /* that costs a look at all hosts */

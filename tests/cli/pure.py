@@ -154,8 +154,8 @@ def test_example_scenarios():
         done = run('simulate', path, '--format', 'json')
         if check(f'simulate {path.name}', done.returncode == 0 and not done.stderr, done.stderr):
             shown[path.stem.removeprefix('simulate-')] = done.stdout
-    check('four examples', sorted(shown) == ['faults', 'replay', 'spike', 'two-shifts'], str(sorted(shown)))
-    for name, wanted in (('two-shifts', 'dpm.hosts_min=3'), ('spike', 'vms.gold.count=10'), ('replay', 'dpm.enabled=true')):
+    check('five examples', sorted(shown) == ['faults', 'night-window', 'replay', 'spike', 'two-shifts'], str(sorted(shown)))
+    for name, wanted in (('two-shifts', 'dpm.hosts_min=3'), ('night-window', 'schedule.enabled=false'), ('spike', 'vms.gold.count=10'), ('replay', 'dpm.enabled=true')):
         path = TOP / f'conf/examples/simulate-{name}.yaml'
         done = run('simulate', path, '--set', wanted, '--format', 'json')
         check(f'simulate {name} with {wanted}: another result', done.returncode == 0 and done.stdout != shown[name], done.stderr)

@@ -80,6 +80,8 @@ static const struct {
     {SIM "power: {hosts: {h: {wol: {mac: '02:00:00:00:00:01'}}}}\n",
      "f.yaml:3: power.hosts is accepted, but this version of Ballast does nothing with it yet"},
     {SIM "mqtt: {url: 'mqtts://b:8883'}\n", "f.yaml:3: mqtt.url is accepted, but this version"},
+    {SIM "dpm:\n  enabled: true\n  windows: ['20:00 for 10']\n",
+     "f.yaml:5: dpm.windows: \"20:00 for 10\" is a window of 10 s"},
     {"cluster: a\nsource:\n  kind: sim\n  url: https://vc\n  tls_verify: true\n",
      "f.yaml:4: source.url is of no use to source.kind sim"},
 };

@@ -16,6 +16,21 @@ static const struct {
     const char *text;
     const char *sentence; /* what it begins with */
 } wrong[] = {
+    /* the schedule of power management */
+    {SIM "dpm:\n  windows: Mon 20:00 for 10h\n", "f.yaml:4: dpm.windows is a single value, expected a list"},
+    {SIM "dpm:\n  windows: [Mon 20:00]\n", "f.yaml:4: dpm.windows: \"Mon 20:00\" does not say for how long"},
+    {SIM "dpm:\n  windows:\n  - Mon 20:00 for 10h\n  - Mon..Foo 20:00 for 10h\n",
+     "f.yaml:6: dpm.windows: \"Mon..Foo 20:00\": a day of the week is missing, expected a calendar "
+     "expression"},
+    {SIM "dpm:\n  windows: [Mon 20:00 for 10 hrs and more]\n",
+     "f.yaml:4: dpm.windows: \"10 hrs and more\" is not a time span"},
+    {SIM "dpm:\n  windows: ['*-02-30 for 1h']\n", "f.yaml:4: dpm.windows: \"*-02-30\" never comes"},
+    {SIM "dpm:\n  ready_by: ['07:30 Europe/Berlyn']\n",
+     "f.yaml:4: dpm.ready_by: \"07:30 Europe/Berlyn\": \"Europe/Berlyn\" is not a time zone"},
+    {SIM "dpm:\n  ready_by: ['25:30']\n", "f.yaml:4: dpm.ready_by: \"25:30\": the hour is out of its range"},
+    {SIM "dpm:\n  time_zone: Mars/Olympus\n", "f.yaml:4: dpm.time_zone is \"Mars/Olympus\", expected UTC or"},
+    {SIM "dpm:\n  ready_percent: 0\n",
+     "f.yaml:4: dpm.ready_percent is \"0\", expected a whole number from 1 to 100"},
     /* the shape of the file */
     {"", "f.yaml:1: cluster is missing, expected the cluster's name"},
     {"# only words\n", "f.yaml:1: cluster is missing"},
@@ -128,7 +143,7 @@ static const struct {
     {SIM "power: {hosts: {h: {ipmi: {address: x, cipher_suite: 18}}}}\n",
      "f.yaml:3: power.hosts.h.ipmi.cipher_suite is \"18\", expected a whole number from 0 to 17"},
     {SIM "power: {hosts: {h: {ipmi: {address: x, workarounds: a}}}}\n",
-     "f.yaml:3: power.hosts.h.ipmi.workarounds is a single value, expected a list of words"},
+     "f.yaml:3: power.hosts.h.ipmi.workarounds is a single value, expected a list such as [ONE, TWO]"},
     {SIM "power: {hosts: {h: {wol: {mac: '02:00:00:00:00:0g'}}}}\n",
      "f.yaml:3: power.hosts.h.wol.mac is \"02:00:00:00:00:0g\", expected an Ethernet address"},
     {SIM "mqtt: {url: 'https://b'}\n", "f.yaml:3: mqtt.url is \"https://b\", expected mqtts or mqtt://"},

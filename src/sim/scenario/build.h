@@ -181,6 +181,9 @@ struct settings_given {
     size_t n, cap;
 };
 
+/* When hosts may sleep and must be back; NULL: at any time, never. */
+int schedule_build(struct building *b, const struct node *section);
+
 int settings_read(const struct source_file *f, const struct node *section, const char *path,
                   struct policy *policy, struct settings_given *ret);
 

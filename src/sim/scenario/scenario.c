@@ -29,7 +29,7 @@ struct top {
     const char *snapshot;
     int scheduler;
     struct migration_model migration;
-    const struct node *settings, *hosts, *pools, *vms, *workload, *rules, *ha, *faults, *script;
+    const struct node *settings, *schedule, *hosts, *pools, *vms, *workload, *rules, *ha, *faults, *script;
 };
 
 static const char *const scheduler_words[] = {"shares", "proportional", NULL};
@@ -84,6 +84,7 @@ static const struct key top_key_list[] = {
      .meaning = "seconds between two inventories; 0: as the engine does"},
     {"ballast", KEY_BOOL, AT(ballast), .meaning = "false: nobody decides anything"},
     {"settings", KEY_NODE, AT(settings), .meaning = "of the policy"},
+    {"schedule", KEY_NODE, AT(schedule), .meaning = "when hosts may sleep and must be back"},
     {"snapshot", KEY_PATH, AT(snapshot), .meaning = "a snapshot to begin with"},
     {"hosts", KEY_NODE, AT(hosts), .meaning = "groups of hosts"},
     {"pools", KEY_NODE, AT(pools), .meaning = "resource pools"},
@@ -285,6 +286,7 @@ static int build(struct building *b, const struct top *t, const struct node *roo
     int r;
 
     if ((r = check_top(b, t, root)) < 0 || (r = build_policy(b, t->settings)) < 0 ||
+        (r = schedule_build(b, t->schedule)) < 0 ||
         (r = load_snapshot(b, t, line_of_key(root, "snapshot"))) < 0 || (r = hosts_build(b, t->hosts)) < 0 ||
         (r = pools_build(b, t->pools)) < 0 || (r = source_read(b, t->workload)) < 0 ||
         (r = vms_build(b, t->vms)) < 0 || (r = workloads_build(b)) < 0 || (r = placement_build(b)) < 0 ||

@@ -10,6 +10,7 @@
 #ifndef BALLAST_SIM_SCENARIO_H
 #define BALLAST_SIM_SCENARIO_H
 
+#include "schedule/schedule.h"
 #include "sim/workload/workload.h"
 
 #include <ballast/policy.h>
@@ -133,8 +134,9 @@ struct scenario {
     uint64_t seed;
     bool ballast;         /* false: nobody decides anything; for comparing */
     struct policy policy; /* of the passes */
-    double look_s;        /* between two inventories; 0: as the engine does */
-    double sample_s;      /* between two points of the series and of the metrics that are sampled */
+    struct schedule schedule;
+    double look_s;   /* between two inventories; 0: as the engine does */
+    double sample_s; /* between two points of the series and of the metrics that are sampled */
 
     struct snapshot initial; /* VMs that have not arrived yet are off */
     struct host_model *hosts;

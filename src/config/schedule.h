@@ -1,0 +1,11 @@
+/* schedule.h: from dpm.windows, dpm.ready_by, dpm.time_zone and dpm.ready_percent, which are read like all
+ * others, to the schedule that they mean. Inside config only. */
+#ifndef BALLAST_CONFIG_SCHEDULE_H
+#define BALLAST_CONFIG_SCHEDULE_H
+
+#include "config/read.h"
+
+/* -EINVAL with the line of the expression that is wrong. */
+int read_schedule(const struct reader *r, const struct node *root);
+
+#endif

@@ -1,0 +1,94 @@
+/* When hosts may be put to standby and must be back: the service's dpm.windows and so on, with the same
+ * words. Without a zone UTC: a simulation gives the same on every machine. */
+#include "sim/scenario/build.h"
+
+#include "schedule/zone.h"
+
+#include <errno.h>
+
+#define EXPRESSIONS_MOST 32
+
+struct schedule_spec {
+    const struct node *windows, *ready_by;
+    const char *time_zone;
+    double ready_percent;
+    bool enabled;
+};
+
+#define AT(member) offsetof(struct schedule_spec, member)
+
+static const struct key schedule_key_list[] = {
+    {"enabled", KEY_BOOL, AT(enabled), .meaning = "false: as if there were none; for comparing"},
+    {"windows", KEY_NODE, AT(windows), .meaning = "calendar expressions with a duration"},
+    {"ready_by", KEY_NODE, AT(ready_by), .meaning = "calendar expressions"},
+    {"time_zone", KEY_TEXT, AT(time_zone), .meaning = "of those that name none"},
+    {"ready_percent", KEY_NUMBER, AT(ready_percent), 1, 100,
+     .meaning = "percent of the capacity that is managed"},
+};
+
+const struct keys schedule_keys = KEYS_OF(schedule_key_list);
+
+static int check_text(const struct source_file *f, const struct node *n, const char *path)
+{
+    if (n->kind == NODE_SCALAR && !node_is_null(n))
+        return 0;
+    return file_refuse(f, n->line, "%s %s, expected an expression", path, node_shown(f, n));
+}
+
+static int refuse(const struct source_file *f, const struct node *n, const char *path, const struct err *why)
+{
+    return file_refuse(f, n->line, "%s: %s", path, why->text);
+}
+
+static int read_windows(struct building *b, const struct node *list, struct schedule *s)
+{
+    static const char path[] = "schedule.windows";
+    struct schedule_window *windows = arena_array(b->f.a, struct schedule_window, list->n + 1);
+    struct err why = {0};
+    int r = list_check(&b->f, list, path, "a list of windows", EXPRESSIONS_MOST);
+
+    for (const struct node *n = list->first; n && r == 0; n = n->next) {
+        r = check_text(&b->f, n, path);
+        if (r == 0 && schedule_window_parse(n->text, s->zone, b->f.a, &windows[s->n_windows++], &why) < 0)
+            r = refuse(&b->f, n, path, &why);
+    }
+    s->windows = windows;
+    return r;
+}
+
+static int read_ready_by(struct building *b, const struct node *list, struct schedule *s)
+{
+    static const char path[] = "schedule.ready_by";
+    struct calendar *ready = arena_array(b->f.a, struct calendar, list->n + 1);
+    struct err why = {0};
+    int r = list_check(&b->f, list, path, "a list of calendar expressions", EXPRESSIONS_MOST);
+
+    for (const struct node *n = list->first; n && r == 0; n = n->next) {
+        r = check_text(&b->f, n, path);
+        if (r == 0 && calendar_parse(n->text, s->zone, b->f.a, &ready[s->n_ready_by++], &why) < 0)
+            r = refuse(&b->f, n, path, &why);
+    }
+    s->ready_by = ready;
+    return r;
+}
+
+int schedule_build(struct building *b, const struct node *section)
+{
+    struct schedule_spec spec = {.time_zone = ZONE_UTC, .ready_percent = 100, .enabled = true};
+    int r = section ? keys_read(&b->f, section, "schedule.", schedule_keys, &spec) : 0;
+
+    if (r < 0)
+        return r;
+    if (!zone_is_known(spec.time_zone))
+        return file_refuse(&b->f, section->line,
+                           "schedule.time_zone is \"%.60s\", expected UTC or a name like Europe/Berlin",
+                           spec.time_zone);
+    b->s->schedule = (struct schedule){.zone = spec.time_zone, .ready_percent = spec.ready_percent};
+    if (spec.windows)
+        r = read_windows(b, spec.windows, &b->s->schedule);
+    if (r == 0 && spec.ready_by)
+        r = read_ready_by(b, spec.ready_by, &b->s->schedule);
+    if (!spec.enabled)
+        b->s->schedule.n_windows = b->s->schedule.n_ready_by = 0;
+    return r;
+}
