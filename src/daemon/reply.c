@@ -526,6 +526,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_PLACE:
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
+    case REQUEST_SCHEDULE:
     case request_kind_count:
         r = err_set(err, -EINVAL, "\"%s\" is not a way to look", request_kind_name(request->kind));
         break;

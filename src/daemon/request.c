@@ -100,7 +100,7 @@ static const struct request_field {
     {"ids", 1u << REQUEST_APPLY | 1u << REQUEST_REJECT, true, read_ids},
     {"host", 1u << REQUEST_MAINTENANCE | 1u << REQUEST_STANDBY | 1u << REQUEST_WAKE, true, read_host},
     {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode},
-    {"limit", 1u << REQUEST_HISTORY, false, read_limit},
+    {"limit", 1u << REQUEST_HISTORY | 1u << REQUEST_SCHEDULE, false, read_limit},
     {"vms", 1u << REQUEST_PLACE, true, read_vms},
     {"apply", 1u << REQUEST_PLACE, false, read_apply},
     {"verify", 1u << REQUEST_WAKE, false, read_verify},

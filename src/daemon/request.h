@@ -37,7 +37,8 @@
     X(REQUEST_MAINTENANCE, "maintenance", "takes a host out of service, or puts it back")                    \
     X(REQUEST_PLACE, "place", "where VMs would be powered on, and doing it")                                 \
     X(REQUEST_STANDBY, "standby", "puts a host to standby")                                                  \
-    X(REQUEST_WAKE, "wake", "wakes a host from standby, or proves that it wakes")
+    X(REQUEST_WAKE, "wake", "wakes a host from standby, or proves that it wakes")                            \
+    X(REQUEST_SCHEDULE, "schedule", "when hosts may be put to standby and must be back")
 
 #define REQUEST_ENUM(e, word, meaning) e,
 enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };

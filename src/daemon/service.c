@@ -6,6 +6,7 @@
 #include "collectors/registry.h"
 #include "daemon/outlet.h"
 #include "daemon/reply.h"
+#include "daemon/reply_schedule.h"
 #include "daemon/request.h"
 #include "daemon/server.h"
 #include "daemon/threads.h"
@@ -272,6 +273,9 @@ static int serve_request(struct service *s, const struct request *q, struct clie
         return serve_power(s, q, client_who(c), now, out, err);
     case REQUEST_PLACE:
         return serve_place(s, q, c, now, err);
+    case REQUEST_SCHEDULE:
+        reply_schedule(s->engine, s->config, now, q->limit, out);
+        return 0;
     case REQUEST_STATUS:
     case REQUEST_HOSTS:
     case REQUEST_VMS:

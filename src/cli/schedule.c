@@ -1,0 +1,202 @@
+/* schedule: when hosts may be put to standby, and by when they must be back. */
+#include "render/schedule.h"
+#include "cli/client.h"
+#include "cli/verbs.h"
+#include "config/config.h"
+#include "model/json_writer.h"
+#include "render/table.h"
+
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "base/rfc3339.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define NEXT_DEFAULT 10
+#define NEXT_MOST 1000
+
+enum { OPT_CONFIG, OPT_NEXT, OPT_AT, OPT_SOCKET, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_CONFIG] = {"config", "FILE", 0, "of this configuration; without it, of the service that runs"},
+    [OPT_NEXT] = {"next", "N", 0, "how many changes to show: 1 to 1000, 10 if not given"},
+    [OPT_AT] = {"at", "TIME", 0, "with --config: from this moment on (2026-03-28T20:00:00Z), not from now"},
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_FORMAT] = OPTION_FORMAT,
+};
+
+static const struct {
+    const char *what, *meaning;
+} meanings[] = {
+    {"begins", "hosts may be put to standby"},
+    {"ends", "no host is put to standby any more"},
+    {"ready_by", "capacity must be back"},
+};
+
+static const char *meaning_of(const char *what)
+{
+    for (size_t i = 0; what && i < COUNT_OF(meanings); i++)
+        if (strcmp(meanings[i].what, what) == 0)
+            return meanings[i].meaning;
+    return "";
+}
+
+static const char *or_dash(const char *text)
+{
+    return text ? text : "-";
+}
+
+static void show_list(const json_t *list, const char *label, const char *none, struct strbuf *out)
+{
+    const json_t *text;
+    size_t i;
+
+    if (json_array_size(list) == 0)
+        strbuf_printf(out, "%-12s %s\n", label, none);
+    json_array_foreach(list, i, text)
+    {
+        strbuf_printf(out, "%-12s ", i == 0 ? label : "");
+        text_put(out, or_dash(json_string_value(text)));
+        strbuf_puts(out, "\n");
+    }
+}
+
+static void show_now(const json_t *s, struct strbuf *out)
+{
+    bool power_off = json_is_true(json_object_get(s, "power_off"));
+    const char *changes = reply_text(s, "power_off_changes");
+
+    if (!json_is_true(json_object_get(s, "enabled")))
+        strbuf_printf(out, "%-12s %s\n", "now", "dpm.enabled is false: none of this counts");
+    else if (changes)
+        strbuf_printf(out, "%-12s hosts %s until %s\n", "now",
+                      power_off ? "may be put to standby" : "are not put to standby", changes);
+    else
+        strbuf_printf(out, "%-12s hosts %s, and no end of that is known\n", "now",
+                      power_off ? "may be put to standby" : "are not put to standby");
+}
+
+static void show_next(const json_t *s, struct strbuf *out)
+{
+    const json_t *event;
+    size_t i;
+
+    if (json_array_size(json_object_get(s, "next")) > 0)
+        strbuf_printf(out, "\n%-32s %-22s %s\n", "LOCAL TIME", "UTC", "WHAT");
+    json_array_foreach(json_object_get(s, "next"), i, event)
+        strbuf_printf(out, "%-32s %-22s %s\n", or_dash(reply_text(event, "local")),
+                      or_dash(reply_text(event, "time")), meaning_of(reply_text(event, "what")));
+}
+
+static void show_wakes(const json_t *s, struct strbuf *out)
+{
+    const json_t *list = json_object_get(s, "wakes");
+    const json_t *host;
+    size_t i;
+
+    if (json_array_size(list) > 0)
+        strbuf_printf(out, "\n%-24s %-22s %s\n", "HOST", "WOKEN AT THE LATEST", "BOOTS IN");
+    json_array_foreach(list, i, host)
+    {
+        strbuf_printf(out, "%-24s %-22s %.0f s%s\n", or_dash(reply_text(host, "name")),
+                      or_dash(reply_text(host, "at_the_latest")), reply_number(host, "boot_s"),
+                      json_is_true(json_object_get(host, "boot_measured")) ? "" : " (dpm.boot_s)");
+    }
+}
+
+static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    const json_t *s = json_object_get(reply, "schedule");
+
+    (void)a;
+    strbuf_printf(out, "%-12s %s\n", "time zone", or_dash(reply_text(s, "time_zone")));
+    show_list(json_object_get(s, "windows"), "windows", "none: hosts may be put to standby at any time", out);
+    show_list(json_object_get(s, "ready_by_expressions"), "ready by", "never asked for", out);
+    if (json_array_size(json_object_get(s, "ready_by_expressions")) > 0)
+        strbuf_printf(out, "%-12s %.0f %% of the capacity that is managed\n", "",
+                      reply_number(s, "ready_percent"));
+    show_now(s, out);
+    show_next(s, out);
+    show_wakes(s, out);
+}
+
+/* The same as the service would say, of a file. */
+static enum exit_code show_config(const char *path, instant_s now, unsigned n, enum cli_format format,
+                                  struct arena *a, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    struct config config;
+    struct json_writer w;
+    struct err err = {0};
+
+    if (config_load_for(path, CONFIG_FOR_POLICY, a, &config, &err) < 0) {
+        cli_error("%s", err.text);
+        return EXIT_WRONG;
+    }
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    jw_init(&w, &text);
+    jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
+    jw_begin(&w, "schedule", JW_OBJECT, JW_LINES);
+    render_schedule_json(&config.schedule, config.policy.dpm.enabled, now, n, &w);
+    jw_end(&w);
+    jw_end(&w);
+    json_t *root = json_loads(text.text, 0, NULL);
+    if (format == FORMAT_JSON)
+        reply_dump(json_object_get(root, "schedule"), out);
+    else
+        show(root, a, out);
+    json_decref(root);
+    return EXIT_DONE;
+}
+
+static enum exit_code read_next(const struct args *args, unsigned *ret)
+{
+    const char *text = args_value(args, OPT_NEXT, NULL);
+    double n = NEXT_DEFAULT;
+
+    if (text && (!number_parse(text, &n) || n < 1 || n > NEXT_MOST || n != floor(n))) {
+        cli_error("--next %s: expected a whole number from 1 to %d", text, NEXT_MOST);
+        return EXIT_WRONG;
+    }
+    *ret = (unsigned)n;
+    return EXIT_DONE;
+}
+
+static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    const char *path = args_value(args, OPT_CONFIG, NULL);
+    const char *at = args_value(args, OPT_AT, NULL);
+    instant_s now = time(NULL);
+    enum cli_format format;
+    unsigned n;
+    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+
+    if (code == EXIT_DONE)
+        code = read_next(args, &n);
+    if (code != EXIT_DONE)
+        return code;
+    if (at && !path) {
+        cli_error("--at is for --config: the service answers as of now");
+        return EXIT_WRONG;
+    }
+    if (at && rfc3339_parse(at, &now) < 0) {
+        cli_error("--at %s: expected a time like 2026-03-28T20:00:00Z", at);
+        return EXIT_WRONG;
+    }
+    if (path)
+        return show_config(path, now, n, format, a, out);
+    return client_show(args_value(args, OPT_SOCKET, NULL), format,
+                       json_pack("{s:s, s:i}", "command", "schedule", "limit", (int)n), "schedule", show, a,
+                       out);
+}
+
+const struct verb verb_schedule = {
+    .name = "schedule",
+    .summary = "When hosts may be put to standby, and by when they must be back.",
+    .more = "Of the service that runs: also which host is woken when.",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .run = run,
+};
