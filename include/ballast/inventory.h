@@ -84,6 +84,17 @@ struct seen_setting {
     struct alloc alloc[RES_COUNT];
 };
 
+/* What all VMs of the cluster together are expected to want from `time` on, for FORECAST_SLOT_S: it came so
+ * on `days` of the last `of` days alike. demand: UNKNOWN where nothing is expected. */
+struct expected {
+    instant_s time;
+    double demand[RES_COUNT];
+    uint32_t days, of;
+    enum alike_days alike;
+};
+
+#define FORECAST_SLOT_S 900
+
 struct ha_facts {
     enum ha_policy policy;
     uint32_t hosts;
@@ -106,6 +117,8 @@ struct inventory {
         cap_settings;
     bool settings_seen; /* they were read from the hosts, though there may be none; false: whoever sets them
                          * has to remember */
+    struct expected *forecast; /* by time; none twice */
+    size_t n_forecast, cap_forecast;
     struct ha_facts ha;
     struct ids ha_failover_hosts;
     struct schedule_facts schedule;
@@ -126,5 +139,6 @@ struct seen_migration *inventory_add_migration(struct inventory *inv, struct are
 struct seen_pending *inventory_add_pending(struct inventory *inv, struct arena *a);
 struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, struct arena *a);
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a);
+struct expected *inventory_add_expected(struct inventory *inv, struct arena *a);
 
 #endif

@@ -76,7 +76,8 @@
     X(REASON_AGENT, "agent", "a host's agent VM needs it")                                                   \
     X(REASON_ASKED, "asked", "an admin asked for it")                                                        \
     X(REASON_WAKE_TEST, "wake_test", "an admin wants to see that the host wakes")                            \
-    X(REASON_READY_BY, "ready_by", "capacity must be back by dpm.ready_by")
+    X(REASON_READY_BY, "ready_by", "capacity must be back by dpm.ready_by")                                  \
+    X(REASON_EXPECTED_DEMAND, "expected_demand", "more hosts will be needed soon, as on days before")
 
 #define FAULT_CODES(X)                                                                                       \
     X(FAULT_OVERCOMMITTED, "overcommitted",                                                                  \
@@ -186,8 +187,15 @@
     X(POWER_WINDOW, "window", "hosts are not put to standby now, by dpm.windows and dpm.ready_by")           \
     X(POWER_WINDOW_ENDS, "window_ends", "the window would be over before the host is empty")                 \
     X(POWER_READY_SOON, "ready_soon", "the host would have to be woken for dpm.ready_by before it pays")     \
-    X(POWER_READY_LATER, "ready_later", "the host sleeps until it has to be woken for dpm.ready_by")
+    X(POWER_READY_LATER, "ready_later", "the host sleeps until it has to be woken for dpm.ready_by")         \
+    X(POWER_EXPECTED, "expected_demand", "more will be wanted soon: waking is considered, not sleep")        \
+    X(POWER_NEEDED_SOON, "needed_soon", "what is expected needs it again before being off has paid")
 
+/* The days that an expectation rests on. */
+#define ALIKE_DAYS(X)                                                                                        \
+    X(ALIKE_WORKING_DAYS, "working_days", "the last days from Monday to Friday")                             \
+    X(ALIKE_WEEKENDS, "weekends", "the last Saturdays and Sundays")                                          \
+    X(ALIKE_WEEKDAY, "same_weekday", "the same day of the weeks before")
 
 #define ACTION_STATES(X)                                                                                     \
     X(ACTION_RECOMMENDED, "recommended", "waits for approval")                                               \
@@ -229,5 +237,6 @@ NAME_DECLARE(check, CHECKS)
 NAME_DECLARE(power_check, POWER_CHECKS)
 NAME_DECLARE(action_state, ACTION_STATES)
 NAME_DECLARE(change_kind, CHANGE_KINDS)
+NAME_DECLARE(alike_days, ALIKE_DAYS)
 
 #endif

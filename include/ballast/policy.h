@@ -32,6 +32,7 @@ struct dpm_policy {
     int64_t boot_s, standby_s;    /* to wake a host that does not say how long it takes; to put one down */
     int64_t watch_s;              /* a cluster is watched for so long before hosts are put to standby */
     bool may_sleep;               /* false: it has not been yet, hosts are only woken in this pass */
+    bool proactive;               /* hosts are woken, and stay on, for what is expected of the next hours */
     int64_t changes_max; /* hosts that are put to standby or woken at a time; 0: no limit; CHANGES_AUTO */
 };
 

@@ -75,6 +75,8 @@ struct snapshot {
     struct migration_rate *migration_rates; /* by `from`, then `to`; one of a pair at most */
     struct host_setting *settings;          /* what was last set on the hosts; by host, then pool */
     uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
+    struct expected *forecast; /* ascending times */
+    uint32_t n_forecast;
     struct ha_facts ha;
     struct span ha_failover_hosts;
     struct schedule_facts schedule;

@@ -1,7 +1,7 @@
 #include "core/explain.h"
 
 #include "core/pass_state.h"
-#include "core/power/power.h"
+#include "core/power/expected.h"
 
 #include <errno.h>
 
@@ -224,6 +224,7 @@ int explain_host(const struct snapshot *snap, const struct policy *policy, uint3
         power_why(p->power, host, &v);
         fill_power(p->power, host, &v, &e);
     }
+    e.outlook = p->power ? text_outlook(p->power) : NULL;
     e.verdict = chosen ? VERDICT_CHOSEN : VERDICT_REJECTED;
     e.check = chosen ? POWER_FINE : v.check;
     e.text = chosen     ? chosen

@@ -38,7 +38,8 @@ struct host_explanation {
     const char *text;
     double utilization[RES_COUNT];              /* over 40 minutes, with two deviations; UNKNOWN */
     double cost[RES_COUNT], benefit[RES_COUNT]; /* of putting it to standby; UNKNOWN where it was not asked */
-    double off_s, watts;                        /* UNKNOWN likewise, or not known */
+    const char *outlook; /* what is expected of the next hours, one sentence; NULL: nothing */
+    double off_s, watts; /* UNKNOWN likewise, or not known */
 };
 
 int explain_host(const struct snapshot *snap, const struct policy *policy, uint32_t host, struct arena *a,

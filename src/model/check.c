@@ -294,6 +294,20 @@ int check_setting(const struct seen_setting *h, size_t ix, struct err *err)
     return rc;
 }
 
+int check_expected(const struct expected *x, size_t ix, struct err *err)
+{
+    const struct place at = {.kind = "forecast", .ix = ix, .err = err};
+    int r;
+
+    if (!isnan(x->demand[RES_CPU]) && (r = check_size(&at, "cpu_mhz", x->demand[RES_CPU])) < 0)
+        return r;
+    if (!isnan(x->demand[RES_MEM]) && (r = check_size(&at, "mem_mb", x->demand[RES_MEM])) < 0)
+        return r;
+    return x->days <= x->of
+               ? 0
+               : place_error(&at, "days", "%u, expected no more than the %u of `of`", x->days, x->of);
+}
+
 int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "migration_rates", .ix = ix, .err = err};

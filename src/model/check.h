@@ -28,6 +28,7 @@ int check_pool(const struct seen_pool *p, size_t ix, struct err *err);
 int check_rule(const struct seen_rule *r, size_t ix, struct err *err);
 int check_setting(const struct seen_setting *h, size_t ix, struct err *err);
 int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err);
+int check_expected(const struct expected *x, size_t ix, struct err *err);
 int check_ha(const struct ha_facts *ha, struct err *err);
 
 /* Each object by itself, and what holds for the cluster as a whole; the first error in that order. */

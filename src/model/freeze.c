@@ -87,8 +87,7 @@ static int index_init(struct freeze *f, const char *kind, const void *items, siz
 
 static uint32_t index_find(const struct index *x, const char *id)
 {
-    uint32_t low = 0;
-    uint32_t high = x->n;
+    uint32_t low = 0, high = x->n;
 
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
@@ -577,7 +576,8 @@ int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapsho
         (r = freeze_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = freeze_vms(&f)) < 0 ||
         (r = freeze_ft_pairs(&f)) < 0 || (r = freeze_rules(&f)) < 0 || (r = freeze_migrations(&f)) < 0 ||
         (r = freeze_pending(&f)) < 0 || (r = freeze_settings(&f)) < 0 ||
-        (r = freeze_migration_rates(&f)) < 0 || (r = freeze_ha(&f)) < 0)
+        (r = freeze_migration_rates(&f)) < 0 || (r = freeze_ha(&f)) < 0 ||
+        (r = freeze_forecast(inv, a, &s, err)) < 0)
         return r;
     collect_vms_of_hosts(&f);
     *ret = s;

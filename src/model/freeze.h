@@ -16,4 +16,7 @@
  */
 int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err);
 
+/* A step of it (freeze_forecast.c): what is expected, into s. */
+int freeze_forecast(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);
+
 #endif

@@ -65,6 +65,14 @@ struct seen_migration_rate *inventory_add_migration_rate(struct inventory *inv, 
     return m;
 }
 
+struct expected *inventory_add_expected(struct inventory *inv, struct arena *a)
+{
+    struct expected *x = INVENTORY_ADD(inv, a, forecast, n_forecast, cap_forecast);
+
+    *x = (struct expected){.demand = {UNKNOWN, UNKNOWN}};
+    return x;
+}
+
 struct seen_setting *inventory_add_setting(struct inventory *inv, struct arena *a)
 {
     struct seen_setting *h = INVENTORY_ADD(inv, a, settings, n_settings, cap_settings);

@@ -104,6 +104,8 @@ static const struct setting settings[] = {
     INT("dpm.boot_s", dpm.boot_s, 0, 86400, "300",
         "seconds from waking a host until it can run VMs, where the host does not say"),
     INT("dpm.standby_s", dpm.standby_s, 0, 86400, "60", "seconds that an evacuated host takes to go to standby"),
+    BOOL("dpm.proactive", dpm.proactive, "true",
+         "hosts are woken before a rise that came at this time on the days before, and not put to standby shortly before it"),
     INT("dpm.changes_max", dpm.changes_max, 0, 1e6, WORD_AUTO,
         "hosts that are being put to standby or woken at a time; 0 is no limit, auto a quarter of the hosts, but 8 at least"),
 };

@@ -26,6 +26,7 @@ WORDS(vm_kind, ALL_OF(vm_kind_count))
 WORDS(rule_kind, ALL_OF(rule_kind_count))
 WORDS(ha_policy, ALL_OF(ha_policy_count))
 WORDS(action_kind, ALL_OF(action_kind_count))
+WORDS(alike_days, ALL_OF(alike_days_count))
 WORDS(automation, 1u << AUTOMATION_INHERIT | 1u << AUTOMATION_DISABLED | 1u << AUTOMATION_MANUAL |
                       1u << AUTOMATION_AUTOMATIC)
 
@@ -69,7 +70,7 @@ static const struct field document_fields[] = {
     F("cluster", FIELD_TEXT, cluster, REQ),
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
-    SKIPPED("migration_rates"), SKIPPED("settings"),
+    SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("forecast"),
     O("ha", schema_ha),
     O("schedule", schema_schedule),
     O("correlation", schema_correlation),
@@ -301,5 +302,17 @@ static const struct field setting_fields[] = {
     O("mem", setting_mem),
 };
 SCHEMA(schema_setting, "setting of a pool on a host", setting_fields);
+#undef S
+
+#define S struct expected
+static const struct field expected_fields[] = {
+    F("time", FIELD_INSTANT, time, REQ),
+    F("cpu_mhz", FIELD_NUMBER, demand[RES_CPU], OPT),
+    F("mem_mb", FIELD_NUMBER, demand[RES_MEM], OPT),
+    F("days", FIELD_COUNT, days, REQ),
+    F("of", FIELD_COUNT, of, OPT),
+    W("alike", alike, alike_days_words, 0),
+};
+SCHEMA(schema_expected, "expected demand", expected_fields);
 #undef S
 /* clang-format on */

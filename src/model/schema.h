@@ -68,6 +68,7 @@ extern const struct schema schema_migration;
 extern const struct schema schema_pending;
 extern const struct schema schema_migration_rate;
 extern const struct schema schema_setting;
+extern const struct schema schema_expected; /* struct expected */
 
 struct wake_word {
     const char *word;

@@ -264,6 +264,16 @@ static void dump_cluster(struct dump *d)
         dump_one(d, "regret", &schema_regret, &top);
 }
 
+static void dump_forecast(struct dump *d)
+{
+    if (d->s->n_forecast == 0)
+        return;
+    jw_begin(&d->w, "forecast", JW_ARRAY, JW_LINES);
+    for (uint32_t i = 0; i < d->s->n_forecast; i++)
+        write_object(&d->w, &schema_expected, &d->s->forecast[i]);
+    jw_end(&d->w);
+}
+
 void snapshot_dump(const struct snapshot *s, struct strbuf *out)
 {
     struct dump d = {.s = s};
@@ -281,6 +291,7 @@ void snapshot_dump(const struct snapshot *s, struct strbuf *out)
     dump_actions(&d);
     dump_migration_rates(&d);
     dump_settings(&d);
+    dump_forecast(&d);
     dump_cluster(&d);
     jw_end(&d.w);
     arena_release(&d.scratch);

@@ -35,6 +35,11 @@ static void *add_setting(struct inventory *inv, struct arena *a)
     return inventory_add_setting(inv, a);
 }
 
+static void *add_expected(struct inventory *inv, struct arena *a)
+{
+    return inventory_add_expected(inv, a);
+}
+
 static void *add_migration_rate(struct inventory *inv, struct arena *a)
 {
     return inventory_add_migration_rate(inv, a);
@@ -105,6 +110,14 @@ static void finish_rule(void *item, const json_t *object)
         rule->is.mandatory = usual.mandatory;
 }
 
+static void finish_expected(void *item, const json_t *object)
+{
+    struct expected *x = item;
+
+    if (!json_object_get(object, "of"))
+        x->of = x->days;
+}
+
 struct list {
     const char *name;
     const struct schema *schema;
@@ -121,6 +134,7 @@ enum {
     LIST_PENDING,
     LIST_RATES,
     LIST_SETTINGS,
+    LIST_FORECAST,
     LIST_COUNT
 };
 
@@ -133,6 +147,7 @@ static const struct list lists[LIST_COUNT] = {
     [LIST_PENDING] = {"pending", &schema_pending, add_pending, NULL},
     [LIST_RATES] = {"migration_rates", &schema_migration_rate, add_migration_rate, NULL},
     [LIST_SETTINGS] = {"settings", &schema_setting, add_setting, NULL},
+    [LIST_FORECAST] = {"forecast", &schema_expected, add_expected, finish_expected},
 };
 
 static int read_item(const struct reader *r, const struct at *at, const json_t *object, const struct list *l,

@@ -111,6 +111,8 @@ void snapshot_thaw(const struct snapshot *s, struct arena *a, struct inventory *
         *inventory_add_migration_rate(&inv, a) = thaw_migration_rate(s, &s->migration_rates[i]);
     for (uint32_t i = 0; i < s->n_settings; i++)
         *inventory_add_setting(&inv, a) = thaw_setting(s, &s->settings[i]);
+    for (uint32_t i = 0; i < s->n_forecast; i++)
+        *inventory_add_expected(&inv, a) = s->forecast[i];
     inv.ha_failover_hosts = thaw_failover_hosts(s, arena_array(a, const char *, s->ha_failover_hosts.n));
     *ret = inv;
 }

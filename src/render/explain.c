@@ -82,6 +82,8 @@ void render_explain_host_json(const struct snapshot *snap, const struct host_exp
     jw_text(&w, "verdict", verdict_name(e->verdict));
     jw_text(&w, "check", power_check_name(e->check));
     jw_text(&w, "text", e->text);
+    if (e->outlook)
+        jw_text(&w, "outlook", e->outlook);
     jw_begin(&w, "utilization", JW_OBJECT, JW_INLINE);
     jw_figure(&w, "cpu", e->utilization[RES_CPU]);
     jw_figure(&w, "mem", e->utilization[RES_MEM]);
@@ -110,5 +112,10 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
                       power_check_name(e->check));
     strbuf_puts(out, "\n  ");
     text_put(out, e->text);
+    strbuf_puts(out, "\n");
+    if (!e->outlook)
+        return;
+    strbuf_puts(out, "  ");
+    text_put(out, e->outlook);
     strbuf_puts(out, "\n");
 }

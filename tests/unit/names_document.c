@@ -44,6 +44,7 @@ LIST(check)
 LIST(power_check)
 LIST(action_state)
 LIST(change_kind)
+LIST(alike_days)
 
 #define ENTRY(list) list##_count, list##_word, list##_text
 
@@ -63,6 +64,9 @@ static const struct word_list lists[] = {
      ENTRY(power_check)},
     {"Action states", "Where the service is with an action.", ENTRY(action_state)},
     {"Changes", "`change` of `ballast what-if`: what is assumed.", ENTRY(change_kind)},
+    {"Days alike",
+     "`alike` of what a snapshot's `forecast` expects: the days that it rests on, of the zone dpm.time_zone.",
+     ENTRY(alike_days)},
     {"Host states", "`state` of a host in a snapshot.", ENTRY(host_state)},
     {"VM states", "`state` of a VM in a snapshot.", ENTRY(vm_state)},
     {"VM kinds", "`kind` of a VM in a snapshot.", ENTRY(vm_kind)},

@@ -28,6 +28,8 @@
 #define WITH_RATES(rates) DOC(HOSTS ",\"migration_rates\":[" rates "]")
 #define WITH_REGRET(rest) DOC(HOSTS ",\"regret\":{\"at\":\"2025-12-31T22:00:00Z\"," rest "}")
 #define WITH_SETTINGS(list) DOC(HOSTS ",\"pools\":[{\"id\":\"p\"}],\"settings\":[" list "]")
+#define AT "\"time\":\"2026-01-01T08:00:00Z\""
+#define WITH_FORECAST(list) DOC(HOSTS ",\"forecast\":[" list "]")
 #define WITH_RULE(rule) DOC(HOSTS ",\"vms\":[" VM("") "],\"rules\":[{\"id\":\"r\"" rule "}]")
 
 static const struct {
@@ -139,6 +141,19 @@ static const struct {
     {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\",\"rate_mb_s\":90},"
                 "{\"from\":\"h2\",\"to\":\"h1\",\"rate_mb_s\":70}"),
      NULL},
+    /* what is expected */
+    {DOC(HOSTS ",\"forecast\":[]"), NULL},
+    {WITH_FORECAST("{" AT ",\"cpu_mhz\":5,\"mem_mb\":null,\"days\":9,\"of\":10,\"alike\":\"weekends\"}"),
+     NULL},
+    {WITH_FORECAST("{" AT ",\"days\":0}"), NULL},
+    {WITH_FORECAST("{\"cpu_mhz\":5,\"days\":9}"), "/forecast/0/time: missing"},
+    {WITH_FORECAST("{" AT "}"), "/forecast/0/days: missing"},
+    {WITH_FORECAST("{" AT ",\"cpu_mhz\":-5,\"days\":9}"), "/forecast/0/cpu_mhz: -5 is negative"},
+    {WITH_FORECAST("{" AT ",\"mem_mb\":1e300,\"days\":9}"), "/forecast/0/mem_mb: 1e+300 is absurd"},
+    {WITH_FORECAST("{" AT ",\"days\":9,\"of\":8}"), "/forecast/0/days: 9, expected no more than the 8"},
+    {WITH_FORECAST("{" AT ",\"days\":9,\"alike\":\"Mondays\"}"), "/forecast/0/alike: \"Mondays\""},
+    {WITH_FORECAST("{" AT ",\"days\":9},{" AT ",\"days\":9}"),
+     "/forecast: 2026-01-01T08:00:00Z is given twice"},
     {DOC(HOSTS ",\"migration_rates\":[]"), NULL},
     {WITH_RATES("{\"from\":\"h1\",\"rate_mb_s\":90}"), "/migration_rates/0/to: missing"},
     {WITH_RATES("{\"from\":\"h1\",\"to\":\"h2\"}"), "/migration_rates/0/rate_mb_s: missing"},
@@ -319,8 +334,8 @@ static void shuffle(json_t *array, struct rng *rng)
 /* The text with every list in another order, those within rules included. */
 static char *shuffled(const char *text, uint64_t seed)
 {
-    static const char *const lists[] = {"hosts",      "vms",     "pools",          "rules",
-                                        "migrations", "pending", "migration_rates"};
+    static const char *const lists[] = {"hosts",      "vms",     "pools",           "rules",
+                                        "migrations", "pending", "migration_rates", "forecast"};
     struct rng rng = {.state = seed};
     json_t *document = json_loads(text, 0, NULL);
     size_t i;
@@ -368,11 +383,19 @@ static void test_round_trip(void **state)
                 (struct regret){.at = inv.time - 5, .busy_at = inv.time - 3, .quiet_s = rng_unit(&rng)};
             inv.regret.wanted[seed % RES_COUNT] = rng_unit(&rng) * 1e5;
         }
+        for (uint32_t i = 0; i < seed && seed > 1; i++)
+            *inventory_add_expected(&inv, &a) = (struct expected){
+                .time = 1767571200 + (instant_s)(i * 7 % 13) * FORECAST_SLOT_S,
+                .demand = {rng_unit(&rng) * 1e5, i % 3 == 0 ? UNKNOWN : rng_unit(&rng) * 1e6},
+                .days = i,
+                .of = i + i % 2,
+                .alike = (enum alike_days)(i % alike_days_count)};
         assert_int_equal(snapshot_freeze(&inv, &a, &s, &err), 0);
         char *first = dump(&s);
         assert_true((strstr(first, "\"correlation\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "\"regret\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "migration_rates") != NULL) == (seed > 1));
+        assert_true((strstr(first, "forecast") != NULL) == (seed > 1));
         assert_int_equal(read_and_freeze(first, &a, &s, NULL, &err), 0);
         char *second = dump(&s);
         assert_string_equal(first, second);

@@ -71,6 +71,9 @@ static const char *text_leaving(const struct pass *p, const struct decision *d, 
         return ", which can sleep then,";
     case REASON_HIGH_UTILIZATION:
         return arena_printf(p->a, ", which has more to do than it should %s,", text_load(p, d->load_from));
+    case REASON_EXPECTED_DEMAND:
+        return arena_printf(p->a, ", which is expected to have more to do than it should soon %s,",
+                            text_load(p, d->load_from));
     case REASON_PLACEMENT:
     case REASON_ASKED:
     case REASON_WAKE_TEST:

@@ -1,5 +1,5 @@
 /* Whether hosts are put to standby or woken (§4): the last thing that a pass asks. */
-#include "core/power/power.h"
+#include "core/power/expected.h"
 
 #include "core/plan/correct.h"
 #include "core/power/ready.h"
@@ -27,8 +27,8 @@ static bool is_due(const struct pass *p, unsigned priority)
     return !guard_distrusts(&p->guard) && priority <= p->policy.migration_threshold;
 }
 
-/* Why neither is considered; POWER_FINE: power-off is, POWER_HIGH: power-on is. */
-static enum power_check consider(const struct power *w)
+/* Why neither is considered; POWER_FINE: power-off is, POWER_HIGH and POWER_EXPECTED: power-on is. */
+static enum power_check consider(struct power *w)
 {
     const struct pass *p = w->p;
 
@@ -38,6 +38,8 @@ static enum power_check consider(const struct power *w)
         return POWER_MANDATORY_ONLY;
     if (any(w->scores.high))
         return POWER_HIGH;
+    if (expected_needs(w))
+        return POWER_EXPECTED;
     if (!is_due(p, PRIORITY_SLEEP))
         return POWER_MANDATORY_ONLY;
     if (ready_closed(p))
@@ -81,6 +83,8 @@ void power_evaluate(struct pass *p)
 
     if (w->end == POWER_HIGH)
         wake_hosts(w);
+    else if (w->end == POWER_EXPECTED)
+        expected_wake(w);
     else if (w->end == POWER_FINE)
         sleep_hosts(w);
 }

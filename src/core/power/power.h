@@ -41,7 +41,8 @@ struct power_verdict {
     double is, bound; /* the figures that were compared; UNKNOWN */
     struct scores before, after;
     struct sleep_worth worth;
-    uint32_t n_moves; /* VMs that have to leave */
+    uint32_t n_moves;            /* VMs that have to leave */
+    const struct expected *soon; /* POWER_NEEDED_SOON: what it is needed for */
 };
 
 struct power {
@@ -67,6 +68,7 @@ struct power {
     struct power_verdict *verdicts; /* by slot */
     enum power_check end;           /* why no other host that is on was asked */
     enum power_check wake_end;      /* ... that sleeps */
+    const struct rise *rise;        /* expected.h: what hosts are woken for; NULL: for what is wanted now */
 };
 
 /* ---- what_if.c ---- */
@@ -117,6 +119,10 @@ enum power_check sleep_pays(const struct power *w, const struct sleep_worth *wor
 /* ---- wake.c ---- */
 
 void wake_hosts(struct power *w);
+
+/* What of the squares of the high scores the hosts that are on cannot do away with among themselves. Played
+ * and taken back. resting: also with VMs that were moved a short time ago. */
+double wake_left_over(struct power *w, bool resting);
 
 /* ---- power_text.c ---- */
 

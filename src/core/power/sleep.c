@@ -1,6 +1,6 @@
 /* Which hosts are put to standby (§4.2): one after the other, each tried on what those before it have left.
  */
-#include "core/power/power.h"
+#include "core/power/expected.h"
 #include "core/power/ready.h"
 
 #include <stdlib.h>
@@ -203,9 +203,10 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
     if (check != POWER_FINE)
         return check;
     sleep_judge(w, slot, first, &v->worth);
-    if ((check = ready_ask(w, slot, v)) != POWER_FINE)
+    if ((check = ready_ask(w, slot, v)) != POWER_FINE ||
+        (check = sleep_pays(w, &v->worth, &v->r)) != POWER_FINE)
         return check;
-    return sleep_pays(w, &v->worth, &v->r);
+    return expected_lets_sleep(w, slot, v);
 }
 
 /* The what-if of one host. Leaves it played where it is fine, and as it was before otherwise. */

@@ -222,6 +222,30 @@ void utilization_undo(struct utilization *u, const struct utilization_mark *mark
     }
 }
 
+/* As if there were so many times the VMs, each wavering for itself: variances add. What is expected is an
+ * upper figure already. */
+static void scale_loads(struct loads *x, const double by[RES_COUNT])
+{
+    for (int w = 0; w < WINDOW_COUNT; w++)
+        for (int r = 0; r < RES_COUNT; r++) {
+            x->mean[w][r] *= by[r];
+            x->variance[w][r] *= by[r];
+            x->deviation[w][r] *= by[r];
+            x->most[w][r] *= by[r];
+        }
+}
+
+void utilization_scale(struct utilization *u, const double by[RES_COUNT])
+{
+    u->surge = false;
+    for (uint32_t i = 0; i < u->l->n_units; i++)
+        scale_loads(&u->unit[i], by);
+    for (uint32_t i = 0; i < u->l->n_slots; i++) {
+        scale_loads(&u->slot[i], by);
+        set_squares(u, i);
+    }
+}
+
 void utilization_score(const struct utilization *u, struct scores *ret)
 {
     *ret = (struct scores){0};

@@ -65,6 +65,10 @@ void utilization_move(struct utilization *u, uint32_t unit, uint32_t from, uint3
                       struct utilization_mark *ret);
 void utilization_undo(struct utilization *u, const struct utilization_mark *mark);
 
+/* All that is wanted times so much, of each resource: what would be. What is wanted right now is left aside.
+ */
+void utilization_scale(struct utilization *u, const double by[RES_COUNT]);
+
 /* √Σ of the squares over the slots that count; O(slots). */
 void utilization_score(const struct utilization *u, struct scores *ret);
 

@@ -1,5 +1,5 @@
 /* Which hosts are woken (§4.3): one after the other, until none is above the range. */
-#include "core/power/power.h"
+#include "core/power/expected.h"
 
 #include "core/plan/correct.h"
 #include "core/plan/room.h"
@@ -163,6 +163,21 @@ static void do_without(struct waking *k)
     k->high = high_of(&w->scores);
 }
 
+double wake_left_over(struct power *w, bool resting)
+{
+    uint32_t *to = arena_array(w->p->a, uint32_t, w->l->n_on);
+    size_t first = w->n_steps;
+
+    for (uint32_t i = 0; i < w->l->n_on; i++)
+        to[i] = i;
+    spare_try(&w->l->spare);
+    relieve(w, &(struct relief){.to = to, .n = w->l->n_on, .resting = resting});
+    double left = high_of(&w->scores);
+    what_if_undo(w, first);
+    spare_undo(&w->l->spare);
+    return left;
+}
+
 /* The same with one more host: what is then left. Played, and not taken back. */
 static double wake_trial(struct waking *k, uint32_t slot)
 {
@@ -237,6 +252,11 @@ static bool next_host(struct waking *k, const uint32_t *order, uint32_t n)
     return false;
 }
 
+static enum reason reason_of(const struct power *w)
+{
+    return w->rise ? REASON_EXPECTED_DEMAND : REASON_HIGH_UTILIZATION;
+}
+
 static void record_wake(struct power *w, uint32_t slot)
 {
     struct pass *p = w->p;
@@ -250,10 +270,11 @@ static void record_wake(struct power *w, uint32_t slot)
                                       .rule = IX_NONE,
                                       .for_vm = IX_NONE,
                                       .bundle = p->slot_bundle[slot],
-                                      .reason = REASON_HIGH_UTILIZATION,
+                                      .reason = reason_of(w),
                                       .priority = PRIORITY_WAKE,
                                       .imbalance_after = layout_imbalance(&p->layout),
-                                      .text = text_wakes(w, slot, &w->verdicts[slot])});
+                                      .text = w->rise ? text_wakes_early(w, slot, &w->verdicts[slot])
+                                                      : text_wakes(w, slot, &w->verdicts[slot])});
 }
 
 /* The moves to the hosts that are woken, from where the plan stands: what the others could have done among
@@ -306,8 +327,7 @@ static void carry_out(struct waking *k, const struct move *moves, size_t n)
         record_wake(w, k->woken[i]);
     for (size_t i = 0; i < n; i++)
         if (layout_check(w->l, moves[i].unit, moves[i].to_slot) == CHECK_NONE &&
-            !pass_take(w->p, moves[i].unit, moves[i].to_slot, REASON_HIGH_UTILIZATION, IX_NONE,
-                       PRIORITY_WAKE))
+            !pass_take(w->p, moves[i].unit, moves[i].to_slot, reason_of(w), IX_NONE, PRIORITY_WAKE))
             return;
 }
 

@@ -1,5 +1,5 @@
 /* Why a host stays as it is, in words. */
-#include "core/power/power.h"
+#include "core/power/expected.h"
 
 #include "base/rfc3339.h"
 #include "core/plan/correct.h"
@@ -233,6 +233,9 @@ const char *text_power_check(const struct power *w, uint32_t host, const struct 
     case POWER_READY_SOON:
     case POWER_READY_LATER:
         return text_ready_check(w, host, v);
+    case POWER_EXPECTED:
+    case POWER_NEEDED_SOON:
+        return v->check == POWER_EXPECTED ? text_rise(w) : text_needed_soon(w, host, v);
     case POWER_FINE:
     case POWER_NOT_WATCHED:
     case POWER_DPM_OFF:

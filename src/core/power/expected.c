@@ -1,0 +1,176 @@
+/* Hosts are woken before a rise that is expected, and not put to standby shortly before it. */
+#include "core/power/expected.h"
+
+/* A rise by less is within what demand does by itself. */
+#define RISE_LEAST 1.2
+
+/* A pass may have been made just before; and once the host is there, VMs have to come to it. */
+#define INTERVALS_AHEAD 2
+
+/* Sums of what VMs wanted over 5 minutes: what a forecast is made of (pattern.h), too. */
+double expected_now(const struct power *w, enum resource r)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < w->l->n_units; i++)
+        sum += w->u.unit[i].mean[WINDOW_5M][r];
+    return sum;
+}
+
+/* What is expected of the present; 0 where nothing is. */
+static double expected_of_now(const struct snapshot *s, int r)
+{
+    double demand = s->n_forecast > 0 && s->forecast[0].time <= s->time ? s->forecast[0].demand[r] : 0;
+
+    return isnan(demand) ? 0 : demand;
+}
+
+bool expected_rise(const struct power *w, instant_s until, struct rise *ret)
+{
+    const struct snapshot *s = w->l->snap;
+    bool rises = false;
+
+    *ret = (struct rise){.factor = {1, 1}};
+    if (!w->l->policy->dpm.proactive || s->n_forecast == 0)
+        return false;
+    for (int r = 0; r < RES_COUNT; r++) {
+        ret->now[r] = expected_now(w, (enum resource)r);
+        for (uint32_t i = 0; i < s->n_forecast && ret->now[r] > 0; i++) {
+            const struct expected *x = &s->forecast[i];
+            double factor = x->demand[r] / ret->now[r]; /* UNKNOWN compares as false below */
+            if (x->time + FORECAST_SLOT_S <= s->time || x->time >= until || !(factor >= RISE_LEAST) ||
+                factor <= ret->factor[r])
+                continue;
+            ret->factor[r] = factor;
+            ret->slot[r] = x;
+            rises = true;
+        }
+    }
+    return rises;
+}
+
+/* Until a host that is woken now is of use: the slowest of those that may be. */
+static double lead_s(const struct power *w)
+{
+    double boot_s = 0;
+
+    for (uint32_t i = 0; i < w->l->n_slots; i++) {
+        const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[i]].is;
+        if (h->state == HOST_STANDBY || h->state == HOST_POWERING_ON)
+            boot_s = fmax(boot_s, isnan(h->boot_s) ? (double)w->l->policy->dpm.boot_s : h->boot_s);
+    }
+    return boot_s + INTERVALS_AHEAD * (double)w->l->policy->interval_s;
+}
+
+/* The loads as they would be. The layout is the pass's own; what w->u was is put back as it is. */
+static void look_ahead(struct power *w, struct utilization *ret_was)
+{
+    *ret_was = w->u;
+    utilization_init(&w->u, w->l, w->p->a);
+    utilization_scale(&w->u, w->rise->factor);
+    utilization_score(&w->u, &w->scores);
+}
+
+static void look_back(struct power *w, const struct utilization *was)
+{
+    w->u = *was;
+    utilization_score(&w->u, &w->scores);
+}
+
+bool expected_needs(struct power *w)
+{
+    struct rise *rise = arena_new(w->p->a, struct rise);
+    struct utilization was;
+
+    if (!expected_rise(w, w->l->snap->time + (instant_s)lead_s(w), rise))
+        return false;
+    /* demand that is merely below what is expected all along has ended early, or did not come: no rise */
+    for (int r = 0; r < RES_COUNT; r++)
+        if (rise->slot[r] && rise->slot[r]->demand[r] < RISE_LEAST * expected_of_now(w->l->snap, r)) {
+            rise->slot[r] = NULL;
+            rise->factor[r] = 1;
+        }
+    if (!rise->slot[RES_CPU] && !rise->slot[RES_MEM])
+        return false;
+    w->rise = rise;
+    look_ahead(w, &was);
+    bool high = w->scores.high[RES_CPU] > 0 || w->scores.high[RES_MEM] > 0;
+    look_back(w, &was);
+    if (!high)
+        w->rise = NULL;
+    return high;
+}
+
+void expected_wake(struct power *w)
+{
+    struct utilization was;
+
+    look_ahead(w, &was);
+    wake_hosts(w);
+    look_back(w, &was);
+}
+
+/* How long it has to be off at least: what its power-off costs has been gained then, dpm.ratio times. */
+static double pays_after_s(const struct power *w, uint32_t slot, const struct sleep_worth *v)
+{
+    const struct host *h = &w->l->snap->hosts[w->l->slot_host[slot]];
+    double off_s = (double)w->l->policy->dpm.off_min_s;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        off_s = fmax(off_s, w->l->policy->dpm.ratio * v->cost[r] / h->capacity[r]);
+    return off_s;
+}
+
+/* Of the hosts that are left, all together: more than hosts that stay are filled to. */
+static bool fills(const struct power *w, const struct rise *rise, int r)
+{
+    return rise->slot[r] && rise->slot[r]->demand[r] > w->u.aim * w->alive_capacity[r];
+}
+
+/* Whether some of them would be above the range, for what a sum does not show: VMs are bound to hosts, or
+ * large. What would then be woken again is asked in the same way: by a pass while what was moved rests, and
+ * by one after that. Which VMs are tried first is another matter then, and the host would be woken if either
+ * does without it and the other does not. */
+static bool overfills(struct power *w, struct rise *rise)
+{
+    struct scores scores = w->scores;
+    struct utilization was;
+    bool *moved = w->moved;
+
+    w->rise = rise;
+    look_ahead(w, &was);
+    bool over = wake_left_over(w, false) > 0;
+    if (!over) {
+        w->moved = arena_array(w->p->a, bool, w->l->n_units);
+        over = wake_left_over(w, true) > 0;
+        w->moved = moved;
+    }
+    w->u = was;
+    w->rise = NULL;
+    w->scores = scores;
+    return over;
+}
+
+enum power_check expected_lets_sleep(struct power *w, uint32_t slot, struct power_verdict *v)
+{
+    const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
+    const struct dpm_policy *dpm = &w->l->policy->dpm;
+    double boot_s = isnan(h->boot_s) ? (double)dpm->boot_s : h->boot_s;
+    double lead = fmax(boot_s + INTERVALS_AHEAD * (double)w->l->policy->interval_s, lead_s(w));
+    double back_s = v->worth.evacuate_s + (double)dpm->standby_s + pays_after_s(w, slot, &v->worth) + lead;
+    struct rise rise;
+
+    if (!expected_rise(w, w->l->snap->time + (instant_s)back_s, &rise))
+        return POWER_FINE;
+    int r = fills(w, &rise, RES_CPU) ? RES_CPU : RES_MEM;
+    if (!fills(w, &rise, r)) {
+        if (!overfills(w, &rise))
+            return POWER_FINE;
+        r = rise.slot[RES_CPU] ? RES_CPU : RES_MEM;
+    }
+    v->r = (enum resource)r;
+    v->soon = rise.slot[r];
+    v->is = rise.slot[r]->demand[r] / w->alive_capacity[r];
+    v->bound = w->n_alive;
+    return POWER_NEEDED_SOON;
+}
