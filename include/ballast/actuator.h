@@ -99,6 +99,10 @@ struct actuator_ops {
      * pool is gone; -EHOSTDOWN: the host cannot be reached. */
     int (*apply_settings)(struct actuator *x, const struct settings_request *request, struct err *err);
 
+    /* What the host draws now, in watts. NULL: there are no meters; -ENOTSUP: not for this host, and there
+     * will not be. */
+    int (*measure)(struct actuator *x, const char *host, double *ret_w, struct err *err);
+
     void (*destroy)(struct actuator *x);
 };
 

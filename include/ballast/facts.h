@@ -64,6 +64,8 @@ struct host_facts {
     uint32_t cores;
     double mem_free_mb;                /* physically free now; UNKNOWN */
     double power_idle_w, power_peak_w; /* UNKNOWN */
+    double power_standby_w;            /* what it draws asleep; UNKNOWN */
+    double power_w;                    /* measured, now; UNKNOWN */
     double boot_s;                     /* from wake to usable; UNKNOWN */
     instant_s standby_since, on_since; /* 0: not known */
     unsigned wake_methods;             /* WAKE_* */

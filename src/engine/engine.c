@@ -181,6 +181,7 @@ static void proceed(struct engine *e, instant_s now)
 {
     carry_on(e, now);
     pools_carry_on(e, now);
+    meters_carry_on(e, now);
     ask_if_due(e, now);
     (void)storing_flush(e, NULL, now);
 }
@@ -237,6 +238,8 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     e->now_seen = v;
     occupancy_look(e);
     learn_looks(e);
+    draw_account(e, v, now);
+    meters_look(e);
     carry_on(e, now); /* what has arrived is done, before anything new is decided */
     agenda_add_all(e);
     if (!placings_decide(e, serial, now) && (e->asked_for_pass || overload_is_new(e)))
@@ -265,6 +268,12 @@ void engine_on_settings_result(struct engine *e, const struct settings_result *r
 {
     pools_result(e, result, now);
     proceed(e, now);
+}
+
+void engine_on_measure_result(struct engine *e, const struct measure_result *result, instant_s now)
+{
+    meters_result(e, result, now);
+    meters_carry_on(e, now);
 }
 
 static instant_s earlier(instant_s a, instant_s b)
@@ -319,6 +328,7 @@ int engine_create(const struct engine_settings *settings, const struct engine_po
     e->port = *ports;
     e->history = history_new();
     e->learned = learned_new();
+    e->energy = energy_new();
     take_settings(e, settings);
     e->source_since = now;
     e->next_look = now;
@@ -358,6 +368,8 @@ void engine_free(struct engine *e)
     hosts_release(e);
     placings_free(e);
     pools_release(e);
+    meters_release(e);
+    energy_free(e->energy);
     history_free(e->history);
     learned_free(e->learned);
     view_unref(e->now_seen);
@@ -376,6 +388,7 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
     e->next_pass =
         earlier(e->next_pass - interval + settings->policy.interval_s, now + settings->policy.interval_s);
     want_look(e, now + look_period_s(e));
+    meters_configure(e);
     agenda_add_all(e);
     proceed(e, now);
 }

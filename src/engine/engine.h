@@ -65,6 +65,7 @@ void engine_on_source_error(struct engine *e, uint64_t serial, const struct err 
 
 void engine_on_order_result(struct engine *e, const struct order_result *result, instant_s now);
 void engine_on_settings_result(struct engine *e, const struct settings_result *result, instant_s now);
+void engine_on_measure_result(struct engine *e, const struct measure_result *result, instant_s now);
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
@@ -199,6 +200,16 @@ struct asleep {
  * arena; the strings are the engine's. */
 size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret);
 
+/* What the hosts draw, and what VMs lack, as of the newest inventory; energy.h says what is meant. */
+struct engine_power {
+    uint32_t hosts;
+    uint32_t unknown;                           /* of them: nobody knows what they draw; not in the watts */
+    uint32_t measured;                          /* of them: by a meter */
+    double watts, all_on_w;                     /* 0 before the first inventory */
+    double wanted[RES_COUNT], unmet[RES_COUNT]; /* MHz, MiB */
+};
+
+void engine_power(const struct engine *e, struct engine_power *ret);
 /* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by
  * id. In the arena; the strings are the engine's. */
 size_t engine_actions(const struct engine *e, struct arena *a, const struct action_record ***ret);

@@ -442,6 +442,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
     hosts_fill(e, inv);
     regret_fill(e, inv);
     fill_actions(e, inv, a);
+    meters_fill(e, inv);
     pools_fill(e, inv, a);
     int r = snapshot_freeze(inv, a, &v->snap, err);
 

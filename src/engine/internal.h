@@ -3,6 +3,7 @@
 #define BALLAST_ENGINE_INTERNAL_H
 
 #include "engine/agenda.h"
+#include "engine/energy.h"
 #include "engine/engine.h"
 #include "engine/history.h"
 #include "engine/idmap.h"
@@ -35,6 +36,9 @@
 #define ENDED_SHOWN_S 3600       /* how long an ended action stays at hand */
 #define REMEMBERED_S (24 * 3600) /* how far back a restart reads at least */
 #define PRUNE_S 3600
+#define ENERGY_LOOKS 5    /* what was drawn is not known where looks are further apart than so many ... */
+#define ENERGY_SLACK_S 60 /* ... and what a collection may take */
+#define ENERGY_HOURS_KEPT_DAYS 8 /* what was drawn is kept by the hour for so long, then by the day */
 
 /* ---- an action ------------------------------------------------------------------------------- */
 
@@ -157,6 +161,16 @@ struct regret_memory {
     bool dirty;
 };
 
+/* What hosts' meters say (meters.c). */
+struct meters {
+    struct idmap of;    /* host id -> struct meter */
+    uint64_t serial;    /* of the newest question */
+    unsigned n_out;     /* questions */
+    uint32_t next;      /* the host of the newest inventory that is looked at next */
+    bool round_is_over; /* all were looked at since the newest inventory */
+    bool none;          /* the hands have no meters at all */
+};
+
 struct engine {
     struct engine_ports port;
     struct engine_settings settings;
@@ -181,6 +195,9 @@ struct engine {
     struct learned *learned;
 
     struct pools pools;
+    struct energy *energy;
+    struct engine_power power_now;
+    struct meters meters;
 
     struct view *now_seen; /* the newest inventory */
     struct view *decided;  /* that of the last pass */
@@ -400,6 +417,26 @@ void power_ended(struct engine *e, const struct action *x, instant_s now);
  * many as the plan would wake; with `more`, or where the hosts are too full and none could be woken, all. Not
  * what an admin asked for. True: something was, and the plan does not know it. */
 bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instant_s now);
+
+/* ---- draw.c ---------------------------------------------------------------------------------- */
+
+enum energy_phase draw_phase(enum host_state state);
+/* The sights of all hosts, by index of the snapshot; and into the account. */
+struct energy_sight *draw_look(struct engine *e, const struct view *v, struct arena *a, instant_s now);
+void draw_account(struct engine *e, const struct view *v, instant_s now);
+
+/* ---- meters.c -------------------------------------------------------------------------------- */
+
+/* What was read, into an inventory that does not say it; after all that changes the states of its hosts. */
+void meters_fill(struct engine *e, struct inventory *inv);
+/* There is a new inventory: another round. */
+void meters_look(struct engine *e);
+/* Asks as many as may be asked now. */
+void meters_carry_on(struct engine *e, instant_s now);
+void meters_result(struct engine *e, const struct measure_result *result, instant_s now);
+/* Those that had none may have got one. */
+void meters_configure(struct engine *e);
+void meters_release(struct engine *e);
 
 /* ---- decide.c -------------------------------------------------------------------------------- */
 

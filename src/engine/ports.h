@@ -108,6 +108,26 @@ struct host_record {
     instant_s seen;        /* in an inventory; to the day */
 };
 
+#define ENERGY_HOUR_S 3600
+#define ENERGY_DAY_S 86400
+
+/* What a host drew and lacked in an hour or, later on, a day; of the whole cluster: host is "". energy.h
+ * defines the figures. Of the cluster they are the sums of its hosts, span_s apart. */
+struct energy_record {
+    const char *host;
+    instant_s time;     /* the beginning of the hour, or of the day (UTC) */
+    instant_s length_s; /* ENERGY_HOUR_S, ENERGY_DAY_S */
+    instant_s until;    /* what happened until then is in it */
+    double span_s;      /* of that time, what was accounted: not while nobody looked */
+    double host_s;      /* the same, by host */
+    double unknown_s;   /* of host_s: nobody knew what it drew; not in the Wh */
+    double measured_s;  /* of host_s: by a meter */
+    double asleep_s;    /* of host_s: in standby */
+    double used_wh, all_on_wh;
+    double wanted[RES_COUNT], unmet[RES_COUNT]; /* MHz s, MiB s */
+    double scale; /* meter / model, while it was on; UNKNOWN: it has not been measured yet. Not summed */
+};
+
 /* A pass with all that is needed to run it again. Both texts are the JSON of the contract. */
 struct pass_record {
     uint64_t id; /* 1, 2, ... */
@@ -147,14 +167,18 @@ struct stored {
     size_t n_samples;
     struct note *notes;
     size_t n_notes;
+    struct energy_record *energy; /* of hours that were not over an hour before `samples_since`, by time */
+    size_t n_energy;
 };
 
 struct retention {
-    instant_s samples_before; /* samples older than this are dropped */
-    instant_s ended_before;   /* and actions and migrations that ended before this */
-    instant_s learned_before; /* and rates that were last learned before this */
-    instant_s hosts_before;   /* and hosts last seen before this, unless we put them to standby */
-    uint32_t passes_kept;     /* and all but this many of the newest passes, with their snapshots */
+    instant_s samples_before;     /* samples older than this are dropped */
+    instant_s ended_before;       /* and actions and migrations that ended before this */
+    instant_s learned_before;     /* and rates that were last learned before this */
+    instant_s hosts_before;       /* and hosts last seen before this, unless we put them to standby */
+    uint32_t passes_kept;         /* and all but this many of the newest passes, with their snapshots */
+    instant_s energy_before;      /* and what was drawn before this */
+    instant_s energy_days_before; /* a whole day (UTC); what was drawn before it is kept by day */
 };
 
 /* ---- store ----------------------------------------------------------------------------------- */
@@ -201,6 +225,14 @@ struct store_ops {
     int (*put_note)(struct store *s, const char *key, const char *value, struct err *err);
 
     int (*prune)(struct store *s, const struct retention *keep, struct err *err);
+
+    /* Inserts it, or replaces that of the same host and time. */
+    int (*put_energy)(struct store *s, const struct energy_record *energy, struct err *err);
+
+    /* What was drawn since then, hours and days that began earlier and end later included. of_hosts: each
+     * host's sum, by id; time is then the earliest, and length_s the sum. Else the cluster's, by time. */
+    int (*list_energy)(struct store *s, instant_s since, bool of_hosts, struct arena *a,
+                       struct energy_record **ret, size_t *ret_n, struct err *err);
 
     /* Actions that have ended, newest end first, at most limit; without the recommendations that expired,
      * which are many and of which nothing came. */
@@ -267,6 +299,14 @@ struct settings_result {
     struct err err;
 };
 
+/* What hosts draw: asked for now and then, where the hands have meters. It is no action either. */
+struct measure_result {
+    uint64_t serial;
+    const char *host; /* id */
+    int code;         /* what measure() of the actuator returned */
+    double watts;     /* 0 */
+};
+
 struct hands;
 
 struct hands_ops {
@@ -278,6 +318,10 @@ struct hands_ops {
     /* The same for settings; the result comes back to engine_on_settings_result(). Never called unless the
      * engine's settings say that hands can do it; may be NULL then. */
     int (*apply_settings)(struct hands *h, const struct settings_order *order, struct err *err);
+
+    /* Asks what a host draws; copies the id. The result comes back to engine_on_measure_result(). One is
+     * asked for at a time for a host. NULL: there are no meters. */
+    int (*measure)(struct hands *h, uint64_t serial, const char *host, struct err *err);
 };
 
 /* ---- outlet ---------------------------------------------------------------------------------- */

@@ -50,7 +50,7 @@ static void unstored_clear(struct engine *e)
 static bool anything_dirty(const struct engine *e)
 {
     return e->unstored_actions.n > 0 || e->n_unstored > 0 || e->note_dirty || e->pools.dirty ||
-           e->hosts_dirty;
+           e->hosts_dirty || energy_is_unstored(e->energy);
 }
 
 static int by_id(const void *a, const void *b)
@@ -84,6 +84,8 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
     if (e->pools.dirty && (r = pools_store(e, err)) < 0)
         return r;
     if (e->hosts_dirty && (r = hosts_store(e, err)) < 0)
+        return r;
+    if (energy_is_unstored(e->energy) && (r = energy_store(e->energy, ops, s, err)) < 0)
         return r;
     if (e->note_dirty) {
         char since[RFC3339_MAX];
@@ -128,6 +130,7 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
     pools_stored(e);
     hosts_stored(e);
     regret_stored(e);
+    energy_stored(e->energy);
     e->note_dirty = false;
     e->store_error = (struct err){0};
     e->store_failures = 0;
@@ -166,6 +169,11 @@ static instant_s remembered_s(const struct engine *e)
     return longer(REMEMBERED_S, e->settings.policy.cool_down_s);
 }
 
+static instant_s day_of(instant_s t)
+{
+    return t - t % ENERGY_DAY_S;
+}
+
 void storing_prune(struct engine *e, instant_s now)
 {
     struct err err = {0};
@@ -176,6 +184,8 @@ void storing_prune(struct engine *e, instant_s now)
         .learned_before = oldest,
         .hosts_before = oldest,
         .passes_kept = e->settings.passes_kept,
+        .energy_before = oldest,
+        .energy_days_before = day_of(now - ENERGY_HOURS_KEPT_DAYS * ENERGY_DAY_S),
     };
 
     if (now < e->next_prune)
@@ -184,6 +194,7 @@ void storing_prune(struct engine *e, instant_s now)
     history_forget(e->history, now);
     learned_forget(e->learned, keep.learned_before);
     hosts_forget(e, keep.hosts_before);
+    energy_forget(e->energy, keep.energy_before);
     if (left_alone(e, now))
         return;
     if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
@@ -305,7 +316,8 @@ static void disown(struct engine *e, instant_s now)
     const struct retention keep = {.samples_before = now + 1,
                                    .learned_before = INT64_MAX,
                                    .hosts_before = INT64_MAX,
-                                   .passes_kept = UINT32_MAX};
+                                   .passes_kept = UINT32_MAX,
+                                   .energy_before = INT64_MAX};
     struct err err = {0};
 
     for (size_t i = 0; i < e->n_actions; i++) {
@@ -347,6 +359,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
         recall_holds(e, &s, &a, now);
         hosts_recall(e, &s, now);
         regret_recall(e, find_note(&s, NOTE_REGRET), now);
+        energy_recall(e->energy, s.energy, s.n_energy, now);
     } else {
         disown(e, now);
     }

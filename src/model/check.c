@@ -98,6 +98,8 @@ static const struct size_field host_sizes[] = {
     {"mem_free_mb", offsetof(struct host_facts, mem_free_mb), true},
     {"power_idle_w", offsetof(struct host_facts, power_idle_w), true},
     {"power_peak_w", offsetof(struct host_facts, power_peak_w), true},
+    {"power_standby_w", offsetof(struct host_facts, power_standby_w), true},
+    {"power_w", offsetof(struct host_facts, power_w), true},
     {"boot_s", offsetof(struct host_facts, boot_s), true},
     {"migration_rate_mb_s", offsetof(struct host_facts, migration_rate_mb_s), true},
 };

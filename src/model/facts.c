@@ -15,6 +15,8 @@ void host_facts_default(struct host_facts *f)
         .mem_free_mb = UNKNOWN,
         .power_idle_w = UNKNOWN,
         .power_peak_w = UNKNOWN,
+        .power_standby_w = UNKNOWN,
+        .power_w = UNKNOWN,
         .boot_s = UNKNOWN,
         .dpm = AUTOMATION_INHERIT,
         .migration_rate_mb_s = UNKNOWN,

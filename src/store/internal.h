@@ -31,6 +31,10 @@ enum statement {
     ST_PRUNE_DIRTIES,
     ST_PRUNE_HOSTS,
     ST_PRUNE_PASSES,
+    ST_PUT_ENERGY,
+    ST_PRUNE_ENERGY,
+    ST_ROLL_ENERGY,
+    ST_DROP_ROLLED,
     ST_COUNT
 };
 
@@ -58,6 +62,8 @@ int store_list_samples(struct store *s, struct arena *a, struct sample_record **
                        struct err *err);
 int store_list_passes(struct store *s, unsigned limit, struct arena *a, struct pass_record **ret,
                       size_t *ret_n, struct err *err);
+int store_list_energy(struct store *s, instant_s since, bool of_hosts, struct arena *a,
+                      struct energy_record **ret, size_t *ret_n, struct err *err);
 int store_get_pass(struct store *s, uint64_t id, struct arena *a, struct pass_record *ret, struct err *err);
 
 #endif

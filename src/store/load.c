@@ -113,7 +113,8 @@ static int read_notes(const struct store *s, struct arena *a, struct stored *ret
 static int load_all(const struct store *s, instant_s since, instant_s samples_since, struct arena *a,
                     struct stored *ret, struct err *err)
 {
-    enum { ACTIONS, MIGRATIONS, SAMPLES, RATES, DIRTIES, SETTINGS, HOSTS, KINDS };
+    enum { ACTIONS, MIGRATIONS, SAMPLES, RATES, DIRTIES, SETTINGS, HOSTS, ENERGY, KINDS };
+    const int64_t energy_since = samples_since - ENERGY_HOUR_S;
     const struct query queries[KINDS] = {
         [ACTIONS] = {&table_actions, sizeof(struct action_record),
                      " WHERE ended = 0 OR ended >= ? ORDER BY id", &since, 1},
@@ -125,6 +126,8 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
         [DIRTIES] = {&table_dirties, sizeof(struct dirty_record), " ORDER BY vm", NULL, 0},
         [SETTINGS] = {&table_settings, sizeof(struct setting_record), " ORDER BY host, pool", NULL, 0},
         [HOSTS] = {&table_hosts, sizeof(struct host_record), " ORDER BY host", NULL, 0},
+        [ENERGY] = {&table_energy, sizeof(struct energy_record), " WHERE time >= ? ORDER BY time, host",
+                    &energy_since, 1},
     };
     struct rows found[KINDS];
     int r;
@@ -153,6 +156,8 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
     ret->n_settings = found[SETTINGS].n;
     ret->hosts = found[HOSTS].items;
     ret->n_hosts = found[HOSTS].n;
+    ret->energy = found[ENERGY].items;
+    ret->n_energy = found[ENERGY].n;
     return read_notes(s, a, ret, err);
 }
 
@@ -188,6 +193,23 @@ int store_list_samples(struct store *s, struct arena *a, struct sample_record **
                        struct err *err)
 {
     const struct query q = {&table_samples, sizeof(struct sample_record), " ORDER BY time, vm", NULL, 0};
+    struct rows found;
+    int r = read_rows(s, &q, a, &found, err);
+
+    if (r < 0)
+        return r;
+    *ret = found.items;
+    *ret_n = found.n;
+    return 0;
+}
+
+int store_list_energy(struct store *s, instant_s since, bool of_hosts, struct arena *a,
+                      struct energy_record **ret, size_t *ret_n, struct err *err)
+{
+    const struct query q = {of_hosts ? &table_energy_sums : &table_energy, sizeof(struct energy_record),
+                            of_hosts ? " WHERE time + length_s > ? AND host <> '' GROUP BY host ORDER BY host"
+                                     : " WHERE time + length_s > ? AND host = '' ORDER BY time",
+                            &since, 1};
     struct rows found;
     int r = read_rows(s, &q, a, &found, err);
 

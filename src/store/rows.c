@@ -109,6 +109,45 @@ static const struct column host_columns[] = {
     COLUMN(host_record, I64, "seen", seen),
 };
 
+static const struct column energy_columns[] = {
+    COLUMN(energy_record, I64, "time", time),
+    COLUMN(energy_record, TEXT, "host", host),
+    COLUMN(energy_record, I64, "length_s", length_s),
+    COLUMN(energy_record, I64, "until", until),
+    COLUMN(energy_record, REAL, "span_s", span_s),
+    COLUMN(energy_record, REAL, "host_s", host_s),
+    COLUMN(energy_record, REAL, "unknown_s", unknown_s),
+    COLUMN(energy_record, REAL, "measured_s", measured_s),
+    COLUMN(energy_record, REAL, "asleep_s", asleep_s),
+    COLUMN(energy_record, REAL, "used_wh", used_wh),
+    COLUMN(energy_record, REAL, "all_on_wh", all_on_wh),
+    COLUMN(energy_record, REAL, "wanted_mhz_s", wanted[RES_CPU]),
+    COLUMN(energy_record, REAL, "wanted_mb_s", wanted[RES_MEM]),
+    COLUMN(energy_record, REAL, "unmet_mhz_s", unmet[RES_CPU]),
+    COLUMN(energy_record, REAL, "unmet_mb_s", unmet[RES_MEM]),
+    COLUMN(energy_record, REAL, "scale", scale),
+};
+
+/* "max(scale)" would be that of no time in particular, but it is not shown. */
+static const struct column energy_sum_columns[] = {
+    COLUMN(energy_record, I64, "min(time)", time),
+    COLUMN(energy_record, TEXT, "host", host),
+    COLUMN(energy_record, I64, "sum(length_s)", length_s),
+    COLUMN(energy_record, I64, "max(until)", until),
+    COLUMN(energy_record, REAL, "sum(span_s)", span_s),
+    COLUMN(energy_record, REAL, "sum(host_s)", host_s),
+    COLUMN(energy_record, REAL, "sum(unknown_s)", unknown_s),
+    COLUMN(energy_record, REAL, "sum(measured_s)", measured_s),
+    COLUMN(energy_record, REAL, "sum(asleep_s)", asleep_s),
+    COLUMN(energy_record, REAL, "sum(used_wh)", used_wh),
+    COLUMN(energy_record, REAL, "sum(all_on_wh)", all_on_wh),
+    COLUMN(energy_record, REAL, "sum(wanted_mhz_s)", wanted[RES_CPU]),
+    COLUMN(energy_record, REAL, "sum(wanted_mb_s)", wanted[RES_MEM]),
+    COLUMN(energy_record, REAL, "sum(unmet_mhz_s)", unmet[RES_CPU]),
+    COLUMN(energy_record, REAL, "sum(unmet_mb_s)", unmet[RES_MEM]),
+    COLUMN(energy_record, REAL, "max(scale)", scale),
+};
+
 const struct table table_actions = TABLE("actions", action_columns);
 const struct table table_migrations = TABLE("migrations", migration_columns);
 const struct table table_rates = TABLE("rates", rate_columns);
@@ -117,6 +156,8 @@ const struct table table_settings = TABLE("settings", setting_columns);
 const struct table table_hosts = TABLE("hosts", host_columns);
 const struct table table_samples = TABLE("samples", sample_columns);
 const struct table table_passes = TABLE("passes", pass_columns);
+const struct table table_energy = TABLE("energy", energy_columns);
+const struct table table_energy_sums = TABLE("energy", energy_sum_columns);
 
 void columns_list(const struct table *t, struct strbuf *out)
 {

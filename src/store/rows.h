@@ -42,6 +42,8 @@ extern const struct table table_settings;   /* struct setting_record */
 extern const struct table table_hosts;      /* struct host_record */
 extern const struct table table_samples;    /* struct sample_record */
 extern const struct table table_passes;     /* struct pass_record without its texts */
+extern const struct table table_energy;      /* struct energy_record */
+extern const struct table table_energy_sums; /* the same, to be read GROUP BY something */
 
 /* "a, b, c". */
 void columns_list(const struct table *t, struct strbuf *out);

@@ -60,6 +60,14 @@ static const char *const scripts[] = {
     " host TEXT PRIMARY KEY, on_since INTEGER NOT NULL, standby_since INTEGER NOT NULL,"
     " put_down INTEGER NOT NULL, woke INTEGER NOT NULL, wake_failed INTEGER NOT NULL, boot_s REAL,"
     " seen INTEGER NOT NULL) WITHOUT ROWID;",
+
+    "CREATE TABLE energy ("
+    " time INTEGER NOT NULL, host TEXT NOT NULL, length_s INTEGER NOT NULL, until INTEGER NOT NULL,"
+    " span_s REAL NOT NULL, host_s REAL NOT NULL, unknown_s REAL NOT NULL, measured_s REAL NOT NULL,"
+    " asleep_s REAL NOT NULL, used_wh REAL NOT NULL, all_on_wh REAL NOT NULL,"
+    " wanted_mhz_s REAL NOT NULL, wanted_mb_s REAL NOT NULL, unmet_mhz_s REAL NOT NULL,"
+    " unmet_mb_s REAL NOT NULL, scale REAL, PRIMARY KEY (time, host)) WITHOUT ROWID;",
+
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

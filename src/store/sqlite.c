@@ -42,6 +42,17 @@ static const char *const fixed_sql[ST_COUNT] = {
     [ST_PRUNE_DIRTIES] = "DELETE FROM dirty_rates WHERE learned < ?",
     /* one that sleeps because of us stays, unless all go */
     [ST_PRUNE_HOSTS] = "DELETE FROM hosts WHERE seen < ?1 AND (put_down = 0 OR ?1 = 9223372036854775807)",
+    [ST_PRUNE_ENERGY] = "DELETE FROM energy WHERE time + length_s <= ?",
+    /* a day that was summed before, and has got an hour since, is summed again with it */
+    [ST_ROLL_ENERGY] =
+        "INSERT OR REPLACE INTO energy (time, host, length_s, until, span_s, host_s, unknown_s, measured_s,"
+        " asleep_s, used_wh, all_on_wh, wanted_mhz_s, wanted_mb_s, unmet_mhz_s, unmet_mb_s)"
+        " SELECT time / 86400 * 86400, host, 86400, max(until), sum(span_s), sum(host_s), sum(unknown_s),"
+        " sum(measured_s), sum(asleep_s), sum(used_wh), sum(all_on_wh), sum(wanted_mhz_s), sum(wanted_mb_s),"
+        " sum(unmet_mhz_s), sum(unmet_mb_s) FROM energy"
+        " WHERE time < ?1 AND time / 86400 IN"
+        " (SELECT time / 86400 FROM energy WHERE time < ?1 AND length_s < 86400) GROUP BY host, time / 86400",
+    [ST_DROP_ROLLED] = "DELETE FROM energy WHERE time < ? AND length_s < 86400",
     [ST_PRUNE_PASSES] =
         "DELETE FROM passes WHERE id <= (SELECT id FROM passes ORDER BY id DESC LIMIT 1 OFFSET ?)",
 };
@@ -99,6 +110,7 @@ int store_prepare(struct store *s, struct err *err)
         (r = prepare_put(s, ST_PUT_SETTING, &table_settings, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_DIRTY, &table_dirties, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_HOST, &table_hosts, "", "", err)) < 0 ||
+        (r = prepare_put(s, ST_PUT_ENERGY, &table_energy, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_SAMPLE, &table_samples, "", "", err)) < 0)
         return r;
     return prepare_put(s, ST_PUT_PASS, &table_passes, ", bytes, snapshot_size, snapshot, plan_size, plan",
@@ -302,6 +314,11 @@ static int put_note(struct store *s, const char *key, const char *value, struct 
     return run(s, which, bound, "keep a note", err);
 }
 
+static int put_energy(struct store *s, const struct energy_record *energy, struct err *err)
+{
+    return put(s, ST_PUT_ENERGY, &table_energy, energy, "keep what a host drew", err);
+}
+
 static int prune(struct store *s, const struct retention *keep, struct err *err)
 {
     static const char doing[] = "drop what is old";
@@ -309,10 +326,11 @@ static int prune(struct store *s, const struct retention *keep, struct err *err)
         enum statement which;
         int64_t bound;
     } steps[] = {
-        {ST_PRUNE_SAMPLES, keep->samples_before},  {ST_PRUNE_ACTIONS, keep->ended_before},
-        {ST_PRUNE_MIGRATIONS, keep->ended_before}, {ST_PRUNE_RATES, keep->learned_before},
-        {ST_PRUNE_DIRTIES, keep->learned_before},  {ST_PRUNE_HOSTS, keep->hosts_before},
-        {ST_PRUNE_PASSES, keep->passes_kept},
+        {ST_PRUNE_SAMPLES, keep->samples_before},   {ST_PRUNE_ACTIONS, keep->ended_before},
+        {ST_PRUNE_MIGRATIONS, keep->ended_before},  {ST_PRUNE_RATES, keep->learned_before},
+        {ST_PRUNE_DIRTIES, keep->learned_before},   {ST_PRUNE_HOSTS, keep->hosts_before},
+        {ST_PRUNE_PASSES, keep->passes_kept},       {ST_PRUNE_ENERGY, keep->energy_before},
+        {ST_ROLL_ENERGY, keep->energy_days_before}, {ST_DROP_ROLLED, keep->energy_days_before},
     };
     int r = group_begin(s, doing, err);
 
@@ -333,6 +351,7 @@ const struct store_ops store_sqlite = {
     .put_rate = put_rate,
     .put_dirty = put_dirty,
     .put_host = put_host,
+    .put_energy = put_energy,
     .put_samples = put_samples,
     .put_pass = put_pass,
     .put_setting = put_setting,
@@ -341,6 +360,7 @@ const struct store_ops store_sqlite = {
     .prune = prune,
     .list_ended = store_list_ended,
     .list_samples = store_list_samples,
+    .list_energy = store_list_energy,
     .list_passes = store_list_passes,
     .get_pass = store_get_pass,
 };

@@ -124,6 +124,12 @@ static int put_dirty(struct store *s, const struct dirty_record *r, struct err *
     return done(s, err);
 }
 
+static int put_energy(struct store *s, const struct energy_record *r, struct err *err)
+{
+    (void)r;
+    return done(s, err);
+}
+
 static int put_host(struct store *s, const struct host_record *r, struct err *err)
 {
     (void)r;
@@ -164,6 +170,7 @@ static const struct store_ops store_ops = {
     .put_rate = put_rate,
     .put_dirty = put_dirty,
     .put_host = put_host,
+    .put_energy = put_energy,
     .put_samples = put_samples,
     .put_pass = put_pass,
     .put_note = put_note,

@@ -68,6 +68,11 @@ static void w_fill(struct collected *c)
         h->is.total[RES_CPU] = h->is.total[RES_MEM] = 10000;
         h->is.cores = 4;
         h->is.dpm = W->host_dpm[i];
+        if (W->figures) {
+            h->is.power_idle_w = 100;
+            h->is.power_peak_w = 200;
+            h->is.power_standby_w = 10;
+        }
         h->agents_required = w_agents_of(i, a);
         if (W->host_rate_mb_s > 0)
             h->is.migration_rate_mb_s = W->host_rate_mb_s;
@@ -149,7 +154,22 @@ static int w_submit(struct hands *h, const struct order *o, struct err *err)
     return 0;
 }
 
-static const struct hands_ops w_hands_ops = {.submit = w_submit, .apply_settings = w_apply_settings};
+static int w_measure(struct hands *h, uint64_t serial, const char *host, struct err *err)
+{
+    (void)h;
+    if (!W->meters)
+        return err_set(err, -ENOTSUP, "no meters");
+    assert_true(W->n_questions < WORLD_HOSTS);
+    struct world_question *q = &W->questions[W->n_questions++];
+
+    q->serial = serial;
+    (void)snprintf(q->host, sizeof q->host, "%s", host);
+    W->questions_most = W->questions_most > W->n_questions ? W->questions_most : W->n_questions;
+    return 0;
+}
+
+static const struct hands_ops w_hands_ops = {
+    .submit = w_submit, .apply_settings = w_apply_settings, .measure = w_measure};
 
 int w_vm(const char *id)
 {
@@ -321,8 +341,28 @@ struct order_result w_carry_out(const struct order *o)
     return r;
 }
 
+/* The meters that answer. */
+static void w_answer_questions(void)
+{
+    for (int i = 0; i < W->n_questions && !W->dead;) {
+        const struct world_question q = W->questions[i];
+        int host = w_host(q.host);
+        struct measure_result r = {.serial = q.serial, .host = q.host, .code = W->meter_code[host]};
+
+        if (W->meter_hangs[host]) {
+            i++;
+            continue;
+        }
+        memmove(&W->questions[i], &W->questions[i + 1], (size_t)(--W->n_questions - i) * sizeof q);
+        r.watts = W->meter_w[host];
+        W->n_measured[host]++;
+        engine_on_measure_result(W->engine, &r, W->now);
+    }
+}
+
 void world_work(void)
 {
+    w_answer_questions();
     while (W->n_orders > 0 && !W->dead) {
         struct order o = W->orders[0];
 

@@ -25,6 +25,12 @@
 #define WORLD_POOLS 2 /* p0, and p1 below it */
 #define WORLD_PARTS (WORLD_HOSTS * WORLD_POOLS)
 #define WORLD_NOTHING (-1.0)
+#define WORLD_ENERGY 64
+
+struct world_question {
+    uint64_t serial;
+    char host[16];
+};
 
 struct world_vm {
     char id[16];
@@ -113,6 +119,17 @@ struct world {
     int settings_code;               /* what it answers; 0: it obeys */
     struct setting_record parts[WORLD_PARTS], parts_shadow[WORLD_PARTS]; /* stored; before the transaction */
     int n_parts, n_parts_shadow;
+
+    bool figures; /* hosts say 100 W to 200 W, and 10 W in standby */
+    bool meters;  /* the hands have some */
+    double meter_w[WORLD_HOSTS];
+    int meter_code[WORLD_HOSTS];   /* what the meter answers; 0: its watts */
+    bool meter_hangs[WORLD_HOSTS]; /* it does not answer before this is over */
+    struct world_question questions[WORLD_HOSTS];
+    int n_questions, questions_most, n_measured[WORLD_HOSTS];
+    struct energy_record energy[WORLD_ENERGY],
+        energy_shadow[WORLD_ENERGY]; /* stored; before the transaction */
+    int n_energy, n_energy_shadow;
 
     uint64_t asked; /* 0: nothing is asked */
     bool source_down, source_silent;

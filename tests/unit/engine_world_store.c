@@ -48,6 +48,8 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
     ret->n_settings = (size_t)W->n_parts;
     ret->hosts = W->known;
     ret->n_hosts = (size_t)W->n_known;
+    ret->energy = W->energy;
+    ret->n_energy = (size_t)W->n_energy;
     ret->notes = arena_array(a, struct note, 3);
     if (W->frozen_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
@@ -73,6 +75,8 @@ static int w_begin(struct store *s, struct err *err)
     W->n_parts_shadow = W->n_parts;
     memcpy(W->known_shadow, W->known, sizeof W->known);
     W->n_known_shadow = W->n_known;
+    memcpy(W->energy_shadow, W->energy, sizeof W->energy);
+    W->n_energy_shadow = W->n_energy;
     return 0;
 }
 
@@ -84,6 +88,8 @@ static void w_undo(void)
     W->n_parts = W->n_parts_shadow;
     memcpy(W->known, W->known_shadow, sizeof W->known);
     W->n_known = W->n_known_shadow;
+    memcpy(W->energy, W->energy_shadow, sizeof W->energy);
+    W->n_energy = W->n_energy_shadow;
 }
 
 static int w_commit(struct store *s, struct err *err)
@@ -181,6 +187,25 @@ static int w_put_host(struct store *s, const struct host_record *host, struct er
     return 0;
 }
 
+static int w_put_energy(struct store *s, const struct energy_record *energy, struct err *err)
+{
+    int i = 0;
+
+    (void)s, (void)err;
+    assert_true(W->in_transaction && energy->until > energy->time);
+    if (W->dead)
+        return 0;
+    while (i < W->n_energy &&
+           (W->energy[i].time != energy->time || strcmp(W->energy[i].host, energy->host) != 0))
+        i++;
+    if (i == WORLD_ENERGY) /* the oldest are not asked for any more */
+        return 0;
+    W->n_energy += i == W->n_energy;
+    W->energy[i] = *energy;
+    W->energy[i].host = arena_strdup(&W->memory, energy->host);
+    return 0;
+}
+
 static int w_put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
 {
     (void)s, (void)samples, (void)err;
@@ -243,6 +268,7 @@ const struct store_ops w_store_ops = {
     .put_rate = w_put_rate,
     .put_dirty = w_put_dirty,
     .put_host = w_put_host,
+    .put_energy = w_put_energy,
     .put_samples = w_put_samples,
     .put_pass = w_put_pass,
     .put_setting = w_put_setting,

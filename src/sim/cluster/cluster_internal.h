@@ -281,6 +281,7 @@ double vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host);
 
 /* power.c */
 double host_watts(const struct cluster *c, uint32_t host, double used_mhz);
+int meter_read(const struct cluster *c, const char *host, double *ret_w, struct err *err);
 void standby_begin(struct cluster *c, uint32_t host, uint32_t task);
 void wake_begin(struct cluster *c, uint32_t host, uint32_t task);
 void maintenance_enter(struct cluster *c, uint32_t host, uint32_t task);

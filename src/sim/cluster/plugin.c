@@ -136,6 +136,13 @@ static int apply_settings(struct actuator *x, const struct settings_request *req
     return 0;
 }
 
+static int measure_host(struct actuator *x, const char *host, double *ret_w, struct err *err)
+{
+    int r = check_deaf(x->c, DEAF_ACTUATOR, err);
+
+    return r < 0 ? r : meter_read(x->c, host, ret_w, err);
+}
+
 static void actuator_destroy(struct actuator *x)
 {
     free(x);
@@ -151,5 +158,6 @@ const struct actuator_ops cluster_actuator = {
     .poll = poll_task,
     .cancel = cancel,
     .apply_settings = apply_settings,
+    .measure = measure_host,
     .destroy = actuator_destroy,
 };

@@ -163,6 +163,15 @@ static int apply_settings(struct actuator *x, const struct settings_request *req
     return r;
 }
 
+static int measure_host(struct actuator *x, const char *host, double *ret_w, struct err *err)
+{
+    pretend_enter(x->p);
+    int r = cluster_actuator.measure(x->p->hands, host, ret_w, err);
+
+    pretend_leave(x->p);
+    return r;
+}
+
 static void actuator_destroy(struct actuator *x)
 {
     free(x);
@@ -178,5 +187,6 @@ const struct actuator_ops pretend_actuator = {
     .poll = poll_task,
     .cancel = cancel,
     .apply_settings = apply_settings,
+    .measure = measure_host,
     .destroy = actuator_destroy,
 };

@@ -13,6 +13,7 @@
 #define RATE_MB_S 250.0
 #define BOOT_S 180.0
 #define STANDBY_S 60.0
+#define STANDBY_W 8.0 /* of a host's controller, while the host sleeps */
 #define DIRTY_MB_S 5.0
 
 /* All hosts copy as fast as the slowest one says; migrations do not share a network. */
@@ -32,10 +33,21 @@ static struct migration_model migrations_of(const struct snapshot *snap)
     };
 }
 
-/* Nobody asks what hosts draw. */
+/* A straight line between what it draws idle and at full load, which its controller tells; nothing where the
+ * snapshot has no figures. */
 static struct host_model model_of_host(const struct host_facts *h)
 {
+    bool known = h->power_idle_w >= 0 && h->power_peak_w >= h->power_idle_w;
+
     return (struct host_model){
+        .watts = {known ? h->power_idle_w : 0, known ? h->power_peak_w : 0},
+        .n_watts = known ? 2 : 0,
+        .boot_w = known ? h->power_peak_w : 0,
+        .sleep_w = known ? h->power_idle_w : 0,
+        .standby_w = !known                    ? 0
+                     : h->power_standby_w >= 0 ? h->power_standby_w
+                                               : STANDBY_W,
+        .meter = known,
         .boot_s = isnan(h->boot_s) ? BOOT_S : h->boot_s,
         .sleep_s = STANDBY_S,
         .link_mb_s = INFINITY,

@@ -2,6 +2,8 @@
 
 #include "engine/idmap.h"
 #include "engine/memory.h"
+#include "sim/run/memory_action.h"
+#include "sim/run/memory_energy.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -21,6 +23,7 @@ struct store {
     struct sample_record *samples; /* in the order in which they were taken; vm borrowed */
     size_t n_samples, cap_samples;
     struct idmap rates, dirties, settings, hosts, notes; /* values: the record, or the text; their own */
+    struct memory_energy energy;
 };
 
 struct store *memory_store_new(const struct snapshot *vms, bool keep_samples)
@@ -37,64 +40,16 @@ int64_t memory_store_decide_us(const struct store *s)
     return s->decide_us;
 }
 
+struct energy_record memory_store_energy(const struct store *s)
+{
+    return memory_energy_sum(&s->energy);
+}
+
 /* ---- records that own their strings ---------------------------------------------------------- */
 
 static void drop(const char *s)
 {
     free((void *)(uintptr_t)s);
-}
-
-static void action_release(struct action_record *r)
-{
-    const char *const own[] = {r->uid,  r->vm,   r->from,        r->to,   r->host,
-                               r->rule, r->text, r->approved_by, r->task, r->why};
-
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        drop(own[i]);
-    free((void *)(uintptr_t)r->depends_on);
-}
-
-static struct action_record action_copy(const struct action_record *r)
-{
-    struct action_record c = *r;
-    uint64_t *needs = xcalloc(r->n_depends_on, sizeof *needs);
-
-    for (uint32_t i = 0; i < r->n_depends_on; i++)
-        needs[i] = r->depends_on[i];
-    c.depends_on = needs;
-    c.uid = xstrdup(r->uid);
-    c.vm = xstrdup(r->vm);
-    c.from = xstrdup(r->from);
-    c.to = xstrdup(r->to);
-    c.host = xstrdup(r->host);
-    c.rule = xstrdup(r->rule);
-    c.text = xstrdup(r->text);
-    c.approved_by = xstrdup(r->approved_by);
-    c.task = xstrdup(r->task);
-    c.why = xstrdup(r->why);
-    return c;
-}
-
-/* What a restart is given must stay as it was when the store goes on changing. */
-static struct action_record action_lend(const struct action_record *r, struct arena *a)
-{
-    struct action_record c = *r;
-    uint64_t *needs = arena_array(a, uint64_t, r->n_depends_on);
-
-    for (uint32_t i = 0; i < r->n_depends_on; i++)
-        needs[i] = r->depends_on[i];
-    c.depends_on = needs;
-    c.uid = arena_strdup(a, r->uid);
-    c.vm = arena_strdup(a, r->vm);
-    c.from = arena_strdup(a, r->from);
-    c.to = arena_strdup(a, r->to);
-    c.host = arena_strdup(a, r->host);
-    c.rule = arena_strdup(a, r->rule);
-    c.text = arena_strdup(a, r->text);
-    c.approved_by = arena_strdup(a, r->approved_by);
-    c.task = arena_strdup(a, r->task);
-    c.why = arena_strdup(a, r->why);
-    return c;
 }
 
 static void migration_release(struct migration_record *m)
@@ -151,7 +106,7 @@ void memory_store_free(struct store *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->n_actions; i++)
-        action_release(&s->actions[i]);
+        memory_action_release(&s->actions[i]);
     for (size_t i = 0; i < s->n_migrations; i++)
         migration_release(&s->migrations[i]);
     free(s->actions);
@@ -162,6 +117,7 @@ void memory_store_free(struct store *s)
     idmap_release(&s->settings, setting_free);
     idmap_release(&s->hosts, host_free);
     idmap_release(&s->notes, free);
+    memory_energy_release(&s->energy);
     free(s);
 }
 
@@ -176,13 +132,8 @@ static void *grow(void *items, size_t n, size_t *cap, size_t size)
 
 /* ---- what is put ----------------------------------------------------------------------------- */
 
-static int ms_begin(struct store *s, struct err *err)
-{
-    (void)s, (void)err;
-    return 0;
-}
-
-static int ms_commit(struct store *s, struct err *err)
+/* begin(), and commit(). */
+static int ms_always(struct store *s, struct err *err)
 {
     (void)s, (void)err;
     return 0;
@@ -213,14 +164,14 @@ static size_t find_action(const struct store *s, uint64_t id)
 
 static int ms_put_action(struct store *s, const struct action_record *r, struct err *err)
 {
-    struct action_record copy = action_copy(r);
+    struct action_record copy = memory_action_copy(r);
     size_t i = find_action(s, r->id);
 
     (void)err;
     if (s->last_action < r->id)
         s->last_action = r->id;
     if (i < s->n_actions && s->actions[i].id == r->id) {
-        action_release(&s->actions[i]);
+        memory_action_release(&s->actions[i]);
         s->actions[i] = copy;
         return 0;
     }
@@ -295,6 +246,13 @@ static int ms_put_host(struct store *s, const struct host_record *host, struct e
     return 0;
 }
 
+static int ms_put_energy(struct store *s, const struct energy_record *energy, struct err *err)
+{
+    (void)err;
+    memory_energy_put(&s->energy, energy);
+    return 0;
+}
+
 static int ms_put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
 {
     (void)err;
@@ -365,7 +323,7 @@ static void prune_actions(struct store *s, instant_s before)
 
     for (size_t i = 0; i < s->n_actions; i++) {
         if (s->actions[i].ended != 0 && s->actions[i].ended < before)
-            action_release(&s->actions[i]);
+            memory_action_release(&s->actions[i]);
         else
             s->actions[kept++] = s->actions[i];
     }
@@ -442,6 +400,7 @@ static int ms_prune(struct store *s, const struct retention *keep, struct err *e
     idmap_keep(&s->rates, keep_rate, &learned_before);
     idmap_keep(&s->dirties, keep_dirty, &learned_before);
     idmap_keep(&s->hosts, keep_host, &hosts_before);
+    memory_energy_prune(&s->energy, keep->energy_before);
     return 0;
 }
 
@@ -471,7 +430,7 @@ static void load_history(const struct store *s, instant_s since, instant_s sampl
     ret->actions = arena_array(a, struct action_record, s->n_actions);
     for (size_t i = 0; i < s->n_actions; i++) {
         if (s->actions[i].ended == 0 || s->actions[i].ended >= since)
-            ret->actions[ret->n_actions++] = action_lend(&s->actions[i], a);
+            ret->actions[ret->n_actions++] = memory_action_lend(&s->actions[i], a);
     }
     ret->migrations = arena_array(a, struct migration_record, s->n_migrations);
     for (size_t i = 0; i < s->n_migrations; i++) {
@@ -564,19 +523,21 @@ static int ms_load(struct store *s, instant_s since, instant_s samples_since, st
     load_learned(s, a, ret);
     load_hosts(s, a, ret);
     load_words(s, a, ret);
+    memory_energy_load(&s->energy, samples_since - ENERGY_HOUR_S, a, ret);
     return 0;
 }
 
 const struct store_ops memory_store = {
     .load = ms_load,
-    .begin = ms_begin,
-    .commit = ms_commit,
+    .begin = ms_always,
+    .commit = ms_always,
     .rollback = ms_rollback,
     .put_action = ms_put_action,
     .put_migration = ms_put_migration,
     .put_rate = ms_put_rate,
     .put_dirty = ms_put_dirty,
     .put_host = ms_put_host,
+    .put_energy = ms_put_energy,
     .put_samples = ms_put_samples,
     .put_pass = ms_put_pass,
     .put_setting = ms_put_setting,

@@ -3,8 +3,8 @@
  *
  * Nothing that is put can fail, so no transaction is ever rolled back; and nothing can be interrupted between
  * begin() and commit(), because a simulated service dies between two of its calls and not within one. Of
- * passes only the number is kept. list_ended(), list_samples(), list_passes() and get_pass(), which only
- * serve people, are not there.
+ * passes only the number is kept. list_ended(), list_samples(), list_energy(), list_passes() and get_pass(),
+ * which only serve people, are not there.
  */
 #ifndef BALLAST_SIM_MEMORY_STORE_H
 #define BALLAST_SIM_MEMORY_STORE_H
@@ -22,5 +22,8 @@ void memory_store_free(struct store *s);
 
 /* Time that deciding took, of all passes and placements that were stored so far. */
 int64_t memory_store_decide_us(const struct store *s);
+
+/* The energy account of the cluster, since the beginning. */
+struct energy_record memory_store_energy(const struct store *s);
 
 #endif

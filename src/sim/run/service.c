@@ -71,7 +71,18 @@ static int hands_apply_settings(struct hands *h, const struct settings_order *or
     return 0;
 }
 
-static const struct hands_ops hands_ops = {.submit = hands_submit, .apply_settings = hands_apply_settings};
+static int hands_measure(struct hands *h, uint64_t serial, const char *host, struct err *err)
+{
+    struct waiting_order *w = add_order(h->of);
+
+    (void)err;
+    w->measure = serial;
+    w->host = arena_strdup(&h->of->waiting.memory, host);
+    return 0;
+}
+
+static const struct hands_ops hands_ops = {
+    .submit = hands_submit, .apply_settings = hands_apply_settings, .measure = hands_measure};
 
 /* A move counts for the pass that recommended it last; one that makes room for a VM that is placed, for none.
  */
@@ -230,6 +241,8 @@ static void carry_out_unheard(const struct service *v, const struct waiting_orde
 {
     struct err err;
 
+    if (w->measure != 0)
+        return;
     if (w->settings.serial != 0)
         (void)cluster_actuator.apply_settings(v->actuator, &w->settings.request, &err);
     else
@@ -238,6 +251,14 @@ static void carry_out_unheard(const struct service *v, const struct waiting_orde
 
 static void answer_order(struct service *v, const struct waiting_order *w, instant_s now)
 {
+    if (w->measure != 0) {
+        struct measure_result r = {.serial = w->measure, .host = w->host};
+        struct err err = {0};
+
+        r.code = cluster_actuator.measure(v->actuator, w->host, &r.watts, &err);
+        engine_on_measure_result(v->engine, &r, now);
+        return;
+    }
     if (w->settings.serial != 0) {
         struct settings_result r = {.serial = w->settings.serial};
 

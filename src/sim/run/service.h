@@ -29,7 +29,9 @@ struct outlet {
 
 struct waiting_order {
     struct order order;
-    struct settings_order settings; /* .serial 0: it is the other one */
+    struct settings_order settings; /* .serial 0: it is another one */
+    uint64_t measure;               /* the same; what the host draws */
+    const char *host;               /* measure */
 };
 
 /* What was asked for and is not answered. Strings live in `memory`. */

@@ -29,6 +29,7 @@ struct run {
     uint64_t passes_before; /* that do not count, and the time that they took */
     int64_t decide_us_before;
     uint32_t unplaced_before;
+    struct energy_record account_before;
 };
 
 static double sample_of(const struct scenario *s)
@@ -107,6 +108,7 @@ static void measure(struct run *run, double t_s)
         if (run->scenario->ballast) {
             run->passes_before = run->service.passes;
             run->decide_us_before = memory_store_decide_us(run->service.store);
+            run->account_before = memory_store_energy(run->service.store);
         }
     }
     if (!is_due && !begins && t_s < run->scenario->duration_s)
@@ -138,6 +140,18 @@ static int moment(struct run *run, double t_s, struct err *err)
     return v && v->engine && o->watch ? o->watch(o->ctx, v->engine, run->cluster, t_s) : 0;
 }
 
+#define WH_PER_KWH 1000
+
+static void fill_account(const struct run *run, struct metrics_of_run *m)
+{
+    const struct energy_record now = memory_store_energy(run->service.store);
+    const struct energy_record *before = &run->account_before;
+
+    m->account_kwh = (now.used_wh - before->used_wh) / WH_PER_KWH;
+    m->account_kwh_all_on = (now.all_on_wh - before->all_on_wh) / WH_PER_KWH;
+    m->account_unmet_mhz_s = now.unmet[RES_CPU] - before->unmet[RES_CPU];
+}
+
 static void finish(struct run *run, struct simulation *ret)
 {
     const struct scenario *s = run->scenario;
@@ -145,12 +159,15 @@ static void finish(struct run *run, struct simulation *ret)
     *ret = (struct simulation){.scenario = s};
     figures_finish(&run->figures, s->duration_s, ret);
     ret->metrics.unplaced = run->admin.unplaced - run->unplaced_before;
-    if (!s->ballast)
+    if (!s->ballast) {
+        ret->metrics.account_kwh = ret->metrics.account_kwh_all_on = ret->metrics.account_unmet_mhz_s = NAN;
         return;
+    }
     const struct service *v = &run->service;
 
     ret->metrics.passes = (double)(v->passes - run->passes_before);
     ret->metrics.decide_ms_total = (double)(memory_store_decide_us(v->store) - run->decide_us_before) / 1000;
+    fill_account(run, &ret->metrics);
     ret->passes = v->points;
     ret->n_passes = v->n_points;
 }

@@ -48,7 +48,10 @@ struct cluster;
     X(esv, "", "kWh times slatah times pdm")                                                                 \
     X(unplaced, "", "times that VMs which had arrived found no place; they ask again after each pass")       \
     X(passes, "", "decided")                                                                                 \
-    X(decide_ms_total, "ms", "time that deciding took; the only figure that differs between two runs")
+    X(decide_ms_total, "ms", "time that deciding took; the only figure that differs between two runs")       \
+    X(account_kwh, "kWh", "used by all hosts, as Ballast's own account has it (`ballast history --energy`)") \
+    X(account_kwh_all_on, "kWh", "the account's, had all hosts been on")                                     \
+    X(account_unmet_mhz_s, "MHz s", "the account's of CPU that VMs wanted and did not get")
 
 #define METRIC_FIELD(name, unit, meaning) double name;
 struct metrics_of_run {

@@ -24,6 +24,8 @@
 
 struct power_spec {
     double idle_w, peak_w, standby_w, boot_w, sleep_w; /* UNKNOWN: not given */
+    bool meter;
+    double meter_error;
     double watts[POWER_POINTS_MAX];
     uint32_t n_watts; /* 0: idle_w and peak_w count */
 };

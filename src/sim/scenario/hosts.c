@@ -48,6 +48,10 @@ static const struct key power_key_list[] = {
     WATTS("standby_w", standby_w, "watts when asleep"),
     WATTS("boot_w", boot_w, "watts while it boots"),
     WATTS("sleep_w", sleep_w, "watts while it goes to sleep"),
+    {"meter", KEY_BOOL, offsetof(struct power_spec, meter),
+     .meaning = "whether its controller says what it draws"},
+    {"meter_error", KEY_NUMBER, offsetof(struct power_spec, meter_error), 0, 0.9, NULL, NULL,
+     "by which part of it what the controller says may be off, 0 to 0.9"},
 };
 
 const struct keys power_keys = KEYS_OF(power_key_list);
@@ -111,7 +115,11 @@ static struct host_spec default_spec(void)
 {
     struct host_spec d = {
         .core_mhz = UNKNOWN,
-        .power = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, {0}, 0},
+        .power = {.idle_w = UNKNOWN,
+                  .peak_w = UNKNOWN,
+                  .standby_w = UNKNOWN,
+                  .boot_w = UNKNOWN,
+                  .sleep_w = UNKNOWN},
         .model = {.boot_s = BOOT_S, .sleep_s = SLEEP_S, .link_mb_s = LINK_MB_S},
     };
 
@@ -145,6 +153,9 @@ static void finish(struct host_spec *h)
     m->standby_w = or_else(h->power.standby_w, STANDBY_W);
     m->boot_w = or_else(h->power.boot_w, most);
     m->sleep_w = or_else(h->power.sleep_w, m->watts[0]);
+    m->meter = h->power.meter;
+    m->meter_error = h->power.meter_error;
+    is->power_standby_w = m->standby_w;
     is->power_idle_w = m->watts[0];
     is->power_peak_w = most;
     is->boot_s = m->boot_s;
@@ -255,6 +266,7 @@ void hosts_of_snapshot(struct building *b, const struct inventory *inv)
         h.core_mhz = is->cores ? is->total[RES_CPU] / is->cores : 0;
         h.power.idle_w = is->power_idle_w;
         h.power.peak_w = is->power_peak_w;
+        h.power.standby_w = is->power_standby_w;
         h.model.boot_s = or_else(is->boot_s, BOOT_S);
         finish(&h);
         h.line = 1;

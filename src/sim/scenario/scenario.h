@@ -28,6 +28,8 @@ struct host_model {
     double watts[POWER_POINTS_MAX];
     uint32_t n_watts;
     double standby_w, boot_w, sleep_w; /* asleep; while it boots; while it goes to sleep */
+    bool meter;                        /* its controller says what it draws ... */
+    double meter_error;                /* ... and is off by this part of it at most, each time anew */
     double boot_s, sleep_s;
     double link_mb_s; /* of the network that migrations use, each way */
 };

@@ -1,0 +1,301 @@
+/* What hosts draw: by the engine's own account, and how meters are asked. */
+#include "engine_world.h"
+
+#include <math.h>
+
+static void begin(struct world *w, int hosts, int vms)
+{
+    world_init(w, hosts, vms);
+    w->figures = true;
+    world_begin_engine();
+}
+
+static struct engine_power power(void)
+{
+    struct engine_power p;
+
+    engine_power(W->engine, &p);
+    return p;
+}
+
+static const struct host_facts *fact(int host)
+{
+    char id[16];
+
+    w_host_id(host, id);
+    const struct snapshot *s = engine_snapshot(W->engine);
+
+    return &s->hosts[snapshot_find_host(s, id)].is;
+}
+
+static double used_wh(const char *host)
+{
+    double sum = 0;
+
+    for (int i = 0; i < W->n_energy; i++)
+        sum += strcmp(W->energy[i].host, host) == 0 ? W->energy[i].used_wh : 0;
+    return sum;
+}
+
+static double span_s(const char *host)
+{
+    double sum = 0;
+
+    for (int i = 0; i < W->n_energy; i++)
+        sum += strcmp(W->energy[i].host, host) == 0 ? W->energy[i].span_s : 0;
+    return sum;
+}
+
+#define assert_near(a, b) assert_within((a), (b), 1e-6)
+
+/* ---- without meters -------------------------------------------------------------------------- */
+
+/* h0 has VMs that want `wanted` of its 10,000 MHz; h1 is in the state. Each draws 100 W to 200 W. */
+static const struct {
+    const char *name;
+    enum host_state state;
+    double wanted, limit;
+    double watts, all_on_w, unmet;
+    uint32_t unknown;
+} states[] = {
+    {"both on: half of the work each", HOST_ON, 4000, 0, 140 + 100, 120 + 120, 0, 0},
+    {"one sleeps", HOST_STANDBY, 4000, 0, 140 + 10, 120 + 120, 0, 0},
+    {"one boots", HOST_POWERING_ON, 4000, 0, 140 + 200, 120 + 120, 0, 0},
+    {"one is serviced: it would be in any case", HOST_MAINTENANCE, 4000, 0, 140 + 100, 140 + 100, 0, 0},
+    {"one is on its way there", HOST_ENTERING_MAINTENANCE, 4000, 0, 140 + 100, 120 + 120, 0, 0},
+    {"one is not seen", HOST_DISCONNECTED, 4000, 0, 140, 140, 0, 1},
+    {"more than the host has", HOST_STANDBY, 14000, 0, 200 + 10, 150 + 150, 4000, 0},
+    {"a limit is no shortage", HOST_STANDBY, 14000, 1000, 180 + 10, 140 + 140, 0, 0},
+};
+
+static void test_states(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(states); i++) {
+        struct world w;
+
+        print_message("  %s\n", states[i].name);
+        world_init(&w, 2, 8);
+        w.figures = true;
+        w.host_state[1] = states[i].state;
+        w.awake_at[1] = w.now + 100;
+        for (int v = 0; v < 8; v++) {
+            w.vms[v].cpu = states[i].wanted / 8;
+            w.vms[v].cpu_limit = states[i].limit;
+            w.vms[v].mem = 100;
+        }
+        world_begin_engine();
+        world_run(1);
+        struct engine_power p = power();
+
+        assert_near(p.watts, states[i].watts);
+        assert_near(p.all_on_w, states[i].all_on_w);
+        assert_near(p.unmet[RES_CPU], states[i].unmet);
+        assert_int_equal(p.unknown, states[i].unknown);
+        assert_int_equal(p.measured, 0);
+        world_release();
+    }
+}
+
+/* A host without figures is not guessed at. */
+static void test_no_figures(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 2, 4);
+    w.figures = false;
+    world_run(400);
+    assert_int_equal(power().unknown, 2);
+    assert_near(power().watts, 0);
+    assert_near(used_wh(""), 0);
+    assert_true(w.n_energy >= 3);
+    assert_near(w.energy[0].unknown_s, w.energy[0].host_s);
+    world_release();
+}
+
+/* What a VM lacks of memory is what all of them want beyond the host's. */
+static void test_memory(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 2, 24);
+    for (int v = 0; v < 24; v++)
+        w.vms[v].mem = 500;
+    world_run(1);
+    assert_near(power().unmet[RES_MEM], 2000);
+    world_release();
+}
+
+/* ---- with meters ----------------------------------------------------------------------------- */
+
+/* Each is asked about once a minute, a few at a time; what was read stands in the snapshot, and counts. */
+static void test_asked(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 6, 4);
+    w.meters = true;
+    w.host_state[5] = HOST_STANDBY;
+    for (int i = 0; i < 6; i++)
+        w.meter_w[i] = 250 + i;
+    w.meter_w[5] = 7;
+    world_run(900);
+    assert_int_equal(w.questions_most, 4);
+    for (int i = 0; i < 6; i++) {
+        assert_in_range(w.n_measured[i], 12, 16);
+        assert_near(fact(i)->power_w, w.meter_w[i]);
+    }
+    assert_int_equal(power().measured, 6);
+    assert_near(power().watts, 5 * 250 + 10 + 7);
+    assert_near(used_wh("h5"), 7 * span_s("h5") / 3600);
+    world_release();
+}
+
+/* What it read while the host was on says nothing once it sleeps, nor what is old. */
+static void test_phases(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 2, 4);
+    w.meters = true;
+    w.meter_w[0] = w.meter_w[1] = 250;
+    world_run(200);
+    assert_near(fact(1)->power_w, 250);
+    w.host_state[1] = HOST_STANDBY;
+    w.meter_hangs[1] = true;
+    for (int i = 0; i < 120; i++) {
+        world_second();
+        if (fact(1)->state == HOST_STANDBY)
+            assert_true(isnan(fact(1)->power_w));
+    }
+    assert_int_equal(fact(1)->state, HOST_STANDBY);
+    assert_near(power().watts, 250 + 10);
+    w.meter_hangs[0] = true; /* and h0 is not heard of any more */
+    world_run(290);
+    assert_near(fact(0)->power_w, 250);
+    world_run(120);
+    assert_true(isnan(fact(0)->power_w));
+    assert_int_equal(power().measured, 0);
+    world_release();
+}
+
+/* A controller that hangs holds up nobody else. */
+static void test_hangs(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 6, 4);
+    w.meters = true;
+    for (int i = 0; i < 3; i++)
+        w.meter_hangs[i] = true;
+    world_run(900);
+    for (int i = 3; i < 6; i++)
+        assert_in_range(w.n_measured[i], 12, 16);
+    for (int i = 0; i < 3; i++)
+        w.meter_hangs[i] = false;
+    world_run(120);
+    for (int i = 0; i < 3; i++)
+        assert_in_range(w.n_measured[i], 2, 3);
+    world_release();
+}
+
+/* What is answered, and how often it is asked in the hour after. */
+static const struct {
+    const char *name;
+    int code;
+    double watts;
+    int least, most;
+} answers[] = {
+    {"watts", 0, 150, 55, 61},
+    {"there is no meter", -ENOTSUP, 0, 1, 1},
+    {"it does not answer: ever more rarely", -ETIMEDOUT, 0, 4, 6},
+    {"nonsense is no reading", 0, -5, 4, 6},
+    {"nor is this", 0, INFINITY, 4, 6},
+};
+
+static void test_answers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(answers); i++) {
+        struct world w;
+
+        print_message("  %s\n", answers[i].name);
+        begin(&w, 2, 4);
+        w.meters = true;
+        w.meter_code[0] = answers[i].code;
+        w.meter_w[0] = answers[i].watts;
+        w.meter_w[1] = 50;
+        world_run(3600);
+        assert_in_range(w.n_measured[0], answers[i].least, answers[i].most);
+        assert_in_range(w.n_measured[1], 55, 61);
+        assert_int_equal(power().measured, answers[i].least > 50 ? 2 : 1);
+        int before = w.n_measured[0];
+
+        engine_configure(w.engine, &w.settings, w.now); /* it may have been mended */
+        world_run(61);
+        assert_true(w.n_measured[0] > before);
+        world_release();
+    }
+}
+
+/* A meter that reads half as much again as the model: hosts that sleep would have drawn so much more, too. */
+static void test_scale(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 2, 0);
+    w.meters = true;
+    w.meter_w[0] = w.meter_w[1] = 150;
+    world_run(200);
+    assert_near(power().all_on_w, 300);
+    w.host_state[1] = HOST_STANDBY;
+    w.meter_w[1] = 12;
+    world_run(200);
+    assert_near(power().watts, 162);
+    assert_near(power().all_on_w, 300);
+    w.figures = false; /* without a model, what was read stands for it */
+    w.host_state[1] = HOST_ON;
+    w.meter_w[1] = 150;
+    world_run(200); /* another model is no fluctuation */
+    w.host_state[1] = HOST_STANDBY;
+    w.meter_w[1] = 12;
+    world_run(200);
+    assert_near(power().watts, 162);
+    assert_within(power().all_on_w, 300, 1);
+    world_release();
+}
+
+/* Killed and begun anew every few minutes, at any call: an hour is an hour. */
+static void test_killed(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w, 2, 0);
+    for (int i = 0; i < 60; i++) {
+        w.crash_in = 1 + i % 7;
+        world_run(60);
+        if (w.dead)
+            world_restart();
+    }
+    assert_within(span_s("h0"), 3600, 300); /* less what came before the first row, and after the last */
+    assert_true(span_s("h0") <= 3600);
+    assert_near(used_wh("h0"), 100 * span_s("h0") / 3600);
+    world_release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states),  cmocka_unit_test(test_no_figures), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_asked),   cmocka_unit_test(test_phases),     cmocka_unit_test(test_hangs),
+        cmocka_unit_test(test_answers), cmocka_unit_test(test_scale),      cmocka_unit_test(test_killed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
