@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 100     /* VMs a call: what a vCenter answers within a second or two */
+#define BATCH 100     /* VMs, or hosts, a call: what a vCenter answers within a second or two */
 #define GONE_MAX 16   /* VMs of one batch that may vanish before it is given up */
 #define REALTIME_S 20 /* the interval of real-time counters, the same on all versions */
 #define INTERVAL_MAX_S 86400
@@ -27,7 +27,7 @@ static const struct {
 
 void counters_read_numbers(const xml_node *list, struct counters *ret)
 {
-    struct counters c = {.known = true};
+    struct counters c = {.known = true, .power = -1};
 
     for (int i = 0; i < COUNTER_COUNT; i++)
         c.number[i] = -1;
@@ -38,6 +38,10 @@ void counters_read_numbers(const xml_node *list, struct counters *ret)
                 xml_text_is(xml_child(n, "rollupType"), counter_names[i].rollup))
                 (void)xml_int(xml_child(n, "key"), &c.number[i]);
         }
+        if (xml_text_is(xml_child(n, "groupInfo/key"), "power") &&
+            xml_text_is(xml_child(n, "nameInfo/key"), "power") &&
+            xml_text_is(xml_child(n, "rollupType"), "average"))
+            (void)xml_int(xml_child(n, "key"), &c.power);
     }
     *ret = c;
 }
@@ -269,4 +273,79 @@ int counters_collect(struct vsphere *v, struct counters *c, struct sight *s, siz
     }
     *ret_vms = count;
     return 0;
+}
+
+/* ---- what the hosts draw --------------------------------------------------------------------- */
+
+#define WATTS_MOST 1e5 /* more than any host draws: no measurement */
+
+static struct sight_host *find_host(struct sight *s, const char *id)
+{
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        if (strcmp(s->hosts[i].id, id) == 0)
+            return &s->hosts[i];
+    }
+    return NULL;
+}
+
+void counters_read_power(const struct counters *c, const xml_node *payload, struct sight *s)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+
+    for (const xml_node *metric = xml_child(payload, "returnval"); metric; metric = xml_again(metric)) {
+        const char *id = xml_text(xml_child(metric, "entity"), &a);
+        struct sight_host *h = id ? find_host(s, id) : NULL;
+
+        for (const xml_node *n = xml_child(metric, "value"); h && n; n = xml_again(n)) {
+            int64_t number = -1;
+            double watts = series_value(n, &a);
+
+            if (xml_int(xml_child(n, "id/counterId"), &number) == 0 && number == c->power && c->power >= 0 &&
+                watts > 0 && watts <= WATTS_MOST) /* a host without a sensor says 0 */
+                h->power_w = watts;
+        }
+    }
+}
+
+static bool is_up(const struct sight_host *h)
+{
+    return h->connection == CONNECTION_CONNECTED && h->power == HOST_POWER_ON && h->standby == STANDBY_NONE;
+}
+
+static void put_power_query(struct strbuf *b, const struct vsphere *v, const struct counters *c,
+                            const struct sight_host *hosts, size_t n)
+{
+    vsphere_begin(b, "QueryPerf", "PerformanceManager", vsphere_content(v)->perf_manager);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_up(&hosts[i]))
+            continue;
+        strbuf_puts(b, "<querySpec>");
+        vsphere_put_ref(b, "entity", "HostSystem", hosts[i].id);
+        strbuf_printf(b,
+                      "<maxSample>1</maxSample><metricId><counterId>%lld</counterId><instance></instance>"
+                      "</metricId><intervalId>%d</intervalId><format>csv</format></querySpec>",
+                      (long long)c->power, REALTIME_S);
+    }
+    vsphere_end(b, "QueryPerf");
+}
+
+void counters_collect_power(struct vsphere *v, const struct counters *c, struct sight *s)
+{
+    for (size_t i = 0; c->known && c->power >= 0 && i < s->n_hosts; i += BATCH) {
+        CLEANUP(strbuf_releasep) struct strbuf body = {0};
+        CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
+        struct err err = {0};
+        size_t n = s->n_hosts - i < BATCH ? s->n_hosts - i : BATCH;
+        size_t up = 0;
+
+        for (size_t k = 0; k < n; k++)
+            up += is_up(&s->hosts[i + k]);
+        if (up == 0)
+            continue;
+        strbuf_init(&body, STRBUF_NO_LIMIT);
+        put_power_query(&body, v, c, s->hosts + i, n);
+        if (vsphere_call(v, "QueryPerf", &body, &answer, &err) < 0)
+            return;
+        counters_read_power(c, answer.payload, s);
+    }
 }

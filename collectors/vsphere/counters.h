@@ -1,4 +1,4 @@
-/* counters.h: what the VMs used, from the performance counters of vCenter.
+/* counters.h: what the VMs used, and what the hosts draw, from the performance counters of vCenter.
  *
  * The real-time counters are means and sums over 20 s, kept by the hosts and asked for in batches. Which
  * number a counter has differs between installations, so the numbers are looked up by name,
@@ -25,6 +25,7 @@ enum counter {
 struct counters {
     bool known;
     int64_t number[COUNTER_COUNT]; /* -1: the peer has no such counter */
+    int64_t power;                 /* of a host: power.power.average, W; the same */
 };
 
 /* Reads the value of PerformanceManager.perfCounter. */
@@ -39,5 +40,12 @@ size_t counters_read(const struct counters *c, const xml_node *payload, struct s
  * Gives in *ret_vms how many have counters now. -ENOTSUP: the peer has no usable counters. */
 int counters_collect(struct vsphere *v, struct counters *c, struct sight *s, size_t *ret_vms,
                      struct err *err);
+
+/* Takes one answer of QueryPerf into the hosts that it names. */
+void counters_read_power(const struct counters *c, const xml_node *payload, struct sight *s);
+
+/* Asks what the hosts draw that are on, with the numbers that counters_collect() has looked up. It is a
+ * matter of the account only: where it goes wrong, or a host has no meter, power_w stays as it is. */
+void counters_collect_power(struct vsphere *v, const struct counters *c, struct sight *s);
 
 #endif

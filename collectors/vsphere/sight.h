@@ -28,6 +28,7 @@ struct sight_host {
     instant_s boot;                 /* 0: not known */
     bool runs_vms;                  /* by what the VMs say */
     double vm_consumed_mb;          /* of the VMs that run on it */
+    double power_w;                 /* what it draws; UNKNOWN */
 };
 
 /* Shares by level are resolved when the sizes are known. */

@@ -148,6 +148,7 @@ static void map_hosts(struct map *m)
         to->is.cores = isnan(h->cores) ? 0 : (uint32_t)fmin(h->cores, 1e6);
         to->is.mem_free_mb = to->is.state == HOST_DISCONNECTED ? UNKNOWN : mem_free(h);
         to->is.on_since = to->is.state == HOST_ON ? h->boot : 0;
+        to->is.power_w = h->power_w;
         to->is.wake_methods = h->can_standby ? WAKE_HYPERVISOR : 0;
     }
 }

@@ -210,6 +210,7 @@ static void read_host(struct sight *s, const struct vsphere_object *o)
         .cores = sight_number(vsphere_prop(o, "summary.hardware.numCpuCores")),
         .mem_mb = bytes / BYTES_PER_MIB,
         .mem_used_mb = sight_number(vsphere_prop(o, "summary.quickStats.overallMemoryUsage")),
+        .power_w = UNKNOWN,
     };
     if (boot)
         (void)rfc3339_parse(boot, &h->boot);

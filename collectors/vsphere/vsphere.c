@@ -242,6 +242,8 @@ static int measure_auto(struct collector *c, struct sight *s, struct err *err)
         say_no_counters(c, "the two contradict each other");
         for (size_t i = 0; i < s->n_vms; i++)
             s->vms[i].sample = quick[i];
+    } else {
+        counters_collect_power(c->vsphere, &c->counters, s);
     }
     return 0;
 }
@@ -249,6 +251,7 @@ static int measure_auto(struct collector *c, struct sight *s, struct err *err)
 static int measure(struct collector *c, struct sight *s, struct err *err)
 {
     size_t n = 0;
+    int r;
 
     switch (c->stats) {
     case STATS_AUTO:
@@ -256,7 +259,10 @@ static int measure(struct collector *c, struct sight *s, struct err *err)
     case STATS_COUNTERS:
         for (size_t i = 0; i < s->n_vms; i++)
             s->vms[i].sample.present = false; /* quick stats are not wanted, not even as a substitute */
-        return counters_collect(c->vsphere, &c->counters, s, &n, err);
+        r = counters_collect(c->vsphere, &c->counters, s, &n, err);
+        if (r == 0)
+            counters_collect_power(c->vsphere, &c->counters, s);
+        return r;
     case STATS_QUICK:
         break;
     }

@@ -1,5 +1,6 @@
-/* history: actions that have ended. */
+/* history: actions that have ended, or, with --energy, what the hosts drew. */
 #include "cli/client.h"
+#include "cli/history_energy.h"
 #include "cli/verbs.h"
 #include "render/table.h"
 
@@ -8,11 +9,16 @@
 
 #define LIMIT_MAX 1000 /* the service's */
 
-enum { OPT_SOCKET, OPT_LIMIT, OPT_FORMAT };
+enum { OPT_SOCKET, OPT_LIMIT, OPT_ENERGY, OPT_SINCE, OPT_DAYS, OPT_BY, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_LIMIT] = {"limit", "N", 0, "at most so many (50)"},
+    [OPT_ENERGY] = {"energy", NULL, 0, "instead, what the hosts drew, and what VMs lacked"},
+    [OPT_SINCE] = {"since", "TIME", 0,
+                   "energy: from this time (2026-01-31T12:00:00Z) or day (2026-01-31) on"},
+    [OPT_DAYS] = {"days", "N", 0, "energy: of today and the N - 1 days before it, in UTC (7)"},
+    [OPT_BY] = {"by", "day|hour|host", 0, "energy: a row for each (day)"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
@@ -50,6 +56,25 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
         table_render(&t, "", out);
 }
 
+/* An option of the one is a mistake with the other. */
+static enum exit_code check_options(const struct args *args, bool energy)
+{
+    static const int of_energy[] = {OPT_SINCE, OPT_DAYS, OPT_BY};
+
+    if (energy && args_value(args, OPT_LIMIT, NULL)) {
+        cli_error("ballast history: --limit is not for --energy, see ballast history --help");
+        return EXIT_WRONG;
+    }
+    for (size_t i = 0; !energy && i < COUNT_OF(of_energy); i++) {
+        if (!args_value(args, (size_t)of_energy[i], NULL))
+            continue;
+        cli_error("ballast history: --%s is for --energy, see ballast history --help",
+                  options[of_energy[i]].name);
+        return EXIT_WRONG;
+    }
+    return EXIT_DONE;
+}
+
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *limit = args_value(args, OPT_LIMIT, "50");
@@ -57,8 +82,17 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     enum exit_code code = cli_format(args, OPT_FORMAT, &format);
     char *end;
 
-    if (code != EXIT_DONE)
+    bool energy = args_value(args, OPT_ENERGY, NULL) != NULL;
+
+    if (code != EXIT_DONE || (code = check_options(args, energy)) != EXIT_DONE)
         return code;
+    if (energy) {
+        const struct energy_question q = {.socket = args_value(args, OPT_SOCKET, NULL),
+                                          .since = args_value(args, OPT_SINCE, NULL),
+                                          .days = args_value(args, OPT_DAYS, NULL),
+                                          .by = args_value(args, OPT_BY, NULL)};
+        return history_energy(&q, format, a, out);
+    }
     errno = 0;
     long long n = strtoll(limit, &end, 10);
     if (errno != 0 || end == limit || *end != '\0' || n < 1 || n > LIMIT_MAX) {
@@ -72,7 +106,13 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
 const struct verb verb_history = {
     .name = "history",
-    .summary = "Actions that have ended, newest first.",
+    .summary = "Actions that have ended, newest first; or what the hosts drew.",
+    .more =
+        "--energy: USED is what was drawn, as meters say or else the hosts' power models; ALL ON what would\n"
+        "have been, had no host slept and all shared the same work; SAVED the difference: waking is paid\n"
+        "for in it. A single host may have saved less than nothing: it does the work of those that sleep.\n"
+        "ASLEEP and METERED are parts of the time of all hosts. UNMET is CPU that VMs wanted, within their\n"
+        "limits, and did not get: the price, whatever else has caused some of it.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

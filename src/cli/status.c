@@ -111,6 +111,27 @@ static void show_asleep(const json_t *st, struct strbuf *out)
     }
 }
 
+static void show_power(const json_t *st, struct strbuf *out)
+{
+    const json_t *p = json_object_get(st, "power");
+    int64_t unknown = reply_int(p, "hosts_unknown");
+    int64_t hosts = reply_int(p, "hosts");
+
+    if (!json_is_object(p))
+        return;
+    put_label(out, "power");
+    if (unknown == hosts) {
+        strbuf_puts(out, "not known: hosts have neither figures of power nor meters\n");
+        return;
+    }
+    strbuf_printf(out, "%.0f W now, %.0f W with all hosts on; %lld of %lld hosts metered",
+                  reply_number(p, "watts"), reply_number(p, "all_on_w"),
+                  (long long)reply_int(p, "hosts_measured"), (long long)hosts);
+    if (unknown > 0)
+        strbuf_printf(out, ", %lld NOT COUNTED", (long long)unknown);
+    strbuf_printf(out, "; VMs lack %.0f MHz\n", reply_number(p, "unmet_mhz"));
+}
+
 static void show(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *st = json_object_get(reply, "status");
@@ -134,6 +155,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
                       : "");
     show_source(st, out);
     show_asleep(st, out);
+    show_power(st, out);
     show_pass(st, out);
     show_counts(st, out);
     if (store) {

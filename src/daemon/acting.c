@@ -8,13 +8,16 @@
 #include <string.h>
 
 #define WORKERS 4
+#define METERERS 4 /* as many as the engine asks at a time */
+#define THREADS (WORKERS + METERERS)
 
 /* An order with strings of its own. */
 struct task_order {
     struct queue_item item;
     bool end; /* the worker's last */
     bool sets_pools;
-    struct order order; /* unless it sets pools */
+    uint64_t measures;  /* the serial of the question what `host` draws; 0: it is another order */
+    struct order order; /* unless it sets pools, or measures */
     char *uid, *vm, *from, *to, *host, *task;
     struct settings_order settings; /* if it does */
     struct pool_setting *list;
@@ -23,6 +26,7 @@ struct task_order {
 struct worker {
     pthread_t thread;
     struct hands *hands;
+    struct queue *orders;      /* what it takes its orders from */
     struct actuator *actuator; /* the thread's own, once it runs */
     bool running;
 };
@@ -30,8 +34,8 @@ struct worker {
 struct hands {
     const struct actuator_ops *ops;
     const struct source_config *cfg;
-    struct worker workers[WORKERS];
-    struct queue orders;
+    struct worker workers[THREADS]; /* those that act, that read meters */
+    struct queue orders, questions;
     struct queue *news;
 };
 
@@ -74,6 +78,15 @@ static struct news *do_order(const struct actuator_ops *ops, struct actuator *x,
 {
     struct news *n = xcalloc(1, sizeof *n);
 
+    if (t->measures != 0) {
+        struct err err = {0};
+
+        n->kind = NEWS_MEASURED;
+        n->host = xstrdup(t->host);
+        n->measured = (struct measure_result){.serial = t->measures, .host = n->host};
+        n->measured.code = ops->measure(x, t->host, &n->measured.watts, &err);
+        return n;
+    }
     if (t->sets_pools) {
         n->kind = NEWS_SETTINGS_RESULT;
         n->settings.serial = t->settings.serial;
@@ -93,7 +106,7 @@ static void *acting_main(void *arg)
     struct hands *h = w->hands;
 
     for (;;) {
-        struct task_order *t = (struct task_order *)queue_pop(&h->orders);
+        struct task_order *t = (struct task_order *)queue_pop(w->orders);
 
         if (!t)
             break;
@@ -129,6 +142,29 @@ static int worker_start(struct worker *w, const struct source_config *cfg, struc
     return 0;
 }
 
+/* Where the i-th takes its orders from; NULL: there are none for it. */
+static struct queue *orders_of(struct hands *h, size_t i)
+{
+    if (!h->ops)
+        return NULL;
+    if (i < WORKERS)
+        return &h->orders;
+    return h->ops->measure ? &h->questions : NULL;
+}
+
+static int workers_start(struct hands *h, struct err *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < THREADS; i++) {
+        h->workers[i].hands = h;
+        h->workers[i].orders = orders_of(h, i);
+        if (h->workers[i].orders)
+            r = worker_start(&h->workers[i], h->cfg, err);
+    }
+    return r;
+}
+
 int acting_start(const struct actuator_ops *ops, const struct source_config *cfg, struct queue *news,
                  struct hands **ret, struct err *err)
 {
@@ -138,18 +174,16 @@ int acting_start(const struct actuator_ops *ops, const struct source_config *cfg
     h->ops = ops;
     h->cfg = cfg;
     h->news = news;
+    if (r == 0 && (r = queue_init(&h->questions, true)) < 0)
+        queue_release(&h->orders, order_free);
     if (r < 0) {
         free(h);
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     }
-    for (size_t i = 0; ops && i < WORKERS; i++) {
-        h->workers[i].hands = h;
-        r = worker_start(&h->workers[i], cfg, err);
-        if (r < 0) {
-            (void)acting_stop(h, INT32_MAX); /* they have nothing to do yet */
-            acting_free(h);
-            return r;
-        }
+    if ((r = workers_start(h, err)) < 0) {
+        (void)acting_stop(h, INT32_MAX); /* they have nothing to do yet */
+        acting_free(h);
+        return r;
     }
     *ret = h;
     return 0;
@@ -165,13 +199,11 @@ static void take_strings(struct task_order *t, const struct order *o)
     t->task = xstrdup(o->task);
     t->order = *o;
     t->order.task = t->task;
-    t->order.request = (struct deed_request){.uid = t->uid,
-                                             .deed = o->request.deed,
-                                             .vm = t->vm,
-                                             .from = t->from,
-                                             .to = t->to,
-                                             .host = t->host,
-                                             .only_adopt = o->request.only_adopt};
+    t->order.request.uid = t->uid;
+    t->order.request.vm = t->vm;
+    t->order.request.from = t->from;
+    t->order.request.to = t->to;
+    t->order.request.host = t->host;
 }
 
 static int acting_submit(struct hands *h, const struct order *order, struct err *err)
@@ -208,7 +240,20 @@ static int acting_apply_settings(struct hands *h, const struct settings_order *o
     return 0;
 }
 
-const struct hands_ops acting_ops = {.submit = acting_submit, .apply_settings = acting_apply_settings};
+static int acting_measure(struct hands *h, uint64_t serial, const char *host, struct err *err)
+{
+    if (!h->ops || !h->ops->measure)
+        return err_set(err, -ENOTSUP, "this kind of source has no meters");
+    struct task_order *t = xcalloc(1, sizeof *t);
+
+    t->measures = serial;
+    t->host = xstrdup(host);
+    queue_push(&h->questions, &t->item);
+    return 0;
+}
+
+const struct hands_ops acting_ops = {
+    .submit = acting_submit, .apply_settings = acting_apply_settings, .measure = acting_measure};
 
 int acting_stop(struct hands *h, int64_t deadline_s)
 {
@@ -217,15 +262,15 @@ int acting_stop(struct hands *h, int64_t deadline_s)
 
     if (!h)
         return 0;
-    for (size_t i = 0; i < WORKERS; i++) {
+    for (size_t i = 0; i < THREADS; i++) {
         if (!h->workers[i].running)
             continue;
         struct task_order *t = xcalloc(1, sizeof *t);
 
         t->end = true;
-        queue_push(&h->orders, &t->item);
+        queue_push(h->workers[i].orders, &t->item);
     }
-    for (size_t i = 0; i < WORKERS; i++) {
+    for (size_t i = 0; i < THREADS; i++) {
         if (!h->workers[i].running)
             continue;
         if (pthread_timedjoin_np(h->workers[i].thread, NULL, &until) != 0)
@@ -241,5 +286,6 @@ void acting_free(struct hands *h)
     if (!h)
         return;
     queue_release(&h->orders, order_free);
+    queue_release(&h->questions, order_free);
     free(h);
 }

@@ -30,6 +30,7 @@ void news_free(struct queue_item *item)
     struct news *n = (struct news *)item;
 
     arena_release(&n->collected.arena);
+    free(n->host);
     free(n);
 }
 

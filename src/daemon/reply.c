@@ -1,9 +1,9 @@
 #include "daemon/reply.h"
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
+#include "daemon/action_json.h"
 #include "model/json_writer.h"
 #include "model/snapshot_json.h"
 #include "render/render.h"
@@ -45,66 +45,15 @@ void reply_done(struct strbuf *out)
     jw_end(&w);
 }
 
-static void put_instant(struct json_writer *w, const char *key, instant_s t)
-{
-    char text[RFC3339_MAX];
-
-    jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
-}
-
-/* ---- an action -------------------------------------------------------------------------------- */
-
-static void put_action(struct json_writer *w, const struct snapshot *s, const struct action_record *r)
-{
-    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-    jw_int(w, "id", (int64_t)r->id);
-    jw_text(w, "uid", r->uid);
-    jw_text(w, "state", action_state_name(r->state));
-    jw_text(w, "action", action_kind_name(r->kind));
-    jw_int(w, "priority", r->priority);
-    jw_text(w, "vm", r->vm);
-    jw_text(w, "from", r->from);
-    jw_text(w, "to", r->to);
-    jw_text(w, "host", r->host);
-    jw_text(w, "vm_name", snapshot_vm_name(s, r->vm));
-    jw_text(w, "from_name", snapshot_host_name(s, r->from));
-    jw_text(w, "to_name", snapshot_host_name(s, r->to));
-    jw_text(w, "host_name", snapshot_host_name(s, r->host));
-    jw_text(w, "reason", reason_name(r->reason));
-    jw_text(w, "rule", r->rule);
-    jw_text(w, "text", r->text);
-    jw_begin(w, "depends_on", JW_ARRAY, JW_INLINE);
-    for (uint32_t i = 0; i < r->n_depends_on; i++)
-        jw_int(w, NULL, (int64_t)r->depends_on[i]);
-    jw_end(w);
-    if (r->group == 0)
-        jw_text(w, "group", NULL);
-    else
-        jw_int(w, "group", r->group);
-    jw_figure(w, "imbalance_after", r->imbalance_after);
-    render_amount(w, "cost", r->cost);
-    render_amount(w, "benefit", r->benefit);
-    jw_figure(w, "duration_s", r->duration_s);
-    jw_int(w, "pass", (int64_t)r->pass);
-    jw_text(w, "approved_by", r->approved_by);
-    jw_text(w, "task", r->task);
-    jw_text(w, "why", r->why);
-    put_instant(w, "created", r->created);
-    put_instant(w, "approved", r->approved);
-    put_instant(w, "started", r->started);
-    put_instant(w, "ended", r->ended);
-    jw_end(w);
-}
-
 /* ---- status ---------------------------------------------------------------------------------- */
 
 static void put_source(struct json_writer *w, const struct engine_status *st, instant_s now)
 {
     jw_begin(w, "source", JW_OBJECT, JW_INLINE);
     jw_text(w, "state", source_words[st->source]);
-    put_instant(w, "since", st->source_since);
+    json_instant(w, "since", st->source_since);
     jw_text(w, "error", st->source_error);
-    put_instant(w, "seen", st->seen);
+    json_instant(w, "seen", st->seen);
     if (st->seen)
         jw_int(w, "seen_age_s", now > st->seen ? now - st->seen : 0);
     else
@@ -135,7 +84,7 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
     } else {
         jw_begin(w, "pass", JW_OBJECT, JW_INLINE);
         jw_int(w, "id", (int64_t)st->last_pass);
-        put_instant(w, "time", st->last_pass_time);
+        json_instant(w, "time", st->last_pass_time);
         jw_figure(w, "imbalance", plan->before.imbalance);
         jw_figure(w, "imbalance_cpu", plan->before.imbalance_of[RES_CPU]);
         jw_figure(w, "imbalance_mem", plan->before.imbalance_of[RES_MEM]);
@@ -146,7 +95,7 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
         jw_end(w);
     }
     jw_text(w, "pass_error", st->last_pass_error);
-    put_instant(w, "next_pass", st->next_pass);
+    json_instant(w, "next_pass", st->next_pass);
     put_faults(w, plan);
 }
 
@@ -161,11 +110,11 @@ static void put_asleep(struct json_writer *w, const struct engine *e)
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         jw_text(w, "host", list[i].host);
         jw_text(w, "host_name", snapshot_host_name(engine_snapshot(e), list[i].host));
-        put_instant(w, "since", list[i].since);
+        json_instant(w, "since", list[i].since);
         jw_bool(w, "by_ballast", list[i].ours);
         jw_bool(w, "in_inventory", list[i].there);
         jw_figure(w, "boot_s", list[i].boot_s);
-        put_instant(w, "wake_failed", list[i].wake_failed);
+        json_instant(w, "wake_failed", list[i].wake_failed);
         jw_end(w);
     }
     jw_end(w);
@@ -180,7 +129,7 @@ static void put_status(struct json_writer *w, const struct engine *e, instant_s 
     jw_begin(w, "status", JW_OBJECT, JW_INLINE);
     jw_text(w, "version", BALLAST_VERSION);
     jw_text(w, "cluster", st.cluster);
-    put_instant(w, "time", now);
+    json_instant(w, "time", now);
     jw_text(w, "automation", automation_name(st.policy.automation));
     jw_int(w, "migration_threshold", st.policy.migration_threshold);
     jw_int(w, "interval_s", st.policy.interval_s);
@@ -188,9 +137,10 @@ static void put_status(struct json_writer *w, const struct engine *e, instant_s 
     jw_int(w, "hosts", s ? s->n_hosts : 0);
     jw_int(w, "vms", s ? s->n_vms : 0);
     put_asleep(w, e);
+    reply_put_power(w, e);
     put_last_pass(w, e, &st);
     jw_bool(w, "frozen", st.frozen);
-    put_instant(w, "frozen_since", st.frozen_since);
+    json_instant(w, "frozen_since", st.frozen_since);
     jw_text(w, "store_error", st.store_error);
     jw_begin(w, "actions", JW_OBJECT, JW_INLINE);
     for (unsigned i = 0; i < action_state_count; i++)
@@ -227,10 +177,11 @@ static void put_host(struct json_writer *w, const struct host *h, const struct s
     jw_int(w, "vms", h->vms.n);
     jw_text(w, "dpm", automation_name(h->is.dpm));
     jw_bool(w, "wake_verified", h->is.wake_verified);
-    put_instant(w, "wake_failed_at", h->is.wake_failed_at);
+    json_instant(w, "wake_failed_at", h->is.wake_failed_at);
     jw_figure(w, "boot_s", h->is.boot_s);
-    put_instant(w, "on_since", h->is.on_since);
-    put_instant(w, "standby_since", h->is.standby_since);
+    jw_figure(w, "power_w", h->is.power_w);
+    json_instant(w, "on_since", h->is.on_since);
+    json_instant(w, "standby_since", h->is.standby_since);
     for (int r = 0; r < RES_COUNT; r++) {
         double demand = 0;
         double entitled = 0;
@@ -271,7 +222,7 @@ static void put_vm(struct json_writer *w, const struct snapshot *s, uint32_t ix,
         jw_figure(w, "entitlement", shares->entitlement[r][ix]);
         jw_end(w);
     }
-    put_instant(w, "last_migrated", v->is.last_migrated);
+    json_instant(w, "last_migrated", v->is.last_migrated);
     jw_end(w);
 }
 
@@ -338,7 +289,7 @@ static int put_cluster(struct json_writer *w, const struct engine *e, enum reque
     if (r < 0)
         return r;
     divide(s, &a, &shares);
-    put_instant(w, "time", s->time);
+    json_instant(w, "time", s->time);
     if (kind == REQUEST_POOLS) {
         put_pools(w, s, &shares, &a);
         return 0;
@@ -384,7 +335,7 @@ static void put_actions(struct json_writer *w, const struct engine *e)
     jw_begin(w, "recommendations", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++) {
         if (list[i]->state != ACTION_EXPIRED)
-            put_action(w, engine_snapshot(e), list[i]);
+            json_action(w, NULL, engine_snapshot(e), list[i]);
     }
     jw_end(w);
 }
@@ -401,7 +352,7 @@ static int put_history(struct json_writer *w, const struct engine *e, const stru
         return r;
     jw_begin(w, "history", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++)
-        put_action(w, engine_snapshot(e), &list[i]);
+        json_action(w, NULL, engine_snapshot(e), &list[i]);
     jw_end(w);
     return 0;
 }
@@ -417,7 +368,7 @@ static void put_these(struct json_writer *w, const struct engine *e, const uint6
         for (size_t k = 0; k < n; k++) {
             if (ids[k] != list[i]->id)
                 continue;
-            put_action(w, engine_snapshot(e), list[i]);
+            json_action(w, NULL, engine_snapshot(e), list[i]);
             break;
         }
     }
@@ -460,7 +411,7 @@ void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct str
     (void)pass; /* the last one: passes do not overlap */
     engine_status(e, &st);
     open_reply(&w, out);
-    put_instant(&w, "time", now);
+    json_instant(&w, "time", now);
     put_last_pass(&w, e, &st);
     put_actions(&w, e);
     jw_end(&w);
@@ -479,7 +430,7 @@ static int put_samples(struct json_writer *w, const struct store_ops *ops, struc
     jw_begin(w, "samples", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-        put_instant(w, "time", list[i].time);
+        json_instant(w, "time", list[i].time);
         jw_text(w, "vm", list[i].vm);
         jw_figure(w, "cpu_mhz", list[i].demand[RES_CPU]);
         jw_figure(w, "mem_mb", list[i].demand[RES_MEM]);
@@ -513,6 +464,9 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
         break;
     case REQUEST_SAMPLES:
         r = put_samples(&w, store_ops, store, err);
+        break;
+    case REQUEST_ENERGY:
+        r = reply_put_energy(&w, e, store_ops, store, request, now, err);
         break;
     case REQUEST_SNAPSHOT:
         r = put_snapshot(&w, e, err);

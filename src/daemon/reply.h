@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "daemon/request.h"
 #include "engine/engine.h"
+#include "model/json_writer.h"
 
 /* One line, without its end. */
 void reply_error(const struct err *err, struct strbuf *out);
@@ -13,6 +14,10 @@ void reply_error(const struct err *err, struct strbuf *out);
  * maintenance. store: for what has ended. */
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
                const struct request *request, instant_s now, struct strbuf *out, struct err *err);
+/* reply_energy.c, for reply.c: "power", what hosts draw now; "energy", what they drew. */
+void reply_put_power(struct json_writer *w, const struct engine *e);
+int reply_put_energy(struct json_writer *w, const struct engine *e, const struct store_ops *ops,
+                     struct store *store, const struct request *q, instant_s now, struct err *err);
 
 /* Done; nothing more to say. */
 void reply_done(struct strbuf *out);

@@ -1,6 +1,7 @@
 #include "daemon/request.h"
 
 #include "base/cleanup.h"
+#include "base/rfc3339.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -91,6 +92,35 @@ static int read_verify(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_since(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_string(v) || rfc3339_parse(json_string_value(v), &r->since) < 0 || r->since <= 0)
+        return err_set(err, -EINVAL, "\"since\": expected a time such as \"2026-01-31T00:00:00Z\"");
+    return 0;
+}
+
+static const char *const by_words[energy_by_count] = {
+#define BY_WORD(e, word, meaning) [e] = (word),
+    ENERGY_BYS(BY_WORD)};
+
+const char *energy_by_name(enum energy_by by)
+{
+    return (unsigned)by < energy_by_count ? by_words[by] : "?";
+}
+
+static int read_by(const json_t *v, struct request *r, struct err *err)
+{
+    const char *word = json_string_value(v);
+
+    for (unsigned i = 0; word && i < energy_by_count; i++) {
+        if (strcmp(by_words[i], word) == 0) {
+            r->by = (enum energy_by)i;
+            return 0;
+        }
+    }
+    return err_set(err, -EINVAL, "\"by\": expected \"day\", \"hour\" or \"host\"");
+}
+
 static const struct request_field {
     const char *name;
     unsigned kinds; /* 1u << REQUEST_*: that know it */
@@ -104,6 +134,8 @@ static const struct request_field {
     {"vms", 1u << REQUEST_PLACE, true, read_vms},
     {"apply", 1u << REQUEST_PLACE, false, read_apply},
     {"verify", 1u << REQUEST_WAKE, false, read_verify},
+    {"since", 1u << REQUEST_ENERGY, false, read_since},
+    {"by", 1u << REQUEST_ENERGY, false, read_by},
 };
 
 #define N_FIELDS (sizeof fields / sizeof *fields)

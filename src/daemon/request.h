@@ -8,6 +8,7 @@
 #define BALLAST_DAEMON_REQUEST_H
 
 #include <ballast/err.h>
+#include <ballast/units.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,10 +39,20 @@
     X(REQUEST_PLACE, "place", "where VMs would be powered on, and doing it")                                 \
     X(REQUEST_STANDBY, "standby", "puts a host to standby")                                                  \
     X(REQUEST_WAKE, "wake", "wakes a host from standby, or proves that it wakes")                            \
+    X(REQUEST_ENERGY, "energy", "what the hosts drew, and what VMs lacked")                                  \
     X(REQUEST_SCHEDULE, "schedule", "when hosts may be put to standby and must be back")
 
 #define REQUEST_ENUM(e, word, meaning) e,
 enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
+
+#define ENERGY_BYS(X)                                                                                        \
+    X(ENERGY_BY_DAY, "day", "a row a day (UTC)")                                                             \
+    X(ENERGY_BY_HOUR, "hour", "a row an hour; of what is older than a week, a row a day")                    \
+    X(ENERGY_BY_HOST, "host", "a row a host")
+
+enum energy_by { ENERGY_BYS(REQUEST_ENUM) energy_by_count };
+
+const char *energy_by_name(enum energy_by by);
 
 const char *request_kind_name(enum request_kind kind);
 
@@ -49,12 +60,14 @@ struct request {
     enum request_kind kind;
     uint64_t ids[REQUEST_IDS_MAX]; /* apply, reject: 1 or more */
     size_t n_ids;
-    char host[REQUEST_HOST_MAX]; /* maintenance, standby, wake */
-    bool enter;                  /* maintenance */
-    unsigned limit;              /* history */
-    size_t n_vms;                /* place: 1 or more ids or names, one after the other, each with its end */
-    bool apply;                  /* place */
-    bool verify;                 /* wake */
+    char host[REQUEST_HOST_MAX];       /* maintenance, standby, wake */
+    bool enter;                        /* maintenance */
+    unsigned limit;                    /* history, events, schedule */
+    instant_s since;                   /* energy too: only those from then on; 0: not given */
+    size_t n_vms;      /* place: 1 or more ids or names, one after the other, each with its end */
+    bool apply;        /* place */
+    bool verify;       /* wake */
+    enum energy_by by; /* energy */
     char vms[REQUEST_BYTES_MAX];
 };
 

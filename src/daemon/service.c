@@ -167,6 +167,9 @@ static void take_news(struct service *s)
         case NEWS_SETTINGS_RESULT:
             engine_on_settings_result(s->engine, &n->settings, now);
             break;
+        case NEWS_MEASURED:
+            engine_on_measure_result(s->engine, &n->measured, now);
+            break;
         }
         news_free(&n->item);
     }
@@ -284,6 +287,7 @@ static int serve_request(struct service *s, const struct request *q, struct clie
     case REQUEST_HISTORY:
     case REQUEST_SAMPLES:
     case REQUEST_SNAPSHOT:
+    case REQUEST_ENERGY:
     case request_kind_count:
         break;
     }

@@ -12,7 +12,7 @@
 #include <ballast/actuator.h>
 #include <ballast/collector.h>
 
-enum news_kind { NEWS_INVENTORY, NEWS_SOURCE_ERROR, NEWS_ORDER_RESULT, NEWS_SETTINGS_RESULT };
+enum news_kind { NEWS_INVENTORY, NEWS_SOURCE_ERROR, NEWS_ORDER_RESULT, NEWS_SETTINGS_RESULT, NEWS_MEASURED };
 
 /* What a thread has learned. */
 struct news {
@@ -23,6 +23,8 @@ struct news {
     struct err err;                  /* NEWS_SOURCE_ERROR */
     struct order_result result;      /* NEWS_ORDER_RESULT */
     struct settings_result settings; /* NEWS_SETTINGS_RESULT */
+    struct measure_result measured;  /* NEWS_MEASURED; host is `host` */
+    char *host;                      /* its own */
 };
 
 void news_free(struct queue_item *item);
@@ -43,7 +45,8 @@ extern const struct source_ops collecting_ops;
 
 /* ---- the acting threads ---------------------------------------------------------------------- */
 
-/* ops NULL: a source that can only be looked at; every order fails. */
+/* Those that read meters are others than those that act: a controller that hangs must not keep a VM from
+ * being moved. ops NULL: a source that can only be looked at; every order fails. */
 int acting_start(const struct actuator_ops *ops, const struct source_config *cfg, struct queue *news,
                  struct hands **ret, struct err *err);
 int acting_stop(struct hands *h, int64_t deadline_s);

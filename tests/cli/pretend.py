@@ -75,6 +75,40 @@ def vms_of(service):
     return {v['id']: (v['state'], v['host']) for v in service.ask_json('vms')}
 
 
+def energy(s, *arguments):
+    return json.loads(s.ask('history', '--energy', '--format', 'json', *arguments).stdout)
+
+
+def test_energy():
+    """What the hosts drew is accounted from the first look on, metered, and outlives a service that is killed."""
+    with Service(interval_s=10) as s:
+        check('it starts', s.start(), s.log_text())
+        check('power is known', wait_until(lambda: (s.ask_json('status')['power'] or {}).get('hosts_measured') == 4, 60, every=1))
+        check('it is accounted', wait_until(lambda: energy(s)['rows'], 60, every=1))
+        check('as text', wait_until(lambda: 'USED KWH' in s.ask('history', '--energy').stdout, 5))
+        text = s.ask('history', '--energy', '--by', 'host').stdout
+        check('a row a host and the total', [line.split()[0] for line in text.splitlines()[1:6]] ==
+              ['pretend-1', 'pretend-2', 'pretend-3', 'pretend-4', 'total'], text)
+        check('it fits a terminal', max(map(len, text.splitlines())) <= 110, text)
+        check('status shows it', ' W now, ' in s.ask('status').stdout)
+        e = energy(s, '--by', 'host')
+        total = e['total']
+        for part in ('used_kwh', 'all_on_kwh', 'asleep_s', 'measured_s', 'unmet_mhz_s', 'host_s'):
+            check(f'the total of {part}', abs(sum(r[part] for r in e['rows']) - total[part]) < 1e-6, str(e))
+        check('four hosts', abs(total['host_s'] - 4 * total['accounted_s']) < 1e-6, str(total))
+        watts = total['used_kwh'] * 3.6e6 / total['accounted_s']
+        check('about what they draw', 4 * 120 < watts < 4 * 310, str(watts))
+        s.stop(signal.SIGKILL)
+        check('it starts again', s.start(), s.log_text())
+        after = energy(s)['total']
+        check('nothing is lost', after['accounted_s'] >= total['accounted_s'] and after['used_kwh'] >= total['used_kwh'], str(after))
+        check('it goes on', wait_until(lambda: energy(s)['total']['accounted_s'] > after['accounted_s'], 60, every=1))
+        now = energy(s)['total']
+        check('nothing is there twice', now['used_kwh'] * 3.6e6 / now['accounted_s'] < 4 * 310 and
+              abs(now['host_s'] - 4 * now['accounted_s']) < 1e-6, str(now))
+        check('it stops cleanly', s.stop() == 0, s.log_text()[-500:])
+
+
 def test_place():
     """VMs that are off: first where, then there; all of them or none, and never by themselves."""
     with Service(automation='full') as s:

@@ -70,6 +70,17 @@ def check_usage():
     expect('place, an empty name', run('place', '', *service), 2, err='"" is not the id or the name of a VM')
     for n in ('0', '-1', '1001', 'x', ''):
         expect(f'history --limit {n}', run('history', *service, '--limit', n), 2, err='expected a whole number from 1 to 1000')
+    for n in ('0', '-1', '3651', 'x', ''):
+        expect(f'history --days {n}', run('history', *service, '--energy', '--days', n), 2, err='expected a whole number from 1 to 3650')
+    for t in ('yesterday', '2026-13-01', '2026-01-01 12:00', ''):
+        expect(f'history --since {t}', run('history', *service, '--energy', '--since', t), 2, err='expected a time such as')
+    for t in ('2026-01-31', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00+02:00'):
+        expect(f'history --since {t}', run('history', *service, '--energy', '--since', t), 3, err='is ballastd running?')
+    expect('history --by', run('history', *service, '--energy', '--by', 'year'), 2, err='expected day, hour or host')
+    expect('history --since --days', run('history', *service, '--energy', '--since', '2026-01-31', '--days', '2'), 2, err='expected one of them')
+    for option in (('--since', '2026-01-31'), ('--days', '2'), ('--by', 'day')):
+        expect(f'history {option[0]}', run('history', *service, *option), 2, err=f'{option[0]} is for --energy')
+    expect('history --energy --limit', run('history', *service, '--energy', '--limit', '5'), 2, err='--limit is not for --energy')
     expect('plan', run('plan'), 2, err='--snapshot FILE is missing')
     expect('help with a value', run('plan', '--help=x'), 2)
     expect('twice', run('plan', '--snapshot', 'a', '--snapshot', 'b'), 2, err='--snapshot is given twice')

@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (int i = 0; i < COUNTER_COUNT; i++)
             c.number[i] = c.number[i] < 0 ? 100 + i : c.number[i];
         (void)counters_read(&c, answer.payload, &s);
+        counters_read_power(&c, answer.payload, &s);
         if (sight_map(&s, &inv, &err) == 0)
             (void)snapshot_freeze(&inv, &a, &snap, &err);
     }

@@ -221,6 +221,35 @@ def test_counters():
               [False, False, True, True])
 
 
+def test_host_power():
+    """What hosts draw, where they have a sensor and are on; if that goes wrong, the rest is there all the same."""
+    info = ('<PerfCounterInfo><key>%d</key><nameInfo><key>power</key></nameInfo><groupInfo><key>power</key></groupInfo>'
+            '<rollupType>%s</rollupType></PerfCounterInfo>')
+
+    def draws(host, watts):
+        return (f'<returnval xsi:type="PerfEntityMetricCSV"><entity type="HostSystem">{host}</entity><sampleInfoCSV>20,'
+                f'2026-01-01T00:00:20Z</sampleInfoCSV><value><id><counterId>155</counterId><instance></instance></id>'
+                f'<value>{watts}</value></value></returnval>')
+
+    watts = made.envelope('<QueryPerfResponse xmlns="urn:vim25">' + draws('host-11', 287) + draws('host-12', 0) +
+                          draws('host-13', -1) + draws('host-14', '190,195') + draws('host-99', 5) + '</QueryPerfResponse>')
+    with made.Server() as s, probe(s) as p:
+        real, vms_used = s.retrieve, made.envelope(made.file('QueryPerf.csv'))
+        counters = made.envelope(made.file('perfCounter').replace('</val>', info % (154, 'maximum') + info % (155, 'average') + '</val>'))
+        s.on['RetrievePropertiesEx'] = lambda c: c.reply(counters) if c.about() == 'PerfMgr' else real(c)
+        s.on['QueryPerf'] = lambda c: c.reply(watts if 'HostSystem' in c.text else vms_used)
+        inv = p('collect')
+        assert inv['ok'] and inv['freeze'] == 'ok', inv
+        equal('watts', {h['id']: h['power_w'] for h in inv['hosts'] if h['power_w'] is not None}, {'host-11': 287, 'host-14': 195})
+        asked = s.bodies[-1]
+        assert '<counterId>155</counterId>' in asked and 'host-11<' in asked, asked
+        assert not any(f'>{h}<' in asked for h in ('host-15', 'host-16', 'host-17', 'host-18')), asked
+        s.on['QueryPerf'] = lambda c: c.reply(made.fault('NotSupported', 'no'), 500) if 'HostSystem' in c.text else c.reply(vms_used)
+        inv = p('collect')
+        equal('without watts', [h['power_w'] for h in inv['hosts'] if h['power_w'] is not None], [])
+        equal('counters are there', by_id(inv['vms'])['vm-1']['sample']['cpu_used_mhz'], 1200)
+
+
 def test_counters_missing():
     """A peer without counters is read by quick stats, unless that was ruled out."""
     nothing = made.retrieved(made.properties("PerformanceManager", "PerfMgr",

@@ -1,0 +1,197 @@
+/* history_energy: what the hosts drew, what sleep has saved, and what VMs lacked meanwhile. */
+#include "cli/history_energy.h"
+
+#include "base/rfc3339.h"
+#include "cli/client.h"
+#include "render/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DAYS_DEFAULT "7"
+#define DAYS_MAX 3650
+#define DAY_S 86400
+#define S_PER_H 3600.0
+#define DATE_LENGTH 10 /* of 2026-01-31 */
+
+static const struct column columns[] = {
+    {"", false},      {"USED KWH", true}, {"ALL ON KWH", true},  {"SAVED KWH", true}, {"SAVED", true},
+    {"ASLEEP", true}, {"METERED", true},  {"UNMET MHZ S", true}, {"OF DEMAND", true},
+};
+
+static void put_percent(struct table *t, double percent, int decimals)
+{
+    if (isnan(percent))
+        table_cell(t, NULL);
+    else
+        table_cellf(t, "%.*f %%", decimals, percent);
+}
+
+static double share(const json_t *row, const char *part)
+{
+    double host_s = reply_number(row, "host_s");
+
+    return host_s > 0 ? 100 * reply_number(row, part) / host_s : UNKNOWN;
+}
+
+/* A figure that would be shown as "-0.00" is nothing. */
+static void put_kwh(struct table *t, double kwh)
+{
+    table_cellf(t, "%.2f", fabs(kwh) < 0.005 ? 0 : kwh);
+}
+
+static void put_row(struct table *t, const char *name, const json_t *row)
+{
+    bool nothing = !(reply_number(row, "host_s") > reply_number(row, "unknown_s"));
+
+    table_cell(t, name);
+    if (nothing) { /* nobody knows: 0 kWh would be wrong */
+        for (int i = 0; i < 4; i++)
+            table_cell(t, NULL);
+    } else {
+        put_kwh(t, reply_number(row, "used_kwh"));
+        put_kwh(t, reply_number(row, "all_on_kwh"));
+        put_kwh(t, reply_number(row, "saved_kwh"));
+        put_percent(t, reply_number(row, "saved_percent"), 1);
+    }
+    put_percent(t, share(row, "asleep_s"), 0);
+    put_percent(t, share(row, "measured_s"), 0);
+    table_cellf(t, "%.0f", reply_number(row, "unmet_mhz_s"));
+    put_percent(t, reply_number(row, "unmet_percent"), 2);
+}
+
+/* A day by its date, an hour by its beginning. */
+static const char *name_of(const json_t *row, struct arena *a)
+{
+    const char *time = reply_text(row, "time");
+    const char *host = reply_text(row, "host_name");
+
+    if (!time)
+        return host ? host : reply_text(row, "host");
+    return reply_int(row, "length_s") < DAY_S ? time : arena_printf(a, "%.*s", DATE_LENGTH, time);
+}
+
+/* What the figures leave out. */
+static void show_gaps(const json_t *energy, struct strbuf *out)
+{
+    const json_t *hosts = json_object_get(energy, "hosts_without_figures");
+    const json_t *total = json_object_get(energy, "total");
+    double unaccounted_s = reply_number(energy, "unaccounted_s");
+    double unmet_mb_s = reply_number(total, "unmet_mb_s");
+    const json_t *host;
+    size_t i;
+
+    if (unmet_mb_s > 0)
+        strbuf_printf(out, "memory that VMs lacked: %.0f MiB s\n", unmet_mb_s);
+    if (unaccounted_s >= 1)
+        strbuf_printf(out, "not accounted: %.2f h, as nobody looked at the cluster\n",
+                      unaccounted_s / S_PER_H);
+    if (reply_number(total, "unknown_s") > 0)
+        strbuf_printf(out, "not counted: %.2f host hours, as it is not known what was drawn\n",
+                      reply_number(total, "unknown_s") / S_PER_H);
+    json_array_foreach(hosts, i, host)
+    {
+        const char *name = json_string_value(host);
+
+        strbuf_puts(out, i == 0 ? "no power figures and no meter: " : ", ");
+        text_put(out, name ? name : "-");
+    }
+    if (i > 0)
+        strbuf_puts(out, "\n");
+    if (reply_int(energy, "asleep_as_nothing") > 0)
+        strbuf_printf(out, "hosts asleep whose draw in standby is not known, counted as 0 W: %lld\n",
+                      (long long)reply_int(energy, "asleep_as_nothing"));
+}
+
+static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    const json_t *energy = json_object_get(reply, "energy");
+    const json_t *row;
+    struct table t;
+    size_t i;
+
+    table_init(&t, a, columns, COUNT_OF(columns));
+    json_array_foreach(json_object_get(energy, "rows"), i, row) put_row(&t, name_of(row, a), row);
+    if (i == 0) {
+        strbuf_puts(out, "nothing has been accounted yet\n");
+        return;
+    }
+    put_row(&t, "total", json_object_get(energy, "total"));
+    table_render(&t, "", out);
+    strbuf_printf(out, "\n%s to %s\n", reply_text(energy, "from") ? reply_text(energy, "from") : "-",
+                  reply_text(energy, "until") ? reply_text(energy, "until") : "-");
+    show_gaps(energy, out);
+}
+
+/* A date is its beginning, in UTC. */
+static enum exit_code read_since(const char *text, instant_s *ret)
+{
+    char whole[RFC3339_MAX];
+
+    if (strlen(text) == DATE_LENGTH) {
+        (void)snprintf(whole, sizeof whole, "%sT00:00:00Z", text);
+        if (rfc3339_parse(whole, ret) == 0)
+            return EXIT_DONE;
+    } else if (rfc3339_parse(text, ret) == 0) {
+        return EXIT_DONE;
+    }
+    cli_error("--since: \"%s\" is wrong, expected a time such as 2026-01-31T12:00:00Z or a day such as "
+              "2026-01-31",
+              text);
+    return EXIT_WRONG;
+}
+
+/* Today and the days before it, in UTC. */
+static enum exit_code read_days(const char *text, instant_s *ret)
+{
+    char *end;
+
+    errno = 0;
+    long n = strtol(text, &end, 10);
+
+    if (errno != 0 || end == text || *end != '\0' || n < 1 || n > DAYS_MAX) {
+        cli_error("--days: \"%s\" is wrong, expected a whole number from 1 to %d", text, DAYS_MAX);
+        return EXIT_WRONG;
+    }
+    instant_s now = (instant_s)time(NULL);
+
+    *ret = now - now % DAY_S - (n - 1) * DAY_S;
+    return EXIT_DONE;
+}
+
+static enum exit_code check_by(const char *word)
+{
+    static const char *const words[] = {"day", "hour", "host"};
+
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (strcmp(word, words[i]) == 0)
+            return EXIT_DONE;
+    }
+    cli_error("--by: \"%s\" is wrong, expected day, hour or host", word);
+    return EXIT_WRONG;
+}
+
+enum exit_code history_energy(const struct energy_question *q, enum cli_format format, struct arena *a,
+                              struct strbuf *out)
+{
+    const char *by = q->by ? q->by : "day";
+    char since[RFC3339_MAX];
+    instant_s from = 0;
+    enum exit_code code = check_by(by);
+
+    if (code == EXIT_DONE && q->since && q->days) {
+        cli_error("ballast history: --since and --days say the same, expected one of them");
+        return EXIT_WRONG;
+    }
+    if (code == EXIT_DONE)
+        code = q->since ? read_since(q->since, &from) : read_days(q->days ? q->days : DAYS_DEFAULT, &from);
+    if (code != EXIT_DONE)
+        return code;
+    return client_show(
+        q->socket, format,
+        json_pack("{s:s, s:s, s:s}", "command", "energy", "since", rfc3339_format(from, since), "by", by),
+        "energy", show, a, out);
+}

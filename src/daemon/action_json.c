@@ -1,0 +1,59 @@
+#include "daemon/action_json.h"
+
+#include "base/rfc3339.h"
+#include "render/render.h"
+
+void json_instant(struct json_writer *w, const char *key, instant_s t)
+{
+    char text[RFC3339_MAX];
+
+    jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
+}
+
+void json_action_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r)
+{
+    jw_int(w, "id", (int64_t)r->id);
+    jw_text(w, "uid", r->uid);
+    jw_text(w, "state", action_state_name(r->state));
+    jw_text(w, "action", action_kind_name(r->kind));
+    jw_int(w, "priority", r->priority);
+    jw_text(w, "vm", r->vm);
+    jw_text(w, "from", r->from);
+    jw_text(w, "to", r->to);
+    jw_text(w, "host", r->host);
+    jw_text(w, "vm_name", snapshot_vm_name(s, r->vm));
+    jw_text(w, "from_name", snapshot_host_name(s, r->from));
+    jw_text(w, "to_name", snapshot_host_name(s, r->to));
+    jw_text(w, "host_name", snapshot_host_name(s, r->host));
+    jw_text(w, "reason", reason_name(r->reason));
+    jw_text(w, "rule", r->rule);
+    jw_text(w, "text", r->text);
+    jw_begin(w, "depends_on", JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < r->n_depends_on; i++)
+        jw_int(w, NULL, (int64_t)r->depends_on[i]);
+    jw_end(w);
+    if (r->group == 0)
+        jw_text(w, "group", NULL);
+    else
+        jw_int(w, "group", r->group);
+    jw_figure(w, "imbalance_after", r->imbalance_after);
+    render_amount(w, "cost", r->cost);
+    render_amount(w, "benefit", r->benefit);
+    jw_figure(w, "duration_s", r->duration_s);
+    jw_int(w, "pass", (int64_t)r->pass);
+    jw_text(w, "approved_by", r->approved_by);
+    jw_text(w, "task", r->task);
+    jw_text(w, "why", r->why);
+    json_instant(w, "created", r->created);
+    json_instant(w, "approved", r->approved);
+    json_instant(w, "started", r->started);
+    json_instant(w, "ended", r->ended);
+}
+
+void json_action(struct json_writer *w, const char *key, const struct snapshot *s,
+                 const struct action_record *r)
+{
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    json_action_fields(w, s, r);
+    jw_end(w);
+}

@@ -1,0 +1,20 @@
+/* action_json.h: an action as JSON, the same in replies and in events. README.md has the fields. */
+#ifndef BALLAST_DAEMON_ACTION_JSON_H
+#define BALLAST_DAEMON_ACTION_JSON_H
+
+#include "engine/ports.h"
+#include "model/json_writer.h"
+
+struct snapshot;
+
+/* s: for the names; NULL before the first inventory. */
+void json_action(struct json_writer *w, const char *key, const struct snapshot *s,
+                 const struct action_record *r);
+
+/* The same without the object around it, for who has more to say of it. */
+void json_action_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r);
+
+/* null for 0. */
+void json_instant(struct json_writer *w, const char *key, instant_s t);
+
+#endif
