@@ -51,19 +51,28 @@ static enum exit_code connect_to(const char *path, int *ret)
     return EXIT_DONE;
 }
 
-static enum exit_code exchange(const char *path, int fd, const char *line, struct strbuf *ret)
+static enum exit_code send_line(const char *path, int fd, const char *line)
 {
     size_t len = strlen(line);
-    CLEANUP(freep) char *chunk = malloc(CHUNK_BYTES);
     ssize_t n;
 
-    if (!chunk)
-        return unreachable(path, "no memory for the reply", ENOMEM);
     for (size_t done = 0; done < len; done += (size_t)n) {
         n = send(fd, line + done, len - done, MSG_NOSIGNAL);
         if (n < 0)
             return unreachable(path, "sending the request", errno);
     }
+    return EXIT_DONE;
+}
+
+static enum exit_code exchange(const char *path, int fd, const char *line, struct strbuf *ret)
+{
+    CLEANUP(freep) char *chunk = malloc(CHUNK_BYTES);
+    ssize_t n;
+
+    if (!chunk)
+        return unreachable(path, "no memory for the reply", ENOMEM);
+    if (send_line(path, fd, line) != EXIT_DONE)
+        return EXIT_UNREACHABLE;
     for (;;) {
         n = recv(fd, chunk, CHUNK_BYTES, 0);
         if (n < 0 && errno == EINTR)
@@ -122,6 +131,69 @@ enum exit_code client_call(const char *path, json_t *request, json_t **ret)
     }
     *ret = reply;
     return EXIT_DONE;
+}
+
+/* One line of a stream. */
+static enum exit_code take_line(const char *path, const char *line, size_t len, stream_fn each, void *ctx)
+{
+    json_t *reply = json_loadb(line, len, 0, NULL);
+    enum exit_code code;
+
+    if (!json_is_object(reply))
+        code = unreachable(path, "what answers there is not ballastd", 0);
+    else if ((code = judge(path, reply)) == EXIT_DONE)
+        code = each(ctx, reply);
+    json_decref(reply);
+    return code;
+}
+
+static enum exit_code take_lines(const char *path, int fd, stream_fn each, void *ctx)
+{
+    CLEANUP(strbuf_releasep) struct strbuf have = {0};
+    CLEANUP(freep) char *chunk = malloc(CHUNK_BYTES);
+    enum exit_code code = EXIT_DONE;
+
+    if (!chunk)
+        return unreachable(path, "no memory for the reply", ENOMEM);
+    strbuf_init(&have, REPLY_BYTES_MAX);
+    while (code == EXIT_DONE) {
+        ssize_t n = recv(fd, chunk, CHUNK_BYTES, 0);
+        size_t done = 0;
+        const char *end;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return unreachable(path, "reading the reply", errno);
+        if (n == 0)
+            return unreachable(path, "it has closed the connection", 0);
+        strbuf_add(&have, chunk, (size_t)n);
+        if (have.overflow)
+            return unreachable(path, "the reply is absurdly long", 0);
+        while (code == EXIT_DONE && (end = memchr(have.text + done, '\n', have.len - done)) != NULL) {
+            code = take_line(path, have.text + done, (size_t)(end - have.text) - done, each, ctx);
+            done = (size_t)(end - have.text) + 1;
+        }
+        memmove(have.text, have.text + done, have.len - done + 1);
+        have.len -= done;
+    }
+    return code;
+}
+
+enum exit_code client_stream(const char *path, json_t *request, stream_fn each, void *ctx)
+{
+    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    CLEANUP(freep) char *text = json_dumps(request, JSON_COMPACT);
+    CLEANUP(closep) int fd = -1;
+    enum exit_code code;
+
+    json_decref(request);
+    path = socket_path(path);
+    strbuf_init(&line, STRBUF_NO_LIMIT);
+    strbuf_printf(&line, "%s\n", text ? text : "");
+    if ((code = connect_to(path, &fd)) != EXIT_DONE || (code = send_line(path, fd, line.text)) != EXIT_DONE)
+        return code;
+    return take_lines(path, fd, each, ctx);
 }
 
 const char *reply_text(const json_t *object, const char *key)

@@ -24,6 +24,11 @@
  * or the default. */
 enum exit_code client_call(const char *path, json_t *request, json_t **ret);
 
+/* The same for a reply of many lines: `each` gets one after the other, as they come, until it does not return
+ * EXIT_DONE or the service closes the connection (EXIT_UNREACHABLE). */
+typedef enum exit_code (*stream_fn)(void *ctx, const json_t *reply);
+enum exit_code client_stream(const char *socket, json_t *request, stream_fn each, void *ctx);
+
 /* ---- reading replies: what is not there, or is of another type, is nothing ------------------- */
 
 const char *reply_text(const json_t *object, const char *key); /* NULL */
@@ -55,6 +60,9 @@ enum exit_code client_tell_ids(const struct args *args, const char *command, str
 
 /* Shows the actions of a reply, as a verb does that may have had nothing to do. */
 void show_begun_actions(const json_t *reply, struct arena *a, struct strbuf *out);
+
+/* What an action is done to, by name: "web-1: esx1 -> esx2", or the host. */
+const char *action_what(const json_t *action, struct arena *a);
 
 /* Tables of actions, shared by `recommendations`, `history`, `apply`, `reject` and `run`. */
 void show_actions(const json_t *list, struct arena *a, struct strbuf *out);

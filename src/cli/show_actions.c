@@ -10,7 +10,7 @@ static const struct column columns[] = {
 };
 
 /* "web-1: esx1 -> esx2", "web-1 -> esx2" for one that is powered on there, or the host. */
-static const char *what(const json_t *x, struct arena *a)
+const char *action_what(const json_t *x, struct arena *a)
 {
     const char *vm = reply_text(x, "vm_name");
     const char *from = reply_text(x, "from_name");
@@ -68,7 +68,7 @@ void show_actions(const json_t *list, struct arena *a, struct strbuf *out)
         table_cellf(&t, "%lld", (long long)reply_int(x, "priority"));
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));
-        table_cell(&t, what(x, a));
+        table_cell(&t, action_what(x, a));
         double after = reply_number(x, "imbalance_after");
         table_cell(&t, isfinite(after) ? arena_printf(a, "%.4f", after) : NULL);
         table_cell(&t, why(x, a));

@@ -5,7 +5,8 @@ const struct verb *const verbs[] = {
     &verb_simulate, &verb_generate,    &verb_check_config,    &verb_status,       &verb_hosts,
     &verb_vms,      &verb_pools,       &verb_recommendations, &verb_history,      &verb_run,
     &verb_apply,    &verb_reject,      &verb_snapshot,        &verb_samples,      &verb_freeze,
-    &verb_thaw,     &verb_maintenance, &verb_standby,         &verb_wake,         &verb_schedule,
+    &verb_thaw,     &verb_maintenance, &verb_standby,         &verb_wake,         &verb_events,
+    &verb_schedule,
 };
 
 const size_t n_verbs = COUNT_OF(verbs);

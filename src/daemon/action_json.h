@@ -5,8 +5,6 @@
 #include "engine/ports.h"
 #include "model/json_writer.h"
 
-struct snapshot;
-
 /* s: for the names; NULL before the first inventory. */
 void json_action(struct json_writer *w, const char *key, const struct snapshot *s,
                  const struct action_record *r);

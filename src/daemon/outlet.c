@@ -10,17 +10,20 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_FAULT:
     case EVENT_SETTINGS_FAILED:
     case EVENT_WAKE_FAILED:
+    case EVENT_GAP:
         return LOG_LEVEL_WARNING;
     case EVENT_STORE_FAILED:
         return LOG_LEVEL_ERROR;
     case EVENT_SOURCE_BACK:
     case EVENT_FROZEN:
     case EVENT_THAWED:
+    case EVENT_FAULT_CLEARED:
         return LOG_LEVEL_NOTICE;
     case EVENT_ACTION:
         return ev->action->state == ACTION_FAILED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
     case EVENT_PASS_DONE:
     case EVENT_SETTINGS:
+    case EVENT_HOST:
     case event_kind_count:
         break;
     }
@@ -42,13 +45,26 @@ static void log_action(const struct event *ev)
            text ? text : "");
 }
 
-static void publish_to_log(struct outlet *o, const struct event *ev)
+const char *event_severity(const struct event *ev)
 {
-    (void)o;
+    switch (level_of(ev)) {
+    case LOG_LEVEL_ERROR:
+        return "error";
+    case LOG_LEVEL_WARNING:
+        return "warning";
+    case LOG_LEVEL_NOTICE:
+        return "notice";
+    case LOG_LEVEL_INFO:
+    case LOG_LEVEL_DEBUG:
+        break;
+    }
+    return "info";
+}
+
+void log_event(const struct event *ev)
+{
     if (ev->kind == EVENT_ACTION)
         log_action(ev);
     else
         log_at(level_of(ev), "%s: %s", event_kind_name(ev->kind), ev->text);
 }
-
-const struct outlet_ops log_outlet = {.publish = publish_to_log};

@@ -4,7 +4,9 @@
 
 #include "engine/ports.h"
 
-/* Has no object of its own: the port's is not used. */
-extern const struct outlet_ops log_outlet;
+void log_event(const struct event *ev);
+
+/* How much it matters: info, notice, warning or error. Each is logged with that priority. */
+const char *event_severity(const struct event *ev);
 
 #endif

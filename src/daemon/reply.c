@@ -481,6 +481,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
     case REQUEST_SCHEDULE:
+    case REQUEST_EVENTS:
     case request_kind_count:
         r = err_set(err, -EINVAL, "\"%s\" is not a way to look", request_kind_name(request->kind));
         break;

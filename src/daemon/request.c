@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "engine/ports.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -92,10 +93,40 @@ static int read_verify(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_follow(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_boolean(v))
+        return err_set(err, -EINVAL, "\"follow\": expected true or false");
+    r->follow = json_is_true(v);
+    return 0;
+}
+
+static int read_after(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_integer(v) || json_integer_value(v) < 0)
+        return err_set(err, -EINVAL, "\"after\": expected the number of an event");
+    r->after = (uint64_t)json_integer_value(v);
+    r->from_start = true;
+    return 0;
+}
+
+static int read_event_kind(const json_t *v, struct request *r, struct err *err)
+{
+    enum event_kind kind;
+    const char *word = json_string_value(v);
+
+    if (!word || event_kind_parse(word, &kind) < 0 || strlen(word) >= sizeof r->event_kind)
+        return err_set(err, -EINVAL, "\"kind\": \"%.40s\" is no kind of event, expected one of conf/names.md",
+                       word ? word : "?");
+    memcpy(r->event_kind, word, strlen(word) + 1);
+    return 0;
+}
+
 static int read_since(const json_t *v, struct request *r, struct err *err)
 {
     if (!json_is_string(v) || rfc3339_parse(json_string_value(v), &r->since) < 0 || r->since <= 0)
         return err_set(err, -EINVAL, "\"since\": expected a time such as \"2026-01-31T00:00:00Z\"");
+    r->from_start = true;
     return 0;
 }
 
@@ -130,11 +161,14 @@ static const struct request_field {
     {"ids", 1u << REQUEST_APPLY | 1u << REQUEST_REJECT, true, read_ids},
     {"host", 1u << REQUEST_MAINTENANCE | 1u << REQUEST_STANDBY | 1u << REQUEST_WAKE, true, read_host},
     {"mode", 1u << REQUEST_MAINTENANCE, true, read_mode},
-    {"limit", 1u << REQUEST_HISTORY | 1u << REQUEST_SCHEDULE, false, read_limit},
+    {"limit", 1u << REQUEST_HISTORY | 1u << REQUEST_EVENTS | 1u << REQUEST_SCHEDULE, false, read_limit},
     {"vms", 1u << REQUEST_PLACE, true, read_vms},
     {"apply", 1u << REQUEST_PLACE, false, read_apply},
     {"verify", 1u << REQUEST_WAKE, false, read_verify},
-    {"since", 1u << REQUEST_ENERGY, false, read_since},
+    {"follow", 1u << REQUEST_EVENTS, false, read_follow},
+    {"after", 1u << REQUEST_EVENTS, false, read_after},
+    {"kind", 1u << REQUEST_EVENTS, false, read_event_kind},
+    {"since", 1u << REQUEST_ENERGY | 1u << REQUEST_EVENTS, false, read_since},
     {"by", 1u << REQUEST_ENERGY, false, read_by},
 };
 

@@ -18,6 +18,7 @@
 #define REQUEST_IDS_MAX 1000
 #define REQUEST_VMS_MAX 1000
 #define REQUEST_HOST_MAX 256
+#define REQUEST_KIND_MAX 32
 #define HISTORY_LIMIT_MAX 1000
 #define HISTORY_LIMIT_DEFAULT 50
 
@@ -39,6 +40,7 @@
     X(REQUEST_PLACE, "place", "where VMs would be powered on, and doing it")                                 \
     X(REQUEST_STANDBY, "standby", "puts a host to standby")                                                  \
     X(REQUEST_WAKE, "wake", "wakes a host from standby, or proves that it wakes")                            \
+    X(REQUEST_EVENTS, "events", "what has happened, and what happens")                                       \
     X(REQUEST_ENERGY, "energy", "what the hosts drew, and what VMs lacked")                                  \
     X(REQUEST_SCHEDULE, "schedule", "when hosts may be put to standby and must be back")
 
@@ -63,7 +65,11 @@ struct request {
     char host[REQUEST_HOST_MAX];       /* maintenance, standby, wake */
     bool enter;                        /* maintenance */
     unsigned limit;                    /* history, events, schedule */
+    bool follow;                       /* events, and the next four: those to come as well */
+    bool from_start;                   /* `after` or `since` was given */
+    uint64_t after;                    /* only those with a greater number */
     instant_s since;                   /* energy too: only those from then on; 0: not given */
+    char event_kind[REQUEST_KIND_MAX]; /* only those of this kind; "": all */
     size_t n_vms;      /* place: 1 or more ids or names, one after the other, each with its end */
     bool apply;        /* place */
     bool verify;       /* wake */

@@ -1,5 +1,6 @@
 #include "daemon/server.h"
 
+#include "base/log.h"
 #include "daemon/request.h"
 #include "engine/memory.h"
 
@@ -33,6 +34,7 @@ struct client {
     size_t out_done;
     uint64_t ticket; /* waits for this; 0: does not */
     bool last;       /* close when the reply has been taken */
+    bool streams;    /* waits, and gets a line now and then */
     char who[64];
 };
 
@@ -43,6 +45,7 @@ struct server {
     char *path;
     serve_fn serve;
     gone_fn gone;
+    more_fn more;
     void *ctx;
     struct client *clients;
     unsigned n_clients;
@@ -70,7 +73,11 @@ static void client_drop(struct client *c)
 
 static int on_slow(sd_event_source *source, uint64_t usec, void *userdata)
 {
+    const struct client *c = userdata;
+
     (void)source, (void)usec;
+    if (c->streams)
+        log_notice("%s followed events and did not take them for %d s: dropped", c->who, SLOW_S);
     client_drop(userdata);
     return 0;
 }
@@ -120,21 +127,41 @@ static bool flush(struct client *c)
             client_drop(c);
             return false;
         }
+        if (c->streams) {
+            (void)sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
+            c->server->more(c->server->ctx, c, c->ticket);
+        }
     }
     return true;
 }
 
-void client_reply(struct client *c, const struct strbuf *text)
+static void add_line(struct client *c, const struct strbuf *text)
 {
     size_t len = text->len;
 
     while (len > 0 && text->text[len - 1] == '\n') /* the end of the line is ours to set */
         len--;
-    c->ticket = 0;
     strbuf_add(&c->out, text->text, len);
     strbuf_puts(&c->out, "\n");
     allow(c, SLOW_S);
     listen_for(c); /* sent from the loop, so that the client is not dropped under its caller's hands */
+}
+
+void client_reply(struct client *c, const struct strbuf *text)
+{
+    c->ticket = 0;
+    add_line(c, text);
+}
+
+void client_stream(struct client *c, const struct strbuf *text)
+{
+    c->streams = true;
+    add_line(c, text);
+}
+
+bool client_has_taken_all(const struct client *c)
+{
+    return c->out_done == c->out.len;
 }
 
 void client_wait(struct client *c, uint64_t ticket)
@@ -338,7 +365,7 @@ static int open_socket(const char *path, int *ret, struct err *err)
     return 0;
 }
 
-int server_start(sd_event *loop, const char *path, serve_fn serve, gone_fn gone, void *ctx,
+int server_start(sd_event *loop, const char *path, serve_fn serve, gone_fn gone, more_fn more, void *ctx,
                  struct server **ret, struct err *err)
 {
     struct server *s = xcalloc(1, sizeof *s);
@@ -352,6 +379,7 @@ int server_start(sd_event *loop, const char *path, serve_fn serve, gone_fn gone,
     s->path = xstrdup(path);
     s->serve = serve;
     s->gone = gone;
+    s->more = more;
     s->ctx = ctx;
     r = sd_event_add_io(loop, &s->io, s->fd, EPOLLIN, on_connect, s);
     if (r < 0) {

@@ -12,6 +12,7 @@
 
 #include <ballast/err.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
@@ -22,11 +23,15 @@ struct client;
 /* A request has arrived; to be answered by client_reply() or kept by client_wait(), before it returns. */
 typedef void (*serve_fn)(void *ctx, struct client *c, const char *line, size_t len);
 
+/* A client that is sent a stream (client_stream()) has taken all of it so far. It may be sent more at once.
+ */
+typedef void (*more_fn)(void *ctx, struct client *c, uint64_t ticket);
+
 /* A client that waits has hung up, or has waited for too long. */
 typedef void (*gone_fn)(void *ctx, uint64_t ticket);
 
 /* Listens. A socket that nobody listens on any more is replaced; -EADDRINUSE where somebody does. */
-int server_start(sd_event *loop, const char *path, serve_fn serve, gone_fn gone, void *ctx,
+int server_start(sd_event *loop, const char *path, serve_fn serve, gone_fn gone, more_fn more, void *ctx,
                  struct server **ret, struct err *err);
 
 /* Closes all and removes the socket. NULL is fine. */
@@ -37,6 +42,11 @@ void client_reply(struct client *c, const struct strbuf *text);
 
 /* Keeps the request until client_reply(); the ticket is whatever the caller will know it by, not 0. */
 void client_wait(struct client *c, uint64_t ticket);
+
+/* The same as client_reply() for one that waits and goes on waiting: a line of many. It may wait for ever,
+ * but not be slow to take what it is sent. */
+void client_stream(struct client *c, const struct strbuf *text);
+bool client_has_taken_all(const struct client *c);
 
 /* Calls `each` for all that wait. It may reply. */
 void server_each_waiting(struct server *s, void (*each)(void *ctx, struct client *c, uint64_t ticket));

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "collectors/registry.h"
-#include "daemon/outlet.h"
+#include "daemon/outgoing.h"
 #include "daemon/reply.h"
 #include "daemon/reply_schedule.h"
 #include "daemon/request.h"
@@ -46,6 +46,7 @@ struct service {
     struct source *source;
     struct hands *hands;
     struct store *store;
+    struct outgoing out;
     struct engine *engine;
     struct server *server;
     int64_t epoch_us; /* when the steady clock was 0 */
@@ -102,12 +103,23 @@ static int answer_place(struct service *s, uint64_t ticket, struct strbuf *out, 
     return r;
 }
 
+static void give_more(void *ctx, struct client *c, uint64_t ticket)
+{
+    const struct service *s = ctx;
+
+    following_more(s->out.following, c, ticket);
+}
+
 static void answer_if_over(void *ctx, struct client *c, uint64_t ticket)
 {
     struct service *s = ctx;
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
     struct err err = {0};
 
+    if (following_has(ticket)) {
+        give_more(s, c, ticket);
+        return;
+    }
     strbuf_init(&out, STRBUF_NO_LIMIT);
     int r = ticket & PLACEMENT ? answer_place(s, ticket & ~PLACEMENT, &out, &err)
                                : answer_run(s, ticket, &out, &err);
@@ -127,6 +139,7 @@ static void happened(struct service *s)
     uint64_t wait_us = at > now ? (uint64_t)(at - now) * USEC_PER_S : USEC_PER_S / 10;
     uint64_t due_us = (uint64_t)steady_us() + wait_us;
 
+    outgoing_go_on(&s->out, s->config, now);
     server_each_waiting(s->server, answer_if_over);
     /* only ever earlier: whoever asks something all the time must not put the tick off */
     if (s->due_us != 0 && s->due_us <= due_us)
@@ -279,6 +292,8 @@ static int serve_request(struct service *s, const struct request *q, struct clie
     case REQUEST_SCHEDULE:
         reply_schedule(s->engine, s->config, now, q->limit, out);
         return 0;
+    case REQUEST_EVENTS:
+        return following_serve(s->out.following, q, c, out, err);
     case REQUEST_STATUS:
     case REQUEST_HOSTS:
     case REQUEST_VMS:
@@ -317,7 +332,9 @@ static void give_up(void *ctx, uint64_t ticket)
 {
     struct service *s = ctx;
 
-    if (ticket & PLACEMENT)
+    if (following_has(ticket))
+        following_gone(s->out.following, ticket);
+    else if (ticket & PLACEMENT)
         engine_place_release(s->engine, ticket & ~PLACEMENT);
 }
 
@@ -477,7 +494,8 @@ static int open_engine(struct service *s, struct err *err)
         .source = s->source,
         .hands_ops = &acting_ops,
         .hands = s->hands,
-        .outlet_ops = &log_outlet,
+        .outlet_ops = &journal_outlet,
+        .outlet = s->out.journal,
     };
 
     return engine_create(&settings, &ports, now_of(s), &s->engine, err);
@@ -522,9 +540,10 @@ static int begin(struct service *s, struct err *err)
     if ((r = sd_event_default(&s->loop)) < 0)
         return err_set(err, r, "no event loop: %s", strerror(-r));
     if ((r = store_open(s->config->state_dir, s->config->history_mb, &s->store, err)) < 0 ||
+        (r = outgoing_open(s->store, &s->out, err)) < 0 ||
         (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0)
         return r;
-    return server_start(s->loop, s->config->socket, serve, give_up, s, &s->server, err);
+    return server_start(s->loop, s->config->socket, serve, give_up, give_more, s, &s->server, err);
 }
 
 /* ---- end ------------------------------------------------------------------------------------- */
@@ -554,6 +573,7 @@ static void end(struct service *s)
     if (s->engine) {
         take_news(s);
         say_what_is_left(s);
+        outgoing_go_on(&s->out, s->config, now_of(s));
     }
     engine_free(s->engine);
     store_close(s->store);
@@ -563,6 +583,7 @@ static void end(struct service *s)
     }
     acting_free(s->hands);
     collecting_free(s->source);
+    outgoing_release(&s->out);
     if (s->news_open)
         queue_release(&s->news, news_free);
     pretend_free(s->pretend);

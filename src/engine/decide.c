@@ -279,27 +279,59 @@ static void publish_pass(struct engine *e, const struct plan *plan, instant_s no
     publish(e, &(struct event){.kind = EVENT_PASS_DONE, .time = now, .pass = e->last_pass, .text = text});
 }
 
-/* Only what the last pass did not find: a fault may stand for weeks, and status shows all of them. */
-static void publish_faults(struct engine *e, const struct plan *plan, const struct plan *last, instant_s now)
+/* The same trouble in two passes, though its sentence has other figures in it. */
+static const char *fault_key(const struct plan *plan, const struct fault *f, struct arena *a)
 {
+    const struct snapshot *s = plan->snap;
+
+    if (f->vm == IX_NONE && f->host == IX_NONE && f->rule == IX_NONE)
+        return arena_printf(a, "%d %s", (int)f->code, f->text);
+    return arena_printf(a, "%d|%s|%s|%s", (int)f->code, f->vm == IX_NONE ? "" : s->vms[f->vm].is.id,
+                        f->host == IX_NONE ? "" : s->hosts[f->host].is.id,
+                        f->rule == IX_NONE ? "" : s->rules[f->rule].is.id);
+}
+
+/* Says, as events of that kind, which faults of the one plan the other one does not have. */
+static void publish_others(struct engine *e, enum event_kind kind, const struct plan *plan,
+                           const struct plan *other, instant_s now)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
     struct idmap known = {0};
     uint32_t n = 0;
     char more[EVENT_TEXT_MAX];
 
-    for (uint32_t i = 0; last && i < last->n_faults; i++)
-        *idmap_slot(&known, last->faults[i].text) = e;
+    for (uint32_t i = 0; other && i < other->n_faults; i++)
+        *idmap_slot(&known, fault_key(other, &other->faults[i], &a)) = e;
     for (uint32_t i = 0; i < plan->n_faults; i++) {
-        if (idmap_get(&known, plan->faults[i].text) || n++ >= FAULTS_PUBLISHED_MAX)
+        const struct fault *f = &plan->faults[i];
+
+        if (idmap_get(&known, fault_key(plan, f, &a)) || n++ >= FAULTS_PUBLISHED_MAX)
             continue;
-        publish(e, &(struct event){
-                       .kind = EVENT_FAULT, .time = now, .pass = e->last_pass, .text = plan->faults[i].text});
+        publish(e, &(struct event){.kind = kind,
+                                   .time = now,
+                                   .pass = e->last_pass,
+                                   .fault = f->code,
+                                   .vm = f->vm == IX_NONE ? NULL : plan->snap->vms[f->vm].is.id,
+                                   .host = f->host == IX_NONE ? NULL : plan->snap->hosts[f->host].is.id,
+                                   .snapshot = plan->snap,
+                                   .text = f->text});
     }
     idmap_release(&known, NULL);
     if (n <= FAULTS_PUBLISHED_MAX)
         return;
-    (void)snprintf(more, sizeof more, "and %u more faults that were not there before",
-                   n - FAULTS_PUBLISHED_MAX);
-    publish(e, &(struct event){.kind = EVENT_FAULT, .time = now, .pass = e->last_pass, .text = more});
+    (void)snprintf(more, sizeof more, "and %u more faults that %s", n - FAULTS_PUBLISHED_MAX,
+                   kind == EVENT_FAULT ? "were not there before" : "are not there any more");
+    publish(e, &(struct event){
+                   .kind = kind, .time = now, .pass = e->last_pass, .fault = fault_code_count, .text = more});
+}
+
+/* Only what has changed since the last pass: a fault may stand for weeks, and status shows all of them. After
+ * a restart each is said anew. */
+static void publish_faults(struct engine *e, const struct plan *plan, const struct plan *last, instant_s now)
+{
+    publish_others(e, EVENT_FAULT, plan, last, now);
+    if (last)
+        publish_others(e, EVENT_FAULT_CLEARED, last, plan, now);
 }
 
 int decide(struct engine *e, const char *trigger, instant_s now, struct err *err)

@@ -38,7 +38,12 @@ int event_kind_parse(const char *word, enum event_kind *ret)
 
 void publish(struct engine *e, const struct event *event)
 {
-    e->port.outlet_ops->publish(e->port.outlet, event);
+    struct event whole = *event;
+
+    if (!whole.snapshot)
+        whole.snapshot = engine_snapshot(e);
+    e->port.outlet_ops->publish(e->port.outlet, &whole);
+    e->events_dirty = e->port.outlet_ops->keep != NULL;
 }
 
 instant_s stale_after_s(const struct engine *e)

@@ -4,6 +4,7 @@
 #include "engine/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,38 @@ void hosts_fill(const struct engine *e, struct inventory *inv)
     }
 }
 
+/* What it was when it was last seen, also by an earlier process as far as that was stored. */
+static enum host_state was(const struct known_host *k)
+{
+    if (k->state != host_state_count)
+        return k->state;
+    if (k->r.standby_since != 0 || k->r.put_down != 0)
+        return HOST_STANDBY;
+    return k->r.on_since != 0 ? HOST_ON : host_state_count;
+}
+
+/* Each state that inventories show, whoever changed it. The first look at a host is none, unless an earlier
+ * process saw it asleep and it is not, or the other way round. */
+static void tell_change(struct engine *e, const struct snapshot *s, const struct host_facts *f,
+                        const struct known_host *k)
+{
+    const enum host_state before = was(k);
+    char text[256];
+
+    if (before == f->state || before == host_state_count ||
+        (k->state == host_state_count && before != HOST_STANDBY && f->state != HOST_STANDBY))
+        return;
+    (void)snprintf(text, sizeof text, "host %.100s was %s and is %s", f->name, host_state_name(before),
+                   host_state_name(f->state));
+    publish(e, &(struct event){.kind = EVENT_HOST,
+                               .time = s->time,
+                               .host = f->id,
+                               .was = before,
+                               .is = f->state,
+                               .snapshot = s,
+                               .text = text});
+}
+
 void hosts_look(struct engine *e, const struct snapshot *s)
 {
     for (uint32_t i = 0; i < s->n_hosts; i++) {
@@ -163,6 +196,7 @@ void hosts_look(struct engine *e, const struct snapshot *s)
             r.seen = s->time;
             changed(e, k);
         }
+        tell_change(e, s, f, k);
         k->r = r;
         k->state = f->state;
     }

@@ -234,6 +234,7 @@ struct engine {
     bool frozen;
     instant_s frozen_since;
     bool note_dirty;
+    bool events_dirty; /* something was published that the outlet has not kept yet */
 
     struct unstored_migration *unstored;
     size_t n_unstored, cap_unstored;

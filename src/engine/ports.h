@@ -22,6 +22,7 @@
 #include <ballast/err.h>
 #include <ballast/inventory.h>
 #include <ballast/names.h>
+#include <ballast/snapshot.h>
 #include <ballast/units.h>
 
 #include <stdbool.h>
@@ -340,7 +341,10 @@ struct hands_ops {
       "something could not be stored; nothing new is started until it can")                                  \
     X(EVENT_SETTINGS, "settings", "what pools have on the hosts was set")                                    \
     X(EVENT_SETTINGS_FAILED, "settings_failed",                                                              \
-      "what pools should have on a host could not be set; it is tried again after the next pass")
+      "what pools should have on a host could not be set; it is tried again after the next pass")            \
+    X(EVENT_FAULT_CLEARED, "fault_cleared", "a pass no longer finds what an earlier one found")              \
+    X(EVENT_HOST, "host", "a host's state has changed, whoever changed it")                                  \
+    X(EVENT_GAP, "gap", "events were dropped before they could be stored, or sent")
 
 NAME_DECLARE(event_kind, EVENTS)
 
@@ -348,8 +352,12 @@ struct event {
     enum event_kind kind;
     instant_s time;
     const struct action_record *action; /* EVENT_ACTION */
-    uint64_t pass;    /* the last one, or that of the action; 0 where none has to do with it */
-    const char *text; /* one whole sentence */
+    uint64_t pass;           /* the last one, or that of the action; 0 where none has to do with it */
+    const char *text;        /* one whole sentence */
+    const char *vm, *host;   /* EVENT_FAULT, EVENT_FAULT_CLEARED, EVENT_HOST: ids of what it is about; NULL */
+    enum fault_code fault;   /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */
+    enum host_state was, is; /* EVENT_HOST; was is host_state_count where it had not been seen before */
+    const struct snapshot *snapshot; /* says what a person calls these; NULL before the first inventory */
 };
 
 struct outlet;
@@ -357,6 +365,13 @@ struct outlet;
 struct outlet_ops {
     /* Everything is borrowed for the call. Cannot fail: what cannot be delivered is the outlet's problem. */
     void (*publish)(struct outlet *o, const struct event *event);
+
+    /* For an outlet that keeps what was published in the engine's store; NULL otherwise. keep() puts it
+     * there, between begin() and commit() of the engine's own transaction: what has happened and the news of
+     * it are stored together or not at all. What it put may be rolled back, after which it is called again;
+     * once it is durable, kept() says so. */
+    int (*keep)(struct outlet *o, struct err *err);
+    void (*kept)(struct outlet *o);
 };
 
 struct engine_ports {

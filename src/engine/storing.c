@@ -50,7 +50,7 @@ static void unstored_clear(struct engine *e)
 static bool anything_dirty(const struct engine *e)
 {
     return e->unstored_actions.n > 0 || e->n_unstored > 0 || e->note_dirty || e->pools.dirty ||
-           e->hosts_dirty || energy_is_unstored(e->energy);
+           e->hosts_dirty || energy_is_unstored(e->energy) || e->events_dirty;
 }
 
 static int by_id(const void *a, const void *b)
@@ -96,6 +96,8 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
             (e->regret.dirty && (r = regret_store(e, err)) < 0))
             return r;
     }
+    if (e->events_dirty && (r = e->port.outlet_ops->keep(e->port.outlet, err)) < 0)
+        return r;
     return pass ? ops->put_pass(s, pass, err) : 0;
 }
 
@@ -132,6 +134,9 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
     regret_stored(e);
     energy_stored(e->energy);
     e->note_dirty = false;
+    if (e->events_dirty)
+        e->port.outlet_ops->kept(e->port.outlet);
+    e->events_dirty = false;
     e->store_error = (struct err){0};
     e->store_failures = 0;
     return 0;

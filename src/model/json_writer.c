@@ -212,3 +212,9 @@ void jw_figure(struct json_writer *w, const char *key, double value)
     else
         strbuf_printf(w->out, "%.12g", value + 0.0); /* no negative zero */
 }
+
+void jw_raw(struct json_writer *w, const char *key, const char *json)
+{
+    begin_value(w, key);
+    strbuf_puts(w->out, json ? json : "null");
+}

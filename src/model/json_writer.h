@@ -45,6 +45,9 @@ void jw_int(struct json_writer *w, const char *key, int64_t value);
 /* With as many digits as it takes to read the very same number back. Not finite: null. */
 void jw_exact(struct json_writer *w, const char *key, double value);
 
+/* A value that is JSON already; trusted. NULL: null. */
+void jw_raw(struct json_writer *w, const char *key, const char *json);
+
 /* With at most 12 significant digits, for what is computed. Not finite: null. */
 void jw_figure(struct json_writer *w, const char *key, double value);
 

@@ -109,8 +109,8 @@ static int set_up(struct store *s, struct err *err)
 /* All but the passes, which are large; a damaged one of those is an error when it is asked for. */
 static int check_tables(struct store *s, struct err *err)
 {
-    static const char *const tables[] = {"instance",    "actions", "migrations", "rates",
-                                         "dirty_rates", "samples", "settings",   "notes"};
+    static const char *const tables[] = {"instance", "actions",  "migrations", "rates", "dirty_rates",
+                                         "samples",  "settings", "notes",      "events"};
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char sql[64];

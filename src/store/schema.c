@@ -68,6 +68,11 @@ static const char *const scripts[] = {
     " wanted_mhz_s REAL NOT NULL, wanted_mb_s REAL NOT NULL, unmet_mhz_s REAL NOT NULL,"
     " unmet_mb_s REAL NOT NULL, scale REAL, PRIMARY KEY (time, host)) WITHOUT ROWID;",
 
+    "CREATE TABLE events ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, kind TEXT NOT NULL,"
+    " type TEXT NOT NULL, severity TEXT NOT NULL, subject TEXT, data TEXT NOT NULL);"
+    "CREATE INDEX events_by_time ON events (time);",
+
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

@@ -404,6 +404,33 @@ static void w_publish(struct outlet *o, const struct event *ev)
 
 static const struct outlet_ops w_outlet_ops = {.publish = w_publish};
 
+static void w_publish_to_keep(struct outlet *o, const struct event *ev)
+{
+    w_publish(o, ev);
+    assert_true(W->n_waiting < WORLD_EVENTS);
+    memcpy(W->waiting[W->n_waiting++], W->events[(W->n_events - 1) % 64], sizeof W->waiting[0]);
+}
+
+static int w_keep(struct outlet *o, struct err *err)
+{
+    (void)o, (void)err;
+    assert_true(W->in_transaction);
+    for (int i = 0; i < W->n_waiting; i++) {
+        assert_true(W->n_stored < WORLD_EVENTS);
+        memcpy(W->stored[W->n_stored++], W->waiting[i], sizeof W->waiting[0]);
+    }
+    return 0;
+}
+
+static void w_kept(struct outlet *o)
+{
+    (void)o;
+    assert_false(W->in_transaction);
+    W->n_waiting = 0;
+}
+
+static const struct outlet_ops w_keeping_ops = {.publish = w_publish_to_keep, .keep = w_keep, .kept = w_kept};
+
 int w_count_events(const char *line)
 {
     int n = 0;
@@ -421,8 +448,14 @@ void world_begin_engine(void)
     static struct source source;
     static struct hands hands;
     static struct outlet outlet;
-    const struct engine_ports ports = {&w_store_ops, &store, &w_source_ops, &source,
-                                       &w_hands_ops, &hands, &w_outlet_ops, &outlet};
+    const struct engine_ports ports = {&w_store_ops,
+                                       &store,
+                                       &w_source_ops,
+                                       &source,
+                                       &w_hands_ops,
+                                       &hands,
+                                       W->keeps ? &w_keeping_ops : &w_outlet_ops,
+                                       &outlet};
     struct err err = {0};
 
     assert_int_equal(engine_create(&W->settings, &ports, W->now, &W->engine, &err), 0);
@@ -433,6 +466,7 @@ void world_restart(void)
 {
     engine_free(W->engine);
     W->engine = NULL;
+    W->n_waiting = 0;
     for (int i = 0; W->orders_survive && i < W->n_orders; i++)
         (void)w_carry_out(&W->orders[i]);
     for (int i = 0; W->orders_survive && i < W->n_settings_orders; i++)

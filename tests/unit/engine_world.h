@@ -22,6 +22,7 @@
 #define WORLD_ACTIONS 2000
 #define WORLD_RATES ((WORLD_HOSTS + 1) * WORLD_HOSTS)
 #define WORLD_START 1000000
+#define WORLD_EVENTS 1000
 #define WORLD_POOLS 2 /* p0, and p1 below it */
 #define WORLD_PARTS (WORLD_HOSTS * WORLD_POOLS)
 #define WORLD_NOTHING (-1.0)
@@ -160,6 +161,10 @@ struct world {
                           */
     char events[64][24];
     int n_events;
+    bool keeps;                     /* the outlet keeps events in the store; set before it begins */
+    char waiting[WORLD_EVENTS][24]; /* not kept yet; gone with the process */
+    char stored[WORLD_EVENTS][24];  /* as in events[] */
+    int n_waiting, n_stored, n_stored_shadow;
 };
 
 /* ---- the world as the tests see it ----------------------------------------------------------- */

@@ -75,6 +75,7 @@ static int w_begin(struct store *s, struct err *err)
     W->n_parts_shadow = W->n_parts;
     memcpy(W->known_shadow, W->known, sizeof W->known);
     W->n_known_shadow = W->n_known;
+    W->n_stored_shadow = W->n_stored;
     memcpy(W->energy_shadow, W->energy, sizeof W->energy);
     W->n_energy_shadow = W->n_energy;
     return 0;
@@ -88,6 +89,7 @@ static void w_undo(void)
     W->n_parts = W->n_parts_shadow;
     memcpy(W->known, W->known_shadow, sizeof W->known);
     W->n_known = W->n_known_shadow;
+    W->n_stored = W->n_stored_shadow;
     memcpy(W->energy, W->energy_shadow, sizeof W->energy);
     W->n_energy = W->n_energy_shadow;
 }

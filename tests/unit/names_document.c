@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 
+#include "engine/ports.h"
+
 #include <ballast/policy.h>
 
 #include <stdio.h>
@@ -44,6 +46,7 @@ LIST(check)
 LIST(power_check)
 LIST(action_state)
 LIST(change_kind)
+LIST(event_kind)
 LIST(alike_days)
 
 #define ENTRY(list) list##_count, list##_word, list##_text
@@ -63,6 +66,11 @@ static const struct word_list lists[] = {
      "this order, and\nthe first that fails decides.",
      ENTRY(power_check)},
     {"Action states", "Where the service is with an action.", ENTRY(action_state)},
+    {"Events",
+     "`kind` of an event (`ballast events`), and the last level of its topic; src/mqtt/README.md says what "
+     "they "
+     "carry.",
+     ENTRY(event_kind)},
     {"Changes", "`change` of `ballast what-if`: what is assumed.", ENTRY(change_kind)},
     {"Days alike",
      "`alike` of what a snapshot's `forecast` expects: the days that it rests on, of the zone dpm.time_zone.",
@@ -84,7 +92,8 @@ static const char head[] =
     "# Names\n\n"
     "Every word that Ballast shows or understands. Programs may rely on them: words are added, none changes "
     "its "
-    "meaning.\nMade from `include/ballast/names.h` and `src/model/policy.c`; a unit test compares.\n";
+    "meaning.\nMade from `include/ballast/names.h`, `src/engine/ports.h` and `src/model/policy.c`; a unit "
+    "test compares.\n";
 
 static void put_values(const struct setting *s, struct strbuf *out)
 {

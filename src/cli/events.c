@@ -1,0 +1,202 @@
+/* events: what has happened, and, with --follow, what happens. */
+#include "base/cleanup.h"
+#include "cli/client.h"
+#include "cli/verbs.h"
+#include "render/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 1000 /* the service's most */
+#define SHOWN "50"
+
+enum { OPT_SOCKET, OPT_FOLLOW, OPT_SINCE, OPT_KIND, OPT_LIMIT, OPT_FORMAT };
+
+static const struct option_spec options[] = {
+    [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_FOLLOW] = {"follow", NULL, 0, "those to come as well, until it is stopped"},
+    [OPT_SINCE] = {"since", "TIME|ID", 0,
+                   "all from that instant on (2026-01-01T00:00:00Z), or after that number"},
+    [OPT_KIND] = {"kind", "KIND", 0, "only those of this kind; conf/names.md has them"},
+    [OPT_LIMIT] = {"limit", "N", 0, "without --since: the last N (" SHOWN ")"},
+    [OPT_FORMAT] = OPTION_FORMAT,
+};
+
+struct showing {
+    enum cli_format format;
+    bool lines; /* JSON: an object a line, because there is no end */
+    bool any;
+    int64_t last; /* id */
+    size_t n;     /* of the last reply */
+    struct strbuf *out;
+};
+
+/* " 7 migrate web-1: esx1 -> esx2", and why: at first, and where it went otherwise. */
+static void put_action(const json_t *action, const char *text, struct strbuf *out)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const char *state = reply_text(action, "state");
+    const char *kind = reply_text(action, "action");
+    const char *why = reply_text(action, "why");
+
+    strbuf_printf(out, " %lld %s ", (long long)reply_int(action, "id"), kind ? kind : "-");
+    text_put(out, action_what(action, &a));
+    if (!why && state && strcmp(state, "recommended") == 0)
+        why = text;
+    if (why) {
+        strbuf_puts(out, "; ");
+        text_put(out, why);
+    }
+}
+
+/* "2026-01-01T00:00:00Z 12 info    action.running 7 migrate web-1: esx1 -> esx2", or the kind and its
+ * sentence. */
+static void show_line(const json_t *ev, struct strbuf *out)
+{
+    const json_t *data = json_object_get(ev, "data");
+    const char *text = reply_text(data, "text");
+    const char *severity = reply_text(ev, "severity");
+    const char *time = reply_text(ev, "time");
+    const char *type = reply_text(ev, "type");
+
+    strbuf_printf(out, "%s %lld %-7s ", time ? time : "-", (long long)reply_int(ev, "id"),
+                  severity ? severity : "-");
+    text_put(out, type ? type : "-");
+    if (json_is_object(json_object_get(data, "action"))) {
+        put_action(json_object_get(data, "action"), text, out);
+    } else {
+        strbuf_puts(out, ": ");
+        text_put(out, text ? text : "");
+    }
+    strbuf_puts(out, "\n");
+}
+
+static void show_json(struct showing *s, const json_t *ev)
+{
+    CLEANUP(freep) char *text = json_dumps(ev, JSON_COMPACT | JSON_REAL_PRECISION(12));
+
+    if (!s->lines)
+        strbuf_puts(s->out, s->any ? ",\n  " : "[\n  ");
+    strbuf_puts(s->out, text ? text : "null");
+    if (s->lines)
+        strbuf_puts(s->out, "\n");
+}
+
+static void show(struct showing *s, const json_t *reply)
+{
+    const json_t *list = json_object_get(reply, "events");
+    const json_t *ev;
+    size_t i;
+
+    s->n = json_array_size(list);
+    json_array_foreach(list, i, ev)
+    {
+        if (s->format == FORMAT_JSON)
+            show_json(s, ev);
+        else
+            show_line(ev, s->out);
+        s->any = true;
+        s->last = reply_int(ev, "id");
+    }
+}
+
+/* A line of the stream is written as soon as it is there. */
+static enum exit_code show_now(void *ctx, const json_t *reply)
+{
+    struct showing *s = ctx;
+
+    show(s, reply);
+    enum exit_code code = cli_write(s->out);
+
+    strbuf_clear(s->out);
+    return code;
+}
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+static bool number_of(const char *text, int64_t *ret)
+{
+    char *end;
+
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || n < 0)
+        return false;
+    *ret = n;
+    return true;
+}
+
+static enum exit_code read_request(const struct args *args, json_t *request)
+{
+    const char *since = args_value(args, OPT_SINCE, NULL);
+    const char *kind = args_value(args, OPT_KIND, NULL);
+    const char *limit = args_value(args, OPT_LIMIT, SHOWN);
+    int64_t id, n;
+
+    if (!number_of(limit, &n) || n < 1 || n > BATCH) {
+        cli_error("--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit, BATCH);
+        return EXIT_WRONG;
+    }
+    if (since && number_of(since, &id))
+        (void)json_object_set_new(request, "after", json_integer(id));
+    else if (since)
+        (void)json_object_set_new(request, "since", json_string(since));
+    if (kind)
+        (void)json_object_set_new(request, "kind", json_string(kind));
+    (void)json_object_set_new(request, "limit", json_integer(since ? BATCH : n));
+    return EXIT_DONE;
+}
+
+/* Batch by batch, to the last one that there is now. */
+static enum exit_code show_all(const char *socket, json_t *request, bool whole, struct showing *s)
+{
+    enum exit_code code = EXIT_DONE;
+
+    do {
+        json_t *reply = NULL;
+
+        code = client_call(socket, json_incref(request), &reply);
+        if (code != EXIT_DONE)
+            break;
+        show(s, reply);
+        json_decref(reply);
+        (void)json_object_set_new(request, "after", json_integer(s->last));
+    } while (whole && s->n == BATCH);
+    if (code == EXIT_DONE && s->format == FORMAT_JSON)
+        strbuf_puts(s->out, s->any ? "\n]\n" : "[]\n");
+    return code;
+}
+
+static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    const char *socket = args_value(args, OPT_SOCKET, NULL);
+    bool follow = args->options[OPT_FOLLOW].n > 0;
+    struct showing s = {.lines = follow, .out = out};
+    enum exit_code code = cli_format(args, OPT_FORMAT, &s.format);
+    json_t *request;
+
+    (void)a;
+    if (code != EXIT_DONE)
+        return code;
+    request = json_pack("{s:s}", "command", "events");
+    code = read_request(args, request);
+    if (code == EXIT_DONE && follow) {
+        (void)json_object_set_new(request, "follow", json_true());
+        return client_stream(socket, request, show_now, &s);
+    }
+    if (code == EXIT_DONE)
+        code = show_all(socket, request, args_value(args, OPT_SINCE, NULL) != NULL, &s);
+    json_decref(request);
+    return code;
+}
+
+const struct verb verb_events = {
+    .name = "events",
+    .summary = "What has happened: recommendations, actions, hosts, faults; newest last.",
+    .more = "With --follow and --format json each line is an object of its own.",
+    .options = options,
+    .n_options = COUNT_OF(options),
+    .needs_service = true,
+    .run = run,
+};

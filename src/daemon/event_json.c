@@ -1,0 +1,84 @@
+#include "daemon/event_json.h"
+
+#include "base/cleanup.h"
+#include "daemon/action_json.h"
+#include "daemon/outlet.h"
+#include "model/json_writer.h"
+
+static void put_fault(struct json_writer *w, const struct event *ev)
+{
+    jw_text(w, "code", ev->fault == fault_code_count ? NULL : fault_code_name(ev->fault));
+    jw_text(w, "vm", ev->vm);
+    jw_text(w, "vm_name", snapshot_vm_name(ev->snapshot, ev->vm));
+    jw_text(w, "host", ev->host);
+    jw_text(w, "host_name", snapshot_host_name(ev->snapshot, ev->host));
+}
+
+static void put_host(struct json_writer *w, const struct event *ev)
+{
+    jw_text(w, "host", ev->host);
+    jw_text(w, "host_name", snapshot_host_name(ev->snapshot, ev->host));
+    jw_text(w, "was", ev->was == host_state_count ? NULL : host_state_name(ev->was));
+    jw_text(w, "state", host_state_name(ev->is));
+}
+
+void event_data(const struct event *ev, struct strbuf *out)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    struct json_writer w;
+
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    jw_init(&w, &text);
+    jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+    jw_text(&w, "severity", event_severity(ev));
+    jw_text(&w, "text", ev->text);
+    if (ev->pass != 0)
+        jw_int(&w, "pass", (int64_t)ev->pass);
+    if (ev->kind == EVENT_FAULT || ev->kind == EVENT_FAULT_CLEARED)
+        put_fault(&w, ev);
+    else if (ev->kind == EVENT_HOST)
+        put_host(&w, ev);
+    if (ev->action)
+        json_action(&w, "action", ev->snapshot, ev->action);
+    jw_end(&w);
+    strbuf_add(out, text.text, text.len - 1);
+}
+
+void event_type(const struct event *ev, struct strbuf *out)
+{
+    strbuf_puts(out, event_kind_name(ev->kind));
+    if (ev->kind == EVENT_ACTION)
+        strbuf_printf(out, ".%s", action_state_name(ev->action->state));
+    else if (ev->kind == EVENT_HOST)
+        strbuf_printf(out, ".%s", host_state_name(ev->is));
+}
+
+const char *event_subject(const struct event *ev)
+{
+    if (ev->kind == EVENT_ACTION)
+        return ev->action->vm ? ev->action->vm : ev->action->host;
+    return ev->vm ? ev->vm : ev->host;
+}
+
+void events_reply(const struct event_record *list, size_t n, struct strbuf *out)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+    jw_bool(&w, "ok", true);
+    jw_begin(&w, "events", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < n; i++) {
+        jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+        jw_int(&w, "id", (int64_t)list[i].id);
+        json_instant(&w, "time", list[i].time);
+        jw_text(&w, "kind", list[i].kind);
+        jw_text(&w, "type", list[i].type);
+        jw_text(&w, "severity", list[i].severity);
+        jw_text(&w, "subject", list[i].subject);
+        jw_raw(&w, "data", list[i].data);
+        jw_end(&w);
+    }
+    jw_end(&w);
+    jw_end(&w);
+}

@@ -1,0 +1,146 @@
+#include "daemon/following.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/rfc3339.h"
+#include "daemon/event_json.h"
+#include "engine/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tickets of followers, so that they are not taken for others. */
+#define FOLLOWER ((uint64_t)1 << 62)
+#define BATCH 100
+
+struct follower {
+    struct follower *next;
+    uint64_t ticket;
+    uint64_t after; /* has been given all up to this */
+    instant_s since;
+    char kind[REQUEST_KIND_MAX];
+};
+
+struct following {
+    struct store *store;
+    struct follower *first;
+    uint64_t last_ticket;
+    bool failed; /* the store, when it was last read */
+};
+
+struct following *following_new(struct store *store)
+{
+    struct following *f = xcalloc(1, sizeof *f);
+
+    f->store = store;
+    return f;
+}
+
+void following_free(struct following *f)
+{
+    if (!f)
+        return;
+    for (struct follower *x = f->first, *next; x; x = next) {
+        next = x->next;
+        free(x);
+    }
+    free(f);
+}
+
+bool following_has(uint64_t ticket)
+{
+    return (ticket & FOLLOWER) != 0;
+}
+
+static struct follower **place_of(struct following *f, uint64_t ticket)
+{
+    struct follower **at = &f->first;
+
+    while (*at && (*at)->ticket != ticket)
+        at = &(*at)->next;
+    return at;
+}
+
+static struct event_query query_of(const struct request *q)
+{
+    return (struct event_query){
+        .after = q->after,
+        .since = q->since,
+        .kind = q->event_kind[0] ? q->event_kind : NULL,
+        .limit = q->limit,
+        .newest = q->after == 0 && q->since == 0 && !q->from_start,
+    };
+}
+
+static void follow(struct following *f, const struct request *q, struct client *c, uint64_t after)
+{
+    struct follower *x = xcalloc(1, sizeof *x);
+
+    x->ticket = ++f->last_ticket | FOLLOWER;
+    x->after = after;
+    x->since = q->since;
+    memcpy(x->kind, q->event_kind, sizeof x->kind);
+    x->next = f->first;
+    f->first = x;
+    client_wait(c, x->ticket);
+}
+
+int following_serve(struct following *f, const struct request *q, struct client *c, struct strbuf *out,
+                    struct err *err)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct event_query query = query_of(q);
+    struct event_record *list = NULL;
+    uint64_t first, last;
+    size_t n = 0;
+    int r;
+
+    if ((r = store_list_events(f->store, &query, &a, &list, &n, err)) < 0 ||
+        (r = store_event_range(f->store, &first, &last, err)) < 0)
+        return r;
+    events_reply(list, n, out);
+    if (!q->follow)
+        return 0;
+    /* what came before was asked for up to here, or did not exist */
+    follow(f, q, c, n > 0 ? list[n - 1].id : query.newest ? last : q->after);
+    client_stream(c, out);
+    return -EINPROGRESS;
+}
+
+void following_more(struct following *f, struct client *c, uint64_t ticket)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    struct follower *x = *place_of(f, ticket);
+    struct event_record *list = NULL;
+    size_t n = 0;
+    struct err err = {0};
+
+    if (!x || !client_has_taken_all(c))
+        return;
+    const struct event_query q = {
+        .after = x->after, .since = x->since, .kind = x->kind[0] ? x->kind : NULL, .limit = BATCH};
+    int r = store_list_events(f->store, &q, &a, &list, &n, &err);
+
+    if (r < 0 && !f->failed)
+        log_warning("%s", err.text);
+    f->failed = r < 0;
+    if (r < 0 || n == 0)
+        return;
+    x->after = list[n - 1].id;
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    events_reply(list, n, &out);
+    client_stream(c, &out);
+}
+
+void following_gone(struct following *f, uint64_t ticket)
+{
+    struct follower **at = place_of(f, ticket);
+    struct follower *x = *at;
+
+    if (!x)
+        return;
+    *at = x->next;
+    free(x);
+}

@@ -1,0 +1,216 @@
+#include "daemon/journal.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "daemon/event_json.h"
+#include "daemon/outlet.h"
+#include "engine/memory.h"
+#include "model/json_writer.h"
+#include "store/sqlite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TIDY_S 3600
+#define SLACK 16 /* a part of so many more than may be kept, before the oldest go: not one by one */
+#define DAY_S (24 * 3600)
+
+struct waiting {
+    struct waiting *next;
+    struct event_record r; /* strings its own */
+};
+
+struct outlet {
+    struct store *store;
+    struct waiting *first, *last; /* not stored yet */
+    size_t n;
+    uint64_t lost;           /* of those, dropped */
+    uint64_t put;            /* the number of the last one that keep() put */
+    uint64_t oldest, newest; /* that are stored */
+    instant_s next_tidy;
+};
+
+int journal_open(struct store *store, struct outlet **ret, struct err *err)
+{
+    struct outlet *o = xcalloc(1, sizeof *o);
+    int r = store_event_range(store, &o->oldest, &o->newest, err);
+
+    if (r < 0) {
+        free(o);
+        return r;
+    }
+    o->store = store;
+    *ret = o;
+    return 0;
+}
+
+static void waiting_free(struct waiting *x)
+{
+    free((void *)(uintptr_t)x->r.type);
+    free((void *)(uintptr_t)x->r.subject);
+    free((void *)(uintptr_t)x->r.data);
+    free(x);
+}
+
+static void drop_first(struct outlet *o)
+{
+    struct waiting *x = o->first;
+
+    o->first = x->next;
+    if (!o->first)
+        o->last = NULL;
+    o->n--;
+    waiting_free(x);
+}
+
+void journal_free(struct outlet *o)
+{
+    if (!o)
+        return;
+    while (o->first)
+        drop_first(o);
+    free(o);
+}
+
+uint64_t journal_last(const struct outlet *o)
+{
+    return o->newest;
+}
+
+/* ---- the outlet ------------------------------------------------------------------------------ */
+
+static void publish(struct outlet *o, const struct event *ev)
+{
+    CLEANUP(strbuf_releasep) struct strbuf data = {0};
+    CLEANUP(strbuf_releasep) struct strbuf type = {0};
+    struct waiting *x = xcalloc(1, sizeof *x);
+
+    log_event(ev);
+    strbuf_init(&data, STRBUF_NO_LIMIT);
+    strbuf_init(&type, STRBUF_NO_LIMIT);
+    event_data(ev, &data);
+    event_type(ev, &type);
+    x->r = (struct event_record){
+        .time = ev->time,
+        .kind = event_kind_name(ev->kind),
+        .type = xstrdup(type.text),
+        .severity = event_severity(ev),
+        .subject = xstrdup(event_subject(ev)),
+        .data = xstrdup(data.text),
+    };
+    if (o->last)
+        o->last->next = x;
+    else
+        o->first = x;
+    o->last = x;
+    if (++o->n > JOURNAL_WAITING_MAX) {
+        drop_first(o);
+        o->lost++;
+    }
+}
+
+/* from 0: they had no numbers yet. */
+static int put_gap(struct outlet *o, uint64_t from, uint64_t n, const char *why, instant_s now,
+                   struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf data = {0};
+    struct json_writer w;
+    char text[160];
+
+    (void)snprintf(text, sizeof text, "%" PRIu64 " event%s %s: %s", n, n == 1 ? "" : "s",
+                   n == 1 ? "is missing" : "are missing", why);
+    const struct event ev = {.kind = EVENT_GAP, .time = now, .text = text};
+
+    log_event(&ev);
+    strbuf_init(&data, STRBUF_NO_LIMIT);
+    jw_init(&w, &data);
+    jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
+    jw_text(&w, "severity", event_severity(&ev));
+    jw_text(&w, "text", text);
+    jw_int(&w, "count", (int64_t)n);
+    if (from != 0) {
+        jw_int(&w, "from", (int64_t)from);
+        jw_int(&w, "to", (int64_t)(from + n - 1));
+    }
+    jw_end(&w);
+    data.text[--data.len] = '\0'; /* the writer's newline */
+    const struct event_record r = {.time = now,
+                                   .kind = event_kind_name(EVENT_GAP),
+                                   .type = event_kind_name(EVENT_GAP),
+                                   .severity = event_severity(&ev),
+                                   .data = data.text};
+
+    return store_put_event(o->store, &r, &o->put, err);
+}
+
+static int keep(struct outlet *o, struct err *err)
+{
+    int r = 0;
+
+    if (o->lost > 0 && o->first)
+        r = put_gap(o, 0, o->lost, "nothing could be stored for too long", o->first->r.time, err);
+    for (struct waiting *x = o->first; r == 0 && x; x = x->next)
+        r = store_put_event(o->store, &x->r, &o->put, err);
+    return r;
+}
+
+static void kept(struct outlet *o)
+{
+    if (!o->first)
+        return;
+    while (o->first)
+        drop_first(o);
+    o->lost = 0;
+    o->newest = o->put;
+}
+
+const struct outlet_ops journal_outlet = {.publish = publish, .keep = keep, .kept = kept};
+
+/* ---- what is not kept for ever --------------------------------------------------------------- */
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Together, so that nothing goes without a word. floor 0: only what is old goes. */
+static int drop(struct outlet *o, instant_s before, uint64_t sent, uint64_t floor, instant_s now,
+                struct err *err)
+{
+    const struct store_ops *ops = &store_sqlite;
+    uint64_t from = greater(sent, o->oldest - 1) + 1;
+    uint64_t newest;
+    int r = ops->begin(o->store, err);
+
+    if (r < 0)
+        return r;
+    o->put = o->newest;
+    if (sent < floor)
+        r = put_gap(o, from, floor - from + 1, "there were too many that could not be sent", now, err);
+    if (r == 0)
+        r = store_prune_events(o->store, before, sent, floor, err);
+    if (r < 0)
+        ops->rollback(o->store);
+    else
+        r = ops->commit(o->store, err);
+    if (r < 0)
+        return r;
+    o->newest = o->put;
+    return store_event_range(o->store, &o->oldest, &newest, err);
+}
+
+uint64_t journal_tidy(struct outlet *o, int64_t days, int64_t most, uint64_t sent, instant_s now)
+{
+    uint64_t n = o->newest + 1 - o->oldest;
+    bool many = n > (uint64_t)(most + most / SLACK);
+    struct err err = {0};
+
+    if ((!many && now < o->next_tidy) || o->first) /* what waits to be stored comes first */
+        return o->oldest - 1;
+    if (drop(o, now - days * DAY_S, sent, many ? o->newest - (uint64_t)most : 0, now, &err) < 0 &&
+        now >= o->next_tidy)
+        log_warning("%s", err.text);
+    o->next_tidy = now + TIDY_S;
+    return o->oldest - 1;
+}

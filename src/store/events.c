@@ -1,0 +1,178 @@
+#include "store/events.h"
+
+#include "store/internal.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+
+static void finalizep(sqlite3_stmt **st)
+{
+    (void)sqlite3_finalize(*st);
+}
+
+static int prepare(const struct store *s, const char *sql, sqlite3_stmt **ret, const char *doing,
+                   struct err *err)
+{
+    return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK ? 0 : store_failed(s, doing, err);
+}
+
+/* As for the other puts: after SQLite has taken back a whole transaction nothing of it is stored alone. */
+static int check_transaction(const struct store *s, struct err *err)
+{
+    if (!s->in_transaction || !sqlite3_get_autocommit(s->db))
+        return 0;
+    return err_set(err, -EIO, "the store %s had to give up what was begun, after an earlier error", s->path);
+}
+
+int store_put_event(struct store *s, const struct event_record *event, uint64_t *ret_id, struct err *err)
+{
+    static const char doing[] = "keep an event";
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    int r = check_transaction(s, err);
+
+    if (r < 0 || (r = prepare(s,
+                              "INSERT INTO events (time, kind, type, severity, subject, data)"
+                              " VALUES (?, ?, ?, ?, ?, ?)",
+                              &st, doing, err)) < 0)
+        return r;
+    if (sqlite3_bind_int64(st, 1, event->time) != SQLITE_OK ||
+        sqlite3_bind_text(st, 2, event->kind, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_bind_text(st, 3, event->type, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_bind_text(st, 4, event->severity, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_bind_text(st, 5, event->subject, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_bind_text(st, 6, event->data, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_step(st) != SQLITE_DONE)
+        return store_failed(s, doing, err);
+    *ret_id = (uint64_t)sqlite3_last_insert_rowid(s->db);
+    return 0;
+}
+
+static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
+{
+    return arena_strdup(a, (const char *)sqlite3_column_text(st, column));
+}
+
+int store_list_events(struct store *s, const struct event_query *q, struct arena *a,
+                      struct event_record **ret, size_t *ret_n, struct err *err)
+{
+    static const char columns[] = "SELECT id, time, kind, type, severity, subject, data FROM events"
+                                  " WHERE id > ?1 AND time >= ?2 AND (?3 IS NULL OR kind = ?3) ORDER BY id";
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    struct event_record *list = NULL;
+    size_t n = 0, cap = 0;
+    int rc;
+    const char *sql = q->newest ? arena_printf(a, "SELECT * FROM (%s DESC LIMIT ?4) ORDER BY 1", columns)
+                                : arena_printf(a, "%s LIMIT ?4", columns);
+    int r = prepare(s, sql, &st, "be read", err);
+
+    if (r < 0)
+        return r;
+    if (sqlite3_bind_int64(st, 1, (sqlite3_int64)q->after) != SQLITE_OK ||
+        sqlite3_bind_int64(st, 2, q->since) != SQLITE_OK ||
+        sqlite3_bind_text(st, 3, q->kind, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_bind_int64(st, 4, q->limit) != SQLITE_OK)
+        return store_failed(s, "be read", err);
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        list = arena_grow(a, list, n, &cap, sizeof *list);
+        list[n++] = (struct event_record){
+            .id = (uint64_t)sqlite3_column_int64(st, 0),
+            .time = sqlite3_column_int64(st, 1),
+            .kind = text_of(st, 2, a),
+            .type = text_of(st, 3, a),
+            .severity = text_of(st, 4, a),
+            .subject = text_of(st, 5, a),
+            .data = text_of(st, 6, a),
+        };
+    }
+    if (rc != SQLITE_DONE)
+        return store_failed(s, "be read", err);
+    *ret = list;
+    *ret_n = n;
+    return 0;
+}
+
+int store_event_range(struct store *s, uint64_t *ret_first, uint64_t *ret_last, struct err *err)
+{
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    int r = prepare(s,
+                    "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0),"
+                    " (SELECT min(id) FROM events)",
+                    &st, "be read", err);
+
+    if (r < 0)
+        return r;
+    if (sqlite3_step(st) != SQLITE_ROW)
+        return store_failed(s, "be read", err);
+    *ret_last = (uint64_t)sqlite3_column_int64(st, 0);
+    *ret_first =
+        sqlite3_column_type(st, 1) == SQLITE_NULL ? *ret_last + 1 : (uint64_t)sqlite3_column_int64(st, 1);
+    return 0;
+}
+
+int store_prune_events(struct store *s, instant_s before, uint64_t sent, uint64_t floor, struct err *err)
+{
+    static const char doing[] = "drop old events";
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    int r = check_transaction(s, err);
+
+    if (r < 0 || (r = prepare(s, "DELETE FROM events WHERE id <= ?3 OR (time < ?1 AND id <= ?2)", &st, doing,
+                              err)) < 0)
+        return r;
+    if (sqlite3_bind_int64(st, 1, before) != SQLITE_OK ||
+        sqlite3_bind_int64(st, 2, sent > INT64_MAX ? INT64_MAX : (sqlite3_int64)sent) != SQLITE_OK ||
+        sqlite3_bind_int64(st, 3, (sqlite3_int64)floor) != SQLITE_OK || sqlite3_step(st) != SQLITE_DONE)
+        return store_failed(s, doing, err);
+    return 0;
+}
+
+int store_get_note(struct store *s, const char *key, struct arena *a, const char **ret, struct err *err)
+{
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    int r = prepare(s, "SELECT value FROM notes WHERE key = ?", &st, "be read", err);
+
+    if (r < 0)
+        return r;
+    int rc = sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(st);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        return store_failed(s, "be read", err);
+    *ret = rc == SQLITE_ROW ? text_of(st, 0, a) : NULL;
+    return 0;
+}
+
+int store_instance(struct store *s, struct arena *a, const char **ret, struct err *err)
+{
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    int r = prepare(s, "SELECT name FROM instance", &st, "say its name", err);
+
+    if (r < 0)
+        return r;
+    if (sqlite3_step(st) != SQLITE_ROW)
+        return store_failed(s, "say its name", err);
+    *ret = text_of(st, 0, a);
+    return 0;
+}
+
+int store_host_ids(struct store *s, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)
+{
+    CLEANUP(finalizep) sqlite3_stmt *st = NULL;
+    const char **list = NULL;
+    size_t n = 0, cap = 0;
+    int rc;
+    int r = prepare(s, "SELECT host FROM hosts ORDER BY host", &st, "be read", err);
+
+    if (r < 0)
+        return r;
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        list = arena_grow(a, list, n, &cap, sizeof *list);
+        list[n++] = text_of(st, 0, a);
+    }
+    if (rc != SQLITE_DONE)
+        return store_failed(s, "be read", err);
+    *ret = list;
+    *ret_n = n;
+    return 0;
+}

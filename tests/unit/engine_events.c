@@ -1,0 +1,136 @@
+/* What is published: stored with what it tells of, or not at all; states of hosts, whoever changes them. */
+#include "engine_world.h"
+
+#include <stdlib.h>
+
+static void begin(struct world *w)
+{
+    world_init_standby(w);
+    w->keeps = true;
+    world_begin_engine();
+}
+
+/* The state that the stored events say of the action last; action_state_count: nothing. */
+static enum action_state told(uint64_t id)
+{
+    enum action_state state = action_state_count;
+
+    for (int i = 0; i < W->n_stored; i++) {
+        char *word;
+
+        if (strtoull(W->stored[i], &word, 10) == id && word != W->stored[i])
+            assert_int_equal(action_state_parse(word + 1, &state), 0);
+    }
+    return state;
+}
+
+static void assert_told_is_true(void)
+{
+    for (uint64_t id = 1; id <= W->n_actions; id++)
+        assert_int_equal(told(id), W->actions[id - 1].state);
+    assert_int_equal(told(W->n_actions + 1), action_state_count);
+}
+
+/* Killed at any call: what the store says of actions, and what its events say of them, is the same. */
+static void test_killed(void **state)
+{
+    (void)state;
+    for (int crash = 1; crash < 120; crash++) {
+        for (int before = 0; before < 2; before++) {
+            struct world w;
+
+            begin(&w);
+            w.crash_in = crash;
+            w.crash_before_effect = before == 1;
+            world_run(30);
+            assert_told_is_true();
+            w.dead = false;
+            w.crash_in = 0;
+            world_restart();
+            world_run(120);
+            assert_told_is_true();
+            assert_int_equal(world_state(3), ACTION_DONE);
+            world_release();
+        }
+    }
+}
+
+static int count(const char *line)
+{
+    int n = 0;
+
+    for (int i = 0; i < W->n_stored; i++)
+        n += strcmp(W->stored[i], line) == 0;
+    return n;
+}
+
+/* While nothing can be stored they wait, and come once, in their order. */
+static void test_store_broken(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    world_run(5);
+    w.store_broken = true;
+    int before = w.n_stored;
+
+    w.host_state[3] = HOST_MAINTENANCE;
+    world_run(60);
+    assert_int_equal(w.n_stored, before);
+    assert_true(w.n_waiting > 1);
+    w.store_broken = false;
+    world_run(30);
+    assert_int_equal(w.n_waiting, 0);
+    assert_int_equal(count("storing_failed"), 1);
+    assert_true(count("host") >= 1);
+    assert_true(w.n_stored == w.n_events && w.n_events < 64);
+    for (int i = 0; i < w.n_stored; i++)
+        assert_string_equal(w.stored[i], w.events[i]);
+    assert_told_is_true();
+    world_release();
+}
+
+/* Each change, by us or others, and by an earlier process what it knew; nothing at the first look. */
+static void test_hosts(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 3, 2);
+    w.keeps = true;
+    world_begin_engine();
+    world_run(5);
+    assert_int_equal(count("host"), 0);
+    static const enum host_state changes[] = {
+        HOST_STANDBY,     HOST_ON,     HOST_DISCONNECTED, HOST_ON, HOST_ENTERING_MAINTENANCE,
+        HOST_MAINTENANCE, HOST_STANDBY};
+
+    for (size_t i = 0; i < ELEMENTS(changes); i++) {
+        w.host_state[2] = changes[i];
+        world_run(130);
+        assert_int_equal(count("host"), i + 1);
+    }
+    world_restart();
+    world_run(130);
+    assert_int_equal(count("host"), ELEMENTS(changes)); /* it sleeps, as it did */
+    engine_free(w.engine);
+    w.engine = NULL;
+    w.n_waiting = 0;
+    w.host_state[2] = HOST_ON; /* woken while nobody looked */
+    world_begin_engine();
+    world_run(130);
+    assert_int_equal(count("host"), ELEMENTS(changes) + 1);
+    world_release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_store_broken),
+        cmocka_unit_test(test_hosts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
