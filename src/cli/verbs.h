@@ -9,6 +9,7 @@ extern const struct verb verb_check_config;
 extern const struct verb verb_entitlements;
 extern const struct verb verb_events;
 extern const struct verb verb_explain;
+extern const struct verb verb_forecast;
 extern const struct verb verb_freeze;
 extern const struct verb verb_generate;
 extern const struct verb verb_history;

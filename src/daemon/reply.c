@@ -4,6 +4,7 @@
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "daemon/action_json.h"
+#include "daemon/reply_forecast.h"
 #include "model/json_writer.h"
 #include "model/snapshot_json.h"
 #include "render/render.h"
@@ -470,6 +471,9 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
         break;
     case REQUEST_SNAPSHOT:
         r = put_snapshot(&w, e, err);
+        break;
+    case REQUEST_FORECAST:
+        reply_put_forecast(&w, e, request->hours, now);
         break;
     case REQUEST_APPLY:
     case REQUEST_REJECT:

@@ -54,6 +54,14 @@ static int read_limit(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_hours(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > FORECAST_HOURS_MAX)
+        return err_set(err, -EINVAL, "\"hours\": expected a number from 1 to %d", FORECAST_HOURS_MAX);
+    r->hours = (unsigned)json_integer_value(v);
+    return 0;
+}
+
 /* They all come from one line, which has room for them. */
 static int read_vms(const json_t *v, struct request *r, struct err *err)
 {
@@ -170,6 +178,7 @@ static const struct request_field {
     {"kind", 1u << REQUEST_EVENTS, false, read_event_kind},
     {"since", 1u << REQUEST_ENERGY | 1u << REQUEST_EVENTS, false, read_since},
     {"by", 1u << REQUEST_ENERGY, false, read_by},
+    {"hours", 1u << REQUEST_FORECAST, false, read_hours},
 };
 
 #define N_FIELDS (sizeof fields / sizeof *fields)
@@ -242,6 +251,7 @@ int request_parse(const char *line, size_t len, struct request *ret, struct err 
         return err_set(err, -EINVAL, "expected a JSON object on one line");
     memset(ret, 0, sizeof *ret);
     ret->limit = HISTORY_LIMIT_DEFAULT;
+    ret->hours = FORECAST_HOURS_DEFAULT;
     if ((r = read_kind(root, &ret->kind, err)) < 0)
         return r;
     return read_fields(root, ret, err);

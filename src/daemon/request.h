@@ -21,6 +21,8 @@
 #define REQUEST_KIND_MAX 32
 #define HISTORY_LIMIT_MAX 1000
 #define HISTORY_LIMIT_DEFAULT 50
+#define FORECAST_HOURS_MAX 840
+#define FORECAST_HOURS_DEFAULT 24
 
 #define REQUESTS(X)                                                                                          \
     X(REQUEST_STATUS, "status", "how the service and its cluster are")                                       \
@@ -42,7 +44,8 @@
     X(REQUEST_WAKE, "wake", "wakes a host from standby, or proves that it wakes")                            \
     X(REQUEST_EVENTS, "events", "what has happened, and what happens")                                       \
     X(REQUEST_ENERGY, "energy", "what the hosts drew, and what VMs lacked")                                  \
-    X(REQUEST_SCHEDULE, "schedule", "when hosts may be put to standby and must be back")
+    X(REQUEST_SCHEDULE, "schedule", "when hosts may be put to standby and must be back")                     \
+    X(REQUEST_FORECAST, "forecast", "what was expected of the cluster's demand, what came, what comes next")
 
 #define REQUEST_ENUM(e, word, meaning) e,
 enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
@@ -65,6 +68,7 @@ struct request {
     char host[REQUEST_HOST_MAX];       /* maintenance, standby, wake */
     bool enter;                        /* maintenance */
     unsigned limit;                    /* history, events, schedule */
+    unsigned hours;                    /* forecast: so far back */
     bool follow;                       /* events, and the next four: those to come as well */
     bool from_start;                   /* `after` or `since` was given */
     uint64_t after;                    /* only those with a greater number */

@@ -303,6 +303,7 @@ static int serve_request(struct service *s, const struct request *q, struct clie
     case REQUEST_SAMPLES:
     case REQUEST_SNAPSHOT:
     case REQUEST_ENERGY:
+    case REQUEST_FORECAST:
     case request_kind_count:
         break;
     }

@@ -153,6 +153,7 @@ void action_approve(struct engine *e, struct action *x, const char *by, instant_
     x->retry_at = 0;
     x->retries = 0;
     action_enter(e, x, ACTION_APPROVED, NULL, now);
+    patterns_approved(e, &x->r, now);
 }
 
 /* approved -> starting. Stored first: from here on a restart must assume that the hypervisor was asked. */

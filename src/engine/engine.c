@@ -323,6 +323,7 @@ static void take_settings(struct engine *e, const struct engine_settings *settin
     e->settings = *settings;
     e->settings.cluster = e->cluster;
     e->settings.source = e->source_name;
+    patterns_configure(e);
 }
 
 int engine_create(const struct engine_settings *settings, const struct engine_ports *ports, instant_s now,
@@ -334,6 +335,7 @@ int engine_create(const struct engine_settings *settings, const struct engine_po
     e->history = history_new();
     e->learned = learned_new();
     e->energy = energy_new();
+    e->pattern = pattern_new();
     take_settings(e, settings);
     e->source_since = now;
     e->next_look = now;
@@ -377,6 +379,7 @@ void engine_free(struct engine *e)
     energy_free(e->energy);
     history_free(e->history);
     learned_free(e->learned);
+    patterns_release(e);
     view_unref(e->now_seen);
     view_unref(e->decided);
     free(e->instance);

@@ -210,6 +210,20 @@ struct engine_power {
 };
 
 void engine_power(const struct engine *e, struct engine_power *ret);
+/* What was expected of the demand of all VMs, what came, and what is expected next (pattern.h). */
+struct engine_forecast {
+    bool enabled, proactive; /* dpm.enabled, dpm.proactive */
+    instant_s doubted; /* since then this day has not been as expected: nothing is decided by it for now; 0 */
+    struct pattern_record *past; /* the slots that are over and the present one, as far as any is known */
+    size_t n_past;
+    const struct expected *ahead; /* those of the next ones of which something is expected */
+    size_t n_ahead;
+};
+
+/* In the arena. */
+void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, instant_s ahead_s,
+                     struct arena *a, struct engine_forecast *ret);
+
 /* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by
  * id. In the arena; the strings are the engine's. */
 size_t engine_actions(const struct engine *e, struct arena *a, const struct action_record ***ret);

@@ -454,6 +454,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
     hosts_look(e, &v->snap);
     regret_look(e, &v->snap);
     keep_samples(e, &v->snap, a, now);
+    patterns_look(e, &v->snap, a, now);
     for (size_t i = 0; i < n_moved; i++)
         migration_note(e, &moved[i], false);
     *ret = v;

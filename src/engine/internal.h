@@ -9,6 +9,7 @@
 #include "engine/idmap.h"
 #include "engine/learned.h"
 #include "engine/occupancy.h"
+#include "engine/pattern.h"
 
 /* ---- constants of conduct -------------------------------------------------------------------- */
 
@@ -193,6 +194,9 @@ struct engine {
     int64_t power_changes; /* hosts that are put to standby or woken now; see power_count() */
     struct history *history;
     struct learned *learned;
+    struct pattern *pattern;
+    struct zone *zone; /* that its days are of; NULL: UTC */
+    char *zone_name;
 
     struct pools pools;
     struct energy *energy;
@@ -308,6 +312,18 @@ void storing_failed(struct engine *e, const struct err *why, instant_s now);
 int gather(struct engine *e, struct collected *collected, uint64_t serial, instant_s now, struct view **ret,
            struct err *err);
 void view_unref(struct view *v);
+
+/* ---- patterns.c ------------------------------------------------------------------------------ */
+
+/* What the snapshot shows of the cluster's demand is remembered; what is expected next goes into it. */
+void patterns_look(struct engine *e, struct snapshot *s, struct arena *a, instant_s now);
+/* An action was approved: perhaps the wake of a host for what is expected. */
+void patterns_approved(struct engine *e, const struct action_record *r, instant_s now);
+/* Days are those of the schedule's zone (dpm.time_zone). */
+void patterns_configure(struct engine *e);
+void patterns_release(struct engine *e);
+int patterns_store(const struct engine *e, struct err *err);
+void patterns_recall(struct engine *e, const struct stored *s);
 
 /* ---- commands.c ------------------------------------------------------------------------------ */
 

@@ -129,6 +129,17 @@ struct energy_record {
     double scale; /* meter / model, while it was on; UNKNOWN: it has not been measured yet. Not summed */
 };
 
+/* A quarter of an hour of the cluster (pattern.h). */
+struct pattern_record {
+    instant_s time;             /* its beginning */
+    double mean[RES_COUNT];     /* of what all VMs wanted together; UNKNOWN: a gap */
+    double peak[RES_COUNT];     /* the highest mean of five minutes */
+    double size[RES_COUNT];     /* of the VMs: vCPUs, configured MiB */
+    double expected[RES_COUNT]; /* shortly before it began; UNKNOWN: nothing */
+    uint32_t days, of;          /* that this rested on */
+    uint32_t woken;             /* hosts that were woken in it for what was expected after it */
+};
+
 /* A pass with all that is needed to run it again. Both texts are the JSON of the contract. */
 struct pass_record {
     uint64_t id; /* 1, 2, ... */
@@ -170,6 +181,8 @@ struct stored {
     size_t n_notes;
     struct energy_record *energy; /* of hours that were not over an hour before `samples_since`, by time */
     size_t n_energy;
+    struct pattern_record *patterns; /* all */
+    size_t n_patterns;
 };
 
 struct retention {
@@ -180,6 +193,7 @@ struct retention {
     uint32_t passes_kept;         /* and all but this many of the newest passes, with their snapshots */
     instant_s energy_before;      /* and what was drawn before this */
     instant_s energy_days_before; /* a whole day (UTC); what was drawn before it is kept by day */
+    instant_s patterns_before;    /* and quarters of an hour that began before this */
 };
 
 /* ---- store ----------------------------------------------------------------------------------- */
@@ -250,6 +264,10 @@ struct store_ops {
 
     /* One pass with its texts; -ENOENT. */
     int (*get_pass)(struct store *s, uint64_t id, struct arena *a, struct pass_record *ret, struct err *err);
+
+    /* Inserts it, or replaces that of the same time. */
+    int (*put_pattern)(struct store *s, const struct pattern_record *pattern, struct err *err);
+
 };
 
 /* ---- source ---------------------------------------------------------------------------------- */

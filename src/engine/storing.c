@@ -50,7 +50,7 @@ static void unstored_clear(struct engine *e)
 static bool anything_dirty(const struct engine *e)
 {
     return e->unstored_actions.n > 0 || e->n_unstored > 0 || e->note_dirty || e->pools.dirty ||
-           e->hosts_dirty || energy_is_unstored(e->energy) || e->events_dirty;
+           e->hosts_dirty || energy_is_unstored(e->energy) || e->events_dirty || pattern_dirty(e->pattern);
 }
 
 static int by_id(const void *a, const void *b)
@@ -86,6 +86,8 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
     if (e->hosts_dirty && (r = hosts_store(e, err)) < 0)
         return r;
     if (energy_is_unstored(e->energy) && (r = energy_store(e->energy, ops, s, err)) < 0)
+        return r;
+    if (pattern_dirty(e->pattern) && (r = patterns_store(e, err)) < 0)
         return r;
     if (e->note_dirty) {
         char since[RFC3339_MAX];
@@ -133,6 +135,7 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
     hosts_stored(e);
     regret_stored(e);
     energy_stored(e->energy);
+    pattern_stored(e->pattern);
     e->note_dirty = false;
     if (e->events_dirty)
         e->port.outlet_ops->kept(e->port.outlet);
@@ -188,6 +191,7 @@ void storing_prune(struct engine *e, instant_s now)
         .ended_before = oldest,
         .learned_before = oldest,
         .hosts_before = oldest,
+        .patterns_before = now - (instant_s)PATTERN_SLOTS * PATTERN_SLOT_S,
         .passes_kept = e->settings.passes_kept,
         .energy_before = oldest,
         .energy_days_before = day_of(now - ENERGY_HOURS_KEPT_DAYS * ENERGY_DAY_S),
@@ -322,7 +326,8 @@ static void disown(struct engine *e, instant_s now)
                                    .learned_before = INT64_MAX,
                                    .hosts_before = INT64_MAX,
                                    .passes_kept = UINT32_MAX,
-                                   .energy_before = INT64_MAX};
+                                   .energy_before = INT64_MAX,
+                                   .patterns_before = INT64_MAX};
     struct err err = {0};
 
     for (size_t i = 0; i < e->n_actions; i++) {
@@ -365,6 +370,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
         hosts_recall(e, &s, now);
         regret_recall(e, find_note(&s, NOTE_REGRET), now);
         energy_recall(e->energy, s.energy, s.n_energy, now);
+        patterns_recall(e, &s);
     } else {
         disown(e, now);
     }

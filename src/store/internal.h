@@ -35,6 +35,8 @@ enum statement {
     ST_PRUNE_ENERGY,
     ST_ROLL_ENERGY,
     ST_DROP_ROLLED,
+    ST_PUT_PATTERN,
+    ST_PRUNE_PATTERNS,
     ST_COUNT
 };
 

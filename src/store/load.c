@@ -113,7 +113,7 @@ static int read_notes(const struct store *s, struct arena *a, struct stored *ret
 static int load_all(const struct store *s, instant_s since, instant_s samples_since, struct arena *a,
                     struct stored *ret, struct err *err)
 {
-    enum { ACTIONS, MIGRATIONS, SAMPLES, RATES, DIRTIES, SETTINGS, HOSTS, ENERGY, KINDS };
+    enum { ACTIONS, MIGRATIONS, SAMPLES, RATES, DIRTIES, SETTINGS, HOSTS, ENERGY, PATTERNS, KINDS };
     const int64_t energy_since = samples_since - ENERGY_HOUR_S;
     const struct query queries[KINDS] = {
         [ACTIONS] = {&table_actions, sizeof(struct action_record),
@@ -128,6 +128,7 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
         [HOSTS] = {&table_hosts, sizeof(struct host_record), " ORDER BY host", NULL, 0},
         [ENERGY] = {&table_energy, sizeof(struct energy_record), " WHERE time >= ? ORDER BY time, host",
                     &energy_since, 1},
+        [PATTERNS] = {&table_patterns, sizeof(struct pattern_record), " ORDER BY time", NULL, 0},
     };
     struct rows found[KINDS];
     int r;
@@ -158,6 +159,8 @@ static int load_all(const struct store *s, instant_s since, instant_s samples_si
     ret->n_hosts = found[HOSTS].n;
     ret->energy = found[ENERGY].items;
     ret->n_energy = found[ENERGY].n;
+    ret->patterns = found[PATTERNS].items;
+    ret->n_patterns = found[PATTERNS].n;
     return read_notes(s, a, ret, err);
 }
 

@@ -148,12 +148,28 @@ static const struct column energy_sum_columns[] = {
     COLUMN(energy_record, REAL, "max(scale)", scale),
 };
 
+static const struct column pattern_columns[] = {
+    COLUMN(pattern_record, I64, "time", time),
+    COLUMN(pattern_record, REAL, "mean_cpu", mean[RES_CPU]),
+    COLUMN(pattern_record, REAL, "mean_mem", mean[RES_MEM]),
+    COLUMN(pattern_record, REAL, "peak_cpu", peak[RES_CPU]),
+    COLUMN(pattern_record, REAL, "peak_mem", peak[RES_MEM]),
+    COLUMN(pattern_record, REAL, "size_cpu", size[RES_CPU]),
+    COLUMN(pattern_record, REAL, "size_mem", size[RES_MEM]),
+    COLUMN(pattern_record, REAL, "expected_cpu", expected[RES_CPU]),
+    COLUMN(pattern_record, REAL, "expected_mem", expected[RES_MEM]),
+    COLUMN(pattern_record, U32, "days", days),
+    COLUMN(pattern_record, U32, "of_days", of),
+    COLUMN(pattern_record, U32, "woken", woken),
+};
+
 const struct table table_actions = TABLE("actions", action_columns);
 const struct table table_migrations = TABLE("migrations", migration_columns);
 const struct table table_rates = TABLE("rates", rate_columns);
 const struct table table_dirties = TABLE("dirty_rates", dirty_columns);
 const struct table table_settings = TABLE("settings", setting_columns);
 const struct table table_hosts = TABLE("hosts", host_columns);
+const struct table table_patterns = TABLE("patterns", pattern_columns);
 const struct table table_samples = TABLE("samples", sample_columns);
 const struct table table_passes = TABLE("passes", pass_columns);
 const struct table table_energy = TABLE("energy", energy_columns);

@@ -73,6 +73,11 @@ static const char *const scripts[] = {
     " type TEXT NOT NULL, severity TEXT NOT NULL, subject TEXT, data TEXT NOT NULL);"
     "CREATE INDEX events_by_time ON events (time);",
 
+    "CREATE TABLE patterns ("
+    " time INTEGER PRIMARY KEY, mean_cpu REAL, mean_mem REAL, peak_cpu REAL, peak_mem REAL,"
+    " size_cpu REAL, size_mem REAL, expected_cpu REAL, expected_mem REAL,"
+    " days INTEGER NOT NULL, of_days INTEGER NOT NULL, woken INTEGER NOT NULL);",
+
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

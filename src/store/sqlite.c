@@ -53,6 +53,7 @@ static const char *const fixed_sql[ST_COUNT] = {
         " WHERE time < ?1 AND time / 86400 IN"
         " (SELECT time / 86400 FROM energy WHERE time < ?1 AND length_s < 86400) GROUP BY host, time / 86400",
     [ST_DROP_ROLLED] = "DELETE FROM energy WHERE time < ? AND length_s < 86400",
+    [ST_PRUNE_PATTERNS] = "DELETE FROM patterns WHERE time < ?",
     [ST_PRUNE_PASSES] =
         "DELETE FROM passes WHERE id <= (SELECT id FROM passes ORDER BY id DESC LIMIT 1 OFFSET ?)",
 };
@@ -111,6 +112,7 @@ int store_prepare(struct store *s, struct err *err)
         (r = prepare_put(s, ST_PUT_DIRTY, &table_dirties, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_HOST, &table_hosts, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_ENERGY, &table_energy, "", "", err)) < 0 ||
+        (r = prepare_put(s, ST_PUT_PATTERN, &table_patterns, "", "", err)) < 0 ||
         (r = prepare_put(s, ST_PUT_SAMPLE, &table_samples, "", "", err)) < 0)
         return r;
     return prepare_put(s, ST_PUT_PASS, &table_passes, ", bytes, snapshot_size, snapshot, plan_size, plan",
@@ -233,6 +235,11 @@ static int put_host(struct store *s, const struct host_record *host, struct err 
     return put(s, ST_PUT_HOST, &table_hosts, host, "keep what is known of a host", err);
 }
 
+static int put_pattern(struct store *s, const struct pattern_record *pattern, struct err *err)
+{
+    return put(s, ST_PUT_PATTERN, &table_patterns, pattern, "keep what was wanted", err);
+}
+
 static int put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
 {
     static const char doing[] = "keep samples of demand";
@@ -331,6 +338,7 @@ static int prune(struct store *s, const struct retention *keep, struct err *err)
         {ST_PRUNE_DIRTIES, keep->learned_before},   {ST_PRUNE_HOSTS, keep->hosts_before},
         {ST_PRUNE_PASSES, keep->passes_kept},       {ST_PRUNE_ENERGY, keep->energy_before},
         {ST_ROLL_ENERGY, keep->energy_days_before}, {ST_DROP_ROLLED, keep->energy_days_before},
+        {ST_PRUNE_PATTERNS, keep->patterns_before},
     };
     int r = group_begin(s, doing, err);
 
@@ -363,4 +371,5 @@ const struct store_ops store_sqlite = {
     .list_energy = store_list_energy,
     .list_passes = store_list_passes,
     .get_pass = store_get_pass,
+    .put_pattern = put_pattern,
 };

@@ -154,6 +154,12 @@ static int put_note(struct store *s, const char *key, const char *value, struct 
     return done(s, err);
 }
 
+static int put_pattern(struct store *s, const struct pattern_record *r, struct err *err)
+{
+    (void)r;
+    return done(s, err);
+}
+
 static int prune(struct store *s, const struct retention *keep, struct err *err)
 {
     (void)keep;
@@ -175,6 +181,7 @@ static const struct store_ops store_ops = {
     .put_pass = put_pass,
     .put_note = put_note,
     .prune = prune,
+    .put_pattern = put_pattern,
 };
 
 static int ask(struct source *s, uint64_t serial, struct err *err)

@@ -10,6 +10,7 @@
 #include "unit.h"
 
 #include "engine/engine.h"
+#include "engine/pattern.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,9 +63,12 @@ struct world_move {
     bool evacuates; /* because of maintenance, and not for the balance */
     bool empties;   /* the host that the group puts to standby, which waits for all such moves */
     bool for_load;  /* ACTION_POWER_ON: because of high utilization */
+    bool early;     /* a host is woken for what is expected */
     bool otherwise; /* only if nothing that stands before it is recommended */
     int place;      /* its own, from 1; filled in */
 };
+
+#define WORLD_PATTERNS PATTERN_SLOTS
 
 struct world {
     instant_s now;
@@ -104,6 +108,7 @@ struct world {
     int n_known;
     struct host_record known_shadow[WORLD_HOSTS]; /* before the transaction */
     int n_known_shadow;
+    struct pattern_record patterns[WORLD_PATTERNS]; /* stored; by number of the slot */
     char frozen_note[40], source_note[80], regret_note[256];
     bool in_transaction, store_broken;
     instant_s kept_since; /* by the last pruning */

@@ -90,6 +90,7 @@ static void w_recommend(const struct snapshot *s, struct plan *p, struct arena *
     r->from = m->kind == ACTION_MIGRATE ? s->vms[vm].host : IX_NONE;
     r->reason = m->kind == ACTION_PLACE                     ? REASON_PLACEMENT
                 : m->kind == ACTION_POWER_ON && m->for_load ? REASON_HIGH_UTILIZATION
+                : m->early                                  ? REASON_EXPECTED_DEMAND
                 : m->kind == ACTION_POWER_ON                ? REASON_SPARE_CAPACITY
                 : m->kind == ACTION_POWER_OFF || m->empties ? REASON_CONSOLIDATE
                 : m->evacuates                              ? REASON_MAINTENANCE

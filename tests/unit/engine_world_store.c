@@ -50,6 +50,11 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
     ret->n_hosts = (size_t)W->n_known;
     ret->energy = W->energy;
     ret->n_energy = (size_t)W->n_energy;
+    ret->patterns = arena_array(a, struct pattern_record, WORLD_PATTERNS);
+    for (int i = 0; i < WORLD_PATTERNS; i++) {
+        if (W->patterns[i].time != 0)
+            ret->patterns[ret->n_patterns++] = W->patterns[i];
+    }
     ret->notes = arena_array(a, struct note, 3);
     if (W->frozen_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
@@ -226,6 +231,16 @@ static int w_put_pass(struct store *s, const struct pass_record *pass, struct er
     return 0;
 }
 
+/* The newest WORLD_PATTERNS of them. */
+static int w_put_pattern(struct store *s, const struct pattern_record *pattern, struct err *err)
+{
+    (void)s, (void)err;
+    assert_true(W->in_transaction);
+    if (!W->dead)
+        W->patterns[pattern->time / PATTERN_SLOT_S % WORLD_PATTERNS] = *pattern;
+    return 0;
+}
+
 static int w_put_note(struct store *s, const char *key, const char *value, struct err *err)
 {
     (void)s, (void)err;
@@ -277,4 +292,5 @@ const struct store_ops w_store_ops = {
     .forget_setting = w_forget_setting,
     .put_note = w_put_note,
     .prune = w_prune,
+    .put_pattern = w_put_pattern,
 };

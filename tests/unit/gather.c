@@ -44,6 +44,7 @@ static void bench_init(struct bench *b)
     b->e.port.store = &b->store;
     b->e.history = history_new();
     b->e.learned = learned_new();
+    b->e.pattern = pattern_new();
 }
 
 static void bench_release(struct bench *b)
@@ -52,6 +53,7 @@ static void bench_release(struct bench *b)
     hosts_release(&b->e);
     history_free(b->e.history);
     learned_free(b->e.learned);
+    pattern_free(b->e.pattern);
 }
 
 /* A host of 8 cores of 2 GHz, and VMs of two vCPUs and 4 GiB that use 1 GHz and 2 GiB. */

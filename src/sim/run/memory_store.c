@@ -2,6 +2,7 @@
 
 #include "engine/idmap.h"
 #include "engine/memory.h"
+#include "engine/pattern.h"
 #include "sim/run/memory_action.h"
 #include "sim/run/memory_energy.h"
 
@@ -22,6 +23,7 @@ struct store {
     size_t n_migrations, cap_migrations;
     struct sample_record *samples; /* in the order in which they were taken; vm borrowed */
     size_t n_samples, cap_samples;
+    struct pattern_record patterns[PATTERN_SLOTS];       /* by number of the slot; time 0: none */
     struct idmap rates, dirties, settings, hosts, notes; /* values: the record, or the text; their own */
     struct memory_energy energy;
 };
@@ -305,6 +307,14 @@ static int ms_forget_setting(struct store *s, const char *host, const char *pool
     return 0;
 }
 
+/* In the place of the one that is too old to be looked at. */
+static int ms_put_pattern(struct store *s, const struct pattern_record *pattern, struct err *err)
+{
+    (void)err;
+    s->patterns[pattern->time / PATTERN_SLOT_S % PATTERN_SLOTS] = *pattern;
+    return 0;
+}
+
 static int ms_put_note(struct store *s, const char *key, const char *value, struct err *err)
 {
     void **slot = idmap_slot(&s->notes, key);
@@ -524,6 +534,10 @@ static int ms_load(struct store *s, instant_s since, instant_s samples_since, st
     load_hosts(s, a, ret);
     load_words(s, a, ret);
     memory_energy_load(&s->energy, samples_since - ENERGY_HOUR_S, a, ret);
+    ret->patterns = arena_array(a, struct pattern_record, PATTERN_SLOTS);
+    for (size_t i = 0; i < PATTERN_SLOTS; i++)
+        if (s->patterns[i].time != 0)
+            ret->patterns[ret->n_patterns++] = s->patterns[i];
     return 0;
 }
 
@@ -544,4 +558,5 @@ const struct store_ops memory_store = {
     .forget_setting = ms_forget_setting,
     .put_note = ms_put_note,
     .prune = ms_prune,
+    .put_pattern = ms_put_pattern,
 };

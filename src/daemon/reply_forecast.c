@@ -1,0 +1,71 @@
+#include "daemon/reply_forecast.h"
+
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
+
+#define HOUR_S 3600
+#define AHEAD_S (24 * HOUR_S)
+
+static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu_mhz", [RES_MEM] = "mem_mb"};
+
+static void put_instant(struct json_writer *w, const char *key, instant_s t)
+{
+    char text[RFC3339_MAX];
+
+    jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
+}
+
+static void put_demand(struct json_writer *w, const char *key, const double demand[RES_COUNT])
+{
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    for (int r = 0; r < RES_COUNT; r++)
+        jw_figure(w, res_word[r], demand[r]); /* null: nothing, or a gap */
+    jw_end(w);
+}
+
+static void put_past(struct json_writer *w, const struct pattern_record *s)
+{
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+    put_instant(w, "time", s->time);
+    put_demand(w, "expected", s->expected);
+    put_demand(w, "came", s->peak);
+    put_demand(w, "mean", s->mean);
+    jw_int(w, "days", s->days);
+    jw_int(w, "of", s->of);
+    jw_int(w, "woken", s->woken);
+    jw_end(w);
+}
+
+static void put_ahead(struct json_writer *w, const struct expected *x)
+{
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+    put_instant(w, "time", x->time);
+    put_demand(w, "expected", x->demand);
+    jw_int(w, "days", x->days);
+    jw_int(w, "of", x->of);
+    jw_text(w, "alike", alike_days_name(x->alike));
+    jw_end(w);
+}
+
+void reply_put_forecast(struct json_writer *w, const struct engine *e, unsigned hours, instant_s now)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct engine_forecast f;
+
+    engine_forecast(e, now, (instant_s)hours * HOUR_S, AHEAD_S, &a, &f);
+    jw_begin(w, "forecast", JW_OBJECT, JW_INLINE);
+    put_instant(w, "time", now);
+    jw_bool(w, "dpm", f.enabled);
+    jw_bool(w, "proactive", f.proactive);
+    put_instant(w, "doubted_since", f.doubted);
+    jw_int(w, "slot_s", FORECAST_SLOT_S);
+    jw_begin(w, "past", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < f.n_past; i++)
+        put_past(w, &f.past[i]);
+    jw_end(w);
+    jw_begin(w, "ahead", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < f.n_ahead; i++)
+        put_ahead(w, &f.ahead[i]);
+    jw_end(w);
+    jw_end(w);
+}
