@@ -1,0 +1,227 @@
+#include "ipmi.h"
+
+#include "answer.h"
+#include "greet.h"
+#include "session.h"
+#include "settings.h"
+#include "watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Net functions and commands: IPMI 2.0, 28.2 and 28.3; DCMI 1.5, 6.6.1. */
+enum { CHASSIS = 0x00, GROUP = 0x2c };
+enum { STATUS = 0x01, CONTROL = 0x02, POWER_READING = 0x02, DCMI = 0xdc, STATISTICS = 0x01 };
+enum control { DOWN = 0x00, UP = 0x01, SOFT = 0x05 };
+
+enum { REPEAT_MS = 500, PAUSE_MS = 250 };
+
+struct power_method {
+    const struct power_host *host;
+    struct ipmi_settings settings;
+};
+
+/* What one call is about. */
+struct order {
+    const char *aim; /* for sentences: "asked to power on" */
+    bool measure;
+    enum chassis wanted; /* CHASSIS_UNKNOWN: only look */
+    enum control control;
+    enum chassis is; /* what came of it */
+    double watts;
+};
+
+/* A session in which an order is carried out. */
+struct talk {
+    const struct power_method *method;
+    const struct deadline *deadline;
+    ipmi_ctx_t ctx;
+    bool again; /* another session may go better */
+};
+
+static int command(struct talk *t, uint8_t net_fn, const uint8_t *rq, size_t rq_len,
+                   uint8_t rs[IPMI_ANSWER_MAX], struct err *err)
+{
+    return ipmi_session_command(t->ctx, &t->method->settings, net_fn, rq, rq_len, rs, &t->again, err);
+}
+
+static int measure(struct talk *t, struct order *o, struct err *err)
+{
+    const uint8_t rq[] = {POWER_READING, DCMI, STATISTICS, 0, 0};
+    uint8_t rs[IPMI_ANSWER_MAX];
+    int n = command(t, GROUP, rq, sizeof rq, rs, err);
+
+    return n < 0 ? n : ipmi_answer_watts(rs, (size_t)n, &o->watts, err);
+}
+
+static int look(struct talk *t, struct order *o, struct err *err)
+{
+    const uint8_t rq[] = {STATUS};
+    uint8_t rs[IPMI_ANSWER_MAX];
+    int n = command(t, CHASSIS, rq, sizeof rq, rs, err);
+
+    return n < 0 ? n : ipmi_answer_chassis(rs, (size_t)n, &o->is, err);
+}
+
+static int carry_out(struct talk *t, struct order *o, struct err *err)
+{
+    if (o->measure)
+        return measure(t, o, err);
+    int r = look(t, o, err);
+    if (r < 0 || o->wanted == CHASSIS_UNKNOWN || o->is == o->wanted)
+        return r;
+    if (deadline_left_ms(t->deadline) == 0 || deadline_stopped(t->deadline))
+        return err_set(err, -ETIMEDOUT, "there was no time left to ask for it");
+    const uint8_t rq[] = {CONTROL, (uint8_t)o->control};
+    uint8_t rs[IPMI_ANSWER_MAX];
+    int n = command(t, CHASSIS, rq, sizeof rq, rs, err);
+    return n < 0 ? n : ipmi_answer_done(rs, (size_t)n, CONTROL, err);
+}
+
+/* Answers must have come before a message is sent again, and a session is given up early enough to try
+ * another. */
+static struct ipmi_pace pace_for(const struct power_method *m, const struct ipmi_peer *peer)
+{
+    unsigned repeat = REPEAT_MS + 2 * (unsigned)peer->answer_ms, fifth = m->host->timeout_s * 1000 / 5;
+
+    return (struct ipmi_pace){.repeat_ms = repeat, .give_up_ms = fifth > 3 * repeat ? fifth : 3 * repeat};
+}
+
+static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct order *o, struct err *err)
+{
+    const struct power_method *m = t->method;
+    struct watch watch;
+    int why;
+
+    if (watch_begin(&watch, t->deadline) < 0)
+        return err_set(err, -EAGAIN, "no thread can be had to watch over it");
+    int r = ipmi_session_open(&m->settings, peer, pace_for(m, peer), &t->ctx, &t->again, err);
+    if (r == 0)
+        r = carry_out(t, o, err);
+    else if (r == -EPROTO && (why = ipmi_session_why(&m->settings, t->deadline, err)) < 0) {
+        r = why;
+        t->again = false;
+    }
+    if (r == -EBUSY && !o->measure) /* who measures comes again anyway */
+        t->again = true;
+    ipmi_session_close(t->ctx);
+    if (watch_end(&watch) && r < 0) {
+        t->again = false;
+        r = deadline_stopped(t->deadline)
+                ? err_set(err, -ECANCELED, "the service is going down")
+                : err_set(err, -ETIMEDOUT, "it answers, but was not through in %u s", m->host->timeout_s);
+    }
+    return r;
+}
+
+/* Until it went well, is sure to fail, or time is up. */
+static int obey(struct power_method *m, struct order *o, struct err *err)
+{
+    const struct deadline d = {.at_ms = watch_now_ms() + (int64_t)m->host->timeout_s * 1000,
+                               .stop = m->host->stop};
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+    struct ipmi_peer peer;
+    struct err last = {0};
+    int r;
+
+    for (bool again = true; again;) {
+        struct talk talk = {.method = m, .deadline = &d};
+        struct err now = {0};
+        r = ipmi_greet(&m->settings, &d, &peer, &now);
+        if (r == 0)
+            r = in_a_session(&talk, &peer, o, &now);
+        if (r < 0 && !(last.code && r == -ETIMEDOUT)) /* that time ran out says less than what took it */
+            last = now;
+        again = r < 0 && talk.again && deadline_left_ms(&d) > PAUSE_MS && !deadline_stopped(&d);
+        if (again)
+            (void)nanosleep(&pause, NULL);
+    }
+    if (r == 0)
+        return 0;
+    (void)err_set(err, last.code, "%s", last.text);
+    return err_widen(err, "host %s: IPMI at %s, %s", m->host->name, m->host->ipmi.address, o->aim);
+}
+
+static void ipmi_destroy(struct power_method *m)
+{
+    if (!m)
+        return;
+    ipmi_settings_forget(&m->settings);
+    free(m);
+}
+
+static int ipmi_create(const struct power_host *host, struct power_method **ret, struct err *err)
+{
+    struct power_method *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return err_set(err, -ENOMEM, "out of memory");
+    m->host = host;
+    int r = ipmi_settings_read(host, &m->settings, err);
+    if (r == 0 && host->timeout_s == 0)
+        r = err_set(err, -EINVAL, "host %s: IPMI: the timeout must be one second at least", host->name);
+    if (r == 0)
+        r = ipmi_set_up(err);
+    if (r < 0) {
+        ipmi_destroy(m);
+        return r;
+    }
+    *ret = m;
+    return 0;
+}
+
+static int ipmi_chassis(struct power_method *m, enum chassis *ret, struct err *err)
+{
+    struct order o = {.aim = "asked for the chassis", .wanted = CHASSIS_UNKNOWN};
+    int r = obey(m, &o, err);
+
+    if (r == 0)
+        *ret = o.is;
+    return r;
+}
+
+static int ipmi_wake(struct power_method *m, struct err *err)
+{
+    struct order o = {.aim = "asked to power on", .wanted = CHASSIS_ON, .control = UP};
+
+    return obey(m, &o, err);
+}
+
+static int ipmi_shut_down(struct power_method *m, struct err *err)
+{
+    struct order o = {.aim = "asked for a soft shutdown", .wanted = CHASSIS_OFF, .control = SOFT};
+
+    return obey(m, &o, err);
+}
+
+static int ipmi_cut(struct power_method *m, struct err *err)
+{
+    struct order o = {.aim = "asked to cut the power", .wanted = CHASSIS_OFF, .control = DOWN};
+
+    if (!m->host->hard_off)
+        return err_set(err, -EPERM, "host %s: its power is not cut: hard_off is not allowed", m->host->name);
+    return obey(m, &o, err);
+}
+
+static int ipmi_watts(struct power_method *m, double *ret, struct err *err)
+{
+    struct order o = {.aim = "asked for the power drawn (DCMI)", .measure = true};
+    int r = obey(m, &o, err);
+
+    if (r == 0)
+        *ret = o.watts;
+    return r;
+}
+
+const struct power_method_ops ipmi_method = {
+    .kind = POWER_IPMI,
+    .can = POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE,
+    .create = ipmi_create,
+    .chassis = ipmi_chassis,
+    .wake = ipmi_wake,
+    .shut_down = ipmi_shut_down,
+    .cut = ipmi_cut,
+    .watts = ipmi_watts,
+    .destroy = ipmi_destroy,
+};

@@ -1,0 +1,113 @@
+#include "watch.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define LOOK_MS 100
+#define AGAIN_MS 10 /* the signal may come between two waits, where it ends nothing */
+
+int64_t watch_now_ms(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool deadline_stopped(const struct deadline *d)
+{
+    return d->stop && atomic_load(d->stop);
+}
+
+int64_t deadline_left_ms(const struct deadline *d)
+{
+    int64_t left = d->at_ms - watch_now_ms();
+
+    return left > 0 ? left : 0;
+}
+
+static void wake(int signal_number)
+{
+    (void)signal_number; /* that it came is all */
+}
+
+static struct timespec in_ms(int64_t ms)
+{
+    struct timespec t;
+    int64_t at = watch_now_ms() + ms;
+
+    t.tv_sec = (time_t)(at / 1000);
+    t.tv_nsec = (long)(at % 1000) * 1000000;
+    return t;
+}
+
+static void *look(void *argument)
+{
+    struct watch *w = argument;
+
+    (void)pthread_mutex_lock(&w->lock);
+    while (!w->ended) {
+        int64_t left = deadline_left_ms(w->deadline), wait = left < LOOK_MS ? left : LOOK_MS;
+        if (left == 0 || deadline_stopped(w->deadline)) {
+            atomic_store(&w->fired, true);
+            (void)pthread_kill(w->caller, SIGURG);
+            wait = AGAIN_MS;
+        }
+        struct timespec until = in_ms(wait > 0 ? wait : 1);
+        (void)pthread_cond_timedwait(&w->changed, &w->lock, &until);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* The handler is the process's. Installing the same one again changes nothing, whoever else does it now. */
+static void listen_for_it(sigset_t *mask_before)
+{
+    struct sigaction action = {.sa_handler = wake};
+    sigset_t only;
+
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGURG, &action, NULL);
+    (void)sigemptyset(&only);
+    (void)sigaddset(&only, SIGURG);
+    (void)pthread_sigmask(SIG_UNBLOCK, &only, mask_before);
+}
+
+int watch_begin(struct watch *w, const struct deadline *d)
+{
+    pthread_condattr_t monotonic;
+    sigset_t all, before;
+
+    *w = (struct watch){.deadline = d, .caller = pthread_self()};
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&w->changed, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    (void)pthread_mutex_init(&w->lock, NULL);
+    listen_for_it(&w->mask_before);
+    (void)sigfillset(&all); /* signals are for the process's other threads */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    int r = pthread_create(&w->thread, NULL, look, w);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (r != 0) {
+        w->ended = true;
+        (void)pthread_sigmask(SIG_SETMASK, &w->mask_before, NULL);
+        (void)pthread_cond_destroy(&w->changed);
+        (void)pthread_mutex_destroy(&w->lock);
+        return -EAGAIN;
+    }
+    return 0;
+}
+
+bool watch_end(struct watch *w)
+{
+    (void)pthread_mutex_lock(&w->lock);
+    w->ended = true;
+    (void)pthread_cond_signal(&w->changed);
+    (void)pthread_mutex_unlock(&w->lock);
+    (void)pthread_join(w->thread, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &w->mask_before, NULL);
+    (void)pthread_cond_destroy(&w->changed);
+    (void)pthread_mutex_destroy(&w->lock);
+    return atomic_load(&w->fired);
+}

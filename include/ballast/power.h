@@ -1,0 +1,98 @@
+/* power.h: the contract of what switches a single host on and off from outside: its management controller
+ * (IPMI, Redfish), or a packet that wakes it (Wake-on-LAN).
+ *
+ * A method knows one host and one way to reach it. It decides nothing, keeps no state that a restart would
+ * miss, and proves nothing: a chassis that says "on" is not a host that is back; only the cluster's own
+ * inventory tells that. Which methods a host has, and in which order they are tried, is the configuration's
+ * (`power.hosts.NAME`); actuators/power puts them behind the hypervisor's own actuator.
+ *
+ * Calls block, on worker threads, for at most power_host.timeout_s each, retries included; one object is used
+ * by one thread at a time. Controllers can hang, lie, answer late or in garbage: each is an error with one
+ * whole sentence that names the host, the method and what was wrong, without secrets.
+ *   -EACCES     user, password or key is wrong, or the privilege is too low
+ *   -ENOTSUP    the controller does not offer it (cipher suite, command, meter); asking again is of no use
+ *   -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, ...   it was not reached; whether it heard us is not known
+ *   -EPROTO     it answered nonsense
+ *   -EBUSY      it answered that it cannot do that now
+ */
+#ifndef BALLAST_POWER_H
+#define BALLAST_POWER_H
+
+#include <ballast/err.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum power_method_kind { POWER_HYPERVISOR, POWER_IPMI, POWER_REDFISH, POWER_WOL, POWER_METHOD_COUNT };
+
+/* How a host is reached, as the configuration says it; what is not given is NULL. Secrets are read from files
+ * and never part of an error. */
+struct power_host {
+    const char *name; /* the host's id or name at the source */
+    const enum power_method_kind *order;
+    size_t n_order;
+    unsigned timeout_s;      /* for one call of a method */
+    bool hard_off;           /* whether power may be cut where a soft shutdown came to nothing */
+    const atomic_bool *stop; /* the service is going down: return early. NULL: never */
+    struct {
+        const char *address; /* host, host:port or [address]:port; NULL: the host has none */
+        const char *username, *password;
+        const char *k_g; /* the key that some controllers want beside the password; NULL: none */
+        unsigned cipher_suite;
+        const char *const *workarounds; /* FreeIPMI's names; NULL at the end; never NULL itself */
+        const char *privilege;          /* user, operator or admin */
+        bool console;                   /* capture the serial console while the host wakes */
+    } ipmi;
+    struct {
+        const char *url; /* https://HOST[:PORT]; NULL: the host has none */
+        const char *username, *password;
+        const char *ca_file; /* NULL: the system's */
+        bool tls_verify;
+        const char *system; /* the id below /redfish/v1/Systems; NULL: the only one there */
+    } redfish;
+    struct {
+        const char *mac;       /* "02:00:00:00:00:01"; NULL: the host has none */
+        const char *secureon;  /* six bytes like a MAC, or NULL */
+        const char *interface; /* raw Ethernet frames leave here; NULL: UDP only */
+        const char *broadcast; /* UDP: the address to send to; NULL: none */
+        unsigned port;         /* UDP: 9 */
+        const char *relay;     /* USER@HOST[:PORT], reached by ssh, that sends in our stead; NULL: we do */
+        const char *relay_key; /* file with the private key for that; NULL: ssh's own choice */
+    } wol;
+};
+
+enum chassis { CHASSIS_UNKNOWN, CHASSIS_OFF, CHASSIS_ON };
+
+#define POWER_CAN_WAKE (1u << 0)
+#define POWER_CAN_SHUT_DOWN (1u << 1) /* softly: the operating system is asked */
+#define POWER_CAN_CUT (1u << 2)       /* hard: power goes at once */
+#define POWER_CAN_TELL (1u << 3)      /* chassis() */
+#define POWER_CAN_MEASURE (1u << 4)   /* watts(): may still be -ENOTSUP at this controller */
+
+struct power_method; /* each defines its own */
+
+struct power_method_ops {
+    enum power_method_kind kind;
+    unsigned can; /* POWER_CAN_*; the functions below of what it cannot do are NULL */
+
+    /* Checks the configuration, and touches no network. host stays valid until destroy(). */
+    int (*create)(const struct power_host *host, struct power_method **ret, struct err *err);
+
+    /* What the controller says of the chassis; CHASSIS_UNKNOWN is not returned with 0. */
+    int (*chassis)(struct power_method *m, enum chassis *ret, struct err *err);
+
+    /* Asks for it, and returns when it was taken. Repeating does no harm: a host that is on stays on, one
+     * that is off stays off. */
+    int (*wake)(struct power_method *m, struct err *err);
+    int (*shut_down)(struct power_method *m, struct err *err);
+    int (*cut)(struct power_method *m, struct err *err);
+
+    /* What the host draws now, in watts, finite and not negative. */
+    int (*watts)(struct power_method *m, double *ret, struct err *err);
+
+    void (*destroy)(struct power_method *m); /* NULL is fine */
+};
+
+#endif
