@@ -91,6 +91,7 @@ static void set_session(struct http_session *s)
     (void)curl_easy_setopt(c, CURLOPT_PROXY, "");
     (void)curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(c, CURLOPT_COOKIEFILE, "");
+    (void)curl_easy_setopt(c, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
     (void)curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "gzip");
     (void)curl_easy_setopt(c, CURLOPT_USERAGENT, "ballast/" BALLAST_VERSION);
     (void)curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, s->options.tls_verify ? 1L : 0L);
@@ -146,9 +147,11 @@ static struct curl_slist *set_request(struct http_session *s, const struct http_
         headers = curl_slist_append(headers, q->headers[i]);
     (void)curl_easy_setopt(c, CURLOPT_URL, q->url);
     (void)curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
-    if (strcmp(q->method, "GET") == 0) {
-        (void)curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, NULL);
+    (void)curl_easy_setopt(c, CURLOPT_USERNAME, q->username);
+    (void)curl_easy_setopt(c, CURLOPT_PASSWORD, q->password);
+    if (strcmp(q->method, "GET") == 0 || (strcmp(q->method, "DELETE") == 0 && !q->body)) {
         (void)curl_easy_setopt(c, CURLOPT_HTTPGET, 1L);
+        (void)curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, q->method);
     } else {
         (void)curl_easy_setopt(c, CURLOPT_POST, 1L);
         (void)curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
@@ -219,6 +222,7 @@ int http_send(struct http_session *s, const struct http_request *q, struct http_
 
     (void)curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, NULL); /* both are gone soon */
     (void)curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, NULL);
+    (void)curl_easy_setopt(s->easy, CURLOPT_PASSWORD, NULL);
     curl_slist_free_all(headers);
     s->into = NULL;
     if (code == CURLE_OK) {
@@ -231,4 +235,12 @@ int http_send(struct http_session *s, const struct http_request *q, struct http_
                           : why_not(s, q, code, err);
     strbuf_release(&body);
     return r;
+}
+
+const char *http_header(struct http_session *s, const char *name)
+{
+    struct curl_header *h = NULL;
+
+    /* -1: of the last answer, where "100 Continue" came before it */
+    return curl_easy_header(s->easy, name, 0, CURLH_HEADER, -1, &h) == CURLHE_OK ? h->value : NULL;
 }

@@ -39,11 +39,12 @@ struct http_request {
     const char *const *headers; /* "Name: value", NULL at the end; NULL: none */
     const void *body;           /* NULL: none */
     size_t body_len;
-    int64_t deadline_ms; /* by net_now_ms(): after this the request is given up */
-    size_t answer_max;   /* bytes after decompression; 0: HTTP_ANSWER_MAX */
-    bool once;           /* must not arrive twice: on a connection of its own (libcurl repeats a request whose
-                            connection turns out to be dead, although the peer may have read it) */
-    bool parting;        /* a logout: sent although *stop is true */
+    const char *username, *password; /* sent with it as HTTP Basic credentials; NULL: none */
+    int64_t deadline_ms;             /* by net_now_ms(): after this the request is given up */
+    size_t answer_max;               /* bytes after decompression; 0: HTTP_ANSWER_MAX */
+    bool once;    /* must not arrive twice: on a connection of its own (libcurl repeats a request whose
+                     connection turns out to be dead, although the peer may have read it) */
+    bool parting; /* a logout: sent although *stop is true */
 };
 
 struct http_answer {
@@ -68,5 +69,8 @@ void http_forget(struct http_session *s);
  * -EPROTO. */
 int http_send(struct http_session *s, const struct http_request *request, struct http_answer *ret,
               struct err *err);
+
+/* A header of the last answer, the first of that name; NULL: it had none. Valid until the next request. */
+const char *http_header(struct http_session *s, const char *name);
 
 #endif

@@ -188,6 +188,43 @@ static void test_cookies(void **state)
     assert_null(strstr(p.asked[0], "Expect:"));
 }
 
+/* Methods without a body, Basic credentials for one request only, and headers of the answer. */
+static void test_headers(void **state)
+{
+    static const char *const scripts[] = {OK("X-Auth-Token: abc\r\nLocation: /s/1\r\n", ""), OK("", ""),
+                                          OK("", ""), NULL};
+    struct http_options options = {.tls_verify = true};
+    struct http_session *s = NULL;
+    struct http_answer answer;
+    struct err err;
+    struct peer p;
+
+    (void)state;
+    peer_begin(&p, scripts);
+    assert_int_equal(http_session_new(&options, &s, &err), 0);
+    struct http_request q = {.method = "POST",
+                             .url = p.url,
+                             .deadline_ms = net_now_ms() + 5000,
+                             .username = "Aladdin",
+                             .password = "open sesame"};
+    assert_int_equal(http_send(s, &q, &answer, &err), 0);
+    strbuf_release(&answer.body);
+    assert_string_equal(http_header(s, "x-auth-token"), "abc");
+    assert_string_equal(http_header(s, "Location"), "/s/1");
+    q = (struct http_request){.method = "DELETE", .url = p.url, .deadline_ms = net_now_ms() + 5000};
+    assert_int_equal(http_send(s, &q, &answer, &err), 0);
+    strbuf_release(&answer.body);
+    assert_null(http_header(s, "X-Auth-Token"));
+    get(s, &p);
+    http_session_free(s);
+    peer_end(&p);
+    assert_non_null(strstr(p.asked[0], "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"));
+    assert_int_equal(strncmp(p.asked[1], "DELETE / ", 9), 0);
+    assert_null(strstr(p.asked[1], "Authorization"));
+    assert_null(strstr(p.asked[1], "Content-"));
+    assert_int_equal(strncmp(p.asked[2], "GET / ", 6), 0);
+}
+
 static void *stop_soon(void *ctx)
 {
     (void)usleep(200 * 1000);
@@ -246,8 +283,8 @@ static void test_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_urls), cmocka_unit_test(test_answers), cmocka_unit_test(test_cookies),
-        cmocka_unit_test(test_stop), cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_urls),    cmocka_unit_test(test_answers), cmocka_unit_test(test_cookies),
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_stop),    cmocka_unit_test(test_nobody),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

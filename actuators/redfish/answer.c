@@ -1,0 +1,395 @@
+#include "actuators/redfish/answer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MEMBERS_MAX 1024u
+#define WATTS_MAX 100000.0 /* of one host */
+
+/* jansson goes as deep as the text does, up to 2,048; nothing of Redfish is nearly as deep. */
+static bool too_deep(const char *text, size_t len)
+{
+    unsigned depth = 0;
+    bool quoted = false;
+
+    for (size_t i = 0; i < len; i++) {
+        if (quoted) {
+            if (text[i] == '\\')
+                i++;
+            else if (text[i] == '"')
+                quoted = false;
+        } else if (text[i] == '"') {
+            quoted = true;
+        } else if (text[i] == '{' || text[i] == '[') {
+            if (++depth > REDFISH_DEPTH_MAX)
+                return true;
+        } else if ((text[i] == '}' || text[i] == ']') && depth > 0) {
+            depth--;
+        }
+    }
+    return false;
+}
+
+int redfish_parse(const char *text, size_t len, json_t **ret, struct err *err)
+{
+    json_error_t why;
+
+    if (len > REDFISH_ANSWER_MAX)
+        return err_set(err, -EPROTO, "the answer is larger than %zu KiB", REDFISH_ANSWER_MAX / 1024);
+    if (too_deep(text, len))
+        return err_set(err, -EPROTO, "the answer is nested more than %u deep", REDFISH_DEPTH_MAX);
+    /* Integers too large for 64 bits are no reason to drop a whole answer. */
+    json_t *o = json_loadb(text, len, JSON_DECODE_INT_AS_REAL, &why);
+    if (!o)
+        return err_set(err, -EPROTO, "the answer is not JSON (line %d)", why.line);
+    if (!json_is_object(o)) {
+        json_decref(o);
+        return err_set(err, -EPROTO, "the answer is not a JSON object");
+    }
+    *ret = o;
+    return 0;
+}
+
+int redfish_path_of(const char *link, struct redfish_path *ret)
+{
+    const char *authority = strstr(link, "://");
+    const char *path = link;
+
+    if (link[0] != '/') {
+        path = authority ? strchr(authority + 3, '/') : NULL;
+        if (!path)
+            return -EPROTO;
+    }
+    size_t len = strcspn(path, "#");
+    if (len >= sizeof ret->text)
+        return -EPROTO;
+    for (size_t i = 0; i < len; i++) {
+        if (path[i] <= ' ' || path[i] > '~' || path[i] == '\\')
+            return -EPROTO;
+    }
+    memcpy(ret->text, path, len);
+    ret->text[len] = '\0';
+    return 0;
+}
+
+/* The value of "name", or of "outer.name". */
+static const json_t *property(const json_t *o, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    char outer[32];
+
+    if (!dot)
+        return json_object_get(o, name);
+    (void)snprintf(outer, sizeof outer, "%.*s", (int)(dot - name), name);
+    return json_object_get(json_object_get(o, outer), dot + 1);
+}
+
+static bool path_in(const json_t *string, struct redfish_path *ret)
+{
+    const char *s = json_string_value(string);
+
+    return s && redfish_path_of(s, ret) == 0;
+}
+
+bool redfish_link(const json_t *o, const char *name, struct redfish_path *ret)
+{
+    return path_in(json_object_get(property(o, name), "@odata.id"), ret);
+}
+
+bool redfish_link_at(const json_t *o, const char *name, size_t i, struct redfish_path *ret)
+{
+    return path_in(json_object_get(json_array_get(property(o, name), i), "@odata.id"), ret);
+}
+
+void redfish_id_of(const struct redfish_path *path, char ret[REDFISH_ID_MAX])
+{
+    size_t end = strlen(path->text);
+
+    while (end > 0 && path->text[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin > 0 && path->text[begin - 1] != '/')
+        begin--;
+    (void)snprintf(ret, REDFISH_ID_MAX, "%.*s", (int)(end - begin), path->text + begin);
+}
+
+/* Another item of a list in words; what does not fit any more is left out. */
+static void list(char *to, size_t size, const char *item)
+{
+    size_t len = strlen(to);
+
+    if (len + strlen(item) + 3 < size)
+        (void)snprintf(to + len, size - len, "%s%s", len ? ", " : "", item);
+}
+
+int redfish_search_page(const json_t *o, struct redfish_search *s, struct err *err)
+{
+    const json_t *members = json_object_get(o, "Members");
+
+    if (!json_is_array(members))
+        return err_set(err, -EPROTO, "a collection without Members");
+    for (size_t i = 0; i < json_array_size(members); i++) {
+        struct redfish_path path;
+        char id[REDFISH_ID_MAX];
+
+        if (!path_in(json_object_get(json_array_get(members, i), "@odata.id"), &path))
+            return err_set(err, -EPROTO, "a member of a collection without a link (@odata.id) to it");
+        redfish_id_of(&path, id);
+        list(s->ids, sizeof s->ids, id);
+        if (++s->n_members > MEMBERS_MAX)
+            return err_set(err, -EPROTO, "a collection with more than %u members", MEMBERS_MAX);
+        if (s->id && strcmp(s->id, id) != 0)
+            continue;
+        if (s->n_found++ == 0)
+            s->found = path;
+    }
+    if (!path_in(json_object_get(o, "Members@odata.nextLink"), &s->next))
+        s->next.text[0] = '\0';
+    return 0;
+}
+
+static const char *const power_states[] = {[REDFISH_OFF] = "Off",
+                                           [REDFISH_ON] = "On",
+                                           [REDFISH_POWERING_ON] = "PoweringOn",
+                                           [REDFISH_POWERING_OFF] = "PoweringOff",
+                                           [REDFISH_PAUSED] = "Paused"};
+
+int redfish_power_state(const json_t *system, enum redfish_power *ret, struct err *err)
+{
+    const json_t *state = json_object_get(system, "PowerState");
+    const char *word = json_string_value(state);
+
+    if (!state)
+        return err_set(err, -ENOTSUP, "the system has no PowerState");
+    if (json_is_null(state))
+        return err_set(err, -EBUSY, "the controller does not know the system's PowerState just now");
+    for (unsigned i = 0; word && i < REDFISH_POWER_COUNT; i++) {
+        if (strcmp(word, power_states[i]) == 0) {
+            *ret = (enum redfish_power)i;
+            return 0;
+        }
+    }
+    return err_set(err, -EPROTO, "the system's PowerState is none of those that Redfish knows");
+}
+
+static const char *const reset_names[] = {[RESET_ON] = "On",
+                                          [RESET_FORCE_ON] = "ForceOn",
+                                          [RESET_GRACEFUL_SHUTDOWN] = "GracefulShutdown",
+                                          [RESET_FORCE_OFF] = "ForceOff"};
+
+const char *redfish_reset_name(enum redfish_reset r)
+{
+    return reset_names[r];
+}
+
+/* A text of the peer as part of a sentence of ours. */
+static void clean(char *to, size_t size, const char *from)
+{
+    size_t len = 0;
+
+    for (const unsigned char *c = (const unsigned char *)from; *c && len + 1 < size; c++) {
+        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) { /* control characters beyond ASCII */
+            c++;
+        } else if (*c > ' ' && *c != 0x7f) {
+            to[len++] = (char)*c;
+        } else if (len > 0 && to[len - 1] != ' ') {
+            to[len++] = ' ';
+        }
+    }
+    if (len + 1 == size) { /* cut: not in the middle of a character */
+        while (len > 0 && ((unsigned char)to[len - 1] & 0xc0) == 0x80)
+            len--;
+        if (len > 0 && ((unsigned char)to[len - 1] & 0x80))
+            len--;
+    }
+    while (len > 0 && to[len - 1] == ' ')
+        len--;
+    to[len] = '\0';
+}
+
+static void read_allowed(const json_t *values, struct redfish_action *ret)
+{
+    if (!json_is_array(values))
+        return;
+    ret->listed = true;
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        const char *value = json_string_value(json_array_get(values, i));
+        char word[REDFISH_ID_MAX];
+
+        if (!value)
+            continue;
+        clean(word, sizeof word, value);
+        list(ret->values, sizeof ret->values, word);
+        for (unsigned r = 0; r < RESET_COUNT; r++) {
+            if (strcmp(value, reset_names[r]) == 0)
+                ret->allowed |= 1u << r;
+        }
+    }
+}
+
+int redfish_action(const json_t *system, struct redfish_action *ret, struct err *err)
+{
+    const json_t *action = json_object_get(json_object_get(system, "Actions"), "#ComputerSystem.Reset");
+
+    *ret = (struct redfish_action){.listed = false};
+    if (!json_is_object(action))
+        return err_set(err, -ENOTSUP, "the system has no action ComputerSystem.Reset");
+    if (!path_in(json_object_get(action, "target"), &ret->target))
+        return err_set(err, -EPROTO, "the action ComputerSystem.Reset has no target");
+    read_allowed(json_object_get(action, "ResetType@Redfish.AllowableValues"), ret);
+    if (!ret->listed && !path_in(json_object_get(action, "@Redfish.ActionInfo"), &ret->info))
+        ret->info.text[0] = '\0';
+    return 0;
+}
+
+void redfish_action_info(const json_t *info, struct redfish_action *ret)
+{
+    const json_t *parameters = json_object_get(info, "Parameters");
+
+    for (size_t i = 0; i < json_array_size(parameters); i++) {
+        const json_t *p = json_array_get(parameters, i);
+        const char *name = json_string_value(json_object_get(p, "Name"));
+        if (name && strcmp(name, "ResetType") == 0)
+            read_allowed(json_object_get(p, "AllowableValues"), ret);
+    }
+}
+
+/* The first value that there is: of a sensor's excerpt, else of the older schema. */
+static const json_t *watts_in(const json_t *o)
+{
+    const json_t *found = property(o, "PowerWatts.Reading");
+    const json_t *controls = json_object_get(o, "PowerControl");
+
+    for (size_t i = 0; !found && i < json_array_size(controls); i++)
+        found = json_object_get(json_array_get(controls, i), "PowerConsumedWatts");
+    return found;
+}
+
+int redfish_watts(const json_t *o, double *ret, struct err *err)
+{
+    const json_t *found = watts_in(o);
+
+    if (!found)
+        return err_set(err, -ENOTSUP, "the controller has no power meter");
+    if (json_is_null(found))
+        return err_set(err, -EBUSY, "the controller's power meter has no reading just now");
+    double w = json_number_value(found); /* 0 for what is no number */
+    if (!json_is_number(found) || !isfinite(w) || w < 0 || w > WATTS_MAX)
+        return err_set(err, -EPROTO, "the controller's power meter reads nonsense");
+    *ret = w;
+    return 0;
+}
+
+/* "Interrupted" is expected to start again; "Service" runs for ever, and was begun. */
+static const struct {
+    const char *word;
+    enum redfish_task state;
+} task_states[] = {
+    {"Completed", REDFISH_TASK_DONE}, {"Service", REDFISH_TASK_DONE},     {"Exception", REDFISH_TASK_FAILED},
+    {"Killed", REDFISH_TASK_FAILED},  {"Cancelled", REDFISH_TASK_FAILED},
+};
+
+enum redfish_task redfish_task_state(const json_t *o)
+{
+    const char *word = json_string_value(json_object_get(o, "TaskState"));
+
+    if (!word)
+        return REDFISH_NO_TASK;
+    for (size_t i = 0; i < sizeof task_states / sizeof task_states[0]; i++) {
+        if (strcmp(word, task_states[i].word) == 0)
+            return task_states[i].state;
+    }
+    return REDFISH_TASK_GOES_ON;
+}
+
+/* The messages of an error or of a task; NULL: there are none. */
+static const json_t *messages_of(const json_t *o)
+{
+    const json_t *places[] = {json_object_get(json_object_get(o, "error"), "@Message.ExtendedInfo"),
+                              json_object_get(o, "@Message.ExtendedInfo"), json_object_get(o, "Messages")};
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (json_array_size(places[i]) > 0)
+            return places[i];
+    }
+    return NULL;
+}
+
+void redfish_words(const json_t *o, char ret[REDFISH_WORDS_MAX])
+{
+    const json_t *messages = messages_of(o);
+    const char *single = json_string_value(json_object_get(json_object_get(o, "error"), "message"));
+    size_t said = 0;
+
+    ret[0] = '\0';
+    for (size_t i = 0; i < json_array_size(messages) && said < 2; i++) {
+        const json_t *m = json_array_get(messages, i);
+        const char *text = json_string_value(json_object_get(m, "Message"));
+        size_t len = strlen(ret);
+
+        if (!text)
+            text = json_string_value(json_object_get(m, "MessageId"));
+        if (!text || !text[0] || len + 2 >= REDFISH_WORDS_MAX)
+            continue;
+        if (said++ > 0)
+            ret[len++] = ' ';
+        clean(ret + len, REDFISH_WORDS_MAX - len, text);
+    }
+    if (said == 0 && single)
+        clean(ret, REDFISH_WORDS_MAX, single);
+}
+
+/* By the last part of a message's id ("Base.1.8.ResourceInUse"): of the standard registries, and the one of
+ * HPE's that is common. */
+static const struct {
+    const char *id;
+    int code;
+} refusals[] = {
+    {"InsufficientPrivilege", -EACCES},
+    {"NoValidSession", -EACCES},
+    {"ResourceAtUriUnauthorized", -EACCES},
+    {"AccessDenied", -EACCES},
+    {"ActionNotSupported", -ENOTSUP},
+    {"ActionParameterNotSupported", -ENOTSUP},
+    {"ActionParameterUnknown", -ENOTSUP},
+    {"ActionParameterValueNotInList", -ENOTSUP},
+    {"PropertyValueNotInList", -ENOTSUP},
+    {"InvalidOperationForSystemState", -EBUSY},
+    {"ResourceInStandby", -EBUSY},
+    {"ResourceInUse", -EBUSY},
+    {"ServiceInUnknownState", -EBUSY},
+    {"ServiceShuttingDown", -EBUSY},
+    {"ServiceTemporarilyUnavailable", -EBUSY},
+    {"SessionLimitExceeded", -EBUSY},
+};
+
+static const struct {
+    long status;
+    int code;
+} statuses[] = {
+    {401, -EACCES},  {403, -EACCES}, {404, -ENOTSUP}, {405, -ENOTSUP}, {409, -EBUSY},
+    {410, -ENOTSUP}, {423, -EBUSY},  {429, -EBUSY},   {500, -EBUSY},   {501, -ENOTSUP},
+    {502, -EBUSY},   {503, -EBUSY},  {504, -EBUSY},
+};
+
+int redfish_refusal(long status, const json_t *o)
+{
+    const json_t *messages = messages_of(o);
+
+    for (size_t i = 0; i < json_array_size(messages); i++) {
+        const char *id = json_string_value(json_object_get(json_array_get(messages, i), "MessageId"));
+        const char *dot = id ? strrchr(id, '.') : NULL;
+
+        for (size_t k = 0; id && k < sizeof refusals / sizeof refusals[0]; k++) {
+            if (strcmp(dot ? dot + 1 : id, refusals[k].id) == 0)
+                return refusals[k].code;
+        }
+    }
+    for (size_t k = 0; k < sizeof statuses / sizeof statuses[0]; k++) {
+        if (statuses[k].status == status)
+            return statuses[k].code;
+    }
+    return -EPROTO;
+}

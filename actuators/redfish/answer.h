@@ -1,0 +1,107 @@
+/* answer.h: what a Redfish service says, taken out of its JSON; no network here.
+ *
+ * Nothing of it is trusted: sizes, depth and numbers of members are bounded, every type is looked at, and of
+ * a link only the path counts, so that whatever host it names, only the configured one is asked. Properties
+ * that are missing or of another type than the schema's are told apart only where it matters to an admin.
+ */
+#ifndef BALLAST_REDFISH_ANSWER_H
+#define BALLAST_REDFISH_ANSWER_H
+
+#include <ballast/err.h>
+#include <ballast/power.h>
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define REDFISH_ANSWER_MAX ((size_t)1024 * 1024) /* bytes */
+#define REDFISH_DEPTH_MAX 32u
+#define REDFISH_PATH_MAX 256
+#define REDFISH_ID_MAX 64
+#define REDFISH_WORDS_MAX 240
+
+struct redfish_path {
+    char text[REDFISH_PATH_MAX]; /* begins with '/'; "": there is none */
+};
+
+/* For CLEANUP(). */
+static inline void redfish_json_free(json_t **o)
+{
+    json_decref(*o);
+}
+
+/* One JSON object, at most so large and so deep. -EPROTO. The caller releases *ret with json_decref(). */
+int redfish_parse(const char *text, size_t len, json_t **ret, struct err *err);
+
+/* The path of a link or a Location header, without host and fragment. -EPROTO: it has none that could be
+ * asked for. */
+int redfish_path_of(const char *link, struct redfish_path *ret);
+
+/* The path below a property: {"name": {"@odata.id": path}}; a dot in the name goes one object down
+ * ("Links.Sessions"). false: it is not there. */
+bool redfish_link(const json_t *o, const char *name, struct redfish_path *ret);
+
+/* The i-th link of an array of links, e.g. of "Links.Chassis". */
+bool redfish_link_at(const json_t *o, const char *name, size_t i, struct redfish_path *ret);
+
+/* The last part of a path: the id of a member of a collection. Cut where it is too long. */
+void redfish_id_of(const struct redfish_path *path, char ret[REDFISH_ID_MAX]);
+
+/* Looks through one page of a collection for the member with that id, or for any if id is NULL. What it finds
+ * is added up over the pages; a member is counted if it fits. */
+struct redfish_search {
+    const char *id;
+    size_t n_members;
+    size_t n_found;
+    struct redfish_path found;   /* the first */
+    char ids[REDFISH_WORDS_MAX]; /* of all members, for an error: "1, 2, blade-7" */
+    struct redfish_path next;    /* the page after this one */
+};
+int redfish_search_page(const json_t *o, struct redfish_search *s, struct err *err);
+
+/* A system's PowerState. -ENOTSUP: it has no such property; -EBUSY: null, the controller does not know just
+ * now; -EPROTO. */
+enum redfish_power {
+    REDFISH_OFF,
+    REDFISH_ON,
+    REDFISH_POWERING_ON,
+    REDFISH_POWERING_OFF,
+    REDFISH_PAUSED,
+    REDFISH_POWER_COUNT /* not known */
+};
+int redfish_power_state(const json_t *system, enum redfish_power *ret, struct err *err);
+
+/* ResetType's values that are of use here, as bits. */
+enum redfish_reset { RESET_ON, RESET_FORCE_ON, RESET_GRACEFUL_SHUTDOWN, RESET_FORCE_OFF, RESET_COUNT };
+const char *redfish_reset_name(enum redfish_reset r);
+
+/* How a system is reset: where, and which values are taken. A service need not list them; info then leads to
+ * a list elsewhere, or all are taken. -ENOTSUP: it has no such action; -EPROTO. */
+struct redfish_action {
+    struct redfish_path target, info;
+    bool listed;
+    unsigned allowed;               /* 1u << enum redfish_reset */
+    char values[REDFISH_WORDS_MAX]; /* as listed, for an error */
+};
+int redfish_action(const json_t *system, struct redfish_action *ret, struct err *err);
+
+/* The list that info leads to, put into *ret where it has one. */
+void redfish_action_info(const json_t *info, struct redfish_action *ret);
+
+/* The watts of EnvironmentMetrics (PowerWatts.Reading) or of Power (the first PowerControl that has
+ * PowerConsumedWatts). -ENOTSUP: it has no such property; -EBUSY: null, no reading now; -EPROTO: no number,
+ * or one that no host draws. */
+int redfish_watts(const json_t *o, double *ret, struct err *err);
+
+/* How a task goes on (Task.TaskState). */
+enum redfish_task { REDFISH_NO_TASK, REDFISH_TASK_GOES_ON, REDFISH_TASK_DONE, REDFISH_TASK_FAILED };
+enum redfish_task redfish_task_state(const json_t *o);
+
+/* What the service says in words: the messages of an error (error."@Message.ExtendedInfo") or of a task
+ * (Messages), two at most, without control characters; "" if it says nothing. */
+void redfish_words(const json_t *o, char ret[REDFISH_WORDS_MAX]);
+
+/* The errno of an answer that is no success: by its messages' ids where one is known, else by the status. */
+int redfish_refusal(long status, const json_t *o);
+
+#endif

@@ -1,0 +1,328 @@
+#include "actuators/redfish/redfish.h"
+
+#include "actuators/redfish/talk.h"
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGES_MAX 16u
+#define CHASSIS_MAX 8u
+#define POLL_MS 500 /* of a task whose service does not say when to ask again */
+#define POLL_MAX_S 5u
+
+struct power_method {
+    const struct power_host *host;
+    struct redfish_talk *talk;
+    struct redfish_path system; /* ""; not looked for yet */
+    struct redfish_path meter;  /* "": not looked for yet */
+};
+
+static int method_create(const struct power_host *host, struct power_method **ret, struct err *err)
+{
+    struct power_method *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return err_set(err, -ENOMEM, "out of memory");
+    m->host = host;
+    int r = redfish_talk_new(host, &m->talk, err);
+    if (r < 0) {
+        free(m);
+        (void)err_widen(err, "host %s: Redfish", host->name);
+        return r;
+    }
+    *ret = m;
+    return 0;
+}
+
+static void method_destroy(struct power_method *m)
+{
+    if (!m)
+        return;
+    redfish_talk_free(m->talk);
+    free(m);
+}
+
+/* ---- the system ---- */
+
+static int settle(const struct power_method *m, const struct redfish_search *s, struct err *err)
+{
+    if (s->n_found == 1)
+        return 0;
+    if (s->n_members == 0)
+        return err_set(err, -ENOTSUP, "the service has no systems");
+    if (s->n_found == 0)
+        return err_set(err, -EINVAL, "no system has the id %s: there are %s", m->host->redfish.system,
+                       s->ids);
+    if (m->host->redfish.system)
+        return err_set(err, -EPROTO, "%zu systems have the id %s", s->n_found, m->host->redfish.system);
+    return err_set(err, -EINVAL,
+                   "the service has %zu systems, and `system` does not say which one is meant: %s",
+                   s->n_found, s->ids);
+}
+
+static int find_system(struct power_method *m, struct err *err)
+{
+    struct redfish_search search = {.id = m->host->redfish.system};
+
+    if (m->system.text[0])
+        return 0;
+    int r = redfish_systems(m->talk, &search.next, err);
+    for (unsigned page = 0; r == 0 && search.next.text[0]; page++) {
+        CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
+        const struct redfish_path path = search.next;
+
+        if (page == PAGES_MAX)
+            return err_set(err, -EPROTO, "the list of systems has more than %u pages", PAGES_MAX);
+        r = redfish_get(m->talk, &path, &reply, err);
+        if (r == 0)
+            r = redfish_search_page(reply.body, &search, err);
+    }
+    if (r == 0)
+        r = settle(m, &search, err);
+    if (r == 0)
+        m->system = search.found;
+    return r;
+}
+
+static int get_system(struct power_method *m, struct redfish_reply *ret, struct err *err)
+{
+    int r = find_system(m, err);
+
+    if (r < 0)
+        return r;
+    r = redfish_get(m->talk, &m->system, ret, err);
+    if (r < 0 && ret->status == 404)
+        m->system.text[0] = '\0'; /* looked for anew the next time */
+    return r;
+}
+
+static int read_chassis(struct power_method *m, enum chassis *ret, struct err *err)
+{
+    CLEANUP(redfish_reply_release) struct redfish_reply system = {0};
+    enum redfish_power power = REDFISH_POWER_COUNT;
+    int r = get_system(m, &system, err);
+
+    if (r == 0)
+        r = redfish_power_state(system.body, &power, err);
+    if (r == 0) /* only "Off" is off: what is on its way up or down has power */
+        *ret = power == REDFISH_OFF ? CHASSIS_OFF : CHASSIS_ON;
+    return r;
+}
+
+/* ---- reset ---- */
+
+/* Follows a task as long as the call may last. The request was taken already: only a task that fails in that
+ * time is an error; one that goes on, or that the service forgets, is none. */
+static int follow(struct power_method *m, const struct redfish_reply *taken, struct err *err)
+{
+    unsigned wait_s = taken->retry_s;
+    struct redfish_path monitor = taken->location;
+    enum redfish_task state = redfish_task_state(taken->body);
+    char words[REDFISH_WORDS_MAX];
+
+    redfish_words(taken->body, words);
+    while (state != REDFISH_TASK_DONE && state != REDFISH_TASK_FAILED && monitor.text[0]) {
+        CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
+        int64_t ms = wait_s ? 1000 * (int64_t)(wait_s < POLL_MAX_S ? wait_s : POLL_MAX_S) : POLL_MS;
+
+        if (redfish_wait(m->talk, ms) < 0)
+            return 0;
+        int r = redfish_get(m->talk, &monitor, &reply, err);
+        if (reply.status == 404 || reply.status == 410 || reply.status == 0)
+            return 0; /* forgotten, or deaf since: taken it was */
+        if (r < 0)
+            return r;
+        state = redfish_task_state(reply.body);
+        if (reply.status != 202 && state == REDFISH_NO_TASK)
+            return 0; /* the monitor gives the answer of the request itself: it is over */
+        redfish_words(reply.body, words);
+        wait_s = reply.retry_s;
+    }
+    if (state != REDFISH_TASK_FAILED)
+        return 0;
+    return err_set(err, -EBUSY, "the controller's task failed%s%s", words[0] ? ": " : "", words);
+}
+
+/* A verb: the values of ResetType that do it, the best first, and the states that it leads to. */
+struct wish {
+    enum redfish_reset by[2];
+    size_t n;
+    unsigned to;    /* 1u << enum redfish_power */
+    bool not_twice; /* not asked for where one of those is reached already */
+};
+
+static int choose(struct power_method *m, const struct redfish_action *listed, const struct wish *wish,
+                  enum redfish_reset *ret, struct err *err)
+{
+    struct redfish_action action = *listed;
+
+    if (!action.listed && action.info.text[0]) {
+        CLEANUP(redfish_reply_release) struct redfish_reply info = {0};
+        int r = redfish_get(m->talk, &action.info, &info, err);
+        if (r < 0 && r != -ENOTSUP) /* a link that leads to nothing: the value is tried */
+            return r;
+        redfish_action_info(info.body, &action);
+    }
+    for (size_t i = 0; i < wish->n; i++) {
+        if (!action.listed || (action.allowed & 1u << wish->by[i])) {
+            *ret = wish->by[i];
+            return 0;
+        }
+    }
+    return err_set(err, -ENOTSUP, "the controller does not offer %s: it has %s",
+                   redfish_reset_name(wish->by[0]), action.values[0] ? action.values : "no way to reset");
+}
+
+static int reset(struct power_method *m, const struct wish *wish, struct err *err)
+{
+    CLEANUP(redfish_reply_release) struct redfish_reply system = {0}, reply = {0};
+    struct redfish_action action;
+    enum redfish_reset how = RESET_ON;
+    enum redfish_power is = REDFISH_POWER_COUNT;
+    char body[64];
+    int r = get_system(m, &system, err);
+
+    if (r < 0)
+        return r;
+    (void)redfish_power_state(system.body, &is, NULL);
+    if (wish->not_twice && (wish->to & 1u << is))
+        return 0;
+    r = redfish_action(system.body, &action, err);
+    if (r == 0)
+        r = choose(m, &action, wish, &how, err);
+    if (r < 0)
+        return r;
+    (void)snprintf(body, sizeof body, "{\"ResetType\": \"%s\"}", redfish_reset_name(how));
+    r = redfish_post(m->talk, &action.target, body, &reply, err);
+    if (r < 0) /* many refuse to switch on what is on */
+        return (wish->to & 1u << is) && reply.status != 0 && r != -EACCES ? 0 : r;
+    return reply.status == 202 ? follow(m, &reply, err) : 0;
+}
+
+/* What the controller says of the power is no reason to leave it alone, because controllers err: "On" at a
+ * host that is on does nothing, and at one that is off in truth it is what was wanted. A soft shutdown is
+ * different: to many a controller it is a push of the power button, which would start a host that is off. */
+static const struct wish wake = {.by = {RESET_ON, RESET_FORCE_ON},
+                                 .n = 2,
+                                 .to = 1u << REDFISH_ON | 1u << REDFISH_POWERING_ON | 1u << REDFISH_PAUSED};
+static const struct wish soft = {.by = {RESET_GRACEFUL_SHUTDOWN},
+                                 .n = 1,
+                                 .to = 1u << REDFISH_OFF | 1u << REDFISH_POWERING_OFF,
+                                 .not_twice = true};
+static const struct wish hard = {.by = {RESET_FORCE_OFF}, .n = 1, .to = 1u << REDFISH_OFF};
+
+/* ---- what it draws ---- */
+
+/* A chassis' meter, by the newer schema and by the older. */
+static const char *const meters[] = {"EnvironmentMetrics", "Power"};
+
+/* Looks through one chassis. -ENOTSUP: it has none. */
+static int find_meter(struct power_method *m, const struct redfish_path *chassis, double *ret,
+                      struct err *err)
+{
+    CLEANUP(redfish_reply_release) struct redfish_reply is = {0};
+    int r = redfish_get(m->talk, chassis, &is, err);
+    int found = -ENOTSUP;
+
+    for (size_t i = 0; r == 0 && found == -ENOTSUP && i < sizeof meters / sizeof meters[0]; i++) {
+        CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
+        struct redfish_path path;
+
+        if (!redfish_link(is.body, meters[i], &path))
+            continue;
+        r = redfish_get(m->talk, &path, &reply, err);
+        if (r == -ENOTSUP) { /* a link that leads to nothing */
+            r = 0;
+            continue;
+        }
+        if (r == 0)
+            found = redfish_watts(reply.body, ret, err);
+        if (r == 0 && (found == 0 || found == -EBUSY))
+            m->meter = path;
+    }
+    return r < 0 ? r : found;
+}
+
+/* The first chassis of the system that has one: an enclosure around it would count its neighbours too. */
+static int look_for_meter(struct power_method *m, double *ret, struct err *err)
+{
+    CLEANUP(redfish_reply_release) struct redfish_reply system = {0};
+    struct redfish_path chassis;
+    int r = get_system(m, &system, err);
+
+    if (r < 0)
+        return r;
+    r = -ENOTSUP;
+    for (size_t i = 0;
+         r == -ENOTSUP && i < CHASSIS_MAX && redfish_link_at(system.body, "Links.Chassis", i, &chassis); i++)
+        r = find_meter(m, &chassis, ret, err);
+    return r == -ENOTSUP ? err_set(err, r, "the controller has no power meter") : r;
+}
+
+static int read_watts(struct power_method *m, double *ret, struct err *err)
+{
+    CLEANUP(redfish_reply_release) struct redfish_reply reply = {0};
+
+    if (!m->meter.text[0])
+        return look_for_meter(m, ret, err);
+    int r = redfish_get(m->talk, &m->meter, &reply, err);
+    if (r == 0)
+        r = redfish_watts(reply.body, ret, err);
+    if (r == -ENOTSUP)
+        m->meter.text[0] = '\0'; /* looked for anew the next time */
+    return r;
+}
+
+/* ---- the contract ---- */
+
+static int outcome(const struct power_method *m, int r, struct err *err)
+{
+    if (r < 0)
+        (void)err_widen(err, "host %s: Redfish", m->host->name);
+    return r;
+}
+
+static int method_chassis(struct power_method *m, enum chassis *ret, struct err *err)
+{
+    redfish_talk_begin(m->talk);
+    return outcome(m, read_chassis(m, ret, err), err);
+}
+
+static int method_wake(struct power_method *m, struct err *err)
+{
+    redfish_talk_begin(m->talk);
+    return outcome(m, reset(m, &wake, err), err);
+}
+
+static int method_shut_down(struct power_method *m, struct err *err)
+{
+    redfish_talk_begin(m->talk);
+    return outcome(m, reset(m, &soft, err), err);
+}
+
+static int method_cut(struct power_method *m, struct err *err)
+{
+    redfish_talk_begin(m->talk);
+    return outcome(m, reset(m, &hard, err), err);
+}
+
+static int method_watts(struct power_method *m, double *ret, struct err *err)
+{
+    redfish_talk_begin(m->talk);
+    return outcome(m, read_watts(m, ret, err), err);
+}
+
+const struct power_method_ops redfish_method = {
+    .kind = POWER_REDFISH,
+    .can = POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE,
+    .create = method_create,
+    .chassis = method_chassis,
+    .wake = method_wake,
+    .shut_down = method_shut_down,
+    .cut = method_cut,
+    .watts = method_watts,
+    .destroy = method_destroy,
+};

@@ -1,0 +1,57 @@
+/* Answers of a Redfish service: each read as everything that it could be. */
+#include "actuators/redfish/answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void read_paths(const json_t *o)
+{
+    static const char *const names[] = {"Systems", "SessionService", "Links.Sessions", "EnvironmentMetrics",
+                                        "Power"};
+    struct redfish_path path;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        /* whatever comes out goes into a request: nothing that ends a line or begins another host */
+        if (redfish_link(o, names[i], &path) && (path.text[0] != '/' || strpbrk(path.text, " \r\n\\#")))
+            abort();
+    }
+    (void)redfish_link_at(o, "Links.Chassis", 0, &path);
+}
+
+/* The same bytes as a Location header. */
+static void read_header(const uint8_t *data, size_t size)
+{
+    struct redfish_path path;
+    char *header = strndup((const char *)data, size);
+
+    if (header && redfish_path_of(header, &path) == 0 && path.text[0] != '/')
+        abort();
+    free(header);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct redfish_search search = {.id = "1"};
+    struct redfish_action action;
+    enum redfish_power power;
+    char words[REDFISH_WORDS_MAX];
+    struct err err;
+    double watts = 0;
+    json_t *o = NULL;
+
+    read_header(data, size);
+    if (redfish_parse((const char *)data, size, &o, &err) < 0)
+        return 0;
+    read_paths(o);
+    (void)redfish_search_page(o, &search, &err);
+    (void)redfish_power_state(o, &power, &err);
+    if (redfish_action(o, &action, &err) == 0)
+        redfish_action_info(o, &action);
+    if (redfish_watts(o, &watts, &err) == 0 && !(watts >= 0))
+        abort();
+    (void)redfish_task_state(o);
+    redfish_words(o, words);
+    (void)redfish_refusal(400, o);
+    json_decref(o);
+    return 0;
+}
