@@ -1,4 +1,4 @@
-"""probe.py: the plugins, driven from Python: one plugin_probe process, one answer a command."""
+"""probe.py: the plugins, and what switches a host, driven from Python: one process, one answer a command."""
 import json
 import os
 import select
@@ -10,11 +10,12 @@ ANSWER_S = 60
 
 class Probe:
     """with Probe(url=..., username=..., password_file=...) as p: p("collect")["hosts"]"""
+    PROGRAM = "BALLAST_PLUGIN_PROBE"
 
     def __init__(self, kind="vsphere", **config):
-        program = os.environ.get("BALLAST_PLUGIN_PROBE")
+        program = os.environ.get(self.PROGRAM)
         if not program:
-            raise RuntimeError("BALLAST_PLUGIN_PROBE is not set: run this with meson test")
+            raise RuntimeError(f"{self.PROGRAM} is not set: run this with meson test")
         arguments = [f"{key}={value}" for key, value in config.items() if value is not None]
         self.process = subprocess.Popen([program, kind, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, bufsize=0)
@@ -54,6 +55,17 @@ class Probe:
 
     def __exit__(self, *_):
         self.close()
+
+
+class PowerProbe(Probe):
+    """with PowerProbe("redfish", url=..., username=..., password_file=...) as p: p("chassis")["on"]"""
+    PROGRAM = "BALLAST_POWER_PROBE"
+
+    def close(self):
+        log = super().close()
+        if self.process.returncode not in (0, 1):  # a sanitizer, or a signal
+            raise RuntimeError(f"the probe ended with {self.process.returncode}: {log}")
+        return log
 
 
 def by_id(objects):

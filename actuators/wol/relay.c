@@ -1,0 +1,352 @@
+#include "actuators/wol/relay.h"
+
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "base/strbuf.h"
+#include "net/http.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define SSH "/usr/bin/ssh"
+#define CONNECT_MAX_S 10
+#define WATCH_MS 100
+#define SAID_MAX ((size_t)2048)
+#define SAID_SHOWN 200
+#define ARGS_MAX 32
+#define SSH_FAILED 255      /* ssh's own exit code; any other is the command's */
+#define COMMAND_MISSING 127 /* the shell's, and ours below */
+
+/* What the relay runs: three times what comes on standard input, to the arguments. No apostrophe may stand in
+ * it, as it is put between two; python3 or perl: every server has one of them. In perl, 17 is AF_PACKET and
+ * UDP's number, 25 SO_BINDTODEVICE, 2114 the EtherType. */
+#define RELAY_SHELL(python, perl)                                                                            \
+    "sh -c '"                                                                                                \
+    "if command -v python3 >/dev/null 2>&1; then exec python3 -c \"" python "\" \"$@\"; fi; "                \
+    "if command -v perl >/dev/null 2>&1; then exec perl -e \"" perl "\" \"$@\"; fi; "                        \
+    "echo neither python3 nor perl is installed >&2; exit 127' wake"
+
+static const char udp_command[] =
+    RELAY_SHELL("import socket as k,sys,time;p=sys.stdin.buffer.read(108);s=k.socket(k.AF_INET,k.SOCK_DGRAM);"
+                "s.setsockopt(k.SOL_SOCKET,k.SO_BROADCAST,1);"
+                "[s.setsockopt(k.SOL_SOCKET,k.SO_BINDTODEVICE,i.encode()+bytes(1)) for i in sys.argv[3:]];"
+                "[(s.sendto(p,(sys.argv[1],int(sys.argv[2]))),time.sleep(.05)) for i in range(3)]",
+                "use Socket;read STDIN,\\$p,108;socket S,AF_INET,SOCK_DGRAM,17 or die \\$!;"
+                "setsockopt S,SOL_SOCKET,SO_BROADCAST,1 or die \\$!;"
+                "@ARGV<3 or setsockopt S,SOL_SOCKET,25,\\$ARGV[2].chr 0 or die \\$!;"
+                "\\$a=sockaddr_in \\$ARGV[1],inet_aton \\$ARGV[0];"
+                "for(1..3){send S,\\$p,0,\\$a or die \\$!;select undef,undef,undef,.05}");
+
+static const char raw_command[] = RELAY_SHELL(
+    "import socket as k,sys,time;p=sys.stdin.buffer.read(108);s=k.socket(k.AF_PACKET,k.SOCK_DGRAM);"
+    "[(s.sendto(p,(sys.argv[1],2114,0,0,bytes([255]*6))),time.sleep(.05)) for i in range(3)]",
+    "read STDIN,\\$p,108;socket S,17,2,0 or die \\$!;"
+    "open I,q(/sys/class/net/).\\$ARGV[0].q(/ifindex) or die \\$!;"
+    "\\$a=pack q(SniSCCa8),17,2114,<I>,0,0,6,chr(255)x6;"
+    "for(1..3){send S,\\$p,0,\\$a or die \\$!;select undef,undef,undef,.05}");
+
+/* ---- names ---- */
+
+/* Letters, digits and some others, and no dash in front, where it would be an option. */
+static bool plain(const char *s, const char *others)
+{
+    if (s[0] == '\0' || s[0] == '-')
+        return false;
+    for (; *s; s++) {
+        if (!isalnum((unsigned char)*s) && !strchr(others, *s))
+            return false;
+    }
+    return true;
+}
+
+int interface_check(const char *name, struct err *err)
+{
+    if (plain(name, "._:-") && strlen(name) < IF_NAMESIZE)
+        return 0;
+    return err_set(err, -EINVAL, "interface is not the name of one");
+}
+
+static bool take_part(char to[RELAY_PART_MAX], const char *from, size_t len)
+{
+    if (len >= RELAY_PART_MAX)
+        return false;
+    memcpy(to, from, len);
+    to[len] = '\0';
+    return true;
+}
+
+/* What follows the host: nothing, or a colon and a port. */
+static bool read_port(const char *tail, unsigned *ret)
+{
+    double port = 0;
+
+    if (tail[0] == '\0')
+        return true;
+    if (tail[0] != ':' || !isdigit((unsigned char)tail[1]) ||
+        strspn(tail + 1, "0123456789") != strlen(tail + 1) || !number_parse(tail + 1, &port) || port < 1 ||
+        port > 65535)
+        return false;
+    *ret = (unsigned)port;
+    return true;
+}
+
+int relay_parse(const char *text, struct relay *ret, struct err *err)
+{
+    struct relay relay = {.port = 0};
+    const char *at = strrchr(text, '@');
+    const char *host = at ? at + 1 : text;
+    bool ok = !at || (take_part(relay.user, text, (size_t)(at - text)) && plain(relay.user, "._-"));
+
+    if (host[0] == '[') {
+        size_t len = strcspn(host, "]");
+        ok = ok && host[len] == ']' && take_part(relay.host, host + 1, len - 1) &&
+             plain(relay.host, ".:%-_") && read_port(host + len + 1, &relay.port);
+    } else {
+        size_t len = strcspn(host, ":");
+        ok = ok && take_part(relay.host, host, len) && plain(relay.host, "._-") &&
+             read_port(host + len, &relay.port);
+    }
+    if (!ok)
+        return err_set(err, -EINVAL, "relay is not USER@HOST or USER@HOST:PORT");
+    *ret = relay;
+    return 0;
+}
+
+/* ---- ssh ---- */
+
+struct arguments {
+    const char *list[ARGS_MAX];
+    size_t n;
+    char timeout[32], port[16];
+    struct strbuf command;
+};
+
+static void arguments_release(struct arguments *a)
+{
+    strbuf_release(&a->command);
+}
+
+static void add(struct arguments *a, const char *one, const char *two)
+{
+    a->list[a->n++] = one;
+    if (two)
+        a->list[a->n++] = two;
+}
+
+static void arguments_init(struct arguments *a, const struct relay_errand *e)
+{
+    int64_t left_s = (e->deadline_ms - net_now_ms() + 999) / 1000;
+
+    strbuf_init(&a->command, STRBUF_NO_LIMIT);
+    if (e->address)
+        strbuf_printf(&a->command, "%s %s %u", udp_command, e->address, e->port);
+    else
+        strbuf_puts(&a->command, raw_command);
+    if (e->interface)
+        strbuf_printf(&a->command, " %s", e->interface);
+    (void)snprintf(a->timeout, sizeof a->timeout, "ConnectTimeout=%d",
+                   (int)(left_s < 1               ? 1
+                         : left_s < CONNECT_MAX_S ? left_s
+                                                  : CONNECT_MAX_S));
+    (void)snprintf(a->port, sizeof a->port, "%u", e->relay->port);
+    add(a, SSH, "-T");
+    add(a, "-a", "-x");
+    add(a, "-o", "BatchMode=yes");
+    add(a, "-o", "ControlPath=none"); /* a master in the background would outlive the call */
+    add(a, "-o", "ClearAllForwardings=yes");
+    add(a, "-o", "LogLevel=ERROR");
+    add(a, "-o", a->timeout);
+    if (e->relay->port)
+        add(a, "-p", a->port);
+    if (e->relay->user[0])
+        add(a, "-l", e->relay->user);
+    if (e->key_file) {
+        add(a, "-i", e->key_file);
+        add(a, "-o", "IdentitiesOnly=yes");
+    }
+    add(a, "--", e->relay->host);
+    add(a, a->command.text, NULL);
+}
+
+/* A process group of its own, with signals as a program expects them, that holds no file of ours. */
+static int spawn(const struct arguments *a, int in, int err_fd, pid_t *ret)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t none, all;
+
+    (void)sigemptyset(&none);
+    (void)sigfillset(&all);
+    (void)posix_spawnattr_init(&how);
+    (void)posix_spawnattr_setflags(&how,
+                                   POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    (void)posix_spawnattr_setsigmask(&how, &none);
+    (void)posix_spawnattr_setsigdefault(&how, &all);
+    int r = posix_spawn_file_actions_init(&files);
+    if (r == 0) {
+        r = posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+        if (r == 0)
+            r = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        if (r == 0)
+            r = posix_spawn_file_actions_adddup2(&files, err_fd, STDERR_FILENO);
+        if (r == 0)
+            r = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+        if (r == 0)
+            r = posix_spawn(ret, SSH, &files, &how, (char *const *)(uintptr_t)a->list, environ);
+        (void)posix_spawn_file_actions_destroy(&files);
+    }
+    (void)posix_spawnattr_destroy(&how);
+    return -r;
+}
+
+/* What it says on standard error, the end of it if it is much. */
+static void listen_to(int fd, struct strbuf *said)
+{
+    char piece[512];
+    ssize_t n;
+
+    while ((n = read(fd, piece, sizeof piece)) > 0) {
+        if (said->len + (size_t)n > SAID_MAX) {
+            size_t drop = said->len + (size_t)n - SAID_MAX;
+            drop = drop < said->len ? drop : said->len;
+            memmove(said->text, said->text + drop, said->len - drop + 1);
+            said->len -= drop;
+        }
+        strbuf_add(said, piece, (size_t)n);
+    }
+}
+
+/* Until it has ended, by itself or because time is up. 0, and how it ended. */
+static int watch(pid_t pid, int fd, const struct relay_errand *e, struct strbuf *said, int *ret_status)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int why = 0;
+
+    for (;;) {
+        int n = poll(&p, 1, WATCH_MS);
+        if (n > 0) {
+            listen_to(fd, said);
+            if (p.revents & POLLHUP)
+                p.fd = -1; /* it has closed it; it may live on for a moment */
+        }
+        pid_t ended = waitpid(pid, ret_status, WNOHANG);
+        if (ended == pid) {
+            listen_to(fd, said);
+            return why;
+        }
+        if (ended < 0)
+            return -errno;
+        if (why == 0 && e->stop && atomic_load(e->stop))
+            why = -ECANCELED;
+        if (why == 0 && net_now_ms() >= e->deadline_ms)
+            why = -ETIMEDOUT;
+        if (why < 0)
+            (void)kill(-pid, SIGKILL);
+    }
+}
+
+/* ---- what came of it ---- */
+
+static const struct {
+    const char *words;
+    int code;
+} complaints[] = {
+    {"Host key verification failed", -EKEYREJECTED},
+    {"Permission denied", -EACCES},
+    {"Operation not permitted", -EACCES},
+    {"PermissionError", -EACCES},
+    {"Too many authentication failures", -EACCES},
+    {"Connection refused", -ECONNREFUSED},
+    {"Connection timed out", -ETIMEDOUT},
+    {"timed out", -ETIMEDOUT},
+    {"No route to host", -EHOSTUNREACH},
+    {"Network is unreachable", -EHOSTUNREACH},
+    {"Could not resolve hostname", -EHOSTUNREACH},
+};
+
+/* The last line that says something, as part of a sentence. */
+static void last_line(struct strbuf *said, char ret[SAID_SHOWN])
+{
+    size_t end = said->len, len = 0;
+
+    while (end > 0 && (unsigned char)said->text[end - 1] <= ' ')
+        end--;
+    said->text[end] = '\0';
+    const char *line = strrchr(said->text, '\n');
+    for (line = line ? line + 1 : said->text; *line && len + 1 < SAID_SHOWN; line++)
+        ret[len++] = (unsigned char)*line < ' ' || *line == 0x7f ? ' ' : *line;
+    ret[len] = '\0';
+}
+
+static int complain(const struct relay_errand *e, int status, struct strbuf *said, struct err *err)
+{
+    char line[SAID_SHOWN];
+    int code = -EIO;
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    for (size_t i = 0; code == -EIO && i < sizeof complaints / sizeof complaints[0]; i++) {
+        if (strstr(said->text, complaints[i].words))
+            code = complaints[i].code;
+    }
+    last_line(said, line);
+    if (WIFSIGNALED(status))
+        return err_set(err, code, "relay %s: ssh was ended by signal %d", e->relay->host, WTERMSIG(status));
+    if (WEXITSTATUS(status) == COMMAND_MISSING)
+        code = -ENOTSUP;
+    return err_set(err, code, "relay %s: %s%s%s", e->relay->host,
+                   WEXITSTATUS(status) == SSH_FAILED ? "not reached by ssh" : "it could not send the packet",
+                   line[0] ? ": " : "", line);
+}
+
+static int converse(const struct relay_errand *e, const struct arguments *a, int in, int out[2],
+                    struct err *err)
+{
+    CLEANUP(strbuf_releasep) struct strbuf said = {0};
+    int status = 0;
+    pid_t pid;
+    int r = spawn(a, in, out[1], &pid);
+
+    if (r == -ENOENT)
+        return err_set(err, -ENOTSUP, "ssh is not installed here, and the relay is reached by it");
+    if (r < 0)
+        return err_set(err, r, "ssh could not be started: %s", strerrordesc_np(-r));
+    (void)close(out[1]);
+    out[1] = -1;
+    strbuf_init(&said, 2 * SAID_MAX);
+    r = watch(pid, out[0], e, &said, &status);
+    if (r == -ETIMEDOUT)
+        return err_set(err, r, "relay %s: ssh was not done in time", e->relay->host);
+    if (r < 0)
+        return err_set(err, r, "relay %s: given up, because the service stops", e->relay->host);
+    return complain(e, status, &said, err);
+}
+
+int relay_send(const struct relay_errand *e, const struct magic *m, struct err *err)
+{
+    CLEANUP(arguments_release) struct arguments a = {.n = 0};
+    int in[2] = {-1, -1}, out[2] = {-1, -1};
+    int r = 0;
+
+    arguments_init(&a, e);
+    /* a packet is smaller than any pipe: it can be written before there is a reader */
+    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || fcntl(out[0], F_SETFL, O_NONBLOCK) < 0 ||
+        write(in[1], m->byte, m->len) != (ssize_t)m->len)
+        r = err_set(err, -EIO, "no pipe to ssh: %s", strerrordesc_np(errno));
+    closep(&in[1]);
+    if (r == 0)
+        r = converse(e, &a, in[0], out, err);
+    closep(&in[0]);
+    closep(&out[0]);
+    closep(&out[1]);
+    return r;
+}

@@ -1,0 +1,45 @@
+/* relay.h: a magic packet sent by another machine of the sleeper's segment, reached by ssh.
+ *
+ * ssh runs without a terminal and asks nobody anything (BatchMode); whether the relay's key is trusted is as
+ * ssh is configured for the service's user. The packet goes over ssh's standard input, so that no command
+ * line holds a SecureOn password, and so that a key can be bound to a command of the relay's own. What goes
+ * into the command line is checked before: addresses, numbers and names of interfaces only.
+ */
+#ifndef BALLAST_WOL_RELAY_H
+#define BALLAST_WOL_RELAY_H
+
+#include "actuators/wol/packet.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define RELAY_PART_MAX 256
+
+struct relay {
+    char user[RELAY_PART_MAX]; /* "": ssh's choice */
+    char host[RELAY_PART_MAX]; /* without brackets */
+    unsigned port;             /* 0: ssh's choice */
+};
+
+/* "user@host", "user@host:port", "user@[address]:port"; the user may be left out. -EINVAL. */
+int relay_parse(const char *text, struct relay *ret, struct err *err);
+
+/* A name that an interface can have, and that no shell reads as anything else. */
+int interface_check(const char *name, struct err *err);
+
+/* What the relay is to do. */
+struct relay_errand {
+    const struct relay *relay;
+    const char *key_file;    /* NULL: ssh's own choice */
+    const char *address;     /* UDP: an IPv4 address. NULL: a raw frame on the interface */
+    unsigned port;           /* UDP */
+    const char *interface;   /* of the relay; may be NULL with UDP */
+    int64_t deadline_ms;     /* by net_now_ms() */
+    const atomic_bool *stop; /* NULL: never */
+};
+
+/* -EACCES: the relay does not let us in, or its user may not send that; -ENOTSUP: it has nothing to send
+ * with, or ssh is not installed here; -EKEYREJECTED: the relay's key is not the known one; -ETIMEDOUT, ... */
+int relay_send(const struct relay_errand *e, const struct magic *m, struct err *err);
+
+#endif

@@ -1,0 +1,128 @@
+#include "actuators/wol/wol.h"
+
+#include "actuators/wol/relay.h"
+#include "actuators/wol/send.h"
+#include "base/log.h"
+#include "net/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVERYBODY "255.255.255.255" /* on the network that the default route leads to */
+#define PORT_DISCARD 9u
+#define TIMEOUT_DEFAULT_S 30u
+
+struct power_method {
+    const struct power_host *host;
+    struct magic magic;
+    struct relay relay; /* where host->wol.relay is given */
+    bool raw;
+    const char *udp; /* the address; NULL: none is sent */
+    unsigned port;
+};
+
+static int check_address(const char *address, struct err *err)
+{
+    struct in_addr a;
+
+    if (inet_pton(AF_INET, address, &a) != 1)
+        return err_set(err, -EINVAL, "broadcast is not an IPv4 address");
+    return 0;
+}
+
+/* An interface: raw. An address: UDP. Both: both. Neither: UDP to everybody. */
+static int read_config(const struct power_host *host, struct power_method *m, struct err *err)
+{
+    int r = magic_build(host->wol.mac, host->wol.secureon, &m->magic, err);
+
+    m->host = host;
+    m->raw = host->wol.interface != NULL;
+    m->udp = host->wol.broadcast ? host->wol.broadcast : m->raw ? NULL : EVERYBODY;
+    m->port = host->wol.port ? host->wol.port : PORT_DISCARD;
+    if (r == 0 && m->port > UINT16_MAX)
+        r = err_set(err, -EINVAL, "port is larger than 65535");
+    if (r == 0 && host->wol.interface)
+        r = interface_check(host->wol.interface, err);
+    if (r == 0 && host->wol.broadcast)
+        r = check_address(host->wol.broadcast, err);
+    if (r == 0 && host->wol.relay)
+        r = relay_parse(host->wol.relay, &m->relay, err);
+    if (r == 0 && host->wol.relay_key && !host->wol.relay)
+        r = err_set(err, -EINVAL, "relay_key is given, and no relay");
+    return r;
+}
+
+static int outcome(const struct power_host *host, int r, struct err *err)
+{
+    if (r < 0)
+        (void)err_widen(err, "host %s: Wake-on-LAN", host->name);
+    return r;
+}
+
+static int method_create(const struct power_host *host, struct power_method **ret, struct err *err)
+{
+    struct power_method *m = calloc(1, sizeof *m);
+    int r = m ? read_config(host, m, err) : err_set(err, -ENOMEM, "out of memory");
+
+    if (r < 0) {
+        free(m);
+        return outcome(host, r, err);
+    }
+    *ret = m;
+    return 0;
+}
+
+static void method_destroy(struct power_method *m)
+{
+    if (m)
+        explicit_bzero(&m->magic, sizeof m->magic); /* SecureOn */
+    free(m);
+}
+
+static int send_one(struct power_method *m, bool raw, int64_t deadline_ms, struct err *err)
+{
+    const char *interface = m->host->wol.interface;
+    const struct relay_errand errand = {.relay = &m->relay,
+                                        .key_file = m->host->wol.relay_key,
+                                        .address = raw ? NULL : m->udp,
+                                        .port = m->port,
+                                        .interface = interface,
+                                        .deadline_ms = deadline_ms,
+                                        .stop = m->host->stop};
+
+    if (m->host->wol.relay)
+        return relay_send(&errand, &m->magic, err);
+    return raw ? wol_send_raw(&m->magic, interface, err)
+               : wol_send_udp(&m->magic, m->udp, m->port, interface, err);
+}
+
+/* Where both ways are wanted, one that works is enough; the other's fault is still worth a line in the log.
+ */
+static int method_wake(struct power_method *m, struct err *err)
+{
+    unsigned timeout_s = m->host->timeout_s ? m->host->timeout_s : TIMEOUT_DEFAULT_S;
+    int64_t deadline_ms = net_now_ms() + 1000 * (int64_t)timeout_s;
+    struct err raw_err = {0}, udp_err = {0};
+    int raw = m->raw ? outcome(m->host, send_one(m, true, deadline_ms, &raw_err), &raw_err) : 0;
+    int udp = m->udp ? outcome(m->host, send_one(m, false, deadline_ms, &udp_err), &udp_err) : 0;
+    bool sent = (m->raw && raw == 0) || (m->udp && udp == 0);
+    const struct err *worst = raw < 0 ? &raw_err : &udp_err;
+
+    if (raw < 0 || udp < 0) {
+        if (sent)
+            log_warning("%s; the other kind of packet was sent", worst->text);
+        else
+            return err_set(err, worst->code, "%s", worst->text);
+    }
+    return 0;
+}
+
+const struct power_method_ops wol_method = {
+    .kind = POWER_WOL,
+    .can = POWER_CAN_WAKE,
+    .create = method_create,
+    .wake = method_wake,
+    .destroy = method_destroy,
+};

@@ -1,0 +1,43 @@
+#!/bin/sh
+# chassis.sh FOLDER get|set|check WHAT [VALUE]...: what ipmi_sim calls to look at a chassis and to switch it (chassis_control in
+# ipmi_lan(5)). The chassis is the files of FOLDER; ipmi_sim.py has what each means. It must return at once: the controller answers
+# nobody until it does.
+folder=$1
+verb=$2
+shift 2
+
+put() { # FILE VALUE: whoever reads sees the old value or the new one
+    echo "$2" >"$folder/$1.$$" && mv "$folder/$1.$$" "$folder/$1"
+}
+
+note() {
+    echo "$(date +%s.%N) $*" >>"$folder/commands"
+}
+
+read -r power <"$folder/power"
+case $verb in
+get)
+    for what; do
+        value=0
+        [ "$what" = power ] && value=$power
+        [ "$what" = power ] && [ -e "$folder/claims" ] && read -r value <"$folder/claims"
+        echo "$what:$value"
+    done
+    ;;
+set)
+    note "$1" "$2"
+    [ -e "$folder/busy" ] && [ "$1 $2" != "power $power" ] && read -r seconds <"$folder/busy" && sleep "$seconds"
+    case $1 in
+    power) [ -e "$folder/stuck" ] || put power "$2" ;;
+    shutdown)
+        read -r seconds <"$folder/soft"
+        case $seconds in
+        never) ;;
+        0) put power 0 ;;
+        *) (sleep "$seconds" && put power 0 && note done 0) </dev/null >/dev/null 2>&1 & ;;
+        esac
+        ;;
+    esac
+    ;;
+esac
+exit 0

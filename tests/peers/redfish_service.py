@@ -1,0 +1,509 @@
+"""redfish_service.py: a Redfish service (DSP0266) for a test: one management controller with its systems, over TLS, on loopback.
+
+    with RedfishService(systems=["1"], hook=switched) as bmc:
+        bmc.url, bmc.username, bmc.password, bmc.password_file, bmc.ca_file     # for `power: hosts:`; an administrator
+        bmc.users["reader"]                                # (name, password) of the role: admin, operator, reader
+        bmc["1"].is_on()                                   # the system itself, whatever the service says
+        bmc.resets                                         # [(seconds since the epoch, system, ResetType), ...]
+        bmc.requests                                       # [(method, path, "token" | "basic" | ""), ...]
+        bmc.stop(), bmc.start()                            # a controller that is dead, and comes back
+
+hook(bmc, system, reset_type) is called, in a thread of the service, after each reset that was taken, and when a soft shutdown
+is through ("done"): that is where a test puts its pretend host on or off. A system is switched by files in bmc["1"].folder,
+which a test may also write itself: bmc["1"].put("power", 0).
+
+    power    0 or 1: what it is
+    claims   On, Off, PoweringOn, ...: what the service says instead; a liar
+    stuck    resets are taken, and nothing happens
+    soft     seconds that a soft shutdown takes, or "never": the operating system does not listen
+
+A system can be a host of the pretend cluster instead (`source.folder`, src/sim/pretend/README.md): after
+bmc["1"].be(folder, "esx1") its power and its watts are the files that the cluster keeps there.
+
+How it misbehaves is set at any time by the attributes that __init__ lists. No other project's code is in it; it is checked with
+the clients redfishtool and python3-sushy (test_redfish.py).
+"""
+import argparse
+import base64
+import http.server
+import json
+import pathlib
+import re
+import secrets
+import shutil
+import socketserver
+import ssl
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import urllib.parse
+
+from vcsim import make_certificates
+
+V1 = "/redfish/v1"
+ROLES = {"admin": "Administrator", "operator": "Operator", "reader": "ReadOnly"}
+MAY_RESET = ("admin", "operator")  # ConfigureComponents, in the privilege registry
+RESET_TYPES = ["On", "ForceOff", "GracefulShutdown", "PushPowerButton"]
+REGISTRY = "Base.1.8"
+
+
+class System:
+    """One computer: files in a folder."""
+
+    def __init__(self, name, folder, on):
+        self.name = name
+        self.folder = pathlib.Path(folder) / name
+        self.folder.mkdir()
+        self.files = {}  # what: where it is, if not in the folder
+        self.put("power", int(on))
+        self.put("soft", 0)
+        self.watts = 180.0  # None: the meter has no reading just now
+
+    def be(self, folder, host):
+        """A host of the pretend cluster in that folder."""
+        self.files = {what: pathlib.Path(folder) / what / host for what in ("power", "watts")}
+
+    def file(self, what):
+        return self.files.get(what, self.folder / what)
+
+    def put(self, what, value):
+        to = self.file(what)
+        fresh = to.with_name(f".{to.name}.{threading.get_ident()}")
+        fresh.write_text(f"{value}\n")
+        fresh.replace(to)
+
+    def get(self, what):
+        """None: there is no such file."""
+        try:
+            return self.file(what).read_text().strip()
+        except FileNotFoundError:
+            return None
+
+    def draws(self):
+        """Watts."""
+        if not self.files:
+            return self.watts
+        watts = self.get("watts")
+        return float(watts) if watts else None
+
+    def drop(self, what):
+        self.file(what).unlink(missing_ok=True)
+
+    def is_on(self):
+        return self.get("power") == "1"
+
+    def power_state(self):
+        return self.get("claims") or ("On" if self.is_on() else "Off")
+
+
+class Refusal(Exception):
+    """An answer that is an error, with a message of the standard registry."""
+
+    def __init__(self, status, key, message, **headers):
+        super().__init__(message)
+        self.status, self.headers = status, headers
+        self.body = {"error": {"code": f"{REGISTRY}.GeneralError", "message": "See @Message.ExtendedInfo.",
+                               "@Message.ExtendedInfo": [{"@odata.type": "#Message.v1_1_1.Message",
+                                                          "MessageId": key if "." in key else f"{REGISTRY}.{key}",
+                                                          "Message": message, "Severity": "Critical",
+                                                          "Resolution": "None."}]}}
+
+
+def links(*paths):
+    return [{"@odata.id": p} for p in paths]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = "redfish_service"
+    timeout = 60
+
+    def setup(self):
+        self.request.settimeout(self.timeout)
+        self.request.do_handshake()  # here, and not where the next connection waits
+        super().setup()
+
+    def log_message(self, *_):
+        pass
+
+    def handle_any(self):
+        bmc = self.server.bmc
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path = urllib.parse.urlsplit(self.path)
+        place = path.path.rstrip("/") or "/"
+        basic = "basic" if self.headers.get("Authorization") else ""
+        bmc.requests.append((self.command, place, "token" if self.headers.get("X-Auth-Token") else basic))
+        if bmc.delay_s:
+            bmc.over.wait(bmc.delay_s)
+        if any(re.fullmatch(p, f"{self.command} {place}") for p in bmc.hang):
+            bmc.over.wait(60)
+            self.close_connection = True
+            return
+        for pattern, (status, headers, text) in list(bmc.instead.items()):
+            if re.fullmatch(pattern, f"{self.command} {place}"):
+                self.reply(status, headers, text)
+                return
+        try:
+            status, headers, answer = bmc.answer(self.command, place, path.query, self.headers, body)
+        except Refusal as e:
+            status, headers, answer = e.status, e.headers, e.body
+        self.reply(status, headers, answer)
+
+    do_GET = do_POST = do_DELETE = do_PATCH = handle_any
+
+    def reply(self, status, headers, answer):
+        text = answer if isinstance(answer, bytes) else json.dumps(answer).encode() if answer is not None else b""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        if status != 204:
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+        self.send_header("OData-Version", "4.0")
+        if self.close_connection:  # as the client wished: it must not wait for more on it (RFC 9112, 9.6)
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(b"" if status == 204 else text)
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = True
+
+    def handle_error(self, *_):
+        if not isinstance(sys.exc_info()[1], OSError):  # clients that hang up, or that do not like the certificate
+            traceback.print_exc()
+
+
+class RedfishService:
+    def __init__(self, systems=("1",), on=True, hook=None):
+        self.dir = tempfile.TemporaryDirectory(prefix="ballast-redfish-")
+        folder = pathlib.Path(self.dir.name)
+        self.hook = hook
+        self.systems = {name: System(name, folder, on) for name in systems}
+        self.users = {role: (role, secrets.token_hex(8)) for role in ROLES}
+        self.username, self.password = self.users["admin"]
+        self.files = {}
+        for role, (_, password) in self.users.items():
+            self.files[role] = str(folder / f"{role}.password")
+            pathlib.Path(self.files[role]).write_text(password + "\n")
+        self.password_file = self.files["admin"]
+        ca, self.cert, self.key = make_certificates(folder)
+        self.ca_file = str(ca)
+
+        # What it offers.
+        self.sessions_offered = True   # else Basic only
+        self.sessions_max = 16
+        self.page = 0                  # members of a collection in one answer; 0: all
+        self.values = RESET_TYPES      # of ResetType
+        self.values_in = "action"      # or "info": @Redfish.ActionInfo; or None: not told
+        self.meter = "environment"     # or "power": the older schema; or None
+        self.strict = False            # refuses to switch on what is on
+        self.absolute = None           # "https://elsewhere": put before Location headers and links
+
+        # How it misbehaves. Patterns are of "METHOD /path", without a slash at the end.
+        self.delay_s = 0.0             # each answer comes that late
+        self.hang = set()              # patterns of what is never answered
+        self.instead = {}              # pattern: (status, headers, bytes or what becomes JSON) is answered instead
+        self.tasks = None              # resets are 202: "done", "failed", "forever", "forgotten", "resource"
+        self.token_uses = 0            # a token is forgotten after so many requests; 0: never
+
+        self.requests, self.resets = [], []
+        self.tokens, self.task_polls = {}, {}
+        self.lock = threading.Lock()
+        self.over = threading.Event()
+        self.port, self.server = 0, None
+        self.start()
+
+    # -- its life
+
+    def start(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.cert, self.key)
+        self.over.clear()
+        self.server = Server(("127.0.0.1", self.port), Handler)
+        self.server.bmc = self
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def stop(self):
+        if self.server:
+            self.over.set()
+            self.server.shutdown()
+            self.server.server_close()
+            self.server = None
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.dir.name, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __getitem__(self, name):
+        return self.systems[name]
+
+    @property
+    def url(self):
+        return f"https://127.0.0.1:{self.port}"
+
+    def sessions(self):
+        """The sessions that are open."""
+        with self.lock:
+            return len(self.tokens)
+
+    # -- who asks
+
+    def login(self, body):
+        try:
+            given = json.loads(body)
+            name, password = given["UserName"], given["Password"]
+        except (ValueError, KeyError, TypeError):
+            raise Refusal(400, "MalformedJSON", "The request body could not be parsed.") from None
+        role = next((r for r, u in self.users.items() if u == (name, password)), None)
+        if not role:
+            raise Refusal(401, "ResourceAtUriUnauthorized", "The authentication credentials were not accepted.")
+        with self.lock:
+            if len(self.tokens) >= self.sessions_max:
+                raise Refusal(503, "SessionLimitExceeded", "The session establishment failed due to the number of "
+                                                           "simultaneous sessions exceeding the limit.")
+            token, number = secrets.token_hex(16), str(secrets.randbelow(10**9))
+            self.tokens[token] = {"role": role, "id": number, "uses": 0}
+        where = f"{V1}/SessionService/Sessions/{number}"
+        return 201, {"X-Auth-Token": token, "Location": (self.absolute or "") + where}, self.session(number, name)
+
+    def role_of(self, headers):
+        token, basic = headers.get("X-Auth-Token"), headers.get("Authorization")
+        if token:
+            with self.lock:
+                session = self.tokens.get(token)
+                if session:
+                    session["uses"] += 1
+                    if self.token_uses and session["uses"] > self.token_uses:
+                        del self.tokens[token]
+                        session = None
+            if session:
+                return session["role"]
+        elif basic and basic.startswith("Basic "):
+            name, _, password = base64.b64decode(basic[6:]).decode().partition(":")
+            role = next((r for r, u in self.users.items() if u == (name, password)), None)
+            if role:
+                return role
+        raise Refusal(401, "NoValidSession", "There is no valid session established with the implementation.",
+                      WWW_Authenticate='Basic realm="redfish"')
+
+    # -- what is asked
+
+    def answer(self, method, path, query, headers, body):
+        sessions = f"{V1}/SessionService/Sessions"
+        if path == "/redfish":
+            return 200, {}, {"v1": V1 + "/"}
+        if path == V1 and method == "GET":
+            return 200, {}, self.root()
+        if path == sessions and method == "POST" and self.sessions_offered:
+            return self.login(body)
+        role = self.role_of(headers)
+        match = re.fullmatch(f"{V1}/Systems/([^/]+)/Actions/ComputerSystem.Reset", path)
+        if match and match.group(1) in self.systems:
+            if method != "POST":
+                raise Refusal(405, "OperationNotAllowed", "The HTTP method is not allowed on this resource.")
+            return self.reset(role, self.systems[match.group(1)], body)
+        match = re.fullmatch(f"{sessions}/([^/]+)", path)
+        if match and method == "DELETE":
+            return self.logout(match.group(1))
+        match = re.fullmatch(f"{V1}/TaskService/(Tasks|Monitors)/([^/]+)", path)
+        if match and match.group(2) in self.task_polls:
+            return self.task(match.group(1), match.group(2))
+        if method != "GET":
+            raise Refusal(405, "OperationNotAllowed", "The HTTP method is not allowed on this resource.")
+        resource = self.resource(path, urllib.parse.parse_qs(query))
+        if resource is None:
+            raise Refusal(404, "ResourceMissingAtURI", f"The resource at the URI {path} was not found.")
+        return 200, {}, resource
+
+    def logout(self, number):
+        with self.lock:
+            for token, session in list(self.tokens.items()):
+                if session["id"] == number:
+                    del self.tokens[token]
+                    return 204, {}, None
+        raise Refusal(404, "ResourceMissingAtURI", "There is no such session.")
+
+    # -- resources
+
+    def root(self):
+        r = {"@odata.id": V1 + "/", "@odata.type": "#ServiceRoot.v1_5_0.ServiceRoot", "Id": "RootService",
+             "Name": "Root Service", "RedfishVersion": "1.8.0", "UUID": "92384634-2938-2342-8820-489239905423",
+             "Systems": {"@odata.id": f"{V1}/Systems"}, "Chassis": {"@odata.id": f"{V1}/Chassis"},
+             "Tasks": {"@odata.id": f"{V1}/TaskService"}, "Links": {}}
+        if self.sessions_offered:
+            r["SessionService"] = {"@odata.id": f"{V1}/SessionService"}
+            r["Links"] = {"Sessions": {"@odata.id": f"{V1}/SessionService/Sessions"}}
+        return r
+
+    def session(self, number, name):
+        return {"@odata.id": f"{V1}/SessionService/Sessions/{number}", "@odata.type": "#Session.v1_2_1.Session",
+                "Id": number, "Name": "User Session", "UserName": name}
+
+    def collection(self, path, kind, query):
+        names = list(self.systems)
+        begin = int(query.get("$skip", ["0"])[0])
+        shown = names[begin:begin + self.page] if self.page else names
+        r = {"@odata.id": path, "@odata.type": f"#{kind}.{kind}", "Name": kind, "Members@odata.count": len(names),
+             "Members": links(*((self.absolute or "") + f"{path}/{n}" for n in shown))}
+        if self.page and begin + self.page < len(names):
+            r["Members@odata.nextLink"] = f"{path}?$skip={begin + self.page}"
+        return r
+
+    def resource(self, path, query):
+        if path == f"{V1}/Systems":
+            return self.collection(path, "ComputerSystemCollection", query)
+        if path == f"{V1}/Chassis":
+            return self.collection(path, "ChassisCollection", query)
+        if path == f"{V1}/SessionService" and self.sessions_offered:
+            return {"@odata.id": path, "@odata.type": "#SessionService.v1_1_6.SessionService", "Id": "SessionService",
+                    "Name": "Session Service", "ServiceEnabled": True, "Sessions": {"@odata.id": path + "/Sessions"}}
+        match = re.fullmatch(f"{V1}/(Systems|Chassis)/([^/]+)(?:/([^/]+))?", path)
+        if not match or match.group(2) not in self.systems:
+            return None
+        makers = {("Systems", None): self.system, ("Systems", "ResetActionInfo"): self.action_info,
+                  ("Chassis", None): self.chassis, ("Chassis", "EnvironmentMetrics"): self.environment,
+                  ("Chassis", "Power"): self.power}
+        maker = makers.get((match.group(1), match.group(3)))
+        return maker(path, self.systems[match.group(2)]) if maker else None
+
+    def system(self, path, s):
+        action = {"target": f"{path}/Actions/ComputerSystem.Reset"}
+        if self.values_in == "action":
+            action["ResetType@Redfish.AllowableValues"] = self.values
+        elif self.values_in == "info":
+            action["@Redfish.ActionInfo"] = f"{path}/ResetActionInfo"
+        return {"@odata.id": path, "@odata.type": "#ComputerSystem.v1_10_0.ComputerSystem", "Id": s.name,
+                "Name": f"System {s.name}", "SystemType": "Physical", "PowerState": s.power_state(),
+                "Status": {"State": "Enabled", "Health": "OK"},
+                "Boot": {"BootSourceOverrideEnabled": "Disabled", "BootSourceOverrideTarget": "None",
+                         "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Hdd"]},
+                "Links": {"Chassis": links(f"{V1}/Chassis/{s.name}")}, "Actions": {"#ComputerSystem.Reset": action}}
+
+    def action_info(self, path, s):
+        if self.values_in != "info":
+            return None
+        return {"@odata.id": path, "@odata.type": "#ActionInfo.v1_1_2.ActionInfo", "Id": "ResetActionInfo",
+                "Name": f"Reset Action Info of {s.name}",
+                "Parameters": [{"Name": "ResetType", "Required": True, "DataType": "String",
+                                "AllowableValues": self.values}]}
+
+    def chassis(self, path, s):
+        r = {"@odata.id": path, "@odata.type": "#Chassis.v1_15_0.Chassis", "Id": s.name, "Name": f"Chassis {s.name}",
+             "ChassisType": "RackMount", "PowerState": s.power_state(), "Status": {"State": "Enabled", "Health": "OK"},
+             "Links": {"ComputerSystems": links(f"{V1}/Systems/{s.name}")}}
+        if self.meter:
+            name = "EnvironmentMetrics" if self.meter == "environment" else "Power"
+            r[name] = {"@odata.id": f"{path}/{name}"}
+        return r
+
+    def environment(self, path, s):
+        if self.meter != "environment":
+            return None
+        return {"@odata.id": path, "@odata.type": "#EnvironmentMetrics.v1_1_0.EnvironmentMetrics",
+                "Id": "EnvironmentMetrics", "Name": "Environment Metrics",
+                "PowerWatts": {"DataSourceUri": f"{V1}/Chassis/{s.name}/Sensors/Power", "Reading": s.draws()}}
+
+    def power(self, path, s):
+        if self.meter != "power":
+            return None
+        return {"@odata.id": path, "@odata.type": "#Power.v1_6_0.Power", "Id": "Power", "Name": "Power",
+                "PowerControl": [{"@odata.id": f"{path}#/PowerControl/0", "MemberId": "0",
+                                  "Name": "Server Power Control", "PowerConsumedWatts": s.draws(),
+                                  "PowerCapacityWatts": 800}], "PowerSupplies": [], "Voltages": []}
+
+    # -- reset
+
+    def reset(self, role, s, body):
+        if role not in MAY_RESET:
+            raise Refusal(403, "InsufficientPrivilege", "There are insufficient privileges for the account or "
+                                                        "credentials associated with the current session to perform "
+                                                        "the requested operation.")
+        try:
+            kind = json.loads(body)["ResetType"]
+        except (ValueError, KeyError, TypeError):
+            raise Refusal(400, "ActionParameterMissing", "The action Reset requires the parameter ResetType.") from None
+        if kind not in self.values:
+            raise Refusal(400, "ActionParameterNotSupported", f"The parameter ResetType with the value {kind} is not "
+                                                              "supported on the target resource.")
+        if self.strict and kind in ("On", "ForceOn") and s.is_on():
+            raise Refusal(409, "HpeTest.1.0.InvalidOperationForSystemState",
+                          "The operation was not successful due to the current power state.")
+        self.resets.append((time.time(), s.name, kind))
+        self.act(s, kind)
+        if not self.tasks:
+            return 204, {}, None
+        number = str(len(self.task_polls) + 1)
+        self.task_polls[number] = 0
+        place = "Tasks" if self.tasks == "resource" else "Monitors"
+        return (202, {"Location": (self.absolute or "") + f"{V1}/TaskService/{place}/{number}", "Retry-After": "1"},
+                self.task_resource(number, "New"))
+
+    def act(self, s, kind):
+        if kind == "PushPowerButton":
+            kind = "GracefulShutdown" if s.is_on() else "On"
+        soft = s.get("soft")
+        if s.get("stuck") is None:
+            if kind in ("On", "ForceOn"):
+                s.put("power", 1)
+            elif kind == "ForceOff" or (kind == "GracefulShutdown" and soft in (None, "0")):
+                s.put("power", 0)
+            elif kind == "GracefulShutdown" and soft != "never":
+                threading.Thread(target=self.shut_down, args=(s, float(soft)), daemon=True).start()
+        if self.hook:
+            self.hook(self, s, kind)
+
+    def shut_down(self, s, seconds):
+        if not self.over.wait(seconds) and s.get("stuck") is None:
+            s.put("power", 0)
+            if self.hook:
+                self.hook(self, s, "done")
+
+    def task_resource(self, number, state):
+        failed = state == "Exception"
+        return {"@odata.id": f"{V1}/TaskService/Tasks/{number}", "@odata.type": "#Task.v1_4_3.Task", "Id": number,
+                "Name": "Reset", "TaskState": state, "TaskStatus": "Critical" if failed else "OK",
+                "Messages": [{"MessageId": f"{REGISTRY}.InternalError", "Message": "The power supply did not answer."}]
+                if failed else []}
+
+    def task(self, place, number):
+        self.task_polls[number] += 1
+        goes_on = self.tasks == "forever" or self.task_polls[number] < 2
+        state = "Running" if goes_on else "Exception" if self.tasks == "failed" else "Completed"
+        if not goes_on and self.tasks == "forgotten":
+            raise Refusal(404, "ResourceMissingAtURI", "There is no such task.")
+        if place == "Tasks" or goes_on or state == "Exception":
+            status = 202 if place == "Monitors" and goes_on else 200
+            return status, {}, self.task_resource(number, state)
+        return 204, {}, None
+
+
+def serve(systems):
+    """A controller to try things on, until it is interrupted."""
+    with RedfishService(systems=systems, hook=lambda _, s, kind: print(f"{s.name}: {kind}", flush=True)) as bmc:
+        print("redfish:", f"  url: {bmc.url}", f"  username: {bmc.username}", f"  password_file: {bmc.password_file}",
+              f"  ca_file: {bmc.ca_file}", sep="\n", flush=True)
+        try:
+            bmc.over.wait()
+        except KeyboardInterrupt:
+            pass
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description="a Redfish service on loopback, for trying Ballast on it")
+    arguments.add_argument("--serve", action="store_true", required=True, help="keep it running, and print the "
+                           "`redfish:` for it")
+    arguments.add_argument("systems", nargs="*", default=["1"], help="ids of its systems")
+    serve(arguments.parse_args().systems)

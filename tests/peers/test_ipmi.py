@@ -1,0 +1,484 @@
+#!/usr/bin/env python3
+"""Hosts switched by IPMI: what the method does to OpenIPMI's simulated controllers, with FreeIPMI's and ipmitool's own
+programs as second witnesses, and what it says when they are deaf, late, busy, lying or talking nonsense."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from ipmi_sim import SKIP, WORKAROUNDS, Controllers, Skip, need
+from udp_relay import UdpRelay
+
+HERE = pathlib.Path(__file__).resolve().parent
+ANSWER_S = 60
+AT_ONCE = 6
+
+
+class Method:
+    """One power_probe: with Method(c) as m: m("chassis") gives its answer."""
+
+    def __init__(self, controller, address=None, password=None, **settings):
+        self.files = tempfile.TemporaryDirectory(prefix="ballast-ipmi-test-")
+        settings = {"username": controller.username, "workarounds": ",".join(WORKAROUNDS), **settings}
+        path = os.path.join(self.files.name, "password")
+        with open(path, "w") as f:
+            f.write((password or dict(controller.users.values())[settings["username"]]) + "\n")
+        program = os.environ.get("BALLAST_POWER_PROBE")
+        if not program:
+            raise RuntimeError("BALLAST_POWER_PROBE is not set: run this with meson test")
+        self.process = subprocess.Popen(
+            [program, "ipmi", "name=esx1", f"address={address or controller.address}", f"password_file={path}",
+             *(f"{k}={v}" for k, v in settings.items())],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+
+    def say(self, line):
+        self.process.stdin.write((line + "\n").encode())
+
+    def hear(self):
+        line = b""
+        while not line.endswith(b"\n"):
+            ready, _, _ = select.select([self.process.stdout], [], [], ANSWER_S)
+            piece = os.read(self.process.stdout.fileno(), 1 << 20) if ready else b""
+            if not piece:
+                raise RuntimeError("the probe gave no answer")
+            line += piece
+        return json.loads(line)
+
+    def __call__(self, line):
+        self.say(line)
+        return self.hear()
+
+    def close(self):
+        self.process.stdin.close()
+        code = self.process.wait(timeout=30)
+        self.process.stdout.close()
+        self.files.cleanup()
+        if code not in (0, 1):  # a sanitizer, or a signal
+            raise RuntimeError(f"the probe ended with {code}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def check(true, *what):
+    if not true:
+        raise AssertionError(" ".join(map(str, what)))
+
+
+def good(answer, within_ms=10000):
+    check(answer["ok"], answer)
+    check(answer["ms"] <= within_ms + 300, "too long:", answer)
+    return answer
+
+
+def bad(answer, error, *words, at_least_ms=0, within_ms=10000):
+    check(not answer["ok"] and answer["error"] == error, "expected", error, "but got", answer)
+    for word in ("esx1", *words):
+        check(word in answer["text"], "expected the word", word, "in", answer["text"])
+    check(at_least_ms <= answer["ms"] <= within_ms + 300, "the time is not right:", answer)
+    check("s3cret" not in answer["text"] and "kgkgkg" not in answer["text"], "a secret in", answer["text"])
+    return answer
+
+
+def only(controller, *what):
+    """The commands that the chassis saw since it was last asked."""
+    seen = [c[1:] for c in controller.commands()]
+    controller.seen, new = len(seen), seen[getattr(controller, "seen", 0):]
+    check(new == list(what), "expected the commands", what, "but there were", new)
+
+
+def tool(*command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=60)
+    return done.stdout.strip()
+
+
+def witnesses(c):
+    """What two other programs say of the chassis."""
+    ipmitool, ipmipower = need("ipmitool", "ipmipower")
+    said = (tool(ipmitool, "-I", "lanplus", "-C", "3", "-H", "127.0.0.1", "-p", str(c.port), "-U", c.username, "-P",
+                 c.password, "chassis", "power", "status"),
+            tool(ipmipower, "-D", "LAN_2_0", "-W", "opensesspriv", "-h", c.address, "-u", c.username, "-p", c.password,
+                 "--stat"))
+    check(said in (("Chassis Power is on", "127.0.0.1: on"), ("Chassis Power is off", "127.0.0.1: off")), said)
+    return said[0].endswith("on")
+
+
+def test_on_off_and_status(c):
+    with Method(c) as m:
+        check(good(m("chassis"), 1000)["on"] and witnesses(c), "it was on")
+        good(m("wake"), 1000)
+        only(c)  # it was on: nothing is sent
+        good(m("shut_down"), 1000)
+        only(c, ("shutdown", 1))
+        check(not good(m("chassis"))["on"] and not witnesses(c), "it is off")
+        good(m("shut_down"), 1000)
+        only(c)
+        good(m("wake"), 1000)
+        only(c, ("power", 1))
+        check(good(m("chassis"))["on"] and witnesses(c), "it is on again")
+
+
+def test_soft_shutdowns_take_their_time(c):
+    c.put("soft", 1)
+    with Method(c, hard_off="true") as m:
+        good(m("shut_down"), 1000)
+        check(good(m("chassis"))["on"], "it was taken, and the host goes down by and by")
+        deadline = time.monotonic() + 10
+        while good(m("chassis"))["on"]:
+            check(time.monotonic() < deadline, "it never went down")
+            time.sleep(0.1)
+        only(c, ("shutdown", 1), ("done", 0))
+        c.put("soft", "never")
+        good(m("wake"))
+        good(m("shut_down"))
+        only(c, ("power", 1), ("shutdown", 1))
+        check(good(m("chassis"))["on"], "its operating system does not listen")
+        good(m("cut"))
+        only(c, ("power", 0))
+        check(not witnesses(c), "the power was cut")
+
+
+def test_power_is_cut_only_where_that_is_allowed(c):
+    with Method(c) as m:
+        bad(m("cut"), "EPERM", "hard_off", within_ms=10)
+        only(c)
+        check(c.is_on(), "nothing was sent")
+
+
+def test_a_liar(c):
+    """Says on and is off: taken at its word, which is why the word of a chassis proves nothing (power.h)."""
+    c.put("power", 0)
+    c.put("claims", 1)
+    with Method(c) as m:
+        check(good(m("chassis"))["on"], "it says so")
+        good(m("wake"))
+        only(c)
+        check(not c.is_on(), "and is off")
+    c.put("claims", None)
+    c.put("stuck", 1)  # takes commands, and nothing happens
+    with Method(c) as m:
+        good(m("wake"))
+        only(c, ("power", 1))
+        check(not good(m("chassis"))["on"], "nothing happened")
+
+
+def test_passwords_users_and_privileges(c):
+    with Method(c, password="wrong") as m:
+        bad(m("wake"), "EACCES", "password", '"admin"', within_ms=2000)
+    with Method(c, username="nobody", password="x") as m:
+        bad(m("wake"), "EACCES", 'no user "nobody"', within_ms=2000)
+    with Method(c, workarounds="authcap") as m:
+        bad(m("chassis"), "EACCES", "privilege admin", "opensesspriv", within_ms=2000)
+    with Method(c, username="reader", privilege="user") as m:
+        check(good(m("chassis"))["on"], "a reader may look")
+        bad(m("shut_down"), "EACCES", "privilege", "D4h", within_ms=2000)
+    with Method(c, username="operator", privilege="operator") as m:
+        good(m("shut_down"))
+    only(c, ("shutdown", 1))
+
+
+def test_cipher_suites(c):
+    for suite in (0, 1, 2, 3):
+        with Method(c, cipher_suite=suite) as m:
+            check(good(m("chassis"), 1000)["on"], suite)
+    for suite in (15, 16, 17):  # ipmi_sim has them not, and says so in a way that FreeIPMI does not understand
+        with Method(c, cipher_suite=suite) as m:
+            bad(m("wake"), "EOPNOTSUPP", f"cipher suite {suite}", "does not offer", within_ms=2000)
+    with Method(c, cipher_suite=4) as m:
+        bad(m.hear(), "EINVAL", "cipher suite 4", "3 or 17")
+
+
+def test_k_g():
+    with Controllers(["esx1"], k_g="kgkgkgkg") as lab:
+        c = lab["esx1"]
+        with Method(c, k_g="kgkgkgkg") as m:
+            check(good(m("chassis"), 1000)["on"], "with the right key")
+        with Method(c, k_g="0x6b676b676b676b67") as m:
+            check(good(m("chassis"), 1000)["on"], "the same, in hexadecimal digits")
+        with Method(c, k_g="kgkgkgkk") as m:
+            bad(m("chassis"), "EACCES", "K_g", within_ms=2000)
+        with Method(c) as m:
+            bad(m("chassis"), "EACCES", "K_g", "none is set", within_ms=2000)
+
+
+def test_settings_that_are_wrong(c):
+    for settings, words in (({"workarounds": "opensesspriv,foo"}, ('"foo"', "authcap", "solpacketseq")),
+                            ({"privilege": "root"}, ("root", "operator")),
+                            ({"password": "x" * 21}, ("password", "20")),
+                            ({"k_g": "0x123"}, ("k_g",)),
+                            ({"timeout_s": 0}, ("timeout",))):
+        with Method(c, **settings) as m:
+            bad(m.hear(), "EINVAL", *words)
+    for address in ("", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:", "[::1", "[::1]623", "a b", "127.0.0.1:6x"):
+        with Method(c, address=address or " ") as m:
+            bad(m.hear(), "EINVAL", "HOST:PORT")
+
+
+def test_addresses(c):
+    with Method(c, address=f"[127.0.0.1]:{c.port}") as m:
+        check(good(m("chassis"), 2000)["on"], "in brackets")
+    localhost = socket.getaddrinfo("localhost", None, type=socket.SOCK_DGRAM)[0][4][0]
+    with UdpRelay(c.port, address=localhost) as relay, Method(c, address=f"localhost:{relay.port}") as m:
+        check(good(m("chassis"), 2000)["on"], "by name")
+    with UdpRelay(c.port, address="::1") as relay, Method(c, address=relay.address) as m:
+        check(good(m("chassis"), 2000)["on"] and relay.asked > 5, "over IPv6")
+    with Method(c, address="nobody.invalid") as m:
+        bad(m("chassis"), "EHOSTUNREACH", "nobody.invalid")
+    with UdpRelay(c.port) as relay:
+        address = relay.address
+    with Method(c, address=address) as m:
+        bad(m("chassis"), "ECONNREFUSED", "nothing listens", within_ms=3000)
+
+
+def test_every_third_packet_is_lost(c):
+    with UdpRelay(c.port) as relay, Method(c, address=relay.address) as m:
+        relay.drop_every = 3
+        for verb, on in (("chassis", True), ("shut_down", False), ("wake", True), ("shut_down", False), ("wake", True)):
+            good(m(verb))
+            check(c.is_on() == on, verb)
+        check(relay.asked > relay.answered, "packets were lost")
+
+
+def test_answers_come_late(c):
+    with UdpRelay(c.port) as relay, Method(c, address=relay.address, timeout_s=6) as m:
+        relay.delay_s = 0.6  # longer than FreeIPMI waits before it repeats, which it then never gets an answer to
+        good(m("shut_down"), 6000)
+        check(not c.is_on(), "it went down")
+        relay.delay_s = 1.5  # more than the time allows
+        bad(m("wake"), "ETIMEDOUT", "6 s", at_least_ms=6000, within_ms=6000)
+
+
+def test_deaf_controllers(c):
+    with UdpRelay(c.port) as relay, Method(c, address=relay.address, timeout_s=2) as m:
+        relay.mute = True
+        bad(m("wake"), "ETIMEDOUT", "does not answer", at_least_ms=2000, within_ms=2000)
+        bad(m("stop 400 wake"), "ECANCELED", "going down", at_least_ms=300, within_ms=700)
+        relay.mute = False
+        relay.mangle = lambda packet: packet if packet[4] == 0 else None  # outside of sessions it answers
+        bad(m("wake"), "ETIMEDOUT", at_least_ms=1500, within_ms=2000)
+        bad(m("stop 400 wake"), "ECANCELED", "going down", at_least_ms=300, within_ms=700)
+        check(relay.asked < 100, "it was asked too often:", relay.asked)
+
+
+def test_a_controller_that_dies_and_comes_back(c):
+    with Method(c, timeout_s=8) as m:
+        good(m("chassis"))
+        c.stop()
+        bad(m("chassis"), "ECONNREFUSED", "nothing listens", within_ms=3000)
+        back = threading.Timer(0.3, c.start)
+        back.start()
+        good(m("chassis"), 8000)  # it came back within the call
+        back.join()
+
+
+def test_slow_commands(c):
+    """A controller that needs 3 s for a command hears it once more, and the second look finds it done."""
+    c.put("busy", 3)
+    with Method(c) as m:
+        c.put("power", 0)
+        good(m("wake"))
+        check(c.is_on(), "it is on")
+
+
+def test_garbage(c):
+    dice = random.Random(20260101)
+    with UdpRelay(c.port) as relay, Method(c, address=relay.address, timeout_s=2) as m:
+        relay.mangle = lambda packet: dice.randbytes(dice.randrange(1, 80))
+        bad(m("wake"), "EPROTO", "not in IPMI", within_ms=2000)
+        relay.mangle = lambda packet: packet[:dice.randrange(len(packet))]
+        bad(m("wake"), "EPROTO", within_ms=2000)
+        relay.mangle = lambda packet: [dice.randbytes(200), packet, dice.randbytes(20)]
+        for _ in range(4):
+            check(good(m("chassis"), 2000)["on"], "with the truth among it")
+        relay.mangle = lambda packet: [packet] * (1 + (relay.answered % 12 == 0))
+        for _ in range(6):  # FreeIPMI breaks off when part of a handshake comes twice; the next session gets through
+            check(good(m("chassis"), 2000)["on"], "with a packet that came twice")
+
+        def flip(packet):
+            packet = bytearray(packet)
+            packet[dice.randrange(len(packet))] ^= 1 << dice.randrange(8)
+            return bytes(packet)
+        relay.mangle = flip
+        for _ in range(4):
+            answer = m("wake")
+            check(not answer["ok"] and answer["ms"] <= 2300, answer)
+        check(c.is_on(), "and nothing was believed")
+    only(c)
+
+
+def test_garbage_within_sessions(c):
+    dice = random.Random(20260102)
+    with UdpRelay(c.port) as relay, Method(c, address=relay.address, timeout_s=2) as m:
+        relay.mangle = lambda packet: packet if len(packet) < 60 or packet[4] != 6 else \
+            packet[:16] + dice.randbytes(len(packet) - 16)
+        answer = m("wake")  # what FreeIPMI makes of it depends on the bytes: silence, or a session against the rules
+        check(not answer["ok"] and answer["error"] in ("ETIMEDOUT", "EPROTO", "EACCES") and answer["ms"] <= 2300, answer)
+        relay.mangle = lambda packet: [packet[:-1], packet]
+        bad(m("wake"), "EPROTO", within_ms=2000)
+        relay.mangle = lambda packet: packet if packet[4] != 6 or packet[5] & 0x3f else packet[:20] + bytes(len(packet) - 20)
+        bad(m("wake"), "ETIMEDOUT", within_ms=2000)
+    only(c)
+
+
+def test_watts(c):
+    with Method(c) as m:
+        bad(m("watts"), "EOPNOTSUPP", "DCMI", "C1h", within_ms=2000)
+
+
+class Pyghmi:
+    """A pyghmi_bmc.py: a controller of another make."""
+
+    PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's pyghmi
+
+    def __init__(self, suite):
+        if subprocess.run([self.PYTHON, "-c", "import pyghmi"], capture_output=True, timeout=60).returncode != 0:
+            raise Skip("pyghmi is missing: apt install python3-pyghmi")
+        self.users = {"admin": ("admin", "s3cret-of-pyghmi")}
+        self.username, self.password = self.users["admin"]
+        self.process = subprocess.Popen([self.PYTHON, HERE / "pyghmi_bmc.py", str(suite), self.password], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.port = int(self.process.stdout.readline())
+        self.address = f"127.0.0.1:{self.port}"
+
+    def set_watts(self, watts):
+        self.process.stdin.write(f"watts {watts}\n")
+        self.process.stdin.flush()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.commands, _ = self.process.communicate(timeout=20)
+
+
+def test_cipher_suite_17():
+    ipmitool, = need("ipmitool")
+    with Pyghmi(17) as c, Method(c, cipher_suite=17, workarounds="") as m:
+        check(not good(m("chassis"), 1000)["on"], "it is off")
+        good(m("wake"), 1000)
+        check(good(m("chassis"), 1000)["on"], "it is on")
+        status = tool(ipmitool, "-I", "lanplus", "-C", "17", "-H", "127.0.0.1", "-p", str(c.port), "-U", c.username, "-P",
+                      c.password, "chassis", "power", "status")
+        check(status == "Chassis Power is on", status)
+        good(m("shut_down"), 1000)
+        with Method(c, cipher_suite=3, workarounds="") as other:
+            bad(other("wake"), "EOPNOTSUPP", "cipher suite 3", within_ms=2000)
+        with Method(c, cipher_suite=17, workarounds="", password="wrong") as other:
+            bad(other("wake"), "EACCES", "password", within_ms=2000)
+    check(c.commands.split() == ["power", "1", "shutdown", "1"], c.commands)
+
+
+def test_watts_of_a_meter():
+    ipmitool, = need("ipmitool")
+    with Pyghmi(3) as c, Method(c, workarounds="") as m:
+        for watts in (0, 123, 40000):
+            c.set_watts(watts)
+            deadline = time.monotonic() + 10
+            while good(m("watts"), 1000)["watts"] != watts:
+                check(time.monotonic() < deadline, "it never measured", watts)
+        said = tool(ipmitool, "-I", "lanplus", "-C", "3", "-H", "127.0.0.1", "-p", str(c.port), "-U", c.username, "-P",
+                    c.password, "dcmi", "power", "reading")
+        check("40000 Watts" in said, said)
+        c.set_watts(-1)
+        time.sleep(0.2)
+        bad(m("watts"), "EBUSY", "measures no power", within_ms=1000)
+
+
+BOOT = (b"\x1b[2J\x1b[1;1HPhoenix BIOS\r\n\x1b[31mDIMM A1: not found\x1b[0m\r\nLoading 10%\rLoading 100%\r\n"
+        b"\xff\xfe\x80\r\npanic: no boot device\r\n")
+
+
+def test_the_console(c):
+    with Method(c) as m:
+        good(m("open"), 500)
+        time.sleep(1)
+        c.say(BOOT)
+        answer = good(m("read 2000"))
+        check(answer["said"] == "Phoenix BIOS\nDIMM A1: not found\nLoading 100%\n\ufffd\npanic: no boot device\n", answer)
+        check(answer["bytes"] == len(BOOT) and answer["code"] == 0, answer)
+        with Method(c) as other:
+            good(other("open"))
+            check("somebody else" in good(other("read 5000"))["ended"], "the first one keeps it")
+        good(m("close"))
+        time.sleep(0.5)
+        good(m("open"))  # closed and opened again
+        time.sleep(1)
+        c.say(b"again\n")
+        check(good(m("read 1500"))["said"] == "again\n", "after the second opening")
+        c.stop()
+        began = time.monotonic()
+    check(time.monotonic() - began < 3, "the end waited for a dead controller")
+    c.start()
+
+
+def test_consoles_that_cannot_be_had(c):
+    with Method(c, password="wrong") as m:
+        good(m("open"))
+        answer = good(m("read 5000"))
+        check(answer["code"] < 0 and "password" in answer["ended"], answer)
+    with UdpRelay(c.port) as relay, Method(c, address=relay.address) as m:
+        relay.mute = True
+        good(m("open"), 500)
+        check(good(m("read 1000"))["code"] == 0, "still trying")
+    with Method(c, address="127.0.0.1:40000") as m:
+        bad(m("open"), "EINVAL", "32767")
+
+
+def test_sixteen_at_once():
+    with Controllers([f"esx{i}" for i in range(16)], on=False) as lab:
+        def wake(c):
+            with Method(c) as m:
+                return good(m("wake"), 5000)["ms"]
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            began = time.monotonic()
+            times = list(pool.map(wake, lab))
+        took = time.monotonic() - began
+        for c in lab:
+            check(c.is_on() and [x[1:] for x in c.commands()] == [("power", 1)], c.name)
+        print(f"16 controllers: {took * 1000:.0f} ms together, {max(times)} ms at most")
+
+
+def run(name, test):
+    began = time.monotonic()
+    if test.__code__.co_argcount:
+        with Controllers(["esx1"]) as lab:
+            test(lab["esx1"])
+    else:
+        test()
+    print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)
+
+
+def main():
+    need("ipmi_sim", "ipmitool", "ipmipower")
+    tests = [(name, f) for name, f in globals().items() if name.startswith("test_") and sys.argv[1:] in ([], [name])]
+    missing = None
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:  # most of them wait most of the time
+        for name, done in [(name, pool.submit(run, name, test)) for name, test in tests]:
+            try:
+                done.result()
+            except Skip as e:
+                missing = e
+            except Exception as e:
+                raise AssertionError(f"{name}: {e}") from e
+    if missing:
+        raise missing
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Skip as e:
+        print(f"SKIPPED: {e}", file=sys.stderr)
+        sys.exit(SKIP)

@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+"""Hosts switched through Redfish: what the method does and says, against the tests' own service; and that service, looked at
+with two clients of others, redfishtool and python3-sushy."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+from probe import PowerProbe
+from redfish_service import V1, RedfishService
+
+SKIP = 77
+SYSTEM_PYTHON = "/usr/bin/python3"  # the one that Debian's packages are for
+SYSTEM = f"{V1}/Systems/1"
+RESET = f"POST {SYSTEM}/Actions/ComputerSystem.Reset"
+SESSIONS = f"{V1}/SessionService/Sessions"
+
+
+class Skip(Exception):
+    pass
+
+
+def probe(bmc, role="admin", timeout_s=10, **more):
+    config = {"url": bmc.url, "username": bmc.users[role][0], "password_file": bmc.files[role], "ca_file": bmc.ca_file,
+              "name": "esx1", "timeout_s": timeout_s, **more}
+    return PowerProbe("redfish", **config)
+
+
+def ask(bmc, *verbs, **config):
+    """The last answer of a probe of its own; the others have to be fine."""
+    with probe(bmc, **config) as p:
+        for verb in verbs[:-1]:
+            answer = p(verb)
+            assert answer["ok"], answer
+        return p(verbs[-1])
+
+
+def refused(answer, error, *words):
+    """Refused so, and in a sentence that names the host and holds no secret."""
+    assert not answer["ok"] and answer["error"] == error, answer
+    for word in ("esx1", "Redfish", *words):
+        assert word in answer["text"], (word, answer)
+    return answer
+
+
+# ---- the service, seen by others ----
+
+def own_environment():
+    """Without what would lead a client's requests, or its trust, elsewhere."""
+    return {k: v for k, v in os.environ.items() if not k.lower().endswith(("_proxy", "_ca_bundle"))}
+
+
+SUSHY = """
+import json, sys, sushy
+url, user, password, ca = sys.argv[1:5]
+root = sushy.Sushy(url, auth=sushy.auth.SessionAuth(user, password), verify=ca)
+found = root.get_system_collection().get_members()
+s = found[0]
+out = {"systems": [m.identity for m in found], "before": s.power_state.value,
+       "allowed": sorted(v.value for v in s.get_allowed_reset_system_values())}
+s.reset_system(sushy.ResetType.FORCE_OFF)
+s.refresh(force=True)
+out["after"] = s.power_state.value
+out["chassis"] = [c.identity for c in s.chassis]
+out["watts"] = s.chassis[0].power.json["PowerControl"][0]["PowerConsumedWatts"]
+print(json.dumps(out))
+"""
+
+
+def test_service_by_sushy():
+    """python3-sushy logs in, finds the system, switches it off and sees that it is off."""
+    have = subprocess.run([SYSTEM_PYTHON, "-c", "import sushy"], capture_output=True, timeout=60)
+    if have.returncode != 0:
+        raise Skip("python3-sushy is missing: apt install python3-sushy")
+    with RedfishService(systems=["437XR1138R2"]) as bmc:
+        bmc.meter = "power"
+        done = subprocess.run([SYSTEM_PYTHON, "-c", SUSHY, bmc.url, bmc.username, bmc.password, bmc.ca_file],
+                              capture_output=True, text=True, timeout=120, env=own_environment())
+        assert done.returncode == 0, done.stderr
+        seen = json.loads(done.stdout.splitlines()[-1])
+        assert seen["systems"] == ["437XR1138R2"] and seen["chassis"] == ["437XR1138R2"], seen
+        assert (seen["before"], seen["after"]) == ("On", "Off"), seen
+        assert seen["allowed"] == sorted(bmc.values) and seen["watts"] == 180.0, seen
+        assert not bmc["437XR1138R2"].is_on()
+
+
+def redfishtool(bmc, *words, role="admin", auth="Session"):
+    name, password = bmc.users[role]
+    return subprocess.run(["redfishtool", "-n", "-r", f"127.0.0.1:{bmc.port}", "-u", name, "-p", password, "-A", auth,
+                           "-S", "Always", *words], capture_output=True, text=True, timeout=120, env=own_environment())
+
+
+def test_service_by_redfishtool():
+    """redfishtool lists, reads and resets, by session and by Basic, over pages, with tasks; the reader may only read."""
+    if not shutil.which("redfishtool"):
+        raise Skip("redfishtool is missing: apt install redfishtool")
+    with RedfishService(systems=["a", "b", "c"]) as bmc:
+        bmc.page = 2
+        done = redfishtool(bmc, "Systems", "list")
+        assert done.returncode == 0, done
+        assert [m["Id"] for m in json.loads(done.stdout)["Members"]] == ["a", "b", "c"], done.stdout
+        for auth, values_in in (("Session", "action"), ("Basic", "info")):
+            bmc.values_in = values_in
+            assert redfishtool(bmc, "Systems", "-I", "b", "reset", "ForceOff", auth=auth).returncode == 0
+            state = redfishtool(bmc, "Systems", "-I", "b", "-P", "PowerState", "get", auth=auth)
+            assert json.loads(state.stdout) == {"PowerState": "Off"}, state
+            assert redfishtool(bmc, "Systems", "-I", "b", "reset", "On", auth=auth).returncode == 0
+            assert bmc["b"].is_on() and bmc["a"].is_on()
+        bmc.tasks = "done"
+        assert redfishtool(bmc, "Systems", "-I", "a", "reset", "ForceOff").returncode == 0
+        assert not bmc["a"].is_on() and max(bmc.task_polls.values()) >= 2, bmc.task_polls
+        done = redfishtool(bmc, "Systems", "-I", "c", "reset", "ForceOff", role="reader")
+        assert done.returncode != 0 and bmc["c"].is_on(), done
+        assert bmc.sessions() == 0, "redfishtool logs out"
+
+
+# ---- the method ----
+
+def test_verbs():
+    """Told, shut down, woken, cut; each with one login, and a logout at the end. Repeating does no harm."""
+    with RedfishService() as bmc:
+        with probe(bmc) as p:
+            assert p("chassis")["on"]
+            assert p("shut_down")["ok"] and not p("chassis")["on"]
+            assert p("shut_down")["ok"]  # not a push of the button that would start it
+            assert [kind for _, _, kind in bmc.resets] == ["GracefulShutdown"], bmc.resets
+            assert p("wake")["ok"] and p("chassis")["on"] and p("wake")["ok"]
+            assert p("cut")["ok"] and not bmc["1"].is_on() and p("cut")["ok"]
+            assert bmc.sessions() == 1
+        assert bmc.sessions() == 0
+        assert [kind for _, _, kind in bmc.resets] == ["GracefulShutdown", "On", "On", "ForceOff", "ForceOff"]
+        logins = [r for r in bmc.requests if r[:2] == ("POST", SESSIONS)]
+        assert len(logins) == 1, bmc.requests
+        assert not [r for r in bmc.requests if r[2] == "basic"], bmc.requests
+
+
+def test_strict():
+    """A service that refuses to switch on what is on, and one that lies about it."""
+    with RedfishService() as bmc:
+        bmc.strict = True
+        assert ask(bmc, "wake")["ok"] and not bmc.resets
+        bmc["1"].put("power", 0)
+        bmc["1"].put("claims", "On")  # says on and is off: it is asked all the same
+        assert ask(bmc, "wake")["ok"] and bmc["1"].is_on()
+        bmc["1"].put("claims", "PoweringOff")  # on its way down: a refusal is one
+        refused(ask(bmc, "wake"), "EBUSY", "current power state")
+        assert ask(bmc, "chassis")["on"], "what is on its way down has power"
+        bmc["1"].put("claims", "Off")  # says off and is on: power is cut all the same
+        assert ask(bmc, "cut")["ok"] and not bmc["1"].is_on()
+
+
+def test_offers():
+    """ResetType's values: elsewhere, untold, and without what is needed."""
+    with RedfishService(on=False) as bmc:
+        bmc.values_in = "info"
+        assert ask(bmc, "wake")["ok"] and bmc["1"].is_on()
+        bmc.instead = {f"GET {SYSTEM}/ResetActionInfo": (404, {}, {})}  # a link that leads to nothing
+        assert ask(bmc, "wake")["ok"] and len(bmc.resets) == 2
+        bmc.instead = {}
+        bmc.values_in = None
+        assert ask(bmc, "cut")["ok"] and not bmc["1"].is_on()
+        bmc.values_in, bmc.values = "action", ["ForceOn", "ForceOff"]
+        assert ask(bmc, "wake")["ok"] and bmc.resets[-1][2] == "ForceOn"
+        refused(ask(bmc, "shut_down"), "EOPNOTSUPP", "GracefulShutdown", "ForceOn, ForceOff")
+        assert bmc["1"].is_on()
+
+
+def test_systems():
+    """The only one, one by its id, none of that id, several and none named; over pages; another host in each link."""
+    with RedfishService(systems=["blade-1", "blade-2", "blade-3"]) as bmc:
+        refused(ask(bmc, "chassis"), "EINVAL", "3 systems", "blade-1, blade-2, blade-3")
+        refused(ask(bmc, "chassis", system="blade-9"), "EINVAL", "blade-9", "blade-1, blade-2, blade-3")
+        bmc.page = 1
+        bmc.absolute = "https://192.0.2.1"  # where nobody answers: only the path of a link counts
+        assert ask(bmc, "cut", system="blade-3")["ok"]
+        assert [bmc[n].is_on() for n in bmc.systems] == [True, True, False]
+        assert bmc.sessions() == 0, "the session's absolute Location led to its end"
+
+
+def test_watts():
+    """The newer schema, the older, no reading, none at all; nonsense."""
+    with RedfishService() as bmc:
+        bmc["1"].watts = 231.5
+        with probe(bmc) as p:
+            assert p("watts")["watts"] == 231.5
+            before = len(bmc.requests)
+            bmc["1"].watts = 90
+            assert p("watts")["watts"] == 90
+            assert len(bmc.requests) == before + 1, "the meter is not looked for again"
+            bmc["1"].watts = None
+            refused(p("watts"), "EBUSY", "no reading")
+            bmc["1"].watts = -5
+            refused(p("watts"), "EPROTO")
+            bmc["1"].watts = "100"
+            refused(p("watts"), "EPROTO")
+            bmc["1"].watts = 100
+            bmc.meter = "power"  # a new firmware, and another schema
+            refused(p("watts"), "EOPNOTSUPP")
+            assert p("watts")["watts"] == 100
+        bmc.meter = None
+        refused(ask(bmc, "watts"), "EOPNOTSUPP", "no power meter")
+
+
+def test_tasks():
+    """A reset that is a task: done, failed, forgotten, without end; a monitor and the task itself."""
+    with RedfishService() as bmc:
+        for how, good in (("done", True), ("resource", True), ("forgotten", True), ("failed", False), ("forever", True)):
+            bmc.tasks = how
+            began = time.monotonic()
+            answer = ask(bmc, "wake", timeout_s=4)
+            assert answer["ok"] == good, (how, answer)
+            assert time.monotonic() - began < 8
+            assert max(bmc.task_polls.values()) >= 2, (how, bmc.task_polls)
+        bmc.tasks = "failed"
+        refused(ask(bmc, "wake"), "EBUSY", "power supply did not answer")
+
+
+def test_accounts():
+    """A wrong password, too little privilege, no sessions at all, no session left."""
+    with RedfishService() as bmc:
+        wrong = pathlib.Path(bmc.dir.name) / "wrong"
+        wrong.write_text("hunter2hunter2\n")
+        answer = refused(ask(bmc, "chassis", password_file=wrong), "EACCES", "password is wrong")
+        assert "hunter2" not in answer["text"]
+        assert ask(bmc, "chassis", role="reader")["on"]
+        refused(ask(bmc, "cut", role="reader"), "EACCES", "insufficient privileges")
+        assert bmc["1"].is_on()
+        assert ask(bmc, "cut", role="operator")["ok"] and not bmc["1"].is_on()
+        bmc.sessions_max = 0
+        refused(ask(bmc, "wake"), "EBUSY", "exceeding the limit")
+        bmc.sessions_offered = False
+        bmc.requests.clear()
+        assert ask(bmc, "wake")["ok"] and bmc["1"].is_on()
+        assert {r[2] for r in bmc.requests[1:]} == {"basic"} and bmc.requests[0][2] == "", bmc.requests
+        refused(ask(bmc, "chassis", password_file=wrong), "EACCES")
+
+
+def test_forgotten_token():
+    """A session that the service forgets, in between and always."""
+    with RedfishService() as bmc:
+        bmc.token_uses = 2
+        with probe(bmc) as p:
+            for verb in ("chassis", "cut", "wake", "cut", "chassis"):
+                assert p(verb)["ok"], verb
+        logins = [r for r in bmc.requests if r[:2] == ("POST", SESSIONS)]
+        assert len(logins) > 2, bmc.requests
+        assert len(bmc.resets) == 3, "a request that was answered 401 was not carried out"
+        bmc.instead[f"GET {SYSTEM}"] = (401, {}, {})
+        refused(ask(bmc, "chassis"), "EACCES", "401")
+
+
+GARBAGE = [
+    (200, b"<html>Please wait</html>"),
+    (200, b""),
+    (200, b"[]"),
+    (200, b"[" * 100000),
+    (200, b'{"PowerState": "Maybe"}'),
+    (200, b'{"PowerState": 1}'),
+    (200, b'{"PowerState": "' + b"x" * 2000000 + b'"}'),
+    (302, b""),
+    (418, b"\x00\xff"),
+]
+
+
+def test_garbage():
+    """Answers that are none: an error that says so, at once, and nothing else."""
+    with RedfishService() as bmc:
+        for status, text in GARBAGE:
+            bmc.instead = {f"GET {SYSTEM}": (status, {"Location": "https://192.0.2.1/"} if status == 302 else {}, text)}
+            began = time.monotonic()
+            refused(ask(bmc, "chassis"), "EPROTO")
+            assert time.monotonic() - began < 5
+        places = {f"GET {V1}": b'{"Systems": {"@odata.id": 7}}', f"GET {V1}/Systems": b'{"Members": [{"@odata.id": "evil"}]}',
+                  f"POST {SESSIONS}": b"{}"}
+        for place, text in places.items():
+            bmc.instead = {place: (200, {}, text)}
+            answer = ask(bmc, "chassis")
+            assert not answer["ok"] and answer["error"] in ("EPROTO", "EOPNOTSUPP"), (place, answer)
+        bmc.instead = {f"GET {SYSTEM}": (200, {}, b'{"PowerState": null}')}
+        refused(ask(bmc, "chassis"), "EBUSY")
+        bmc.instead = {f"GET {SYSTEM}": (200, {}, b'{"PowerState": "On", "Actions": {"#ComputerSystem.Reset": {"target": 1}}}')}
+        refused(ask(bmc, "wake"), "EPROTO", "target")
+        bmc.instead = {RESET: (200, {}, b"fine!")}  # taken is taken
+        assert ask(bmc, "wake")["ok"]
+
+
+def test_time():
+    """A service that is late, hangs, is gone, has another certificate: an error in time."""
+    with RedfishService() as bmc:
+        bmc.delay_s = 0.5
+        assert ask(bmc, "chassis")["on"]
+        bmc.delay_s = 0
+        for place in (f"GET {V1}", f"POST {SESSIONS}", f"GET {SYSTEM}", RESET):
+            bmc.hang = {place}
+            began = time.monotonic()
+            refused(ask(bmc, "wake", timeout_s=2), "ETIMEDOUT")
+            assert time.monotonic() - began < 8, place
+        bmc.hang = {f"DELETE {SESSIONS}/.*"}  # the logout takes at most two seconds
+        began = time.monotonic()
+        assert ask(bmc, "chassis")["ok"]
+        assert time.monotonic() - began < 6
+        bmc.hang = set()
+        refused(ask(bmc, "chassis", ca_file="/etc/ssl/certs/ca-certificates.crt"), "EKEYREJECTED", "certificate")
+        assert ask(bmc, "chassis", ca_file=None, tls_verify="false")["ok"]
+        bmc.stop()
+        refused(ask(bmc, "chassis"), "ECONNREFUSED")
+        bmc.start()
+        assert ask(bmc, "chassis")["ok"]
+
+
+def test_pretend_host():
+    """A system that is a host of the pretend cluster: its files are switched and read."""
+    with RedfishService() as bmc:
+        folder = pathlib.Path(bmc.dir.name) / "cluster"
+        for what, value in (("power", "1"), ("watts", "212.5")):
+            (folder / what).mkdir(parents=True)
+            (folder / what / "esx1").write_text(value)
+        bmc["1"].be(folder, "esx1")
+        with probe(bmc) as p:
+            assert p("watts")["watts"] == 212.5
+            assert p("cut")["ok"] and (folder / "power" / "esx1").read_text().strip() == "0"
+            (folder / "power" / "esx1").write_text("1\n")
+            assert p("chassis")["on"]
+
+
+def test_stop():
+    """The service goes down in the midst of a call: given up at once, and still logged out."""
+    with RedfishService() as bmc:
+        bmc.hang = {RESET}
+        with probe(bmc, timeout_s=30) as p:
+            answer = refused(p("stop", 300, "wake"), "ECANCELED")
+            assert answer["ms"] < 4000, answer
+            bmc.hang, bmc.tasks = set(), "forever"
+            answer = p("stop", 1500, "wake")  # it was taken: the task is left alone
+            assert answer["ok"] and answer["ms"] < 6000, answer
+        assert bmc.sessions() == 0
+
+
+def test_configuration():
+    """What is wrong with it is said, before any network."""
+    with RedfishService() as bmc:
+        refused(ask_created(bmc, url="http://127.0.0.1/"), "EINVAL", "https://")
+        refused(ask_created(bmc, url="https://127.0.0.1/redfish/v2"), "EINVAL", "no path")
+        refused(ask_created(bmc, url="https://a:hunter2@127.0.0.1"), "EINVAL")
+        refused(ask_created(bmc, username=None), "EINVAL", "username")
+        assert ask(bmc, "chassis", url=bmc.url + "/redfish/v1/")["ok"]
+
+
+def ask_created(bmc, **config):
+    with probe(bmc, **config) as p:
+        return p()
+
+
+def main():
+    tests = [f for name, f in sorted(globals().items()) if name.startswith("test_")]
+    skipped = None
+    for test in tests:
+        began = time.monotonic()
+        try:
+            test()
+        except Skip as e:
+            skipped = f"SKIPPED {test.__name__}: {e}"
+            continue
+        print(f"{test.__name__}: ok, {time.monotonic() - began:.1f} s", flush=True)
+    if skipped:
+        print(skipped, file=sys.stderr)
+        sys.exit(SKIP)
+
+
+if __name__ == "__main__":
+    main()
