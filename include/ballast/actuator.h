@@ -33,10 +33,14 @@ enum deed {
 struct deed_request {
     const char *uid; /* of the action; unique for ever */
     enum deed deed;
-    const char *vm, *to; /* DEED_MIGRATE, DEED_POWER_ON_VM: ids as the collector gave them */
-    const char *from;    /* DEED_MIGRATE; a VM that does not run is started wherever it is registered */
-    const char *host;    /* the others */
-    bool only_adopt;     /* start(): follow it if it runs, and begin nothing */
+    const char *vm, *to;  /* DEED_MIGRATE, DEED_POWER_ON_VM: ids as the collector gave them */
+    const char *from;     /* DEED_MIGRATE; a VM that does not run is started wherever it is registered */
+    const char *host;     /* the others */
+    bool only_adopt;      /* start(): follow it if it runs, and begin nothing; poll(): nothing further */
+    instant_s now;        /* when it is asked for, by the caller's clock, which outlives a restart */
+    instant_s patience_s; /* DEED_STANDBY, DEED_WAKE: how long the caller waits in all; 0: not known */
+    bool proven_empty;    /* DEED_STANDBY: inventories, twice and anew, show no VM on the host nor on its way
+                           * there, and it may still go down. false: that is not known now */
 };
 
 static inline bool deed_is_of_vm(enum deed deed)
@@ -64,7 +68,10 @@ struct task_progress {
     enum task_state state;
     int percent;    /* 0 ... 100; -1 when not known */
     bool gone;      /* TASK_FAILED because the peer no longer knows the task: only an inventory can tell */
-    struct err why; /* TASK_FAILED: the peer's own words, in a whole sentence */
+    struct err why; /* TASK_FAILED: the peer's own words, in a whole sentence. While it runs: something that
+                     * has failed on the way, and was gone around; "" mostly */
+    char task[TASK_NAME_MAX]; /* it goes on under this name, which is stored at once and polled from now on;
+                               * "" mostly: as before */
 };
 
 struct actuator_ops {
@@ -104,6 +111,11 @@ struct actuator_ops {
     int (*measure)(struct actuator *x, const char *host, double *ret_w, struct err *err);
 
     void (*destroy)(struct actuator *x);
+
+    /* What the host is called, where that is known and no other host has the same name: said before another
+     * call is made for it, for actuators whose configuration may know hosts by their names. Touches nothing.
+     * NULL: ids are enough. */
+    void (*call_host)(struct actuator *x, const char *host, const char *name);
 };
 
 #endif

@@ -1,4 +1,5 @@
 /* acting.c: the threads that change the cluster, and the engine's hands port in front of them. */
+#include "daemon/process.h"
 #include "daemon/threads.h"
 
 #include "engine/memory.h"
@@ -9,16 +10,23 @@
 
 #define WORKERS 4
 #define METERERS 4 /* as many as the engine asks at a time */
-#define THREADS (WORKERS + METERERS)
+/* Hosts with controllers of their own: each may keep its caller waiting for as long as it is deaf, a rack of
+ * them would hold up all migrations, and a hundred hosts are woken at a time. */
+#define SWITCHERS 8
+/* What was proven when an order was given is not any more, where it had to wait for so long for a thread. */
+#define PROVEN_HOLDS_US (30 * INT64_C(1000000))
+#define THREADS (WORKERS + METERERS + SWITCHERS)
 
 /* An order with strings of its own. */
 struct task_order {
     struct queue_item item;
     bool end; /* the worker's last */
     bool sets_pools;
+    int64_t given_us;   /* when, on the steady clock */
     uint64_t measures;  /* the serial of the question what `host` draws; 0: it is another order */
     struct order order; /* unless it sets pools, or measures */
     char *uid, *vm, *from, *to, *host, *task;
+    char *host_name;                /* NULL: not known */
     struct settings_order settings; /* if it does */
     struct pool_setting *list;
 };
@@ -34,10 +42,18 @@ struct worker {
 struct hands {
     const struct actuator_ops *ops;
     const struct source_config *cfg;
-    struct worker workers[THREADS]; /* those that act, that read meters */
-    struct queue orders, questions;
+    struct worker workers[THREADS]; /* those that act, that read meters, that switch hosts */
+    struct queue orders, questions, switches;
     struct queue *news;
+    const char *(*name)(void *ctx, const char *host); /* NULL: nobody can say */
+    void *name_ctx;
 };
+
+void acting_names(struct hands *h, const char *(*name)(void *ctx, const char *host), void *ctx)
+{
+    h->name = name;
+    h->name_ctx = ctx;
+}
 
 static void order_free(struct queue_item *item)
 {
@@ -49,6 +65,7 @@ static void order_free(struct queue_item *item)
     free(t->to);
     free(t->host);
     free(t->task);
+    free(t->host_name);
     for (size_t i = 0; i < t->settings.request.n_settings; i++)
         free((void *)(uintptr_t)t->list[i].pool);
     free(t->list);
@@ -78,6 +95,8 @@ static struct news *do_order(const struct actuator_ops *ops, struct actuator *x,
 {
     struct news *n = xcalloc(1, sizeof *n);
 
+    if (t->host && ops->call_host)
+        ops->call_host(x, t->host, t->host_name);
     if (t->measures != 0) {
         struct err err = {0};
 
@@ -118,6 +137,8 @@ static void *acting_main(void *arg)
             order_free(&t->item);
             continue;
         }
+        if (steady_us() - t->given_us > PROVEN_HOLDS_US)
+            t->order.request.proven_empty = false; /* the engine asks again */
         struct news *n = do_order(h->ops, w->actuator, t);
 
         order_free(&t->item);
@@ -149,7 +170,9 @@ static struct queue *orders_of(struct hands *h, size_t i)
         return NULL;
     if (i < WORKERS)
         return &h->orders;
-    return h->ops->measure ? &h->questions : NULL;
+    if (i < WORKERS + METERERS)
+        return h->ops->measure ? &h->questions : NULL;
+    return h->ops->call_host ? &h->switches : NULL;
 }
 
 static int workers_start(struct hands *h, struct err *err)
@@ -176,6 +199,10 @@ int acting_start(const struct actuator_ops *ops, const struct source_config *cfg
     h->news = news;
     if (r == 0 && (r = queue_init(&h->questions, true)) < 0)
         queue_release(&h->orders, order_free);
+    if (r == 0 && (r = queue_init(&h->switches, true)) < 0) {
+        queue_release(&h->orders, order_free);
+        queue_release(&h->questions, order_free);
+    }
     if (r < 0) {
         free(h);
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
@@ -204,6 +231,7 @@ static void take_strings(struct task_order *t, const struct order *o)
     t->order.request.from = t->from;
     t->order.request.to = t->to;
     t->order.request.host = t->host;
+    t->given_us = steady_us();
 }
 
 static int acting_submit(struct hands *h, const struct order *order, struct err *err)
@@ -213,7 +241,10 @@ static int acting_submit(struct hands *h, const struct order *order, struct err 
     struct task_order *t = xcalloc(1, sizeof *t);
 
     take_strings(t, order);
-    queue_push(&h->orders, &t->item);
+    t->host_name = h->name && t->host ? xstrdup(h->name(h->name_ctx, t->host)) : NULL;
+    bool power = order->request.deed == DEED_STANDBY || order->request.deed == DEED_WAKE;
+
+    queue_push(power && h->ops->call_host ? &h->switches : &h->orders, &t->item);
     return 0;
 }
 
@@ -248,6 +279,7 @@ static int acting_measure(struct hands *h, uint64_t serial, const char *host, st
 
     t->measures = serial;
     t->host = xstrdup(host);
+    t->host_name = h->name ? xstrdup(h->name(h->name_ctx, host)) : NULL;
     queue_push(&h->questions, &t->item);
     return 0;
 }
@@ -287,5 +319,6 @@ void acting_free(struct hands *h)
         return;
     queue_release(&h->orders, order_free);
     queue_release(&h->questions, order_free);
+    queue_release(&h->switches, order_free);
     free(h);
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "collectors/registry.h"
 #include "daemon/outgoing.h"
+#include "daemon/process.h"
 #include "daemon/reply.h"
 #include "daemon/reply_schedule.h"
 #include "daemon/request.h"
@@ -25,8 +26,6 @@
 #include <time.h>
 
 #define STOP_S 10 /* how long the threads may take to come to an end */
-#define USEC_PER_S ((uint64_t)1000000)
-#define NSEC_PER_USEC 1000
 
 struct service {
     const struct config *config; /* in force */
@@ -54,19 +53,6 @@ struct service {
 };
 
 /* ---- time ------------------------------------------------------------------------------------ */
-
-static int64_t read_clock_us(clockid_t clock)
-{
-    struct timespec t;
-
-    (void)clock_gettime(clock, &t); /* cannot fail for the clocks below */
-    return (int64_t)t.tv_sec * (int64_t)USEC_PER_S + t.tv_nsec / NSEC_PER_USEC;
-}
-
-static int64_t steady_us(void)
-{
-    return read_clock_us(CLOCK_BOOTTIME);
-}
 
 /* The time of day, but steady: a clock that is set while the service runs must not make every deadline pass
  * at once, or none for hours. */
@@ -514,21 +500,6 @@ static int open_loop(struct service *s, struct err *err)
         (r = sd_event_set_watchdog(s->loop, true)) < 0)
         return err_set(err, r, "the event loop cannot be set up: %s", strerror(-r));
     return 0;
-}
-
-/* Before any thread begins, so that all of them leave the signals to the loop. */
-static int block_signals(struct err *err)
-{
-    sigset_t set;
-
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGHUP);
-    int r = pthread_sigmask(SIG_BLOCK, &set, NULL);
-
-    (void)signal(SIGPIPE, SIG_IGN);
-    return r == 0 ? 0 : err_set(err, -r, "signals cannot be blocked: %s", strerror(r));
 }
 
 static int begin(struct service *s, struct err *err)

@@ -52,6 +52,10 @@ int acting_start(const struct actuator_ops *ops, const struct source_config *cfg
 int acting_stop(struct hands *h, int64_t deadline_s);
 void acting_free(struct hands *h);
 
+/* From now on an actuator that wants to know is told what a host is called before each order about it: what
+ * name() says when the order is given, on the thread that gives it. NULL: not known. */
+void acting_names(struct hands *h, const char *(*name)(void *ctx, const char *host), void *ctx);
+
 extern const struct hands_ops acting_ops;
 
 #endif

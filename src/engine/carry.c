@@ -79,7 +79,7 @@ void action_cancel(struct engine *e, struct action *x, const char *why, instant_
 static void submit(struct engine *e, struct action *x, enum order_verb verb, instant_s now)
 {
     struct err err = {0};
-    const struct order order = {
+    struct order order = {
         .action = x->r.id,
         .verb = verb,
         .request = {.uid = x->r.uid,
@@ -92,6 +92,7 @@ static void submit(struct engine *e, struct action *x, enum order_verb verb, ins
         .task = x->r.task,
     };
 
+    power_request(e, x, verb, now, &order.request);
     if (e->port.hands_ops->submit(e->port.hands, &order, &err) < 0) {
         x->retry_at = now + POLL_S;
         return;
@@ -116,30 +117,6 @@ static void remember_why(struct engine *e, struct action *x, const char *why)
     xstrset(&own, why);
     x->r.why = own;
     action_changed(e, x);
-}
-
-/* Errors after which nobody knows whether the peer has heard us, or will hear us the next time. */
-static bool may_pass(int code)
-{
-    switch (code) {
-    case -ETIMEDOUT:
-    case -ECONNREFUSED:
-    case -ECONNRESET:
-    case -ECONNABORTED:
-    case -ENOTCONN:
-    case -EHOSTUNREACH:
-    case -ENETUNREACH:
-    case -ENETDOWN:
-    case -EPIPE:
-    case -EAGAIN:
-    case -EINTR:
-    case -EBUSY:
-    case -EPROTO:
-    case -ECANCELED:
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* ---- transitions ----------------------------------------------------------------------------- */
@@ -189,6 +166,7 @@ static void run(struct engine *e, struct action *x, const char *task, instant_s 
     x->r.task = own;
     x->retries = 0;
     x->retry_at = now; /* a short task may be over already */
+    x->look_after = e->serial;
     action_enter(e, x, ACTION_RUNNING, NULL, now);
     (void)storing_flush(e, NULL, now);
 }
@@ -331,6 +309,10 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
 
 static void step_running(struct engine *e, struct action *x, instant_s now)
 {
+    if (power_is_there(e, x, now)) {
+        finish(e, x, now);
+        return;
+    }
     if (x->order_out || x->retry_at > now)
         return;
     if (now < deadline(e, x) && !x->r.cancel_asked) {
@@ -341,12 +323,16 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
         submit(e, x, ORDER_POLL, now);
         return;
     }
-    char why[WHY_MAX];
-
     if (!x->r.cancel_asked) {
-        (void)snprintf(why, sizeof why, "it %s, so the hypervisor was asked to stop it",
-                       x->advanced > x->r.started ? "does not get on any more" : "takes too long");
-        remember_why(e, x, why);
+        char all[WHY_ALL];
+
+        remember_why(e, x,
+                     why_with(x,
+                              x->r.kind == ACTION_POWER_ON ? "the host did not come back in time"
+                              : x->advanced > x->r.started
+                                  ? "it does not get on any more, so the hypervisor was asked to stop it"
+                                  : "it takes too long, so the hypervisor was asked to stop it",
+                              all));
     }
     x->r.cancel_asked = true;
     action_changed(e, x);
@@ -410,7 +396,7 @@ static void step_verifying(struct engine *e, struct action *x, instant_s now)
     if (must_look_again(e, x, at, now)) {
         x->look_after = e->now_seen->serial;
         x->retries++;
-        want_look(e, now + (x->r.vm ? back_off_s(x->retries) : power_look_pause_s(e, x)));
+        want_look(e, now + (x->r.vm ? back_off_s(x->retries) : power_look_pause_s(e, x, x->retries)));
         return;
     }
     if (at == ELSEWHERE && x->r.kind != ACTION_MIGRATE) {
@@ -475,7 +461,11 @@ static void on_checked(struct engine *e, struct action *x, const struct order_re
             begin(e, x, now);
         return;
     }
-    if (result->code == -ESTALE || result->code == -ENOENT) {
+    if (result->code == -ESTALE && x->r.kind == ACTION_POWER_ON) {
+        /* on already, or nothing its manager could wake: it is needed, so it must be seen to come */
+        x->r.started = now;
+        verify(e, x, result->err.text, -ESTALE, now);
+    } else if (result->code == -ESTALE || result->code == -ENOENT) {
         action_cancel(e, x, result->err.text, now);
         want_look(e, now);
     } else if (may_pass(result->code)) {
@@ -521,11 +511,15 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
 {
     const struct task_progress *p = &result->progress;
     instant_s age = now - x->r.started;
+    char why[WHY_ALL];
 
     if (x->r.state != ACTION_RUNNING)
         return;
     if (result->code < 0) {
-        ask_later(x, result->code, now);
+        if (x->r.kind == ACTION_POWER_OFF && now >= deadline(e, x)) /* nobody will say: an inventory must */
+            verify(e, x, result->err.text, -ETIMEDOUT, now);
+        else
+            ask_later(x, result->code, now);
         return;
     }
     x->retries = 0;
@@ -537,6 +531,7 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
             x->percent = p->percent;
             x->advanced = now;
         }
+        task_goes_on(e, x, p, now);
         x->retry_at = now + (age / 10 < POLL_S ? POLL_S : age / 10 < POLL_MAX_S ? age / 10 : POLL_MAX_S);
         return;
     case TASK_SUCCEEDED:
@@ -547,7 +542,7 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
             verify(e, x, p->why.text[0] ? p->why.text : "the hypervisor no longer knows the task", -ENOENT,
                    now);
         else
-            fail(e, x, p->why.text, now);
+            fail(e, x, why_with(x, p->why.text, why), now);
         return;
     }
 }

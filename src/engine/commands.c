@@ -60,22 +60,25 @@ static int find_known(const struct engine *e, uint64_t id, struct action **ret, 
 
 int check_deed(const struct engine *e, const struct action_record *r, struct err *err)
 {
-    unsigned deed = 1u << action_deed(r->kind);
+    bool power = r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
+    const char *name = power ? snapshot_host_name(engine_snapshot(e), r->host) : NULL;
 
-    if (e->settings.deeds == 0)
-        return err_set(err, -ENOTSUP,
-                       "this kind of source can only be looked at, nothing can be moved there");
-    if (r->kind == ACTION_POWER_OFF && !(e->settings.deeds & (1u << DEED_WAKE)))
-        return err_set(err, -ENOTSUP,
-                       "this source cannot be asked to wake hosts: host %s would stay in standby",
-                       snapshot_host_name(engine_snapshot(e), r->host));
-    if (e->settings.deeds & deed)
+    if (power && hosts_can(e, r->kind, r->host))
         return 0;
+    if (e->settings.deeds == 0)
+        return err_set(
+            err, -ENOTSUP, "this kind of source can only be looked at, nothing can be moved there%s",
+            power && e->settings.n_ways > 0 ? ", and the host has no method below power.hosts" : "");
+    if (r->kind == ACTION_POWER_OFF && !hosts_can(e, ACTION_POWER_ON, r->host))
+        return err_set(err, -ENOTSUP,
+                       "this source cannot be asked to wake hosts: host %s would stay in standby", name);
     if (r->kind == ACTION_POWER_ON)
         return err_set(err, -ENOTSUP,
                        "host %s is to be switched on, which this source cannot be asked for: switch it on by "
                        "hand, and the next pass goes on from there",
-                       snapshot_host_name(engine_snapshot(e), r->host));
+                       name);
+    if (!power && e->settings.deeds & 1u << action_deed(r->kind))
+        return 0;
     return err_set(err, -ENOTSUP, "this source cannot be asked to %s",
                    r->kind == ACTION_PLACE ? "power a VM on" : action_kind_meaning(r->kind));
 }

@@ -157,14 +157,20 @@ static bool may_wake(const struct engine *e, const struct snapshot *s, const str
            power_is_automatic(e, &s->hosts[ix].is);
 }
 
-/* And nothing is put down that could not be asked to come back. */
 static bool may_sleep(const struct engine *e, const struct snapshot *s, const struct action *x, instant_s now)
 {
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
-    return ix != IX_NONE && e->settings.deeds & (1u << DEED_WAKE) &&
-           !is_held(&e->sleep_holds, x->r.host, now) && power_is_automatic(e, &s->hosts[ix].is) &&
-           host_use(e, x->r.host)->arriving == 0 && power_may_sleep(e, ix, x, NULL) == 0;
+    return ix != IX_NONE && !is_held(&e->sleep_holds, x->r.host, now) &&
+           power_is_automatic(e, &s->hosts[ix].is) && host_use(e, x->r.host)->arriving == 0 &&
+           power_may_sleep(e, ix, x, NULL) == 0;
+}
+
+static bool hands_can(const struct engine *e, const struct action *x)
+{
+    if (x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF)
+        return hosts_can(e, x->r.kind, x->r.host);
+    return (e->settings.deeds & (1u << action_deed(x->r.kind))) != 0;
 }
 
 /* Whether the engine may approve it without asking. VMs are never powered on unasked, at any level: what a
@@ -172,7 +178,7 @@ static bool may_sleep(const struct engine *e, const struct snapshot *s, const st
 static bool may_approve(const struct engine *e, const struct snapshot *s, const struct action *x,
                         instant_s now)
 {
-    if (e->frozen || !(e->settings.deeds & (1u << action_deed(x->r.kind))))
+    if (e->frozen || !hands_can(e, x))
         return false;
     return x->r.kind == ACTION_MIGRATE     ? may_move(e, s, x, now)
            : x->r.kind == ACTION_POWER_ON  ? may_wake(e, s, x, now)

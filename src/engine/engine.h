@@ -27,6 +27,13 @@
 
 struct engine;
 
+/* How the hands can switch one host by ways of its own, whatever the source's own deeds are (power.hosts). */
+struct host_way {
+    const char *name; /* the host's id, or its name where no other host has it, nor as its id */
+    unsigned wakes,
+        sleeps; /* by what: WAKE_* of facts.h; the hypervisor's deeds too, if they are among them */
+};
+
 /* What the configuration says. */
 struct engine_settings {
     const char *cluster;             /* the service's name for it; copied */
@@ -35,6 +42,8 @@ struct engine_settings {
     const struct schedule *schedule; /* when hosts may sleep and must be back; borrowed until the next
                                       * engine_configure(); NULL: always, never */
     unsigned deeds;                  /* what the hands can do: 1u << DEED_*; of actuator_ops */
+    const struct host_way *ways;     /* hosts that the hands can switch by themselves; not copied */
+    size_t n_ways;
     bool sets_pools;      /* whether they can set what pools have on hosts */
     int64_t history_days; /* actions and migrations kept in the store */
     uint32_t passes_kept; /* passes kept in the store, with their snapshots; 0: these are not even made, and

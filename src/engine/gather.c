@@ -439,6 +439,7 @@ int gather(struct engine *e, struct collected *collected, uint64_t serial, insta
 
     fill_last_migrated(e, inv, now);
     learn_fill(e, inv, a);
+    hosts_match(e, inv);
     hosts_fill(e, inv);
     regret_fill(e, inv);
     fill_actions(e, inv, a);

@@ -88,24 +88,34 @@ static struct host_record follow(const struct known_host *k, enum host_state sta
     return r;
 }
 
-/* Our own action has put it to standby, or its task says so: many managers show such a host as one that they
- * have lost. */
-static bool sleeps_because_of_us(const struct engine *e, const char *host)
+bool hosts_is_unseen(const struct engine *e, const char *host)
+{
+    const struct known_host *k = hosts_find(e, host);
+
+    return k && k->unseen;
+}
+
+/* What a host that its manager has lost is because of us: many managers show one so that sleeps, or is on its
+ * way there. HOST_DISCONNECTED: it is no doing of ours. */
+static enum host_state lost_because_of_us(const struct engine *e, const char *host)
 {
     const struct known_host *k = hosts_find(e, host);
 
     if (k && k->r.put_down != 0)
-        return true;
+        return HOST_STANDBY;
     const struct action_list *its = &host_use(e, host)->actions;
 
     for (size_t i = 0; i < its->n; i++) {
         const struct action *x = its->items[i];
 
-        if (x->r.kind == ACTION_POWER_OFF && x->r.state == ACTION_VERIFYING && !x->doubt &&
-            strcmp(x->r.host, host) == 0)
-            return true;
+        if (x->r.kind != ACTION_POWER_OFF || strcmp(x->r.host, host) != 0)
+            continue;
+        if (x->r.state == ACTION_VERIFYING && !x->doubt)
+            return HOST_STANDBY;
+        if (x->r.state == ACTION_RUNNING)
+            return HOST_ENTERING_STANDBY;
     }
-    return false;
+    return HOST_DISCONNECTED;
 }
 
 static bool some_vm_runs(const struct inventory *inv, const char *host)
@@ -138,15 +148,80 @@ static void fill(const struct engine *e, struct host_facts *f, instant_s now)
         f->on_since = sleep->tried < now ? sleep->tried : now;
 }
 
-void hosts_fill(const struct engine *e, struct inventory *inv)
+/* By id, else by a name that only one host has: the wrong one must never be switched. */
+void hosts_match(struct engine *e, const struct inventory *inv)
+{
+    struct idmap ids = {0};
+    struct idmap names = {0};
+    static const char twice[] = "";
+
+    idmap_release(&e->ways, NULL);
+    e->ways = (struct idmap){0};
+    for (size_t i = 0; e->settings.n_ways > 0 && i < inv->n_hosts; i++) {
+        const struct host_facts *f = &inv->hosts[i].is;
+
+        if (!f->id)
+            continue;
+        *idmap_slot(&ids, f->id) = (void *)(uintptr_t)f->id;
+        if (f->name) {
+            void **slot = idmap_slot(&names, f->name);
+
+            *slot = (void *)(uintptr_t)(*slot ? twice : f->id);
+        }
+    }
+    for (size_t i = 0; i < e->settings.n_ways; i++) {
+        const struct host_way *way = &e->settings.ways[i];
+        const char *by_id = idmap_get(&ids, way->name);
+        const char *id = by_id ? by_id : idmap_get(&names, way->name);
+
+        if (!id || id == twice)
+            continue;
+        void **slot = idmap_slot(&e->ways, id);
+
+        if (!*slot || by_id) /* who names the id means it */
+            *slot = (void *)(uintptr_t)way;
+    }
+    idmap_release(&ids, NULL);
+    idmap_release(&names, NULL);
+}
+
+bool hosts_can(const struct engine *e, enum action_kind kind, const char *host)
+{
+    const struct host_way *way = idmap_get(&e->ways, host);
+
+    if (way)
+        return way->wakes != 0 && (kind == ACTION_POWER_ON || way->sleeps != 0);
+    return (e->settings.deeds & 1u << DEED_WAKE) &&
+           (kind == ACTION_POWER_ON || (e->settings.deeds & 1u << DEED_STANDBY));
+}
+
+/* What the configuration says of the ways to switch a host counts; where it says something of some hosts,
+ * those that cannot be switched are none of DPM's: that are on and nobody could put down, or wake again. One
+ * that sleeps is woken when it is needed, though nobody could put it down a second time. */
+static void fill_ways(const struct engine *e, struct host_facts *f)
+{
+    const struct host_way *way = idmap_get(&e->ways, f->id);
+    bool sleeps = f->state == HOST_STANDBY || f->state == HOST_POWERING_ON;
+
+    if (way)
+        f->wake_methods = way->wakes;
+    if (e->settings.n_ways > 0 && !hosts_can(e, sleeps ? ACTION_POWER_ON : ACTION_POWER_OFF, f->id))
+        f->dpm = AUTOMATION_DISABLED;
+}
+
+void hosts_fill(struct engine *e, struct inventory *inv)
 {
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
         if (!f->id)
             continue;
-        if (f->state == HOST_DISCONNECTED && sleeps_because_of_us(e, f->id) && !some_vm_runs(inv, f->id))
-            f->state = HOST_STANDBY;
+        bool lost = f->state == HOST_DISCONNECTED;
+
+        if (lost && !some_vm_runs(inv, f->id))
+            f->state = lost_because_of_us(e, f->id);
+        known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
+        fill_ways(e, f);
         fill(e, f, inv->time);
     }
 }
@@ -350,4 +425,5 @@ static void free_known(void *value)
 void hosts_release(struct engine *e)
 {
     idmap_release(&e->hosts, free_known);
+    idmap_release(&e->ways, NULL);
 }

@@ -27,9 +27,11 @@
 #define HANG_MIN_S 300      /* ... and not before this */
 #define HANG_HOST_S 1800    /* maintenance, standby, and waking where it is not known how long a boot takes */
 #define WAKE_FACTOR 3       /* a host that has not come after this many times its boot has failed to wake */
+#define WAKE_MIN_S 60       /* ... and not before this */
 #define WAKE_LOOKS 10       /* inventories during a boot, so that it is known to a tenth how long it takes */
 #define SLEEP_SEEN_S 60     /* a host is put to standby on an inventory that came no longer ago than this */
 #define CLOCK_SLACK_S 5     /* what a clock may be corrected by between two processes */
+#define WHY_ALL 2048        /* bytes that all that went wrong on the way may take, in one text */
 #define START_TRIES 8       /* unclear starts in a row before an inventory decides */
 #define VERIFY_LOOKS 3      /* inventories that may contradict a task's success before it counts as failed */
 #define HOLD_MAX_S (4 * 3600)    /* the longest back-off of a VM whose moves fail ... */
@@ -151,6 +153,7 @@ struct known_host {
     struct host_record r;  /* `host` is the key of the map */
     enum host_state state; /* in the last inventory; host_state_count: not seen by this process */
     bool dirty;
+    bool unseen; /* the last inventory had it as lost: its manager does, while we put it to standby */
 };
 
 /* Power-offs that did not pay (regret.c). */
@@ -190,6 +193,7 @@ struct engine {
     struct idmap sleep_holds; /* and for putting them to standby */
     struct idmap hosts;       /* host id -> struct known_host */
     bool hosts_dirty;
+    struct idmap ways; /* host id -> const struct host_way: of the hosts of the newest inventory */
     struct regret_memory regret;
     int64_t power_changes; /* hosts that are put to standby or woken now; see power_count() */
     struct history *history;
@@ -377,7 +381,12 @@ bool hosts_is_proven(const struct engine *e, const struct host_facts *f);
 bool hosts_has_failed(const struct engine *e, const char *host); /* its last wake */
 /* Puts what is remembered into an inventory that does not say it. A host that we put to standby sleeps,
  * though the source only sees that it has lost it, unless it says that a VM runs there. */
-void hosts_fill(const struct engine *e, struct inventory *inv);
+void hosts_fill(struct engine *e, struct inventory *inv);
+bool hosts_is_unseen(const struct engine *e, const char *host);
+/* Finds out which host each of the settings' ways is meant for. */
+void hosts_match(struct engine *e, const struct inventory *inv);
+/* Whether the hands can do that to the host's power: ACTION_POWER_ON or ACTION_POWER_OFF. */
+bool hosts_can(const struct engine *e, enum action_kind kind, const char *host);
 /* What a new inventory says of the hosts is remembered. */
 void hosts_look(struct engine *e, const struct snapshot *s);
 /* A wake of ours brought it back, after that time (UNKNOWN: it was not timed); did not; it sleeps by our own
@@ -427,7 +436,22 @@ bool power_sleep_is_safe(const struct engine *e, const struct action *x);
 bool power_has_left_anyway(const struct engine *e, const struct action *x);
 /* How long it may take; how long until the next look whether the host is there. */
 instant_s power_patience_s(const struct engine *e, const struct action *x);
-instant_s power_look_pause_s(const struct engine *e, const struct action *x);
+instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks);
+/* Errors after which nobody knows whether the peer has heard us, or will hear us the next time. */
+bool may_pass(int code);
+/* What an order about a host's power says beside the action itself. */
+void power_request(struct engine *e, struct action *x, enum order_verb verb, instant_s now,
+                   struct deed_request *q);
+/* No VM but agents is known to be on the host, on its way there, or not quite away. */
+bool power_nothing_is_on(const struct engine *e, const char *host);
+/* ACTION_RUNNING: whether an inventory shows already what the task is to bring about; asks for one where that
+ * is to be known. */
+bool power_is_there(struct engine *e, struct action *x, instant_s now);
+/* What a task that goes on says of itself: a new name, and what went wrong on the way. */
+void task_goes_on(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
+/* Puts one more sentence behind what is known of the action; used up as `why` of its next state. In the arena
+ * of nobody: *buffer. */
+const char *why_with(const struct action *x, const char *more, char buffer[WHY_ALL]);
 /* What its end means for the host. */
 void power_ended(struct engine *e, const struct action *x, instant_s now);
 /* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as

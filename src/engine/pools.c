@@ -178,6 +178,7 @@ static bool may_set_by_itself(const struct engine *e)
     return e->settings.sets_pools && (a == AUTOMATION_PARTIAL || a == AUTOMATION_FULL);
 }
 
+/* A host that is about to sleep is left alone: it may be down before it hears of it. */
 void pools_take(struct engine *e, const struct view *v)
 {
     struct pools *p = &e->pools;
@@ -195,7 +196,7 @@ void pools_take(struct engine *e, const struct view *v)
 
         for (n = 1; i + n < plan->n_settings && plan->settings[i + n].host == first->host; n++)
             ;
-        if (!is_out(p, host) && !idmap_get(&p->unable, host))
+        if (!is_out(p, host) && !idmap_get(&p->unable, host) && !power_is_leaving(e, host))
             p->jobs[p->n_jobs++] = make_job(&v->snap, first, n);
     }
 }
@@ -277,7 +278,7 @@ void pools_result(struct engine *e, const struct settings_result *result, instan
     p->n_jobs--;
     if (result->code == 0) {
         take_over(e, j);
-    } else {
+    } else if (!power_is_leaving(e, j->host)) { /* else no wonder */
         struct err why = result->err;
 
         why.code = result->code;

@@ -299,11 +299,16 @@ static bool something_leaves(const struct engine *e, const char *host)
     return host_use(e, host)->departing > 0 || (ix != IX_NONE && e->occupancy.seen[ix].out > 0);
 }
 
+bool power_nothing_is_on(const struct engine *e, const char *host)
+{
+    return host_is_empty(e, host) && !something_leaves(e, host);
+}
+
 static bool nothing_left(const struct engine *e, const struct action *x, char *why)
 {
     if (evacuated(e, x, why) != READY)
         return false;
-    if (host_is_empty(e, x->r.host) && !something_leaves(e, x->r.host))
+    if (power_nothing_is_on(e, x->r.host))
         return true;
     (void)snprintf(why, WHY_MAX, "it waits for host %s to be empty",
                    snapshot_host_name(&e->now_seen->snap, x->r.host));
@@ -445,13 +450,13 @@ instant_s power_patience_s(const struct engine *e, const struct action *x)
 
     if (isnan(boot) || boot > 1e6)
         return HANG_HOST_S;
-    return boot * WAKE_FACTOR > HANG_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : HANG_MIN_S;
+    return boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S;
 }
 
-instant_s power_look_pause_s(const struct engine *e, const struct action *x)
+instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
 {
     double boot = boot_s(e, x->r.host);
-    instant_s pause = back_off_s(x->retries);
+    instant_s pause = back_off_s(looks);
 
     if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
         pause = (instant_s)(boot / WAKE_LOOKS);
@@ -472,6 +477,12 @@ static enum host_state state_of(const struct engine *e, const char *host)
     uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
 
     return ix == IX_NONE ? HOST_DISCONNECTED : s->hosts[ix].is.state;
+}
+
+/* While its task runs, the inventory says of one that its manager has lost that it is on its way down. */
+static bool is_lost(const struct engine *e, const char *host)
+{
+    return state_of(e, host) == HOST_DISCONNECTED || hosts_is_unseen(e, host);
 }
 
 static void wake_failed(struct engine *e, const struct action *x, instant_s now)
@@ -506,8 +517,8 @@ void power_ended(struct engine *e, const struct action *x, instant_s now)
     else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
         wake_failed(e, x, now);
     else if (x->r.kind == ACTION_POWER_OFF &&
-             (x->r.state == ACTION_DONE || (x->r.state == ACTION_FAILED && x->r.started != 0 &&
-                                            state_of(e, x->r.host) == HOST_DISCONNECTED)))
+             (x->r.state == ACTION_DONE ||
+              (x->r.state == ACTION_FAILED && x->r.started != 0 && is_lost(e, x->r.host))))
         hosts_put_down(e, x->r.host, now); /* one that was lost on its way down can at least be woken */
 }
 

@@ -69,8 +69,9 @@ static enum whereabouts wake_whereabouts(const struct snapshot *s, const struct 
 
 /* A host to be put to standby. That it is not seen any more may mean that it sleeps: hosts_fill() knows when.
  */
-static enum whereabouts sleep_whereabouts(const struct snapshot *s, const struct action *x)
+static enum whereabouts sleep_whereabouts(const struct engine *e, const struct action *x)
 {
+    const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
     if (ix == IX_NONE)
@@ -80,7 +81,7 @@ static enum whereabouts sleep_whereabouts(const struct snapshot *s, const struct
         return AT_TARGET;
     case HOST_ON:
     case HOST_ENTERING_STANDBY:
-        return AT_SOURCE;
+        return hosts_is_unseen(e, x->r.host) ? NOT_SEEN : AT_SOURCE;
     case HOST_DISCONNECTED:
         return NOT_SEEN;
     case HOST_MAINTENANCE:
@@ -121,7 +122,7 @@ enum whereabouts whereabouts(const struct engine *e, const struct action *x)
     case ACTION_POWER_ON:
         return wake_whereabouts(s, x);
     case ACTION_POWER_OFF:
-        return sleep_whereabouts(s, x);
+        return sleep_whereabouts(e, x);
     case action_kind_count:
         break;
     }

@@ -34,10 +34,11 @@ static const struct host_facts *fact(int host)
 
 static const struct {
     const char *name;
-    bool refused, fails, lies, sticks, cannot_cancel, hides;
+    bool stale, refused, fails, lies, sticks, cannot_cancel, hides;
     instant_s within;
 } failure_cases[] = {
     {.name = "it is refused", .refused = true, .within = 20},
+    {.name = "its manager says that it is in no standby", .stale = true, .within = 1830},
     {.name = "its task fails", .fails = true, .within = 20},
     {.name = "said to be woken, and sleeps on", .lies = true, .within = 1830},
     {.name = "the same, and it is not seen", .lies = true, .hides = true, .within = 1830},
@@ -59,6 +60,7 @@ static void test_another_one_is_woken(void **state)
         w.tasks_lie = failure_cases[i].lies;
         w.tasks_stick = failure_cases[i].sticks;
         w.cannot_cancel = failure_cases[i].cannot_cancel;
+        w.check_code = failure_cases[i].stale ? -ESTALE : 0;
         world_run(1);
         assert_int_equal(world_state(1), ACTION_APPROVED);
         w.start_code = failure_cases[i].refused ? -EPERM : 0;

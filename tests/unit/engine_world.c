@@ -303,6 +303,8 @@ struct order_result w_carry_out(const struct order *o)
     struct order_result r = {.action = o->action, .verb = o->verb};
     struct world_task *t = NULL;
 
+    if (W->hands && W->hands(o, &r))
+        return r;
     for (int i = 0; o->task && i < W->n_tasks; i++) {
         if (strcmp(W->tasks[i].name, o->task) == 0 && !W->tasks[i].forgotten)
             t = &W->tasks[i];

@@ -153,7 +153,8 @@ struct world {
     instant_s awake_at[WORLD_HOSTS], boot_s;
     int check_code, start_code; /* what the next ones answer */
     int percent;                /* what every running task says of itself */
-    bool start_lost;            /* the next start begins, and its answer gets lost */
+    bool (*hands)(const struct order *o, struct order_result *ret); /* asked first; NULL: nobody */
+    bool start_lost; /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
     bool tasks_lie;         /* they succeed, and nothing has changed */
     bool lands_where_it_is; /* a VM starts where it is registered, whatever was asked */

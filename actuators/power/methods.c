@@ -1,0 +1,184 @@
+/* methods.c: one call of one method, and the source's own deed among them. */
+#include "actuators/power/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const words[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = "hypervisor",
+                                                      [POWER_IPMI] = "ipmi",
+                                                      [POWER_REDFISH] = "redfish",
+                                                      [POWER_WOL] = "wol"};
+
+const char *method_word(const struct job *j, unsigned place)
+{
+    return words[j->host->order[place]];
+}
+
+static const struct power_method_ops *ops_at(const struct job *j, unsigned place)
+{
+    return j->x->setup->methods[j->host->order[place]];
+}
+
+/* What the source's own actuator can do, in a method's terms. It has no call that cuts power. */
+static unsigned inner_can(const struct actuator_ops *inner)
+{
+    unsigned can = 0;
+
+    if (inner && (inner->deeds & 1u << DEED_WAKE))
+        can |= POWER_CAN_WAKE;
+    if (inner && (inner->deeds & 1u << DEED_STANDBY))
+        can |= POWER_CAN_SHUT_DOWN;
+    return can;
+}
+
+static unsigned can_of(const struct power_setup *s, enum power_method_kind kind)
+{
+    if (kind == POWER_HYPERVISOR)
+        return inner_can(s->inner);
+    return s->methods[kind] ? s->methods[kind]->can : 0;
+}
+
+bool method_can(const struct job *j, unsigned place, unsigned can)
+{
+    return (can_of(j->x->setup, j->host->order[place]) & can) == can;
+}
+
+unsigned next_method(const struct job *j, unsigned from, unsigned can)
+{
+    while (from < j->host->n_order && !method_can(j, from, can))
+        from++;
+    return from;
+}
+
+static unsigned methods_that(const struct power_setup *s, const struct power_host *h, unsigned can)
+{
+    static const unsigned bits[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = WAKE_HYPERVISOR,
+                                                      [POWER_IPMI] = WAKE_IPMI,
+                                                      [POWER_REDFISH] = WAKE_REDFISH,
+                                                      [POWER_WOL] = WAKE_WOL};
+    unsigned all = 0;
+
+    for (size_t i = 0; i < h->n_order; i++) {
+        if (can_of(s, h->order[i]) & can)
+            all |= bits[h->order[i]];
+    }
+    return all;
+}
+
+unsigned power_wakes(const struct power_setup *setup, const struct power_host *host)
+{
+    return methods_that(setup, host, POWER_CAN_WAKE);
+}
+
+unsigned power_sleeps(const struct power_setup *setup, const struct power_host *host)
+{
+    return methods_that(setup, host, POWER_CAN_SHUT_DOWN);
+}
+
+int power_check(const struct power_setup *setup, struct err *err)
+{
+    for (size_t i = 0; i < setup->n_hosts; i++) {
+        const struct power_host *h = &setup->hosts[i];
+
+        for (size_t k = 0; k < h->n_order; k++) {
+            const struct power_method_ops *ops = setup->methods[h->order[k]];
+            struct power_method *m = NULL;
+
+            if (h->order[k] == POWER_HYPERVISOR || !ops)
+                continue;
+            int r = ops->create(h, &m, err);
+
+            if (r < 0)
+                return err_widen(err, "power.hosts.%s.%s", h->name, words[h->order[k]]);
+            ops->destroy(m);
+        }
+    }
+    return 0;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+enum call { CALL_WAKE, CALL_SHUT_DOWN, CALL_CUT };
+
+static int call(const struct job *j, unsigned place, enum call what, struct err *err)
+{
+    const struct power_method_ops *ops = ops_at(j, place);
+    struct power_method *m = NULL;
+    int r = ops->create(j->host, &m, err);
+
+    if (r < 0)
+        return r;
+    switch (what) {
+    case CALL_WAKE:
+        r = ops->wake(m, err);
+        break;
+    case CALL_SHUT_DOWN:
+        r = ops->shut_down(m, err);
+        break;
+    case CALL_CUT:
+        r = ops->cut(m, err);
+        break;
+    }
+    ops->destroy(m);
+    return r;
+}
+
+int ask_wake(const struct job *j, unsigned place, struct err *err)
+{
+    return call(j, place, CALL_WAKE, err);
+}
+
+int ask_shut_down(const struct job *j, unsigned place, struct err *err)
+{
+    return call(j, place, CALL_SHUT_DOWN, err);
+}
+
+int ask_cut(const struct job *j, unsigned place, struct err *err)
+{
+    return call(j, place, CALL_CUT, err);
+}
+
+int ask_chassis(const struct job *j, enum chassis *ret, struct err *err)
+{
+    unsigned place = next_method(j, 0, POWER_CAN_TELL);
+    struct power_method *m = NULL;
+
+    if (place == j->host->n_order)
+        return err_set(err, -ENOTSUP, "host %s has no method that tells whether it is on", j->host->name);
+    const struct power_method_ops *ops = ops_at(j, place);
+    int r = ops->create(j->host, &m, err);
+
+    if (r < 0)
+        return r;
+    r = ops->chassis(m, ret, err);
+    ops->destroy(m);
+    if (r == 0 && *ret == CHASSIS_UNKNOWN)
+        return err_set(err, -EPROTO, "%s of host %s does not tell whether it is on", method_word(j, place),
+                       j->host->name);
+    return r;
+}
+
+/* ---- the source's own ------------------------------------------------------------------------ */
+
+int inner_begin(struct job *j, struct err *err)
+{
+    char task[TASK_NAME_MAX] = "";
+    int r = j->x->setup->inner->start(j->x->inner, j->q, task, err);
+
+    if (r < 0)
+        return r;
+    j->c.phase = PHASE_INNER;
+    j->c.since = j->q->now;
+    (void)memcpy(j->c.inner, task, sizeof task);
+    return 0;
+}
+
+int inner_follow(struct job *j, struct task_progress *ret, struct err *err)
+{
+    return j->x->setup->inner->poll(j->x->inner, j->q, j->c.inner, ret, err);
+}
+
+instant_s patience(const struct job *j)
+{
+    return j->q->patience_s > 0 ? j->q->patience_s : PATIENCE_S;
+}

@@ -1,0 +1,321 @@
+#include "actuators/power/power.h"
+
+#include "actuators/power/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the object ------------------------------------------------------------------------------ */
+
+static void destroy(struct actuator *x)
+{
+    if (!x)
+        return;
+    if (x->inner)
+        x->setup->inner->destroy(x->inner);
+    free(x->id);
+    free(x->name);
+    free(x);
+}
+
+static int create(const struct source_config *cfg, struct actuator **ret, struct err *err)
+{
+    struct actuator *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return err_set(err, -ENOMEM, "out of memory");
+    x->setup = cfg->power;
+    int r = x->setup->inner ? x->setup->inner->create(cfg, &x->inner, err) : 0;
+
+    if (r < 0) {
+        free(x);
+        return r;
+    }
+    *ret = x;
+    return 0;
+}
+
+static void call_host(struct actuator *x, const char *host, const char *name)
+{
+    char *id = host ? strdup(host) : NULL;
+    char *its = name ? strdup(name) : NULL;
+
+    free(x->id);
+    free(x->name);
+    x->id = id;
+    x->name = its; /* without memory it stays without a name, and is not found by one */
+    if (x->inner && x->setup->inner->call_host)
+        x->setup->inner->call_host(x->inner, host, name);
+}
+
+static const struct power_host *find_called(const struct power_setup *s, const char *word)
+{
+    for (size_t i = 0; word && i < s->n_hosts; i++) {
+        if (strcmp(s->hosts[i].name, word) == 0)
+            return &s->hosts[i];
+    }
+    return NULL;
+}
+
+const struct power_host *find_entry(const struct actuator *x, const char *id)
+{
+    const struct power_host *h = find_called(x->setup, id);
+    bool known = x->id && id && strcmp(x->id, id) == 0;
+
+    return h || !known ? h : find_called(x->setup, x->name);
+}
+
+static bool is_of_power(enum deed deed)
+{
+    return deed == DEED_STANDBY || deed == DEED_WAKE;
+}
+
+/* The entry of the host that the request is about, where it is about its power. */
+static const struct power_host *entry_of(const struct actuator *x, const struct deed_request *q)
+{
+    return is_of_power(q->deed) ? find_entry(x, q->host) : NULL;
+}
+
+/* ---- what is not ours ------------------------------------------------------------------------ */
+
+static int no_inner(const struct deed_request *q, struct err *err)
+{
+    if (is_of_power(q->deed))
+        return err_set(err, -ENOTSUP, "host %s cannot be switched: it has no entry below power.hosts",
+                       q->host);
+    return err_set(err, -ENOTSUP, "this kind of source can only be looked at");
+}
+
+/* ---- check ----------------------------------------------------------------------------------- */
+
+/* Before a host goes down: something that can wake it must answer, or else nobody may get it back; and its
+ * controller must not say that it is off already, which would be another machine's. */
+static int check_waker(const struct job *j, struct err *err)
+{
+    unsigned wakers = 0;
+    unsigned asked = 0;
+
+    for (unsigned i = 0; i < j->host->n_order; i++) {
+        wakers += method_can(j, i, POWER_CAN_WAKE);
+        asked += method_can(j, i, POWER_CAN_WAKE | POWER_CAN_TELL);
+    }
+    if (wakers == 0)
+        return err_set(err, -ENOTSUP, "host %s has no method that could wake it", j->host->name);
+    if (next_method(j, 0, POWER_CAN_TELL) == j->host->n_order)
+        return 0;
+    enum chassis chassis = CHASSIS_UNKNOWN;
+    int r = ask_chassis(j, &chassis, err);
+
+    if (r == 0 && chassis == CHASSIS_OFF)
+        return err_set(
+            err, -EPERM,
+            "the controller of host %s says that the host is off, though it is on: it must be that "
+            "of another machine",
+            j->host->name);
+    return r < 0 && wakers == asked ? r : 0; /* there is one more that cannot be asked beforehand */
+}
+
+static int check_own(const struct job *j, struct err *err)
+{
+    bool down = j->q->deed == DEED_STANDBY;
+    unsigned need = down ? POWER_CAN_SHUT_DOWN : POWER_CAN_WAKE;
+    unsigned first = next_method(j, 0, need);
+
+    if (first == j->host->n_order)
+        return err_set(err, -ENOTSUP, "host %s has no method to be %s by", j->host->name,
+                       down ? "shut down" : "woken");
+    for (unsigned i = first; i < j->host->n_order; i = next_method(j, i + 1, need)) {
+        struct err why = {0};
+
+        if (j->host->order[i] != POWER_HYPERVISOR)
+            continue;
+        int r = j->x->setup->inner->check(j->x->inner, j->q, &why);
+        bool only = first == i && next_method(j, i + 1, need) == j->host->n_order;
+        /* A manager knows no standby but its own: of a host that another method has put down it says that the
+         * host is not in standby. To wake what is awake is nothing, so another method may always try. */
+        bool settled = r == -ENOENT || (r == -ESTALE && down);
+
+        if (settled || (r < 0 && only)) {
+            *err = why;
+            return r;
+        }
+    }
+    return down ? check_waker(j, err) : 0;
+}
+
+static int check(struct actuator *x, const struct deed_request *q, struct err *err)
+{
+    const struct power_host *h = entry_of(x, q);
+    const struct job j = {.x = x, .host = h, .q = q};
+
+    if (h)
+        return check_own(&j, err);
+    return x->inner ? x->setup->inner->check(x->inner, q, err) : no_inner(q, err);
+}
+
+/* ---- start, poll, cancel --------------------------------------------------------------------- */
+
+/* Asks nobody yet: the name is stored first, and says from when on methods are asked. So there is nothing
+ * that could have been begun by a start() whose answer was lost. */
+static int start(struct actuator *x, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+                 struct err *err)
+{
+    const struct power_host *h = entry_of(x, q);
+
+    if (!h)
+        return x->inner ? x->setup->inner->start(x->inner, q, ret_task, err) : no_inner(q, err);
+    struct course c = {.phase = PHASE_ASK, .began = q->now, .since = q->now};
+
+    if (q->only_adopt)
+        return err_set(err, -ESRCH, "nobody has asked anything of host %s", h->name);
+    if (strlen(h->name) > ENTRY_NAME_MAX)
+        return err_set(err, -EINVAL, "the name of host %.40s... is too long", h->name);
+    memcpy(c.entry, h->name, strlen(h->name));
+    return course_write(&c, ret_task, err);
+}
+
+static int poll_own(struct actuator *x, const struct deed_request *q, const char *task,
+                    struct task_progress *ret, struct err *err)
+{
+    struct job j = {.x = x, .q = q};
+    struct outcome out = {.state = TASK_RUNNING, .percent = -1};
+    char name[TASK_NAME_MAX] = "";
+    int r = course_read(task, &j.c, err);
+
+    if (r < 0)
+        return r;
+    *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = true};
+    j.host = find_called(x->setup, j.c.entry);
+    if (!j.host || j.c.method > j.host->n_order ||
+        (j.c.phase != PHASE_ASK && j.c.phase != PHASE_CUT && j.c.method == j.host->n_order)) {
+        (void)err_set(&ret->why, -ENOENT, "the configuration does not say any more how host %s is switched",
+                      j.c.entry);
+        return 0;
+    }
+    if (j.c.phase == PHASE_INNER && !x->inner) {
+        (void)err_set(&ret->why, -ENOENT, "the source cannot be asked any more how far host %s is",
+                      j.c.entry);
+        return 0;
+    }
+    if (q->deed == DEED_WAKE)
+        wake_step(&j, &out);
+    else
+        standby_step(&j, &out);
+    if (out.state == TASK_RUNNING && (r = course_write(&j.c, name, err)) < 0)
+        return r;
+    *ret = (struct task_progress){.state = out.state, .percent = out.percent, .why = out.why};
+    if (out.state == TASK_RUNNING && strcmp(name, task) != 0)
+        memcpy(ret->task, name, sizeof name);
+    return 0;
+}
+
+static int poll(struct actuator *x, const struct deed_request *q, const char *task, struct task_progress *ret,
+                struct err *err)
+{
+    if (is_of_power(q->deed) && course_is(task))
+        return poll_own(x, q, task, ret, err);
+    return x->inner ? x->setup->inner->poll(x->inner, q, task, ret, err) : no_inner(q, err);
+}
+
+static int cancel(struct actuator *x, const struct deed_request *q, const char *task, struct err *err)
+{
+    struct course c;
+
+    if (!is_of_power(q->deed) || !course_is(task))
+        return x->inner ? x->setup->inner->cancel(x->inner, q, task, err) : no_inner(q, err);
+    int r = course_read(task, &c, err);
+
+    if (r < 0)
+        return r;
+    if (c.phase == PHASE_INNER && x->inner)
+        return x->setup->inner->cancel(x->inner, q, c.inner, err);
+    return err_set(err, -ENOTSUP, "what host %s was asked for cannot be taken back", c.entry);
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static int apply_settings(struct actuator *x, const struct settings_request *q, struct err *err)
+{
+    return x->setup->inner->apply_settings(x->inner, q, err);
+}
+
+static int measure_by(const struct power_method_ops *ops, const struct power_host *h, double *ret_w,
+                      struct err *err)
+{
+    struct power_method *m = NULL;
+    double w = 0;
+    int r = ops->create(h, &m, err);
+
+    if (r < 0)
+        return r;
+    r = ops->watts(m, &w, err);
+    ops->destroy(m);
+    if (r == 0 && !(isfinite(w) && w >= 0))
+        return err_set(err, -EPROTO, "a meter of host %s gives a figure that nobody can draw", h->name);
+    if (r == 0)
+        *ret_w = w;
+    return r;
+}
+
+/* -ENOTSUP only if all say so: one that is not reached now may have a meter. */
+static int measure(struct actuator *x, const char *host, double *ret_w, struct err *err)
+{
+    const struct power_host *h = find_entry(x, host);
+    const struct actuator_ops *inner = x->setup->inner;
+    int worst = err_set(err, -ENOTSUP, "host %s has no meter that could be asked", host);
+
+    for (size_t i = 0; h && i < h->n_order; i++) {
+        const struct power_method_ops *ops = x->setup->methods[h->order[i]];
+        struct err why = {0};
+
+        if (h->order[i] == POWER_HYPERVISOR || !ops || !(ops->can & POWER_CAN_MEASURE))
+            continue;
+        int r = measure_by(ops, h, ret_w, &why);
+
+        if (r == 0)
+            return 0;
+        if (r != -ENOTSUP) {
+            worst = r;
+            if (err)
+                *err = why;
+        }
+    }
+    if (inner && inner->measure) {
+        struct err why = {0};
+        int r = inner->measure(x->inner, host, ret_w, &why);
+
+        if (r == 0)
+            return 0;
+        if (r != -ENOTSUP && worst == -ENOTSUP) {
+            worst = r;
+            if (err)
+                *err = why;
+        }
+    }
+    return worst;
+}
+
+void power_actuator(const struct power_setup *setup, struct actuator_ops *ret)
+{
+    bool meters = setup->inner && setup->inner->measure;
+    unsigned deeds = setup->inner ? setup->inner->deeds : 0;
+
+    for (int i = 0; i < POWER_METHOD_COUNT; i++)
+        meters = meters ||
+                 (i != POWER_HYPERVISOR && setup->methods[i] && (setup->methods[i]->can & POWER_CAN_MEASURE));
+    *ret = (struct actuator_ops){
+        .kind = setup->inner ? setup->inner->kind : "none",
+        .deeds = deeds,
+        .create = create,
+        .check = check,
+        .start = start,
+        .poll = poll,
+        .cancel = cancel,
+        .apply_settings = setup->inner && setup->inner->apply_settings ? apply_settings : NULL,
+        .measure = meters ? measure : NULL,
+        .destroy = destroy,
+        .call_host = call_host,
+    };
+}

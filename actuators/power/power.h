@@ -1,0 +1,36 @@
+/* power.h: the actuator that puts each host's own ways to be switched in an order, around the source's own
+ * actuator, which may be missing.
+ *
+ * DEED_STANDBY, DEED_WAKE and measure() of a host that has an entry in the setup go through its methods
+ * (ballast/power.h), one after the other; POWER_HYPERVISOR among them is the source's own deed. Everything
+ * else, and all other hosts, are handed to the source's own actuator as they come.
+ *
+ * Nothing about a deed is kept in memory: the name of its task says which method was asked and when, so that
+ * any worker, or the next process, goes on with it (course.h). README.md has the rules.
+ */
+#ifndef BALLAST_ACTUATORS_POWER_H
+#define BALLAST_ACTUATORS_POWER_H
+
+#include <ballast/actuator.h>
+#include <ballast/power.h>
+
+/* Lives longer than every actuator made of it, and does not change meanwhile. */
+struct power_setup {
+    const struct actuator_ops *inner; /* the source's own, or NULL */
+    const struct power_host *hosts;
+    size_t n_hosts;
+    /* By kind; NULL: it cannot be used. That of POWER_HYPERVISOR is not looked at. */
+    const struct power_method_ops *methods[POWER_METHOD_COUNT];
+};
+
+/* The table of functions for this setup. Its create() expects source_config.power to be the same setup. */
+void power_actuator(const struct power_setup *setup, struct actuator_ops *ret);
+
+/* With which of its methods the host can be woken, and put to standby: WAKE_* of facts.h. */
+unsigned power_wakes(const struct power_setup *setup, const struct power_host *host);
+unsigned power_sleeps(const struct power_setup *setup, const struct power_host *host);
+
+/* Checks each host's configuration as its methods see it; touches no network. */
+int power_check(const struct power_setup *setup, struct err *err);
+
+#endif

@@ -1,0 +1,172 @@
+/* wake.c: waking a host by one method after the other.
+ *
+ *     ask 1st --- no ---> ask 2nd --- no ---> ... ---> none is left: failed, or waited if one said yes
+ *        | yes               | yes
+ *        v                   v
+ *     chassis on? --- off for too long, or the host is not back within its share of the time ---> the next
+ *
+ * That the host is back is never known here: the inventory tells the engine, which ends the action then. */
+#include "actuators/power/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* The time that each method has for the host to be back. A controller that says "on" and is not must leave
+ * the next one enough of it. */
+static instant_s share_s(const struct job *j)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < j->host->n_order; i++)
+        n += method_can(j, i, POWER_CAN_WAKE);
+    return patience(j) / (n > 0 ? (instant_s)n : 1);
+}
+
+static void go_on_with_next(struct job *j)
+{
+    j->c.phase = PHASE_ASK;
+    j->c.method++;
+    j->c.since = j->q->now;
+}
+
+static void contradicted(struct job *j, struct outcome *out)
+{
+    (void)err_set(&out->why, -EIO, "%s said yes, but host %s is still off %lld s later",
+                  method_word(j, j->c.method), j->host->name, (long long)(j->q->now - j->c.since));
+    j->c.hope = false;
+    go_on_with_next(j);
+}
+
+/* The last one is waited for as long as the caller likes. */
+static void wait_for_inventory(struct job *j, struct outcome *out)
+{
+    unsigned next = next_method(j, j->c.method + 1, POWER_CAN_WAKE);
+
+    if (j->q->now - j->c.since < share_s(j) || next == j->host->n_order || j->q->only_adopt)
+        return;
+    (void)err_set(&out->why, -ETIMEDOUT, "%s said yes, but host %s was not back within %lld s",
+                  method_word(j, j->c.method), j->host->name, (long long)(j->q->now - j->c.since));
+    go_on_with_next(j);
+}
+
+static void none_left(struct job *j, struct outcome *out)
+{
+    if (j->c.hope)
+        return;
+    out->state = TASK_FAILED;
+    (void)err_set(&out->why, -EIO, "host %s has no other method to be woken by", j->host->name);
+}
+
+static void ask(struct job *j, struct outcome *out)
+{
+    unsigned place = next_method(j, j->c.method, POWER_CAN_WAKE);
+    struct err err = {0};
+    int r;
+
+    if (place == j->host->n_order) {
+        none_left(j, out);
+        return;
+    }
+    if (j->q->only_adopt)
+        return;
+    j->c.method = place;
+    if (j->host->order[place] == POWER_HYPERVISOR) {
+        r = inner_begin(j, &err);
+        if (r == -ESTALE) { /* awake, it says: the inventory will too, or the next method is tried */
+            j->c.phase = PHASE_RISEN;
+            j->c.since = j->q->now;
+            r = 0;
+        }
+    } else {
+        r = ask_wake(j, place, &err);
+        if (r == 0) {
+            j->c.phase = PHASE_ASKED;
+            j->c.since = j->q->now;
+        }
+    }
+    if (r == 0) {
+        j->c.hope = true;
+        return;
+    }
+    out->why = err;
+    (void)err_widen(&out->why, "%s", method_word(j, place));
+    go_on_with_next(j);
+}
+
+/* One look is enough when it shows the host on; one that cannot be had says nothing. */
+static void look(struct job *j, struct outcome *out)
+{
+    instant_s age = j->q->now - j->c.since;
+    enum chassis chassis = CHASSIS_UNKNOWN;
+    struct err err = {0};
+
+    if (age < LOOK_AFTER_S)
+        return;
+    if (ask_chassis(j, &chassis, &err) < 0 || chassis == CHASSIS_ON)
+        j->c.phase = PHASE_RISEN;
+    else if (age >= OFF_FOR_S && !j->q->only_adopt)
+        contradicted(j, out);
+}
+
+static void follow(struct job *j, struct outcome *out)
+{
+    struct task_progress p = {.percent = -1};
+    struct err err = {0};
+
+    if (inner_follow(j, &p, &err) < 0) {
+        wait_for_inventory(j, out); /* it cannot be asked now */
+        return;
+    }
+    switch (p.state) {
+    case TASK_QUEUED:
+    case TASK_RUNNING:
+        out->percent = p.percent;
+        wait_for_inventory(j, out);
+        return;
+    case TASK_SUCCEEDED:
+        j->c.phase = PHASE_RISEN;
+        return;
+    case TASK_FAILED:
+        break;
+    }
+    if (p.gone) { /* how it ended only an inventory can tell */
+        j->c.phase = PHASE_RISEN;
+        return;
+    }
+    out->why = p.why;
+    (void)err_widen(&out->why, "%s", method_word(j, j->c.method));
+    j->c.hope = false;
+    go_on_with_next(j);
+}
+
+void wake_step(struct job *j, struct outcome *out)
+{
+    if (j->q->now - j->c.began > patience(j)) { /* nobody waits for it any more; nothing is asked so late */
+        out->state = TASK_FAILED;
+        (void)err_set(&out->why, -ETIMEDOUT, "host %s was not back %lld s after it was first asked to wake",
+                      j->host->name, (long long)(j->q->now - j->c.began));
+        return;
+    }
+    switch (j->c.phase) {
+    case PHASE_ASK:
+        ask(j, out);
+        return;
+    case PHASE_ASKED:
+        if (next_method(j, 0, POWER_CAN_TELL) < j->host->n_order)
+            look(j, out);
+        else
+            j->c.phase = PHASE_RISEN;
+        return;
+    case PHASE_RISEN:
+        wait_for_inventory(j, out);
+        return;
+    case PHASE_INNER:
+        follow(j, out);
+        return;
+    case PHASE_CUT:
+    case PHASE_CUT_ASKED:
+        break;
+    }
+    out->state = TASK_FAILED;
+    (void)err_set(&out->why, -EINVAL, "the task is none of waking host %s", j->host->name);
+}

@@ -1,0 +1,34 @@
+#include "daemon/process.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#define NSEC_PER_USEC 1000
+
+int64_t read_clock_us(clockid_t clock)
+{
+    struct timespec t;
+
+    (void)clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * (int64_t)USEC_PER_S + t.tv_nsec / NSEC_PER_USEC;
+}
+
+int64_t steady_us(void)
+{
+    return read_clock_us(CLOCK_BOOTTIME);
+}
+
+int block_signals(struct err *err)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGHUP);
+    int r = pthread_sigmask(SIG_BLOCK, &set, NULL);
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    return r == 0 ? 0 : err_set(err, -r, "signals cannot be blocked: %s", strerror(r));
+}

@@ -1,0 +1,21 @@
+/* process.h: clocks and signals. */
+#ifndef BALLAST_DAEMON_PROCESS_H
+#define BALLAST_DAEMON_PROCESS_H
+
+#include <ballast/err.h>
+
+#include <stdint.h>
+#include <time.h>
+
+#define USEC_PER_S ((uint64_t)1000000)
+
+/* Of a clock that is there always. */
+int64_t read_clock_us(clockid_t clock);
+
+/* One that nobody can set, and that goes on while the machine sleeps. */
+int64_t steady_us(void);
+
+/* Before any thread begins, so that all of them leave SIGTERM, SIGINT and SIGHUP to the loop. */
+int block_signals(struct err *err);
+
+#endif

@@ -1,0 +1,128 @@
+/* switching.c: what is particular to a host that is being switched while its task runs. The task may go on
+ * from one way to the next (actuators/power), each of which can fail, or say yes and be wrong. */
+#include "engine/internal.h"
+
+#include "engine/memory.h"
+#include "engine/readiness.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what an order says ---------------------------------------------------------------------- */
+
+/* Whether nothing runs on a host that is to sleep, seen just now, and after all that emptied it was over. One
+ * that is on its way down may not be seen any more: then what its manager says of it counts, which is that it
+ * knows no VM there; and as long as it is seen, it must still be one that may go. */
+static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
+{
+    if (!e->now_seen || e->source != SOURCE_UP || now - e->now_seen->received > SLEEP_SEEN_S) {
+        want_look(e, now);
+        return false;
+    }
+    if (x->settled == 0) /* begun by an earlier process */
+        x->settled = e->serial;
+    if (e->now_seen->serial <= x->settled && x->r.state != ACTION_STARTING) {
+        want_look(e, now);
+        return false;
+    }
+    switch (whereabouts(e, x)) {
+    case AT_SOURCE:
+        return power_sleep_is_safe(e, x);
+    case NOT_SEEN:
+    case AT_TARGET: /* whoever died between the call and its storing asks once more, which does no harm */
+        return power_nothing_is_on(e, x->r.host);
+    case ELSEWHERE:
+    case GONE:
+        break;
+    }
+    return false;
+}
+
+void power_request(struct engine *e, struct action *x, enum order_verb verb, instant_s now,
+                   struct deed_request *q)
+{
+    bool down = x->r.kind == ACTION_POWER_OFF;
+
+    q->now = now;
+    if (!down && x->r.kind != ACTION_POWER_ON)
+        return;
+    q->patience_s = power_patience_s(e, x);
+    if (verb == ORDER_POLL) /* a way that was not asked yet is not asked while nothing is to begin */
+        q->only_adopt = e->frozen;
+    if (down && verb != ORDER_CHECK)
+        q->proven_empty = is_proven_empty(e, x, now);
+}
+
+/* ---- what an inventory says meanwhile -------------------------------------------------------- */
+
+/* A controller's task says nothing of the cluster: the host is awake when its manager has it back, and then
+ * it is of no matter what else the task would do. The other way round it is not so: a host that is not seen
+ * any more may still be on its way down, and what it was asked for is verified at the end. */
+bool power_is_there(struct engine *e, struct action *x, instant_s now)
+{
+    if (x->r.kind != ACTION_POWER_ON)
+        return false;
+    if (inventory_tells(e, x) && whereabouts(e, x) == AT_TARGET)
+        return true;
+    if (inventory_tells(e, x)) {
+        x->look_after = e->now_seen->serial;
+        x->looks++;
+    }
+    want_look(e, (e->now_seen ? e->now_seen->received : now) + power_look_pause_s(e, x, x->looks + 1));
+    return false;
+}
+
+/* ---- what the task says ---------------------------------------------------------------------- */
+
+const char *why_with(const struct action *x, const char *more, char buffer[WHY_ALL])
+{
+    const char *before = x->r.why;
+
+    if (!before || !before[0] || strcmp(before, more) == 0)
+        (void)snprintf(buffer, WHY_ALL, "%s", more);
+    else
+        (void)snprintf(buffer, WHY_ALL, "%.*s; %s", (int)(WHY_ALL - WHY_MAX), before, more);
+    return buffer;
+}
+
+void task_goes_on(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
+{
+    char why[WHY_ALL];
+
+    if (!p->task[0] && !p->why.text[0])
+        return;
+    if (p->task[0]) {
+        char *own = (char *)(uintptr_t)x->r.task;
+
+        xstrset(&own, p->task);
+        x->r.task = own;
+        action_changed(e, x);
+    }
+    if (p->why.text[0]) /* said, and kept for those who ask later which way it came */
+        action_enter(e, x, ACTION_RUNNING, why_with(x, p->why.text, why), now);
+    (void)storing_flush(e, NULL, now);
+}
+
+bool may_pass(int code)
+{
+    switch (code) {
+    case -ETIMEDOUT:
+    case -ECONNREFUSED:
+    case -ECONNRESET:
+    case -ECONNABORTED:
+    case -ENOTCONN:
+    case -EHOSTUNREACH:
+    case -ENETUNREACH:
+    case -ENETDOWN:
+    case -EPIPE:
+    case -EAGAIN:
+    case -EINTR:
+    case -EBUSY:
+    case -EPROTO:
+    case -ECANCELED:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,167 @@
+/* The threads that act and those that read meters: neither holds up the other. */
+#include "unit.h"
+
+#include "daemon/threads.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PATIENCE_MS 10000
+
+struct actuator {
+    int unused;
+};
+
+static sem_t hold; /* meters called "slow" wait for it */
+static atomic_int made, gone;
+
+static int create(const struct source_config *cfg, struct actuator **ret, struct err *err)
+{
+    (void)cfg, (void)err;
+    *ret = calloc(1, sizeof **ret);
+    (void)atomic_fetch_add(&made, 1);
+    return *ret ? 0 : -ENOMEM;
+}
+
+static void destroy(struct actuator *x)
+{
+    free(x);
+    (void)atomic_fetch_add(&gone, 1);
+}
+
+static int check(struct actuator *x, const struct deed_request *request, struct err *err)
+{
+    (void)x, (void)err;
+    return strcmp(request->host, "h") == 0 ? 0 : -ENOENT;
+}
+
+static int measure(struct actuator *x, const char *host, double *ret_w, struct err *err)
+{
+    (void)x;
+    if (strcmp(host, "slow") == 0)
+        (void)sem_wait(&hold);
+    if (strcmp(host, "none") == 0)
+        return err_set(err, -ENOTSUP, "no meter");
+    *ret_w = 123;
+    return 0;
+}
+
+static const struct actuator_ops with_meters = {
+    .kind = "test", .create = create, .check = check, .measure = measure, .destroy = destroy};
+static const struct actuator_ops without = {
+    .kind = "test", .create = create, .check = check, .destroy = destroy};
+
+static struct news *next_news(struct queue *q)
+{
+    struct pollfd fd = {.fd = q->fd, .events = POLLIN};
+    struct news *n = NULL;
+
+    while (!(n = (struct news *)queue_pop(q)))
+        assert_int_equal(poll(&fd, 1, PATIENCE_MS), 1);
+    return n;
+}
+
+static void start(const struct actuator_ops *ops, struct queue *news, struct hands **ret)
+{
+    static const struct source_config cfg;
+    struct err err = {0};
+
+    assert_int_equal(queue_init(news, false), 0);
+    assert_int_equal(acting_start(ops, &cfg, news, ret, &err), 0);
+}
+
+static void stop(struct hands *h, struct queue *news)
+{
+    assert_int_equal(acting_stop(h, time(NULL) + PATIENCE_MS / 1000), 0);
+    acting_free(h);
+    queue_release(news, news_free);
+    assert_int_equal(atomic_load(&made), atomic_load(&gone));
+}
+
+/* All that may be asked at a time hang; orders are carried out all the same. Then they come to an end. */
+static void test_meters_hang(void **state)
+{
+    const struct order order = {.action = 7, .verb = ORDER_CHECK, .request = {.uid = "u", .host = "h"}};
+    struct queue news;
+    struct hands *h;
+    struct err err = {0};
+    unsigned seen = 0;
+
+    (void)state;
+    assert_int_equal(sem_init(&hold, 0, 0), 0);
+    start(&with_meters, &news, &h);
+    for (uint64_t i = 1; i <= 4; i++)
+        assert_int_equal(acting_ops.measure(h, i, "slow", &err), 0);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(acting_ops.submit(h, &order, &err), 0);
+        struct news *n = next_news(&news);
+
+        assert_int_equal(n->kind, NEWS_ORDER_RESULT);
+        assert_true(n->result.action == 7 && n->result.code == 0);
+        news_free(&n->item);
+    }
+    for (int i = 0; i < 4; i++)
+        (void)sem_post(&hold);
+    for (int i = 0; i < 4; i++) {
+        struct news *n = next_news(&news);
+
+        assert_int_equal(n->kind, NEWS_MEASURED);
+        assert_string_equal(n->measured.host, "slow");
+        assert_true(n->measured.code == 0 && n->measured.watts > 122 && n->measured.watts < 124);
+        seen |= 1u << n->measured.serial;
+        news_free(&n->item);
+    }
+    assert_int_equal(seen, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
+    stop(h, &news);
+    (void)sem_destroy(&hold);
+}
+
+static void test_answers(void **state)
+{
+    struct queue news;
+    struct hands *h;
+    struct err err = {0};
+
+    (void)state;
+    start(&with_meters, &news, &h);
+    assert_int_equal(acting_ops.measure(h, 9, "none", &err), 0);
+    struct news *n = next_news(&news);
+
+    assert_int_equal(n->measured.code, -ENOTSUP);
+    assert_int_equal(n->measured.serial, 9);
+    news_free(&n->item);
+    stop(h, &news);
+}
+
+/* Where there are no meters nobody waits for them, and none can be asked. */
+static void test_without_meters(void **state)
+{
+    struct queue news;
+    struct hands *h;
+    struct err err = {0};
+    int before = atomic_load(&made);
+
+    (void)state;
+    start(&without, &news, &h);
+    assert_int_equal(atomic_load(&made) - before, 4);
+    assert_int_equal(acting_ops.measure(h, 1, "h", &err), -ENOTSUP);
+    stop(h, &news);
+    start(NULL, &news, &h);
+    assert_int_equal(acting_ops.measure(h, 1, "h", &err), -ENOTSUP);
+    stop(h, &news);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_meters_hang),
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_without_meters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+/* A host's methods in their order, around a source's own actuator: waking, and what passes through; what
+ * another process makes of the name of the task. */
+#include "power_world.h"
+
+/* ---- waking ------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name, *order;
+    int ipmi, redfish, wol, source; /* what the calls answer */
+    bool lies, deaf, source_fails;  /* yes, and nothing happens; no chassis; the source's task fails */
+    instant_s until;
+    const char *asked;
+    enum task_state state;
+    const char *says;
+} wakes[] = {
+    {.name = "the first works", .order = "irw", .until = 200, .asked = "ipmi.wake", .state = TASK_RUNNING},
+    {.name = "the first fails",
+     .order = "iw",
+     .ipmi = -ETIMEDOUT,
+     .until = 200,
+     .asked = "ipmi.wake wol.wake",
+     .state = TASK_RUNNING,
+     .says = "[ipmi: ipmi says no to wake]"},
+    {.name = "the order is the configuration's",
+     .order = "wri",
+     .wol = -ENETDOWN,
+     .until = 100,
+     .asked = "wol.wake redfish.wake",
+     .state = TASK_RUNNING},
+    {.name = "all fail: at once, so that another host is woken",
+     .order = "irw",
+     .ipmi = -EACCES,
+     .redfish = -EPROTO,
+     .wol = -ENETDOWN,
+     .until = 5,
+     .asked = "ipmi.wake redfish.wake wol.wake",
+     .state = TASK_FAILED,
+     .says = "no other method"},
+    {.name = "it says yes and is off",
+     .order = "ir",
+     .lies = true,
+     .until = 100,
+     .asked = "ipmi.wake redfish.wake",
+     .state = TASK_FAILED,
+     .says = "ipmi said yes, but host esx1 is still off"},
+    {.name = "it says on, and the host does not come: each gets its share",
+     .order = "irw",
+     .until = BOOTS_S,
+     .asked = "ipmi.wake redfish.wake wol.wake",
+     .state = TASK_RUNNING,
+     .says = "was not back within 300 s"},
+    {.name = "nobody waits any more",
+     .order = "i",
+     .until = BOOTS_S + 10,
+     .asked = "ipmi.wake",
+     .state = TASK_FAILED,
+     .says = "was not back 901 s after"},
+    {.name = "a controller that turns deaf is given its share",
+     .order = "iw",
+     .deaf = true,
+     .until = 400,
+     .asked = "ipmi.wake",
+     .state = TASK_RUNNING},
+    {.name = "the source's own call comes first",
+     .order = "hi",
+     .until = 100,
+     .asked = "hypervisor.start",
+     .state = TASK_RUNNING},
+    {.name = "which is refused",
+     .order = "hi",
+     .source = -EPERM,
+     .until = 100,
+     .asked = "hypervisor.start ipmi.wake",
+     .state = TASK_RUNNING,
+     .says = "[hypervisor: the source does not begin]"},
+    {.name = "or fails",
+     .order = "hi",
+     .source_fails = true,
+     .until = 100,
+     .asked = "hypervisor.start ipmi.wake",
+     .state = TASK_RUNNING,
+     .says = "[hypervisor: it broke]"},
+    {.name = "the source says that it is awake",
+     .order = "hi",
+     .source = -ESTALE,
+     .until = 400,
+     .asked = "hypervisor.start",
+     .state = TASK_RUNNING},
+};
+
+static void test_wake(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(wakes); i++) {
+        struct hands_world w;
+
+        print_message("  %s\n", wakes[i].name);
+        begin(&w, wakes[i].order, DEED_WAKE, false);
+        fakes[POWER_IPMI].wake = wakes[i].ipmi;
+        fakes[POWER_REDFISH].wake = wakes[i].redfish;
+        fakes[POWER_WOL].wake = wakes[i].wol;
+        inner.start = wakes[i].source;
+        fakes[POWER_IPMI].moves = fakes[POWER_REDFISH].moves = !wakes[i].lies;
+        fakes[POWER_IPMI].chassis = wakes[i].deaf ? -ETIMEDOUT : 0;
+        if (wakes[i].source_fails) {
+            inner.progress.state = TASK_FAILED;
+            (void)err_set(&inner.progress.why, -EIO, "it broke");
+        }
+        start(&w);
+        struct task_progress p = run_until(&w, wakes[i].until);
+
+        assert_string_equal(asked, wakes[i].asked);
+        assert_int_equal(p.state, wakes[i].state);
+        if (wakes[i].says && !strstr(w.why, wakes[i].says))
+            fail_msg("it said %s", w.why);
+        end(&w);
+    }
+}
+
+/* Whatever moment the process dies at: the same call at most once more, and the same way to the end. */
+static void test_killed_before_the_name_is_stored(void **state)
+{
+    struct hands_world w;
+    char before[TASK_NAME_MAX];
+    struct task_progress p = {0};
+
+    (void)state;
+    begin(&w, "iw", DEED_WAKE, false);
+    start(&w);
+    (void)snprintf(before, sizeof before, "%s", w.task);
+    assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, NULL), 0); /* asked; the answer is lost */
+    assert_string_equal(w.task, before);
+    another_process(&w);
+    p = run_until(&w, 100);
+    assert_int_equal(p.state, TASK_RUNNING);
+    assert_string_equal(asked, "ipmi.wake ipmi.wake");
+    end(&w);
+
+    /* a day later nothing is asked of anybody */
+    begin(&w, "iw", DEED_WAKE, false);
+    start(&w);
+    w.q.now += 24 * 3600;
+    assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, NULL), 0);
+    assert_int_equal(p.state, TASK_FAILED);
+    assert_string_equal(asked, "");
+    end(&w);
+}
+
+/* While nothing is to begin, what was asked is followed, and the next one is not asked. */
+static void test_frozen(void **state)
+{
+    struct hands_world w;
+
+    (void)state;
+    begin(&w, "iw", DEED_WAKE, false);
+    fakes[POWER_IPMI].wake = -ETIMEDOUT;
+    start(&w);
+    (void)run_until(&w, 0);
+    w.q.only_adopt = true;
+    assert_int_equal(run_until(&w, 300).state, TASK_RUNNING);
+    assert_string_equal(asked, "ipmi.wake");
+    w.q.only_adopt = false;
+    (void)run_until(&w, 310);
+    assert_string_equal(asked, "ipmi.wake wol.wake");
+    end(&w);
+}
+
+/* ---- what is not its own ------------------------------------------------------------------------ */
+
+static void test_the_rest_passes_through(void **state)
+{
+    struct hands_world w;
+    struct task_progress p = {0};
+    struct err err = {0};
+    char task[TASK_NAME_MAX] = "";
+
+    (void)state;
+    begin(&w, "i", DEED_WAKE, false);
+    w.ops.call_host(w.x, "host-2", "esx2");
+    w.q.host = "host-2";
+    assert_int_equal(w.ops.start(w.x, &w.q, task, &err), 0); /* no entry: the source's own */
+    assert_string_equal(task, "task 17");
+    assert_int_equal(w.ops.poll(w.x, &w.q, task, &p, &err), 0);
+    assert_int_equal(p.percent, 10);
+    assert_int_equal(w.ops.cancel(w.x, &w.q, task, &err), 0);
+    w.q.deed = DEED_MIGRATE;
+    w.q.host = NULL;
+    assert_int_equal(w.ops.start(w.x, &w.q, task, &err), 0);
+    assert_int_equal(inner.starts, 2);
+    assert_null(w.ops.apply_settings); /* as the source's own */
+    end(&w);
+
+    /* by its id, too; and without a source's own actuator */
+    begin(&w, "i", DEED_WAKE, false);
+    w.host.name = "host-1";
+    w.ops.call_host(w.x, "host-1", NULL);
+    start(&w);
+    end(&w);
+    w.setup.inner = NULL;
+    power_actuator(&w.setup, &w.ops);
+    assert_int_equal(w.ops.create(&w.cfg, &w.x, NULL), 0);
+    assert_int_equal(w.ops.check(w.x, &w.q, &err), 0);
+    w.q.host = "host-9";
+    assert_int_equal(w.ops.start(w.x, &w.q, task, &err), -ENOTSUP);
+    w.q.deed = DEED_MIGRATE;
+    assert_int_equal(w.ops.check(w.x, &w.q, &err), -ENOTSUP);
+    end(&w);
+}
+
+/* An entry that is gone since: only an inventory can tell; names that nobody here has written. */
+static void test_strange_tasks(void **state)
+{
+    static const char *const bad[] = {"p1 ",
+                                      "p1 a",
+                                      "p1 z 0 0 1 1 4:esx1",
+                                      "p1 a 99 0 1 1 4:esx1",
+                                      "p1 a 0 0 1 1 40:esx1",
+                                      "p1 a 0 0 1 1 -4:esx1",
+                                      "p1 a 0 0 1 1 4"};
+    struct hands_world w;
+    struct task_progress p = {0};
+    struct err err = {0};
+
+    (void)state;
+    begin(&w, "i", DEED_WAKE, false);
+    for (size_t i = 0; i < ELEMENTS(bad); i++)
+        assert_int_equal(w.ops.poll(w.x, &w.q, bad[i], &p, &err), -EINVAL);
+    assert_int_equal(w.ops.poll(w.x, &w.q, "p1 a 0 0 1000000 1000000 4:esx9", &p, &err), 0);
+    assert_true(p.state == TASK_FAILED && p.gone);
+    assert_int_equal(w.ops.poll(w.x, &w.q, "p1 w 3 0 1000000 1000000 4:esx1", &p, &err), 0);
+    assert_true(p.state == TASK_FAILED && p.gone);
+    assert_string_equal(asked, "");
+    assert_int_equal(w.ops.cancel(w.x, &w.q, "p1 w 0 1 1000000 1000000 4:esx1", &err), -ENOTSUP);
+    assert_int_equal(w.ops.cancel(w.x, &w.q, "p1 h 0 1 1000000 1000000 4:esx1 task 17", &err), 0);
+
+    /* names with blanks and digits in them come back as they went */
+    struct course c = {.phase = PHASE_INNER, .method = 2, .hope = true, .began = 5, .since = 7};
+    struct course back;
+    char name[TASK_NAME_MAX];
+
+    (void)snprintf(c.entry, sizeof c.entry, "12: esx 1");
+    (void)snprintf(c.inner, sizeof c.inner, "task 3:4");
+    assert_int_equal(course_write(&c, name, &err), 0);
+    assert_int_equal(course_read(name, &back, &err), 0);
+    assert_string_equal(back.entry, c.entry);
+    assert_string_equal(back.inner, c.inner);
+    assert_true(back.phase == c.phase && back.method == 2 && back.hope && back.began == 5 && back.since == 7);
+    end(&w);
+}
+
+static void test_measure(void **state)
+{
+    struct hands_world w;
+    struct err err = {0};
+    double got = 0;
+
+    (void)state;
+    begin(&w, "ir", DEED_WAKE, false);
+    watts_are = 212;
+    fakes[POWER_IPMI].watts = -ENOTSUP;
+    assert_int_equal(w.ops.measure(w.x, "host-1", &got, &err), 0);
+    assert_true(got == 212);
+    fakes[POWER_REDFISH].watts = -ETIMEDOUT; /* it may have a meter */
+    assert_int_equal(w.ops.measure(w.x, "host-1", &got, &err), -ETIMEDOUT);
+    fakes[POWER_REDFISH].watts = -ENOTSUP;
+    assert_int_equal(w.ops.measure(w.x, "host-1", &got, &err), -ENOTSUP);
+    assert_int_equal(w.ops.measure(w.x, "host-2", &got, &err), -ENOTSUP);
+    fakes[POWER_REDFISH].watts = 0;
+    watts_are = -1;
+    assert_int_equal(w.ops.measure(w.x, "host-1", &got, &err), -EPROTO);
+    end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wake),          cmocka_unit_test(test_killed_before_the_name_is_stored),
+        cmocka_unit_test(test_frozen),        cmocka_unit_test(test_the_rest_passes_through),
+        cmocka_unit_test(test_strange_tasks), cmocka_unit_test(test_measure),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

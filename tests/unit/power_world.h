@@ -1,0 +1,277 @@
+/* power_world.h: methods that do as they are told, a source's own actuator among them, and a host that has
+ * them: for the tests of actuators/power. */
+#ifndef BALLAST_TESTS_UNIT_POWER_WORLD_H
+#define BALLAST_TESTS_UNIT_POWER_WORLD_H
+
+#include "unit.h"
+
+#include "actuators/power/course.h"
+#include "actuators/power/power.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the methods do, and what was asked of them ------------------------------------------ */
+
+struct fake {
+    int wake, shut_down, cut, chassis, watts; /* what they answer */
+    bool moves;                               /* a call that is taken changes the chassis */
+};
+
+static struct fake fakes[POWER_METHOD_COUNT];
+static enum chassis chassis_is;
+static bool os_hangs; /* it does not go down when it is asked to */
+static double watts_are;
+static char asked[512]; /* "ipmi.wake redfish.wake ..." */
+
+static const char *const words[POWER_METHOD_COUNT] = {"hypervisor", "ipmi", "redfish", "wol"};
+
+struct power_method {
+    enum power_method_kind kind;
+};
+
+static void note(const char *who, const char *what)
+{
+    size_t n = strlen(asked);
+
+    (void)snprintf(asked + n, sizeof asked - n, "%s%s.%s", n ? " " : "", who, what);
+}
+
+static int make(enum power_method_kind kind, struct power_method **ret)
+{
+    struct power_method *m = calloc(1, sizeof *m);
+
+    m->kind = kind;
+    *ret = m;
+    return 0;
+}
+
+static int answer(const struct power_method *m, const char *what, int code, enum chassis then,
+                  struct err *err)
+{
+    note(words[m->kind], what);
+    if (code < 0)
+        return err_set(err, code, "%s says no to %s", words[m->kind], what);
+    if (fakes[m->kind].moves)
+        chassis_is = then;
+    return 0;
+}
+
+static int fake_wake(struct power_method *m, struct err *err)
+{
+    return answer(m, "wake", fakes[m->kind].wake, CHASSIS_ON, err);
+}
+
+static int fake_shut_down(struct power_method *m, struct err *err)
+{
+    return answer(m, "down", fakes[m->kind].shut_down, os_hangs ? CHASSIS_ON : CHASSIS_OFF, err);
+}
+
+static int fake_cut(struct power_method *m, struct err *err)
+{
+    return answer(m, "cut", fakes[m->kind].cut, CHASSIS_OFF, err);
+}
+
+static int fake_chassis(struct power_method *m, enum chassis *ret, struct err *err)
+{
+    if (fakes[m->kind].chassis < 0)
+        return err_set(err, fakes[m->kind].chassis, "%s is deaf", words[m->kind]);
+    *ret = chassis_is;
+    return 0;
+}
+
+static int fake_watts(struct power_method *m, double *ret, struct err *err)
+{
+    if (fakes[m->kind].watts < 0)
+        return err_set(err, fakes[m->kind].watts, "%s has no figure", words[m->kind]);
+    *ret = watts_are;
+    return 0;
+}
+
+static void fake_destroy(struct power_method *m)
+{
+    free(m);
+}
+
+#define METHOD(name, KIND, CAN)                                                                              \
+    static int name##_create(const struct power_host *host, struct power_method **ret, struct err *err)      \
+    {                                                                                                        \
+        (void)host, (void)err;                                                                               \
+        return make(KIND, ret);                                                                              \
+    }                                                                                                        \
+    static const struct power_method_ops name = {.kind = (KIND),                                             \
+                                                 .can = (CAN),                                               \
+                                                 .create = name##_create,                                    \
+                                                 .chassis = fake_chassis,                                    \
+                                                 .wake = fake_wake,                                          \
+                                                 .shut_down = fake_shut_down,                                \
+                                                 .cut = fake_cut,                                            \
+                                                 .watts = fake_watts,                                        \
+                                                 .destroy = fake_destroy};
+
+#define ALL (POWER_CAN_WAKE | POWER_CAN_SHUT_DOWN | POWER_CAN_CUT | POWER_CAN_TELL | POWER_CAN_MEASURE)
+METHOD(fake_ipmi, POWER_IPMI, ALL)
+METHOD(fake_redfish, POWER_REDFISH, ALL)
+METHOD(fake_wol, POWER_WOL, POWER_CAN_WAKE)
+
+/* ---- the source's own ------------------------------------------------------------------------- */
+
+static struct {
+    int check, start, poll;
+    struct task_progress progress;
+    int starts;
+} inner;
+
+static int inner_create(const struct source_config *cfg, struct actuator **ret, struct err *err)
+{
+    (void)cfg, (void)err;
+    *ret = (struct actuator *)&inner;
+    return 0;
+}
+
+static int inner_check(struct actuator *x, const struct deed_request *q, struct err *err)
+{
+    (void)x, (void)q;
+    return inner.check < 0 ? err_set(err, inner.check, "the source says no") : 0;
+}
+
+static int inner_start(struct actuator *x, const struct deed_request *q, char ret[TASK_NAME_MAX],
+                       struct err *err)
+{
+    (void)x, (void)q;
+    note("hypervisor", "start");
+    inner.starts++;
+    if (inner.start < 0)
+        return err_set(err, inner.start, "the source does not begin");
+    (void)snprintf(ret, TASK_NAME_MAX, "task 17");
+    return 0;
+}
+
+static int inner_poll(struct actuator *x, const struct deed_request *q, const char *task,
+                      struct task_progress *ret, struct err *err)
+{
+    (void)x, (void)q;
+    assert_string_equal(task, "task 17");
+    if (inner.poll < 0)
+        return err_set(err, inner.poll, "the source is deaf");
+    *ret = inner.progress;
+    return 0;
+}
+
+static int inner_cancel(struct actuator *x, const struct deed_request *q, const char *task, struct err *err)
+{
+    (void)x, (void)q, (void)err;
+    assert_string_equal(task, "task 17");
+    return 0;
+}
+
+static void inner_destroy(struct actuator *x)
+{
+    (void)x;
+}
+
+static const struct actuator_ops inner_ops = {
+    .kind = "inner",
+    .deeds = 1u << DEED_MIGRATE | 1u << DEED_STANDBY | 1u << DEED_WAKE,
+    .create = inner_create,
+    .check = inner_check,
+    .start = inner_start,
+    .poll = inner_poll,
+    .cancel = inner_cancel,
+    .destroy = inner_destroy,
+};
+
+/* ---- a world ---------------------------------------------------------------------------------- */
+
+#define BEGIN 1000000
+#define BOOTS_S 900 /* patience */
+
+struct hands_world {
+    enum power_method_kind order[POWER_METHOD_COUNT];
+    struct power_host host;
+    struct power_setup setup;
+    struct actuator_ops ops;
+    struct source_config cfg;
+    struct actuator *x;
+    struct deed_request q;
+    char task[TASK_NAME_MAX];
+    char why[4096]; /* all that was said */
+};
+
+static void begin(struct hands_world *w, const char *order, enum deed deed, bool hard_off)
+{
+    *w = (struct hands_world){0};
+    for (int i = 0; i < POWER_METHOD_COUNT; i++)
+        fakes[i] = (struct fake){.moves = true};
+    memset(&inner, 0, sizeof inner);
+    inner.progress = (struct task_progress){.state = TASK_RUNNING, .percent = 10};
+    asked[0] = '\0';
+    os_hangs = false;
+    chassis_is = deed == DEED_WAKE ? CHASSIS_OFF : CHASSIS_ON;
+    w->host = (struct power_host){.name = "esx1", .order = w->order, .timeout_s = 5, .hard_off = hard_off};
+    for (const char *c = order; *c; c++)
+        w->order[w->host.n_order++] = *c == 'i'   ? POWER_IPMI
+                                      : *c == 'r' ? POWER_REDFISH
+                                      : *c == 'w' ? POWER_WOL
+                                                  : POWER_HYPERVISOR;
+    w->setup = (struct power_setup){
+        .inner = &inner_ops,
+        .hosts = &w->host,
+        .n_hosts = 1,
+        .methods = {[POWER_IPMI] = &fake_ipmi, [POWER_REDFISH] = &fake_redfish, [POWER_WOL] = &fake_wol}};
+    power_actuator(&w->setup, &w->ops);
+    w->cfg.power = &w->setup;
+    assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
+    w->ops.call_host(w->x, "host-1", "esx1");
+    w->q = (struct deed_request){.uid = "u",
+                                 .deed = deed,
+                                 .host = "host-1",
+                                 .now = BEGIN,
+                                 .patience_s = BOOTS_S,
+                                 .proven_empty = deed == DEED_STANDBY};
+}
+
+static void end(struct hands_world *w)
+{
+    w->ops.destroy(w->x);
+}
+
+/* Another worker, or another process: all that it has is the name of the task. */
+static void another_process(struct hands_world *w)
+{
+    w->ops.destroy(w->x);
+    assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
+}
+
+/* Polls each second until it ends or until the time is over. */
+static struct task_progress run_until(struct hands_world *w, instant_s end_at)
+{
+    struct task_progress p = {.state = TASK_RUNNING};
+
+    while (p.state == TASK_RUNNING && w->q.now <= BEGIN + end_at) {
+        struct err err = {0};
+        size_t n = strlen(w->why);
+
+        another_process(w);
+        memset(&p, 0, sizeof p);
+        assert_int_equal(w->ops.poll(w->x, &w->q, w->task, &p, &err), 0);
+        if (p.task[0])
+            (void)snprintf(w->task, sizeof w->task, "%s", p.task);
+        if (p.why.text[0])
+            (void)snprintf(w->why + n, sizeof w->why - n, "[%s]", p.why.text);
+        w->q.now++;
+    }
+    return p;
+}
+
+static void start(struct hands_world *w)
+{
+    struct err err = {0};
+
+    assert_int_equal(w->ops.start(w->x, &w->q, w->task, &err), 0);
+    assert_string_equal(asked, ""); /* its name is stored first */
+}
+
+#endif
