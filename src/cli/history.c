@@ -48,7 +48,11 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
         table_cell(&t, reply_text(x, "from_name"));
         table_cell(&t, reply_text(x, "to_name"));
         table_cell(&t, reply_text(x, "approved_by"));
-        table_cell(&t, why ? why : reply_text(x, "text"));
+        if (json_is_true(json_object_get(x, "console")))
+            table_cellf(&t, "%s; `ballast console %lld` shows what the host said",
+                        why ? why : reply_text(x, "text"), (long long)reply_int(x, "id"));
+        else
+            table_cell(&t, why ? why : reply_text(x, "text"));
     }
     if (i == 0)
         strbuf_puts(out, "nothing has ended yet\n");

@@ -12,8 +12,26 @@ static const struct option_spec options[] = {
 
 static const struct column columns[] = {
     {"HOST", false}, {"STATE", false},   {"VMS", true},     {"CPU LOAD", true}, {"CPU MHZ", true},
-    {"OF", true},    {"MEM LOAD", true}, {"MEM MIB", true}, {"OF", true},
+    {"OF", true},    {"MEM LOAD", true}, {"MEM MIB", true}, {"OF", true},       {"WOKEN BY", false},
 };
+
+/* "ipmi, wol"; and whether it was ever seen to work. */
+static void put_wake(struct table *t, const json_t *h, struct arena *a)
+{
+    const json_t *method;
+    const char *all = "";
+    size_t i;
+
+    json_array_foreach(json_object_get(h, "wake_methods"), i, method) all =
+        arena_printf(a, "%s%s%s", all, i ? ", " : "", json_string_value(method));
+    if (i == 0)
+        table_cell(t, NULL);
+    else
+        table_cellf(t, "%s%s", all,
+                    reply_text(h, "wake_failed_at")                     ? " (FAILED)"
+                    : json_is_true(json_object_get(h, "wake_verified")) ? " (proven)"
+                                                                        : " (not proven)");
+}
 
 static void show(const json_t *reply, struct arena *a, struct strbuf *out)
 {
@@ -35,6 +53,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
             table_cellf(&t, "%.0f", reply_number(part, "entitlement"));
             table_cellf(&t, "%.0f", reply_number(part, "capacity"));
         }
+        put_wake(&t, h, a);
     }
     table_render(&t, "", out);
 }
@@ -55,7 +74,9 @@ const struct verb verb_hosts = {
     .summary = "The hosts, with their load.",
     .more = "CPU MHZ and MEM MIB are what the VMs on a host are entitled to, OF is its capacity for VMs, and "
             "LOAD\n"
-            "is the one as a share of the other.",
+            "is the one as a share of the other. WOKEN BY names the ways to wake a host in the order of "
+            "ipmi, redfish,\n"
+            "wol and hypervisor, and whether one was seen to: `ballast wake HOST --verify` proves it.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

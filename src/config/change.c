@@ -1,7 +1,6 @@
 #include "config/config.h"
 
-#include "base/cleanup.h"
-#include "base/strbuf.h"
+#include "config/hosts.h"
 
 #include <string.h>
 
@@ -14,41 +13,6 @@ static const void *value_at(const struct config *c, const struct config_key *key
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static const char *words_text(const char *const *words, struct arena *a)
-{
-    const char *all = "";
-
-    for (size_t i = 0; words[i]; i++)
-        all = arena_printf(a, "%s%s%s", all, i ? ", " : "", words[i]);
-    return arena_printf(a, "[%s]", all);
-}
-
-static const char *or_none(const char *text)
-{
-    return text ? text : "~";
-}
-
-static const char *power_hosts_text(const struct config *c, struct arena *a)
-{
-    if (c->n_power_hosts == 0)
-        return NULL;
-    CLEANUP(strbuf_releasep) struct strbuf all = {0};
-
-    strbuf_init(&all, STRBUF_NO_LIMIT);
-    for (size_t i = 0; i < c->n_power_hosts; i++) {
-        const struct config_power_host *h = &c->power_hosts[i];
-
-        strbuf_printf(&all,
-                      "%s%s: {ipmi: {address: %s, username: %s, password_file: %s, cipher_suite: %lld, ",
-                      i ? ", " : "{", h->name, or_none(h->ipmi.address), or_none(h->ipmi.username),
-                      or_none(h->ipmi.password_file), (long long)h->ipmi.cipher_suite);
-        strbuf_printf(&all, "workarounds: %s}, wol: {mac: %s}}", words_text(h->ipmi.workarounds, a),
-                      or_none(h->wol_mac));
-    }
-    strbuf_puts(&all, "}");
-    return arena_strdup(a, all.text);
 }
 
 const char *config_get(const struct config *c, const struct config_key *key, struct arena *a)
@@ -66,10 +30,12 @@ const char *config_get(const struct config *c, const struct config_key *key, str
         return arena_printf(a, "%lld", (long long)*(const int64_t *)value_at(c, key));
     case CONFIG_WORDS: {
         const char *const *words = *(const char *const *const *)value_at(c, key);
-        return words[0] ? words_text(words, a) : NULL;
+        return words[0] ? config_words_text(words, a) : NULL;
     }
     case CONFIG_POWER_HOSTS:
-        return power_hosts_text(c, a);
+        return power_hosts_text(c->power_hosts, c->n_power_hosts, a);
+    case CONFIG_POWER_DEFAULTS:
+        return power_hosts_text(c->power_defaults, c->power_defaults ? 1 : 0, a);
     case CONFIG_POLICY:
         return policy_get(&c->policy, key->setting, a);
     }
@@ -81,13 +47,7 @@ static bool secret_changed(const struct config *old, const struct config *now, c
 {
     if (strcmp(key->path, "source.password_file") == 0)
         return !same_text(old->source.password, now->source.password);
-    if (key->type != CONFIG_POWER_HOSTS || old->n_power_hosts != now->n_power_hosts)
-        return false;
-    for (size_t i = 0; i < old->n_power_hosts; i++) {
-        if (!same_text(old->power_hosts[i].ipmi.password, now->power_hosts[i].ipmi.password))
-            return true;
-    }
-    return false;
+    return key->type == CONFIG_POWER_HOSTS && power_secrets_changed(old, now);
 }
 
 size_t config_changes(const struct config *old, const struct config *now, struct arena *a,
@@ -101,6 +61,8 @@ size_t config_changes(const struct config *old, const struct config *now, struct
         const char *from = config_get(old, &keys[i], a), *to = config_get(now, &keys[i], a);
         bool same = same_text(from, to);
 
+        if (!same && keys[i].type == CONFIG_POWER_HOSTS)
+            power_change_text(old, now, a, &from, &to);
         if (!same || secret_changed(old, now, &keys[i]))
             changes[n++] = (struct config_change){.key = &keys[i], .from = from, .to = to, .secret = same};
     }
@@ -108,13 +70,15 @@ size_t config_changes(const struct config *old, const struct config *now, struct
     return n;
 }
 
-/* Text, numbers and booleans are all that a key which needs a restart can be; a test proves it. */
+/* Text, numbers, booleans and hosts are all that a key which needs a restart can be; a test proves it. */
 static void keep(const struct config *old, struct config *now, const struct config_key *key, struct arena *a)
 {
     void *at = (char *)now + key->offset;
 
     if (key->type == CONFIG_BOOL)
         *(bool *)at = *(const bool *)value_at(old, key);
+    else if (key->type == CONFIG_POWER_HOSTS || key->type == CONFIG_POWER_DEFAULTS)
+        power_keep(old, now, a); /* both at once, and again: no matter */
     else if (key->type == CONFIG_INT)
         *(int64_t *)at = *(const int64_t *)value_at(old, key);
     else

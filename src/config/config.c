@@ -1,5 +1,6 @@
 #include "config/config.h"
 
+#include "config/hosts.h"
 #include "config/keys.h"
 #include "config/read.h"
 #include "config/schedule.h"
@@ -166,6 +167,8 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
         return r;
     l.root = root;
     r = read_section(&l.r, root);
+    if (r == 0)
+        r = read_power(&l.r, tree_child(root, "power"));
     if (r == 0)
         r = read_schedule(&l.r, root);
     if (r == 0 && use != CONFIG_FOR_POLICY)

@@ -19,6 +19,7 @@
 #include <ballast/arena.h>
 #include <ballast/err.h>
 #include <ballast/policy.h>
+#include <ballast/power.h>
 #include <ballast/source.h>
 
 #include "schedule/schedule.h"
@@ -43,15 +44,29 @@ struct config_source {
     int64_t speed;     /* kind sim: how many times faster than real its migrations and boots are */
 };
 
-/* How a host is woken and put to sleep from outside. `power.hosts.NAME:`; what is not given is NULL. */
+/* How a host is woken and put to sleep from outside. `power.hosts.NAME:`, with what `power.defaults:` says
+ * where it does not; what neither gives is NULL. ballast/power.h says what each is for. */
 struct config_power_host {
     const char *name; /* the host's id or name at the source */
+    const char *const
+        *methods; /* in order, as given; NULL at the end; never NULL itself. Empty: all it has */
+    int64_t timeout_s;
+    bool hard_off;
     struct {
-        const char *address, *username, *password_file, *password;
+        const char *address, *username, *password_file, *password, *k_g_file, *k_g;
         int64_t cipher_suite;
         const char *const *workarounds; /* NULL at the end; never NULL itself */
+        const char *privilege;
+        bool console;
     } ipmi;
-    const char *wol_mac; /* "02:00:00:00:00:01" */
+    struct {
+        const char *url, *username, *password_file, *password, *ca_file, *system;
+        bool tls_verify;
+    } redfish;
+    struct {
+        const char *mac, *secureon_file, *secureon, *interface, *broadcast, *relay, *relay_key;
+        int64_t port;
+    } wol;
 };
 
 struct config {
@@ -67,6 +82,7 @@ struct config {
     int64_t history_events; /* kept in the store, sent or not */
     struct config_power_host *power_hosts;
     size_t n_power_hosts;
+    struct config_power_host *power_defaults; /* NULL: the section is not there */
     const char *mqtt_url;        /* NULL: none */
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
     const char *dpm_time_zone;                            /* NULL: the system's own */
@@ -86,6 +102,7 @@ enum config_type {
     CONFIG_WORDS, /* a list */
     CONFIG_MAC,
     CONFIG_POWER_HOSTS,
+    CONFIG_POWER_DEFAULTS,
     CONFIG_POLICY, /* as policy_settings() says */
 };
 
@@ -127,6 +144,10 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
 /* How to reach the cluster, for collectors and actuators. Points into the configuration; stop and pretend are
  * left NULL for the service to fill in. */
 void config_source(const struct config *c, struct source_config *ret);
+
+/* The hosts of `power:` in the order in which their methods are tried, for actuators/power; *stop goes with
+ * each. Points into the configuration. `hypervisor` stands at the end where no order is given. */
+struct power_host *config_power(const struct config *c, const atomic_bool *stop, struct arena *a);
 
 /* The present value as text, as it could stand in the file; NULL if it is not set. */
 const char *config_get(const struct config *c, const struct config_key *key, struct arena *a);

@@ -4,6 +4,8 @@
 #include "config/secret.h"
 #include "config/suggest.h"
 
+#include "base/mac.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -55,7 +57,16 @@ static const char *alternatives(const struct reader *r, const char *const *words
     return all;
 }
 
-static const char *kind_of(const struct node *n)
+static const char *url_forms(const struct reader *r, const char *const *schemes)
+{
+    const char *all = "";
+
+    for (size_t i = 0; schemes[i]; i++)
+        all = arena_printf(r->a, "%s%s%s://HOST[:PORT]", all, i ? " or " : "", schemes[i]);
+    return all;
+}
+
+const char *read_kind_of(const struct node *n)
 {
     switch (n->kind) {
     case NODE_SCALAR:
@@ -125,8 +136,7 @@ static int read_path(const struct reader *r, const struct config_key *key, const
     return 0;
 }
 
-/* host, host:port or [address]:port; userinfo is refused by the caller. */
-static bool is_authority(const char *s, size_t len)
+bool read_is_authority(const char *s, size_t len)
 {
     size_t host = 0;
 
@@ -165,14 +175,13 @@ static int read_url(const struct reader *r, const struct config_key *key, const 
         known = known || (strlen(key->words[i]) == (size_t)(rest - n->text) &&
                           strncmp(n->text, key->words[i], strlen(key->words[i])) == 0);
     if (!known)
-        return refuse(r, n, key, quoted(r, n->text),
-                      arena_printf(r->a, "%s://HOST[:PORT]", alternatives(r, key->words)));
+        return refuse(r, n, key, quoted(r, n->text), url_forms(r, key->words));
     rest += strlen("://");
     size_t authority = strcspn(rest, "/?#");
 
     if (memchr(rest, '@', authority)) /* not quoted back: there may be a password in it */
         return refuse(r, n, key, "has a user or a password in it", "them in username and password_file");
-    if (!is_authority(rest, authority))
+    if (!read_is_authority(rest, authority))
         return refuse(r, n, key, quoted(r, n->text), "HOST, HOST:PORT or [ADDRESS]:PORT after the scheme");
     return read_text(r, key, n);
 }
@@ -216,12 +225,12 @@ static int read_word(const struct reader *r, const struct config_key *key, const
 
 static int read_mac(const struct reader *r, const struct config_key *key, const struct node *n)
 {
-    bool fits = strlen(n->text) == 17;
+    struct mac mac;
 
-    for (size_t i = 0; fits && i < 17; i++)
-        fits = i % 3 == 2 ? n->text[i] == ':' || n->text[i] == '-' : isxdigit((unsigned char)n->text[i]) != 0;
-    if (!fits)
+    if (mac_parse(n->text, &mac) < 0)
         return refuse(r, n, key, quoted(r, n->text), "an Ethernet address like \"02:00:00:00:00:01\"");
+    if (!mac_is_station(&mac))
+        return refuse(r, n, key, quoted(r, n->text), "the address of one network card");
     return read_text(r, key, n);
 }
 
@@ -242,7 +251,7 @@ static int read_policy(const struct reader *r, const struct config_key *key, con
 static int read_words(const struct reader *r, const struct config_key *key, const struct node *n)
 {
     if (n->kind != NODE_LIST)
-        return refuse(r, n, key, kind_of(n), "a list such as [ONE, TWO]");
+        return refuse(r, n, key, read_kind_of(n), "a list such as [ONE, TWO]");
     if (n->n > WORDS_MAX)
         return refuse(r, n, key, "is too long", "at most 32 words");
     const char **words = arena_array(r->a, const char *, n->n + 1);
@@ -287,46 +296,19 @@ int read_secret(const struct reader *r, const char *key, const char *path, const
     return 0;
 }
 
-static int read_power_hosts(const struct reader *r, const struct config_key *key, const struct node *n)
-{
-    struct config *c = r->config;
-    size_t i = 0;
-
-    if (n->kind != NODE_MAP)
-        return refuse(r, n, key, kind_of(n), "a section with an entry for each host");
-    c->power_hosts = arena_array(r->a, struct config_power_host, n->n ? n->n : 1);
-    for (const struct node *h = n->first; h; h = h->next, i++) {
-        struct config_power_host *host = &c->power_hosts[i];
-        struct reader sub = reader_make(r, arena_printf(r->a, "%s.%.64s.", key->path, h->key),
-                                        power_host_keys, n_power_host_keys, host);
-
-        if (h->kind != NODE_MAP)
-            return err_set(r->err, -EINVAL, "%s:%u: %s.%.64s %s, expected a section with ipmi or wol",
-                           r->file, h->line, key->path, h->key, kind_of(h));
-        host->name = h->key;
-        read_defaults(&sub);
-        int e = read_section(&sub, h);
-
-        if (e < 0 ||
-            (e = read_secret(&sub, "ipmi.password_file", host->ipmi.password_file, &host->ipmi.password)) < 0)
-            return e;
-        if (tree_child(h, "ipmi") && !host->ipmi.address)
-            return err_set(r->err, -EINVAL,
-                           "%s:%u: %sipmi.address is missing, expected the address of its BMC", r->file,
-                           h->line, sub.prefix);
-    }
-    c->n_power_hosts = n->n;
-    return 0;
-}
-
 static int read_value(const struct reader *r, const struct config_key *key, const struct node *n)
 {
     if (key->type == CONFIG_WORDS)
         return read_words(r, key, n);
-    if (key->type == CONFIG_POWER_HOSTS)
-        return read_power_hosts(r, key, n);
+    if (key->type == CONFIG_POWER_HOSTS || key->type == CONFIG_POWER_DEFAULTS) {
+        if (n->kind == NODE_MAP)
+            return 0; /* read_power() comes back to it */
+        return refuse(r, n, key, read_kind_of(n),
+                      key->type == CONFIG_POWER_HOSTS ? "a section with an entry for each host"
+                                                      : "a section");
+    }
     if (n->kind != NODE_SCALAR)
-        return refuse(r, n, key, kind_of(n), "a single value");
+        return refuse(r, n, key, read_kind_of(n), "a single value");
     if (node_is_null(n) || n->text[0] == '\0')
         return refuse(r, n, key, "has no value", key->meaning);
     switch (key->type) {
@@ -348,6 +330,7 @@ static int read_value(const struct reader *r, const struct config_key *key, cons
         return read_policy(r, key, n);
     case CONFIG_WORDS:
     case CONFIG_POWER_HOSTS:
+    case CONFIG_POWER_DEFAULTS:
         break; /* above */
     }
     return 0;
@@ -433,7 +416,7 @@ static int read_below(const struct reader *r, const struct node *map, const char
             e = read_below(r, n, arena_printf(r->a, "%s.", path));
         } else {
             e = err_set(r->err, -EINVAL, "%s:%u: %s%s %s, expected a section", r->file, n->line, r->prefix,
-                        path, kind_of(n));
+                        path, read_kind_of(n));
         }
         if (e < 0)
             return e;

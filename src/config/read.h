@@ -40,6 +40,12 @@ int read_section(const struct reader *r, const struct node *map);
  * for its policy only. -EINVAL with the line. */
 int read_secret(const struct reader *r, const char *key, const char *path, const char **ret);
 
+/* host, host:port or [address]:port; without userinfo. */
+bool read_is_authority(const char *s, size_t len);
+
+/* "is a list", for a sentence. */
+const char *read_kind_of(const struct node *n);
+
 /* The line where the key was given, or that of the nearest section that is there, or 1. */
 unsigned read_line(const struct reader *r, const struct node *root, const char *path);
 

@@ -168,6 +168,12 @@ static void divide(const struct snapshot *s, struct arena *a, struct shares_of *
     }
 }
 
+static const struct {
+    unsigned bit;
+    const char *word;
+} wake_words[] = {
+    {WAKE_IPMI, "ipmi"}, {WAKE_REDFISH, "redfish"}, {WAKE_WOL, "wol"}, {WAKE_HYPERVISOR, "hypervisor"}};
+
 static void put_host(struct json_writer *w, const struct host *h, const struct shares_of *shares)
 {
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
@@ -177,6 +183,12 @@ static void put_host(struct json_writer *w, const struct host *h, const struct s
     jw_int(w, "cores", h->is.cores);
     jw_int(w, "vms", h->vms.n);
     jw_text(w, "dpm", automation_name(h->is.dpm));
+    jw_begin(w, "wake_methods", JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; i < sizeof wake_words / sizeof *wake_words; i++) {
+        if (h->is.wake_methods & wake_words[i].bit)
+            jw_text(w, NULL, wake_words[i].word);
+    }
+    jw_end(w);
     jw_bool(w, "wake_verified", h->is.wake_verified);
     json_instant(w, "wake_failed_at", h->is.wake_failed_at);
     jw_figure(w, "boot_s", h->is.boot_s);
@@ -352,8 +364,13 @@ static int put_history(struct json_writer *w, const struct engine *e, const stru
     if (r < 0)
         return r;
     jw_begin(w, "history", JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; i < n; i++)
-        json_action(w, NULL, engine_snapshot(e), &list[i]);
+    for (size_t i = 0; i < n; i++) {
+        jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
+        json_action_fields(w, engine_snapshot(e), &list[i]);
+        jw_bool(w, "console",
+                list[i].kind == ACTION_POWER_ON && ops->has_console && ops->has_console(store, list[i].id));
+        jw_end(w);
+    }
     jw_end(w);
     return 0;
 }
@@ -484,6 +501,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_PLACE:
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
+    case REQUEST_CONSOLE:
     case REQUEST_SCHEDULE:
     case REQUEST_EVENTS:
     case request_kind_count:

@@ -26,6 +26,15 @@ static int read_ids(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+static int read_id(const json_t *v, struct request *r, struct err *err)
+{
+    if (!json_is_integer(v) || json_integer_value(v) <= 0)
+        return err_set(err, -EINVAL, "\"id\": expected the number of an action");
+    r->ids[0] = (uint64_t)json_integer_value(v);
+    r->n_ids = 1;
+    return 0;
+}
+
 static int read_host(const json_t *v, struct request *r, struct err *err)
 {
     size_t len = json_string_length(v);
@@ -179,6 +188,7 @@ static const struct request_field {
     {"since", 1u << REQUEST_ENERGY | 1u << REQUEST_EVENTS, false, read_since},
     {"by", 1u << REQUEST_ENERGY, false, read_by},
     {"hours", 1u << REQUEST_FORECAST, false, read_hours},
+    {"id", 1u << REQUEST_CONSOLE, true, read_id},
 };
 
 #define N_FIELDS (sizeof fields / sizeof *fields)

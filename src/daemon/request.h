@@ -45,7 +45,8 @@
     X(REQUEST_EVENTS, "events", "what has happened, and what happens")                                       \
     X(REQUEST_ENERGY, "energy", "what the hosts drew, and what VMs lacked")                                  \
     X(REQUEST_SCHEDULE, "schedule", "when hosts may be put to standby and must be back")                     \
-    X(REQUEST_FORECAST, "forecast", "what was expected of the cluster's demand, what came, what comes next")
+    X(REQUEST_FORECAST, "forecast", "what was expected of the cluster's demand, what came, what comes next") \
+    X(REQUEST_CONSOLE, "console", "what a host said while it woke")
 
 #define REQUEST_ENUM(e, word, meaning) e,
 enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
@@ -63,7 +64,7 @@ const char *request_kind_name(enum request_kind kind);
 
 struct request {
     enum request_kind kind;
-    uint64_t ids[REQUEST_IDS_MAX]; /* apply, reject: 1 or more */
+    uint64_t ids[REQUEST_IDS_MAX]; /* apply, reject: 1 or more; console: one */
     size_t n_ids;
     char host[REQUEST_HOST_MAX];       /* maintenance, standby, wake */
     bool enter;                        /* maintenance */

@@ -4,12 +4,17 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "collectors/registry.h"
+#include "daemon/consoles.h"
+#include "daemon/hearers.h"
 #include "daemon/outgoing.h"
 #include "daemon/process.h"
 #include "daemon/reply.h"
+#include "daemon/reply_console.h"
 #include "daemon/reply_schedule.h"
 #include "daemon/request.h"
+#include "daemon/say.h"
 #include "daemon/server.h"
+#include "daemon/switches.h"
 #include "daemon/threads.h"
 #include "engine/engine.h"
 #include "sim/pretend/pretend.h"
@@ -35,6 +40,10 @@ struct service {
     struct arena names;
     const struct collector_ops *collector_ops;
     const struct actuator_ops *actuator_ops; /* NULL: it can only be looked at */
+    unsigned own_deeds;                      /* of the source's own */
+    struct switches switches;
+    struct consoles *consoles;
+    struct hearers hearers;
     atomic_bool stop;
     struct pretend *pretend;
 
@@ -48,8 +57,9 @@ struct service {
     struct outgoing out;
     struct engine *engine;
     struct server *server;
-    int64_t epoch_us; /* when the steady clock was 0 */
-    uint64_t due_us;  /* the next tick, on the steady clock; 0: none is set */
+    struct arena power; /* of switches */
+    int64_t epoch_us;   /* when the steady clock was 0 */
+    uint64_t due_us;    /* the next tick, on the steady clock; 0: none is set */
 };
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -125,6 +135,7 @@ static void happened(struct service *s)
     uint64_t wait_us = at > now ? (uint64_t)(at - now) * USEC_PER_S : USEC_PER_S / 10;
     uint64_t due_us = (uint64_t)steady_us() + wait_us;
 
+    consoles_work(s->consoles, engine_snapshot(s->engine), now);
     outgoing_go_on(&s->out, s->config, now);
     server_each_waiting(s->server, answer_if_over);
     /* only ever earlier: whoever asks something all the time must not put the tick off */
@@ -156,6 +167,7 @@ static void take_news(struct service *s)
         switch (n->kind) {
         case NEWS_INVENTORY:
             engine_on_inventory(s->engine, n->serial, &n->collected, now);
+            switches_compare(&s->switches, engine_snapshot(s->engine));
             break;
         case NEWS_SOURCE_ERROR:
             engine_on_source_error(s->engine, n->serial, &n->err, now);
@@ -273,6 +285,8 @@ static int serve_request(struct service *s, const struct request *q, struct clie
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
         return serve_power(s, q, client_who(c), now, out, err);
+    case REQUEST_CONSOLE:
+        return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
     case REQUEST_PLACE:
         return serve_place(s, q, c, now, err);
     case REQUEST_SCHEDULE:
@@ -337,41 +351,13 @@ static struct engine_settings settings_of(const struct service *s)
         .policy = c->policy,
         .schedule = &c->schedule,
         .deeds = s->actuator_ops ? s->actuator_ops->deeds : 0,
+        .ways = s->switches.ways,
+        .n_ways = s->switches.setup.n_hosts,
         .sets_pools = s->actuator_ops && s->actuator_ops->apply_settings,
         .history_days = c->history_days,
         .passes_kept = (uint32_t)c->history_passes,
         .clock_us = steady_us,
     };
-}
-
-static void log_warnings(const struct service *s, const struct config *c)
-{
-    const unsigned both = 1u << DEED_STANDBY | 1u << DEED_WAKE;
-
-    for (size_t i = 0; i < c->n_warnings; i++)
-        log_warning("%s", c->warnings[i]);
-    if (c->policy.dpm.enabled && (!s->actuator_ops || (s->actuator_ops->deeds & both) != both))
-        log_warning(
-            "dpm.enabled: source.kind %s cannot be asked to put hosts to standby and to wake them: that "
-            "is recommended, and not done",
-            c->source.kind);
-}
-
-/* Those that were put to standby while it was enabled. */
-static void warn_of_sleepers(const struct service *s)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    struct asleep *list;
-    size_t n = engine_asleep(s->engine, &a, &list);
-    size_t ours = 0;
-
-    for (size_t i = 0; i < n; i++)
-        ours += list[i].ours;
-    if (ours > 0 && !s->config->policy.dpm.enabled)
-        log_warning(
-            "dpm.enabled is false, and %zu host%s that Ballast has put to standby: nothing wakes %s but "
-            "`ballast wake HOST`; `ballast status` lists them",
-            ours, ours == 1 ? " sleeps" : "s sleep", ours == 1 ? "it" : "them");
 }
 
 static void reload(struct service *s)
@@ -388,17 +374,9 @@ static void reload(struct service *s)
     }
     size_t n = config_changes(s->config, fresh, &a, &changes);
 
-    for (size_t i = 0; i < n; i++) {
-        const char *when = changes[i].key->restart ? "; takes effect at the next start" : "";
-
-        if (changes[i].secret)
-            log_notice("%s: what stands in the file has changed%s", changes[i].key->path, when);
-        else
-            log_notice("%s: %s -> %s%s", changes[i].key->path, changes[i].from ? changes[i].from : "(none)",
-                       changes[i].to ? changes[i].to : "(none)", when);
-    }
+    say_changes(changes, n);
     config_keep_fixed(s->config, fresh, &a);
-    log_warnings(s, fresh);
+    say_warnings(fresh, s->own_deeds, s->switches.setup.n_hosts);
     s->config = fresh;
 
     const struct engine_settings settings = settings_of(s);
@@ -406,7 +384,7 @@ static void reload(struct service *s)
     engine_configure(s->engine, &settings, now_of(s));
     arena_release(&s->reloaded);
     s->reloaded = a;
-    warn_of_sleepers(s);
+    say_sleepers(s->config, s->engine);
     log_notice("configuration reloaded, %zu change%s", n, n == 1 ? "" : "s");
 }
 
@@ -433,6 +411,13 @@ static int on_stop(sd_event_source *source, const struct signalfd_siginfo *si, v
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
+
+static const char *name_of(void *ctx, const char *host)
+{
+    const struct service *s = ctx;
+
+    return s->engine ? switches_name(engine_snapshot(s->engine), host) : NULL;
+}
 
 static int open_source(struct service *s, struct err *err)
 {
@@ -468,7 +453,16 @@ static int open_source(struct service *s, struct err *err)
     s->news_open = true;
     if ((r = collecting_start(s->collector_ops, &s->source_config, &s->news, &s->source, err)) < 0)
         return r;
-    return acting_start(s->actuator_ops, &s->source_config, &s->news, &s->hands, err);
+    if ((r = switches_init(c, s->actuator_ops, &s->stop, &s->power, &s->switches, err)) < 0)
+        return r;
+    s->own_deeds = s->actuator_ops ? s->actuator_ops->deeds : 0;
+    s->source_config.power = &s->switches.setup;
+    if (s->switches.setup.n_hosts > 0)
+        s->actuator_ops = &s->switches.ops;
+    if ((r = acting_start(s->actuator_ops, &s->source_config, &s->news, &s->hands, err)) < 0)
+        return r;
+    acting_names(s->hands, name_of, s);
+    return 0;
 }
 
 static int open_engine(struct service *s, struct err *err)
@@ -481,11 +475,16 @@ static int open_engine(struct service *s, struct err *err)
         .source = s->source,
         .hands_ops = &acting_ops,
         .hands = s->hands,
-        .outlet_ops = &journal_outlet,
-        .outlet = s->out.journal,
+        .outlet_ops = &hearers_outlet,
+        .outlet = (struct outlet *)&s->hearers,
     };
 
-    return engine_create(&settings, &ports, now_of(s), &s->engine, err);
+    int r = consoles_new(s->loop, s->store, &s->switches, &s->consoles, err);
+
+    s->hearers = (struct hearers){.journal = s->out.journal, .consoles = s->consoles};
+    if (r == 0 && (r = engine_create(&settings, &ports, now_of(s), &s->engine, err)) == 0)
+        consoles_resume(s->consoles, s->engine);
+    return r;
 }
 
 static int open_loop(struct service *s, struct err *err)
@@ -520,18 +519,6 @@ static int begin(struct service *s, struct err *err)
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-static void say_what_is_left(const struct service *s)
-{
-    struct engine_status st;
-
-    engine_status(s->engine, &st);
-    uint32_t n = st.actions[ACTION_STARTING] + st.actions[ACTION_RUNNING] + st.actions[ACTION_VERIFYING];
-
-    if (n > 0)
-        log_notice("%u action%s under way at the hypervisor; the next start follows %s to the end", n,
-                   n == 1 ? " is" : "s are", n == 1 ? "it" : "them");
-}
-
 /* In reverse; what the threads still learned (the name of a task that has just begun) is stored. */
 static void end(struct service *s)
 {
@@ -544,9 +531,11 @@ static void end(struct service *s)
 
     if (s->engine) {
         take_news(s);
-        say_what_is_left(s);
+        say_left(s->engine);
         outgoing_go_on(&s->out, s->config, now_of(s));
     }
+
+    consoles_free(s->consoles, now_of(s));
     engine_free(s->engine);
     store_close(s->store);
     if (hands < 0 || source < 0) {
@@ -567,6 +556,7 @@ static void end(struct service *s)
     (void)sd_event_unref(s->loop);
     arena_release(&s->reloaded);
     arena_release(&s->names);
+    arena_release(&s->power);
 }
 
 int service_run(const struct config *config, struct err *err)
@@ -575,8 +565,8 @@ int service_run(const struct config *config, struct err *err)
     int r = begin(&s, err);
 
     if (r == 0) {
-        log_warnings(&s, config);
-        warn_of_sleepers(&s);
+        say_warnings(config, s.own_deeds, s.switches.setup.n_hosts);
+        say_sleepers(s.config, s.engine);
         log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
                    BALLAST_VERSION, config->cluster, config->source.kind,
                    automation_name(config->policy.automation), (long long)config->policy.interval_s,

@@ -268,6 +268,8 @@ struct store_ops {
     /* Inserts it, or replaces that of the same time. */
     int (*put_pattern)(struct store *s, const struct pattern_record *pattern, struct err *err);
 
+    /* Whether what the host said on its console is kept with the action. NULL: nothing is. */
+    bool (*has_console)(struct store *s, uint64_t action);
 };
 
 /* ---- source ---------------------------------------------------------------------------------- */

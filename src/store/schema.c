@@ -78,6 +78,10 @@ static const char *const scripts[] = {
     " size_cpu REAL, size_mem REAL, expected_cpu REAL, expected_mem REAL,"
     " days INTEGER NOT NULL, of_days INTEGER NOT NULL, woken INTEGER NOT NULL);",
 
+    "CREATE TABLE consoles ("
+    " action INTEGER PRIMARY KEY, host TEXT NOT NULL, time INTEGER NOT NULL, why TEXT, data BLOB NOT NULL);"
+    "CREATE TRIGGER consoles_end AFTER DELETE ON actions"
+    " BEGIN DELETE FROM consoles WHERE action = old.id; END;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

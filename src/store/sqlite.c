@@ -1,5 +1,6 @@
 #include "store/sqlite.h"
 
+#include "store/consoles.h"
 #include "store/internal.h"
 #include "store/pack.h"
 #include "store/rows.h"
@@ -372,4 +373,5 @@ const struct store_ops store_sqlite = {
     .list_passes = store_list_passes,
     .get_pass = store_get_pass,
     .put_pattern = put_pattern,
+    .has_console = store_has_console,
 };

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "config/config.h"
+#include "config/keys.h"
 #include "config/tree.h"
 
 #include "base/cleanup.h"
@@ -67,8 +68,7 @@ static void test_defaults(void **state)
             assert_null(value);
         /* config_keep_fixed() copies these types only */
         if (keys[i].restart)
-            assert_true(keys[i].type != CONFIG_WORDS && keys[i].type != CONFIG_POWER_HOSTS &&
-                        keys[i].type != CONFIG_POLICY);
+            assert_true(keys[i].type != CONFIG_WORDS && keys[i].type != CONFIG_POLICY);
     }
 }
 
@@ -77,9 +77,15 @@ static const struct {
     const char *text;
     const char *warning;
 } odd[] = {
-    {SIM "power: {hosts: {h: {wol: {mac: '02:00:00:00:00:01'}}}}\n",
-     "f.yaml:3: power.hosts is accepted, but this version of Ballast does nothing with it yet"},
-    {SIM "mqtt: {url: 'mqtts://b:8883'}\n", "f.yaml:3: mqtt.url is accepted, but this version"},
+    {SIM "power: {hosts: {h: {redfish: {url: 'https://b', tls_verify: false}}}}\n",
+     "f.yaml:3: power.hosts.h.redfish: TLS CERTIFICATES ARE NOT VERIFIED"},
+    {SIM "power: {defaults: {redfish: {tls_verify: false}}}\n",
+     "f.yaml:3: power.defaults.redfish: TLS CERTIFICATES ARE NOT VERIFIED"},
+    {SIM "power: {hosts: {h: {ipmi: {address: b}}}}\n",
+     "f.yaml:3: power.hosts.h.ipmi: username is not given: the controller is asked as nobody"},
+    {SIM "power: {defaults: {ipmi: {cipher_suite: 0}}}\n",
+     "f.yaml:3: power.defaults.ipmi.cipher_suite 0: what is said to the controller is not signed and "
+     "encrypted"},
     {SIM "dpm:\n  enabled: true\n  windows: ['20:00 for 10']\n",
      "f.yaml:5: dpm.windows: \"20:00 for 10\" is a window of 10 s"},
     {"cluster: a\nsource:\n  kind: sim\n  url: https://vc\n  tls_verify: true\n",
@@ -133,19 +139,71 @@ static void test_power_hosts(void **state)
 
     (void)state;
     assert_int_equal(
-        parse(SIM "power:\n  hosts:\n    esx1:\n      ipmi: {address: 10.0.0.1, workarounds: [a, b]}\n"
-                  "    esx2:\n      wol: {mac: '02:00:00:00:00:01'}\n",
+        parse(SIM
+              "power:\n  hosts:\n    esx1:\n      ipmi: {address: 10.0.0.1, workarounds: [sun20, solport]}\n"
+              "    esx2:\n      wol: {mac: '02:00:00:00:00:01'}\n",
               CONFIG_FOR_SERVICE, &a, &c, &err),
         0);
     assert_int_equal(c.n_power_hosts, 2);
     assert_string_equal(c.power_hosts[0].name, "esx1");
     assert_string_equal(c.power_hosts[0].ipmi.address, "10.0.0.1");
     assert_int_equal(c.power_hosts[0].ipmi.cipher_suite, 3);
-    assert_string_equal(c.power_hosts[0].ipmi.workarounds[1], "b");
+    assert_string_equal(c.power_hosts[0].ipmi.workarounds[1], "solport");
     assert_null(c.power_hosts[0].ipmi.workarounds[2]);
     assert_null(c.power_hosts[1].ipmi.address);
     assert_non_null(c.power_hosts[1].ipmi.workarounds);
-    assert_string_equal(c.power_hosts[1].wol_mac, "02:00:00:00:00:01");
+    assert_string_equal(c.power_hosts[1].wol.mac, "02:00:00:00:00:01");
+}
+
+/* What the defaults say, wherever they stand, holds where the host says nothing; the order of the methods is
+ * the one that was given, without those that a host does not have, or all that it has and the hypervisor. */
+static void test_power_defaults(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    atomic_bool stop = false;
+    struct config c;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(
+        parse(SIM "power:\n  hosts:\n"
+                  "    a: {ipmi: {address: x}, wol: {mac: '02:00:00:00:00:01'}}\n"
+                  "    b: {ipmi: {address: y, username: root}, timeout_s: 9, methods: [hypervisor, ipmi]}\n"
+                  "  defaults:\n    timeout_s: 7\n    hard_off: true\n    methods: [wol, redfish, ipmi]\n"
+                  "    ipmi: {username: admin, workarounds: [sun20], console: true}\n",
+              CONFIG_FOR_SERVICE, &a, &c, &err),
+        0);
+    struct power_host *list = config_power(&c, &stop, &a);
+
+    assert_int_equal(c.n_power_hosts, 2);
+    assert_string_equal(list[0].name, "a");
+    assert_int_equal(list[0].timeout_s, 7);
+    assert_true(list[0].hard_off && list[0].ipmi.console);
+    assert_string_equal(list[0].ipmi.username, "admin");
+    assert_string_equal(list[0].ipmi.workarounds[0], "sun20");
+    assert_ptr_equal(list[0].stop, &stop);
+    assert_int_equal(list[0].n_order, 2);
+    assert_int_equal(list[0].order[0], POWER_WOL);
+    assert_int_equal(list[0].order[1], POWER_IPMI);
+    assert_int_equal(list[1].timeout_s, 9);
+    assert_string_equal(list[1].ipmi.username, "root");
+    assert_int_equal(list[1].n_order, 2);
+    assert_int_equal(list[1].order[0], POWER_HYPERVISOR);
+    assert_int_equal(list[1].order[1], POWER_IPMI);
+
+    /* the contract's own example: nothing but ipmi and wol given */
+    assert_int_equal(
+        parse(SIM "power:\n  hosts:\n    esx1: {ipmi: {address: 10.0.0.11, username: admin, cipher_suite: 3,"
+                  " workarounds: []}, wol: {mac: \"02:00:00:00:00:01\"}}\n",
+              CONFIG_FOR_SERVICE, &a, &c, &err),
+        0);
+    list = config_power(&c, &stop, &a);
+    assert_int_equal(list[0].n_order, 3);
+    assert_int_equal(list[0].order[0], POWER_IPMI);
+    assert_int_equal(list[0].order[1], POWER_WOL);
+    assert_int_equal(list[0].order[2], POWER_HYPERVISOR);
+    assert_false(list[0].hard_off);
+    assert_string_equal(list[0].ipmi.privilege, "operator");
 }
 
 static const struct {
@@ -315,9 +373,12 @@ static const struct {
     {SIM "socket: /a\n", SIM "socket: /b\ninterval_s: 60\n", "socket interval_s", true},
     {SIM, "cluster: b\nsource: {kind: sim, speed: 5, timeout_s: 5}\n",
      "cluster source.timeout_s source.speed", true},
-    {SIM, SIM "power: {hosts: {a: {ipmi: {address: x}}}}\n", "power.hosts", false},
+    {SIM, SIM "power: {hosts: {a: {ipmi: {address: x}}}}\n", "power.hosts", true},
     {SIM "power: {hosts: {a: {ipmi: {address: x}}}}\n", SIM "power: {hosts: {a: {ipmi: {address: y}}}}\n",
-     "power.hosts", false},
+     "power.hosts", true},
+    {SIM "power: {hosts: {a: {ipmi: {address: x}}}}\n",
+     SIM "power: {defaults: {timeout_s: 7}, hosts: {a: {ipmi: {address: x}}}}\n",
+     "power.hosts power.defaults", true},
 };
 
 static void test_reload(void **state)
@@ -452,6 +513,13 @@ static void test_everything_is_documented(void **state)
             fail_msg("%s does not document %s", path, keys[i].path);
     }
     assert_int_equal(c.n_power_hosts, 1);
+    for (size_t i = 0; i < n_power_host_keys; i++) {
+        const char *key = power_host_keys[i].path;
+
+        if (!has(root, arena_printf(&a, "power.defaults.%s", key)) &&
+            !has(root, arena_printf(&a, "power.hosts.esx1.%s", key)))
+            fail_msg("%s does not document %s of a host", path, key);
+    }
 }
 
 static void test_examples(void **state)
@@ -483,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_odd),
         cmocka_unit_test(test_taken),
         cmocka_unit_test(test_power_hosts),
+        cmocka_unit_test(test_power_defaults),
         cmocka_unit_test(test_secrets),
         cmocka_unit_test(test_secret_is_capped),
         cmocka_unit_test(test_secret_is_not_shown),

@@ -346,7 +346,8 @@ static void test_older_store(void **state)
     assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
     store_close(s);
     tamper(&p, "DROP TABLE rates; DROP TABLE dirty_rates; DROP TABLE settings; DROP TABLE hosts; "
-               "DROP TABLE energy; DROP TABLE events; DROP TABLE patterns; PRAGMA "
+               "DROP TABLE energy; DROP TABLE events; DROP TABLE patterns; DROP TRIGGER consoles_end; "
+               "DROP TABLE consoles; PRAGMA "
                "user_version = 1");
     s = must_open(&p);
     struct stored all = must_load(s, &a);

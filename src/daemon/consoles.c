@@ -1,0 +1,310 @@
+#include "daemon/consoles.h"
+
+#include "actuators/ipmi/console.h"
+#include "base/cleanup.h"
+#include "base/console_text.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "engine/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define STORE_EACH_S 10  /* while something comes */
+#define AGAIN_AFTER_S 15 /* a connection that has ended is made again, so long after it was made */
+#define READ_AT_ONCE 4096
+#define SHOWN_LINES 12 /* of a wake that failed, in the log */
+
+/* One host that wakes. */
+struct capture {
+    struct capture *next;
+    struct consoles *all;
+    uint64_t action;
+    char *host;
+    bool over; /* the action has ended */
+    struct console *console;
+    sd_event_source *io;
+    instant_s open_at; /* not before this */
+    char *kept;        /* CONSOLE_KEPT bytes at most */
+    size_t n;
+    struct err why; /* why the last connection ended, or none was made */
+    bool dirty;     /* not stored as it is */
+    instant_s stored;
+};
+
+struct consoles {
+    sd_event *loop;
+    struct store *store;
+    const struct switches *switches;
+    struct capture *first;
+};
+
+int consoles_new(sd_event *loop, struct store *store, const struct switches *switches, struct consoles **ret,
+                 struct err *err)
+{
+    struct consoles *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return err_set(err, -ENOMEM, "out of memory");
+    *c = (struct consoles){.loop = loop, .store = store, .switches = switches};
+    *ret = c;
+    return 0;
+}
+
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+static void keep(struct capture *x, const char *data, size_t n)
+{
+    if (n >= CONSOLE_KEPT) {
+        data += n - CONSOLE_KEPT;
+        n = CONSOLE_KEPT;
+    }
+    if (x->n + n > CONSOLE_KEPT) {
+        size_t gone = x->n + n - CONSOLE_KEPT;
+
+        memmove(x->kept, x->kept + gone, x->n - gone);
+        x->n -= gone;
+    }
+    memcpy(x->kept + x->n, data, n);
+    x->n += n;
+    x->dirty = true;
+}
+
+static void store(struct capture *x, instant_s now)
+{
+    const struct console_record r = {.action = x->action,
+                                     .host = x->host,
+                                     .time = now,
+                                     .why = x->why.text[0] ? x->why.text : NULL,
+                                     .data = x->kept,
+                                     .n = x->n};
+    struct err err = {0};
+
+    x->stored = now;
+    x->dirty = false;
+    if (store_put_console(x->all->store, &r, &err) < 0)
+        log_warning("what host %s said on its console is not kept: %s", x->host, err.text);
+}
+
+/* ---- the connection -------------------------------------------------------------------------- */
+
+static void disconnect(struct capture *x)
+{
+    x->io = sd_event_source_disable_unref(x->io);
+    console_close(x->console);
+    x->console = NULL;
+}
+
+/* Reads what there is; -EPIPE: the connection has ended. */
+static int drain(struct capture *x)
+{
+    char buffer[READ_AT_ONCE];
+    ssize_t n;
+
+    do {
+        struct err err = {0};
+
+        n = console_read(x->console, buffer, sizeof buffer, &err);
+        if (n < 0) {
+            x->why = err;
+            x->dirty = true;
+        } else if (n > 0) {
+            keep(x, buffer, (size_t)n);
+        }
+    } while (n > 0);
+    return n < 0 ? (int)n : 0;
+}
+
+static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+    struct capture *x = userdata;
+
+    (void)source, (void)fd, (void)revents;
+    if (drain(x) < 0)
+        disconnect(x); /* made again, but one that ends at once no more often than each AGAIN_AFTER_S */
+    return 0;
+}
+
+static void fail_to_open(struct capture *x, const struct err *err)
+{
+    if (strcmp(x->why.text, err->text) != 0)
+        log_info("the console of host %s cannot be read: %s", x->host, err->text);
+    x->why = *err;
+    x->dirty = true;
+}
+
+static void open_console(struct capture *x, const struct snapshot *s, instant_s now)
+{
+    const struct power_host *h = switches_find(x->all->switches, s, x->host);
+    struct err err = {0};
+
+    x->open_at = now + AGAIN_AFTER_S;
+    if (!h || !h->ipmi.console)
+        return;
+    int r = console_open(h, &x->console, &err);
+
+    if (r == 0)
+        r = sd_event_add_io(x->all->loop, &x->io, console_fd(x->console), EPOLLIN, on_readable, x);
+    if (r == 0)
+        return;
+    if (!err.text[0])
+        (void)err_set(&err, r, "it cannot be watched: %s", strerror(-r));
+    fail_to_open(x, &err);
+    disconnect(x);
+}
+
+/* ---- captures -------------------------------------------------------------------------------- */
+
+static struct capture *find(struct consoles *c, uint64_t action)
+{
+    struct capture *x = c->first;
+
+    while (x && x->action != action)
+        x = x->next;
+    return x;
+}
+
+static bool is_wanted(const struct consoles *c)
+{
+    for (size_t i = 0; i < c->switches->setup.n_hosts; i++) {
+        if (c->switches->setup.hosts[i].ipmi.console)
+            return true;
+    }
+    return false;
+}
+
+static struct capture *begin(struct consoles *c, const struct action_record *r)
+{
+    struct capture *x = xcalloc(1, sizeof *x);
+
+    x->all = c;
+    x->action = r->id;
+    x->host = xstrdup(r->host);
+    x->kept = xcalloc(1, CONSOLE_KEPT);
+    x->next = c->first;
+    c->first = x;
+    return x;
+}
+
+static void end(struct capture *x, instant_s now)
+{
+    if (x->console)
+        (void)drain(x);
+    disconnect(x);
+    if (x->dirty)
+        store(x, now);
+    free(x->kept);
+    free(x->host);
+    free(x);
+}
+
+static bool has_ended(enum action_state state)
+{
+    return state == ACTION_DONE || state == ACTION_FAILED || state == ACTION_CANCELLED ||
+           state == ACTION_REJECTED || state == ACTION_EXPIRED;
+}
+
+/* The last lines, cleaned: the rest is in the store. */
+static void log_last_lines(struct capture *x)
+{
+    CLEANUP(strbuf_releasep) struct strbuf text = {0};
+    unsigned lines = 0;
+
+    if (x->console)
+        (void)drain(x);
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    console_text_clean(x->kept, x->n, &text);
+    if (text.len == 0) {
+        log_warning("host %s said nothing on its console%s%s", x->host, x->why.text[0] ? ": " : "",
+                    x->why.text);
+        return;
+    }
+    char *from = text.text + text.len;
+
+    while (from > text.text && (from[-1] != '\n' || from == text.text + text.len || ++lines < SHOWN_LINES))
+        from--;
+    log_warning("host %s said last on its console (`ballast console %llu` shows all that is kept):", x->host,
+                (unsigned long long)x->action);
+    for (char *line = strsep(&from, "\n"); line; line = strsep(&from, "\n")) {
+        if (*line)
+            log_warning("    %s", line);
+    }
+}
+
+void consoles_hear(struct consoles *c, const struct event *ev)
+{
+    const struct action_record *r = ev->action;
+
+    if (!c || !r || r->kind != ACTION_POWER_ON)
+        return;
+    struct capture *x = find(c, r->id);
+
+    if (ev->kind == EVENT_ACTION && r->state == ACTION_STARTING && !x && is_wanted(c))
+        (void)begin(c, r);
+    else if (x && ev->kind == EVENT_ACTION && (has_ended(r->state) || r->state == ACTION_APPROVED))
+        x->over = true;
+    else if (x && ev->kind == EVENT_WAKE_FAILED && (x->n > 0 || x->console || x->why.text[0]))
+        log_last_lines(x);
+}
+
+static void resume(struct consoles *c, const struct action_record *r)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct console_record was;
+    bool runs = r->state == ACTION_STARTING || r->state == ACTION_RUNNING || r->state == ACTION_VERIFYING;
+
+    if (r->kind != ACTION_POWER_ON || !runs || !is_wanted(c) || find(c, r->id))
+        return;
+    struct capture *x = begin(c, r);
+
+    if (store_get_console(c->store, r->id, &a, &was, NULL) < 0)
+        return;
+    keep(x, was.data, was.n);
+    x->dirty = false;
+}
+
+void consoles_resume(struct consoles *c, const struct engine *e)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    const struct action_record **list;
+    size_t n = engine_actions(e, &a, &list);
+
+    for (size_t i = 0; i < n; i++)
+        resume(c, list[i]);
+}
+
+void consoles_work(struct consoles *c, const struct snapshot *s, instant_s now)
+{
+    struct capture **at = c ? &c->first : NULL;
+
+    while (at && *at) {
+        struct capture *x = *at;
+
+        if (x->over) {
+            *at = x->next;
+            end(x, now);
+            continue;
+        }
+        if (!x->console && now >= x->open_at && s)
+            open_console(x, s, now);
+        if (x->dirty && now - x->stored >= STORE_EACH_S)
+            store(x, now);
+        at = &x->next;
+    }
+}
+
+void consoles_free(struct consoles *c, instant_s now)
+{
+    if (!c)
+        return;
+    while (c->first) {
+        struct capture *x = c->first;
+
+        c->first = x->next;
+        end(x, now);
+    }
+    console_shutdown();
+    free(c);
+}

@@ -1,0 +1,14 @@
+/* reply_console.h: what a host said on its console while an action woke it, cleaned, as JSON. */
+#ifndef BALLAST_DAEMON_REPLY_CONSOLE_H
+#define BALLAST_DAEMON_REPLY_CONSOLE_H
+
+#include "base/strbuf.h"
+#include "engine/ports.h"
+
+#include <ballast/snapshot.h>
+
+/* -ENOENT: nothing was captured. s: for the host's name; NULL is fine. */
+int reply_console(struct store *store, const struct snapshot *s, uint64_t action, struct strbuf *out,
+                  struct err *err);
+
+#endif

@@ -1,0 +1,66 @@
+#include "daemon/say.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+void say_schedule(const struct config *c)
+{
+    if (c->schedule.n_windows > 0 || c->schedule.n_ready_by > 0)
+        log_notice("dpm.windows and dpm.ready_by are in the zone %s%s; `ballast schedule` shows what comes",
+                   c->schedule.zone, c->dpm_time_zone ? "" : ", the system's own");
+}
+
+void say_sleepers(const struct config *c, const struct engine *e)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct asleep *list;
+    size_t n = engine_asleep(e, &a, &list);
+    size_t ours = 0;
+
+    for (size_t i = 0; i < n; i++)
+        ours += list[i].ours;
+    if (ours > 0 && !c->policy.dpm.enabled)
+        log_warning(
+            "dpm.enabled is false, and %zu host%s that Ballast has put to standby: nothing wakes %s but "
+            "`ballast wake HOST`; `ballast status` lists them",
+            ours, ours == 1 ? " sleeps" : "s sleep", ours == 1 ? "it" : "them");
+}
+
+void say_warnings(const struct config *c, unsigned deeds, size_t n_ways)
+{
+    const unsigned both = 1u << DEED_STANDBY | 1u << DEED_WAKE;
+
+    for (size_t i = 0; i < c->n_warnings; i++)
+        log_warning("%s", c->warnings[i]);
+    say_schedule(c);
+    if (c->policy.dpm.enabled && n_ways == 0 && (deeds & both) != both)
+        log_warning("dpm.enabled: source.kind %s cannot be asked to put hosts to standby and to wake them, "
+                    "and power.hosts "
+                    "has none: that is recommended, and not done",
+                    c->source.kind);
+}
+
+void say_changes(const struct config_change *changes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *when = changes[i].key->restart ? "; takes effect at the next start" : "";
+
+        if (changes[i].secret)
+            log_notice("%s: what stands in the file has changed%s", changes[i].key->path, when);
+        else
+            log_notice("%s: %s -> %s%s", changes[i].key->path, changes[i].from ? changes[i].from : "(none)",
+                       changes[i].to ? changes[i].to : "(none)", when);
+    }
+}
+
+void say_left(const struct engine *e)
+{
+    struct engine_status st;
+
+    engine_status(e, &st);
+    uint32_t n = st.actions[ACTION_STARTING] + st.actions[ACTION_RUNNING] + st.actions[ACTION_VERIFYING];
+
+    if (n > 0)
+        log_notice("%u action%s under way at the hypervisor; the next start follows %s to the end", n,
+                   n == 1 ? " is" : "s are", n == 1 ? "it" : "them");
+}

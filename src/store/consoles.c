@@ -1,0 +1,86 @@
+#include "store/consoles.h"
+
+#include "store/internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Rare enough to be prepared each time. */
+static sqlite3_stmt *prepared(struct store *s, const char *sql, uint64_t action)
+{
+    sqlite3_stmt *st = NULL;
+
+    if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
+        return NULL;
+    if (sqlite3_bind_int64(st, 1, (int64_t)action) == SQLITE_OK)
+        return st;
+    (void)sqlite3_finalize(st);
+    return NULL;
+}
+
+int store_put_console(struct store *s, const struct console_record *r, struct err *err)
+{
+    sqlite3_stmt *st =
+        prepared(s,
+                 "INSERT INTO consoles (action, host, time, why, data) VALUES (?, ?, ?, ?, ?)"
+                 " ON CONFLICT (action) DO UPDATE SET host = excluded.host, time = excluded.time,"
+                 " why = excluded.why, data = excluded.data",
+                 r->action);
+    int rc = SQLITE_ERROR;
+
+    if (st && sqlite3_bind_text(st, 2, r->host, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_int64(st, 3, r->time) == SQLITE_OK &&
+        sqlite3_bind_text(st, 4, r->why, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_blob64(st, 5, r->n > 0 ? r->data : "", r->n, SQLITE_STATIC) == SQLITE_OK)
+        rc = sqlite3_step(st);
+    (void)sqlite3_finalize(st);
+    return rc == SQLITE_DONE ? 0 : store_failed(s, "keep what a host said on its console", err);
+}
+
+static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
+{
+    const char *text = (const char *)sqlite3_column_text(st, column);
+
+    return text ? arena_strdup(a, text) : NULL;
+}
+
+int store_get_console(struct store *s, uint64_t action, struct arena *a, struct console_record *ret,
+                      struct err *err)
+{
+    sqlite3_stmt *st = prepared(s, "SELECT host, time, why, data FROM consoles WHERE action = ?", action);
+    int rc = st ? sqlite3_step(st) : SQLITE_ERROR;
+    int r = 0;
+
+    if (rc == SQLITE_ROW) {
+        size_t n = (size_t)sqlite3_column_bytes(st, 3);
+        const void *data = sqlite3_column_blob(st, 3);
+        char *copy = arena_array(a, char, n ? n : 1);
+
+        if (n > 0 && data)
+            memcpy(copy, data, n);
+        *ret = (struct console_record){.action = action,
+                                       .host = text_of(st, 0, a),
+                                       .time = sqlite3_column_int64(st, 1),
+                                       .why = text_of(st, 2, a),
+                                       .data = copy,
+                                       .n = data ? n : 0};
+    } else if (rc == SQLITE_DONE) {
+        r = err_set(err, -ENOENT,
+                    "nothing was captured for action %llu: a console is captured while a host wakes whose "
+                    "ipmi.console is set",
+                    (unsigned long long)action);
+    } else {
+        r = store_failed(s, "read what a host said on its console", err);
+    }
+    (void)sqlite3_finalize(st);
+    return r;
+}
+
+bool store_has_console(struct store *s, uint64_t action)
+{
+    sqlite3_stmt *st = prepared(s, "SELECT 1 FROM consoles WHERE action = ?", action);
+    bool there = st && sqlite3_step(st) == SQLITE_ROW;
+
+    (void)sqlite3_finalize(st);
+    return there;
+}
