@@ -19,6 +19,7 @@ struct source_config {
     const char *cluster; /* the cluster's name at the source */
     const char
         *file; /* kind file: the snapshot to read; kind sim: the cluster to pretend, NULL: the built-in */
+    const char *folder; /* kind sim: where the pretend cluster outlives the service; NULL: nowhere */
     const char *stats;  /* kind vsphere: "auto", "counters" or "quick", see collectors/vsphere; NULL: auto */
     unsigned timeout_s; /* for one collect() or one call of an actuator */
     const atomic_bool *stop;   /* the service is going down: return early. NULL: never */

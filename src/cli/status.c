@@ -111,6 +111,34 @@ static void show_asleep(const json_t *st, struct strbuf *out)
     }
 }
 
+static void show_broker(const json_t *st, struct strbuf *out)
+{
+    const json_t *b = json_object_get(st, "mqtt");
+    const char *url = reply_text(b, "url");
+    const char *error = reply_text(b, "error");
+    const char *refusal = reply_text(b, "refusal");
+
+    if (!json_is_object(b))
+        return;
+    put_label(out, "mqtt");
+    text_put(out, url ? url : "-");
+    strbuf_printf(out, ": %s since %s, %lld event%s not sent yet\n",
+                  json_is_true(json_object_get(b, "connected")) ? "connected" : "NOT CONNECTED",
+                  reply_text(b, "since") ? reply_text(b, "since") : "-", (long long)reply_int(b, "unsent"),
+                  reply_int(b, "unsent") == 1 ? "" : "s");
+    if (error) {
+        put_label(out, "");
+        text_put(out, error);
+        strbuf_puts(out, "\n");
+    }
+    if (refusal) {
+        put_label(out, "");
+        strbuf_printf(out, "%lld refused; the last one: ", (long long)reply_int(b, "refused"));
+        text_put(out, refusal);
+        strbuf_puts(out, "\n");
+    }
+}
+
 static void show_power(const json_t *st, struct strbuf *out)
 {
     const json_t *p = json_object_get(st, "power");
@@ -158,6 +186,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     show_power(st, out);
     show_pass(st, out);
     show_counts(st, out);
+    show_broker(st, out);
     if (store) {
         put_label(out, "store");
         text_put(out, store);

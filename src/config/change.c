@@ -47,6 +47,8 @@ static bool secret_changed(const struct config *old, const struct config *now, c
 {
     if (strcmp(key->path, "source.password_file") == 0)
         return !same_text(old->source.password, now->source.password);
+    if (strcmp(key->path, "mqtt.password_file") == 0)
+        return !same_text(old->mqtt.password, now->mqtt.password);
     return key->type == CONFIG_POWER_HOSTS && power_secrets_changed(old, now);
 }
 
@@ -95,4 +97,8 @@ void config_keep_fixed(const struct config *old, struct config *now, struct aren
             keep(old, now, &keys[i], a);
     }
     now->source.password = arena_strdup(a, old->source.password);
+    now->mqtt.password = arena_strdup(a, old->mqtt.password);
+    now->mqtt.host = arena_strdup(a, old->mqtt.host);
+    now->mqtt.port = old->mqtt.port;
+    now->mqtt.tls = old->mqtt.tls;
 }

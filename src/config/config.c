@@ -2,6 +2,7 @@
 
 #include "config/hosts.h"
 #include "config/keys.h"
+#include "config/mqtt.h"
 #include "config/read.h"
 #include "config/schedule.h"
 #include "config/tree.h"
@@ -43,9 +44,10 @@ static const struct {
     const char *path;
     unsigned use;
 } source_uses[] = {
-    {"source.url", USES_URL},     {"source.username", USES_LOGIN}, {"source.password_file", USES_LOGIN},
-    {"source.ca_file", USES_TLS}, {"source.tls_verify", USES_TLS}, {"source.cluster", USES_CLUSTER},
-    {"source.file", USES_FILE},   {"source.stats", USES_STATS},    {"source.speed", USES_SPEED},
+    {"source.url", USES_URL},      {"source.username", USES_LOGIN}, {"source.password_file", USES_LOGIN},
+    {"source.ca_file", USES_TLS},  {"source.tls_verify", USES_TLS}, {"source.cluster", USES_CLUSTER},
+    {"source.file", USES_FILE},    {"source.stats", USES_STATS},    {"source.speed", USES_SPEED},
+    {"source.folder", USES_SPEED},
 };
 
 static int check_source_kind(const struct loading *l)
@@ -139,7 +141,8 @@ static int finish(const struct loading *l)
         return missing(l, "source.kind", "vsphere, sim or file");
     if ((r = check_socket(l)) < 0 || (r = check_source_kind(l)) < 0 || (r = check_ca_file(l)) < 0 ||
         (r = read_secret(&l->r, "source.password_file", c->source.password_file,
-                         &l->r.config->source.password)) < 0)
+                         &l->r.config->source.password)) < 0 ||
+        (r = check_mqtt(&l->r, l->root)) < 0)
         return r;
     warn_about_tls(l);
     warn_about_idle_keys(l);
@@ -235,6 +238,7 @@ void config_source(const struct config *c, struct source_config *ret)
         .tls_verify = s->tls_verify,
         .cluster = s->cluster,
         .file = s->file,
+        .folder = s->folder,
         .stats = s->stats,
         .timeout_s = (unsigned)s->timeout_s,
     };

@@ -10,8 +10,8 @@
  * Every key stands in one table, config_keys(), with its default and meaning; the settings of a pass come
  * from policy_settings() and are checked by policy_set(), so that a range lives in one place.
  *
- * Secrets are read from the files that are named, into source.password and power_hosts[].ipmi.password. They
- * are never part of an error, a warning, config_get() or config_changes().
+ * Secrets are read from the files that are named, into source.password, mqtt.password and those of
+ * power_hosts[]. They are never part of an error, a warning, config_get() or config_changes().
  */
 #ifndef BALLAST_CONFIG_CONFIG_H
 #define BALLAST_CONFIG_CONFIG_H
@@ -38,7 +38,7 @@ struct config_source {
     const char *ca_file;
     bool tls_verify;
     const char *cluster;
-    const char *file;
+    const char *file, *folder;
     int64_t timeout_s;
     const char *stats; /* auto, counters or quick */
     int64_t speed;     /* kind sim: how many times faster than real its migrations and boots are */
@@ -69,6 +69,20 @@ struct config_power_host {
     } wol;
 };
 
+/* The broker that events go to. `mqtt:`; url NULL: none. */
+struct config_mqtt {
+    const char *url;
+    const char *host; /* from the url, and ... */
+    int64_t port;     /* ... what it means where it names none */
+    bool tls;
+    const char *username;
+    const char *password_file, *password;
+    const char *ca_file, *cert_file, *key_file;
+    bool tls_verify;
+    const char *client_id; /* NULL: one that the store gives */
+    const char *topic;     /* before all topics */
+};
+
 struct config {
     const char *path; /* of the file, as given */
     const char *cluster;
@@ -83,7 +97,7 @@ struct config {
     struct config_power_host *power_hosts;
     size_t n_power_hosts;
     struct config_power_host *power_defaults; /* NULL: the section is not there */
-    const char *mqtt_url;        /* NULL: none */
+    struct config_mqtt mqtt;
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
     const char *dpm_time_zone;                            /* NULL: the system's own */
     int64_t dpm_ready_percent;

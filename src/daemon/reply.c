@@ -121,7 +121,26 @@ static void put_asleep(struct json_writer *w, const struct engine *e)
     jw_end(w);
 }
 
-static void put_status(struct json_writer *w, const struct engine *e, instant_s now)
+static void put_broker(struct json_writer *w, const struct telling_status *b)
+{
+    if (!b) {
+        jw_text(w, "mqtt", NULL);
+        return;
+    }
+    jw_begin(w, "mqtt", JW_OBJECT, JW_INLINE);
+    jw_text(w, "url", b->url);
+    jw_bool(w, "connected", b->connected);
+    json_instant(w, "since", b->since);
+    jw_text(w, "error", b->error);
+    jw_int(w, "sent", (int64_t)b->sent);
+    jw_int(w, "unsent", (int64_t)b->unsent);
+    jw_int(w, "refused", (int64_t)b->refused);
+    jw_text(w, "refusal", b->refusal);
+    jw_end(w);
+}
+
+static void put_status(struct json_writer *w, const struct engine *e, const struct telling_status *broker,
+                       instant_s now)
 {
     const struct snapshot *s = engine_snapshot(e);
     struct engine_status st;
@@ -143,6 +162,7 @@ static void put_status(struct json_writer *w, const struct engine *e, instant_s 
     jw_bool(w, "frozen", st.frozen);
     json_instant(w, "frozen_since", st.frozen_since);
     jw_text(w, "store_error", st.store_error);
+    put_broker(w, broker);
     jw_begin(w, "actions", JW_OBJECT, JW_INLINE);
     for (unsigned i = 0; i < action_state_count; i++)
         jw_int(w, action_state_name((enum action_state)i), st.actions[i]);
@@ -459,7 +479,8 @@ static int put_samples(struct json_writer *w, const struct store_ops *ops, struc
 }
 
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
-               const struct request *request, instant_s now, struct strbuf *out, struct err *err)
+               const struct request *request, const struct telling_status *broker, instant_s now,
+               struct strbuf *out, struct err *err)
 {
     struct json_writer w;
     int r = 0;
@@ -467,7 +488,7 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     open_reply(&w, out);
     switch (request->kind) {
     case REQUEST_STATUS:
-        put_status(&w, e, now);
+        put_status(&w, e, broker, now);
         break;
     case REQUEST_HOSTS:
     case REQUEST_VMS:

@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "daemon/request.h"
+#include "daemon/telling.h"
 #include "engine/engine.h"
 #include "model/json_writer.h"
 
@@ -11,9 +12,11 @@
 void reply_error(const struct err *err, struct strbuf *out);
 
 /* For requests that only look at what is known: everything but apply, reject, run, place, freeze, thaw and
- * maintenance. store: for what has ended. */
+ * maintenance. store: for what has ended. broker: NULL where none is configured. */
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
-               const struct request *request, instant_s now, struct strbuf *out, struct err *err);
+               const struct request *request, const struct telling_status *broker, instant_s now,
+               struct strbuf *out, struct err *err);
+
 /* reply_energy.c, for reply.c: "power", what hosts draw now; "energy", what they drew. */
 void reply_put_power(struct json_writer *w, const struct engine *e);
 int reply_put_energy(struct json_writer *w, const struct engine *e, const struct store_ops *ops,

@@ -136,7 +136,7 @@ static void happened(struct service *s)
     uint64_t due_us = (uint64_t)steady_us() + wait_us;
 
     consoles_work(s->consoles, engine_snapshot(s->engine), now);
-    outgoing_go_on(&s->out, s->config, now);
+    outgoing_go_on(&s->out, s->engine, s->config, now);
     server_each_waiting(s->server, answer_if_over);
     /* only ever earlier: whoever asks something all the time must not put the tick off */
     if (s->due_us != 0 && s->due_us <= due_us)
@@ -307,7 +307,9 @@ static int serve_request(struct service *s, const struct request *q, struct clie
     case request_kind_count:
         break;
     }
-    return reply_view(s->engine, &store_sqlite, s->store, q, now, out, err);
+    struct telling_status broker;
+
+    return reply_view(s->engine, &store_sqlite, s->store, q, outgoing_look(&s->out, &broker), now, out, err);
 }
 
 static void serve(void *ctx, struct client *c, const char *line, size_t len)
@@ -433,6 +435,7 @@ static int open_source(struct service *s, struct err *err)
         const struct pretend_options options = {
             .cluster = c->source.cluster,
             .file = c->source.file,
+            .folder = c->source.folder,
             .speed = (double)c->source.speed,
             .seed = (uint64_t)c->policy.seed,
         };
@@ -511,7 +514,7 @@ static int begin(struct service *s, struct err *err)
     if ((r = sd_event_default(&s->loop)) < 0)
         return err_set(err, r, "no event loop: %s", strerror(-r));
     if ((r = store_open(s->config->state_dir, s->config->history_mb, &s->store, err)) < 0 ||
-        (r = outgoing_open(s->store, &s->out, err)) < 0 ||
+        (r = outgoing_open(s->config, s->loop, s->store, &s->out, err)) < 0 ||
         (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0)
         return r;
     return server_start(s->loop, s->config->socket, serve, give_up, give_more, s, &s->server, err);
@@ -532,14 +535,16 @@ static void end(struct service *s)
     if (s->engine) {
         take_news(s);
         say_left(s->engine);
-        outgoing_go_on(&s->out, s->config, now_of(s));
+        outgoing_go_on(&s->out, s->engine, s->config, now_of(s));
     }
+    int broker = outgoing_stop(&s->out, deadline);
 
     consoles_free(s->consoles, now_of(s));
     engine_free(s->engine);
     store_close(s->store);
-    if (hands < 0 || source < 0) {
-        log_warning("a request to the source does not come to an end; leaving without waiting for it");
+    if (hands < 0 || source < 0 || broker < 0) {
+        log_warning("a request to the %s does not come to an end; leaving without waiting for it",
+                    hands < 0 || source < 0 ? "source" : "broker");
         _exit(EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
     acting_free(s->hands);

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What the top README tells people to type exists: scripts, files, and verbs of the command."""
+"""What the top README tells people to type exists: scripts, files, verbs of the command; its configurations are accepted."""
 import os
+import pathlib
 import re
 import shlex
 import subprocess
+import tempfile
 
 from tree import BUILD, ROOT, end, text_of
 
@@ -28,10 +30,25 @@ for line in lines:
         if done.returncode != 0:
             violations.append(f'README.md: "ballast {words[1]} --help" ends with {done.returncode}')
 
+# A configuration is one that the command accepts, once the files that it names are there.
+configurations = [block for block in re.findall(r'^```yaml\n(.*?)^```', text, flags=re.S | re.M) if block.startswith('cluster:')]
+for n, block in enumerate(configurations, 1):
+    with tempfile.TemporaryDirectory() as folder:
+        block = block.replace('/etc/ballast', folder)
+        for path in re.findall(r'_file: ([^\s},]+)', block):
+            pathlib.Path(path).write_text('a password\n', encoding='utf-8')
+            os.chmod(path, 0o600)
+        file = pathlib.Path(folder) / 'ballast.yaml'
+        file.write_text(block, encoding='utf-8')
+        if os.path.exists(ballast):
+            done = subprocess.run([ballast, 'check-config', file], capture_output=True, text=True, timeout=20, check=False)
+            if done.returncode != 0 or done.stderr:
+                violations.append(f'README.md: configuration {n}: {done.stderr.strip()}')
+
 for link in re.findall(r'\]\(([^)#:]+)\)', text):
     if not (ROOT / link).exists():
         violations.append(f'README.md: links to {link}, which is not there')
 for command in ('./packaging/demo', './tests/run'):
     if command not in lines:
         violations.append(f'README.md: does not give the command {command}')
-end(violations, f'{len(lines)} commands')
+end(violations, f'{len(lines)} commands, {len(configurations)} configurations')

@@ -189,6 +189,18 @@ static const struct {
      "f.yaml:3: power.hosts.h.wol.port is \"0\", expected a whole number from 1 to 65535"},
     {SIM "mqtt: {url: 'https://b'}\n",
      "f.yaml:3: mqtt.url is \"https://b\", expected mqtts://HOST[:PORT] or mqtt://"},
+    {SIM "mqtt: {url: 'mqtts://b:99999'}\n", "f.yaml:3: mqtt.url"},
+    {SIM "mqtt: {url: 'mqtts://b/topics'}\n", "f.yaml:3: mqtt.url has a path"},
+    {SIM "mqtt: {url: 'mqtts://u:secret@b'}\n", "f.yaml:3: mqtt.url has a user or a password in it"},
+    {SIM "mqtt: {topic: 'a/#'}\n", "f.yaml:3: mqtt.topic is no beginning of a topic"},
+    {SIM "mqtt: {topic: $SYS}\n", "f.yaml:3: mqtt.topic is no beginning of a topic"},
+    {SIM "mqtt: {topic: a/}\n", "f.yaml:3: mqtt.topic is no beginning of a topic"},
+    {SIM "mqtt: {password_file: /etc/hostname}\n", "f.yaml:3: mqtt.username is missing"},
+    {SIM "mqtt: {url: 'mqtts://b', cert_file: /etc/hostname}\n", "f.yaml:3: mqtt.key_file is missing"},
+    {SIM "mqtt: {url: 'mqtts://b', ca_file: /nowhere}\n",
+     "f.yaml:3: mqtt.ca_file: /nowhere cannot be read: No such file or directory, expected PEM certificates"},
+    {SIM "mqtt: {url: 'mqtts://b', username: u, password_file: /dev/zero}\n",
+     "f.yaml:3: mqtt.password_file: /dev/zero is not a regular file"},
 };
 
 static void test_wrong(void **state)

@@ -66,6 +66,7 @@ struct vm_now {
 struct host_now {
     enum host_state state;
     bool dead;
+    bool powered; /* its chassis is on, whatever the manager sees of it */
     double delivered[RES_COUNT], wanted[RES_COUNT];
     double watts;
     uint32_t n_vms;
@@ -107,6 +108,14 @@ void cluster_set_fault(struct cluster *c, uint32_t vm, enum sim_fault fault);
 /* As if the scenario's script had it now; at_s does not count. A source or an actuator that is deaf hears
  * again after a for_s of 0. Not SIM_SERVICE_RESTARTS. */
 void cluster_strike(struct cluster *c, const struct scripted_fault *fault);
+
+/* Somebody switches the host's chassis, past its manager: its controller, or a packet that wakes it. Off: the
+ * manager loses it, and whatever runs there stops with it. On: it boots, and comes back in as much time as a
+ * wake-up takes, or never, if a wake-up is to fail. One that is so already stays so. */
+void cluster_switch(struct cluster *c, uint32_t host, bool on);
+
+/* The VM runs there, all at once, as if it always had; IX_NONE: nowhere, until its host is switched on. */
+void cluster_put_vm(struct cluster *c, uint32_t vm, uint32_t host);
 
 /* Whether the host refuses settings of pools from now on (-EPERM). */
 void cluster_refuse_settings(struct cluster *c, uint32_t host, bool refuses);

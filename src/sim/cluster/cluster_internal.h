@@ -92,6 +92,7 @@ struct host_sim {
     uint32_t task;                  /* serial of what is done to it */
     double change_from_s, change_s; /* when that began, and how long it takes */
     bool wake_fails;
+    bool plugged;      /* dead, but only switched off: it draws what one in standby does */
     bool was_serviced; /* it was in maintenance when it died, and will be when it is back */
     uint32_t wakes;    /* that were asked for, for the draws of faults */
     bool refuses_settings;
@@ -290,6 +291,8 @@ void maintenance_cancel(struct cluster *c, uint32_t host);
 void maintenance_look(struct cluster *c, uint32_t host); /* whether the host is empty by now */
 void on_host(struct cluster *c, uint32_t host);
 void become_on(struct cluster *c, uint32_t host);
+/* Dead, and only switched off: it is switched on, and boots. */
+void boot_begin(struct cluster *c, uint32_t host);
 /* After it was dead: on, or in maintenance as before. */
 void come_back(struct cluster *c, uint32_t host);
 
@@ -319,6 +322,7 @@ int deed_cancel(struct cluster *c, const char *task, struct err *err);
 void faults_init(struct cluster *c);
 void on_fault(struct cluster *c, enum event_kind kind, uint32_t index);
 void on_host_back(struct cluster *c, uint32_t host);
+void host_dies(struct cluster *c, uint32_t host, double for_s);
 void vm_goes_down(struct cluster *c, uint32_t vm); /* with its host, which it has left */
 void restart_try(struct cluster *c, uint32_t vm);
 bool migration_is_refused(struct cluster *c, uint32_t vm);

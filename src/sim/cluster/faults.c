@@ -206,7 +206,7 @@ static void lose_vms(struct cluster *c, uint32_t host)
     }
 }
 
-static void die(struct cluster *c, uint32_t host, double for_s)
+void host_dies(struct cluster *c, uint32_t host, double for_s)
 {
     struct host_sim *h = &c->hosts[host];
 
@@ -215,6 +215,7 @@ static void die(struct cluster *c, uint32_t host, double for_s)
     settle_host(c, host);
     h->was_serviced = h->now.state == HOST_MAINTENANCE;
     h->now.dead = true;
+    h->now.powered = false;
     h->now.state = HOST_DISCONNECTED;
     lose_task(c, host);
     lose_migrations(c, host);
@@ -321,7 +322,7 @@ static void strike(struct cluster *c, const struct scripted_fault *f)
     case SIM_HOST_DIES:
         host = host == IX_NONE ? any_host(c) : host;
         if (host != IX_NONE)
-            die(c, host, f->for_s);
+            host_dies(c, host, f->for_s);
         return;
     case SIM_SAMPLES_STALE:
     case SIM_SAMPLES_GARBAGE:

@@ -11,8 +11,10 @@ double host_watts(const struct cluster *c, uint32_t host, double used_mhz)
     const struct host_model *m = &c->s->hosts[host];
     const struct host_sim *h = &c->hosts[host];
 
-    if (h->now.dead) /* it has lost its power */
+    if (h->now.dead && !h->plugged) /* it has lost its power */
         return 0;
+    if (h->now.dead)
+        return h->now.powered ? m->boot_w : m->standby_w;
     switch (h->now.state) {
     case HOST_ON:
     case HOST_ENTERING_MAINTENANCE:
@@ -56,6 +58,7 @@ static void enter(struct cluster *c, uint32_t host, enum host_state state)
 {
     settle_host(c, host);
     c->hosts[host].now.state = state;
+    c->hosts[host].now.powered = state != HOST_STANDBY && !c->hosts[host].now.dead;
     c->hosts[host].tree.built = false;
     mark_host(c, host);
 }
@@ -87,7 +90,7 @@ void come_back(struct cluster *c, uint32_t host)
     struct host_sim *h = &c->hosts[host];
 
     settle_host(c, host);
-    h->now.dead = false;
+    h->now.dead = h->plugged = false;
     become_on(c, host);
     if (h->was_serviced)
         enter(c, host, HOST_MAINTENANCE);
@@ -111,6 +114,20 @@ void wake_begin(struct cluster *c, uint32_t host, uint32_t task)
 
     c->hosts[host].wake_fails = wake_is_to_fail(c, host, &factor);
     change(c, host, HOST_POWERING_ON, c->s->hosts[host].boot_s * factor, task);
+}
+
+void boot_begin(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+    double factor;
+
+    settle_host(c, host);
+    h->now.powered = h->plugged = true;
+    mark_host(c, host);
+    if (!wake_is_to_fail(c, host, &factor))
+        events_set(&c->events, slot(c, EVENT_HOST, host), c->now_s + c->s->hosts[host].boot_s * factor);
+    else
+        h->totals.failures++;
 }
 
 void maintenance_exit(struct cluster *c, uint32_t host, uint32_t task)
@@ -166,6 +183,7 @@ void on_host(struct cluster *c, uint32_t host)
     struct host_sim *h = &c->hosts[host];
 
     if (h->now.dead) {
+        h->totals.power_ons += h->plugged;
         on_host_back(c, host);
         return;
     }

@@ -31,6 +31,49 @@ void cluster_set_fault(struct cluster *c, uint32_t vm, enum sim_fault fault)
     c->vms[vm].forced = fault;
 }
 
+static void switch_off(struct cluster *c, uint32_t host)
+{
+    struct host_sim *h = &c->hosts[host];
+
+    if (h->now.dead) { /* while it booted */
+        settle_host(c, host);
+        events_set(&c->events, slot(c, EVENT_HOST, host), INFINITY);
+        h->now.powered = false;
+        mark_host(c, host);
+    } else if (h->now.powered) {
+        host_dies(c, host, INFINITY);
+        h->totals.power_offs++;
+    }
+    h->plugged = h->now.dead;
+}
+
+void cluster_switch(struct cluster *c, uint32_t host, bool on)
+{
+    const struct host_sim *h = &c->hosts[host];
+
+    if (!on)
+        switch_off(c, host);
+    else if (h->now.dead && !h->now.powered)
+        boot_begin(c, host);
+    else if (h->now.state == HOST_STANDBY)
+        wake_begin(c, host, TASK_NONE);
+    settle_world(c);
+}
+
+void cluster_put_vm(struct cluster *c, uint32_t vm, uint32_t host)
+{
+    struct vm_sim *v = &c->vms[vm];
+
+    if (!v->present || v->now.host == IX_NONE || v->now.host == host)
+        return;
+    displace_vm(c, vm);
+    if (host == IX_NONE)
+        vm_goes_down(c, vm);
+    else
+        place_vm(c, vm, host);
+    settle_world(c);
+}
+
 void cluster_refuse_settings(struct cluster *c, uint32_t host, bool refuses)
 {
     c->hosts[host].refuses_settings = refuses;

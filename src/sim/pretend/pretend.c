@@ -76,6 +76,7 @@ static void discard(struct pretend *p)
         cluster_collector.destroy(p->eyes);
     if (p->hands)
         cluster_actuator.destroy(p->hands);
+    outside_free(p->outside);
     cluster_free(p->cluster);
     arena_release(&p->arena);
     free(p);
@@ -93,7 +94,8 @@ int pretend_new(const struct pretend_options *options, struct pretend **ret, str
     p->clock = options->clock;
     p->epoch = options->epoch;
     p->began_s = p->now_s(p->clock);
-    if ((r = build(p, options, err)) < 0) {
+    if ((r = build(p, options, err)) < 0 ||
+        (options->folder && (r = outside_open(p, options->folder, err)) < 0)) {
         discard(p);
         return r;
     }
@@ -115,10 +117,14 @@ void pretend_enter(struct pretend *p)
     (void)pthread_mutex_lock(&p->lock);
     p->advanced_s = fmax(p->advanced_s, (p->now_s(p->clock) - p->began_s) * p->speed);
     cluster_advance(p->cluster, p->advanced_s);
+    if (p->outside)
+        outside_look(p);
 }
 
 void pretend_leave(struct pretend *p)
 {
+    if (p->outside)
+        outside_tell(p);
     (void)pthread_mutex_unlock(&p->lock);
 }
 

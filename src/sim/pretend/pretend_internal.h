@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+struct outside; /* outside.c */
+
 struct pretend {
     pthread_mutex_t lock;
     struct arena arena;
@@ -21,6 +23,7 @@ struct pretend {
     double (*now_s)(void *clock);
     void *clock;
     instant_s epoch;
+    struct outside *outside; /* NULL: there is no folder */
 };
 
 /* The built-in cluster, in the arena. */
@@ -34,6 +37,14 @@ void pretend_scenario(const struct snapshot *snap, instant_s start, uint64_t see
 /* The VM's level of demand from now on; mem_mb is what a collector makes of it, the hypervisor's own
  * included. */
 void pretend_set_level(struct scenario *s, uint32_t vm, double cpu_mhz, double mem_mb);
+
+/* Makes the folder, and makes the cluster what it says. -EINVAL, or what the system says, with a sentence. */
+int outside_open(struct pretend *p, const char *folder, struct err *err);
+void outside_free(struct outside *o); /* NULL is fine */
+
+/* Does what somebody has written there since the last look; writes what has become of the cluster. */
+void outside_look(struct pretend *p);
+void outside_tell(struct pretend *p);
 
 /* Takes the lock, and lets everything happen that has become due; gives the lock back. */
 void pretend_enter(struct pretend *p);

@@ -1,0 +1,12 @@
+/* mqtt.h: what the keys of `mqtt:` mean together. Inside config only. */
+#ifndef BALLAST_CONFIG_MQTT_H
+#define BALLAST_CONFIG_MQTT_H
+
+#include "config/read.h"
+#include "config/tree.h"
+
+/* Takes the url apart, reads the password, and checks what one key alone cannot tell. -EINVAL with the line.
+ */
+int check_mqtt(const struct reader *r, const struct node *root);
+
+#endif

@@ -1,0 +1,228 @@
+#include "mqtt/outbox.h"
+
+#include "engine/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum item_state { ITEM_WAITS, ITEM_SENT, ITEM_OVER };
+
+struct item {
+    struct item *next;
+    uint64_t event;
+    char *topic, *payload;
+    enum item_state state;
+    int mid;
+    bool newer; /* a state: another payload came while it was without an answer */
+};
+
+struct outbox {
+    struct item *first, *last; /* events */
+    struct item *states;       /* in the order of their first appearance */
+    struct item *offered;      /* by outbox_next() */
+    uint64_t last_id, over;
+    size_t n_events, n_sent;
+    char *answered_topic, *answered_payload;
+};
+
+struct outbox *outbox_new(void)
+{
+    return xcalloc(1, sizeof(struct outbox));
+}
+
+static void item_free(struct item *i)
+{
+    free(i->topic);
+    free(i->payload);
+    free(i);
+}
+
+static void list_free(struct item *i)
+{
+    for (struct item *next; i; i = next) {
+        next = i->next;
+        item_free(i);
+    }
+}
+
+void outbox_free(struct outbox *o)
+{
+    if (!o)
+        return;
+    list_free(o->first);
+    list_free(o->states);
+    free(o->answered_topic);
+    free(o->answered_payload);
+    free(o);
+}
+
+static struct item *item_new(uint64_t event, const char *topic, const char *payload)
+{
+    struct item *i = xcalloc(1, sizeof *i);
+
+    i->event = event;
+    i->topic = xstrdup(topic);
+    i->payload = xstrdup(payload);
+    return i;
+}
+
+void outbox_add_event(struct outbox *o, uint64_t id, const char *topic, const char *payload)
+{
+    if (id <= o->last_id)
+        return;
+    struct item *i = item_new(id, topic, payload);
+
+    if (o->last)
+        o->last->next = i;
+    else
+        o->first = i;
+    o->last = i;
+    o->last_id = id;
+    o->n_events++;
+}
+
+void outbox_set_state(struct outbox *o, const char *topic, const char *payload)
+{
+    struct item **at = &o->states;
+
+    while (*at && strcmp((*at)->topic, topic) != 0)
+        at = &(*at)->next;
+    if (!*at) {
+        *at = item_new(0, topic, payload);
+        return;
+    }
+    xstrset(&(*at)->payload, payload);
+    if ((*at)->state == ITEM_SENT)
+        (*at)->newer = true;
+    else
+        (*at)->state = ITEM_WAITS;
+}
+
+static struct item *first_waiting(struct item *i)
+{
+    while (i && i->state != ITEM_WAITS)
+        i = i->next;
+    return i;
+}
+
+bool outbox_next(struct outbox *o, struct outbox_message *ret)
+{
+    o->offered = NULL;
+    if (o->n_sent >= OUTBOX_WINDOW)
+        return false;
+    struct item *i = first_waiting(o->states);
+
+    if (!i)
+        i = first_waiting(o->first);
+    if (!i)
+        return false;
+    o->offered = i;
+    *ret = (struct outbox_message){.event = i->event, .topic = i->topic, .payload = i->payload};
+    return true;
+}
+
+void outbox_sent(struct outbox *o, int mid)
+{
+    struct item *i = o->offered;
+
+    o->offered = NULL;
+    if (!i)
+        return;
+    i->state = ITEM_SENT;
+    i->mid = mid;
+    i->newer = false;
+    o->n_sent++;
+}
+
+static struct item *find_sent(struct item *i, int mid)
+{
+    while (i && (i->state != ITEM_SENT || i->mid != mid))
+        i = i->next;
+    return i;
+}
+
+/* What is over at the front goes; one that is over behind another one that is not stays until then. */
+static void forget_over(struct outbox *o)
+{
+    while (o->first && o->first->state == ITEM_OVER) {
+        struct item *i = o->first;
+
+        o->over = i->event;
+        o->first = i->next;
+        if (!o->first)
+            o->last = NULL;
+        o->n_events--;
+        item_free(i);
+    }
+}
+
+/* A state that was taken back is nothing to send again. */
+static void forget_state(struct outbox *o, struct item *i)
+{
+    struct item **at = &o->states;
+
+    while (*at != i)
+        at = &(*at)->next;
+    *at = i->next;
+    item_free(i);
+}
+
+bool outbox_answered(struct outbox *o, int mid, struct outbox_message *ret)
+{
+    struct item *i = find_sent(o->first, mid);
+
+    if (!i)
+        i = find_sent(o->states, mid);
+    if (!i)
+        return false;
+    xstrset(&o->answered_topic, i->topic);
+    xstrset(&o->answered_payload, i->payload);
+    *ret = (struct outbox_message){
+        .event = i->event, .topic = o->answered_topic, .payload = o->answered_payload};
+    o->n_sent--;
+    i->state = i->newer ? ITEM_WAITS : ITEM_OVER;
+    if (i->event != 0)
+        forget_over(o);
+    else if (i->state == ITEM_OVER && i->payload[0] == '\0')
+        forget_state(o, i);
+    return true;
+}
+
+void outbox_drop(struct outbox *o, uint64_t id)
+{
+    for (struct item *i = o->first; i && i->event <= id; i = i->next) {
+        if (i->state == ITEM_WAITS)
+            i->state = ITEM_OVER;
+    }
+    o->offered = NULL;
+    forget_over(o);
+}
+
+void outbox_lost(struct outbox *o)
+{
+    for (struct item *i = o->first; i; i = i->next) {
+        if (i->state == ITEM_SENT)
+            i->state = ITEM_WAITS;
+    }
+    for (struct item *i = o->states; i; i = i->next) {
+        i->state = ITEM_WAITS;
+        i->newer = false;
+    }
+    o->n_sent = 0;
+    o->offered = NULL;
+}
+
+uint64_t outbox_over(const struct outbox *o)
+{
+    return o->over;
+}
+
+size_t outbox_events(const struct outbox *o)
+{
+    return o->n_events;
+}
+
+size_t outbox_unanswered(const struct outbox *o)
+{
+    return o->n_sent;
+}

@@ -1,0 +1,32 @@
+/* topic.h: the topics that Ballast publishes to.
+ *
+ *   PREFIX/CLUSTER/events/KIND         what happens
+ *   PREFIX/CLUSTER/state               retained: how the cluster is
+ *   PREFIX/CLUSTER/hosts/HOST/state    retained: how a host is
+ *   PREFIX/CLUSTER/online              retained: "online", or, by the last will, "offline"
+ *
+ * CLUSTER and HOST (its id at the source) are names that others chose. Each becomes one level: letters,
+ * digits and - . _ stay, every other byte is %XX, as in a URL. So no name can add a level (/), match others
+ * (+, #), pose as the broker's own ($) or break a line. A level that would be longer than TOPIC_LEVEL_MAX is
+ * cut, and ends with ~ and a hash of the whole name. PREFIX is the admin's and may have levels. */
+#ifndef BALLAST_MQTT_TOPIC_H
+#define BALLAST_MQTT_TOPIC_H
+
+#include "base/strbuf.h"
+
+#define TOPIC_LEVEL_MAX 255
+
+struct topics {
+    const char *prefix, *cluster;
+};
+
+/* Adds a name as one level, without a slash before it. */
+void topic_level(const char *name, struct strbuf *out);
+
+/* Each adds a whole topic. */
+void topic_event(const struct topics *t, const char *kind, struct strbuf *out);
+void topic_cluster(const struct topics *t, struct strbuf *out);
+void topic_host(const struct topics *t, const char *host, struct strbuf *out);
+void topic_online(const struct topics *t, struct strbuf *out);
+
+#endif

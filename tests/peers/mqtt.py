@@ -1,0 +1,195 @@
+"""mqtt.py: a mosquitto for a test, on a free port of loopback, and a second client that listens to it.
+
+    with Broker(tls=True) as b:
+        b.start()
+        with b.listen("ballast/#") as l:
+            l.wait("something", lambda: l.messages)
+        b.kill()                            # kill -9; start() begins again on the same port
+
+A listener is mosquitto_sub with a user of its own. It ends when the broker does, and is started again, with the same session, so
+that it sees what was published meanwhile too.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from daemon import wait_for
+
+START_S = 20
+NEEDED = ("mosquitto", "mosquitto_sub", "mosquitto_passwd", "openssl")
+os.environ["PATH"] += ":/usr/sbin"
+
+
+def missing():
+    return [p for p in NEEDED if not shutil.which(p)]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def openssl(*args):
+    subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True)
+
+
+def make_ca(folder, name):
+    key, crt = folder / f"{name}.key", folder / f"{name}.crt"
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}", "-keyout", key, "-out", crt)
+    return key, crt
+
+
+def sign(folder, ca, name, extension):
+    key, csr, crt, ext = (folder / f"{name}.{e}" for e in ("key", "csr", "crt", "ext"))
+    ext.write_text(extension)
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout", key, "-out", csr)
+    openssl("x509", "-req", "-in", csr, "-CA", ca[1], "-CAkey", ca[0], "-CAcreateserial", "-days", "2", "-extfile", ext, "-out", crt)
+    return key, crt
+
+
+class Listener:
+    """What arrives: (topic, qos, retained, content type, payload) in order."""
+
+    def __init__(self, broker, topic, user="viewer", session=True):
+        self.messages = []
+        self.lock = threading.Lock()
+        keep = ["-c", "-x", "3600"] if session else []
+        self.command = ["mosquitto_sub", *broker.client(user), "-V", "mqttv5", "-i", f"listener-{os.getpid()}-{id(self)}", *keep,
+                        "-q", "1", "-t", topic, "-F", "%j"]
+        self.over = False
+        self.process = self.begin()
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def begin(self):
+        return subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def read(self):
+        while True:
+            for line in self.process.stdout:
+                m = json.loads(line)
+                with self.lock:
+                    self.messages.append(m)
+            time.sleep(0.2)
+            with self.lock:
+                if self.over:
+                    return
+                self.process.wait()
+                self.process = self.begin()
+
+    def on(self, topic):
+        with self.lock:
+            return [m for m in self.messages if m["topic"] == topic]
+
+    def events(self):
+        """The CloudEvents below events/, decoded, in the order of arrival."""
+        with self.lock:
+            return [payload(m) for m in self.messages if "/events/" in m["topic"]]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with self.lock:
+            self.over = True
+            self.process.kill()
+            self.process.wait()
+        self.thread.join(10)
+
+
+def payload(message):
+    p = message.get("payload")
+    return json.loads(p) if isinstance(p, str) and p.startswith("{") else p
+
+
+class Broker:
+    def __init__(self, tls=True, acl="readwrite"):
+        self.dir = tempfile.TemporaryDirectory(prefix="ballast-mqtt-")
+        self.folder = pathlib.Path(self.dir.name)
+        self.port = free_port()
+        self.tls = tls
+        self.process = None
+        self.log = self.folder / "log"
+        self.ca = make_ca(self.folder, "ca")
+        self.key, self.crt = sign(self.folder, self.ca, "server", "subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+        passwords = self.folder / "passwords"
+        for i, (user, password) in enumerate((("ballast", "a secret"), ("viewer", "another"))):
+            subprocess.run(["mosquitto_passwd", *(["-c"] if i == 0 else []), "-b", str(passwords), user, password], check=True,
+                           capture_output=True)
+        self.acl = self.folder / "acl"
+        self.allow(f"topic {acl} ballast/#")
+        lines = [f"listener {self.port} 127.0.0.1", "allow_anonymous false", f"password_file {passwords}", f"acl_file {self.acl}",
+                 "persistence true", f"persistence_location {self.folder}/", "autosave_interval 1", "autosave_on_changes true",
+                 f"log_dest file {self.log}", "max_queued_messages 100000"]
+        if os.getuid() == 0:
+            lines.append("user root")
+        if tls:
+            lines += [f"cafile {self.ca[1]}", f"certfile {self.crt}", f"keyfile {self.key}"]
+        (self.folder / "mosquitto.conf").write_text("\n".join(lines) + "\n")
+
+    def allow(self, rule):
+        self.acl.write_text(f"user ballast\n{rule}\nuser viewer\ntopic read #\n")
+
+    def settings(self, **changes):
+        """What ballastd needs to know of it."""
+        file = self.folder / "ballast.password"
+        file.write_text("a secret\n")
+        file.chmod(0o600)
+        mqtt = {"url": f"{'mqtts' if self.tls else 'mqtt'}://localhost:{self.port}", "username": "ballast", "password_file": str(file)}
+        if self.tls:
+            mqtt["ca_file"] = str(self.ca[1])
+        return {k: v for k, v in {**mqtt, **changes}.items() if v is not None}
+
+    def client(self, user):
+        tls = ["--cafile", str(self.ca[1])] if self.tls else []
+        return ["-h", "localhost", "-p", str(self.port), "-u", user, "-P", "another", *tls]
+
+    def start(self):
+        self.process = subprocess.Popen(["mosquitto", "-c", str(self.folder / "mosquitto.conf")], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def accepts():
+            if self.process.poll() is not None:
+                raise AssertionError(f"mosquitto ended with {self.process.returncode}")
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return True
+            except OSError:
+                return False
+
+        wait_for("the broker accepts", accepts, START_S, 0.05)
+        return self
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+
+    def hang(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def listen(self, topic, **options):
+        return Listener(self, topic, **options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        if kind and self.log.exists():
+            print(f"--- the broker's log\n{self.log.read_text(errors='replace')[-4000:]}", file=sys.stderr)
+        self.dir.cleanup()
