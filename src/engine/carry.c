@@ -48,7 +48,7 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
 
         if (x == ended || (x->r.state != ACTION_APPROVED && x->r.state != ACTION_RECOMMENDED))
             continue;
-        if (!depends_on(x, ended->r.id) && !together)
+        if ((!depends_on(x, ended->r.id) && !together) || power_went_anyway(e, x, ended))
             continue;
         (void)snprintf(why, sizeof why, "action %llu, which it %s, was %s", (unsigned long long)ended->r.id,
                        together ? "belongs with" : "depends on", action_state_name(ended->r.state));

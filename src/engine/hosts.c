@@ -115,7 +115,7 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
         if (x->r.state == ACTION_RUNNING)
             return HOST_ENTERING_STANDBY;
     }
-    return HOST_DISCONNECTED;
+    return power_went_late(e, host) ? HOST_STANDBY : HOST_DISCONNECTED;
 }
 
 static bool some_vm_runs(const struct inventory *inv, const char *host)
@@ -220,6 +220,8 @@ void hosts_fill(struct engine *e, struct inventory *inv)
 
         if (lost && !some_vm_runs(inv, f->id))
             f->state = lost_because_of_us(e, f->id);
+        if (lost && f->state == HOST_STANDBY && power_went_late(e, f->id))
+            hosts_put_down(e, f->id, inv->time);
         known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
         fill_ways(e, f);
         fill(e, f, inv->time);

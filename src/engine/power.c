@@ -517,8 +517,7 @@ void power_ended(struct engine *e, const struct action *x, instant_s now)
     else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
         wake_failed(e, x, now);
     else if (x->r.kind == ACTION_POWER_OFF &&
-             (x->r.state == ACTION_DONE ||
-              (x->r.state == ACTION_FAILED && x->r.started != 0 && is_lost(e, x->r.host))))
+             (x->r.state == ACTION_DONE || (power_may_still_go(x) && is_lost(e, x->r.host))))
         hosts_put_down(e, x->r.host, now); /* one that was lost on its way down can at least be woken */
 }
 
