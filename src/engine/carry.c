@@ -260,7 +260,7 @@ static bool may_start_again(const struct engine *e, const struct action *x, inst
     instant_s age = now - x->r.started;
     bool grows_old = x->r.vm || x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
 
-    if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x))
+    if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x, now))
         return false;
     return !grows_old || (age >= -CLOCK_SLACK_S && age <= stale_after_s(e));
 }

@@ -432,7 +432,7 @@ void power_submitted(struct engine *e, const struct action *x);
 /* An approved ACTION_POWER_OFF: when nothing is left on the host, asks for the inventory that proves it. */
 void power_look(struct engine *e, struct action *x, instant_s now);
 /* ACTION_STARTING: whether a start of it that perhaps nobody has heard may be repeated. */
-bool power_sleep_is_safe(const struct engine *e, const struct action *x);
+bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant_s now);
 /* A move off a host that is to go to standby was cancelled, and its VM does not run there. */
 bool power_has_left_anyway(const struct engine *e, const struct action *x);
 /* How long it may take; how long until the next look whether the host is there. */

@@ -389,11 +389,12 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
 }
 
 /* Whether asking once more cannot do harm: as when it was first asked. */
-bool power_sleep_is_safe(const struct engine *e, const struct action *x)
+bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant_s now)
 {
     char why[WHY_MAX];
 
-    return nothing_left(e, x, why) && may_still_sleep(e, x, why);
+    return !(x->r.pass != 0 && schedule_is_closed(e, now)) && nothing_left(e, x, why) &&
+           may_still_sleep(e, x, why);
 }
 
 /* Not without what it depends on, and not on old knowledge; else as soon as it can be asked. */

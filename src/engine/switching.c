@@ -28,7 +28,7 @@ static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
     }
     switch (whereabouts(e, x)) {
     case AT_SOURCE:
-        return power_sleep_is_safe(e, x);
+        return power_sleep_is_safe(e, x, now);
     case NOT_SEEN:
     case AT_TARGET: /* whoever died between the call and its storing asks once more, which does no harm */
         return power_nothing_is_on(e, x->r.host);
