@@ -542,16 +542,20 @@ static void end(struct service *s)
     }
     int broker = outgoing_stop(&s->out, deadline);
 
-    consoles_free(s->consoles, now_of(s));
+    int consoles = consoles_stop(s->consoles, now_of(s), deadline);
+
     engine_free(s->engine);
     store_close(s->store);
-    if (hands < 0 || source < 0 || broker < 0) {
+    if (hands < 0 || source < 0 || broker < 0 || consoles < 0) {
         log_warning("a request to the %s does not come to an end; leaving without waiting for it",
-                    hands < 0 || source < 0 ? "source" : "broker");
+                    hands < 0 || source < 0 ? "source"
+                    : broker < 0            ? "broker"
+                                            : "console of a host");
         if (s->anew)
             (void)run_anew(s->argv);
         _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
+    consoles_free(s->consoles);
     acting_free(s->hands);
     collecting_free(s->source);
     outgoing_release(&s->out);
