@@ -293,6 +293,8 @@ void actions_forget(struct engine *e, instant_s now);
 /* What is remembered of a VM, or of that of an action, which may be a host; made if nothing is yet. */
 struct hold *hold_of(struct engine *e, const char *vm);
 struct hold *action_hold(struct engine *e, const struct action_record *r);
+/* Those of VMs and hosts that nothing has happened to since then. */
+void holds_forget(struct engine *e, instant_s before);
 /* How long the engine does not try again by itself after so many failures in a row, or a rejection (1). */
 instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned failures);
 /* Whether its end says something about the next one of its kind. */
