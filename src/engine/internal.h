@@ -401,6 +401,7 @@ void hosts_put_down(struct engine *e, const char *host, instant_s now);
 int hosts_store(const struct engine *e, struct err *err);
 void hosts_stored(struct engine *e);
 void hosts_recall(struct engine *e, const struct stored *s, instant_s now);
+void hosts_disown(struct engine *e, const struct stored *s, instant_s now);
 void hosts_forget(struct engine *e, instant_s before); /* not seen since */
 void hosts_release(struct engine *e);
 

@@ -380,6 +380,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
         patterns_recall(e, &s);
     } else {
         disown(e, now);
+        hosts_disown(e, &s, now);
     }
     arena_release(&a);
     return 0;
