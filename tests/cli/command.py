@@ -11,6 +11,7 @@ import tempfile
 import time
 
 TOP = pathlib.Path(os.environ.get('BALLAST_SOURCE_DIR') or pathlib.Path(__file__).resolve().parents[2])
+sys.path.append(str(TOP / 'tests'))  # for what it shares with the scripts of other folders
 BUILD = pathlib.Path(os.environ.get('BALLAST_BUILD_DIR') or TOP / 'build')
 BALLAST = os.environ.get('BALLAST') or str(BUILD / 'src/cli/ballast')
 BALLASTD = os.environ.get('BALLASTD') or str(BUILD / 'src/daemon/ballastd')

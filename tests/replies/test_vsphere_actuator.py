@@ -4,8 +4,10 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peers"))
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS), str(TESTS / "peers")]
 import server as made  # noqa: E402
+from at_once import run_tests  # noqa: E402
 from probe import Probe  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix="ballast-replies-")
@@ -424,8 +426,6 @@ def test_pools_that_wait_for_each_other():
 
 
 if __name__ == "__main__":
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            print(name, flush=True)
-            test()
+    code = run_tests(globals())
     FOLDER.cleanup()
+    sys.exit(code)
