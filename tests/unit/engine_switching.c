@@ -149,20 +149,13 @@ static void test_renamed_and_stored(void **state)
 static void test_killed_between_steps(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
         for (int at = 1; at <= 90; at++) {
             struct world w;
 
             begin(&w);
             w.hides = at % 2;
-            w.crash_in = at;
-            w.crash_before_effect = mode == 0;
-            w.orders_survive = mode == 2;
-            for (int s = 0; s < 90 && !w.dead; s++)
-                world_second();
-            w.now += 3;
-            w_tasks_go_on();
-            world_restart();
+            (void)world_killed(mode, at, 90);
             world_run(400);
             assert_int_equal(w.downs[2], 1);
             assert_true(P.effects == 2 || P.effects == 3);
