@@ -115,16 +115,20 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
         if (x->r.state == ACTION_RUNNING)
             return HOST_ENTERING_STANDBY;
     }
-    return HOST_DISCONNECTED;
+    return power_went_late(e, host) ? HOST_STANDBY : HOST_DISCONNECTED;
 }
 
-static bool some_vm_runs(const struct inventory *inv, const char *host)
+/* Hosts on which a VM runs, as far as the source knows. Only where that is asked: by hundreds of hosts that
+ * sleep, where the source shows them as lost, or by none. */
+static const struct idmap *busy_hosts(const struct inventory *inv, struct idmap *set)
 {
-    for (size_t i = 0; i < inv->n_vms; i++) {
-        if (inv->vms[i].is.state == VM_ON && inv->vms[i].host && strcmp(inv->vms[i].host, host) == 0)
-            return true;
+    for (size_t i = 0; set->n == 0 && i < inv->n_vms; i++) {
+        const char *host = inv->vms[i].is.state == VM_ON ? inv->vms[i].host : NULL;
+
+        if (host)
+            *idmap_slot(set, host) = (void *)(uintptr_t)host;
     }
-    return false;
+    return set;
 }
 
 static void fill(const struct engine *e, struct host_facts *f, instant_s now)
@@ -211,6 +215,8 @@ static void fill_ways(const struct engine *e, struct host_facts *f)
 
 void hosts_fill(struct engine *e, struct inventory *inv)
 {
+    struct idmap busy = {0};
+
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
@@ -218,12 +224,15 @@ void hosts_fill(struct engine *e, struct inventory *inv)
             continue;
         bool lost = f->state == HOST_DISCONNECTED;
 
-        if (lost && !some_vm_runs(inv, f->id))
+        if (lost && !idmap_get(busy_hosts(inv, &busy), f->id))
             f->state = lost_because_of_us(e, f->id);
+        if (lost && f->state == HOST_STANDBY && power_went_late(e, f->id))
+            hosts_put_down(e, f->id, inv->time);
         known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
         fill_ways(e, f);
         fill(e, f, inv->time);
     }
+    idmap_release(&busy, NULL);
 }
 
 /* What it was when it was last seen, also by an earlier process as far as that was stored. */

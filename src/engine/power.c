@@ -389,11 +389,12 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
 }
 
 /* Whether asking once more cannot do harm: as when it was first asked. */
-bool power_sleep_is_safe(const struct engine *e, const struct action *x)
+bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant_s now)
 {
     char why[WHY_MAX];
 
-    return nothing_left(e, x, why) && may_still_sleep(e, x, why);
+    return !(x->r.pass != 0 && schedule_is_closed(e, now)) && nothing_left(e, x, why) &&
+           may_still_sleep(e, x, why);
 }
 
 /* Not without what it depends on, and not on old knowledge; else as soon as it can be asked. */
@@ -517,8 +518,7 @@ void power_ended(struct engine *e, const struct action *x, instant_s now)
     else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
         wake_failed(e, x, now);
     else if (x->r.kind == ACTION_POWER_OFF &&
-             (x->r.state == ACTION_DONE ||
-              (x->r.state == ACTION_FAILED && x->r.started != 0 && is_lost(e, x->r.host))))
+             (x->r.state == ACTION_DONE || (power_may_still_go(x) && is_lost(e, x->r.host))))
         hosts_put_down(e, x->r.host, now); /* one that was lost on its way down can at least be woken */
 }
 

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """ballastd puts hosts of the pretend cluster to standby and has them back: asked by an admin, and by itself."""
 import json
+import os
 import signal
+import time
 
 from daemon import Daemon, main, wait_for
 
+SHIM = os.environ.get("BALLAST_NAME_SHIM", "build/tests/peers/libname_shim.so")
+SLEEPERS = ("h2", "h3")
 QUICK = {"interval_s": 2, "migration_threshold": 3, "cool_down_s": 3}
 
 
@@ -100,5 +104,48 @@ def test_by_itself():
         d.stop()
 
 
+def sleepers():
+    """Two of the hosts sleep, and take 10 s to wake."""
+    snapshot = cluster()
+    for h in snapshot["hosts"]:
+        h["boot_s"] = 400
+        if h["id"] in SLEEPERS:
+            h["state"] = "standby"
+    for v in snapshot["vms"]:
+        v["host"] = v["host"] and f"h{int(v['id'][-1]) % 2}"
+    return snapshot
+
+
+def test_no_name_server():
+    """Controllers whose names cannot be looked up hold up nobody, while hosts wake whose consoles are to be read."""
+    d = Daemon({"kind": "sim", "speed": 40}, **QUICK, automation="manual")
+    file, password = d.folder / "cluster.json", d.folder / "password"
+    file.write_text(json.dumps(sleepers()))
+    password.write_text("secret\n")
+    password.chmod(0o600)
+    d.settings["source"]["file"] = str(file)
+    d.write(power={"defaults": {"methods": ["hypervisor", "ipmi"], "timeout_s": 1, "ipmi": {"console": True}},
+                   "hosts": {h: {"ipmi": {"address": f"bmc-{h}.invalid", "username": "u", "password_file": str(password)}}
+                             for h in SLEEPERS}})
+    os.environ["LD_PRELOAD"] = SHIM
+    with d:
+        d.start()
+        os.environ.pop("LD_PRELOAD")
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        slowest, deadline = 0, time.monotonic() + 40
+        for asked in [{"command": "wake", "host": h} for h in SLEEPERS] + [{"command": "status"}] * 1000:
+            began = time.monotonic()
+            assert d.request(asked)["ok"]
+            over = list(states(d).values()).count("on") == 4
+            slowest = max(slowest, time.monotonic() - began)
+            if over or time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+        assert slowest < 1, f"somebody was kept waiting for {slowest:.1f} s"
+        assert list(states(d).values()).count("on") == 4, states(d)
+        assert d.log.read_text().count("the console of host") == 2, d.log.read_text()
+        d.stop()
+
+
 if __name__ == "__main__":
-    main(test_an_admin_asks, test_by_itself)
+    main(test_an_admin_asks, test_by_itself, test_no_name_server)

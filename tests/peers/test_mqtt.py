@@ -166,6 +166,74 @@ def test_the_broker_hangs():
             d.stop()
 
 
+class SlowLine:
+    """A way to the broker that can be held: what is sent arrives later, all of it."""
+
+    def __init__(self, broker):
+        self.to = broker.port
+        self.free = threading.Event()
+        self.free.set()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self.to))
+            threading.Thread(target=self.pass_on, args=(near, far), daemon=True).start()
+            threading.Thread(target=self.pass_on, args=(far, near), daemon=True).start()
+
+    def pass_on(self, a, b):
+        try:
+            while data := a.recv(65536):
+                self.free.wait()
+                b.sendall(data)
+            b.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+def test_it_ends_while_the_line_is_slow():
+    """The last word does not get through in time, and may not even have room on the way: the last will stands in for it."""
+    for events in (0, 40):
+        with Broker(tls=False) as b:
+            b.start()
+            line = SlowLine(b)
+            with b.listen("ballast/#") as l, Daemon(SIM, **QUIET, mqtt=b.settings(url=f"mqtt://127.0.0.1:{line.port}")) as d:
+                d.start()
+                all_are_there(d, l)
+                line.free.clear()
+                talk(d, events)
+                time.sleep(1)
+                began = time.monotonic()
+                d.stop()
+                assert time.monotonic() - began < 8
+                line.free.set()
+                wait_for("offline", lambda: payload(l.on("ballast/test/online")[-1]) == "offline", 20)
+                assert retained(b, "ballast/test/online") == {"ballast/test/online": "offline"}
+            line.listener.close()
+
+
+def test_whose_certificate_it_is():
+    """One of the right authority, for another name."""
+    with Broker() as b:
+        b.start()
+        url = f"mqtts://127.1:{b.port}"  # the same place; the certificate names localhost and 127.0.0.1
+        with Daemon(SIM, **QUIET, mqtt=b.settings(url=url)) as d:
+            d.start()
+            wait_for("an error", lambda: d.status()["mqtt"]["error"])
+            assert "certificate verify failed" in d.status()["mqtt"]["error"], d.status()["mqtt"]
+            d.stop()
+        with b.listen("ballast/#") as l, Daemon(SIM, **QUIET, mqtt=b.settings(url=url, tls_verify=False)) as d:
+            d.start()
+            all_are_there(d, l)
+            d.stop()
+
+
 def test_it_is_not_let_in():
     with Broker() as b:
         b.start()
@@ -334,5 +402,5 @@ if __name__ == "__main__":
     if missing():
         print(f"needs {', '.join(missing())}")
         sys.exit(77)
-    main(test_what_arrives, test_ballastd_dies, test_the_broker_goes, test_the_broker_hangs, test_it_is_not_let_in,
-         test_it_may_not_write_everything, test_nobody_answers, test_hosts, test_too_much)
+    main(test_what_arrives, test_ballastd_dies, test_the_broker_goes, test_the_broker_hangs, test_it_ends_while_the_line_is_slow,
+         test_whose_certificate_it_is, test_it_is_not_let_in, test_it_may_not_write_everything, test_nobody_answers, test_hosts, test_too_much)
