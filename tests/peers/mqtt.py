@@ -1,4 +1,4 @@
-"""mqtt.py: a mosquitto for a test, on a free port of loopback, and a second client that listens to it.
+"""mqtt.py: a mosquitto for a test, on a port of loopback, and a second client that listens to it.
 
     with Broker(tls=True) as b:
         b.start()
@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 
+import ports
 from daemon import wait_for
 
 START_S = 20
@@ -30,12 +31,6 @@ os.environ["PATH"] += ":/usr/sbin"
 
 def missing():
     return [p for p in NEEDED if not shutil.which(p)]
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def openssl(*args):
@@ -115,7 +110,7 @@ class Broker:
     def __init__(self, tls=True, acl="readwrite"):
         self.dir = tempfile.TemporaryDirectory(prefix="ballast-mqtt-")
         self.folder = pathlib.Path(self.dir.name)
-        self.port = free_port()
+        self.port = ports.take()
         self.tls = tls
         self.process = None
         self.log = self.folder / "log"
