@@ -41,7 +41,7 @@ import ports
 
 HERE = pathlib.Path(__file__).resolve().parent
 SKIP = 77
-START_S = 20
+START_S = 60
 WORKAROUNDS = ("opensesspriv", "solchannelsupport", "solpayloadsize")  # what ipmi_sim needs of FreeIPMI
 
 
@@ -216,7 +216,7 @@ class Controller:
     def stop(self):
         if self.process:
             self.process.stdin.close()
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
             self.process = None
 
     def close(self):

@@ -31,7 +31,7 @@ import ports
 HERE = pathlib.Path(__file__).resolve().parent
 SKIP = 77
 START_S = 60
-CALL_S = 20
+CALL_S = 60
 GOPATH = "/usr/share/gocode"
 ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -147,10 +147,10 @@ class Vcsim:
             return
         self.process.stdin.close()
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         self.process.stdout.close()
         self.process = None
 
