@@ -133,6 +133,19 @@ class Daemon:
     def actions(self, *states):
         return [a for a in self.json("recommendations") if not states or a["state"] in states]
 
+    def decide(self, verb, which):
+        """Applies or rejects one of the recommendations that `which` allows; gives it. Those that are listed may have been taken
+        back by the next pass."""
+        said = "there were none"
+        for _ in range(20):
+            chosen = next(filter(which, self.actions("recommended")), None)
+            done = chosen and self.run(verb, chosen["id"])
+            if done and done.returncode == 0:
+                return chosen | {"said": done.stdout}
+            said = done.stderr if done else said
+            time.sleep(0.5)
+        raise AssertionError(f"no recommendation could be decided on by {verb}: {said}")
+
     def placement(self):
         return {v["id"]: v["host"] for v in self.json("vms")}
 

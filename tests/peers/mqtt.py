@@ -82,6 +82,10 @@ class Listener:
                 self.process.wait()
                 self.process = self.begin()
 
+    def seen(self):
+        with self.lock:
+            return list(self.messages)
+
     def on(self, topic):
         with self.lock:
             return [m for m in self.messages if m["topic"] == topic]
@@ -99,7 +103,7 @@ class Listener:
             self.over = True
             self.process.kill()
             self.process.wait()
-        self.thread.join(10)
+        self.thread.join(60)
 
 
 def payload(message):
