@@ -1,8 +1,8 @@
 /* draw.c: what every host draws at a look, and what its VMs lack: the sights of which the account is made.
  *
  * A meter is believed. Without one a host draws what its model says: from power_idle_w to power_peak_w as its
- * CPU is used, power_peak_w while it boots, power_standby_w asleep (nothing, where that is not known). One
- * without figures and without a meter draws nobody knows what.
+ * CPU is used, along power_curve_w where that is known; power_peak_w while it boots, power_standby_w asleep
+ * (nothing, where that is not known). One without figures and without a meter draws nobody knows what.
  *
  * What meters read of what the model says while the host is on is its scale; it holds for what the host would
  * draw were it on, and for what it draws while its meter cannot be read. Where there is no model it stands
@@ -124,9 +124,7 @@ static bool takes_part(const struct host *h)
 /* UNKNOWN where the host has no figures. used_mhz: of all its CPU. */
 static double model_watts(const struct host_facts *f, double used_mhz)
 {
-    double u = f->total[RES_CPU] > 0 ? fmin(fmax(used_mhz / f->total[RES_CPU], 0), 1) : 0;
-
-    return f->power_idle_w + (f->power_peak_w - f->power_idle_w) * u;
+    return host_facts_watts(f, f->total[RES_CPU] > 0 ? used_mhz / f->total[RES_CPU] : 0);
 }
 
 /* What is no such relation was learned while the host had no model, or another one. */

@@ -27,8 +27,7 @@ double rank_watts_per_mhz(const struct power *w, uint32_t slot)
     const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
     double load = w->l->policy->dpm.target / 100;
 
-    return (h->power_idle_w + load * (h->power_peak_w - h->power_idle_w)) /
-           fmax(load * h->total[RES_CPU], MHZ_LEAST);
+    return host_facts_watts(h, load) / fmax(load * h->total[RES_CPU], MHZ_LEAST);
 }
 
 /* In parts of the largest host of the cluster, both resources together. */
