@@ -209,6 +209,18 @@ static void fill_ways(const struct engine *e, struct host_facts *f)
         f->dpm = AUTOMATION_DISABLED;
 }
 
+static void fill_draws(const struct engine *e, struct host_facts *f)
+{
+    const struct host_way *way = idmap_get(&e->ways, f->id);
+
+    if (!way || !way->draws)
+        return;
+    if (way->draws->watts.n > 0)
+        host_facts_set_curve(f, &way->draws->watts);
+    if (!isnan(way->draws->standby_w))
+        f->power_standby_w = way->draws->standby_w;
+}
+
 void hosts_fill(struct engine *e, struct inventory *inv)
 {
     for (size_t i = 0; i < inv->n_hosts; i++) {
@@ -222,6 +234,7 @@ void hosts_fill(struct engine *e, struct inventory *inv)
             f->state = lost_because_of_us(e, f->id);
         known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
         fill_ways(e, f);
+        fill_draws(e, f);
         fill(e, f, inv->time);
     }
 }
