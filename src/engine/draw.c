@@ -168,14 +168,17 @@ static double awake_watts(const struct host *h, double done, double scale)
     return isnan(model) ? scale : scaled(scale, model);
 }
 
-/* What of its capacity each host would have to give, had all that can be on an equal part of the work. */
-static double work_done(const struct snapshot *s, const struct use *use)
+/* What of its capacity each host would have to give, had all that can be on an equal part of the work. Those
+ * that are not counted neither take of it nor give, or the others would seem to have saved what they do. */
+static double work_done(const struct snapshot *s, const struct use *use, const struct energy_sight *sights,
+                        const double *scales)
 {
     double used = 0;
     double capacity = 0;
 
     for (uint32_t i = 0; i < s->n_hosts; i++) {
-        if (!takes_part(&s->hosts[i]))
+        if (!takes_part(&s->hosts[i]) || isnan(sights[i].watts) ||
+            isnan(awake_watts(&s->hosts[i], 0, scales[i])))
             continue;
         used += use[i].used_mhz;
         capacity += s->hosts[i].capacity[RES_CPU];
@@ -198,7 +201,7 @@ struct energy_sight *draw_look(struct engine *e, const struct view *v, struct ar
     const struct snapshot *s = &v->snap;
     const struct use *use = use_of_hosts(e, v, a);
     struct energy_sight *sights = arena_array(a, struct energy_sight, s->n_hosts);
-    double done = work_done(s, use);
+    double *scales = arena_array(a, double, s->n_hosts);
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
         sights[i] =
@@ -209,11 +212,17 @@ struct energy_sight *draw_look(struct engine *e, const struct view *v, struct ar
         struct energy_sight *is = &sights[i];
 
         learn_scale(e, &h->is, is, use[i].used_mhz, now);
-        double scale = usable_scale(&h->is, energy_scale(e->energy, h->is.id));
-
-        is->watts = watts_of(&h->is, is->phase, use[i].used_mhz, scale);
+        scales[i] = usable_scale(&h->is, energy_scale(e->energy, h->is.id));
+        is->watts = watts_of(&h->is, is->phase, use[i].used_mhz, scales[i]);
         is->measured = !isnan(h->is.power_w);
-        is->all_on_w = takes_part(h) ? awake_watts(h, done, scale) : is->watts;
+    }
+    double done = work_done(s, use, sights, scales);
+
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        const struct host *h = &s->hosts[i];
+        struct energy_sight *is = &sights[i];
+
+        is->all_on_w = takes_part(h) ? awake_watts(h, done, scales[i]) : is->watts;
         if (isnan(is->all_on_w)) /* nothing is said to be saved that nobody knows */
             is->all_on_w = is->watts;
         for (int r = 0; r < RES_COUNT && is->phase != ENERGY_UNSEEN; r++) {

@@ -118,6 +118,8 @@ static void test_told(void **state)
         world_run(1);
         assert_near(power().watts, 130 + (figures ? 100 : 0)); /* a quarter: half way from 80 to 180 */
         assert_int_equal(power().unknown, figures ? 0 : 1);
+        if (!figures) /* nobody sleeps: nothing is saved, and the other one's part is not known */
+            assert_near(power().all_on_w, 130);
         assert_near(fact(0)->power_standby_w, 6);
         assert_near(fact(0)->power_idle_w, 80);
         world_release();
