@@ -152,7 +152,7 @@ uint32_t rank_to_wake(const struct power *w, uint32_t *ret)
     find_largest(l->snap, largest);
     for (uint32_t i = l->n_on; i < l->n_slots; i++) {
         const struct host_facts *h = &l->snap->hosts[l->slot_host[i]].is;
-        if (l->waking[i] || !room_may_be_woken(w->p, i))
+        if (l->waking[i] || !room_may_be_woken(w->p, i) || power_is_disabled(w, i))
             continue;
         list[n++] = (struct ranked){.slot = i,
                                     .last = room_uncertainty(w->p, i),

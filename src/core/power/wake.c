@@ -335,7 +335,7 @@ enum power_check wake_ask_host(const struct power *w, uint32_t slot)
 {
     const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
 
-    if (h->dpm == AUTOMATION_DISABLED)
+    if (power_is_disabled(w, slot))
         return POWER_HOST_DISABLED;
     if (w->p->coming[slot] || w->l->waking[slot])
         return POWER_HOST_COMING;
