@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -388,29 +387,6 @@ static const struct {
      "power.hosts", true},
 };
 
-/* What is kept of the old configuration outlives it. */
-static void test_watts(void **state)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    struct arena old_arena = {0};
-    struct config c, now;
-    struct err err = {0};
-
-    (void)state;
-    assert_int_equal(parse(SIM "power:\n  hosts: {a: {watts: [93.7, 110, 135], standby_w: 0}, b: {}}\n"
-                               "  defaults: {watts: [120, 310]}\n",
-                           CONFIG_FOR_SERVICE, &old_arena, &c, &err),
-                     0);
-    assert_int_equal(parse(SIM, CONFIG_FOR_SERVICE, &a, &now, &err), 0);
-    config_keep_fixed(&c, &now, &a);
-    arena_release(&old_arena);
-    const struct config_power_host *h = now.power_hosts;
-
-    assert_true(h[0].watts.n == 3 && h[0].watts.watts[0] == 93.7 && h[0].watts.watts[2] == 135);
-    assert_true(h[1].watts.n == 2 && h[1].watts.watts[1] == 310);
-    assert_true(h[0].standby_w == 0 && isnan(h[1].standby_w));
-}
-
 static void test_reload(void **state)
 {
     (void)state;
@@ -583,7 +559,6 @@ int main(void)
         cmocka_unit_test(test_taken),
         cmocka_unit_test(test_power_hosts),
         cmocka_unit_test(test_power_defaults),
-        cmocka_unit_test(test_watts),
         cmocka_unit_test(test_secrets),
         cmocka_unit_test(test_secret_is_capped),
         cmocka_unit_test(test_secret_is_not_shown),
