@@ -211,6 +211,8 @@ static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, u
     for (uint32_t j = i + 1; j < n && least > none + SCORE_LEAST; j++) {
         if (room_uncertainty(w->p, order[j]) > certain)
             break;
+        if (w->l->waking[order[j]]) /* chosen before, for what this one could not do then */
+            continue;
         double high = wake_trial(k, order[j]);
         double low = low_of(&w->scores);
         if (!(high > 0) && low < least - SCORE_LEAST) {
