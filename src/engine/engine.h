@@ -27,11 +27,18 @@
 
 struct engine;
 
+/* What an admin says that a host draws. */
+struct host_draw {
+    struct power_curve watts; /* n 0: nothing is said */
+    double standby_w;         /* UNKNOWN */
+};
+
 /* How the hands can switch one host by ways of its own, whatever the source's own deeds are (power.hosts). */
 struct host_way {
     const char *name; /* the host's id, or its name where no other host has it, nor as its id */
     unsigned wakes,
         sleeps; /* by what: WAKE_* of facts.h; the hypervisor's deeds too, if they are among them */
+    const struct host_draw *draws; /* counts before what the source says; NULL: nothing */
 };
 
 /* What the configuration says. */

@@ -213,6 +213,18 @@ static void fill_ways(const struct engine *e, struct host_facts *f)
         f->dpm = AUTOMATION_DISABLED;
 }
 
+static void fill_draws(const struct engine *e, struct host_facts *f)
+{
+    const struct host_way *way = idmap_get(&e->ways, f->id);
+
+    if (!way || !way->draws)
+        return;
+    if (way->draws->watts.n > 0)
+        host_facts_set_curve(f, &way->draws->watts);
+    if (!isnan(way->draws->standby_w))
+        f->power_standby_w = way->draws->standby_w;
+}
+
 void hosts_fill(struct engine *e, struct inventory *inv)
 {
     struct idmap busy = {0};
@@ -230,6 +242,7 @@ void hosts_fill(struct engine *e, struct inventory *inv)
             hosts_put_down(e, f->id, inv->time);
         known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
         fill_ways(e, f);
+        fill_draws(e, f);
         fill(e, f, inv->time);
     }
     idmap_release(&busy, NULL);
