@@ -135,7 +135,8 @@ static int read_event_kind(const json_t *v, struct request *r, struct err *err)
     const char *word = json_string_value(v);
 
     if (!word || event_kind_parse(word, &kind) < 0 || strlen(word) >= sizeof r->event_kind)
-        return err_set(err, -EINVAL, "\"%.40s\" is no kind of event, expected one of" EVENTS(KIND_LISTED),
+        return err_set(err, -EINVAL,
+                       "\"kind\": \"%.40s\" is no kind of event, expected one of" EVENTS(KIND_LISTED),
                        word ? word : "?");
     memcpy(r->event_kind, word, strlen(word) + 1);
     return 0;
