@@ -229,6 +229,7 @@ void engine_power(const struct engine *e, struct engine_power *ret);
 /* What was expected of the demand of all VMs, what came, and what is expected next (pattern.h). */
 struct engine_forecast {
     bool enabled, proactive; /* dpm.enabled, dpm.proactive */
+    const char *zone;        /* dpm.time_zone, in which days are days */
     instant_s doubted; /* since then this day has not been as expected: nothing is decided by it for now; 0 */
     struct pattern_record *past; /* the slots that are over and the present one, as far as any is known */
     size_t n_past;

@@ -29,7 +29,7 @@ def test_manual():
         check('manual: nothing moves by itself', s.hosts_of_vms() == where)
         for verb in ('hosts', 'vms', 'pools', 'status', 'recommendations', 'run'):
             text = s.ask(verb).stdout
-            check(f'{verb} fits a terminal, without colours', max(map(len, text.splitlines())) <= 110 and '\x1b' not in text, text)
+            check(f'{verb} fits a terminal, without colours', max(map(len, text.splitlines())) <= 80 and '\x1b' not in text, text)
         check('snapshot --format json', json.loads(s.ask('snapshot', '--format', 'json').stdout)['cluster'])
         wanted = {r['vm']: r['to'] for r in s.recommendations() if r['state'] == 'recommended'}
         done = s.ask('apply', *s.ids())
@@ -90,7 +90,10 @@ def test_energy():
         text = s.ask('history', '--energy', '--by', 'host').stdout
         check('a row a host and the total', [line.split()[0] for line in text.splitlines()[1:6]] ==
               ['pretend-1', 'pretend-2', 'pretend-3', 'pretend-4', 'total'], text)
-        check('it fits a terminal', max(map(len, text.splitlines())) <= 110, text)
+        check('it fits a terminal', max(map(len, text.splitlines())) <= 80, text)
+        for by in ('day', 'hour'):
+            text = s.ask('history', '--energy', '--by', by).stdout
+            check(f'by {by} too', text and max(map(len, text.splitlines())) <= 80, text)
         check('status shows it', ' W now, ' in s.ask('status').stdout)
         e = energy(s, '--by', 'host')
         total = e['total']
