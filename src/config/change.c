@@ -28,6 +28,10 @@ const char *config_get(const struct config *c, const struct config_key *key, str
         return *(const bool *)value_at(c, key) ? "true" : "false";
     case CONFIG_INT:
         return arena_printf(a, "%lld", (long long)*(const int64_t *)value_at(c, key));
+    case CONFIG_NUMBER:
+        return config_number_text(*(const double *)value_at(c, key), a);
+    case CONFIG_WATTS:
+        return config_watts_text(value_at(c, key), a);
     case CONFIG_WORDS: {
         const char *const *words = *(const char *const *const *)value_at(c, key);
         return words[0] ? config_words_text(words, a) : NULL;

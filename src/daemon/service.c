@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "collectors/registry.h"
 #include "daemon/consoles.h"
+#include "daemon/daytime.h"
 #include "daemon/hearers.h"
 #include "daemon/outgoing.h"
 #include "daemon/process.h"
@@ -58,17 +59,15 @@ struct service {
     struct engine *engine;
     struct server *server;
     struct arena power; /* of switches */
-    int64_t epoch_us;   /* when the steady clock was 0 */
-    uint64_t due_us;    /* the next tick, on the steady clock; 0: none is set */
+    struct daytime daytime;
+    bool anew; /* begins once more when it has ended */
+    char *const *argv;
+    uint64_t due_us; /* the next tick, on the steady clock; 0: none is set */
 };
 
-/* ---- time ------------------------------------------------------------------------------------ */
-
-/* The time of day, but steady: a clock that is set while the service runs must not make every deadline pass
- * at once, or none for hours. */
 static instant_s now_of(const struct service *s)
 {
-    return (s->epoch_us + steady_us()) / (int64_t)USEC_PER_S;
+    return daytime_now(&s->daytime);
 }
 
 /* ---- after anything that happened ------------------------------------------------------------ */
@@ -152,6 +151,10 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
     (void)source, (void)usec;
     s->due_us = 0;
+    if (!s->anew && daytime_was_set(&s->daytime, s->config->path)) {
+        s->anew = true; /* ends as for SIGTERM */
+        return sd_event_exit(s->loop, 0);
+    }
     engine_tick(s->engine, now_of(s));
     happened(s);
     return 0;
@@ -508,7 +511,7 @@ static int begin(struct service *s, struct err *err)
 {
     int r;
 
-    s->epoch_us = read_clock_us(CLOCK_REALTIME) - steady_us();
+    daytime_begin(&s->daytime);
     if ((r = block_signals(err)) < 0)
         return r;
     if ((r = sd_event_default(&s->loop)) < 0)
@@ -539,14 +542,20 @@ static void end(struct service *s)
     }
     int broker = outgoing_stop(&s->out, deadline);
 
-    consoles_free(s->consoles, now_of(s));
+    int consoles = consoles_stop(s->consoles, now_of(s), deadline);
+
     engine_free(s->engine);
     store_close(s->store);
-    if (hands < 0 || source < 0 || broker < 0) {
+    if (hands < 0 || source < 0 || broker < 0 || consoles < 0) {
         log_warning("a request to the %s does not come to an end; leaving without waiting for it",
-                    hands < 0 || source < 0 ? "source" : "broker");
-        _exit(EXIT_SUCCESS); /* a thread still uses what would be freed below */
+                    hands < 0 || source < 0 ? "source"
+                    : broker < 0            ? "broker"
+                                            : "console of a host");
+        if (s->anew)
+            (void)run_anew(s->argv);
+        _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
+    consoles_free(s->consoles);
     acting_free(s->hands);
     collecting_free(s->source);
     outgoing_release(&s->out);
@@ -564,9 +573,9 @@ static void end(struct service *s)
     arena_release(&s->power);
 }
 
-int service_run(const struct config *config, struct err *err)
+int service_run(const struct config *config, char *const argv[], struct err *err)
 {
-    struct service s = {.config = config};
+    struct service s = {.config = config, .argv = argv};
     int r = begin(&s, err);
 
     if (r == 0) {
@@ -583,5 +592,7 @@ int service_run(const struct config *config, struct err *err)
             (void)err_set(err, r, "the event loop broke: %s", strerror(-r));
     }
     end(&s);
+    if (r == 0 && s.anew && (r = run_anew(argv)) < 0)
+        (void)err_set(err, r, "the service cannot begin anew: %s", strerror(-r));
     return r < 0 ? r : 0;
 }

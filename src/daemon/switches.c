@@ -26,13 +26,17 @@ int switches_init(const struct config *c, const struct actuator_ops *inner, cons
         return r;
     power_actuator(&ret->setup, &ret->ops);
     ret->ways = arena_array(a, struct host_way, c->n_power_hosts);
+    struct host_draw *draws = arena_array(a, struct host_draw, c->n_power_hosts);
+
     for (size_t i = 0; i < c->n_power_hosts; i++) {
         const struct power_host *h = &ret->setup.hosts[i];
 
+        draws[i] = (struct host_draw){c->power_hosts[i].watts, c->power_hosts[i].standby_w};
         ret->ways[i] = (struct host_way){
             .name = h->name,
             .wakes = power_wakes(&ret->setup, h),
             .sleeps = power_sleeps(&ret->setup, h),
+            .draws = &draws[i],
         };
     }
     return 0;

@@ -10,7 +10,7 @@
 struct switches {
     struct power_setup setup;
     struct actuator_ops ops; /* only if there are hosts */
-    struct host_way *ways;   /* one for each host of the setup */
+    struct host_way *ways;   /* one for each host of the setup; points into the configuration */
     bool compared;           /* with an inventory */
 };
 

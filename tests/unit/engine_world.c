@@ -58,6 +58,8 @@ static void w_fill(struct collected *c)
 
     c->inventory = (struct inventory){.cluster = "c", .ha = W->ha};
     for (int i = 0; i < W->n_hosts; i++) {
+        if (W->gone[i])
+            continue;
         struct seen_host *h = inventory_add_host(&c->inventory, a);
 
         w_host_id(i, id);

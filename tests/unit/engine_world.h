@@ -78,6 +78,7 @@ struct world {
 
     int n_hosts, n_vms;
     enum host_state host_state[WORLD_HOSTS];
+    bool gone[WORLD_HOSTS]; /* not in the inventory */
     enum automation host_dpm[WORLD_HOSTS];
     struct ha_facts ha;
     double reserved_mb;                /* of memory, by each VM */
