@@ -76,7 +76,11 @@ class Daemon:
             except OSError:
                 return False
 
-        wait_for("the socket answers", answers, START_S, 0.05)
+        try:
+            wait_for("the socket answers", answers, START_S, 0.05)
+        except BaseException:  # `with Daemon(...).start()` has not entered yet
+            self.__exit__(*sys.exc_info())
+            raise
         return self
 
     def stop(self):
