@@ -11,6 +11,7 @@
 #define BOOT_LEAST_S 5   /* a boot that was shorter ... */
 #define BOOT_MOST_S 7200 /* ... or longer than that was not timed, but misunderstood */
 #define BOOT_NEWEST 0.25 /* what the newest boot counts for in the moving average */
+#define DOWN_LATE_S 1800 /* one that is lost so soon after it was to go to standby in vain has gone there */
 #define TOUCH_S (24 * 3600)
 
 static struct known_host *known(struct engine *e, const char *host)
@@ -118,6 +119,28 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
     return HOST_DISCONNECTED;
 }
 
+/* Whether the host, which was up until now and is lost, was asked to go to standby not long ago, by an action
+ * that has given up meanwhile: some take half an hour to shut down. Whoever took it for lost would forget it
+ * in standby. */
+static bool goes_down_late(const struct engine *e, const struct host_facts *f, instant_s now)
+{
+    const struct known_host *k = hosts_find(e, f->id);
+
+    /* what an earlier process has seen is not known; but one that was lost when its action ended was put down
+     */
+    if (k && (k->state != host_state_count ? !is_up(k->state) : k->r.put_down != 0))
+        return false;
+    for (size_t i = e->n_actions; i > 0; i--) { /* the newest first */
+        const struct action *x = e->actions[i - 1];
+        bool of_power = x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
+
+        if (of_power && x->r.started != 0 && strcmp(x->r.host, f->id) == 0)
+            return x->r.kind == ACTION_POWER_OFF && x->r.state == ACTION_FAILED &&
+                   now - x->r.ended <= DOWN_LATE_S;
+    }
+    return false;
+}
+
 static bool some_vm_runs(const struct inventory *inv, const char *host)
 {
     for (size_t i = 0; i < inv->n_vms; i++) {
@@ -195,6 +218,13 @@ bool hosts_can(const struct engine *e, enum action_kind kind, const char *host)
            (kind == ACTION_POWER_ON || (e->settings.deeds & 1u << DEED_STANDBY));
 }
 
+instant_s hosts_wake_tries_s(const struct engine *e, const char *host)
+{
+    const struct host_way *way = idmap_get(&e->ways, host);
+
+    return way ? way->tries_s : 0;
+}
+
 /* What the configuration says of the ways to switch a host counts; where it says something of some hosts,
  * those that cannot be switched are none of DPM's: that are on and nobody could put down, or wake again. One
  * that sleeps is woken when it is needed, though nobody could put it down a second time. */
@@ -218,8 +248,11 @@ void hosts_fill(struct engine *e, struct inventory *inv)
             continue;
         bool lost = f->state == HOST_DISCONNECTED;
 
-        if (lost && !some_vm_runs(inv, f->id))
+        if (lost && !some_vm_runs(inv, f->id)) {
+            if (goes_down_late(e, f, inv->time))
+                hosts_put_down(e, f->id, inv->time);
             f->state = lost_because_of_us(e, f->id);
+        }
         known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
         fill_ways(e, f);
         fill(e, f, inv->time);
