@@ -312,6 +312,40 @@ int read_power(const struct reader *r, const struct node *power)
     return 0;
 }
 
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static const char *const *copy_words(const char *const *words, struct arena *a)
+{
+    size_t n = 0;
+
+    while (words[n])
+        n++;
+    const char **copy = arena_array(a, const char *, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        copy[i] = arena_strdup(a, words[i]);
+    return copy;
+}
+
+static struct config_power_host copy_host(const struct config_power_host *h, struct arena *a)
+{
+    struct config_power_host r = *h;
+
+    r.name = arena_strdup(a, h->name);
+    for (size_t i = 0; i < n_power_host_keys; i++) {
+        const struct config_key *key = &power_host_keys[i];
+        void *at = (char *)&r + key->offset;
+
+        if (key->type == CONFIG_WORDS)
+            *(const char *const **)at = copy_words(*(const char *const **)at, a);
+        else if (key->type != CONFIG_BOOL && key->type != CONFIG_INT)
+            *(const char **)at = arena_strdup(a, *(const char **)at);
+    }
+    for (size_t i = 0; i < N_SECRETS; i++)
+        *text_at(&r, secrets[i].secret) = arena_strdup(a, *text_at(&r, secrets[i].secret));
+    return r;
+}
+
 /* ---- as the methods know it ------------------------------------------------------------------ */
 
 /* What is named in the order, or all there is: controllers, then a packet, then the hypervisor. A method that
@@ -371,7 +405,9 @@ struct power_host *config_power(const struct config *c, const atomic_bool *stop,
     for (size_t i = 0; i < c->n_power_hosts; i++) {
         enum power_method_kind *order = arena_array(a, enum power_method_kind, POWER_METHOD_COUNT);
 
-        list[i] = power_host_of(&c->power_hosts[i]);
+        const struct config_power_host own = copy_host(&c->power_hosts[i], a);
+
+        list[i] = power_host_of(&own);
         list[i].n_order = order_of(&c->power_hosts[i], order);
         list[i].order = order;
         list[i].stop = stop;
@@ -510,39 +546,7 @@ bool power_secrets_changed(const struct config *old, const struct config *now)
     return false;
 }
 
-static const char *const *copy_words(const char *const *words, struct arena *a)
-{
-    size_t n = 0;
-
-    while (words[n])
-        n++;
-    const char **copy = arena_array(a, const char *, n + 1);
-
-    for (size_t i = 0; i < n; i++)
-        copy[i] = arena_strdup(a, words[i]);
-    return copy;
-}
-
-static struct config_power_host copy_host(const struct config_power_host *h, struct arena *a)
-{
-    struct config_power_host r = *h;
-
-    r.name = arena_strdup(a, h->name);
-    for (size_t i = 0; i < n_power_host_keys; i++) {
-        const struct config_key *key = &power_host_keys[i];
-        void *at = (char *)&r + key->offset;
-
-        if (key->type == CONFIG_WORDS)
-            *(const char *const **)at = copy_words(*(const char *const **)at, a);
-        else if (key->type != CONFIG_BOOL && key->type != CONFIG_INT)
-            *(const char **)at = arena_strdup(a, *(const char **)at);
-    }
-    for (size_t i = 0; i < N_SECRETS; i++)
-        *text_at(&r, secrets[i].secret) = arena_strdup(a, *text_at(&r, secrets[i].secret));
-    return r;
-}
-
-void power_keep(const struct config *old, struct config *now, struct arena *a)
+void config_keep_power(const struct config *old, struct config *now, struct arena *a)
 {
     struct config_power_host *list =
         arena_array(a, struct config_power_host, old->n_power_hosts ? old->n_power_hosts : 1);

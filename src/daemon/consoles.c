@@ -53,6 +53,11 @@ int consoles_new(sd_event *loop, struct store *store, const struct switches *swi
     return 0;
 }
 
+void consoles_change(struct consoles *c, const struct switches *switches)
+{
+    c->switches = switches;
+}
+
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
 static void keep(struct capture *x, const char *data, size_t n)
