@@ -1,16 +1,15 @@
 #include "config/hosts.h"
 
 #include "config/keys.h"
+#include "config/own.h"
 #include "config/reach.h"
 
 #include "base/cleanup.h"
 #include "base/ipmi_workaround.h"
-#include "base/mac.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define NAME_MAX_BYTES 128 /* what the name of a task has room for */
@@ -218,9 +217,7 @@ static int read_host(const struct reader *r, const struct node *n, struct config
     return check_common(r, h, false, n->line);
 }
 
-/* ---- one controller, two hosts ---------------------------------------------------------------- */
-
-static bool is_used(const struct config_power_host *h, enum power_method_kind kind)
+bool power_is_used(const struct config_power_host *h, enum power_method_kind kind)
 {
     const char *const *w = h->methods;
 
@@ -229,47 +226,11 @@ static bool is_used(const struct config_power_host *h, enum power_method_kind ki
     return has_method(h, kind) && (!*h->methods || *w);
 }
 
-/* Whether both are the same but for letters, and for an end that may be left away. */
-static bool same_place(const char *x, const char *y, const char *end)
-{
-    size_t n = strlen(x), m = strlen(y), e = strlen(end);
-
-    n -= n > e && strcmp(x + n - e, end) == 0 ? e : 0;
-    m -= m > e && strcmp(y + m - e, end) == 0 ? e : 0;
-    return n == m && strncasecmp(x, y, n) == 0;
-}
-
-/* However they are written: 02:ab:... and 02-AB-... are one. */
-static bool same_mac(const char *x, const char *y)
-{
-    struct mac a, b;
-
-    return mac_parse(x, &a) == 0 && mac_parse(y, &b) == 0 && memcmp(&a, &b, sizeof a) == 0;
-}
-
-/* The key that says of both that they are one machine; NULL: none does. A chassis with several systems has
- * one Redfish service for all of them. */
-static const char *one_machine(const struct config_power_host *x, const struct config_power_host *y)
-{
-    const char *system[] = {x->redfish.system ? x->redfish.system : "",
-                            y->redfish.system ? y->redfish.system : ""};
-
-    if (is_used(x, POWER_IPMI) && is_used(y, POWER_IPMI) &&
-        same_place(x->ipmi.address, y->ipmi.address, ":623"))
-        return "ipmi.address";
-    if (is_used(x, POWER_REDFISH) && is_used(y, POWER_REDFISH) &&
-        same_place(x->redfish.url, y->redfish.url, "/") && strcmp(system[0], system[1]) == 0)
-        return "redfish.url";
-    if (is_used(x, POWER_WOL) && is_used(y, POWER_WOL) && same_mac(x->wol.mac, y->wol.mac))
-        return "wol.mac";
-    return NULL;
-}
-
 /* Whoever switches one of them switches the other, with all that runs there. */
 static int check_own(const struct reader *r, const struct config *c, size_t ix, unsigned line)
 {
     for (size_t i = 0; i < ix; i++) {
-        const char *key = one_machine(&c->power_hosts[i], &c->power_hosts[ix]);
+        const char *key = own_shared(&c->power_hosts[i], &c->power_hosts[ix]);
 
         if (key)
             return refuse(r, line_of(r, key, line), key,
