@@ -469,11 +469,15 @@ static double boot_s(const struct engine *e, const char *host)
 
 instant_s power_patience_s(const struct engine *e, const struct action *x)
 {
-    double boot = x->r.kind == ACTION_POWER_ON ? boot_s(e, x->r.host) : UNKNOWN;
+    const double boot = boot_s(e, x->r.host);
+
+    if (x->r.kind != ACTION_POWER_ON)
+        return HANG_HOST_S;
+    const instant_s tries = hosts_wake_tries_s(e, x->r.host);
 
     if (isnan(boot) || boot > 1e6)
-        return HANG_HOST_S;
-    return boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S;
+        return HANG_HOST_S + tries;
+    return (boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S) + tries;
 }
 
 instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
@@ -491,7 +495,7 @@ instant_s power_look_pause_s(const struct engine *e, const struct action *x, uns
 /* From the call until the inventory was asked for that shows it: rather too long than too short. */
 static double timed_boot_s(const struct engine *e, const struct action *x)
 {
-    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - x->r.started);
+    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - power_waits_since(x));
 }
 
 static enum host_state state_of(const struct engine *e, const char *host)
