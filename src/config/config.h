@@ -18,6 +18,7 @@
 
 #include <ballast/arena.h>
 #include <ballast/err.h>
+#include <ballast/facts.h>
 #include <ballast/policy.h>
 #include <ballast/power.h>
 #include <ballast/source.h>
@@ -52,6 +53,8 @@ struct config_power_host {
         *methods; /* in order, as given; NULL at the end; never NULL itself. Empty: all it has */
     int64_t timeout_s;
     bool hard_off;
+    struct power_curve watts; /* n 0: not given */
+    double standby_w;         /* UNKNOWN */
     struct {
         const char *address, *username, *password_file, *password, *k_g_file, *k_g;
         int64_t cipher_suite;
@@ -112,8 +115,10 @@ enum config_type {
     CONFIG_URL,
     CONFIG_BOOL,
     CONFIG_INT,
+    CONFIG_NUMBER, /* UNKNOWN where it is not given and has no default */
     CONFIG_WORD,
     CONFIG_WORDS, /* a list */
+    CONFIG_WATTS, /* a list of numbers: struct power_curve */
     CONFIG_MAC,
     CONFIG_POWER_HOSTS,
     CONFIG_POWER_DEFAULTS,
@@ -184,5 +189,6 @@ void config_keep_fixed(const struct config *old, struct config *now, struct aren
 /* The same of `power:`, which may change while the service runs, but not while hosts are being switched. */
 void config_keep_power(const struct config *old, struct config *now, struct arena *a);
 bool config_is_of_power(const struct config_change *change);
+bool config_power_changes(const struct config_change *changes, size_t n); /* any of them */
 
 #endif

@@ -288,6 +288,15 @@ static const char *const *copy_words(const char *const *words, struct arena *a)
     return copy;
 }
 
+static struct power_curve copy_curve(const struct power_curve *c, struct arena *a)
+{
+    double *watts = arena_array(a, double, c->n ? c->n : 1);
+
+    for (uint32_t i = 0; i < c->n; i++)
+        watts[i] = c->watts[i];
+    return (struct power_curve){watts, c->n};
+}
+
 static struct config_power_host copy_host(const struct config_power_host *h, struct arena *a)
 {
     struct config_power_host r = *h;
@@ -299,7 +308,9 @@ static struct config_power_host copy_host(const struct config_power_host *h, str
 
         if (key->type == CONFIG_WORDS)
             *(const char *const **)at = copy_words(*(const char *const **)at, a);
-        else if (key->type != CONFIG_BOOL && key->type != CONFIG_INT)
+        else if (key->type == CONFIG_WATTS)
+            *(struct power_curve *)at = copy_curve(at, a);
+        else if (key->type != CONFIG_BOOL && key->type != CONFIG_INT && key->type != CONFIG_NUMBER)
             *(const char **)at = arena_strdup(a, *(const char **)at);
     }
     for (size_t i = 0; i < N_SECRETS; i++)
@@ -387,6 +398,20 @@ const char *config_words_text(const char *const *words, struct arena *a)
     return arena_printf(a, "[%s]", all);
 }
 
+const char *config_number_text(double v, struct arena *a)
+{
+    return isnan(v) ? NULL : arena_printf(a, "%.12g", v);
+}
+
+const char *config_watts_text(const struct power_curve *c, struct arena *a)
+{
+    const char *all = "";
+
+    for (uint32_t i = 0; i < c->n; i++)
+        all = arena_printf(a, "%s%s%.12g", all, i ? ", " : "", c->watts[i]);
+    return c->n > 0 ? arena_printf(a, "[%s]", all) : NULL;
+}
+
 static const char *value_text(const struct config_power_host *h, const struct config_key *key,
                               struct arena *a)
 {
@@ -397,6 +422,10 @@ static const char *value_text(const struct config_power_host *h, const struct co
         return *(const bool *)at ? "true" : "false";
     case CONFIG_INT:
         return arena_printf(a, "%lld", (long long)*(const int64_t *)at);
+    case CONFIG_NUMBER:
+        return config_number_text(*(const double *)at, a);
+    case CONFIG_WATTS:
+        return config_watts_text(at, a);
     case CONFIG_WORDS:
         return config_words_text(*(const char *const *const *)at, a);
     case CONFIG_TEXT:

@@ -13,6 +13,10 @@ bool power_is_used(const struct config_power_host *h, enum power_method_kind kin
 /* "[a, b]" */
 const char *config_words_text(const char *const *words, struct arena *a);
 
+/* "8.5"; NULL where it is not known. "[120, 310]"; NULL for none. */
+const char *config_number_text(double v, struct arena *a);
+const char *config_watts_text(const struct power_curve *c, struct arena *a);
+
 /* All that is set, as one line; NULL for none. */
 const char *power_hosts_text(const struct config_power_host *hosts, size_t n, struct arena *a);
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "collectors/registry.h"
 #include "daemon/consoles.h"
+#include "daemon/daytime.h"
 #include "daemon/hearers.h"
 #include "daemon/outgoing.h"
 #include "daemon/process.h"
@@ -55,17 +56,15 @@ struct service {
     struct outgoing out;
     struct engine *engine;
     struct server *server;
-    int64_t epoch_us; /* when the steady clock was 0 */
-    uint64_t due_us;  /* the next tick, on the steady clock; 0: none is set */
+    struct daytime daytime;
+    bool anew; /* begins once more when it has ended */
+    char *const *argv;
+    uint64_t due_us; /* the next tick, on the steady clock; 0: none is set */
 };
 
-/* ---- time ------------------------------------------------------------------------------------ */
-
-/* The time of day, but steady: a clock that is set while the service runs must not make every deadline pass
- * at once, or none for hours. */
 static instant_s now_of(const struct service *s)
 {
-    return (s->epoch_us + steady_us()) / (int64_t)USEC_PER_S;
+    return daytime_now(&s->daytime);
 }
 
 /* ---- after anything that happened ------------------------------------------------------------ */
@@ -149,6 +148,10 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
     (void)source, (void)usec;
     s->due_us = 0;
+    if (!s->anew && daytime_was_set(&s->daytime, s->config->path)) {
+        s->anew = true; /* ends as for SIGTERM */
+        return sd_event_exit(s->loop, 0);
+    }
     engine_tick(s->engine, now_of(s));
     happened(s);
     return 0;
@@ -363,16 +366,15 @@ static struct engine_settings settings_of(const struct service *s)
 static int load_again(struct service *s, struct arena *a, struct config *fresh, struct err *err)
 {
     struct config_change *changes;
-    bool power = false;
     int r = config_load(s->config->path, a, fresh, err);
 
     if (r < 0)
         return r;
     size_t n = config_changes(s->config, fresh, a, &changes);
 
-    for (size_t i = 0; i < n; i++)
-        power = power || config_is_of_power(&changes[i]);
-    if (power && (r = switches_change(&s->switches, fresh, s->engine, s->hands, err)) < 0 && r != -EBUSY)
+    if (config_power_changes(changes, n))
+        r = switches_change(&s->switches, fresh, s->engine, s->hands, err);
+    if (r < 0 && r != -EBUSY)
         return r;
     consoles_change(s->consoles, s->switches);
     say_changes(changes, n, r == -EBUSY);
@@ -446,13 +448,11 @@ static int open_source(struct service *s, struct err *err)
     if (!s->collector_ops)
         return err_set(err, -ENOTSUP, "source.kind: %s is not built into this ballastd", c->source.kind);
     if (sim) {
-        const struct pretend_options options = {
-            .cluster = c->source.cluster,
-            .file = c->source.file,
-            .folder = c->source.folder,
-            .speed = (double)c->source.speed,
-            .seed = (uint64_t)c->policy.seed,
-        };
+        const struct pretend_options options = {.cluster = c->source.cluster,
+                                                .file = c->source.file,
+                                                .folder = c->source.folder,
+                                                .speed = (double)c->source.speed,
+                                                .seed = (uint64_t)c->policy.seed};
 
         if ((r = pretend_new(&options, &s->pretend, err)) < 0)
             return r;
@@ -518,7 +518,7 @@ static int begin(struct service *s, struct err *err)
 {
     int r;
 
-    s->epoch_us = read_clock_us(CLOCK_REALTIME) - steady_us();
+    daytime_begin(&s->daytime);
     if ((r = block_signals(err)) < 0)
         return r;
     if ((r = sd_event_default(&s->loop)) < 0)
@@ -549,14 +549,20 @@ static void end(struct service *s)
     }
     int broker = outgoing_stop(&s->out, deadline);
 
-    consoles_free(s->consoles, now_of(s));
+    int consoles = consoles_stop(s->consoles, now_of(s), deadline);
+
     engine_free(s->engine);
     store_close(s->store);
-    if (hands < 0 || source < 0 || broker < 0) {
+    if (hands < 0 || source < 0 || broker < 0 || consoles < 0) {
         log_warning("a request to the %s does not come to an end; leaving without waiting for it",
-                    hands < 0 || source < 0 ? "source" : "broker");
-        _exit(EXIT_SUCCESS); /* a thread still uses what would be freed below */
+                    hands < 0 || source < 0 ? "source"
+                    : broker < 0            ? "broker"
+                                            : "console of a host");
+        if (s->anew)
+            (void)run_anew(s->argv);
+        _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
+    consoles_free(s->consoles);
     acting_free(s->hands);
     collecting_free(s->source);
     outgoing_release(&s->out);
@@ -574,18 +580,15 @@ static void end(struct service *s)
     switches_free(s->switches);
 }
 
-int service_run(const struct config *config, struct err *err)
+int service_run(const struct config *config, char *const argv[], struct err *err)
 {
-    struct service s = {.config = config};
+    struct service s = {.config = config, .argv = argv};
     int r = begin(&s, err);
 
     if (r == 0) {
         say_warnings(config, &s.switches->setup);
         say_sleepers(s.config, s.engine);
-        log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
-                   BALLAST_VERSION, config->cluster, config->source.kind,
-                   automation_name(config->policy.automation), (long long)config->policy.interval_s,
-                   config->socket);
+        say_begun(config);
         happened(&s);
         (void)sd_notify(0, "READY=1");
         r = sd_event_loop(s.loop);
@@ -593,5 +596,7 @@ int service_run(const struct config *config, struct err *err)
             (void)err_set(err, r, "the event loop broke: %s", strerror(-r));
     }
     end(&s);
+    if (r == 0 && s.anew && (r = run_anew(argv)) < 0)
+        (void)err_set(err, r, "the service cannot begin anew: %s", strerror(-r));
     return r < 0 ? r : 0;
 }

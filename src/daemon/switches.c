@@ -10,6 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+static struct host_draw draw_of(const struct config_power_host *h, struct arena *a)
+{
+    double *watts = arena_array(a, double, h->watts.n ? h->watts.n : 1);
+
+    for (uint32_t i = 0; i < h->watts.n; i++)
+        watts[i] = h->watts.watts[i];
+    return (struct host_draw){{watts, h->watts.n}, h->standby_w};
+}
+
 static int build(struct switches *w, const struct config *c, struct err *err)
 {
     struct arena *a = &w->arena;
@@ -33,15 +42,19 @@ static int build(struct switches *w, const struct config *c, struct err *err)
     w->hands = &w->own;
     w->ways = arena_array(a, struct host_way, c->n_power_hosts);
     w->uses = arena_array(a, enum entry_use, c->n_power_hosts);
+    struct host_draw *draws = arena_array(a, struct host_draw, c->n_power_hosts);
+
     for (size_t i = 0; i < c->n_power_hosts; i++) {
         const struct power_host *h = &w->setup.hosts[i];
 
+        draws[i] = draw_of(&c->power_hosts[i], a);
         w->uses[i] = ENTRY_NOT_COMPARED;
         w->ways[i] = (struct host_way){
             .name = h->name,
             .wakes = power_wakes(&w->setup, h),
             .sleeps = power_sleeps(&w->setup, h),
             .tries_s = power_wake_tries_s(&w->setup, h),
+            .draws = &draws[i],
         };
     }
     return 0;

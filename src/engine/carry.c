@@ -48,7 +48,7 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
 
         if (x == ended || (x->r.state != ACTION_APPROVED && x->r.state != ACTION_RECOMMENDED))
             continue;
-        if (!depends_on(x, ended->r.id) && !together)
+        if ((!depends_on(x, ended->r.id) && !together) || power_went_anyway(e, x, ended))
             continue;
         (void)snprintf(why, sizeof why, "action %llu, which it %s, was %s", (unsigned long long)ended->r.id,
                        together ? "belongs with" : "depends on", action_state_name(ended->r.state));
@@ -260,7 +260,7 @@ static bool may_start_again(const struct engine *e, const struct action *x, inst
     instant_s age = now - x->r.started;
     bool grows_old = x->r.vm || x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
 
-    if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x))
+    if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x, now))
         return false;
     return !grows_old || (age >= -CLOCK_SLACK_S && age <= stale_after_s(e));
 }

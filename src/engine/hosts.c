@@ -11,7 +11,6 @@
 #define BOOT_LEAST_S 5   /* a boot that was shorter ... */
 #define BOOT_MOST_S 7200 /* ... or longer than that was not timed, but misunderstood */
 #define BOOT_NEWEST 0.25 /* what the newest boot counts for in the moving average */
-#define DOWN_LATE_S 1800 /* one that is lost so soon after it was to go to standby in vain has gone there */
 #define TOUCH_S (24 * 3600)
 
 static struct known_host *known(struct engine *e, const char *host)
@@ -116,38 +115,20 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
         if (x->r.state == ACTION_RUNNING)
             return HOST_ENTERING_STANDBY;
     }
-    return HOST_DISCONNECTED;
+    return power_went_late(e, host) ? HOST_STANDBY : HOST_DISCONNECTED;
 }
 
-/* Whether the host, which was up until now and is lost, was asked to go to standby not long ago, by an action
- * that has given up meanwhile: some take half an hour to shut down. Whoever took it for lost would forget it
- * in standby. */
-static bool goes_down_late(const struct engine *e, const struct host_facts *f, instant_s now)
+/* Hosts on which a VM runs, as far as the source knows. Only where that is asked: by hundreds of hosts that
+ * sleep, where the source shows them as lost, or by none. */
+static const struct idmap *busy_hosts(const struct inventory *inv, struct idmap *set)
 {
-    const struct known_host *k = hosts_find(e, f->id);
+    for (size_t i = 0; set->n == 0 && i < inv->n_vms; i++) {
+        const char *host = inv->vms[i].is.state == VM_ON ? inv->vms[i].host : NULL;
 
-    /* what an earlier process has seen is not known; but one that was lost when its action ended was put down
-     */
-    if (k && (k->state != host_state_count ? !is_up(k->state) : k->r.put_down != 0))
-        return false;
-    for (size_t i = e->n_actions; i > 0; i--) { /* the newest first */
-        const struct action *x = e->actions[i - 1];
-        bool of_power = x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
-
-        if (of_power && x->r.started != 0 && strcmp(x->r.host, f->id) == 0)
-            return x->r.kind == ACTION_POWER_OFF && x->r.state == ACTION_FAILED &&
-                   now - x->r.ended <= DOWN_LATE_S;
+        if (host)
+            *idmap_slot(set, host) = (void *)(uintptr_t)host;
     }
-    return false;
-}
-
-static bool some_vm_runs(const struct inventory *inv, const char *host)
-{
-    for (size_t i = 0; i < inv->n_vms; i++) {
-        if (inv->vms[i].is.state == VM_ON && inv->vms[i].host && strcmp(inv->vms[i].host, host) == 0)
-            return true;
-    }
-    return false;
+    return set;
 }
 
 static void fill(const struct engine *e, struct host_facts *f, instant_s now)
@@ -239,8 +220,22 @@ static void fill_ways(const struct engine *e, struct host_facts *f)
         f->dpm = AUTOMATION_DISABLED;
 }
 
+static void fill_draws(const struct engine *e, struct host_facts *f)
+{
+    const struct host_way *way = idmap_get(&e->ways, f->id);
+
+    if (!way || !way->draws)
+        return;
+    if (way->draws->watts.n > 0)
+        host_facts_set_curve(f, &way->draws->watts);
+    if (!isnan(way->draws->standby_w))
+        f->power_standby_w = way->draws->standby_w;
+}
+
 void hosts_fill(struct engine *e, struct inventory *inv)
 {
+    struct idmap busy = {0};
+
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
@@ -248,15 +243,16 @@ void hosts_fill(struct engine *e, struct inventory *inv)
             continue;
         bool lost = f->state == HOST_DISCONNECTED;
 
-        if (lost && !some_vm_runs(inv, f->id)) {
-            if (goes_down_late(e, f, inv->time))
-                hosts_put_down(e, f->id, inv->time);
+        if (lost && !idmap_get(busy_hosts(inv, &busy), f->id))
             f->state = lost_because_of_us(e, f->id);
-        }
+        if (lost && f->state == HOST_STANDBY && power_went_late(e, f->id))
+            hosts_put_down(e, f->id, inv->time);
         known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
         fill_ways(e, f);
+        fill_draws(e, f);
         fill(e, f, inv->time);
     }
+    idmap_release(&busy, NULL);
 }
 
 /* What it was when it was last seen, also by an earlier process as far as that was stored. */
@@ -267,6 +263,19 @@ static enum host_state was(const struct known_host *k)
     if (k->r.standby_since != 0 || k->r.put_down != 0)
         return HOST_STANDBY;
     return k->r.on_since != 0 ? HOST_ON : host_state_count;
+}
+
+/* names: the snapshot that has the host. */
+static void tell(struct engine *e, enum event_kind kind, const struct snapshot *names, instant_s now,
+                 const struct host_facts *f, enum host_state before, enum host_state is, const char *text)
+{
+    publish(e, &(struct event){.kind = kind,
+                               .time = now,
+                               .host = f->id,
+                               .was = before,
+                               .is = is,
+                               .snapshot = names,
+                               .text = text});
 }
 
 /* Each state that inventories show, whoever changed it. The first look at a host is none, unless an earlier
@@ -282,17 +291,48 @@ static void tell_change(struct engine *e, const struct snapshot *s, const struct
         return;
     (void)snprintf(text, sizeof text, "host %.100s was %s and is %s", f->name, host_state_name(before),
                    host_state_name(f->state));
-    publish(e, &(struct event){.kind = EVENT_HOST,
-                               .time = s->time,
-                               .host = f->id,
-                               .was = before,
-                               .is = f->state,
-                               .snapshot = s,
-                               .text = text});
+    tell(e, EVENT_HOST, s, s->time, f, before, f->state, text);
+}
+
+/* Hosts that the inventory before this one had. Two inventories are compared, so that neither a start nor a
+ * source that cannot be read for a while says anything of hosts. */
+static void tell_lost(struct engine *e, const struct snapshot *before, const struct snapshot *s)
+{
+    char text[256];
+
+    for (uint32_t i = 0; i < before->n_hosts; i++) {
+        const struct host_facts *f = &before->hosts[i].is;
+        const struct known_host *k = hosts_find(e, f->id);
+
+        if (snapshot_find_host(s, f->id) != IX_NONE)
+            continue;
+        (void)snprintf(text, sizeof text, "host %.100s, which was %s, is not in the inventory any more%s",
+                       f->name, host_state_name(f->state),
+                       k && k->r.put_down != 0 ? "; Ballast has put it to standby" : "");
+        tell(e, EVENT_HOST_LOST, before, s->time, f, f->state, host_state_count, text);
+    }
+}
+
+/* One that the inventory before this one did not have: known from earlier, or new. */
+static void tell_arrival(struct engine *e, const struct snapshot *before, const struct snapshot *s,
+                         const struct host_facts *f, const struct known_host *k)
+{
+    const bool is_new = k->state == host_state_count && k->r.seen == 0;
+    char text[256];
+
+    if (snapshot_find_host(before, f->id) != IX_NONE)
+        return;
+    (void)snprintf(text, sizeof text, "host %.100s is %s and is %s", f->name,
+                   is_new ? "new" : "in the inventory again", host_state_name(f->state));
+    tell(e, is_new ? EVENT_HOST : EVENT_HOST_BACK, s, s->time, f, was(k), f->state, text);
 }
 
 void hosts_look(struct engine *e, const struct snapshot *s)
 {
+    const struct snapshot *before = engine_snapshot(e);
+
+    if (before)
+        tell_lost(e, before, s);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host_facts *f = &s->hosts[i].is;
         struct known_host *k = known(e, f->id);
@@ -304,6 +344,8 @@ void hosts_look(struct engine *e, const struct snapshot *s)
             r.seen = s->time;
             changed(e, k);
         }
+        if (before)
+            tell_arrival(e, before, s, f, k);
         tell_change(e, s, f, k);
         k->r = r;
         k->state = f->state;

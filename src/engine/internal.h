@@ -30,6 +30,7 @@
 #define WAKE_MIN_S 60       /* ... and not before this */
 #define WAKE_LOOKS 10       /* inventories during a boot, so that it is known to a tenth how long it takes */
 #define SLEEP_SEEN_S 60     /* a host is put to standby on an inventory that came no longer ago than this */
+#define LINGERS_S 300       /* a host that was asked to go and did not may be slow: no VMs for so long */
 #define CLOCK_SLACK_S 5     /* what a clock may be corrected by between two processes */
 #define WHY_ALL 2048        /* bytes that all that went wrong on the way may take, in one text */
 #define START_TRIES 8       /* unclear starts in a row before an inventory decides */
@@ -436,7 +437,7 @@ void power_submitted(struct engine *e, const struct action *x);
 /* An approved ACTION_POWER_OFF: when nothing is left on the host, asks for the inventory that proves it. */
 void power_look(struct engine *e, struct action *x, instant_s now);
 /* ACTION_STARTING: whether a start of it that perhaps nobody has heard may be repeated. */
-bool power_sleep_is_safe(const struct engine *e, const struct action *x);
+bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant_s now);
 /* A move off a host that is to go to standby was cancelled, and its VM does not run there. */
 bool power_has_left_anyway(const struct engine *e, const struct action *x);
 /* How long it may take; how long until the next look whether the host is there. */
@@ -463,6 +464,17 @@ void task_goes_on(struct engine *e, struct action *x, const struct task_progress
 /* Puts one more sentence behind what is known of the action; used up as `why` of its next state. In the arena
  * of nobody: *buffer. */
 const char *why_with(const struct action *x, const char *more, char buffer[WHY_ALL]);
+/* It has ended without success, but had begun: the host may have heard it all the same, and go when nobody
+ * waits for that any more. */
+bool power_may_still_go(const struct action *x);
+/* ... and that was so short a time ago that no VM should go there; the same of a host. */
+bool power_lingers(const struct engine *e, const struct action *x, instant_s now);
+bool power_host_lingers(const struct engine *e, const char *host, instant_s now);
+/* ... and now its manager has lost it: it sleeps because of us, as far as can be known. */
+bool power_went_late(const struct engine *e, const char *host);
+/* What was to put the host down has ended otherwise, and it counts as asleep: what is to wake it after that
+ * is needed all the more. */
+bool power_went_anyway(const struct engine *e, const struct action *up, const struct action *down);
 /* What its end means for the host. */
 void power_ended(struct engine *e, const struct action *x, instant_s now);
 /* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as

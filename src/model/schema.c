@@ -131,6 +131,7 @@ static const struct field host_fields[] = {
     F("mem_free_mb", FIELD_NUMBER, is.mem_free_mb, OPT),
     F("power_idle_w", FIELD_NUMBER, is.power_idle_w, OPT),
     F("power_peak_w", FIELD_NUMBER, is.power_peak_w, OPT),
+    F("power_curve_w", FIELD_CURVE, is.power_curve_w, OPT),
     F("power_standby_w", FIELD_NUMBER, is.power_standby_w, OPT),
     F("power_w", FIELD_NUMBER, is.power_w, OPT),
     F("boot_s", FIELD_NUMBER, is.boot_s, OPT),

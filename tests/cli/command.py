@@ -11,10 +11,12 @@ import tempfile
 import time
 
 TOP = pathlib.Path(os.environ.get('BALLAST_SOURCE_DIR') or pathlib.Path(__file__).resolve().parents[2])
+sys.path.append(str(TOP / 'tests'))  # for what it shares with the scripts of other folders
 BUILD = pathlib.Path(os.environ.get('BALLAST_BUILD_DIR') or TOP / 'build')
 BALLAST = os.environ.get('BALLAST') or str(BUILD / 'src/cli/ballast')
 BALLASTD = os.environ.get('BALLASTD') or str(BUILD / 'src/daemon/ballastd')
 SLOW = 4 if os.environ.get('BALLAST_TEST_SLOW') else 1
+PATIENCE = 4 * SLOW  # how many times longer than on a quiet machine a test waits for what must come
 
 failures = []
 
@@ -38,11 +40,11 @@ def run(*arguments, stdin=None, socket=None, timeout=60, **environment):
     if socket:
         env['BALLAST_SOCKET'] = str(socket)
     return subprocess.run([BALLAST, *map(str, arguments)], input=stdin, capture_output=True, text=True, env=env,
-                          timeout=timeout * SLOW, check=False)
+                          timeout=timeout * PATIENCE, check=False)
 
 
 def wait_until(predicate, seconds, every=0.2):
-    until = time.monotonic() + seconds * SLOW
+    until = time.monotonic() + seconds * PATIENCE
     while time.monotonic() < until:
         if predicate():
             return True
@@ -93,14 +95,14 @@ class Service:
     def send(self, number):
         self.process.send_signal(number)
 
-    def stop(self, number=signal.SIGTERM, seconds=10):
+    def stop(self, number=signal.SIGTERM, seconds=15):
         """Its exit code; None if it had to be killed."""
         if self.process is None:
             return None
         if self.process.poll() is None:
             self.send(number)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return self.process.wait(seconds * SLOW)
+            return self.process.wait(seconds * PATIENCE)
         self.process.kill()
         self.process.wait()
         return None

@@ -10,7 +10,7 @@ from command import TOP, check, end
 PROMISED = ['ballast hosts', 'ballast recommendations', 'ballast explain', 'ballast apply', 'ballast history', 'Done.']
 
 with tempfile.TemporaryDirectory() as folder:
-    done = subprocess.run(['./packaging/demo'], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900,
+    done = subprocess.run(['./packaging/demo'], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1700,
                           check=False, env={**os.environ, 'TMPDIR': folder})
     check('exit code 0', done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:])
     for words in PROMISED:

@@ -6,7 +6,7 @@
         api.set_load(vm, cpu_mhz=700, active_mb=900, consumed_mb=1200)
         api.host_of(vm)                       # runtime.host, now
 
-Everything is on loopback, on a port that the system picks. The server carries a certificate of a CA made for the
+Everything is on loopback, on a port of its own. The server carries a certificate of a CA made for the
 test, ends when the test does (its standard input closes), and every wait is bounded. Where Go or govmomi are
 missing, Skip is raised: main(), or whoever calls, ends with 77 then.
 """
@@ -26,10 +26,12 @@ import urllib.request
 import xml.etree.ElementTree as ET
 from xml.sax.saxutils import escape
 
+import ports
+
 HERE = pathlib.Path(__file__).resolve().parent
 SKIP = 77
 START_S = 60
-CALL_S = 20
+CALL_S = 60
 GOPATH = "/usr/share/gocode"
 ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -114,7 +116,7 @@ class Vcsim:
         with open(os.open(self.password_file, os.O_WRONLY | os.O_CREAT, 0o600), "w") as f:
             f.write(password + "\n")
         self.process = None
-        self.port = 0
+        self.port = ports.take()
         self.start()
 
     def start(self):
@@ -131,7 +133,7 @@ class Vcsim:
                 self.stop()
                 raise RuntimeError("vcsim did not come up")
             line += byte
-        self.port = int(re.search(rb":(\d+)/sdk", line).group(1))
+        assert f":{self.port}/sdk".encode() in line, line
 
     @property
     def url(self):
@@ -145,10 +147,10 @@ class Vcsim:
             return
         self.process.stdin.close()
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         self.process.stdout.close()
         self.process = None
 

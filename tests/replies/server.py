@@ -100,6 +100,7 @@ class Server:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else the body waits for the ACK of the head, which the other side delays
 
             def do_POST(self):
                 text = self.rfile.read(int(self.headers["Content-Length"])).decode()

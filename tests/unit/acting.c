@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 60000
 
 struct actuator {
     int unused;

@@ -384,6 +384,8 @@ static const struct {
     {SIM "power: {hosts: {a: {ipmi: {address: x}}}}\n",
      SIM "power: {defaults: {timeout_s: 7}, hosts: {a: {ipmi: {address: x}}}}\n",
      "power.hosts power.defaults", false},
+    {SIM "power: {hosts: {a: {watts: [1, 2]}}}\n", SIM "power: {hosts: {a: {watts: [1, 1.5, 2]}}}\n",
+     "power.hosts", false},
 };
 
 static void test_reload(void **state)

@@ -549,10 +549,28 @@ static void test_second_controller(void **state)
     end(&w);
 }
 
+/* The clock is set back while a host goes down: it is given its time anew, and not hours. */
+static void test_clock_set_back(void **state)
+{
+    struct hands_world w;
+
+    (void)state;
+    begin(&w, "i", DEED_STANDBY, false);
+    os_hangs = true;
+    start(&w);
+    assert_int_equal(run_until(&w, 100).state, TASK_RUNNING);
+    w.q.now -= 7200;
+    assert_int_equal(run_until(&w, 100 - 7200 + 290).state, TASK_RUNNING);
+    assert_int_equal(run_until(&w, 100 - 7200 + 310).state, TASK_FAILED);
+    assert_string_equal(asked, "ipmi.down");
+    end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standby),
+        cmocka_unit_test(test_clock_set_back),
         cmocka_unit_test(test_proof_is_judged_anew),
         cmocka_unit_test(test_lost_answers),
         cmocka_unit_test(test_lost_by_the_source),

@@ -134,8 +134,20 @@ static double or_else(double v, double otherwise)
     return isnan(v) ? otherwise : v;
 }
 
+/* What Ballast is told is what it is like. */
+static void tell_power(struct arena *a, const struct host_model *m, struct host_facts *is)
+{
+    double *watts = arena_array(a, double, m->n_watts);
+
+    memcpy(watts, m->watts, m->n_watts * sizeof *watts);
+    host_facts_set_curve(is, &(struct power_curve){watts, m->n_watts});
+    if (m->n_watts == 2) /* a line needs no curve */
+        is->power_curve_w = (struct power_curve){0};
+    is->power_standby_w = m->standby_w;
+}
+
 /* What follows from what was given. */
-static void finish(struct host_spec *h)
+static void finish(struct arena *a, struct host_spec *h)
 {
     struct host_facts *is = &h->seen.is;
     struct host_model *m = &h->model;
@@ -155,9 +167,7 @@ static void finish(struct host_spec *h)
     m->sleep_w = or_else(h->power.sleep_w, m->watts[0]);
     m->meter = h->power.meter;
     m->meter_error = h->power.meter_error;
-    is->power_standby_w = m->standby_w;
-    is->power_idle_w = m->watts[0];
-    is->power_peak_w = most;
+    tell_power(a, m, is);
     is->boot_s = m->boot_s;
 }
 
@@ -176,7 +186,7 @@ static int add(struct building *b, const struct host_spec *spec, const char *id)
     h.seen.is.state = states[h.state];
     h.seen.is.total[RES_CPU] = h.seen.is.cores * h.core_mhz;
     h.group = h.name;
-    finish(&h);
+    finish(b->f.a, &h);
     b->hosts = arena_grow(b->f.a, b->hosts, b->n_hosts, &b->cap_hosts, sizeof *b->hosts);
     b->hosts[b->n_hosts++] = h;
     return 0;
@@ -220,7 +230,7 @@ static int change_matching(struct building *b, const struct node *group, const c
         if (tree_child(group, "cores") || tree_child(group, "core_mhz"))
             h->seen.is.total[RES_CPU] = h->seen.is.cores * h->core_mhz;
         h->line = group->line;
-        finish(h);
+        finish(b->f.a, h);
         n++;
     }
     if (n == 0)
@@ -266,9 +276,12 @@ void hosts_of_snapshot(struct building *b, const struct inventory *inv)
         h.core_mhz = is->cores ? is->total[RES_CPU] / is->cores : 0;
         h.power.idle_w = is->power_idle_w;
         h.power.peak_w = is->power_peak_w;
+        h.power.n_watts = is->power_curve_w.n;
+        if (is->power_curve_w.n > 0)
+            memcpy(h.power.watts, is->power_curve_w.watts, is->power_curve_w.n * sizeof h.power.watts[0]);
         h.power.standby_w = is->power_standby_w;
         h.model.boot_s = or_else(is->boot_s, BOOT_S);
-        finish(&h);
+        finish(b->f.a, &h);
         h.line = 1;
         b->hosts = arena_grow(b->f.a, b->hosts, b->n_hosts, &b->cap_hosts, sizeof *b->hosts);
         b->hosts[b->n_hosts++] = h;
