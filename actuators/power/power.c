@@ -186,10 +186,10 @@ static int poll_own(struct actuator *x, const struct deed_request *q, const char
 
     if (r < 0)
         return r;
+    job_begins(&j);
     /* in the future: the clock was set back meanwhile, which must not make it wait for hours */
     j.c.began = j.c.began < q->now ? j.c.began : q->now;
     j.c.since = j.c.since < q->now ? j.c.since : q->now;
-    job_begins(&j);
     *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = true};
     j.host = find_called(x->setup, j.c.entry);
     if (!j.host || j.c.method > j.host->n_order ||

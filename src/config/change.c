@@ -94,6 +94,15 @@ bool config_is_of_power(const struct config_change *change)
     return change->key->type == CONFIG_POWER_HOSTS || change->key->type == CONFIG_POWER_DEFAULTS;
 }
 
+bool config_power_changes(const struct config_change *changes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (config_is_of_power(&changes[i]))
+            return true;
+    }
+    return false;
+}
+
 void config_keep_fixed(const struct config *old, struct config *now, struct arena *a)
 {
     size_t n_keys;

@@ -192,5 +192,6 @@ void config_keep_fixed(const struct config *old, struct config *now, struct aren
 /* The same of `power:`, which may change while the service runs, but not while hosts are being switched. */
 void config_keep_power(const struct config *old, struct config *now, struct arena *a);
 bool config_is_of_power(const struct config_change *change);
+bool config_power_changes(const struct config_change *changes, size_t n); /* any of them */
 
 #endif

@@ -3,6 +3,13 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 
+void say_begun(const struct config *c)
+{
+    log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
+               BALLAST_VERSION, c->cluster, c->source.kind, automation_name(c->policy.automation),
+               (long long)c->policy.interval_s, c->socket);
+}
+
 void say_schedule(const struct config *c)
 {
     if (c->schedule.n_windows > 0 || c->schedule.n_ready_by > 0)

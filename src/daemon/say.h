@@ -6,6 +6,9 @@
 #include "config/config.h"
 #include "engine/engine.h"
 
+/* What it is, and where it is asked. */
+void say_begun(const struct config *c);
+
 /* In which time zone the schedule of power management is; nothing where there is none. */
 void say_schedule(const struct config *c);
 

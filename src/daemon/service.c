@@ -365,16 +365,15 @@ static struct engine_settings settings_of(const struct service *s)
 static int load_again(struct service *s, struct arena *a, struct config *fresh, struct err *err)
 {
     struct config_change *changes;
-    bool power = false;
     int r = config_load(s->config->path, a, fresh, err);
 
     if (r < 0)
         return r;
     size_t n = config_changes(s->config, fresh, a, &changes);
 
-    for (size_t i = 0; i < n; i++)
-        power = power || config_is_of_power(&changes[i]);
-    if (power && (r = switches_change(&s->switches, fresh, s->engine, s->hands, err)) < 0 && r != -EBUSY)
+    if (config_power_changes(changes, n))
+        r = switches_change(&s->switches, fresh, s->engine, s->hands, err);
+    if (r < 0 && r != -EBUSY)
         return r;
     consoles_change(s->consoles, s->switches);
     say_changes(changes, n, r == -EBUSY);
@@ -448,13 +447,11 @@ static int open_source(struct service *s, struct err *err)
     if (!s->collector_ops)
         return err_set(err, -ENOTSUP, "source.kind: %s is not built into this ballastd", c->source.kind);
     if (sim) {
-        const struct pretend_options options = {
-            .cluster = c->source.cluster,
-            .file = c->source.file,
-            .folder = c->source.folder,
-            .speed = (double)c->source.speed,
-            .seed = (uint64_t)c->policy.seed,
-        };
+        const struct pretend_options options = {.cluster = c->source.cluster,
+                                                .file = c->source.file,
+                                                .folder = c->source.folder,
+                                                .speed = (double)c->source.speed,
+                                                .seed = (uint64_t)c->policy.seed};
 
         if ((r = pretend_new(&options, &s->pretend, err)) < 0)
             return r;
@@ -590,10 +587,7 @@ int service_run(const struct config *config, char *const argv[], struct err *err
     if (r == 0) {
         say_warnings(config, &s.switches->setup);
         say_sleepers(s.config, s.engine);
-        log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
-                   BALLAST_VERSION, config->cluster, config->source.kind,
-                   automation_name(config->policy.automation), (long long)config->policy.interval_s,
-                   config->socket);
+        say_begun(config);
         happened(&s);
         (void)sd_notify(0, "READY=1");
         r = sd_event_loop(s.loop);

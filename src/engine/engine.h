@@ -37,9 +37,9 @@ struct host_draw {
 struct host_way {
     const char *name; /* the host's id, or its name where no other host has it, nor as its id */
     unsigned wakes,
-        sleeps;        /* by what: WAKE_* of facts.h; the hypervisor's deeds too, if they are among them */
-    instant_s tries_s; /* by how much a wake may take longer because only its last way works */
+        sleeps; /* by what: WAKE_* of facts.h; the hypervisor's deeds too, if they are among them */
     const struct host_draw *draws; /* counts before what the source says; NULL: nothing */
+    instant_s tries_s;             /* by how much a wake may take longer because only its last way works */
 };
 
 /* What the configuration says. */

@@ -6,6 +6,7 @@
 #include "engine/readiness.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +68,37 @@ bool engine_is_switching(const struct engine *e)
 }
 
 /* ---- for how long it is waited for ------------------------------------------------------------ */
+
+static double boot_s(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix == IX_NONE ? UNKNOWN : s->hosts[ix].is.boot_s;
+}
+
+instant_s power_patience_s(const struct engine *e, const struct action *x)
+{
+    const double boot = boot_s(e, x->r.host);
+
+    if (x->r.kind != ACTION_POWER_ON)
+        return HANG_HOST_S;
+    const instant_s tries = hosts_wake_tries_s(e, x->r.host);
+
+    if (isnan(boot) || boot > 1e6)
+        return HANG_HOST_S + tries;
+    return (boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S) + tries;
+}
+
+instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
+{
+    double boot = boot_s(e, x->r.host);
+    instant_s pause = back_off_s(looks);
+
+    if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
+        pause = (instant_s)(boot / WAKE_LOOKS);
+    return pause > RETRY_FIRST_S ? pause : RETRY_FIRST_S;
+}
 
 instant_s power_waits_since(const struct action *x)
 {

@@ -530,23 +530,6 @@ static void test_check(void **state)
     }
 }
 
-/* The clock is set back while a host goes down: it is given its time anew, and not hours. */
-static void test_clock_set_back(void **state)
-{
-    struct hands_world w;
-
-    (void)state;
-    begin(&w, "i", DEED_STANDBY, false);
-    os_hangs = true;
-    start(&w);
-    assert_int_equal(run_until(&w, 100).state, TASK_RUNNING);
-    w.q.now -= 7200;
-    assert_int_equal(run_until(&w, 100 - 7200 + 290).state, TASK_RUNNING);
-    assert_int_equal(run_until(&w, 100 - 7200 + 310).state, TASK_FAILED);
-    assert_string_equal(asked, "ipmi.down");
-    end(&w);
-}
-
 /* The second one counts as much: it answers where the first is deaf, and may be that of another machine. */
 static void test_second_controller(void **state)
 {
@@ -563,6 +546,23 @@ static void test_second_controller(void **state)
     fakes[POWER_REDFISH].says = CHASSIS_OFF;
     assert_int_equal(w.ops.check(w.x, &w.q, &err), -EPERM);
     assert_non_null(strstr(err.text, "(redfish)"));
+    end(&w);
+}
+
+/* The clock is set back while a host goes down: it is given its time anew, and not hours. */
+static void test_clock_set_back(void **state)
+{
+    struct hands_world w;
+
+    (void)state;
+    begin(&w, "i", DEED_STANDBY, false);
+    os_hangs = true;
+    start(&w);
+    assert_int_equal(run_until(&w, 100).state, TASK_RUNNING);
+    w.q.now -= 7200;
+    assert_int_equal(run_until(&w, 100 - 7200 + 290).state, TASK_RUNNING);
+    assert_int_equal(run_until(&w, 100 - 7200 + 310).state, TASK_FAILED);
+    assert_string_equal(asked, "ipmi.down");
     end(&w);
 }
 
