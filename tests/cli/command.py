@@ -70,9 +70,10 @@ class Service:
         self.config.write_text(''.join(lines) + f'source:\n  {source}\n', encoding='utf-8')
 
     def start(self):
+        """Until it has seen its cluster, or has ended."""
         with open(self.log, 'a', encoding='utf-8') as log:
             self.process = subprocess.Popen([BALLASTD, '--config', str(self.config)], stdout=log, stderr=log)
-        return wait_until(lambda: self.process.poll() is not None or run('status', socket=self.socket).returncode == 0, 20)
+        return wait_until(lambda: self.process.poll() is not None or run('vms', socket=self.socket).returncode == 0, 20)
 
     def ask(self, *arguments):
         return run(*arguments, socket=self.socket)
