@@ -58,8 +58,9 @@ enum exit_code client_tell(const struct args *args, const char *command, const c
 enum exit_code client_tell_ids(const struct args *args, const char *command, struct arena *a,
                                struct strbuf *out);
 
-/* Shows the actions of a reply, as a verb does that may have had nothing to do. */
-void show_begun_actions(const json_t *reply, struct arena *a, struct strbuf *out);
+/* Shows the actions of a reply, as a verb does that may have had nothing to do: then `nothing` (": it is on")
+ * ends the sentence that says so. False: there was nothing to do. */
+bool show_begun_actions(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out);
 
 /* What an action is done to, by name: "web-1: esx1 -> esx2", or the host. */
 const char *action_what(const json_t *action, struct arena *a);

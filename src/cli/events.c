@@ -1,8 +1,11 @@
 /* events: what has happened, and, with --follow, what happens. */
 #include "base/cleanup.h"
+#include "base/rfc3339.h"
 #include "cli/client.h"
+#include "cli/input.h"
 #include "cli/verbs.h"
 #include "render/table.h"
+#include "schedule/when.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +19,7 @@ enum { OPT_SOCKET, OPT_FOLLOW, OPT_SINCE, OPT_KIND, OPT_LIMIT, OPT_FORMAT };
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FOLLOW] = {"follow", NULL, 0, "those to come as well, until it is stopped"},
-    [OPT_SINCE] = {"since", "TIME|ID", 0,
-                   "all from that instant on (2026-01-01T00:00:00Z), or after that number"},
+    [OPT_SINCE] = {"since", "TIME|ID", 0, "all from then on (" WHEN_FORMS "), or after that number"},
     [OPT_KIND] = {"kind", "KIND", 0, "only those of this kind; conf/names.md has them"},
     [OPT_LIMIT] = {"limit", "N", 0, "without --since: the last N (" SHOWN ")"},
     [OPT_FORMAT] = OPTION_FORMAT,
@@ -132,16 +134,26 @@ static enum exit_code read_request(const struct args *args, json_t *request)
     const char *since = args_value(args, OPT_SINCE, NULL);
     const char *kind = args_value(args, OPT_KIND, NULL);
     const char *limit = args_value(args, OPT_LIMIT, SHOWN);
+    char time[RFC3339_MAX];
+    instant_s from;
     int64_t id, n;
 
     if (!number_of(limit, &n) || n < 1 || n > BATCH) {
         cli_error("--limit: \"%s\" is wrong, expected a whole number from 1 to %d", limit, BATCH);
         return EXIT_WRONG;
     }
+    if (since && args_value(args, OPT_LIMIT, NULL)) {
+        cli_error(
+            "ballast events: --since shows all from then on, and --limit the last ones: expected one of "
+            "them");
+        return EXIT_WRONG;
+    }
     if (since && number_of(since, &id))
         (void)json_object_set_new(request, "after", json_integer(id));
+    else if (since && cli_when("since", since, &from) != EXIT_DONE)
+        return EXIT_WRONG;
     else if (since)
-        (void)json_object_set_new(request, "since", json_string(since));
+        (void)json_object_set_new(request, "since", json_string(rfc3339_format(from, time)));
     if (kind)
         (void)json_object_set_new(request, "kind", json_string(kind));
     (void)json_object_set_new(request, "limit", json_integer(since ? BATCH : n));

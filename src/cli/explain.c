@@ -6,6 +6,7 @@
 #include "render/render.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum { OPT_SNAPSHOT, OPT_VM, OPT_HOST, OPT_CONFIG, OPT_SET, OPT_FORMAT };
 
@@ -52,16 +53,34 @@ static int say_vm(const struct snapshot *snap, const struct policy *policy, uint
     return r;
 }
 
+/* A snapshot does not hold the settings. Whoever asks why a host stays on, and does not say whether power
+ * management is on, must not take the default for what the service does. */
+static const char *assumption(const struct args *args)
+{
+    static const char key[] = "dpm.enabled=";
+    const struct option_values *sets = &args->options[OPT_SET];
+
+    if (args_value(args, OPT_CONFIG, NULL))
+        return NULL;
+    for (size_t i = 0; i < sets->n; i++) {
+        if (strncmp(sets->items[i], key, strlen(key)) == 0)
+            return NULL;
+    }
+    return "This is assumed, as the default: a snapshot does not hold the settings. --config FILE takes them "
+           "from the service's configuration, --set dpm.enabled=true asks what would be if it were on.";
+}
+
 static int say_host(const struct snapshot *snap, const struct policy *policy, uint32_t host,
-                    enum cli_format format, struct arena *a, struct strbuf *out, struct err *err)
+                    const char *assumed, enum cli_format format, struct arena *a, struct strbuf *out,
+                    struct err *err)
 {
     struct host_explanation explanation;
     int r = explain_host(snap, policy, host, a, &explanation, err);
 
     if (r == 0 && format == FORMAT_JSON)
-        render_explain_host_json(snap, &explanation, out);
+        render_explain_host_json(snap, &explanation, assumed, out);
     else if (r == 0)
-        render_explain_host_text(snap, &explanation, out);
+        render_explain_host_text(snap, &explanation, assumed, out);
     return r;
 }
 
@@ -83,7 +102,7 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
             EXIT_DONE)
         return code;
     int r = vm != IX_NONE ? say_vm(&snap, &policy, vm, host, format, a, out, &err)
-                          : say_host(&snap, &policy, host, format, a, out, &err);
+                          : say_host(&snap, &policy, host, assumption(args), format, a, out, &err);
     if (r < 0) {
         cli_error("ballast explain: %s", err.text);
         return r == -EINVAL ? EXIT_WRONG : EXIT_FAILED;
@@ -99,7 +118,9 @@ const struct verb verb_explain = {
             "AFTER\n"
             "is the imbalance with the VM on that host. The checks are listed in conf/names.md. With --host "
             "alone\n"
-            "the one is named that keeps a quiet host on, or a sleeping one asleep.",
+            "the one is named that keeps a quiet host on, or a sleeping one asleep: by the settings of "
+            "--config and\n"
+            "--set, which a snapshot does not hold.",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = run,

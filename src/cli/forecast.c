@@ -1,7 +1,9 @@
 /* forecast: what the cluster was expected to want, what came, and what is expected next. */
+#include "base/rfc3339.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
 #include "render/table.h"
+#include "schedule/zone.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,128 +15,313 @@
 #define MHZ_PER_GHZ 1000.0
 #define MB_PER_GB 1024.0
 #define PERCENT 100.0
-#define TIME_LEN 16 /* of "2026-01-05T08:00" */
+#define HOUR_LEN 17   /* of "Mon 2026-01-05 08" ... */
+#define MINUTE_LEN 20 /* ... and of "Mon 2026-01-05 08:15" */
+#define WEEKDAY_LEN 4 /* what comes before the date */
+#define CLOCK_AT 15   /* where the time of the day begins */
+#define CLOCK_LEN 5   /* of "08:15" */
 
-enum { OPT_SOCKET, OPT_HOURS, OPT_FORMAT };
+enum { OPT_SOCKET, OPT_HOURS, OPT_ALL, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_HOURS] = {"hours", "N", 0, "so many hours back (" HOURS_TEXT ")"},
+    [OPT_HOURS] = {"hours", "N", 0, "also what came, of so many hours back, by quarters of an hour"},
+    [OPT_ALL] = {"all", NULL, 0,
+                 "everything by quarters of an hour, " HOURS_TEXT " hours back where --hours says nothing"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-static const struct column columns[] = {
-    {"FROM (UTC)", false},  {"CPU EXPECTED", true}, {"CAME", true}, {"DIFFERENCE", true},
-    {"MEM EXPECTED", true}, {"CAME", true},         {"DAYS", true}, {"WOKEN", true},
+static const struct column past_columns[] = {
+    {"FROM", false},   {"CPU GHZ", true}, {"CAME", true}, {"DIFF", true},
+    {"MEM GIB", true}, {"CAME", true},    {"DAYS", true}, {"WOKEN", true},
 };
 
-static void put_amount(struct table *t, double v, double unit, const char *name)
+static const struct column ahead_columns[] = {
+    {"FROM", false}, {"TO", false}, {"CPU GHZ", true}, {"MEM GIB", true}, {"DAYS", true},
+};
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* "Mon 2026-01-05 08:15:00 +01:00" in the service's zone; in UTC where that is not known here. */
+static const char *local_of(const json_t *f, instant_s t, struct arena *a)
 {
-    if (isnan(v))
-        table_cell(t, "-");
-    else
-        table_cellf(t, "%.1f %s", v / unit, name);
+    const char *zone = reply_text(f, "time_zone");
+    char text[ZONE_TEXT_MAX];
+
+    return arena_strdup(a, zone_text(zone && zone_is_known(zone) ? zone : ZONE_UTC, t, text));
 }
 
-static void put_difference(struct table *t, double expected, double came)
+static instant_s time_of(const json_t *slot)
 {
-    if (isnan(expected) || isnan(came) || !(expected > 0))
-        table_cell(t, "-");
-    else
-        table_cellf(t, "%+.0f %%", PERCENT * (came / expected - 1));
+    const char *text = reply_text(slot, "time");
+    instant_s t = 0;
+
+    if (text)
+        (void)rfc3339_parse(text, &t);
+    return t;
 }
 
-/* One of the past, or (came: NULL) one that is expected. */
-static void put_slot(struct table *t, const json_t *slot)
+static const char *amount(double v, double unit, struct arena *a)
+{
+    return isnan(v) ? "-" : arena_printf(a, "%.1f", v / unit);
+}
+
+static const char *days_of(const json_t *slot, struct arena *a)
+{
+    int64_t of = reply_int(slot, "of");
+
+    return of > 0 ? arena_printf(a, "%lld of %lld", (long long)reply_int(slot, "days"), (long long)of) : "-";
+}
+
+/* By how much more came than was expected, as a share; UNKNOWN where one of the two is. */
+static double difference(const json_t *slot)
+{
+    double expected = reply_number(json_object_get(slot, "expected"), "cpu_mhz");
+
+    return expected > 0 ? reply_number(json_object_get(slot, "came"), "cpu_mhz") / expected - 1 : UNKNOWN;
+}
+
+/* ---- what came ------------------------------------------------------------------------------- */
+
+static void put_past_slot(struct table *t, const json_t *f, const json_t *slot, struct arena *a)
 {
     const json_t *expected = json_object_get(slot, "expected");
     const json_t *came = json_object_get(slot, "came");
-    const char *time = reply_text(slot, "time");
-    int64_t of = reply_int(slot, "of");
+    double more = difference(slot);
 
-    table_cellf(t, "%.*s", TIME_LEN, time ? time : "-");
-    put_amount(t, reply_number(expected, "cpu_mhz"), MHZ_PER_GHZ, "GHz");
-    put_amount(t, reply_number(came, "cpu_mhz"), MHZ_PER_GHZ, "GHz");
-    put_difference(t, reply_number(expected, "cpu_mhz"), reply_number(came, "cpu_mhz"));
-    put_amount(t, reply_number(expected, "mem_mb"), MB_PER_GB, "GiB");
-    put_amount(t, reply_number(came, "mem_mb"), MB_PER_GB, "GiB");
-    if (of > 0)
-        table_cellf(t, "%lld of %lld", (long long)reply_int(slot, "days"), (long long)of);
-    else
-        table_cell(t, "-");
+    table_cellf(t, "%.*s", MINUTE_LEN - WEEKDAY_LEN, local_of(f, time_of(slot), a) + WEEKDAY_LEN);
+    table_cell(t, amount(reply_number(expected, "cpu_mhz"), MHZ_PER_GHZ, a));
+    table_cell(t, amount(reply_number(came, "cpu_mhz"), MHZ_PER_GHZ, a));
+    table_cell(t, isnan(more) ? "-" : arena_printf(a, "%+.0f %%", PERCENT * more));
+    table_cell(t, amount(reply_number(expected, "mem_mb"), MB_PER_GB, a));
+    table_cell(t, amount(reply_number(came, "mem_mb"), MB_PER_GB, a));
+    table_cell(t, days_of(slot, a));
     table_cellf(t, "%lld", (long long)reply_int(slot, "woken"));
 }
 
-static void put_list(const json_t *list, const char *none, struct arena *a, struct strbuf *out)
+static void put_past(const json_t *f, struct arena *a, struct strbuf *out)
 {
+    const json_t *list = json_object_get(f, "past");
+    const json_t *slot;
     struct table t;
+    size_t i;
+
+    strbuf_puts(out, "What came:\n");
+    table_init(&t, a, past_columns, COUNT_OF(past_columns));
+    json_array_foreach(list, i, slot) put_past_slot(&t, f, slot, a);
+    if (i == 0)
+        strbuf_puts(out, "nothing has been watched yet\n");
+    else
+        table_render(&t, "", out);
+    strbuf_puts(out, "\n");
+}
+
+/* The same in a sentence. */
+static void put_past_summary(const json_t *f, struct strbuf *out)
+{
+    const json_t *list = json_object_get(f, "past");
+    double least = INFINITY;
+    double most = -INFINITY;
+    size_t expected = 0;
+    int64_t woken = 0;
     const json_t *slot;
     size_t i;
 
-    table_init(&t, a, columns, COUNT_OF(columns));
-    json_array_foreach(list, i, slot) put_slot(&t, slot);
+    json_array_foreach(list, i, slot)
+    {
+        double more = difference(slot);
+
+        woken += reply_int(slot, "woken");
+        if (isnan(more))
+            continue;
+        expected++;
+        least = fmin(least, more);
+        most = fmax(most, more);
+    }
+    strbuf_puts(out, "Over the last " HOURS_TEXT " hours ");
     if (i == 0)
-        strbuf_puts(out, none);
+        strbuf_puts(out, "nothing was watched.\n");
+    else if (expected == 0)
+        strbuf_puts(out, "nothing had been expected; --all shows what came.\n");
     else
-        table_render(&t, "", out);
+        strbuf_printf(
+            out,
+            "%zu of %zu quarters of an hour had been expected;\n"
+            "CPU differed by %+.0f %% to %+.0f %%; hosts woken for it: %lld. --all shows what came.\n",
+            expected, i, PERCENT * least, PERCENT * most, (long long)woken);
+    strbuf_puts(out, "\n");
+}
+
+/* ---- what is expected ------------------------------------------------------------------------ */
+
+/* A row of the table: one slot, or several that follow each other. */
+struct stretch {
+    instant_s begins, ends;
+    const char *from;       /* local */
+    double cpu_mhz, mem_mb; /* the most */
+    const char *days;       /* of the one that wants the most CPU */
+};
+
+static void put_stretch(struct table *t, const json_t *f, const struct stretch *s, struct arena *a)
+{
+    table_cellf(t, "%.*s", MINUTE_LEN, s->from);
+    table_cellf(t, "%.*s", CLOCK_LEN, local_of(f, s->ends, a) + CLOCK_AT);
+    table_cell(t, amount(s->cpu_mhz, MHZ_PER_GHZ, a));
+    table_cell(t, amount(s->mem_mb, MB_PER_GB, a));
+    table_cell(t, s->days);
+}
+
+typedef bool (*alike_fn)(const struct stretch *s, const struct stretch *next, struct arena *a);
+
+static bool is_same_hour(const struct stretch *s, const struct stretch *next, struct arena *a)
+{
+    (void)a;
+    return strncmp(s->from, next->from, HOUR_LEN) == 0;
+}
+
+static bool looks_the_same(const struct stretch *s, const struct stretch *next, struct arena *a)
+{
+    return strcmp(s->days, next->days) == 0 &&
+           strcmp(amount(s->cpu_mhz, MHZ_PER_GHZ, a), amount(next->cpu_mhz, MHZ_PER_GHZ, a)) == 0 &&
+           strcmp(amount(s->mem_mb, MB_PER_GB, a), amount(next->mem_mb, MB_PER_GB, a)) == 0;
+}
+
+/* Those that follow each other and are alike become one; returns how many are left. */
+static size_t unite(struct stretch *list, size_t n, alike_fn alike, struct arena *a)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct stretch *last = left > 0 ? &list[left - 1] : NULL;
+
+        if (!last || last->ends != list[i].begins || !alike(last, &list[i], a)) {
+            list[left++] = list[i];
+            continue;
+        }
+        if (list[i].cpu_mhz > last->cpu_mhz)
+            last->days = list[i].days;
+        last->cpu_mhz = fmax(last->cpu_mhz, list[i].cpu_mhz);
+        last->mem_mb = fmax(last->mem_mb, list[i].mem_mb);
+        last->ends = list[i].ends;
+    }
+    return left;
+}
+
+static void put_ahead(const json_t *f, bool all, struct arena *a, struct strbuf *out)
+{
+    const json_t *list = json_object_get(f, "ahead");
+    struct stretch *rows = arena_array(a, struct stretch, json_array_size(list) + 1);
+    const json_t *slot;
+    struct table t;
+    size_t n;
+
+    strbuf_puts(out, "What is expected:\n");
+    json_array_foreach(list, n, slot)
+    {
+        const json_t *expected = json_object_get(slot, "expected");
+        instant_s begins = time_of(slot);
+
+        rows[n] = (struct stretch){
+            .begins = begins,
+            .ends = begins + (instant_s)reply_int(f, "slot_s"),
+            .from = local_of(f, begins, a),
+            .cpu_mhz = reply_number(expected, "cpu_mhz"),
+            .mem_mb = reply_number(expected, "mem_mb"),
+            .days = days_of(slot, a),
+        };
+    }
+    if (n == 0) {
+        strbuf_puts(out, "nothing: three days alike are needed, and two thirds of them have to agree\n");
+        return;
+    }
+    if (!all)
+        n = unite(rows, unite(rows, n, is_same_hour, a), looks_the_same, a);
+    table_init(&t, a, ahead_columns, COUNT_OF(ahead_columns));
+    for (size_t i = 0; i < n; i++)
+        put_stretch(&t, f, &rows[i], a);
+    table_render(&t, "", out);
 }
 
 /* What becomes of it. */
-static void put_use(const json_t *f, struct strbuf *out)
+static void put_use(const json_t *f, struct arena *a, struct strbuf *out)
 {
     const char *doubted = reply_text(f, "doubted_since");
+    instant_s since = 0;
 
     if (!json_is_true(json_object_get(f, "dpm")))
         strbuf_puts(out, "Power management is off (dpm.enabled): no host is woken for it.\n");
     else if (!json_is_true(json_object_get(f, "proactive")))
         strbuf_puts(out, "No host is woken for it: dpm.proactive is false.\n");
-    else if (doubted)
-        strbuf_printf(
-            out,
-            "This day has not been as expected since %.*s: no host is woken, or kept on, for what is "
-            "expected until demand is as expected again.\n",
-            TIME_LEN, doubted);
+    else if (doubted && rfc3339_parse(doubted, &since) == 0)
+        strbuf_printf(out,
+                      "This day has not been as expected since %.*s: no host is woken,\n"
+                      "or kept on, for what is expected until demand is as expected again.\n",
+                      MINUTE_LEN, local_of(f, since, a));
+}
+
+static void show_with(const json_t *reply, bool past, bool all, struct arena *a, struct strbuf *out)
+{
+    const json_t *f = json_object_get(reply, "forecast");
+    const char *zone = reply_text(f, "time_zone");
+
+    strbuf_puts(out, "Times are of the zone ");
+    text_put(out, zone && zone_is_known(zone) ? zone : ZONE_UTC);
+    strbuf_puts(out, ".\n\n");
+    if (past)
+        put_past(f, a, out);
+    else
+        put_past_summary(f, out);
+    put_ahead(f, all, a, out);
+    put_use(f, a, out);
 }
 
 static void show(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    const json_t *f = json_object_get(reply, "forecast");
+    show_with(reply, false, false, a, out);
+}
 
-    strbuf_puts(out, "What came:\n");
-    put_list(json_object_get(f, "past"), "nothing has been watched yet\n", a, out);
-    strbuf_puts(out, "\nWhat is expected:\n");
-    put_list(json_object_get(f, "ahead"),
-             "nothing: three days alike are needed, and two thirds of them have to agree\n", a, out);
-    put_use(f, out);
+static void show_past(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    show_with(reply, true, false, a, out);
+}
+
+static void show_all(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    show_with(reply, true, true, a, out);
 }
 
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    const char *hours = args_value(args, OPT_HOURS, HOURS_TEXT);
+    const char *hours = args_value(args, OPT_HOURS, NULL);
+    bool all = args->options[OPT_ALL].n > 0;
     enum cli_format format;
     enum exit_code code = cli_format(args, OPT_FORMAT, &format);
     char *end;
 
     if (code != EXIT_DONE)
         return code;
+    const char *word = hours ? hours : HOURS_TEXT;
     errno = 0;
-    long long n = strtoll(hours, &end, 10);
-    if (errno != 0 || end == hours || *end != '\0' || n < 1 || n > HOURS_MAX) {
-        cli_error("--hours: \"%s\" is wrong, expected a whole number from 1 to %d", hours, HOURS_MAX);
+    long long n = strtoll(word, &end, 10);
+    if (errno != 0 || end == word || *end != '\0' || n < 1 || n > HOURS_MAX) {
+        cli_error("--hours: \"%s\" is wrong, expected a whole number from 1 to %d", word, HOURS_MAX);
         return EXIT_WRONG;
     }
     return client_show(args_value(args, OPT_SOCKET, NULL), format,
                        json_pack("{s:s, s:I}", "command", "forecast", "hours", (json_int_t)n), "forecast",
-                       show, a, out);
+                       all     ? show_all
+                       : hours ? show_past
+                               : show,
+                       a, out);
 }
 
 const struct verb verb_forecast = {
     .name = "forecast",
-    .summary = "What all VMs together were expected to want, what came, and what is expected next.",
+    .summary = "What all VMs together are expected to want over the next 24 hours.",
     .more =
-        "By quarters of an hour, the highest mean of 5 minutes in each. DAYS: on how many of the last days "
-        "alike it\n"
-        "came so. WOKEN: hosts that were woken then for what was expected after it.",
+        "By the hour, and hours that look the same together: the highest mean of 5 minutes. DAYS: on how\n"
+        "many of the last days alike it came so. DIFF: by how much CPU came otherwise than expected.\n"
+        "WOKEN: hosts that were woken then for what was expected after it. Times are of dpm.time_zone.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

@@ -3,9 +3,11 @@
 #include "cli/history_energy.h"
 #include "cli/verbs.h"
 #include "render/table.h"
+#include "schedule/when.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LIMIT_MAX 1000 /* the service's */
 
@@ -15,17 +17,33 @@ static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_LIMIT] = {"limit", "N", 0, "at most so many (50)"},
     [OPT_ENERGY] = {"energy", NULL, 0, "instead, what the hosts drew, and what VMs lacked"},
-    [OPT_SINCE] = {"since", "TIME", 0,
-                   "energy: from this time (2026-01-31T12:00:00Z) or day (2026-01-31) on"},
+    [OPT_SINCE] = {"since", "TIME", 0, "energy: from then on (" WHEN_FORMS ")"},
     [OPT_DAYS] = {"days", "N", 0, "energy: of today and the N - 1 days before it, in UTC (7)"},
     [OPT_BY] = {"by", "day|hour|host", 0, "energy: a row for each (day)"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
 static const struct column columns[] = {
-    {"ID", true},    {"ENDED", false}, {"STATE", false}, {"ACTION", false},          {"VM OR HOST", false},
-    {"FROM", false}, {"TO", false},    {"BY", false},    {"", false, .below = true},
+    {"ID", true},      {"ENDED", false}, {"STATE", false},
+    {"ACTION", false}, {"WHAT", false},  {"", false, .below = true},
 };
+
+/* What became of it, or why it was; by whom, where a person said so; and where to read on. */
+static const char *sentence(const json_t *x, struct arena *a)
+{
+    const char *why = reply_text(x, "why");
+    const char *by = reply_text(x, "approved_by");
+    const char *text = why ? why : reply_text(x, "text");
+
+    if (!text)
+        text = reply_text(x, "reason");
+    if (by && strcmp(by, "engine") != 0)
+        text = arena_printf(a, "%s; approved by %s", text ? text : "-", by);
+    if (json_is_true(json_object_get(x, "console")))
+        text = arena_printf(a, "%s; `ballast console %lld` shows what the host said", text ? text : "-",
+                            (long long)reply_int(x, "id"));
+    return text;
+}
 
 static void show(const json_t *reply, struct arena *a, struct strbuf *out)
 {
@@ -35,24 +53,15 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
+    t.wrap = TERMINAL_WIDTH;
     json_array_foreach(list, i, x)
     {
-        const char *vm = reply_text(x, "vm_name");
-        const char *why = reply_text(x, "why");
-
         table_cellf(&t, "%lld", (long long)reply_int(x, "id"));
         table_cell(&t, reply_text(x, "ended"));
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));
-        table_cell(&t, vm ? vm : reply_text(x, "host_name"));
-        table_cell(&t, reply_text(x, "from_name"));
-        table_cell(&t, reply_text(x, "to_name"));
-        table_cell(&t, reply_text(x, "approved_by"));
-        if (json_is_true(json_object_get(x, "console")))
-            table_cellf(&t, "%s; `ballast console %lld` shows what the host said",
-                        why ? why : reply_text(x, "text"), (long long)reply_int(x, "id"));
-        else
-            table_cell(&t, why ? why : reply_text(x, "text"));
+        table_cell(&t, action_what(x, a));
+        table_cell(&t, sentence(x, a));
     }
     if (i == 0)
         strbuf_puts(out, "nothing has ended yet\n");
@@ -115,7 +124,7 @@ const struct verb verb_history = {
         "--energy: USED is what was drawn, as meters say or else the hosts' power models; ALL ON what would\n"
         "have been, had no host slept and all shared the same work; SAVED the difference: waking is paid\n"
         "for in it. A single host may have saved less than nothing: it does the work of those that sleep.\n"
-        "ASLEEP and METERED are parts of the time of all hosts. UNMET is CPU that VMs wanted, within their\n"
+        "ASLEEP is a part of the time of all hosts. UNMET is CPU that VMs wanted, within their\n"
         "limits, and did not get: the price, whatever else has caused some of it.",
     .options = options,
     .n_options = COUNT_OF(options),

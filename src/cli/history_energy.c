@@ -3,6 +3,7 @@
 
 #include "base/rfc3339.h"
 #include "cli/client.h"
+#include "cli/input.h"
 #include "render/table.h"
 
 #include <errno.h>
@@ -15,19 +16,28 @@
 #define DAYS_MAX 3650
 #define DAY_S 86400
 #define S_PER_H 3600.0
-#define DATE_LENGTH 10 /* of 2026-01-31 */
+#define KWH_DECIMALS 2
+#define DATE_LENGTH 10 /* of 2026-01-31 ... */
+#define HOUR_LENGTH 16 /* ... and of 2026-01-31T07:00 */
 
+/* A share stands behind what it is a share of, without a title: 80 columns are not many. */
 static const struct column columns[] = {
-    {"", false},      {"USED KWH", true}, {"ALL ON KWH", true},  {"SAVED KWH", true}, {"SAVED", true},
-    {"ASLEEP", true}, {"METERED", true},  {"UNMET MHZ S", true}, {"OF DEMAND", true},
+    {"", false}, {"USED KWH", true}, {"ALL ON", true},      {"SAVED", true},
+    {"", true},  {"ASLEEP", true},   {"UNMET MHZ S", true}, {"", true},
 };
+
+/* A figure that would be shown as "-0.00" is nothing. */
+static double shown(double v, int decimals)
+{
+    return fabs(v) < 0.5 * pow(10, -decimals) ? 0 : v;
+}
 
 static void put_percent(struct table *t, double percent, int decimals)
 {
     if (isnan(percent))
         table_cell(t, NULL);
     else
-        table_cellf(t, "%.*f %%", decimals, percent);
+        table_cellf(t, "%.*f %%", decimals, shown(percent, decimals));
 }
 
 static double share(const json_t *row, const char *part)
@@ -37,10 +47,9 @@ static double share(const json_t *row, const char *part)
     return host_s > 0 ? 100 * reply_number(row, part) / host_s : UNKNOWN;
 }
 
-/* A figure that would be shown as "-0.00" is nothing. */
 static void put_kwh(struct table *t, double kwh)
 {
-    table_cellf(t, "%.2f", fabs(kwh) < 0.005 ? 0 : kwh);
+    table_cellf(t, "%.*f", KWH_DECIMALS, shown(kwh, KWH_DECIMALS));
 }
 
 static void put_row(struct table *t, const char *name, const json_t *row)
@@ -58,12 +67,11 @@ static void put_row(struct table *t, const char *name, const json_t *row)
         put_percent(t, reply_number(row, "saved_percent"), 1);
     }
     put_percent(t, share(row, "asleep_s"), 0);
-    put_percent(t, share(row, "measured_s"), 0);
     table_cellf(t, "%.0f", reply_number(row, "unmet_mhz_s"));
     put_percent(t, reply_number(row, "unmet_percent"), 2);
 }
 
-/* A day by its date, an hour by its beginning. */
+/* A day by its date, an hour by its beginning, both in UTC: "2026-01-31 07:00". */
 static const char *name_of(const json_t *row, struct arena *a)
 {
     const char *time = reply_text(row, "time");
@@ -71,7 +79,10 @@ static const char *name_of(const json_t *row, struct arena *a)
 
     if (!time)
         return host ? host : reply_text(row, "host");
-    return reply_int(row, "length_s") < DAY_S ? time : arena_printf(a, "%.*s", DATE_LENGTH, time);
+    if (reply_int(row, "length_s") >= DAY_S || strlen(time) < HOUR_LENGTH)
+        return arena_printf(a, "%.*s", DATE_LENGTH, time);
+    return arena_printf(a, "%.*s %.*s", DATE_LENGTH, time, HOUR_LENGTH - DATE_LENGTH - 1,
+                        time + DATE_LENGTH + 1);
 }
 
 /* What the figures leave out. */
@@ -84,6 +95,9 @@ static void show_gaps(const json_t *energy, struct strbuf *out)
     const json_t *host;
     size_t i;
 
+    if (share(total, "measured_s") < 100) /* in percent; nothing is said where that is not known */
+        strbuf_printf(out, "metered: %.0f %% of the time of all hosts, the rest is by their power models\n",
+                      share(total, "measured_s"));
     if (unmet_mb_s > 0)
         strbuf_printf(out, "memory that VMs lacked: %.0f MiB s\n", unmet_mb_s);
     if (unaccounted_s >= 1)
@@ -96,7 +110,7 @@ static void show_gaps(const json_t *energy, struct strbuf *out)
     {
         const char *name = json_string_value(host);
 
-        strbuf_puts(out, i == 0 ? "no power figures and no meter: " : ", ");
+        strbuf_puts(out, i == 0 ? "no power figures (power.hosts.NAME.watts) and no meter: " : ", ");
         text_put(out, name ? name : "-");
     }
     if (i > 0)
@@ -124,24 +138,6 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     strbuf_printf(out, "\n%s to %s\n", reply_text(energy, "from") ? reply_text(energy, "from") : "-",
                   reply_text(energy, "until") ? reply_text(energy, "until") : "-");
     show_gaps(energy, out);
-}
-
-/* A date is its beginning, in UTC. */
-static enum exit_code read_since(const char *text, instant_s *ret)
-{
-    char whole[RFC3339_MAX];
-
-    if (strlen(text) == DATE_LENGTH) {
-        (void)snprintf(whole, sizeof whole, "%sT00:00:00Z", text);
-        if (rfc3339_parse(whole, ret) == 0)
-            return EXIT_DONE;
-    } else if (rfc3339_parse(text, ret) == 0) {
-        return EXIT_DONE;
-    }
-    cli_error("--since: \"%s\" is wrong, expected a time such as 2026-01-31T12:00:00Z or a day such as "
-              "2026-01-31",
-              text);
-    return EXIT_WRONG;
 }
 
 /* Today and the days before it, in UTC. */
@@ -187,7 +183,8 @@ enum exit_code history_energy(const struct energy_question *q, enum cli_format f
         return EXIT_WRONG;
     }
     if (code == EXIT_DONE)
-        code = q->since ? read_since(q->since, &from) : read_days(q->days ? q->days : DAYS_DEFAULT, &from);
+        code = q->since ? cli_when("since", q->since, &from)
+                        : read_days(q->days ? q->days : DAYS_DEFAULT, &from);
     if (code != EXIT_DONE)
         return code;
     return client_show(

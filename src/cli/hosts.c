@@ -3,19 +3,38 @@
 #include "cli/verbs.h"
 #include "render/table.h"
 
-enum { OPT_SOCKET, OPT_FORMAT };
+#include <math.h>
+
+#define MHZ_PER_GHZ 1000.0
+#define MB_PER_GB 1024.0
+
+enum { OPT_SOCKET, OPT_WIDE, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
+    [OPT_WIDE] = {"wide", NULL, 0, "more columns, for a wide terminal"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-static const struct column columns[] = {
-    {"HOST", false}, {"STATE", false},   {"VMS", true},     {"CPU LOAD", true}, {"CPU MHZ", true},
-    {"OF", true},    {"MEM LOAD", true}, {"MEM MIB", true}, {"OF", true},       {"WOKEN BY", false},
+/* For a terminal of 80 columns, as long as names are not longer than 17. */
+static const struct column narrow[] = {
+    {"HOST", false},  {"STATE", false}, {"VMS", true},    {"CPU", true},
+    {"OF GHZ", true}, {"MEM", true},    {"OF GIB", true}, {"WOKEN BY", false},
 };
 
-/* "ipmi, wol"; and whether it was ever seen to work. */
+static const struct column wide[] = {
+    {"HOST", false},  {"STATE", false},   {"VMS", true},     {"CPU LOAD", true},  {"CPU MHZ", true},
+    {"OF", true},     {"MEM LOAD", true}, {"MEM MIB", true}, {"OF", true},        {"WATTS", true},
+    {"SINCE", false}, {"BOOTS IN", true}, {"DPM", false},    {"WOKEN BY", false},
+};
+
+static const struct {
+    const char *name;
+    double unit;
+    int decimals;
+} resources[] = {{"cpu", MHZ_PER_GHZ, 1}, {"mem", MB_PER_GB, 0}};
+
+/* "ipmi,wol"; and whether it was ever seen to work. */
 static void put_wake(struct table *t, const json_t *h, struct arena *a)
 {
     const json_t *method;
@@ -23,7 +42,7 @@ static void put_wake(struct table *t, const json_t *h, struct arena *a)
     size_t i;
 
     json_array_foreach(json_object_get(h, "wake_methods"), i, method) all =
-        arena_printf(a, "%s%s%s", all, i ? ", " : "", json_string_value(method));
+        arena_printf(a, "%s%s%s", all, i ? "," : "", json_string_value(method));
     if (i == 0)
         table_cell(t, NULL);
     else
@@ -33,29 +52,76 @@ static void put_wake(struct table *t, const json_t *h, struct arena *a)
                                                                         : " (not proven)");
 }
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void put_known(struct table *t, double v, const char *unit)
 {
-    static const char *const resources[] = {"cpu", "mem"};
+    if (isnan(v))
+        table_cell(t, NULL);
+    else
+        table_cellf(t, "%.0f%s", v, unit);
+}
+
+static void put_load(struct table *t, const json_t *part)
+{
+    table_cellf(t, "%.0f %%", reply_number(part, "load") * 100);
+}
+
+static void put_narrow(struct table *t, const json_t *h)
+{
+    for (size_t r = 0; r < COUNT_OF(resources); r++) {
+        const json_t *part = json_object_get(h, resources[r].name);
+
+        put_load(t, part);
+        table_cellf(t, "%.*f", resources[r].decimals, reply_number(part, "capacity") / resources[r].unit);
+    }
+}
+
+static void put_wide(struct table *t, const json_t *h)
+{
+    const char *on = reply_text(h, "on_since");
+    const char *asleep = reply_text(h, "standby_since");
+
+    for (size_t r = 0; r < COUNT_OF(resources); r++) {
+        const json_t *part = json_object_get(h, resources[r].name);
+
+        put_load(t, part);
+        table_cellf(t, "%.0f", reply_number(part, "entitlement"));
+        table_cellf(t, "%.0f", reply_number(part, "capacity"));
+    }
+    put_known(t, reply_number(h, "power_w"), "");
+    table_cell(t, asleep ? asleep : on);
+    put_known(t, reply_number(h, "boot_s"), " s");
+    table_cell(t, reply_text(h, "dpm"));
+}
+
+static void put_hosts(const json_t *reply, bool all, struct arena *a, struct strbuf *out)
+{
     struct table t;
     const json_t *h;
     size_t i;
 
-    table_init(&t, a, columns, COUNT_OF(columns));
+    table_init(&t, a, all ? wide : narrow, all ? COUNT_OF(wide) : COUNT_OF(narrow));
     json_array_foreach(json_object_get(reply, "hosts"), i, h)
     {
         table_cell(&t, reply_text(h, "name"));
         table_cell(&t, reply_text(h, "state"));
         table_cellf(&t, "%lld", (long long)reply_int(h, "vms"));
-        for (size_t r = 0; r < COUNT_OF(resources); r++) {
-            const json_t *part = json_object_get(h, resources[r]);
-
-            table_cellf(&t, "%.0f %%", reply_number(part, "load") * 100);
-            table_cellf(&t, "%.0f", reply_number(part, "entitlement"));
-            table_cellf(&t, "%.0f", reply_number(part, "capacity"));
-        }
+        if (all)
+            put_wide(&t, h);
+        else
+            put_narrow(&t, h);
         put_wake(&t, h, a);
     }
     table_render(&t, "", out);
+}
+
+static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    put_hosts(reply, false, a, out);
+}
+
+static void show_wide(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    put_hosts(reply, true, a, out);
 }
 
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
@@ -66,17 +132,20 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     if (code != EXIT_DONE)
         return code;
     return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "hosts"),
-                       "hosts", show, a, out);
+                       "hosts", args->options[OPT_WIDE].n > 0 ? show_wide : show, a, out);
 }
 
 const struct verb verb_hosts = {
     .name = "hosts",
     .summary = "The hosts, with their load.",
-    .more = "CPU MHZ and MEM MIB are what the VMs on a host are entitled to, OF is its capacity for VMs, and "
-            "LOAD\n"
-            "is the one as a share of the other. WOKEN BY names the ways to wake a host in the order of "
-            "ipmi, redfish,\n"
-            "wol and hypervisor, and whether one was seen to: `ballast wake HOST --verify` proves it.",
+    .more =
+        "CPU and MEM are what the VMs on a host are entitled to, as a share of what it has for VMs: OF GHZ "
+        "and OF GIB.\n"
+        "WOKEN BY names the ways to wake a host in the order of ipmi, redfish, wol and hypervisor, and "
+        "whether one\n"
+        "was seen to: `ballast wake HOST --verify` proves it. --wide also shows what is drawn, since "
+        "when the host\n"
+        "is on or asleep, how long it boots, and its own level of power management.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,

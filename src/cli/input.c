@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "config/config.h"
 #include "model/snapshot_json.h"
+#include "schedule/when.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -109,6 +110,16 @@ enum exit_code cli_number(const char *option, const char *text, unsigned long lo
     }
     *ret = v;
     return EXIT_DONE;
+}
+
+enum exit_code cli_when(const char *option, const char *text, instant_s *ret)
+{
+    struct err err = {0};
+
+    if (when_parse(text, (instant_s)time(NULL), ret, &err) == 0)
+        return EXIT_DONE;
+    cli_error("--%s: %s", option, err.text);
+    return EXIT_WRONG;
 }
 
 int64_t cli_now_us(void)

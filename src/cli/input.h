@@ -25,6 +25,9 @@ enum exit_code cli_policy(const char *config_path, const struct option_values *s
 enum exit_code cli_number(const char *option, const char *text, unsigned long long most,
                           unsigned long long *ret);
 
+/* An instant in one of the forms of schedule/when.h. */
+enum exit_code cli_when(const char *option, const char *text, instant_s *ret);
+
 /* A clock that only goes forward, for the time that deciding took. */
 int64_t cli_now_us(void);
 

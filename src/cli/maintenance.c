@@ -11,6 +11,11 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
+static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    (void)show_begun_actions(reply, "", a, out);
+}
+
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
@@ -25,7 +30,7 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     return client_show(args_value(args, OPT_SOCKET, NULL), format,
                        json_pack("{s:s, s:s, s:s}", "command", "maintenance", "mode", args->operands[0],
                                  "host", args->operands[1]),
-                       "actions", show_begun_actions, a, out);
+                       "actions", show, a, out);
 }
 
 const struct verb verb_maintenance = {

@@ -1,14 +1,15 @@
 /* schedule: when hosts may be put to standby, and by when they must be back. */
 #include "render/schedule.h"
 #include "cli/client.h"
+#include "cli/input.h"
 #include "cli/verbs.h"
 #include "config/config.h"
 #include "model/json_writer.h"
 #include "render/table.h"
+#include "schedule/when.h"
 
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "base/rfc3339.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +23,7 @@ enum { OPT_CONFIG, OPT_NEXT, OPT_AT, OPT_SOCKET, OPT_FORMAT };
 static const struct option_spec options[] = {
     [OPT_CONFIG] = {"config", "FILE", 0, "of this configuration; without it, of the service that runs"},
     [OPT_NEXT] = {"next", "N", 0, "how many changes to show: 1 to 1000, 10 if not given"},
-    [OPT_AT] = {"at", "TIME", 0, "with --config: from this moment on (2026-03-28T20:00:00Z), not from now"},
+    [OPT_AT] = {"at", "TIME", 0, "with --config: from then on, not from now (" WHEN_FORMS ")"},
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
 };
@@ -31,7 +32,7 @@ static const struct {
     const char *what, *meaning;
 } meanings[] = {
     {"begins", "hosts may be put to standby"},
-    {"ends", "no host is put to standby any more"},
+    {"ends", "no host is put to standby"},
     {"ready_by", "capacity must be back"},
 };
 
@@ -63,63 +64,101 @@ static void show_list(const json_t *list, const char *label, const char *none, s
     }
 }
 
-static void show_now(const json_t *s, struct strbuf *out)
+/* "Mon 2026-11-23 07:30:00 +01:00" without seconds where there are none. */
+static const char *short_local(const char *local, struct arena *a)
+{
+    static const char none[] = ":00 ";
+    const char *seconds = local ? strrchr(local, ' ') : NULL;
+
+    if (!seconds || seconds - local < 3 || strncmp(seconds - 3, none, strlen(none)) != 0)
+        return or_dash(local);
+    return arena_printf(a, "%.*s%s", (int)(seconds - 3 - local), local, seconds);
+}
+
+/* "2026-11-23T06:30:00Z" likewise. */
+static const char *short_utc(const char *time, struct arena *a)
+{
+    static const char none[] = ":00Z";
+    size_t len = time ? strlen(time) : 0;
+
+    if (len < strlen(none) || strcmp(time + len - strlen(none), none) != 0)
+        return or_dash(time);
+    return arena_printf(a, "%.*sZ", (int)(len - strlen(none)), time);
+}
+
+static void show_now(const json_t *s, struct arena *a, struct strbuf *out)
 {
     bool power_off = json_is_true(json_object_get(s, "power_off"));
-    const char *changes = reply_text(s, "power_off_changes");
+    const char *changes = reply_text(s, "power_off_changes_local");
 
     if (!json_is_true(json_object_get(s, "enabled")))
         strbuf_printf(out, "%-12s %s\n", "now", "dpm.enabled is false: none of this counts");
     else if (changes)
         strbuf_printf(out, "%-12s hosts %s until %s\n", "now",
-                      power_off ? "may be put to standby" : "are not put to standby", changes);
+                      power_off ? "may be put to standby" : "are not put to standby",
+                      short_local(changes, a));
     else
         strbuf_printf(out, "%-12s hosts %s, and no end of that is known\n", "now",
                       power_off ? "may be put to standby" : "are not put to standby");
 }
 
-static void show_next(const json_t *s, struct strbuf *out)
+static void show_next(const json_t *s, struct arena *a, struct strbuf *out)
 {
+    static const struct column columns[] = {{"LOCAL TIME", false}, {"UTC", false}, {"WHAT", false}};
+    const json_t *list = json_object_get(s, "next");
     const json_t *event;
+    struct table t;
     size_t i;
 
-    if (json_array_size(json_object_get(s, "next")) > 0)
-        strbuf_printf(out, "\n%-32s %-22s %s\n", "LOCAL TIME", "UTC", "WHAT");
-    json_array_foreach(json_object_get(s, "next"), i, event)
-        strbuf_printf(out, "%-32s %-22s %s\n", or_dash(reply_text(event, "local")),
-                      or_dash(reply_text(event, "time")), meaning_of(reply_text(event, "what")));
+    if (json_array_size(list) == 0)
+        return;
+    table_init(&t, a, columns, COUNT_OF(columns));
+    json_array_foreach(list, i, event)
+    {
+        table_cell(&t, short_local(reply_text(event, "local"), a));
+        table_cell(&t, short_utc(reply_text(event, "time"), a));
+        table_cell(&t, meaning_of(reply_text(event, "what")));
+    }
+    strbuf_puts(out, "\n");
+    table_render(&t, "", out);
 }
 
-static void show_wakes(const json_t *s, struct strbuf *out)
+static void show_wakes(const json_t *s, struct arena *a, struct strbuf *out)
 {
+    static const struct column columns[] = {
+        {"HOST", false}, {"WOKEN AT THE LATEST", false}, {"BOOTS IN", false}};
     const json_t *list = json_object_get(s, "wakes");
     const json_t *host;
+    struct table t;
     size_t i;
 
-    if (json_array_size(list) > 0)
-        strbuf_printf(out, "\n%-24s %-22s %s\n", "HOST", "WOKEN AT THE LATEST", "BOOTS IN");
+    if (json_array_size(list) == 0)
+        return;
+    table_init(&t, a, columns, COUNT_OF(columns));
     json_array_foreach(list, i, host)
     {
-        strbuf_printf(out, "%-24s %-22s %.0f s%s\n", or_dash(reply_text(host, "name")),
-                      or_dash(reply_text(host, "at_the_latest")), reply_number(host, "boot_s"),
-                      json_is_true(json_object_get(host, "boot_measured")) ? "" : " (dpm.boot_s)");
+        table_cell(&t, reply_text(host, "name"));
+        table_cell(&t, short_local(reply_text(host, "at_the_latest_local"), a));
+        table_cellf(&t, "%.0f s%s", reply_number(host, "boot_s"),
+                    json_is_true(json_object_get(host, "boot_measured")) ? "" : " (dpm.boot_s)");
     }
+    strbuf_puts(out, "\n");
+    table_render(&t, "", out);
 }
 
 static void show(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *s = json_object_get(reply, "schedule");
 
-    (void)a;
     strbuf_printf(out, "%-12s %s\n", "time zone", or_dash(reply_text(s, "time_zone")));
     show_list(json_object_get(s, "windows"), "windows", "none: hosts may be put to standby at any time", out);
     show_list(json_object_get(s, "ready_by_expressions"), "ready by", "never asked for", out);
     if (json_array_size(json_object_get(s, "ready_by_expressions")) > 0)
         strbuf_printf(out, "%-12s %.0f %% of the capacity that is managed\n", "",
                       reply_number(s, "ready_percent"));
-    show_now(s, out);
-    show_next(s, out);
-    show_wakes(s, out);
+    show_now(s, a, out);
+    show_next(s, a, out);
+    show_wakes(s, a, out);
 }
 
 /* The same as the service would say, of a file. */
@@ -181,10 +220,8 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
         cli_error("--at is for --config: the service answers as of now");
         return EXIT_WRONG;
     }
-    if (at && rfc3339_parse(at, &now) < 0) {
-        cli_error("--at %s: expected a time like 2026-03-28T20:00:00Z", at);
-        return EXIT_WRONG;
-    }
+    if (at && (code = cli_when("at", at, &now)) != EXIT_DONE)
+        return code;
     if (path)
         return show_config(path, now, n, format, a, out);
     return client_show(args_value(args, OPT_SOCKET, NULL), format,

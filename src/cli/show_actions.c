@@ -3,6 +3,7 @@
 #include "render/table.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct column columns[] = {
     {"ID", true},    {"PRIO", true},  {"STATE", false},           {"ACTION", false},
@@ -23,6 +24,14 @@ const char *action_what(const json_t *x, struct arena *a)
                 : arena_printf(a, "%s -> %s", vm, to ? to : "-");
 }
 
+/* What is not over, nor begun. */
+static bool has_to_wait(const json_t *x)
+{
+    const char *state = reply_text(x, "state");
+
+    return state && (strcmp(state, "recommended") == 0 || strcmp(state, "approved") == 0);
+}
+
 /* What matters most at the moment: why it failed or waits, else why it is recommended. */
 static const char *why(const json_t *x, struct arena *a)
 {
@@ -36,7 +45,7 @@ static const char *why(const json_t *x, struct arena *a)
         return last;
     if (!text)
         text = reply_text(x, "reason");
-    if (json_array_size(needs) == 0)
+    if (json_array_size(needs) == 0 || !has_to_wait(x))
         return text;
     const char *list = "";
 
@@ -45,14 +54,15 @@ static const char *why(const json_t *x, struct arena *a)
     return arena_printf(a, "Once %s %s done: %s", list, i > 1 ? "are" : "is", text ? text : "");
 }
 
-void show_begun_actions(const json_t *reply, struct arena *a, struct strbuf *out)
+bool show_begun_actions(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "actions");
 
     if (json_array_size(list) > 0)
         show_actions(list, a, out);
     else
-        strbuf_puts(out, "nothing had to be done\n");
+        strbuf_printf(out, "nothing had to be done%s\n", nothing);
+    return json_array_size(list) > 0;
 }
 
 void show_actions(const json_t *list, struct arena *a, struct strbuf *out)
@@ -62,6 +72,7 @@ void show_actions(const json_t *list, struct arena *a, struct strbuf *out)
     size_t i;
 
     table_init(&t, a, columns, COUNT_OF(columns));
+    t.wrap = TERMINAL_WIDTH;
     json_array_foreach(list, i, x)
     {
         table_cellf(&t, "%lld", (long long)reply_int(x, "id"));

@@ -1,6 +1,24 @@
 /* standby: puts a host to standby. */
 #include "cli/client.h"
 #include "cli/verbs.h"
+#include "render/table.h"
+
+#include <string.h>
+
+/* An approved one waits until the host is empty, which may need a person. */
+static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    const json_t *action = json_array_get(json_object_get(reply, "actions"), 0);
+    const char *state = reply_text(action, "state");
+
+    if (!show_begun_actions(reply, ": it is in standby, or on its way there", a, out) || !state ||
+        strcmp(state, "approved") != 0)
+        return;
+    strbuf_puts(out, "\nWhat runs there leaves first: `ballast recommendations` lists the moves, which\n"
+                     "wait for `ballast apply` unless automation is full.\n`ballast wake ");
+    text_put(out, action_what(action, a));
+    strbuf_puts(out, "` takes it back.\n");
+}
 
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
 {
@@ -11,7 +29,7 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
         return code;
     return client_show(args_value(args, CLIENT_OPT_SOCKET, NULL), format,
                        json_pack("{s:s, s:s}", "command", "standby", "host", args->operands[0]), "actions",
-                       show_begun_actions, a, out);
+                       show, a, out);
 }
 
 const struct verb verb_standby = {

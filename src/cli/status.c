@@ -157,7 +157,9 @@ static void show_power(const json_t *st, struct strbuf *out)
                   (long long)reply_int(p, "hosts_measured"), (long long)hosts);
     if (unknown > 0)
         strbuf_printf(out, ", %lld NOT COUNTED", (long long)unknown);
-    strbuf_printf(out, "; VMs lack %.0f MHz\n", reply_number(p, "unmet_mhz"));
+    strbuf_puts(out, "\n");
+    put_label(out, "");
+    strbuf_printf(out, "VMs lack %.0f MHz\n", reply_number(p, "unmet_mhz"));
 }
 
 static void show(const json_t *reply, struct arena *a, struct strbuf *out)

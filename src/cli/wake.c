@@ -11,6 +11,12 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
+static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+{
+    (void)show_begun_actions(
+        reply, ": it is on, or boots; with --verify a host that is on proves that it wakes", a, out);
+}
+
 static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
@@ -21,7 +27,7 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     return client_show(args_value(args, OPT_SOCKET, NULL), format,
                        json_pack("{s:s, s:s, s:b}", "command", "wake", "host", args->operands[0], "verify",
                                  args->options[OPT_VERIFY].n > 0),
-                       "actions", show_begun_actions, a, out);
+                       "actions", show, a, out);
 }
 
 const struct verb verb_wake = {

@@ -19,7 +19,7 @@ static void put_host(struct json_writer *w, const struct event *ev)
     jw_text(w, "host", ev->host);
     jw_text(w, "host_name", snapshot_host_name(ev->snapshot, ev->host));
     jw_text(w, "was", ev->was == host_state_count ? NULL : host_state_name(ev->was));
-    jw_text(w, "state", host_state_name(ev->is));
+    jw_text(w, "state", ev->is == host_state_count ? NULL : host_state_name(ev->is));
 }
 
 void event_data(const struct event *ev, struct strbuf *out)
@@ -36,7 +36,7 @@ void event_data(const struct event *ev, struct strbuf *out)
         jw_int(&w, "pass", (int64_t)ev->pass);
     if (ev->kind == EVENT_FAULT || ev->kind == EVENT_FAULT_CLEARED)
         put_fault(&w, ev);
-    else if (ev->kind == EVENT_HOST)
+    else if (ev->kind == EVENT_HOST || ev->kind == EVENT_HOST_LOST || ev->kind == EVENT_HOST_BACK)
         put_host(&w, ev);
     if (ev->action)
         json_action(&w, "action", ev->snapshot, ev->action);

@@ -10,6 +10,7 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_FAULT:
     case EVENT_SETTINGS_FAILED:
     case EVENT_WAKE_FAILED:
+    case EVENT_HOST_LOST:
     case EVENT_GAP:
         return LOG_LEVEL_WARNING;
     case EVENT_STORE_FAILED:
@@ -18,12 +19,14 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_FROZEN:
     case EVENT_THAWED:
     case EVENT_FAULT_CLEARED:
+    case EVENT_HOST_BACK:
         return LOG_LEVEL_NOTICE;
     case EVENT_ACTION:
         return ev->action->state == ACTION_FAILED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
+    case EVENT_HOST: /* one that its manager has lost, and not because it sleeps */
+        return ev->is == HOST_DISCONNECTED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
     case EVENT_PASS_DONE:
     case EVENT_SETTINGS:
-    case EVENT_HOST:
     case event_kind_count:
         break;
     }

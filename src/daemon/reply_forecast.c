@@ -55,6 +55,7 @@ void reply_put_forecast(struct json_writer *w, const struct engine *e, unsigned 
     engine_forecast(e, now, (instant_s)hours * HOUR_S, AHEAD_S, &a, &f);
     jw_begin(w, "forecast", JW_OBJECT, JW_INLINE);
     put_instant(w, "time", now);
+    jw_text(w, "time_zone", f.zone);
     jw_bool(w, "dpm", f.enabled);
     jw_bool(w, "proactive", f.proactive);
     put_instant(w, "doubted_since", f.doubted);

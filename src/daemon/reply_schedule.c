@@ -3,11 +3,13 @@
 #include "base/rfc3339.h"
 #include "model/json_writer.h"
 #include "render/schedule.h"
+#include "schedule/zone.h"
 
 /* The hosts that sleep and have to be woken for ready_by, as the last pass has seen it. */
-static void put_wakes(struct json_writer *w, const struct plan *plan)
+static void put_wakes(struct json_writer *w, const struct plan *plan, const char *zone)
 {
     char text[RFC3339_MAX];
+    char local[ZONE_TEXT_MAX];
 
     jw_begin(w, "wakes", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; plan && plan->ready_wakes && i < plan->snap->n_hosts; i++) {
@@ -18,6 +20,7 @@ static void put_wakes(struct json_writer *w, const struct plan *plan)
         jw_text(w, "host", h->id);
         jw_text(w, "name", h->name);
         jw_text(w, "at_the_latest", rfc3339_format(plan->ready_wakes[i], text));
+        jw_text(w, "at_the_latest_local", zone_text(zone, plan->ready_wakes[i], local));
         jw_figure(w, "boot_s", isnan(h->boot_s) ? (double)plan->policy.dpm.boot_s : h->boot_s);
         jw_bool(w, "boot_measured", !isnan(h->boot_s));
         jw_end(w);
@@ -35,7 +38,7 @@ void reply_schedule(const struct engine *e, const struct config *c, instant_s no
     jw_bool(&w, "ok", true);
     jw_begin(&w, "schedule", JW_OBJECT, JW_INLINE);
     render_schedule_json(&c->schedule, c->policy.dpm.enabled, now, n, &w);
-    put_wakes(&w, engine_plan(e));
+    put_wakes(&w, engine_plan(e), c->schedule.zone);
     jw_end(&w);
     jw_end(&w);
 }

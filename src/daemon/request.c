@@ -127,13 +127,16 @@ static int read_after(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
+#define KIND_LISTED(e, word, meaning) " " word
+
 static int read_event_kind(const json_t *v, struct request *r, struct err *err)
 {
     enum event_kind kind;
     const char *word = json_string_value(v);
 
     if (!word || event_kind_parse(word, &kind) < 0 || strlen(word) >= sizeof r->event_kind)
-        return err_set(err, -EINVAL, "\"kind\": \"%.40s\" is no kind of event, expected one of conf/names.md",
+        return err_set(err, -EINVAL,
+                       "\"kind\": \"%.40s\" is no kind of event, expected one of" EVENTS(KIND_LISTED),
                        word ? word : "?");
     memcpy(r->event_kind, word, strlen(word) + 1);
     return 0;

@@ -42,9 +42,7 @@ struct service {
     const char *source_name; /* tells it from others, for as long as the store lives */
     struct arena names;
     const struct collector_ops *collector_ops;
-    const struct actuator_ops *actuator_ops; /* NULL: it can only be looked at */
-    unsigned own_deeds;                      /* of the source's own */
-    struct switches switches;
+    struct switches *switches; /* now */
     struct consoles *consoles;
     struct hearers hearers;
     atomic_bool stop;
@@ -60,7 +58,6 @@ struct service {
     struct outgoing out;
     struct engine *engine;
     struct server *server;
-    struct arena power; /* of switches */
     struct daytime daytime;
     bool anew; /* begins once more when it has ended */
     char *const *argv;
@@ -170,7 +167,7 @@ static void take_news(struct service *s, int64_t for_us)
         switch (n->kind) {
         case NEWS_INVENTORY:
             engine_on_inventory(s->engine, n->serial, &n->collected, now);
-            switches_compare(&s->switches, engine_snapshot(s->engine));
+            switches_compare(s->switches, engine_snapshot(s->engine));
             break;
         case NEWS_SOURCE_ERROR:
             engine_on_source_error(s->engine, n->serial, &n->err, now);
@@ -349,39 +346,56 @@ static void give_up(void *ctx, uint64_t ticket)
 static struct engine_settings settings_of(const struct service *s)
 {
     const struct config *c = s->config;
+    const struct actuator_ops *hands = s->switches->hands; /* NULL: it can only be looked at */
 
     return (struct engine_settings){
         .cluster = c->cluster,
         .source = s->source_name,
         .policy = c->policy,
         .schedule = &c->schedule,
-        .deeds = s->actuator_ops ? s->actuator_ops->deeds : 0,
-        .ways = s->switches.ways,
-        .n_ways = s->switches.setup.n_hosts,
-        .sets_pools = s->actuator_ops && s->actuator_ops->apply_settings,
+        .deeds = hands ? hands->deeds : 0,
+        .ways = s->switches->ways,
+        .n_ways = s->switches->setup.n_hosts,
+        .sets_pools = hands && hands->apply_settings,
         .history_days = c->history_days,
         .passes_kept = (uint32_t)c->history_passes,
         .clock_us = steady_us,
     };
 }
 
+static int load_again(struct service *s, struct arena *a, struct config *fresh, struct err *err)
+{
+    struct config_change *changes;
+    int r = config_load(s->config->path, a, fresh, err);
+
+    if (r < 0)
+        return r;
+    size_t n = config_changes(s->config, fresh, a, &changes);
+
+    if (config_power_changes(changes, n))
+        r = switches_change(&s->switches, fresh, s->engine, s->hands, err);
+    if (r < 0 && r != -EBUSY)
+        return r;
+    consoles_change(s->consoles, s->switches);
+    say_changes(changes, n, r == -EBUSY);
+    config_keep_fixed(s->config, fresh, a);
+    if (r == -EBUSY)
+        config_keep_power(s->config, fresh, a);
+    return 0;
+}
+
 static void reload(struct service *s)
 {
     struct arena a = {0};
     struct config *fresh = arena_new(&a, struct config);
-    struct config_change *changes;
     struct err err = {0};
 
-    if (config_load(s->config->path, &a, fresh, &err) < 0) {
+    if (load_again(s, &a, fresh, &err) < 0) {
         log_error("not reloaded, the old configuration stays in force: %s", err.text);
         arena_release(&a);
         return;
     }
-    size_t n = config_changes(s->config, fresh, &a, &changes);
-
-    say_changes(changes, n);
-    config_keep_fixed(s->config, fresh, &a);
-    say_warnings(fresh, s->own_deeds, s->switches.setup.n_hosts);
+    say_warnings(fresh, &s->switches->setup);
     s->config = fresh;
 
     const struct engine_settings settings = settings_of(s);
@@ -390,7 +404,6 @@ static void reload(struct service *s)
     arena_release(&s->reloaded);
     s->reloaded = a;
     say_sleepers(s->config, s->engine);
-    log_notice("configuration reloaded, %zu change%s", n, n == 1 ? "" : "s");
 }
 
 static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
@@ -428,20 +441,18 @@ static int open_source(struct service *s, struct err *err)
 {
     const struct config *c = s->config;
     bool sim = strcmp(c->source.kind, "sim") == 0;
+    const struct actuator_ops *actuator = sim ? &pretend_actuator : actuator_find(c->source.kind);
     int r;
 
     s->collector_ops = sim ? &pretend_collector : collector_find(c->source.kind);
-    s->actuator_ops = sim ? &pretend_actuator : actuator_find(c->source.kind);
     if (!s->collector_ops)
         return err_set(err, -ENOTSUP, "source.kind: %s is not built into this ballastd", c->source.kind);
     if (sim) {
-        const struct pretend_options options = {
-            .cluster = c->source.cluster,
-            .file = c->source.file,
-            .folder = c->source.folder,
-            .speed = (double)c->source.speed,
-            .seed = (uint64_t)c->policy.seed,
-        };
+        const struct pretend_options options = {.cluster = c->source.cluster,
+                                                .file = c->source.file,
+                                                .folder = c->source.folder,
+                                                .speed = (double)c->source.speed,
+                                                .seed = (uint64_t)c->policy.seed};
 
         if ((r = pretend_new(&options, &s->pretend, err)) < 0)
             return r;
@@ -459,13 +470,9 @@ static int open_source(struct service *s, struct err *err)
     s->news_open = true;
     if ((r = collecting_start(s->collector_ops, &s->source_config, &s->news, &s->source, err)) < 0)
         return r;
-    if ((r = switches_init(c, s->actuator_ops, &s->stop, &s->power, &s->switches, err)) < 0)
+    if ((r = switches_new(c, actuator, &s->source_config, NULL, &s->switches, err)) < 0)
         return r;
-    s->own_deeds = s->actuator_ops ? s->actuator_ops->deeds : 0;
-    s->source_config.power = &s->switches.setup;
-    if (s->switches.setup.n_hosts > 0)
-        s->actuator_ops = &s->switches.ops;
-    if ((r = acting_start(s->actuator_ops, &s->source_config, &s->news, &s->hands, err)) < 0)
+    if ((r = acting_start(s->switches->hands, &s->switches->source, &s->news, &s->hands, err)) < 0)
         return r;
     acting_names(s->hands, name_of, s);
     return 0;
@@ -485,7 +492,7 @@ static int open_engine(struct service *s, struct err *err)
         .outlet = (struct outlet *)&s->hearers,
     };
 
-    int r = consoles_new(s->loop, s->store, &s->switches, &s->consoles, err);
+    int r = consoles_new(s->loop, s->store, s->switches, &s->consoles, err);
 
     s->hearers = (struct hearers){.journal = s->out.journal, .consoles = s->consoles};
     if (r == 0 && (r = engine_create(&settings, &ports, daytime_now(&s->daytime), &s->engine, err)) == 0)
@@ -570,7 +577,7 @@ static void end(struct service *s)
     (void)sd_event_unref(s->loop);
     arena_release(&s->reloaded);
     arena_release(&s->names);
-    arena_release(&s->power);
+    switches_free(s->switches);
 }
 
 int service_run(const struct config *config, char *const argv[], struct err *err)
@@ -579,12 +586,9 @@ int service_run(const struct config *config, char *const argv[], struct err *err
     int r = begin(&s, err);
 
     if (r == 0) {
-        say_warnings(config, s.own_deeds, s.switches.setup.n_hosts);
+        say_warnings(config, &s.switches->setup);
         say_sleepers(s.config, s.engine);
-        log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
-                   BALLAST_VERSION, config->cluster, config->source.kind,
-                   automation_name(config->policy.automation), (long long)config->policy.interval_s,
-                   config->socket);
+        say_begun(config);
         happened(&s);
         (void)sd_notify(0, "READY=1");
         r = sd_event_loop(s.loop);

@@ -68,10 +68,16 @@ int check_deed(const struct engine *e, const struct action_record *r, struct err
     if (e->settings.deeds == 0)
         return err_set(
             err, -ENOTSUP, "this kind of source can only be looked at, nothing can be moved there%s",
-            power && e->settings.n_ways > 0 ? ", and the host has no method below power.hosts" : "");
+            !power                    ? ""
+            : e->settings.n_ways == 0 ? "; power.hosts in the configuration gives hosts ways to be "
+                                        "switched"
+                                      : ", and the host has no method below power.hosts");
     if (r->kind == ACTION_POWER_OFF && !hosts_can(e, ACTION_POWER_ON, r->host))
-        return err_set(err, -ENOTSUP,
-                       "this source cannot be asked to wake hosts: host %s would stay in standby", name);
+        return err_set(
+            err, -ENOTSUP,
+            "this source cannot be asked to wake hosts: host %s would stay in standby; power.hosts "
+            "in the configuration gives it a way to be woken",
+            name);
     if (r->kind == ACTION_POWER_ON)
         return err_set(err, -ENOTSUP,
                        "host %s is to be switched on, which this source cannot be asked for: switch it on by "
@@ -79,6 +85,11 @@ int check_deed(const struct engine *e, const struct action_record *r, struct err
                        name);
     if (!power && e->settings.deeds & 1u << action_deed(r->kind))
         return 0;
+    if (power)
+        return err_set(err, -ENOTSUP,
+                       "this source cannot be asked to put host %s to standby, and it has no other way to be "
+                       "switched: power.hosts in the configuration gives it one",
+                       name);
     return err_set(err, -ENOTSUP, "this source cannot be asked to %s",
                    r->kind == ACTION_PLACE ? "power a VM on" : action_kind_meaning(r->kind));
 }

@@ -77,7 +77,8 @@ static int find_seen(const struct engine *e, const char *word, const struct host
 
     if (!e->now_seen || e->source == SOURCE_LOST)
         return err_set(err, -EHOSTUNREACH, "the cluster %s",
-                       e->now_seen ? "cannot be read now" : "was not seen yet");
+                       e->now_seen ? "cannot be read now; `ballast status` says why"
+                                   : "was not seen yet; `ballast status` says when it is");
     if ((r = find_host(&e->now_seen->snap, word, &ix, err)) < 0)
         return r;
     *ret = &e->now_seen->snap.hosts[ix].is;
@@ -289,10 +290,12 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, const
         return err_set(
             err, -EBUSY,
             "host %s is not seen, and was not put to standby by this service: whether it sleeps is not "
-            "known",
+            "known; somebody has to look after it, or its manager to reach it again",
             h->name);
-    return err_set(err, -EBUSY, "host %s is %s: only a host in standby can be woken", h->name,
-                   host_state_name(h->state));
+    return err_set(err, -EBUSY, "host %s is %s: only a host in standby can be woken%s", h->name,
+                   host_state_name(h->state),
+                   h->state == HOST_ENTERING_STANDBY ? "; ask again when it is there"
+                                                     : "; `ballast maintenance exit` puts it into service");
 }
 
 int engine_wake(struct engine *e, const char *host, bool verify, const char *by, instant_s now,

@@ -199,6 +199,13 @@ bool hosts_can(const struct engine *e, enum action_kind kind, const char *host)
            (kind == ACTION_POWER_ON || (e->settings.deeds & 1u << DEED_STANDBY));
 }
 
+instant_s hosts_wake_tries_s(const struct engine *e, const char *host)
+{
+    const struct host_way *way = idmap_get(&e->ways, host);
+
+    return way ? way->tries_s : 0;
+}
+
 /* What the configuration says of the ways to switch a host counts; where it says something of some hosts,
  * those that cannot be switched are none of DPM's: that are on and nobody could put down, or wake again. One
  * that sleeps is woken when it is needed, though nobody could put it down a second time. */
@@ -211,6 +218,18 @@ static void fill_ways(const struct engine *e, struct host_facts *f)
         f->wake_methods = way->wakes;
     if (e->settings.n_ways > 0 && !hosts_can(e, sleeps ? ACTION_POWER_ON : ACTION_POWER_OFF, f->id))
         f->dpm = AUTOMATION_DISABLED;
+}
+
+static void fill_draws(const struct engine *e, struct host_facts *f)
+{
+    const struct host_way *way = idmap_get(&e->ways, f->id);
+
+    if (!way || !way->draws)
+        return;
+    if (way->draws->watts.n > 0)
+        host_facts_set_curve(f, &way->draws->watts);
+    if (!isnan(way->draws->standby_w))
+        f->power_standby_w = way->draws->standby_w;
 }
 
 void hosts_fill(struct engine *e, struct inventory *inv)
@@ -230,6 +249,7 @@ void hosts_fill(struct engine *e, struct inventory *inv)
             hosts_put_down(e, f->id, inv->time);
         known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
         fill_ways(e, f);
+        fill_draws(e, f);
         fill(e, f, inv->time);
     }
     idmap_release(&busy, NULL);
@@ -245,6 +265,19 @@ static enum host_state was(const struct known_host *k)
     return k->r.on_since != 0 ? HOST_ON : host_state_count;
 }
 
+/* names: the snapshot that has the host. */
+static void tell(struct engine *e, enum event_kind kind, const struct snapshot *names, instant_s now,
+                 const struct host_facts *f, enum host_state before, enum host_state is, const char *text)
+{
+    publish(e, &(struct event){.kind = kind,
+                               .time = now,
+                               .host = f->id,
+                               .was = before,
+                               .is = is,
+                               .snapshot = names,
+                               .text = text});
+}
+
 /* Each state that inventories show, whoever changed it. The first look at a host is none, unless an earlier
  * process saw it asleep and it is not, or the other way round. */
 static void tell_change(struct engine *e, const struct snapshot *s, const struct host_facts *f,
@@ -258,17 +291,48 @@ static void tell_change(struct engine *e, const struct snapshot *s, const struct
         return;
     (void)snprintf(text, sizeof text, "host %.100s was %s and is %s", f->name, host_state_name(before),
                    host_state_name(f->state));
-    publish(e, &(struct event){.kind = EVENT_HOST,
-                               .time = s->time,
-                               .host = f->id,
-                               .was = before,
-                               .is = f->state,
-                               .snapshot = s,
-                               .text = text});
+    tell(e, EVENT_HOST, s, s->time, f, before, f->state, text);
+}
+
+/* Hosts that the inventory before this one had. Two inventories are compared, so that neither a start nor a
+ * source that cannot be read for a while says anything of hosts. */
+static void tell_lost(struct engine *e, const struct snapshot *before, const struct snapshot *s)
+{
+    char text[256];
+
+    for (uint32_t i = 0; i < before->n_hosts; i++) {
+        const struct host_facts *f = &before->hosts[i].is;
+        const struct known_host *k = hosts_find(e, f->id);
+
+        if (snapshot_find_host(s, f->id) != IX_NONE)
+            continue;
+        (void)snprintf(text, sizeof text, "host %.100s, which was %s, is not in the inventory any more%s",
+                       f->name, host_state_name(f->state),
+                       k && k->r.put_down != 0 ? "; Ballast has put it to standby" : "");
+        tell(e, EVENT_HOST_LOST, before, s->time, f, f->state, host_state_count, text);
+    }
+}
+
+/* One that the inventory before this one did not have: known from earlier, or new. */
+static void tell_arrival(struct engine *e, const struct snapshot *before, const struct snapshot *s,
+                         const struct host_facts *f, const struct known_host *k)
+{
+    const bool is_new = k->state == host_state_count && k->r.seen == 0;
+    char text[256];
+
+    if (snapshot_find_host(before, f->id) != IX_NONE)
+        return;
+    (void)snprintf(text, sizeof text, "host %.100s is %s and is %s", f->name,
+                   is_new ? "new" : "in the inventory again", host_state_name(f->state));
+    tell(e, is_new ? EVENT_HOST : EVENT_HOST_BACK, s, s->time, f, was(k), f->state, text);
 }
 
 void hosts_look(struct engine *e, const struct snapshot *s)
 {
+    const struct snapshot *before = engine_snapshot(e);
+
+    if (before)
+        tell_lost(e, before, s);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host_facts *f = &s->hosts[i].is;
         struct known_host *k = known(e, f->id);
@@ -280,6 +344,8 @@ void hosts_look(struct engine *e, const struct snapshot *s)
             r.seen = s->time;
             changed(e, k);
         }
+        if (before)
+            tell_arrival(e, before, s, f, k);
         tell_change(e, s, f, k);
         k->r = r;
         k->state = f->state;

@@ -106,6 +106,7 @@ void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, in
     *ret = (struct engine_forecast){
         .enabled = e->settings.policy.dpm.enabled,
         .proactive = e->settings.policy.dpm.proactive,
+        .zone = e->zone_name ? e->zone_name : ZONE_UTC,
         .doubted = pattern_doubted(e->pattern, now),
     };
     ret->n_past = pattern_slots(e->pattern, now - back_s, now, a, &ret->past);

@@ -363,7 +363,9 @@ struct hands_ops {
     X(EVENT_SETTINGS_FAILED, "settings_failed",                                                              \
       "what pools should have on a host could not be set; it is tried again after the next pass")            \
     X(EVENT_FAULT_CLEARED, "fault_cleared", "a pass no longer finds what an earlier one found")              \
-    X(EVENT_HOST, "host", "a host's state has changed, whoever changed it")                                  \
+    X(EVENT_HOST, "host", "a host's state has changed, whoever changed it, or a new host is there")          \
+    X(EVENT_HOST_LOST, "host_lost", "a host is not in the inventory any more")                               \
+    X(EVENT_HOST_BACK, "host_back", "a host is in the inventory again")                                      \
     X(EVENT_GAP, "gap", "events were dropped before they could be stored, or sent")
 
 NAME_DECLARE(event_kind, EVENTS)
@@ -374,9 +376,9 @@ struct event {
     const struct action_record *action; /* EVENT_ACTION */
     uint64_t pass;           /* the last one, or that of the action; 0 where none has to do with it */
     const char *text;        /* one whole sentence */
-    const char *vm, *host;   /* EVENT_FAULT, EVENT_FAULT_CLEARED, EVENT_HOST: ids of what it is about; NULL */
+    const char *vm, *host;   /* EVENT_FAULT..., EVENT_HOST...: ids of what it is about; NULL */
     enum fault_code fault;   /* EVENT_FAULT, EVENT_FAULT_CLEARED; fault_code_count: more than are listed */
-    enum host_state was, is; /* EVENT_HOST; was is host_state_count where it had not been seen before */
+    enum host_state was, is; /* EVENT_HOST...: host_state_count: not seen before (was); lost (is) */
     const struct snapshot *snapshot; /* says what a person calls these; NULL before the first inventory */
 };
 

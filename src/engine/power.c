@@ -152,24 +152,44 @@ static int check_failures(const struct engine *e, const struct staying *left, co
 
 static int check_minimums(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
 {
+    static const char way_out[] = "; another host has to be woken first, or the setting to be lowered";
     const struct dpm_policy *dpm = &e->settings.policy.dpm;
     const char *name = e->now_seen->snap.hosts[ix].is.name;
     struct staying left;
 
     count_staying(e, ix, x, &left);
     if (left.hosts < dpm->hosts_min)
-        return err_set(err, -EPERM, "without host %s %lld would be on, and dpm.hosts_min is %lld", name,
-                       (long long)left.hosts, (long long)dpm->hosts_min);
+        return err_set(err, -EPERM, "without host %s %lld would be on, and dpm.hosts_min is %lld%s", name,
+                       (long long)left.hosts, (long long)dpm->hosts_min, way_out);
     if (left.capacity[RES_CPU] < dpm->min[RES_CPU])
-        return err_set(err, -EPERM, "without host %s %.0f MHz would be on, and dpm.cpu_min_mhz is %.0f", name,
-                       left.capacity[RES_CPU], dpm->min[RES_CPU]);
+        return err_set(err, -EPERM, "without host %s %.0f MHz would be on, and dpm.cpu_min_mhz is %.0f%s",
+                       name, left.capacity[RES_CPU], dpm->min[RES_CPU], way_out);
     if (left.capacity[RES_MEM] < dpm->min[RES_MEM])
-        return err_set(err, -EPERM, "without host %s %.0f MiB would be on, and dpm.mem_min_mb is %.0f", name,
-                       left.capacity[RES_MEM], dpm->min[RES_MEM]);
+        return err_set(err, -EPERM, "without host %s %.0f MiB would be on, and dpm.mem_min_mb is %.0f%s",
+                       name, left.capacity[RES_MEM], dpm->min[RES_MEM], way_out);
     return check_failures(e, &left, name, err);
 }
 
 /* ---- may it sleep? --------------------------------------------------------------------------- */
+
+static const char *way_to_on(enum host_state state)
+{
+    switch (state) {
+    case HOST_MAINTENANCE:
+    case HOST_ENTERING_MAINTENANCE:
+        return "; `ballast maintenance exit` ends its maintenance";
+    case HOST_DISCONNECTED:
+        return "; its manager has to reach it first";
+    case HOST_POWERING_ON:
+        return "; it is on in a moment";
+    case HOST_ON:
+    case HOST_STANDBY:
+    case HOST_ENTERING_STANDBY:
+    case host_state_count:
+        break;
+    }
+    return "";
+}
 
 int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
 {
@@ -178,14 +198,16 @@ int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x,
 
     if (h->is.state != HOST_ON && h->is.state != HOST_ENTERING_STANDBY)
         return err_set(err, -EBUSY, "host %s is %s: only a host that is on can be put to standby%s",
-                       h->is.name, host_state_name(h->is.state),
-                       h->is.state == HOST_MAINTENANCE || h->is.state == HOST_ENTERING_MAINTENANCE
-                           ? "; `ballast maintenance exit` ends its maintenance"
-                           : "");
+                       h->is.name, host_state_name(h->is.state), way_to_on(h->is.state));
     if (host_use(e, h->is.id)->to_maintenance > 0)
-        return err_set(err, -EBUSY, "host %s is to enter maintenance", h->is.name);
+        return err_set(err, -EBUSY,
+                       "host %s is to enter maintenance; `ballast maintenance exit %s` takes that back",
+                       h->is.name, h->is.id);
     if (h->failover)
-        return err_set(err, -EPERM, "host %s is kept on for failures", h->is.name);
+        return err_set(err, -EPERM,
+                       "host %s is kept on for failures: it is a failover host of the cluster's high "
+                       "availability, which is set at its manager",
+                       h->is.name);
     if (!test && !hosts_is_proven(e, &h->is))
         return err_set(
             err, -EPERM,
@@ -435,41 +457,12 @@ enum readiness wake_readiness(const struct engine *e, const struct action *x, in
     return WAIT;
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
-
-static double boot_s(const struct engine *e, const char *host)
-{
-    const struct snapshot *s = engine_snapshot(e);
-    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
-
-    return ix == IX_NONE ? UNKNOWN : s->hosts[ix].is.boot_s;
-}
-
-instant_s power_patience_s(const struct engine *e, const struct action *x)
-{
-    double boot = x->r.kind == ACTION_POWER_ON ? boot_s(e, x->r.host) : UNKNOWN;
-
-    if (isnan(boot) || boot > 1e6)
-        return HANG_HOST_S;
-    return boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S;
-}
-
-instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
-{
-    double boot = boot_s(e, x->r.host);
-    instant_s pause = back_off_s(looks);
-
-    if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
-        pause = (instant_s)(boot / WAKE_LOOKS);
-    return pause > RETRY_FIRST_S ? pause : RETRY_FIRST_S;
-}
-
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* From the call until the inventory was asked for that shows it: rather too long than too short. */
 static double timed_boot_s(const struct engine *e, const struct action *x)
 {
-    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - x->r.started);
+    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - power_waits_since(x));
 }
 
 static enum host_state state_of(const struct engine *e, const char *host)

@@ -69,7 +69,7 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
 }
 
 void render_explain_host_json(const struct snapshot *snap, const struct host_explanation *e,
-                              struct strbuf *out)
+                              const char *assumed, struct strbuf *out)
 {
     struct json_writer w;
 
@@ -84,6 +84,8 @@ void render_explain_host_json(const struct snapshot *snap, const struct host_exp
     jw_text(&w, "text", e->text);
     if (e->outlook)
         jw_text(&w, "outlook", e->outlook);
+    if (assumed)
+        jw_text(&w, "assumed", assumed);
     jw_begin(&w, "utilization", JW_OBJECT, JW_INLINE);
     jw_figure(&w, "cpu", e->utilization[RES_CPU]);
     jw_figure(&w, "mem", e->utilization[RES_MEM]);
@@ -95,8 +97,37 @@ void render_explain_host_json(const struct snapshot *snap, const struct host_exp
     jw_end(&w);
 }
 
+/* What a person can do about a check that only a person can change. */
+static void put_remedy(struct strbuf *out, enum power_check check, const char *host)
+{
+    static const struct {
+        enum power_check check;
+        const char *before, *after; /* the host's id */
+    } remedies[] = {
+        {POWER_WAKE_UNPROVEN, "  `ballast wake ", " --verify` proves it.\n"},
+        {POWER_WAKE_FAILED, "  `ballast wake ", "` tries again.\n"},
+    };
+
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
+        if (remedies[i].check != check)
+            continue;
+        strbuf_puts(out, remedies[i].before);
+        text_put(out, host);
+        strbuf_puts(out, remedies[i].after);
+    }
+}
+
+static void put_sentence(struct strbuf *out, const char *text)
+{
+    if (!text)
+        return;
+    strbuf_puts(out, "  ");
+    text_put(out, text);
+    strbuf_puts(out, "\n");
+}
+
 void render_explain_host_text(const struct snapshot *snap, const struct host_explanation *e,
-                              struct strbuf *out)
+                              const char *assumed, struct strbuf *out)
 {
     const struct host_facts *h = &snap->hosts[e->host].is;
     bool sleeps = h->state == HOST_STANDBY;
@@ -110,12 +141,9 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
                       : h->state == HOST_ON ? "on"
                                             : host_state_name(h->state),
                       power_check_name(e->check));
-    strbuf_puts(out, "\n  ");
-    text_put(out, e->text);
     strbuf_puts(out, "\n");
-    if (!e->outlook)
-        return;
-    strbuf_puts(out, "  ");
-    text_put(out, e->outlook);
-    strbuf_puts(out, "\n");
+    put_sentence(out, e->text);
+    put_remedy(out, e->check, h->id);
+    put_sentence(out, e->outlook);
+    put_sentence(out, assumed);
 }

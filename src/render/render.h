@@ -58,10 +58,11 @@ void render_entitlements_text(const struct snapshot *snap, const struct divvy_tr
 void render_explain_json(const struct snapshot *snap, const struct explanation *e, struct strbuf *out);
 void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out);
 
-/* The same of a host: "vm" is null, and "check" and "text" stand where the candidates do. */
+/* The same of a host: "vm" is null, and "check" and "text" stand where the candidates do. assumed: a sentence
+ * on what nobody has said of the settings; NULL. */
 void render_explain_host_json(const struct snapshot *snap, const struct host_explanation *e,
-                              struct strbuf *out);
+                              const char *assumed, struct strbuf *out);
 void render_explain_host_text(const struct snapshot *snap, const struct host_explanation *e,
-                              struct strbuf *out);
+                              const char *assumed, struct strbuf *out);
 
 #endif

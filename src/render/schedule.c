@@ -14,13 +14,19 @@ static void put_instant(struct json_writer *w, const char *key, instant_s t)
     jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
 }
 
-static void put_event(struct json_writer *w, const struct schedule *s, instant_s t, const char *what)
+/* The same on the clocks of the schedule's zone. */
+static void put_local(struct json_writer *w, const char *key, const struct schedule *s, instant_s t)
 {
     char local[ZONE_TEXT_MAX];
 
+    jw_text(w, key, t != 0 ? zone_text(s->zone, t, local) : NULL);
+}
+
+static void put_event(struct json_writer *w, const struct schedule *s, instant_s t, const char *what)
+{
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
     put_instant(w, "time", t);
-    jw_text(w, "local", zone_text(s->zone, t, local));
+    put_local(w, "local", s, t);
     jw_text(w, "what", what);
     jw_end(w);
 }
@@ -79,6 +85,7 @@ void render_schedule_json(const struct schedule *s, bool enabled, instant_s now,
     jw_figure(w, "ready_percent", s->ready_percent);
     jw_bool(w, "power_off", state.power_off);
     put_instant(w, "power_off_changes", state.changes);
+    put_local(w, "power_off_changes_local", s, state.changes);
     put_instant(w, "ready_by", state.ready_by);
     jw_begin(w, "next", JW_ARRAY, JW_LINES);
     put_events(w, s, now, n);

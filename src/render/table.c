@@ -9,7 +9,7 @@
 
 void table_init(struct table *t, struct arena *a, const struct column *columns, size_t n_columns)
 {
-    *t = (struct table){.a = a, .columns = columns, .n_columns = n_columns};
+    *t = (struct table){.a = a, .columns = columns, .n_columns = n_columns, .wrap = TABLE_WIDTH};
 }
 
 void table_cell(struct table *t, const char *text)
@@ -118,7 +118,7 @@ static size_t unbroken(const char *text)
     return n;
 }
 
-void text_put_wrapped(struct strbuf *out, const char *text, size_t indent)
+static void put_wrapped(struct strbuf *out, const char *text, size_t indent, size_t wrap)
 {
     struct arena scratch = {0};
     size_t at = 0; /* where the line ends by now; 0: it has not begun */
@@ -128,7 +128,7 @@ void text_put_wrapped(struct strbuf *out, const char *text, size_t indent)
         const char *word = arena_strndup(&scratch, text, n);
         size_t w = width(word);
 
-        if (at > 0 && at + 1 + w > TABLE_WIDTH) {
+        if (at > 0 && at + 1 + w > wrap) {
             strbuf_puts(out, "\n");
             at = 0;
         }
@@ -140,6 +140,11 @@ void text_put_wrapped(struct strbuf *out, const char *text, size_t indent)
     }
     strbuf_puts(out, "\n");
     arena_release(&scratch);
+}
+
+void text_put_wrapped(struct strbuf *out, const char *text, size_t indent)
+{
+    put_wrapped(out, text, indent, TABLE_WIDTH);
 }
 
 void table_render(const struct table *t, const char *indent, struct strbuf *out)
@@ -163,7 +168,7 @@ void table_render(const struct table *t, const char *indent, struct strbuf *out)
 
         put_row(t, widths, t->cells + i, indent, out);
         if (columns_side_by_side(t) < t->n_columns && *last)
-            text_put_wrapped(out, last, strlen(indent) + widths[0] + GAP);
+            put_wrapped(out, last, strlen(indent) + widths[0] + GAP, t->wrap);
     }
     arena_release(&scratch);
 }

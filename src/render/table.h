@@ -22,7 +22,8 @@ struct column {
     bool below; /* the last column only: without a title, on lines of its own below the row */
 };
 
-#define TABLE_WIDTH 110 /* where what stands below a row is wrapped */
+#define TABLE_WIDTH 110   /* where what stands below a row is wrapped */
+#define TERMINAL_WIDTH 80 /* the same for what is read on any terminal: the verbs of the service */
 
 struct table {
     struct arena *a;
@@ -30,6 +31,7 @@ struct table {
     size_t n_columns;
     const char **cells; /* row by row */
     size_t n_cells, cap_cells;
+    size_t wrap; /* what stands below a row is wrapped here: TABLE_WIDTH, or what the caller puts in */
 };
 
 void table_init(struct table *t, struct arena *a, const struct column *columns, size_t n_columns);

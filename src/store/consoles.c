@@ -44,6 +44,33 @@ static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
     return text ? arena_strdup(a, text) : NULL;
 }
 
+/* Why there is none. The kinds are stored as their words. */
+static int say_nothing_kept(struct store *s, uint64_t action, struct err *err)
+{
+    sqlite3_stmt *st = prepared(s, "SELECT kind FROM actions WHERE id = ?", action);
+    int rc = st ? sqlite3_step(st) : SQLITE_ERROR;
+    const char *kind = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(st, 0) : NULL;
+    int r;
+
+    if (rc == SQLITE_DONE)
+        r = err_set(err, -EINVAL, "there is no action %llu; `ballast history` lists those that have ended",
+                    (unsigned long long)action);
+    else if (rc != SQLITE_ROW)
+        r = store_failed(s, "read what a host said on its console", err);
+    else if (kind && strcmp(kind, action_kind_name(ACTION_POWER_ON)) != 0)
+        r = err_set(err, -ENOENT,
+                    "action %llu is a %s: a console is captured while a host wakes (power_on), where "
+                    "ipmi.console is set for it",
+                    (unsigned long long)action, kind);
+    else
+        r = err_set(err, -ENOENT,
+                    "nothing was captured for action %llu: a console is captured while a host wakes whose "
+                    "ipmi.console is set",
+                    (unsigned long long)action);
+    (void)sqlite3_finalize(st);
+    return r;
+}
+
 int store_get_console(struct store *s, uint64_t action, struct arena *a, struct console_record *ret,
                       struct err *err)
 {
@@ -65,10 +92,7 @@ int store_get_console(struct store *s, uint64_t action, struct arena *a, struct 
                                        .data = copy,
                                        .n = data ? n : 0};
     } else if (rc == SQLITE_DONE) {
-        r = err_set(err, -ENOENT,
-                    "nothing was captured for action %llu: a console is captured while a host wakes whose "
-                    "ipmi.console is set",
-                    (unsigned long long)action);
+        r = say_nothing_kept(s, action, err);
     } else {
         r = store_failed(s, "read what a host said on its console", err);
     }

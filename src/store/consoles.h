@@ -16,7 +16,7 @@ struct console_record {
 /* Inserts it, or replaces that of the same action. Durable when it returns 0. */
 int store_put_console(struct store *s, const struct console_record *r, struct err *err);
 
-/* -ENOENT: there is none. Copies into the arena. */
+/* -EINVAL: there is no such action; -ENOENT: there is none of it. Copies into the arena. */
 int store_get_console(struct store *s, uint64_t action, struct arena *a, struct console_record *ret,
                       struct err *err);
 

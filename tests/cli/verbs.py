@@ -12,7 +12,7 @@ failures = []
 
 
 def run(*arguments, stdin=None, **more):
-    return subprocess.run([BALLAST, *arguments], input=stdin, capture_output=True, text=True, timeout=60, check=False, **more)
+    return subprocess.run([BALLAST, *arguments], input=stdin, capture_output=True, text=True, timeout=240, check=False, **more)
 
 
 def expect(what, done, code, out=None, err=None):
@@ -72,10 +72,16 @@ def check_usage():
         expect(f'history --limit {n}', run('history', *service, '--limit', n), 2, err='expected a whole number from 1 to 1000')
     for n in ('0', '-1', '3651', 'x', ''):
         expect(f'history --days {n}', run('history', *service, '--energy', '--days', n), 2, err='expected a whole number from 1 to 3650')
-    for t in ('yesterday', '2026-13-01', '2026-01-01 12:00', ''):
-        expect(f'history --since {t}', run('history', *service, '--energy', '--since', t), 2, err='expected a time such as')
-    for t in ('2026-01-31', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00+02:00'):
-        expect(f'history --since {t}', run('history', *service, '--energy', '--since', t), 3, err='is ballastd running?')
+    times = (('history', *service, '--energy', '--since'), ('events', *service, '--since'))
+    for verb in times:
+        for t in ('tomorrow', '2026-13-01', '2026-01-01 12:00', '2', '1h 3', '') if verb is times[0] else ('tomorrow', '2026-13-01', '-2', ''):
+            expect(f'{verb[0]} --since {t}', run(*verb, t), 2, err=f'--since: "{t}" is wrong, expected a time (2026-01-31T12:00:00Z), a day (')
+        for t in ('2026-01-31', 'today', 'yesterday', '2h', '1d 12h', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00+02:00'):
+            expect(f'{verb[0]} --since {t}', run(*verb, t), 3, err='is ballastd running?')
+    expect('events --since NUMBER', run(*times[1], '17'), 3, err='is ballastd running?')
+    expect('events --since --limit', run(*times[1], '2h', '--limit', '5'), 2, err='expected one of them')
+    expect('schedule --at', run('schedule', '--config', '/dev/null', '--at', 'noon'), 2, err='--at: "noon" is wrong, expected a time (')
+    expect('schedule --at without --config', run('schedule', *service, '--at', '2h'), 2, err='--at is for --config')
     expect('history --by', run('history', *service, '--energy', '--by', 'year'), 2, err='expected day, hour or host')
     expect('history --since --days', run('history', *service, '--energy', '--since', '2026-01-31', '--days', '2'), 2, err='expected one of them')
     for option in (('--since', '2026-01-31'), ('--days', '2'), ('--by', 'day')):

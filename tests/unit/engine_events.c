@@ -124,12 +124,92 @@ static void test_hosts(void **state)
     world_release();
 }
 
+/* A host that is taken out of the cluster, one that comes back, and a new one; not a source that is away for
+ * a while, nor a start. */
+static void test_inventory(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 4, 2);
+    w.keeps = true;
+    w.gone[3] = true;
+    world_begin_engine();
+    world_run(130);
+    assert_int_equal(w.n_stored, count("pass_done")); /* the first look tells of no host */
+
+    w.gone[2] = true;
+    w.source_down = true; /* nobody knows */
+    world_run(400);
+    assert_int_equal(count("host_lost"), 0);
+    w.source_down = false;
+    world_run(130);
+    assert_int_equal(count("host_lost"), 1);
+    assert_int_equal(count("host_back") + count("host"), 0);
+    world_run(600); /* said once */
+    assert_int_equal(count("host_lost"), 1);
+
+    w.gone[2] = false;
+    world_run(130);
+    assert_int_equal(count("host_back"), 1);
+    assert_int_equal(count("host"), 0);
+    w.gone[3] = false; /* never seen before */
+    world_run(130);
+    assert_int_equal(count("host"), 1);
+    assert_int_equal(count("host_back"), 1);
+
+    w.source_down = true;
+    world_run(400);
+    w.source_down = false;
+    world_run(130);
+    world_restart();
+    world_run(130);
+    assert_int_equal(count("host_lost"), 1);
+    assert_int_equal(count("host_back"), 1);
+    assert_int_equal(count("host"), 1);
+    world_release();
+}
+
+/* Gone while nobody looked: a start compares with nothing. One that comes back asleep says both. */
+static void test_inventory_restart(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 3, 2);
+    w.keeps = true;
+    world_begin_engine();
+    world_run(130);
+    engine_free(w.engine);
+    w.engine = NULL;
+    w.n_waiting = 0;
+    w.gone[2] = true;
+    world_begin_engine();
+    world_run(130);
+    assert_int_equal(count("host_lost"), 0);
+    w.gone[2] = false; /* an earlier process knew it */
+    w.host_state[2] = HOST_STANDBY;
+    world_run(130);
+    assert_int_equal(count("host_back"), 1);
+    w.gone[2] = true;
+    world_run(130);
+    w.gone[2] = false;
+    w.host_state[2] = HOST_ON;
+    world_run(130);
+    assert_int_equal(count("host_lost"), 1);
+    assert_int_equal(count("host_back"), 2);
+    assert_int_equal(count("host"), 1);
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_store_broken),
         cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_inventory),
+        cmocka_unit_test(test_inventory_restart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

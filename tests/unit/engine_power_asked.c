@@ -86,12 +86,30 @@ static const struct {
     {.name = "no such host", .host = "h9", .code = -EINVAL, .says = "there is no host \"h9\""},
     {.name = "not proven", .unproven = true, .code = -EPERM, .says = "`ballast wake h2 --verify`"},
     {.name = "frozen", .frozen = true, .code = -EBUSY, .says = "`ballast thaw`"},
-    {.name = "not seen", .blind = true, .code = -EHOSTUNREACH, .says = "cannot be read now"},
-    {.name = "lost", .is = HOST_DISCONNECTED, .code = -EBUSY, .says = "h2 is disconnected"},
-    {.name = "boots", .is = HOST_POWERING_ON, .code = -EBUSY, .says = "h2 is powering_on"},
-    {.name = "needed", .hosts_min = 4, .code = -EPERM, .says = "dpm.hosts_min is 4"},
-    {.name = "cannot", .without = 1u << DEED_STANDBY, .code = -ENOTSUP, .says = "cannot be asked"},
-    {.name = "no way back", .without = 1u << DEED_WAKE, .code = -ENOTSUP, .says = "would stay in standby"},
+    {.name = "not seen",
+     .blind = true,
+     .code = -EHOSTUNREACH,
+     .says = "cannot be read now; `ballast status`"},
+    {.name = "lost",
+     .is = HOST_DISCONNECTED,
+     .code = -EBUSY,
+     .says = "h2 is disconnected: only a host that is on can be put to standby; its manager"},
+    {.name = "boots",
+     .is = HOST_POWERING_ON,
+     .code = -EBUSY,
+     .says = "h2 is powering_on: only a host that is on can be put to standby; it is on in a moment"},
+    {.name = "needed",
+     .hosts_min = 4,
+     .code = -EPERM,
+     .says = "dpm.hosts_min is 4; another host has to be woken first"},
+    {.name = "cannot",
+     .without = 1u << DEED_STANDBY,
+     .code = -ENOTSUP,
+     .says = "has no other way to be switched: power.hosts"},
+    {.name = "no way back",
+     .without = 1u << DEED_WAKE,
+     .code = -ENOTSUP,
+     .says = "would stay in standby; power.hosts"},
 };
 
 static void test_refusals(void **state)
@@ -121,6 +139,35 @@ static void test_refusals(void **state)
         w.source_down = false;
         world_run(100);
         assert_int_equal(w.downs[2], 0);
+        world_release();
+    }
+}
+
+static const struct {
+    enum host_state is;
+    const char *says;
+} wake_refusals[] = {
+    {HOST_MAINTENANCE, "h2 is maintenance: only a host in standby can be woken; `ballast maintenance exit`"},
+    {HOST_ENTERING_MAINTENANCE, "can be woken; `ballast maintenance exit`"},
+    {HOST_ENTERING_STANDBY, "can be woken; ask again when it is there"},
+    {HOST_DISCONNECTED, "whether it sleeps is not known; somebody has to look after it"},
+};
+
+/* Each says why, and what is to be done. */
+static void test_wake_refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(wake_refusals); i++) {
+        struct world w;
+        struct err err = {0};
+        uint64_t ids[WAKE_ACTIONS];
+
+        begin_manual(&w);
+        w.host_state[2] = wake_refusals[i].is;
+        world_run(60);
+        assert_int_equal(engine_wake(w.engine, "h2", i % 2 == 0, "tester", w.now, ids, &err), -EBUSY);
+        assert_non_null(strstr(err.text, wake_refusals[i].says));
+        assert_int_equal(w.wakes[2], 0);
         world_release();
     }
 }
@@ -247,7 +294,7 @@ static void test_verify_ends_early(void **state)
 static void test_verify_killed(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
         for (int at = 1; at <= 45; at++) {
             struct world w;
             uint64_t ids[WAKE_ACTIONS] = {0};
@@ -256,14 +303,7 @@ static void test_verify_killed(void **state)
             w.unproven = true;
             world_run(60);
             assert_int_equal(engine_wake(w.engine, "h2", true, "tester", w.now, ids, NULL), 0);
-            w.crash_in = at;
-            w.crash_before_effect = mode == 0;
-            w.orders_survive = mode == 2;
-            for (int s = 0; s < 100 && !w.dead; s++)
-                world_second();
-            w.now += 3;
-            w_tasks_go_on();
-            world_restart();
+            (void)world_killed(mode, at, 100);
             world_run(400);
             assert_true(w.downs[2] == 1 && w.wakes[2] == 1 && w.host_state[2] == HOST_ON);
             assert_true(engine_snapshot(w.engine)->hosts[2].is.wake_verified);
@@ -278,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_an_admins_wish_stands),
         cmocka_unit_test(test_maintenance_and_standby),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_wake_refusals),
         cmocka_unit_test(test_standby_and_wake),
         cmocka_unit_test(test_woken_on_its_way_down),
         cmocka_unit_test(test_verify),

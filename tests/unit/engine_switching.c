@@ -151,20 +151,13 @@ static void test_renamed_and_stored(void **state)
 static void test_killed_between_steps(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
         for (int at = 1; at <= 90; at++) {
             struct world w;
 
             begin(&w);
             w.hides = at % 2;
-            w.crash_in = at;
-            w.crash_before_effect = mode == 0;
-            w.orders_survive = mode == 2;
-            for (int s = 0; s < 90 && !w.dead; s++)
-                world_second();
-            w.now += 3;
-            w_tasks_go_on();
-            world_restart();
+            (void)world_killed(mode, at, 90);
             world_run(400);
             assert_int_equal(w.downs[2], 1);
             assert_true(P.effects == 2 || P.effects == 3);
@@ -307,6 +300,57 @@ static void test_stays_on(void **state)
     world_run(120);
     assert_int_equal(w.vms[0].host, 2);
     world_release();
+}
+
+/* It takes longer to shut down than anybody waits: not lost, but asleep, and it can be woken. One that is
+ * lost long after, or that runs a VM by then, is lost. */
+static void test_goes_down_late(void **state)
+{
+    static const struct {
+        const char *name;
+        instant_s after_s;
+        bool restarted, with_vm;
+        enum host_state is;
+    } cases[] = {
+        {"soon", 400, false, false, HOST_STANDBY},
+        {"after a restart", 400, true, false, HOST_STANDBY},
+        {"much later", 4000, false, false, HOST_DISCONNECTED},
+        {"with a VM on it", 400, false, true, HOST_DISCONNECTED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct world w;
+        struct arena a = {0};
+        struct asleep *list;
+
+        print_message("  %s\n", cases[i].name);
+        begin(&w);
+        P.waits_until = WORLD_START + 100;
+        P.fails_at = STEP_WAIT;
+        run_until_polled(STEP_WAIT);
+        while (world_state(3) == ACTION_RUNNING)
+            world_second();
+        assert_int_equal(world_state(3), ACTION_FAILED);
+        P.fails_at = 0;
+        w.n_script = 0;
+        world_run(cases[i].after_s);
+        assert_int_equal(fact(2)->state, HOST_ON);
+        if (cases[i].with_vm)
+            w.vms[0].host = 2;
+        w.host_state[2] = HOST_DISCONNECTED;
+        if (cases[i].restarted)
+            world_restart();
+        world_run(70);
+        assert_int_equal(fact(2)->state, cases[i].is);
+        assert_int_equal(engine_asleep(w.engine, &a, &list), cases[i].is == HOST_STANDBY);
+        assert_true(cases[i].is != HOST_STANDBY || list[0].ours);
+        world_restart();
+        world_run(4000); /* and it stays so */
+        assert_int_equal(fact(2)->state, cases[i].is);
+        arena_release(&a);
+        world_release();
+    }
 }
 
 /* The host said yes twice, its task says that it is over, and it is on: an end all the same. */
@@ -497,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_proven_before_each_call),
         cmocka_unit_test(test_lost_while_it_goes_down),
         cmocka_unit_test(test_stays_on),
+        cmocka_unit_test(test_goes_down_late),
         cmocka_unit_test(test_said_off_and_on),
         cmocka_unit_test(test_goes_late),
         cmocka_unit_test(test_proof_that_loses_its_host),

@@ -78,6 +78,7 @@ struct world {
 
     int n_hosts, n_vms;
     enum host_state host_state[WORLD_HOSTS];
+    bool gone[WORLD_HOSTS]; /* not in the inventory */
     enum automation host_dpm[WORLD_HOSTS];
     struct ha_facts ha;
     double reserved_mb;                /* of memory, by each VM */
@@ -193,6 +194,13 @@ void world_run(instant_s seconds);
 
 /* The process is killed, and another one begins. */
 void world_restart(void);
+
+/* What becomes of the call at which the process dies, and of the orders that the workers had. */
+enum crash_mode { CRASH_BEFORE_EFFECT, CRASH_AFTER_EFFECT, CRASH_ORDERS_SURVIVE, CRASH_MODES };
+
+/* The process is killed at its at-th call from now on, if it comes to that within so many seconds (true),
+ * else at their end. Another one begins three seconds later; the peer has gone on meanwhile. */
+bool world_killed(enum crash_mode mode, int at, int within_s);
 
 /* The parts of a second, for tests that look between them. */
 void world_answer(void); /* what is asked of the source, unless that is silent */
