@@ -17,6 +17,7 @@
 
 #define CLOSE 1e-7
 #define DEVIATIONS 2
+#define WINDOW_S 2400
 
 struct tally {
     unsigned plans, off, on, empty;
@@ -121,6 +122,17 @@ static bool is_of_power(const struct recommendation *rec)
     return rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION;
 }
 
+/* What was woken because it was needed stays on for 40 minutes, for a person as long as is set; nothing is
+ * expected in these clusters. */
+static bool is_wanted(const struct world *w, const struct host_facts *f)
+{
+    bool no_such = f->woken.at == 0 || f->woken.reason == REASON_EXPECTED_DEMAND ||
+                   f->woken.reason == REASON_READY_BY || f->woken.reason == REASON_WAKE_TEST;
+    instant_s least = f->woken.reason == REASON_ASKED ? w->policy.dpm.asked_on_s : WINDOW_S;
+
+    return !no_such && w->snap.time - f->woken.at < least;
+}
+
 static void check_host_may_sleep(const struct world *w, uint32_t host)
 {
     const struct host *h = &w->snap.hosts[host];
@@ -128,7 +140,7 @@ static void check_host_may_sleep(const struct world *w, uint32_t host)
     bool up = h->is.on_since == 0 || w->snap.time - h->is.on_since >= w->policy.dpm.host_uptime_min_s;
 
     if (h->is.state != HOST_ON || h->failover || !h->is.wake_verified || dpm == AUTOMATION_DISABLED || !up ||
-        is_about_to_go(&w->snap, host))
+        is_about_to_go(&w->snap, host) || is_wanted(w, &h->is))
         fail_msg("seed %llu: %s must not be put to standby", (unsigned long long)w->seed, h->is.id);
     for (uint32_t v = 0; v < w->snap.n_vms; v++)
         if (oracle_is_on(&w->o, v, host) && w->snap.vms[v].is.kind != VM_AGENT)
@@ -216,7 +228,7 @@ static void check_empty_hosts(const struct world *w, const struct scores *after)
             empty = empty && (!oracle_is_on(&w->o, v, h) && w->o.home[v] != h);
         if (!oracle_runs_vms(&w->o, h) || !empty || !host->is.wake_verified ||
             host->is.dpm == AUTOMATION_DISABLED ||
-            w->snap.time - host->is.on_since < w->policy.dpm.host_uptime_min_s)
+            w->snap.time - host->is.on_since < w->policy.dpm.host_uptime_min_s || is_wanted(w, &host->is))
             continue;
         fail_msg("seed %llu: %s is empty and stays on", (unsigned long long)w->seed, host->is.id);
     }
@@ -361,6 +373,8 @@ static void flatten(struct snapshot *s)
         f->last_migrated = 0;
         f->sample_age_s = UNKNOWN;
     }
+    for (uint32_t h = 0; h < s->n_hosts; h++)
+        s->hosts[h].is.woken = (struct woken){0};
 }
 
 static void check_flat(uint64_t seed, const struct cluster_options *options, struct tally *tally)
@@ -376,7 +390,7 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
     policy.moves_max = 0; /* else it takes as many passes as it takes */
     flatten(&snap);
     bool *put_down = arena_array(&a, bool, snap.n_hosts);
-    bool *woken = arena_array(&a, bool, snap.n_hosts);
+    instant_s *woken = arena_array(&a, instant_s, snap.n_hosts);
 
     for (int pass = 0; pass < PASSES; pass++) {
         struct plan plan;
@@ -389,7 +403,8 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
                 put_down[rec->host])
                 fail_msg("seed %llu: pass %d wakes %s, which an earlier one has put to standby",
                          (unsigned long long)seed, pass, snap.hosts[rec->host].is.id);
-            if (rec->action == ACTION_POWER_OFF && woken[rec->host])
+            if (rec->action == ACTION_POWER_OFF && woken[rec->host] != 0 &&
+                snap.time - woken[rec->host] < WINDOW_S)
                 fail_msg("seed %llu: pass %d puts %s to standby, which an earlier one has woken",
                          (unsigned long long)seed, pass, snap.hosts[rec->host].is.id);
             if (rec->vm == IX_NONE && rec->reason != REASON_SPARE_CAPACITY && pass >= SETTLES)
@@ -397,7 +412,7 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
             if (rec->action == ACTION_POWER_OFF)
                 put_down[rec->host] = true;
             if (rec->action == ACTION_POWER_ON)
-                woken[rec->host] = true;
+                woken[rec->host] = snap.time;
             tally->off += rec->action == ACTION_POWER_OFF;
             tally->on += rec->action == ACTION_POWER_ON;
         }

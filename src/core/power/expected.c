@@ -62,6 +62,25 @@ static double lead_s(const struct power *w)
     return boot_s + INTERVALS_AHEAD * (double)w->l->policy->interval_s;
 }
 
+double expected_wanted_s(const struct power *w, instant_s woken)
+{
+    const struct snapshot *s = w->l->snap;
+    double boot_s = 0;
+
+    for (uint32_t i = 0; i < s->n_hosts; i++) /* any of them may have been the slowest that slept then */
+        boot_s = fmax(boot_s, isnan(s->hosts[i].is.boot_s) ? (double)w->l->policy->dpm.boot_s
+                                                           : s->hosts[i].is.boot_s);
+    double over_s = boot_s + INTERVALS_AHEAD * (double)w->l->policy->interval_s + FORECAST_SLOT_S;
+
+    for (uint32_t i = 0; i < s->n_forecast && w->l->policy->dpm.proactive; i++) {
+        const struct expected *x = &s->forecast[i];
+        bool known = !isnan(x->demand[RES_CPU]) || !isnan(x->demand[RES_MEM]);
+        if (known && x->time + FORECAST_SLOT_S > s->time && (double)(x->time - woken) < over_s)
+            return over_s;
+    }
+    return 0;
+}
+
 /* The loads as they would be. The layout is the pass's own; what w->u was is put back as it is. */
 static void look_ahead(struct power *w, struct utilization *ret_was)
 {

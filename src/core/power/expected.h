@@ -28,6 +28,11 @@ bool expected_rise(const struct power *w, instant_s until, struct rise *ret);
  * host which is woken now can be of use; sets w->rise. */
 bool expected_needs(struct power *w);
 
+/* How long a host that was woken then for a rise is wanted: the rise begins before one that is woken is of
+ * use, and is through, or has not come, when its quarter of an hour is over. 0: nothing is expected of that
+ * time any more. */
+double expected_wanted_s(const struct power *w, instant_s woken);
+
 /* Wakes for w->rise what high utilization would be woken for then. */
 void expected_wake(struct power *w);
 
