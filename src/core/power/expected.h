@@ -14,6 +14,7 @@
 /* The largest growth of each resource in some time to come. */
 struct rise {
     double now[RES_COUNT];                  /* the mean of 5 minutes of all VMs that take part */
+    double part[RES_COUNT];                 /* of that, what the limits of pools let VMs get */
     double factor[RES_COUNT];               /* expected over now; 1: no rise */
     const struct expected *slot[RES_COUNT]; /* what it is expected from; NULL: no rise */
 };
