@@ -76,19 +76,31 @@ size_t config_changes(const struct config *old, const struct config *now, struct
     return n;
 }
 
-/* Text, numbers, booleans and hosts are all that a key which needs a restart can be; a test proves it. */
+/* Text, numbers and booleans are all that a key which needs a restart can be; a test proves it. */
 static void keep(const struct config *old, struct config *now, const struct config_key *key, struct arena *a)
 {
     void *at = (char *)now + key->offset;
 
     if (key->type == CONFIG_BOOL)
         *(bool *)at = *(const bool *)value_at(old, key);
-    else if (key->type == CONFIG_POWER_HOSTS || key->type == CONFIG_POWER_DEFAULTS)
-        power_keep(old, now, a); /* both at once, and again: no matter */
     else if (key->type == CONFIG_INT)
         *(int64_t *)at = *(const int64_t *)value_at(old, key);
     else
         *(const char **)at = arena_strdup(a, *(const char *const *)value_at(old, key));
+}
+
+bool config_is_of_power(const struct config_change *change)
+{
+    return change->key->type == CONFIG_POWER_HOSTS || change->key->type == CONFIG_POWER_DEFAULTS;
+}
+
+bool config_power_changes(const struct config_change *changes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (config_is_of_power(&changes[i]))
+            return true;
+    }
+    return false;
 }
 
 void config_keep_fixed(const struct config *old, struct config *now, struct arena *a)

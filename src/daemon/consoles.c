@@ -346,6 +346,15 @@ int consoles_new(sd_event *loop, struct store *store, const struct switches *swi
     return 0;
 }
 
+void consoles_change(struct consoles *c, const struct switches *switches)
+{
+    struct err err = {0};
+
+    c->switches = switches;
+    if (!c->dialler && is_wanted(c) && start(c, &err) < 0)
+        log_warning("what hosts say while they wake is not kept: %s", err.text);
+}
+
 int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s)
 {
     if (!c)

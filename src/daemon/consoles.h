@@ -20,6 +20,9 @@
 
 struct consoles;
 
+/* Other switches since a reload; they live longer. */
+void consoles_change(struct consoles *c, const struct switches *switches);
+
 /* store and switches live longer; loop too. */
 int consoles_new(sd_event *loop, struct store *store, const struct switches *switches, struct consoles **ret,
                  struct err *err);

@@ -39,6 +39,7 @@ struct host_way {
     unsigned wakes,
         sleeps; /* by what: WAKE_* of facts.h; the hypervisor's deeds too, if they are among them */
     const struct host_draw *draws; /* counts before what the source says; NULL: nothing */
+    instant_s tries_s;             /* by how much a wake may take longer because only its last way works */
 };
 
 /* What the configuration says. */
@@ -240,6 +241,9 @@ struct engine_forecast {
 /* In the arena. */
 void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, instant_s ahead_s,
                      struct arena *a, struct engine_forecast *ret);
+
+/* Whether a host is being put to standby or woken: the hands have been asked, and their task is not over. */
+bool engine_is_switching(const struct engine *e);
 
 /* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by
  * id. In the arena; the strings are the engine's. */

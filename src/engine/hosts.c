@@ -199,6 +199,13 @@ bool hosts_can(const struct engine *e, enum action_kind kind, const char *host)
            (kind == ACTION_POWER_ON || (e->settings.deeds & 1u << DEED_STANDBY));
 }
 
+instant_s hosts_wake_tries_s(const struct engine *e, const char *host)
+{
+    const struct host_way *way = idmap_get(&e->ways, host);
+
+    return way ? way->tries_s : 0;
+}
+
 /* What the configuration says of the ways to switch a host counts; where it says something of some hosts,
  * those that cannot be switched are none of DPM's: that are on and nobody could put down, or wake again. One
  * that sleeps is woken when it is needed, though nobody could put it down a second time. */

@@ -69,6 +69,9 @@ struct action {
     unsigned looks;        /* inventories that contradicted the task's success */
     int percent;           /* the most that the hypervisor has said of its progress ... */
     instant_s advanced;    /* ... since when; 0: nothing yet */
+    instant_s waits_since; /* ACTION_POWER_ON: its host has had time to come since then, which is later than
+                            * it began, as nobody could be asked before; 0: since then */
+    instant_s polled;      /* when the hands last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int doubt_code;        /* the errno behind it */
@@ -388,6 +391,8 @@ bool hosts_is_unseen(const struct engine *e, const char *host);
 void hosts_match(struct engine *e, const struct inventory *inv);
 /* Whether the hands can do that to the host's power: ACTION_POWER_ON or ACTION_POWER_OFF. */
 bool hosts_can(const struct engine *e, enum action_kind kind, const char *host);
+/* By how much its wake may take longer than its boots, as it may be its last way that works. */
+instant_s hosts_wake_tries_s(const struct engine *e, const char *host);
 /* What a new inventory says of the hosts is remembered. */
 void hosts_look(struct engine *e, const struct snapshot *s);
 /* A wake of ours brought it back, after that time (UNKNOWN: it was not timed); did not; it sleeps by our own
@@ -449,6 +454,12 @@ bool power_nothing_is_on(const struct engine *e, const char *host);
  * is to be known. */
 bool power_is_there(struct engine *e, struct action *x, instant_s now);
 /* What a task that goes on says of itself: a new name, and what went wrong on the way. */
+/* Since when the host has had time to come. */
+instant_s power_waits_since(const struct action *x);
+/* Whether the action goes on at all, its time being over at `until`. */
+bool power_has_time(const struct action *x, instant_s until, instant_s now);
+/* Takes back one whose task says that nobody was asked for anything. */
+bool power_was_not_asked(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
 void task_goes_on(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
 /* Puts one more sentence behind what is known of the action; used up as `why` of its next state. In the arena
  * of nobody: *buffer. */

@@ -457,41 +457,12 @@ enum readiness wake_readiness(const struct engine *e, const struct action *x, in
     return WAIT;
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
-
-static double boot_s(const struct engine *e, const char *host)
-{
-    const struct snapshot *s = engine_snapshot(e);
-    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
-
-    return ix == IX_NONE ? UNKNOWN : s->hosts[ix].is.boot_s;
-}
-
-instant_s power_patience_s(const struct engine *e, const struct action *x)
-{
-    double boot = x->r.kind == ACTION_POWER_ON ? boot_s(e, x->r.host) : UNKNOWN;
-
-    if (isnan(boot) || boot > 1e6)
-        return HANG_HOST_S;
-    return boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S;
-}
-
-instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
-{
-    double boot = boot_s(e, x->r.host);
-    instant_s pause = back_off_s(looks);
-
-    if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
-        pause = (instant_s)(boot / WAKE_LOOKS);
-    return pause > RETRY_FIRST_S ? pause : RETRY_FIRST_S;
-}
-
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* From the call until the inventory was asked for that shows it: rather too long than too short. */
 static double timed_boot_s(const struct engine *e, const struct action *x)
 {
-    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - x->r.started);
+    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - power_waits_since(x));
 }
 
 static enum host_state state_of(const struct engine *e, const char *host)

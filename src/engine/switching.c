@@ -6,6 +6,7 @@
 #include "engine/readiness.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,6 +53,63 @@ void power_request(struct engine *e, struct action *x, enum order_verb verb, ins
         q->only_adopt = e->frozen;
     if (down && verb != ORDER_CHECK)
         q->proven_empty = is_proven_empty(e, x, now);
+}
+
+bool engine_is_switching(const struct engine *e)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action_record *r = &e->actions[i]->r;
+
+        if ((r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF) &&
+            (r->state == ACTION_STARTING || r->state == ACTION_RUNNING))
+            return true;
+    }
+    return false;
+}
+
+/* ---- for how long it is waited for ------------------------------------------------------------ */
+
+static double boot_s(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix == IX_NONE ? UNKNOWN : s->hosts[ix].is.boot_s;
+}
+
+instant_s power_patience_s(const struct engine *e, const struct action *x)
+{
+    const double boot = boot_s(e, x->r.host);
+
+    if (x->r.kind != ACTION_POWER_ON)
+        return HANG_HOST_S;
+    const instant_s tries = hosts_wake_tries_s(e, x->r.host);
+
+    if (isnan(boot) || boot > 1e6)
+        return HANG_HOST_S + tries;
+    return (boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S) + tries;
+}
+
+instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
+{
+    double boot = boot_s(e, x->r.host);
+    instant_s pause = back_off_s(looks);
+
+    if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
+        pause = (instant_s)(boot / WAKE_LOOKS);
+    return pause > RETRY_FIRST_S ? pause : RETRY_FIRST_S;
+}
+
+instant_s power_waits_since(const struct action *x)
+{
+    return x->waits_since > x->r.started ? x->waits_since : x->r.started;
+}
+
+/* A service that was stopped, or frozen, between the intent and the first call wakes up with its patience
+ * spent and nobody asked: the hands know, so they have the last word before a wake is given up. */
+bool power_has_time(const struct action *x, instant_s until, instant_s now)
+{
+    return now < until || (x->r.kind == ACTION_POWER_ON && x->polled < until);
 }
 
 /* ---- what an inventory says meanwhile -------------------------------------------------------- */
@@ -142,6 +200,8 @@ void task_goes_on(struct engine *e, struct action *x, const struct task_progress
 {
     char why[WHY_ALL];
 
+    if (x->r.kind == ACTION_POWER_ON && p->waits_since > x->waits_since)
+        x->waits_since = p->waits_since < now ? p->waits_since : now;
     if (!p->task[0] && !p->why.text[0])
         return;
     if (p->task[0]) {
@@ -154,6 +214,17 @@ void task_goes_on(struct engine *e, struct action *x, const struct task_progress
     if (p->why.text[0]) /* said, and kept for those who ask later which way it came */
         action_enter(e, x, ACTION_RUNNING, why_with(x, p->why.text, why), now);
     (void)storing_flush(e, NULL, now);
+}
+
+/* Its host is no worse than before: no failure, and whether it is still needed a pass says at once. */
+bool power_was_not_asked(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
+{
+    if (x->r.vm || p->why.code != -ESRCH)
+        return false;
+    action_cancel(e, x, p->why.text, now);
+    e->again = true;
+    e->next_pass = now;
+    return true;
 }
 
 bool may_pass(int code)

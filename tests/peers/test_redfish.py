@@ -28,7 +28,7 @@ SURE_S = 60  # for what must get through, however busy the machine is
 
 def probe(bmc, role="admin", timeout_s=SURE_S, **more):
     config = {"url": bmc.url, "username": bmc.users[role][0], "password_file": bmc.files[role], "ca_file": bmc.ca_file,
-              "name": "esx1", "timeout_s": timeout_s, **more}
+              "name": "esx1", "timeout_s": timeout_s, "hard_off": "true", **more}
     return PowerProbe("redfish", **config)
 
 
@@ -138,6 +138,10 @@ def test_verbs():
         logins = [r for r in bmc.requests if r[:2] == ("POST", SESSIONS)]
         assert len(logins) == 1, bmc.requests
         assert not [r for r in bmc.requests if r[2] == "basic"], bmc.requests
+        bmc["1"].put("power", 1)
+        asked = len(bmc.requests)
+        refused(ask(bmc, "cut", hard_off="false"), "EPERM", "hard_off")
+        assert bmc["1"].is_on() and len(bmc.requests) == asked, "nobody is asked where it is not allowed"
 
 
 def test_strict():
