@@ -32,7 +32,8 @@
 #include <time.h>
 
 #define NEWS_AT_ONCE_US INT64_C(100000)
-#define STOP_S 10 /* how long the threads may take to come to an end */
+#define NEWS_AT_END_US INT64_C(3000000) /* what is left then the next process finds out */
+#define STOP_S 10                       /* how long the threads may take to come to an end */
 
 struct service {
     const struct config *config; /* in force */
@@ -542,7 +543,7 @@ static void end(struct service *s)
     int source = collecting_stop(s->source, deadline);
 
     if (s->engine) {
-        take_news(s, (int64_t)(STOP_S * USEC_PER_S));
+        take_news(s, NEWS_AT_END_US);
         say_left(s->engine);
         outgoing_go_on(&s->out, s->engine, s->config, daytime_now(&s->daytime));
     }
