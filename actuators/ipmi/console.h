@@ -1,8 +1,9 @@
 /* console.h: what a host says on its serial console while it boots, over IPMI's serial-over-LAN
  * (IPMI 2.0, section 15; libipmiconsole).
  *
- * The connection is made and kept by the library's own threads; nothing here blocks. What comes is text from
- * outside: it is handed on as it came, and whoever shows it cleans it.
+ * The connection is made and kept by the library's own threads; reading does not block, opening one looks its
+ * name up first, for two seconds at most. What comes is text from outside: it is handed on as it came, and
+ * whoever shows it cleans it.
  */
 #ifndef BALLAST_IPMI_CONSOLE_H
 #define BALLAST_IPMI_CONSOLE_H
@@ -28,7 +29,8 @@ ssize_t console_read(struct console *c, void *buf, size_t n, struct err *err);
 /* Ends the session without waiting for the controller. NULL is fine. */
 void console_close(struct console *c);
 
-/* Once, when no console is open any more and the process is about to end: ends the library's threads. */
+/* Once, when no console is open any more and the process is about to end: ends the library's threads. Not
+ * along with a call of another thread. */
 void console_shutdown(void);
 
 #endif

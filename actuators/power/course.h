@@ -1,10 +1,14 @@
 /* course.h: how far a deed is, written into the name of its task. Inside this folder only.
  *
- *     p1 PHASE METHOD HOPE BEGAN SINCE LENGTH:ENTRY [the hypervisor's own task]
+ *     p1 PHASE METHOD MARKS BEGAN SINCE LENGTH:ENTRY [the hypervisor's own task, or which process is to cut]
+ *
+ * MARKS is a number: 1 hope, 2 doubt, 4 split, 16 times the teller.
  *
  * The engine stores the name before it asks again (task_progress.task). A process that dies between a call
  * and the storing of the name that follows from it makes the same call once more, which does no harm: waking
- * what is awake and shutting down what is down is nothing.
+ * what is awake and shutting down what is down is nothing. Cutting is different, because somebody may have
+ * switched the host on again meanwhile: the name says which process is to do it, and another one that finds
+ * it takes the power for cut and looks what came of it.
  */
 #ifndef BALLAST_ACTUATORS_POWER_COURSE_H
 #define BALLAST_ACTUATORS_POWER_COURSE_H
@@ -26,9 +30,13 @@ struct course {
     enum phase phase;
     unsigned method; /* place in the host's order */
     bool hope;       /* a method that said yes may still be right */
-    instant_s began, since;
+    bool doubt;      /* standby: one whose answer was lost may have heard the request */
+    bool split;      /* it was said that methods disagree about the chassis */
+    unsigned teller; /* place of the method that told of the chassis last: asked first the next time */
+    instant_s began; /* waking: when the first was asked, and later by the time in which none could be */
+    instant_s since; /* of this phase and method */
     char entry[ENTRY_NAME_MAX + 1]; /* power_host.name */
-    char inner[TASK_NAME_MAX];      /* PHASE_INNER */
+    char inner[TASK_NAME_MAX];      /* PHASE_INNER: the task; PHASE_CUT: power_setup.life of who may */
 };
 
 /* Whether the name is one of ours. */

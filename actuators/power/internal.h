@@ -7,12 +7,18 @@
 
 /* ---- numbers of conduct ---- */
 
-#define LOOK_AFTER_S 10  /* a controller is given this long to show what it was asked for */
-#define OFF_FOR_S 45     /* a chassis that is still off so long after the call was not switched on */
-#define SOFT_S 300       /* an operating system that has not gone down by then does not */
-#define CUT_S 30         /* power that is still there so long after it was cut was not cut */
+#define LOOK_AFTER_S 10 /* a controller is given this long to show what it was asked for */
+#define OFF_FOR_S 45    /* a chassis that is still off so long after the call was not switched on */
+#define SOFT_S 300      /* an operating system that has not gone down by then does not */
+#define CUT_S 30        /* power that is still there so long after it was cut was not cut */
+#define PROOF_HOLDS_S                                                                                        \
+    30 /* power is cut so soon after it was said that the host is proven empty, or not now */
 #define ASK_WITHIN_S 300 /* standby that could not be asked for within this is not asked for any more */
 #define PATIENCE_S 1800  /* where the caller does not say how long it waits */
+#define FURTHER_S 60     /* what a method that is not the last has, until it shows that nothing happens */
+#define STILL_S 30 /* turns of a method are not so long: nobody was there to ask it, or none was to be */
+#define WAKE_LATE_S 3600 /* a method that could not be asked to wake for so long is not asked any more */
+#define ADOPT_FOR_S 20   /* the hypervisor, whose answer was lost, is asked once more within this */
 
 struct actuator {
     const struct power_setup *setup;
@@ -25,14 +31,29 @@ struct job {
     struct actuator *x;
     const struct power_host *host;
     const struct deed_request *q;
+    int64_t asked_ms; /* when q->now was, by the setup's clock */
     struct course c;
 };
+
+/* Called first. */
+void job_begins(struct job *j);
+/* For how long it is at it, and what the time is by the caller's clock: calls may take minutes. */
+int64_t spent_ms(const struct job *j);
+instant_s time_of(const struct job *j);
 
 /* What a poll() comes to, beside the course that it has changed. */
 struct outcome {
     enum task_state state;
     int percent;
+    bool gone;        /* TASK_FAILED: only an inventory can tell */
+    bool interrupted; /* the service goes down: nothing was learned, and the course stays as it was */
     struct err why;
+};
+
+/* What the methods that can tell say of the chassis; n_order: none says so. */
+struct readings {
+    unsigned on, off; /* place of the first that does */
+    bool interrupted; /* the service goes down */
 };
 
 /* The host's entry, or NULL; by its id, else by its name. */
@@ -49,8 +70,13 @@ const char *method_word(const struct job *j, unsigned place);
 int ask_wake(const struct job *j, unsigned place, struct err *err);
 int ask_shut_down(const struct job *j, unsigned place, struct err *err);
 int ask_cut(const struct job *j, unsigned place, struct err *err);
-/* Asks the first method that can tell; -ENOTSUP: none can. */
-int ask_chassis(const struct job *j, enum chassis *ret, struct err *err);
+/* Asks the methods that can tell, who told last first: one after the other until one answers, or all of them.
+ * 0: one has; the error is that of the first. -ENOTSUP: none can. */
+int ask_chassis(struct job *j, bool all, struct readings *ret, struct err *err);
+/* Both were said: puts it into *out, once in a course. */
+bool disagree(struct job *j, const struct readings *r, struct outcome *out);
+/* Whether a method that failed so may have passed on what it was asked for all the same. */
+bool may_have_heard(int code);
 
 /* The source's own deed: asked for, -> PHASE_INNER; followed. */
 int inner_begin(struct job *j, struct err *err);
@@ -62,5 +88,8 @@ instant_s patience(const struct job *j);
 /* The two deeds: at most one call of a method each time. */
 void wake_step(struct job *j, struct outcome *out);
 void standby_step(struct job *j, struct outcome *out);
+
+/* Since when it is waited for the host to wake: the time does not count in which nobody could be asked. */
+instant_s wake_since(const struct job *j);
 
 #endif

@@ -1,6 +1,8 @@
 /* methods.c: one call of one method, and the source's own deed among them. */
 #include "actuators/power/internal.h"
 
+#include "net/http.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -75,6 +77,15 @@ unsigned power_sleeps(const struct power_setup *setup, const struct power_host *
     return methods_that(setup, host, POWER_CAN_SHUT_DOWN);
 }
 
+instant_s power_wake_tries_s(const struct power_setup *setup, const struct power_host *host)
+{
+    instant_s n = 0;
+
+    for (size_t i = 0; i < host->n_order; i++)
+        n += (can_of(setup, host->order[i]) & POWER_CAN_WAKE) != 0;
+    return n > 1 ? (n - 1) * (2 * (instant_s)host->timeout_s + FURTHER_S) : 0;
+}
+
 int power_check(const struct power_setup *setup, struct err *err)
 {
     for (size_t i = 0; i < setup->n_hosts; i++) {
@@ -94,6 +105,28 @@ int power_check(const struct power_setup *setup, struct err *err)
         }
     }
     return 0;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static int64_t read_clock_ms(const struct power_setup *s)
+{
+    return s->clock_ms ? s->clock_ms() : net_now_ms();
+}
+
+void job_begins(struct job *j)
+{
+    j->asked_ms = read_clock_ms(j->x->setup);
+}
+
+int64_t spent_ms(const struct job *j)
+{
+    return read_clock_ms(j->x->setup) - j->asked_ms;
+}
+
+instant_s time_of(const struct job *j)
+{
+    return j->q->now + spent_ms(j) / 1000;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -138,14 +171,10 @@ int ask_cut(const struct job *j, unsigned place, struct err *err)
     return call(j, place, CALL_CUT, err);
 }
 
-int ask_chassis(const struct job *j, enum chassis *ret, struct err *err)
+static int chassis_of(const struct job *j, unsigned place, enum chassis *ret, struct err *err)
 {
-    unsigned place = next_method(j, 0, POWER_CAN_TELL);
-    struct power_method *m = NULL;
-
-    if (place == j->host->n_order)
-        return err_set(err, -ENOTSUP, "host %s has no method that tells whether it is on", j->host->name);
     const struct power_method_ops *ops = ops_at(j, place);
+    struct power_method *m = NULL;
     int r = ops->create(j->host, &m, err);
 
     if (r < 0)
@@ -158,6 +187,75 @@ int ask_chassis(const struct job *j, enum chassis *ret, struct err *err)
     return r;
 }
 
+int ask_chassis(struct job *j, bool all, struct readings *ret, struct err *err)
+{
+    const unsigned n = (unsigned)j->host->n_order;
+    int worst = err_set(err, -ENOTSUP, "host %s has no method that tells whether it is on", j->host->name);
+    bool any = false;
+    bool failed = false;
+
+    *ret = (struct readings){.on = n, .off = n};
+    for (unsigned i = 0; i < n && (all || !any); i++) {
+        unsigned place = (i + j->c.teller) % n;
+        enum chassis is = CHASSIS_UNKNOWN;
+        struct err why = {0};
+
+        if (!method_can(j, place, POWER_CAN_TELL))
+            continue;
+        int r = chassis_of(j, place, &is, &why);
+
+        if (r < 0) {
+            ret->interrupted = ret->interrupted || r == -ECANCELED;
+            if (!failed && err)
+                *err = why;
+            worst = failed ? worst : r;
+            failed = true;
+            continue;
+        }
+        if (!any)
+            j->c.teller = place;
+        any = true;
+        unsigned *first = is == CHASSIS_ON ? &ret->on : &ret->off;
+
+        *first = *first == n ? place : *first;
+    }
+    return any ? 0 : worst;
+}
+
+bool disagree(struct job *j, const struct readings *r, struct outcome *out)
+{
+    if (r->on == j->host->n_order || r->off == j->host->n_order)
+        return false;
+    if (!j->c.split)
+        (void)err_set(&out->why, -EPROTO,
+                      "%s says that host %s is on, and %s that it is off: one of them errs, or is that of "
+                      "another machine",
+                      method_word(j, r->on), j->host->name, method_word(j, r->off));
+    j->c.split = true;
+    return true;
+}
+
+/* Those that say no, and those that were never reached, have done nothing. Of all others it is not known. */
+bool may_have_heard(int code)
+{
+    switch (code) {
+    case -EACCES:
+    case -EPERM:
+    case -ENOTSUP:
+    case -EINVAL:
+    case -ENOENT:
+    case -ENODEV:
+    case -ECONNREFUSED:
+    case -EHOSTUNREACH:
+    case -ENETUNREACH:
+    case -EKEYREJECTED:
+    case -ESTALE:
+        return false;
+    default:
+        return true;
+    }
+}
+
 /* ---- the source's own ------------------------------------------------------------------------ */
 
 int inner_begin(struct job *j, struct err *err)
@@ -168,7 +266,7 @@ int inner_begin(struct job *j, struct err *err)
     if (r < 0)
         return r;
     j->c.phase = PHASE_INNER;
-    j->c.since = j->q->now;
+    j->c.since = time_of(j);
     (void)memcpy(j->c.inner, task, sizeof task);
     return 0;
 }

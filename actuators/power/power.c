@@ -90,9 +90,9 @@ static int no_inner(const struct deed_request *q, struct err *err)
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
-/* Before a host goes down: something that can wake it must answer, or else nobody may get it back; and its
- * controller must not say that it is off already, which would be another machine's. */
-static int check_waker(const struct job *j, struct err *err)
+/* Before a host goes down: something that can wake it must answer, or else nobody may get it back; and none
+ * of its controllers may say that it is off already, which would be another machine's. */
+static int check_waker(struct job *j, struct err *err)
 {
     unsigned wakers = 0;
     unsigned asked = 0;
@@ -105,19 +105,19 @@ static int check_waker(const struct job *j, struct err *err)
         return err_set(err, -ENOTSUP, "host %s has no method that could wake it", j->host->name);
     if (next_method(j, 0, POWER_CAN_TELL) == j->host->n_order)
         return 0;
-    enum chassis chassis = CHASSIS_UNKNOWN;
-    int r = ask_chassis(j, &chassis, err);
+    struct readings says;
+    int r = ask_chassis(j, true, &says, err);
 
-    if (r == 0 && chassis == CHASSIS_OFF)
+    if (says.off < j->host->n_order)
         return err_set(
             err, -EPERM,
-            "the controller of host %s says that the host is off, though it is on: it must be that "
+            "the controller of host %s (%s) says that the host is off, though it is on: it must be that "
             "of another machine",
-            j->host->name);
+            j->host->name, method_word(j, says.off));
     return r < 0 && wakers == asked ? r : 0; /* there is one more that cannot be asked beforehand */
 }
 
-static int check_own(const struct job *j, struct err *err)
+static int check_own(struct job *j, struct err *err)
 {
     bool down = j->q->deed == DEED_STANDBY;
     unsigned need = down ? POWER_CAN_SHUT_DOWN : POWER_CAN_WAKE;
@@ -148,7 +148,7 @@ static int check_own(const struct job *j, struct err *err)
 static int check(struct actuator *x, const struct deed_request *q, struct err *err)
 {
     const struct power_host *h = entry_of(x, q);
-    const struct job j = {.x = x, .host = h, .q = q};
+    struct job j = {.x = x, .host = h, .q = q};
 
     if (h)
         return check_own(&j, err);
@@ -186,6 +186,10 @@ static int poll_own(struct actuator *x, const struct deed_request *q, const char
 
     if (r < 0)
         return r;
+    job_begins(&j);
+    /* in the future: the clock was set back meanwhile, which must not make it wait for hours */
+    j.c.began = j.c.began < q->now ? j.c.began : q->now;
+    j.c.since = j.c.since < q->now ? j.c.since : q->now;
     *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = true};
     j.host = find_called(x->setup, j.c.entry);
     if (!j.host || j.c.method > j.host->n_order ||
@@ -203,9 +207,14 @@ static int poll_own(struct actuator *x, const struct deed_request *q, const char
         wake_step(&j, &out);
     else
         standby_step(&j, &out);
+    if (out.interrupted) /* the next process asks again what was perhaps asked */
+        return err_set(err, -ECANCELED, "%s", out.why.text);
     if (out.state == TASK_RUNNING && (r = course_write(&j.c, name, err)) < 0)
         return r;
-    *ret = (struct task_progress){.state = out.state, .percent = out.percent, .why = out.why};
+    *ret =
+        (struct task_progress){.state = out.state, .percent = out.percent, .gone = out.gone, .why = out.why};
+    if (out.state == TASK_RUNNING && q->deed == DEED_WAKE)
+        ret->waits_since = wake_since(&j);
     if (out.state == TASK_RUNNING && strcmp(name, task) != 0)
         memcpy(ret->task, name, sizeof name);
     return 0;

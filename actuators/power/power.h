@@ -21,6 +21,9 @@ struct power_setup {
     size_t n_hosts;
     /* By kind; NULL: it cannot be used. That of POWER_HYPERVISOR is not looked at. */
     const struct power_method_ops *methods[POWER_METHOD_COUNT];
+    int64_t (*clock_ms)(void); /* steady: how long calls take. NULL: the system's */
+    const char *life; /* tells this process from every other that goes on with its tasks: a short word without
+                       * blanks. NULL: there is no other */
 };
 
 /* The table of functions for this setup. Its create() expects source_config.power to be the same setup. */
@@ -29,6 +32,10 @@ void power_actuator(const struct power_setup *setup, struct actuator_ops *ret);
 /* With which of its methods the host can be woken, and put to standby: WAKE_* of facts.h. */
 unsigned power_wakes(const struct power_setup *setup, const struct power_host *host);
 unsigned power_sleeps(const struct power_setup *setup, const struct power_host *host);
+
+/* By how much the wake of a host may take longer than its boots, because the method that works may be its
+ * last one: for each before it, its call, a look at the chassis and a minute to show that nothing happens. */
+instant_s power_wake_tries_s(const struct power_setup *setup, const struct power_host *host);
 
 /* Checks each host's configuration as its methods see it; touches no network. */
 int power_check(const struct power_setup *setup, struct err *err);

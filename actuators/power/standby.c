@@ -1,9 +1,14 @@
 /* standby.c: putting a host to standby: softly by one method after the other; power is cut only where all
- * that failed, the configuration allows it and the caller says that the host is proven empty. */
+ * that failed, the configuration allows it and the caller says that the host is proven empty.
+ *
+ * A request whose answer was lost may have been heard: the host has as long to go down as after one that was
+ * taken, before anything is said to have failed or anything harder is asked. Of methods that disagree about
+ * the chassis nobody knows which is right, or whose it is: nothing more is asked, and the inventory tells. */
 #include "actuators/power/internal.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Something may be asked of the host that ends what runs on it. Judged anew before every such call. */
 static bool may_ask(const struct job *j)
@@ -20,7 +25,18 @@ static void go_on(struct job *j, enum phase phase, unsigned method)
 {
     j->c.phase = phase;
     j->c.method = method;
-    j->c.since = j->q->now;
+    j->c.since = time_of(j);
+    j->c.inner[0] = '\0';
+    if (phase == PHASE_CUT && j->x->setup->life)
+        (void)snprintf(j->c.inner, sizeof j->c.inner, "%s", j->x->setup->life);
+}
+
+/* The end, of which only an inventory can tell what it is. */
+static struct err *end_unknown(struct outcome *out)
+{
+    out->state = TASK_FAILED;
+    out->gone = true;
+    return &out->why;
 }
 
 /* No soft way is left; the chassis has just been seen on, or nobody took the request. */
@@ -49,67 +65,133 @@ static void next_soft(struct job *j, struct outcome *out, bool seen_on)
         give_up_or_cut(j, out, seen_on);
 }
 
+/* All were asked. Where an answer was lost the host may be on its way down by now. */
+static void all_asked(struct job *j, struct outcome *out)
+{
+    if (!j->c.doubt) { /* hope: one took it, and the host stayed on for all of its time */
+        give_up_or_cut(j, out, j->c.hope);
+        return;
+    }
+    go_on(j, PHASE_ASKED, (unsigned)j->host->n_order - 1);
+}
+
+static int ask_one(struct job *j, unsigned place, struct err *err)
+{
+    if (j->host->order[place] == POWER_HYPERVISOR)
+        return inner_begin(j, err);
+    int r = ask_shut_down(j, place, err);
+
+    if (r == 0)
+        go_on(j, PHASE_ASKED, place);
+    return r;
+}
+
 static void ask(struct job *j, struct outcome *out)
 {
     unsigned place = next_method(j, j->c.method, POWER_CAN_SHUT_DOWN);
     struct err err = {0};
-    int r;
 
-    if (place == j->host->n_order) { /* hope: one took it, and the host stayed on for all of its time */
-        give_up_or_cut(j, out, j->c.hope);
+    if (place == j->host->n_order) {
+        all_asked(j, out);
         return;
     }
     if (!may_ask(j)) {
         if (j->q->now - j->c.since < ASK_WITHIN_S)
             return;
         out->state = TASK_FAILED;
+        out->gone = j->c.doubt;
         (void)err_set(&out->why, -EPERM,
-                      "host %s was not asked to shut down: it is not proven empty any more", j->host->name);
+                      "host %s was not asked to shut down%s: it is not proven empty any more", j->host->name,
+                      j->c.doubt || j->c.hope ? " once more" : "");
         return;
     }
     j->c.method = place;
-    if (j->host->order[place] == POWER_HYPERVISOR) {
-        r = inner_begin(j, &err);
-        if (r == -ESTALE) { /* it is in standby already */
-            out->state = TASK_SUCCEEDED;
-            return;
-        }
-    } else {
-        r = ask_shut_down(j, place, &err);
-        if (r == 0)
-            go_on(j, PHASE_ASKED, place);
-    }
+    int r = ask_one(j, place, &err);
+
     if (r == 0) {
         j->c.hope = true;
+        j->c.doubt = false;
+        return;
+    }
+    if (r == -ESTALE && j->host->order[place] == POWER_HYPERVISOR) { /* it is in standby already */
+        out->state = TASK_SUCCEEDED;
         return;
     }
     out->why = err;
+    if (r == -ECANCELED) {
+        out->interrupted = true;
+        return;
+    }
     (void)err_widen(&out->why, "%s", method_word(j, place));
+    j->c.doubt = j->c.doubt || may_have_heard(r);
+    if (may_have_heard(r) && j->host->order[place] == POWER_HYPERVISOR &&
+        j->q->now - j->c.since < ADOPT_FOR_S) {
+        out->why = (struct err){0}; /* it may have begun, and then is followed: start() adopts it */
+        return;
+    }
     go_on(j, PHASE_ASK, place + 1);
 }
 
-/* Soft: it takes as long as an operating system needs. A look that cannot be had says nothing. */
+/* Looks; false: nothing can be said now. */
+static bool look(struct job *j, bool all, struct readings *says, struct outcome *out)
+{
+    struct err err = {0};
+    int r = ask_chassis(j, all, says, &err);
+
+    if (!says->interrupted)
+        return r == 0;
+    out->interrupted = true;
+    out->why = err;
+    return false;
+}
+
+/* One says on and one says off: that of another machine may be among them, so nothing more is asked. */
+static void end_split(struct job *j, const struct readings *says, struct outcome *out)
+{
+    j->c.split = false;
+    (void)disagree(j, says, out);
+    (void)end_unknown(out);
+}
+
+/* The time for it is over, and the chassis is still on. */
+static void stayed_on(struct job *j, struct outcome *out)
+{
+    bool last = j->c.doubt; /* nobody is left; what was perhaps heard has come to nothing */
+
+    (void)err_set(&out->why, -ETIMEDOUT, "%s asked host %s to shut down, but it is still on %lld s later",
+                  last ? "something perhaps" : method_word(j, j->c.method), j->host->name,
+                  (long long)(j->q->now - j->c.since));
+    j->c.doubt = false;
+    if (!last)
+        next_soft(j, out, true);
+    else if (j->c.hope)
+        give_up_or_cut(j, out, true);
+    else
+        out->state = TASK_FAILED; /* none took it: that is no reason to cut */
+}
+
+/* Soft: it takes as long as an operating system needs. A look that cannot be had says nothing. The first that
+ * can tell is looked at; before anything follows from that, all. */
 static void watch_it_go(struct job *j, struct outcome *out)
 {
+    const unsigned none = (unsigned)j->host->n_order;
     instant_s age = j->q->now - j->c.since;
-    enum chassis chassis = CHASSIS_UNKNOWN;
-    struct err err = {0};
+    struct readings says;
 
     if (!can_be_seen(j)) { /* only the inventory can tell */
         out->state = TASK_SUCCEEDED;
         return;
     }
-    if (age < LOOK_AFTER_S || ask_chassis(j, &chassis, &err) < 0)
+    if (age < LOOK_AFTER_S || !look(j, age >= SOFT_S, &says, out))
         return;
-    if (chassis == CHASSIS_OFF) {
+    if (says.off < none && says.on == none && age < SOFT_S && !look(j, true, &says, out))
+        return;
+    if (says.on == none)
         out->state = TASK_SUCCEEDED;
-        return;
-    }
-    if (age < SOFT_S)
-        return;
-    (void)err_set(&out->why, -ETIMEDOUT, "%s asked host %s to shut down, but it is still on %lld s later",
-                  method_word(j, j->c.method), j->host->name, (long long)age);
-    next_soft(j, out, true);
+    else if (age >= SOFT_S && says.off < none)
+        end_split(j, &says, out);
+    else if (age >= SOFT_S)
+        stayed_on(j, out);
 }
 
 static void follow(struct job *j, struct outcome *out)
@@ -132,67 +214,110 @@ static void follow(struct job *j, struct outcome *out)
     }
     out->why = p.why;
     (void)err_widen(&out->why, "%s", method_word(j, j->c.method));
+    if (p.gone) { /* how it ended only an inventory can tell */
+        out->state = TASK_FAILED;
+        out->gone = true;
+        return;
+    }
     j->c.hope = false; /* it was refused: no reason to cut */
     next_soft(j, out, false);
 }
 
-/* The chassis is looked at once more first: what went down meanwhile is not cut, and what cannot be seen is
- * not either. The only step with two calls: nothing may come between the look and the cut. */
+/* Why it is not cut, for now or for good. */
+static const char *why_not_cut(const struct job *j, const struct readings *says)
+{
+    const unsigned none = (unsigned)j->host->n_order;
+
+    if (spent_ms(j) > PROOF_HOLDS_S * 1000)
+        return "its controller takes too long to say that it is on";
+    if (says->on == none)
+        return "its controller does not say that it is on";
+    return says->off < none ? "its controllers do not agree that it is on" : "it is not proven empty";
+}
+
+/* The chassis is looked at once more first: what went down meanwhile is not cut, and what cannot be seen, or
+ * of what one method says that it is off, is not either. The only step with several calls: nothing may come
+ * between the looks and the cut, and no longer than the proof holds. Each method is asked to cut once;
+ * whether an earlier process has done it is not known, so that this one looks what came of it. */
 static void cut(struct job *j, struct outcome *out)
 {
+    const unsigned none = (unsigned)j->host->n_order;
     unsigned place = next_method(j, j->c.method, POWER_CAN_CUT);
-    enum chassis chassis = CHASSIS_UNKNOWN;
+    struct readings says = {.on = none, .off = none};
     struct err err = {0};
 
-    if (place == j->host->n_order) {
-        out->state = TASK_FAILED;
-        (void)err_set(&out->why, -EIO, "host %s is still on, and no method could cut its power",
+    if (place == none) {
+        (void)err_set(end_unknown(out), -EIO, "host %s is still on, and no method could cut its power",
                       j->host->name);
         return;
     }
-    if (ask_chassis(j, &chassis, &err) == 0 && chassis == CHASSIS_OFF) {
-        out->state = TASK_SUCCEEDED;
-        return;
-    }
-    if (chassis != CHASSIS_ON || !may_ask(j)) {
-        if (j->q->now - j->c.since < ASK_WITHIN_S)
-            return;
-        out->state = TASK_FAILED;
-        (void)err_set(
-            &out->why, -EPERM, "host %s was asked to shut down and is still on; its power is not cut: %s",
-            j->host->name,
-            chassis == CHASSIS_ON ? "it is not proven empty" : "its controller does not say that it is on");
-        return;
-    }
-    j->c.method = place;
-    if (ask_cut(j, place, &err) == 0) {
+    if (j->x->setup->life && strcmp(j->c.inner, j->x->setup->life) != 0) {
         go_on(j, PHASE_CUT_ASKED, place);
         return;
     }
-    out->why = err;
-    (void)err_widen(&out->why, "%s", method_word(j, place));
-    j->c.method++;
+    bool seen = look(j, true, &says, out);
+
+    if (out->interrupted)
+        return;
+    if (seen && says.on == none) {
+        out->state = TASK_SUCCEEDED;
+        return;
+    }
+    if (!seen || says.off < none || !may_ask(j) || spent_ms(j) > PROOF_HOLDS_S * 1000) {
+        if (j->q->now - j->c.since < ASK_WITHIN_S)
+            return;
+        (void)err_set(end_unknown(out), -EPERM,
+                      "host %s was asked to shut down and is still on; its power is not cut: %s",
+                      j->host->name, why_not_cut(j, &says));
+        return;
+    }
+    j->c.method = place;
+    int r = ask_cut(j, place, &err);
+
+    if (r < 0) {
+        out->why = err;
+        (void)err_widen(&out->why, "%s", method_word(j, place));
+    }
+    if (r == 0 || may_have_heard(r))
+        go_on(j, PHASE_CUT_ASKED, place);
+    else
+        j->c.method++;
 }
 
 static void watch_cut(struct job *j, struct outcome *out)
 {
-    enum chassis chassis = CHASSIS_UNKNOWN;
-    struct err err = {0};
+    const unsigned none = (unsigned)j->host->n_order;
+    struct readings says;
 
-    if (ask_chassis(j, &chassis, &err) < 0)
+    if (!look(j, true, &says, out))
         return;
-    if (chassis == CHASSIS_OFF)
+    if (says.on == none)
         out->state = TASK_SUCCEEDED;
-    else if (j->q->now - j->c.since >= CUT_S)
+    else if (j->q->now - j->c.since < CUT_S)
+        return;
+    else if (says.off < none)
+        end_split(j, &says, out);
+    else
         go_on(j, PHASE_CUT, j->c.method + 1);
+}
+
+/* Nobody waits any more; but it may have gone down while nobody looked. */
+static void too_late(struct job *j, struct outcome *out)
+{
+    struct readings says;
+
+    if (can_be_seen(j) && look(j, true, &says, out) && says.on == j->host->n_order)
+        out->state = TASK_SUCCEEDED;
+    else if (!out->interrupted)
+        (void)err_set(end_unknown(out), -ETIMEDOUT,
+                      "host %s was not seen off %lld s after it was first asked", j->host->name,
+                      (long long)(j->q->now - j->c.began));
 }
 
 void standby_step(struct job *j, struct outcome *out)
 {
     if (j->q->now - j->c.began > patience(j)) {
-        out->state = TASK_FAILED;
-        (void)err_set(&out->why, -ETIMEDOUT, "host %s was not seen off %lld s after it was first asked",
-                      j->host->name, (long long)(j->q->now - j->c.began));
+        too_late(j, out);
         return;
     }
     switch (j->c.phase) {

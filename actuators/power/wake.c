@@ -5,7 +5,10 @@
  *        v                   v
  *     chassis on? --- off for too long, or the host is not back within its share of the time ---> the next
  *
- * That the host is back is never known here: the inventory tells the engine, which ends the action then. */
+ * That the host is back is never known here: the inventory tells the engine, which ends the action then.
+ *
+ * Time in which a method had its turn and could not be asked does not count: the service was stopped, or
+ * frozen. Waking is always safe, and a host that nobody has asked has not failed to wake. */
 #include "actuators/power/internal.h"
 
 #include <errno.h>
@@ -26,7 +29,7 @@ static void go_on_with_next(struct job *j)
 {
     j->c.phase = PHASE_ASK;
     j->c.method++;
-    j->c.since = j->q->now;
+    j->c.since = time_of(j);
 }
 
 static void contradicted(struct job *j, struct outcome *out)
@@ -35,6 +38,15 @@ static void contradicted(struct job *j, struct outcome *out)
                   method_word(j, j->c.method), j->host->name, (long long)(j->q->now - j->c.since));
     j->c.hope = false;
     go_on_with_next(j);
+}
+
+/* Another says that the host is on: it may be right, so there is hope, and asking the next does no harm. */
+static void contradicted_by_one(struct job *j)
+{
+    if (next_method(j, j->c.method + 1, POWER_CAN_WAKE) < j->host->n_order)
+        go_on_with_next(j);
+    else
+        j->c.phase = PHASE_RISEN;
 }
 
 /* The last one is waited for as long as the caller likes. */
@@ -57,33 +69,80 @@ static void none_left(struct job *j, struct outcome *out)
     (void)err_set(&out->why, -EIO, "host %s has no other method to be woken by", j->host->name);
 }
 
+static bool nobody_was_asked(const struct job *j)
+{
+    return j->c.phase == PHASE_ASK && j->c.method == 0;
+}
+
+static bool has_turn(const struct job *j)
+{
+    return j->c.phase == PHASE_ASK && next_method(j, j->c.method, POWER_CAN_WAKE) < j->host->n_order;
+}
+
+instant_s wake_since(const struct job *j)
+{
+    instant_s stood = j->q->now - j->c.since;
+
+    return j->c.began + (has_turn(j) && (stood > STILL_S || nobody_was_asked(j)) ? stood : 0);
+}
+
+/* Whether the turn has passed in which nobody could be asked, long ago. */
+static bool is_too_late(const struct job *j, unsigned place, struct outcome *out)
+{
+    if (j->q->now - j->c.since <= WAKE_LATE_S)
+        return false;
+    out->state = TASK_FAILED;
+    if (nobody_was_asked(j)) {
+        (void)err_set(&out->why, -ESRCH,
+                      "nobody was asked to wake host %s for %lld s, and now it is too late", j->host->name,
+                      (long long)(j->q->now - j->c.since));
+        return true;
+    }
+    out->gone = true;
+    (void)err_set(&out->why, -ETIMEDOUT, "%s could not be asked to wake host %s for %lld s",
+                  method_word(j, place), j->host->name, (long long)(j->q->now - j->c.since));
+    return true;
+}
+
+static int ask_one(struct job *j, unsigned place, struct err *err)
+{
+    if (j->host->order[place] != POWER_HYPERVISOR) {
+        int r = ask_wake(j, place, err);
+
+        if (r == 0)
+            j->c.phase = PHASE_ASKED;
+        return r;
+    }
+    int r = inner_begin(j, err);
+
+    if (r == -ESTALE) { /* awake, it says: the inventory will too, or the next method is tried */
+        j->c.phase = PHASE_RISEN;
+        r = 0;
+    }
+    return r;
+}
+
 static void ask(struct job *j, struct outcome *out)
 {
     unsigned place = next_method(j, j->c.method, POWER_CAN_WAKE);
     struct err err = {0};
-    int r;
 
     if (place == j->host->n_order) {
         none_left(j, out);
         return;
     }
-    if (j->q->only_adopt)
+    if (is_too_late(j, place, out) || j->q->only_adopt)
         return;
+    j->c.began = wake_since(j);
     j->c.method = place;
-    if (j->host->order[place] == POWER_HYPERVISOR) {
-        r = inner_begin(j, &err);
-        if (r == -ESTALE) { /* awake, it says: the inventory will too, or the next method is tried */
-            j->c.phase = PHASE_RISEN;
-            j->c.since = j->q->now;
-            r = 0;
-        }
-    } else {
-        r = ask_wake(j, place, &err);
-        if (r == 0) {
-            j->c.phase = PHASE_ASKED;
-            j->c.since = j->q->now;
-        }
+    int r = ask_one(j, place, &err);
+
+    if (r == -ECANCELED) {
+        out->interrupted = true;
+        out->why = err;
+        return;
     }
+    j->c.since = time_of(j);
     if (r == 0) {
         j->c.hope = true;
         return;
@@ -93,19 +152,30 @@ static void ask(struct job *j, struct outcome *out)
     go_on_with_next(j);
 }
 
-/* One look is enough when it shows the host on; one that cannot be had says nothing. */
+/* One look is enough when it shows the host on; one that cannot be had says nothing. Of several controllers
+ * the one is believed that says off: then another method is tried, which at worst was not needed. */
 static void look(struct job *j, struct outcome *out)
 {
     instant_s age = j->q->now - j->c.since;
-    enum chassis chassis = CHASSIS_UNKNOWN;
+    struct readings says;
     struct err err = {0};
 
     if (age < LOOK_AFTER_S)
         return;
-    if (ask_chassis(j, &chassis, &err) < 0 || chassis == CHASSIS_ON)
+    int r = ask_chassis(j, true, &says, &err);
+
+    if (says.interrupted) {
+        out->interrupted = true;
+        out->why = err;
+    } else if (r < 0 || says.off == j->host->n_order) {
         j->c.phase = PHASE_RISEN;
-    else if (age >= OFF_FOR_S && !j->q->only_adopt)
+    } else if (age < OFF_FOR_S || j->q->only_adopt) {
+        return; /* controllers may be slow to see it */
+    } else if (disagree(j, &says, out)) {
+        contradicted_by_one(j);
+    } else {
         contradicted(j, out);
+    }
 }
 
 static void follow(struct job *j, struct outcome *out)
@@ -141,8 +211,9 @@ static void follow(struct job *j, struct outcome *out)
 
 void wake_step(struct job *j, struct outcome *out)
 {
-    if (j->q->now - j->c.began > patience(j)) { /* nobody waits for it any more; nothing is asked so late */
+    if (!has_turn(j) && j->q->now - j->c.began > patience(j)) { /* nobody waits for it any more */
         out->state = TASK_FAILED;
+        out->gone = true;
         (void)err_set(&out->why, -ETIMEDOUT, "host %s was not back %lld s after it was first asked to wake",
                       j->host->name, (long long)(j->q->now - j->c.began));
         return;

@@ -305,6 +305,8 @@ static int method_shut_down(struct power_method *m, struct err *err)
 
 static int method_cut(struct power_method *m, struct err *err)
 {
+    if (!m->host->hard_off)
+        return outcome(m, err_set(err, -EPERM, "its power is not cut: hard_off is not allowed"), err);
     redfish_talk_begin(m->talk);
     return outcome(m, reset(m, &hard, err), err);
 }

@@ -68,8 +68,11 @@ struct task_progress {
     enum task_state state;
     int percent;    /* 0 ... 100; -1 when not known */
     bool gone;      /* TASK_FAILED because the peer no longer knows the task: only an inventory can tell */
-    struct err why; /* TASK_FAILED: the peer's own words, in a whole sentence. While it runs: something that
-                     * has failed on the way, and was gone around; "" mostly */
+    struct err why; /* TASK_FAILED: the peer's own words, in a whole sentence; its code is -ESRCH where nobody
+                     * was asked for anything. While it runs: something that has failed on the way, and was
+                     * gone around; "" mostly */
+    instant_s waits_since; /* DEED_WAKE, while it runs: since when, by request->now, the host has had time to
+                            * come, where that is later than start(): nobody could be asked before. 0: no */
     char task[TASK_NAME_MAX]; /* it goes on under this name, which is stored at once and polled from now on;
                                * "" mostly: as before */
 };

@@ -56,6 +56,15 @@ struct labels {
     uint32_t n;
 };
 
+/* What a host draws while it is on: watts at equally spaced CPU loads from 0 to 1, lines between, as
+ * SPECpower measures them (eleven). */
+#define POWER_POINTS_MAX 101
+
+struct power_curve {
+    const double *watts;
+    uint32_t n; /* 0: not known, else 2 ... POWER_POINTS_MAX */
+};
+
 struct host_facts {
     const char *id, *name;
     enum host_state state;
@@ -64,6 +73,7 @@ struct host_facts {
     uint32_t cores;
     double mem_free_mb;                /* physically free now; UNKNOWN */
     double power_idle_w, power_peak_w; /* UNKNOWN */
+    struct power_curve power_curve_w;  /* from power_idle_w to power_peak_w; none: a straight line */
     double power_standby_w;            /* what it draws asleep; UNKNOWN */
     double power_w;                    /* measured, now; UNKNOWN */
     double boot_s;                     /* from wake to usable; UNKNOWN */
@@ -125,6 +135,13 @@ struct schedule_facts {
     double ready[RES_COUNT];     /* capacity that must be on by then, of the hosts that DPM manages
                                     (host_is_managed()) */
 };
+
+/* load: of all its CPU; what is beyond 0 ... 1 counts as the end. UNKNOWN without figures. */
+double power_curve_watts(const struct power_curve *c, double load);
+double host_facts_watts(const struct host_facts *f, double load);
+
+/* The curve, and what follows from it: power_idle_w and power_peak_w. */
+void host_facts_set_curve(struct host_facts *f, const struct power_curve *c);
 
 /* Sets every field that has a default to it (shares: 1000 a vCPU, 10 a MiB; windows: the present demand), so
  * that what fills in facts says only what it knows. vm_facts_default() reads vcpus and mem_mb. The windows

@@ -84,7 +84,7 @@ struct power_method_ops {
     int (*chassis)(struct power_method *m, enum chassis *ret, struct err *err);
 
     /* Asks for it, and returns when it was taken. Repeating does no harm: a host that is on stays on, one
-     * that is off stays off. */
+     * that is off stays off. cut() is -EPERM while power_host.hard_off is not set. */
     int (*wake)(struct power_method *m, struct err *err);
     int (*shut_down)(struct power_method *m, struct err *err);
     int (*cut)(struct power_method *m, struct err *err);

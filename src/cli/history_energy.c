@@ -110,7 +110,7 @@ static void show_gaps(const json_t *energy, struct strbuf *out)
     {
         const char *name = json_string_value(host);
 
-        strbuf_puts(out, i == 0 ? "no power figures and no meter: " : ", ");
+        strbuf_puts(out, i == 0 ? "no power figures (power.hosts.NAME.watts) and no meter: " : ", ");
         text_put(out, name ? name : "-");
     }
     if (i > 0)

@@ -28,6 +28,10 @@ const char *config_get(const struct config *c, const struct config_key *key, str
         return *(const bool *)value_at(c, key) ? "true" : "false";
     case CONFIG_INT:
         return arena_printf(a, "%lld", (long long)*(const int64_t *)value_at(c, key));
+    case CONFIG_NUMBER:
+        return config_number_text(*(const double *)value_at(c, key), a);
+    case CONFIG_WATTS:
+        return config_watts_text(value_at(c, key), a);
     case CONFIG_WORDS: {
         const char *const *words = *(const char *const *const *)value_at(c, key);
         return words[0] ? config_words_text(words, a) : NULL;
@@ -72,19 +76,31 @@ size_t config_changes(const struct config *old, const struct config *now, struct
     return n;
 }
 
-/* Text, numbers, booleans and hosts are all that a key which needs a restart can be; a test proves it. */
+/* Text, numbers and booleans are all that a key which needs a restart can be; a test proves it. */
 static void keep(const struct config *old, struct config *now, const struct config_key *key, struct arena *a)
 {
     void *at = (char *)now + key->offset;
 
     if (key->type == CONFIG_BOOL)
         *(bool *)at = *(const bool *)value_at(old, key);
-    else if (key->type == CONFIG_POWER_HOSTS || key->type == CONFIG_POWER_DEFAULTS)
-        power_keep(old, now, a); /* both at once, and again: no matter */
     else if (key->type == CONFIG_INT)
         *(int64_t *)at = *(const int64_t *)value_at(old, key);
     else
         *(const char **)at = arena_strdup(a, *(const char *const *)value_at(old, key));
+}
+
+bool config_is_of_power(const struct config_change *change)
+{
+    return change->key->type == CONFIG_POWER_HOSTS || change->key->type == CONFIG_POWER_DEFAULTS;
+}
+
+bool config_power_changes(const struct config_change *changes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (config_is_of_power(&changes[i]))
+            return true;
+    }
+    return false;
 }
 
 void config_keep_fixed(const struct config *old, struct config *now, struct arena *a)

@@ -18,6 +18,8 @@
 /* sun_path keeps a NUL at its end. */
 #define SOCKET_PATH_MAX (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
 
+#define FULL 100.0 /* percent */
+
 struct loading {
     struct reader r;
     const struct node *root;
@@ -129,6 +131,37 @@ static void warn_about_idle_keys(const struct loading *l)
     }
 }
 
+/* The setting, or the other one that goes with it, as far as one of them is given. */
+static unsigned line_of_either(const struct loading *l, const char *key, const char *other)
+{
+    return read_line(&l->r, l->root, read_given(&l->r, key) ? key : other);
+}
+
+/* Taken, since nothing is impossible about it, but hardly what somebody meant. */
+static void warn_about_dpm(const struct loading *l)
+{
+    const struct dpm_policy *dpm = &l->r.config->policy.dpm;
+    unsigned line = line_of_either(l, "dpm.target", "dpm.tolerance");
+
+    if (!dpm->enabled)
+        return;
+    if (dpm->target + dpm->tolerance > FULL)
+        config_warn(
+            &l->r, line,
+            "dpm.target and dpm.tolerance let hosts be filled to %.12g %% before another one is woken: "
+            "VMs lack what is beyond what a host has",
+            dpm->target + dpm->tolerance);
+    if (dpm->target - dpm->tolerance <= 0)
+        config_warn(
+            &l->r, line,
+            "dpm.target and dpm.tolerance put no host to standby: none is ever used less than %.12g %%",
+            dpm->target - dpm->tolerance);
+    if (dpm->off_max_s < dpm->off_min_s)
+        config_warn(&l->r, line_of_either(l, "dpm.off_min_s", "dpm.off_max_s"),
+                    "dpm.off_max_s (%lld) is less than dpm.off_min_s (%lld), and does not count",
+                    (long long)dpm->off_max_s, (long long)dpm->off_min_s);
+}
+
 /* What one key alone cannot tell. */
 static int finish(const struct loading *l)
 {
@@ -145,6 +178,7 @@ static int finish(const struct loading *l)
         (r = check_mqtt(&l->r, l->root)) < 0)
         return r;
     warn_about_tls(l);
+    warn_about_dpm(l);
     warn_about_idle_keys(l);
     return 0;
 }

@@ -18,6 +18,7 @@
 
 #include <ballast/arena.h>
 #include <ballast/err.h>
+#include <ballast/facts.h>
 #include <ballast/policy.h>
 #include <ballast/power.h>
 #include <ballast/source.h>
@@ -52,6 +53,8 @@ struct config_power_host {
         *methods; /* in order, as given; NULL at the end; never NULL itself. Empty: all it has */
     int64_t timeout_s;
     bool hard_off;
+    struct power_curve watts; /* n 0: not given */
+    double standby_w;         /* UNKNOWN */
     struct {
         const char *address, *username, *password_file, *password, *k_g_file, *k_g;
         int64_t cipher_suite;
@@ -112,8 +115,10 @@ enum config_type {
     CONFIG_URL,
     CONFIG_BOOL,
     CONFIG_INT,
+    CONFIG_NUMBER, /* UNKNOWN where it is not given and has no default */
     CONFIG_WORD,
     CONFIG_WORDS, /* a list */
+    CONFIG_WATTS, /* a list of numbers: struct power_curve */
     CONFIG_MAC,
     CONFIG_POWER_HOSTS,
     CONFIG_POWER_DEFAULTS,
@@ -160,8 +165,11 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
 void config_source(const struct config *c, struct source_config *ret);
 
 /* The hosts of `power:` in the order in which their methods are tried, for actuators/power; *stop goes with
- * each. Points into the configuration. `hypervisor` stands at the end where no order is given. */
+ * each. Everything is copied to the arena. `hypervisor` stands at the end where no order is given. */
 struct power_host *config_power(const struct config *c, const atomic_bool *stop, struct arena *a);
+
+/* What is said of what a host draws, copied to the arena; n is 0 where nothing is. */
+struct power_curve config_watts(const struct config_power_host *h, struct arena *a);
 
 /* The present value as text, as it could stand in the file; NULL if it is not set. */
 const char *config_get(const struct config *c, const struct config_key *key, struct arena *a);
@@ -180,5 +188,10 @@ size_t config_changes(const struct config *old, const struct config *now, struct
 /* Puts those values of `old` back into `now` that cannot change while the service runs, so that a reloaded
  * configuration says what is in force. The strings are copied to the arena, so that `old` may go. */
 void config_keep_fixed(const struct config *old, struct config *now, struct arena *a);
+
+/* The same of `power:`, which may change while the service runs, but not while hosts are being switched. */
+void config_keep_power(const struct config *old, struct config *now, struct arena *a);
+bool config_is_of_power(const struct config_change *change);
+bool config_power_changes(const struct config_change *changes, size_t n); /* any of them */
 
 #endif

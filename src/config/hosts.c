@@ -1,16 +1,15 @@
 #include "config/hosts.h"
 
 #include "config/keys.h"
+#include "config/own.h"
 #include "config/reach.h"
 
 #include "base/cleanup.h"
 #include "base/ipmi_workaround.h"
-#include "base/mac.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define NAME_MAX_BYTES 128 /* what the name of a task has room for */
@@ -218,9 +217,7 @@ static int read_host(const struct reader *r, const struct node *n, struct config
     return check_common(r, h, false, n->line);
 }
 
-/* ---- one controller, two hosts ---------------------------------------------------------------- */
-
-static bool is_used(const struct config_power_host *h, enum power_method_kind kind)
+bool power_is_used(const struct config_power_host *h, enum power_method_kind kind)
 {
     const char *const *w = h->methods;
 
@@ -229,47 +226,11 @@ static bool is_used(const struct config_power_host *h, enum power_method_kind ki
     return has_method(h, kind) && (!*h->methods || *w);
 }
 
-/* Whether both are the same but for letters, and for an end that may be left away. */
-static bool same_place(const char *x, const char *y, const char *end)
-{
-    size_t n = strlen(x), m = strlen(y), e = strlen(end);
-
-    n -= n > e && strcmp(x + n - e, end) == 0 ? e : 0;
-    m -= m > e && strcmp(y + m - e, end) == 0 ? e : 0;
-    return n == m && strncasecmp(x, y, n) == 0;
-}
-
-/* However they are written: 02:ab:... and 02-AB-... are one. */
-static bool same_mac(const char *x, const char *y)
-{
-    struct mac a, b;
-
-    return mac_parse(x, &a) == 0 && mac_parse(y, &b) == 0 && memcmp(&a, &b, sizeof a) == 0;
-}
-
-/* The key that says of both that they are one machine; NULL: none does. A chassis with several systems has
- * one Redfish service for all of them. */
-static const char *one_machine(const struct config_power_host *x, const struct config_power_host *y)
-{
-    const char *system[] = {x->redfish.system ? x->redfish.system : "",
-                            y->redfish.system ? y->redfish.system : ""};
-
-    if (is_used(x, POWER_IPMI) && is_used(y, POWER_IPMI) &&
-        same_place(x->ipmi.address, y->ipmi.address, ":623"))
-        return "ipmi.address";
-    if (is_used(x, POWER_REDFISH) && is_used(y, POWER_REDFISH) &&
-        same_place(x->redfish.url, y->redfish.url, "/") && strcmp(system[0], system[1]) == 0)
-        return "redfish.url";
-    if (is_used(x, POWER_WOL) && is_used(y, POWER_WOL) && same_mac(x->wol.mac, y->wol.mac))
-        return "wol.mac";
-    return NULL;
-}
-
 /* Whoever switches one of them switches the other, with all that runs there. */
 static int check_own(const struct reader *r, const struct config *c, size_t ix, unsigned line)
 {
     for (size_t i = 0; i < ix; i++) {
-        const char *key = one_machine(&c->power_hosts[i], &c->power_hosts[ix]);
+        const char *key = own_shared(&c->power_hosts[i], &c->power_hosts[ix]);
 
         if (key)
             return refuse(r, line_of(r, key, line), key,
@@ -310,6 +271,51 @@ int read_power(const struct reader *r, const struct node *power)
     }
     c->n_power_hosts = hosts->n;
     return 0;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static const char *const *copy_words(const char *const *words, struct arena *a)
+{
+    size_t n = 0;
+
+    while (words[n])
+        n++;
+    const char **copy = arena_array(a, const char *, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        copy[i] = arena_strdup(a, words[i]);
+    return copy;
+}
+
+static struct power_curve copy_curve(const struct power_curve *c, struct arena *a)
+{
+    double *watts = arena_array(a, double, c->n ? c->n : 1);
+
+    for (uint32_t i = 0; i < c->n; i++)
+        watts[i] = c->watts[i];
+    return (struct power_curve){watts, c->n};
+}
+
+static struct config_power_host copy_host(const struct config_power_host *h, struct arena *a)
+{
+    struct config_power_host r = *h;
+
+    r.name = arena_strdup(a, h->name);
+    for (size_t i = 0; i < n_power_host_keys; i++) {
+        const struct config_key *key = &power_host_keys[i];
+        void *at = (char *)&r + key->offset;
+
+        if (key->type == CONFIG_WORDS)
+            *(const char *const **)at = copy_words(*(const char *const **)at, a);
+        else if (key->type == CONFIG_WATTS)
+            *(struct power_curve *)at = copy_curve(at, a);
+        else if (key->type != CONFIG_BOOL && key->type != CONFIG_INT && key->type != CONFIG_NUMBER)
+            *(const char **)at = arena_strdup(a, *(const char **)at);
+    }
+    for (size_t i = 0; i < N_SECRETS; i++)
+        *text_at(&r, secrets[i].secret) = arena_strdup(a, *text_at(&r, secrets[i].secret));
+    return r;
 }
 
 /* ---- as the methods know it ------------------------------------------------------------------ */
@@ -371,12 +377,19 @@ struct power_host *config_power(const struct config *c, const atomic_bool *stop,
     for (size_t i = 0; i < c->n_power_hosts; i++) {
         enum power_method_kind *order = arena_array(a, enum power_method_kind, POWER_METHOD_COUNT);
 
-        list[i] = power_host_of(&c->power_hosts[i]);
+        const struct config_power_host own = copy_host(&c->power_hosts[i], a);
+
+        list[i] = power_host_of(&own);
         list[i].n_order = order_of(&c->power_hosts[i], order);
         list[i].order = order;
         list[i].stop = stop;
     }
     return list;
+}
+
+struct power_curve config_watts(const struct config_power_host *h, struct arena *a)
+{
+    return copy_curve(&h->watts, a);
 }
 
 /* ---- what a reload changes ------------------------------------------------------------------- */
@@ -390,6 +403,20 @@ const char *config_words_text(const char *const *words, struct arena *a)
     return arena_printf(a, "[%s]", all);
 }
 
+const char *config_number_text(double v, struct arena *a)
+{
+    return isnan(v) ? NULL : arena_printf(a, "%.12g", v);
+}
+
+const char *config_watts_text(const struct power_curve *c, struct arena *a)
+{
+    const char *all = "";
+
+    for (uint32_t i = 0; i < c->n; i++)
+        all = arena_printf(a, "%s%s%.12g", all, i ? ", " : "", c->watts[i]);
+    return c->n > 0 ? arena_printf(a, "[%s]", all) : NULL;
+}
+
 static const char *value_text(const struct config_power_host *h, const struct config_key *key,
                               struct arena *a)
 {
@@ -400,6 +427,10 @@ static const char *value_text(const struct config_power_host *h, const struct co
         return *(const bool *)at ? "true" : "false";
     case CONFIG_INT:
         return arena_printf(a, "%lld", (long long)*(const int64_t *)at);
+    case CONFIG_NUMBER:
+        return config_number_text(*(const double *)at, a);
+    case CONFIG_WATTS:
+        return config_watts_text(at, a);
     case CONFIG_WORDS:
         return config_words_text(*(const char *const *const *)at, a);
     case CONFIG_TEXT:
@@ -510,39 +541,7 @@ bool power_secrets_changed(const struct config *old, const struct config *now)
     return false;
 }
 
-static const char *const *copy_words(const char *const *words, struct arena *a)
-{
-    size_t n = 0;
-
-    while (words[n])
-        n++;
-    const char **copy = arena_array(a, const char *, n + 1);
-
-    for (size_t i = 0; i < n; i++)
-        copy[i] = arena_strdup(a, words[i]);
-    return copy;
-}
-
-static struct config_power_host copy_host(const struct config_power_host *h, struct arena *a)
-{
-    struct config_power_host r = *h;
-
-    r.name = arena_strdup(a, h->name);
-    for (size_t i = 0; i < n_power_host_keys; i++) {
-        const struct config_key *key = &power_host_keys[i];
-        void *at = (char *)&r + key->offset;
-
-        if (key->type == CONFIG_WORDS)
-            *(const char *const **)at = copy_words(*(const char *const **)at, a);
-        else if (key->type != CONFIG_BOOL && key->type != CONFIG_INT)
-            *(const char **)at = arena_strdup(a, *(const char **)at);
-    }
-    for (size_t i = 0; i < N_SECRETS; i++)
-        *text_at(&r, secrets[i].secret) = arena_strdup(a, *text_at(&r, secrets[i].secret));
-    return r;
-}
-
-void power_keep(const struct config *old, struct config *now, struct arena *a)
+void config_keep_power(const struct config *old, struct config *now, struct arena *a)
 {
     struct config_power_host *list =
         arena_array(a, struct config_power_host, old->n_power_hosts ? old->n_power_hosts : 1);

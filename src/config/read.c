@@ -5,6 +5,7 @@
 #include "config/suggest.h"
 
 #include "base/mac.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -212,6 +213,40 @@ static int read_int(const struct reader *r, const struct config_key *key, const 
     return 0;
 }
 
+static int read_number(const struct reader *r, const struct config_key *key, const struct node *n,
+                       double *ret)
+{
+    double v;
+
+    if (n->kind != NODE_SCALAR || !n->plain || !number_parse(n->text, &v) || v < (double)key->min ||
+        v > (double)key->max)
+        return refuse(
+            r, n, key, n->kind == NODE_SCALAR ? quoted(r, n->text) : read_kind_of(n),
+            arena_printf(r->a, "a number from %lld to %lld", (long long)key->min, (long long)key->max));
+    *ret = v;
+    return 0;
+}
+
+static int read_watts(const struct reader *r, const struct config_key *key, const struct node *n)
+{
+    if (n->kind != NODE_LIST)
+        return refuse(r, n, key, read_kind_of(n), "a list such as [120, 310]");
+    if (n->n < 2 || n->n > POWER_POINTS_MAX)
+        return refuse(r, n, key, arena_printf(r->a, "is a list of %zu", n->n),
+                      "2 to 101 numbers, from no load to full load");
+    double *watts = arena_array(r->a, double, n->n);
+    uint32_t i = 0;
+    int e = 0;
+
+    for (const struct node *c = n->first; e == 0 && c; c = c->next)
+        e = read_number(r, key, c, &watts[i++]);
+    if (e == 0 && watts[n->n - 1] < watts[0])
+        return refuse(r, n, key, "is less at full load than without any", "watts from no load to full load");
+    if (e == 0)
+        *(struct power_curve *)place(r, key) = (struct power_curve){watts, (uint32_t)n->n};
+    return e;
+}
+
 static int read_word(const struct reader *r, const struct config_key *key, const struct node *n)
 {
     for (size_t i = 0; key->words[i]; i++) {
@@ -300,6 +335,8 @@ static int read_value(const struct reader *r, const struct config_key *key, cons
 {
     if (key->type == CONFIG_WORDS)
         return read_words(r, key, n);
+    if (key->type == CONFIG_WATTS)
+        return read_watts(r, key, n);
     if (key->type == CONFIG_POWER_HOSTS || key->type == CONFIG_POWER_DEFAULTS) {
         if (n->kind == NODE_MAP)
             return 0; /* read_power() comes back to it */
@@ -322,6 +359,8 @@ static int read_value(const struct reader *r, const struct config_key *key, cons
         return read_bool(r, key, n);
     case CONFIG_INT:
         return read_int(r, key, n);
+    case CONFIG_NUMBER:
+        return read_number(r, key, n, place(r, key));
     case CONFIG_WORD:
         return read_word(r, key, n);
     case CONFIG_MAC:
@@ -329,6 +368,7 @@ static int read_value(const struct reader *r, const struct config_key *key, cons
     case CONFIG_POLICY:
         return read_policy(r, key, n);
     case CONFIG_WORDS:
+    case CONFIG_WATTS:
     case CONFIG_POWER_HOSTS:
     case CONFIG_POWER_DEFAULTS:
         break; /* above */
@@ -452,6 +492,8 @@ void read_defaults(const struct reader *r)
 
         if (key->type == CONFIG_WORDS)
             *(const char *const **)place(r, key) = no_words;
+        else if (key->type == CONFIG_NUMBER && !key->fallback)
+            *(double *)place(r, key) = UNKNOWN;
         else if (key->type != CONFIG_POLICY && key->fallback)
             (void)read_value(r, key, &n); /* the table's own values fit; a test proves it */
     }

@@ -17,10 +17,17 @@
 #define PROVEN_HOLDS_US (30 * INT64_C(1000000))
 #define THREADS (WORKERS + METERERS + SWITCHERS)
 
+/* What the hands are made of. It does not change, and outlives them; a reload brings another one. */
+struct kit {
+    const struct actuator_ops *ops; /* NULL: there are none */
+    const struct source_config *cfg;
+};
+
 /* An order with strings of its own. */
 struct task_order {
     struct queue_item item;
-    bool end; /* the worker's last */
+    bool end;       /* the worker's last */
+    struct kit kit; /* which carries it out */
     bool sets_pools;
     int64_t given_us;   /* when, on the steady clock */
     uint64_t measures;  /* the serial of the question what `host` draws; 0: it is another order */
@@ -35,13 +42,14 @@ struct worker {
     pthread_t thread;
     struct hands *hands;
     struct queue *orders;      /* what it takes its orders from */
-    struct actuator *actuator; /* the thread's own, once it runs */
+    struct kit kit;            /* of the actuator; the thread's own, once it runs */
+    struct actuator *actuator; /* the same; NULL: none could be made of it */
     bool running;
 };
 
 struct hands {
-    const struct actuator_ops *ops;
-    const struct source_config *cfg;
+    struct kit kit; /* of orders that come now */
+    const atomic_bool *stop;
     struct worker workers[THREADS]; /* those that act, that read meters, that switch hosts */
     struct queue orders, questions, switches;
     struct queue *news;
@@ -91,32 +99,68 @@ static void carry_out(const struct actuator_ops *ops, struct actuator *x, const 
     }
 }
 
-static struct news *do_order(const struct actuator_ops *ops, struct actuator *x, const struct task_order *t)
+/* The answer to an order. The code is -EINPROGRESS: it is yet to be carried out. */
+static struct news *answer_to(const struct task_order *t, int code, const struct err *err)
 {
     struct news *n = xcalloc(1, sizeof *n);
 
-    if (t->host && ops->call_host)
-        ops->call_host(x, t->host, t->host_name);
     if (t->measures != 0) {
-        struct err err = {0};
-
         n->kind = NEWS_MEASURED;
         n->host = xstrdup(t->host);
-        n->measured = (struct measure_result){.serial = t->measures, .host = n->host};
-        n->measured.code = ops->measure(x, t->host, &n->measured.watts, &err);
-        return n;
-    }
-    if (t->sets_pools) {
+        n->measured = (struct measure_result){.serial = t->measures, .host = n->host, .code = code};
+    } else if (t->sets_pools) {
         n->kind = NEWS_SETTINGS_RESULT;
         n->settings.serial = t->settings.serial;
-        n->settings.code = ops->apply_settings(x, &t->settings.request, &n->settings.err);
-        return n;
+        n->settings.code = code;
+        n->settings.err = *err;
+    } else {
+        n->kind = NEWS_ORDER_RESULT;
+        n->result.action = t->order.action;
+        n->result.verb = t->order.verb;
+        n->result.code = code;
+        n->result.err = *err;
     }
-    n->kind = NEWS_ORDER_RESULT;
-    n->result.action = t->order.action;
-    n->result.verb = t->order.verb;
-    carry_out(ops, x, &t->order, &n->result);
     return n;
+}
+
+static struct news *do_order(const struct actuator_ops *ops, struct actuator *x, const struct task_order *t)
+{
+    struct err err = {0};
+    struct news *n = answer_to(t, -EINPROGRESS, &err);
+
+    if (t->host && ops->call_host)
+        ops->call_host(x, t->host, t->host_name);
+    if (t->measures != 0)
+        n->measured.code = ops->measure(x, t->host, &n->measured.watts, &err);
+    else if (t->sets_pools)
+        n->settings.code = ops->apply_settings(x, &t->settings.request, &n->settings.err);
+    else
+        carry_out(ops, x, &t->order, &n->result);
+    return n;
+}
+
+/* Makes the worker's actuator anew if that of the order is another one. */
+static int refit(struct worker *w, const struct kit *kit, struct err *err)
+{
+    if (w->actuator && w->kit.ops == kit->ops && w->kit.cfg == kit->cfg)
+        return 0;
+    if (w->actuator)
+        w->kit.ops->destroy(w->actuator);
+    w->actuator = NULL;
+    w->kit = *kit;
+    return kit->ops->create(kit->cfg, &w->actuator, err);
+}
+
+/* An order may have waited for minutes, behind those of controllers that are deaf. */
+static void age_request(struct task_order *t)
+{
+    struct deed_request *q = &t->order.request;
+    const int64_t waited_us = steady_us() - t->given_us;
+
+    if (waited_us > PROVEN_HOLDS_US)
+        q->proven_empty = false; /* the engine asks again */
+    if (q->now > 0)
+        q->now += waited_us / (int64_t)USEC_PER_S;
 }
 
 static void *acting_main(void *arg)
@@ -133,30 +177,33 @@ static void *acting_main(void *arg)
             order_free(&t->item);
             break;
         }
-        if (h->cfg->stop && atomic_load(h->cfg->stop)) { /* not begun: the next process asks again */
+        if (h->stop && atomic_load(h->stop)) { /* not begun: the next process asks again */
             order_free(&t->item);
             continue;
         }
-        if (steady_us() - t->given_us > PROVEN_HOLDS_US)
-            t->order.request.proven_empty = false; /* the engine asks again */
-        struct news *n = do_order(h->ops, w->actuator, t);
+        age_request(t);
+        struct err err = {0};
+        int r = refit(w, &t->kit, &err);
+        struct news *n = r < 0 ? answer_to(t, r, &err) : do_order(w->kit.ops, w->actuator, t);
 
         order_free(&t->item);
         queue_push(h->news, &n->item);
     }
-    h->ops->destroy(w->actuator);
+    if (w->actuator)
+        w->kit.ops->destroy(w->actuator);
     return NULL;
 }
 
-static int worker_start(struct worker *w, const struct source_config *cfg, struct err *err)
+static int worker_start(struct worker *w, const struct kit *kit, struct err *err)
 {
-    int r = w->hands->ops->create(cfg, &w->actuator, err);
+    int r = refit(w, kit, err);
 
     if (r < 0)
         return r;
     r = pthread_create(&w->thread, NULL, acting_main, w);
     if (r != 0) {
-        w->hands->ops->destroy(w->actuator);
+        w->kit.ops->destroy(w->actuator);
+        w->actuator = NULL;
         return err_set(err, -r, "no thread to act with: %s", strerror(r));
     }
     w->running = true;
@@ -164,27 +211,42 @@ static int worker_start(struct worker *w, const struct source_config *cfg, struc
 }
 
 /* Where the i-th takes its orders from; NULL: there are none for it. */
-static struct queue *orders_of(struct hands *h, size_t i)
+static struct queue *orders_of(struct hands *h, const struct actuator_ops *ops, size_t i)
 {
-    if (!h->ops)
+    if (!ops)
         return NULL;
     if (i < WORKERS)
         return &h->orders;
     if (i < WORKERS + METERERS)
-        return h->ops->measure ? &h->questions : NULL;
-    return h->ops->call_host ? &h->switches : NULL;
+        return ops->measure ? &h->questions : NULL;
+    return ops->call_host ? &h->switches : NULL;
 }
 
-static int workers_start(struct hands *h, struct err *err)
+/* Those that the kit has use for, and that do not run yet. */
+static int workers_start(struct hands *h, const struct kit *kit, struct err *err)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < THREADS; i++) {
-        h->workers[i].hands = h;
-        h->workers[i].orders = orders_of(h, i);
-        if (h->workers[i].orders)
-            r = worker_start(&h->workers[i], h->cfg, err);
+        struct worker *w = &h->workers[i];
+
+        if (w->running || !orders_of(h, kit->ops, i))
+            continue;
+        w->hands = h;
+        w->orders = orders_of(h, kit->ops, i);
+        r = worker_start(w, kit, err);
     }
+    return r;
+}
+
+int acting_change(struct hands *h, const struct actuator_ops *ops, const struct source_config *cfg,
+                  struct err *err)
+{
+    const struct kit kit = {.ops = ops, .cfg = cfg};
+    int r = workers_start(h, &kit, err);
+
+    if (r == 0)
+        h->kit = kit;
     return r;
 }
 
@@ -194,8 +256,8 @@ int acting_start(const struct actuator_ops *ops, const struct source_config *cfg
     struct hands *h = xcalloc(1, sizeof *h);
     int r = queue_init(&h->orders, true);
 
-    h->ops = ops;
-    h->cfg = cfg;
+    h->kit = (struct kit){.ops = ops, .cfg = cfg};
+    h->stop = cfg->stop;
     h->news = news;
     if (r == 0 && (r = queue_init(&h->questions, true)) < 0)
         queue_release(&h->orders, order_free);
@@ -207,7 +269,7 @@ int acting_start(const struct actuator_ops *ops, const struct source_config *cfg
         free(h);
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     }
-    if ((r = workers_start(h, err)) < 0) {
+    if ((r = workers_start(h, &h->kit, err)) < 0) {
         (void)acting_stop(h, INT32_MAX); /* they have nothing to do yet */
         acting_free(h);
         return r;
@@ -236,15 +298,16 @@ static void take_strings(struct task_order *t, const struct order *o)
 
 static int acting_submit(struct hands *h, const struct order *order, struct err *err)
 {
-    if (!h->ops)
+    if (!h->kit.ops)
         return err_set(err, -ENOTSUP, "this kind of source can only be looked at");
     struct task_order *t = xcalloc(1, sizeof *t);
 
+    t->kit = h->kit;
     take_strings(t, order);
     t->host_name = h->name && t->host ? xstrdup(h->name(h->name_ctx, t->host)) : NULL;
     bool power = order->request.deed == DEED_STANDBY || order->request.deed == DEED_WAKE;
 
-    queue_push(power && h->ops->call_host ? &h->switches : &h->orders, &t->item);
+    queue_push(power && h->kit.ops->call_host ? &h->switches : &h->orders, &t->item);
     return 0;
 }
 
@@ -252,10 +315,11 @@ static int acting_apply_settings(struct hands *h, const struct settings_order *o
 {
     const struct settings_request *q = &order->request;
 
-    if (!h->ops || !h->ops->apply_settings)
+    if (!h->kit.ops || !h->kit.ops->apply_settings)
         return err_set(err, -ENOTSUP, "this kind of source has no pools on its hosts that could be set");
     struct task_order *t = xcalloc(1, sizeof *t);
 
+    t->kit = h->kit;
     t->sets_pools = true;
     t->host = xstrdup(q->host);
     t->list = xcalloc(q->n_settings ? q->n_settings : 1, sizeof *t->list);
@@ -273,10 +337,11 @@ static int acting_apply_settings(struct hands *h, const struct settings_order *o
 
 static int acting_measure(struct hands *h, uint64_t serial, const char *host, struct err *err)
 {
-    if (!h->ops || !h->ops->measure)
+    if (!h->kit.ops || !h->kit.ops->measure)
         return err_set(err, -ENOTSUP, "this kind of source has no meters");
     struct task_order *t = xcalloc(1, sizeof *t);
 
+    t->kit = h->kit;
     t->measures = serial;
     t->host = xstrdup(host);
     t->host_name = h->name ? xstrdup(h->name(h->name_ctx, host)) : NULL;

@@ -1,10 +1,10 @@
 #include "daemon/consoles.h"
 
-#include "actuators/ipmi/console.h"
 #include "base/cleanup.h"
 #include "base/console_text.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "daemon/dialler.h"
 #include "engine/memory.h"
 
 #include <errno.h>
@@ -23,7 +23,8 @@ struct capture {
     struct consoles *all;
     uint64_t action;
     char *host;
-    bool over; /* the action has ended */
+    bool over;    /* the action has ended */
+    bool dialled; /* the dialler is opening it */
     struct console *console;
     sd_event_source *io;
     instant_s open_at; /* not before this */
@@ -38,20 +39,11 @@ struct consoles {
     sd_event *loop;
     struct store *store;
     const struct switches *switches;
+    struct dialler *dialler; /* NULL: no host's console is wanted */
+    struct queue opened;
+    sd_event_source *opened_io;
     struct capture *first;
 };
-
-int consoles_new(sd_event *loop, struct store *store, const struct switches *switches, struct consoles **ret,
-                 struct err *err)
-{
-    struct consoles *c = calloc(1, sizeof *c);
-
-    if (!c)
-        return err_set(err, -ENOMEM, "out of memory");
-    *c = (struct consoles){.loop = loop, .store = store, .switches = switches};
-    *ret = c;
-    return 0;
-}
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
@@ -93,14 +85,16 @@ static void store(struct capture *x, instant_s now)
 static void disconnect(struct capture *x)
 {
     x->io = sd_event_source_disable_unref(x->io);
-    console_close(x->console);
+    dialler_close(x->all->dialler, x->console);
     x->console = NULL;
 }
 
-/* Reads what there is; -EPIPE: the connection has ended. */
+/* Reads what there is, but no more at a time than is kept: who never falls silent must not hold up the
+ * others. -EPIPE: the connection has ended. */
 static int drain(struct capture *x)
 {
     char buffer[READ_AT_ONCE];
+    size_t all = 0;
     ssize_t n;
 
     do {
@@ -112,8 +106,9 @@ static int drain(struct capture *x)
             x->dirty = true;
         } else if (n > 0) {
             keep(x, buffer, (size_t)n);
+            all += (size_t)n;
         }
-    } while (n > 0);
+    } while (n > 0 && all < CONSOLE_KEPT);
     return n < 0 ? (int)n : 0;
 }
 
@@ -138,21 +133,12 @@ static void fail_to_open(struct capture *x, const struct err *err)
 static void open_console(struct capture *x, const struct snapshot *s, instant_s now)
 {
     const struct power_host *h = switches_find(x->all->switches, s, x->host);
-    struct err err = {0};
 
     x->open_at = now + AGAIN_AFTER_S;
     if (!h || !h->ipmi.console)
         return;
-    int r = console_open(h, &x->console, &err);
-
-    if (r == 0)
-        r = sd_event_add_io(x->all->loop, &x->io, console_fd(x->console), EPOLLIN, on_readable, x);
-    if (r == 0)
-        return;
-    if (!err.text[0])
-        (void)err_set(&err, r, "it cannot be watched: %s", strerror(-r));
-    fail_to_open(x, &err);
-    disconnect(x);
+    x->dialled = true;
+    dialler_open(x->all->dialler, x->action, h);
 }
 
 /* ---- captures -------------------------------------------------------------------------------- */
@@ -173,6 +159,43 @@ static bool is_wanted(const struct consoles *c)
             return true;
     }
     return false;
+}
+
+/* One that nobody waits for any more is closed again. */
+static void take(struct consoles *c, struct opened *o)
+{
+    struct capture *x = find(c, o->action);
+
+    if (!x) {
+        dialler_close(c->dialler, o->console);
+        return;
+    }
+    x->dialled = false;
+    if (!o->console) {
+        fail_to_open(x, &o->err);
+        return;
+    }
+    x->console = o->console;
+    int r = sd_event_add_io(c->loop, &x->io, console_fd(x->console), EPOLLIN, on_readable, x);
+
+    if (r == 0)
+        return;
+    (void)err_set(&o->err, r, "it cannot be watched: %s", strerror(-r));
+    fail_to_open(x, &o->err);
+    disconnect(x);
+}
+
+static int on_opened(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+    struct consoles *c = userdata;
+    struct opened *o;
+
+    (void)source, (void)fd, (void)revents;
+    while ((o = (struct opened *)queue_pop(&c->opened)) != NULL) {
+        take(c, o);
+        free(o);
+    }
+    return 0;
 }
 
 static struct capture *begin(struct consoles *c, const struct action_record *r)
@@ -287,7 +310,7 @@ void consoles_work(struct consoles *c, const struct snapshot *s, instant_s now)
             end(x, now);
             continue;
         }
-        if (!x->console && now >= x->open_at && s)
+        if (!x->console && !x->dialled && now >= x->open_at && s)
             open_console(x, s, now);
         if (x->dirty && now - x->stored >= STORE_EACH_S)
             store(x, now);
@@ -295,16 +318,68 @@ void consoles_work(struct consoles *c, const struct snapshot *s, instant_s now)
     }
 }
 
-void consoles_free(struct consoles *c, instant_s now)
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int start(struct consoles *c, struct err *err)
+{
+    int r = queue_init(&c->opened, false);
+
+    if (r < 0)
+        return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
+    if ((r = sd_event_add_io(c->loop, &c->opened_io, c->opened.fd, EPOLLIN, on_opened, c)) < 0)
+        return err_set(err, r, "consoles cannot be waited for: %s", strerror(-r));
+    return dialler_start(&c->opened, &c->dialler, err);
+}
+
+int consoles_new(sd_event *loop, struct store *store, const struct switches *switches, struct consoles **ret,
+                 struct err *err)
+{
+    struct consoles *c = xcalloc(1, sizeof *c);
+    int r;
+
+    *c = (struct consoles){.loop = loop, .store = store, .switches = switches, .opened = {.fd = -1}};
+    if (is_wanted(c) && (r = start(c, err)) < 0) {
+        consoles_free(c);
+        return r;
+    }
+    *ret = c;
+    return 0;
+}
+
+void consoles_change(struct consoles *c, const struct switches *switches)
+{
+    struct err err = {0};
+
+    c->switches = switches;
+    if (!c->dialler && is_wanted(c) && start(c, &err) < 0)
+        log_warning("what hosts say while they wake is not kept: %s", err.text);
+}
+
+int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s)
 {
     if (!c)
-        return;
+        return 0;
     while (c->first) {
         struct capture *x = c->first;
 
         c->first = x->next;
         end(x, now);
     }
-    console_shutdown();
+    return c->dialler ? dialler_stop(c->dialler, deadline_s) : 0;
+}
+
+static void opened_free(struct queue_item *item)
+{
+    free((struct opened *)item); /* the dialler has closed what it opened */
+}
+
+void consoles_free(struct consoles *c)
+{
+    if (!c)
+        return;
+    (void)sd_event_source_disable_unref(c->opened_io);
+    dialler_free(c->dialler);
+    if (c->opened.fd >= 0)
+        queue_release(&c->opened, opened_free);
     free(c);
 }

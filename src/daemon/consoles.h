@@ -5,7 +5,7 @@
  * meanwhile, so that a kill loses little, and at the end. A connection that breaks is made again. After a
  * restart in the middle what was stored is gone on with.
  *
- * Everything happens on the main thread; connections block nothing (actuators/ipmi/console.h).
+ * What is read and stored is so on the main thread; connections are made and ended by another (dialler.h).
  */
 #ifndef BALLAST_DAEMON_CONSOLES_H
 #define BALLAST_DAEMON_CONSOLES_H
@@ -20,12 +20,17 @@
 
 struct consoles;
 
+/* Other switches since a reload; they live longer. */
+void consoles_change(struct consoles *c, const struct switches *switches);
+
 /* store and switches live longer; loop too. */
 int consoles_new(sd_event *loop, struct store *store, const struct switches *switches, struct consoles **ret,
                  struct err *err);
 
-/* Stores what was captured so far, and ends all connections. NULL is fine. */
-void consoles_free(struct consoles *c, instant_s now);
+/* Stores what was captured so far, and ends all connections. -ETIMEDOUT: not by that time of day, so that a
+ * thread still uses `switches` and this. NULL is fine. */
+int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s);
+void consoles_free(struct consoles *c); /* one that has stopped, or NULL */
 
 /* From an outlet: what a wake came to. A failed one's last lines go to the log. Nothing else is done yet. */
 void consoles_hear(struct consoles *c, const struct event *ev);

@@ -70,7 +70,7 @@ static enum mode read_options(int argc, char **argv, const char **ret_config)
     return mode;
 }
 
-static int load_and_run(const char *path, enum mode mode)
+static int load_and_run(const char *path, enum mode mode, char *const argv[])
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct config config;
@@ -87,7 +87,7 @@ static int load_and_run(const char *path, enum mode mode)
         (void)printf("%s: good\n", path);
         return EXIT_SUCCESS;
     }
-    if (service_run(&config, &err) < 0) {
+    if (service_run(&config, argv, &err) < 0) {
         log_error("%s", err.text);
         return EXIT_CANNOT;
     }
@@ -112,5 +112,5 @@ int main(int argc, char **argv)
     case MODE_CHECK:
         break;
     }
-    return load_and_run(path, mode);
+    return load_and_run(path, mode, argv);
 }

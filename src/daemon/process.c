@@ -1,8 +1,10 @@
 #include "daemon/process.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NSEC_PER_USEC 1000
 
@@ -17,6 +19,12 @@ int64_t read_clock_us(clockid_t clock)
 int64_t steady_us(void)
 {
     return read_clock_us(CLOCK_BOOTTIME);
+}
+
+int run_anew(char *const argv[])
+{
+    (void)execv("/proc/self/exe", argv);
+    return -errno;
 }
 
 int block_signals(struct err *err)

@@ -15,6 +15,10 @@ int64_t read_clock_us(clockid_t clock);
 /* One that nobody can set, and that goes on while the machine sleeps. */
 int64_t steady_us(void);
 
+/* This program once more, in the place of this process and with its id. Returns only if it cannot be: a
+ * negative errno. */
+int run_anew(char *const argv[]);
+
 /* Before any thread begins, so that all of them leave SIGTERM, SIGINT and SIGHUP to the loop. */
 int block_signals(struct err *err);
 

@@ -3,6 +3,13 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 
+void say_begun(const struct config *c)
+{
+    log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
+               BALLAST_VERSION, c->cluster, c->source.kind, automation_name(c->policy.automation),
+               (long long)c->policy.interval_s, c->socket);
+}
+
 void say_schedule(const struct config *c)
 {
     if (c->schedule.n_windows > 0 || c->schedule.n_ready_by > 0)
@@ -26,31 +33,43 @@ void say_sleepers(const struct config *c, const struct engine *e)
             ours, ours == 1 ? " sleeps" : "s sleep", ours == 1 ? "it" : "them");
 }
 
-void say_warnings(const struct config *c, unsigned deeds, size_t n_ways)
+void say_warnings(const struct config *c, const struct power_setup *setup)
 {
+    const unsigned deeds = setup->inner ? setup->inner->deeds : 0;
     const unsigned both = 1u << DEED_STANDBY | 1u << DEED_WAKE;
 
     for (size_t i = 0; i < c->n_warnings; i++)
         log_warning("%s", c->warnings[i]);
     say_schedule(c);
-    if (c->policy.dpm.enabled && n_ways == 0 && (deeds & both) != both)
+    if (c->policy.dpm.enabled && setup->n_hosts == 0 && (deeds & both) != both)
         log_warning("dpm.enabled: source.kind %s cannot be asked to put hosts to standby and to wake them, "
                     "and power.hosts "
                     "has none: that is recommended, and not done",
                     c->source.kind);
 }
 
-void say_changes(const struct config_change *changes, size_t n)
+void say_changes(const struct config_change *changes, size_t n, bool power_waits)
 {
-    for (size_t i = 0; i < n; i++) {
-        const char *when = changes[i].key->restart ? "; takes effect at the next start" : "";
+    size_t later = 0;
 
+    for (size_t i = 0; i < n; i++) {
+        bool waits = power_waits && config_is_of_power(&changes[i]);
+        const char *when = changes[i].key->restart ? "; takes effect at the next start"
+                           : waits ? "; takes effect at the next reload or start, as hosts are being put to "
+                                     "standby or woken just now"
+                                   : "";
+
+        later += when[0] != '\0';
         if (changes[i].secret)
             log_notice("%s: what stands in the file has changed%s", changes[i].key->path, when);
         else
             log_notice("%s: %s -> %s%s", changes[i].key->path, changes[i].from ? changes[i].from : "(none)",
                        changes[i].to ? changes[i].to : "(none)", when);
     }
+    log_notice("configuration reloaded, %zu change%s", n, n == 1 ? "" : "s");
+    if (later > 0)
+        log_warning("%zu of what has changed %s not in force yet: see above", later,
+                    later == 1 ? "is" : "are");
 }
 
 void say_left(const struct engine *e)

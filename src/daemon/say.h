@@ -2,8 +2,12 @@
 #ifndef BALLAST_DAEMON_SAY_H
 #define BALLAST_DAEMON_SAY_H
 
+#include "actuators/power/power.h"
 #include "config/config.h"
 #include "engine/engine.h"
+
+/* What it is, and where it is asked. */
+void say_begun(const struct config *c);
 
 /* In which time zone the schedule of power management is; nothing where there is none. */
 void say_schedule(const struct config *c);
@@ -11,12 +15,12 @@ void say_schedule(const struct config *c);
 /* A warning where hosts sleep that were put to standby while dpm.enabled was true, and it is not any more. */
 void say_sleepers(const struct config *c, const struct engine *e);
 
-/* What is odd about it, and the schedule. deeds: of the source's own hands; n_ways: hosts that can be
- * switched from outside. */
-void say_warnings(const struct config *c, unsigned deeds, size_t n_ways);
+/* What is odd about it, and the schedule. */
+void say_warnings(const struct config *c, const struct power_setup *setup);
 
-/* What a reload has changed. */
-void say_changes(const struct config_change *changes, size_t n);
+/* What a reload has changed, and when that takes effect. power_waits: `power:` not now, because hosts are
+ * being switched. */
+void say_changes(const struct config_change *changes, size_t n, bool power_waits);
 
 /* Actions that are under way while the service ends. */
 void say_left(const struct engine *e);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "collectors/registry.h"
 #include "daemon/consoles.h"
+#include "daemon/daytime.h"
 #include "daemon/hearers.h"
 #include "daemon/outgoing.h"
 #include "daemon/process.h"
@@ -30,7 +31,9 @@
 #include <systemd/sd-event.h>
 #include <time.h>
 
-#define STOP_S 10 /* how long the threads may take to come to an end */
+#define NEWS_AT_ONCE_US INT64_C(100000)
+#define NEWS_AT_END_US INT64_C(3000000) /* what is left then the next process finds out */
+#define STOP_S 10                       /* how long the threads may take to come to an end */
 
 struct service {
     const struct config *config; /* in force */
@@ -39,9 +42,7 @@ struct service {
     const char *source_name; /* tells it from others, for as long as the store lives */
     struct arena names;
     const struct collector_ops *collector_ops;
-    const struct actuator_ops *actuator_ops; /* NULL: it can only be looked at */
-    unsigned own_deeds;                      /* of the source's own */
-    struct switches switches;
+    struct switches *switches; /* now */
     struct consoles *consoles;
     struct hearers hearers;
     atomic_bool stop;
@@ -57,19 +58,11 @@ struct service {
     struct outgoing out;
     struct engine *engine;
     struct server *server;
-    struct arena power; /* of switches */
-    int64_t epoch_us;   /* when the steady clock was 0 */
-    uint64_t due_us;    /* the next tick, on the steady clock; 0: none is set */
+    struct daytime daytime;
+    bool anew; /* begins once more when it has ended */
+    char *const *argv;
+    uint64_t due_us; /* the next tick, on the steady clock; 0: none is set */
 };
-
-/* ---- time ------------------------------------------------------------------------------------ */
-
-/* The time of day, but steady: a clock that is set while the service runs must not make every deadline pass
- * at once, or none for hours. */
-static instant_s now_of(const struct service *s)
-{
-    return (s->epoch_us + steady_us()) / (int64_t)USEC_PER_S;
-}
 
 /* ---- after anything that happened ------------------------------------------------------------ */
 
@@ -83,7 +76,7 @@ static int answer_run(struct service *s, uint64_t ticket, struct strbuf *out, st
     int r = engine_run_result(s->engine, ticket, &pass, err);
 
     if (r == 0)
-        reply_pass(s->engine, pass, now_of(s), out);
+        reply_pass(s->engine, pass, daytime_now(&s->daytime), out);
     return r;
 }
 
@@ -129,7 +122,7 @@ static void answer_if_over(void *ctx, struct client *c, uint64_t ticket)
 
 static void happened(struct service *s)
 {
-    instant_s now = now_of(s);
+    instant_s now = daytime_now(&s->daytime);
     instant_s at = engine_wakeup(s->engine, now);
     /* a tick that is due at once is made soon, and not in a circle */
     uint64_t wait_us = at > now ? (uint64_t)(at - now) * USEC_PER_S : USEC_PER_S / 10;
@@ -152,22 +145,29 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
     (void)source, (void)usec;
     s->due_us = 0;
-    engine_tick(s->engine, now_of(s));
+    if (!s->anew && daytime_was_set(&s->daytime, s->config->path)) {
+        s->anew = true; /* ends as for SIGTERM */
+        return sd_event_exit(s->loop, 0);
+    }
+    engine_tick(s->engine, daytime_now(&s->daytime));
     happened(s);
     return 0;
 }
 
-static void take_news(struct service *s)
+/* Not all that there is, if that takes long: thousands of answers come while hundreds of hosts are emptied.
+ */
+static void take_news(struct service *s, int64_t for_us)
 {
+    const int64_t until_us = steady_us() + for_us;
     struct news *n;
 
-    while ((n = (struct news *)queue_pop(&s->news)) != NULL) {
-        instant_s now = now_of(s);
+    while (steady_us() < until_us && (n = (struct news *)queue_pop(&s->news)) != NULL) {
+        instant_s now = daytime_now(&s->daytime);
 
         switch (n->kind) {
         case NEWS_INVENTORY:
             engine_on_inventory(s->engine, n->serial, &n->collected, now);
-            switches_compare(&s->switches, engine_snapshot(s->engine));
+            switches_compare(s->switches, engine_snapshot(s->engine));
             break;
         case NEWS_SOURCE_ERROR:
             engine_on_source_error(s->engine, n->serial, &n->err, now);
@@ -191,7 +191,7 @@ static int on_news(sd_event_source *source, int fd, uint32_t revents, void *user
     struct service *s = userdata;
 
     (void)source, (void)fd, (void)revents;
-    take_news(s);
+    take_news(s, NEWS_AT_ONCE_US);
     happened(s);
     return 0;
 }
@@ -253,7 +253,7 @@ static int serve_place(struct service *s, const struct request *q, struct client
 static int serve_request(struct service *s, const struct request *q, struct client *c, struct strbuf *out,
                          struct err *err)
 {
-    instant_s now = now_of(s);
+    instant_s now = daytime_now(&s->daytime);
     uint64_t ticket;
     int r = 0;
 
@@ -346,48 +346,64 @@ static void give_up(void *ctx, uint64_t ticket)
 static struct engine_settings settings_of(const struct service *s)
 {
     const struct config *c = s->config;
+    const struct actuator_ops *hands = s->switches->hands; /* NULL: it can only be looked at */
 
     return (struct engine_settings){
         .cluster = c->cluster,
         .source = s->source_name,
         .policy = c->policy,
         .schedule = &c->schedule,
-        .deeds = s->actuator_ops ? s->actuator_ops->deeds : 0,
-        .ways = s->switches.ways,
-        .n_ways = s->switches.setup.n_hosts,
-        .sets_pools = s->actuator_ops && s->actuator_ops->apply_settings,
+        .deeds = hands ? hands->deeds : 0,
+        .ways = s->switches->ways,
+        .n_ways = s->switches->setup.n_hosts,
+        .sets_pools = hands && hands->apply_settings,
         .history_days = c->history_days,
         .passes_kept = (uint32_t)c->history_passes,
         .clock_us = steady_us,
     };
 }
 
+static int load_again(struct service *s, struct arena *a, struct config *fresh, struct err *err)
+{
+    struct config_change *changes;
+    int r = config_load(s->config->path, a, fresh, err);
+
+    if (r < 0)
+        return r;
+    size_t n = config_changes(s->config, fresh, a, &changes);
+
+    if (config_power_changes(changes, n))
+        r = switches_change(&s->switches, fresh, s->engine, s->hands, err);
+    if (r < 0 && r != -EBUSY)
+        return r;
+    consoles_change(s->consoles, s->switches);
+    say_changes(changes, n, r == -EBUSY);
+    config_keep_fixed(s->config, fresh, a);
+    if (r == -EBUSY)
+        config_keep_power(s->config, fresh, a);
+    return 0;
+}
+
 static void reload(struct service *s)
 {
     struct arena a = {0};
     struct config *fresh = arena_new(&a, struct config);
-    struct config_change *changes;
     struct err err = {0};
 
-    if (config_load(s->config->path, &a, fresh, &err) < 0) {
+    if (load_again(s, &a, fresh, &err) < 0) {
         log_error("not reloaded, the old configuration stays in force: %s", err.text);
         arena_release(&a);
         return;
     }
-    size_t n = config_changes(s->config, fresh, &a, &changes);
-
-    say_changes(changes, n);
-    config_keep_fixed(s->config, fresh, &a);
-    say_warnings(fresh, s->own_deeds, s->switches.setup.n_hosts);
+    say_warnings(fresh, &s->switches->setup);
     s->config = fresh;
 
     const struct engine_settings settings = settings_of(s);
 
-    engine_configure(s->engine, &settings, now_of(s));
+    engine_configure(s->engine, &settings, daytime_now(&s->daytime));
     arena_release(&s->reloaded);
     s->reloaded = a;
     say_sleepers(s->config, s->engine);
-    log_notice("configuration reloaded, %zu change%s", n, n == 1 ? "" : "s");
 }
 
 static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
@@ -425,20 +441,18 @@ static int open_source(struct service *s, struct err *err)
 {
     const struct config *c = s->config;
     bool sim = strcmp(c->source.kind, "sim") == 0;
+    const struct actuator_ops *actuator = sim ? &pretend_actuator : actuator_find(c->source.kind);
     int r;
 
     s->collector_ops = sim ? &pretend_collector : collector_find(c->source.kind);
-    s->actuator_ops = sim ? &pretend_actuator : actuator_find(c->source.kind);
     if (!s->collector_ops)
         return err_set(err, -ENOTSUP, "source.kind: %s is not built into this ballastd", c->source.kind);
     if (sim) {
-        const struct pretend_options options = {
-            .cluster = c->source.cluster,
-            .file = c->source.file,
-            .folder = c->source.folder,
-            .speed = (double)c->source.speed,
-            .seed = (uint64_t)c->policy.seed,
-        };
+        const struct pretend_options options = {.cluster = c->source.cluster,
+                                                .file = c->source.file,
+                                                .folder = c->source.folder,
+                                                .speed = (double)c->source.speed,
+                                                .seed = (uint64_t)c->policy.seed};
 
         if ((r = pretend_new(&options, &s->pretend, err)) < 0)
             return r;
@@ -456,13 +470,9 @@ static int open_source(struct service *s, struct err *err)
     s->news_open = true;
     if ((r = collecting_start(s->collector_ops, &s->source_config, &s->news, &s->source, err)) < 0)
         return r;
-    if ((r = switches_init(c, s->actuator_ops, &s->stop, &s->power, &s->switches, err)) < 0)
+    if ((r = switches_new(c, actuator, &s->source_config, NULL, &s->switches, err)) < 0)
         return r;
-    s->own_deeds = s->actuator_ops ? s->actuator_ops->deeds : 0;
-    s->source_config.power = &s->switches.setup;
-    if (s->switches.setup.n_hosts > 0)
-        s->actuator_ops = &s->switches.ops;
-    if ((r = acting_start(s->actuator_ops, &s->source_config, &s->news, &s->hands, err)) < 0)
+    if ((r = acting_start(s->switches->hands, &s->switches->source, &s->news, &s->hands, err)) < 0)
         return r;
     acting_names(s->hands, name_of, s);
     return 0;
@@ -482,10 +492,10 @@ static int open_engine(struct service *s, struct err *err)
         .outlet = (struct outlet *)&s->hearers,
     };
 
-    int r = consoles_new(s->loop, s->store, &s->switches, &s->consoles, err);
+    int r = consoles_new(s->loop, s->store, s->switches, &s->consoles, err);
 
     s->hearers = (struct hearers){.journal = s->out.journal, .consoles = s->consoles};
-    if (r == 0 && (r = engine_create(&settings, &ports, now_of(s), &s->engine, err)) == 0)
+    if (r == 0 && (r = engine_create(&settings, &ports, daytime_now(&s->daytime), &s->engine, err)) == 0)
         consoles_resume(s->consoles, s->engine);
     return r;
 }
@@ -508,7 +518,7 @@ static int begin(struct service *s, struct err *err)
 {
     int r;
 
-    s->epoch_us = read_clock_us(CLOCK_REALTIME) - steady_us();
+    daytime_begin(&s->daytime);
     if ((r = block_signals(err)) < 0)
         return r;
     if ((r = sd_event_default(&s->loop)) < 0)
@@ -533,20 +543,26 @@ static void end(struct service *s)
     int source = collecting_stop(s->source, deadline);
 
     if (s->engine) {
-        take_news(s);
+        take_news(s, NEWS_AT_END_US);
         say_left(s->engine);
-        outgoing_go_on(&s->out, s->engine, s->config, now_of(s));
+        outgoing_go_on(&s->out, s->engine, s->config, daytime_now(&s->daytime));
     }
     int broker = outgoing_stop(&s->out, deadline);
 
-    consoles_free(s->consoles, now_of(s));
+    int consoles = consoles_stop(s->consoles, daytime_now(&s->daytime), deadline);
+
     engine_free(s->engine);
     store_close(s->store);
-    if (hands < 0 || source < 0 || broker < 0) {
-        log_warning("a request to the %s does not come to an end; leaving without waiting for it",
-                    hands < 0 || source < 0 ? "source" : "broker");
-        _exit(EXIT_SUCCESS); /* a thread still uses what would be freed below */
+    if (hands < 0 || source < 0 || broker < 0 || consoles < 0) {
+        log_warning("a request to %s does not come to an end; leaving without waiting for it",
+                    hands < 0 || source < 0 ? "the source"
+                    : broker < 0            ? "the broker"
+                                            : "a console");
+        if (s->anew)
+            (void)run_anew(s->argv);
+        _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
+    consoles_free(s->consoles);
     acting_free(s->hands);
     collecting_free(s->source);
     outgoing_release(&s->out);
@@ -561,21 +577,18 @@ static void end(struct service *s)
     (void)sd_event_unref(s->loop);
     arena_release(&s->reloaded);
     arena_release(&s->names);
-    arena_release(&s->power);
+    switches_free(s->switches);
 }
 
-int service_run(const struct config *config, struct err *err)
+int service_run(const struct config *config, char *const argv[], struct err *err)
 {
-    struct service s = {.config = config};
+    struct service s = {.config = config, .argv = argv};
     int r = begin(&s, err);
 
     if (r == 0) {
-        say_warnings(config, s.own_deeds, s.switches.setup.n_hosts);
+        say_warnings(config, &s.switches->setup);
         say_sleepers(s.config, s.engine);
-        log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
-                   BALLAST_VERSION, config->cluster, config->source.kind,
-                   automation_name(config->policy.automation), (long long)config->policy.interval_s,
-                   config->socket);
+        say_begun(config);
         happened(&s);
         (void)sd_notify(0, "READY=1");
         r = sd_event_loop(s.loop);
@@ -583,5 +596,7 @@ int service_run(const struct config *config, struct err *err)
             (void)err_set(err, r, "the event loop broke: %s", strerror(-r));
     }
     end(&s);
+    if (r == 0 && s.anew && (r = run_anew(argv)) < 0)
+        (void)err_set(err, r, "the service cannot begin anew: %s", strerror(-r));
     return r < 0 ? r : 0;
 }

@@ -4,37 +4,99 @@
 #include "actuators/redfish/redfish.h"
 #include "actuators/wol/wol.h"
 #include "base/log.h"
+#include "daemon/process.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-int switches_init(const struct config *c, const struct actuator_ops *inner, const atomic_bool *stop,
-                  struct arena *a, struct switches *ret, struct err *err)
+static int build(struct switches *w, const struct config *c, struct err *err)
 {
-    *ret = (struct switches){
-        .setup =
-            {.inner = inner,
-             .hosts = config_power(c, stop, a),
-             .n_hosts = c->n_power_hosts,
-             .methods =
-                 {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method, [POWER_WOL] = &wol_method}},
+    struct arena *a = &w->arena;
+
+    w->setup = (struct power_setup){
+        .inner = w->hands,
+        .hosts = config_power(c, w->source.stop, a),
+        .n_hosts = c->n_power_hosts,
+        .methods =
+            {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method, [POWER_WOL] = &wol_method},
+        .life = arena_printf(a, "%lld-%lld", (long long)getpid(), (long long)steady_us()),
     };
+    w->source.power = &w->setup;
     if (c->n_power_hosts == 0)
         return 0;
-    int r = power_check(&ret->setup, err);
+    int r = power_check(&w->setup, err);
 
     if (r < 0)
         return r;
-    power_actuator(&ret->setup, &ret->ops);
-    ret->ways = arena_array(a, struct host_way, c->n_power_hosts);
-    for (size_t i = 0; i < c->n_power_hosts; i++) {
-        const struct power_host *h = &ret->setup.hosts[i];
+    power_actuator(&w->setup, &w->own);
+    w->hands = &w->own;
+    w->ways = arena_array(a, struct host_way, c->n_power_hosts);
+    w->uses = arena_array(a, enum entry_use, c->n_power_hosts);
+    struct host_draw *draws = arena_array(a, struct host_draw, c->n_power_hosts);
 
-        ret->ways[i] = (struct host_way){
+    for (size_t i = 0; i < c->n_power_hosts; i++) {
+        const struct power_host *h = &w->setup.hosts[i];
+
+        draws[i] = (struct host_draw){config_watts(&c->power_hosts[i], a), c->power_hosts[i].standby_w};
+        w->uses[i] = ENTRY_NOT_COMPARED;
+        w->ways[i] = (struct host_way){
             .name = h->name,
-            .wakes = power_wakes(&ret->setup, h),
-            .sleeps = power_sleeps(&ret->setup, h),
+            .wakes = power_wakes(&w->setup, h),
+            .sleeps = power_sleeps(&w->setup, h),
+            .tries_s = power_wake_tries_s(&w->setup, h),
+            .draws = &draws[i],
         };
     }
+    return 0;
+}
+
+int switches_new(const struct config *c, const struct actuator_ops *inner, const struct source_config *source,
+                 struct switches *before, struct switches **ret, struct err *err)
+{
+    struct arena a = {0};
+    struct switches *w = arena_new(&a, struct switches);
+
+    *w = (struct switches){.arena = a, .hands = inner, .source = *source};
+    int r = build(w, c, err);
+
+    if (r < 0) {
+        switches_free(w);
+        return r;
+    }
+    w->before = before;
+    *ret = w;
+    return 0;
+}
+
+void switches_free(struct switches *w)
+{
+    while (w) {
+        struct switches *before = w->before;
+        struct arena a = w->arena; /* it holds itself */
+
+        arena_release(&a);
+        w = before;
+    }
+}
+
+int switches_change(struct switches **w, const struct config *c, const struct engine *e, struct hands *h,
+                    struct err *err)
+{
+    struct switches *fresh;
+
+    if (engine_is_switching(e))
+        return err_set(err, -EBUSY, "hosts are being put to standby or woken just now");
+    int r = switches_new(c, (*w)->setup.inner, &(*w)->source, *w, &fresh, err);
+
+    if (r < 0)
+        return r;
+    if ((r = acting_change(h, fresh->hands, &fresh->source, err)) < 0) {
+        fresh->before = (*w)->before; /* threads may have begun with it */
+        (*w)->before = fresh;
+        return r;
+    }
+    *w = fresh;
     return 0;
 }
 
@@ -61,29 +123,48 @@ static bool has_entry(const struct switches *w, const char *name)
     return false;
 }
 
+static enum entry_use use_of(const struct switches *w, const struct snapshot *s, const char *name,
+                             uint32_t *ret_n, uint32_t *ret_ix)
+{
+    if (snapshot_find_host(s, name) != IX_NONE)
+        return ENTRY_USED;
+    *ret_n = count_named(s, name, ret_ix);
+    if (*ret_n != 1)
+        return *ret_n == 0 ? ENTRY_UNKNOWN : ENTRY_NOT_CLEAR;
+    return has_entry(w, s->hosts[*ret_ix].is.id) ? ENTRY_TWICE : ENTRY_USED;
+}
+
 void switches_compare(struct switches *w, const struct snapshot *s)
 {
-    if (!s || w->compared)
-        return;
-    w->compared = true;
-    for (size_t i = 0; i < w->setup.n_hosts; i++) {
+    for (size_t i = 0; s && i < w->setup.n_hosts; i++) {
         const char *name = w->setup.hosts[i].name;
+        const enum entry_use before = w->uses[i];
+        uint32_t n = 0;
         uint32_t ix = IX_NONE;
 
-        if (snapshot_find_host(s, name) != IX_NONE)
+        w->uses[i] = use_of(w, s, name, &n, &ix);
+        if (w->uses[i] == before)
             continue;
-        uint32_t n = count_named(s, name, &ix);
-
-        if (n == 0)
+        switch (w->uses[i]) {
+        case ENTRY_NOT_COMPARED:
+            break;
+        case ENTRY_USED:
+            if (before != ENTRY_NOT_COMPARED)
+                log_notice("power.hosts.%s: it is used now", name);
+            break;
+        case ENTRY_UNKNOWN:
             log_warning("power.hosts.%s: the cluster has no host of that id or name", name);
-        else if (n > 1)
+            break;
+        case ENTRY_NOT_CLEAR:
             log_warning("power.hosts.%s: %u hosts of the cluster have that name, so it is used for none of "
-                        "them: name "
-                        "them by their ids",
+                        "them: name them by their ids",
                         name, n);
-        else if (has_entry(w, s->hosts[ix].is.id))
+            break;
+        case ENTRY_TWICE:
             log_warning("power.hosts.%s: the host has an entry by its id, %s, too: this one is not used",
                         name, s->hosts[ix].is.id);
+            break;
+        }
     }
 }
 

@@ -3,24 +3,46 @@
 #ifndef BALLAST_DAEMON_SWITCHES_H
 #define BALLAST_DAEMON_SWITCHES_H
 
+#include <ballast/arena.h>
+
 #include "actuators/power/power.h"
 #include "config/config.h"
+#include "daemon/threads.h"
 #include "engine/engine.h"
 
+/* What an entry of the configuration is to the cluster: of no host that is there, of several, or of one that
+ * has another entry. */
+enum entry_use { ENTRY_NOT_COMPARED, ENTRY_USED, ENTRY_UNKNOWN, ENTRY_NOT_CLEAR, ENTRY_TWICE };
+
+/* Does not change once it is made; a reload makes another one. Threads may still use an earlier one, so that
+ * all live until the end. */
 struct switches {
+    struct arena arena; /* holds all of it */
     struct power_setup setup;
-    struct actuator_ops ops; /* only if there are hosts */
-    struct host_way *ways;   /* one for each host of the setup */
-    bool compared;           /* with an inventory */
+    struct actuator_ops own;          /* only if there are hosts */
+    const struct actuator_ops *hands; /* own, or the source's; NULL: there are none */
+    struct source_config source;      /* for these */
+    struct host_way *ways;            /* one for each host of the setup */
+    enum entry_use *uses;             /* the same: as it was last said */
+    struct switches *before;          /* the earlier one */
 };
 
-/* Builds it for the hosts of the configuration around the source's own actuator (NULL: none), and checks them
- * as their methods do. Everything is in the arena; *stop ends calls early. *ret must not move afterwards. */
-int switches_init(const struct config *c, const struct actuator_ops *inner, const atomic_bool *stop,
-                  struct arena *a, struct switches *ret, struct err *err);
+/* Builds it for the hosts of the configuration, of which nothing is borrowed, around the source's own
+ * actuator (NULL: none), and checks them as their methods do. source is copied, and its `stop` ends calls
+ * early. before: the earlier one, or NULL; it is released with the new one. */
+int switches_new(const struct config *c, const struct actuator_ops *inner, const struct source_config *source,
+                 struct switches *before, struct switches **ret, struct err *err);
+void switches_free(struct switches *w); /* NULL is fine */
 
-/* With the first inventory (NULL: not yet): says in the log which of the configuration's hosts are not, or
- * not clearly, hosts of the cluster. One that is misspelt is not switched, and nothing else would say so. */
+/* After a reload: makes another one of *w for this configuration, and has the hands use it. -EBUSY: hosts are
+ * being switched just now, by the names of tasks that would not mean the same any more. *w is left as it is
+ * on failure. */
+int switches_change(struct switches **w, const struct config *c, const struct engine *e, struct hands *h,
+                    struct err *err);
+
+/* With each inventory (NULL: none yet): says in the log which of the configuration's hosts are not, or not
+ * clearly, hosts of the cluster, when that changes. One that is misspelt is not switched, and nothing else
+ * would say so; and one that gets a namesake while it sleeps could not be woken any more. */
 void switches_compare(struct switches *w, const struct snapshot *s);
 
 /* The entry of that host of the cluster, or NULL: by its id, else by its name where it is the only one. */

@@ -224,12 +224,16 @@ static int wait_ms(const struct teller *t)
     return (int)(t->retry_at - now) * MS_PER_S;
 }
 
+static bool all_is_said(const struct teller *t)
+{
+    return outbox_events(t->outbox) == 0 && outbox_unanswered(t->outbox) == 0;
+}
+
 static bool has_ended(const struct teller *t)
 {
     if (t->stop_at == 0)
         return false;
-    return !t->up || steady_s() > t->stop_at ||
-           (outbox_events(t->outbox) == 0 && outbox_unanswered(t->outbox) == 0);
+    return !t->up || steady_s() > t->stop_at || all_is_said(t);
 }
 
 static void *teller_main(void *arg)
@@ -253,8 +257,8 @@ static void *teller_main(void *arg)
             (void)poll(&fd, 1, wait_ms(t));
         }
     }
-    if (t->broker)
-        broker_disconnect(t->broker);
+    if (t->broker) /* "offline" may not have got through, or may not even have been sent */
+        broker_disconnect(t->broker, !all_is_said(t));
     broker_free(t->broker);
     t->broker = NULL;
     return NULL;

@@ -49,6 +49,10 @@ extern const struct source_ops collecting_ops;
  * being moved. ops NULL: a source that can only be looked at; every order fails. */
 int acting_start(const struct actuator_ops *ops, const struct source_config *cfg, struct queue *news,
                  struct hands **ret, struct err *err);
+/* From now on orders are carried out by other functions, or with another configuration; those that wait or
+ * are under way keep to theirs, so that both must live as long as the hands. cfg->stop is the first one's. */
+int acting_change(struct hands *h, const struct actuator_ops *ops, const struct source_config *cfg,
+                  struct err *err);
 int acting_stop(struct hands *h, int64_t deadline_s);
 void acting_free(struct hands *h);
 

@@ -1,6 +1,6 @@
 /* actions.c: the list of actions, and the one way for an action to change its state. */
+#include "engine/action_record.h"
 #include "engine/internal.h"
-
 #include "engine/memory.h"
 
 #include <stdio.h>
@@ -9,30 +9,11 @@
 
 #define UID_MAX 128
 
-static void strings_own(struct action_record *r)
-{
-    r->uid = xstrdup(r->uid);
-    r->vm = xstrdup(r->vm);
-    r->from = xstrdup(r->from);
-    r->to = xstrdup(r->to);
-    r->host = xstrdup(r->host);
-    r->rule = xstrdup(r->rule);
-    r->text = xstrdup(r->text);
-    r->approved_by = xstrdup(r->approved_by);
-    r->task = xstrdup(r->task);
-    r->why = xstrdup(r->why);
-}
-
 void action_free(struct action *x)
 {
     if (!x)
         return;
-    const char *const owned[] = {x->r.uid,  x->r.vm,   x->r.from,        x->r.to,   x->r.host,
-                                 x->r.rule, x->r.text, x->r.approved_by, x->r.task, x->r.why};
-
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        free((void *)(uintptr_t)owned[i]);
-    free((void *)(uintptr_t)x->r.depends_on);
+    action_record_release(&x->r);
     action_list_release(&x->needed_by);
     free(x);
 }
@@ -63,7 +44,7 @@ void actions_link(struct engine *e)
         link_needs(e, e->actions[i]);
 }
 
-static void set_depends(const struct engine *e, struct action *x, const uint64_t *ids, uint32_t n)
+void action_set_depends(struct engine *e, struct action *x, const uint64_t *ids, uint32_t n)
 {
     uint64_t *copy = NULL;
 
@@ -75,11 +56,6 @@ static void set_depends(const struct engine *e, struct action *x, const uint64_t
     x->r.depends_on = copy;
     x->r.n_depends_on = n;
     link_needs(e, x);
-}
-
-void action_set_depends(struct engine *e, struct action *x, const uint64_t *ids, uint32_t n)
-{
-    set_depends(e, x, ids, n);
     action_changed(e, x);
 }
 
@@ -95,9 +71,8 @@ struct action *action_add(struct engine *e, const struct action_record *r)
         (void)snprintf(uid, sizeof uid, "%s-%llu", e->instance, (unsigned long long)x->r.id);
         x->r.uid = uid;
     }
-    strings_own(&x->r);
-    x->r.depends_on = NULL;
-    set_depends(e, x, r->depends_on, r->n_depends_on);
+    x->r = action_record_copy(&x->r);
+    link_needs(e, x);
     if (e->n_actions == e->cap_actions) {
         e->cap_actions = e->cap_actions ? e->cap_actions * 2 : 64;
         e->actions = xreallocarray(e->actions, e->cap_actions, sizeof *e->actions);
@@ -222,6 +197,27 @@ instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned 
     for (unsigned i = 1; i < failures && length < most; i++)
         length *= 2;
     return length < most ? length : most;
+}
+
+/* As after a restart, which reads no further back. */
+static bool keep_hold(const char *key, void *value, void *ctx)
+{
+    const instant_s *before = ctx;
+    const struct hold *h = value;
+
+    (void)key;
+    if (h->moved >= *before || h->tried >= *before || h->until >= *before)
+        return true;
+    free(value);
+    return false;
+}
+
+void holds_forget(struct engine *e, instant_s before)
+{
+    struct idmap *const all[] = {&e->holds, &e->host_holds, &e->sleep_holds};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        idmap_keep(all[i], keep_hold, &before);
 }
 
 static double consumed_mb(const struct engine *e, const char *vm)

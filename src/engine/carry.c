@@ -48,7 +48,7 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
 
         if (x == ended || (x->r.state != ACTION_APPROVED && x->r.state != ACTION_RECOMMENDED))
             continue;
-        if (!depends_on(x, ended->r.id) && !together)
+        if ((!depends_on(x, ended->r.id) && !together) || power_went_anyway(e, x, ended))
             continue;
         (void)snprintf(why, sizeof why, "action %llu, which it %s, was %s", (unsigned long long)ended->r.id,
                        together ? "belongs with" : "depends on", action_state_name(ended->r.state));
@@ -249,7 +249,7 @@ static instant_s deadline(const struct engine *e, const struct action *x)
         patience = power_patience_s(e, x);
     else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
         patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
-    return (x->r.vm && x->advanced > x->r.started ? x->advanced : x->r.started) + patience;
+    return (x->r.vm && x->advanced > x->r.started ? x->advanced : power_waits_since(x)) + patience;
 }
 
 /* Whether a start that perhaps nobody has heard is still wanted: asking for it once more may begin it. Not
@@ -260,7 +260,7 @@ static bool may_start_again(const struct engine *e, const struct action *x, inst
     instant_s age = now - x->r.started;
     bool grows_old = x->r.vm || x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
 
-    if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x))
+    if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x, now))
         return false;
     return !grows_old || (age >= -CLOCK_SLACK_S && age <= stale_after_s(e));
 }
@@ -315,11 +315,7 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
     }
     if (x->order_out || x->retry_at > now)
         return;
-    if (now < deadline(e, x) && !x->r.cancel_asked) {
-        submit(e, x, ORDER_POLL, now);
-        return;
-    }
-    if (now < x->cancel_at) {
+    if (now < x->cancel_at || (!x->r.cancel_asked && power_has_time(x, deadline(e, x), now))) {
         submit(e, x, ORDER_POLL, now);
         return;
     }
@@ -343,7 +339,7 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
 /* What an inventory says that contradicts the task's end. */
 static void contradicted(struct engine *e, struct action *x, enum whereabouts at, instant_s now)
 {
-    char why[WHY_MAX];
+    char why[WHY_ALL];
     const char *what = at == AT_SOURCE  ? "the inventory shows no change"
                        : at == GONE     ? "it is no longer in the inventory"
                        : at == NOT_SEEN ? "it is not seen"
@@ -515,6 +511,7 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
 
     if (x->r.state != ACTION_RUNNING)
         return;
+    x->polled = now;
     if (result->code < 0) {
         if (x->r.kind == ACTION_POWER_OFF && now >= deadline(e, x)) /* nobody will say: an inventory must */
             verify(e, x, result->err.text, -ETIMEDOUT, now);
@@ -539,9 +536,10 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
         return;
     case TASK_FAILED:
         if (p->gone)
-            verify(e, x, p->why.text[0] ? p->why.text : "the hypervisor no longer knows the task", -ENOENT,
-                   now);
-        else
+            verify(e, x,
+                   p->why.text[0] ? why_with(x, p->why.text, why) : "the hypervisor no longer knows the task",
+                   -ENOENT, now);
+        else if (!power_was_not_asked(e, x, p, now))
             fail(e, x, why_with(x, p->why.text, why), now);
         return;
     }

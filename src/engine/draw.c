@@ -1,8 +1,8 @@
 /* draw.c: what every host draws at a look, and what its VMs lack: the sights of which the account is made.
  *
  * A meter is believed. Without one a host draws what its model says: from power_idle_w to power_peak_w as its
- * CPU is used, power_peak_w while it boots, power_standby_w asleep (nothing, where that is not known). One
- * without figures and without a meter draws nobody knows what.
+ * CPU is used, along power_curve_w where that is known; power_peak_w while it boots, power_standby_w asleep
+ * (nothing, where that is not known). One without figures and without a meter draws nobody knows what.
  *
  * What meters read of what the model says while the host is on is its scale; it holds for what the host would
  * draw were it on, and for what it draws while its meter cannot be read. Where there is no model it stands
@@ -124,9 +124,7 @@ static bool takes_part(const struct host *h)
 /* UNKNOWN where the host has no figures. used_mhz: of all its CPU. */
 static double model_watts(const struct host_facts *f, double used_mhz)
 {
-    double u = f->total[RES_CPU] > 0 ? fmin(fmax(used_mhz / f->total[RES_CPU], 0), 1) : 0;
-
-    return f->power_idle_w + (f->power_peak_w - f->power_idle_w) * u;
+    return host_facts_watts(f, f->total[RES_CPU] > 0 ? used_mhz / f->total[RES_CPU] : 0);
 }
 
 /* What is no such relation was learned while the host had no model, or another one. */
@@ -170,14 +168,17 @@ static double awake_watts(const struct host *h, double done, double scale)
     return isnan(model) ? scale : scaled(scale, model);
 }
 
-/* What of its capacity each host would have to give, had all that can be on an equal part of the work. */
-static double work_done(const struct snapshot *s, const struct use *use)
+/* What of its capacity each host would have to give, had all that can be on an equal part of the work. Those
+ * that are not counted neither take of it nor give, or the others would seem to have saved what they do. */
+static double work_done(const struct snapshot *s, const struct use *use, const struct energy_sight *sights,
+                        const double *scales)
 {
     double used = 0;
     double capacity = 0;
 
     for (uint32_t i = 0; i < s->n_hosts; i++) {
-        if (!takes_part(&s->hosts[i]))
+        if (!takes_part(&s->hosts[i]) || isnan(sights[i].watts) ||
+            isnan(awake_watts(&s->hosts[i], 0, scales[i])))
             continue;
         used += use[i].used_mhz;
         capacity += s->hosts[i].capacity[RES_CPU];
@@ -200,7 +201,7 @@ struct energy_sight *draw_look(struct engine *e, const struct view *v, struct ar
     const struct snapshot *s = &v->snap;
     const struct use *use = use_of_hosts(e, v, a);
     struct energy_sight *sights = arena_array(a, struct energy_sight, s->n_hosts);
-    double done = work_done(s, use);
+    double *scales = arena_array(a, double, s->n_hosts);
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
         sights[i] =
@@ -211,11 +212,17 @@ struct energy_sight *draw_look(struct engine *e, const struct view *v, struct ar
         struct energy_sight *is = &sights[i];
 
         learn_scale(e, &h->is, is, use[i].used_mhz, now);
-        double scale = usable_scale(&h->is, energy_scale(e->energy, h->is.id));
-
-        is->watts = watts_of(&h->is, is->phase, use[i].used_mhz, scale);
+        scales[i] = usable_scale(&h->is, energy_scale(e->energy, h->is.id));
+        is->watts = watts_of(&h->is, is->phase, use[i].used_mhz, scales[i]);
         is->measured = !isnan(h->is.power_w);
-        is->all_on_w = takes_part(h) ? awake_watts(h, done, scale) : is->watts;
+    }
+    double done = work_done(s, use, sights, scales);
+
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        const struct host *h = &s->hosts[i];
+        struct energy_sight *is = &sights[i];
+
+        is->all_on_w = takes_part(h) ? awake_watts(h, done, scales[i]) : is->watts;
         if (isnan(is->all_on_w)) /* nothing is said to be saved that nobody knows */
             is->all_on_w = is->watts;
         for (int r = 0; r < RES_COUNT && is->phase != ENERGY_UNSEEN; r++) {

@@ -27,11 +27,19 @@
 
 struct engine;
 
+/* What an admin says that a host draws. */
+struct host_draw {
+    struct power_curve watts; /* n 0: nothing is said */
+    double standby_w;         /* UNKNOWN */
+};
+
 /* How the hands can switch one host by ways of its own, whatever the source's own deeds are (power.hosts). */
 struct host_way {
     const char *name; /* the host's id, or its name where no other host has it, nor as its id */
     unsigned wakes,
         sleeps; /* by what: WAKE_* of facts.h; the hypervisor's deeds too, if they are among them */
+    const struct host_draw *draws; /* counts before what the source says; NULL: nothing */
+    instant_s tries_s;             /* by how much a wake may take longer because only its last way works */
 };
 
 /* What the configuration says. */
@@ -233,6 +241,9 @@ struct engine_forecast {
 /* In the arena. */
 void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, instant_s ahead_s,
                      struct arena *a, struct engine_forecast *ret);
+
+/* Whether a host is being put to standby or woken: the hands have been asked, and their task is not over. */
+bool engine_is_switching(const struct engine *e);
 
 /* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by
  * id. In the arena; the strings are the engine's. */

@@ -391,6 +391,8 @@ static void fill_actions(const struct engine *e, struct inventory *inv, struct a
     for (size_t i = 0; i < e->n_actions; i++) {
         if (action_committed(e->actions[i]))
             fill_action(inv, a, &f, e->actions[i]);
+        else if (power_lingers(e, e->actions[i], inv->time))
+            add_standby(&f, e->actions[i]);
     }
     finder_release(&f);
 }

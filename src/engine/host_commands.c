@@ -222,7 +222,8 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
         e->next_pass = now;
         return 0;
     }
-    if (x || h->state == HOST_STANDBY || h->state == HOST_ENTERING_STANDBY)
+    if (x || h->state == HOST_STANDBY ||
+        (h->state == HOST_ENTERING_STANDBY && !power_host_lingers(e, h->id, now)))
         return 0;
     if ((r = check_power_deeds(e, h->id, true, err)) < 0 ||
         (r = power_may_sleep(e, snapshot_find_host(&e->now_seen->snap, h->id), NULL, err)) < 0)

@@ -115,16 +115,20 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
         if (x->r.state == ACTION_RUNNING)
             return HOST_ENTERING_STANDBY;
     }
-    return HOST_DISCONNECTED;
+    return power_went_late(e, host) ? HOST_STANDBY : HOST_DISCONNECTED;
 }
 
-static bool some_vm_runs(const struct inventory *inv, const char *host)
+/* Hosts on which a VM runs, as far as the source knows. Only where that is asked: by hundreds of hosts that
+ * sleep, where the source shows them as lost, or by none. */
+static const struct idmap *busy_hosts(const struct inventory *inv, struct idmap *set)
 {
-    for (size_t i = 0; i < inv->n_vms; i++) {
-        if (inv->vms[i].is.state == VM_ON && inv->vms[i].host && strcmp(inv->vms[i].host, host) == 0)
-            return true;
+    for (size_t i = 0; set->n == 0 && i < inv->n_vms; i++) {
+        const char *host = inv->vms[i].is.state == VM_ON ? inv->vms[i].host : NULL;
+
+        if (host)
+            *idmap_slot(set, host) = (void *)(uintptr_t)host;
     }
-    return false;
+    return set;
 }
 
 static void fill(const struct engine *e, struct host_facts *f, instant_s now)
@@ -195,6 +199,13 @@ bool hosts_can(const struct engine *e, enum action_kind kind, const char *host)
            (kind == ACTION_POWER_ON || (e->settings.deeds & 1u << DEED_STANDBY));
 }
 
+instant_s hosts_wake_tries_s(const struct engine *e, const char *host)
+{
+    const struct host_way *way = idmap_get(&e->ways, host);
+
+    return way ? way->tries_s : 0;
+}
+
 /* What the configuration says of the ways to switch a host counts; where it says something of some hosts,
  * those that cannot be switched are none of DPM's: that are on and nobody could put down, or wake again. One
  * that sleeps is woken when it is needed, though nobody could put it down a second time. */
@@ -209,8 +220,22 @@ static void fill_ways(const struct engine *e, struct host_facts *f)
         f->dpm = AUTOMATION_DISABLED;
 }
 
+static void fill_draws(const struct engine *e, struct host_facts *f)
+{
+    const struct host_way *way = idmap_get(&e->ways, f->id);
+
+    if (!way || !way->draws)
+        return;
+    if (way->draws->watts.n > 0)
+        host_facts_set_curve(f, &way->draws->watts);
+    if (!isnan(way->draws->standby_w))
+        f->power_standby_w = way->draws->standby_w;
+}
+
 void hosts_fill(struct engine *e, struct inventory *inv)
 {
+    struct idmap busy = {0};
+
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
@@ -218,12 +243,16 @@ void hosts_fill(struct engine *e, struct inventory *inv)
             continue;
         bool lost = f->state == HOST_DISCONNECTED;
 
-        if (lost && !some_vm_runs(inv, f->id))
+        if (lost && !idmap_get(busy_hosts(inv, &busy), f->id))
             f->state = lost_because_of_us(e, f->id);
+        if (lost && f->state == HOST_STANDBY && power_went_late(e, f->id))
+            hosts_put_down(e, f->id, inv->time);
         known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
         fill_ways(e, f);
+        fill_draws(e, f);
         fill(e, f, inv->time);
     }
+    idmap_release(&busy, NULL);
 }
 
 /* What it was when it was last seen, also by an earlier process as far as that was stored. */
@@ -442,6 +471,27 @@ void hosts_recall(struct engine *e, const struct stored *s, instant_s now)
             r.boot_s = UNKNOWN;
         known(e, r.host)->r = r;
         known(e, s->hosts[i].host)->r.host = NULL; /* the map has it */
+    }
+}
+
+/* Of another source the same ids may be other hosts, so they cannot be remembered; but not without a word. */
+void hosts_disown(struct engine *e, const struct stored *s, instant_s now)
+{
+    char text[256];
+
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        if (s->hosts[i].put_down == 0)
+            continue;
+        (void)snprintf(
+            text, sizeof text,
+            "host %.100s was put to standby by this service, and it is not known here any more that "
+            "it sleeps: the configuration names another source than before",
+            s->hosts[i].host);
+        publish(e, &(struct event){.kind = EVENT_FAULT,
+                                   .time = now,
+                                   .fault = fault_code_count,
+                                   .host = s->hosts[i].host,
+                                   .text = text});
     }
 }
 

@@ -30,6 +30,7 @@
 #define WAKE_MIN_S 60       /* ... and not before this */
 #define WAKE_LOOKS 10       /* inventories during a boot, so that it is known to a tenth how long it takes */
 #define SLEEP_SEEN_S 60     /* a host is put to standby on an inventory that came no longer ago than this */
+#define LINGERS_S 300       /* a host that was asked to go and did not may be slow: no VMs for so long */
 #define CLOCK_SLACK_S 5     /* what a clock may be corrected by between two processes */
 #define WHY_ALL 2048        /* bytes that all that went wrong on the way may take, in one text */
 #define START_TRIES 8       /* unclear starts in a row before an inventory decides */
@@ -68,6 +69,9 @@ struct action {
     unsigned looks;        /* inventories that contradicted the task's success */
     int percent;           /* the most that the hypervisor has said of its progress ... */
     instant_s advanced;    /* ... since when; 0: nothing yet */
+    instant_s waits_since; /* ACTION_POWER_ON: its host has had time to come since then, which is later than
+                            * it began, as nobody could be asked before; 0: since then */
+    instant_s polled;      /* when the hands last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int doubt_code;        /* the errno behind it */
@@ -292,6 +296,8 @@ void actions_forget(struct engine *e, instant_s now);
 /* What is remembered of a VM, or of that of an action, which may be a host; made if nothing is yet. */
 struct hold *hold_of(struct engine *e, const char *vm);
 struct hold *action_hold(struct engine *e, const struct action_record *r);
+/* Those of VMs and hosts that nothing has happened to since then. */
+void holds_forget(struct engine *e, instant_s before);
 /* How long the engine does not try again by itself after so many failures in a row, or a rejection (1). */
 instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned failures);
 /* Whether its end says something about the next one of its kind. */
@@ -387,6 +393,8 @@ bool hosts_is_unseen(const struct engine *e, const char *host);
 void hosts_match(struct engine *e, const struct inventory *inv);
 /* Whether the hands can do that to the host's power: ACTION_POWER_ON or ACTION_POWER_OFF. */
 bool hosts_can(const struct engine *e, enum action_kind kind, const char *host);
+/* By how much its wake may take longer than its boots, as it may be its last way that works. */
+instant_s hosts_wake_tries_s(const struct engine *e, const char *host);
 /* What a new inventory says of the hosts is remembered. */
 void hosts_look(struct engine *e, const struct snapshot *s);
 /* A wake of ours brought it back, after that time (UNKNOWN: it was not timed); did not; it sleeps by our own
@@ -398,6 +406,7 @@ void hosts_put_down(struct engine *e, const char *host, instant_s now);
 int hosts_store(const struct engine *e, struct err *err);
 void hosts_stored(struct engine *e);
 void hosts_recall(struct engine *e, const struct stored *s, instant_s now);
+void hosts_disown(struct engine *e, const struct stored *s, instant_s now);
 void hosts_forget(struct engine *e, instant_s before); /* not seen since */
 void hosts_release(struct engine *e);
 
@@ -431,7 +440,7 @@ void power_submitted(struct engine *e, const struct action *x);
 /* An approved ACTION_POWER_OFF: when nothing is left on the host, asks for the inventory that proves it. */
 void power_look(struct engine *e, struct action *x, instant_s now);
 /* ACTION_STARTING: whether a start of it that perhaps nobody has heard may be repeated. */
-bool power_sleep_is_safe(const struct engine *e, const struct action *x);
+bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant_s now);
 /* A move off a host that is to go to standby was cancelled, and its VM does not run there. */
 bool power_has_left_anyway(const struct engine *e, const struct action *x);
 /* How long it may take; how long until the next look whether the host is there. */
@@ -448,10 +457,27 @@ bool power_nothing_is_on(const struct engine *e, const char *host);
  * is to be known. */
 bool power_is_there(struct engine *e, struct action *x, instant_s now);
 /* What a task that goes on says of itself: a new name, and what went wrong on the way. */
+/* Since when the host has had time to come. */
+instant_s power_waits_since(const struct action *x);
+/* Whether the action goes on at all, its time being over at `until`. */
+bool power_has_time(const struct action *x, instant_s until, instant_s now);
+/* Takes back one whose task says that nobody was asked for anything. */
+bool power_was_not_asked(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
 void task_goes_on(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
 /* Puts one more sentence behind what is known of the action; used up as `why` of its next state. In the arena
  * of nobody: *buffer. */
 const char *why_with(const struct action *x, const char *more, char buffer[WHY_ALL]);
+/* It has ended without success, but had begun: the host may have heard it all the same, and go when nobody
+ * waits for that any more. */
+bool power_may_still_go(const struct action *x);
+/* ... and that was so short a time ago that no VM should go there; the same of a host. */
+bool power_lingers(const struct engine *e, const struct action *x, instant_s now);
+bool power_host_lingers(const struct engine *e, const char *host, instant_s now);
+/* ... and now its manager has lost it: it sleeps because of us, as far as can be known. */
+bool power_went_late(const struct engine *e, const char *host);
+/* What was to put the host down has ended otherwise, and it counts as asleep: what is to wake it after that
+ * is needed all the more. */
+bool power_went_anyway(const struct engine *e, const struct action *up, const struct action *down);
 /* What its end means for the host. */
 void power_ended(struct engine *e, const struct action *x, instant_s now);
 /* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as

@@ -411,11 +411,12 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
 }
 
 /* Whether asking once more cannot do harm: as when it was first asked. */
-bool power_sleep_is_safe(const struct engine *e, const struct action *x)
+bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant_s now)
 {
     char why[WHY_MAX];
 
-    return nothing_left(e, x, why) && may_still_sleep(e, x, why);
+    return !(x->r.pass != 0 && schedule_is_closed(e, now)) && nothing_left(e, x, why) &&
+           may_still_sleep(e, x, why);
 }
 
 /* Not without what it depends on, and not on old knowledge; else as soon as it can be asked. */
@@ -456,41 +457,12 @@ enum readiness wake_readiness(const struct engine *e, const struct action *x, in
     return WAIT;
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
-
-static double boot_s(const struct engine *e, const char *host)
-{
-    const struct snapshot *s = engine_snapshot(e);
-    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
-
-    return ix == IX_NONE ? UNKNOWN : s->hosts[ix].is.boot_s;
-}
-
-instant_s power_patience_s(const struct engine *e, const struct action *x)
-{
-    double boot = x->r.kind == ACTION_POWER_ON ? boot_s(e, x->r.host) : UNKNOWN;
-
-    if (isnan(boot) || boot > 1e6)
-        return HANG_HOST_S;
-    return boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S;
-}
-
-instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
-{
-    double boot = boot_s(e, x->r.host);
-    instant_s pause = back_off_s(looks);
-
-    if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
-        pause = (instant_s)(boot / WAKE_LOOKS);
-    return pause > RETRY_FIRST_S ? pause : RETRY_FIRST_S;
-}
-
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* From the call until the inventory was asked for that shows it: rather too long than too short. */
 static double timed_boot_s(const struct engine *e, const struct action *x)
 {
-    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - x->r.started);
+    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - power_waits_since(x));
 }
 
 static enum host_state state_of(const struct engine *e, const char *host)
@@ -539,8 +511,7 @@ void power_ended(struct engine *e, const struct action *x, instant_s now)
     else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
         wake_failed(e, x, now);
     else if (x->r.kind == ACTION_POWER_OFF &&
-             (x->r.state == ACTION_DONE ||
-              (x->r.state == ACTION_FAILED && x->r.started != 0 && is_lost(e, x->r.host))))
+             (x->r.state == ACTION_DONE || (power_may_still_go(x) && is_lost(e, x->r.host))))
         hosts_put_down(e, x->r.host, now); /* one that was lost on its way down can at least be woken */
 }
 

@@ -43,9 +43,11 @@ static enum whereabouts start_whereabouts(const struct snapshot *s, const struct
     return strcmp(s->hosts[v->host].is.id, x->r.to) == 0 ? AT_TARGET : ELSEWHERE;
 }
 
-/* A host to be woken. It is not connected while it boots, which says nothing. */
-static enum whereabouts wake_whereabouts(const struct snapshot *s, const struct action *x)
+/* A host to be woken. It is not connected while it boots, which says nothing; nor does it where it was lost
+ * on its way down. */
+static enum whereabouts wake_whereabouts(const struct engine *e, const struct action *x)
 {
+    const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
     if (ix == IX_NONE)
@@ -59,8 +61,9 @@ static enum whereabouts wake_whereabouts(const struct snapshot *s, const struct 
         return AT_SOURCE;
     case HOST_DISCONNECTED:
         return NOT_SEEN;
-    case HOST_MAINTENANCE:
     case HOST_ENTERING_STANDBY:
+        return hosts_is_unseen(e, x->r.host) ? NOT_SEEN : ELSEWHERE;
+    case HOST_MAINTENANCE:
     case host_state_count:
         break;
     }
@@ -120,7 +123,7 @@ enum whereabouts whereabouts(const struct engine *e, const struct action *x)
     case ACTION_EXIT_MAINTENANCE:
         return host_whereabouts(s, x, false);
     case ACTION_POWER_ON:
-        return wake_whereabouts(s, x);
+        return wake_whereabouts(e, x);
     case ACTION_POWER_OFF:
         return sleep_whereabouts(e, x);
     case action_kind_count:
@@ -321,6 +324,8 @@ enum readiness dependencies(const struct engine *e, const struct action *x, char
     for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
         const struct action *y = action_find(e, x->r.depends_on[i]);
 
+        if (y && power_went_anyway(e, x, y))
+            continue;
         if (!y || (action_ended(y) && y->r.state != ACTION_DONE)) {
             (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
                            (unsigned long long)x->r.depends_on[i],

@@ -203,6 +203,7 @@ void storing_prune(struct engine *e, instant_s now)
     history_forget(e->history, now);
     learned_forget(e->learned, keep.learned_before);
     hosts_forget(e, keep.hosts_before);
+    holds_forget(e, now - remembered_s(e));
     energy_forget(e->energy, keep.energy_before);
     if (left_alone(e, now))
         return;
@@ -292,6 +293,12 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
 
     x->adopted = true;
     x->look_after = e->serial;
+    /* the clock was set back: when it began, nobody knows, so that nothing is begun anew because of it, and
+     * nothing is waited for until the clock has caught up */
+    if (!action_ended(x) && x->r.started > now + CLOCK_SLACK_S) {
+        x->r.started = now - stale_after_s(e) - 1;
+        action_changed(e, x);
+    }
     if (x->r.state == ACTION_RUNNING &&
         !x->r.task) { /* an old version's, or a damaged row: treat as unclear */
         x->r.state = ACTION_STARTING;
@@ -373,6 +380,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
         patterns_recall(e, &s);
     } else {
         disown(e, now);
+        hosts_disown(e, &s, now);
     }
     arena_release(&a);
     return 0;

@@ -6,6 +6,7 @@
 #include "engine/readiness.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
     }
     switch (whereabouts(e, x)) {
     case AT_SOURCE:
-        return power_sleep_is_safe(e, x);
+        return power_sleep_is_safe(e, x, now);
     case NOT_SEEN:
     case AT_TARGET: /* whoever died between the call and its storing asks once more, which does no harm */
         return power_nothing_is_on(e, x->r.host);
@@ -54,6 +55,63 @@ void power_request(struct engine *e, struct action *x, enum order_verb verb, ins
         q->proven_empty = is_proven_empty(e, x, now);
 }
 
+bool engine_is_switching(const struct engine *e)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action_record *r = &e->actions[i]->r;
+
+        if ((r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF) &&
+            (r->state == ACTION_STARTING || r->state == ACTION_RUNNING))
+            return true;
+    }
+    return false;
+}
+
+/* ---- for how long it is waited for ------------------------------------------------------------ */
+
+static double boot_s(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix == IX_NONE ? UNKNOWN : s->hosts[ix].is.boot_s;
+}
+
+instant_s power_patience_s(const struct engine *e, const struct action *x)
+{
+    const double boot = boot_s(e, x->r.host);
+
+    if (x->r.kind != ACTION_POWER_ON)
+        return HANG_HOST_S;
+    const instant_s tries = hosts_wake_tries_s(e, x->r.host);
+
+    if (isnan(boot) || boot > 1e6)
+        return HANG_HOST_S + tries;
+    return (boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S) + tries;
+}
+
+instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
+{
+    double boot = boot_s(e, x->r.host);
+    instant_s pause = back_off_s(looks);
+
+    if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
+        pause = (instant_s)(boot / WAKE_LOOKS);
+    return pause > RETRY_FIRST_S ? pause : RETRY_FIRST_S;
+}
+
+instant_s power_waits_since(const struct action *x)
+{
+    return x->waits_since > x->r.started ? x->waits_since : x->r.started;
+}
+
+/* A service that was stopped, or frozen, between the intent and the first call wakes up with its patience
+ * spent and nobody asked: the hands know, so they have the last word before a wake is given up. */
+bool power_has_time(const struct action *x, instant_s until, instant_s now)
+{
+    return now < until || (x->r.kind == ACTION_POWER_ON && x->polled < until);
+}
+
 /* ---- what an inventory says meanwhile -------------------------------------------------------- */
 
 /* A controller's task says nothing of the cluster: the host is awake when its manager has it back, and then
@@ -73,6 +131,58 @@ bool power_is_there(struct engine *e, struct action *x, instant_s now)
     return false;
 }
 
+/* ---- what it leaves behind ------------------------------------------------------------------- */
+
+bool power_may_still_go(const struct action *x)
+{
+    return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 &&
+           (x->r.state == ACTION_FAILED || x->r.state == ACTION_CANCELLED);
+}
+
+/* Since then it was out of service, and came back or not: whatever it had heard is over. */
+static bool was_out_since(const struct known_host *k, instant_s t)
+{
+    return k && (k->r.put_down != 0 || k->r.standby_since != 0 || k->r.woke > t || k->r.on_since > t);
+}
+
+bool power_lingers(const struct engine *e, const struct action *x, instant_s now)
+{
+    return power_may_still_go(x) && now < x->r.ended + LINGERS_S &&
+           !was_out_since(hosts_find(e, x->r.host), x->r.ended);
+}
+
+static const struct action *last_that_may_go(const struct engine *e, const char *host)
+{
+    for (size_t i = e->n_actions; i > 0; i--) {
+        if (power_may_still_go(e->actions[i - 1]) && strcmp(e->actions[i - 1]->r.host, host) == 0)
+            return e->actions[i - 1];
+    }
+    return NULL;
+}
+
+bool power_host_lingers(const struct engine *e, const char *host, instant_s now)
+{
+    const struct action *x = last_that_may_go(e, host);
+
+    return x && power_lingers(e, x, now);
+}
+
+bool power_went_late(const struct engine *e, const char *host)
+{
+    const struct action *x = last_that_may_go(e, host);
+
+    return x && !was_out_since(hosts_find(e, host), x->r.ended);
+}
+
+bool power_went_anyway(const struct engine *e, const struct action *up, const struct action *down)
+{
+    if (up->r.kind != ACTION_POWER_ON || !power_may_still_go(down) || strcmp(up->r.host, down->r.host) != 0)
+        return false;
+    const struct known_host *k = hosts_find(e, down->r.host);
+
+    return k && k->r.put_down != 0;
+}
+
 /* ---- what the task says ---------------------------------------------------------------------- */
 
 const char *why_with(const struct action *x, const char *more, char buffer[WHY_ALL])
@@ -90,6 +200,8 @@ void task_goes_on(struct engine *e, struct action *x, const struct task_progress
 {
     char why[WHY_ALL];
 
+    if (x->r.kind == ACTION_POWER_ON && p->waits_since > x->waits_since)
+        x->waits_since = p->waits_since < now ? p->waits_since : now;
     if (!p->task[0] && !p->why.text[0])
         return;
     if (p->task[0]) {
@@ -102,6 +214,17 @@ void task_goes_on(struct engine *e, struct action *x, const struct task_progress
     if (p->why.text[0]) /* said, and kept for those who ask later which way it came */
         action_enter(e, x, ACTION_RUNNING, why_with(x, p->why.text, why), now);
     (void)storing_flush(e, NULL, now);
+}
+
+/* Its host is no worse than before: no failure, and whether it is still needed a pass says at once. */
+bool power_was_not_asked(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
+{
+    if (x->r.vm || p->why.code != -ESRCH)
+        return false;
+    action_cancel(e, x, p->why.text, now);
+    e->again = true;
+    e->next_pass = now;
+    return true;
 }
 
 bool may_pass(int code)

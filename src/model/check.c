@@ -126,6 +126,29 @@ static int check_capacity(const struct place *at, const struct host_facts *f)
     return 0;
 }
 
+static int check_curve(const struct place *at, const struct host_facts *f)
+{
+    const struct power_curve *c = &f->power_curve_w;
+    char field[64];
+    int r = 0;
+
+    if (c->n == 1 || c->n > POWER_POINTS_MAX)
+        return place_error(at, "power_curve_w", "%u figures, expected 2 to %d", c->n, POWER_POINTS_MAX);
+    for (uint32_t i = 0; r == 0 && i < c->n; i++) {
+        (void)snprintf(field, sizeof field, "power_curve_w/%u", i);
+        r = check_size(at, field, c->watts[i]);
+    }
+    if (r < 0 || c->n == 0)
+        return r;
+    if (f->power_idle_w != c->watts[0])
+        return place_error(at, "power_idle_w", "%.12g, expected %.12g, the first of power_curve_w",
+                           f->power_idle_w, c->watts[0]);
+    if (f->power_peak_w != c->watts[c->n - 1])
+        return place_error(at, "power_peak_w", "%.12g, expected %.12g, the last of power_curve_w",
+                           f->power_peak_w, c->watts[c->n - 1]);
+    return 0;
+}
+
 int check_host(const struct seen_host *h, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "hosts", .ix = ix, .err = err};
@@ -134,7 +157,7 @@ int check_host(const struct seen_host *h, size_t ix, struct err *err)
     if ((r = check_id(&at, h->is.id)) < 0 ||
         (r = check_sizes(&at, &h->is, host_sizes, sizeof host_sizes / sizeof *host_sizes)) < 0 ||
         (r = check_capacity(&at, &h->is)) < 0 || (r = check_automation(&at, "dpm", h->is.dpm)) < 0 ||
-        (r = check_labels(&at, &h->is.labels)) < 0)
+        (r = check_labels(&at, &h->is.labels)) < 0 || (r = check_curve(&at, &h->is)) < 0)
         return r;
     if (h->is.power_peak_w < h->is.power_idle_w) /* false where one is not known */
         return place_error(&at, "power_peak_w", "%.12g is below power_idle_w, expected at least %.12g",

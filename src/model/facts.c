@@ -23,6 +23,33 @@ void host_facts_default(struct host_facts *f)
     };
 }
 
+double power_curve_watts(const struct power_curve *c, double load)
+{
+    if (c->n == 0)
+        return UNKNOWN;
+    double at = fmin(fmax(load, 0), 1) * (c->n - 1);
+    uint32_t i = (uint32_t)at;
+
+    if (i + 1 >= c->n)
+        return c->watts[c->n - 1];
+    return c->watts[i] + (at - i) * (c->watts[i + 1] - c->watts[i]);
+}
+
+double host_facts_watts(const struct host_facts *f, double load)
+{
+    const double line[] = {f->power_idle_w, f->power_peak_w};
+
+    return power_curve_watts(f->power_curve_w.n > 0 ? &f->power_curve_w : &(struct power_curve){line, 2},
+                             load);
+}
+
+void host_facts_set_curve(struct host_facts *f, const struct power_curve *c)
+{
+    f->power_curve_w = *c;
+    f->power_idle_w = c->watts[0];
+    f->power_peak_w = c->watts[c->n - 1];
+}
+
 void vm_facts_default(struct vm_facts *f)
 {
     uint32_t vcpus = f->vcpus;

@@ -197,6 +197,30 @@ static int read_wake(const struct reader *r, const struct at *at, const json_t *
     return 0;
 }
 
+static int read_curve(const struct reader *r, const struct at *at, const json_t *value,
+                      struct power_curve *ret)
+{
+    if (!json_is_array(value))
+        return read_wrong_type(r, at, value, "an array of watts, from no load to full load");
+    size_t n = json_array_size(value);
+
+    if (n < 2 || n > POWER_POINTS_MAX)
+        return read_complaint(r, at, "%zu figures, expected 2 to %d, from no load to full load", n,
+                              POWER_POINTS_MAX);
+    double *watts = arena_array(r->a, double, n);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct at item = {.up = at, .ix = i};
+        const json_t *number = json_array_get(value, i);
+
+        if (!json_is_number(number))
+            return read_wrong_type(r, &item, number, "a number");
+        watts[i] = json_number_value(number);
+    }
+    *ret = (struct power_curve){.watts = watts, .n = (uint32_t)n};
+    return 0;
+}
+
 static int read_field(const struct reader *r, const struct at *at, const json_t *value, const struct field *f,
                       void *into)
 {
@@ -238,6 +262,8 @@ static int read_field(const struct reader *r, const struct at *at, const json_t 
         return read_labels(r, at, value, p);
     case FIELD_WAKE:
         return read_wake(r, at, value, p);
+    case FIELD_CURVE:
+        return read_curve(r, at, value, p);
     case FIELD_OBJECT:
         return read_object(r, at, value, f->inner, into);
     case FIELD_SKIPPED:

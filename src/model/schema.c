@@ -1,23 +1,14 @@
 #include "model/schema.h"
 
+#include "model/word_table.h"
+
 #include <ballast/inventory.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define ALL_OF(n) ((1u << (n)) - 1)
 
 #define WORDS(name, mask)                                                                                    \
-    static int name##_read(const char *word, int *ret)                                                       \
-    {                                                                                                        \
-        enum name value;                                                                                     \
-        int r = name##_parse(word, &value);                                                                  \
-        if (r == 0)                                                                                          \
-            *ret = (int)value;                                                                               \
-        return r;                                                                                            \
-    }                                                                                                        \
-    static const char *name##_write(int value)                                                               \
-    {                                                                                                        \
-        return name##_name((enum name)value);                                                                \
-    }                                                                                                        \
+    WORD_FUNCTIONS(name)                                                                                     \
     static const struct words name##_words = {name##_read, name##_write, name##_count, (mask)};
 
 WORDS(host_state, ALL_OF(host_state_count))
@@ -131,6 +122,7 @@ static const struct field host_fields[] = {
     F("mem_free_mb", FIELD_NUMBER, is.mem_free_mb, OPT),
     F("power_idle_w", FIELD_NUMBER, is.power_idle_w, OPT),
     F("power_peak_w", FIELD_NUMBER, is.power_peak_w, OPT),
+    F("power_curve_w", FIELD_CURVE, is.power_curve_w, OPT),
     F("power_standby_w", FIELD_NUMBER, is.power_standby_w, OPT),
     F("power_w", FIELD_NUMBER, is.power_w, OPT),
     F("boot_s", FIELD_NUMBER, is.boot_s, OPT),

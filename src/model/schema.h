@@ -22,6 +22,7 @@ enum field_type {
     FIELD_IDS,     /* struct ids */
     FIELD_LABELS,  /* struct labels */
     FIELD_WAKE,    /* unsigned, WAKE_* */
+    FIELD_CURVE,   /* struct power_curve */
     FIELD_OBJECT,  /* .inner, which keeps its fields in the same struct */
     FIELD_SKIPPED, /* known, but of no use here */
 };

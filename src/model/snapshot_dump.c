@@ -49,6 +49,14 @@ static void write_wake(struct json_writer *w, const char *key, unsigned methods)
     jw_end(w);
 }
 
+static void write_curve(struct json_writer *w, const char *key, const struct power_curve *c)
+{
+    jw_begin(w, key, JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < c->n; i++)
+        jw_exact(w, NULL, c->watts[i]);
+    jw_end(w);
+}
+
 static bool is_known(const struct field *f, const void *from)
 {
     const void *p = (const char *)from + f->offset;
@@ -70,6 +78,8 @@ static bool is_known(const struct field *f, const void *from)
         return ((const struct labels *)p)->n > 0;
     case FIELD_WAKE:
         return *(const unsigned *)p != 0;
+    case FIELD_CURVE:
+        return ((const struct power_curve *)p)->n > 0;
     case FIELD_LIMIT:
     case FIELD_WORD:
     case FIELD_OBJECT:
@@ -114,6 +124,9 @@ static void write_field(struct json_writer *w, const struct field *f, const void
         break;
     case FIELD_WAKE:
         write_wake(w, f->name, *(const unsigned *)p);
+        break;
+    case FIELD_CURVE:
+        write_curve(w, f->name, p);
         break;
     case FIELD_OBJECT:
         jw_begin(w, f->name, JW_OBJECT, JW_INLINE);

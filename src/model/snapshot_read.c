@@ -100,6 +100,19 @@ static void finish_vm(void *item, const json_t *object)
     }
 }
 
+/* A curve has both ends in it. */
+static void finish_host(void *item, const json_t *object)
+{
+    struct host_facts *f = &((struct seen_host *)item)->is;
+    const struct power_curve *c = &f->power_curve_w;
+
+    (void)object;
+    if (c->n > 0 && isnan(f->power_idle_w))
+        f->power_idle_w = c->watts[0];
+    if (c->n > 0 && isnan(f->power_peak_w))
+        f->power_peak_w = c->watts[c->n - 1];
+}
+
 static void finish_rule(void *item, const json_t *object)
 {
     struct seen_rule *rule = item;
@@ -139,7 +152,7 @@ enum {
 };
 
 static const struct list lists[LIST_COUNT] = {
-    [LIST_HOSTS] = {"hosts", &schema_host, add_host, NULL},
+    [LIST_HOSTS] = {"hosts", &schema_host, add_host, finish_host},
     [LIST_VMS] = {"vms", &schema_vm, add_vm, finish_vm},
     [LIST_POOLS] = {"pools", &schema_pool, add_pool, NULL},
     [LIST_RULES] = {"rules", &schema_rule, add_rule, finish_rule},

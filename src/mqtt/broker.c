@@ -258,9 +258,10 @@ int broker_publish(struct broker *b, const char *topic, const char *payload, boo
     }
 }
 
-void broker_disconnect(struct broker *b)
+void broker_disconnect(struct broker *b, bool will)
 {
-    (void)mosquitto_disconnect_v5(b->mosq, 0, NULL);
+    (void)mosquitto_disconnect_v5(
+        b->mosq, will ? MQTT_RC_DISCONNECT_WITH_WILL_MSG : MQTT_RC_NORMAL_DISCONNECTION, NULL);
     (void)mosquitto_loop_write(b->mosq, PACKETS_A_STEP);
 }
 

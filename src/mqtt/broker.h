@@ -54,8 +54,8 @@ int broker_step(struct broker *b, int wake_fd, int timeout_ms, struct err *err);
 int broker_publish(struct broker *b, const char *topic, const char *payload, bool retain,
                    const char *content_type, int *ret_mid, struct err *err);
 
-/* Says goodbye, as far as that goes at once; the last will is not sent then. */
-void broker_disconnect(struct broker *b);
+/* Says goodbye, as far as that goes at once. The last will is sent then only if it is wanted. */
+void broker_disconnect(struct broker *b, bool will);
 void broker_free(struct broker *b); /* NULL is fine */
 
 const char *broker_reason(int reason);

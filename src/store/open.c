@@ -106,11 +106,14 @@ static int set_up(struct store *s, struct err *err)
                                                                        : store_failed(s, "be opened", err);
 }
 
-/* All but the passes, which are large; a damaged one of those is an error when it is asked for. */
+/* All but the passes and what hosts said on their consoles, which are large; a damaged one of those is an
+ * error when it is asked for. */
 static int check_tables(struct store *s, struct err *err)
 {
-    static const char *const tables[] = {"instance", "actions",  "migrations", "rates", "dirty_rates",
-                                         "samples",  "settings", "notes",      "events"};
+    static const char *const tables[] = {
+        "instance", "actions", "migrations", "rates",  "dirty_rates", "samples",
+        "settings", "notes",   "hosts",      "energy", "events",      "patterns",
+    };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char sql[64];

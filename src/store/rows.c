@@ -109,44 +109,35 @@ static const struct column host_columns[] = {
     COLUMN(host_record, I64, "seen", seen),
 };
 
-static const struct column energy_columns[] = {
-    COLUMN(energy_record, I64, "time", time),
-    COLUMN(energy_record, TEXT, "host", host),
-    COLUMN(energy_record, I64, "length_s", length_s),
-    COLUMN(energy_record, I64, "until", until),
-    COLUMN(energy_record, REAL, "span_s", span_s),
-    COLUMN(energy_record, REAL, "host_s", host_s),
-    COLUMN(energy_record, REAL, "unknown_s", unknown_s),
-    COLUMN(energy_record, REAL, "measured_s", measured_s),
-    COLUMN(energy_record, REAL, "asleep_s", asleep_s),
-    COLUMN(energy_record, REAL, "used_wh", used_wh),
-    COLUMN(energy_record, REAL, "all_on_wh", all_on_wh),
-    COLUMN(energy_record, REAL, "wanted_mhz_s", wanted[RES_CPU]),
-    COLUMN(energy_record, REAL, "wanted_mb_s", wanted[RES_MEM]),
-    COLUMN(energy_record, REAL, "unmet_mhz_s", unmet[RES_CPU]),
-    COLUMN(energy_record, REAL, "unmet_mb_s", unmet[RES_MEM]),
-    COLUMN(energy_record, REAL, "scale", scale),
-};
+/* As they are, or summed up: MIN, MAX and SUM name a column as it is read. "max(scale)" would be that of no
+ * time in particular, but it is not shown. */
+/* clang-format off */
+#define ENERGY_COLUMNS(MIN, MAX, SUM) \
+    COLUMN(energy_record, I64, MIN("time"), time), \
+    COLUMN(energy_record, TEXT, "host", host), \
+    COLUMN(energy_record, I64, SUM("length_s"), length_s), \
+    COLUMN(energy_record, I64, MAX("until"), until), \
+    COLUMN(energy_record, REAL, SUM("span_s"), span_s), \
+    COLUMN(energy_record, REAL, SUM("host_s"), host_s), \
+    COLUMN(energy_record, REAL, SUM("unknown_s"), unknown_s), \
+    COLUMN(energy_record, REAL, SUM("measured_s"), measured_s), \
+    COLUMN(energy_record, REAL, SUM("asleep_s"), asleep_s), \
+    COLUMN(energy_record, REAL, SUM("used_wh"), used_wh), \
+    COLUMN(energy_record, REAL, SUM("all_on_wh"), all_on_wh), \
+    COLUMN(energy_record, REAL, SUM("wanted_mhz_s"), wanted[RES_CPU]), \
+    COLUMN(energy_record, REAL, SUM("wanted_mb_s"), wanted[RES_MEM]), \
+    COLUMN(energy_record, REAL, SUM("unmet_mhz_s"), unmet[RES_CPU]), \
+    COLUMN(energy_record, REAL, SUM("unmet_mb_s"), unmet[RES_MEM]), \
+    COLUMN(energy_record, REAL, MAX("scale"), scale)
+/* clang-format on */
 
-/* "max(scale)" would be that of no time in particular, but it is not shown. */
-static const struct column energy_sum_columns[] = {
-    COLUMN(energy_record, I64, "min(time)", time),
-    COLUMN(energy_record, TEXT, "host", host),
-    COLUMN(energy_record, I64, "sum(length_s)", length_s),
-    COLUMN(energy_record, I64, "max(until)", until),
-    COLUMN(energy_record, REAL, "sum(span_s)", span_s),
-    COLUMN(energy_record, REAL, "sum(host_s)", host_s),
-    COLUMN(energy_record, REAL, "sum(unknown_s)", unknown_s),
-    COLUMN(energy_record, REAL, "sum(measured_s)", measured_s),
-    COLUMN(energy_record, REAL, "sum(asleep_s)", asleep_s),
-    COLUMN(energy_record, REAL, "sum(used_wh)", used_wh),
-    COLUMN(energy_record, REAL, "sum(all_on_wh)", all_on_wh),
-    COLUMN(energy_record, REAL, "sum(wanted_mhz_s)", wanted[RES_CPU]),
-    COLUMN(energy_record, REAL, "sum(wanted_mb_s)", wanted[RES_MEM]),
-    COLUMN(energy_record, REAL, "sum(unmet_mhz_s)", unmet[RES_CPU]),
-    COLUMN(energy_record, REAL, "sum(unmet_mb_s)", unmet[RES_MEM]),
-    COLUMN(energy_record, REAL, "max(scale)", scale),
-};
+#define AS_IT_IS(name) name
+#define MIN_OF(name) "min(" name ")"
+#define MAX_OF(name) "max(" name ")"
+#define SUM_OF(name) "sum(" name ")"
+
+static const struct column energy_columns[] = {ENERGY_COLUMNS(AS_IT_IS, AS_IT_IS, AS_IT_IS)};
+static const struct column energy_sum_columns[] = {ENERGY_COLUMNS(MIN_OF, MAX_OF, SUM_OF)};
 
 static const struct column pattern_columns[] = {
     COLUMN(pattern_record, I64, "time", time),

@@ -44,15 +44,7 @@ extern const struct table table_samples;     /* struct sample_record */
 extern const struct table table_passes;      /* struct pass_record without its texts */
 extern const struct table table_energy;      /* struct energy_record */
 extern const struct table table_energy_sums; /* the same, to be read GROUP BY something */
-extern const struct table table_actions;     /* struct action_record */
-extern const struct table table_migrations;  /* struct migration_record */
-extern const struct table table_rates;       /* struct rate_record */
-extern const struct table table_dirties;     /* struct dirty_record */
-extern const struct table table_settings;    /* struct setting_record */
-extern const struct table table_hosts;       /* struct host_record */
 extern const struct table table_patterns;    /* struct pattern_record */
-extern const struct table table_samples;     /* struct sample_record */
-extern const struct table table_passes;      /* struct pass_record without its texts */
 
 /* "a, b, c". */
 void columns_list(const struct table *t, struct strbuf *out);

@@ -11,10 +11,13 @@ import tempfile
 import time
 
 TOP = pathlib.Path(os.environ.get('BALLAST_SOURCE_DIR') or pathlib.Path(__file__).resolve().parents[2])
+sys.path.append(str(TOP / 'tests'))  # for what it shares with the scripts of other folders
 BUILD = pathlib.Path(os.environ.get('BALLAST_BUILD_DIR') or TOP / 'build')
 BALLAST = os.environ.get('BALLAST') or str(BUILD / 'src/cli/ballast')
 BALLASTD = os.environ.get('BALLASTD') or str(BUILD / 'src/daemon/ballastd')
 SLOW = 4 if os.environ.get('BALLAST_TEST_SLOW') else 1
+SHORT = tempfile.gettempdir() if len(tempfile.gettempdir()) <= 60 else '/tmp'  # a socket's path has 107 bytes (unix(7))
+PATIENCE = 4 * SLOW  # how many times longer than on a quiet machine a test waits for what must come
 
 failures = []
 
@@ -38,11 +41,11 @@ def run(*arguments, stdin=None, socket=None, timeout=60, **environment):
     if socket:
         env['BALLAST_SOCKET'] = str(socket)
     return subprocess.run([BALLAST, *map(str, arguments)], input=stdin, capture_output=True, text=True, env=env,
-                          timeout=timeout * SLOW, check=False)
+                          timeout=timeout * PATIENCE, check=False)
 
 
 def wait_until(predicate, seconds, every=0.2):
-    until = time.monotonic() + seconds * SLOW
+    until = time.monotonic() + seconds * PATIENCE
     while time.monotonic() < until:
         if predicate():
             return True
@@ -54,7 +57,7 @@ class Service:
     """ballastd on the pretend cluster, in a folder of its own; a context manager, ends what it started."""
 
     def __init__(self, source='kind: sim\n  speed: 20', **settings):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ballast-test.'))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ballast-test.', dir=SHORT))
         self.socket = self.folder / 'ballastd.sock'
         self.config = self.folder / 'ballast.yaml'
         self.log = self.folder / 'log'
@@ -68,10 +71,10 @@ class Service:
         self.config.write_text(''.join(lines) + f'source:\n  {source}\n', encoding='utf-8')
 
     def start(self):
-        """Until it has seen its cluster, or has ended."""
+        """Whether it has ended already, or answers and has seen the cluster."""
         with open(self.log, 'a', encoding='utf-8') as log:
             self.process = subprocess.Popen([BALLASTD, '--config', str(self.config)], stdout=log, stderr=log)
-        return wait_until(lambda: self.process.poll() is not None or run('hosts', socket=self.socket).returncode == 0, 20)
+        return wait_until(lambda: self.process.poll() is not None or run('vms', socket=self.socket).returncode == 0, 20)
 
     def ask(self, *arguments):
         return run(*arguments, socket=self.socket)
@@ -94,14 +97,14 @@ class Service:
     def send(self, number):
         self.process.send_signal(number)
 
-    def stop(self, number=signal.SIGTERM, seconds=10):
+    def stop(self, number=signal.SIGTERM, seconds=15):
         """Its exit code; None if it had to be killed."""
         if self.process is None:
             return None
         if self.process.poll() is None:
             self.send(number)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return self.process.wait(seconds * SLOW)
+            return self.process.wait(seconds * PATIENCE)
         self.process.kill()
         self.process.wait()
         return None

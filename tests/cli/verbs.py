@@ -12,7 +12,7 @@ failures = []
 
 
 def run(*arguments, stdin=None, **more):
-    return subprocess.run([BALLAST, *arguments], input=stdin, capture_output=True, text=True, timeout=60, check=False, **more)
+    return subprocess.run([BALLAST, *arguments], input=stdin, capture_output=True, text=True, timeout=240, check=False, **more)
 
 
 def expect(what, done, code, out=None, err=None):

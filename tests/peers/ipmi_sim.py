@@ -27,7 +27,6 @@ Everything it keeps is deleted at the end. What is missing on this machine is a 
 import argparse
 import os
 import pathlib
-import random
 import shutil
 import signal
 import socket
@@ -38,9 +37,11 @@ import tempfile
 import threading
 import time
 
+import ports
+
 HERE = pathlib.Path(__file__).resolve().parent
 SKIP = 77
-START_S = 20
+START_S = 60
 WORKAROUNDS = ("opensesspriv", "solchannelsupport", "solpayloadsize")  # what ipmi_sim needs of FreeIPMI
 
 
@@ -58,19 +59,6 @@ def need(*programs):
 
 # Runs a command until it ends or our standard input does, which is when the test ends, however that comes about.
 GUARD = 'exec 3<&0; "$@" </dev/null & child=$!; (cat <&3 >/dev/null; kill -9 $child 2>/dev/null) & exec 3<&-; wait $child'
-
-
-def free_port():
-    """A UDP port that is free now, below those that the system hands out: libipmiconsole 1.6.10 takes none above
-    32767 ("hostname invalid")."""
-    for _ in range(100):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-            try:
-                s.bind(("127.0.0.1", random.randrange(10240, 32768)))
-            except OSError:
-                continue
-            return s.getsockname()[1]
-    raise RuntimeError("no UDP port is free")
 
 
 def greeting():
@@ -137,7 +125,7 @@ class Controller:
         self.username, self.password = self.users["admin"]
         self.console = Console()
         self.process = None
-        self.port = 0
+        self.port = ports.take()
         folder.mkdir()
         self.password_file = str(folder / "password")
         with open(os.open(self.password_file, os.O_WRONLY | os.O_CREAT, 0o600), "w") as f:
@@ -193,7 +181,6 @@ class Controller:
         """Starts the process without waiting for it."""
         program, = need("ipmi_sim")
         shutil.rmtree(self.folder / "state", ignore_errors=True)
-        self.port = self.port or free_port()
         self._configure()
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
@@ -218,6 +205,10 @@ class Controller:
     def start(self):
         """Starts it, on the port that it had before."""
         self.begin()
+        self.wait()
+
+    def wait(self):
+        """Until it answers, after begin()."""
         if not self.answers(START_S):
             self.stop()
             raise RuntimeError(f"ipmi_sim for {self.name} did not come up: {(self.folder / 'log').read_text()}")
@@ -225,7 +216,7 @@ class Controller:
     def stop(self):
         if self.process:
             self.process.stdin.close()
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
             self.process = None
 
     def close(self):
@@ -246,24 +237,13 @@ class Controllers:
             for c in self:
                 c.begin()
             for c in self:
-                self._wait(c)
+                c.wait()
         except BaseException:
             self.close()
             raise
         self.watcher = threading.Thread(target=self._watch, daemon=True) if hook else None
         if self.watcher:
             self.watcher.start()
-
-    @staticmethod
-    def _wait(c):
-        """The port was free a moment ago; who was quicker than ipmi_sim makes it another one."""
-        for _ in range(4):
-            if c.answers(START_S):
-                return
-            c.stop()
-            c.port = 0
-            c.begin()
-        raise RuntimeError(f"ipmi_sim for {c.name} did not come up: {(c.folder / 'log').read_text()}")
 
     def _watch(self):
         seen = {c.name: 0 for c in self}

@@ -1,4 +1,4 @@
-"""mqtt.py: a mosquitto for a test, on a free port of loopback, and a second client that listens to it.
+"""mqtt.py: a mosquitto for a test, on a port of loopback, and a second client that listens to it.
 
     with Broker(tls=True) as b:
         b.start()
@@ -12,6 +12,7 @@ that it sees what was published meanwhile too.
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -21,6 +22,7 @@ import tempfile
 import threading
 import time
 
+import ports
 from daemon import wait_for
 
 START_S = 20
@@ -30,12 +32,6 @@ os.environ["PATH"] += ":/usr/sbin"
 
 def missing():
     return [p for p in NEEDED if not shutil.which(p)]
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def openssl(*args):
@@ -86,6 +82,10 @@ class Listener:
                 self.process.wait()
                 self.process = self.begin()
 
+    def seen(self):
+        with self.lock:
+            return list(self.messages)
+
     def on(self, topic):
         with self.lock:
             return [m for m in self.messages if m["topic"] == topic]
@@ -103,7 +103,7 @@ class Listener:
             self.over = True
             self.process.kill()
             self.process.wait()
-        self.thread.join(10)
+        self.thread.join(60)
 
 
 def payload(message):
@@ -115,7 +115,7 @@ class Broker:
     def __init__(self, tls=True, acl="readwrite"):
         self.dir = tempfile.TemporaryDirectory(prefix="ballast-mqtt-")
         self.folder = pathlib.Path(self.dir.name)
-        self.port = free_port()
+        self.port = ports.take()
         self.tls = tls
         self.process = None
         self.log = self.folder / "log"
@@ -129,7 +129,7 @@ class Broker:
         self.allow(f"topic {acl} ballast/#")
         lines = [f"listener {self.port} 127.0.0.1", "allow_anonymous false", f"password_file {passwords}", f"acl_file {self.acl}",
                  "persistence true", f"persistence_location {self.folder}/", "autosave_interval 1", "autosave_on_changes true",
-                 f"log_dest file {self.log}", "max_queued_messages 100000"]
+                 f"log_dest file {self.log}", "log_type all", "max_queued_messages 100000"]
         if os.getuid() == 0:
             lines.append("user root")
         if tls:
@@ -179,6 +179,11 @@ class Broker:
 
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)
+
+    def received(self, topic):
+        """How many messages clients have published below the topic, by what the broker itself says."""
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        return len(re.findall(rf"Received PUBLISH from \S+ \([^']*'{re.escape(topic)}/", text))
 
     def listen(self, topic, **options):
         return Listener(self, topic, **options)

@@ -9,7 +9,8 @@
  *
  *     chassis | wake | shut_down | cut | watts
  *     open                       IPMI: the serial console
- *     read MS                    what it said meanwhile, cleaned, and how many bytes that were
+ *     read MS [BYTES]            what it said meanwhile, cleaned, and how many bytes that were; not longer
+ *                                than until that many have come
  *     close
  *     stop MS COMMAND            COMMAND, and the service goes down after so long
  *
@@ -193,8 +194,11 @@ static int do_watts(struct probe *p, json_t *answer, struct err *err)
     return r;
 }
 
-static int do_read(struct probe *p, int64_t ms, json_t *answer)
+static int do_read(struct probe *p, const char *line, json_t *answer)
 {
+    char *rest = NULL;
+    int64_t ms = strtol(line, &rest, 10);
+    size_t enough = strtoul(rest, NULL, 10); /* 0: there is none */
     struct pollfd fd = {.fd = console_fd(p->console), .events = POLLIN};
     struct err err = {0};
     CLEANUP(strbuf_releasep) struct strbuf raw = {0}, clean = {0};
@@ -202,7 +206,7 @@ static int do_read(struct probe *p, int64_t ms, json_t *answer)
 
     strbuf_init(&raw, 1 << 20);
     strbuf_init(&clean, 1 << 20);
-    while (!err.code && (left = until - net_now_ms()) > 0) {
+    while (!err.code && (enough == 0 || raw.len < enough) && (left = until - net_now_ms()) > 0) {
         char bytes[512];
         if (poll(&fd, 1, (int)left) <= 0)
             continue;
@@ -221,7 +225,7 @@ static int obey_console(struct probe *p, const char *line, json_t *answer, struc
     if (strcmp(line, "open") == 0 && p->ops == &ipmi_method && !p->console)
         return console_open(&p->host, &p->console, err);
     if (strncmp(line, "read ", 5) == 0 && p->console)
-        return do_read(p, strtol(line + 5, NULL, 10), answer);
+        return do_read(p, line + 5, answer);
     if (strcmp(line, "close") == 0) {
         console_close(p->console);
         p->console = NULL;

@@ -5,7 +5,7 @@ import select
 import subprocess
 import time
 
-ANSWER_S = 60
+ANSWER_S = 120
 
 
 class Probe:
@@ -41,7 +41,7 @@ class Probe:
             self.process.stdin.close()
             self.process.stdin = None
         try:
-            self.process.wait(timeout=20)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait(timeout=10)

@@ -11,7 +11,6 @@ measures nothing now).
 import hashlib
 import hmac
 import os
-import random
 import struct
 import sys
 import threading
@@ -20,6 +19,8 @@ import pyghmi.ipmi.bmc as bmc
 import pyghmi.ipmi.private.constants as constants
 import pyghmi.ipmi.private.serversession as serversession
 from pyghmi.ipmi.private.session import Session
+
+import ports
 
 ALGORITHMS = {1: (1, 1, 1), 3: (3, 4, 1)}  # authentication -> authentication, integrity, confidentiality
 
@@ -120,12 +121,7 @@ def obey(controller):
 def main():
     if sys.argv[1] == "17":
         serversession.ServerSession = Session17
-    for _ in range(100):
-        try:
-            controller = Controller({"admin": sys.argv[2]}, port=random.randrange(10240, 32768), address="127.0.0.1")
-            break
-        except OSError:
-            continue
+    controller = Controller({"admin": sys.argv[2]}, port=ports.take(), address="127.0.0.1")
     print(controller.port, flush=True)
     threading.Thread(target=obey, args=(controller,), daemon=True).start()
     while True:

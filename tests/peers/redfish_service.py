@@ -40,6 +40,7 @@ import time
 import traceback
 import urllib.parse
 
+import ports
 from vcsim import make_certificates
 
 V1 = "/redfish/v1"
@@ -215,7 +216,7 @@ class RedfishService:
         self.tokens, self.task_polls = {}, {}
         self.lock = threading.Lock()
         self.over = threading.Event()
-        self.port, self.server = 0, None
+        self.port, self.server = ports.take(), None
         self.start()
 
     # -- its life
@@ -227,7 +228,6 @@ class RedfishService:
         self.server = Server(("127.0.0.1", self.port), Handler)
         self.server.bmc = self
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def stop(self):

@@ -20,8 +20,8 @@ import subprocess
 import time
 
 PR_SET_PDEATHSIG = 1
-START_S = 20
-CALL_S = 30
+START_S = 60
+CALL_S = 120
 
 
 class Skip(Exception):
@@ -64,7 +64,7 @@ class Ear:
             self.seen.append(self.data[16:16 + size])
             self.data = self.data[16 + size:]
 
-    def frames(self, n, within_s=5.0, calm_s=0.3):
+    def frames(self, n, within_s=30.0, calm_s=0.3):
         """Everything that came since the last time: at least n, or what there is in that time, and what follows at once."""
         until = time.monotonic() + within_s
         while len(self.seen) < n and time.monotonic() < until:
@@ -86,7 +86,7 @@ class Ear:
 
     def __exit__(self, *_):
         self.process.kill()
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=60)
         self.process.stdout.close()
 
 
@@ -144,7 +144,7 @@ class Segments:
         for process in reversed(self.processes):
             if process.poll() is None:
                 process.kill()
-            process.wait(timeout=10)
+            process.wait(timeout=60)
             for stream in (process.stdout, process.stderr):
                 if stream:
                     stream.close()

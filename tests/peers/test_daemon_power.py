@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """ballastd puts hosts of the pretend cluster to standby and has them back: asked by an admin, and by itself."""
 import json
+import os
 import signal
+import time
 
 from daemon import Daemon, main, wait_for
 
+SHIM = os.environ.get("BALLAST_NAME_SHIM", "build/tests/peers/libname_shim.so")
+SLEEPERS = ("h2", "h3")
 QUICK = {"interval_s": 2, "migration_threshold": 3, "cool_down_s": 3}
 
 
@@ -85,20 +89,67 @@ def test_by_itself():
             before = {x["id"]: x for x in d.json("history")}
             assert all(before[i]["ended"] <= a["started"] for i in a["depends_on"]), a
         assert "dpm.hosts_min is 2" in d.cli("standby", next(h for h in states(d) if h not in down), code=1)
+        before = max(e["id"] for e in d.json("events"))
         d.kill()
         d.start()  # the pretend cluster has died with it, and is as it was in the beginning
-        assert set(asleep(d)) == down  # known before anything was seen
+        # what is seen first is news of those of which it knew that they sleep
+        wait_for("what it knew", lambda: {e["subject"] for e in d.json("events", "--since", before) if e["type"].startswith("host.")
+                                          and (e["data"]["was"], e["data"]["state"]) == ("standby", "on")} == down)
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
         wait_for("asleep again", lambda: list(states(d).values()).count("standby") == 2, 60)
         wait_for("the end", lambda: not d.actions("approved", "starting", "running", "verifying"))
+        off = {h for h, s in states(d).items() if s != "on"}
         begun = d.json("place", "big0", "big1", "--apply")  # a host for each of them, and one for the others
         woken = {a["host"] for a in begun if a["action"] == "power_on"}
-        assert woken and woken <= {h for h, s in states(d).items() if s != "on"}, begun
+        assert woken and woken <= off, begun
         wait_for("they run", lambda: d.placement()["big0"] and d.placement()["big1"], 60)
         assert d.placement()["big0"] != d.placement()["big1"]
         assert woken <= {h for h, s in states(d).items() if s == "on"}
         d.stop()
 
 
+def sleepers():
+    """Two of the hosts sleep, and take 10 s to wake."""
+    snapshot = cluster()
+    for h in snapshot["hosts"]:
+        h["boot_s"] = 400
+        if h["id"] in SLEEPERS:
+            h["state"] = "standby"
+    for v in snapshot["vms"]:
+        v["host"] = v["host"] and f"h{int(v['id'][-1]) % 2}"
+    return snapshot
+
+
+def test_no_name_server():
+    """Controllers whose names cannot be looked up hold up nobody, while hosts wake whose consoles are to be read."""
+    d = Daemon({"kind": "sim", "speed": 40}, **QUICK, automation="manual")
+    file, password = d.folder / "cluster.json", d.folder / "password"
+    file.write_text(json.dumps(sleepers()))
+    password.write_text("secret\n")
+    password.chmod(0o600)
+    d.settings["source"]["file"] = str(file)
+    d.write(power={"defaults": {"methods": ["hypervisor", "ipmi"], "timeout_s": 1, "ipmi": {"console": True}},
+                   "hosts": {h: {"ipmi": {"address": f"bmc-{h}.invalid", "username": "u", "password_file": str(password)}}
+                             for h in SLEEPERS}})
+    os.environ["LD_PRELOAD"] = SHIM
+    with d:
+        d.start()
+        os.environ.pop("LD_PRELOAD")
+        wait_for("hosts", lambda: d.run("hosts").returncode == 0)
+        slowest, deadline = 0, time.monotonic() + 40
+        for asked in [{"command": "wake", "host": h} for h in SLEEPERS] + [{"command": "status"}] * 1000:
+            began = time.monotonic()
+            assert d.request(asked)["ok"]
+            over = list(states(d).values()).count("on") == 4
+            slowest = max(slowest, time.monotonic() - began)
+            if over or time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+        assert slowest < 1, f"somebody was kept waiting for {slowest:.1f} s"
+        assert list(states(d).values()).count("on") == 4, states(d)
+        assert d.log.read_text().count("the console of host") == 2, d.log.read_text()
+        d.stop()
+
+
 if __name__ == "__main__":
-    main(test_an_admin_asks, test_by_itself)
+    main(test_an_admin_asks, test_by_itself, test_no_name_server)

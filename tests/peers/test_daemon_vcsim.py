@@ -26,7 +26,7 @@ def lab(slow_ms=0, **settings):
         heat(api)
         with Relay(sim.url) as relay:
             source = {"kind": "vsphere", "url": relay.url, "username": sim.username, "password_file": sim.password_file,
-                      "cluster": sorted(api.clusters())[0], "timeout_s": 10}
+                      "cluster": sorted(api.clusters())[0], "timeout_s": 30}
             with Daemon(source, **{**EAGER, **settings}) as d:
                 yield sim, api, relay, d
 
@@ -88,8 +88,7 @@ def test_manual_waits_for_apply():
         wait_for("recommendations", lambda: d.actions("recommended"), 30)
         time.sleep(12)
         assert api.placement() == before and not relay.relocations
-        chosen = next(a for a in d.actions("recommended") if not a["depends_on"])
-        d.cli("apply", chosen["id"])
+        chosen = d.decide("apply", lambda a: not a["depends_on"])
         wait_for("the move", lambda: any(a["id"] == chosen["id"] for a in d.actions("done")), 30)
         assert api.host_of(chosen["vm"]) == chosen["to"]
         assert moved(before, api.placement()) == {chosen["vm"]} == set(relay.relocations)
@@ -204,12 +203,12 @@ def test_killed_in_mid_migration():
 
 
 def test_stopped_in_mid_migration():
-    with lab(slow_ms=6000, automation="full") as (_, api, relay, d):
+    with lab(slow_ms=15000, automation="full") as (_, api, relay, d):
         d.start()
         wait_for("a migration", lambda: [a for a in d.actions("running") if a["task"]], 60)
-        began = time.monotonic()
+        before = api.placement()
         d.stop()  # does not wait for it
-        assert time.monotonic() - began < 12
+        assert api.placement() == before
         assert "under way" in d.log.read_text()
         d.start()
         wait_for("its end", lambda: d.actions("done"), 60)
@@ -290,7 +289,7 @@ def test_high_availability_agents_and_pairs():
 def test_wrong_password_and_certificate():
     with vcsim.Vcsim(hosts=2, vms=4) as sim:
         source = {"kind": "vsphere", "url": sim.url, "username": sim.username, "password_file": sim.password_file,
-                  "cluster": "DC0_C0", "ca_file": sim.ca_file, "stats": "quick", "timeout_s": 10}
+                  "cluster": "DC0_C0", "ca_file": sim.ca_file, "stats": "quick", "timeout_s": 30}
         with Daemon(source, **EAGER) as d:
             wrong = d.folder / "wrong"
             wrong.write_text("not-it-7f3a\n")

@@ -2,6 +2,7 @@
 """Hosts switched by IPMI: what the method does to OpenIPMI's simulated controllers, with FreeIPMI's and ipmitool's own
 programs as second witnesses, and what it says when they are deaf, late, busy, lying or talking nonsense."""
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -18,8 +19,10 @@ from ipmi_sim import SKIP, WORKAROUNDS, Controllers, Skip, need
 from udp_relay import UdpRelay
 
 HERE = pathlib.Path(__file__).resolve().parent
-ANSWER_S = 60
+ANSWER_S = 120
 AT_ONCE = 6
+SLACK_MS = 5000  # how much later than on a quiet machine what is timed may end
+SURE_S = 60      # for what must get through, however busy the machine is
 
 
 class Method:
@@ -27,7 +30,7 @@ class Method:
 
     def __init__(self, controller, address=None, password=None, **settings):
         self.files = tempfile.TemporaryDirectory(prefix="ballast-ipmi-test-")
-        settings = {"username": controller.username, "workarounds": ",".join(WORKAROUNDS), **settings}
+        settings = {"username": controller.username, "workarounds": ",".join(WORKAROUNDS), "timeout_s": SURE_S, **settings}
         path = os.path.join(self.files.name, "password")
         with open(path, "w") as f:
             f.write((password or dict(controller.users.values())[settings["username"]]) + "\n")
@@ -58,7 +61,7 @@ class Method:
 
     def close(self):
         self.process.stdin.close()
-        code = self.process.wait(timeout=30)
+        code = self.process.wait(timeout=60)
         self.process.stdout.close()
         self.files.cleanup()
         if code not in (0, 1):  # a sanitizer, or a signal
@@ -76,9 +79,9 @@ def check(true, *what):
         raise AssertionError(" ".join(map(str, what)))
 
 
-def good(answer, within_ms=10000):
+def good(answer, within_ms=SURE_S * 1000):
     check(answer["ok"], answer)
-    check(answer["ms"] <= within_ms + 300, "too long:", answer)
+    check(answer["ms"] <= within_ms + SLACK_MS, "too long:", answer)
     return answer
 
 
@@ -86,21 +89,27 @@ def bad(answer, error, *words, at_least_ms=0, within_ms=10000):
     check(not answer["ok"] and answer["error"] == error, "expected", error, "but got", answer)
     for word in ("esx1", *words):
         check(word in answer["text"], "expected the word", word, "in", answer["text"])
-    check(at_least_ms <= answer["ms"] <= within_ms + 300, "the time is not right:", answer)
+    check(at_least_ms <= answer["ms"] <= within_ms + SLACK_MS, "the time is not right:", answer)
     check("s3cret" not in answer["text"] and "kgkgkg" not in answer["text"], "a secret in", answer["text"])
     return answer
+
+
+def without_repeats(commands):
+    """A controller that a busy machine keeps from answering in time is asked again: it sees the same command twice in a row."""
+    return [c for c, _ in itertools.groupby(commands)]
 
 
 def only(controller, *what):
     """The commands that the chassis saw since it was last asked."""
     seen = [c[1:] for c in controller.commands()]
-    controller.seen, new = len(seen), seen[getattr(controller, "seen", 0):]
-    check(new == list(what), "expected the commands", what, "but there were", new)
+    before, controller.seen = getattr(controller, "seen", 0), len(seen)
+    new = without_repeats(seen)[len(without_repeats(seen[:before])):]
+    check(new == list(what), "expected the commands", what, "but there were", seen[before:])
 
 
 def tool(*command):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=60)
+                          timeout=120)
     return done.stdout.strip()
 
 
@@ -135,7 +144,7 @@ def test_soft_shutdowns_take_their_time(c):
     with Method(c, hard_off="true") as m:
         good(m("shut_down"), 1000)
         check(good(m("chassis"))["on"], "it was taken, and the host goes down by and by")
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + SURE_S
         while good(m("chassis"))["on"]:
             check(time.monotonic() < deadline, "it never went down")
             time.sleep(0.1)
@@ -235,7 +244,7 @@ def test_addresses(c):
     with UdpRelay(c.port, address="::1") as relay, Method(c, address=relay.address) as m:
         check(good(m("chassis"), 2000)["on"] and relay.asked > 5, "over IPv6")
     with Method(c, address="nobody.invalid") as m:
-        bad(m("chassis"), "EHOSTUNREACH", "nobody.invalid")
+        bad(m("chassis"), "EHOSTUNREACH", "nobody.invalid", within_ms=SURE_S * 1000)  # whatever name server there is, or none
     with UdpRelay(c.port) as relay:
         address = relay.address
     with Method(c, address=address) as m:
@@ -252,10 +261,11 @@ def test_every_third_packet_is_lost(c):
 
 
 def test_answers_come_late(c):
-    with UdpRelay(c.port) as relay, Method(c, address=relay.address, timeout_s=6) as m:
+    with UdpRelay(c.port) as relay, Method(c, address=relay.address) as m:
         relay.delay_s = 0.6  # longer than FreeIPMI waits before it repeats, which it then never gets an answer to
-        good(m("shut_down"), 6000)
+        good(m("shut_down"))
         check(not c.is_on(), "it went down")
+    with UdpRelay(c.port) as relay, Method(c, address=relay.address, timeout_s=6) as m:
         relay.delay_s = 1.5  # more than the time allows
         bad(m("wake"), "ETIMEDOUT", "6 s", at_least_ms=6000, within_ms=6000)
 
@@ -264,22 +274,24 @@ def test_deaf_controllers(c):
     with UdpRelay(c.port) as relay, Method(c, address=relay.address, timeout_s=2) as m:
         relay.mute = True
         bad(m("wake"), "ETIMEDOUT", "does not answer", at_least_ms=2000, within_ms=2000)
-        bad(m("stop 400 wake"), "ECANCELED", "going down", at_least_ms=300, within_ms=700)
         relay.mute = False
         relay.mangle = lambda packet: packet if packet[4] == 0 else None  # outside of sessions it answers
         bad(m("wake"), "ETIMEDOUT", at_least_ms=1500, within_ms=2000)
-        bad(m("stop 400 wake"), "ECANCELED", "going down", at_least_ms=300, within_ms=700)
+        with Method(c, address=relay.address) as patient:
+            bad(patient("stop 400 wake"), "ECANCELED", "going down", at_least_ms=300, within_ms=700)
+            relay.mute = True
+            bad(patient("stop 400 wake"), "ECANCELED", "going down", at_least_ms=300, within_ms=700)
         check(relay.asked < 100, "it was asked too often:", relay.asked)
 
 
 def test_a_controller_that_dies_and_comes_back(c):
-    with Method(c, timeout_s=8) as m:
+    with Method(c) as m:
         good(m("chassis"))
         c.stop()
         bad(m("chassis"), "ECONNREFUSED", "nothing listens", within_ms=3000)
         back = threading.Timer(0.3, c.start)
         back.start()
-        good(m("chassis"), 8000)  # it came back within the call
+        good(m("chassis"))  # it came back within the call
         back.join()
 
 
@@ -299,12 +311,13 @@ def test_garbage(c):
         bad(m("wake"), "EPROTO", "not in IPMI", within_ms=2000)
         relay.mangle = lambda packet: packet[:dice.randrange(len(packet))]
         bad(m("wake"), "EPROTO", within_ms=2000)
-        relay.mangle = lambda packet: [dice.randbytes(200), packet, dice.randbytes(20)]
-        for _ in range(4):
-            check(good(m("chassis"), 2000)["on"], "with the truth among it")
-        relay.mangle = lambda packet: [packet] * (1 + (relay.answered % 12 == 0))
-        for _ in range(6):  # FreeIPMI breaks off when part of a handshake comes twice; the next session gets through
-            check(good(m("chassis"), 2000)["on"], "with a packet that came twice")
+        with Method(c, address=relay.address) as patient:
+            relay.mangle = lambda packet: [dice.randbytes(200), packet, dice.randbytes(20)]
+            for _ in range(4):
+                check(good(patient("chassis"))["on"], "with the truth among it")
+            relay.mangle = lambda packet: [packet] * (1 + (relay.answered % 12 == 0))
+            for _ in range(6):  # FreeIPMI breaks off when part of a handshake comes twice; the next session gets through
+                check(good(patient("chassis"))["on"], "with a packet that came twice")
 
         def flip(packet):
             packet = bytearray(packet)
@@ -313,7 +326,7 @@ def test_garbage(c):
         relay.mangle = flip
         for _ in range(4):
             answer = m("wake")
-            check(not answer["ok"] and answer["ms"] <= 2300, answer)
+            check(not answer["ok"] and answer["ms"] <= 2000 + SLACK_MS, answer)
         check(c.is_on(), "and nothing was believed")
     only(c)
 
@@ -324,7 +337,8 @@ def test_garbage_within_sessions(c):
         relay.mangle = lambda packet: packet if len(packet) < 60 or packet[4] != 6 else \
             packet[:16] + dice.randbytes(len(packet) - 16)
         answer = m("wake")  # what FreeIPMI makes of it depends on the bytes: silence, or a session against the rules
-        check(not answer["ok"] and answer["error"] in ("ETIMEDOUT", "EPROTO", "EACCES") and answer["ms"] <= 2300, answer)
+        check(not answer["ok"] and answer["error"] in ("ETIMEDOUT", "EPROTO", "EACCES")
+              and answer["ms"] <= 2000 + SLACK_MS, answer)
         relay.mangle = lambda packet: [packet[:-1], packet]
         bad(m("wake"), "EPROTO", within_ms=2000)
         relay.mangle = lambda packet: packet if packet[4] != 6 or packet[5] & 0x3f else packet[:20] + bytes(len(packet) - 20)
@@ -360,7 +374,7 @@ class Pyghmi:
         return self
 
     def __exit__(self, *_):
-        self.commands, _ = self.process.communicate(timeout=20)
+        self.commands, _ = self.process.communicate(timeout=60)
 
 
 def test_cipher_suite_17():
@@ -377,7 +391,7 @@ def test_cipher_suite_17():
             bad(other("wake"), "EOPNOTSUPP", "cipher suite 3", within_ms=2000)
         with Method(c, cipher_suite=17, workarounds="", password="wrong") as other:
             bad(other("wake"), "EACCES", "password", within_ms=2000)
-    check(c.commands.split() == ["power", "1", "shutdown", "1"], c.commands)
+    check(without_repeats(c.commands.splitlines()) == ["power 1", "shutdown 1"], c.commands)
 
 
 def test_watts_of_a_meter():
@@ -385,48 +399,68 @@ def test_watts_of_a_meter():
     with Pyghmi(3) as c, Method(c, workarounds="") as m:
         for watts in (0, 123, 40000):
             c.set_watts(watts)
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + SURE_S
             while good(m("watts"), 1000)["watts"] != watts:
                 check(time.monotonic() < deadline, "it never measured", watts)
         said = tool(ipmitool, "-I", "lanplus", "-C", "3", "-H", "127.0.0.1", "-p", str(c.port), "-U", c.username, "-P",
                     c.password, "dcmi", "power", "reading")
         check("40000 Watts" in said, said)
         c.set_watts(-1)
-        time.sleep(0.2)
-        bad(m("watts"), "EBUSY", "measures no power", within_ms=1000)
+        deadline = time.monotonic() + SURE_S
+        while (answer := m("watts"))["ok"]:
+            check(time.monotonic() < deadline, "it measures for ever")
+        bad(answer, "EBUSY", "measures no power", within_ms=1000)
 
 
 BOOT = (b"\x1b[2J\x1b[1;1HPhoenix BIOS\r\n\x1b[31mDIMM A1: not found\x1b[0m\r\nLoading 10%\rLoading 100%\r\n"
         b"\xff\xfe\x80\r\npanic: no boot device\r\n")
 
 
+def until_heard(c, m):
+    """The host talks until it is heard: until a session is up, what it says is lost. All that it has said so far is read."""
+    heard = ""
+    deadline = time.monotonic() + SURE_S
+    for i in itertools.count():
+        c.say(b"<%d>\n" % i)
+        heard += good(m(f"read 300 {len('<%d>' % i) + 1}"))["said"]
+        if heard.endswith(f"<{i}>\n"):
+            return
+        check(time.monotonic() < deadline, "the console was never heard:", heard)
+
+
 def test_the_console(c):
     with Method(c) as m:
         good(m("open"), 500)
-        time.sleep(1)
+        until_heard(c, m)
         c.say(BOOT)
-        answer = good(m("read 2000"))
+        answer = good(m(f"read 60000 {len(BOOT)}"))
         check(answer["said"] == "Phoenix BIOS\nDIMM A1: not found\nLoading 100%\n\ufffd\npanic: no boot device\n", answer)
         check(answer["bytes"] == len(BOOT) and answer["code"] == 0, answer)
+        check(good(m("read 300"))["bytes"] == 0, "it says more than was said")
         with Method(c) as other:
             good(other("open"))
-            check("somebody else" in good(other("read 5000"))["ended"], "the first one keeps it")
+            check("somebody else" in good(other("read 60000"))["ended"], "the first one keeps it")
         good(m("close"))
-        time.sleep(0.5)
-        good(m("open"))  # closed and opened again
-        time.sleep(1)
+        deadline = time.monotonic() + SURE_S
+        while True:  # closed and opened again, as soon as the controller has let go of the session
+            good(m("open"))
+            if not good(m("read 1000"))["ended"]:
+                break
+            check(time.monotonic() < deadline, "it cannot be opened again")
+            good(m("close"))
+        until_heard(c, m)
         c.say(b"again\n")
-        check(good(m("read 1500"))["said"] == "again\n", "after the second opening")
+        check(good(m("read 60000 6"))["said"] == "again\n", "after the second opening")
         c.stop()
         began = time.monotonic()
-    check(time.monotonic() - began < 3, "the end waited for a dead controller")
+    check(time.monotonic() - began < 15, "the end waited for a dead controller")
     c.start()
 
 
 def test_consoles_that_cannot_be_had(c):
     with Method(c, password="wrong") as m:
         good(m("open"))
-        answer = good(m("read 5000"))
+        answer = good(m("read 60000"))
         check(answer["code"] < 0 and "password" in answer["ended"], answer)
     with UdpRelay(c.port) as relay, Method(c, address=relay.address) as m:
         relay.mute = True
@@ -440,13 +474,13 @@ def test_sixteen_at_once():
     with Controllers([f"esx{i}" for i in range(16)], on=False) as lab:
         def wake(c):
             with Method(c) as m:
-                return good(m("wake"), 5000)["ms"]
+                return good(m("wake"))["ms"]
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             began = time.monotonic()
             times = list(pool.map(wake, lab))
         took = time.monotonic() - began
         for c in lab:
-            check(c.is_on() and [x[1:] for x in c.commands()] == [("power", 1)], c.name)
+            check(c.is_on() and without_repeats(x[1:] for x in c.commands()) == [("power", 1)], c.name)
         print(f"16 controllers: {took * 1000:.0f} ms together, {max(times)} ms at most")
 
 

@@ -51,11 +51,24 @@ def all_are_there(d, listener, timeout=60):
     wait_for("nothing unsent", lambda: d.status()["mqtt"]["unsent"] == 0, timeout)
 
 
-def retained(broker, topic):
-    """What a client that comes late is given."""
+def retained(broker, topic, wanted):
+    """What a client that comes late is given: all that is wanted, and what else comes within a second of it."""
     with broker.listen(topic, session=False) as late:
+        wait_for("what is retained", lambda: wanted <= {m["topic"] for m in late.seen() if m["retain"]})
         time.sleep(1)
-        return {m["topic"]: payload(m) for m in late.messages if m["retain"]}
+        return {m["topic"]: payload(m) for m in late.seen() if m["retain"]}
+
+
+def last(listener, topic):
+    """What was published there last; None before anything was."""
+    heard = listener.on(topic)
+    return payload(heard[-1]) if heard else None
+
+
+def taken_back(listener, topic):
+    """What was retained there is no more: the last message is empty."""
+    heard = listener.on(topic)
+    return heard and not heard[-1].get("payload")
 
 
 def test_what_arrives():
@@ -68,7 +81,7 @@ def test_what_arrives():
             kinds = {e["type"] for e in l.events()}
             assert {f"io.ballast.action.{s}" for s in ("recommended", "approved", "starting", "running", "verifying", "done")} <= kinds
             assert "io.ballast.pass_done" in kinds, kinds
-            for m in [m for m in l.messages if m["topic"] != "ballast/test/online"]:
+            for m in [m for m in l.seen() if m["topic"] != "ballast/test/online"]:
                 e = payload(m)
                 assert m["qos"] == 1 and m["properties"]["content-type"] == "application/cloudevents+json", m
                 assert e["specversion"] == "1.0" and e["datacontenttype"] == "application/json", e
@@ -77,25 +90,26 @@ def test_what_arrives():
                 if "/events/" in m["topic"]:
                     assert m["topic"] == f"ballast/test/events/{e['type'].split('.')[2]}", m
                     assert e["data"]["severity"] in ("info", "notice", "warning", "error") and e["data"]["text"], e
-            ids = [payload(m)["id"] for m in l.messages if m["topic"] != "ballast/test/online"]
+            ids = [payload(m)["id"] for m in l.seen() if m["topic"] != "ballast/test/online"]
             assert len(set(ids)) == len(ids)
             done = next(e for e in l.events() if e["type"] == "io.ballast.action.done")
             assert done["subject"] == done["data"]["action"]["vm"] and done["data"]["action"]["ended"], done
             # the same as the service itself says
+            heard = l.events()
             said = {e["id"]: e for e in d.json("events", "--since", "0")}
-            for e in l.events():
+            for e in heard:
                 assert e["type"] == f"io.ballast.{said[number(e)]['type']}" and e["data"] == said[number(e)]["data"]
-            state = retained(b, "ballast/test/#")
+            hosts = {h["id"]: h for h in d.json("hosts")}
+            state = retained(b, "ballast/test/#", {f"ballast/test/{t}" for t in ("online", "state", *(f"hosts/{h}/state" for h in hosts))})
             assert state["ballast/test/online"] == "online" and not any("/events/" in t for t in state), state.keys()
             assert state["ballast/test/state"]["data"]["source"]["state"] == "up"
-            hosts = {h["id"]: h for h in d.json("hosts")}
             for id_, h in hosts.items():
                 found = state[f"ballast/test/hosts/{id_}/state"]
                 assert found["subject"] == id_ and found["data"]["state"] == h["state"] and found["data"]["cpu"]["load"] > 0
             text = d.cli("status")
             assert "mqtt         mqtts://localhost" in text and "connected since" in text, text
             d.stop()
-            wait_for("offline", lambda: payload(l.on("ballast/test/online")[-1]) == "offline", 10)
+            wait_for("offline", lambda: last(l, "ballast/test/online") == "offline")
             assert numbers(l) == list(range(1, len(numbers(l)) + 1)), numbers(l)  # nobody died: nothing twice
 
 
@@ -106,14 +120,15 @@ def test_ballastd_dies():
             d.start()
             all_are_there(d, l)
             for _ in range(3):
+                had = max(numbers(l))
                 talker = threading.Thread(target=talk_until_it_dies, args=(d, 1000), daemon=True)
                 talker.start()
-                time.sleep(0.3)
+                wait_for("some are there", lambda: max(numbers(l)) > had + 10, every=0.01)
                 d.kill()  # in the middle of it
-                talker.join(30)
-                wait_for("the last will", lambda: payload(l.on("ballast/test/online")[-1]) == "offline", 10)
+                talker.join(60)
+                wait_for("the last will", lambda: last(l, "ballast/test/online") == "offline")
                 d.start()
-                wait_for("back", lambda: payload(l.on("ballast/test/online")[-1]) == "online", 20)
+                wait_for("back", lambda: last(l, "ballast/test/online") == "online")
                 all_are_there(d, l)
             assert len(numbers(l)) - len(once(l)) <= 3 * WINDOW, numbers(l)
             assert len(once(l)) > 20
@@ -136,7 +151,7 @@ def test_the_broker_goes():
                 wait_for("unsent", lambda: d.status()["mqtt"]["unsent"] == 40)
                 b.start()
                 all_are_there(d, l)
-                assert numbers(l) == once(l), numbers(l)  # what had arrived did so once
+                assert b.received("ballast/test/events") == last_number(d), numbers(l)  # each was sent once
                 # the service goes as well, while nobody is there
                 b.kill()
                 talk(d, 3)
@@ -145,7 +160,7 @@ def test_the_broker_goes():
                 talk(d, 3)
                 b.start()
                 all_are_there(d, l)
-                assert numbers(l) == once(l), numbers(l)
+                assert b.received("ballast/test/events") == last_number(d), numbers(l)
             d.stop()
 
 
@@ -158,11 +173,79 @@ def test_the_broker_hangs():
             b.hang()
             began = time.monotonic()
             talk(d, 40)
-            assert time.monotonic() - began < 10 and d.status()["mqtt"]["unsent"] == 80  # waits for nobody
+            assert time.monotonic() - began < 40 and d.status()["mqtt"]["unsent"] == 80  # waits for nobody
             wait_for("it is given up", lambda: not d.status()["mqtt"]["connected"], 90, 1)
             b.go_on()
             all_are_there(d, l, 90)
             assert len(numbers(l)) - len(once(l)) <= 2 * WINDOW, numbers(l)
+            d.stop()
+
+
+class SlowLine:
+    """A way to the broker that can be held: what is sent arrives later, all of it."""
+
+    def __init__(self, broker):
+        self.to = broker.port
+        self.free = threading.Event()
+        self.free.set()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self.to))
+            threading.Thread(target=self.pass_on, args=(near, far), daemon=True).start()
+            threading.Thread(target=self.pass_on, args=(far, near), daemon=True).start()
+
+    def pass_on(self, a, b):
+        try:
+            while data := a.recv(65536):
+                self.free.wait()
+                b.sendall(data)
+            b.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+def test_it_ends_while_the_line_is_slow():
+    """The last word does not get through in time, and may not even have room on the way: the last will stands in for it."""
+    for events in (0, 40):
+        with Broker(tls=False) as b:
+            b.start()
+            line = SlowLine(b)
+            with b.listen("ballast/#") as l, Daemon(SIM, **QUIET, mqtt=b.settings(url=f"mqtt://127.0.0.1:{line.port}")) as d:
+                d.start()
+                all_are_there(d, l)
+                line.free.clear()
+                talk(d, events)
+                time.sleep(1)
+                began = time.monotonic()
+                d.stop()
+                assert time.monotonic() - began < 8
+                line.free.set()
+                wait_for("offline", lambda: payload(l.on("ballast/test/online")[-1]) == "offline", 20)
+                assert retained(b, "ballast/test/online") == {"ballast/test/online": "offline"}
+            line.listener.close()
+
+
+def test_whose_certificate_it_is():
+    """One of the right authority, for another name."""
+    with Broker() as b:
+        b.start()
+        url = f"mqtts://127.1:{b.port}"  # the same place; the certificate names localhost and 127.0.0.1
+        with Daemon(SIM, **QUIET, mqtt=b.settings(url=url)) as d:
+            d.start()
+            wait_for("an error", lambda: d.status()["mqtt"]["error"])
+            assert "certificate verify failed" in d.status()["mqtt"]["error"], d.status()["mqtt"]
+            d.stop()
+        with b.listen("ballast/#") as l, Daemon(SIM, **QUIET, mqtt=b.settings(url=url, tls_verify=False)) as d:
+            d.start()
+            all_are_there(d, l)
             d.stop()
 
 
@@ -204,7 +287,8 @@ def test_it_may_not_write_everything():
         with b.listen("ballast/#") as l, Daemon(SIM, **QUIET, mqtt=b.settings()) as d:
             d.start()
             talk(d, 10)
-            wait_for("frozen", lambda: len(l.events()) == 10)
+            wait_for("frozen", lambda: len(l.events()) >= 10)
+            assert len(l.events()) == 10, l.events()
             assert all(e["type"] == "io.ballast.frozen" for e in l.events())
             wait_for("nothing unsent", lambda: d.status()["mqtt"]["unsent"] == 0)
             st = d.status()["mqtt"]
@@ -228,9 +312,8 @@ def test_nobody_answers():
                 talk(d, 5)
                 wait_for("an error", lambda: d.status()["mqtt"]["error"], 60, 1)
                 assert not d.status()["mqtt"]["connected"] and d.status()["mqtt"]["unsent"] >= 10
-                began = time.monotonic()
                 d.stop()
-                assert time.monotonic() - began < 8
+                assert "does not come to an end" not in d.log.read_text()
 
 
 def snapshot(states, at):
@@ -262,7 +345,7 @@ def test_hosts():
             top = "dc1/ballast/prod%2Fa%20%2B%23"
             put(h2="on", h3="on")
             d.start()
-            wait_for("a host", lambda: l.on(f"{top}/hosts/a%2Fb/state"))
+            wait_for("a host and an event", lambda: l.on(f"{top}/hosts/a%2Fb/state") and l.events())
             assert l.events()[0]["source"] == "/ballast/prod%2Fa%20%2B%23"
             for state in ("standby", "powering_on", "on"):
                 put(h2=state, h3="on")
@@ -271,7 +354,7 @@ def test_hosts():
             assert [(e["data"]["was"], e["data"]["state"]) for e in changes] == [
                 ("on", "standby"), ("standby", "powering_on"), ("powering_on", "on")], changes
             assert all(e["subject"] == "h2" and e["data"]["host_name"] == "esx-h2" for e in changes), changes
-            assert payload(l.on(f"{top}/hosts/h2/state")[-1])["data"]["state"] == "on"
+            wait_for("its state", lambda: (last(l, f"{top}/hosts/h2/state") or {}).get("data", {}).get("state") == "on")
             put(h2="disconnected", h3="on")
             wait_for("a fault", lambda: any(e["type"] == "io.ballast.fault" and e["subject"] == "h2" and
                                             e["data"]["code"] == "host_disconnected" for e in l.events()), 30)
@@ -279,12 +362,13 @@ def test_hosts():
             wait_for("it is cleared", lambda: any(e["type"] == "io.ballast.fault_cleared" and e["subject"] == "h2"
                                                   for e in l.events()), 30)
             put(h2="on")
-            wait_for("it is taken back", lambda: not l.on(f"{top}/hosts/h3/state")[-1].get("payload"), 30)
-            assert set(retained(b, "dc1/#")) == {f"{top}/{t}" for t in ("online", "state", "hosts/a%2Fb/state", "hosts/h2/state")}
+            wait_for("it is taken back", lambda: taken_back(l, f"{top}/hosts/h3/state"), 30)
+            wanted = {f"{top}/{t}" for t in ("online", "state", "hosts/a%2Fb/state", "hosts/h2/state")}
+            assert set(retained(b, "dc1/#", wanted)) == wanted
             d.kill()
             put()  # goes while nobody looks
             d.start()
-            wait_for("it is taken back", lambda: not l.on(f"{top}/hosts/h2/state")[-1].get("payload"), 30)
+            wait_for("it is taken back", lambda: taken_back(l, f"{top}/hosts/h2/state"), 30)
             assert once(l) == list(range(1, len(once(l)) + 1)), once(l)
             d.stop()
 
@@ -334,5 +418,5 @@ if __name__ == "__main__":
     if missing():
         print(f"needs {', '.join(missing())}")
         sys.exit(77)
-    main(test_what_arrives, test_ballastd_dies, test_the_broker_goes, test_the_broker_hangs, test_it_is_not_let_in,
-         test_it_may_not_write_everything, test_nobody_answers, test_hosts, test_too_much)
+    main(test_what_arrives, test_ballastd_dies, test_the_broker_goes, test_the_broker_hangs, test_it_ends_while_the_line_is_slow,
+         test_whose_certificate_it_is, test_it_is_not_let_in, test_it_may_not_write_everything, test_nobody_answers, test_hosts, test_too_much)

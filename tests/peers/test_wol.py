@@ -66,7 +66,7 @@ class Lab(Segments):
         super().close()
         shutil.rmtree(self.dir.name, ignore_errors=True)
 
-    def wake(self, before=(), command=("wake",), timeout_s=10, **config):
+    def wake(self, before=(), command=("wake",), timeout_s=60, **config):
         """From the service; gives the answer."""
         with Inside(self, before, name="esx7", mac=MAC, timeout_s=timeout_s, **config) as p:
             return p(*command)
@@ -151,13 +151,21 @@ def test_without_the_right(lab):
 def test_listener(_):
     """The sleepers of other tests: each wakes by its own packet, and, where it has a password, by that."""
     woken = []
-    other, guarded = "02:00:00:63:00:08", "02:00:00:63:00:09"
-    with WolListener({MAC: woken.append, other: woken.append, guarded: (woken.append, SECUREON)}) as ears:
-        def wake(**config):
-            with PowerProbe("wol", name="esx7", broadcast=ears.broadcast, port=ears.port, **config) as p:
+    other, guarded, last = "02:00:00:63:00:08", "02:00:00:63:00:09", "02:00:00:63:00:ff"
+    with WolListener({MAC: woken.append, other: woken.append, guarded: (woken.append, SECUREON), last: woken.append}) as ears:
+        rounds = []
+
+        def wake(mac, **config):
+            with PowerProbe("wol", name="esx7", broadcast=ears.broadcast, port=ears.port, mac=mac, **config) as p:
                 assert p("wake")["ok"]
-            time.sleep(0.3)
-            seen, woken[:] = set(woken), []
+            with PowerProbe("wol", name="last", broadcast=ears.broadcast, port=ears.port, mac=last) as p:
+                assert p("wake")["ok"]  # what was sent before it has been heard when this is
+            rounds.append(mac)
+            until = time.monotonic() + 60
+            while [m for _, m in ears.heard].count(last) < 3 * len(rounds):
+                assert time.monotonic() < until, woken
+                time.sleep(0.02)
+            seen, woken[:] = set(woken) - {last}, []
             return seen
 
         assert wake(mac=MAC) == {MAC}
@@ -215,7 +223,7 @@ class Relay:
         self.log = open(self.dir / "sshd.log", "ab")
         self.server = self.lab.start("relay", *before, shutil.which("sshd", path="/usr/sbin:/sbin"), "-D", "-e", "-f", config,
                                      stderr=self.log)
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while "LISTEN" not in self.lab.run("relay", "ss", "-Hltn", f"sport = :{port}"):
             assert time.monotonic() < until and self.server.poll() is None, (self.dir / "sshd.log").read_text()
             time.sleep(0.05)
@@ -223,7 +231,7 @@ class Relay:
     def stop(self):
         if self.server:
             self.server.kill()
-            self.server.wait(timeout=10)
+            self.server.wait(timeout=60)
             self.log.close()
             self.server = None
 
@@ -322,17 +330,20 @@ def test_relay_hangs(lab):
     try:
         began = time.monotonic()
         refused(relay.wake(relay="root@10.97.1.2:2222", broadcast="10.97.2.255", timeout_s=2), "ETIMEDOUT")
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 30
         relay.allow('restrict,command="sleep 600"')
         relay.start()
         began = time.monotonic()
-        refused(relay.wake(broadcast="10.97.2.255", timeout_s=2), "ETIMEDOUT", "in time")
-        assert time.monotonic() - began < 8
-        answer = relay.wake(broadcast="10.97.2.255", timeout_s=30, command=("stop", 300, "wake"))
+        refused(relay.wake(broadcast="10.97.2.255", timeout_s=5), "ETIMEDOUT", "in time")
+        assert time.monotonic() - began < 30
+        answer = relay.wake(broadcast="10.97.2.255", command=("stop", 300, "wake"))
         refused(answer, "ECANCELED", "stops")
-        assert answer["ms"] < 4000, answer
+        assert answer["ms"] < 30000, answer
         key = str(relay.key)
-        assert not [c for c in commands() if key in c and c.startswith("/usr/bin/ssh")]
+        until = time.monotonic() + 10  # what was killed is gone soon
+        while [c for c in commands() if key in c and c.startswith("/usr/bin/ssh")]:
+            assert time.monotonic() < until, commands()
+            time.sleep(0.1)
     finally:
         relay.stop()
 

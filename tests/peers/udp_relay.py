@@ -15,13 +15,13 @@ import socket
 import threading
 import time
 
-from ipmi_sim import free_port
+import ports
 
 
 class UdpRelay:
     def __init__(self, port, address="127.0.0.1"):
         self.front = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
-        self.front.bind((address, free_port()))
+        self.front.bind((address, ports.take()))
         self.port = self.front.getsockname()[1]
         self.target = ("127.0.0.1", port)
         self.drop_every, self.delay_s, self.mute, self.mangle = 0, 0.0, False, None

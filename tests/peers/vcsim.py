@@ -6,10 +6,11 @@
         api.set_load(vm, cpu_mhz=700, active_mb=900, consumed_mb=1200)
         api.host_of(vm)                       # runtime.host, now
 
-Everything is on loopback, on a port that the system picks. The server carries a certificate of a CA made for the
+Everything is on loopback, on a port of its own. The server carries a certificate of a CA made for the
 test, ends when the test does (its standard input closes), and every wait is bounded. Where Go or govmomi are
 missing, Skip is raised: main(), or whoever calls, ends with 77 then.
 """
+import hashlib
 import http.cookiejar
 import os
 import pathlib
@@ -20,16 +21,19 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
 import xml.etree.ElementTree as ET
 from xml.sax.saxutils import escape
 
+import ports
+
 HERE = pathlib.Path(__file__).resolve().parent
 SKIP = 77
 START_S = 60
-CALL_S = 20
+CALL_S = 60
 GOPATH = "/usr/share/gocode"
 ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -60,11 +64,12 @@ def build():
     cache = pathlib.Path(os.environ.get("BALLAST_TEST_CACHE") or
                          pathlib.Path(tempfile.gettempdir()) / f"ballast-test-{os.getuid()}")
     cache.mkdir(parents=True, exist_ok=True, mode=0o700)
-    binary = cache / "vcsim"
     sources = sorted((HERE / "vcsim").glob("*.go"))
-    if binary.exists() and binary.stat().st_mtime > max(s.stat().st_mtime for s in sources):
+    # by what it is made of: another checkout's may be newer than these sources, and another program
+    binary = cache / f"vcsim-{hashlib.sha256(b''.join(s.read_bytes() for s in sources)).hexdigest()[:16]}"
+    if binary.exists():
         return str(binary)
-    fresh = cache / f"vcsim.{os.getpid()}"
+    fresh = cache / f"vcsim.{os.getpid()}.{threading.get_ident()}"
     env = dict(os.environ, GO111MODULE="off", GOPATH=GOPATH, GOPROXY="off", GOFLAGS="",
                GOCACHE=str(cache / "go"))
     done = subprocess.run(["go", "build", "-o", str(fresh), *map(str, sources)], env=env, cwd=HERE,
@@ -114,7 +119,7 @@ class Vcsim:
         with open(os.open(self.password_file, os.O_WRONLY | os.O_CREAT, 0o600), "w") as f:
             f.write(password + "\n")
         self.process = None
-        self.port = 0
+        self.port = ports.take()
         self.start()
 
     def start(self):
@@ -131,7 +136,7 @@ class Vcsim:
                 self.stop()
                 raise RuntimeError("vcsim did not come up")
             line += byte
-        self.port = int(re.search(rb":(\d+)/sdk", line).group(1))
+        assert f":{self.port}/sdk".encode() in line, line
 
     @property
     def url(self):
@@ -145,10 +150,10 @@ class Vcsim:
             return
         self.process.stdin.close()
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         self.process.stdout.close()
         self.process = None
 

@@ -1,8 +1,8 @@
 /* What is expected of the next hours changes nothing where it is no rise, only ever wakes or keeps on, and
  * makes nothing go on and off.
  */
-#include "core/demand/guard.h"
 #include "core/pass.h"
+#include "load.h"
 #include "oracle.h"
 #include "random_cluster.h"
 
@@ -10,8 +10,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -27,55 +25,6 @@ static void settings(struct rng *r, struct policy *policy)
     policy->moves_max = 0;
     if (rng_unit(r) < 0.3)
         policy->dpm.ratio = 1 + rng_below(r, 40);
-}
-
-/* What all that run want now. */
-static double wanted(const struct snapshot *s, int r)
-{
-    double sum = 0;
-
-    for (uint32_t v = 0; v < s->n_vms; v++)
-        if (vm_takes_part(s, &s->vms[v]))
-            sum += fmin(s->vms[v].is.window[WINDOW_5M][r].mean, s->vms[v].is.alloc[r].limit);
-    return sum;
-}
-
-/* So many times as much from `from_s` on, of either resource; the present slot as it is. */
-static void expect(struct snapshot *s, const struct policy *policy, double factor, int64_t from_s,
-                   struct arena *a)
-{
-    struct guard guard;
-
-    guard_judge(s, policy, a, &guard); /* its figures are those that decide */
-    s->n_forecast = 24;
-    s->forecast = arena_array(a, struct expected, s->n_forecast);
-    for (uint32_t i = 0; i < s->n_forecast; i++) {
-        struct expected *x = &s->forecast[i];
-        double by = (int64_t)i * FORECAST_SLOT_S >= from_s ? factor : 1;
-
-        *x = (struct expected){.time = s->time + (instant_s)i * FORECAST_SLOT_S, .days = 3, .of = 3};
-        for (int r = 0; r < RES_COUNT; r++)
-            x->demand[r] = by * wanted(guard.snap, r);
-    }
-}
-
-static bool same(const struct plan *x, const struct plan *y)
-{
-    bool is = x->n_recommendations == y->n_recommendations && x->n_faults == y->n_faults;
-
-    for (uint32_t i = 0; is && i < x->n_recommendations; i++) {
-        const struct recommendation *a = &x->recommendations[i];
-        const struct recommendation *b = &y->recommendations[i];
-        is = a->action == b->action && a->vm == b->vm && a->from == b->from && a->to == b->to &&
-             a->host == b->host && a->reason == b->reason && a->priority == b->priority &&
-             a->group == b->group && a->imbalance_after == b->imbalance_after &&
-             strcmp(a->text, b->text) == 0;
-        for (int r = 0; is && r < RES_COUNT; r++)
-            is = a->cost[r] == b->cost[r] && a->benefit[r] == b->benefit[r];
-    }
-    for (uint32_t i = 0; is && i < x->n_faults; i++)
-        is = strcmp(x->faults[i].text, y->faults[i].text) == 0;
-    return is;
 }
 
 static unsigned count(const struct plan *p, enum action_kind action, bool early)
@@ -109,18 +58,18 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
     run(&snap, &policy, &a, &plain);
     struct policy off = policy;
     off.dpm.proactive = false;
-    expect(&snap, &policy, 4, FORECAST_SLOT_S, &a);
+    expect_rise(&snap, &policy, 4, snap.time + FORECAST_SLOT_S, &a);
     run(&snap, &off, &a, &other);
-    if (!same(&plain, &other))
+    if (!oracle_same_plan(&plain, &other))
         fail_msg("seed %llu: switched off, and another plan", (unsigned long long)seed);
     static const double no_rise[] = {0.1, 1, 1.19};
     for (size_t i = 0; i < sizeof no_rise / sizeof *no_rise; i++) {
-        expect(&snap, &policy, no_rise[i], 0, &a);
+        expect_rise(&snap, &policy, no_rise[i], snap.time, &a);
         run(&snap, &policy, &a, &other);
-        if (!same(&plain, &other))
+        if (!oracle_same_plan(&plain, &other))
             fail_msg("seed %llu: another plan for %g times as much", (unsigned long long)seed, no_rise[i]);
     }
-    expect(&snap, &policy, 1.2 + 4 * rng_unit(&r), FORECAST_SLOT_S, &a);
+    expect_rise(&snap, &policy, 1.2 + 4 * rng_unit(&r), snap.time + FORECAST_SLOT_S, &a);
     snap.forecast[1].time = snap.time + 1 + rng_below(&r, FORECAST_SLOT_S);
     run(&snap, &policy, &a, &other);
     bool high = plain.before.dpm_high[RES_CPU] > 0 || plain.before.dpm_high[RES_MEM] > 0;
@@ -129,7 +78,7 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
         fail_msg("seed %llu: wakes early and puts to standby", (unsigned long long)seed);
     if (count(&plain, ACTION_POWER_ON, false) > count(&other, ACTION_POWER_ON, false))
         fail_msg("seed %llu: wakes fewer hosts than without", (unsigned long long)seed);
-    if (high && count(&plain, ACTION_POWER_ON, false) > 0 && early == 0 && !same(&plain, &other))
+    if (high && count(&plain, ACTION_POWER_ON, false) > 0 && early == 0 && !oracle_same_plan(&plain, &other))
         fail_msg("seed %llu: wakes for now, and another plan", (unsigned long long)seed);
     t->plans++;
     t->early += early;
@@ -152,7 +101,7 @@ static void test_only_earlier(void **state)
                                         .power = true},
               &t);
     (void)printf("%u plans, %u hosts woken early, in %u fewer put to standby\n", t.plans, t.early, t.kept);
-    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
+    if (test_is_usual())
         assert_true(t.early > 100 && t.kept > 50);
 }
 
@@ -160,16 +109,6 @@ static void test_only_earlier(void **state)
 
 #define PASSES 16
 #define SETTLES 8
-
-static void flatten(struct snapshot *s)
-{
-    for (uint32_t v = 0; v < s->n_vms; v++) {
-        if (s->vms[v].is.state == VM_ON)
-            vm_facts_windows(&s->vms[v].is);
-        s->vms[v].is.last_migrated = 0;
-        s->vms[v].is.sample_age_s = UNKNOWN;
-    }
-}
 
 static void check_settles(uint64_t seed, const struct cluster_options *options, struct tally *t)
 {
@@ -181,7 +120,7 @@ static void check_settles(uint64_t seed, const struct cluster_options *options, 
     random_cluster(&r, options, &a, &snap);
     policy_default(&policy);
     settings(&r, &policy);
-    flatten(&snap);
+    flat_load(&snap);
     double factor = 1.2 + 3 * rng_unit(&r);
     bool *put_down = arena_array(&a, bool, snap.n_hosts);
     bool *woken = arena_array(&a, bool, snap.n_hosts);
@@ -189,7 +128,7 @@ static void check_settles(uint64_t seed, const struct cluster_options *options, 
     for (int pass = 0; pass < PASSES; pass++) {
         struct plan plan;
         struct snapshot then;
-        expect(&snap, &policy, factor, FORECAST_SLOT_S / 2, &a);
+        expect_rise(&snap, &policy, factor, snap.time + FORECAST_SLOT_S, &a);
         snap.forecast[1].time = snap.time + 300; /* the rise is always five minutes away */
         run(&snap, &policy, &a, &plan);
         for (uint32_t i = 0; i < plan.n_recommendations; i++) {
@@ -224,7 +163,7 @@ static void test_settles(void **state)
                 .hosts_max = 9, .vms_max = 40, .mixed_hosts = true, .sleeping = true, .power = true},
             &t);
     (void)printf("%u hosts woken early, %u put to standby\n", t.early, t.kept);
-    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
+    if (test_is_usual())
         assert_true(t.early > 20 && t.kept > 50);
 }
 

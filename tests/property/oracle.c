@@ -3,6 +3,8 @@
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 
+#include <string.h>
+
 /* Sums of the same numbers in another order. */
 #define ROUNDING 1e-6
 
@@ -371,4 +373,30 @@ void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct aren
         ret->hosts[rec->from].is.mem_free_mb += oracle_frees(&o, rec->vm, ORACLE_PHYSICAL);
     }
     link_vms(ret, a);
+}
+
+static bool same_recommendation(const struct recommendation *x, const struct recommendation *y)
+{
+    bool same = x->id == y->id && x->action == y->action && x->priority == y->priority && x->vm == y->vm &&
+                x->from == y->from && x->to == y->to && x->host == y->host && x->rule == y->rule &&
+                x->reason == y->reason && x->group == y->group && x->imbalance_after == y->imbalance_after &&
+                x->duration_s == y->duration_s && x->n_depends_on == y->n_depends_on &&
+                strcmp(x->text, y->text) == 0;
+
+    for (uint32_t i = 0; same && i < x->n_depends_on; i++)
+        same = x->depends_on[i] == y->depends_on[i];
+    for (int r = 0; r < RES_COUNT; r++)
+        same = same && x->cost[r] == y->cost[r] && x->benefit[r] == y->benefit[r];
+    return same;
+}
+
+bool oracle_same_plan(const struct plan *x, const struct plan *y)
+{
+    bool same = x->n_recommendations == y->n_recommendations && x->n_faults == y->n_faults;
+
+    for (uint32_t i = 0; same && i < x->n_recommendations; i++)
+        same = same_recommendation(&x->recommendations[i], &y->recommendations[i]);
+    for (uint32_t i = 0; same && i < x->n_faults; i++)
+        same = strcmp(x->faults[i].text, y->faults[i].text) == 0;
+    return same;
 }

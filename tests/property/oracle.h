@@ -91,4 +91,7 @@ double oracle_imbalance_at(const struct oracle *o, const double weight[RES_COUNT
  * `moved_at`. */
 void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct arena *a, struct snapshot *ret);
 
+/* The same recommendations in the same order with the same figures, and the same faults. */
+bool oracle_same_plan(const struct plan *x, const struct plan *y);
+
 #endif

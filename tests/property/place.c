@@ -13,7 +13,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -302,14 +301,7 @@ static void check_same_backwards(struct world *w)
     for (uint32_t i = 0; i < w->n_vms; i++)
         back[i] = w->vms[w->n_vms - 1 - i];
     assert_int_equal(place_run(&w->snap, &w->policy, back, w->n_vms, &w->a, &again, &err), 0);
-    bool same = again.n_recommendations == w->plan.n_recommendations && again.n_faults == w->plan.n_faults;
-    for (uint32_t i = 0; same && i < again.n_recommendations; i++)
-        same = strcmp(again.recommendations[i].text, w->plan.recommendations[i].text) == 0 &&
-               again.recommendations[i].n_depends_on == w->plan.recommendations[i].n_depends_on &&
-               again.recommendations[i].to == w->plan.recommendations[i].to;
-    for (uint32_t i = 0; same && i < again.n_faults; i++)
-        same = strcmp(again.faults[i].text, w->plan.faults[i].text) == 0;
-    if (!same)
+    if (!oracle_same_plan(&again, &w->plan))
         fail_msg("seed %llu: the same VMs named backwards, another plan", (unsigned long long)w->seed);
 }
 
@@ -477,7 +469,7 @@ static void run(const struct cluster_options *o, unsigned clusters)
     (void)printf("%u placed, %u refused, %u moves made room, %u hosts woken; %u refusals looked into; spare "
                  "capacity was there at %u moments, %u searches took too long\n",
                  t.placed, t.refused, t.made_room, t.woken, t.figures, t.kept, t.unjudged);
-    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
+    if (test_is_usual())
         assert_true(t.placed > clusters && t.refused > clusters / 4);
 }
 

@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -197,7 +195,7 @@ static void run(const struct cluster_options *o, unsigned clusters)
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check_plan(test_seed() + i, o, &moves);
     (void)printf("%u moves\n", moves);
-    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
+    if (test_is_usual())
         assert_true(moves > clusters / 2);
 }
 
@@ -272,21 +270,6 @@ static void test_figures_with_power(void **state)
 
 /* ---- again ---- */
 
-static bool same_recommendation(const struct recommendation *x, const struct recommendation *y)
-{
-    bool same = x->id == y->id && x->action == y->action && x->priority == y->priority && x->vm == y->vm &&
-                x->from == y->from && x->to == y->to && x->rule == y->rule && x->reason == y->reason &&
-                x->group == y->group && x->imbalance_after == y->imbalance_after &&
-                x->duration_s == y->duration_s && x->n_depends_on == y->n_depends_on &&
-                strcmp(x->text, y->text) == 0;
-
-    for (uint32_t i = 0; same && i < x->n_depends_on; i++)
-        same = x->depends_on[i] == y->depends_on[i];
-    for (int r = 0; r < RES_COUNT; r++)
-        same = same && x->cost[r] == y->cost[r] && x->benefit[r] == y->benefit[r];
-    return same;
-}
-
 static void check_same_again(uint64_t seed, const struct cluster_options *options)
 {
     struct world x;
@@ -294,12 +277,7 @@ static void check_same_again(uint64_t seed, const struct cluster_options *option
 
     begin(&x, seed, options);
     begin(&y, seed, options);
-    bool same = x.plan.n_recommendations == y.plan.n_recommendations && x.plan.n_faults == y.plan.n_faults;
-    for (uint32_t i = 0; same && i < x.plan.n_recommendations; i++)
-        same = same_recommendation(&x.plan.recommendations[i], &y.plan.recommendations[i]);
-    for (uint32_t i = 0; same && i < x.plan.n_faults; i++)
-        same = strcmp(x.plan.faults[i].text, y.plan.faults[i].text) == 0;
-    if (!same)
+    if (!oracle_same_plan(&x.plan, &y.plan))
         fail_msg("seed %llu: the same cluster, another plan", (unsigned long long)seed);
     arena_release(&x.a);
     arena_release(&y.a);
@@ -363,7 +341,7 @@ static void test_nothing_left(void **state)
                            &(struct cluster_options){
                                .hosts_max = 8, .vms_max = 60, .mixed_hosts = true, .evacuate = i % 2 == 1},
                            &planned);
-    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
+    if (test_is_usual())
         assert_true(planned > 600);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "core/demand/guard.h"
 #include "core/pass.h"
+#include "load.h"
 #include "oracle.h"
 #include "random_cluster.h"
 
@@ -11,7 +12,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -313,7 +313,7 @@ static void run(const struct cluster_options *options, unsigned clusters)
     for (unsigned i = 0; i < test_clusters(clusters); i++)
         check(test_seed() + i, options, &t);
     (void)printf("%u plans, %u hosts put to standby, %u woken\n", t.plans, t.off, t.on);
-    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
+    if (test_is_usual())
         assert_true(t.off > clusters / 16 && t.on > 0);
 }
 
@@ -351,18 +351,6 @@ static void test_everything(void **state)
 #define SETTLES 8 /* passes after which nothing happens any more */
 #define INTERVAL_S 600
 
-/* The windows say what the present does; nobody was moved lately. */
-static void flatten(struct snapshot *s)
-{
-    for (uint32_t v = 0; v < s->n_vms; v++) {
-        struct vm_facts *f = &s->vms[v].is;
-        if (f->state == VM_ON)
-            vm_facts_windows(f);
-        f->last_migrated = 0;
-        f->sample_age_s = UNKNOWN;
-    }
-}
-
 static void check_flat(uint64_t seed, const struct cluster_options *options, struct tally *tally)
 {
     struct arena a = {0};
@@ -374,7 +362,7 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
     random_policy(&r, &policy);
     random_dpm(&r, &policy);
     policy.moves_max = 0; /* else it takes as many passes as it takes */
-    flatten(&snap);
+    flat_load(&snap);
     bool *put_down = arena_array(&a, bool, snap.n_hosts);
     bool *woken = arena_array(&a, bool, snap.n_hosts);
 
@@ -423,7 +411,7 @@ static void test_flat_load(void **state)
                                              .power = true},
                    &t);
     (void)printf("%u hosts put to standby, %u woken\n", t.off, t.on);
-    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
+    if (test_is_usual())
         assert_true(t.off > 200 && t.on > 10);
 }
 

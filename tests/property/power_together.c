@@ -2,8 +2,8 @@
  * together, and a power-off that is regretted. None of them undoes what another one does, in a plan or pass
  * after pass.
  */
-#include "core/demand/guard.h"
 #include "core/pass.h"
+#include "load.h"
 #include "oracle.h"
 #include "random_cluster.h"
 
@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -71,29 +70,6 @@ static void random_schedule(struct rng *r, const struct policy *policy, struct s
         add_managed(s, h, policy, s->schedule.ready);
     for (int k = 0; k < RES_COUNT; k++)
         s->schedule.ready[k] *= part;
-}
-
-/* What those want now that take part, times so much from an instant on; slots end at `from`, or begin there.
- */
-static void expect(struct snapshot *s, const struct policy *policy, double factor, instant_s from,
-                   struct arena *a)
-{
-    struct guard guard;
-
-    guard_judge(s, policy, a, &guard); /* its figures are those that decide */
-    instant_s first = s->time - ((s->time - from) % FORECAST_SLOT_S + FORECAST_SLOT_S) % FORECAST_SLOT_S;
-    s->n_forecast = 24;
-    s->forecast = arena_array(a, struct expected, s->n_forecast);
-    for (uint32_t i = 0; i < s->n_forecast; i++) {
-        instant_s time = first + (instant_s)i * FORECAST_SLOT_S;
-
-        s->forecast[i] = (struct expected){.time = time, .days = 3, .of = 3};
-        for (uint32_t v = 0; v < s->n_vms; v++)
-            for (int k = 0; k < RES_COUNT && vm_takes_part(guard.snap, &guard.snap->vms[v]); k++)
-                s->forecast[i].demand[k] +=
-                    (time >= from ? factor : 1) * fmin(guard.snap->vms[v].is.window[WINDOW_5M][k].mean,
-                                                       guard.snap->vms[v].is.alloc[k].limit);
-    }
 }
 
 static void plan_it(const struct snapshot *s, const struct policy *policy, struct arena *a, struct plan *ret)
@@ -240,17 +216,6 @@ static void check_plan(uint64_t seed, const struct snapshot *s, const struct pol
     t->plans++;
 }
 
-static bool same(const struct plan *x, const struct plan *y)
-{
-    bool is = x->n_recommendations == y->n_recommendations && x->n_faults == y->n_faults;
-
-    for (uint32_t i = 0; is && i < x->n_recommendations; i++)
-        is = strcmp(x->recommendations[i].text, y->recommendations[i].text) == 0;
-    for (uint32_t i = 0; is && i < x->n_faults; i++)
-        is = strcmp(x->faults[i].text, y->faults[i].text) == 0;
-    return is;
-}
-
 static void random_everything(struct rng *r, const struct cluster_options *o, struct policy *policy,
                               struct arena *a, struct snapshot *s)
 {
@@ -275,11 +240,11 @@ static void check(uint64_t seed, const struct cluster_options *o, struct tally *
     struct plan plan, again;
 
     random_everything(&r, o, &policy, &a, &s);
-    expect(&s, &policy, 0.5 + 3 * rng_unit(&r), s.time + (instant_s)rng_below(&r, HOUR_S), &a);
+    expect_rise(&s, &policy, 0.5 + 3 * rng_unit(&r), s.time + (instant_s)rng_below(&r, HOUR_S), &a);
     plan_it(&s, &policy, &a, &plan);
     check_plan(seed, &s, &policy, &plan, t);
     plan_it(&s, &policy, &a, &again);
-    if (!same(&plan, &again))
+    if (!oracle_same_plan(&plan, &again))
         fail_msg("seed %llu: the same input, and another plan", (unsigned long long)seed);
     arena_release(&a);
 }
@@ -309,23 +274,13 @@ static void test_one_plan(void **state)
                                         .power = true},
               &t);
     print(&t);
-    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
+    if (test_is_usual())
         assert_true(t.off > 100 && t.ready > 40 && t.faults > 20 && t.closed > 20);
 }
 
 /* ---- plan after plan, under flat load ---- */
 
 #define PASSES 40
-
-static void flatten(struct snapshot *s)
-{
-    for (uint32_t v = 0; v < s->n_vms; v++) {
-        if (s->vms[v].is.state == VM_ON)
-            vm_facts_windows(&s->vms[v].is);
-        s->vms[v].is.last_migrated = 0;
-        s->vms[v].is.sample_age_s = UNKNOWN;
-    }
-}
 
 struct past {
     instant_s *off, *on, *early; /* by host; 0: never */
@@ -364,7 +319,7 @@ static void check_passes(uint64_t seed, const struct cluster_options *o, struct 
     struct policy policy;
 
     random_everything(&r, o, &policy, &a, &s);
-    flatten(&s);
+    flat_load(&s);
     policy.dpm.host_uptime_min_s = 0;
     double factor = 1 + 2 * rng_unit(&r);
     instant_s from = s.time + (instant_s)rng_below(&r, 3 * HOUR_S);
@@ -381,7 +336,7 @@ static void check_passes(uint64_t seed, const struct cluster_options *o, struct 
         if (s.schedule.power_off && s.schedule.power_off_changes <= s.time)
             s.schedule.power_off = false;
         s.schedule.power_off_changes = s.schedule.power_off ? s.schedule.power_off_changes : 0;
-        expect(&s, &policy, s.time < from ? factor : 1, from, &a); /* what does not come is forgotten */
+        expect_rise(&s, &policy, s.time < from ? factor : 1, from, &a); /* what does not come is forgotten */
         plan_it(&s, &policy, &a, &plan);
         check_plan(seed, &s, &policy, &plan, t);
         for (uint32_t i = 0; i < plan.n_recommendations; i++)
@@ -407,7 +362,7 @@ static void test_pass_after_pass(void **state)
                          .hosts_max = 9, .vms_max = 30, .mixed_hosts = true, .sleeping = true, .power = true},
                      &t);
     print(&t);
-    if (!getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS"))
+    if (test_is_usual())
         assert_true(t.off > 100 && t.early > 10 && t.ready > 50 && t.faults > 20);
 }
 

@@ -312,3 +312,8 @@ unsigned test_clusters(unsigned fallback)
         return 1;
     return text ? (unsigned)strtoul(text, NULL, 10) : fallback;
 }
+
+bool test_is_usual(void)
+{
+    return !getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS");
+}

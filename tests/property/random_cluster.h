@@ -52,4 +52,7 @@ void random_dpm(struct rng *r, struct policy *ret);
 uint64_t test_seed(void);
 unsigned test_clusters(unsigned fallback);
 
+/* Neither is set: what is to be tested must have come up often enough. */
+bool test_is_usual(void);
+
 #endif

@@ -275,8 +275,19 @@ static void add_approved(struct rng *r, struct inventory *inv, struct arena *a)
     }
 }
 
+/* Steep at first, as most servers are. */
+static void add_curve(struct host_facts *f, struct arena *a)
+{
+    double *watts = arena_array(a, double, 3);
+
+    watts[0] = f->power_idle_w;
+    watts[1] = f->power_idle_w * 1.7;
+    watts[2] = f->power_peak_w;
+    f->power_curve_w = (struct power_curve){watts, 3};
+}
+
 /* Quiet clusters mostly: everybody wants only a part of what was said. */
-static void add_power(struct rng *r, struct inventory *inv)
+static void add_power(struct rng *r, struct inventory *inv, struct arena *a)
 {
     double part = chance(r, 0.3) ? 1 : rng_range(r, 0.02, 0.6);
 
@@ -288,6 +299,8 @@ static void add_power(struct rng *r, struct inventory *inv)
         if (chance(r, 0.5))
             f->power_idle_w = rng_range(r, 80, 200);
         f->power_peak_w = f->power_idle_w * 2;
+        if (h % 3 == 0 && !isnan(f->power_idle_w))
+            add_curve(f, a);
         if (chance(r, 0.1))
             f->dpm = chance(r, 0.5) ? AUTOMATION_DISABLED : AUTOMATION_AUTOMATIC;
     }
@@ -324,7 +337,7 @@ void random_extras(struct rng *r, const struct cluster_options *o, struct invent
     if (o->approved)
         add_approved(r, inv, a);
     if (o->power)
-        add_power(r, inv);
+        add_power(r, inv, a);
 }
 
 uint32_t *new_vms(const struct snapshot *s, struct arena *a, uint32_t *ret_n)

@@ -164,12 +164,20 @@ class Cluster:
         ret = {h: [] for h in self.hosts}
         for vm in self.vms.values():
             if vm.state == 'on' and vm.kind != 'spare':
-                for host_id in {self.at[vm.id], self.arriving.get(vm.id), self.left.get(vm.id)} - {None}:
+                for host_id in self.places(vm):
                     ret[host_id].append(vm)
         return ret
 
+    def places(self, vm):
+        """The hosts that have to carry it: more than one while it is between them."""
+        at = self.at[vm.id]
+        if at is not None and vm.id not in self.arriving and vm.id not in self.left:
+            return (at,)
+        return {at, self.arriving.get(vm.id), self.left.get(vm.id)} - {None}
+
     def vms_at(self, host_id):
-        return self.residents()[host_id]
+        return [vm for vm in self.vms.values() if vm.state == 'on' and vm.kind != 'spare' and host_id in (
+            self.at[vm.id], self.arriving.get(vm.id), self.left.get(vm.id))]
 
     def idle_agents(self, host):
         """What reserves on its host before it runs: agents are part of the platform."""
@@ -228,7 +236,7 @@ class Cluster:
         """The object that a plan has as `before` and `after`, but for the DPM scores. ent: the entitlements."""
         on = self.hosts_on(woken)
         residents = self.residents()
-        load = {h.id: {r: math.fsum(ent[r].get(vm.id, 0.0) for vm in residents[h.id]) / h.capacity[r]
+        load = {h.id: {r: math.fsum([ent[r].get(vm.id, 0.0) for vm in residents[h.id]]) / h.capacity[r]
                        for r in RESOURCES} for h in on}
         sigma = {r: stddev([load[h.id][r] for h in on]) for r in RESOURCES}
         over = {r: any(load[h.id][r] > FULL for h in on) for r in RESOURCES}

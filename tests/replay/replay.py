@@ -55,6 +55,7 @@ class Replay:
         self.policy = flat(plan['policy'])
         self.violations = []
         self.moved = {}  # vm id -> its recommendation
+        self.last_metrics = None, None  # where every VM was, and the figures for that
         self.moves = [r for r in plan['recommendations'] if r['action'] in ('migrate', 'place')]
         self.wakes = {r['host']: r['id'] for r in plan['recommendations'] if r['action'] == 'power_on'}
         self.entitlement = {r: self.cluster.entitlements(r)[0] for r in RESOURCES}
@@ -119,7 +120,7 @@ class Replay:
             self.wrong(f'{len(self.moves)} moves, {optional} of them optional, moves_max is {limit}')
 
     def check_metrics(self, which):
-        stated, computed = self.plan[which], self.cluster.metrics(self.policy, self.entitlement)
+        stated, computed = self.plan[which], self.metrics()
         for key in ('imbalance', 'imbalance_cpu', 'imbalance_mem', 'weight_cpu', 'weight_mem', 'target'):
             self.equal(stated[key], computed[key], which, key)
         for key, value in self.cluster.dpm_scores(self.policy).items():
@@ -212,8 +213,13 @@ class Replay:
         if any(m['to'] == host.id for m in self.moves):
             self.wrong(f'a VM is moved to host {host.id}', where)
 
-    def metrics(self):
-        return self.cluster.metrics(self.policy, self.entitlement)
+    def metrics(self, woken=True):
+        """Of the present. What follows a move is what stands before the next one, so the last figures are kept."""
+        c = self.cluster
+        present = ([h.id for h in c.hosts_on(woken)], list(c.at.values()), [v.state for v in c.vms.values()])
+        if self.last_metrics[0] != present:
+            self.last_metrics = present, c.metrics(self.policy, self.entitlement, woken)
+        return self.last_metrics[1]
 
     def place(self, rec, where):
         vm = self.cluster.vms.get(rec['vm'])
@@ -236,7 +242,7 @@ class Replay:
             return
         self.check_movable(vm, rec, where)
         self.check_destination(vm, rec['to'], where)
-        before = cluster.metrics(self.policy, self.entitlement, woken=False)
+        before = self.metrics(woken=False)
         broken = {rule.id: self.violated(rule) for rule in cluster.rules}
         self.moved[vm.id] = rec
         cluster.at[vm.id] = rec['to']
@@ -373,7 +379,7 @@ class Replay:
             return
         before = self.before_group
         weight = {r: before['weight_' + r] for r in RESOURCES}
-        after = self.cluster.metrics(self.policy, self.entitlement, woken=False)
+        after = self.metrics(woken=False)
         imbalance = sum(weight[r] * after['imbalance_' + r] for r in RESOURCES)
         if imbalance >= before['imbalance'] + ABSOLUTE:
             self.wrong(f'the imbalance goes from {before["imbalance"]:.9f} to {imbalance:.9f}', where)
@@ -481,10 +487,13 @@ class Spare:
             return []
         ret = []
         room = self.room()
+        lost_with = {}  # host id -> the VMs that would be homeless
+        for v in self.cluster.vms.values():
+            if (any(v.reservation[r] > 0 for r in RESOURCES) and v.kind != 'agent' and v.id not in self.cluster.arriving
+                    and self.cluster.takes_part(v)):
+                lost_with.setdefault(self.cluster.at[v.id], []).append(v)
         for host in self.cluster.hosts_on():
-            homeless = [v for v in self.cluster.vms.values()
-                        if self.cluster.takes_part(v) and self.cluster.at[v.id] == host.id and v.kind != 'agent'
-                        and v.id not in self.cluster.arriving and any(v.reservation[r] > 0 for r in RESOURCES)]
+            homeless = lost_with.get(host.id, [])
             sets = [[v] for v in homeless] if self.cluster.ha['policy'] == 'percent' else [homeless]
             if any(not self.have_places(vms, host.id, room) for vms in sets if vms):
                 ret.append(f'were {host.id} lost, what it runs')

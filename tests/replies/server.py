@@ -10,6 +10,7 @@ The answers in vsphere/ follow the real schema (vSphere Web Services API 7.0) an
 govmomi's simulator does not implement (pages, standby, CSV), and for what no real peer does when it is asked to.
 Loopback only, one thread a connection, everything ends with the test.
 """
+import functools
 import gzip
 import http.server
 import pathlib
@@ -59,6 +60,11 @@ def task_info(state="running", what="VirtualMachine.relocate", entity="vm-1", ki
             f"<eventChainId>{chain}</eventChainId>")
 
 
+@functools.cache
+def spaces():
+    return gzip.compress(b" " * (200 << 20), 6)
+
+
 class Call:
     """One request: .method, .text (the envelope), .handler (the raw connection)."""
 
@@ -100,6 +106,7 @@ class Server:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else the body waits for the ACK of the head, which the other side delays
 
             def do_POST(self):
                 text = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -207,7 +214,7 @@ class Server:
 
     def bomb(self, call):
         """200 MB of spaces that are 200 kB on the way."""
-        call.reply(gzip.compress(b" " * (200 << 20), 6), headers=[("Content-Encoding", "gzip")])
+        call.reply(spaces(), headers=[("Content-Encoding", "gzip")])
 
     def half(self, call):
         """A complete HTTP answer with half an XML document in it."""

@@ -92,9 +92,9 @@ def main():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hypervisor)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}"
-    with Probe("skeleton", url=url + "/", timeout_s=5) as p:
+    with Probe("skeleton", url=url + "/", timeout_s=60) as p:
         test_collector(p, Hypervisor.pages)
-    with Probe("skeleton", url=url, timeout_s=5) as p:
+    with Probe("skeleton", url=url, timeout_s=60) as p:
         test_actuator(p, Hypervisor.pages, Hypervisor.asked)
     server.shutdown()
     server.server_close()

@@ -4,8 +4,10 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peers"))
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS), str(TESTS / "peers")]
 import server as made  # noqa: E402
+from at_once import run_tests  # noqa: E402
 from probe import Probe  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix="ballast-replies-")
@@ -68,7 +70,7 @@ class Peer(made.Server):
             f'<{method}Response xmlns="urn:vim25"><returnval type="Task">{moref}</returnval></{method}Response>'))
 
     def probe(self, **more):
-        return Probe(url=self.url, username=made.USERNAME, password_file=PASSWORD_FILE, timeout_s=3, **more)
+        return Probe(**{"url": self.url, "username": made.USERNAME, "password_file": PASSWORD_FILE, "timeout_s": 60, **more})
 
 
 def equal(what, got, expected):
@@ -334,11 +336,12 @@ def test_sessions_and_faults():
         s.run("task-1", "vm-1")
         s.expire()
         equal("renewed", p("poll", "task-1")["state"], "running")
-        for what, error in (("hang", "ETIMEDOUT"), ("half", "EPROTO"), ("vanish", "ECONNRESET")):
-            s.on["RetrievePropertiesEx"] = getattr(s, what)
-            refused(f"poll: {what}", p("poll", "task-1"), error)
-            s.on.pop("RetrievePropertiesEx")
-            equal("and again", p("poll", "task-1")["state"], "running")
+        with s.probe(timeout_s=5) as brief:
+            for what, error in (("hang", "ETIMEDOUT"), ("half", "EPROTO"), ("vanish", "ECONNRESET")):
+                s.on["RetrievePropertiesEx"] = getattr(s, what)
+                refused(f"poll: {what}", brief("poll", "task-1"), error)
+                s.on.pop("RetrievePropertiesEx")
+                equal("and again", brief("poll", "task-1")["state"], "running")
         s.recent.clear()
         s.on["RelocateVM_Task"] = s.gives(made.envelope('<RelocateVM_TaskResponse xmlns="urn:vim25"/>'))
         refused("no task", p("start", *MOVE), "EPROTO", "names no task")
@@ -424,8 +427,6 @@ def test_pools_that_wait_for_each_other():
 
 
 if __name__ == "__main__":
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            print(name, flush=True)
-            test()
+    code = run_tests(globals())
     FOLDER.cleanup()
+    sys.exit(code)

@@ -3,24 +3,29 @@
 
 After each misbehaviour the peer is well again, and so must be the next collect().
 """
+import functools
 import pathlib
 import re
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "peers"))
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS), str(TESTS / "peers")]
 import server as made  # noqa: E402
+from at_once import at_once, run_tests  # noqa: E402
 from probe import Probe, by_id  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix="ballast-replies-")
 PASSWORD_FILE = pathlib.Path(FOLDER.name) / "password"
 PASSWORD_FILE.write_text(made.PASSWORD + "\n")
 CLUSTER = "Prod/East"
+SURE_S = 100  # for what must get through, however busy the machine is
+SHORT_S = 2  # for what must not
 
 
 def probe(s, **more):
     config = {"url": s.url, "username": made.USERNAME, "password_file": PASSWORD_FILE, "cluster": CLUSTER,
-              "timeout_s": 5, **more}
+              "timeout_s": SURE_S, **more}
     return Probe(**config)
 
 
@@ -380,17 +385,28 @@ BODIES = (  # name, body, HTTP status, error, words of the sentence
 )
 
 
-def test_misbehaviour():
-    for method, what, error, words in FAULTS:
-        with made.Server() as s, probe(s, timeout_s=5 if error == "EFBIG" else 1) as p:
-            s.on[method] = getattr(s, what)
-            bad = p("collect")
-            equal(f"{method} {what}", (bad["ok"], bad.get("error")), (False, error))
-            assert words in bad["text"] and s.url in bad["text"], bad
-            assert p.took_s < 5 + (10 if what in ("flood", "bomb") else 0), f"{method} {what}: {p.took_s:.1f} s"
-            s.on.clear()
+def misbehaves(method, what, error, words):
+    limit_s = SHORT_S if error == "ETIMEDOUT" else SURE_S
+    with made.Server() as s, probe(s, timeout_s=limit_s) as p:
+        s.on[method] = getattr(s, what)
+        bad = p("collect")
+        equal(f"{method} {what}", (bad["ok"], bad.get("error")), (False, error))
+        assert words in bad["text"] and s.url in bad["text"], bad
+        if error == "ETIMEDOUT":  # others say by their error that the time was not over
+            assert p.took_s < SURE_S / 2, f"{method} {what}: {p.took_s:.1f} s"
+        s.on.clear()
+        again = p("collect")
+        for _ in range(20):  # a busy machine may need longer than SHORT_S, but not again and again
+            if again["ok"] or limit_s == SURE_S:
+                break
             again = p("collect")
-            assert again["ok"] and again["freeze"] == "ok", f"after {method} {what}: {again}"
+        assert again["ok"] and again["freeze"] == "ok", f"after {method} {what}: {again}"
+
+
+def test_misbehaviour():
+    made.spaces()  # takes its time to make
+    assert at_once([(f"{method} {what}", functools.partial(misbehaves, method, what, error, words))
+                    for method, what, error, words in FAULTS])
 
 
 def test_nonsense():
@@ -431,8 +447,6 @@ def test_configuration():
 
 
 if __name__ == "__main__":
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            print(name, flush=True)
-            test()
+    code = run_tests(globals())
     FOLDER.cleanup()
+    sys.exit(code)

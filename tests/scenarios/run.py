@@ -2,7 +2,8 @@
 """Runs scenarios: a small cluster in, exactly this text out.
 
 run.py [--update] [AREA/NAME…]      the scenarios named, or all
-run.py --list                       their names, one a line
+run.py --area AREA                  all of an area; says of each whether it came out (the Test Anything Protocol, for meson)
+run.py --list                       the areas, one a line
 run.py --table                      writes the table of scenarios in README.md anew from what is there
 run.py --check                      is each one complete, listed in README.md, and in its map?
 
@@ -12,6 +13,7 @@ themselves. More than one line: each one's output stands under "$ ballast ARGUME
 "stderr:", and an exit code other than 0 as "exit code: N". The command is taken from $BALLAST, or from build/.
 """
 import argparse
+import contextlib
 import difflib
 import os
 import pathlib
@@ -42,7 +44,7 @@ def output(folder):
         arguments = shlex.split(line)
         if '--snapshot' not in arguments and arguments[0] not in TAKES_NO_SNAPSHOT:
             arguments += ['--snapshot', 'snapshot.json']
-        done = subprocess.run([BALLAST, *arguments], cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run([BALLAST, *arguments], cwd=folder, capture_output=True, text=True, timeout=240, check=False,
                               env={**os.environ, 'LC_ALL': 'C.UTF-8', 'NO_COLOR': '1'})
         if len(lines) > 1:
             text += f'$ ballast {line}\n'
@@ -72,6 +74,17 @@ def run(name, update):
     sys.stdout.writelines(line if line.endswith('\n') else line + '\n' for line in difflib.unified_diff(
         expected.splitlines(keepends=True), actual.splitlines(keepends=True), f'{name}/expect.txt', 'now'))
     return False
+
+
+def run_area(area):
+    """As the Test Anything Protocol has it: what goes wrong is told on standard error, and the exit code is that of the script."""
+    of_area = [name for name in names() if name.startswith(area + '/')]
+    print(f'1..{len(of_area)}')
+    for n, name in enumerate(of_area, 1):
+        with contextlib.redirect_stdout(sys.stderr):
+            right = run(name, update=False)
+        print(f'{"ok" if right else "not ok"} {n} {name}', flush=True)
+    return 0
 
 
 def purpose(name):
@@ -151,14 +164,17 @@ def write_table():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--update', action='store_true')
+    parser.add_argument('--area')
     parser.add_argument('--list', action='store_true')
     parser.add_argument('--table', action='store_true')
     parser.add_argument('--check', action='store_true')
     parser.add_argument('names', nargs='*')
     options = parser.parse_args()
     if options.list:
-        print('\n'.join(names()))
+        print('\n'.join(sorted({name.split('/')[0] for name in names()})))
         return 0
+    if options.area:
+        return run_area(options.area)
     if options.table:
         return write_table()
     if options.check:

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 60000
 
 struct actuator {
     int unused;
@@ -51,6 +51,31 @@ static int measure(struct actuator *x, const char *host, double *ret_w, struct e
     return 0;
 }
 
+static instant_s started_at;
+static bool was_proven;
+
+static int start_slowly(struct actuator *x, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
+                        struct err *err)
+{
+    (void)x, (void)err;
+    started_at = request->now;
+    was_proven = request->proven_empty;
+    (void)sem_wait(&hold);
+    ret_task[0] = '\0';
+    return 0;
+}
+
+static void call_host(struct actuator *x, const char *host, const char *name)
+{
+    (void)x, (void)host, (void)name;
+}
+
+static const struct actuator_ops switching = {.kind = "test",
+                                              .create = create,
+                                              .check = check,
+                                              .start = start_slowly,
+                                              .call_host = call_host,
+                                              .destroy = destroy};
 static const struct actuator_ops with_meters = {
     .kind = "test", .create = create, .check = check, .measure = measure, .destroy = destroy};
 static const struct actuator_ops without = {
@@ -156,12 +181,94 @@ static void test_without_meters(void **state)
     stop(h, &news);
 }
 
+/* What waited for a thread is told how late it is by then. */
+static void test_waits_for_a_thread(void **state)
+{
+    enum { SWITCHERS = 8, LATE_S = 2 };
+    const struct timespec late = {.tv_sec = LATE_S, .tv_nsec = 100000000};
+    const struct order order = {
+        .action = 7,
+        .verb = ORDER_START,
+        .request = {.uid = "u", .deed = DEED_STANDBY, .host = "h", .now = 1000, .proven_empty = true}};
+    struct queue news;
+    struct hands *h;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(sem_init(&hold, 0, 0), 0);
+    start(&switching, &news, &h);
+    for (int i = 0; i < SWITCHERS + 1; i++)
+        assert_int_equal(acting_ops.submit(h, &order, &err), 0);
+    (void)nanosleep(&late, NULL);
+    for (int i = 0; i < SWITCHERS; i++)
+        (void)sem_post(&hold);
+    for (int i = 0; i < SWITCHERS; i++)
+        news_free(&next_news(&news)->item);
+    (void)sem_post(&hold);
+    news_free(&next_news(&news)->item); /* the last one began when another was over */
+    assert_true(started_at >= 1000 + LATE_S && started_at < 1000 + LATE_S + 30);
+    assert_true(was_proven);
+    stop(h, &news);
+    (void)sem_destroy(&hold);
+}
+
+static int create_never(const struct source_config *cfg, struct actuator **ret, struct err *err)
+{
+    (void)cfg, (void)ret;
+    return err_set(err, -EINVAL, "the configuration is wrong");
+}
+
+static const struct actuator_ops broken = {
+    .kind = "test", .create = create_never, .check = check, .measure = measure, .destroy = destroy};
+
+/* Functions that come with a reload: what is under way ends as it began, what comes is theirs, with threads
+ * that there were none of; and where none can be made of them, the old ones stay. */
+static void test_change(void **state)
+{
+    static const struct source_config other;
+    const struct order order = {.action = 7, .verb = ORDER_CHECK, .request = {.uid = "u", .host = "h"}};
+    struct queue news;
+    struct hands *h;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(sem_init(&hold, 0, 0), 0);
+    start(&without, &news, &h);
+    assert_int_equal(acting_change(h, &broken, &other, &err), -EINVAL);
+    assert_int_equal(acting_ops.measure(h, 1, "h", &err), -ENOTSUP);
+    int before = atomic_load(&made);
+
+    assert_int_equal(acting_change(h, &with_meters, &other, &err), 0);
+    assert_int_equal(atomic_load(&made) - before, 4);
+    assert_int_equal(acting_ops.measure(h, 1, "slow", &err), 0); /* under way */
+    assert_int_equal(acting_ops.submit(h, &order, &err), 0);
+    struct news *n = next_news(&news);
+
+    assert_int_equal(n->result.code, 0);
+    assert_int_equal(atomic_load(&made) - before, 5); /* one worker's is made anew */
+    news_free(&n->item);
+    assert_int_equal(acting_change(h, &broken, &other, &err), 0); /* its threads run already */
+    assert_int_equal(acting_ops.submit(h, &order, &err), 0);
+    n = next_news(&news);
+    assert_true(n->kind == NEWS_ORDER_RESULT && n->result.action == 7 && n->result.code == -EINVAL);
+    assert_string_equal(n->result.err.text, "the configuration is wrong");
+    news_free(&n->item);
+    (void)sem_post(&hold);
+    n = next_news(&news);
+    assert_true(n->kind == NEWS_MEASURED && n->measured.code == 0);
+    news_free(&n->item);
+    assert_int_equal(acting_change(h, NULL, &other, &err), 0);
+    assert_int_equal(acting_ops.submit(h, &order, &err), -ENOTSUP);
+    stop(h, &news);
+    (void)sem_destroy(&hold);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_meters_hang),
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_without_meters),
+        cmocka_unit_test(test_meters_hang),    cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_without_meters), cmocka_unit_test(test_waits_for_a_thread),
+        cmocka_unit_test(test_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,8 @@ static void test_defaults(void **state)
             assert_null(value);
         /* config_keep_fixed() copies these types only */
         if (keys[i].restart)
-            assert_true(keys[i].type != CONFIG_WORDS && keys[i].type != CONFIG_POLICY);
+            assert_true(keys[i].type != CONFIG_WORDS && keys[i].type != CONFIG_POLICY &&
+                        keys[i].type != CONFIG_POWER_HOSTS && keys[i].type != CONFIG_POWER_DEFAULTS);
     }
 }
 
@@ -377,12 +378,14 @@ static const struct {
     {SIM "socket: /a\n", SIM "socket: /b\ninterval_s: 60\n", "socket interval_s", true},
     {SIM, "cluster: b\nsource: {kind: sim, speed: 5, timeout_s: 5}\n",
      "cluster source.timeout_s source.speed", true},
-    {SIM, SIM "power: {hosts: {a: {ipmi: {address: x}}}}\n", "power.hosts", true},
+    {SIM, SIM "power: {hosts: {a: {ipmi: {address: x}}}}\n", "power.hosts", false},
     {SIM "power: {hosts: {a: {ipmi: {address: x}}}}\n", SIM "power: {hosts: {a: {ipmi: {address: y}}}}\n",
-     "power.hosts", true},
+     "power.hosts", false},
     {SIM "power: {hosts: {a: {ipmi: {address: x}}}}\n",
      SIM "power: {defaults: {timeout_s: 7}, hosts: {a: {ipmi: {address: x}}}}\n",
-     "power.hosts power.defaults", true},
+     "power.hosts power.defaults", false},
+    {SIM "power: {hosts: {a: {watts: [1, 2]}}}\n", SIM "power: {hosts: {a: {watts: [1, 1.5, 2]}}}\n",
+     "power.hosts", false},
 };
 
 static void test_reload(void **state)
@@ -411,8 +414,17 @@ static void test_reload(void **state)
         /* what cannot change now is put back, and then nothing that needs a restart differs any more */
         config_keep_fixed(&old, &now, &a);
         n = config_changes(&old, &now, &a, &changes);
-        for (size_t k = 0; k < n; k++)
+        bool power = false;
+
+        for (size_t k = 0; k < n; k++) {
             assert_false(changes[k].key->restart);
+            power = power || config_is_of_power(&changes[k]);
+        }
+        assert_int_equal(power, strstr(reloads[i].changed, "power.") != NULL);
+        config_keep_power(&old, &now, &a);
+        n = config_changes(&old, &now, &a, &changes);
+        for (size_t k = 0; k < n; k++)
+            assert_false(config_is_of_power(&changes[k]));
         arena_release(&old_arena);
         assert_true(strlen(now.state_dir) > 1); /* copied: the old one is gone */
     }

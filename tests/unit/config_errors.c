@@ -159,6 +159,20 @@ static const struct {
     {SIM "power: {hosts: {h: {ipmi: {address: '10.0.0.1:99999'}}}}\n",
      "f.yaml:3: power.hosts.h.ipmi.address is \"10.0.0.1:99999\", expected HOST"},
     {SIM "power: {defaults: [a]}\n", "f.yaml:3: power.defaults is a list, expected a section"},
+    {SIM "power: {hosts: {h: {watts: 100}}}\n",
+     "f.yaml:3: power.hosts.h.watts is a single value, expected a list such as [120, 310]"},
+    {SIM "power: {hosts: {h: {watts: [100]}}}\n",
+     "f.yaml:3: power.hosts.h.watts is a list of 1, expected 2 to"},
+    {SIM "power: {hosts: {h: {watts: [100, '200']}}}\n",
+     "f.yaml:3: power.hosts.h.watts is \"200\", expected a number from 0 to 1000000"},
+    {SIM "power: {hosts: {h: {watts: [100, [200]]}}}\n",
+     "f.yaml:3: power.hosts.h.watts is a list, expected a"},
+    {SIM "power: {hosts: {h: {watts: [100, -1, 200]}}}\n",
+     "f.yaml:3: power.hosts.h.watts is \"-1\", expected"},
+    {SIM "power: {hosts: {h: {watts: [200, 100]}}}\n",
+     "f.yaml:3: power.hosts.h.watts is less at full load than without any"},
+    {SIM "power: {hosts: {h: {standby_w: much}}}\n",
+     "f.yaml:3: power.hosts.h.standby_w is \"much\", expected a number from 0 to 1000000"},
     {SIM "power: {defaults: {ipmi: {address: x}}}\n",
      "f.yaml:3: power.defaults.ipmi.address is of one host only, expected it below power.hosts"},
     {SIM "power: {defaults: {wol: {mac: '02:00:00:00:00:01'}}}\n",
@@ -262,12 +276,59 @@ static void test_distances(void **state)
     }
 }
 
+/* Two hosts that are switched by one controller or packet, however it is written; the key of the second one.
+ */
+static const struct {
+    const char *a, *b;
+    const char *key; /* NULL: they are two */
+} pairs[] = {
+    {"ipmi: {address: 10.0.0.1}", "ipmi: {address: 10.0.0.2}", NULL},
+    {"ipmi: {address: 10.0.0.1}", "ipmi: {address: '10.0.0.1:623'}", "ipmi.address"},
+    {"ipmi: {address: 'fe80::1'}", "ipmi: {address: '[FE80::1]:623'}", "ipmi.address"},
+    {"ipmi: {address: BMC1}", "ipmi: {address: bmc1}", "ipmi.address"},
+    {"ipmi: {address: 'gate:7001'}", "ipmi: {address: 'gate:7002'}", NULL},
+    {"ipmi: {address: x}", "methods: [wol], ipmi: {address: x}, wol: {mac: '02:00:00:00:00:01'}", NULL},
+    {"redfish: {url: 'https://b'}", "redfish: {url: 'https://b:443/redfish/v1/'}", "redfish.url"},
+    {"redfish: {url: 'https://b'}", "redfish: {url: 'https://b:444'}", NULL},
+    {"redfish: {url: 'https://b', system: '1'}", "redfish: {url: 'https://b', system: '2'}", NULL},
+    {"redfish: {url: 'https://b', system: '1'}", "redfish: {url: 'https://b'}", "redfish.url"},
+    {"ipmi: {address: 10.0.0.1}", "redfish: {url: 'https://10.0.0.1'}", "redfish.url"},
+    {"redfish: {url: 'https://10.0.0.1/'}", "ipmi: {address: 10.0.0.1}", "ipmi.address"},
+    {"redfish: {url: 'https://10.0.0.1', system: '1'}", "ipmi: {address: 10.0.0.1}", NULL},
+    {"redfish: {url: 'https://127.0.0.1:8443'}", "ipmi: {address: '127.0.0.1:9000'}", NULL},
+    {"wol: {mac: '02:00:00:00:00:ab'}", "wol: {mac: 02-00-00-00-00-AB}", "wol.mac"},
+};
+
+static void test_one_machine(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(pairs); i++) {
+        CLEANUP(arena_releasep) struct arena a = {0};
+        struct config c;
+        struct err err = {0};
+        const char *text = arena_printf(
+            &a,
+            SIM "power:\n  defaults: {redfish: {username: u}}\n  hosts:\n    first: {%s}\n    second: {%s}\n",
+            pairs[i].a, pairs[i].b);
+        int r = config_parse("f.yaml", text, strlen(text), CONFIG_FOR_SERVICE, &a, &c, &err);
+        const char *said = pairs[i].key ? arena_printf(&a,
+                                                       "f.yaml:7: power.hosts.second.%s is that of "
+                                                       "power.hosts.first too",
+                                                       pairs[i].key)
+                                        : "";
+
+        if (r != (pairs[i].key ? -EINVAL : 0) || strncmp(err.text, said, strlen(said)) != 0)
+            fail_msg("case %zu: %d \"%s\", expected \"%s\"", i, r, err.text, said);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong),
         cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_one_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

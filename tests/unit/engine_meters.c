@@ -97,6 +97,35 @@ static void test_states(void **state)
     }
 }
 
+/* What an admin says counts, whether the source says something or not; of the other host nothing is said. */
+static void test_told(void **state)
+{
+    static const double watts[] = {80, 180, 200};
+    static const struct host_draw draws = {{watts, 3}, 6};
+    static const struct host_way ways[] = {{"h0", WAKE_HYPERVISOR, WAKE_HYPERVISOR, &draws}};
+
+    (void)state;
+    for (int figures = 0; figures < 2; figures++) {
+        struct world w;
+
+        world_init(&w, 2, 8);
+        w.figures = figures;
+        w.settings.ways = ways;
+        w.settings.n_ways = 1;
+        for (int v = 0; v < 8; v++)
+            w.vms[v].cpu = 2500.0 / 8;
+        world_begin_engine();
+        world_run(1);
+        assert_near(power().watts, 130 + (figures ? 100 : 0)); /* a quarter: half way from 80 to 180 */
+        assert_int_equal(power().unknown, figures ? 0 : 1);
+        if (!figures) /* nobody sleeps: nothing is saved, and the other one's part is not known */
+            assert_near(power().all_on_w, 130);
+        assert_near(fact(0)->power_standby_w, 6);
+        assert_near(fact(0)->power_idle_w, 80);
+        world_release();
+    }
+}
+
 /* A host without figures is not guessed at. */
 static void test_no_figures(void **state)
 {
@@ -293,9 +322,10 @@ static void test_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),  cmocka_unit_test(test_no_figures), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_asked),   cmocka_unit_test(test_phases),     cmocka_unit_test(test_hangs),
-        cmocka_unit_test(test_answers), cmocka_unit_test(test_scale),      cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_states), cmocka_unit_test(test_told),    cmocka_unit_test(test_no_figures),
+        cmocka_unit_test(test_memory), cmocka_unit_test(test_asked),   cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_hangs),  cmocka_unit_test(test_answers), cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

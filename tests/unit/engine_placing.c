@@ -439,7 +439,7 @@ static void test_conduct_of_the_peer(void **state)
 static void test_killed_at_every_call(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
         int died = 0;
 
         for (int at = 1; at <= 40; at++) {
@@ -448,17 +448,9 @@ static void test_killed_at_every_call(void **state)
 
             begin_off(&w, AUTOMATION_MANUAL);
             assert_int_equal(ask(VMS("vm02"), 1, true, &ticket, NULL), 0);
-            w.crash_in = at;
-            w.crash_before_effect = mode == 0;
-            w.orders_survive = mode == 2;
-            for (int s = 0; s < 40 && !w.dead; s++)
-                world_second();
-            died += w.dead;
+            died += world_killed(mode, at, 40);
             bool approved = w.n_actions == 2;
 
-            w.now += 3;
-            w_tasks_go_on();
-            world_restart();
             world_run(100);
             assert_int_equal(w.starts[2], approved);
             assert_int_equal(w.starts[0], approved);

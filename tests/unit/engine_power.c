@@ -287,19 +287,12 @@ static void test_plan_waits_for_boot(void **state)
 static void test_killed_while_it_boots(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
         for (int at = 1; at <= 40; at++) {
             struct world w;
 
             begin_wake(&w, true, AUTOMATION_AUTOMATIC, AUTOMATION_FULL);
-            w.crash_in = at;
-            w.crash_before_effect = mode == 0;
-            w.orders_survive = mode == 2;
-            for (int s = 0; s < 60 && !w.dead; s++)
-                world_second();
-            w.now += 3;
-            w_tasks_go_on();
-            world_restart();
+            (void)world_killed(mode, at, 60);
             world_run(250);
             assert_int_equal(w.wakes[2], 1);
             assert_int_equal(w.starts[0], 1);

@@ -294,7 +294,7 @@ static void test_verify_ends_early(void **state)
 static void test_verify_killed(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
         for (int at = 1; at <= 45; at++) {
             struct world w;
             uint64_t ids[WAKE_ACTIONS] = {0};
@@ -303,14 +303,7 @@ static void test_verify_killed(void **state)
             w.unproven = true;
             world_run(60);
             assert_int_equal(engine_wake(w.engine, "h2", true, "tester", w.now, ids, NULL), 0);
-            w.crash_in = at;
-            w.crash_before_effect = mode == 0;
-            w.orders_survive = mode == 2;
-            for (int s = 0; s < 100 && !w.dead; s++)
-                world_second();
-            w.now += 3;
-            w_tasks_go_on();
-            world_restart();
+            (void)world_killed(mode, at, 100);
             world_run(400);
             assert_true(w.downs[2] == 1 && w.wakes[2] == 1 && w.host_state[2] == HOST_ON);
             assert_true(engine_snapshot(w.engine)->hosts[2].is.wake_verified);

@@ -5,10 +5,8 @@
 #define CRASH_POINTS 60
 #define SCENARIO_S 40
 
-enum crash_mode { BEFORE_EFFECT, AFTER_EFFECT, ORDERS_SURVIVE, crash_mode_count };
-
-static const char *const mode_words[] = {"before its effect", "after its effect",
-                                         "the worker still begins it"};
+static const char *const mode_words[CRASH_MODES] = {"before its effect", "after its effect",
+                                                    "the worker still begins it"};
 
 /* Three moves, one of which waits for another. */
 static void begin_moves(struct world *w, enum automation automation)
@@ -41,22 +39,14 @@ static void expect_moved_once(const struct world *w)
 static void test_killed_at_every_call(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < crash_mode_count; mode++) {
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
         int died = 0;
 
         for (int at = 1; at <= CRASH_POINTS; at++) {
             struct world w;
 
             begin_moves(&w, AUTOMATION_FULL);
-            w.crash_in = at;
-            w.crash_before_effect = mode == BEFORE_EFFECT;
-            w.orders_survive = mode == ORDERS_SURVIVE;
-            for (int s = 0; s < SCENARIO_S && !w.dead; s++)
-                world_second();
-            died += w.dead;
-            w.now += 3; /* the peer goes on meanwhile */
-            w_tasks_go_on();
-            world_restart();
+            died += world_killed(mode, at, SCENARIO_S);
             world_run(200);
             expect_moved_once(&w);
             world_release();
@@ -104,8 +94,11 @@ static void test_store_of_another_source(void **state)
     world_run(2);
     int tasks = w.n_tasks;
 
+    w.n_known = 1; /* and a host that was put to standby there: it is not forgotten without a word */
+    w.known[0] = (struct host_record){.host = "h2", .put_down = w.now, .boot_s = UNKNOWN};
     w.settings.source = "another";
     world_restart();
+    assert_int_equal(w_count_events("fault"), 1);
     world_run(3);
     assert_int_equal(world_state(1), ACTION_CANCELLED);
     assert_int_equal(world_state(2), ACTION_CANCELLED);

@@ -99,6 +99,31 @@ static void test_nothing_is_said(void **state)
 
 /* ---- the window closes ---- */
 
+/* The host was asked, perhaps unheard, and by then the window is closed: it is not asked once more. */
+static void test_closes_after_an_unclear_start(void **state)
+{
+    for (int closes = 0; closes < 2; closes++) {
+        struct world w;
+        struct plans p;
+
+        (void)state;
+        begin(&w, &p, WINDOW_LONG, NULL);
+        while (world_state(3) != ACTION_STARTING && w.now < WORLD_START + 100) {
+            if (world_state(1) == ACTION_DONE && world_state(2) == ACTION_DONE)
+                w.start_code = -ETIMEDOUT;
+            world_second();
+        }
+        assert_int_equal(world_state(3), ACTION_STARTING);
+        if (closes)
+            set_schedule(&w, &p, "1970-01-12 01:00 UTC for 1h", NULL);
+        engine_configure(w.engine, &w.settings, w.now);
+        world_run(400);
+        assert_int_equal(w.downs[2], !closes);
+        assert_int_equal(world_state(3), closes ? ACTION_CANCELLED : ACTION_DONE);
+        end(&p);
+    }
+}
+
 /* The host is being emptied when it does: the migrations end, and the host stays on. */
 static void test_closes_in_mid_evacuation(void **state)
 {
@@ -244,10 +269,15 @@ static void test_clock_jumps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_the_snapshot), cmocka_unit_test(test_only_what_is_managed),
-        cmocka_unit_test(test_nothing_is_said), cmocka_unit_test(test_closes_in_mid_evacuation),
-        cmocka_unit_test(test_each_second),     cmocka_unit_test(test_asked_for_outside),
-        cmocka_unit_test(test_restart),         cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_in_the_snapshot),
+        cmocka_unit_test(test_only_what_is_managed),
+        cmocka_unit_test(test_nothing_is_said),
+        cmocka_unit_test(test_closes_after_an_unclear_start),
+        cmocka_unit_test(test_closes_in_mid_evacuation),
+        cmocka_unit_test(test_each_second),
+        cmocka_unit_test(test_asked_for_outside),
+        cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_reload),
         cmocka_unit_test(test_clock_jumps),
     };
 

@@ -391,7 +391,7 @@ static void test_placing_takes_it_back(void **state)
 static void test_killed(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
         for (int at = 1; at <= 60; at++) {
             struct world w;
             struct asleep *list;
@@ -399,14 +399,7 @@ static void test_killed(void **state)
 
             begin(&w);
             w.hides = at % 2; /* what sleeps is shown as lost */
-            w.crash_in = at;
-            w.crash_before_effect = mode == 0;
-            w.orders_survive = mode == 2;
-            for (int s = 0; s < 60 && !w.dead; s++)
-                world_second();
-            w.now += 3;
-            w_tasks_go_on();
-            world_restart();
+            (void)world_killed(mode, at, 60);
             world_run(400);
             assert_int_equal(w.downs[2], 1);
             assert_int_equal(w.host_state[2], HOST_STANDBY);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define LINGERS_S 300 /* as in the engine */
+
 /* The ways to put h2 down: asked softly, which comes to nothing; asked once more, at which it goes. */
 enum { STEP_ASK, STEP_WAIT, STEP_ASK_AGAIN, STEP_END };
 
@@ -149,20 +151,13 @@ static void test_renamed_and_stored(void **state)
 static void test_killed_between_steps(void **state)
 {
     (void)state;
-    for (int mode = 0; mode < 3; mode++) {
+    for (int mode = 0; mode < CRASH_MODES; mode++) {
         for (int at = 1; at <= 90; at++) {
             struct world w;
 
             begin(&w);
             w.hides = at % 2;
-            w.crash_in = at;
-            w.crash_before_effect = mode == 0;
-            w.orders_survive = mode == 2;
-            for (int s = 0; s < 90 && !w.dead; s++)
-                world_second();
-            w.now += 3;
-            w_tasks_go_on();
-            world_restart();
+            (void)world_killed(mode, at, 90);
             world_run(400);
             assert_int_equal(w.downs[2], 1);
             assert_true(P.effects == 2 || P.effects == 3);
@@ -261,7 +256,7 @@ static void test_lost_while_it_goes_down(void **state)
         while (w.now < P.waits_until + 30)
             world_second();
         assert_int_equal(world_state(3), cases[i].fails ? ACTION_FAILED : ACTION_DONE);
-        world_run(120);
+        world_run(LINGERS_S + 70);
         /* never forgotten: it can be woken, and is listed among those that sleep because of us */
         assert_int_equal(fact(2)->state, cases[i].comes_back ? HOST_ON : HOST_STANDBY);
         struct arena a = {0};
@@ -279,7 +274,7 @@ static void test_lost_while_it_goes_down(void **state)
 
 /* ---- one that does not go ---------------------------------------------------------------------- */
 
-/* It says so, is left alone for a while, and VMs may run there again. */
+/* It says so, and is left alone for a while: it may only be slow. Then VMs may run there again. */
 static void test_stays_on(void **state)
 {
     struct world w;
@@ -294,7 +289,9 @@ static void test_stays_on(void **state)
     assert_int_equal(world_state(3), ACTION_FAILED);
     assert_non_null(strstr(world_action(3)->why, "still on"));
     P.fails_at = 0;
-    world_run(120);
+    world_run(LINGERS_S - 10);
+    assert_int_equal(fact(2)->state, HOST_ENTERING_STANDBY);
+    world_run(80);
     assert_int_equal(fact(2)->state, HOST_ON);
     assert_int_equal(P.effects, 1); /* not again at once */
     w.script[0] = (struct world_move){.vm = 0, .to = 2, .priority = 1};
@@ -303,6 +300,57 @@ static void test_stays_on(void **state)
     world_run(120);
     assert_int_equal(w.vms[0].host, 2);
     world_release();
+}
+
+/* It takes longer to shut down than anybody waits: not lost, but asleep, and it can be woken. One that is
+ * lost long after, or that runs a VM by then, is lost. */
+static void test_goes_down_late(void **state)
+{
+    static const struct {
+        const char *name;
+        instant_s after_s;
+        bool restarted, with_vm;
+        enum host_state is;
+    } cases[] = {
+        {"soon", 400, false, false, HOST_STANDBY},
+        {"after a restart", 400, true, false, HOST_STANDBY},
+        {"much later", 4000, false, false, HOST_DISCONNECTED},
+        {"with a VM on it", 400, false, true, HOST_DISCONNECTED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct world w;
+        struct arena a = {0};
+        struct asleep *list;
+
+        print_message("  %s\n", cases[i].name);
+        begin(&w);
+        P.waits_until = WORLD_START + 100;
+        P.fails_at = STEP_WAIT;
+        run_until_polled(STEP_WAIT);
+        while (world_state(3) == ACTION_RUNNING)
+            world_second();
+        assert_int_equal(world_state(3), ACTION_FAILED);
+        P.fails_at = 0;
+        w.n_script = 0;
+        world_run(cases[i].after_s);
+        assert_int_equal(fact(2)->state, HOST_ON);
+        if (cases[i].with_vm)
+            w.vms[0].host = 2;
+        w.host_state[2] = HOST_DISCONNECTED;
+        if (cases[i].restarted)
+            world_restart();
+        world_run(70);
+        assert_int_equal(fact(2)->state, cases[i].is);
+        assert_int_equal(engine_asleep(w.engine, &a, &list), cases[i].is == HOST_STANDBY);
+        assert_true(cases[i].is != HOST_STANDBY || list[0].ours);
+        world_restart();
+        world_run(4000); /* and it stays so */
+        assert_int_equal(fact(2)->state, cases[i].is);
+        arena_release(&a);
+        world_release();
+    }
 }
 
 /* The host said yes twice, its task says that it is over, and it is on: an end all the same. */
@@ -318,9 +366,84 @@ static void test_said_off_and_on(void **state)
     assert_int_equal(world_state(3), ACTION_FAILED);
     assert_int_equal(P.effects, 2);
     w.n_script = 0;
-    world_run(70);
+    world_run(LINGERS_S + 70);
     assert_int_equal(fact(2)->state, HOST_ON);
     world_release();
+}
+
+/* It goes when nobody waits for it any more, and its manager only sees that it has lost it: it is not
+ * forgotten, also by the next process. One that has come back since, and is lost then, is no doing of ours.
+ */
+static void test_goes_late(void **state)
+{
+    (void)state;
+    for (int restarted = 0; restarted < 2; restarted++) {
+        struct world w;
+        uint64_t up[WAKE_ACTIONS] = {0};
+
+        begin(&w);
+        w.hides = true;
+        P.waits_until = WORLD_START + 100;
+        P.fails_at = STEP_WAIT;
+        run_until_polled(STEP_WAIT);
+        while (world_state(3) == ACTION_RUNNING)
+            world_second();
+        w.n_script = 0;
+        world_run(LINGERS_S + 200);
+        assert_int_equal(fact(2)->state, HOST_ON);
+        w.host_state[2] = HOST_STANDBY;
+        if (restarted)
+            world_restart();
+        world_run(70);
+        assert_int_equal(fact(2)->state, HOST_STANDBY);
+        world_run(2 * 3600); /* longer than the action is at hand */
+        assert_int_equal(fact(2)->state, HOST_STANDBY);
+        assert_int_equal(engine_wake(w.engine, "h2", false, "tester", w.now, up, NULL), 0);
+        world_run(120);
+        assert_int_equal(world_state(up[0]), ACTION_DONE);
+        assert_int_equal(fact(2)->state, HOST_ON);
+        w.host_state[2] = HOST_DISCONNECTED;
+        world_run(70);
+        assert_int_equal(fact(2)->state, HOST_DISCONNECTED);
+        world_release();
+    }
+}
+
+/* The first half of a proof ends as failed, because the host was lost on its way: then the other half is what
+ * brings it back. */
+static void test_proof_that_loses_its_host(void **state)
+{
+    static const struct {
+        const char *name;
+        enum host_state seen;
+        enum action_state ends;
+    } cases[] = {
+        {"it is down all the same", HOST_STANDBY, ACTION_DONE},
+        {"it is still on", HOST_ON, ACTION_CANCELLED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct world w;
+        uint64_t ids[WAKE_ACTIONS] = {0};
+
+        print_message("  %s\n", cases[i].name);
+        begin(&w);
+        w.hides = true;
+        w.n_script = 0;
+        w.vms[2].host = w.vms[3].host = 0;
+        P.waits_until = WORLD_START + 100;
+        P.fails_at = STEP_WAIT;
+        P.while_waits = cases[i].seen;
+        world_run(5);
+        assert_int_equal(engine_wake(w.engine, "h2", true, "tester", w.now, ids, NULL), 0);
+        world_run(600);
+        assert_int_equal(world_state(ids[0]), ACTION_FAILED);
+        assert_int_equal(world_state(ids[1]), cases[i].ends);
+        assert_int_equal(w.wakes[2], cases[i].seen == HOST_STANDBY);
+        assert_int_equal(fact(2)->state, HOST_ON);
+        world_release();
+    }
 }
 
 /* Nothing can be learned of its task any more: the host is not held back for ever. */
@@ -418,7 +541,10 @@ int main(void)
         cmocka_unit_test(test_proven_before_each_call),
         cmocka_unit_test(test_lost_while_it_goes_down),
         cmocka_unit_test(test_stays_on),
+        cmocka_unit_test(test_goes_down_late),
         cmocka_unit_test(test_said_off_and_on),
+        cmocka_unit_test(test_goes_late),
+        cmocka_unit_test(test_proof_that_loses_its_host),
         cmocka_unit_test(test_task_cannot_be_asked),
         cmocka_unit_test(test_lost_while_it_is_emptied),
         cmocka_unit_test(test_ways),

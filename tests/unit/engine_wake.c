@@ -91,6 +91,30 @@ static void test_another_one_is_woken(void **state)
     }
 }
 
+/* The clock was set back between two processes while a host was being woken: that is found to have failed as
+ * soon as ever, and not hours later, when the clock has caught up. */
+static void test_clock_set_back(void **state)
+{
+    struct world w;
+    instant_s until;
+
+    (void)state;
+    begin(&w);
+    w.tasks_stick = true;
+    world_run(5);
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    w.now -= 3 * 3600;
+    world_restart();
+    until = w.now + 1830;
+    while (w.now < until && world_state(1) != ACTION_FAILED)
+        world_second();
+    assert_int_equal(world_state(1), ACTION_FAILED);
+    w.tasks_stick = false;
+    world_run(100);
+    assert_int_equal(w.host_state[3], HOST_ON);
+    world_release();
+}
+
 /* It turns out to have failed with the very inventory that a pass is made of, which was not told: one more.
  */
 static void test_fails_as_a_pass_is_made(void **state)
@@ -262,10 +286,10 @@ static void test_not_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_another_one_is_woken),    cmocka_unit_test(test_left_alone_for_a_while),
-        cmocka_unit_test(test_fails_as_a_pass_is_made), cmocka_unit_test(test_up_in_maintenance),
-        cmocka_unit_test(test_boot_is_learned),         cmocka_unit_test(test_since_when),
-        cmocka_unit_test(test_not_forgotten),
+        cmocka_unit_test(test_another_one_is_woken), cmocka_unit_test(test_left_alone_for_a_while),
+        cmocka_unit_test(test_clock_set_back),       cmocka_unit_test(test_fails_as_a_pass_is_made),
+        cmocka_unit_test(test_up_in_maintenance),    cmocka_unit_test(test_boot_is_learned),
+        cmocka_unit_test(test_since_when),           cmocka_unit_test(test_not_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

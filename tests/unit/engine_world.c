@@ -444,7 +444,7 @@ int w_count_events(const char *line)
     return n;
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 void world_begin_engine(void)
 {
@@ -463,43 +463,6 @@ void world_begin_engine(void)
     struct err err = {0};
 
     assert_int_equal(engine_create(&W->settings, &ports, W->now, &W->engine, &err), 0);
-}
-
-/* The process is killed, and another one begins. */
-void world_restart(void)
-{
-    engine_free(W->engine);
-    W->engine = NULL;
-    W->n_waiting = 0;
-    for (int i = 0; W->orders_survive && i < W->n_orders; i++)
-        (void)w_carry_out(&W->orders[i]);
-    for (int i = 0; W->orders_survive && i < W->n_settings_orders; i++)
-        (void)w_carry_out_settings(&W->settings_orders[i], NULL);
-    W->n_orders = W->n_settings_orders = 0;
-    W->asked = 0;
-    W->dead = false;
-    W->crash_in = 0;
-    W->in_transaction = false;
-    world_begin_engine();
-}
-
-/* One second: the peer works, answers come, the clock ticks. */
-void world_second(void)
-{
-    W->now++;
-    w_tasks_go_on();
-    world_work();
-    world_answer();
-    if (!W->dead)
-        engine_tick(W->engine, W->now);
-    world_work();
-    world_answer();
-}
-
-void world_run(instant_s seconds)
-{
-    for (instant_s i = 0; i < seconds; i++)
-        world_second();
 }
 
 void world_init(struct world *w, int n_hosts, int n_vms)

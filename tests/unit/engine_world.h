@@ -195,6 +195,13 @@ void world_run(instant_s seconds);
 /* The process is killed, and another one begins. */
 void world_restart(void);
 
+/* What becomes of the call at which the process dies, and of the orders that the workers had. */
+enum crash_mode { CRASH_BEFORE_EFFECT, CRASH_AFTER_EFFECT, CRASH_ORDERS_SURVIVE, CRASH_MODES };
+
+/* The process is killed at its at-th call from now on, if it comes to that within so many seconds (true),
+ * else at their end. Another one begins three seconds later; the peer has gone on meanwhile. */
+bool world_killed(enum crash_mode mode, int at, int within_s);
+
 /* The parts of a second, for tests that look between them. */
 void world_answer(void); /* what is asked of the source, unless that is silent */
 void world_work(void);   /* the workers' orders */

@@ -1,29 +1,9 @@
 /* engine_world_store.c: the store port in memory. */
 #include "engine_world.h"
 
+#include "engine/action_record.h"
+
 /* ---- store ----------------------------------------------------------------------------------- */
-
-static struct action_record w_copy(const struct action_record *r)
-{
-    struct arena *a = &W->memory;
-    struct action_record c = *r;
-
-    c.uid = arena_strdup(a, r->uid);
-    c.vm = arena_strdup(a, r->vm);
-    c.from = arena_strdup(a, r->from);
-    c.to = arena_strdup(a, r->to);
-    c.host = arena_strdup(a, r->host);
-    c.rule = arena_strdup(a, r->rule);
-    c.text = arena_strdup(a, r->text);
-    c.approved_by = arena_strdup(a, r->approved_by);
-    c.task = arena_strdup(a, r->task);
-    c.why = arena_strdup(a, r->why);
-    uint64_t *deps = arena_array(a, uint64_t, r->n_depends_on + 1);
-    if (r->n_depends_on > 0)
-        memcpy(deps, r->depends_on, r->n_depends_on * sizeof *deps);
-    c.depends_on = deps;
-    return c;
-}
 
 static int w_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a,
                   struct stored *ret, struct err *err)
@@ -122,7 +102,7 @@ static int w_put_action(struct store *s, const struct action_record *r, struct e
     assert_true(W->in_transaction && r->id > 0 && r->id <= WORLD_ACTIONS);
     if (W->dead)
         return 0;
-    W->actions[r->id - 1] = w_copy(r);
+    W->actions[r->id - 1] = action_record_lend(r, &W->memory);
     if (W->n_actions < r->id)
         W->n_actions = r->id;
     return 0;

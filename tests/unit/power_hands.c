@@ -136,13 +136,166 @@ static void test_killed_before_the_name_is_stored(void **state)
     assert_string_equal(asked, "ipmi.wake ipmi.wake");
     end(&w);
 
-    /* a day later nothing is asked of anybody */
+    /* a day later nothing is asked of anybody, and nobody has failed */
     begin(&w, "iw", DEED_WAKE, false);
     start(&w);
     w.q.now += 24 * 3600;
     assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, NULL), 0);
     assert_int_equal(p.state, TASK_FAILED);
+    assert_int_equal(p.why.code, -ESRCH);
     assert_string_equal(asked, "");
+    end(&w);
+}
+
+/* Time in which nobody could be asked does not count: stopped, frozen or dead between the intent and a call.
+ */
+static void test_stood_still(void **state)
+{
+    struct hands_world w;
+    struct task_progress p = {0};
+
+    (void)state;
+    for (int frozen = 0; frozen < 2; frozen++) {
+        begin(&w, "iw", DEED_WAKE, false);
+        start(&w);
+        w.q.now += BOOTS_S + 300;
+        if (frozen) {
+            w.q.only_adopt = true;
+            assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, NULL), 0);
+            assert_true(p.state == TASK_RUNNING && p.task[0] == '\0');
+            assert_int_equal(p.waits_since, w.q.now);
+            assert_string_equal(asked, "");
+            w.q.only_adopt = false;
+        }
+        p = run_until(&w, BOOTS_S + 300); /* one poll */
+        assert_int_equal(p.state, TASK_RUNNING);
+        assert_string_equal(asked, "ipmi.wake");
+        assert_int_equal(p.waits_since, BEGIN + BOOTS_S + 300);
+        p = run_until(&w, BOOTS_S + 300 + BOOTS_S); /* all of its time, from the call on */
+        assert_int_equal(p.state, TASK_RUNNING);
+        assert_string_equal(asked, "ipmi.wake wol.wake");
+        p = run_until(&w, BOOTS_S + 300 + BOOTS_S + 10);
+        assert_true(p.state == TASK_FAILED && p.gone);
+        end(&w);
+    }
+
+    /* between the first and the second */
+    begin(&w, "iw", DEED_WAKE, false);
+    fakes[POWER_IPMI].wake = -ETIMEDOUT;
+    start(&w);
+    (void)run_until(&w, 0);
+    w.q.now += BOOTS_S;
+    p = run_until(&w, BOOTS_S + 5);
+    assert_int_equal(p.state, TASK_RUNNING);
+    assert_string_equal(asked, "ipmi.wake wol.wake");
+    p = run_until(&w, 2 * BOOTS_S - 10);
+    assert_int_equal(p.state, TASK_RUNNING);
+    end(&w);
+
+    /* too long */
+    begin(&w, "iw", DEED_WAKE, false);
+    fakes[POWER_IPMI].wake = -ETIMEDOUT;
+    start(&w);
+    (void)run_until(&w, 0);
+    w.q.now += 2 * 3600;
+    p = run_until(&w, 3 * 3600);
+    assert_true(p.state == TASK_FAILED && p.gone);
+    assert_string_equal(asked, "ipmi.wake");
+    end(&w);
+}
+
+/* Another controller says the contrary: the next method is asked, and the first may still be right. */
+static void test_controllers_disagree(void **state)
+{
+    struct hands_world w;
+    struct task_progress p;
+
+    (void)state;
+    begin(&w, "irw", DEED_WAKE, false);
+    fakes[POWER_REDFISH].says = CHASSIS_OFF;
+    fakes[POWER_REDFISH].wake = fakes[POWER_WOL].wake = -EACCES;
+    start(&w);
+    p = run_until(&w, 40);
+    assert_string_equal(asked, "ipmi.wake");
+    p = run_until(&w, 100);
+    assert_string_equal(asked, "ipmi.wake redfish.wake wol.wake");
+    assert_int_equal(p.state, TASK_RUNNING);
+    assert_non_null(strstr(w.why, "ipmi says that host esx1 is on, and redfish that it is off"));
+    end(&w);
+
+    /* the last one: it is waited for */
+    begin(&w, "wir", DEED_WAKE, false);
+    fakes[POWER_WOL].wake = fakes[POWER_IPMI].wake = -EACCES;
+    fakes[POWER_IPMI].says = CHASSIS_OFF;
+    start(&w);
+    p = run_until(&w, BOOTS_S - 10);
+    assert_int_equal(p.state, TASK_RUNNING);
+    assert_string_equal(asked, "wol.wake ipmi.wake redfish.wake");
+    end(&w);
+
+    /* the first is deaf, and the second says that nothing has come of it */
+    begin(&w, "iwr", DEED_WAKE, false);
+    fakes[POWER_IPMI].chassis = -ETIMEDOUT;
+    fakes[POWER_IPMI].moves = false;
+    start(&w);
+    (void)run_until(&w, 60);
+    assert_string_equal(asked, "ipmi.wake wol.wake");
+    end(&w);
+}
+
+/* A controller that took the call, late: what it has done shows later, too, and no other is asked for that.
+ */
+static void test_slow_call(void **state)
+{
+    struct hands_world w;
+
+    (void)state;
+    begin(&w, "iw", DEED_WAKE, false);
+    call_takes_ms = 50000;
+    fakes[POWER_IPMI].moves = false;
+    start(&w);
+    (void)run_until(&w, 0);
+    assert_string_equal(asked, "ipmi.wake");
+    (void)run_until(&w, 50 + 30);
+    chassis_is = CHASSIS_ON;
+    (void)run_until(&w, 200);
+    assert_string_equal(asked, "ipmi.wake");
+    end(&w);
+}
+
+/* Each method before the last may take its time in vain, and leaves the last one all of the boots. */
+static void test_time_for_each(void **state)
+{
+    struct hands_world w;
+
+    (void)state;
+    begin(&w, "i", DEED_WAKE, false);
+    w.host.timeout_s = 20;
+    assert_int_equal(power_wake_tries_s(&w.setup, &w.host), 0);
+    end(&w);
+    begin(&w, "iw", DEED_WAKE, false);
+    w.host.timeout_s = 20;
+    assert_int_equal(power_wake_tries_s(&w.setup, &w.host), 100);
+    /* a host that boots in 20 s, whose first method lies */
+    w.q.patience_s = 60 + power_wake_tries_s(&w.setup, &w.host);
+    fakes[POWER_IPMI].moves = false;
+    start(&w);
+    instant_s t = 0;
+    while (!strstr(asked, "wol.wake"))
+        assert_int_equal(run_until(&w, t++).state, TASK_RUNNING);
+    assert_true(t + 60 <= w.q.patience_s);
+    end(&w);
+    /* one that says on, and does not come */
+    begin(&w, "irw", DEED_WAKE, false);
+    w.host.timeout_s = 20;
+    w.q.patience_s = 60 + power_wake_tries_s(&w.setup, &w.host);
+    start(&w);
+    for (t = 0; !strstr(asked, "redfish.wake"); t++)
+        assert_int_equal(run_until(&w, t).state, TASK_RUNNING);
+    assert_true(t >= 60 && t <= 100);
+    while (!strstr(asked, "wol.wake"))
+        assert_int_equal(run_until(&w, t++).state, TASK_RUNNING);
+    assert_true(t + 60 <= w.q.patience_s);
     end(&w);
 }
 
@@ -234,7 +387,8 @@ static void test_strange_tasks(void **state)
     assert_int_equal(w.ops.cancel(w.x, &w.q, "p1 h 0 1 1000000 1000000 4:esx1 task 17", &err), 0);
 
     /* names with blanks and digits in them come back as they went */
-    struct course c = {.phase = PHASE_INNER, .method = 2, .hope = true, .began = 5, .since = 7};
+    struct course c = {
+        .phase = PHASE_INNER, .method = 2, .hope = true, .split = true, .teller = 3, .began = 5, .since = 7};
     struct course back;
     char name[TASK_NAME_MAX];
 
@@ -245,6 +399,7 @@ static void test_strange_tasks(void **state)
     assert_string_equal(back.entry, c.entry);
     assert_string_equal(back.inner, c.inner);
     assert_true(back.phase == c.phase && back.method == 2 && back.hope && back.began == 5 && back.since == 7);
+    assert_true(back.split && !back.doubt && back.teller == 3);
     end(&w);
 }
 
@@ -276,6 +431,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wake),          cmocka_unit_test(test_killed_before_the_name_is_stored),
         cmocka_unit_test(test_frozen),        cmocka_unit_test(test_the_rest_passes_through),
+        cmocka_unit_test(test_stood_still),   cmocka_unit_test(test_controllers_disagree),
+        cmocka_unit_test(test_time_for_each), cmocka_unit_test(test_slow_call),
         cmocka_unit_test(test_strange_tasks), cmocka_unit_test(test_measure),
     };
 

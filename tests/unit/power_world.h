@@ -18,12 +18,15 @@
 struct fake {
     int wake, shut_down, cut, chassis, watts; /* what they answer */
     bool moves;                               /* a call that is taken changes the chassis */
+    bool hears;                               /* and one whose answer is lost does, too */
+    enum chassis says;                        /* of the chassis, whatever it is; unknown: the truth */
 };
 
 static struct fake fakes[POWER_METHOD_COUNT];
 static enum chassis chassis_is;
 static bool os_hangs; /* it does not go down when it is asked to */
 static double watts_are;
+static int64_t clock_is_ms, look_takes_ms, call_takes_ms;
 static char asked[512]; /* "ipmi.wake redfish.wake ..." */
 
 static const char *const words[POWER_METHOD_COUNT] = {"hypervisor", "ipmi", "redfish", "wol"};
@@ -51,12 +54,13 @@ static int make(enum power_method_kind kind, struct power_method **ret)
 static int answer(const struct power_method *m, const char *what, int code, enum chassis then,
                   struct err *err)
 {
+    const struct fake *f = &fakes[m->kind];
+
     note(words[m->kind], what);
-    if (code < 0)
-        return err_set(err, code, "%s says no to %s", words[m->kind], what);
-    if (fakes[m->kind].moves)
+    clock_is_ms += call_takes_ms;
+    if (f->moves && (code == 0 || f->hears))
         chassis_is = then;
-    return 0;
+    return code < 0 ? err_set(err, code, "%s says no to %s", words[m->kind], what) : 0;
 }
 
 static int fake_wake(struct power_method *m, struct err *err)
@@ -76,9 +80,10 @@ static int fake_cut(struct power_method *m, struct err *err)
 
 static int fake_chassis(struct power_method *m, enum chassis *ret, struct err *err)
 {
+    clock_is_ms += look_takes_ms;
     if (fakes[m->kind].chassis < 0)
         return err_set(err, fakes[m->kind].chassis, "%s is deaf", words[m->kind]);
-    *ret = chassis_is;
+    *ret = fakes[m->kind].says != CHASSIS_UNKNOWN ? fakes[m->kind].says : chassis_is;
     return 0;
 }
 
@@ -200,6 +205,11 @@ struct hands_world {
     char why[4096]; /* all that was said */
 };
 
+static int64_t fake_clock_ms(void)
+{
+    return clock_is_ms;
+}
+
 static void begin(struct hands_world *w, const char *order, enum deed deed, bool hard_off)
 {
     *w = (struct hands_world){0};
@@ -209,6 +219,7 @@ static void begin(struct hands_world *w, const char *order, enum deed deed, bool
     inner.progress = (struct task_progress){.state = TASK_RUNNING, .percent = 10};
     asked[0] = '\0';
     os_hangs = false;
+    look_takes_ms = call_takes_ms = 0;
     chassis_is = deed == DEED_WAKE ? CHASSIS_OFF : CHASSIS_ON;
     w->host = (struct power_host){.name = "esx1", .order = w->order, .timeout_s = 5, .hard_off = hard_off};
     for (const char *c = order; *c; c++)
@@ -220,7 +231,9 @@ static void begin(struct hands_world *w, const char *order, enum deed deed, bool
         .inner = &inner_ops,
         .hosts = &w->host,
         .n_hosts = 1,
-        .methods = {[POWER_IPMI] = &fake_ipmi, [POWER_REDFISH] = &fake_redfish, [POWER_WOL] = &fake_wol}};
+        .methods = {[POWER_IPMI] = &fake_ipmi, [POWER_REDFISH] = &fake_redfish, [POWER_WOL] = &fake_wol},
+        .clock_ms = fake_clock_ms,
+        .life = "one"};
     power_actuator(&w->setup, &w->ops);
     w->cfg.power = &w->setup;
     assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
@@ -238,11 +251,17 @@ static void end(struct hands_world *w)
     w->ops.destroy(w->x);
 }
 
-/* Another worker, or another process: all that it has is the name of the task. */
-static void another_process(struct hands_world *w)
+/* Another worker: all that it has is the name of the task. */
+static void another_worker(struct hands_world *w)
 {
     w->ops.destroy(w->x);
     assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
+}
+
+static void another_process(struct hands_world *w)
+{
+    w->setup.life = strcmp(w->setup.life, "one") == 0 ? "two" : "one";
+    another_worker(w);
 }
 
 /* Polls each second until it ends or until the time is over. */
@@ -254,9 +273,12 @@ static struct task_progress run_until(struct hands_world *w, instant_s end_at)
         struct err err = {0};
         size_t n = strlen(w->why);
 
-        another_process(w);
+        another_worker(w);
         memset(&p, 0, sizeof p);
+        const int64_t before_ms = clock_is_ms;
+
         assert_int_equal(w->ops.poll(w->x, &w->q, w->task, &p, &err), 0);
+        w->q.now += (clock_is_ms - before_ms) / 1000;
         if (p.task[0])
             (void)snprintf(w->task, sizeof w->task, "%s", p.task);
         if (p.why.text[0])

@@ -104,6 +104,67 @@ static void test_spoiled(void **state)
     }
 }
 
+struct page {
+    char table[32];
+    long root, size;
+};
+
+/* The first pages of all tables whose damage is found at the start. */
+static size_t list_pages(const struct place *p, struct page *list, size_t most)
+{
+    static const char sql[] = "SELECT name, rootpage, page_size FROM sqlite_master, pragma_page_size"
+                              " WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+                              " AND name NOT IN ('passes', 'consoles')";
+    sqlite3 *db = NULL;
+    sqlite3_stmt *st = NULL;
+    size_t n = 0;
+
+    assert_int_equal(sqlite3_open(p->db, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &st, NULL), SQLITE_OK);
+    while (sqlite3_step(st) == SQLITE_ROW && n < most) {
+        (void)snprintf(list[n].table, sizeof list[n].table, "%s", (const char *)sqlite3_column_text(st, 0));
+        list[n].root = (long)sqlite3_column_int64(st, 1);
+        list[n++].size = (long)sqlite3_column_int64(st, 2);
+    }
+    (void)sqlite3_finalize(st);
+    (void)sqlite3_close(db);
+    return n;
+}
+
+/* Whatever is read back at the start is looked through before anything is believed. */
+static void test_damaged_tables(void **state)
+{
+    struct page pages[32];
+    struct place p;
+    size_t n;
+
+    (void)state;
+    place_make(&p);
+    store_close(must_open(&p));
+    n = list_pages(&p, pages, ELEMENTS(pages));
+    assert_true(n > 10 && n < ELEMENTS(pages));
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(fclosep) FILE *f = fopen(p.db, "r+e");
+        struct store *s = NULL;
+        struct err err = {0};
+        char was[65536], junk[65536];
+
+        assert_true(f && pages[i].size <= (long)sizeof was);
+        memset(junk, 0xff, sizeof junk);
+        setbuf(f, NULL);
+        assert_int_equal(fseek(f, (pages[i].root - 1) * pages[i].size, SEEK_SET), 0);
+        assert_int_equal(fread(was, (size_t)pages[i].size, 1, f), 1);
+        assert_int_equal(fseek(f, (pages[i].root - 1) * pages[i].size, SEEK_SET), 0);
+        assert_int_equal(fwrite(junk, (size_t)pages[i].size, 1, f), 1);
+        if (store_open(p.state, PASSES_MB, &s, &err) != -EIO || !strstr(err.text, pages[i].table))
+            fail_msg("%s: \"%s\"", pages[i].table, err.text);
+        assert_int_equal(fseek(f, (pages[i].root - 1) * pages[i].size, SEEK_SET), 0);
+        assert_int_equal(fwrite(was, (size_t)pages[i].size, 1, f), 1);
+    }
+    store_close(must_open(&p));
+    remove_all(p.dir);
+}
+
 static void test_directories(void **state)
 {
     struct place p;
@@ -316,13 +377,10 @@ static void test_locked_by_another_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_second_process),
-        cmocka_unit_test(test_spoiled),
-        cmocka_unit_test(test_directories),
-        cmocka_unit_test(test_read_only),
-        cmocka_unit_test(test_disk_full),
-        cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_locked_by_another_program),
+        cmocka_unit_test(test_second_process), cmocka_unit_test(test_spoiled),
+        cmocka_unit_test(test_damaged_tables), cmocka_unit_test(test_directories),
+        cmocka_unit_test(test_read_only),      cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_killed),         cmocka_unit_test(test_locked_by_another_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

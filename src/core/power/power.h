@@ -1,7 +1,7 @@
 /* power.h: what the files of power/ share. power_evaluate() (pass_state.h) is what the pass calls.
  *
  * A what-if is played on the pass's own layout and taken back: what it does is written down step by step
- * (what_if_move(), what_if_sleep()) and undone to the last digit (what_if_undo()). What was chosen is then
+ * (what_if_move(), what_if_close()) and undone to the last digit (what_if_undo()). What was chosen is then
  * made anew by the same functions that make every other move (pass_take()).
  */
 #ifndef BALLAST_CORE_POWER_H
@@ -100,6 +100,9 @@ void sleep_hosts(struct power *w);
 
 /* What speaks against a host without moving anything; POWER_FINE: nothing does. */
 enum power_check sleep_ask(const struct power *w, uint32_t slot, struct power_verdict *ret);
+
+/* Whether DPM leaves the host as it is, by what the host says or, where it says nothing, the setting. */
+bool power_is_disabled(const struct power *w, uint32_t slot);
 
 /* Of this, what the host itself is and says; of one that sleeps whether it may be woken. */
 enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct power_verdict *ret);

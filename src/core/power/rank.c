@@ -27,8 +27,7 @@ double rank_watts_per_mhz(const struct power *w, uint32_t slot)
     const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
     double load = w->l->policy->dpm.target / 100;
 
-    return (h->power_idle_w + load * (h->power_peak_w - h->power_idle_w)) /
-           fmax(load * h->total[RES_CPU], MHZ_LEAST);
+    return host_facts_watts(h, load) / fmax(load * h->total[RES_CPU], MHZ_LEAST);
 }
 
 /* In parts of the largest host of the cluster, both resources together. */
@@ -153,7 +152,7 @@ uint32_t rank_to_wake(const struct power *w, uint32_t *ret)
     find_largest(l->snap, largest);
     for (uint32_t i = l->n_on; i < l->n_slots; i++) {
         const struct host_facts *h = &l->snap->hosts[l->slot_host[i]].is;
-        if (l->waking[i] || !room_may_be_woken(w->p, i))
+        if (l->waking[i] || !room_may_be_woken(w->p, i) || power_is_disabled(w, i))
             continue;
         list[n++] = (struct ranked){.slot = i,
                                     .last = room_uncertainty(w->p, i),

@@ -140,7 +140,7 @@ static uint64_t vms_to_move(const struct power *w, const struct weighed *list, u
 /* All moves of a host or none: a host that has more VMs than a plan may move goes as the only one. */
 static bool exceeds_moves(const struct power *w, uint64_t vms)
 {
-    return vms > w->moves_left && (w->moves_left < (uint64_t)w->l->policy->moves_max || vms == 0);
+    return vms > w->moves_left && w->moves_left < (uint64_t)w->l->policy->moves_max;
 }
 
 static enum power_check evacuate(struct power *w, uint32_t slot, struct power_verdict *v)

@@ -99,13 +99,20 @@ static uint32_t find_staying(const struct power *w, uint32_t slot)
     return first;
 }
 
+bool power_is_disabled(const struct power *w, uint32_t slot)
+{
+    enum automation level = w->l->snap->hosts[w->l->slot_host[slot]].is.dpm;
+
+    return (level == AUTOMATION_INHERIT ? w->l->policy->dpm.automation : level) == AUTOMATION_DISABLED;
+}
+
 enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
     const struct layout *l = w->l;
     const struct host_facts *h = &l->snap->hosts[l->slot_host[slot]].is;
     const struct dpm_policy *dpm = &l->policy->dpm;
 
-    if ((h->dpm == AUTOMATION_INHERIT ? dpm->automation : h->dpm) == AUTOMATION_DISABLED)
+    if (power_is_disabled(w, slot))
         return POWER_HOST_DISABLED;
     if (l->closing[slot])
         return POWER_HOST_STATE;

@@ -211,6 +211,8 @@ static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, u
     for (uint32_t j = i + 1; j < n && least > none + SCORE_LEAST; j++) {
         if (room_uncertainty(w->p, order[j]) > certain)
             break;
+        if (w->l->waking[order[j]]) /* chosen before, for what this one could not do then */
+            continue;
         double high = wake_trial(k, order[j]);
         double low = low_of(&w->scores);
         if (!(high > 0) && low < least - SCORE_LEAST) {
@@ -335,7 +337,7 @@ enum power_check wake_ask_host(const struct power *w, uint32_t slot)
 {
     const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
 
-    if (h->dpm == AUTOMATION_DISABLED)
+    if (power_is_disabled(w, slot))
         return POWER_HOST_DISABLED;
     if (w->p->coming[slot] || w->l->waking[slot])
         return POWER_HOST_COMING;

@@ -33,6 +33,14 @@ double sleep_stable_time(const struct power *w)
     return demand > 0 ? sum / demand : stable_of(w, NO_LIMIT);
 }
 
+/* What it draws without load, as the load goes elsewhere; less what it draws asleep. UNKNOWN. */
+static double saved_watts(const struct host_facts *f)
+{
+    double saved = f->power_idle_w - (isnan(f->power_standby_w) ? 0 : f->power_standby_w);
+
+    return saved < 0 ? 0 : saved;
+}
+
 void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret)
 {
     const struct layout *l = w->l;
@@ -40,7 +48,7 @@ void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct slee
     const struct policy *policy = l->policy;
     double at_a_time = h->is.migrations_max ? h->is.migrations_max : (double)policy->migrations_per_host;
     double boot_s = isnan(h->is.boot_s) ? (double)policy->dpm.boot_s : h->is.boot_s;
-    struct sleep_worth v = {.watts = h->is.power_idle_w};
+    struct sleep_worth v = {.watts = saved_watts(&h->is)};
     struct unserved unserved = {0};
 
     for (size_t i = first; i < w->n_steps; i++) {

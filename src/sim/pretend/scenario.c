@@ -1,6 +1,8 @@
 /* scenario.c: from a snapshot to a scenario that goes on for ever. */
 #include "sim/pretend/pretend_internal.h"
 
+#include <string.h>
+
 /* How far demand wavers around its level, and how often it changes. */
 #define WAVER 0.04
 #define WAVER_S 60.0
@@ -33,13 +35,11 @@ static struct migration_model migrations_of(const struct snapshot *snap)
     };
 }
 
-/* A straight line between what it draws idle and at full load, which its controller tells; nothing where the
- * snapshot has no figures. */
+/* What it draws is as the snapshot says, and its controller tells; nothing where there are no figures. */
 static struct host_model model_of_host(const struct host_facts *h)
 {
     bool known = h->power_idle_w >= 0 && h->power_peak_w >= h->power_idle_w;
-
-    return (struct host_model){
+    struct host_model m = {
         .watts = {known ? h->power_idle_w : 0, known ? h->power_peak_w : 0},
         .n_watts = known ? 2 : 0,
         .boot_w = known ? h->power_peak_w : 0,
@@ -52,6 +52,12 @@ static struct host_model model_of_host(const struct host_facts *h)
         .sleep_s = STANDBY_S,
         .link_mb_s = INFINITY,
     };
+
+    if (h->power_curve_w.n > 0) {
+        memcpy(m.watts, h->power_curve_w.watts, h->power_curve_w.n * sizeof m.watts[0]);
+        m.n_watts = h->power_curve_w.n;
+    }
+    return m;
 }
 
 static double fastest_core_mhz(const struct snapshot *snap)

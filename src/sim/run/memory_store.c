@@ -1,9 +1,9 @@
 #include "sim/run/memory_store.h"
 
+#include "engine/action_record.h"
 #include "engine/idmap.h"
 #include "engine/memory.h"
 #include "engine/pattern.h"
-#include "sim/run/memory_action.h"
 #include "sim/run/memory_energy.h"
 
 #include <assert.h>
@@ -108,7 +108,7 @@ void memory_store_free(struct store *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->n_actions; i++)
-        memory_action_release(&s->actions[i]);
+        action_record_release(&s->actions[i]);
     for (size_t i = 0; i < s->n_migrations; i++)
         migration_release(&s->migrations[i]);
     free(s->actions);
@@ -166,14 +166,14 @@ static size_t find_action(const struct store *s, uint64_t id)
 
 static int ms_put_action(struct store *s, const struct action_record *r, struct err *err)
 {
-    struct action_record copy = memory_action_copy(r);
+    struct action_record copy = action_record_copy(r);
     size_t i = find_action(s, r->id);
 
     (void)err;
     if (s->last_action < r->id)
         s->last_action = r->id;
     if (i < s->n_actions && s->actions[i].id == r->id) {
-        memory_action_release(&s->actions[i]);
+        action_record_release(&s->actions[i]);
         s->actions[i] = copy;
         return 0;
     }
@@ -333,7 +333,7 @@ static void prune_actions(struct store *s, instant_s before)
 
     for (size_t i = 0; i < s->n_actions; i++) {
         if (s->actions[i].ended != 0 && s->actions[i].ended < before)
-            memory_action_release(&s->actions[i]);
+            action_record_release(&s->actions[i]);
         else
             s->actions[kept++] = s->actions[i];
     }
@@ -440,7 +440,7 @@ static void load_history(const struct store *s, instant_s since, instant_s sampl
     ret->actions = arena_array(a, struct action_record, s->n_actions);
     for (size_t i = 0; i < s->n_actions; i++) {
         if (s->actions[i].ended == 0 || s->actions[i].ended >= since)
-            ret->actions[ret->n_actions++] = memory_action_lend(&s->actions[i], a);
+            ret->actions[ret->n_actions++] = action_record_lend(&s->actions[i], a);
     }
     ret->migrations = arena_array(a, struct migration_record, s->n_migrations);
     for (size_t i = 0; i < s->n_migrations; i++) {

@@ -134,8 +134,20 @@ static double or_else(double v, double otherwise)
     return isnan(v) ? otherwise : v;
 }
 
+/* What Ballast is told is what it is like. */
+static void tell_power(struct arena *a, const struct host_model *m, struct host_facts *is)
+{
+    double *watts = arena_array(a, double, m->n_watts);
+
+    memcpy(watts, m->watts, m->n_watts * sizeof *watts);
+    host_facts_set_curve(is, &(struct power_curve){watts, m->n_watts});
+    if (m->n_watts == 2) /* a line needs no curve */
+        is->power_curve_w = (struct power_curve){0};
+    is->power_standby_w = m->standby_w;
+}
+
 /* What follows from what was given. */
-static void finish(struct host_spec *h)
+static void finish(struct arena *a, struct host_spec *h)
 {
     struct host_facts *is = &h->seen.is;
     struct host_model *m = &h->model;
@@ -155,9 +167,7 @@ static void finish(struct host_spec *h)
     m->sleep_w = or_else(h->power.sleep_w, m->watts[0]);
     m->meter = h->power.meter;
     m->meter_error = h->power.meter_error;
-    is->power_standby_w = m->standby_w;
-    is->power_idle_w = m->watts[0];
-    is->power_peak_w = most;
+    tell_power(a, m, is);
     is->boot_s = m->boot_s;
 }
 
@@ -176,7 +186,7 @@ static int add(struct building *b, const struct host_spec *spec, const char *id)
     h.seen.is.state = states[h.state];
     h.seen.is.total[RES_CPU] = h.seen.is.cores * h.core_mhz;
     h.group = h.name;
-    finish(&h);
+    finish(b->f.a, &h);
     b->hosts = arena_grow(b->f.a, b->hosts, b->n_hosts, &b->cap_hosts, sizeof *b->hosts);
     b->hosts[b->n_hosts++] = h;
     return 0;
@@ -185,17 +195,13 @@ static int add(struct building *b, const struct host_spec *spec, const char *id)
 static int add_group(struct building *b, const struct node *group, const char *path,
                      const struct host_spec *spec)
 {
-    const struct node *list = spec->cycle ? spec->cycle : spec->split;
     uint32_t n = spec->count ? spec->count : 1;
     int r = variants_check(&b->f, group, path, spec->cycle, spec->split);
 
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         struct host_spec h = *spec;
-        if (list) {
-            size_t ix = variant_of(i, n, spec->cycle, spec->split);
-            r = keys_read(&b->f, variant_at(list, ix), arena_printf(b->f.a, "%s%s.%zu.", path, list->key, ix),
-                          host_keys, &h);
-        }
+
+        r = variant_read(&b->f, i, n, spec->cycle, spec->split, path, host_keys, &h);
         if (r == 0)
             r = add(b, &h, spec->count ? member_name(b->f.a, spec->name, i, n) : spec->name);
     }
@@ -220,7 +226,7 @@ static int change_matching(struct building *b, const struct node *group, const c
         if (tree_child(group, "cores") || tree_child(group, "core_mhz"))
             h->seen.is.total[RES_CPU] = h->seen.is.cores * h->core_mhz;
         h->line = group->line;
-        finish(h);
+        finish(b->f.a, h);
         n++;
     }
     if (n == 0)
@@ -242,9 +248,8 @@ int hosts_build(struct building *b, const struct node *groups)
         if ((r = keys_read(&b->f, g, path, host_keys, &spec)) < 0)
             return r;
         spec.line = g->line;
-        if (!spec.name == !spec.match)
-            return file_refuse(&b->f, g->line, "%sname is missing, expected a name, or match with a snapshot",
-                               path);
+        if ((r = name_check(&b->f, g, path, spec.name, spec.match)) < 0)
+            return r;
         r = spec.match ? change_matching(b, g, path, spec.match) : add_group(b, g, path, &spec);
     }
     if (r == 0 && b->n_hosts == 0)
@@ -266,9 +271,12 @@ void hosts_of_snapshot(struct building *b, const struct inventory *inv)
         h.core_mhz = is->cores ? is->total[RES_CPU] / is->cores : 0;
         h.power.idle_w = is->power_idle_w;
         h.power.peak_w = is->power_peak_w;
+        h.power.n_watts = is->power_curve_w.n;
+        if (is->power_curve_w.n > 0)
+            memcpy(h.power.watts, is->power_curve_w.watts, is->power_curve_w.n * sizeof h.power.watts[0]);
         h.power.standby_w = is->power_standby_w;
         h.model.boot_s = or_else(is->boot_s, BOOT_S);
-        finish(&h);
+        finish(b->f.a, &h);
         h.line = 1;
         b->hosts = arena_grow(b->f.a, b->hosts, b->n_hosts, &b->cap_hosts, sizeof *b->hosts);
         b->hosts[b->n_hosts++] = h;

@@ -20,8 +20,6 @@
 
 /* ---- what hosts are like --------------------------------------------------------------------- */
 
-#define POWER_POINTS_MAX 101
-
 struct host_model {
     /* Watts at equally spaced CPU utilizations from 0 to 1, lines between (idle + linear: two points;
      * SPECpower: eleven). */
@@ -38,14 +36,7 @@ struct host_model {
  */
 static inline double host_model_watts(const struct host_model *m, double utilization)
 {
-    if (m->n_watts == 0)
-        return 0;
-    double at = fmin(fmax(utilization, 0), 1) * (m->n_watts - 1);
-    uint32_t i = (uint32_t)at;
-
-    if (i + 1 >= m->n_watts)
-        return m->watts[m->n_watts - 1];
-    return m->watts[i] + (at - i) * (m->watts[i + 1] - m->watts[i]);
+    return m->n_watts > 0 ? power_curve_watts(&(struct power_curve){m->watts, m->n_watts}, utilization) : 0;
 }
 
 /* ---- what VMs are like ----------------------------------------------------------------------- */

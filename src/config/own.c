@@ -1,0 +1,99 @@
+#include "config/own.h"
+
+#include "base/mac.h"
+#include "config/hosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Where a controller listens, however it is written: without scheme, path and brackets. */
+struct place {
+    const char *host;
+    size_t len;
+    unsigned long port;
+};
+
+/* "HOST", "HOST:PORT", "[ADDRESS]:PORT", an IPv6 address as it is; up to a path. What is neither is refused
+ * elsewhere. */
+static struct place place_of(const char *text, unsigned long otherwise)
+{
+    const char *scheme = strstr(text, "://");
+    struct place p = {.host = scheme ? scheme + 3 : text, .port = otherwise};
+    const char *colon;
+
+    p.len = strcspn(p.host, "/?#");
+    if (p.host[0] == '[') {
+        size_t end = strcspn(p.host, "]");
+
+        colon = end < p.len && p.host[end + 1] == ':' ? p.host + end + 1 : NULL;
+        p.host++;
+        p.len = end - 1;
+    } else {
+        colon = memchr(p.host, ':', p.len);
+        if (colon && memchr(colon + 1, ':', p.len - (size_t)(colon + 1 - p.host)))
+            colon = NULL; /* IPv6 */
+        p.len = colon ? (size_t)(colon - p.host) : p.len;
+    }
+    if (colon)
+        p.port = strtoul(colon + 1, NULL, 10);
+    return p;
+}
+
+static bool same_host(const struct place *x, const struct place *y)
+{
+    return x->len == y->len && strncasecmp(x->host, y->host, x->len) == 0;
+}
+
+static bool same_place(const char *x, const char *y, unsigned long otherwise)
+{
+    const struct place a = place_of(x, otherwise), b = place_of(y, otherwise);
+
+    return same_host(&a, &b) && a.port == b.port;
+}
+
+/* However they are written: 02:ab:... and 02-AB-... are one. */
+static bool same_mac(const char *x, const char *y)
+{
+    struct mac a, b;
+
+    return mac_parse(x, &a) == 0 && mac_parse(y, &b) == 0 && memcmp(&a, &b, sizeof a) == 0;
+}
+
+enum { IPMI_PORT = 623, HTTPS_PORT = 443 };
+
+/* One controller speaks IPMI and Redfish at one address, each at its own port. Where other ports are named
+ * they are perhaps forwarded to several. */
+static bool same_controller(const struct config_power_host *ipmi, const struct config_power_host *redfish)
+{
+    if (!power_is_used(ipmi, POWER_IPMI) || !power_is_used(redfish, POWER_REDFISH) || redfish->redfish.system)
+        return false;
+    const struct place a = place_of(ipmi->ipmi.address, IPMI_PORT);
+    const struct place b = place_of(redfish->redfish.url, HTTPS_PORT);
+
+    return same_host(&a, &b) && a.port == IPMI_PORT && b.port == HTTPS_PORT;
+}
+
+/* Where one does not say which system it is, it is the only one that there is. */
+static bool same_system(const char *x, const char *y)
+{
+    return !x || !y || strcmp(x, y) == 0;
+}
+
+const char *own_shared(const struct config_power_host *x, const struct config_power_host *y)
+{
+    if (power_is_used(x, POWER_IPMI) && power_is_used(y, POWER_IPMI) &&
+        same_place(x->ipmi.address, y->ipmi.address, IPMI_PORT))
+        return "ipmi.address";
+    if (power_is_used(x, POWER_REDFISH) && power_is_used(y, POWER_REDFISH) &&
+        same_place(x->redfish.url, y->redfish.url, HTTPS_PORT) &&
+        same_system(x->redfish.system, y->redfish.system))
+        return "redfish.url";
+    if (same_controller(x, y))
+        return "redfish.url";
+    if (same_controller(y, x))
+        return "ipmi.address";
+    if (power_is_used(x, POWER_WOL) && power_is_used(y, POWER_WOL) && same_mac(x->wol.mac, y->wol.mac))
+        return "wol.mac";
+    return NULL;
+}

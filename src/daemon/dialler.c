@@ -1,0 +1,128 @@
+#include "daemon/dialler.h"
+
+#include "engine/memory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum verb { DIAL_OPEN, DIAL_CLOSE, DIAL_STOP };
+
+struct order {
+    struct queue_item item;
+    enum verb verb;
+    uint64_t action;
+    const struct power_host *host;
+    struct console *console;
+};
+
+struct dialler {
+    pthread_t thread;
+    struct queue orders;
+    struct queue *opened;
+    atomic_bool stops; /* nothing is opened any more */
+};
+
+static void open_one(struct dialler *d, const struct order *o)
+{
+    struct opened *ret = xcalloc(1, sizeof *ret);
+
+    ret->action = o->action;
+    if (console_open(o->host, &ret->console, &ret->err) < 0)
+        ret->console = NULL;
+    queue_push(d->opened, &ret->item);
+}
+
+static void *dialler_main(void *arg)
+{
+    struct dialler *d = arg;
+    bool over = false;
+
+    while (!over) {
+        struct order *o = (struct order *)queue_pop(&d->orders);
+
+        if (!o)
+            break;
+        switch (o->verb) {
+        case DIAL_OPEN:
+            if (!atomic_load(&d->stops))
+                open_one(d, o);
+            break;
+        case DIAL_CLOSE:
+            console_close(o->console);
+            break;
+        case DIAL_STOP:
+            over = true;
+            break;
+        }
+        free(o);
+    }
+    /* what nobody has taken since stop() was called */
+    for (struct opened *left; (left = (struct opened *)queue_pop(d->opened)) != NULL; free(left))
+        console_close(left->console);
+    console_shutdown();
+    return NULL;
+}
+
+int dialler_start(struct queue *opened, struct dialler **ret, struct err *err)
+{
+    struct dialler *d = xcalloc(1, sizeof *d);
+    int r = queue_init(&d->orders, true);
+
+    d->opened = opened;
+    if (r < 0) {
+        free(d);
+        return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
+    }
+    r = pthread_create(&d->thread, NULL, dialler_main, d);
+    if (r != 0) {
+        dialler_free(d);
+        return err_set(err, -r, "no thread to open consoles with: %s", strerror(r));
+    }
+    *ret = d;
+    return 0;
+}
+
+static void give(struct dialler *d, const struct order *what)
+{
+    struct order *o = xcalloc(1, sizeof *o);
+
+    *o = *what;
+    queue_push(&d->orders, &o->item);
+}
+
+void dialler_open(struct dialler *d, uint64_t action, const struct power_host *host)
+{
+    give(d, &(struct order){.verb = DIAL_OPEN, .action = action, .host = host});
+}
+
+void dialler_close(struct dialler *d, struct console *console)
+{
+    if (console)
+        give(d, &(struct order){.verb = DIAL_CLOSE, .console = console});
+}
+
+int dialler_stop(struct dialler *d, int64_t deadline_s)
+{
+    const struct timespec until = {.tv_sec = deadline_s};
+
+    atomic_store(&d->stops, true);
+    give(d, &(struct order){.verb = DIAL_STOP});
+    return pthread_timedjoin_np(d->thread, NULL, &until) == 0 ? 0 : -ETIMEDOUT;
+}
+
+static void order_free(struct queue_item *item)
+{
+    free((struct order *)item);
+}
+
+void dialler_free(struct dialler *d)
+{
+    if (!d)
+        return;
+    queue_release(&d->orders, order_free);
+    free(d);
+}

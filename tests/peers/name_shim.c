@@ -1,0 +1,22 @@
+/* name_shim.c: loaded into a program (LD_PRELOAD), it makes names below .invalid be looked up in vain, for as
+ * long as the system's own look-up takes where no name server answers. */
+#include <dlfcn.h>
+#include <netdb.h>
+#include <string.h>
+#include <unistd.h>
+
+#define IN_VAIN_S 20
+
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
+{
+    static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    const char *end = name ? strrchr(name, '.') : NULL;
+
+    if (end && strcmp(end, ".invalid") == 0 && !(hints && hints->ai_flags & AI_NUMERICHOST)) {
+        (void)sleep(IN_VAIN_S);
+        return EAI_AGAIN;
+    }
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+    return real(name, service, hints, ret);
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Somebody sets the clock while ballastd runs: from then on the hours of the day are the new ones, and nothing else is lost."""
+import datetime
+import os
+
+from daemon import Daemon, main, wait_for
+
+HOUR_S = 3600
+SHIM = os.environ.get("BALLAST_CLOCK_SHIM", "build/tests/peers/libclock_shim.so")
+
+
+def hour(t):
+    """A window of two hours in which that instant is the middle."""
+    begins = datetime.datetime.fromtimestamp(t, datetime.timezone.utc) - datetime.timedelta(hours=1)
+    return f"{begins:%H:%M} for 2h"
+
+
+class Clock:
+    """Of a ballastd that is begun within."""
+
+    def __init__(self, d):
+        self.file = d.folder / "clock"
+        self.set(0)
+
+    def set(self, by_s):
+        fresh = self.file.with_suffix(".new")
+        fresh.write_text(f"{by_s}\n")
+        fresh.replace(self.file)
+
+    def __enter__(self):
+        os.environ |= {"LD_PRELOAD": SHIM, "CLOCK_SHIM_FILE": str(self.file)}
+        return self
+
+    def __exit__(self, *_):
+        os.environ.pop("LD_PRELOAD")
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).timestamp()
+
+
+def begin(**settings):
+    window = [hour(now() + 3 * HOUR_S)]
+    d = Daemon({"kind": "sim", "speed": 50}, interval_s=2, automation="manual",
+               dpm={"enabled": True, "windows": window, "time_zone": "UTC"}, **settings)
+    clock = Clock(d)
+    with clock:
+        d.start()
+    return d, clock
+
+
+def power_off(d):
+    done = d.request({"command": "schedule", "limit": 1})
+    return done["schedule"]["power_off"]
+
+
+def test_set():
+    """Forward into a window, back before it, and a little, which does not matter."""
+    d, clock = begin()
+    with d:
+        pid = d.process.pid
+        d.cli("freeze")
+        assert power_off(d) is False
+        for by, opens in ((3 * HOUR_S, True), (0, False)):
+            clock.set(by)
+            wait_for("the window", lambda: power_off_or_none(d) is opens, 30)
+            time = datetime.datetime.fromisoformat(d.request({"command": "schedule"})["schedule"]["now"].replace("Z", "+00:00"))
+            assert abs(time.timestamp() - now() - by) < 30, time
+            assert d.process.poll() is None and d.process.pid == pid and d.status()["frozen"]
+        text = d.log.read_text()
+        assert text.count("beginning anew") == 2 and "was set by 10800 s" in text and "was set by -10800 s" in text, text
+        clock.set(5)
+        d.cli("run")
+        d.cli("run")
+        assert d.log.read_text().count("beginning anew") == 2
+        d.stop()
+
+
+def power_off_or_none(d):
+    """While it begins anew nobody answers."""
+    try:
+        return power_off(d)
+    except (OSError, TypeError):
+        return None
+
+
+def test_set_while_the_configuration_is_wrong():
+    """It would not come back: it goes on by the old time and says so, until it can begin anew."""
+    d, clock = begin()
+    with d:
+        good = d.config.read_text()
+        d.config.write_text(good + "nonsense: 1\n")
+        clock.set(3 * HOUR_S)
+        wait_for("it is said", lambda: "the time from before goes on" in d.log.read_text(), 30)
+        assert power_off(d) is False
+        d.config.write_text(good)
+        wait_for("the window", lambda: power_off_or_none(d) is True, 30)
+        d.stop()
+
+
+if __name__ == "__main__":
+    main(test_set, test_set_while_the_configuration_is_wrong)

@@ -1,0 +1,52 @@
+/* engine_world_time.c: the seconds that go by, and the process that dies in one of them. */
+#include "engine_world.h"
+
+void world_restart(void)
+{
+    engine_free(W->engine);
+    W->engine = NULL;
+    W->n_waiting = 0;
+    for (int i = 0; W->orders_survive && i < W->n_orders; i++)
+        (void)w_carry_out(&W->orders[i]);
+    for (int i = 0; W->orders_survive && i < W->n_settings_orders; i++)
+        (void)w_carry_out_settings(&W->settings_orders[i], NULL);
+    W->n_orders = W->n_settings_orders = 0;
+    W->asked = 0;
+    W->dead = false;
+    W->crash_in = 0;
+    W->in_transaction = false;
+    world_begin_engine();
+}
+
+void world_second(void)
+{
+    W->now++;
+    w_tasks_go_on();
+    world_work();
+    world_answer();
+    if (!W->dead)
+        engine_tick(W->engine, W->now);
+    world_work();
+    world_answer();
+}
+
+void world_run(instant_s seconds)
+{
+    for (instant_s i = 0; i < seconds; i++)
+        world_second();
+}
+
+bool world_killed(enum crash_mode mode, int at, int within_s)
+{
+    W->crash_in = at;
+    W->crash_before_effect = mode == CRASH_BEFORE_EFFECT;
+    W->orders_survive = mode == CRASH_ORDERS_SURVIVE;
+    for (int s = 0; s < within_s && !W->dead; s++)
+        world_second();
+    bool died = W->dead;
+
+    W->now += 3;
+    w_tasks_go_on();
+    world_restart();
+    return died;
+}
