@@ -39,7 +39,7 @@ struct consoles {
     sd_event *loop;
     struct store *store;
     const struct switches *switches;
-    struct dialler *dialler; /* NULL: no host's console is wanted */
+    struct dialler *dialler; /* also where no console is wanted yet: a reload may want one */
     struct queue opened;
     sd_event_source *opened_io;
     struct capture *first;
@@ -338,7 +338,7 @@ int consoles_new(sd_event *loop, struct store *store, const struct switches *swi
     int r;
 
     *c = (struct consoles){.loop = loop, .store = store, .switches = switches, .opened = {.fd = -1}};
-    if (is_wanted(c) && (r = start(c, err)) < 0) {
+    if ((r = start(c, err)) < 0) {
         consoles_free(c);
         return r;
     }
@@ -348,11 +348,7 @@ int consoles_new(sd_event *loop, struct store *store, const struct switches *swi
 
 void consoles_change(struct consoles *c, const struct switches *switches)
 {
-    struct err err = {0};
-
     c->switches = switches;
-    if (!c->dialler && is_wanted(c) && start(c, &err) < 0)
-        log_warning("what hosts say while they wake is not kept: %s", err.text);
 }
 
 int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s)

@@ -554,10 +554,9 @@ static void end(struct service *s)
     engine_free(s->engine);
     store_close(s->store);
     if (hands < 0 || source < 0 || broker < 0 || consoles < 0) {
-        log_warning("a request to %s does not come to an end; leaving without waiting for it",
-                    hands < 0 || source < 0 ? "the source"
-                    : broker < 0            ? "the broker"
-                                            : "a console");
+        log_warning(
+            "a request to the source, the broker or a console does not come to an end; leaving without "
+            "waiting for it");
         if (s->anew)
             (void)run_anew(s->argv);
         _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
