@@ -16,6 +16,7 @@
 #define DAYS_MAX 3650
 #define DAY_S 86400
 #define S_PER_H 3600.0
+#define KWH_DECIMALS 2
 #define DATE_LENGTH 10 /* of 2026-01-31 ... */
 #define HOUR_LENGTH 16 /* ... and of 2026-01-31T07:00 */
 
@@ -25,12 +26,18 @@ static const struct column columns[] = {
     {"", true},  {"ASLEEP", true},   {"UNMET MHZ S", true}, {"", true},
 };
 
+/* A figure that would be shown as "-0.00" is nothing. */
+static double shown(double v, int decimals)
+{
+    return fabs(v) < 0.5 * pow(10, -decimals) ? 0 : v;
+}
+
 static void put_percent(struct table *t, double percent, int decimals)
 {
     if (isnan(percent))
         table_cell(t, NULL);
     else
-        table_cellf(t, "%.*f %%", decimals, percent);
+        table_cellf(t, "%.*f %%", decimals, shown(percent, decimals));
 }
 
 static double share(const json_t *row, const char *part)
@@ -40,10 +47,9 @@ static double share(const json_t *row, const char *part)
     return host_s > 0 ? 100 * reply_number(row, part) / host_s : UNKNOWN;
 }
 
-/* A figure that would be shown as "-0.00" is nothing. */
 static void put_kwh(struct table *t, double kwh)
 {
-    table_cellf(t, "%.2f", fabs(kwh) < 0.005 ? 0 : kwh);
+    table_cellf(t, "%.*f", KWH_DECIMALS, shown(kwh, KWH_DECIMALS));
 }
 
 static void put_row(struct table *t, const char *name, const json_t *row)

@@ -168,6 +168,9 @@ void config_source(const struct config *c, struct source_config *ret);
  * each. Everything is copied to the arena. `hypervisor` stands at the end where no order is given. */
 struct power_host *config_power(const struct config *c, const atomic_bool *stop, struct arena *a);
 
+/* What is said of what a host draws, copied to the arena; n is 0 where nothing is. */
+struct power_curve config_watts(const struct config_power_host *h, struct arena *a);
+
 /* The present value as text, as it could stand in the file; NULL if it is not set. */
 const char *config_get(const struct config *c, const struct config_key *key, struct arena *a);
 

@@ -387,6 +387,11 @@ struct power_host *config_power(const struct config *c, const atomic_bool *stop,
     return list;
 }
 
+struct power_curve config_watts(const struct config_power_host *h, struct arena *a)
+{
+    return copy_curve(&h->watts, a);
+}
+
 /* ---- what a reload changes ------------------------------------------------------------------- */
 
 const char *config_words_text(const char *const *words, struct arena *a)

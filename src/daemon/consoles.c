@@ -331,11 +331,6 @@ static int start(struct consoles *c, struct err *err)
     return dialler_start(&c->opened, &c->dialler, err);
 }
 
-void consoles_change(struct consoles *c, const struct switches *switches)
-{
-    c->switches = switches;
-}
-
 int consoles_new(sd_event *loop, struct store *store, const struct switches *switches, struct consoles **ret,
                  struct err *err)
 {
@@ -349,6 +344,15 @@ int consoles_new(sd_event *loop, struct store *store, const struct switches *swi
     }
     *ret = c;
     return 0;
+}
+
+void consoles_change(struct consoles *c, const struct switches *switches)
+{
+    struct err err = {0};
+
+    c->switches = switches;
+    if (!c->dialler && is_wanted(c) && start(c, &err) < 0)
+        log_warning("what hosts say while they wake is not kept: %s", err.text);
 }
 
 int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s)

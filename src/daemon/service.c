@@ -31,7 +31,9 @@
 #include <systemd/sd-event.h>
 #include <time.h>
 
-#define STOP_S 10 /* how long the threads may take to come to an end */
+#define NEWS_AT_ONCE_US INT64_C(100000)
+#define NEWS_AT_END_US INT64_C(3000000) /* what is left then the next process finds out */
+#define STOP_S 10                       /* how long the threads may take to come to an end */
 
 struct service {
     const struct config *config; /* in force */
@@ -62,11 +64,6 @@ struct service {
     uint64_t due_us; /* the next tick, on the steady clock; 0: none is set */
 };
 
-static instant_s now_of(const struct service *s)
-{
-    return daytime_now(&s->daytime);
-}
-
 /* ---- after anything that happened ------------------------------------------------------------ */
 
 /* Tickets of placements, so that they are not taken for those of passes. */
@@ -79,7 +76,7 @@ static int answer_run(struct service *s, uint64_t ticket, struct strbuf *out, st
     int r = engine_run_result(s->engine, ticket, &pass, err);
 
     if (r == 0)
-        reply_pass(s->engine, pass, now_of(s), out);
+        reply_pass(s->engine, pass, daytime_now(&s->daytime), out);
     return r;
 }
 
@@ -125,7 +122,7 @@ static void answer_if_over(void *ctx, struct client *c, uint64_t ticket)
 
 static void happened(struct service *s)
 {
-    instant_s now = now_of(s);
+    instant_s now = daytime_now(&s->daytime);
     instant_s at = engine_wakeup(s->engine, now);
     /* a tick that is due at once is made soon, and not in a circle */
     uint64_t wait_us = at > now ? (uint64_t)(at - now) * USEC_PER_S : USEC_PER_S / 10;
@@ -152,17 +149,20 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
         s->anew = true; /* ends as for SIGTERM */
         return sd_event_exit(s->loop, 0);
     }
-    engine_tick(s->engine, now_of(s));
+    engine_tick(s->engine, daytime_now(&s->daytime));
     happened(s);
     return 0;
 }
 
-static void take_news(struct service *s)
+/* Not all that there is, if that takes long: thousands of answers come while hundreds of hosts are emptied.
+ */
+static void take_news(struct service *s, int64_t for_us)
 {
+    const int64_t until_us = steady_us() + for_us;
     struct news *n;
 
-    while ((n = (struct news *)queue_pop(&s->news)) != NULL) {
-        instant_s now = now_of(s);
+    while (steady_us() < until_us && (n = (struct news *)queue_pop(&s->news)) != NULL) {
+        instant_s now = daytime_now(&s->daytime);
 
         switch (n->kind) {
         case NEWS_INVENTORY:
@@ -191,7 +191,7 @@ static int on_news(sd_event_source *source, int fd, uint32_t revents, void *user
     struct service *s = userdata;
 
     (void)source, (void)fd, (void)revents;
-    take_news(s);
+    take_news(s, NEWS_AT_ONCE_US);
     happened(s);
     return 0;
 }
@@ -253,7 +253,7 @@ static int serve_place(struct service *s, const struct request *q, struct client
 static int serve_request(struct service *s, const struct request *q, struct client *c, struct strbuf *out,
                          struct err *err)
 {
-    instant_s now = now_of(s);
+    instant_s now = daytime_now(&s->daytime);
     uint64_t ticket;
     int r = 0;
 
@@ -398,7 +398,7 @@ static void reload(struct service *s)
 
     const struct engine_settings settings = settings_of(s);
 
-    engine_configure(s->engine, &settings, now_of(s));
+    engine_configure(s->engine, &settings, daytime_now(&s->daytime));
     arena_release(&s->reloaded);
     s->reloaded = a;
     say_sleepers(s->config, s->engine);
@@ -493,7 +493,7 @@ static int open_engine(struct service *s, struct err *err)
     int r = consoles_new(s->loop, s->store, s->switches, &s->consoles, err);
 
     s->hearers = (struct hearers){.journal = s->out.journal, .consoles = s->consoles};
-    if (r == 0 && (r = engine_create(&settings, &ports, now_of(s), &s->engine, err)) == 0)
+    if (r == 0 && (r = engine_create(&settings, &ports, daytime_now(&s->daytime), &s->engine, err)) == 0)
         consoles_resume(s->consoles, s->engine);
     return r;
 }
@@ -541,21 +541,21 @@ static void end(struct service *s)
     int source = collecting_stop(s->source, deadline);
 
     if (s->engine) {
-        take_news(s);
+        take_news(s, NEWS_AT_END_US);
         say_left(s->engine);
-        outgoing_go_on(&s->out, s->engine, s->config, now_of(s));
+        outgoing_go_on(&s->out, s->engine, s->config, daytime_now(&s->daytime));
     }
     int broker = outgoing_stop(&s->out, deadline);
 
-    int consoles = consoles_stop(s->consoles, now_of(s), deadline);
+    int consoles = consoles_stop(s->consoles, daytime_now(&s->daytime), deadline);
 
     engine_free(s->engine);
     store_close(s->store);
     if (hands < 0 || source < 0 || broker < 0 || consoles < 0) {
-        log_warning("a request to the %s does not come to an end; leaving without waiting for it",
-                    hands < 0 || source < 0 ? "source"
-                    : broker < 0            ? "broker"
-                                            : "console of a host");
+        log_warning("a request to %s does not come to an end; leaving without waiting for it",
+                    hands < 0 || source < 0 ? "the source"
+                    : broker < 0            ? "the broker"
+                                            : "a console");
         if (s->anew)
             (void)run_anew(s->argv);
         _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */

@@ -10,15 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct host_draw draw_of(const struct config_power_host *h, struct arena *a)
-{
-    double *watts = arena_array(a, double, h->watts.n ? h->watts.n : 1);
-
-    for (uint32_t i = 0; i < h->watts.n; i++)
-        watts[i] = h->watts.watts[i];
-    return (struct host_draw){{watts, h->watts.n}, h->standby_w};
-}
-
 static int build(struct switches *w, const struct config *c, struct err *err)
 {
     struct arena *a = &w->arena;
@@ -47,7 +38,7 @@ static int build(struct switches *w, const struct config *c, struct err *err)
     for (size_t i = 0; i < c->n_power_hosts; i++) {
         const struct power_host *h = &w->setup.hosts[i];
 
-        draws[i] = draw_of(&c->power_hosts[i], a);
+        draws[i] = (struct host_draw){config_watts(&c->power_hosts[i], a), c->power_hosts[i].standby_w};
         w->uses[i] = ENTRY_NOT_COMPARED;
         w->ways[i] = (struct host_way){
             .name = h->name,

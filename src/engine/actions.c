@@ -199,6 +199,27 @@ instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned 
     return length < most ? length : most;
 }
 
+/* As after a restart, which reads no further back. */
+static bool keep_hold(const char *key, void *value, void *ctx)
+{
+    const instant_s *before = ctx;
+    const struct hold *h = value;
+
+    (void)key;
+    if (h->moved >= *before || h->tried >= *before || h->until >= *before)
+        return true;
+    free(value);
+    return false;
+}
+
+void holds_forget(struct engine *e, instant_s before)
+{
+    struct idmap *const all[] = {&e->holds, &e->host_holds, &e->sleep_holds};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        idmap_keep(all[i], keep_hold, &before);
+}
+
 static double consumed_mb(const struct engine *e, const char *vm)
 {
     if (!e->now_seen)

@@ -474,6 +474,27 @@ void hosts_recall(struct engine *e, const struct stored *s, instant_s now)
     }
 }
 
+/* Of another source the same ids may be other hosts, so they cannot be remembered; but not without a word. */
+void hosts_disown(struct engine *e, const struct stored *s, instant_s now)
+{
+    char text[256];
+
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        if (s->hosts[i].put_down == 0)
+            continue;
+        (void)snprintf(
+            text, sizeof text,
+            "host %.100s was put to standby by this service, and it is not known here any more that "
+            "it sleeps: the configuration names another source than before",
+            s->hosts[i].host);
+        publish(e, &(struct event){.kind = EVENT_FAULT,
+                                   .time = now,
+                                   .fault = fault_code_count,
+                                   .host = s->hosts[i].host,
+                                   .text = text});
+    }
+}
+
 /* One that sleeps because of us is never forgotten, however long nobody sees it. */
 static bool keep_host(const char *key, void *value, void *ctx)
 {

@@ -296,6 +296,8 @@ void actions_forget(struct engine *e, instant_s now);
 /* What is remembered of a VM, or of that of an action, which may be a host; made if nothing is yet. */
 struct hold *hold_of(struct engine *e, const char *vm);
 struct hold *action_hold(struct engine *e, const struct action_record *r);
+/* Those of VMs and hosts that nothing has happened to since then. */
+void holds_forget(struct engine *e, instant_s before);
 /* How long the engine does not try again by itself after so many failures in a row, or a rejection (1). */
 instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned failures);
 /* Whether its end says something about the next one of its kind. */
@@ -404,6 +406,7 @@ void hosts_put_down(struct engine *e, const char *host, instant_s now);
 int hosts_store(const struct engine *e, struct err *err);
 void hosts_stored(struct engine *e);
 void hosts_recall(struct engine *e, const struct stored *s, instant_s now);
+void hosts_disown(struct engine *e, const struct stored *s, instant_s now);
 void hosts_forget(struct engine *e, instant_s before); /* not seen since */
 void hosts_release(struct engine *e);
 

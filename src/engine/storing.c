@@ -203,6 +203,7 @@ void storing_prune(struct engine *e, instant_s now)
     history_forget(e->history, now);
     learned_forget(e->learned, keep.learned_before);
     hosts_forget(e, keep.hosts_before);
+    holds_forget(e, now - remembered_s(e));
     energy_forget(e->energy, keep.energy_before);
     if (left_alone(e, now))
         return;
@@ -379,6 +380,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
         patterns_recall(e, &s);
     } else {
         disown(e, now);
+        hosts_disown(e, &s, now);
     }
     arena_release(&a);
     return 0;

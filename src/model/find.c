@@ -1,9 +1,8 @@
-#include <ballast/snapshot.h>
+#include "model/find.h"
 
 #include <string.h>
 
-/* The id is the first member of the facts, and these the first of each object: one search for all kinds. */
-static uint32_t find(const void *items, uint32_t n, size_t stride, const char *id)
+uint32_t find_id(const void *items, uint32_t n, size_t stride, const char *id)
 {
     uint32_t low = 0;
     uint32_t high = n;
@@ -24,22 +23,22 @@ static uint32_t find(const void *items, uint32_t n, size_t stride, const char *i
 
 uint32_t snapshot_find_host(const struct snapshot *s, const char *id)
 {
-    return find(s->hosts, s->n_hosts, sizeof *s->hosts, id);
+    return find_id(s->hosts, s->n_hosts, sizeof *s->hosts, id);
 }
 
 uint32_t snapshot_find_vm(const struct snapshot *s, const char *id)
 {
-    return find(s->vms, s->n_vms, sizeof *s->vms, id);
+    return find_id(s->vms, s->n_vms, sizeof *s->vms, id);
 }
 
 uint32_t snapshot_find_pool(const struct snapshot *s, const char *id)
 {
-    return find(s->pools, s->n_pools, sizeof *s->pools, id);
+    return find_id(s->pools, s->n_pools, sizeof *s->pools, id);
 }
 
 uint32_t snapshot_find_rule(const struct snapshot *s, const char *id)
 {
-    return find(s->rules, s->n_rules, sizeof *s->rules, id);
+    return find_id(s->rules, s->n_rules, sizeof *s->rules, id);
 }
 
 const char *snapshot_host_name(const struct snapshot *s, const char *id)

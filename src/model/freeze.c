@@ -1,6 +1,7 @@
 #include "model/freeze.h"
 
 #include "model/check.h"
+#include "model/find.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +10,8 @@
 
 /* A kind of object, sorted by id. */
 struct entry {
-    const char *id;
-    uint32_t seen; /* index in the inventory */
+    const char *id; /* first, for find_id() */
+    uint32_t seen;  /* index in the inventory */
 };
 
 struct index {
@@ -87,19 +88,7 @@ static int index_init(struct freeze *f, const char *kind, const void *items, siz
 
 static uint32_t index_find(const struct index *x, const char *id)
 {
-    uint32_t low = 0, high = x->n;
-
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        int order = strcmp(x->sorted[mid].id, id);
-        if (order == 0)
-            return mid;
-        if (order < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return IX_NONE;
+    return find_id(x->sorted, x->n, sizeof *x->sorted, id);
 }
 
 /* What the object at `field` refers to; id NULL is none. */

@@ -1,6 +1,7 @@
 #include <ballast/policy.h>
 
 #include "base/number.h"
+#include "model/word_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,21 +9,6 @@
 #include <string.h>
 
 #define WORD_AUTO "auto"
-
-/* The enums of the settings, as plain numbers. */
-#define WORD_FUNCTIONS(name)                                                                                 \
-    static int parse_##name(const char *word, int *ret)                                                      \
-    {                                                                                                        \
-        enum name value;                                                                                     \
-        int r = name##_parse(word, &value);                                                                  \
-        if (r == 0)                                                                                          \
-            *ret = (int)value;                                                                               \
-        return r;                                                                                            \
-    }                                                                                                        \
-    static const char *name_##name(int value)                                                                \
-    {                                                                                                        \
-        return name##_name((enum name)value);                                                                \
-    }
 
 WORD_FUNCTIONS(automation)
 WORD_FUNCTIONS(mem_admission)
@@ -48,8 +34,8 @@ static const char *const mem_admission_words[] = {"reservation", "consumed", "co
     }
 #define WORD(k, member, list, enum_name, def, text)                                                          \
     {                                                                                                        \
-        .key = (k), .type = SETTING_WORD, AT(member), .words = (list), .word_parse = parse_##enum_name,      \
-        .word_name = name_##enum_name, .fallback = (def), .meaning = (text)                                  \
+        .key = (k), .type = SETTING_WORD, AT(member), .words = (list), .word_parse = enum_name##_read,       \
+        .word_name = enum_name##_write, .fallback = (def), .meaning = (text)                                 \
     }
 
 #define SIZE_MOST 1e12

@@ -1,23 +1,14 @@
 #include "model/schema.h"
 
+#include "model/word_table.h"
+
 #include <ballast/inventory.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define ALL_OF(n) ((1u << (n)) - 1)
 
 #define WORDS(name, mask)                                                                                    \
-    static int name##_read(const char *word, int *ret)                                                       \
-    {                                                                                                        \
-        enum name value;                                                                                     \
-        int r = name##_parse(word, &value);                                                                  \
-        if (r == 0)                                                                                          \
-            *ret = (int)value;                                                                               \
-        return r;                                                                                            \
-    }                                                                                                        \
-    static const char *name##_write(int value)                                                               \
-    {                                                                                                        \
-        return name##_name((enum name)value);                                                                \
-    }                                                                                                        \
+    WORD_FUNCTIONS(name)                                                                                     \
     static const struct words name##_words = {name##_read, name##_write, name##_count, (mask)};
 
 WORDS(host_state, ALL_OF(host_state_count))

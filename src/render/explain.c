@@ -97,6 +97,26 @@ void render_explain_host_json(const struct snapshot *snap, const struct host_exp
     jw_end(&w);
 }
 
+/* What a person can do about a check that only a person can change. */
+static void put_remedy(struct strbuf *out, enum power_check check, const char *host)
+{
+    static const struct {
+        enum power_check check;
+        const char *before, *after; /* the host's id */
+    } remedies[] = {
+        {POWER_WAKE_UNPROVEN, "  `ballast wake ", " --verify` proves it.\n"},
+        {POWER_WAKE_FAILED, "  `ballast wake ", "` tries again.\n"},
+    };
+
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
+        if (remedies[i].check != check)
+            continue;
+        strbuf_puts(out, remedies[i].before);
+        text_put(out, host);
+        strbuf_puts(out, remedies[i].after);
+    }
+}
+
 static void put_sentence(struct strbuf *out, const char *text)
 {
     if (!text)
@@ -123,6 +143,7 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
                       power_check_name(e->check));
     strbuf_puts(out, "\n");
     put_sentence(out, e->text);
+    put_remedy(out, e->check, h->id);
     put_sentence(out, e->outlook);
     put_sentence(out, assumed);
 }

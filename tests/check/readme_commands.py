@@ -26,7 +26,7 @@ for line in lines:
     if program.startswith('./') and not os.access(ROOT / program, os.X_OK) and not program.startswith('./build'):
         violations.append(f'README.md: {program} is not there, or cannot be run')
     if os.path.basename(program) == 'ballast' and os.path.exists(ballast):
-        done = subprocess.run([ballast, words[1], '--help'], capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run([ballast, words[1], '--help'], capture_output=True, text=True, timeout=100, check=False)
         if done.returncode != 0:
             violations.append(f'README.md: "ballast {words[1]} --help" ends with {done.returncode}')
 
@@ -41,7 +41,7 @@ for n, block in enumerate(configurations, 1):
         file = pathlib.Path(folder) / 'ballast.yaml'
         file.write_text(block, encoding='utf-8')
         if os.path.exists(ballast):
-            done = subprocess.run([ballast, 'check-config', file], capture_output=True, text=True, timeout=20, check=False)
+            done = subprocess.run([ballast, 'check-config', file], capture_output=True, text=True, timeout=100, check=False)
             if done.returncode != 0 or done.stderr:
                 violations.append(f'README.md: configuration {n}: {done.stderr.strip()}')
 

@@ -16,6 +16,7 @@ BUILD = pathlib.Path(os.environ.get('BALLAST_BUILD_DIR') or TOP / 'build')
 BALLAST = os.environ.get('BALLAST') or str(BUILD / 'src/cli/ballast')
 BALLASTD = os.environ.get('BALLASTD') or str(BUILD / 'src/daemon/ballastd')
 SLOW = 4 if os.environ.get('BALLAST_TEST_SLOW') else 1
+SHORT = tempfile.gettempdir() if len(tempfile.gettempdir()) <= 60 else '/tmp'  # a socket's path has 107 bytes (unix(7))
 PATIENCE = 4 * SLOW  # how many times longer than on a quiet machine a test waits for what must come
 
 failures = []
@@ -56,7 +57,7 @@ class Service:
     """ballastd on the pretend cluster, in a folder of its own; a context manager, ends what it started."""
 
     def __init__(self, source='kind: sim\n  speed: 20', **settings):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ballast-test.'))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ballast-test.', dir=SHORT))
         self.socket = self.folder / 'ballastd.sock'
         self.config = self.folder / 'ballast.yaml'
         self.log = self.folder / 'log'
@@ -70,9 +71,10 @@ class Service:
         self.config.write_text(''.join(lines) + f'source:\n  {source}\n', encoding='utf-8')
 
     def start(self):
+        """Whether it has ended already, or answers and has seen the cluster."""
         with open(self.log, 'a', encoding='utf-8') as log:
             self.process = subprocess.Popen([BALLASTD, '--config', str(self.config)], stdout=log, stderr=log)
-        return wait_until(lambda: self.process.poll() is not None or run('status', socket=self.socket).returncode == 0, 20)
+        return wait_until(lambda: self.process.poll() is not None or run('vms', socket=self.socket).returncode == 0, 20)
 
     def ask(self, *arguments):
         return run(*arguments, socket=self.socket)

@@ -5,11 +5,11 @@ import os
 import subprocess
 import tempfile
 
-from command import TOP, check, end
+from command import SHORT, TOP, check, end
 
 PROMISED = ['ballast hosts', 'ballast recommendations', 'ballast explain', 'ballast apply', 'ballast history', 'Done.']
 
-with tempfile.TemporaryDirectory() as folder:
+with tempfile.TemporaryDirectory(dir=SHORT) as folder:
     done = subprocess.run(['./packaging/demo'], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1700,
                           check=False, env={**os.environ, 'TMPDIR': folder})
     check('exit code 0', done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:])

@@ -91,6 +91,7 @@ def test_energy():
         check('a row a host and the total', [line.split()[0] for line in text.splitlines()[1:6]] ==
               ['pretend-1', 'pretend-2', 'pretend-3', 'pretend-4', 'total'], text)
         check('it fits a terminal', max(map(len, text.splitlines())) <= 80, text)
+        check('nothing is not less than nothing', '-0.0' not in text, text)
         for by in ('day', 'hour'):
             text = s.ask('history', '--energy', '--by', by).stdout
             check(f'by {by} too', text and max(map(len, text.splitlines())) <= 80, text)

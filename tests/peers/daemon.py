@@ -22,6 +22,7 @@ SIM = {"kind": "sim", "speed": 50}
 START_S = 20
 STOP_S = 60
 CALL_S = 120
+SHORT = tempfile.gettempdir() if len(tempfile.gettempdir()) <= 60 else "/tmp"  # a socket's path has 107 bytes (unix(7))
 PATIENCE = 4  # how many times longer than on a quiet machine a test waits for what must come
 
 
@@ -49,7 +50,7 @@ def wait_for(what, condition, timeout=60, every=0.2):
 
 class Daemon:
     def __init__(self, source, **settings):
-        self.dir = tempfile.TemporaryDirectory(prefix="ballast-daemon-")
+        self.dir = tempfile.TemporaryDirectory(prefix="ballast-daemon-", dir=SHORT)
         self.folder = pathlib.Path(self.dir.name)
         self.socket = str(self.folder / "run" / "ballastd.sock")
         self.config = self.folder / "ballast.yaml"
@@ -75,7 +76,11 @@ class Daemon:
             except OSError:
                 return False
 
-        wait_for("the socket answers", answers, START_S, 0.05)
+        try:
+            wait_for("the socket answers", answers, START_S, 0.05)
+        except BaseException:  # `with Daemon(...).start()` has not entered yet
+            self.__exit__(*sys.exc_info())
+            raise
         return self
 
     def stop(self):
@@ -150,7 +155,8 @@ class Daemon:
         return {v["id"]: v["host"] for v in self.json("vms")}
 
     def imbalance(self):
-        p = self.status()["pass"]
+        """As of the last pass, and what is aimed at; before the first pass it is far from that."""
+        p = self.status()["pass"] or {"imbalance": float("inf"), "target": 0}
         return p["imbalance"], p["target"]
 
     def __enter__(self):

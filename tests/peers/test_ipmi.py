@@ -94,11 +94,17 @@ def bad(answer, error, *words, at_least_ms=0, within_ms=10000):
     return answer
 
 
+def without_repeats(commands):
+    """A controller that a busy machine keeps from answering in time is asked again: it sees the same command twice in a row."""
+    return [c for c, _ in itertools.groupby(commands)]
+
+
 def only(controller, *what):
     """The commands that the chassis saw since it was last asked."""
     seen = [c[1:] for c in controller.commands()]
-    controller.seen, new = len(seen), seen[getattr(controller, "seen", 0):]
-    check(new == list(what), "expected the commands", what, "but there were", new)
+    before, controller.seen = getattr(controller, "seen", 0), len(seen)
+    new = without_repeats(seen)[len(without_repeats(seen[:before])):]
+    check(new == list(what), "expected the commands", what, "but there were", seen[before:])
 
 
 def tool(*command):
@@ -238,7 +244,7 @@ def test_addresses(c):
     with UdpRelay(c.port, address="::1") as relay, Method(c, address=relay.address) as m:
         check(good(m("chassis"), 2000)["on"] and relay.asked > 5, "over IPv6")
     with Method(c, address="nobody.invalid") as m:
-        bad(m("chassis"), "EHOSTUNREACH", "nobody.invalid")
+        bad(m("chassis"), "EHOSTUNREACH", "nobody.invalid", within_ms=SURE_S * 1000)  # whatever name server there is, or none
     with UdpRelay(c.port) as relay:
         address = relay.address
     with Method(c, address=address) as m:
@@ -385,7 +391,7 @@ def test_cipher_suite_17():
             bad(other("wake"), "EOPNOTSUPP", "cipher suite 3", within_ms=2000)
         with Method(c, cipher_suite=17, workarounds="", password="wrong") as other:
             bad(other("wake"), "EACCES", "password", within_ms=2000)
-    check(c.commands.split() == ["power", "1", "shutdown", "1"], c.commands)
+    check(without_repeats(c.commands.splitlines()) == ["power 1", "shutdown 1"], c.commands)
 
 
 def test_watts_of_a_meter():
@@ -474,7 +480,7 @@ def test_sixteen_at_once():
             times = list(pool.map(wake, lab))
         took = time.monotonic() - began
         for c in lab:
-            check(c.is_on() and [x[1:] for x in c.commands()] == [("power", 1)], c.name)
+            check(c.is_on() and without_repeats(x[1:] for x in c.commands()) == [("power", 1)], c.name)
         print(f"16 controllers: {took * 1000:.0f} ms together, {max(times)} ms at most")
 
 

@@ -10,6 +10,7 @@ Everything is on loopback, on a port of its own. The server carries a certificat
 test, ends when the test does (its standard input closes), and every wait is bounded. Where Go or govmomi are
 missing, Skip is raised: main(), or whoever calls, ends with 77 then.
 """
+import hashlib
 import http.cookiejar
 import os
 import pathlib
@@ -20,6 +21,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -62,11 +64,12 @@ def build():
     cache = pathlib.Path(os.environ.get("BALLAST_TEST_CACHE") or
                          pathlib.Path(tempfile.gettempdir()) / f"ballast-test-{os.getuid()}")
     cache.mkdir(parents=True, exist_ok=True, mode=0o700)
-    binary = cache / "vcsim"
     sources = sorted((HERE / "vcsim").glob("*.go"))
-    if binary.exists() and binary.stat().st_mtime > max(s.stat().st_mtime for s in sources):
+    # by what it is made of: another checkout's may be newer than these sources, and another program
+    binary = cache / f"vcsim-{hashlib.sha256(b''.join(s.read_bytes() for s in sources)).hexdigest()[:16]}"
+    if binary.exists():
         return str(binary)
-    fresh = cache / f"vcsim.{os.getpid()}"
+    fresh = cache / f"vcsim.{os.getpid()}.{threading.get_ident()}"
     env = dict(os.environ, GO111MODULE="off", GOPATH=GOPATH, GOPROXY="off", GOFLAGS="",
                GOCACHE=str(cache / "go"))
     done = subprocess.run(["go", "build", "-o", str(fresh), *map(str, sources)], env=env, cwd=HERE,

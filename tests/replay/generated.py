@@ -48,7 +48,7 @@ class Failure(Exception):
 
 
 def run(arguments, text=None):
-    done = subprocess.run([BALLAST, *arguments], input=text, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([BALLAST, *arguments], input=text, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode != 0:
         raise Failure(f'ballast {" ".join(arguments)}: exit code {done.returncode}: {done.stderr.strip()}')
     return done.stdout
@@ -113,7 +113,7 @@ def place(snapshot, vms, variant):
         json.dump(vms, f)
         f.flush()
         done = subprocess.run([BALLAST, 'place', '--snapshot', '-', '--vms', f.name, '--format', 'json', *settings],
-                              input=json.dumps(snapshot), capture_output=True, text=True, timeout=120, check=False)
+                              input=json.dumps(snapshot), capture_output=True, text=True, timeout=600, check=False)
     if done.returncode not in (0, COULD_NOT):
         raise Failure(f'ballast place: exit code {done.returncode}: {done.stderr.strip()}')
     return json.loads(done.stdout)

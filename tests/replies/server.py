@@ -10,6 +10,7 @@ The answers in vsphere/ follow the real schema (vSphere Web Services API 7.0) an
 govmomi's simulator does not implement (pages, standby, CSV), and for what no real peer does when it is asked to.
 Loopback only, one thread a connection, everything ends with the test.
 """
+import functools
 import gzip
 import http.server
 import pathlib
@@ -57,6 +58,11 @@ def task_info(state="running", what="VirtualMachine.relocate", entity="vm-1", ki
             f'<entity type="{kind}">{entity}</entity><state>{state}</state><cancelled>false</cancelled>'
             f"<cancelable>{cancelable}</cancelable>{error}<progress>{progress}</progress>"
             f"<eventChainId>{chain}</eventChainId>")
+
+
+@functools.cache
+def spaces():
+    return gzip.compress(b" " * (200 << 20), 6)
 
 
 class Call:
@@ -208,7 +214,7 @@ class Server:
 
     def bomb(self, call):
         """200 MB of spaces that are 200 kB on the way."""
-        call.reply(gzip.compress(b" " * (200 << 20), 6), headers=[("Content-Encoding", "gzip")])
+        call.reply(spaces(), headers=[("Content-Encoding", "gzip")])
 
     def half(self, call):
         """A complete HTTP answer with half an XML document in it."""

@@ -19,7 +19,7 @@ FOLDER = tempfile.TemporaryDirectory(prefix="ballast-replies-")
 PASSWORD_FILE = pathlib.Path(FOLDER.name) / "password"
 PASSWORD_FILE.write_text(made.PASSWORD + "\n")
 CLUSTER = "Prod/East"
-SURE_S = 60  # for what must get through, however busy the machine is
+SURE_S = 100  # for what must get through, however busy the machine is
 SHORT_S = 2  # for what must not
 
 
@@ -392,7 +392,8 @@ def misbehaves(method, what, error, words):
         bad = p("collect")
         equal(f"{method} {what}", (bad["ok"], bad.get("error")), (False, error))
         assert words in bad["text"] and s.url in bad["text"], bad
-        assert p.took_s < SURE_S / 2, f"{method} {what}: {p.took_s:.1f} s"
+        if error == "ETIMEDOUT":  # others say by their error that the time was not over
+            assert p.took_s < SURE_S / 2, f"{method} {what}: {p.took_s:.1f} s"
         s.on.clear()
         again = p("collect")
         for _ in range(20):  # a busy machine may need longer than SHORT_S, but not again and again
@@ -403,6 +404,7 @@ def misbehaves(method, what, error, words):
 
 
 def test_misbehaviour():
+    made.spaces()  # takes its time to make
     assert at_once([(f"{method} {what}", functools.partial(misbehaves, method, what, error, words))
                     for method, what, error, words in FAULTS])
 

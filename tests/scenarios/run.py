@@ -44,7 +44,7 @@ def output(folder):
         arguments = shlex.split(line)
         if '--snapshot' not in arguments and arguments[0] not in TAKES_NO_SNAPSHOT:
             arguments += ['--snapshot', 'snapshot.json']
-        done = subprocess.run([BALLAST, *arguments], cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+        done = subprocess.run([BALLAST, *arguments], cwd=folder, capture_output=True, text=True, timeout=240, check=False,
                               env={**os.environ, 'LC_ALL': 'C.UTF-8', 'NO_COLOR': '1'})
         if len(lines) > 1:
             text += f'$ ballast {line}\n'

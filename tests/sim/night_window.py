@@ -17,7 +17,7 @@ def rows(*changes):
     """A point a minute."""
     words = [w for c in changes for w in ('--set', c)]
     text = subprocess.run([os.environ['BALLAST'], 'simulate', SCENARIO, *words, '--series', '-', '--no-progress'],
-                          capture_output=True, text=True, check=True, timeout=100).stdout
+                          capture_output=True, text=True, check=True, timeout=500).stdout
     return list(csv.DictReader(io.StringIO(text[text.index('t_s,'):])))
 
 

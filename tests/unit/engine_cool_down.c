@@ -2,6 +2,8 @@
  * and whoever moved it. */
 #include "engine_world.h"
 
+#include "engine/internal.h"
+
 #define DAY_S (24 * 3600)
 
 /* vm00 goes from h0 to h1, and is there. */
@@ -184,6 +186,29 @@ static void test_not_moved(void **state)
     world_release();
 }
 
+/* VMs come and go, thousands a day: those that have moved are not remembered for ever, and no shorter than
+ * they rest.
+ */
+static void test_forgotten(void **state)
+{
+    static const instant_s days[] = {1, 3};
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(days); i++) {
+        struct world w;
+
+        move_one(&w, 2 * 86400, false);
+        w.n_script = 0;
+        for (int k = 0; k < days[i] * 24; k++) { /* the world has no patience for days, one second each */
+            w.now += 3600;
+            world_run(70);
+        }
+        assert_int_equal(w.engine->holds.n, days[i] < 2 ? 1 : 0);
+        assert_int_equal(last_migrated("vm00") != 0, days[i] < 2);
+        world_release();
+    }
+}
+
 /* A move that was given up and happens all the same. */
 static void test_arrives_late(void **state)
 {
@@ -210,6 +235,7 @@ int main(void)
         cmocka_unit_test(test_rest_of_days),
         cmocka_unit_test(test_moved_by_somebody_else),
         cmocka_unit_test(test_not_moved),
+        cmocka_unit_test(test_forgotten),
         cmocka_unit_test(test_arrives_late),
     };
 

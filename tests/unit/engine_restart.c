@@ -94,8 +94,11 @@ static void test_store_of_another_source(void **state)
     world_run(2);
     int tasks = w.n_tasks;
 
+    w.n_known = 1; /* and a host that was put to standby there: it is not forgotten without a word */
+    w.known[0] = (struct host_record){.host = "h2", .put_down = w.now, .boot_s = UNKNOWN};
     w.settings.source = "another";
     world_restart();
+    assert_int_equal(w_count_events("fault"), 1);
     world_run(3);
     assert_int_equal(world_state(1), ACTION_CANCELLED);
     assert_int_equal(world_state(2), ACTION_CANCELLED);

@@ -302,6 +302,57 @@ static void test_stays_on(void **state)
     world_release();
 }
 
+/* It takes longer to shut down than anybody waits: not lost, but asleep, and it can be woken. One that is
+ * lost long after, or that runs a VM by then, is lost. */
+static void test_goes_down_late(void **state)
+{
+    static const struct {
+        const char *name;
+        instant_s after_s;
+        bool restarted, with_vm;
+        enum host_state is;
+    } cases[] = {
+        {"soon", 400, false, false, HOST_STANDBY},
+        {"after a restart", 400, true, false, HOST_STANDBY},
+        {"much later", 4000, false, false, HOST_DISCONNECTED},
+        {"with a VM on it", 400, false, true, HOST_DISCONNECTED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        struct world w;
+        struct arena a = {0};
+        struct asleep *list;
+
+        print_message("  %s\n", cases[i].name);
+        begin(&w);
+        P.waits_until = WORLD_START + 100;
+        P.fails_at = STEP_WAIT;
+        run_until_polled(STEP_WAIT);
+        while (world_state(3) == ACTION_RUNNING)
+            world_second();
+        assert_int_equal(world_state(3), ACTION_FAILED);
+        P.fails_at = 0;
+        w.n_script = 0;
+        world_run(cases[i].after_s);
+        assert_int_equal(fact(2)->state, HOST_ON);
+        if (cases[i].with_vm)
+            w.vms[0].host = 2;
+        w.host_state[2] = HOST_DISCONNECTED;
+        if (cases[i].restarted)
+            world_restart();
+        world_run(70);
+        assert_int_equal(fact(2)->state, cases[i].is);
+        assert_int_equal(engine_asleep(w.engine, &a, &list), cases[i].is == HOST_STANDBY);
+        assert_true(cases[i].is != HOST_STANDBY || list[0].ours);
+        world_restart();
+        world_run(4000); /* and it stays so */
+        assert_int_equal(fact(2)->state, cases[i].is);
+        arena_release(&a);
+        world_release();
+    }
+}
+
 /* The host said yes twice, its task says that it is over, and it is on: an end all the same. */
 static void test_said_off_and_on(void **state)
 {
@@ -490,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_proven_before_each_call),
         cmocka_unit_test(test_lost_while_it_goes_down),
         cmocka_unit_test(test_stays_on),
+        cmocka_unit_test(test_goes_down_late),
         cmocka_unit_test(test_said_off_and_on),
         cmocka_unit_test(test_goes_late),
         cmocka_unit_test(test_proof_that_loses_its_host),

@@ -194,13 +194,18 @@ int settings_read(const struct source_file *f, const struct node *section, const
 /* "web-007" of 120: numbered from 1, so that ids sort as they count. */
 const char *member_name(struct arena *a, const char *name, uint32_t i, uint32_t n);
 
-/* The index of a group's i-th member in a list of variants: by turns, or in blocks of equal size. */
-size_t variant_of(uint32_t i, uint32_t n, const struct node *cycle, const struct node *split);
-const struct node *variant_at(const struct node *list, size_t ix);
-
 /* -EINVAL if a group's variants are none. */
 int variants_check(const struct source_file *f, const struct node *group, const char *path,
                    const struct node *cycle, const struct node *split);
+
+/* Reads what the i-th of n members has of its own, on top of what is in ret: variants come by turns, or in
+ * blocks of equal size. Nothing, where there are none. */
+int variant_read(const struct source_file *f, uint32_t i, uint32_t n, const struct node *cycle,
+                 const struct node *split, const char *path, struct keys keys, void *ret);
+
+/* -EINVAL unless a group has either a name of its own or objects of the snapshot that it is about. */
+int name_check(const struct source_file *f, const struct node *group, const char *path, const char *name,
+               const char *match);
 
 /* What words mean an object: its id, its name, its group, its kind, or a pattern with * and ? of an id or
  * name. */

@@ -16,20 +16,36 @@ const char *member_name(struct arena *a, const char *name, uint32_t i, uint32_t 
     return arena_printf(a, "%s-%0*u", name, digits < DIGITS_LEAST ? DIGITS_LEAST : digits, i + 1);
 }
 
-size_t variant_of(uint32_t i, uint32_t n, const struct node *cycle, const struct node *split)
+/* The index of a group's i-th member in a list of variants: by turns, or in blocks of equal size. */
+static size_t variant_of(uint32_t i, uint32_t n, const struct node *cycle, const struct node *split)
 {
     if (cycle)
         return i % cycle->n;
     return i / ((n + split->n - 1) / split->n);
 }
 
-const struct node *variant_at(const struct node *list, size_t ix)
+int variant_read(const struct source_file *f, uint32_t i, uint32_t n, const struct node *cycle,
+                 const struct node *split, const char *path, struct keys keys, void *ret)
 {
-    const struct node *n = list->first;
+    const struct node *list = cycle ? cycle : split;
 
-    while (ix-- > 0)
-        n = n->next;
-    return n;
+    if (!list)
+        return 0;
+    size_t ix = variant_of(i, n, cycle, split);
+    const struct node *v = list->first;
+
+    for (size_t k = 0; k < ix; k++)
+        v = v->next;
+    return keys_read(f, v, arena_printf(f->a, "%s%s.%zu.", path, list->key, ix), keys, ret);
+}
+
+int name_check(const struct source_file *f, const struct node *group, const char *path, const char *name,
+               const char *match)
+{
+    if (!name == !match)
+        return file_refuse(f, group->line, "%sname is missing, expected a name, or match with a snapshot",
+                           path);
+    return 0;
 }
 
 struct called host_called(const struct host_spec *h)

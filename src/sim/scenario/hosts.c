@@ -195,17 +195,13 @@ static int add(struct building *b, const struct host_spec *spec, const char *id)
 static int add_group(struct building *b, const struct node *group, const char *path,
                      const struct host_spec *spec)
 {
-    const struct node *list = spec->cycle ? spec->cycle : spec->split;
     uint32_t n = spec->count ? spec->count : 1;
     int r = variants_check(&b->f, group, path, spec->cycle, spec->split);
 
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         struct host_spec h = *spec;
-        if (list) {
-            size_t ix = variant_of(i, n, spec->cycle, spec->split);
-            r = keys_read(&b->f, variant_at(list, ix), arena_printf(b->f.a, "%s%s.%zu.", path, list->key, ix),
-                          host_keys, &h);
-        }
+
+        r = variant_read(&b->f, i, n, spec->cycle, spec->split, path, host_keys, &h);
         if (r == 0)
             r = add(b, &h, spec->count ? member_name(b->f.a, spec->name, i, n) : spec->name);
     }
@@ -252,9 +248,8 @@ int hosts_build(struct building *b, const struct node *groups)
         if ((r = keys_read(&b->f, g, path, host_keys, &spec)) < 0)
             return r;
         spec.line = g->line;
-        if (!spec.name == !spec.match)
-            return file_refuse(&b->f, g->line, "%sname is missing, expected a name, or match with a snapshot",
-                               path);
+        if ((r = name_check(&b->f, g, path, spec.name, spec.match)) < 0)
+            return r;
         r = spec.match ? change_matching(b, g, path, spec.match) : add_group(b, g, path, &spec);
     }
     if (r == 0 && b->n_hosts == 0)

@@ -232,7 +232,6 @@ static int add(struct building *b, const struct vm_spec *spec, const char *id)
 static int add_group(struct building *b, const struct node *group, const char *path,
                      const struct vm_spec *spec)
 {
-    const struct node *list = spec->cycle ? spec->cycle : spec->split;
     struct trace_names traces = {0};
     uint32_t n = spec->count ? spec->count : 1;
     int r = variants_check(&b->f, group, path, spec->cycle, spec->split);
@@ -247,11 +246,8 @@ static int add_group(struct building *b, const struct node *group, const char *p
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         struct vm_spec v = *spec;
         bool numbered = spec->count || spec->count_traces;
-        if (list) {
-            size_t ix = variant_of(i, n, spec->cycle, spec->split);
-            r = keys_read(&b->f, variant_at(list, ix), arena_printf(b->f.a, "%s%s.%zu.", path, list->key, ix),
-                          vm_keys, &v);
-        }
+
+        r = variant_read(&b->f, i, n, spec->cycle, spec->split, path, vm_keys, &v);
         if (r == 0)
             r = add(b, &v,
                     spec->names == NAMES_TRACES ? traces.items[i]
@@ -298,9 +294,8 @@ int vms_build(struct building *b, const struct node *groups)
         if ((r = keys_read(&b->f, g, path, vm_keys, &spec)) < 0)
             return r;
         spec.line = g->line;
-        if (!spec.name == !spec.match)
-            return file_refuse(&b->f, g->line, "%sname is missing, expected a name, or match with a snapshot",
-                               path);
+        if ((r = name_check(&b->f, g, path, spec.name, spec.match)) < 0)
+            return r;
         r = spec.match ? change_matching(b, g, path, spec.match) : add_group(b, g, path, &spec);
     }
     return r;
