@@ -378,9 +378,7 @@ static int load_again(struct service *s, struct arena *a, struct config *fresh, 
         return r;
     consoles_change(s->consoles, s->switches);
     say_changes(changes, n, r == -EBUSY);
-    config_keep_fixed(s->config, fresh, a);
-    if (r == -EBUSY)
-        config_keep_power(s->config, fresh, a);
+    config_keep_fixed(s->config, fresh, r == -EBUSY, a);
     return 0;
 }
 
