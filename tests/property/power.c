@@ -526,20 +526,30 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
     arena_release(&a);
 }
 
+/* What was woken went again a pass or two later. */
+static const uint64_t flapped[] = {1992, 2423, 3625, 9732, 10233};
+
+static void check_flat_of(uint64_t seed, struct tally *t)
+{
+    check_flat(seed,
+               &(struct cluster_options){.hosts_max = 9,
+                                         .vms_max = 40,
+                                         .mixed_hosts = true,
+                                         .rules = seed % 2 == 1,
+                                         .sleeping = true,
+                                         .power = true},
+               t);
+}
+
 static void test_flat_load(void **state)
 {
     struct tally t = {0};
 
     (void)state;
     for (unsigned i = 0; i < test_clusters(800); i++)
-        check_flat(test_seed() + i,
-                   &(struct cluster_options){.hosts_max = 9,
-                                             .vms_max = 40,
-                                             .mixed_hosts = true,
-                                             .rules = (test_seed() + i) % 2 == 1,
-                                             .sleeping = true,
-                                             .power = true},
-                   &t);
+        check_flat_of(test_seed() + i, &t);
+    for (size_t i = 0; i < sizeof flapped / sizeof *flapped && !getenv("BALLAST_TEST_SEED"); i++)
+        check_flat_of(flapped[i], &t);
     (void)printf("%u hosts put to standby, %u woken\n", t.off, t.on);
     if (test_is_usual())
         assert_true(t.off > 200 && t.on > 10);
