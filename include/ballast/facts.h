@@ -42,6 +42,12 @@ struct regret {
     double wanted[RES_COUNT]; /* by all VMs at the most: cpu_mhz, mem_mb */
 };
 
+/* What a host was woken for. How long it stays on for that: src/core/power/README.md. */
+struct woken {
+    instant_s at; /* when that was decided, or a person asked for it, also of one that was on; 0: not known */
+    enum reason reason;
+};
+
 #define WAKE_IPMI (1u << 0)
 #define WAKE_REDFISH (1u << 1)
 #define WAKE_WOL (1u << 2)
@@ -78,6 +84,7 @@ struct host_facts {
     double power_w;                    /* measured, now; UNKNOWN */
     double boot_s;                     /* from wake to usable; UNKNOWN */
     instant_s standby_since, on_since; /* 0: not known */
+    struct woken woken;                /* of a host that is on */
     unsigned wake_methods;             /* WAKE_* */
     bool wake_verified;
     /* Its last wake-up failed then, and it is left alone since: not chosen to be woken, not counted on. 0: no

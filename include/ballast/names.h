@@ -160,6 +160,7 @@
     X(POWER_WAKE_FAILED, "wake_failed", "the host did not wake the last time")                               \
     X(POWER_WAKE_UNPROVEN, "wake_unproven", "it has not been proven that the host can be woken")             \
     X(POWER_UPTIME, "uptime", "the host has not been on for long enough")                                    \
+    X(POWER_WOKEN, "woken", "the host was woken, and what it was woken for is not over yet")                 \
     X(POWER_NOT_WATCHED, "not_watched", "the cluster has not been watched for dpm.watch_s yet")              \
     X(POWER_HIGH, "high", "a host is above the range: waking is considered, not sleep")                      \
     X(POWER_NOT_LOW, "not_low", "CPU and memory are not both below the range on some host")                  \

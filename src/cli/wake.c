@@ -33,12 +33,14 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 const struct verb verb_wake = {
     .name = "wake",
     .summary = "Wakes a host from standby.",
-    .more = "Also ends what was to put it there and has not begun. With --verify a host that is on is "
-            "emptied, put\n"
-            "to standby and woken once; that it came back is remembered as the proof that it can be woken, "
-            "without\n"
-            "which no host is put to standby. Every wake that succeeds is such a proof, and one that fails "
-            "ends it.",
+    .more =
+        "Also ends what was to put it there and has not begun, and keeps it on for dpm.asked_on_s at least,\n"
+        "unless a person puts it to standby. With --verify a host that is on is "
+        "emptied, put\n"
+        "to standby and woken once; that it came back is remembered as the proof that it can be woken, "
+        "without\n"
+        "which no host is put to standby. Every wake that succeeds is such a proof, and one that fails "
+        "ends it.",
     .operands = "HOST",
     .operands_min = 1,
     .operands_max = 1,

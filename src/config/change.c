@@ -103,7 +103,7 @@ bool config_power_changes(const struct config_change *changes, size_t n)
     return false;
 }
 
-void config_keep_fixed(const struct config *old, struct config *now, struct arena *a)
+void config_keep_fixed(const struct config *old, struct config *now, bool power, struct arena *a)
 {
     size_t n_keys;
     const struct config_key *keys = config_keys(a, &n_keys);
@@ -112,6 +112,8 @@ void config_keep_fixed(const struct config *old, struct config *now, struct aren
         if (keys[i].restart)
             keep(old, now, &keys[i], a);
     }
+    if (power)
+        power_keep(old, now, a);
     now->source.password = arena_strdup(a, old->source.password);
     now->mqtt.password = arena_strdup(a, old->mqtt.password);
     now->mqtt.host = arena_strdup(a, old->mqtt.host);

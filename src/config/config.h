@@ -186,11 +186,9 @@ size_t config_changes(const struct config *old, const struct config *now, struct
                       struct config_change **ret);
 
 /* Puts those values of `old` back into `now` that cannot change while the service runs, so that a reloaded
- * configuration says what is in force. The strings are copied to the arena, so that `old` may go. */
-void config_keep_fixed(const struct config *old, struct config *now, struct arena *a);
-
-/* The same of `power:`, which may change while the service runs, but not while hosts are being switched. */
-void config_keep_power(const struct config *old, struct config *now, struct arena *a);
+ * configuration says what is in force. The strings are copied to the arena, so that `old` may go. power:
+ * `power:` is one of them now, as hosts are being switched. */
+void config_keep_fixed(const struct config *old, struct config *now, bool power, struct arena *a);
 bool config_is_of_power(const struct config_change *change);
 bool config_power_changes(const struct config_change *changes, size_t n); /* any of them */
 

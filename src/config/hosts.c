@@ -541,7 +541,7 @@ bool power_secrets_changed(const struct config *old, const struct config *now)
     return false;
 }
 
-void config_keep_power(const struct config *old, struct config *now, struct arena *a)
+void power_keep(const struct config *old, struct config *now, struct arena *a)
 {
     struct config_power_host *list =
         arena_array(a, struct config_power_host, old->n_power_hosts ? old->n_power_hosts : 1);

@@ -27,4 +27,7 @@ void power_change_text(const struct config *old, const struct config *now, struc
 /* Whether what stands in some file has changed, and not which file it is. */
 bool power_secrets_changed(const struct config *old, const struct config *now);
 
+/* Puts the hosts of `old` into `now`, copied to the arena. */
+void power_keep(const struct config *old, struct config *now, struct arena *a);
+
 #endif

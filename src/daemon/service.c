@@ -9,12 +9,8 @@
 #include "daemon/hearers.h"
 #include "daemon/outgoing.h"
 #include "daemon/process.h"
-#include "daemon/reply.h"
-#include "daemon/reply_console.h"
-#include "daemon/reply_schedule.h"
-#include "daemon/request.h"
 #include "daemon/say.h"
-#include "daemon/server.h"
+#include "daemon/serving.h"
 #include "daemon/switches.h"
 #include "daemon/threads.h"
 #include "engine/engine.h"
@@ -64,61 +60,25 @@ struct service {
     uint64_t due_us; /* the next tick, on the steady clock; 0: none is set */
 };
 
+/* ---- who is answered ------------------------------------------------------------------------- */
+
+static struct serving serving_of(struct service *s)
+{
+    return (struct serving){.engine = s->engine,
+                            .store = s->store,
+                            .config = s->config,
+                            .out = &s->out,
+                            .now = daytime_now(&s->daytime)};
+}
+
+static void go_on(void *ctx, struct client *c, uint64_t ticket)
+{
+    const struct serving serving = serving_of(ctx);
+
+    serving_go_on(&serving, c, ticket);
+}
+
 /* ---- after anything that happened ------------------------------------------------------------ */
-
-/* Tickets of placements, so that they are not taken for those of passes. */
-#define PLACEMENT ((uint64_t)1 << 63)
-
-/* -EINPROGRESS: not yet. */
-static int answer_run(struct service *s, uint64_t ticket, struct strbuf *out, struct err *err)
-{
-    uint64_t pass = 0;
-    int r = engine_run_result(s->engine, ticket, &pass, err);
-
-    if (r == 0)
-        reply_pass(s->engine, pass, daytime_now(&s->daytime), out);
-    return r;
-}
-
-static int answer_place(struct service *s, uint64_t ticket, struct strbuf *out, struct err *err)
-{
-    struct placement p;
-    int r = engine_place_result(s->engine, ticket, &p, err);
-
-    if (r == 0)
-        reply_placement(s->engine, &p, out);
-    if (r != -EINPROGRESS)
-        engine_place_release(s->engine, ticket);
-    return r;
-}
-
-static void give_more(void *ctx, struct client *c, uint64_t ticket)
-{
-    const struct service *s = ctx;
-
-    following_more(s->out.following, c, ticket);
-}
-
-static void answer_if_over(void *ctx, struct client *c, uint64_t ticket)
-{
-    struct service *s = ctx;
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
-    struct err err = {0};
-
-    if (following_has(ticket)) {
-        give_more(s, c, ticket);
-        return;
-    }
-    strbuf_init(&out, STRBUF_NO_LIMIT);
-    int r = ticket & PLACEMENT ? answer_place(s, ticket & ~PLACEMENT, &out, &err)
-                               : answer_run(s, ticket, &out, &err);
-
-    if (r == -EINPROGRESS)
-        return;
-    if (r < 0)
-        reply_error(&err, &out);
-    client_reply(c, &out);
-}
 
 static void happened(struct service *s)
 {
@@ -130,7 +90,7 @@ static void happened(struct service *s)
 
     consoles_work(s->consoles, engine_snapshot(s->engine), now);
     outgoing_go_on(&s->out, s->engine, s->config, now);
-    server_each_waiting(s->server, answer_if_over);
+    server_each_waiting(s->server, go_on);
     /* only ever earlier: whoever asks something all the time must not put the tick off */
     if (s->due_us != 0 && s->due_us <= due_us)
         return;
@@ -198,147 +158,20 @@ static int on_news(sd_event_source *source, int fd, uint32_t revents, void *user
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static int serve_maintenance(struct service *s, const struct request *q, const char *by, instant_s now,
-                             struct strbuf *out, struct err *err)
-{
-    uint64_t id = 0;
-    int r = engine_maintenance(s->engine, q->host, q->enter, by, now, &id, err);
-
-    if (r == 0)
-        reply_actions(s->engine, &id, id != 0 ? 1 : 0, out);
-    return r;
-}
-
-static int serve_power(struct service *s, const struct request *q, const char *by, instant_s now,
-                       struct strbuf *out, struct err *err)
-{
-    uint64_t ids[WAKE_ACTIONS] = {0};
-    int r = q->kind == REQUEST_STANDBY ? engine_standby(s->engine, q->host, by, now, &ids[0], err)
-                                       : engine_wake(s->engine, q->host, q->verify, by, now, ids, err);
-    size_t n = 0;
-
-    if (r < 0)
-        return r;
-    while (n < WAKE_ACTIONS && ids[n] != 0)
-        n++;
-    reply_actions(s->engine, ids, n, out);
-    return 0;
-}
-
-/* The client waits for an inventory. */
-static int serve_place(struct service *s, const struct request *q, struct client *c, instant_s now,
-                       struct err *err)
-{
-    CLEANUP(freep) const char **vms = calloc(q->n_vms, sizeof *vms);
-    const char *next = q->vms;
-    uint64_t ticket;
-
-    if (!vms)
-        return err_set(err, -ENOMEM, "out of memory");
-    for (size_t i = 0; i < q->n_vms; i++) {
-        vms[i] = next;
-        next += strlen(next) + 1;
-    }
-    const struct place_request request = {
-        .vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = client_who(c)};
-    int r = engine_place(s->engine, &request, now, &ticket, err);
-
-    if (r < 0)
-        return r;
-    client_wait(c, ticket | PLACEMENT);
-    return -EINPROGRESS;
-}
-
-/* Answers into `out`; -EINPROGRESS: the client waits. */
-static int serve_request(struct service *s, const struct request *q, struct client *c, struct strbuf *out,
-                         struct err *err)
-{
-    instant_s now = daytime_now(&s->daytime);
-    uint64_t ticket;
-    int r = 0;
-
-    switch (q->kind) {
-    case REQUEST_APPLY:
-        r = engine_apply(s->engine, q->ids, q->n_ids, client_who(c), now, err);
-        if (r == 0)
-            reply_actions(s->engine, q->ids, q->n_ids, out);
-        return r;
-    case REQUEST_REJECT:
-        r = engine_reject(s->engine, q->ids, q->n_ids, now, err);
-        if (r == 0)
-            reply_actions(s->engine, q->ids, q->n_ids, out);
-        return r;
-    case REQUEST_RUN:
-        r = engine_run(s->engine, now, &ticket, err);
-        if (r < 0)
-            return r;
-        client_wait(c, ticket);
-        return -EINPROGRESS;
-    case REQUEST_FREEZE:
-    case REQUEST_THAW:
-        r = q->kind == REQUEST_FREEZE ? engine_freeze(s->engine, now, err) : engine_thaw(s->engine, now, err);
-        if (r == 0)
-            reply_done(out);
-        return r;
-    case REQUEST_MAINTENANCE:
-        return serve_maintenance(s, q, client_who(c), now, out, err);
-    case REQUEST_STANDBY:
-    case REQUEST_WAKE:
-        return serve_power(s, q, client_who(c), now, out, err);
-    case REQUEST_CONSOLE:
-        return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
-    case REQUEST_PLACE:
-        return serve_place(s, q, c, now, err);
-    case REQUEST_SCHEDULE:
-        reply_schedule(s->engine, s->config, now, q->limit, out);
-        return 0;
-    case REQUEST_EVENTS:
-        return following_serve(s->out.following, q, c, out, err);
-    case REQUEST_STATUS:
-    case REQUEST_HOSTS:
-    case REQUEST_VMS:
-    case REQUEST_POOLS:
-    case REQUEST_RECOMMENDATIONS:
-    case REQUEST_HISTORY:
-    case REQUEST_SAMPLES:
-    case REQUEST_SNAPSHOT:
-    case REQUEST_ENERGY:
-    case REQUEST_FORECAST:
-    case request_kind_count:
-        break;
-    }
-    struct telling_status broker;
-
-    return reply_view(s->engine, &store_sqlite, s->store, q, outgoing_look(&s->out, &broker), now, out, err);
-}
-
 static void serve(void *ctx, struct client *c, const char *line, size_t len)
 {
     struct service *s = ctx;
-    CLEANUP(strbuf_releasep) struct strbuf out = {0};
-    CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for a stack frame to be proud of */
-    struct err err = {0};
-    int r = q ? request_parse(line, len, q, &err) : err_set(&err, -ENOMEM, "out of memory");
+    const struct serving serving = serving_of(s);
 
-    strbuf_init(&out, STRBUF_NO_LIMIT);
-    if (r == 0)
-        r = serve_request(s, q, c, &out, &err);
-    if (r < 0 && r != -EINPROGRESS)
-        reply_error(&err, &out);
-    if (r != -EINPROGRESS)
-        client_reply(c, &out);
+    serving_line(&serving, c, line, len);
     happened(s);
 }
 
-/* Whoever hangs up before it was decided where VMs go does not want them powered on any more. */
 static void give_up(void *ctx, uint64_t ticket)
 {
-    struct service *s = ctx;
+    const struct serving serving = serving_of(ctx);
 
-    if (following_has(ticket))
-        following_gone(s->out.following, ticket);
-    else if (ticket & PLACEMENT)
-        engine_place_release(s->engine, ticket & ~PLACEMENT);
+    serving_give_up(&serving, ticket);
 }
 
 /* ---- configuration --------------------------------------------------------------------------- */
@@ -378,9 +211,7 @@ static int load_again(struct service *s, struct arena *a, struct config *fresh, 
         return r;
     consoles_change(s->consoles, s->switches);
     say_changes(changes, n, r == -EBUSY);
-    config_keep_fixed(s->config, fresh, a);
-    if (r == -EBUSY)
-        config_keep_power(s->config, fresh, a);
+    config_keep_fixed(s->config, fresh, r == -EBUSY, a);
     return 0;
 }
 
@@ -527,7 +358,7 @@ static int begin(struct service *s, struct err *err)
         (r = outgoing_open(s->config, s->loop, s->store, &s->out, err)) < 0 ||
         (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0)
         return r;
-    return server_start(s->loop, s->config->socket, serve, give_up, give_more, s, &s->server, err);
+    return server_start(s->loop, s->config->socket, serve, give_up, go_on, s, &s->server, err);
 }
 
 /* ---- end ------------------------------------------------------------------------------------- */

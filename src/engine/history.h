@@ -1,9 +1,12 @@
 /* history.h: what each VM wanted over the last hour.
  *
  * The windows of a snapshot (5, 40 and 60 minutes) are made from samples that the engine took itself, each
- * with the weight of one. Samples are at least HISTORY_SPACING_S apart; what comes sooner is not kept, but
- * the present demand always takes part in the windows. What was not observed is not made up: the windows
- * cover what there is, and a VM that has just been met has windows of its present demand.
+ * with the weight of one. Samples are at least HISTORY_SPACING_S apart, less than the minute between looks by
+ * so much that five minutes always have enough of them for together.h; what comes sooner is not kept, but the
+ * present demand always takes part in the windows. Looks come sooner while migrations end and hosts wake:
+ * were all of them kept, such minutes would weigh several times as much as the others, and ten quiet ones
+ * outweigh thirty busy ones. What was not observed is not made up: the windows cover what there is, and a VM
+ * that has just been met has windows of its present demand.
  */
 #ifndef BALLAST_ENGINE_HISTORY_H
 #define BALLAST_ENGINE_HISTORY_H
@@ -13,7 +16,7 @@
 #include <stdbool.h>
 
 #define HISTORY_LENGTH_S 3600
-#define HISTORY_SPACING_S 15
+#define HISTORY_SPACING_S 40
 #define HISTORY_ENOUGH_S 1800
 
 struct history;

@@ -272,6 +272,7 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, const
     if (down && down->r.state == ACTION_APPROVED && !verify) { /* nothing has been asked yet: taken back */
         ret_ids[0] = down->r.id;
         action_cancel(e, down, "an admin wants the host on", now);
+        hosts_wanted(e, h->id, REASON_ASKED, now);
         e->next_pass = now;
         return 0;
     }
@@ -284,6 +285,8 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, const
         return wake_up(e, h, down, by, now, ret_ids, err);
     if (h->state == HOST_ON && verify)
         return prove_wake(e, h, by, now, ret_ids, err);
+    if (h->state == HOST_ON) /* and stays so */
+        hosts_wanted(e, h->id, REASON_ASKED, now);
     if (h->state == HOST_ON || h->state == HOST_POWERING_ON)
         return 0;
     if (h->state == HOST_DISCONNECTED)

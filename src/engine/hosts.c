@@ -78,12 +78,15 @@ static struct host_record follow(const struct known_host *k, enum host_state sta
         else if (state == HOST_MAINTENANCE)
             r.on_since = 0;
         r.standby_since = r.put_down = 0;
+        if (state == HOST_MAINTENANCE)
+            r.woken = (struct woken){0};
     } else if (state == HOST_STANDBY) {
         bool was_seen = k->state != host_state_count || r.on_since != 0 || r.put_down != 0;
 
         if (r.standby_since == 0 && was_seen && k->state != HOST_STANDBY)
             r.standby_since = r.put_down != 0 ? r.put_down : now;
         r.on_since = 0;
+        r.woken = (struct woken){0};
     }
     return r;
 }
@@ -131,6 +134,20 @@ static const struct idmap *busy_hosts(const struct inventory *inv, struct idmap 
     return set;
 }
 
+/* The wake of ours that is not over yet: the inventory that is being filled may be the one that ends it. */
+static struct woken being_woken(const struct engine *e, const char *host)
+{
+    const struct action_list *its = &host_use(e, host)->actions;
+
+    for (size_t i = 0; i < its->n; i++) {
+        const struct action *x = its->items[i];
+
+        if (x->r.kind == ACTION_POWER_ON && action_committed(x) && strcmp(x->r.host, host) == 0)
+            return (struct woken){.at = x->r.approved, .reason = x->r.reason};
+    }
+    return (struct woken){0};
+}
+
 static void fill(const struct engine *e, struct host_facts *f, instant_s now)
 {
     const struct known_host none = {.r = {.boot_s = UNKNOWN}, .state = host_state_count};
@@ -143,6 +160,11 @@ static void fill(const struct engine *e, struct host_facts *f, instant_s now)
         f->on_since = r.on_since;
     if (f->state == HOST_STANDBY && f->standby_since == 0)
         f->standby_since = r.standby_since;
+    if (is_up(f->state)) {
+        struct woken coming = being_woken(e, f->id);
+
+        f->woken = coming.at != 0 ? coming : r.woken;
+    }
     if (isnan(f->boot_s))
         f->boot_s = r.boot_s;
     f->wake_verified = hosts_is_proven(e, f);
@@ -338,7 +360,7 @@ void hosts_look(struct engine *e, const struct snapshot *s)
         struct known_host *k = known(e, f->id);
         struct host_record r = follow(k, f->state, s->time);
         bool news = r.on_since != k->r.on_since || r.standby_since != k->r.standby_since ||
-                    r.put_down != k->r.put_down;
+                    r.put_down != k->r.put_down || r.woken.at != k->r.woken.at;
 
         if (news || s->time - r.seen >= TOUCH_S || s->time < r.seen) {
             r.seen = s->time;
@@ -362,6 +384,14 @@ void hosts_woken(struct engine *e, const char *host, double boot_s, instant_s no
     k->r.wake_failed = 0;
     if (boot_s >= BOOT_LEAST_S && boot_s <= BOOT_MOST_S)
         k->r.boot_s = isnan(k->r.boot_s) ? boot_s : k->r.boot_s + BOOT_NEWEST * (boot_s - k->r.boot_s);
+    changed(e, k);
+}
+
+void hosts_wanted(struct engine *e, const char *host, enum reason reason, instant_s since)
+{
+    struct known_host *k = known(e, host);
+
+    k->r.woken = (struct woken){.at = since, .reason = reason};
     changed(e, k);
 }
 
@@ -467,6 +497,7 @@ void hosts_recall(struct engine *e, const struct stored *s, instant_s now)
         r.put_down = past(r.put_down, now);
         r.woke = past(r.woke, now);
         r.wake_failed = past(r.wake_failed, now);
+        r.woken.at = past(r.woken.at, now);
         if (!(r.boot_s >= BOOT_LEAST_S && r.boot_s <= BOOT_MOST_S))
             r.boot_s = UNKNOWN;
         known(e, r.host)->r = r;

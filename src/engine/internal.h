@@ -400,6 +400,8 @@ void hosts_look(struct engine *e, const struct snapshot *s);
 /* A wake of ours brought it back, after that time (UNKNOWN: it was not timed); did not; it sleeps by our own
  * action. */
 void hosts_woken(struct engine *e, const char *host, double boot_s, instant_s now);
+/* It is on, and was woken for that; or a person asks for what is so already. */
+void hosts_wanted(struct engine *e, const char *host, enum reason reason, instant_s since);
 void hosts_wake_failed(struct engine *e, const char *host, instant_s now);
 void hosts_put_down(struct engine *e, const char *host, instant_s now);
 /* For storing.c. */

@@ -504,6 +504,8 @@ static void wake_failed(struct engine *e, const struct action *x, instant_s now)
 
 void power_ended(struct engine *e, const struct action *x, instant_s now)
 {
+    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
+        hosts_wanted(e, x->r.host, x->r.reason, x->r.approved);
     if (x->r.started == 0 && x->r.state != ACTION_FAILED) /* it was so already */
         return;
     if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)

@@ -1,6 +1,8 @@
 /* regret.c: power-offs that did not pay, and what was wanted then. README.md, "Regret". */
 #include "engine/internal.h"
 
+#include "core/power/may_get.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,19 +66,25 @@ static void add_up(const struct snapshot *s, double ret_now[RES_COUNT], double r
     }
 }
 
-/* What VMs want beyond the hosts that they are on, now. */
+/* What VMs want beyond the hosts that they are on, now. What the limits of pools would not give them on any
+ * host is not missing. */
 static void add_missing(const struct snapshot *s, double ret[RES_COUNT])
 {
+    struct arena a = {0};
+    struct may_get may;
+
+    may_get_init(&may, s, &a);
     for (int r = 0; r < RES_COUNT; r++) {
         ret[r] = 0;
         for (uint32_t i = 0; i < s->n_hosts; i++) {
             double wanted = 0;
 
             for (uint32_t k = 0; k < s->hosts[i].vms.n; k++)
-                wanted += wanted_by(&s->vms[s->hosts[i].vms.items[k]].is, r);
+                wanted += may_get_now(&may, s, s->hosts[i].vms.items[k], (enum resource)r);
             ret[r] += fmax(wanted - s->hosts[i].capacity[r], 0);
         }
     }
+    arena_release(&a);
 }
 
 /* Whether the host is being woken for load, was put to standby by us, and what goes unserved until it is back

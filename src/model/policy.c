@@ -81,6 +81,8 @@ static const struct setting settings[] = {
     NUMBER("dpm.mem_min_mb", dpm.min[RES_MEM], 0, SIZE_MOST, "0", "memory capacity that always stays on, in MiB"),
     INT("dpm.host_uptime_min_s", dpm.host_uptime_min_s, 0, 604800, "600",
         "seconds that a host stays on before it may go to standby"),
+    INT("dpm.asked_on_s", dpm.asked_on_s, 0, 604800, "3600",
+        "seconds that a host stays on after a person has asked for it to be woken, unless a person puts it to standby"),
     INT("dpm.watch_s", dpm.watch_s, 0, 3600, "2400",
         "seconds that a cluster must have been watched before its hosts are put to standby"),
     INT("dpm.off_min_s", dpm.off_min_s, 0, 604800, "2400",

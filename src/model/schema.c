@@ -18,6 +18,7 @@ WORDS(rule_kind, ALL_OF(rule_kind_count))
 WORDS(ha_policy, ALL_OF(ha_policy_count))
 WORDS(action_kind, ALL_OF(action_kind_count))
 WORDS(alike_days, ALL_OF(alike_days_count))
+WORDS(reason, ALL_OF(reason_count))
 WORDS(automation, 1u << AUTOMATION_INHERIT | 1u << AUTOMATION_DISABLED | 1u << AUTOMATION_MANUAL |
                       1u << AUTOMATION_AUTOMATIC)
 
@@ -48,6 +49,10 @@ const size_t n_wake_words = COUNT_OF(wake_words);
 #define O(n, schema)                                                                                         \
     {                                                                                                        \
         .name = (n), .type = FIELD_OBJECT, .inner = &(schema)                                                \
+    }
+#define O_OPT(n, schema)                                                                                     \
+    {                                                                                                        \
+        .name = (n), .type = FIELD_OBJECT, .inner = &(schema), .flags = OPT                                  \
     }
 #define SKIPPED(n)                                                                                           \
     {                                                                                                        \
@@ -110,6 +115,11 @@ SCHEMA(schema_regret, "regret", regret_fields);
 #undef S
 
 #define S struct seen_host
+static const struct field woken_fields[] = {
+    F("at", FIELD_INSTANT, is.woken.at, REQ),
+    W("reason", is.woken.reason, reason_words, REQ),
+};
+static SCHEMA(woken, "wake of a host", woken_fields);
 static const struct field host_fields[] = {
     F("id", FIELD_TEXT, is.id, REQ),
     F("name", FIELD_TEXT, is.name, NUL),
@@ -128,6 +138,7 @@ static const struct field host_fields[] = {
     F("boot_s", FIELD_NUMBER, is.boot_s, OPT),
     F("standby_since", FIELD_INSTANT, is.standby_since, OPT),
     F("on_since", FIELD_INSTANT, is.on_since, OPT),
+    O_OPT("woken", woken),
     F("wake_methods", FIELD_WAKE, is.wake_methods, OPT),
     F("wake_verified", FIELD_BOOL, is.wake_verified, 0),
     F("wake_failed_at", FIELD_INSTANT, is.wake_failed_at, OPT),

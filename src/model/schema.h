@@ -29,7 +29,9 @@ enum field_type {
 
 #define FIELD_REQUIRED (1u << 0)
 #define FIELD_NULLABLE (1u << 1) /* null is read as if it were absent */
-#define FIELD_OPTIONAL (1u << 2) /* written only where it is known: not UNKNOWN, NULL, 0 or empty */
+#define FIELD_OPTIONAL                                                                                       \
+    (1u << 2) /* written only where it is known: not UNKNOWN, NULL, 0 or empty; an object,                   \
+               * where all that is required of it is */
 
 /* The words that a field may hold, and the enum behind them. */
 struct words {

@@ -57,6 +57,8 @@ static void write_curve(struct json_writer *w, const char *key, const struct pow
     jw_end(w);
 }
 
+static bool is_whole(const struct schema *schema, const void *from);
+
 static bool is_known(const struct field *f, const void *from)
 {
     const void *p = (const char *)from + f->offset;
@@ -80,14 +82,23 @@ static bool is_known(const struct field *f, const void *from)
         return *(const unsigned *)p != 0;
     case FIELD_CURVE:
         return ((const struct power_curve *)p)->n > 0;
+    case FIELD_OBJECT:
+        return is_whole(f->inner, from);
     case FIELD_LIMIT:
     case FIELD_WORD:
-    case FIELD_OBJECT:
         return true;
     case FIELD_SKIPPED:
         break;
     }
     return false;
+}
+
+static bool is_whole(const struct schema *schema, const void *from)
+{
+    for (size_t i = 0; i < schema->n; i++)
+        if (schema->fields[i].flags & FIELD_REQUIRED && !is_known(&schema->fields[i], from))
+            return false;
+    return true;
 }
 
 static void write_fields(struct json_writer *w, const struct schema *schema, const void *from);

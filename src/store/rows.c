@@ -107,6 +107,8 @@ static const struct column host_columns[] = {
     COLUMN(host_record, I64, "wake_failed", wake_failed),
     COLUMN(host_record, REAL, "boot_s", boot_s),
     COLUMN(host_record, I64, "seen", seen),
+    COLUMN(host_record, I64, "woken_at", woken.at),
+    COLUMN(host_record, REASON, "woken_for", woken.reason),
 };
 
 /* As they are, or summed up: MIN, MAX and SUM name a column as it is read. "max(scale)" would be that of no

@@ -82,6 +82,9 @@ static const char *const scripts[] = {
     " action INTEGER PRIMARY KEY, host TEXT NOT NULL, time INTEGER NOT NULL, why TEXT, data BLOB NOT NULL);"
     "CREATE TRIGGER consoles_end AFTER DELETE ON actions"
     " BEGIN DELETE FROM consoles WHERE action = old.id; END;",
+
+    "ALTER TABLE hosts ADD COLUMN woken_at INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE hosts ADD COLUMN woken_for TEXT NOT NULL DEFAULT 'asked';",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

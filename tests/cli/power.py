@@ -10,6 +10,7 @@ import time
 import zoneinfo
 
 from command import Service, check, end, run, wait_until
+from at_once import at_once  # in the folder above, which `command` makes known
 
 NIGHT = '''
 dpm:
@@ -320,7 +321,5 @@ def test_explain():
             check(f'{words}: nor in JSON', 'assumed' not in told, str(told))
 
 
-for name, test in sorted(globals().items()):
-    if name.startswith('test_'):
-        test()
+check('every part came to its end', at_once([(name, test) for name, test in globals().items() if name.startswith('test_')]))
 end()

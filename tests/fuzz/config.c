@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (config_parse("f", (const char *)data, size, CONFIG_FOR_POLICY, &a, &again, &err) < 0 ||
             config_changes(&c, &again, &a, &changes) != 0)
             abort();
-        config_keep_fixed(&c, &again, &a);
+        config_keep_fixed(&c, &again, true, &a);
     }
     arena_release(&a);
     return 0;

@@ -360,11 +360,13 @@ void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct aren
         if (rec->action == ACTION_POWER_ON) {
             ret->hosts[rec->host].is.state = HOST_ON;
             ret->hosts[rec->host].is.on_since = moved_at;
+            ret->hosts[rec->host].is.woken = (struct woken){.at = moved_at, .reason = rec->reason};
             continue;
         }
         if (rec->action == ACTION_POWER_OFF) {
             ret->hosts[rec->host].is.state = HOST_STANDBY;
             ret->hosts[rec->host].is.standby_since = moved_at;
+            ret->hosts[rec->host].is.woken = (struct woken){0};
             continue;
         }
         ret->vms[rec->vm].host = rec->to;

@@ -3,6 +3,7 @@
  * goes on and off.
  */
 #include "core/demand/guard.h"
+#include "core/divvy/divvy.h"
 #include "core/pass.h"
 #include "load.h"
 #include "oracle.h"
@@ -17,9 +18,15 @@
 
 #define CLOSE 1e-7
 #define DEVIATIONS 2
+#define WINDOW_S 2400
 
 struct tally {
     unsigned plans, off, on, empty;
+};
+
+/* Of a VM, within all limits. */
+struct vm_figures {
+    double mean, stddev, most;
 };
 
 struct world {
@@ -30,6 +37,7 @@ struct world {
     struct plan plan;
     struct oracle o;
     struct guard guard; /* its figures are those that decide */
+    struct vm_figures *figures[WINDOW_COUNT][RES_COUNT];
     struct tally *tally;
 };
 
@@ -56,14 +64,120 @@ static uint32_t will_be(const struct oracle *o, uint32_t vm)
     return moving && !o->arrived[vm] && o->at[vm] == o->home[vm] ? o->home_also[vm] : o->at[vm];
 }
 
-static double stddev_of(const struct world *w, uint32_t vm, enum window window, enum resource r)
+static double own_stddev(const struct demand_stats *d, double limit)
 {
-    const struct vm_facts *f = &w->guard.snap->vms[vm].is;
-    const struct demand_stats *d = &f->window[window][r];
-    double limit = f->alloc[r].limit; /* more is not to be had anywhere */
     double most = isinf(limit) ? INFINITY : fmin(d->mean, limit) * (limit - fmin(d->mean, limit));
 
-    return sqrt(fmin(d->stddev * d->stddev, most));
+    return sqrt(fmin(d->stddev * d->stddev, most)); /* more is not to be had anywhere */
+}
+
+/* ---- what pools let their VMs have, by trial ---- */
+
+/* What the children of a pool have with this λ. */
+static double hand_out(const struct divvy_tree *t, const struct divvy_node *node, const double *wants,
+                       double lambda, double *ret)
+{
+    double sum = 0;
+
+    for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++) {
+        ret[c] = fmin(fmax(lambda * t->nodes[c].weight, fmin(t->nodes[c].reserve, wants[c])), wants[c]);
+        sum += ret[c];
+    }
+    return sum;
+}
+
+static void give(const struct divvy_tree *t, uint32_t i, const double *wants, double *has)
+{
+    const struct divvy_node *node = &t->nodes[i];
+    double less = 0;
+    double more = 1e12;
+    double reserved = i > 0 ? hand_out(t, node, wants, 0, has) : 0;
+
+    if (reserved > has[i] && i > 0) /* more than the limit: each gets as much less */
+        for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++)
+            has[c] *= has[i] / reserved;
+    else if (i == 0 || hand_out(t, node, wants, more, has) <= has[i])
+        for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++)
+            has[c] = wants[c];
+    else
+        for (int k = 0; k < 200; k++) {
+            double lambda = (less + more) / 2;
+            *(hand_out(t, node, wants, lambda, has) > has[i] ? &more : &less) = lambda;
+        }
+    for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++)
+        if (t->nodes[c].n_children > 0)
+            give(t, c, wants, has);
+}
+
+static double want(const struct divvy_tree *t, uint32_t i, const double *of_vms, double *wants)
+{
+    const struct divvy_node *node = &t->nodes[i];
+
+    wants[i] = node->kind == DIVVY_VM ? of_vms[node->ix] : 0;
+    for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++)
+        wants[i] += want(t, c, of_vms, wants);
+    if (i > 0 && node->kind == DIVVY_POOL)
+        wants[i] = fmin(wants[i], node->set.limit);
+    return wants[i];
+}
+
+static bool is_below(const struct divvy_tree *t, uint32_t i, uint32_t pool)
+{
+    while (i != pool && i != 0)
+        i = t->nodes[i].parent;
+    return i == pool;
+}
+
+/* Of the sum over a pool: pair by pair. */
+static void keep_within(const struct world *w, const struct divvy_tree *t, uint32_t pool, enum window window,
+                        enum resource r)
+{
+    struct vm_figures *f = w->figures[window][r];
+    double limit = t->nodes[pool].set.limit;
+    double mean = 0, most = 0, variance = 0;
+
+    for (uint32_t i = 1; i < t->n; i++) {
+        if (t->nodes[i].kind != DIVVY_VM || !is_below(t, i, pool))
+            continue;
+        mean += f[t->nodes[i].ix].mean;
+        most += f[t->nodes[i].ix].most;
+        for (uint32_t k = 1; k < t->n; k++)
+            if (t->nodes[k].kind == DIVVY_VM && is_below(t, k, pool))
+                variance += (i == k ? 1 : w->snap.correlation.of[window][r]) * f[t->nodes[i].ix].stddev *
+                            f[t->nodes[k].ix].stddev;
+    }
+    double bound = fmax(mean * (limit - mean), 0);
+    for (uint32_t i = 1; i < t->n; i++)
+        if (t->nodes[i].kind == DIVVY_VM && is_below(t, i, pool)) {
+            f[t->nodes[i].ix].stddev *= variance > bound ? sqrt(bound / variance) : 1;
+            f[t->nodes[i].ix].most *= most > limit ? limit / most : 1;
+        }
+}
+
+static void find_figures(struct world *w, enum window window, enum resource r)
+{
+    const struct snapshot *s = w->guard.snap;
+    struct vm_figures *f = w->figures[window][r] = arena_array(&w->a, struct vm_figures, s->n_vms);
+    double *mean = arena_array(&w->a, double, s->n_vms);
+    struct divvy_tree t;
+
+    for (uint32_t v = 0; v < s->n_vms; v++) {
+        const struct demand_stats *d = &s->vms[v].is.window[window][r];
+        double limit = s->vms[v].is.alloc[r].limit;
+        mean[v] = fmin(d->mean, limit);
+        f[v] = (struct vm_figures){mean[v], own_stddev(d, limit), fmin(d->max, limit)};
+    }
+    divvy_build(s, r, mean, &w->a, &t); /* for its shares and reservations */
+    double *wants = arena_array(&w->a, double, t.n);
+    double *has = arena_array(&w->a, double, t.n);
+    (void)want(&t, 0, mean, wants);
+    give(&t, 0, wants, has);
+    for (uint32_t i = t.n; i-- > 1;)
+        if (t.nodes[i].kind == DIVVY_VM)
+            f[t.nodes[i].ix].mean = has[i];
+    for (uint32_t i = t.n; i-- > 1;) /* children before their parents */
+        if (t.nodes[i].kind == DIVVY_POOL && !isinf(t.nodes[i].set.limit))
+            keep_within(w, &t, i, window, r);
 }
 
 /* Pair by pair: the covariance of two VMs is ρ times their standard deviations. */
@@ -75,17 +189,16 @@ static double utilization(const struct world *w, uint32_t host, enum window wind
     double pairs = 0;
     double most = 0;
 
+    const struct vm_figures *f = w->figures[window][r];
     for (uint32_t v = 0; v < o->snap->n_vms; v++) {
-        const struct vm_facts *f = &w->guard.snap->vms[v].is;
-        double mine = stddev_of(w, v, window, r);
         if (o->home[v] == IX_NONE || will_be(o, v) != host)
             continue;
-        mean += fmin(f->window[window][r].mean, f->alloc[r].limit);
-        most += fmin(f->window[window][r].max, f->alloc[r].limit);
-        alone += mine * mine;
+        mean += f[v].mean;
+        most += f[v].most;
+        alone += f[v].stddev * f[v].stddev;
         for (uint32_t u = 0; u < o->snap->n_vms; u++)
             if (u != v && o->home[u] != IX_NONE && will_be(o, u) == host)
-                pairs += w->snap.correlation.of[window][r] * mine * stddev_of(w, u, window, r);
+                pairs += w->snap.correlation.of[window][r] * f[v].stddev * f[u].stddev;
     }
     double independent = mean + DEVIATIONS * sqrt(alone);
     double together = fmin(mean + DEVIATIONS * sqrt(alone + pairs), most);
@@ -121,6 +234,17 @@ static bool is_of_power(const struct recommendation *rec)
     return rec->reason == REASON_CONSOLIDATE || rec->reason == REASON_HIGH_UTILIZATION;
 }
 
+/* What was woken because it was needed stays on for 40 minutes, for a person as long as is set; nothing is
+ * expected in these clusters. */
+static bool is_wanted(const struct world *w, const struct host_facts *f)
+{
+    bool no_such = f->woken.at == 0 || f->woken.reason == REASON_EXPECTED_DEMAND ||
+                   f->woken.reason == REASON_READY_BY || f->woken.reason == REASON_WAKE_TEST;
+    instant_s least = f->woken.reason == REASON_ASKED ? w->policy.dpm.asked_on_s : WINDOW_S;
+
+    return !no_such && w->snap.time - f->woken.at < least;
+}
+
 static void check_host_may_sleep(const struct world *w, uint32_t host)
 {
     const struct host *h = &w->snap.hosts[host];
@@ -128,7 +252,7 @@ static void check_host_may_sleep(const struct world *w, uint32_t host)
     bool up = h->is.on_since == 0 || w->snap.time - h->is.on_since >= w->policy.dpm.host_uptime_min_s;
 
     if (h->is.state != HOST_ON || h->failover || !h->is.wake_verified || dpm == AUTOMATION_DISABLED || !up ||
-        is_about_to_go(&w->snap, host))
+        is_about_to_go(&w->snap, host) || is_wanted(w, &h->is))
         fail_msg("seed %llu: %s must not be put to standby", (unsigned long long)w->seed, h->is.id);
     for (uint32_t v = 0; v < w->snap.n_vms; v++)
         if (oracle_is_on(&w->o, v, host) && w->snap.vms[v].is.kind != VM_AGENT)
@@ -216,7 +340,7 @@ static void check_empty_hosts(const struct world *w, const struct scores *after)
             empty = empty && (!oracle_is_on(&w->o, v, h) && w->o.home[v] != h);
         if (!oracle_runs_vms(&w->o, h) || !empty || !host->is.wake_verified ||
             host->is.dpm == AUTOMATION_DISABLED ||
-            w->snap.time - host->is.on_since < w->policy.dpm.host_uptime_min_s)
+            w->snap.time - host->is.on_since < w->policy.dpm.host_uptime_min_s || is_wanted(w, &host->is))
             continue;
         fail_msg("seed %llu: %s is empty and stays on", (unsigned long long)w->seed, host->is.id);
     }
@@ -302,6 +426,9 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
     assert_int_equal(pass_run(&w.snap, &w.policy, &w.a, &w.plan, &err), 0);
     oracle_init(&w.o, &w.snap, &w.plan.policy, &w.a);
     guard_judge(&w.snap, &w.policy, &w.a, &w.guard);
+    for (int window = 0; window < WINDOW_COUNT; window++)
+        for (int k = 0; k < RES_COUNT; k++)
+            find_figures(&w, (enum window)window, (enum resource)k);
     check_plan(&w);
     arena_release(&w.a);
 }
@@ -363,8 +490,10 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
     random_dpm(&r, &policy);
     policy.moves_max = 0; /* else it takes as many passes as it takes */
     flat_load(&snap);
+    for (uint32_t h = 0; h < snap.n_hosts; h++)
+        snap.hosts[h].is.woken = (struct woken){0};
     bool *put_down = arena_array(&a, bool, snap.n_hosts);
-    bool *woken = arena_array(&a, bool, snap.n_hosts);
+    instant_s *woken = arena_array(&a, instant_s, snap.n_hosts);
 
     for (int pass = 0; pass < PASSES; pass++) {
         struct plan plan;
@@ -377,7 +506,8 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
                 put_down[rec->host])
                 fail_msg("seed %llu: pass %d wakes %s, which an earlier one has put to standby",
                          (unsigned long long)seed, pass, snap.hosts[rec->host].is.id);
-            if (rec->action == ACTION_POWER_OFF && woken[rec->host])
+            if (rec->action == ACTION_POWER_OFF && woken[rec->host] != 0 &&
+                snap.time - woken[rec->host] < WINDOW_S)
                 fail_msg("seed %llu: pass %d puts %s to standby, which an earlier one has woken",
                          (unsigned long long)seed, pass, snap.hosts[rec->host].is.id);
             if (rec->vm == IX_NONE && rec->reason != REASON_SPARE_CAPACITY && pass >= SETTLES)
@@ -385,7 +515,7 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
             if (rec->action == ACTION_POWER_OFF)
                 put_down[rec->host] = true;
             if (rec->action == ACTION_POWER_ON)
-                woken[rec->host] = true;
+                woken[rec->host] = snap.time;
             tally->off += rec->action == ACTION_POWER_OFF;
             tally->on += rec->action == ACTION_POWER_ON;
         }
@@ -396,20 +526,30 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
     arena_release(&a);
 }
 
+/* What was woken went again a pass or two later. */
+static const uint64_t flapped[] = {1992, 2423, 3625, 9732, 10233};
+
+static void check_flat_of(uint64_t seed, struct tally *t)
+{
+    check_flat(seed,
+               &(struct cluster_options){.hosts_max = 9,
+                                         .vms_max = 40,
+                                         .mixed_hosts = true,
+                                         .rules = seed % 2 == 1,
+                                         .sleeping = true,
+                                         .power = true},
+               t);
+}
+
 static void test_flat_load(void **state)
 {
     struct tally t = {0};
 
     (void)state;
     for (unsigned i = 0; i < test_clusters(800); i++)
-        check_flat(test_seed() + i,
-                   &(struct cluster_options){.hosts_max = 9,
-                                             .vms_max = 40,
-                                             .mixed_hosts = true,
-                                             .rules = (test_seed() + i) % 2 == 1,
-                                             .sleeping = true,
-                                             .power = true},
-                   &t);
+        check_flat_of(test_seed() + i, &t);
+    for (size_t i = 0; i < sizeof flapped / sizeof *flapped && !getenv("BALLAST_TEST_SEED"); i++)
+        check_flat_of(flapped[i], &t);
     (void)printf("%u hosts put to standby, %u woken\n", t.off, t.on);
     if (test_is_usual())
         assert_true(t.off > 200 && t.on > 10);

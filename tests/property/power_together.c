@@ -353,14 +353,15 @@ static void check_passes(uint64_t seed, const struct cluster_options *o, struct 
 
 static void test_pass_after_pass(void **state)
 {
+    static const struct cluster_options options = {
+        .hosts_max = 9, .vms_max = 30, .mixed_hosts = true, .sleeping = true, .power = true};
     struct tally t = {0};
 
     (void)state;
     for (unsigned i = 0; i < test_clusters(600); i++)
-        check_passes(test_seed() + i,
-                     &(struct cluster_options){
-                         .hosts_max = 9, .vms_max = 30, .mixed_hosts = true, .sleeping = true, .power = true},
-                     &t);
+        check_passes(test_seed() + i, &options, &t);
+    if (!getenv("BALLAST_TEST_SEED")) /* what was woken for a rise went before it came */
+        check_passes(6041, &options, &t);
     print(&t);
     if (test_is_usual())
         assert_true(t.off > 100 && t.early > 10 && t.ready > 50 && t.faults > 20);

@@ -286,16 +286,28 @@ static void add_curve(struct host_facts *f, struct arena *a)
     f->power_curve_w = (struct power_curve){watts, 3};
 }
 
+/* Some were woken, for whatever, not long ago. */
+static void add_wake(struct rng *r, struct host_facts *f, instant_s now)
+{
+    enum reason reason = (enum reason)rng_below(r, reason_count);
+    instant_s at = now - 60 * (instant_s)rng_below(r, 100);
+
+    if (rng_below(r, 4) == 0 && f->state == HOST_ON)
+        f->woken = (struct woken){.at = at, .reason = reason};
+}
+
 /* Quiet clusters mostly: everybody wants only a part of what was said. */
 static void add_power(struct rng *r, struct inventory *inv, struct arena *a)
 {
     double part = chance(r, 0.3) ? 1 : rng_range(r, 0.02, 0.6);
+    struct rng own = {.state = r->state + 1};
 
     for (size_t h = 0; h < inv->n_hosts; h++) {
         struct host_facts *f = &inv->hosts[h].is;
         f->wake_verified = chance(r, 0.9);
         f->on_since = inv->time - 60 * rng_below(r, 100);
         f->standby_since = inv->time - 60 * rng_below(r, 100);
+        add_wake(&own, f, inv->time);
         if (chance(r, 0.5))
             f->power_idle_w = rng_range(r, 80, 200);
         f->power_peak_w = f->power_idle_w * 2;

@@ -188,10 +188,7 @@ class Cluster:
         """Those that have room there and do not run yet: idle agents, approved placements."""
         return self.idle_agents(self.hosts[host_id]) + [self.vms[i] for i, h in self.expected.items() if h == host_id]
 
-    # Who is entitled to what.
-
-    def entitlements(self, r):
-        """{vm id: entitlement} of those that take part, and {pool id: entitlement}."""
+    def _children(self):
         children = {None: []}
         for pool in self.pools.values():
             children.setdefault(pool.id, [])
@@ -199,6 +196,13 @@ class Cluster:
         for vm in self.vms.values():
             if self.takes_part(vm):
                 children[vm.pool].append(vm)
+        return children
+
+    # Who is entitled to what.
+
+    def entitlements(self, r):
+        """{vm id: entitlement} of those that take part, and {pool id: entitlement}."""
+        children = self._children()
         of_vm, of_pool = {}, {}
         self._divide(None, sum(h.capacity[r] for h in self.hosts_on(woken=False)), children, r, of_vm, of_pool)
         return of_vm, of_pool
@@ -229,6 +233,57 @@ class Cluster:
                 of_vm[node.id] = parcel
             else:
                 self._divide(node.id, parcel, children, r, of_vm, of_pool)
+
+    # What the limits of pools leave of what VMs want, were the hosts without end.
+
+    def given(self, r, wants):
+        """{vm id: as much of it}, shared within a pool as its entitlement is."""
+        children = self._children()
+        of = {}
+
+        def want(node):
+            return wants[node.id] if isinstance(node, Vm) else min(math.fsum(map(want, children[node.id])), node.limit[r])
+
+        def hand_down(nodes, quantity):
+            limits = [want(n) for n in nodes]
+            parcels = limits
+            if math.fsum(limits) > quantity * (1 + 1e-9):
+                reservations = [min(self._reservation(n, children, r), l) for n, l in zip(nodes, limits)]
+                parcels = parcel_out(quantity, [self._shares(n, children, r) for n in nodes], reservations, limits)
+            for node, parcel in zip(nodes, parcels):
+                if isinstance(node, Vm):
+                    of[node.id] = parcel
+                else:
+                    hand_down(children[node.id], parcel)
+
+        hand_down(children[None], INF)
+        return of
+
+    def within_limits(self, w, r):
+        """{vm id: (mean, variance)}: of the sum over a pool, too, the variance is no more than the limit lets it."""
+        own = {vm.id: vm.within_limit(w, r) for vm in self.vms.values()}
+        mean = self.given(r, {i: m for i, (m, _) in own.items()})
+        variance = {i: own[i][1] for i in mean}
+        children = self._children()
+
+        def lessen(pool):
+            vms = []
+            for c in children[pool.id]:
+                vms += [c.id] if isinstance(c, Vm) else lessen(c)
+            most = INF
+            if pool.limit[r] < INF:
+                sum_of = math.fsum(mean[i] for i in vms)
+                most = max(sum_of * (pool.limit[r] - sum_of), 0.0)
+            all_of = math.fsum(variance[i] for i in vms)
+            if all_of > most:
+                for i in vms:
+                    variance[i] *= most / all_of
+            return vms
+
+        for pool in children[None]:
+            if not isinstance(pool, Vm):
+                lessen(pool)
+        return {i: (mean[i], variance[i]) for i in mean}
 
     # How loaded and how even.
 
@@ -262,14 +317,16 @@ class Cluster:
             if self.takes_part(vm):
                 will_be[self.arriving.get(vm.id, self.at[vm.id])].append(vm)
         counted = [h for h in self.hosts_on() if h.id not in leaving]
-        now = {(h.id, r): sum(min(vm.demand[r], vm.limit[r]) for vm in will_be[h.id]) / h.capacity[r] for h in counted for r in RESOURCES}
+        gets = {r: self.given(r, {vm.id: min(vm.demand[r], vm.limit[r]) for vm in self.vms.values()}) for r in RESOURCES}
+        now = {(h.id, r): sum(gets[r][vm.id] for vm in will_be[h.id]) / h.capacity[r] for h in counted for r in RESOURCES}
         surge = any(of > 1 + 1e-9 for of in now.values())  # then the present stands in for the mean where it is more
         for r in RESOURCES:
             high = low = 0.0
+            within = {w: self.within_limits(w, r) for w in ('5m', '40m')}
             for h in counted:
                 u = {}
                 for w in ('5m', '40m'):
-                    figures = [vm.within_limit(w, r) for vm in will_be[h.id]]
+                    figures = [within[w][vm.id] for vm in will_be[h.id]]
                     mean = sum(m for m, _ in figures)
                     variance = sum(v for _, v in figures)
                     u[w] = (mean + 2.0 * math.sqrt(variance)) / h.capacity[r]

@@ -412,7 +412,7 @@ static void test_reload(void **state)
         assert_string_equal(paths.text, reloads[i].changed);
         assert_int_equal(restart, reloads[i].restart);
         /* what cannot change now is put back, and then nothing that needs a restart differs any more */
-        config_keep_fixed(&old, &now, &a);
+        config_keep_fixed(&old, &now, false, &a);
         n = config_changes(&old, &now, &a, &changes);
         bool power = false;
 
@@ -421,7 +421,7 @@ static void test_reload(void **state)
             power = power || config_is_of_power(&changes[k]);
         }
         assert_int_equal(power, strstr(reloads[i].changed, "power.") != NULL);
-        config_keep_power(&old, &now, &a);
+        config_keep_fixed(&old, &now, true, &a);
         n = config_changes(&old, &now, &a, &changes);
         for (size_t k = 0; k < n; k++)
             assert_false(config_is_of_power(&changes[k]));

@@ -30,7 +30,7 @@ static void test_watts(void **state)
                            CONFIG_FOR_SERVICE, &old_arena, &c, &err),
                      0);
     assert_int_equal(parse(SIM, CONFIG_FOR_SERVICE, &a, &now, &err), 0);
-    config_keep_power(&c, &now, &a);
+    config_keep_fixed(&c, &now, true, &a);
     arena_release(&old_arena);
     const struct config_power_host *h = now.power_hosts;
 

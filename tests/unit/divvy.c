@@ -105,6 +105,57 @@ static void test_figure_2(void **state)
     small_release(&s);
 }
 
+/* p1 may have 6 GHz, and p2 in it 1 GHz; v1 and v2 are in p1 (v2 by way of p3), v3 in p2, v4 in none. */
+static void test_limits_of_pools(void **state)
+{
+    static const struct {
+        const char *what;
+        double outer, reservation; /* of v2 */
+        double demand[4], gets[4];
+        bool binds;
+    } cases[] = {
+        {"none binds", 30000, 0, {4000.1, 2000.7, 900.3, 9e4}, {4000.1, 2000.7, 900.3, 9e4}, false},
+        {"just as much", 6000, 0, {3000, 2100, 900, 1}, {3000, 2100, 900, 1}, false},
+        {"the inner one", 30000, 0, {4000, 2000, 5000, 9e4}, {4000, 2000, 1000, 9e4}, true},
+        {"both", 6000, 0, {4000, 2000, 5000, 9e4}, {3000, 2000, 1000, 9e4}, true},
+        {"by shares", 6000, 0, {9000, 9000, 0, 9e4}, {3000, 3000, 0, 9e4}, true},
+        {"by reservation", 6000, 5000, {9000, 9000, 0, 9e4}, {1000, 5000, 0, 9e4}, true},
+        {"what is reserved and not wanted", 6000, 5000, {9000, 100, 0, 1}, {5900, 100, 0, 1}, true},
+        {"more is reserved than that", 4000, 4000, {9000, 9000, 0, 1}, {0, 4000, 0, 1}, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ELEMENTS(cases); i++) {
+        static const char *const pools[] = {"p1", "p3", "p2", NULL};
+        struct small s;
+        struct divvy_tree t;
+        small_init(&s);
+        small_host(&s, "h1", 100, 65536); /* what hosts have does not matter */
+        assert_false(divvy_has_limits(&s.snap, RES_CPU));
+        small_pool(&s, "p1", NULL)->is.alloc[RES_CPU].limit = cases[i].outer;
+        small_pool(&s, "p2", "p1")->is.alloc[RES_CPU].limit = 1000;
+        small_pool(&s, "p3", "p1")->is.alloc[RES_CPU].shares = 1000;
+        for (int v = 0; v < 4; v++) {
+            struct seen_vm *vm =
+                small_vm(&s, (const char *const[]){"v1", "v2", "v3", "v4"}[v], "h1", 1, 1024);
+            vm->pool = pools[v];
+            vm->is.alloc[RES_CPU].shares = 1000;
+            vm->is.alloc[RES_CPU].reservation = v == 1 ? cases[i].reservation : 0;
+        }
+        build(&s, &t);
+        assert_true(divvy_has_limits(&s.snap, RES_CPU) && !divvy_has_limits(&s.snap, RES_MEM));
+        double demand[4];
+        memcpy(demand, cases[i].demand, sizeof demand);
+        if (divvy_limit(&t, &s.a, demand) != cases[i].binds)
+            fail_msg("%s: a limit %s", cases[i].what, cases[i].binds ? "does not bind" : "binds");
+        for (int v = 0; v < 4; v++)
+            if (cases[i].binds ? fabs(demand[v] - cases[i].gets[v]) > 1e-6 : demand[v] != cases[i].gets[v])
+                fail_msg("%s: v%d gets %.10g, expected %.10g", cases[i].what, v + 1, demand[v],
+                         cases[i].gets[v]);
+        small_release(&s);
+    }
+}
+
 /* Capacity 10 GHz, two pools; what is in them takes all it can get. */
 static void test_pools(void **state)
 {
@@ -163,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_level),
         cmocka_unit_test(test_figure_2),
+        cmocka_unit_test(test_limits_of_pools),
         cmocka_unit_test(test_pools),
     };
 

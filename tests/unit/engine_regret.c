@@ -19,7 +19,7 @@ static const struct regret *seen(void)
 }
 
 /* All VMs are on h0, h2 is put to standby, and the world is calm. */
-static void begin(struct world *w)
+static void begin_limited(struct world *w, double pool_limit)
 {
     uint64_t id;
 
@@ -29,12 +29,18 @@ static void begin(struct world *w)
     w->settings.policy.dpm.automation = AUTOMATION_AUTOMATIC;
     w->boot_s = 120;
     w->hottest = 1.2;
+    w->pool_limit = pool_limit;
     set_demand(CALM);
     world_begin_engine();
     world_run(70);
     assert_int_equal(engine_standby(w->engine, "h2", "tester", w->now, &id, NULL), 0);
     world_run(90);
     assert_int_equal(w->host_state[2], HOST_STANDBY);
+}
+
+static void begin(struct world *w)
+{
+    begin_limited(w, 0);
 }
 
 /* Demand comes back, and the next pass wakes h2. */
@@ -59,6 +65,7 @@ static const struct {
     double demand;
     bool for_load, somebody_else;
     bool regretted;
+    double pool_limit; /* of all VMs; 0: none */
 } cases[] = {
     {"missed after some minutes", 600, BUSY, true, false, true},
     {"missed after three hours, which is too soon yet", 3 * 3600, BUSY, true, false, true},
@@ -66,6 +73,9 @@ static const struct {
     {"woken before anything was missing", 600, 2400, true, false, false},
     {"a little was missing, after more than that costs", 3 * 3600, 2600, true, false, false},
     {"woken for spare capacity", 600, BUSY, false, false, false},
+    {"no more than a little would be given, for the limit of a pool", 3 * 3600, BUSY, true, false, false,
+     10100},
+    {"the limit of a pool gives it", 3 * 3600, BUSY, true, false, true, 20000},
     {"put to standby by somebody else", 600, BUSY, true, true, false},
 };
 
@@ -87,7 +97,7 @@ static void test_what_is_regretted(void **state)
             set_demand(CALM);
             world_begin_engine();
         } else {
-            begin(&w);
+            begin_limited(&w, cases[i].pool_limit);
         }
         world_run(cases[i].off_s);
         assert_int_equal(seen()->at, 0);

@@ -117,6 +117,7 @@ struct world {
     uint64_t last_pass;
 
     int n_pools;                             /* that are there */
+    double pool_limit;                       /* of p0, in MHz, which all VMs are then in; 0: there is none */
     double wanted[WORLD_HOSTS][WORLD_POOLS]; /* what passes want reserved, in MHz; or WORLD_NOTHING */
     double has[WORLD_HOSTS][WORLD_POOLS];    /* what the peer's hosts have */
     bool settings_seen;                      /* the source tells what they have */

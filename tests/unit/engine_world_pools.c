@@ -16,6 +16,14 @@ void w_fill_pools(struct inventory *inv, struct arena *a)
         seen->is.id = seen->is.name = w_pool_ids[p];
         seen->parent = p > 0 ? w_pool_ids[p - 1] : NULL;
     }
+    if (W->pool_limit > 0) {
+        struct seen_pool *seen = inventory_add_pool(inv, a);
+
+        seen->is.id = seen->is.name = w_pool_ids[0];
+        seen->is.alloc[RES_CPU].limit = W->pool_limit;
+        for (size_t i = 0; i < inv->n_vms; i++)
+            inv->vms[i].pool = w_pool_ids[0];
+    }
     inv->settings_seen = W->settings_seen;
     for (int h = 0; W->settings_seen && h < W->n_hosts; h++) {
         for (int p = 0; p < W->n_pools; p++) {

@@ -102,6 +102,26 @@ static void test_samples_keep_their_distance(void **state)
     history_free(h);
 }
 
+/* Thirty busy minutes with a look each, and ten quiet ones in which hosts wake, migrations end, and looks
+ * come every ten seconds: three quarters of the time it was busy. */
+static void test_looks_that_come_sooner(void **state)
+{
+    struct history *h = history_new();
+    struct demand_stats got[WINDOW_COUNT][RES_COUNT];
+    const double busy[RES_COUNT] = {1000, 1000};
+    const double quiet[RES_COUNT] = {0, 0};
+    double stable_s;
+
+    (void)state;
+    for (instant_s t = NOW - 2400; t < NOW - 600; t += 60)
+        (void)history_add(h, "vm", t, busy);
+    for (instant_s t = NOW - 600; t < NOW; t += 10)
+        (void)history_add(h, "vm", t, quiet);
+    history_describe(h, "vm", NOW, quiet, NULL, got, &stable_s);
+    assert_true(got[WINDOW_40M][RES_CPU].mean >= 600 && got[WINDOW_40M][RES_CPU].mean <= 800);
+    history_free(h);
+}
+
 /* Years of it do not grow: 2,000 VMs, met and gone. */
 static void test_forgets(void **state)
 {
@@ -169,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_samples_keep_their_distance),
+        cmocka_unit_test(test_looks_that_come_sooner),
         cmocka_unit_test(test_forgets),
         cmocka_unit_test(test_how_long_it_was_watched),
     };

@@ -119,7 +119,7 @@ static void test_curved(void **state)
         struct arena a = {0};
         struct scenario s;
 
-        make(&s, 6, 2, &a);
+        make(&s, 6, 1, &a);
         for (uint32_t i = 0; i < 6; i++) {
             s.hosts[i].n_watts = 3;
             memcpy(s.hosts[i].watts, curve, sizeof curve);

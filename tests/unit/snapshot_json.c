@@ -69,6 +69,12 @@ static const struct {
     {DOC(",\"hosts\":[" HOST("") "," HOST("") "]"), "/hosts/1/id: \"h1\" is the id of /hosts/0 already"},
     {WITH_HOST(",\"name\":5"), "/hosts/0/name: a number, expected a string"},
     {WITH_HOST(",\"name\":null,\"mem_free_mb\":null,\"on_since\":null"), NULL},
+    {WITH_HOST(",\"woken\":{\"at\":\"2025-12-31T23:00:00Z\",\"reason\":\"asked\"}"), NULL},
+    {WITH_HOST(",\"woken\":null"), NULL},
+    {WITH_HOST(",\"woken\":{\"at\":\"2025-12-31T23:00:00Z\"}"), "/hosts/0/woken/reason: missing"},
+    {WITH_HOST(",\"woken\":{\"reason\":\"asked\"}"), "/hosts/0/woken/at: missing"},
+    {WITH_HOST(",\"woken\":{\"at\":\"2025-12-31T23:00:00Z\",\"reason\":\"bored\"}"),
+     "/hosts/0/woken/reason: \"bored\" is not known, expected one of maintenance, "},
     {WITH_HOST(",\"dpm\":\"partial\""), "/hosts/0/dpm: \"partial\" is not known, expected one of inherit, "},
     {WITH_HOST(",\"dpm\":true"), "/hosts/0/dpm: a bool, expected one of inherit, "},
     {WITH_HOST(",\"wake_methods\":[\"ipmi\",\"lan\"]"), "/hosts/0/wake_methods/1: unknown, expected"},
@@ -394,6 +400,8 @@ static void test_round_trip(void **state)
             inv.regret =
                 (struct regret){.at = inv.time - 5, .busy_at = inv.time - 3, .quiet_s = rng_unit(&rng)};
             inv.regret.wanted[seed % RES_COUNT] = rng_unit(&rng) * 1e5;
+            inv.hosts[seed % inv.n_hosts].is.woken =
+                (struct woken){.at = inv.time - 60 * seed, .reason = (enum reason)(seed % reason_count)};
         }
         for (uint32_t i = 0; i < seed && seed > 1; i++)
             *inventory_add_expected(&inv, &a) = (struct expected){
@@ -406,6 +414,7 @@ static void test_round_trip(void **state)
         char *first = dump(&s);
         assert_true((strstr(first, "\"correlation\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "\"regret\"") != NULL) == (seed > 2));
+        assert_true((strstr(first, "\"woken\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "migration_rates") != NULL) == (seed > 1));
         assert_true((strstr(first, "forecast") != NULL) == (seed > 1));
         assert_int_equal(read_and_freeze(first, &a, &s, NULL, &err), 0);

@@ -262,7 +262,11 @@ static void test_hosts(void **state)
         {.host = "c", .on_since = 5, .woke = 4, .boot_s = UNKNOWN, .seen = 30},
         {.host = "b", .standby_since = 7, .put_down = 8, .wake_failed = 9, .boot_s = 181.5, .seen = 10},
         {.host = "a", .on_since = 1, .boot_s = 60, .seen = 10},
-        {.host = "a", .on_since = 2, .boot_s = 70, .seen = 11},
+        {.host = "a",
+         .on_since = 2,
+         .boot_s = 70,
+         .seen = 11,
+         .woken = {.at = 3, .reason = REASON_EXPECTED_DEMAND}},
     };
 
     (void)state;
@@ -277,6 +281,8 @@ static void test_hosts(void **state)
 
     assert_int_equal(all.n_hosts, 3);
     assert_true(all.hosts[0].on_since == 2 && all.hosts[0].boot_s == 70 && all.hosts[0].seen == 11);
+    assert_true(all.hosts[0].woken.at == 3 && all.hosts[0].woken.reason == REASON_EXPECTED_DEMAND &&
+                all.hosts[1].woken.at == 0);
     assert_true(all.hosts[1].standby_since == 7 && all.hosts[1].put_down == 8 &&
                 all.hosts[1].wake_failed == 9);
     assert_true(all.hosts[2].woke == 4 && isnan(all.hosts[2].boot_s));

@@ -74,4 +74,15 @@ void divvy_build_reserved(const struct snapshot *snap, enum resource r, const do
 bool divvy_entitle(const struct snapshot *snap, enum resource r, const double *demand, struct arena *a,
                    double *ret_entitlement);
 
+/* Whether any pool has a limit for the resource. */
+bool divvy_has_limits(const struct snapshot *snap, enum resource r);
+
+/* Lowers the demand of each VM, by index, to what the limits of the pools above it leave of it, whatever the
+ * hosts have: a pool whose children want more than its limit shares that among them by reservation and
+ * shares, as it shares its entitlement. Demands below a limit that does not bind stay as they are, to the
+ * last digit. The VMs' own limits are the caller's. Returns whether any pool's binds. t: by divvy_build(), of
+ * any demand.
+ */
+bool divvy_limit(const struct divvy_tree *t, struct arena *a, double *demand);
+
 #endif

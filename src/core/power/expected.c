@@ -7,14 +7,22 @@
 /* A pass may have been made just before; and once the host is there, VMs have to come to it. */
 #define INTERVALS_AHEAD 2
 
-/* Sums of what VMs wanted over 5 minutes: what a forecast is made of (pattern.h), too. */
+/* What a forecast is made of (pattern.h), too: without the limits of pools. */
 double expected_now(const struct power *w, enum resource r)
 {
-    double sum = 0;
+    return w->u.wanted[WINDOW_5M][r];
+}
 
+/* Of what is wanted now, the part that the limits of pools let VMs get. */
+static double part_given(const struct power *w, enum resource r)
+{
+    double gets = 0;
+
+    if (!w->u.may->now[r] || !(w->u.wanted[WINDOW_5M][r] > 0))
+        return 1;
     for (uint32_t i = 0; i < w->l->n_units; i++)
-        sum += w->u.unit[i].mean[WINDOW_5M][r];
-    return sum;
+        gets += w->u.unit[i].mean[WINDOW_5M][r];
+    return fmin(gets / w->u.wanted[WINDOW_5M][r], 1);
 }
 
 /* What is expected of the present; 0 where nothing is. */
@@ -35,6 +43,7 @@ bool expected_rise(const struct power *w, instant_s until, struct rise *ret)
         return false;
     for (int r = 0; r < RES_COUNT; r++) {
         ret->now[r] = expected_now(w, (enum resource)r);
+        ret->part[r] = part_given(w, (enum resource)r);
         for (uint32_t i = 0; i < s->n_forecast && ret->now[r] > 0; i++) {
             const struct expected *x = &s->forecast[i];
             double factor = x->demand[r] / ret->now[r]; /* UNKNOWN compares as false below */
@@ -60,6 +69,25 @@ static double lead_s(const struct power *w)
             boot_s = fmax(boot_s, isnan(h->boot_s) ? (double)w->l->policy->dpm.boot_s : h->boot_s);
     }
     return boot_s + INTERVALS_AHEAD * (double)w->l->policy->interval_s;
+}
+
+double expected_wanted_s(const struct power *w, instant_s woken)
+{
+    const struct snapshot *s = w->l->snap;
+    double boot_s = 0;
+
+    for (uint32_t i = 0; i < s->n_hosts; i++) /* any of them may have been the slowest that slept then */
+        boot_s = fmax(boot_s, isnan(s->hosts[i].is.boot_s) ? (double)w->l->policy->dpm.boot_s
+                                                           : s->hosts[i].is.boot_s);
+    double over_s = boot_s + INTERVALS_AHEAD * (double)w->l->policy->interval_s + FORECAST_SLOT_S;
+
+    for (uint32_t i = 0; i < s->n_forecast && w->l->policy->dpm.proactive; i++) {
+        const struct expected *x = &s->forecast[i];
+        bool known = !isnan(x->demand[RES_CPU]) || !isnan(x->demand[RES_MEM]);
+        if (known && x->time + FORECAST_SLOT_S > s->time && (double)(x->time - woken) < over_s)
+            return over_s;
+    }
+    return 0;
 }
 
 /* The loads as they would be. The layout is the pass's own; what w->u was is put back as it is. */
@@ -124,7 +152,7 @@ static double pays_after_s(const struct power *w, uint32_t slot, const struct sl
 /* Of the hosts that are left, all together: more than hosts that stay are filled to. */
 static bool fills(const struct power *w, const struct rise *rise, int r)
 {
-    return rise->slot[r] && rise->slot[r]->demand[r] > w->u.aim * w->alive_capacity[r];
+    return rise->slot[r] && rise->part[r] * rise->slot[r]->demand[r] > w->u.aim * w->alive_capacity[r];
 }
 
 /* Whether some of them would be above the range, for what a sum does not show: VMs are bound to hosts, or
@@ -170,7 +198,7 @@ enum power_check expected_lets_sleep(struct power *w, uint32_t slot, struct powe
     }
     v->r = (enum resource)r;
     v->soon = rise.slot[r];
-    v->is = rise.slot[r]->demand[r] / w->alive_capacity[r];
+    v->is = rise.part[r] * rise.slot[r]->demand[r] / w->alive_capacity[r];
     v->bound = w->n_alive;
     return POWER_NEEDED_SOON;
 }

@@ -14,6 +14,7 @@
 /* The largest growth of each resource in some time to come. */
 struct rise {
     double now[RES_COUNT];                  /* the mean of 5 minutes of all VMs that take part */
+    double part[RES_COUNT];                 /* of that, what the limits of pools let VMs get */
     double factor[RES_COUNT];               /* expected over now; 1: no rise */
     const struct expected *slot[RES_COUNT]; /* what it is expected from; NULL: no rise */
 };
@@ -27,6 +28,11 @@ bool expected_rise(const struct power *w, instant_s until, struct rise *ret);
 /* Whether the hosts that are on and coming would be above the range at what is expected by the time that a
  * host which is woken now can be of use; sets w->rise. */
 bool expected_needs(struct power *w);
+
+/* How long a host that was woken then for a rise is wanted: the rise begins before one that is woken is of
+ * use, and is through, or has not come, when its quarter of an hour is over. 0: nothing is expected of that
+ * time any more. */
+double expected_wanted_s(const struct power *w, instant_s woken);
 
 /* Wakes for w->rise what high utilization would be woken for then. */
 void expected_wake(struct power *w);

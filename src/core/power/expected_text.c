@@ -58,7 +58,7 @@ static double load_then(const struct power *w, const struct rise *rise, int r, u
         capacity += h->capacity[r];
         (*ret_hosts)++;
     }
-    return capacity > 0 ? rise->now[r] * rise->factor[r] / capacity : 0;
+    return capacity > 0 ? rise->part[r] * rise->now[r] * rise->factor[r] / capacity : 0;
 }
 
 /* Of the two resources the one that grows beyond the range, or more. */

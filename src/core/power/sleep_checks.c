@@ -1,8 +1,11 @@
 /* What speaks against putting a host to standby before anything is moved. */
-#include "core/power/power.h"
+#include "core/power/expected.h"
 
 /* Sums that just fit, added in another order. */
 #define ROUNDING 1e-6
+
+/* As far back as power-off looks. */
+#define WINDOW_LONG_S 2400
 
 /* Of the cool-down that holds for balance, a VM rests so much less before it is moved to save power. */
 #define POWER_REST_PART 3
@@ -106,6 +109,37 @@ bool power_is_disabled(const struct power *w, uint32_t slot)
     return (level == AUTOMATION_INHERIT ? w->l->policy->dpm.automation : level) == AUTOMATION_DISABLED;
 }
 
+/* How long a host is wanted from when it was woken. What was needed then, for as long as power-off looks
+ * back: a pass or two later there may be a better way to pack VMs, which is not worth waking and going for.
+ * What was woken for a rise, until that is through; for a person, as long as is set. */
+static double wanted_s(const struct power *w, const struct woken *woken)
+{
+    switch (woken->reason) {
+    case REASON_HIGH_UTILIZATION:
+    case REASON_SPARE_CAPACITY:
+    case REASON_RULE:
+    case REASON_HOST_OVERCOMMITTED:
+    case REASON_MAINTENANCE:
+    case REASON_STANDBY:
+    case REASON_AGENT:
+    case REASON_PLACEMENT:
+    case REASON_PREREQUISITE:
+    case REASON_BALANCE_CPU:
+    case REASON_BALANCE_MEM:
+    case REASON_CONSOLIDATE:
+        return WINDOW_LONG_S;
+    case REASON_EXPECTED_DEMAND:
+        return expected_wanted_s(w, woken->at);
+    case REASON_ASKED:
+        return (double)w->l->policy->dpm.asked_on_s;
+    case REASON_READY_BY:  /* has a rule of its own (ready.h) */
+    case REASON_WAKE_TEST: /* it was to wake, and has */
+    case reason_count:
+        break;
+    }
+    return 0;
+}
+
 enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
     const struct layout *l = w->l;
@@ -122,6 +156,10 @@ enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct pow
     ret->bound = (double)dpm->host_uptime_min_s;
     if (h->on_since > 0 && ret->is < ret->bound)
         return POWER_UPTIME;
+    ret->is = (double)(l->snap->time - h->woken.at);
+    ret->bound = h->woken.at != 0 ? wanted_s(w, &h->woken) : 0;
+    if (h->woken.at != 0 && ret->is < ret->bound)
+        return POWER_WOKEN;
     return w->busy[slot] ? POWER_HOST_BUSY : POWER_FINE;
 }
 

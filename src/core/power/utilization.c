@@ -9,30 +9,19 @@
 /* "the mean of the demand over the last 60 minutes plus three standard deviations" */
 #define WORST_DEVIATIONS 3
 
-/* What a VM wants beyond its limit no host will ever give it, so none is woken for it. What is always between
- * 0 and the limit cannot vary by more than its mean lets it (Bhatia and Davis). */
-static void add_window(struct loads *to, enum window w, enum resource r, const struct vm_facts *v, double by)
-{
-    const struct demand_stats *is = &v->window[w][r];
-    double limit = v->alloc[r].limit;
-    double mean = fmin(is->mean, limit);
-    double variance = is->stddev * is->stddev;
-
-    if (limit < NO_LIMIT)
-        variance = fmin(variance, mean * (limit - mean));
-    to->mean[w][r] += by * mean;
-    to->variance[w][r] += by * variance;
-    to->deviation[w][r] += by * sqrt(variance);
-    to->most[w][r] += by * fmin(is->max, limit);
-}
-
-static void add_vm(struct loads *to, const struct vm_facts *v, double by)
+static void add_vm(const struct utilization *u, uint32_t vm, struct loads *to)
 {
     for (int r = 0; r < RES_COUNT; r++)
-        to->now[r] += by * fmin(v->demand[r], v->alloc[r].limit);
+        to->now[r] += may_get_now(u->may, u->l->snap, vm, (enum resource)r);
     for (int w = 0; w < WINDOW_COUNT; w++)
-        for (int r = 0; r < RES_COUNT; r++)
-            add_window(to, (enum window)w, (enum resource)r, v, by);
+        for (int r = 0; r < RES_COUNT; r++) {
+            struct figures is;
+            may_get_window(u->may, u->l->snap, vm, (enum window)w, (enum resource)r, &is);
+            to->mean[w][r] += is.mean;
+            to->variance[w][r] += is.variance;
+            to->deviation[w][r] += sqrt(is.variance);
+            to->most[w][r] += is.most;
+        }
 }
 
 static void add_loads(struct loads *to, const struct loads *of, double by)
@@ -49,12 +38,18 @@ static void add_loads(struct loads *to, const struct loads *of, double by)
 }
 
 /* Sums over the VMs of each slot; VMs on their way where they will be. */
-static void load_slots(const struct layout *l, struct loads *slots)
+static void load_slots(struct utilization *u)
 {
-    for (uint32_t u = 0; u < l->n_units; u++)
-        for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
-            uint32_t vm = l->unit_vms[i];
-            add_vm(&slots[layout_place_of(l, vm)], &l->snap->vms[vm].is, 1);
+    const struct layout *l = u->l;
+
+    for (uint32_t i = 0; i < l->n_units; i++)
+        for (uint32_t k = l->unit_from[i]; k < l->unit_from[i + 1]; k++) {
+            uint32_t vm = l->unit_vms[k];
+            const struct vm_facts *v = &l->snap->vms[vm].is;
+            add_vm(u, vm, &u->slot[layout_place_of(l, vm)]);
+            for (int w = 0; w < WINDOW_COUNT; w++)
+                for (int r = 0; r < RES_COUNT; r++)
+                    u->wanted[w][r] += fmin(v->window[w][r].mean, v->alloc[r].limit);
         }
 }
 
@@ -145,10 +140,8 @@ static void find_rise(struct utilization *u)
     if (g->at == 0 || (double)(u->l->snap->time - g->busy_at) >= g->quiet_s)
         return;
     for (int r = 0; r < RES_COUNT; r++) {
-        double now = 0;
+        double now = u->wanted[WINDOW_40M][r];
 
-        for (uint32_t i = 0; i < u->l->n_slots; i++)
-            now += u->slot[i].mean[WINDOW_40M][r];
         u->rise[r] = now > 0 ? g->wanted[r] / now : 0;
     }
 }
@@ -178,7 +171,15 @@ static bool is_short(const struct utilization *u, uint32_t slot)
 
 static void begin(struct utilization *u, const struct layout *l, struct arena *a)
 {
+    const struct may_get *may = u->may;
+
+    if (!may) {
+        struct may_get *its = arena_new(a, struct may_get);
+        may_get_init(its, l->snap, a);
+        may = its;
+    }
     *u = (struct utilization){.l = l,
+                              .may = may,
                               .aim = (l->policy->dpm.target + l->policy->dpm.tolerance * FILL_PART) / 100,
                               .above = (l->policy->dpm.target + l->policy->dpm.tolerance) / 100,
                               .below = (l->policy->dpm.target - l->policy->dpm.tolerance) / 100};
@@ -187,7 +188,7 @@ static void begin(struct utilization *u, const struct layout *l, struct arena *a
         u->high[r] = arena_array(a, double, l->n_slots);
         u->low[r] = arena_array(a, double, l->n_slots);
     }
-    load_slots(l, u->slot);
+    load_slots(u);
     find_rise(u);
     for (uint32_t i = 0; i < l->n_slots && !u->surge; i++)
         u->surge = utilization_counts(l, i) && is_short(u, i);
@@ -201,7 +202,7 @@ void utilization_init(struct utilization *u, const struct layout *l, struct aren
     u->unit = arena_array(a, struct loads, l->n_units);
     for (uint32_t i = 0; i < l->n_units; i++)
         for (uint32_t k = l->unit_from[i]; k < l->unit_from[i + 1]; k++)
-            add_vm(&u->unit[i], &l->snap->vms[l->unit_vms[k]].is, 1);
+            add_vm(u, l->unit_vms[k], &u->unit[i]);
 }
 
 void utilization_move(struct utilization *u, uint32_t unit, uint32_t from, uint32_t to,
@@ -292,7 +293,7 @@ double utilization_high_without(const struct utilization *u, uint32_t unit, uint
 
 void utilization_scores(const struct layout *l, double ret_high[RES_COUNT], double ret_low[RES_COUNT])
 {
-    struct utilization u;
+    struct utilization u = {0};
     struct scores s;
 
     begin(&u, l, l->a);

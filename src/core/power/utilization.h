@@ -7,7 +7,8 @@
  * though two levels with three deviations make it so. The window is 5 minutes where it is asked
  * whether a host is above the range, so that hosts are woken quickly, and 40 minutes where it is asked
  * whether one is below, so that they are put to standby slowly. A VM on its way counts where it will be.
- * Hosts that are about to be switched off or serviced do not count: they are as good as gone.
+ * Hosts that are about to be switched off or serviced do not count: they are as good as gone. What a VM wants
+ * beyond a limit counts nowhere (may_get.h).
  *
  * While some host is short, what VMs want right now stands in for the mean of 5 minutes wherever it is more:
  * a surge takes minutes to show in the mean, and hosts would be woken a few at a time while everybody waits.
@@ -16,6 +17,7 @@
 #define BALLAST_CORE_UTILIZATION_H
 
 #include "core/layout/layout.h"
+#include "core/power/may_get.h"
 
 /* "mean plus two standard deviations" */
 #define UTILIZATION_DEVIATIONS 2
@@ -31,8 +33,10 @@ struct loads {
 /* Kept up to date while units are moved: utilization_move() beside layout_move(). */
 struct utilization {
     const struct layout *l;
-    double above, aim, below; /* the range, and how far hosts that stay are filled at first */
-    bool surge;               /* some host is short right now */
+    const struct may_get *may;              /* of the layout's VMs; made anew where it is NULL */
+    double wanted[WINDOW_COUNT][RES_COUNT]; /* by all VMs in the mean, within their own limits only */
+    double above, aim, below;               /* the range, and how far hosts that stay are filled at first */
+    bool surge;                             /* some host is short right now */
     double rise[RES_COUNT]; /* how many times as much as now was wanted when hosts were missed; 0: unknown */
     struct loads *unit, *slot;
     double *high[RES_COUNT], *low[RES_COUNT]; /* by slot: the squares that the scores are made of */
@@ -59,6 +63,7 @@ struct scores {
     double high[RES_COUNT], low[RES_COUNT];
 };
 
+/* u: zeroed, or of the same layout. */
 void utilization_init(struct utilization *u, const struct layout *l, struct arena *a);
 
 void utilization_move(struct utilization *u, uint32_t unit, uint32_t from, uint32_t to,

@@ -69,6 +69,31 @@ static const char *text_uptime(const struct power *w, uint32_t host, const struc
                         name_of(w, host), v->is / SECONDS_PER_MINUTE, v->bound / SECONDS_PER_MINUTE);
 }
 
+static const char *text_woken(const struct power *w, uint32_t host, const struct power_verdict *v)
+{
+    const char *name = name_of(w, host);
+    double minutes = v->is / SECONDS_PER_MINUTE;
+    double least = v->bound / SECONDS_PER_MINUTE;
+
+    if (w->l->snap->hosts[host].is.woken.reason == REASON_ASKED)
+        return arena_printf(
+            w->p->a,
+            "An admin asked for %s to be woken %.0f minutes ago; it stays on for %.0f at least "
+            "(dpm.asked_on_s). `ballast standby %s` puts it to standby before.",
+            name, minutes, least, name);
+    if (w->l->snap->hosts[host].is.woken.reason == REASON_EXPECTED_DEMAND)
+        return arena_printf(
+            w->p->a,
+            "%s was woken %.0f minutes ago for a rise that is expected; it stays on until that "
+            "is through, %.0f minutes after it was woken.",
+            name, minutes, least);
+    return arena_printf(
+        w->p->a,
+        "%s was woken %.0f minutes ago: %s. It stays on until that is %.0f minutes ago, as far "
+        "back as power-off looks.",
+        name, minutes, reason_meaning(w->l->snap->hosts[host].is.woken.reason), least);
+}
+
 static const char *text_minimum(const struct power *w, const struct power_verdict *v)
 {
     if (v->check == POWER_HOSTS_MIN)
@@ -199,7 +224,8 @@ const char *text_power_check(const struct power *w, uint32_t host, const struct 
 {
     switch (v->check) {
     case POWER_UPTIME:
-        return text_uptime(w, host, v);
+    case POWER_WOKEN:
+        return v->check == POWER_UPTIME ? text_uptime(w, host, v) : text_woken(w, host, v);
     case POWER_HOSTS_MIN:
     case POWER_CPU_MIN:
     case POWER_MEM_MIN:
@@ -211,7 +237,6 @@ const char *text_power_check(const struct power *w, uint32_t host, const struct 
     case POWER_VM_STAYS:
         return text_staying(w, host, v);
     case POWER_VM_NO_ROOM:
-        return text_no_room(w, v);
     case POWER_RAISES_HIGH:
         return v->vm != IX_NONE ? text_no_room(w, v) : text_scores(w, v);
     case POWER_KEEPS_LOW:

@@ -171,6 +171,7 @@ static void begin_at(struct inventory *inv, instant_s start)
     for (size_t i = 0; i < inv->n_hosts; i++) {
         shift(&inv->hosts[i].is.on_since, by);
         shift(&inv->hosts[i].is.standby_since, by);
+        shift(&inv->hosts[i].is.woken.at, by);
         shift(&inv->hosts[i].is.wake_failed_at, by);
     }
     for (size_t i = 0; i < inv->n_vms; i++) {

@@ -1,0 +1,125 @@
+#include "core/power/may_get.h"
+
+#include "core/divvy/divvy.h"
+
+/* Within its own limit. */
+static void own_figures(const struct vm_facts *v, enum window w, enum resource r, struct figures *ret)
+{
+    const struct demand_stats *is = &v->window[w][r];
+    double limit = v->alloc[r].limit;
+
+    ret->mean = fmin(is->mean, limit);
+    ret->variance = is->stddev * is->stddev;
+    if (limit < NO_LIMIT)
+        ret->variance = fmin(ret->variance, ret->mean * (limit - ret->mean));
+    ret->most = fmin(is->max, limit);
+}
+
+void may_get_window(const struct may_get *may, const struct snapshot *snap, uint32_t vm, enum window w,
+                    enum resource r, struct figures *ret)
+{
+    own_figures(&snap->vms[vm].is, w, r, ret);
+    if (!may->mean[w][r])
+        return;
+    ret->mean = may->mean[w][r][vm];
+    ret->variance *= may->deviation[w][r][vm] * may->deviation[w][r][vm];
+    ret->most *= may->most[w][r][vm];
+}
+
+double may_get_now(const struct may_get *may, const struct snapshot *snap, uint32_t vm, enum resource r)
+{
+    const struct vm_facts *v = &snap->vms[vm].is;
+
+    return may->now[r] ? may->now[r][vm] : fmin(v->demand[r], v->alloc[r].limit);
+}
+
+/* Of all VMs below a node. */
+struct sums {
+    double mean, variance, deviation, most;
+};
+
+/* How much less than by themselves the VMs below the node vary, and want at the most, for its limit. */
+static void keep_within(double limit, double together, struct sums *is, double *ret_deviation,
+                        double *ret_most)
+{
+    double all = (1 - together) * is->variance + together * is->deviation * is->deviation;
+    double bound = fmax(is->mean * (limit - is->mean), 0);
+
+    *ret_deviation = all > bound ? sqrt(bound / all) : 1;
+    *ret_most = is->most > limit ? limit / is->most : 1;
+    is->variance *= *ret_deviation * *ret_deviation;
+    is->deviation *= *ret_deviation;
+    is->most *= *ret_most;
+}
+
+/* Parts of each node, the root first: its own times those above it. */
+static void find_parts(const struct divvy_tree *t, const struct snapshot *snap, enum window w,
+                       enum resource r, const double *mean, struct arena *a, double *deviation, double *most)
+{
+    struct sums *sums = arena_array(a, struct sums, t->n);
+
+    for (uint32_t i = t->n; i-- > 0;) {
+        const struct divvy_node *node = &t->nodes[i];
+        deviation[i] = most[i] = 1;
+        if (node->kind == DIVVY_VM) {
+            struct figures its;
+            own_figures(&snap->vms[node->ix].is, w, r, &its);
+            sums[i] = (struct sums){mean[node->ix], its.variance, sqrt(its.variance), its.most};
+        } else if (i > 0 && node->set.limit < NO_LIMIT) {
+            keep_within(node->set.limit, snap->correlation.of[w][r], &sums[i], &deviation[i], &most[i]);
+        }
+        if (i == 0)
+            break;
+        struct sums *up = &sums[node->parent];
+        up->mean += sums[i].mean;
+        up->variance += sums[i].variance;
+        up->deviation += sums[i].deviation;
+        up->most += sums[i].most;
+    }
+    for (uint32_t i = 1; i < t->n; i++) {
+        deviation[i] *= deviation[t->nodes[i].parent];
+        most[i] *= most[t->nodes[i].parent];
+    }
+}
+
+/* Also of VMs that take no part, for which nobody asks. */
+static void limit_window(struct may_get *may, const struct divvy_tree *t, const struct snapshot *snap,
+                         enum window w, enum resource r, struct arena *a)
+{
+    double *mean = may->mean[w][r] = arena_array(a, double, snap->n_vms);
+    double *deviation = arena_array(a, double, t->n);
+    double *most = arena_array(a, double, t->n);
+
+    may->deviation[w][r] = arena_array(a, double, snap->n_vms);
+    may->most[w][r] = arena_array(a, double, snap->n_vms);
+    for (uint32_t i = 0; i < snap->n_vms; i++) {
+        mean[i] = fmin(snap->vms[i].is.window[w][r].mean, snap->vms[i].is.alloc[r].limit);
+        may->deviation[w][r][i] = may->most[w][r][i] = 1;
+    }
+    (void)divvy_limit(t, a, mean);
+    find_parts(t, snap, w, r, mean, a, deviation, most);
+    for (uint32_t i = 1; i < t->n; i++)
+        if (t->nodes[i].kind == DIVVY_VM) {
+            may->deviation[w][r][t->nodes[i].ix] = deviation[i];
+            may->most[w][r][t->nodes[i].ix] = most[i];
+        }
+}
+
+void may_get_init(struct may_get *may, const struct snapshot *snap, struct arena *a)
+{
+    *may = (struct may_get){0};
+    for (int r = 0; r < RES_COUNT; r++) {
+        struct divvy_tree t;
+
+        if (!divvy_has_limits(snap, (enum resource)r))
+            continue;
+        double *now = arena_array(a, double, snap->n_vms);
+        for (uint32_t i = 0; i < snap->n_vms; i++)
+            now[i] = fmin(snap->vms[i].is.demand[r], snap->vms[i].is.alloc[r].limit);
+        divvy_build(snap, (enum resource)r, now, a, &t);
+        (void)divvy_limit(&t, a, now);
+        may->now[r] = now;
+        for (int w = 0; w < WINDOW_COUNT; w++)
+            limit_window(may, &t, snap, (enum window)w, (enum resource)r, a);
+    }
+}

@@ -1,0 +1,200 @@
+#include "daemon/serving.h"
+
+#include "base/cleanup.h"
+#include "daemon/reply.h"
+#include "daemon/reply_console.h"
+#include "daemon/reply_schedule.h"
+#include "daemon/request.h"
+#include "store/sqlite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tickets of placements, so that they are not taken for those of passes. */
+#define PLACEMENT ((uint64_t)1 << 63)
+
+/* -EINPROGRESS: not yet. */
+static int answer_run(const struct serving *s, uint64_t ticket, struct strbuf *out, struct err *err)
+{
+    uint64_t pass = 0;
+    int r = engine_run_result(s->engine, ticket, &pass, err);
+
+    if (r == 0)
+        reply_pass(s->engine, pass, s->now, out);
+    return r;
+}
+
+static int answer_place(const struct serving *s, uint64_t ticket, struct strbuf *out, struct err *err)
+{
+    struct placement p;
+    int r = engine_place_result(s->engine, ticket, &p, err);
+
+    if (r == 0)
+        reply_placement(s->engine, &p, out);
+    if (r != -EINPROGRESS)
+        engine_place_release(s->engine, ticket);
+    return r;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static int serve_maintenance(const struct serving *s, const struct request *q, const char *by,
+                             struct strbuf *out, struct err *err)
+{
+    uint64_t id = 0;
+    int r = engine_maintenance(s->engine, q->host, q->enter, by, s->now, &id, err);
+
+    if (r == 0)
+        reply_actions(s->engine, &id, id != 0 ? 1 : 0, out);
+    return r;
+}
+
+static int serve_power(const struct serving *s, const struct request *q, const char *by, struct strbuf *out,
+                       struct err *err)
+{
+    uint64_t ids[WAKE_ACTIONS] = {0};
+    int r = q->kind == REQUEST_STANDBY ? engine_standby(s->engine, q->host, by, s->now, &ids[0], err)
+                                       : engine_wake(s->engine, q->host, q->verify, by, s->now, ids, err);
+    size_t n = 0;
+
+    if (r < 0)
+        return r;
+    while (n < WAKE_ACTIONS && ids[n] != 0)
+        n++;
+    reply_actions(s->engine, ids, n, out);
+    return 0;
+}
+
+/* The client waits for an inventory. */
+static int serve_place(const struct serving *s, const struct request *q, struct client *c, struct err *err)
+{
+    CLEANUP(freep) const char **vms = calloc(q->n_vms, sizeof *vms);
+    const char *next = q->vms;
+    uint64_t ticket;
+
+    if (!vms)
+        return err_set(err, -ENOMEM, "out of memory");
+    for (size_t i = 0; i < q->n_vms; i++) {
+        vms[i] = next;
+        next += strlen(next) + 1;
+    }
+    const struct place_request request = {
+        .vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = client_who(c)};
+    int r = engine_place(s->engine, &request, s->now, &ticket, err);
+
+    if (r < 0)
+        return r;
+    client_wait(c, ticket | PLACEMENT);
+    return -EINPROGRESS;
+}
+
+/* Answers into `out`; -EINPROGRESS: the client waits. */
+static int serve_request(const struct serving *s, const struct request *q, struct client *c,
+                         struct strbuf *out, struct err *err)
+{
+    uint64_t ticket;
+    int r = 0;
+
+    switch (q->kind) {
+    case REQUEST_APPLY:
+        r = engine_apply(s->engine, q->ids, q->n_ids, client_who(c), s->now, err);
+        if (r == 0)
+            reply_actions(s->engine, q->ids, q->n_ids, out);
+        return r;
+    case REQUEST_REJECT:
+        r = engine_reject(s->engine, q->ids, q->n_ids, s->now, err);
+        if (r == 0)
+            reply_actions(s->engine, q->ids, q->n_ids, out);
+        return r;
+    case REQUEST_RUN:
+        r = engine_run(s->engine, s->now, &ticket, err);
+        if (r < 0)
+            return r;
+        client_wait(c, ticket);
+        return -EINPROGRESS;
+    case REQUEST_FREEZE:
+    case REQUEST_THAW:
+        r = q->kind == REQUEST_FREEZE ? engine_freeze(s->engine, s->now, err)
+                                      : engine_thaw(s->engine, s->now, err);
+        if (r == 0)
+            reply_done(out);
+        return r;
+    case REQUEST_MAINTENANCE:
+        return serve_maintenance(s, q, client_who(c), out, err);
+    case REQUEST_STANDBY:
+    case REQUEST_WAKE:
+        return serve_power(s, q, client_who(c), out, err);
+    case REQUEST_CONSOLE:
+        return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
+    case REQUEST_PLACE:
+        return serve_place(s, q, c, err);
+    case REQUEST_SCHEDULE:
+        reply_schedule(s->engine, s->config, s->now, q->limit, out);
+        return 0;
+    case REQUEST_EVENTS:
+        return following_serve(s->out->following, q, c, out, err);
+    case REQUEST_STATUS:
+    case REQUEST_HOSTS:
+    case REQUEST_VMS:
+    case REQUEST_POOLS:
+    case REQUEST_RECOMMENDATIONS:
+    case REQUEST_HISTORY:
+    case REQUEST_SAMPLES:
+    case REQUEST_SNAPSHOT:
+    case REQUEST_ENERGY:
+    case REQUEST_FORECAST:
+    case request_kind_count:
+        break;
+    }
+    struct telling_status broker;
+
+    return reply_view(s->engine, &store_sqlite, s->store, q, outgoing_look(s->out, &broker), s->now, out,
+                      err);
+}
+
+void serving_line(const struct serving *s, struct client *c, const char *line, size_t len)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for a stack frame to be proud of */
+    struct err err = {0};
+    int r = q ? request_parse(line, len, q, &err) : err_set(&err, -ENOMEM, "out of memory");
+
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    if (r == 0)
+        r = serve_request(s, q, c, &out, &err);
+    if (r < 0 && r != -EINPROGRESS)
+        reply_error(&err, &out);
+    if (r != -EINPROGRESS)
+        client_reply(c, &out);
+}
+
+/* ---- who waits ------------------------------------------------------------------------------- */
+
+void serving_go_on(const struct serving *s, struct client *c, uint64_t ticket)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+    struct err err = {0};
+
+    if (following_has(ticket)) {
+        following_more(s->out->following, c, ticket);
+        return;
+    }
+    strbuf_init(&out, STRBUF_NO_LIMIT);
+    int r = ticket & PLACEMENT ? answer_place(s, ticket & ~PLACEMENT, &out, &err)
+                               : answer_run(s, ticket, &out, &err);
+
+    if (r == -EINPROGRESS)
+        return;
+    if (r < 0)
+        reply_error(&err, &out);
+    client_reply(c, &out);
+}
+
+void serving_give_up(const struct serving *s, uint64_t ticket)
+{
+    if (following_has(ticket))
+        following_gone(s->out->following, ticket);
+    else if (ticket & PLACEMENT)
+        engine_place_release(s->engine, ticket & ~PLACEMENT);
+}
