@@ -169,7 +169,9 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
     struct obstacle why = {.check = p->layout.unit_held[unit], .unit = unit, .slot = IX_NONE};
 
     if (!correct_can_move(&p->layout, unit)) {
-        if (why.check != CHECK_VM_MIGRATING && why.check != CHECK_VM_MOVED && why.check != CHECK_UNIT_HELD &&
+        bool is_said =
+            why.check == CHECK_UNIT_HELD && !correct_beside_its_peer(p, unit, p->layout.unit_slot[unit]);
+        if (why.check != CHECK_VM_MIGRATING && why.check != CHECK_VM_MOVED && !is_said &&
             why.check != CHECK_VM_RULES)
             correct_violated(p, unit, rule, why);
         return true;
@@ -297,7 +299,8 @@ static bool mend_apart(struct pass *p, uint32_t group)
     return true;
 }
 
-/* The secondary, unless it is only the primary that can leave. */
+/* The secondary, unless it is only the primary that can leave. If neither can, the one that more is said of
+ * than that its set has just come together here. */
 static uint32_t half_to_move(const struct pass *p, uint32_t secondary, uint32_t primary)
 {
     const struct layout *l = &p->layout;
@@ -307,7 +310,10 @@ static uint32_t half_to_move(const struct pass *p, uint32_t secondary, uint32_t 
     for (int i = 0; i < 2; i++)
         if (correct_can_move(l, units[i]) && correct_best_target(p, units[i], &why) != IX_NONE)
             return units[i];
-    return correct_can_move(l, units[0]) || !correct_can_move(l, units[1]) ? units[0] : units[1];
+    for (int i = 0; i < 2; i++)
+        if (correct_can_move(l, units[i]))
+            return units[i];
+    return l->unit_held[units[0]] == CHECK_UNIT_HELD ? units[1] : units[0];
 }
 
 /* Both halves of a fault-tolerant pair on one host: one leaves. */
