@@ -331,15 +331,23 @@ static bool is_needed_back(const struct power *w)
     return is_missing(&m);
 }
 
-/* How long before ready_by it would have to be woken, with all others that sleep. */
+/* How long before ready_by it may be woken again, with all others that sleep: in the last round, after as
+ * many of the slowest as there are rounds before. Two intervals: one is the margin, and the pass after which
+ * it would be too late comes up to another one before it is. The slot is closed. */
 static double lead_of(const struct power *w, uint32_t slot)
 {
     const struct pass *p = w->p;
     uint32_t n = 0;
+    double slowest = 0;
 
-    for (uint32_t i = 0; i < w->l->n_slots; i++)
-        n += is_managed(p, i) && !will_be_on(p, i);
-    return ceil((double)n / lanes_of(p, n)) * boot_of(p, slot) + (double)p->policy.interval_s;
+    for (uint32_t i = 0; i < w->l->n_slots; i++) {
+        if (!is_managed(p, i) || will_be_on(p, i))
+            continue;
+        n++;
+        slowest = fmax(slowest, boot_of(p, i));
+    }
+    double rounds = ceil((double)n / lanes_of(p, n));
+    return (rounds - 1) * slowest + boot_of(p, slot) + 2 * (double)p->policy.interval_s;
 }
 
 enum power_check ready_ask(const struct power *w, uint32_t slot, struct power_verdict *v)
