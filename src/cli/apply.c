@@ -10,7 +10,8 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 const struct verb verb_apply = {
     .name = "apply",
     .summary = "Approves recommendations: they are carried out.",
-    .more = "What one depends on must be approved before it, or along with it.",
+    .more = "What one depends on must be approved before it, or along with it. All of them are\n"
+            "approved, or none.",
     .operands = "ID...",
     .operands_min = 1,
     .operands_max = 1000,

@@ -3,6 +3,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "model/named.h"
 #include "render/render.h"
 
 #include <errno.h>
@@ -12,29 +13,30 @@ enum { OPT_SNAPSHOT, OPT_VM, OPT_HOST, OPT_CONFIG, OPT_SET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "the cluster; - reads standard input"},
-    [OPT_VM] = {"vm", "ID", 0, "the VM that is asked about"},
-    [OPT_HOST] = {"host", "ID", 0, "with --vm only this host of all; else the host that is asked about"},
+    [OPT_VM] = {"vm", "VM", 0, "the VM that is asked about, by its id or name"},
+    [OPT_HOST] = {"host", "HOST", 0, "with --vm only this host of all; else the host that is asked about"},
     [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from the service's configuration"},
     [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "change one setting, after the configuration"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-/* What the ids of the command line stand for. */
-static enum exit_code find(const struct snapshot *snap, const char *vm_id, const char *host_id,
+/* What the ids or names of the command line stand for. */
+static enum exit_code find(const struct snapshot *snap, const char *vm_word, const char *host_word,
                            uint32_t *ret_vm, uint32_t *ret_host)
 {
-    if (!vm_id && !host_id) {
+    struct err err = {0};
+
+    *ret_vm = *ret_host = IX_NONE;
+    if (!vm_word && !host_word) {
         cli_error("neither --vm nor --host is given, expected one of the two at least");
         return EXIT_WRONG;
     }
-    *ret_vm = vm_id ? snapshot_find_vm(snap, vm_id) : IX_NONE;
-    if (vm_id && *ret_vm == IX_NONE) {
-        cli_error("--vm: no VM has the id \"%s\", expected one of the snapshot", vm_id);
+    if (vm_word && snapshot_named_vm(snap, vm_word, ret_vm, &err) < 0) {
+        cli_error("--vm: %s", err.text);
         return EXIT_WRONG;
     }
-    *ret_host = host_id ? snapshot_find_host(snap, host_id) : IX_NONE;
-    if (host_id && *ret_host == IX_NONE) {
-        cli_error("--host: no host has the id \"%s\", expected one of the snapshot", host_id);
+    if (host_word && snapshot_named_host(snap, host_word, ret_host, &err) < 0) {
+        cli_error("--host: %s", err.text);
         return EXIT_WRONG;
     }
     return EXIT_DONE;

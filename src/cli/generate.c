@@ -67,8 +67,8 @@ const struct verb verb_generate = {
     .more = "Shapes:\n"
             "  uniform  every host about half loaded: nothing to do\n"
             "  skewed   host CPU loads from .1 to 1, mean .55 and standard deviation .25\n"
-            "  spike    four pools of small VMs, half of them just woken up, all on half the hosts\n"
-            "  pools    pools three deep, contention, two sizes of hosts and rules of every kind",
+            "  spike    four pools of small VMs, half just woken up, on half of the hosts\n"
+            "  pools    pools three deep, contention, two sizes of hosts, all kinds of rules",
     .options = options,
     .n_options = COUNT_OF(options),
     .run = run,

@@ -28,6 +28,16 @@ static const struct column columns[] = {
     {"ACTION", false}, {"WHAT", false},  {"", false, .below = true},
 };
 
+/* The text, with what parts it from what is said after it: some are whole sentences. */
+static const char *lead(const char *text, struct arena *a)
+{
+    size_t n = text ? strlen(text) : 0;
+
+    if (n > 0 && text[n - 1] == '.')
+        text = arena_strndup(a, text, n - 1);
+    return arena_printf(a, "%s; ", n > 0 ? text : "-");
+}
+
 /* What became of it, or why it was; by whom, where a person said so; and where to read on. */
 static const char *sentence(const json_t *x, struct arena *a)
 {
@@ -38,9 +48,9 @@ static const char *sentence(const json_t *x, struct arena *a)
     if (!text)
         text = reply_text(x, "reason");
     if (by && strcmp(by, "engine") != 0)
-        text = arena_printf(a, "%s; approved by %s", text ? text : "-", by);
+        text = arena_printf(a, "%sapproved by %s", lead(text, a), by);
     if (json_is_true(json_object_get(x, "console")))
-        text = arena_printf(a, "%s; `ballast console %lld` shows what the host said", text ? text : "-",
+        text = arena_printf(a, "%s`ballast console %lld` shows what the host said", lead(text, a),
                             (long long)reply_int(x, "id"));
     return text;
 }

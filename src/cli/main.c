@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define VERB_WIDTH 15 /* the longest verb */
+
 static const struct verb *find_verb(const char *name)
 {
     for (size_t i = 0; i < n_verbs; i++) {
@@ -25,22 +27,21 @@ static void list_verbs(bool needs_service, const char *title, struct strbuf *out
         if (!any)
             strbuf_printf(out, "\n%s\n", title);
         any = true;
-        strbuf_printf(out, "  %-16s %s\n", verbs[i]->name, verbs[i]->summary);
+        options_help_line(verbs[i]->name, VERB_WIDTH, verbs[i]->summary, out);
     }
 }
 
 static void put_help(struct strbuf *out)
 {
-    strbuf_puts(
-        out, "Usage: ballast COMMAND [OPTIONS]\n"
-             "       ballast COMMAND --help\n"
-             "       ballast --version\n\n"
-             "Balances the load of a virtualization cluster: says which live migrations would even it out,\n"
-             "and why, and has the service carry out those that are approved.\n");
+    strbuf_puts(out, "Usage: ballast COMMAND [OPTIONS]\n"
+                     "       ballast COMMAND --help\n"
+                     "       ballast --version\n\n"
+                     "Balances the load of a virtualization cluster: says which live migrations would\n"
+                     "even it out, and why, and has the service carry out those that are approved.\n");
     list_verbs(false, "Commands that need no service and no network:", out);
     list_verbs(true, "Commands that talk to the service:", out);
-    strbuf_puts(out, "\nExit codes: 0 done; 1 it could not be done; 2 the input or the usage was wrong;\n"
-                     "3 the service cannot be reached.\n");
+    strbuf_puts(out, "\nExit codes: 0 done; 1 it could not be done; 2 the input or the usage was\n"
+                     "wrong; 3 the service cannot be reached.\n");
 }
 
 /* Nothing partial: what a verb printed counts only once it is through. */

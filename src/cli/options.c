@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include "cli/output.h"
+#include "render/table.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -100,28 +101,79 @@ static const char *spelling(const struct option_spec *o, struct arena *a)
     return o->metavar ? arena_printf(a, "--%s %s", o->name, o->metavar) : arena_printf(a, "--%s", o->name);
 }
 
+/* An option or an operand is never broken in two. */
+static void put_usage(const struct verb *v, struct arena *a, struct strbuf *out)
+{
+    const char *begin = arena_printf(a, "Usage: ballast %s", v->name);
+    size_t indent = strlen(begin);
+    size_t at = indent;
+
+    strbuf_puts(out, begin);
+    for (size_t i = 0; i <= v->n_options; i++) {
+        const struct option_spec *o = i < v->n_options ? &v->options[i] : NULL;
+        const char *word = v->operands;
+        if (o) {
+            word = spelling(o, a);
+            word = arena_printf(a, o->flags & OPTION_REQUIRED ? "%s" : "[%s]", word);
+            word = arena_printf(a, "%s%s", word, o->flags & OPTION_REPEATS ? "..." : "");
+        }
+        if (!word)
+            continue;
+        if (at + 1 + strlen(word) > TERMINAL_WIDTH) {
+            strbuf_printf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        }
+        strbuf_printf(out, " %s", word);
+        at += 1 + strlen(word);
+    }
+    strbuf_puts(out, "\n");
+}
+
+/* Lines that begin with a blank stay as they are; the others between them are one paragraph. */
+static void put_more(const char *more, struct arena *a, struct strbuf *out)
+{
+    while (*more) {
+        const char *paragraph = "";
+        while (*more && *more != '\n' && *more != ' ') {
+            size_t n = strcspn(more, "\n");
+            paragraph = arena_printf(a, "%s%.*s ", paragraph, (int)n, more);
+            more += n + (more[n] == '\n');
+        }
+        if (*paragraph)
+            text_put_hanging(out, paragraph, 0, 0);
+        while (*more == '\n' || *more == ' ') {
+            size_t n = strcspn(more, "\n");
+            strbuf_printf(out, "%.*s\n", (int)n, more);
+            more += n + (more[n] == '\n');
+        }
+    }
+}
+
+void options_help_line(const char *what, size_t width, const char *meaning, struct strbuf *out)
+{
+    strbuf_printf(out, "  %-*s ", (int)width, what);
+    text_put_hanging(out, meaning, 3 + width, 4 + width);
+}
+
 void options_help(const struct verb *v, struct strbuf *out)
 {
     struct arena scratch = {0};
-    int width = (int)strlen("--help");
+    size_t width = strlen("--help");
 
-    strbuf_printf(out, "Usage: ballast %s", v->name);
+    put_usage(v, &scratch, out);
+    strbuf_puts(out, "\n");
+    text_put_hanging(out, v->summary, 0, 0);
+    strbuf_puts(out, "\n");
     for (size_t i = 0; i < v->n_options; i++) {
-        const struct option_spec *o = &v->options[i];
-        const char *text = spelling(o, &scratch);
-        strbuf_printf(out, o->flags & OPTION_REQUIRED ? " %s" : " [%s]", text);
-        if (o->flags & OPTION_REPEATS)
-            strbuf_puts(out, "...");
-        if ((int)strlen(text) > width)
-            width = (int)strlen(text);
+        size_t n = strlen(spelling(&v->options[i], &scratch));
+        width = n > width ? n : width;
     }
-    if (v->operands)
-        strbuf_printf(out, " %s", v->operands);
-    strbuf_printf(out, "\n\n%s\n\n", v->summary);
     for (size_t i = 0; i < v->n_options; i++)
-        strbuf_printf(out, "  %-*s  %s\n", width, spelling(&v->options[i], &scratch), v->options[i].meaning);
-    strbuf_printf(out, "  %-*s  this text\n", width, "--help");
-    if (v->more)
-        strbuf_printf(out, "\n%s\n", v->more);
+        options_help_line(spelling(&v->options[i], &scratch), width, v->options[i].meaning, out);
+    options_help_line("--help", width, "this text", out);
+    if (v->more) {
+        strbuf_puts(out, "\n");
+        put_more(v->more, &scratch, out);
+    }
     arena_release(&scratch);
 }

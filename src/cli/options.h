@@ -10,6 +10,10 @@ enum parsed { PARSED_RUN, PARSED_HELP, PARSED_WRONG };
  * mixed. */
 enum parsed options_parse(const struct verb *v, int argc, char **argv, struct arena *a, struct args *ret);
 
+/* What --help says fits a terminal of 80 columns, as long as no single word is longer. */
 void options_help(const struct verb *v, struct strbuf *out);
+
+/* One line of a list, and as many more as its meaning takes: `what` in a column of this width. */
+void options_help_line(const char *what, size_t width, const char *meaning, struct strbuf *out);
 
 #endif

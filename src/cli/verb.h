@@ -53,7 +53,7 @@ struct args {
 struct verb {
     const char *name;
     const char *summary;  /* one line */
-    const char *more;     /* what else --help says; NULL: nothing */
+    const char *more;     /* what else --help says, see options.c for its lines; NULL: nothing */
     const char *operands; /* as the usage shows them: "ID..."; NULL: it takes none */
     size_t operands_min, operands_max;
     const struct option_spec *options;

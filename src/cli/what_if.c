@@ -24,10 +24,10 @@ enum {
 
 static const struct option_spec options[] = {
     [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "the cluster as it is; - reads standard input"},
-    [OPT_HOST_OFF] = {"host-off", "ID", OPTION_REPEATS, "assume that this host goes to standby"},
-    [OPT_HOST_ON] = {"host-on", "ID", OPTION_REPEATS,
+    [OPT_HOST_OFF] = {"host-off", "HOST", OPTION_REPEATS, "assume that this host goes to standby"},
+    [OPT_HOST_ON] = {"host-on", "HOST", OPTION_REPEATS,
                      "assume that this host, now in standby or maintenance, is on"},
-    [OPT_MAINTENANCE] = {"maintenance", "ID", OPTION_REPEATS,
+    [OPT_MAINTENANCE] = {"maintenance", "HOST", OPTION_REPEATS,
                          "assume that this host is taken out of service"},
     [OPT_DEMAND] = {"demand", "VM=MHZ", OPTION_REPEATS,
                     "assume that this VM wants so much CPU, and has done so for an hour"},
@@ -47,7 +47,7 @@ static const struct {
 
 static enum exit_code assume_demand(struct what_if *question, const char *text, struct arena *a)
 {
-    const char *equals = strrchr(text, '='); /* an id may have one, a number has none */
+    const char *equals = strrchr(text, '='); /* an id or a name may have one, a number has none */
     struct err err = {0};
     double mhz;
 
@@ -59,15 +59,15 @@ static enum exit_code assume_demand(struct what_if *question, const char *text, 
         cli_error("--demand: \"%s\" is not a number, expected MHz, 0 or more", equals + 1);
         return EXIT_WRONG;
     }
-    const char *id = arena_strndup(a, text, (size_t)(equals - text));
-    if (what_if_demand(question, id, mhz, &err) < 0) {
+    const char *word = arena_strndup(a, text, (size_t)(equals - text));
+    if (what_if_demand(question, word, mhz, &err) < 0) {
         cli_error("--demand: %s", err.text);
         return EXIT_WRONG;
     }
     uint32_t vm = question->changes[question->n - 1].vm;
     double most_mhz = guard_most(&question->snap, vm, RES_CPU);
     if (mhz > most_mhz) { /* the pass would not believe it, and leave the VM where it is */
-        cli_error("--demand: \"%s\" cannot use %.12g MHz, expected at most %.0f: a core for each vCPU", id,
+        cli_error("--demand: \"%s\" cannot use %.12g MHz, expected at most %.0f: a core for each vCPU", word,
                   mhz, floor(most_mhz));
         return EXIT_WRONG;
     }
@@ -80,9 +80,9 @@ static enum exit_code assume(const struct args *args, struct what_if *question, 
     struct err err = {0};
 
     for (size_t i = 0; i < COUNT_OF(host_options); i++) {
-        const struct option_values *ids = &args->options[host_options[i].option];
-        for (size_t k = 0; k < ids->n; k++) {
-            if (what_if_host(question, host_options[i].kind, ids->items[k], &err) < 0) {
+        const struct option_values *words = &args->options[host_options[i].option];
+        for (size_t k = 0; k < words->n; k++) {
+            if (what_if_host(question, host_options[i].kind, words->items[k], &err) < 0) {
                 cli_error("--%s: %s", options[host_options[i].option].name, err.text);
                 return EXIT_WRONG;
             }
@@ -151,7 +151,8 @@ const struct verb verb_what_if = {
     .name = "what-if",
     .summary = "Says what would be done if a host were off or on, or a VM wanted more.",
     .more =
-        "At least one change is needed; several are made together. The snapshot itself stays as it is. "
+        "HOST and VM are ids or names. At least one change is needed; several are made together. The "
+        "snapshot itself stays as it is. "
         "Printed\n"
         "are the changes, whether each host can be emptied and what cannot leave it, the load now and then,\n"
         "and the plan that an ordinary pass would make. JSON is that plan with the members what_if (the\n"

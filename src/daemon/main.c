@@ -13,19 +13,20 @@
 #define EXIT_CANNOT 1
 #define EXIT_WRONG 2 /* usage or configuration */
 
-static const char usage[] =
-    "Usage: ballastd [--config FILE] [--check] [--verbose]\n"
-    "\n"
-    "Watches a cluster, recommends migrations, and carries out those that were approved.\n"
-    "Stays in the foreground and logs to standard error; SIGTERM ends it, SIGHUP reloads the configuration.\n"
-    "\n"
-    "  --config FILE  the configuration (" CONFIG_DEFAULT ")\n"
-    "  --check        says whether the configuration is good, and ends\n"
-    "  --verbose      logs more\n"
-    "  --help         this text\n"
-    "  --version      the version\n"
-    "\n"
-    "Exit codes: 0 ended as asked; 1 it could not be done; 2 the usage or the configuration is wrong.\n";
+static const char usage[] = "Usage: ballastd [--config FILE] [--check] [--verbose]\n"
+                            "\n"
+                            "Watches a cluster, recommends migrations, and carries out those that were\n"
+                            "approved. Stays in the foreground and logs to standard error; SIGTERM ends it,\n"
+                            "SIGHUP reloads the configuration.\n"
+                            "\n"
+                            "  --config FILE  the configuration (" CONFIG_DEFAULT ")\n"
+                            "  --check        says whether the configuration is good, and ends\n"
+                            "  --verbose      logs more\n"
+                            "  --help         this text\n"
+                            "  --version      the version\n"
+                            "\n"
+                            "Exit codes: 0 ended as asked; 1 it could not be done; 2 the usage or the\n"
+                            "configuration is wrong.\n";
 
 enum mode { MODE_RUN, MODE_CHECK, MODE_HELP, MODE_VERSION, MODE_WRONG };
 

@@ -166,9 +166,10 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
         if ((r = find_known(e, ids[i], &x, err)) < 0)
             return r;
         if (x->r.state != ACTION_RECOMMENDED)
-            return err_set(err, -EALREADY, "recommendation %llu is %s: %s", (unsigned long long)ids[i],
-                           action_state_name(x->r.state),
-                           x->r.why ? x->r.why : action_state_meaning(x->r.state));
+            return err_set(err, -EALREADY, "recommendation %llu is %s already: %s%s",
+                           (unsigned long long)ids[i], action_state_name(x->r.state),
+                           x->r.why ? x->r.why : action_state_meaning(x->r.state),
+                           n > 1 ? "; nothing was approved, the others neither" : "");
         if ((r = check_deed(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
             (r = check_needs(e, x, ids, n, err)) < 0 || (r = check_power(e, x, err)) < 0)
             return r;

@@ -1,6 +1,7 @@
 #include "model/what_if.h"
 
 #include "model/check.h"
+#include "model/named.h"
 
 #include <errno.h>
 #include <string.h>
@@ -44,17 +45,18 @@ static void note(struct what_if *w, const struct what_if_change *c)
     w->changes[w->n++] = *c;
 }
 
-int what_if_host(struct what_if *w, enum change_kind kind, const char *host_id, struct err *err)
+int what_if_host(struct what_if *w, enum change_kind kind, const char *host_word, struct err *err)
 {
-    uint32_t ix = snapshot_find_host(&w->snap, host_id);
+    uint32_t ix = IX_NONE;
+    int r = snapshot_named_host(&w->snap, host_word, &ix, err);
 
-    if (ix == IX_NONE)
-        return err_set(err, -EINVAL, "no host has the id \"%s\", expected one of the snapshot", host_id);
+    if (r < 0)
+        return r;
     if (is_changed(w, ix, IX_NONE))
-        return err_set(err, -EINVAL, "\"%s\" is changed already, expected one change of a host", host_id);
+        return err_set(err, -EINVAL, "\"%s\" is changed already, expected one change of a host", host_word);
     struct host_facts *f = &w->snap.hosts[ix].is;
     if (!(host_changes[kind].from >> f->state & 1u))
-        return err_set(err, -EINVAL, "\"%s\" is in the state %s, expected %s", host_id,
+        return err_set(err, -EINVAL, "\"%s\" is in the state %s, expected %s", host_word,
                        host_state_name(f->state), host_changes[kind].expected);
     const struct what_if_change c = {
         .kind = kind,
@@ -75,24 +77,25 @@ int what_if_host(struct what_if *w, enum change_kind kind, const char *host_id, 
     return 0;
 }
 
-int what_if_demand(struct what_if *w, const char *vm_id, double cpu_mhz, struct err *err)
+int what_if_demand(struct what_if *w, const char *vm_word, double cpu_mhz, struct err *err)
 {
-    uint32_t ix = snapshot_find_vm(&w->snap, vm_id);
+    uint32_t ix = IX_NONE;
+    int r = snapshot_named_vm(&w->snap, vm_word, &ix, err);
 
-    if (ix == IX_NONE)
-        return err_set(err, -EINVAL, "no VM has the id \"%s\", expected one of the snapshot", vm_id);
+    if (r < 0)
+        return r;
     if (is_changed(w, IX_NONE, ix))
-        return err_set(err, -EINVAL, "\"%s\" is changed already, expected one change of a VM", vm_id);
+        return err_set(err, -EINVAL, "\"%s\" is changed already, expected one change of a VM", vm_word);
     struct vm *v = &w->snap.vms[ix];
     if (v->is.state != VM_ON)
-        return err_set(err, -EINVAL, "\"%s\" is %s, expected a VM that is on", vm_id,
+        return err_set(err, -EINVAL, "\"%s\" is %s, expected a VM that is on", vm_word,
                        vm_state_name(v->is.state));
     if (v->is.kind == VM_SPARE)
         return err_set(err, -EINVAL, "\"%s\" is a spare VM, which stands for room, expected one that works",
-                       vm_id);
+                       vm_word);
     if (!vm_takes_part(&w->snap, v))
         return err_set(err, -EINVAL, "\"%s\" is on a host in the state %s, expected one whose VMs are seen",
-                       vm_id, host_state_name(w->snap.hosts[v->host].is.state));
+                       vm_word, host_state_name(w->snap.hosts[v->host].is.state));
     if (!(cpu_mhz >= 0 && cpu_mhz <= SIZE_ABSURD))
         return err_set(err, -EINVAL, "%.12g MHz is no demand, expected 0 to %g", cpu_mhz, SIZE_ABSURD);
     note(w, &(struct what_if_change){.kind = CHANGE_DEMAND,

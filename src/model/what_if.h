@@ -31,13 +31,13 @@ void what_if_init(struct what_if *w, const struct snapshot *base, struct arena *
 
 /* The state of a host: CHANGE_HOST_OFF makes one that is on enter standby, CHANGE_MAINTENANCE enter
  * maintenance, so that its VMs leave; CHANGE_HOST_ON makes one on that is in, on the way to or on the way
- * back from either. -EINVAL, with a sentence that names what was expected: no such host, none in such a
- * state, or changed before. */
-int what_if_host(struct what_if *w, enum change_kind kind, const char *host_id, struct err *err);
+ * back from either. The host is named by its id or its name (named.h). -EINVAL, with a sentence that names
+ * what was expected: no such host, none in such a state, or changed before. */
+int what_if_host(struct what_if *w, enum change_kind kind, const char *host_word, struct err *err);
 
 /* The CPU that a VM wants, now and all through its windows; that its figures were missing or bad is
- * forgotten. Its host counts as it is after the changes made before. -EINVAL: no such VM, one that takes no
- * part in the pass, changed before, or no sensible number. */
-int what_if_demand(struct what_if *w, const char *vm_id, double cpu_mhz, struct err *err);
+ * forgotten. Its host counts as it is after the changes made before. Named like a host. -EINVAL: no such VM,
+ * one that takes no part in the pass, changed before, or no sensible number. */
+int what_if_demand(struct what_if *w, const char *vm_word, double cpu_mhz, struct err *err);
 
 #endif

@@ -121,9 +121,7 @@ static void put_sentence(struct strbuf *out, const char *text)
 {
     if (!text)
         return;
-    strbuf_puts(out, "  ");
-    text_put(out, text);
-    strbuf_puts(out, "\n");
+    text_put_hanging(out, text, 0, 2);
 }
 
 void render_explain_host_text(const struct snapshot *snap, const struct host_explanation *e,

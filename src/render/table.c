@@ -118,10 +118,10 @@ static size_t unbroken(const char *text)
     return n;
 }
 
-static void put_wrapped(struct strbuf *out, const char *text, size_t indent, size_t wrap)
+/* at: where the line ends by now; 0: it has not begun. */
+static void put_wrapped(struct strbuf *out, const char *text, size_t at, size_t indent, size_t wrap)
 {
     struct arena scratch = {0};
-    size_t at = 0; /* where the line ends by now; 0: it has not begun */
 
     while (*text) {
         size_t n = unbroken(text);
@@ -144,7 +144,12 @@ static void put_wrapped(struct strbuf *out, const char *text, size_t indent, siz
 
 void text_put_wrapped(struct strbuf *out, const char *text, size_t indent)
 {
-    put_wrapped(out, text, indent, TABLE_WIDTH);
+    put_wrapped(out, text, 0, indent, TABLE_WIDTH);
+}
+
+void text_put_hanging(struct strbuf *out, const char *text, size_t at, size_t indent)
+{
+    put_wrapped(out, text, at, indent, TERMINAL_WIDTH);
 }
 
 void table_render(const struct table *t, const char *indent, struct strbuf *out)
@@ -168,7 +173,7 @@ void table_render(const struct table *t, const char *indent, struct strbuf *out)
 
         put_row(t, widths, t->cells + i, indent, out);
         if (columns_side_by_side(t) < t->n_columns && *last)
-            put_wrapped(out, last, strlen(indent) + widths[0] + GAP, t->wrap);
+            put_wrapped(out, last, 0, strlen(indent) + widths[0] + GAP, t->wrap);
     }
     arena_release(&scratch);
 }

@@ -54,4 +54,8 @@ void text_put(struct strbuf *out, const char *text);
 /* The text on lines that end before TABLE_WIDTH, each after `indent` blanks. */
 void text_put_wrapped(struct strbuf *out, const char *text, size_t indent);
 
+/* The text after a line's first `at` characters, which are there already (0: none), and a blank; lines end
+ * before TERMINAL_WIDTH, those after the first begin with `indent` blanks. */
+void text_put_hanging(struct strbuf *out, const char *text, size_t at, size_t indent);
+
 #endif

@@ -43,6 +43,8 @@ def test_manual():
         imbalance = [json.dumps(x) for x in (before, after)]
         check('status is JSON', all(imbalance))
         check('history lists them', len(s.ask_json('history')) >= len(wanted))
+        text = s.ask('history').stdout
+        check('it says by whom, and ends no sentence before', '; approved by ' in ' '.join(text.split()) and '.;' not in text, text)
         simulate_again(s)
         check('it stops cleanly', s.stop() == 0, s.log_text()[-500:])
 

@@ -2,6 +2,7 @@
 """The commands that need no service: exit codes, formats, messages; as the contract says."""
 import json
 import os
+import re
 import tempfile
 
 from command import TOP, check, end, run
@@ -55,11 +56,17 @@ def changed(change):
 def test_help():
     done = run('--help')
     check('--help: exit code 0', done.returncode == 0)
+    check('--help fits a terminal', max(map(len, done.stdout.splitlines())) <= 80, done.stdout)
     verbs = [line.split()[0] for line in done.stdout.splitlines() if line.startswith('  ') and line[2:3].isalpha()]
     check('--help names the verbs', set(PURE) | set(SERVICE) | {'generate', 'check-config'} <= set(verbs), str(verbs))
     for verb in verbs:
         done = run(verb, '--help')
         check(f'{verb} --help', done.returncode == 0 and 'Usage' in done.stdout and not done.stderr)
+        widest = max(done.stdout.splitlines(), key=len)
+        check(f'{verb} --help fits a terminal', len(widest) <= 80, widest)
+        usage = done.stdout.split('\n\n')[0]
+        for option in re.findall(r'^  (--[a-z-]+(?: [A-Z]\S*)*)', done.stdout, re.M):
+            check(f'{verb} --help: the usage has {option}', option == '--help' or option in usage, usage)
 
 
 def test_usage():

@@ -134,8 +134,18 @@ def check_decisions(folder):
     if told['vm'] != vm or len(told['candidates']) != 8:
         failures.append('explain: not what the contract says')
     expect('explain text', run('explain', '--snapshot', str(path), '--vm', vm, '--host', 'h1'), 0, out='VERDICT')
-    expect('explain vm', run('explain', '--snapshot', str(path), '--vm', 'v999'), 2, err='no VM has the id "v999"')
-    expect('explain host', run('explain', '--snapshot', str(path), '--vm', vm, '--host', 'x'), 2, err='no host has the id "x"')
+    called = {kind: {x['id']: x['name'] for x in json.loads(path.read_text())[kind]} for kind in ('hosts', 'vms')}
+    for by_id, by_name in (
+            (('explain', '--vm', vm, '--host', 'h1'), ('explain', '--vm', called['vms'][vm], '--host', called['hosts']['h1'])),
+            (('explain', '--host', 'h2'), ('explain', '--host', called['hosts']['h2'])),
+            (('what-if', '--maintenance', 'h3'), ('what-if', '--maintenance', called['hosts']['h3'])),
+            (('what-if', '--demand', f'{vm}=1'), ('what-if', '--demand', f'{called["vms"][vm]}=1'))):
+        if by_id == by_name:
+            failures.append(f'{by_id}: the generated cluster has names that are not its ids any more')
+        same = run(by_id[0], '--snapshot', str(path), *by_id[1:]).stdout
+        expect(f'{by_name}', run(by_name[0], '--snapshot', str(path), *by_name[1:]), 0, out=same)
+    expect('explain vm', run('explain', '--snapshot', str(path), '--vm', 'v999'), 2, err='no VM has the id or name "v999"')
+    expect('explain host', run('explain', '--snapshot', str(path), '--vm', vm, '--host', 'x'), 2, err='no host has the id or name "x"')
 
 
 def set_states(snapshot, states):
@@ -197,7 +207,7 @@ def check_what_if(folder):
     for wrong in ('', 'v01', '=', '=5', 'v01=', 'v01=0x10', 'v01=inf', 'v01=nan', 'v01=-1', 'v01=1e300', 'v999=1'):
         expect(f'demand {wrong!r}', run('what-if', '--snapshot', str(path), '--demand', wrong), 2, err='--demand: ')
     for option in ('--host-off', '--host-on', '--maintenance'):
-        expect(option, run('what-if', '--snapshot', str(path), option, 'nobody'), 2, err=f'{option}: no host has the id "nobody"')
+        expect(option, run('what-if', '--snapshot', str(path), option, 'nobody'), 2, err=f'{option}: no host has the id or name "nobody"')
     expect('no change', run('what-if', '--snapshot', str(path)), 2, err='nothing is assumed')
 
 

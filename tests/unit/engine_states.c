@@ -132,6 +132,14 @@ static void test_expires_when_no_longer_recommended(void **state)
     assert_int_equal(world_state(1), ACTION_EXPIRED);
     assert_int_equal(world_state(2), ACTION_RECOMMENDED);
     assert_int_equal(world_apply(1), -EALREADY);
+    /* all or nothing, and it is said which one stands in the way of the others */
+    const uint64_t both[] = {2, 1};
+    struct err err = {0};
+
+    assert_int_equal(engine_apply(w.engine, both, 2, "tester", w.now, &err), -EALREADY);
+    assert_non_null(strstr(err.text, "recommendation 1 is expired already: "));
+    assert_non_null(strstr(err.text, "; nothing was approved, the others neither"));
+    assert_int_equal(world_state(2), ACTION_RECOMMENDED);
     world_release();
 }
 
