@@ -10,6 +10,7 @@
 #include "engine/internal.h"
 
 #include "core/demand/guard.h"
+#include "core/power/may_get.h"
 
 #include <math.h>
 
@@ -24,9 +25,10 @@ struct use {
     double unmeasured_mhz; /* of wanted: by VMs of which only the demand is known */
 };
 
-/* Whose figures cannot be right weighs what it did when that was last known. */
-static void add_vm(struct use *u, const struct engine *e, const struct view *view, const struct seen_vm *v,
-                   struct arena *a)
+/* Whose figures cannot be right weighs what it did when that was last known. What limits, its own or its
+ * pools', would never give it is not lacked. */
+static void add_vm(struct use *u, const struct engine *e, const struct view *view, const struct may_get *may,
+                   const struct seen_vm *v, struct arena *a)
 {
     uint32_t ix = snapshot_find_vm(&view->snap, v->is.id);
     double demand[RES_COUNT] = {v->is.demand[RES_CPU], v->is.demand[RES_MEM]};
@@ -35,10 +37,13 @@ static void add_vm(struct use *u, const struct engine *e, const struct view *vie
 
     if (!is_right && !history_last(e->history, v->is.id, view->snap.time, demand))
         return;
-    double wants = fmin(demand[RES_CPU], v->is.alloc[RES_CPU].limit);
+    for (int r = 0; r < RES_COUNT; r++)
+        demand[r] = is_right ? may_get_now(may, &view->snap, ix, (enum resource)r)
+                             : fmin(demand[r], v->is.alloc[r].limit);
+    double wants = demand[RES_CPU];
 
     u->wanted[RES_CPU] += wants;
-    u->wanted[RES_MEM] += fmin(demand[RES_MEM], v->is.alloc[RES_MEM].limit);
+    u->wanted[RES_MEM] += demand[RES_MEM];
     if (is_right && v->sample.present && v->sample.cpu_used_mhz >= 0) {
         u->used_mhz += v->sample.cpu_used_mhz;
         u->unmet[RES_CPU] += fmax(0, wants - v->sample.cpu_used_mhz);
@@ -63,13 +68,15 @@ static struct use *use_of_hosts(const struct engine *e, const struct view *v, st
     const struct snapshot *s = &v->snap;
     const struct inventory *inv = &v->seen.inventory;
     struct use *use = arena_array(a, struct use, s->n_hosts);
+    struct may_get may;
 
+    may_get_init(&may, s, a);
     for (size_t i = 0; i < inv->n_vms; i++) {
         const struct seen_vm *vm = &inv->vms[i];
         uint32_t host = vm->host && vm->is.state == VM_ON ? snapshot_find_host(s, vm->host) : IX_NONE;
 
         if (host != IX_NONE)
-            add_vm(&use[host], e, v, vm, a);
+            add_vm(&use[host], e, v, &may, vm, a);
     }
     for (uint32_t i = 0; i < s->n_hosts; i++)
         finish_use(&use[i], &s->hosts[i]);

@@ -20,8 +20,8 @@
  *   saved       all_on - used: what sleep has spared, boots and standby paid. Of a single host it may be
  *               negative: it does the work of those that sleep
  *   unknown_s   neither of the two is counted, as nobody knows what the host draws
- *   wanted      demand of the VMs on the host, each no more than its own limit and its vCPUs
- *   unmet       what of that they did not get
+ *   wanted      demand of the VMs on the host, each no more than its own limit, its part of its pools', and
+ * its vCPUs unmet       what of that they did not get
  */
 #ifndef BALLAST_ENGINE_ENERGY_H
 #define BALLAST_ENGINE_ENERGY_H

@@ -157,6 +157,24 @@ static void test_memory(void **state)
     world_release();
 }
 
+/* What VMs want beyond the limit of their pool is no price of hosts that sleep. */
+static void test_limited_pool(void **state)
+{
+    (void)state;
+    for (int limited = 0; limited < 2; limited++) {
+        struct world w;
+
+        begin(&w, 1, 8);
+        w.pool_limit = limited ? 9000 : 0;
+        for (int v = 0; v < 8; v++)
+            w.vms[v].cpu = 2000;
+        world_run(1);
+        assert_near(power().wanted[RES_CPU], limited ? 9000 : 16000);
+        assert_near(power().unmet[RES_CPU], limited ? 0 : 6000);
+        world_release();
+    }
+}
+
 /* ---- with meters ----------------------------------------------------------------------------- */
 
 /* Each is asked about once a minute, a few at a time; what was read stands in the snapshot, and counts. */
@@ -322,10 +340,10 @@ static void test_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states), cmocka_unit_test(test_told),    cmocka_unit_test(test_no_figures),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_asked),   cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_hangs),  cmocka_unit_test(test_answers), cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_states), cmocka_unit_test(test_told),         cmocka_unit_test(test_no_figures),
+        cmocka_unit_test(test_memory), cmocka_unit_test(test_limited_pool), cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_phases), cmocka_unit_test(test_hangs),        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_scale),  cmocka_unit_test(test_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
