@@ -105,7 +105,7 @@ static void show_asleep(const json_t *st, struct strbuf *out)
             strbuf_printf(out, ", since %s", since);
         if (failed)
             strbuf_printf(out, "; DID NOT WAKE at %s", failed);
-        if (!json_is_true(json_object_get(h, "in_inventory")))
+        if (json_is_false(json_object_get(h, "in_inventory")))
             strbuf_puts(out, "; NOT IN THE INVENTORY any more");
         strbuf_puts(out, "\n");
     }

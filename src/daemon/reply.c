@@ -113,7 +113,10 @@ static void put_asleep(struct json_writer *w, const struct engine *e)
         jw_text(w, "host_name", snapshot_host_name(engine_snapshot(e), list[i].host));
         json_instant(w, "since", list[i].since);
         jw_bool(w, "by_ballast", list[i].ours);
-        jw_bool(w, "in_inventory", list[i].there);
+        if (engine_snapshot(e))
+            jw_bool(w, "in_inventory", list[i].there);
+        else /* nothing was seen yet */
+            jw_text(w, "in_inventory", NULL);
         jw_figure(w, "boot_s", list[i].boot_s);
         json_instant(w, "wake_failed", list[i].wake_failed);
         jw_end(w);

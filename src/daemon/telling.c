@@ -37,6 +37,7 @@ struct telling {
     struct told now;             /* how the thread is */
     instant_s since;
     bool mark_failed;   /* the last time that `sent` was to be stored */
+    bool feed_failed;   /* the last time that events were to be read */
     char *cluster;      /* its state, as it was last passed on */
     struct idmap hosts; /* by id: the same; "" not known to be retained */
     const struct snapshot *seen;
@@ -99,10 +100,11 @@ static void feed(struct telling *t)
         return;
     const struct event_query q = {.after = t->handed, .limit = (unsigned)(AT_HAND - out)};
 
-    if (store_list_events(t->store, &q, &a, &list, &n, &err) < 0) {
+    int r = store_list_events(t->store, &q, &a, &list, &n, &err);
+
+    if (r < 0 && !t->feed_failed)
         log_warning("mqtt: %s", err.text);
-        return;
-    }
+    t->feed_failed = r < 0;
     for (size_t i = 0; i < n; i++)
         give_event(t, &list[i]);
 }

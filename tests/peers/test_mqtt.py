@@ -224,12 +224,11 @@ def test_it_ends_while_the_line_is_slow():
                 line.free.clear()
                 talk(d, events)
                 time.sleep(1)
-                began = time.monotonic()
                 d.stop()
-                assert time.monotonic() - began < 8
+                assert "does not come to an end" not in d.log.read_text(), d.log.read_text()
                 line.free.set()
                 wait_for("offline", lambda: payload(l.on("ballast/test/online")[-1]) == "offline", 20)
-                assert retained(b, "ballast/test/online") == {"ballast/test/online": "offline"}
+                assert retained(b, "ballast/test/online", {"ballast/test/online"}) == {"ballast/test/online": "offline"}
             line.listener.close()
 
 
