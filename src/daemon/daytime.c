@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "daemon/process.h"
+#include "daemon/switches.h"
 
 #include <math.h>
 
@@ -28,11 +29,12 @@ bool daytime_was_set(struct daytime *d, const char *config_path)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     long long by_s = llround((double)(epoch_now_us() - d->epoch_us) / (double)USEC_PER_S);
+    struct config *fresh = arena_new(&a, struct config);
     struct err err = {0};
 
     if (by_s < SET_S && by_s > -SET_S)
         return false;
-    if (config_load(config_path, &a, arena_new(&a, struct config), &err) == 0) {
+    if (config_load(config_path, &a, fresh, &err) == 0 && switches_check(fresh, &err) == 0) {
         log_notice("the clock was set by %lld s: beginning anew", by_s);
         return true;
     }

@@ -22,7 +22,8 @@ void daytime_begin(struct daytime *d);
 instant_s daytime_now(const struct daytime *d);
 
 /* Whether the time of day was set since then, so that the service is to begin anew, with the configuration in
- * that file: as long as that is wrong it had better not, and the old time goes on. Says what it finds. */
+ * that file, all of it: as long as that is wrong, or no reload would take it, it had better not, and the old
+ * time goes on. Says what it finds. */
 bool daytime_was_set(struct daytime *d, const char *config_path);
 
 #endif

@@ -80,6 +80,17 @@ void switches_free(struct switches *w)
     }
 }
 
+int switches_check(const struct config *c, struct err *err)
+{
+    const struct source_config none = {0};
+    struct switches *w;
+    int r = switches_new(c, NULL, &none, NULL, &w, err);
+
+    if (r == 0)
+        switches_free(w);
+    return r;
+}
+
 int switches_change(struct switches **w, const struct config *c, const struct engine *e, struct hands *h,
                     struct err *err)
 {

@@ -34,6 +34,9 @@ int switches_new(const struct config *c, const struct actuator_ops *inner, const
                  struct switches *before, struct switches **ret, struct err *err);
 void switches_free(struct switches *w); /* NULL is fine */
 
+/* Whether switches_new() takes this configuration: the methods look closer than its reader does. */
+int switches_check(const struct config *c, struct err *err);
+
 /* After a reload: makes another one of *w for this configuration, and has the hands use it. -EBUSY: hosts are
  * being switched just now, by the names of tasks that would not mean the same any more. *w is left as it is
  * on failure. */

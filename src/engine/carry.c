@@ -315,7 +315,7 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
     }
     if (x->order_out || x->retry_at > now)
         return;
-    if (now < x->cancel_at || (!x->r.cancel_asked && power_has_time(x, deadline(e, x), now))) {
+    if (now < x->cancel_at || (!x->r.cancel_asked && task_has_time(x, deadline(e, x), now))) {
         submit(e, x, ORDER_POLL, now);
         return;
     }

@@ -458,13 +458,13 @@ bool power_nothing_is_on(const struct engine *e, const char *host);
 /* ACTION_RUNNING: whether an inventory shows already what the task is to bring about; asks for one where that
  * is to be known. */
 bool power_is_there(struct engine *e, struct action *x, instant_s now);
-/* What a task that goes on says of itself: a new name, and what went wrong on the way. */
 /* Since when the host has had time to come. */
 instant_s power_waits_since(const struct action *x);
-/* Whether the action goes on at all, its time being over at `until`. */
-bool power_has_time(const struct action *x, instant_s until, instant_s now);
-/* Takes back one whose task says that nobody was asked for anything. */
+/* Whether the task goes on at all, its time being over at `until`. */
+bool task_has_time(const struct action *x, instant_s until, instant_s now);
+/* Takes back one whose task says that nobody was asked for anything; false: it does not say so. */
 bool power_was_not_asked(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
+/* What a task that goes on says of itself: a new name, and what went wrong on the way. */
 void task_goes_on(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
 /* Puts one more sentence behind what is known of the action; used up as `why` of its next state. In the arena
  * of nobody: *buffer. */

@@ -294,11 +294,15 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
     x->adopted = true;
     x->look_after = e->serial;
     /* the clock was set back: when it began, nobody knows, so that nothing is begun anew because of it, and
-     * nothing is waited for until the clock has caught up */
+     * nothing is waited for until the clock has caught up; nor does a host stay on until then for what it is
+     * being woken for, or is left alone because it did not go */
     if (!action_ended(x) && x->r.started > now + CLOCK_SLACK_S) {
         x->r.started = now - stale_after_s(e) - 1;
+        if (x->r.approved > x->r.started)
+            x->r.approved = x->r.started;
         action_changed(e, x);
     }
+    x->r.ended = past(x->r.ended, now);
     if (x->r.state == ACTION_RUNNING &&
         !x->r.task) { /* an old version's, or a damaged row: treat as unclear */
         x->r.state = ACTION_STARTING;

@@ -105,11 +105,12 @@ instant_s power_waits_since(const struct action *x)
     return x->waits_since > x->r.started ? x->waits_since : x->r.started;
 }
 
-/* A service that was stopped, or frozen, between the intent and the first call wakes up with its patience
- * spent and nobody asked: the hands know, so they have the last word before a wake is given up. */
-bool power_has_time(const struct action *x, instant_s until, instant_s now)
+/* A service that was down, stopped or frozen wakes up with all patience spent, and so it does where the clock
+ * was set forward. The hands have the last word before anything is given up: they know whether a host was
+ * asked to wake at all, and whether a move has got on. Of a host that is to go the inventory knows more. */
+bool task_has_time(const struct action *x, instant_s until, instant_s now)
 {
-    return now < until || (x->r.kind == ACTION_POWER_ON && x->polled < until);
+    return now < until || ((x->r.vm || x->r.kind == ACTION_POWER_ON) && x->polled < until);
 }
 
 /* ---- what an inventory says meanwhile -------------------------------------------------------- */

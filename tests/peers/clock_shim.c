@@ -1,6 +1,7 @@
 /* clock_shim.c: loaded into a program (LD_PRELOAD), it moves the program's time of day by as many seconds as
  * the file $CLOCK_SHIM_FILE says, whenever that changes: as if somebody had set the clock. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -22,12 +23,18 @@ static long moved_by(void)
     return by;
 }
 
+static int (*real)(clockid_t, struct timespec *);
+
+static void find_real(void)
+{
+    *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+}
+
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
-    static int (*real)(clockid_t, struct timespec *);
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* any thread may be the first */
 
-    if (!real)
-        *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+    (void)pthread_once(&once, find_real);
     int r = real(clock, ret);
 
     if (r == 0 && clock == CLOCK_REALTIME)

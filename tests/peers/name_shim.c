@@ -2,21 +2,28 @@
  * long as the system's own look-up takes where no name server answers. */
 #include <dlfcn.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
 #define IN_VAIN_S 20
 
+static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+static void find_real(void)
+{
+    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+}
+
 int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
 {
-    static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* any thread may be the first */
     const char *end = name ? strrchr(name, '.') : NULL;
 
     if (end && strcmp(end, ".invalid") == 0 && !(hints && hints->ai_flags & AI_NUMERICHOST)) {
         (void)sleep(IN_VAIN_S);
         return EAI_AGAIN;
     }
-    if (!real)
-        *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+    (void)pthread_once(&once, find_real);
     return real(name, service, hints, ret);
 }

@@ -98,5 +98,19 @@ def test_set_while_the_configuration_is_wrong():
         d.stop()
 
 
+def test_set_while_a_host_cannot_be_switched():
+    """What the methods refuse, and no reader of the configuration does, would end the service just as well."""
+    d, clock = begin()
+    with d:
+        good = d.config.read_text()
+        d.write(power={"hosts": {"h0": {"wol": {"mac": "02:00:00:00:00:01", "interface": "no-interface-has-such-a-name"}}}})
+        clock.set(3 * HOUR_S)
+        wait_for("it is said", lambda: "the time from before goes on" in d.log.read_text(), 30)
+        assert "interface is not the name" in d.log.read_text() and power_off(d) is False
+        d.config.write_text(good)
+        wait_for("the window", lambda: power_off_or_none(d) is True, 30)
+        d.stop()
+
+
 if __name__ == "__main__":
-    main(test_set, test_set_while_the_configuration_is_wrong)
+    main(test_set, test_set_while_the_configuration_is_wrong, test_set_while_a_host_cannot_be_switched)

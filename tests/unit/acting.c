@@ -51,15 +51,15 @@ static int measure(struct actuator *x, const char *host, double *ret_w, struct e
     return 0;
 }
 
-static instant_s started_at;
-static bool was_proven;
+static _Atomic instant_s started_at; /* by the last of several threads */
+static atomic_bool was_proven;
 
 static int start_slowly(struct actuator *x, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
                         struct err *err)
 {
     (void)x, (void)err;
-    started_at = request->now;
-    was_proven = request->proven_empty;
+    atomic_store(&started_at, request->now);
+    atomic_store(&was_proven, request->proven_empty);
     (void)sem_wait(&hold);
     ret_task[0] = '\0';
     return 0;
@@ -206,8 +206,8 @@ static void test_waits_for_a_thread(void **state)
         news_free(&next_news(&news)->item);
     (void)sem_post(&hold);
     news_free(&next_news(&news)->item); /* the last one began when another was over */
-    assert_true(started_at >= 1000 + LATE_S && started_at < 1000 + LATE_S + 30);
-    assert_true(was_proven);
+    assert_true(atomic_load(&started_at) >= 1000 + LATE_S && atomic_load(&started_at) < 1000 + LATE_S + 30);
+    assert_true(atomic_load(&was_proven));
     stop(h, &news);
     (void)sem_destroy(&hold);
 }

@@ -321,6 +321,32 @@ static void test_slow_is_not_hanging(void **state)
     world_release();
 }
 
+/* Nor is one that nobody has asked for long: the service was down, or the clock has been set forward. */
+static void test_slow_while_nobody_asks(void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_init(&w, 3, 4);
+    w.settings.policy.automation = AUTOMATION_FULL;
+    w.hottest = 1.2;
+    w.tasks_stick = true;
+    w.script[0] = (struct world_move){.vm = 0, .to = 1, .priority = 3};
+    w.n_script = 1;
+    world_begin_engine();
+    w.percent = 40;
+    world_run(100);
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    w.now += 7200;
+    world_restart();
+    world_run(250);
+    assert_int_equal(world_state(1), ACTION_RUNNING);
+    assert_false(world_action(1)->cancel_asked);
+    world_run(150); /* it stands still */
+    assert_true(world_action(1)->cancel_asked);
+    world_release();
+}
+
 static void test_settings_change_while_it_runs(void **state)
 {
     struct world w;
@@ -486,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_a_broken_store_is_left_alone),
         cmocka_unit_test(test_run_waits_for_its_pass),
         cmocka_unit_test(test_slow_is_not_hanging),
+        cmocka_unit_test(test_slow_while_nobody_asks),
         cmocka_unit_test(test_settings_change_while_it_runs),
         cmocka_unit_test(test_wakeup_is_not_put_off),
         cmocka_unit_test(test_no_more_than_is_wanted),

@@ -302,6 +302,29 @@ static void test_stays_on(void **state)
     world_release();
 }
 
+/* The clock is set back after that: the host is not left alone until it has caught up. */
+static void test_stays_on_and_the_clock_is_set_back(void **state)
+{
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    P.waits_until = WORLD_START + 100;
+    P.fails_at = STEP_WAIT;
+    run_until_polled(STEP_WAIT);
+    while (world_state(3) == ACTION_RUNNING)
+        world_second();
+    P.fails_at = 0;
+    w.n_script = 0;
+    w.now -= 7200;
+    world_restart();
+    world_run(LINGERS_S - 10);
+    assert_int_equal(fact(2)->state, HOST_ENTERING_STANDBY);
+    world_run(80);
+    assert_int_equal(fact(2)->state, HOST_ON);
+    world_release();
+}
+
 /* It takes longer to shut down than anybody waits: not lost, but asleep, and it can be woken. One that is
  * lost long after, or that runs a VM by then, is lost. */
 static void test_goes_down_late(void **state)
@@ -541,6 +564,7 @@ int main(void)
         cmocka_unit_test(test_proven_before_each_call),
         cmocka_unit_test(test_lost_while_it_goes_down),
         cmocka_unit_test(test_stays_on),
+        cmocka_unit_test(test_stays_on_and_the_clock_is_set_back),
         cmocka_unit_test(test_goes_down_late),
         cmocka_unit_test(test_said_off_and_on),
         cmocka_unit_test(test_goes_late),

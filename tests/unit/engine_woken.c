@@ -195,12 +195,40 @@ static void test_clock_was_set_back(void **state)
     world_release();
 }
 
+/* While it was being woken: then it was not decided in the future, or it would stay on until that is over. */
+static void test_clock_was_set_back_meanwhile(void **state)
+{
+    struct world w;
+    uint64_t ids[WAKE_ACTIONS];
+
+    (void)state;
+    begin(&w);
+    assert_int_equal(engine_wake(w.engine, "h2", false, "tester", w.now, ids, NULL), 0);
+    world_run(10);
+    assert_true(world_action(ids[0])->started != 0 && world_action(ids[0])->ended == 0);
+    w.now -= 7200;
+    world_restart();
+    w.host_state[2] = HOST_ON;
+    for (int i = 0; i < 2; i++) { /* of the action, and of what is remembered when that is over */
+        world_run(70);
+        assert_int_equal(world_state(ids[0]), ACTION_DONE);
+        assert_int_equal(seen()->reason, REASON_ASKED);
+        assert_true(seen()->at > 0 && seen()->at <= w.now);
+        world_restart();
+    }
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_it_was_woken_for), cmocka_unit_test(test_ends_with_its_standby),
-        cmocka_unit_test(test_ends_with_maintenance), cmocka_unit_test(test_asked_for_while_it_is_on),
-        cmocka_unit_test(test_proof_is_no_wish),      cmocka_unit_test(test_clock_was_set_back),
+        cmocka_unit_test(test_what_it_was_woken_for),
+        cmocka_unit_test(test_ends_with_its_standby),
+        cmocka_unit_test(test_ends_with_maintenance),
+        cmocka_unit_test(test_asked_for_while_it_is_on),
+        cmocka_unit_test(test_proof_is_no_wish),
+        cmocka_unit_test(test_clock_was_set_back),
+        cmocka_unit_test(test_clock_was_set_back_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
