@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "daemon/service.h"
+#include "daemon/switches.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -83,6 +84,10 @@ static int load_and_run(const char *path, enum mode mode, char *const argv[])
         return EXIT_WRONG;
     }
     if (mode == MODE_CHECK) {
+        if (switches_check(&config, &err) < 0) {
+            (void)fprintf(stderr, "%s: %s\n", path, err.text);
+            return EXIT_WRONG;
+        }
         for (size_t i = 0; i < config.n_warnings; i++)
             (void)fprintf(stderr, "warning: %s\n", config.warnings[i]);
         (void)printf("%s: good\n", path);

@@ -219,6 +219,13 @@ def test_wrong_configuration():
         d.config.write_text(good)
         done = subprocess.run([BALLASTD, "--config", str(d.config), "--check"], capture_output=True, timeout=60)
         assert done.returncode == 0, done
+        password = d.folder / "password"  # longer than any that IPMI has: only the method itself knows
+        password.write_text("x" * 21 + "\n")
+        password.chmod(0o600)
+        d.config.write_text(good + f'power: {{hosts: {{h: {{ipmi: {{address: bmc, username: u, password_file: "{password}"}}}}}}}}\n')
+        for check in ((), ("--check",)):
+            done = subprocess.run([BALLASTD, "--config", str(d.config), *check], capture_output=True, text=True, timeout=60)
+            assert done.returncode == 2 - (not check) and "20 bytes" in done.stderr, done
 
 
 def test_notifies_systemd():
