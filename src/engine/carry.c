@@ -499,6 +499,7 @@ static void on_started(struct engine *e, struct action *x, const struct order_re
         x->look_after = e->serial;
         ask_later(x, result->code, now);
     } else {
+        x->refused = result->code == -EPERM && x->retries == 0 && !x->adopted;
         fail(e, x, result->err.text, now);
     }
 }

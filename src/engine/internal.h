@@ -73,6 +73,7 @@ struct action {
                             * it began, as nobody could be asked before; 0: since then */
     instant_s polled;      /* when the hands last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
+    bool refused;          /* at once, and nobody was asked before: nothing of it was begun */
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int doubt_code;        /* the errno behind it */
     struct copy copy;
@@ -469,8 +470,8 @@ void task_goes_on(struct engine *e, struct action *x, const struct task_progress
 /* Puts one more sentence behind what is known of the action; used up as `why` of its next state. In the arena
  * of nobody: *buffer. */
 const char *why_with(const struct action *x, const char *more, char buffer[WHY_ALL]);
-/* It has ended without success, but had begun: the host may have heard it all the same, and go when nobody
- * waits for that any more. */
+/* It has ended without success, but had begun, and was not refused: the host may have heard it all the same,
+ * and go when nobody waits for that any more. */
 bool power_may_still_go(const struct action *x);
 /* ... and that was so short a time ago that no VM should go there; the same of a host. */
 bool power_lingers(const struct engine *e, const struct action *x, instant_s now);

@@ -136,7 +136,7 @@ bool power_is_there(struct engine *e, struct action *x, instant_s now)
 
 bool power_may_still_go(const struct action *x)
 {
-    return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 &&
+    return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 && !x->refused &&
            (x->r.state == ACTION_FAILED || x->r.state == ACTION_CANCELLED);
 }
 
