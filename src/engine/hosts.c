@@ -32,12 +32,20 @@ const struct known_host *hosts_find(const struct engine *e, const char *host)
     return idmap_get(&e->hosts, host);
 }
 
+/* Whoever has taken a way to wake it away may have taken the one that worked: which it was is not known. */
+static bool has_its_ways(const struct host_record *r, const struct host_facts *f)
+{
+    return f->wake_methods == 0 || (r->woke_by & ~f->wake_methods) == 0;
+}
+
 /* A proof that came with the newest inventory is not in it yet. */
 bool hosts_is_proven(const struct engine *e, const struct host_facts *f)
 {
     const struct known_host *k = hosts_find(e, f->id);
 
-    return k ? k->r.wake_failed == 0 && (f->wake_verified || k->r.woke != 0) : f->wake_verified;
+    if (!k)
+        return f->wake_verified;
+    return k->r.wake_failed == 0 && (f->wake_verified || (k->r.woke != 0 && has_its_ways(&k->r, f)));
 }
 
 bool hosts_has_failed(const struct engine *e, const char *host)
@@ -376,11 +384,20 @@ void hosts_look(struct engine *e, const struct snapshot *s)
 
 /* ---- what our own actions say ---------------------------------------------------------------- */
 
+static unsigned ways_of(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix == IX_NONE ? 0 : s->hosts[ix].is.wake_methods;
+}
+
 void hosts_woken(struct engine *e, const char *host, double boot_s, instant_s now)
 {
     struct known_host *k = known(e, host);
 
     k->r.woke = now;
+    k->r.woke_by = ways_of(e, host);
     k->r.wake_failed = 0;
     if (boot_s >= BOOT_LEAST_S && boot_s <= BOOT_MOST_S)
         k->r.boot_s = isnan(k->r.boot_s) ? boot_s : k->r.boot_s + BOOT_NEWEST * (boot_s - k->r.boot_s);

@@ -104,6 +104,7 @@ struct host_record {
     instant_s on_since, standby_since; /* as far as inventories have shown it */
     instant_s put_down;                /* an action of ours put it to standby, and it was not seen up since */
     instant_s woke;        /* a wake of ours last brought it back: the proof that it can be woken */
+    uint32_t woke_by;      /* the ways (WAKE_*) that it had then; 0: not known */
     instant_s wake_failed; /* the last wake of ours did not */
     double boot_s;         /* moving average of its wakes; UNKNOWN */
     instant_s seen;        /* in an inventory; to the day */

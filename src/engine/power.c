@@ -191,6 +191,15 @@ static const char *way_to_on(enum host_state state)
     return "";
 }
 
+static const char *why_unproven(const struct engine *e, const char *host)
+{
+    const struct known_host *k = hosts_find(e, host);
+
+    return hosts_has_failed(e, host) ? ", its last wake-up failed"
+           : k && k->r.woke != 0     ? " since one of the ways to wake it was taken away"
+                                     : "";
+}
+
 int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
 {
     const struct host *h = &e->now_seen->snap.hosts[ix];
@@ -213,7 +222,7 @@ int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x,
             err, -EPERM,
             "host %s was not seen to wake yet%s, and may not come back: `ballast wake %s --verify` "
             "puts it to standby and wakes it once, as a proof",
-            h->is.name, hosts_has_failed(e, h->is.id) ? ", its last wake-up failed" : "", h->is.id);
+            h->is.name, why_unproven(e, h->is.id), h->is.id);
     return check_minimums(e, ix, x, err);
 }
 

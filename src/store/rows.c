@@ -109,6 +109,7 @@ static const struct column host_columns[] = {
     COLUMN(host_record, I64, "seen", seen),
     COLUMN(host_record, I64, "woken_at", woken.at),
     COLUMN(host_record, REASON, "woken_for", woken.reason),
+    COLUMN(host_record, U32, "woke_by", woke_by),
 };
 
 /* As they are, or summed up: MIN, MAX and SUM name a column as it is read. "max(scale)" would be that of no

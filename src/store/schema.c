@@ -85,6 +85,8 @@ static const char *const scripts[] = {
 
     "ALTER TABLE hosts ADD COLUMN woken_at INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE hosts ADD COLUMN woken_for TEXT NOT NULL DEFAULT 'asked';",
+
+    "ALTER TABLE hosts ADD COLUMN woke_by INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define VERSION ((int64_t)(sizeof scripts / sizeof *scripts))

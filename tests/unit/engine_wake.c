@@ -283,6 +283,43 @@ static void test_not_forgotten(void **state)
     world_release();
 }
 
+/* A proof is one of the ways that the host had then. One that is taken away may be the one that worked. */
+static void test_proof_is_of_its_ways(void **state)
+{
+    static const struct {
+        unsigned ways;
+        bool is_proven;
+    } later[] = {
+        {WAKE_IPMI | WAKE_WOL, true},
+        {WAKE_WOL, false},
+        {WAKE_IPMI | WAKE_WOL | WAKE_REDFISH, true},
+        {WAKE_IPMI, false},
+    };
+    struct host_way way = {.name = "h2", .wakes = WAKE_IPMI | WAKE_WOL, .sleeps = WAKE_IPMI};
+    struct world w;
+
+    (void)state;
+    begin(&w);
+    w.unproven = true; /* the source says nothing of proofs */
+    w.settings.ways = &way;
+    w.settings.n_ways = 1;
+    engine_configure(w.engine, &w.settings, w.now);
+    while (w.host_state[2] != HOST_ON && w.now < WORLD_START + 600)
+        world_second();
+    w.n_script = 0;
+    world_run(70);
+    for (size_t i = 0; i < ELEMENTS(later); i++) {
+        way.wakes = later[i].ways;
+        if (i % 2 == 0)
+            engine_configure(w.engine, &w.settings, w.now);
+        else
+            world_restart();
+        world_run(70);
+        assert_int_equal(fact(2)->wake_verified, later[i].is_proven);
+    }
+    world_release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_clock_set_back),       cmocka_unit_test(test_fails_as_a_pass_is_made),
         cmocka_unit_test(test_up_in_maintenance),    cmocka_unit_test(test_boot_is_learned),
         cmocka_unit_test(test_since_when),           cmocka_unit_test(test_not_forgotten),
+        cmocka_unit_test(test_proof_is_of_its_ways),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
