@@ -301,25 +301,30 @@ uint32_t room_coming(const struct pass *p, uint32_t unit)
     return IX_NONE;
 }
 
-void room_record_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm, uint32_t bundle)
+void room_record_wake(struct pass *p, uint32_t slot, const struct wake_why *why, uint32_t bundle)
 {
     pass_record(p, &(struct decision){.action = ACTION_POWER_ON,
                                       .unit = IX_NONE,
                                       .from_slot = slot,
                                       .to_slot = slot,
                                       .rule = IX_NONE,
-                                      .for_vm = for_vm,
-                                      .reason = reason,
-                                      .priority = PRIORITY_MANDATORY,
+                                      .for_vm = why->for_vm,
+                                      .reason = why->reason,
+                                      .priority = why->priority,
                                       .bundle = bundle,
-                                      .imbalance_after = layout_imbalance(&p->layout)});
+                                      .imbalance_after = layout_imbalance(&p->layout),
+                                      .text = why->text});
+}
+
+void room_wake_host(struct pass *p, uint32_t slot, const struct wake_why *why)
+{
+    p->layout.waking[slot] = true;
+    p->slot_bundle[slot] = ++p->n_bundles;
+    room_record_wake(p, slot, why, p->slot_bundle[slot]);
 }
 
 void room_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm)
 {
-    if (p->layout.waking[slot])
-        return;
-    p->layout.waking[slot] = true;
-    p->slot_bundle[slot] = ++p->n_bundles;
-    room_record_wake(p, slot, reason, for_vm, p->slot_bundle[slot]);
+    if (!p->layout.waking[slot])
+        room_wake_host(p, slot, &(struct wake_why){reason, for_vm, PRIORITY_MANDATORY, NULL});
 }

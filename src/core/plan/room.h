@@ -48,10 +48,21 @@ bool room_comes_first(const struct pass *p, uint32_t slot, uint32_t than);
  * leaves those asleep that would come by themselves. */
 unsigned room_uncertainty(const struct pass *p, uint32_t slot);
 
-/* Adds the decision to wake a host, and nothing else. */
-void room_record_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm, uint32_t bundle);
+/* What a plan says of why it wakes a host. */
+struct wake_why {
+    enum reason reason;
+    uint32_t for_vm; /* IX_NONE: for no single one */
+    unsigned priority;
+    const char *text; /* NULL: the sentence of the reason */
+};
 
-/* Wakes the host for VMs, unless the plan does already. */
+/* Adds the decision to wake a host, and nothing else. */
+void room_record_wake(struct pass *p, uint32_t slot, const struct wake_why *why, uint32_t bundle);
+
+/* Wakes the host: from here on the plan counts with it. */
+void room_wake_host(struct pass *p, uint32_t slot, const struct wake_why *why);
+
+/* The same for VMs that must have it, unless the plan does already. */
 void room_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm);
 
 /* A host that is being woken already, by an earlier plan, and has room for the unit: it is worth waiting for.

@@ -249,7 +249,8 @@ static void want_failover_hosts(struct pass *p)
             continue;
         if (h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED && h->is.wake_failed_at == 0) {
             if (!p->coming[slot])
-                room_record_wake(p, slot, REASON_SPARE_CAPACITY, IX_NONE, 0);
+                room_record_wake(
+                    p, slot, &(struct wake_why){REASON_SPARE_CAPACITY, IX_NONE, PRIORITY_MANDATORY, NULL}, 0);
             p->coming[slot] = true;
             continue;
         }

@@ -177,19 +177,9 @@ static const char *text_wake(const struct pass *p, uint32_t slot)
 
 static void wake(struct pass *p, uint32_t slot)
 {
-    p->layout.waking[slot] = true;
-    p->slot_bundle[slot] = ++p->n_bundles;
-    pass_record(p, &(struct decision){.action = ACTION_POWER_ON,
-                                      .unit = IX_NONE,
-                                      .from_slot = slot,
-                                      .to_slot = slot,
-                                      .rule = IX_NONE,
-                                      .for_vm = IX_NONE,
-                                      .bundle = p->slot_bundle[slot],
-                                      .reason = REASON_READY_BY,
-                                      .priority = PRIORITY_MANDATORY,
-                                      .imbalance_after = layout_imbalance(&p->layout),
-                                      .text = text_wake(p, slot)});
+    const char *text = text_wake(p, slot);
+
+    room_wake_host(p, slot, &(struct wake_why){REASON_READY_BY, IX_NONE, PRIORITY_MANDATORY, text});
 }
 
 /* Of the hosts that sleep, that DPM may wake, and that cannot be counted on, one; for the sentence. */

@@ -261,22 +261,10 @@ static enum reason reason_of(const struct power *w)
 
 static void record_wake(struct power *w, uint32_t slot)
 {
-    struct pass *p = w->p;
+    const struct power_verdict *v = &w->verdicts[slot];
+    const char *text = w->rise ? text_wakes_early(w, slot, v) : text_wakes(w, slot, v);
 
-    p->layout.waking[slot] = true;
-    p->slot_bundle[slot] = ++p->n_bundles;
-    pass_record(p, &(struct decision){.action = ACTION_POWER_ON,
-                                      .unit = IX_NONE,
-                                      .from_slot = slot,
-                                      .to_slot = slot,
-                                      .rule = IX_NONE,
-                                      .for_vm = IX_NONE,
-                                      .bundle = p->slot_bundle[slot],
-                                      .reason = reason_of(w),
-                                      .priority = PRIORITY_WAKE,
-                                      .imbalance_after = layout_imbalance(&p->layout),
-                                      .text = w->rise ? text_wakes_early(w, slot, &w->verdicts[slot])
-                                                      : text_wakes(w, slot, &w->verdicts[slot])});
+    room_wake_host(w->p, slot, &(struct wake_why){reason_of(w), IX_NONE, PRIORITY_WAKE, text});
 }
 
 /* The moves to the hosts that are woken, from where the plan stands: what the others could have done among
