@@ -11,8 +11,14 @@
 static const struct verb *find_verb(const char *name)
 {
     for (size_t i = 0; i < n_verbs; i++) {
-        if (strcmp(verbs[i]->name, name) == 0)
-            return verbs[i];
+        const struct verb *v = verbs[i];
+
+        if (strcmp(v->name, name) == 0)
+            return v;
+        if (v->former_name && strcmp(v->former_name, name) == 0) {
+            cli_error("warning: `ballast %s` is called `ballast %s` now", name, v->name);
+            return v;
+        }
     }
     return NULL;
 }

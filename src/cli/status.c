@@ -179,7 +179,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     strbuf_printf(out, "%s, threshold %lld, a pass every %lld s%s%s\n",
                   reply_text(st, "automation") ? reply_text(st, "automation") : "-",
                   (long long)reply_int(st, "migration_threshold"), (long long)reply_int(st, "interval_s"),
-                  json_is_true(json_object_get(st, "frozen")) ? "; FROZEN since " : "",
+                  json_is_true(json_object_get(st, "frozen")) ? "; PAUSED since " : "",
                   json_is_true(json_object_get(st, "frozen")) && reply_text(st, "frozen_since")
                       ? reply_text(st, "frozen_since")
                       : "");

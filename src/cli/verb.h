@@ -52,9 +52,10 @@ struct args {
 
 struct verb {
     const char *name;
-    const char *summary;  /* one line */
-    const char *more;     /* what else --help says, see options.c for its lines; NULL: nothing */
-    const char *operands; /* as the usage shows them: "ID..."; NULL: it takes none */
+    const char *former_name; /* still accepted, with a warning; NULL: none */
+    const char *summary;     /* one line */
+    const char *more;        /* what else --help says, see options.c for its lines; NULL: nothing */
+    const char *operands;    /* as the usage shows them: "ID..."; NULL: it takes none */
     size_t operands_min, operands_max;
     const struct option_spec *options;
     size_t n_options;

@@ -16,8 +16,8 @@ static enum log_level level_of(const struct event *ev)
     case EVENT_STORE_FAILED:
         return LOG_LEVEL_ERROR;
     case EVENT_SOURCE_BACK:
-    case EVENT_FROZEN:
-    case EVENT_THAWED:
+    case EVENT_PAUSED:
+    case EVENT_RESUMED:
     case EVENT_FAULT_CLEARED:
     case EVENT_HOST_BACK:
         return LOG_LEVEL_NOTICE;

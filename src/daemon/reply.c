@@ -162,8 +162,8 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     put_asleep(w, e);
     reply_put_power(w, e);
     put_last_pass(w, e, &st);
-    jw_bool(w, "frozen", st.frozen);
-    json_instant(w, "frozen_since", st.frozen_since);
+    jw_bool(w, "frozen", st.paused);
+    json_instant(w, "frozen_since", st.paused_since);
     jw_text(w, "store_error", st.store_error);
     put_broker(w, broker);
     jw_begin(w, "actions", JW_OBJECT, JW_INLINE);
@@ -519,8 +519,8 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
     case REQUEST_APPLY:
     case REQUEST_REJECT:
     case REQUEST_RUN:
-    case REQUEST_FREEZE:
-    case REQUEST_THAW:
+    case REQUEST_PAUSE:
+    case REQUEST_RESUME:
     case REQUEST_MAINTENANCE:
     case REQUEST_PLACE:
     case REQUEST_STANDBY:

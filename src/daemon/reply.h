@@ -11,7 +11,7 @@
 /* One line, without its end. */
 void reply_error(const struct err *err, struct strbuf *out);
 
-/* For requests that only look at what is known: everything but apply, reject, run, place, freeze, thaw and
+/* For requests that only look at what is known: everything but apply, reject, run, place, pause, resume and
  * maintenance. store: for what has ended. broker: NULL where none is configured. */
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
                const struct request *request, const struct telling_status *broker, instant_s now,

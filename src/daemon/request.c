@@ -205,6 +205,12 @@ const char *request_kind_name(enum request_kind kind)
     return (unsigned)kind < request_kind_count ? words[kind] : "?";
 }
 
+/* Words of earlier versions: an older command may talk to a newer service. */
+static const struct {
+    const char *word;
+    enum request_kind kind;
+} former_words[] = {{"freeze", REQUEST_PAUSE}, {"thaw", REQUEST_RESUME}};
+
 static int read_kind(const json_t *root, enum request_kind *ret, struct err *err)
 {
     const char *word = json_string_value(json_object_get(root, "command"));
@@ -214,6 +220,12 @@ static int read_kind(const json_t *root, enum request_kind *ret, struct err *err
     for (unsigned i = 0; i < request_kind_count; i++) {
         if (strcmp(words[i], word) == 0) {
             *ret = (enum request_kind)i;
+            return 0;
+        }
+    }
+    for (size_t i = 0; i < sizeof former_words / sizeof *former_words; i++) {
+        if (strcmp(former_words[i].word, word) == 0) {
+            *ret = former_words[i].kind;
             return 0;
         }
     }

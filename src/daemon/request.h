@@ -36,8 +36,8 @@
     X(REQUEST_REJECT, "reject", "rejects recommendations, or takes an approval back")                        \
     X(REQUEST_RUN, "run", "a pass now")                                                                      \
     X(REQUEST_SNAPSHOT, "snapshot", "what the last pass was made from")                                      \
-    X(REQUEST_FREEZE, "freeze", "starts nothing from now on")                                                \
-    X(REQUEST_THAW, "thaw", "starts actions again")                                                          \
+    X(REQUEST_PAUSE, "pause", "starts nothing until resumed")                                                \
+    X(REQUEST_RESUME, "resume", "starts actions again")                                                      \
     X(REQUEST_MAINTENANCE, "maintenance", "takes a host out of service, or puts it back")                    \
     X(REQUEST_PLACE, "place", "where VMs would be powered on, and doing it")                                 \
     X(REQUEST_STANDBY, "standby", "puts a host to standby")                                                  \

@@ -113,10 +113,10 @@ static int serve_request(const struct serving *s, const struct request *q, struc
             return r;
         client_wait(c, ticket);
         return -EINPROGRESS;
-    case REQUEST_FREEZE:
-    case REQUEST_THAW:
-        r = q->kind == REQUEST_FREEZE ? engine_freeze(s->engine, s->now, err)
-                                      : engine_thaw(s->engine, s->now, err);
+    case REQUEST_PAUSE:
+    case REQUEST_RESUME:
+        r = q->kind == REQUEST_PAUSE ? engine_pause(s->engine, s->now, err)
+                                     : engine_resume(s->engine, s->now, err);
         if (r == 0)
             reply_done(out);
         return r;

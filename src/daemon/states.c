@@ -75,8 +75,8 @@ void state_of_cluster(const struct engine *e, struct strbuf *out)
     jw_text(&w, "cluster", st.cluster);
     jw_text(&w, "version", BALLAST_VERSION);
     jw_text(&w, "automation", automation_name(st.policy.automation));
-    jw_bool(&w, "frozen", st.frozen);
-    json_instant(&w, "frozen_since", st.frozen_since);
+    jw_bool(&w, "frozen", st.paused);
+    json_instant(&w, "frozen_since", st.paused_since);
     jw_begin(&w, "dpm", JW_OBJECT, JW_INLINE);
     jw_bool(&w, "enabled", st.policy.dpm.enabled);
     jw_text(&w, "automation", automation_name(st.policy.dpm.automation));

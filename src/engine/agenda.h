@@ -1,8 +1,8 @@
 /* agenda.h: which actions are to be looked at, and in which order.
  *
  * An approved action waits for what it depends on, a slot, a host to be empty, its VM to be free; or for an
- * inventory, time, or the service to be thawed. The latter concern all: then everything is due. The former is
- * given up by one action, which wakes those that may have waited for it: those that share a host or the VM
+ * inventory, time, or the service to be resumed. The latter concern all: then everything is due. The former
+ * is given up by one action, which wakes those that may have waited for it: those that share a host or the VM
  * with it, those that depend on it, and where a host's power was being changed, those that change one, too.
  *
  * Rounds: what is due is taken in the order of priority, then number. What is found to be due behind the

@@ -301,7 +301,7 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
         verify(e, x, x->r.why, -ETIMEDOUT, now);
         return;
     }
-    x->only_adopt = e->frozen || !may_start_again(e, x, now);
+    x->only_adopt = e->paused || !may_start_again(e, x, now);
     x->r.attempts++;
     action_changed(e, x);
     submit(e, x, ORDER_START, now);
@@ -472,7 +472,7 @@ static void on_checked(struct engine *e, struct action *x, const struct order_re
     }
 }
 
-/* Nobody had heard of it. While the service is frozen it waits. */
+/* Nobody had heard of it. While the service is paused it waits. */
 static void was_not_begun(struct engine *e, struct action *x, instant_s now)
 {
     if (may_start_again(e, x, now))

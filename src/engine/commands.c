@@ -160,8 +160,8 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
     struct action *x;
     int r;
 
-    if (e->frozen)
-        return err_set(err, -EBUSY, "the service is frozen and starts nothing; `ballast thaw` ends that");
+    if (e->paused)
+        return err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
     for (size_t i = 0; i < n; i++) {
         if ((r = find_known(e, ids[i], &x, err)) < 0)
             return r;
@@ -218,30 +218,33 @@ int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now
     return all_stored(e, ids, n) ? 0 : not_stored(e, "rejected", err);
 }
 
-/* ---- freeze ---------------------------------------------------------------------------------- */
+/* ---- pause ----------------------------------------------------------------------------------- */
 
-int engine_freeze(struct engine *e, instant_s now, struct err *err)
+int engine_pause(struct engine *e, instant_s now, struct err *err)
 {
-    if (e->frozen)
+    if (e->paused)
         return 0;
-    e->frozen = true;
-    e->frozen_since = now;
+    e->paused = true;
+    e->paused_since = now;
     e->note_dirty = true;
-    publish(e, &(struct event){.kind = EVENT_FROZEN, .time = now, .text = "nothing is started until thawed"});
+    publish(e, &(struct event){.kind = EVENT_PAUSED,
+                               .time = now,
+                               .text = "paused: nothing is started until `ballast resume`"});
     engine_tick(e, now);
-    return e->note_dirty ? not_stored(e, "frozen", err) : 0;
+    return e->note_dirty ? not_stored(e, "paused", err) : 0;
 }
 
-int engine_thaw(struct engine *e, instant_s now, struct err *err)
+int engine_resume(struct engine *e, instant_s now, struct err *err)
 {
-    if (!e->frozen)
+    if (!e->paused)
         return 0;
-    e->frozen = false;
-    e->frozen_since = 0;
+    e->paused = false;
+    e->paused_since = 0;
     e->note_dirty = true;
-    publish(e, &(struct event){.kind = EVENT_THAWED, .time = now, .text = "actions are started again"});
+    publish(
+        e, &(struct event){.kind = EVENT_RESUMED, .time = now, .text = "resumed: actions are started again"});
     engine_tick(e, now);
-    return e->note_dirty ? not_stored(e, "thawed", err) : 0;
+    return e->note_dirty ? not_stored(e, "resumed", err) : 0;
 }
 
 /* ---- what can be seen ------------------------------------------------------------------------ */
@@ -257,8 +260,8 @@ void engine_status(const struct engine *e, struct engine_status *ret)
         .source_error = e->source == SOURCE_LOST ? e->source_error.text : NULL,
         .seen = e->now_seen ? e->now_seen->asked : 0,
         .asking = e->asking,
-        .frozen = e->frozen,
-        .frozen_since = e->frozen_since,
+        .paused = e->paused,
+        .paused_since = e->paused_since,
         .store_error = e->store_error.code != 0 ? e->store_error.text : NULL,
         .last_pass = e->passes_here > 0 ? e->decided_pass : 0,
         .last_pass_time = e->last_pass_time,

@@ -178,7 +178,7 @@ static bool hands_can(const struct engine *e, const struct action *x)
 static bool may_approve(const struct engine *e, const struct snapshot *s, const struct action *x,
                         instant_s now)
 {
-    if (e->frozen || !hands_can(e, x))
+    if (e->paused || !hands_can(e, x))
         return false;
     return x->r.kind == ACTION_MIGRATE     ? may_move(e, s, x, now)
            : x->r.kind == ACTION_POWER_ON  ? may_wake(e, s, x, now)

@@ -107,10 +107,10 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
  * too. The VM is left alone for the cool-down, mandatory reasons excepted. */
 int engine_reject(struct engine *e, const uint64_t *ids, size_t n, instant_s now, struct err *err);
 
-/* Frozen, the engine looks and recommends, but starts nothing; what runs is followed to its end. Outlives a
+/* Paused, the engine looks and recommends, but starts nothing; what runs is followed to its end. Outlives a
  * restart. */
-int engine_freeze(struct engine *e, instant_s now, struct err *err);
-int engine_thaw(struct engine *e, instant_s now, struct err *err);
+int engine_pause(struct engine *e, instant_s now, struct err *err);
+int engine_resume(struct engine *e, instant_s now, struct err *err);
 
 /* Takes a host out of service: passes see it as entering maintenance and evacuate it (as far as the
  * automation level lets moves be carried out without approval), and when nothing runs on it any more the
@@ -184,8 +184,8 @@ struct engine_status {
     const char *source_error; /* SOURCE_LOST: the last reason */
     instant_s seen;           /* the inventory that is known was asked for; 0: none yet */
     bool asking;              /* another one has been asked for */
-    bool frozen;
-    instant_s frozen_since;
+    bool paused;
+    instant_s paused_since;
     const char *store_error; /* NULL: the store works */
     uint64_t last_pass;      /* 0: none yet in this process */
     instant_s last_pass_time;

@@ -189,8 +189,8 @@ static int check_power_deeds(const struct engine *e, const char *host, bool down
 
     if (r == 0)
         r = check_deed(e, &wake, err);
-    if (r == 0 && e->frozen)
-        r = err_set(err, -EBUSY, "the service is frozen and starts nothing; `ballast thaw` ends that");
+    if (r == 0 && e->paused)
+        r = err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
     return r;
 }
 

@@ -244,8 +244,8 @@ struct engine {
     size_t n_placings;
     uint64_t last_placing; /* ticket */
 
-    bool frozen;
-    instant_s frozen_since;
+    bool paused;
+    instant_s paused_since;
     bool note_dirty;
     bool events_dirty; /* something was published that the outlet has not kept yet */
 

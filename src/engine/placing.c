@@ -81,8 +81,8 @@ void placings_forget(struct engine *e, instant_s now)
 
 static int check_allowed(const struct engine *e, struct err *err)
 {
-    if (e->frozen)
-        return err_set(err, -EBUSY, "the service is frozen and starts nothing; `ballast thaw` ends that");
+    if (e->paused)
+        return err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
     return check_deed(e, &(struct action_record){.kind = ACTION_PLACE}, err);
 }
 
@@ -307,7 +307,7 @@ static int begin_plan(struct engine *e, struct placing *p, instant_s now)
  * on stays on instead. What was found without it counts no more: the next inventory shows it on. */
 static bool takes_standby_back(struct engine *e, struct placing *p, instant_s now)
 {
-    if (!p->apply || e->frozen || !power_withdraw(e, &p->plan, p->n_unplaced > 0, now))
+    if (!p->apply || e->paused || !power_withdraw(e, &p->plan, p->n_unplaced > 0, now))
         return false;
     view_unref(p->view);
     p->view = NULL;

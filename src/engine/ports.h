@@ -356,8 +356,8 @@ struct hands_ops {
     X(EVENT_PASS_FAILED, "pass_failed", "a pass could not decide")                                           \
     X(EVENT_FAULT, "fault", "a pass found something that it cannot mend")                                    \
     X(EVENT_ACTION, "action", "an action entered the state that it is in")                                   \
-    X(EVENT_FROZEN, "frozen", "nothing is started until a person says thaw")                                 \
-    X(EVENT_THAWED, "thawed", "actions are started again")                                                   \
+    X(EVENT_PAUSED, "frozen", "paused: nothing is started until `ballast resume`")                           \
+    X(EVENT_RESUMED, "thawed", "resumed: actions are started again")                                         \
     X(EVENT_WAKE_FAILED, "wake_failed", "a host that is needed did not wake: somebody should look after it") \
     X(EVENT_STORE_FAILED, "storing_failed",                                                                  \
       "something could not be stored; nothing new is started until it can")                                  \

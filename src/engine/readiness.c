@@ -448,6 +448,6 @@ enum readiness readiness(const struct engine *e, const struct action *x, instant
 
 bool may_begin_anything(const struct engine *e, instant_s now)
 {
-    return !e->frozen && e->source == SOURCE_UP && e->store_error.code == 0 && e->now_seen &&
+    return !e->paused && e->source == SOURCE_UP && e->store_error.code == 0 && e->now_seen &&
            now - e->now_seen->asked <= stale_after_s(e);
 }

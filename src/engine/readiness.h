@@ -40,7 +40,7 @@ bool host_is_empty(const struct engine *e, const char *host);
 enum readiness sleep_readiness(const struct engine *e, const struct action *x, instant_s now, char *why);
 enum readiness wake_readiness(const struct engine *e, const struct action *x, instant_s now, char *why);
 
-/* Nothing is begun while frozen, on old data, or when its beginning could not be stored. */
+/* Nothing is begun while paused, on old data, or when its beginning could not be stored. */
 bool may_begin_anything(const struct engine *e, instant_s now);
 
 #endif

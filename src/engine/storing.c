@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOTE_FROZEN "frozen" /* since when */
+#define NOTE_PAUSED "frozen" /* since when; the key in stores of every version */
 #define NOTE_SOURCE "source" /* what all the ids and the names of tasks belong to */
 
 void storing_failed(struct engine *e, const struct err *why, instant_s now)
@@ -34,7 +34,7 @@ void unstored_release(struct unstored_migration *m)
 }
 
 /* Each try may take the store's whole patience, in which the loop serves nobody: a lock of another program
- * must not make an admin's freeze wait. */
+ * must not make an admin's pause wait. */
 static bool left_alone(const struct engine *e, instant_s now)
 {
     return e->store_error.code != 0 && now < e->store_retry_at;
@@ -91,9 +91,9 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
         return r;
     if (e->note_dirty) {
         char since[RFC3339_MAX];
-        const char *value = e->frozen ? rfc3339_format(e->frozen_since, since) : NULL;
+        const char *value = e->paused ? rfc3339_format(e->paused_since, since) : NULL;
 
-        if ((r = ops->put_note(s, NOTE_FROZEN, value, err)) < 0 ||
+        if ((r = ops->put_note(s, NOTE_PAUSED, value, err)) < 0 ||
             (r = ops->put_note(s, NOTE_SOURCE, e->source_name, err)) < 0 ||
             (e->regret.dirty && (r = regret_store(e, err)) < 0))
             return r;
@@ -320,13 +320,13 @@ static const char *find_note(const struct stored *s, const char *key)
     return NULL;
 }
 
-static void recall_frozen(struct engine *e, const struct stored *s, instant_s now)
+static void recall_paused(struct engine *e, const struct stored *s, instant_s now)
 {
-    const char *since = find_note(s, NOTE_FROZEN);
+    const char *since = find_note(s, NOTE_PAUSED);
 
-    e->frozen = since != NULL;
-    if (since && rfc3339_parse(since, &e->frozen_since) < 0)
-        e->frozen_since = now;
+    e->paused = since != NULL;
+    if (since && rfc3339_parse(since, &e->paused_since) < 0)
+        e->paused_since = now;
 }
 
 /* What stands in the store is of another source, where the same ids and names of tasks mean other things:
@@ -367,7 +367,7 @@ int storing_load(struct engine *e, instant_s now, struct err *err)
     for (size_t i = 0; i < s.n_actions; i++)
         recall_action(e, &s.actions[i], now);
     actions_link(e);
-    recall_frozen(e, &s, now);
+    recall_paused(e, &s, now);
 
     const char *source = find_note(&s, NOTE_SOURCE);
     bool same = !source || !e->source_name || strcmp(source, e->source_name) == 0;

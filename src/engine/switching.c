@@ -50,7 +50,7 @@ void power_request(struct engine *e, struct action *x, enum order_verb verb, ins
         return;
     q->patience_s = power_patience_s(e, x);
     if (verb == ORDER_POLL) /* a way that was not asked yet is not asked while nothing is to begin */
-        q->only_adopt = e->frozen;
+        q->only_adopt = e->paused;
     if (down && verb != ORDER_CHECK)
         q->proven_empty = is_proven_empty(e, x, now);
 }
@@ -105,7 +105,7 @@ instant_s power_waits_since(const struct action *x)
     return x->waits_since > x->r.started ? x->waits_since : x->r.started;
 }
 
-/* A service that was down, stopped or frozen wakes up with all patience spent, and so it does where the clock
+/* A service that was down, stopped or paused wakes up with all patience spent, and so it does where the clock
  * was set forward. The hands have the last word before anything is given up: they know whether a host was
  * asked to wake at all, and whether a move has got on. Of a host that is to go the inventory knows more. */
 bool task_has_time(const struct action *x, instant_s until, instant_s now)

@@ -2,6 +2,7 @@
 """Each header compiles on its own, with the include guard that its path gives it."""
 import os
 import re
+import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,7 +13,7 @@ flags = subprocess.run(['pkg-config', '--cflags', *PACKAGES], capture_output=Tru
 
 
 def compile_alone(path):
-    done = subprocess.run([os.environ.get('CC', 'cc'), '-fsyntax-only', '-std=c17', '-D_GNU_SOURCE', '-Wall', '-Wextra',
+    done = subprocess.run([*shlex.split(os.environ.get('CC', 'cc')), '-fsyntax-only', '-std=c17', '-D_GNU_SOURCE', '-Wall', '-Wextra',
                            '-Werror', '-DBALLAST_VERSION=""', '-Iinclude', '-Isrc', '-I.', *flags, '-x', 'c', '-include',
                            str(path), '/dev/null'], cwd=ROOT, capture_output=True, text=True, check=False)
     return f'{path}: does not compile on its own:\n{done.stderr.strip()}' if done.returncode else None

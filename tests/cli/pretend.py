@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """ballastd on the pretend cluster, seen from outside: approval, rejection, automation, restarts."""
+import contextlib
 import json
 import signal
+import sqlite3
 import time
 
 from command import Service, check, end, run, wait_until
 from at_once import at_once  # in the folder above, which `command` makes known
 
+# Of a store's first version (src/store/schema.c).
+FIRST_TABLES = ('instance', 'actions', 'migrations', 'samples', 'passes', 'notes')
 UNDER_WAY = ('approved', 'starting', 'running', 'verifying')
 
 
@@ -141,8 +145,8 @@ def test_place():
         check('they run', wait_until(lambda: vms_of(s)['v2'][0] == vms_of(s)['v3'][0] == 'on', 20), str(vms_of(s)))
         check('history', wait_until(lambda: {a['id'] for a in begun} <= {a['id'] for a in s.ask_json('history') if a['state'] == 'done'}, 20))
         check('by whom', all(a['approved_by'] not in (None, 'engine') for a in s.ask_json('history') if a['action'] == 'place'))
-        s.ask('freeze')
-        check('frozen', 'frozen' in s.ask('place', 'huge', '--apply').stderr)
+        s.ask('pause')
+        check('paused', 'paused' in s.ask('place', 'huge', '--apply').stderr)
 
 
 def test_place_wakes():
@@ -202,11 +206,35 @@ def test_automatic():
         check('nothing is left to do', wait_until(lambda: over(s) and not s.ids(), 30, every=1), str(states(s)))
 
 
-def test_freeze():
+def test_pause():
     with Service(automation='full') as s:
         s.start()
-        check('freeze', s.ask('freeze').returncode == 0)
-        check('thaw', s.ask('thaw').returncode == 0)
+        check('pause', s.ask('pause').returncode == 0 and 'PAUSED since' in s.ask('status').stdout)
+        check('resume', s.ask('resume').returncode == 0 and 'PAUSED' not in s.ask('status').stdout)
+        for former, name, paused in (('freeze', 'pause', True), ('thaw', 'resume', False)):
+            done = s.ask(former)
+            check(former, done.returncode == 0 and s.ask_json('status')['frozen'] is paused)
+            check(f'{former}: one warning', done.stderr.count('\n') == 1 and f'`ballast {name}` now' in done.stderr, done.stderr)
+
+
+def test_paused_by_an_older_version():
+    """A store of the first version whose service was paused: it is paused after the upgrade."""
+    with Service() as s:
+        s.start()
+        s.stop()
+        s.configure(automation='full')
+        with contextlib.closing(sqlite3.connect(s.folder / 'state' / 'ballast.db')) as db:
+            later = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+                     if name not in FIRST_TABLES and not name.startswith('sqlite_')]
+            triggers = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
+            db.executescript(''.join(f'DROP TRIGGER {name};' for name in triggers) +
+                             ''.join(f'DROP TABLE {name};' for name in later) +
+                             "REPLACE INTO notes VALUES ('frozen', '2026-01-31T12:00:00Z'); PRAGMA user_version = 1;")
+        check('it starts on the older store', s.start(), s.log_text()[-2000:])
+        status = s.ask_json('status')
+        check('it is still paused', status['frozen'] and status['frozen_since'] == '2026-01-31T12:00:00Z', str(status))
+        check('nothing is started', not [state for state in states(s).values() if state != 'recommended'], str(states(s)))
+        check('and can be resumed', s.ask('resume').returncode == 0 and not s.ask_json('status')['frozen'])
 
 
 def test_killed():

@@ -17,7 +17,7 @@ PURE = {
     'place': ['--snapshot', '-', '--vms', VMS.name],
     'what-if': ['--snapshot', '-', '--host-off', 'h1'],
 }
-SERVICE = ['status', 'hosts', 'vms', 'pools', 'recommendations', 'run', 'snapshot', 'samples', 'history', 'events', 'forecast', 'schedule', 'freeze', 'thaw']
+SERVICE = ['status', 'hosts', 'vms', 'pools', 'recommendations', 'run', 'snapshot', 'samples', 'history', 'events', 'forecast', 'schedule', 'pause', 'resume']
 SNAPSHOT = {
     'format': 'ballast-snapshot/1', 'cluster': 'c', 'time': '2026-01-01T00:00:00Z',
     'hosts': [{'id': f'h{i}', 'name': f'h{i}', 'state': 'on', 'cpu_mhz': 10000, 'cores': 4, 'mem_mb': 16384} for i in (1, 2)],

@@ -59,7 +59,7 @@ def test_set():
     d, clock = begin()
     with d:
         pid = d.process.pid
-        d.cli("freeze")
+        d.cli("pause")
         assert power_off(d) is False
         for by, opens in ((3 * HOUR_S, True), (0, False)):
             clock.set(by)

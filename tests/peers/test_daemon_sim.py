@@ -58,16 +58,16 @@ def test_full_reaches_its_target():
         d.stop()
 
 
-def test_freeze_maintenance_and_reload():
+def test_pause_maintenance_and_reload():
     with Daemon(SIM, automation="full", **EAGER).start() as d:
         host = wait_for("hosts", lambda: d.run("hosts").returncode == 0 and d.json("hosts"))[1]["id"]
-        assert "frozen" in d.cli("freeze")
+        assert "paused" in d.cli("pause")
         d.cli("maintenance", "enter", host)
         wait_for("what had begun to end", lambda: not d.actions("starting", "running", "verifying"))
         ended = {a["id"] for a in d.actions("done")}
         time.sleep(6)
         assert d.status()["frozen"] and {a["id"] for a in d.actions("starting", "running", "verifying", "done")} <= ended
-        d.cli("thaw")
+        d.cli("resume")
         wait_for("maintenance", lambda: {h["id"]: h["state"] for h in d.json("hosts")}[host] == "maintenance", 90)
         assert host not in d.placement().values()
         d.cli("maintenance", "exit", host)
@@ -88,7 +88,7 @@ def test_killed_and_back():
     with Daemon(SIM, automation="manual", **EAGER).start() as d:
         wait_for("recommendations", lambda: d.actions("recommended"))
         d.decide("reject", lambda a: True)
-        d.cli("freeze")
+        d.cli("pause")
         rejected = d.actions("rejected")[0]["id"]
         highest = max(a["id"] for a in d.actions())
         d.kill()
@@ -97,7 +97,7 @@ def test_killed_and_back():
         d.start()
         assert d.status()["frozen"]
         assert rejected in [a["id"] for a in d.actions("rejected")]
-        d.cli("thaw")
+        d.cli("resume")
         d.cli("run")
         assert all(a["id"] > highest or a["id"] <= highest and a["created"] for a in d.actions())
         # the store and the socket are taken: a second one is refused, and the first one goes on
@@ -259,6 +259,6 @@ def test_notifies_systemd():
 
 
 if __name__ == "__main__":
-    main(test_manual_moves_nothing_before_apply, test_full_reaches_its_target, test_freeze_maintenance_and_reload,
+    main(test_manual_moves_nothing_before_apply, test_full_reaches_its_target, test_pause_maintenance_and_reload,
          test_killed_and_back, test_snapshot_replays, test_pools_are_divided, test_socket_bears_anything,
          test_wrong_configuration, test_notifies_systemd)

@@ -33,8 +33,8 @@ def last_number(d):
 def talk(d, n=1):
     """Two events each."""
     for _ in range(n):
-        d.request({"command": "freeze"})
-        d.request({"command": "thaw"})
+        d.request({"command": "pause"})
+        d.request({"command": "resume"})
 
 
 def talk_until_it_dies(d, n):

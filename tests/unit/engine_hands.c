@@ -362,37 +362,37 @@ static void test_second_method_has_time(void **state)
     }
 }
 
-/* Nobody is asked between the intent and the first call, for so long: the service stands still, is frozen, or
+/* Nobody is asked between the intent and the first call, for so long: the service stands still, is paused, or
  * is dead. It goes on; after hours nobody has failed, and the pass that is made at once wants it as before.
  */
 static const struct {
     const char *name;
     instant_s still_s;
-    bool frozen, killed, lies;
+    bool paused, killed, lies;
     enum action_state is;
 } still_cases[] = {
     {"stopped for a moment", 10, false, false, false, ACTION_DONE},
     {"stopped for longer than it is waited", 2500, false, false, false, ACTION_DONE},
-    {"frozen", 2500, true, false, false, ACTION_DONE},
+    {"paused", 2500, true, false, false, ACTION_DONE},
     {"dead", 2500, false, true, false, ACTION_DONE},
     {"stopped, and then it does not come", 2500, false, false, true, ACTION_FAILED},
     {"stopped for hours", 7200, false, false, false, ACTION_CANCELLED},
-    {"frozen for hours", 7200, true, false, false, ACTION_CANCELLED},
+    {"paused for hours", 7200, true, false, false, ACTION_CANCELLED},
 };
 
 static void stand_still(struct world *w, size_t i)
 {
     const instant_s until = w->now + still_cases[i].still_s;
 
-    if (still_cases[i].frozen)
-        assert_int_equal(engine_freeze(w->engine, w->now, NULL), 0);
-    while (still_cases[i].frozen && w->now < until)
+    if (still_cases[i].paused)
+        assert_int_equal(engine_pause(w->engine, w->now, NULL), 0);
+    while (still_cases[i].paused && w->now < until)
         second();
     w->now = until;
     if (still_cases[i].killed)
         world_restart();
-    if (still_cases[i].frozen)
-        assert_int_equal(engine_thaw(w->engine, w->now, NULL), 0);
+    if (still_cases[i].paused)
+        assert_int_equal(engine_resume(w->engine, w->now, NULL), 0);
 }
 
 static void test_stopped_before_the_first_call(void **state)

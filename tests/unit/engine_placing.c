@@ -177,14 +177,14 @@ static void test_two_at_a_time(void **state)
 static const struct {
     const char *name;
     const char *vms[2];
-    bool frozen, no_hands, no_wake, source_down, apply_only;
+    bool paused, no_hands, no_wake, source_down, apply_only;
     enum host_state host; /* of h0, where both are registered */
     int code;
     const char *text;
 } refusals[] = {
     {"no such VM", {"vm02", "nobody"}, .code = -EINVAL, .text = "there is no VM \"nobody\""},
     {"it runs", {"vm02", "vm01"}, .code = -EALREADY, .text = "VM vm01 runs already, on host h0"},
-    {"frozen", {"vm02"}, .frozen = true, .apply_only = true, .code = -EBUSY, .text = "frozen"},
+    {"paused", {"vm02"}, .paused = true, .apply_only = true, .code = -EBUSY, .text = "paused"},
     {"nobody to do it",
      {"vm02"},
      .no_hands = true,
@@ -221,8 +221,8 @@ static void test_refusals(void **state)
             w.places[3] =
                 (struct world_move){.kind = ACTION_PLACE, .vm = 3, .to = 2, .priority = 1, .depends_on = 3};
             w.n_places = 4;
-            if (refusals[i].frozen)
-                assert_int_equal(engine_freeze(w.engine, w.now, NULL), 0);
+            if (refusals[i].paused)
+                assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
             if (refusals[i].no_hands)
                 w.settings.deeds &= ~(1u << DEED_POWER_ON_VM);
             if (refusals[i].no_wake)

@@ -1,4 +1,4 @@
-/* What pools have on the hosts: set as the plans say, once; not in manual automation, not while frozen; what
+/* What pools have on the hosts: set as the plans say, once; not in manual automation, not while paused; what
  * fails is said once and tried again; nothing is lost, whatever moment the process dies at. */
 #include "engine_world.h"
 
@@ -71,10 +71,10 @@ static void test_not_by_itself(void **state)
     assert_int_equal(engine_plan(w.engine)->n_settings, 6); /* but it is said */
     w.settings.policy.automation = AUTOMATION_PARTIAL;
     engine_configure(w.engine, &w.settings, w.now);
-    assert_int_equal(engine_freeze(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
     world_run(200);
     assert_int_equal(calls(), 0);
-    assert_int_equal(engine_thaw(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
     world_run(5);
     assert_true(as_wanted());
     world_release();

@@ -76,7 +76,7 @@ static void test_maintenance_and_standby(void **state)
 
 static const struct {
     const char *name, *host;
-    bool unproven, frozen, blind, dedicated;
+    bool unproven, paused, blind, dedicated;
     enum host_state is;
     int hosts_min;
     unsigned without; /* deeds */
@@ -85,7 +85,7 @@ static const struct {
 } refusal_cases[] = {
     {.name = "no such host", .host = "h9", .code = -EINVAL, .says = "there is no host \"h9\""},
     {.name = "not proven", .unproven = true, .code = -EPERM, .says = "`ballast wake h2 --verify`"},
-    {.name = "frozen", .frozen = true, .code = -EBUSY, .says = "`ballast thaw`"},
+    {.name = "paused", .paused = true, .code = -EBUSY, .says = "`ballast resume`"},
     {.name = "not seen",
      .blind = true,
      .code = -EHOSTUNREACH,
@@ -130,8 +130,8 @@ static void test_refusals(void **state)
         w.settings.deeds &= ~refusal_cases[i].without;
         engine_configure(w.engine, &w.settings, w.now);
         world_run(60);
-        if (refusal_cases[i].frozen)
-            assert_int_equal(engine_freeze(w.engine, w.now, NULL), 0);
+        if (refusal_cases[i].paused)
+            assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
         assert_int_equal(engine_standby(w.engine, refusal_cases[i].host ? refusal_cases[i].host : "h2",
                                         "tester", w.now, &id, &err),
                          refusal_cases[i].code);

@@ -217,11 +217,11 @@ static void test_starting_without_a_task(void **state)
     }
 }
 
-/* A start that perhaps nobody has heard: the process is away for a while, or the service is frozen. */
+/* A start that perhaps nobody has heard: the process is away for a while, or the service is paused. */
 static const struct {
     const char *name;
     enum action_kind kind; /* a migration, unless it says otherwise */
-    bool heard, frozen;
+    bool heard, paused;
     instant_s away;
     enum action_state after;
     int starts;
@@ -238,12 +238,12 @@ static const struct {
     {"a start that was heard", ACTION_PLACE, .heard = true, .away = 3, .after = ACTION_DONE, .starts = 1},
     {"a move that was heard, and takes longer than a plan holds", .heard = true, .away = 150,
      .after = ACTION_DONE, .starts = 1, .task_s = 170},
-    {"a move that was heard and takes a day, frozen", .heard = true, .frozen = true, .away = 3,
+    {"a move that was heard and takes a day, paused", .heard = true, .paused = true, .away = 3,
      .after = ACTION_RUNNING, .starts = 1, .task_s = 86400},
-    {"a move, frozen", .frozen = true, .away = 3, .after = ACTION_STARTING},
-    {"a start, frozen", ACTION_PLACE, .frozen = true, .away = 3, .after = ACTION_STARTING},
-    {"a wake, frozen", ACTION_POWER_ON, .frozen = true, .away = 3, .after = ACTION_STARTING},
-    {"a start that was heard, frozen", ACTION_PLACE, .heard = true, .frozen = true, .away = 3,
+    {"a move, paused", .paused = true, .away = 3, .after = ACTION_STARTING},
+    {"a start, paused", ACTION_PLACE, .paused = true, .away = 3, .after = ACTION_STARTING},
+    {"a wake, paused", ACTION_POWER_ON, .paused = true, .away = 3, .after = ACTION_STARTING},
+    {"a start that was heard, paused", ACTION_PLACE, .heard = true, .paused = true, .away = 3,
      .after = ACTION_DONE, .starts = 1},
 };
 
@@ -307,15 +307,15 @@ static void test_start_that_nobody_heard(void **state)
 
         print_message("  %s\n", unheard_cases[i].name);
         begin_unheard(&w, kind, unheard_cases[i].heard, unheard_cases[i].task_s);
-        if (unheard_cases[i].frozen)
-            assert_int_equal(engine_freeze(w.engine, w.now, NULL), 0);
+        if (unheard_cases[i].paused)
+            assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
         w.now += unheard_cases[i].away;
         world_restart();
         world_run(60);
         assert_int_equal(world_state(1), unheard_cases[i].after);
         assert_int_equal(starts_of(&w, kind), unheard_cases[i].starts);
         if (unheard_cases[i].after == ACTION_STARTING) {
-            assert_int_equal(engine_thaw(w.engine, w.now, NULL), 0);
+            assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
             world_run(20);
             assert_int_equal(world_state(1), ACTION_DONE);
             assert_int_equal(starts_of(&w, kind), 1);
@@ -324,7 +324,7 @@ static void test_start_that_nobody_heard(void **state)
     }
 }
 
-static void test_cool_down_and_freeze_survive(void **state)
+static void test_cool_down_and_pause_survive(void **state)
 {
     struct world w;
 
@@ -333,7 +333,7 @@ static void test_cool_down_and_freeze_survive(void **state)
     w.n_script = 1;
     world_run(20);
     instant_s ended = world_action(1)->ended;
-    assert_int_equal(engine_freeze(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
     w.script[0].to = 2;
     world_restart();
     world_run(70);
@@ -341,12 +341,12 @@ static void test_cool_down_and_freeze_survive(void **state)
     assert_int_equal(s->vms[snapshot_find_vm(s, "vm00")].is.last_migrated, ended);
     struct engine_status st;
     engine_status(w.engine, &st);
-    assert_true(st.frozen);
+    assert_true(st.paused);
     assert_int_equal(w.n_tasks, 1); /* recommended, and nothing begun */
-    assert_int_equal(engine_thaw(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
     world_restart();
     engine_status(w.engine, &st);
-    assert_false(st.frozen);
+    assert_false(st.paused);
     world_release();
 }
 
@@ -375,7 +375,7 @@ int main(void)
         cmocka_unit_test(test_killed_at_every_call),    cmocka_unit_test(test_manual_restart),
         cmocka_unit_test(test_store_of_another_source), cmocka_unit_test(test_approved_in_the_future),
         cmocka_unit_test(test_task_is_adopted),         cmocka_unit_test(test_starting_without_a_task),
-        cmocka_unit_test(test_start_that_nobody_heard), cmocka_unit_test(test_cool_down_and_freeze_survive),
+        cmocka_unit_test(test_start_that_nobody_heard), cmocka_unit_test(test_cool_down_and_pause_survive),
         cmocka_unit_test(test_back_off_survives),
     };
 

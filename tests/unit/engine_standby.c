@@ -440,9 +440,9 @@ static void test_unclear_start_is_not_repeated_blindly(void **state)
     world_release();
 }
 
-/* ---- frozen, rejected -------------------------------------------------------------------------- */
+/* ---- paused, rejected -------------------------------------------------------------------------- */
 
-static void test_frozen(void **state)
+static void test_paused(void **state)
 {
     struct world w;
 
@@ -450,11 +450,11 @@ static void test_frozen(void **state)
     begin(&w);
     w.task_s = 20;
     world_run(5);
-    assert_int_equal(engine_freeze(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
     world_run(40);
     assert_int_equal(world_state(1), ACTION_DONE); /* what ran is followed */
     assert_int_equal(w.downs[2], 0);
-    assert_int_equal(engine_thaw(w.engine, w.now, NULL), 0);
+    assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
     world_run(40);
     assert_int_equal(w.downs[2], 1);
     world_release();
@@ -499,7 +499,7 @@ int main(void)
         cmocka_unit_test(test_placing_takes_it_back),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_unclear_start_is_not_repeated_blindly),
-        cmocka_unit_test(test_frozen),
+        cmocka_unit_test(test_paused),
         cmocka_unit_test(test_rejected),
     };
 

@@ -394,7 +394,7 @@ static void source_goes(void)
     W->source_down = true;
 }
 
-/* What changes while an approved action waits for its turn (the service is frozen), and what becomes of it,
+/* What changes while an approved action waits for its turn (the service is paused), and what becomes of it,
  * told with the names that people know. */
 static const struct {
     const char *name;
@@ -432,10 +432,10 @@ static void test_changes_while_it_waits(void **state)
         world_run(5);
         w.script[0].vm = 3; /* later passes do not recommend it again */
         assert_int_equal(world_apply(1), 0);
-        assert_int_equal(engine_freeze(w.engine, w.now, NULL), 0);
+        assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
         change_cases[i].change();
         world_run(change_cases[i].wait);
-        assert_int_equal(engine_thaw(w.engine, w.now, NULL), 0);
+        assert_int_equal(engine_resume(w.engine, w.now, NULL), 0);
         world_run(15);
         assert_int_equal(world_state(1), change_cases[i].after);
         if (change_cases[i].after != ACTION_DONE)

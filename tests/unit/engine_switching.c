@@ -175,14 +175,14 @@ static void test_killed_between_steps(void **state)
 /* What makes it unproven while the task waits between two ways, and whether that passes. */
 static const struct {
     const char *name;
-    bool vm_appears, vm_leaves, source_silent, frozen, below_minimum;
+    bool vm_appears, vm_leaves, source_silent, paused, below_minimum;
     bool goes; /* it is asked once more, in the end */
 } unproven_cases[] = {
     {.name = "nothing happens", .goes = true},
     {.name = "a VM appears", .vm_appears = true},
     {.name = "a VM appears and leaves", .vm_appears = true, .vm_leaves = true, .goes = true},
     {.name = "the source falls silent", .source_silent = true},
-    {.name = "the service is frozen", .frozen = true},
+    {.name = "the service is paused", .paused = true},
     {.name = "too few would stay on", .below_minimum = true},
 };
 
@@ -201,8 +201,8 @@ static void test_proven_before_each_call(void **state)
         if (unproven_cases[i].vm_appears)
             w.vms[0].host = 2;
         w.source_silent = unproven_cases[i].source_silent;
-        if (unproven_cases[i].frozen)
-            assert_int_equal(engine_freeze(w.engine, w.now, NULL), 0);
+        if (unproven_cases[i].paused)
+            assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
         if (unproven_cases[i].below_minimum)
             w.host_state[3] = w.host_state[1] = HOST_MAINTENANCE;
         w.settings.policy.dpm.hosts_min = unproven_cases[i].below_minimum ? 2 : 1;

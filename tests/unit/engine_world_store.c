@@ -36,8 +36,8 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
             ret->patterns[ret->n_patterns++] = W->patterns[i];
     }
     ret->notes = arena_array(a, struct note, 3);
-    if (W->frozen_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->frozen_note};
+    if (W->paused_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->source_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
     if (W->regret_note[0])
@@ -224,19 +224,19 @@ static int w_put_pattern(struct store *s, const struct pattern_record *pattern, 
 static int w_put_note(struct store *s, const char *key, const char *value, struct err *err)
 {
     (void)s, (void)err;
-    bool frozen = strcmp(key, "frozen") == 0;
+    bool paused = strcmp(key, "frozen") == 0;
 
     bool regret = strcmp(key, "regret") == 0;
 
-    assert_true(frozen || regret || strcmp(key, "source") == 0);
+    assert_true(paused || regret || strcmp(key, "source") == 0);
     if (W->dead)
         return 0;
     if (regret) {
         (void)snprintf(W->regret_note, sizeof W->regret_note, "%s", value ? value : "");
         return 0;
     }
-    if (frozen)
-        (void)snprintf(W->frozen_note, sizeof W->frozen_note, "%s", value ? value : "");
+    if (paused)
+        (void)snprintf(W->paused_note, sizeof W->paused_note, "%s", value ? value : "");
     else
         (void)snprintf(W->source_note, sizeof W->source_note, "%s", value ? value : "");
     return 0;

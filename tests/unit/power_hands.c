@@ -147,7 +147,7 @@ static void test_killed_before_the_name_is_stored(void **state)
     end(&w);
 }
 
-/* Time in which nobody could be asked does not count: stopped, frozen or dead between the intent and a call.
+/* Time in which nobody could be asked does not count: stopped, paused or dead between the intent and a call.
  */
 static void test_stood_still(void **state)
 {
@@ -155,11 +155,11 @@ static void test_stood_still(void **state)
     struct task_progress p = {0};
 
     (void)state;
-    for (int frozen = 0; frozen < 2; frozen++) {
+    for (int paused = 0; paused < 2; paused++) {
         begin(&w, "iw", DEED_WAKE, false);
         start(&w);
         w.q.now += BOOTS_S + 300;
-        if (frozen) {
+        if (paused) {
             w.q.only_adopt = true;
             assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, NULL), 0);
             assert_true(p.state == TASK_RUNNING && p.task[0] == '\0');
@@ -300,7 +300,7 @@ static void test_time_for_each(void **state)
 }
 
 /* While nothing is to begin, what was asked is followed, and the next one is not asked. */
-static void test_frozen(void **state)
+static void test_paused(void **state)
 {
     struct hands_world w;
 
@@ -430,7 +430,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wake),          cmocka_unit_test(test_killed_before_the_name_is_stored),
-        cmocka_unit_test(test_frozen),        cmocka_unit_test(test_the_rest_passes_through),
+        cmocka_unit_test(test_paused),        cmocka_unit_test(test_the_rest_passes_through),
         cmocka_unit_test(test_stood_still),   cmocka_unit_test(test_controllers_disagree),
         cmocka_unit_test(test_time_for_each), cmocka_unit_test(test_slow_call),
         cmocka_unit_test(test_strange_tasks), cmocka_unit_test(test_measure),

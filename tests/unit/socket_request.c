@@ -22,6 +22,9 @@ static const struct {
     {"{\"command\": \"place\", \"vms\": [\"web 1\", \"vm-2\"], \"apply\": true}", 0, REQUEST_PLACE, NULL},
     {"{\"command\": \"standby\", \"host\": \"esx2\"}", 0, REQUEST_STANDBY, NULL},
     {"{\"command\": \"wake\", \"host\": \"esx2\", \"verify\": true}", 0, REQUEST_WAKE, NULL},
+    {"{\"command\": \"pause\"}", 0, REQUEST_PAUSE, NULL},
+    {"{\"command\": \"freeze\"}", 0, REQUEST_PAUSE, NULL}, /* an older command */
+    {"{\"command\": \"thaw\"}", 0, REQUEST_RESUME, NULL},
     {"{\"command\": \"wake\"}", -EINVAL, 0, "\"host\": missing in \"wake\""},
     {"{\"command\": \"wake\", \"host\": \"a\", \"verify\": 1}", -EINVAL, 0, "\"verify\": expected true"},
     {"{\"command\": \"standby\", \"host\": \"a\", \"verify\": true}", -EINVAL, 0, "\"verify\": not a field"},

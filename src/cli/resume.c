@@ -1,0 +1,18 @@
+/* resume: ends a pause. */
+#include "cli/client.h"
+#include "cli/verbs.h"
+
+static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+{
+    return client_tell(args, "resume", "resumed: actions are started again", a, out);
+}
+
+const struct verb verb_resume = {
+    .name = "resume",
+    .former_name = "thaw",
+    .summary = "Start actions again after `ballast pause`.",
+    .options = client_options,
+    .n_options = CLIENT_OPT_COUNT,
+    .needs_service = true,
+    .run = run,
+};
