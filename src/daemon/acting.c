@@ -155,7 +155,7 @@ static int refit(struct worker *w, const struct kit *kit, struct err *err)
 static void age_request(struct task_order *t)
 {
     struct deed_request *q = &t->order.request;
-    const int64_t waited_us = steady_us() - t->given_us;
+    const int64_t waited_us = process_steady_us() - t->given_us;
 
     if (waited_us > PROVEN_HOLDS_US)
         q->proven_empty = false; /* the engine asks again */
@@ -293,7 +293,7 @@ static void take_strings(struct task_order *t, const struct order *o)
     t->order.request.from = t->from;
     t->order.request.to = t->to;
     t->order.request.host = t->host;
-    t->given_us = steady_us();
+    t->given_us = process_steady_us();
 }
 
 static int acting_submit(struct hands *h, const struct order *order, struct err *err)

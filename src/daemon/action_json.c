@@ -3,14 +3,14 @@
 #include "base/rfc3339.h"
 #include "render/render.h"
 
-void json_instant(struct json_writer *w, const char *key, instant_s t)
+void action_json_instant(struct json_writer *w, const char *key, instant_s t)
 {
     char text[RFC3339_MAX];
 
     jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
 }
 
-void json_action_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r)
+void action_json_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r)
 {
     jw_int(w, "id", (int64_t)r->id);
     jw_text(w, "uid", r->uid);
@@ -44,16 +44,16 @@ void json_action_fields(struct json_writer *w, const struct snapshot *s, const s
     jw_text(w, "approved_by", r->approved_by);
     jw_text(w, "task", r->task);
     jw_text(w, "why", r->why);
-    json_instant(w, "created", r->created);
-    json_instant(w, "approved", r->approved);
-    json_instant(w, "started", r->started);
-    json_instant(w, "ended", r->ended);
+    action_json_instant(w, "created", r->created);
+    action_json_instant(w, "approved", r->approved);
+    action_json_instant(w, "started", r->started);
+    action_json_instant(w, "ended", r->ended);
 }
 
-void json_action(struct json_writer *w, const char *key, const struct snapshot *s,
+void action_json(struct json_writer *w, const char *key, const struct snapshot *s,
                  const struct action_record *r)
 {
     jw_begin(w, key, JW_OBJECT, JW_INLINE);
-    json_action_fields(w, s, r);
+    action_json_fields(w, s, r);
     jw_end(w);
 }

@@ -6,13 +6,13 @@
 #include "model/json_writer.h"
 
 /* s: for the names; NULL before the first inventory. */
-void json_action(struct json_writer *w, const char *key, const struct snapshot *s,
+void action_json(struct json_writer *w, const char *key, const struct snapshot *s,
                  const struct action_record *r);
 
 /* The same without the object around it, for who has more to say of it. */
-void json_action_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r);
+void action_json_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r);
 
 /* null for 0. */
-void json_instant(struct json_writer *w, const char *key, instant_s t);
+void action_json_instant(struct json_writer *w, const char *key, instant_s t);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/console_text.h"
 #include "base/log.h"
 #include "base/strbuf.h"
-#include "daemon/dialler.h"
+#include "daemon/console_opener.h"
 #include "engine/memory.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct capture {
     uint64_t action;
     char *host;
     bool over;    /* the action has ended */
-    bool dialled; /* the dialler is opening it */
+    bool opening; /* the opener is opening it */
     struct console *console;
     sd_event_source *io;
     instant_s open_at; /* not before this */
@@ -39,7 +39,7 @@ struct consoles {
     sd_event *loop;
     struct store *store;
     const struct switches *switches;
-    struct dialler *dialler; /* also where no console is wanted yet: a reload may want one */
+    struct console_opener *opener; /* also where no console is wanted yet: a reload may want one */
     struct queue opened;
     sd_event_source *opened_io;
     struct capture *first;
@@ -85,7 +85,7 @@ static void store(struct capture *x, instant_s now)
 static void disconnect(struct capture *x)
 {
     x->io = sd_event_source_disable_unref(x->io);
-    dialler_close(x->all->dialler, x->console);
+    console_opener_close(x->all->opener, x->console);
     x->console = NULL;
 }
 
@@ -137,8 +137,8 @@ static void open_console(struct capture *x, const struct snapshot *s, instant_s 
     x->open_at = now + AGAIN_AFTER_S;
     if (!h || !h->ipmi.console)
         return;
-    x->dialled = true;
-    dialler_open(x->all->dialler, x->action, h);
+    x->opening = true;
+    console_opener_open(x->all->opener, x->action, h);
 }
 
 /* ---- captures -------------------------------------------------------------------------------- */
@@ -162,15 +162,15 @@ static bool is_wanted(const struct consoles *c)
 }
 
 /* One that nobody waits for any more is closed again. */
-static void take(struct consoles *c, struct opened *o)
+static void take(struct consoles *c, struct opened_console *o)
 {
     struct capture *x = find(c, o->action);
 
     if (!x) {
-        dialler_close(c->dialler, o->console);
+        console_opener_close(c->opener, o->console);
         return;
     }
-    x->dialled = false;
+    x->opening = false;
     if (!o->console) {
         fail_to_open(x, &o->err);
         return;
@@ -188,10 +188,10 @@ static void take(struct consoles *c, struct opened *o)
 static int on_opened(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
     struct consoles *c = userdata;
-    struct opened *o;
+    struct opened_console *o;
 
     (void)source, (void)fd, (void)revents;
-    while ((o = (struct opened *)queue_pop(&c->opened)) != NULL) {
+    while ((o = (struct opened_console *)queue_pop(&c->opened)) != NULL) {
         take(c, o);
         free(o);
     }
@@ -310,7 +310,7 @@ void consoles_work(struct consoles *c, const struct snapshot *s, instant_s now)
             end(x, now);
             continue;
         }
-        if (!x->console && !x->dialled && now >= x->open_at && s)
+        if (!x->console && !x->opening && now >= x->open_at && s)
             open_console(x, s, now);
         if (x->dirty && now - x->stored >= STORE_EACH_S)
             store(x, now);
@@ -328,7 +328,7 @@ static int start(struct consoles *c, struct err *err)
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     if ((r = sd_event_add_io(c->loop, &c->opened_io, c->opened.fd, EPOLLIN, on_opened, c)) < 0)
         return err_set(err, r, "consoles cannot be waited for: %s", strerror(-r));
-    return dialler_start(&c->opened, &c->dialler, err);
+    return console_opener_start(&c->opened, &c->opener, err);
 }
 
 int consoles_new(sd_event *loop, struct store *store, const struct switches *switches, struct consoles **ret,
@@ -361,12 +361,12 @@ int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s)
         c->first = x->next;
         end(x, now);
     }
-    return c->dialler ? dialler_stop(c->dialler, deadline_s) : 0;
+    return c->opener ? console_opener_stop(c->opener, deadline_s) : 0;
 }
 
 static void opened_free(struct queue_item *item)
 {
-    free((struct opened *)item); /* the dialler has closed what it opened */
+    free((struct opened_console *)item); /* the opener has closed what it opened */
 }
 
 void consoles_free(struct consoles *c)
@@ -374,7 +374,7 @@ void consoles_free(struct consoles *c)
     if (!c)
         return;
     (void)sd_event_source_disable_unref(c->opened_io);
-    dialler_free(c->dialler);
+    console_opener_free(c->opener);
     if (c->opened.fd >= 0)
         queue_release(&c->opened, opened_free);
     free(c);

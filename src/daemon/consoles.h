@@ -5,7 +5,8 @@
  * meanwhile, so that a kill loses little, and at the end. A connection that breaks is made again. After a
  * restart in the middle what was stored is gone on with.
  *
- * What is read and stored is so on the main thread; connections are made and ended by another (dialler.h).
+ * What is read and stored is so on the main thread; connections are made and ended by another
+ * (console_opener.h).
  */
 #ifndef BALLAST_DAEMON_CONSOLES_H
 #define BALLAST_DAEMON_CONSOLES_H
@@ -32,7 +33,8 @@ int consoles_new(sd_event *loop, struct store *store, const struct switches *swi
 int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s);
 void consoles_free(struct consoles *c); /* one that has stopped, or NULL */
 
-/* From an outlet: what a wake came to. A failed one's last lines go to the log. Nothing else is done yet. */
+/* From an event sink: what a wake came to. A failed one's last lines go to the log. Nothing else is done yet.
+ */
 void consoles_hear(struct consoles *c, const struct event *ev);
 
 /* Goes on with wakes that an earlier process has begun. */

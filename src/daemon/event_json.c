@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "daemon/action_json.h"
-#include "daemon/outlet.h"
+#include "daemon/event_log.h"
 #include "model/json_writer.h"
 
 static void put_fault(struct json_writer *w, const struct event *ev)
@@ -22,7 +22,7 @@ static void put_host(struct json_writer *w, const struct event *ev)
     jw_text(w, "state", ev->is == host_state_count ? NULL : host_state_name(ev->is));
 }
 
-void event_data(const struct event *ev, struct strbuf *out)
+void event_json_data(const struct event *ev, struct strbuf *out)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
     struct json_writer w;
@@ -30,7 +30,7 @@ void event_data(const struct event *ev, struct strbuf *out)
     strbuf_init(&text, STRBUF_NO_LIMIT);
     jw_init(&w, &text);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
-    jw_text(&w, "severity", event_severity(ev));
+    jw_text(&w, "severity", event_log_severity(ev));
     jw_text(&w, "text", ev->text);
     if (ev->pass != 0)
         jw_int(&w, "pass", (int64_t)ev->pass);
@@ -39,12 +39,12 @@ void event_data(const struct event *ev, struct strbuf *out)
     else if (ev->kind == EVENT_HOST || ev->kind == EVENT_HOST_LOST || ev->kind == EVENT_HOST_BACK)
         put_host(&w, ev);
     if (ev->action)
-        json_action(&w, "action", ev->snapshot, ev->action);
+        action_json(&w, "action", ev->snapshot, ev->action);
     jw_end(&w);
     strbuf_add(out, text.text, text.len - 1);
 }
 
-void event_type(const struct event *ev, struct strbuf *out)
+void event_json_type(const struct event *ev, struct strbuf *out)
 {
     strbuf_puts(out, event_kind_name(ev->kind));
     if (ev->kind == EVENT_ACTION)
@@ -53,14 +53,14 @@ void event_type(const struct event *ev, struct strbuf *out)
         strbuf_printf(out, ".%s", host_state_name(ev->is));
 }
 
-const char *event_subject(const struct event *ev)
+const char *event_json_subject(const struct event *ev)
 {
     if (ev->kind == EVENT_ACTION)
         return ev->action->vm ? ev->action->vm : ev->action->host;
     return ev->vm ? ev->vm : ev->host;
 }
 
-void events_reply(const struct event_record *list, size_t n, struct strbuf *out)
+void event_json_reply(const struct event_record *list, size_t n, struct strbuf *out)
 {
     struct json_writer w;
 
@@ -71,7 +71,7 @@ void events_reply(const struct event_record *list, size_t n, struct strbuf *out)
     for (size_t i = 0; i < n; i++) {
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
         jw_int(&w, "id", (int64_t)list[i].id);
-        json_instant(&w, "time", list[i].time);
+        action_json_instant(&w, "time", list[i].time);
         jw_text(&w, "kind", list[i].kind);
         jw_text(&w, "type", list[i].type);
         jw_text(&w, "severity", list[i].severity);

@@ -7,15 +7,15 @@
 #include "store/events.h"
 
 /* The object on one line, without its end. */
-void event_data(const struct event *ev, struct strbuf *out);
+void event_json_data(const struct event *ev, struct strbuf *out);
 
 /* "action.running", "host.standby", or the kind alone. */
-void event_type(const struct event *ev, struct strbuf *out);
+void event_json_type(const struct event *ev, struct strbuf *out);
 
 /* The id of the VM or host that it is about; NULL. */
-const char *event_subject(const struct event *ev);
+const char *event_json_subject(const struct event *ev);
 
 /* {"ok": true, "events": [...]}, without an end. */
-void events_reply(const struct event_record *list, size_t n, struct strbuf *out);
+void event_json_reply(const struct event_record *list, size_t n, struct strbuf *out);
 
 #endif

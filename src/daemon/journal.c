@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "daemon/event_json.h"
-#include "daemon/outlet.h"
+#include "daemon/event_log.h"
 #include "engine/memory.h"
 #include "model/json_writer.h"
 #include "store/sqlite.h"
@@ -21,7 +21,7 @@ struct waiting {
     struct event_record r; /* strings its own */
 };
 
-struct outlet {
+struct event_sink {
     struct store *store;
     struct waiting *first, *last; /* not stored yet */
     size_t n;
@@ -31,9 +31,9 @@ struct outlet {
     instant_s next_tidy;
 };
 
-int journal_open(struct store *store, struct outlet **ret, struct err *err)
+int journal_open(struct store *store, struct event_sink **ret, struct err *err)
 {
-    struct outlet *o = xcalloc(1, sizeof *o);
+    struct event_sink *o = xcalloc(1, sizeof *o);
     int r = store_event_range(store, &o->oldest, &o->newest, err);
 
     if (r < 0) {
@@ -53,7 +53,7 @@ static void waiting_free(struct waiting *x)
     free(x);
 }
 
-static void drop_first(struct outlet *o)
+static void drop_first(struct event_sink *o)
 {
     struct waiting *x = o->first;
 
@@ -64,7 +64,7 @@ static void drop_first(struct outlet *o)
     waiting_free(x);
 }
 
-void journal_free(struct outlet *o)
+void journal_free(struct event_sink *o)
 {
     if (!o)
         return;
@@ -73,30 +73,30 @@ void journal_free(struct outlet *o)
     free(o);
 }
 
-uint64_t journal_last(const struct outlet *o)
+uint64_t journal_last(const struct event_sink *o)
 {
     return o->newest;
 }
 
-/* ---- the outlet ------------------------------------------------------------------------------ */
+/* ---- the event sink ------------------------------------------------------------------------------ */
 
-static void publish(struct outlet *o, const struct event *ev)
+static void publish(struct event_sink *o, const struct event *ev)
 {
     CLEANUP(strbuf_releasep) struct strbuf data = {0};
     CLEANUP(strbuf_releasep) struct strbuf type = {0};
     struct waiting *x = xcalloc(1, sizeof *x);
 
-    log_event(ev);
+    event_log_write(ev);
     strbuf_init(&data, STRBUF_NO_LIMIT);
     strbuf_init(&type, STRBUF_NO_LIMIT);
-    event_data(ev, &data);
-    event_type(ev, &type);
+    event_json_data(ev, &data);
+    event_json_type(ev, &type);
     x->r = (struct event_record){
         .time = ev->time,
         .kind = event_kind_name(ev->kind),
         .type = xstrdup(type.text),
-        .severity = event_severity(ev),
-        .subject = xstrdup(event_subject(ev)),
+        .severity = event_log_severity(ev),
+        .subject = xstrdup(event_json_subject(ev)),
         .data = xstrdup(data.text),
     };
     if (o->last)
@@ -111,7 +111,7 @@ static void publish(struct outlet *o, const struct event *ev)
 }
 
 /* from 0: they had no numbers yet. */
-static int put_gap(struct outlet *o, uint64_t from, uint64_t n, const char *why, instant_s now,
+static int put_gap(struct event_sink *o, uint64_t from, uint64_t n, const char *why, instant_s now,
                    struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf data = {0};
@@ -122,11 +122,11 @@ static int put_gap(struct outlet *o, uint64_t from, uint64_t n, const char *why,
                    n == 1 ? "is missing" : "are missing", why);
     const struct event ev = {.kind = EVENT_GAP, .time = now, .text = text};
 
-    log_event(&ev);
+    event_log_write(&ev);
     strbuf_init(&data, STRBUF_NO_LIMIT);
     jw_init(&w, &data);
     jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
-    jw_text(&w, "severity", event_severity(&ev));
+    jw_text(&w, "severity", event_log_severity(&ev));
     jw_text(&w, "text", text);
     jw_int(&w, "count", (int64_t)n);
     if (from != 0) {
@@ -138,13 +138,13 @@ static int put_gap(struct outlet *o, uint64_t from, uint64_t n, const char *why,
     const struct event_record r = {.time = now,
                                    .kind = event_kind_name(EVENT_GAP),
                                    .type = event_kind_name(EVENT_GAP),
-                                   .severity = event_severity(&ev),
+                                   .severity = event_log_severity(&ev),
                                    .data = data.text};
 
     return store_put_event(o->store, &r, &o->put, err);
 }
 
-static int keep(struct outlet *o, struct err *err)
+static int keep(struct event_sink *o, struct err *err)
 {
     int r = 0;
 
@@ -155,7 +155,7 @@ static int keep(struct outlet *o, struct err *err)
     return r;
 }
 
-static void kept(struct outlet *o)
+static void kept(struct event_sink *o)
 {
     if (!o->first)
         return;
@@ -165,7 +165,7 @@ static void kept(struct outlet *o)
     o->newest = o->put;
 }
 
-const struct outlet_ops journal_outlet = {.publish = publish, .keep = keep, .kept = kept};
+const struct event_sink_ops journal_sink = {.publish = publish, .keep = keep, .kept = kept};
 
 /* ---- what is not kept for ever --------------------------------------------------------------- */
 
@@ -175,7 +175,7 @@ static uint64_t greater(uint64_t a, uint64_t b)
 }
 
 /* Together, so that nothing goes without a word. floor 0: only what is old goes. */
-static int drop(struct outlet *o, instant_s before, uint64_t sent, uint64_t floor, instant_s now,
+static int drop(struct event_sink *o, instant_s before, uint64_t sent, uint64_t floor, instant_s now,
                 struct err *err)
 {
     const struct store_ops *ops = &store_sqlite;
@@ -200,7 +200,7 @@ static int drop(struct outlet *o, instant_s before, uint64_t sent, uint64_t floo
     return store_event_range(o->store, &o->oldest, &newest, err);
 }
 
-uint64_t journal_tidy(struct outlet *o, int64_t days, int64_t most, uint64_t sent, instant_s now)
+uint64_t journal_tidy(struct event_sink *o, int64_t days, int64_t most, uint64_t sent, instant_s now)
 {
     uint64_t n = o->newest + 1 - o->oldest;
     bool many = n > (uint64_t)(most + most / SLACK);

@@ -8,7 +8,7 @@
 
 #define NSEC_PER_USEC 1000
 
-int64_t read_clock_us(clockid_t clock)
+int64_t process_clock_us(clockid_t clock)
 {
     struct timespec t;
 
@@ -16,18 +16,18 @@ int64_t read_clock_us(clockid_t clock)
     return (int64_t)t.tv_sec * (int64_t)USEC_PER_S + t.tv_nsec / NSEC_PER_USEC;
 }
 
-int64_t steady_us(void)
+int64_t process_steady_us(void)
 {
-    return read_clock_us(CLOCK_BOOTTIME);
+    return process_clock_us(CLOCK_BOOTTIME);
 }
 
-int run_anew(char *const argv[])
+int process_run_anew(char *const argv[])
 {
     (void)execv("/proc/self/exe", argv);
     return -errno;
 }
 
-int block_signals(struct err *err)
+int process_block_signals(struct err *err)
 {
     sigset_t set;
 

@@ -4,6 +4,7 @@
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "daemon/action_json.h"
+#include "daemon/reply_energy.h"
 #include "daemon/reply_forecast.h"
 #include "model/json_writer.h"
 #include "model/snapshot_json.h"
@@ -52,9 +53,9 @@ static void put_source(struct json_writer *w, const struct engine_status *st, in
 {
     jw_begin(w, "source", JW_OBJECT, JW_INLINE);
     jw_text(w, "state", source_words[st->source]);
-    json_instant(w, "since", st->source_since);
+    action_json_instant(w, "since", st->source_since);
     jw_text(w, "error", st->source_error);
-    json_instant(w, "seen", st->seen);
+    action_json_instant(w, "seen", st->seen);
     if (st->seen)
         jw_int(w, "seen_age_s", now > st->seen ? now - st->seen : 0);
     else
@@ -85,7 +86,7 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
     } else {
         jw_begin(w, "pass", JW_OBJECT, JW_INLINE);
         jw_int(w, "id", (int64_t)st->last_pass);
-        json_instant(w, "time", st->last_pass_time);
+        action_json_instant(w, "time", st->last_pass_time);
         jw_figure(w, "imbalance", plan->before.imbalance);
         jw_figure(w, "imbalance_cpu", plan->before.imbalance_of[RES_CPU]);
         jw_figure(w, "imbalance_mem", plan->before.imbalance_of[RES_MEM]);
@@ -96,7 +97,7 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
         jw_end(w);
     }
     jw_text(w, "pass_error", st->last_pass_error);
-    json_instant(w, "next_pass", st->next_pass);
+    action_json_instant(w, "next_pass", st->next_pass);
     put_faults(w, plan);
 }
 
@@ -111,20 +112,20 @@ static void put_asleep(struct json_writer *w, const struct engine *e)
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         jw_text(w, "host", list[i].host);
         jw_text(w, "host_name", snapshot_host_name(engine_snapshot(e), list[i].host));
-        json_instant(w, "since", list[i].since);
+        action_json_instant(w, "since", list[i].since);
         jw_bool(w, "by_ballast", list[i].ours);
         if (engine_snapshot(e))
             jw_bool(w, "in_inventory", list[i].there);
         else /* nothing was seen yet */
             jw_text(w, "in_inventory", NULL);
         jw_figure(w, "boot_s", list[i].boot_s);
-        json_instant(w, "wake_failed", list[i].wake_failed);
+        action_json_instant(w, "wake_failed", list[i].wake_failed);
         jw_end(w);
     }
     jw_end(w);
 }
 
-static void put_broker(struct json_writer *w, const struct telling_status *b)
+static void put_broker(struct json_writer *w, const struct mqtt_status *b)
 {
     if (!b) {
         jw_text(w, "mqtt", NULL);
@@ -133,7 +134,7 @@ static void put_broker(struct json_writer *w, const struct telling_status *b)
     jw_begin(w, "mqtt", JW_OBJECT, JW_INLINE);
     jw_text(w, "url", b->url);
     jw_bool(w, "connected", b->connected);
-    json_instant(w, "since", b->since);
+    action_json_instant(w, "since", b->since);
     jw_text(w, "error", b->error);
     jw_int(w, "sent", (int64_t)b->sent);
     jw_int(w, "unsent", (int64_t)b->unsent);
@@ -142,7 +143,7 @@ static void put_broker(struct json_writer *w, const struct telling_status *b)
     jw_end(w);
 }
 
-static void put_status(struct json_writer *w, const struct engine *e, const struct telling_status *broker,
+static void put_status(struct json_writer *w, const struct engine *e, const struct mqtt_status *broker,
                        instant_s now)
 {
     const struct snapshot *s = engine_snapshot(e);
@@ -152,7 +153,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     jw_begin(w, "status", JW_OBJECT, JW_INLINE);
     jw_text(w, "version", BALLAST_VERSION);
     jw_text(w, "cluster", st.cluster);
-    json_instant(w, "time", now);
+    action_json_instant(w, "time", now);
     jw_text(w, "automation", automation_name(st.policy.automation));
     jw_int(w, "migration_threshold", st.policy.migration_threshold);
     jw_int(w, "interval_s", st.policy.interval_s);
@@ -160,10 +161,10 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     jw_int(w, "hosts", s ? s->n_hosts : 0);
     jw_int(w, "vms", s ? s->n_vms : 0);
     put_asleep(w, e);
-    reply_put_power(w, e);
+    reply_energy_put_power(w, e);
     put_last_pass(w, e, &st);
     jw_bool(w, "frozen", st.paused);
-    json_instant(w, "frozen_since", st.paused_since);
+    action_json_instant(w, "frozen_since", st.paused_since);
     jw_text(w, "store_error", st.store_error);
     put_broker(w, broker);
     jw_begin(w, "actions", JW_OBJECT, JW_INLINE);
@@ -213,11 +214,11 @@ static void put_host(struct json_writer *w, const struct host *h, const struct s
     }
     jw_end(w);
     jw_bool(w, "wake_verified", h->is.wake_verified);
-    json_instant(w, "wake_failed_at", h->is.wake_failed_at);
+    action_json_instant(w, "wake_failed_at", h->is.wake_failed_at);
     jw_figure(w, "boot_s", h->is.boot_s);
     jw_figure(w, "power_w", h->is.power_w);
-    json_instant(w, "on_since", h->is.on_since);
-    json_instant(w, "standby_since", h->is.standby_since);
+    action_json_instant(w, "on_since", h->is.on_since);
+    action_json_instant(w, "standby_since", h->is.standby_since);
     for (int r = 0; r < RES_COUNT; r++) {
         double demand = 0;
         double entitled = 0;
@@ -258,7 +259,7 @@ static void put_vm(struct json_writer *w, const struct snapshot *s, uint32_t ix,
         jw_figure(w, "entitlement", shares->entitlement[r][ix]);
         jw_end(w);
     }
-    json_instant(w, "last_migrated", v->is.last_migrated);
+    action_json_instant(w, "last_migrated", v->is.last_migrated);
     jw_end(w);
 }
 
@@ -325,7 +326,7 @@ static int put_cluster(struct json_writer *w, const struct engine *e, enum reque
     if (r < 0)
         return r;
     divide(s, &a, &shares);
-    json_instant(w, "time", s->time);
+    action_json_instant(w, "time", s->time);
     if (kind == REQUEST_POOLS) {
         put_pools(w, s, &shares, &a);
         return 0;
@@ -371,7 +372,7 @@ static void put_actions(struct json_writer *w, const struct engine *e)
     jw_begin(w, "recommendations", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++) {
         if (list[i]->state != ACTION_EXPIRED)
-            json_action(w, NULL, engine_snapshot(e), list[i]);
+            action_json(w, NULL, engine_snapshot(e), list[i]);
     }
     jw_end(w);
 }
@@ -389,7 +390,7 @@ static int put_history(struct json_writer *w, const struct engine *e, const stru
     jw_begin(w, "history", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-        json_action_fields(w, engine_snapshot(e), &list[i]);
+        action_json_fields(w, engine_snapshot(e), &list[i]);
         jw_bool(w, "console",
                 list[i].kind == ACTION_POWER_ON && ops->has_console && ops->has_console(store, list[i].id));
         jw_end(w);
@@ -409,7 +410,7 @@ static void put_these(struct json_writer *w, const struct engine *e, const uint6
         for (size_t k = 0; k < n; k++) {
             if (ids[k] != list[i]->id)
                 continue;
-            json_action(w, NULL, engine_snapshot(e), list[i]);
+            action_json(w, NULL, engine_snapshot(e), list[i]);
             break;
         }
     }
@@ -452,7 +453,7 @@ void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct str
     (void)pass; /* the last one: passes do not overlap */
     engine_status(e, &st);
     open_reply(&w, out);
-    json_instant(&w, "time", now);
+    action_json_instant(&w, "time", now);
     put_last_pass(&w, e, &st);
     put_actions(&w, e);
     jw_end(&w);
@@ -471,7 +472,7 @@ static int put_samples(struct json_writer *w, const struct store_ops *ops, struc
     jw_begin(w, "samples", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-        json_instant(w, "time", list[i].time);
+        action_json_instant(w, "time", list[i].time);
         jw_text(w, "vm", list[i].vm);
         jw_figure(w, "cpu_mhz", list[i].demand[RES_CPU]);
         jw_figure(w, "mem_mb", list[i].demand[RES_MEM]);
@@ -482,7 +483,7 @@ static int put_samples(struct json_writer *w, const struct store_ops *ops, struc
 }
 
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
-               const struct request *request, const struct telling_status *broker, instant_s now,
+               const struct request *request, const struct mqtt_status *broker, instant_s now,
                struct strbuf *out, struct err *err)
 {
     struct json_writer w;
@@ -508,13 +509,13 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
         r = put_samples(&w, store_ops, store, err);
         break;
     case REQUEST_ENERGY:
-        r = reply_put_energy(&w, e, store_ops, store, request, now, err);
+        r = reply_energy_put(&w, e, store_ops, store, request, now, err);
         break;
     case REQUEST_SNAPSHOT:
         r = put_snapshot(&w, e, err);
         break;
     case REQUEST_FORECAST:
-        reply_put_forecast(&w, e, request->hours, now);
+        reply_forecast_put(&w, e, request->hours, now);
         break;
     case REQUEST_APPLY:
     case REQUEST_REJECT:

@@ -3,10 +3,9 @@
 #define BALLAST_DAEMON_REPLY_H
 
 #include "base/strbuf.h"
+#include "daemon/mqtt_feed.h"
 #include "daemon/request.h"
-#include "daemon/telling.h"
 #include "engine/engine.h"
-#include "model/json_writer.h"
 
 /* One line, without its end. */
 void reply_error(const struct err *err, struct strbuf *out);
@@ -14,13 +13,8 @@ void reply_error(const struct err *err, struct strbuf *out);
 /* For requests that only look at what is known: everything but apply, reject, run, place, pause, resume and
  * maintenance. store: for what has ended. broker: NULL where none is configured. */
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
-               const struct request *request, const struct telling_status *broker, instant_s now,
+               const struct request *request, const struct mqtt_status *broker, instant_s now,
                struct strbuf *out, struct err *err);
-
-/* reply_energy.c, for reply.c: "power", what hosts draw now; "energy", what they drew. */
-void reply_put_power(struct json_writer *w, const struct engine *e);
-int reply_put_energy(struct json_writer *w, const struct engine *e, const struct store_ops *ops,
-                     struct store *store, const struct request *q, instant_s now, struct err *err);
 
 /* Done; nothing more to say. */
 void reply_done(struct strbuf *out);

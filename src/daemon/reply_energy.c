@@ -1,5 +1,5 @@
 /* reply_energy.c: what hosts drew and VMs lacked, as JSON. engine/energy.h defines the figures. */
-#include "daemon/reply.h"
+#include "daemon/reply_energy.h"
 
 #include "base/cleanup.h"
 #include "daemon/action_json.h"
@@ -13,7 +13,7 @@
 
 /* ---- now ------------------------------------------------------------------------------------- */
 
-void reply_put_power(struct json_writer *w, const struct engine *e)
+void reply_energy_put_power(struct json_writer *w, const struct engine *e)
 {
     struct engine_power p;
 
@@ -67,7 +67,7 @@ static void put_row(struct json_writer *w, const struct engine *e, const struct 
         jw_text(w, "host", r->host);
         jw_text(w, "host_name", snapshot_host_name(engine_snapshot(e), r->host));
     } else {
-        json_instant(w, "time", r->time);
+        action_json_instant(w, "time", r->time);
         jw_int(w, "length_s", r->length_s);
     }
     put_figures(w, r);
@@ -116,7 +116,7 @@ static instant_s first_instant(const struct energy_record *list, size_t n)
     return n > 0 ? list[0].until - (instant_s)ceil(list[0].span_s) : 0;
 }
 
-int reply_put_energy(struct json_writer *w, const struct engine *e, const struct store_ops *ops,
+int reply_energy_put(struct json_writer *w, const struct engine *e, const struct store_ops *ops,
                      struct store *store, const struct request *q, instant_s now, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -142,8 +142,8 @@ int reply_put_energy(struct json_writer *w, const struct engine *e, const struct
     }
     jw_begin(w, "energy", JW_OBJECT, JW_INLINE);
     jw_text(w, "by", energy_by_name(q->by));
-    json_instant(w, "from", from);
-    json_instant(w, "until", total.until);
+    action_json_instant(w, "from", from);
+    action_json_instant(w, "until", total.until);
     jw_figure(w, "unaccounted_s", n_all > 0 ? fmax(0, (double)(total.until - from) - total.span_s) : 0);
     put_unknown(w, engine_snapshot(e));
     jw_begin(w, "rows", JW_ARRAY, JW_INLINE);

@@ -47,7 +47,7 @@ static void put_ahead(struct json_writer *w, const struct expected *x)
     jw_end(w);
 }
 
-void reply_put_forecast(struct json_writer *w, const struct engine *e, unsigned hours, instant_s now)
+void reply_forecast_put(struct json_writer *w, const struct engine *e, unsigned hours, instant_s now)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct engine_forecast f;

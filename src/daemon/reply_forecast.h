@@ -6,6 +6,6 @@
 #include "model/json_writer.h"
 
 /* "forecast": so many hours back, and a day ahead. README.md has the fields. */
-void reply_put_forecast(struct json_writer *w, const struct engine *e, unsigned hours, instant_s now);
+void reply_forecast_put(struct json_writer *w, const struct engine *e, unsigned hours, instant_s now);
 
 #endif

@@ -147,31 +147,31 @@ static void add_line(struct client *c, const struct strbuf *text)
     listen_for(c); /* sent from the loop, so that the client is not dropped under its caller's hands */
 }
 
-void client_reply(struct client *c, const struct strbuf *text)
+void server_reply(struct client *c, const struct strbuf *text)
 {
     c->ticket = 0;
     add_line(c, text);
 }
 
-void client_stream(struct client *c, const struct strbuf *text)
+void server_stream(struct client *c, const struct strbuf *text)
 {
     c->streams = true;
     add_line(c, text);
 }
 
-bool client_has_taken_all(const struct client *c)
+bool server_client_took_all(const struct client *c)
 {
     return c->out_done == c->out.len;
 }
 
-void client_wait(struct client *c, uint64_t ticket)
+void server_wait(struct client *c, uint64_t ticket)
 {
     c->ticket = ticket;
     allow(c, WAIT_S);
     listen_for(c);
 }
 
-const char *client_who(const struct client *c)
+const char *server_client_user(const struct client *c)
 {
     return c->who;
 }

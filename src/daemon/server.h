@@ -20,10 +20,10 @@
 struct server;
 struct client;
 
-/* A request has arrived; to be answered by client_reply() or kept by client_wait(), before it returns. */
+/* A request has arrived; to be answered by server_reply() or kept by server_wait(), before it returns. */
 typedef void (*serve_fn)(void *ctx, struct client *c, const char *line, size_t len);
 
-/* A client that is sent a stream (client_stream()) has taken all of it so far. It may be sent more at once.
+/* A client that is sent a stream (server_stream()) has taken all of it so far. It may be sent more at once.
  */
 typedef void (*more_fn)(void *ctx, struct client *c, uint64_t ticket);
 
@@ -38,20 +38,20 @@ int server_start(sd_event *loop, const char *path, serve_fn serve, gone_fn gone,
 void server_stop(struct server *s);
 
 /* Sends the text and a newline; the text is copied. */
-void client_reply(struct client *c, const struct strbuf *text);
+void server_reply(struct client *c, const struct strbuf *text);
 
-/* Keeps the request until client_reply(); the ticket is whatever the caller will know it by, not 0. */
-void client_wait(struct client *c, uint64_t ticket);
+/* Keeps the request until server_reply(); the ticket is whatever the caller will know it by, not 0. */
+void server_wait(struct client *c, uint64_t ticket);
 
-/* The same as client_reply() for one that waits and goes on waiting: a line of many. It may wait for ever,
+/* The same as server_reply() for one that waits and goes on waiting: a line of many. It may wait for ever,
  * but not be slow to take what it is sent. */
-void client_stream(struct client *c, const struct strbuf *text);
-bool client_has_taken_all(const struct client *c);
+void server_stream(struct client *c, const struct strbuf *text);
+bool server_client_took_all(const struct client *c);
 
 /* Calls `each` for all that wait. It may reply. */
 void server_each_waiting(struct server *s, void (*each)(void *ctx, struct client *c, uint64_t ticket));
 
 /* Who it is, as the kernel says: "root (uid 0)". */
-const char *client_who(const struct client *c);
+const char *server_client_user(const struct client *c);
 
 #endif

@@ -5,14 +5,14 @@
 #include "base/log.h"
 #include "collectors/registry.h"
 #include "daemon/consoles.h"
-#include "daemon/daytime.h"
-#include "daemon/hearers.h"
-#include "daemon/outgoing.h"
+#include "daemon/event_outputs.h"
 #include "daemon/process.h"
-#include "daemon/say.h"
-#include "daemon/serving.h"
+#include "daemon/request_handler.h"
+#include "daemon/startup_log.h"
+#include "daemon/subscribers.h"
 #include "daemon/switches.h"
 #include "daemon/threads.h"
+#include "daemon/wall_clock.h"
 #include "engine/engine.h"
 #include "sim/pretend/pretend.h"
 #include "store/sqlite.h"
@@ -40,7 +40,7 @@ struct service {
     const struct collector_ops *collector_ops;
     struct switches *switches; /* now */
     struct consoles *consoles;
-    struct hearers hearers;
+    struct subscribers subscribers;
     atomic_bool stop;
     struct pretend *pretend;
 
@@ -51,10 +51,10 @@ struct service {
     struct source *source;
     struct hands *hands;
     struct store *store;
-    struct outgoing out;
+    struct event_outputs out;
     struct engine *engine;
     struct server *server;
-    struct daytime daytime;
+    struct wall_clock clock;
     bool anew; /* begins once more when it has ended */
     char *const *argv;
     uint64_t due_us; /* the next tick, on the steady clock; 0: none is set */
@@ -62,34 +62,34 @@ struct service {
 
 /* ---- who is answered ------------------------------------------------------------------------- */
 
-static struct serving serving_of(struct service *s)
+static struct request_handler request_handler_of(struct service *s)
 {
-    return (struct serving){.engine = s->engine,
-                            .store = s->store,
-                            .config = s->config,
-                            .out = &s->out,
-                            .now = daytime_now(&s->daytime)};
+    return (struct request_handler){.engine = s->engine,
+                                    .store = s->store,
+                                    .config = s->config,
+                                    .out = &s->out,
+                                    .now = wall_clock_now(&s->clock)};
 }
 
 static void go_on(void *ctx, struct client *c, uint64_t ticket)
 {
-    const struct serving serving = serving_of(ctx);
+    const struct request_handler handler = request_handler_of(ctx);
 
-    serving_go_on(&serving, c, ticket);
+    request_handler_answer_waiting(&handler, c, ticket);
 }
 
 /* ---- after anything that happened ------------------------------------------------------------ */
 
 static void happened(struct service *s)
 {
-    instant_s now = daytime_now(&s->daytime);
+    instant_s now = wall_clock_now(&s->clock);
     instant_s at = engine_wakeup(s->engine, now);
     /* a tick that is due at once is made soon, and not in a circle */
     uint64_t wait_us = at > now ? (uint64_t)(at - now) * USEC_PER_S : USEC_PER_S / 10;
-    uint64_t due_us = (uint64_t)steady_us() + wait_us;
+    uint64_t due_us = (uint64_t)process_steady_us() + wait_us;
 
     consoles_work(s->consoles, engine_snapshot(s->engine), now);
-    outgoing_go_on(&s->out, s->engine, s->config, now);
+    event_outputs_update(&s->out, s->engine, s->config, now);
     server_each_waiting(s->server, go_on);
     /* only ever earlier: whoever asks something all the time must not put the tick off */
     if (s->due_us != 0 && s->due_us <= due_us)
@@ -105,11 +105,11 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
     (void)source, (void)usec;
     s->due_us = 0;
-    if (!s->anew && daytime_was_set(&s->daytime, s->config->path)) {
+    if (!s->anew && wall_clock_was_set(&s->clock, s->config->path)) {
         s->anew = true; /* ends as for SIGTERM */
         return sd_event_exit(s->loop, 0);
     }
-    engine_tick(s->engine, daytime_now(&s->daytime));
+    engine_tick(s->engine, wall_clock_now(&s->clock));
     happened(s);
     return 0;
 }
@@ -118,11 +118,11 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
  */
 static void take_news(struct service *s, int64_t for_us)
 {
-    const int64_t until_us = steady_us() + for_us;
+    const int64_t until_us = process_steady_us() + for_us;
     struct news *n;
 
-    while (steady_us() < until_us && (n = (struct news *)queue_pop(&s->news)) != NULL) {
-        instant_s now = daytime_now(&s->daytime);
+    while (process_steady_us() < until_us && (n = (struct news *)queue_pop(&s->news)) != NULL) {
+        instant_s now = wall_clock_now(&s->clock);
 
         switch (n->kind) {
         case NEWS_INVENTORY:
@@ -161,17 +161,17 @@ static int on_news(sd_event_source *source, int fd, uint32_t revents, void *user
 static void serve(void *ctx, struct client *c, const char *line, size_t len)
 {
     struct service *s = ctx;
-    const struct serving serving = serving_of(s);
+    const struct request_handler handler = request_handler_of(s);
 
-    serving_line(&serving, c, line, len);
+    request_handler_serve(&handler, c, line, len);
     happened(s);
 }
 
 static void give_up(void *ctx, uint64_t ticket)
 {
-    const struct serving serving = serving_of(ctx);
+    const struct request_handler handler = request_handler_of(ctx);
 
-    serving_give_up(&serving, ticket);
+    request_handler_cancel(&handler, ticket);
 }
 
 /* ---- configuration --------------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ static struct engine_settings settings_of(const struct service *s)
         .sets_pools = hands && hands->apply_settings,
         .history_days = c->history_days,
         .passes_kept = (uint32_t)c->history_passes,
-        .clock_us = steady_us,
+        .clock_us = process_steady_us,
     };
 }
 
@@ -210,7 +210,7 @@ static int load_again(struct service *s, struct arena *a, struct config *fresh, 
     if (r < 0 && r != -EBUSY)
         return r;
     consoles_change(s->consoles, s->switches);
-    say_changes(changes, n, r == -EBUSY);
+    startup_log_reload(changes, n, r == -EBUSY);
     config_keep_fixed(s->config, fresh, r == -EBUSY, a);
     return 0;
 }
@@ -226,15 +226,15 @@ static void reload(struct service *s)
         arena_release(&a);
         return;
     }
-    say_warnings(fresh, &s->switches->setup);
+    startup_log_warnings(fresh, &s->switches->setup);
     s->config = fresh;
 
     const struct engine_settings settings = settings_of(s);
 
-    engine_configure(s->engine, &settings, daytime_now(&s->daytime));
+    engine_configure(s->engine, &settings, wall_clock_now(&s->clock));
     arena_release(&s->reloaded);
     s->reloaded = a;
-    say_sleepers(s->config, s->engine);
+    startup_log_standby_hosts(s->config, s->engine);
 }
 
 static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si, void *userdata)
@@ -242,7 +242,7 @@ static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si,
     struct service *s = userdata;
 
     (void)source, (void)si;
-    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)read_clock_us(CLOCK_MONOTONIC));
+    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)process_clock_us(CLOCK_MONOTONIC));
     reload(s);
     (void)sd_notify(0, "READY=1");
     happened(s);
@@ -319,14 +319,14 @@ static int open_engine(struct service *s, struct err *err)
         .source = s->source,
         .hands_ops = &acting_ops,
         .hands = s->hands,
-        .outlet_ops = &hearers_outlet,
-        .outlet = (struct outlet *)&s->hearers,
+        .event_sink_ops = &subscribers_sink,
+        .event_sink = (struct event_sink *)&s->subscribers,
     };
 
     int r = consoles_new(s->loop, s->store, s->switches, &s->consoles, err);
 
-    s->hearers = (struct hearers){.journal = s->out.journal, .consoles = s->consoles};
-    if (r == 0 && (r = engine_create(&settings, &ports, daytime_now(&s->daytime), &s->engine, err)) == 0)
+    s->subscribers = (struct subscribers){.journal = s->out.journal, .consoles = s->consoles};
+    if (r == 0 && (r = engine_create(&settings, &ports, wall_clock_now(&s->clock), &s->engine, err)) == 0)
         consoles_resume(s->consoles, s->engine);
     return r;
 }
@@ -349,13 +349,13 @@ static int begin(struct service *s, struct err *err)
 {
     int r;
 
-    daytime_begin(&s->daytime);
-    if ((r = block_signals(err)) < 0)
+    wall_clock_start(&s->clock);
+    if ((r = process_block_signals(err)) < 0)
         return r;
     if ((r = sd_event_default(&s->loop)) < 0)
         return err_set(err, r, "no event loop: %s", strerror(-r));
     if ((r = store_open(s->config->state_dir, s->config->history_mb, &s->store, err)) < 0 ||
-        (r = outgoing_open(s->config, s->loop, s->store, &s->out, err)) < 0 ||
+        (r = event_outputs_open(s->config, s->loop, s->store, &s->out, err)) < 0 ||
         (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0)
         return r;
     return server_start(s->loop, s->config->socket, serve, give_up, go_on, s, &s->server, err);
@@ -375,12 +375,12 @@ static void end(struct service *s)
 
     if (s->engine) {
         take_news(s, NEWS_AT_END_US);
-        say_left(s->engine);
-        outgoing_go_on(&s->out, s->engine, s->config, daytime_now(&s->daytime));
+        startup_log_unfinished(s->engine);
+        event_outputs_update(&s->out, s->engine, s->config, wall_clock_now(&s->clock));
     }
-    int broker = outgoing_stop(&s->out, deadline);
+    int broker = event_outputs_stop(&s->out, deadline);
 
-    int consoles = consoles_stop(s->consoles, daytime_now(&s->daytime), deadline);
+    int consoles = consoles_stop(s->consoles, wall_clock_now(&s->clock), deadline);
 
     engine_free(s->engine);
     store_close(s->store);
@@ -389,13 +389,13 @@ static void end(struct service *s)
             "a request to the source, the broker or a console does not come to an end; leaving without "
             "waiting for it");
         if (s->anew)
-            (void)run_anew(s->argv);
+            (void)process_run_anew(s->argv);
         _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
     consoles_free(s->consoles);
     acting_free(s->hands);
     collecting_free(s->source);
-    outgoing_release(&s->out);
+    event_outputs_release(&s->out);
     if (s->news_open)
         queue_release(&s->news, news_free);
     pretend_free(s->pretend);
@@ -416,9 +416,9 @@ int service_run(const struct config *config, char *const argv[], struct err *err
     int r = begin(&s, err);
 
     if (r == 0) {
-        say_warnings(config, &s.switches->setup);
-        say_sleepers(s.config, s.engine);
-        say_begun(config);
+        startup_log_warnings(config, &s.switches->setup);
+        startup_log_standby_hosts(s.config, s.engine);
+        startup_log_settings(config);
         happened(&s);
         (void)sd_notify(0, "READY=1");
         r = sd_event_loop(s.loop);
@@ -426,7 +426,7 @@ int service_run(const struct config *config, char *const argv[], struct err *err
             (void)err_set(err, r, "the event loop broke: %s", strerror(-r));
     }
     end(&s);
-    if (r == 0 && s.anew && (r = run_anew(argv)) < 0)
+    if (r == 0 && s.anew && (r = process_run_anew(argv)) < 0)
         (void)err_set(err, r, "the service cannot begin anew: %s", strerror(-r));
     return r < 0 ? r : 0;
 }

@@ -20,7 +20,7 @@ static void put_source(struct json_writer *w, const struct engine_status *st)
 {
     jw_begin(w, "source", JW_OBJECT, JW_INLINE);
     jw_text(w, "state", source_words[st->source]);
-    json_instant(w, "since", st->source_since);
+    action_json_instant(w, "since", st->source_since);
     jw_text(w, "error", st->source_error);
     jw_end(w);
 }
@@ -45,7 +45,7 @@ static void put_pass(struct json_writer *w, const struct plan *plan, const struc
     } else {
         jw_begin(w, "pass", JW_OBJECT, JW_INLINE);
         jw_int(w, "id", (int64_t)st->last_pass);
-        json_instant(w, "time", st->last_pass_time);
+        action_json_instant(w, "time", st->last_pass_time);
         jw_figure(w, "imbalance", plan->before.imbalance);
         jw_figure(w, "target", plan->before.target);
         jw_int(w, "recommendations", plan->n_recommendations);
@@ -62,7 +62,7 @@ static void put_pass(struct json_writer *w, const struct plan *plan, const struc
     jw_int(w, "n_faults", plan ? plan->n_faults : 0);
 }
 
-void state_of_cluster(const struct engine *e, struct strbuf *out)
+void states_of_cluster(const struct engine *e, struct strbuf *out)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
     struct engine_status st;
@@ -76,7 +76,7 @@ void state_of_cluster(const struct engine *e, struct strbuf *out)
     jw_text(&w, "version", BALLAST_VERSION);
     jw_text(&w, "automation", automation_name(st.policy.automation));
     jw_bool(&w, "frozen", st.paused);
-    json_instant(&w, "frozen_since", st.paused_since);
+    action_json_instant(&w, "frozen_since", st.paused_since);
     jw_begin(&w, "dpm", JW_OBJECT, JW_INLINE);
     jw_bool(&w, "enabled", st.policy.dpm.enabled);
     jw_text(&w, "automation", automation_name(st.policy.dpm.automation));
@@ -115,7 +115,7 @@ static void put_host(struct json_writer *w, const struct host *h, double *const 
     jw_text(w, "id", h->is.id);
     jw_text(w, "name", h->is.name);
     jw_text(w, "state", host_state_name(h->is.state));
-    json_instant(w, "since", h->is.state == HOST_STANDBY ? h->is.standby_since : h->is.on_since);
+    action_json_instant(w, "since", h->is.state == HOST_STANDBY ? h->is.standby_since : h->is.on_since);
     jw_int(w, "vms", h->vms.n);
     for (int r = 0; r < RES_COUNT; r++) {
         double sum = 0;
@@ -129,7 +129,7 @@ static void put_host(struct json_writer *w, const struct host *h, double *const 
     }
     jw_text(w, "dpm", automation_name(h->is.dpm));
     jw_bool(w, "wake_verified", h->is.wake_verified);
-    json_instant(w, "wake_failed_at", h->is.wake_failed_at);
+    action_json_instant(w, "wake_failed_at", h->is.wake_failed_at);
     jw_figure(w, "boot_s", h->is.boot_s);
 }
 
@@ -138,8 +138,8 @@ static void put_missing(struct json_writer *w, const struct asleep *h)
     jw_text(w, "id", h->host);
     jw_text(w, "name", h->host);
     jw_text(w, "state", host_state_name(HOST_STANDBY));
-    json_instant(w, "since", h->since);
-    json_instant(w, "wake_failed_at", h->wake_failed);
+    action_json_instant(w, "since", h->since);
+    action_json_instant(w, "wake_failed_at", h->wake_failed);
     jw_figure(w, "boot_s", h->boot_s);
 }
 

@@ -7,7 +7,7 @@
 #include "engine/engine.h"
 
 /* Both: one line, without an end. */
-void state_of_cluster(const struct engine *e, struct strbuf *out);
+void states_of_cluster(const struct engine *e, struct strbuf *out);
 
 /* Calls `each` for every host of the newest inventory, and for those that sleep and are not in it. */
 void states_of_hosts(const struct engine *e, void (*each)(void *ctx, const char *host, const char *json),

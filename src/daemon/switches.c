@@ -20,7 +20,7 @@ static int build(struct switches *w, const struct config *c, struct err *err)
         .n_hosts = c->n_power_hosts,
         .methods =
             {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method, [POWER_WOL] = &wol_method},
-        .life = arena_printf(a, "%lld-%lld", (long long)getpid(), (long long)steady_us()),
+        .life = arena_printf(a, "%lld-%lld", (long long)getpid(), (long long)process_steady_us()),
     };
     w->source.power = &w->setup;
     if (c->n_power_hosts == 0)

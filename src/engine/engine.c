@@ -42,8 +42,8 @@ void publish(struct engine *e, const struct event *event)
 
     if (!whole.snapshot)
         whole.snapshot = engine_snapshot(e);
-    e->port.outlet_ops->publish(e->port.outlet, &whole);
-    e->events_dirty = e->port.outlet_ops->keep != NULL;
+    e->port.event_sink_ops->publish(e->port.event_sink, &whole);
+    e->events_dirty = e->port.event_sink_ops->keep != NULL;
 }
 
 instant_s stale_after_s(const struct engine *e)

@@ -247,7 +247,7 @@ struct engine {
     bool paused;
     instant_s paused_since;
     bool note_dirty;
-    bool events_dirty; /* something was published that the outlet has not kept yet */
+    bool events_dirty; /* something was published that the event sink has not kept yet */
 
     struct unstored_migration *unstored;
     size_t n_unstored, cap_unstored;

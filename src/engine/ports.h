@@ -8,7 +8,7 @@
  *   source     "look at the cluster"; the answer comes back as engine_on_inventory() or _on_source_error()
  *   hands      "check / start / poll / cancel this"; comes back as engine_on_order_result(); settings of
  *              pools on a host come back as engine_on_settings_result()
- *   outlet     what happened, for the log and for whoever else listens; no answer
+ *   event_sink what happened, for the log and for whoever else listens; no answer
  *
  * A port is a const table of functions and an object that belongs to whoever implements the table. Every call
  * comes from the one thread that the engine runs in. A port must not call back into the engine from within
@@ -347,7 +347,7 @@ struct hands_ops {
     int (*measure)(struct hands *h, uint64_t serial, const char *host, struct err *err);
 };
 
-/* ---- outlet ---------------------------------------------------------------------------------- */
+/* ---- event sink ------------------------------------------------------------------------------ */
 
 #define EVENTS(X)                                                                                            \
     X(EVENT_SOURCE_LOST, "source_lost", "the cluster could not be read; nothing is decided until it can")    \
@@ -384,18 +384,19 @@ struct event {
     const struct snapshot *snapshot; /* says what a person calls these; NULL before the first inventory */
 };
 
-struct outlet;
+struct event_sink;
 
-struct outlet_ops {
-    /* Everything is borrowed for the call. Cannot fail: what cannot be delivered is the outlet's problem. */
-    void (*publish)(struct outlet *o, const struct event *event);
+struct event_sink_ops {
+    /* Everything is borrowed for the call. Cannot fail: what cannot be delivered is the event sink's problem.
+     */
+    void (*publish)(struct event_sink *o, const struct event *event);
 
-    /* For an outlet that keeps what was published in the engine's store; NULL otherwise. keep() puts it
+    /* For an event sink that keeps what was published in the engine's store; NULL otherwise. keep() puts it
      * there, between begin() and commit() of the engine's own transaction: what has happened and the news of
      * it are stored together or not at all. What it put may be rolled back, after which it is called again;
      * once it is durable, kept() says so. */
-    int (*keep)(struct outlet *o, struct err *err);
-    void (*kept)(struct outlet *o);
+    int (*keep)(struct event_sink *o, struct err *err);
+    void (*kept)(struct event_sink *o);
 };
 
 struct engine_ports {
@@ -405,8 +406,8 @@ struct engine_ports {
     struct source *source;
     const struct hands_ops *hands_ops;
     struct hands *hands;
-    const struct outlet_ops *outlet_ops;
-    struct outlet *outlet;
+    const struct event_sink_ops *event_sink_ops;
+    struct event_sink *event_sink;
 };
 
 #endif

@@ -98,7 +98,7 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
             (e->regret.dirty && (r = regret_store(e, err)) < 0))
             return r;
     }
-    if (e->events_dirty && (r = e->port.outlet_ops->keep(e->port.outlet, err)) < 0)
+    if (e->events_dirty && (r = e->port.event_sink_ops->keep(e->port.event_sink, err)) < 0)
         return r;
     return pass ? ops->put_pass(s, pass, err) : 0;
 }
@@ -138,7 +138,7 @@ int storing_flush(struct engine *e, const struct pass_record *pass, instant_s no
     pattern_stored(e->pattern);
     e->note_dirty = false;
     if (e->events_dirty)
-        e->port.outlet_ops->kept(e->port.outlet);
+        e->port.event_sink_ops->kept(e->port.event_sink);
     e->events_dirty = false;
     e->store_error = (struct err){0};
     e->store_failures = 0;

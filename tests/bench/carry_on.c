@@ -53,7 +53,7 @@ struct source {
 struct hands {
     struct world *of;
 };
-struct outlet {
+struct event_sink {
     struct world *of;
 };
 
@@ -208,12 +208,12 @@ static int submit(struct hands *h, const struct order *order, struct err *err)
 
 static const struct hands_ops hands_ops = {.submit = submit};
 
-static void publish(struct outlet *o, const struct event *event)
+static void publish(struct event_sink *o, const struct event *event)
 {
     o->of->n_done += event->kind == EVENT_ACTION && event->action->state == ACTION_DONE;
 }
 
-static const struct outlet_ops outlet_ops = {.publish = publish};
+static const struct event_sink_ops event_sink_ops = {.publish = publish};
 
 /* ---- the world ------------------------------------------------------------------------------- */
 
@@ -357,9 +357,9 @@ static int bench(uint32_t hosts)
     struct store store = {&w};
     struct source source = {&w};
     struct hands hands = {&w};
-    struct outlet outlet = {&w};
-    const struct engine_ports ports = {&store_ops, &store, &source_ops, &source,
-                                       &hands_ops, &hands, &outlet_ops, &outlet};
+    struct event_sink event_sink = {&w};
+    const struct engine_ports ports = {&store_ops, &store, &source_ops,     &source,
+                                       &hands_ops, &hands, &event_sink_ops, &event_sink};
     struct engine_settings settings = {.cluster = "bench", .source = "bench", .deeds = 1u << DEED_MIGRATE};
     struct engine *e;
     struct err err = {0};

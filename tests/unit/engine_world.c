@@ -385,13 +385,13 @@ void world_work(void)
     }
 }
 
-/* ---- outlet ---------------------------------------------------------------------------------- */
+/* ---- event sink ------------------------------------------------------------------------------ */
 
-struct outlet {
+struct event_sink {
     int unused;
 };
 
-static void w_publish(struct outlet *o, const struct event *ev)
+static void w_publish(struct event_sink *o, const struct event *ev)
 {
     (void)o;
     if (getenv("ENGINE_WORLD_TALKS"))
@@ -406,16 +406,16 @@ static void w_publish(struct outlet *o, const struct event *ev)
         (void)snprintf(line, 24, "%s", event_kind_name(ev->kind));
 }
 
-static const struct outlet_ops w_outlet_ops = {.publish = w_publish};
+static const struct event_sink_ops w_outlet_ops = {.publish = w_publish};
 
-static void w_publish_to_keep(struct outlet *o, const struct event *ev)
+static void w_publish_to_keep(struct event_sink *o, const struct event *ev)
 {
     w_publish(o, ev);
     assert_true(W->n_waiting < WORLD_EVENTS);
     memcpy(W->waiting[W->n_waiting++], W->events[(W->n_events - 1) % 64], sizeof W->waiting[0]);
 }
 
-static int w_keep(struct outlet *o, struct err *err)
+static int w_keep(struct event_sink *o, struct err *err)
 {
     (void)o, (void)err;
     assert_true(W->in_transaction);
@@ -426,14 +426,15 @@ static int w_keep(struct outlet *o, struct err *err)
     return 0;
 }
 
-static void w_kept(struct outlet *o)
+static void w_kept(struct event_sink *o)
 {
     (void)o;
     assert_false(W->in_transaction);
     W->n_waiting = 0;
 }
 
-static const struct outlet_ops w_keeping_ops = {.publish = w_publish_to_keep, .keep = w_keep, .kept = w_kept};
+static const struct event_sink_ops w_keeping_ops = {
+    .publish = w_publish_to_keep, .keep = w_keep, .kept = w_kept};
 
 int w_count_events(const char *line)
 {
@@ -451,7 +452,7 @@ void world_begin_engine(void)
     static struct store store;
     static struct source source;
     static struct hands hands;
-    static struct outlet outlet;
+    static struct event_sink event_sink;
     const struct engine_ports ports = {&w_store_ops,
                                        &store,
                                        &w_source_ops,
@@ -459,7 +460,7 @@ void world_begin_engine(void)
                                        &w_hands_ops,
                                        &hands,
                                        W->keeps ? &w_keeping_ops : &w_outlet_ops,
-                                       &outlet};
+                                       &event_sink};
     struct err err = {0};
 
     assert_int_equal(engine_create(&W->settings, &ports, W->now, &W->engine, &err), 0);

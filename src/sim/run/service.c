@@ -97,7 +97,7 @@ static void count_begun(struct service *v, const struct action_record *r)
 }
 
 /* An engine must not be asked while it tells something: a pass is looked at afterwards. */
-static void outlet_publish(struct outlet *o, const struct event *event)
+static void event_sink_publish(struct event_sink *o, const struct event *event)
 {
     if (event->kind == EVENT_PASS_DONE) {
         o->of->pass_done = true;
@@ -107,7 +107,7 @@ static void outlet_publish(struct outlet *o, const struct event *event)
     }
 }
 
-static const struct outlet_ops outlet_ops = {.publish = outlet_publish};
+static const struct event_sink_ops event_sink_ops = {.publish = event_sink_publish};
 
 /* ---- life and death -------------------------------------------------------------------------- */
 
@@ -118,8 +118,8 @@ instant_s service_instant(const struct service *v, double t_s)
 
 static int begin(struct service *v, double t_s, struct err *err)
 {
-    const struct engine_ports ports = {&memory_store, v->store,  &source_ops, &v->source,
-                                       &hands_ops,    &v->hands, &outlet_ops, &v->outlet};
+    const struct engine_ports ports = {&memory_store, v->store,  &source_ops,     &v->source,
+                                       &hands_ops,    &v->hands, &event_sink_ops, &v->event_sink};
     int r;
 
     if ((r = cluster_collector.create(&v->config, &v->collector, err)) < 0 ||
@@ -198,7 +198,7 @@ int service_init(struct service *v, const struct scenario *s, struct cluster *c,
                      .clock_us = clock_us},
         .rng = {s->seed},
     };
-    v->source.of = v->hands.of = v->outlet.of = v;
+    v->source.of = v->hands.of = v->event_sink.of = v;
     schedule_kills(v);
     v->store = memory_store_new(&s->initial, v->n_kills > 0);
     return begin(v, 0, err);

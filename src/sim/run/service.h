@@ -23,7 +23,7 @@ struct hands {
 struct source {
     struct service *of;
 };
-struct outlet {
+struct event_sink {
     struct service *of;
 };
 
@@ -52,7 +52,7 @@ struct service {
     struct engine *engine; /* NULL: it is down */
     struct source source;
     struct hands hands;
-    struct outlet outlet;
+    struct event_sink event_sink;
     uint32_t lives; /* how often it has begun */
     uint64_t asked; /* serial of the inventory that is wanted; 0: none */
     struct waiting_orders waiting;

@@ -1,4 +1,4 @@
-#include "daemon/teller.h"
+#include "daemon/mqtt_thread.h"
 
 #include "base/log.h"
 #include "engine/idmap.h"
@@ -18,24 +18,24 @@
 #define RETRY_MAX_S 60
 #define STEADY_S 30 /* a connection that has lasted so long was a good one */
 #define GOODBYE_S 2 /* to get the last words across */
-#define TOPICS_SAID_MAX 1000
+#define LOGGED_TOPICS_MAX 1000
 #define REFUSED 128 /* reasons from here on are refusals */
 #define MS_PER_S 1000
 
-enum teller_verb { TELL_EVENT, TELL_STATE, TELL_DROP, TELL_STOP };
+enum mqtt_command_kind { MQTT_PUBLISH_EVENT, MQTT_PUBLISH_STATE, MQTT_DROP_EVENTS, MQTT_STOP };
 
-struct teller_order {
+struct mqtt_command {
     struct queue_item item;
-    enum teller_verb verb;
+    enum mqtt_command_kind verb;
     uint64_t id;
     char *topic, *payload;
 };
 
-struct teller {
+struct mqtt_thread {
     pthread_t thread;
     const struct broker_options *options;
-    struct queue orders;
-    struct queue *told;
+    struct queue commands;
+    struct queue *reports;
 
     /* the thread's own */
     struct outbox *outbox;
@@ -45,8 +45,8 @@ struct teller {
     unsigned failures;                  /* in a row */
     uint64_t refused;
     struct err error, refusal;
-    struct idmap said; /* topics whose refusal was logged */
-    bool news;
+    struct idmap logged_topics; /* topics whose refusal was logged */
+    bool changed;               /* the main thread has not been told of the newest state */
 };
 
 static time_t steady_s(void)
@@ -57,9 +57,9 @@ static time_t steady_s(void)
     return t.tv_sec;
 }
 
-static void order_free(struct queue_item *item)
+static void free_command(struct queue_item *item)
 {
-    struct teller_order *o = (struct teller_order *)item;
+    struct mqtt_command *o = (struct mqtt_command *)item;
 
     free(o->topic);
     free(o->payload);
@@ -70,43 +70,43 @@ static void order_free(struct queue_item *item)
 
 static void on_connected(void *ctx)
 {
-    struct teller *t = ctx;
+    struct mqtt_thread *t = ctx;
 
     log_notice("mqtt: connected to %s:%d", t->options->host, t->options->port);
     t->up = true;
     t->up_since = steady_s();
     t->error = (struct err){0};
-    t->news = true;
+    t->changed = true;
 }
 
 /* For each topic once: whoever may not write there once may not a thousand times. */
-static void was_refused(struct teller *t, const char *topic, const char *why)
+static void record_refusal(struct mqtt_thread *t, const char *topic, const char *why)
 {
     t->refused++;
     (void)err_set(&t->refusal, -EPERM, "the broker refuses what is published to %s: %s", topic, why);
-    if (idmap_get(&t->said, topic) || t->said.n >= TOPICS_SAID_MAX)
+    if (idmap_get(&t->logged_topics, topic) || t->logged_topics.n >= LOGGED_TOPICS_MAX)
         return;
-    *idmap_slot(&t->said, topic) = t;
+    *idmap_slot(&t->logged_topics, topic) = t;
     log_error("mqtt: %s; it is not sent again", t->refusal.text);
 }
 
 static void on_answered(void *ctx, int mid, int reason)
 {
-    struct teller *t = ctx;
+    struct mqtt_thread *t = ctx;
     struct outbox_message m;
 
     if (!outbox_answered(t->outbox, mid, &m))
         return;
-    t->news = true;
+    t->changed = true;
     if (reason >= REFUSED)
-        was_refused(t, m.topic, broker_reason(reason));
+        record_refusal(t, m.topic, broker_reason(reason));
 }
 
 static const struct broker_handlers handlers = {.connected = on_connected, .answered = on_answered};
 
 /* ---- the connection -------------------------------------------------------------------------- */
 
-static time_t pause_s(const struct teller *t, int code)
+static time_t retry_pause_s(const struct mqtt_thread *t, int code)
 {
     time_t pause = RETRY_FIRST_S;
 
@@ -118,34 +118,34 @@ static time_t pause_s(const struct teller *t, int code)
 }
 
 /* Said when it is news: a broker may be away for hours. */
-static void lose(struct teller *t, const struct err *why)
+static void connection_lost(struct mqtt_thread *t, const struct err *why)
 {
     bool good = t->up && steady_s() - t->up_since >= STEADY_S;
 
     broker_free(t->broker);
     t->broker = NULL;
     t->failures = good ? 1 : t->failures + 1;
-    t->retry_at = steady_s() + pause_s(t, why->code);
+    t->retry_at = steady_s() + retry_pause_s(t, why->code);
     outbox_lost(t->outbox);
     if (t->up || strcmp(t->error.text, why->text) != 0)
         log_warning("mqtt: %s; events are kept until it can be", why->text);
     t->up = false;
     t->error = *why;
-    t->news = true;
+    t->changed = true;
 }
 
-static void connect_if_due(struct teller *t)
+static void connect_if_due(struct mqtt_thread *t)
 {
     struct err err = {0};
 
     if (t->broker || steady_s() < t->retry_at || t->stop_at != 0)
         return;
     if (broker_connect(t->options, &handlers, t, &t->broker, &err) < 0)
-        lose(t, &err);
+        connection_lost(t, &err);
 }
 
 /* As much as the window takes. */
-static void publish(struct teller *t)
+static void publish_queued(struct mqtt_thread *t)
 {
     struct outbox_message m;
     struct err err = {0};
@@ -161,10 +161,10 @@ static void publish(struct teller *t)
         if (r == -EMSGSIZE || r == -EINVAL) { /* as if the broker had said so */
             outbox_sent(t->outbox, no_mid);
             (void)outbox_answered(t->outbox, no_mid, &m);
-            was_refused(t, m.topic, err.text);
-            t->news = true;
+            record_refusal(t, m.topic, err.text);
+            t->changed = true;
         } else if (r < 0) {
-            lose(t, &err);
+            connection_lost(t, &err);
         } else {
             outbox_sent(t->outbox, mid);
         }
@@ -173,49 +173,49 @@ static void publish(struct teller *t)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-static void take_orders(struct teller *t)
+static void take_commands(struct mqtt_thread *t)
 {
-    struct teller_order *o;
+    struct mqtt_command *o;
 
-    while ((o = (struct teller_order *)queue_pop(&t->orders)) != NULL) {
+    while ((o = (struct mqtt_command *)queue_pop(&t->commands)) != NULL) {
         switch (o->verb) {
-        case TELL_EVENT:
+        case MQTT_PUBLISH_EVENT:
             outbox_add_event(t->outbox, o->id, o->topic, o->payload);
             break;
-        case TELL_STATE:
+        case MQTT_PUBLISH_STATE:
             outbox_set_state(t->outbox, o->topic, o->payload);
             break;
-        case TELL_DROP:
+        case MQTT_DROP_EVENTS:
             outbox_drop(t->outbox, o->id);
-            t->news = true;
+            t->changed = true;
             break;
-        case TELL_STOP:
+        case MQTT_STOP:
             t->stop_at = steady_s() + GOODBYE_S;
             outbox_set_state(t->outbox, t->options->online_topic, "offline");
             break;
         }
-        order_free(&o->item);
+        free_command(&o->item);
     }
 }
 
-static void say_how_it_is(struct teller *t)
+static void report_state(struct mqtt_thread *t)
 {
-    if (!t->news)
+    if (!t->changed)
         return;
-    struct told *n = xcalloc(1, sizeof *n);
+    struct mqtt_report *n = xcalloc(1, sizeof *n);
 
-    *n = (struct told){
+    *n = (struct mqtt_report){
         .connected = t->up,
         .over = outbox_over(t->outbox),
         .refused = t->refused,
         .error = t->error,
         .refusal = t->refusal,
     };
-    queue_push(t->told, &n->item);
-    t->news = false;
+    queue_push(t->reports, &n->item);
+    t->changed = false;
 }
 
-static int wait_ms(const struct teller *t)
+static int wait_ms(const struct mqtt_thread *t)
 {
     time_t now = steady_s();
 
@@ -224,41 +224,41 @@ static int wait_ms(const struct teller *t)
     return (int)(t->retry_at - now) * MS_PER_S;
 }
 
-static bool all_is_said(const struct teller *t)
+static bool all_published(const struct mqtt_thread *t)
 {
     return outbox_events(t->outbox) == 0 && outbox_unanswered(t->outbox) == 0;
 }
 
-static bool has_ended(const struct teller *t)
+static bool may_end(const struct mqtt_thread *t)
 {
     if (t->stop_at == 0)
         return false;
-    return !t->up || steady_s() > t->stop_at || all_is_said(t);
+    return !t->up || steady_s() > t->stop_at || all_published(t);
 }
 
-static void *teller_main(void *arg)
+static void *mqtt_thread_main(void *arg)
 {
-    struct teller *t = arg;
+    struct mqtt_thread *t = arg;
     struct err err = {0};
 
     for (;;) {
-        take_orders(t);
+        take_commands(t);
         connect_if_due(t);
-        publish(t);
-        say_how_it_is(t);
-        if (has_ended(t))
+        publish_queued(t);
+        report_state(t);
+        if (may_end(t))
             break;
         if (t->broker) {
-            if (broker_step(t->broker, t->orders.fd, STEP_MS, &err) < 0)
-                lose(t, &err);
+            if (broker_step(t->broker, t->commands.fd, STEP_MS, &err) < 0)
+                connection_lost(t, &err);
         } else {
-            struct pollfd fd = {.fd = t->orders.fd, .events = POLLIN};
+            struct pollfd fd = {.fd = t->commands.fd, .events = POLLIN};
 
             (void)poll(&fd, 1, wait_ms(t));
         }
     }
     if (t->broker) /* "offline" may not have got through, or may not even have been sent */
-        broker_disconnect(t->broker, !all_is_said(t));
+        broker_disconnect(t->broker, !all_published(t));
     broker_free(t->broker);
     t->broker = NULL;
     return NULL;
@@ -266,71 +266,72 @@ static void *teller_main(void *arg)
 
 /* ---- the main thread's side ------------------------------------------------------------------ */
 
-int teller_start(const struct broker_options *options, struct queue *told, struct teller **ret,
-                 struct err *err)
+int mqtt_thread_start(const struct broker_options *options, struct queue *reports, struct mqtt_thread **ret,
+                      struct err *err)
 {
-    struct teller *t = xcalloc(1, sizeof *t);
-    int r = queue_init(&t->orders, false);
+    struct mqtt_thread *t = xcalloc(1, sizeof *t);
+    int r = queue_init(&t->commands, false);
 
     if (r < 0) {
         free(t);
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     }
     t->options = options;
-    t->told = told;
+    t->reports = reports;
     t->outbox = outbox_new();
     outbox_set_state(t->outbox, options->online_topic, "online");
-    r = pthread_create(&t->thread, NULL, teller_main, t);
+    r = pthread_create(&t->thread, NULL, mqtt_thread_main, t);
     if (r != 0) {
-        teller_free(t);
+        mqtt_thread_free(t);
         return err_set(err, -r, "no thread to talk to the broker with: %s", strerror(r));
     }
     *ret = t;
     return 0;
 }
 
-static void give(struct teller *t, enum teller_verb verb, uint64_t id, const char *topic, const char *payload)
+static void send_command(struct mqtt_thread *t, enum mqtt_command_kind verb, uint64_t id, const char *topic,
+                         const char *payload)
 {
-    struct teller_order *o = xcalloc(1, sizeof *o);
+    struct mqtt_command *o = xcalloc(1, sizeof *o);
 
     o->verb = verb;
     o->id = id;
     o->topic = xstrdup(topic);
     o->payload = xstrdup(payload);
-    queue_push(&t->orders, &o->item);
+    queue_push(&t->commands, &o->item);
 }
 
-void teller_event(struct teller *t, uint64_t id, const char *topic, const char *payload)
+void mqtt_thread_publish_event(struct mqtt_thread *t, uint64_t id, const char *topic, const char *payload)
 {
-    give(t, TELL_EVENT, id, topic, payload);
+    send_command(t, MQTT_PUBLISH_EVENT, id, topic, payload);
 }
 
-void teller_state(struct teller *t, const char *topic, const char *payload)
+void mqtt_thread_publish_state(struct mqtt_thread *t, const char *topic, const char *payload)
 {
-    give(t, TELL_STATE, 0, topic, payload);
+    send_command(t, MQTT_PUBLISH_STATE, 0, topic, payload);
 }
 
-void teller_drop(struct teller *t, uint64_t id)
+void mqtt_thread_drop_events(struct mqtt_thread *t, uint64_t id)
 {
-    give(t, TELL_DROP, id, NULL, NULL);
+    send_command(t, MQTT_DROP_EVENTS, id, NULL, NULL);
 }
 
-int teller_stop(struct teller *t, int64_t deadline_s)
+int mqtt_thread_stop(struct mqtt_thread *t, int64_t deadline_s)
 {
     const struct timespec until = {.tv_sec = deadline_s};
 
     if (!t)
         return 0;
-    give(t, TELL_STOP, 0, NULL, NULL);
+    send_command(t, MQTT_STOP, 0, NULL, NULL);
     return pthread_timedjoin_np(t->thread, NULL, &until) == 0 ? 0 : -ETIMEDOUT;
 }
 
-void teller_free(struct teller *t)
+void mqtt_thread_free(struct mqtt_thread *t)
 {
     if (!t)
         return;
-    queue_release(&t->orders, order_free);
+    queue_release(&t->commands, free_command);
     outbox_free(t->outbox);
-    idmap_release(&t->said, NULL);
+    idmap_release(&t->logged_topics, NULL);
     free(t);
 }

@@ -1,4 +1,4 @@
-#include "daemon/serving.h"
+#include "daemon/request_handler.h"
 
 #include "base/cleanup.h"
 #include "daemon/reply.h"
@@ -15,7 +15,7 @@
 #define PLACEMENT ((uint64_t)1 << 63)
 
 /* -EINPROGRESS: not yet. */
-static int answer_run(const struct serving *s, uint64_t ticket, struct strbuf *out, struct err *err)
+static int answer_run(const struct request_handler *s, uint64_t ticket, struct strbuf *out, struct err *err)
 {
     uint64_t pass = 0;
     int r = engine_run_result(s->engine, ticket, &pass, err);
@@ -25,7 +25,7 @@ static int answer_run(const struct serving *s, uint64_t ticket, struct strbuf *o
     return r;
 }
 
-static int answer_place(const struct serving *s, uint64_t ticket, struct strbuf *out, struct err *err)
+static int answer_place(const struct request_handler *s, uint64_t ticket, struct strbuf *out, struct err *err)
 {
     struct placement p;
     int r = engine_place_result(s->engine, ticket, &p, err);
@@ -39,7 +39,7 @@ static int answer_place(const struct serving *s, uint64_t ticket, struct strbuf 
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static int serve_maintenance(const struct serving *s, const struct request *q, const char *by,
+static int serve_maintenance(const struct request_handler *s, const struct request *q, const char *by,
                              struct strbuf *out, struct err *err)
 {
     uint64_t id = 0;
@@ -50,8 +50,8 @@ static int serve_maintenance(const struct serving *s, const struct request *q, c
     return r;
 }
 
-static int serve_power(const struct serving *s, const struct request *q, const char *by, struct strbuf *out,
-                       struct err *err)
+static int serve_power(const struct request_handler *s, const struct request *q, const char *by,
+                       struct strbuf *out, struct err *err)
 {
     uint64_t ids[WAKE_ACTIONS] = {0};
     int r = q->kind == REQUEST_STANDBY ? engine_standby(s->engine, q->host, by, s->now, &ids[0], err)
@@ -67,7 +67,8 @@ static int serve_power(const struct serving *s, const struct request *q, const c
 }
 
 /* The client waits for an inventory. */
-static int serve_place(const struct serving *s, const struct request *q, struct client *c, struct err *err)
+static int serve_place(const struct request_handler *s, const struct request *q, struct client *c,
+                       struct err *err)
 {
     CLEANUP(freep) const char **vms = calloc(q->n_vms, sizeof *vms);
     const char *next = q->vms;
@@ -80,17 +81,17 @@ static int serve_place(const struct serving *s, const struct request *q, struct 
         next += strlen(next) + 1;
     }
     const struct place_request request = {
-        .vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = client_who(c)};
+        .vms = vms, .n_vms = q->n_vms, .apply = q->apply, .by = server_client_user(c)};
     int r = engine_place(s->engine, &request, s->now, &ticket, err);
 
     if (r < 0)
         return r;
-    client_wait(c, ticket | PLACEMENT);
+    server_wait(c, ticket | PLACEMENT);
     return -EINPROGRESS;
 }
 
 /* Answers into `out`; -EINPROGRESS: the client waits. */
-static int serve_request(const struct serving *s, const struct request *q, struct client *c,
+static int serve_request(const struct request_handler *s, const struct request *q, struct client *c,
                          struct strbuf *out, struct err *err)
 {
     uint64_t ticket;
@@ -98,7 +99,7 @@ static int serve_request(const struct serving *s, const struct request *q, struc
 
     switch (q->kind) {
     case REQUEST_APPLY:
-        r = engine_apply(s->engine, q->ids, q->n_ids, client_who(c), s->now, err);
+        r = engine_apply(s->engine, q->ids, q->n_ids, server_client_user(c), s->now, err);
         if (r == 0)
             reply_actions(s->engine, q->ids, q->n_ids, out);
         return r;
@@ -111,7 +112,7 @@ static int serve_request(const struct serving *s, const struct request *q, struc
         r = engine_run(s->engine, s->now, &ticket, err);
         if (r < 0)
             return r;
-        client_wait(c, ticket);
+        server_wait(c, ticket);
         return -EINPROGRESS;
     case REQUEST_PAUSE:
     case REQUEST_RESUME:
@@ -121,10 +122,10 @@ static int serve_request(const struct serving *s, const struct request *q, struc
             reply_done(out);
         return r;
     case REQUEST_MAINTENANCE:
-        return serve_maintenance(s, q, client_who(c), out, err);
+        return serve_maintenance(s, q, server_client_user(c), out, err);
     case REQUEST_STANDBY:
     case REQUEST_WAKE:
-        return serve_power(s, q, client_who(c), out, err);
+        return serve_power(s, q, server_client_user(c), out, err);
     case REQUEST_CONSOLE:
         return reply_console(s->store, engine_snapshot(s->engine), q->ids[0], out, err);
     case REQUEST_PLACE:
@@ -133,7 +134,7 @@ static int serve_request(const struct serving *s, const struct request *q, struc
         reply_schedule(s->engine, s->config, s->now, q->limit, out);
         return 0;
     case REQUEST_EVENTS:
-        return following_serve(s->out->following, q, c, out, err);
+        return event_stream_serve(s->out->stream, q, c, out, err);
     case REQUEST_STATUS:
     case REQUEST_HOSTS:
     case REQUEST_VMS:
@@ -147,13 +148,13 @@ static int serve_request(const struct serving *s, const struct request *q, struc
     case request_kind_count:
         break;
     }
-    struct telling_status broker;
+    struct mqtt_status broker;
 
-    return reply_view(s->engine, &store_sqlite, s->store, q, outgoing_look(s->out, &broker), s->now, out,
-                      err);
+    return reply_view(s->engine, &store_sqlite, s->store, q, event_outputs_mqtt_status(s->out, &broker),
+                      s->now, out, err);
 }
 
-void serving_line(const struct serving *s, struct client *c, const char *line, size_t len)
+void request_handler_serve(const struct request_handler *s, struct client *c, const char *line, size_t len)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
     CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for a stack frame to be proud of */
@@ -166,18 +167,18 @@ void serving_line(const struct serving *s, struct client *c, const char *line, s
     if (r < 0 && r != -EINPROGRESS)
         reply_error(&err, &out);
     if (r != -EINPROGRESS)
-        client_reply(c, &out);
+        server_reply(c, &out);
 }
 
 /* ---- who waits ------------------------------------------------------------------------------- */
 
-void serving_go_on(const struct serving *s, struct client *c, uint64_t ticket)
+void request_handler_answer_waiting(const struct request_handler *s, struct client *c, uint64_t ticket)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
     struct err err = {0};
 
-    if (following_has(ticket)) {
-        following_more(s->out->following, c, ticket);
+    if (event_stream_owns(ticket)) {
+        event_stream_send(s->out->stream, c, ticket);
         return;
     }
     strbuf_init(&out, STRBUF_NO_LIMIT);
@@ -188,13 +189,13 @@ void serving_go_on(const struct serving *s, struct client *c, uint64_t ticket)
         return;
     if (r < 0)
         reply_error(&err, &out);
-    client_reply(c, &out);
+    server_reply(c, &out);
 }
 
-void serving_give_up(const struct serving *s, uint64_t ticket)
+void request_handler_cancel(const struct request_handler *s, uint64_t ticket)
 {
-    if (following_has(ticket))
-        following_gone(s->out->following, ticket);
+    if (event_stream_owns(ticket))
+        event_stream_drop(s->out->stream, ticket);
     else if (ticket & PLACEMENT)
         engine_place_release(s->engine, ticket & ~PLACEMENT);
 }

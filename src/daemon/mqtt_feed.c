@@ -1,10 +1,10 @@
-#include "daemon/telling.h"
+#include "daemon/mqtt_feed.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "daemon/mqtt_thread.h"
 #include "daemon/process.h"
 #include "daemon/states.h"
-#include "daemon/teller.h"
 #include "engine/idmap.h"
 #include "engine/memory.h"
 #include "mqtt/cloudevent.h"
@@ -20,21 +20,21 @@
 #include <time.h>
 
 #define NOTE_SENT "mqtt_sent" /* up to which event the broker has them */
-#define AT_HAND 128           /* events that the thread has at most; the rest wait in the store */
+#define QUEUED_EVENTS_MAX 128 /* events that the thread has at most; the rest wait in the store */
 #define CLIENT_ID_DIGITS 15   /* of the store's name: with "ballast-", the 23 bytes that every broker takes */
 
-struct telling {
+struct mqtt_feed {
     struct store *store;
     struct arena arena; /* the strings below */
     const char *url, *instance;
     struct topics topics;
     struct strbuf source; /* of CloudEvents */
     struct broker_options options;
-    struct teller *teller;
-    struct queue told;
+    struct mqtt_thread *thread;
+    struct queue reports;
     sd_event_source *io;
     uint64_t last, handed, sent; /* events: there are, the thread was given, the broker has */
-    struct told now;             /* how the thread is */
+    struct mqtt_report report;   /* how the thread is */
     instant_s since;
     bool mark_failed;   /* the last time that `sent` was to be stored */
     bool feed_failed;   /* the last time that events were to be read */
@@ -48,8 +48,8 @@ struct telling {
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void envelope(const struct telling *t, const char *id, const char *type, const char *subject,
-                     instant_s time, const char *data, struct strbuf *out)
+static void write_cloudevent(const struct mqtt_feed *t, const char *id, const char *type, const char *subject,
+                             instant_s time, const char *data, struct strbuf *out)
 {
     const struct cloudevent ce = {
         .id = id, .source = t->source.text, .type = type, .subject = subject, .time = time, .data = data};
@@ -57,7 +57,7 @@ static void envelope(const struct telling *t, const char *id, const char *type, 
     cloudevent_json(&ce, out);
 }
 
-static void give_event(struct telling *t, const struct event_record *r)
+static void queue_event(struct mqtt_feed *t, const struct event_record *r)
 {
     CLEANUP(strbuf_releasep) struct strbuf topic = {0};
     CLEANUP(strbuf_releasep) struct strbuf payload = {0};
@@ -67,14 +67,14 @@ static void give_event(struct telling *t, const struct event_record *r)
     strbuf_init(&payload, STRBUF_NO_LIMIT);
     (void)snprintf(id, sizeof id, "%.32s-%" PRIu64, t->instance, r->id);
     topic_event(&t->topics, r->kind, &topic);
-    envelope(t, id, r->type, r->subject, r->time, r->data, &payload);
-    teller_event(t->teller, r->id, topic.text, payload.text);
+    write_cloudevent(t, id, r->type, r->subject, r->time, r->data, &payload);
+    mqtt_thread_publish_event(t->thread, r->id, topic.text, payload.text);
     t->handed = r->id;
 }
 
 /* A state has no number that lasts: the instant tells those of one process from those of another. */
-static void give_state(struct telling *t, const char *topic, const char *type, const char *subject,
-                       const char *data, instant_s now)
+static void queue_state(struct mqtt_feed *t, const char *topic, const char *type, const char *subject,
+                        const char *data, instant_s now)
 {
     CLEANUP(strbuf_releasep) struct strbuf payload = {0};
     char id[96];
@@ -82,13 +82,13 @@ static void give_state(struct telling *t, const char *topic, const char *type, c
     strbuf_init(&payload, STRBUF_NO_LIMIT);
     (void)snprintf(id, sizeof id, "%.32s-state-%" PRId64 "-%" PRIu64, t->instance, t->began_us,
                    ++t->n_states);
-    envelope(t, id, type, subject, now, data, &payload);
-    teller_state(t->teller, topic, payload.text);
+    write_cloudevent(t, id, type, subject, now, data, &payload);
+    mqtt_thread_publish_state(t->thread, topic, payload.text);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static void feed(struct telling *t)
+static void queue_stored_events(struct mqtt_feed *t)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct event_record *list = NULL;
@@ -96,9 +96,9 @@ static void feed(struct telling *t)
     struct err err = {0};
     uint64_t out = t->handed - t->sent;
 
-    if (t->handed >= t->last || out >= AT_HAND)
+    if (t->handed >= t->last || out >= QUEUED_EVENTS_MAX)
         return;
-    const struct event_query q = {.after = t->handed, .limit = (unsigned)(AT_HAND - out)};
+    const struct event_query q = {.after = t->handed, .limit = (unsigned)(QUEUED_EVENTS_MAX - out)};
 
     int r = store_list_events(t->store, &q, &a, &list, &n, &err);
 
@@ -106,11 +106,11 @@ static void feed(struct telling *t)
         log_warning("mqtt: %s", err.text);
     t->feed_failed = r < 0;
     for (size_t i = 0; i < n; i++)
-        give_event(t, &list[i]);
+        queue_event(t, &list[i]);
 }
 
 /* Should it not be stored, the next answer tries again; a restart before that sends a few events twice. */
-static void remember(struct telling *t)
+static void store_sent_mark(struct mqtt_feed *t)
 {
     char text[24];
     struct err err = {0};
@@ -123,162 +123,162 @@ static void remember(struct telling *t)
     t->mark_failed = r < 0;
 }
 
-static int on_told(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+static int on_mqtt_report(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
-    struct telling *t = userdata;
-    struct told *n;
+    struct mqtt_feed *t = userdata;
+    struct mqtt_report *n;
     uint64_t before = t->sent;
 
     (void)source, (void)fd, (void)revents;
-    while ((n = (struct told *)queue_pop(&t->told)) != NULL) {
-        if (n->connected != t->now.connected)
+    while ((n = (struct mqtt_report *)queue_pop(&t->reports)) != NULL) {
+        if (n->connected != t->report.connected)
             t->since = (instant_s)time(NULL);
-        t->now = *n;
+        t->report = *n;
         free(n);
     }
-    if (t->now.over > t->sent)
-        t->sent = t->now.over;
+    if (t->report.over > t->sent)
+        t->sent = t->report.over;
     if (t->handed < t->sent)
         t->handed = t->sent;
     if (t->sent != before)
-        remember(t);
-    feed(t);
+        store_sent_mark(t);
+    queue_stored_events(t);
     return 0;
 }
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-static void tell_cluster(struct telling *t, const struct engine *e, instant_s now)
+static void update_cluster_state(struct mqtt_feed *t, const struct engine *e, instant_s now)
 {
     CLEANUP(strbuf_releasep) struct strbuf state = {0};
     CLEANUP(strbuf_releasep) struct strbuf topic = {0};
 
     strbuf_init(&state, STRBUF_NO_LIMIT);
     strbuf_init(&topic, STRBUF_NO_LIMIT);
-    state_of_cluster(e, &state);
+    states_of_cluster(e, &state);
     if (t->cluster && strcmp(t->cluster, state.text) == 0)
         return;
     xstrset(&t->cluster, state.text);
     topic_cluster(&t->topics, &topic);
-    give_state(t, topic.text, "state", NULL, state.text, now);
+    queue_state(t, topic.text, "state", NULL, state.text, now);
 }
 
-struct host_state_kept {
+struct retained_state {
     char *json;
     bool there; /* in the list that is gone through */
 };
 
-struct telling_at {
-    struct telling *t;
+struct host_states_update {
+    struct mqtt_feed *t;
     instant_s now;
 };
 
-static struct host_state_kept *kept_of(struct telling *t, const char *host)
+static struct retained_state *retained_of(struct mqtt_feed *t, const char *host)
 {
     void **slot = idmap_slot(&t->hosts, host);
 
     if (!*slot)
-        *slot = xcalloc(1, sizeof(struct host_state_kept));
+        *slot = xcalloc(1, sizeof(struct retained_state));
     return *slot;
 }
 
-static void tell_host(void *ctx, const char *host, const char *json)
+static void update_host_state(void *ctx, const char *host, const char *json)
 {
-    const struct telling_at *at = ctx;
-    struct host_state_kept *kept = kept_of(at->t, host);
+    const struct host_states_update *at = ctx;
+    struct retained_state *retained = retained_of(at->t, host);
     CLEANUP(strbuf_releasep) struct strbuf topic = {0};
 
-    kept->there = true;
-    if (kept->json && strcmp(kept->json, json) == 0)
+    retained->there = true;
+    if (retained->json && strcmp(retained->json, json) == 0)
         return;
-    xstrset(&kept->json, json);
+    xstrset(&retained->json, json);
     strbuf_init(&topic, STRBUF_NO_LIMIT);
     topic_host(&at->t->topics, host, &topic);
-    give_state(at->t, topic.text, "host.state", host, json, at->now);
+    queue_state(at->t, topic.text, "host.state", host, json, at->now);
 }
 
-static void free_kept(void *value)
+static void free_retained(void *value)
 {
-    struct host_state_kept *kept = value;
+    struct retained_state *retained = value;
 
-    free(kept->json);
-    free(kept);
+    free(retained->json);
+    free(retained);
 }
 
 /* One that is gone is taken back from the broker. */
-static bool keep_host(const char *host, void *value, void *ctx)
+static bool clear_missing_host(const char *host, void *value, void *ctx)
 {
-    const struct telling_at *const *at = ctx;
-    struct telling *t = (*at)->t;
-    struct host_state_kept *kept = value;
+    const struct host_states_update *const *at = ctx;
+    struct mqtt_feed *t = (*at)->t;
+    struct retained_state *retained = value;
     CLEANUP(strbuf_releasep) struct strbuf topic = {0};
 
-    if (kept->there) {
-        kept->there = false;
+    if (retained->there) {
+        retained->there = false;
         return true;
     }
     strbuf_init(&topic, STRBUF_NO_LIMIT);
     topic_host(&t->topics, host, &topic);
-    teller_state(t->teller, topic.text, "");
-    free_kept(kept);
+    mqtt_thread_publish_state(t->thread, topic.text, "");
+    free_retained(retained);
     return false;
 }
 
-static void tell_hosts(struct telling *t, const struct engine *e, instant_s now)
+static void update_host_states(struct mqtt_feed *t, const struct engine *e, instant_s now)
 {
     const struct snapshot *s = engine_snapshot(e);
-    struct telling_at at = {t, now};
-    struct telling_at *ctx = &at;
+    struct host_states_update at = {t, now};
+    struct host_states_update *ctx = &at;
 
     if (!s || (s == t->seen && s->time == t->seen_time))
         return;
     t->seen = s;
     t->seen_time = s->time;
-    states_of_hosts(e, tell_host, ctx);
-    idmap_keep(&t->hosts, keep_host, &ctx);
+    states_of_hosts(e, update_host_state, ctx);
+    idmap_keep(&t->hosts, clear_missing_host, &ctx);
 }
 
-void telling_go_on(struct telling *t, const struct engine *e, uint64_t last, instant_s now)
+void mqtt_feed_update(struct mqtt_feed *t, const struct engine *e, uint64_t last, instant_s now)
 {
     if (!t)
         return;
     t->last = last;
-    feed(t);
-    tell_cluster(t, e, now);
-    tell_hosts(t, e, now);
+    queue_stored_events(t);
+    update_cluster_state(t, e, now);
+    update_host_states(t, e, now);
 }
 
 /* ---- what can be seen ------------------------------------------------------------------------ */
 
-uint64_t telling_sent(const struct telling *t)
+uint64_t mqtt_feed_sent(const struct mqtt_feed *t)
 {
     return t ? t->sent : UINT64_MAX;
 }
 
-void telling_gone(struct telling *t, uint64_t id)
+void mqtt_feed_skip(struct mqtt_feed *t, uint64_t id)
 {
     if (!t || t->sent >= id)
         return;
-    teller_drop(t->teller, id);
+    mqtt_thread_drop_events(t->thread, id);
     t->sent = id;
     if (t->handed < id)
         t->handed = id;
-    remember(t);
+    store_sent_mark(t);
 }
 
-bool telling_look(const struct telling *t, uint64_t last, struct telling_status *ret)
+bool mqtt_feed_status(const struct mqtt_feed *t, uint64_t last, struct mqtt_status *ret)
 {
     if (!t)
         return false;
-    *ret = (struct telling_status){
+    *ret = (struct mqtt_status){
         .url = t->url,
-        .connected = t->now.connected,
+        .connected = t->report.connected,
         .since = t->since,
         .sent = t->sent,
         .unsent = last > t->sent ? last - t->sent : 0,
-        .refused = t->now.refused,
-        .error = t->now.error.code != 0 ? t->now.error.text : NULL,
-        .refusal = t->now.refusal.code != 0 ? t->now.refusal.text : NULL,
+        .refused = t->report.refused,
+        .error = t->report.error.code != 0 ? t->report.error.text : NULL,
+        .refusal = t->report.refusal.code != 0 ? t->report.refusal.text : NULL,
     };
     return true;
 }
@@ -286,7 +286,7 @@ bool telling_look(const struct telling *t, uint64_t last, struct telling_status 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* What happened before there was a broker to tell is not sent to it. */
-static int recall_mark(struct telling *t, struct err *err)
+static int load_sent_mark(struct mqtt_feed *t, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     const char *note = NULL;
@@ -299,12 +299,12 @@ static int recall_mark(struct telling *t, struct err *err)
         t->sent = t->last;
     t->handed = t->sent;
     if (!note)
-        remember(t);
+        store_sent_mark(t);
     return 0;
 }
 
 /* Of hosts that an earlier process knew something may be retained; what is not there any more goes. */
-static int recall_hosts(struct telling *t, struct err *err)
+static int load_retained_hosts(struct mqtt_feed *t, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     const char **ids = NULL;
@@ -312,11 +312,11 @@ static int recall_hosts(struct telling *t, struct err *err)
     int r = store_host_ids(t->store, &a, &ids, &n, err);
 
     for (size_t i = 0; r == 0 && i < n; i++)
-        (void)kept_of(t, ids[i]);
+        (void)retained_of(t, ids[i]);
     return r;
 }
 
-static void set_options(struct telling *t, const struct config *c)
+static void set_options(struct mqtt_feed *t, const struct config *c)
 {
     const struct config_mqtt *m = &c->mqtt;
     CLEANUP(strbuf_releasep) struct strbuf online = {0};
@@ -344,25 +344,25 @@ static void set_options(struct telling *t, const struct config *c)
     };
 }
 
-static int start(struct telling *t, const struct config *c, sd_event *loop, struct err *err)
+static int start_feed(struct mqtt_feed *t, const struct config *c, sd_event *loop, struct err *err)
 {
     int r;
 
-    if ((r = store_instance(t->store, &t->arena, &t->instance, err)) < 0 || (r = recall_mark(t, err)) < 0 ||
-        (r = recall_hosts(t, err)) < 0)
+    if ((r = store_instance(t->store, &t->arena, &t->instance, err)) < 0 ||
+        (r = load_sent_mark(t, err)) < 0 || (r = load_retained_hosts(t, err)) < 0)
         return r;
     set_options(t, c);
-    if ((r = queue_init(&t->told, false)) < 0)
+    if ((r = queue_init(&t->reports, false)) < 0)
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
-    if ((r = sd_event_add_io(loop, &t->io, t->told.fd, EPOLLIN, on_told, t)) < 0)
+    if ((r = sd_event_add_io(loop, &t->io, t->reports.fd, EPOLLIN, on_mqtt_report, t)) < 0)
         return err_set(err, r, "the broker's thread cannot be waited for: %s", strerror(-r));
-    return teller_start(&t->options, &t->told, &t->teller, err);
+    return mqtt_thread_start(&t->options, &t->reports, &t->thread, err);
 }
 
-int telling_start(const struct config *c, sd_event *loop, struct store *store, uint64_t last,
-                  struct telling **ret, struct err *err)
+int mqtt_feed_start(const struct config *c, sd_event *loop, struct store *store, uint64_t last,
+                    struct mqtt_feed **ret, struct err *err)
 {
-    struct telling *t;
+    struct mqtt_feed *t;
     int r;
 
     *ret = NULL;
@@ -370,43 +370,43 @@ int telling_start(const struct config *c, sd_event *loop, struct store *store, u
         return store_sqlite.put_note(store, NOTE_SENT, NULL, err);
     t = xcalloc(1, sizeof *t);
     t->store = store;
-    t->told.fd = -1;
+    t->reports.fd = -1;
     t->last = last;
     t->since = (instant_s)time(NULL);
-    t->began_us = read_clock_us(CLOCK_REALTIME);
-    if ((r = start(t, c, loop, err)) < 0) {
-        telling_free(t);
+    t->began_us = process_clock_us(CLOCK_REALTIME);
+    if ((r = start_feed(t, c, loop, err)) < 0) {
+        mqtt_feed_free(t);
         return r;
     }
     *ret = t;
     return 0;
 }
 
-int telling_stop(struct telling *t, int64_t deadline_s)
+int mqtt_feed_stop(struct mqtt_feed *t, int64_t deadline_s)
 {
-    if (!t || !t->teller)
+    if (!t || !t->thread)
         return 0;
-    int r = teller_stop(t->teller, deadline_s);
+    int r = mqtt_thread_stop(t->thread, deadline_s);
 
     if (r == 0)
-        (void)on_told(NULL, -1, 0, t); /* what it has learned last */
+        (void)on_mqtt_report(NULL, -1, 0, t); /* what it has learned last */
     return r;
 }
 
-static void told_free(struct queue_item *item)
+static void free_report(struct queue_item *item)
 {
-    free((struct told *)item);
+    free((struct mqtt_report *)item);
 }
 
-void telling_free(struct telling *t)
+void mqtt_feed_free(struct mqtt_feed *t)
 {
     if (!t)
         return;
     (void)sd_event_source_disable_unref(t->io);
-    teller_free(t->teller);
-    if (t->told.fd >= 0)
-        queue_release(&t->told, told_free);
-    idmap_release(&t->hosts, free_kept);
+    mqtt_thread_free(t->thread);
+    if (t->reports.fd >= 0)
+        queue_release(&t->reports, free_report);
+    idmap_release(&t->hosts, free_retained);
     strbuf_release(&t->source);
     free(t->cluster);
     arena_release(&t->arena);

@@ -1,10 +1,10 @@
-/* teller.h: the thread that talks to the broker (src/mqtt), so that the main one never waits for it.
+/* mqtt_thread.h: the thread that talks to the broker (src/mqtt), so that the main one never waits for it.
  *
  * It is given events and states through a queue, and tells through another one how far it is. It connects,
  * and connects again, by itself. What it was given and the broker has not taken is lost with it: whoever
  * gives it events remembers up to which they are over. */
-#ifndef BALLAST_DAEMON_TELLER_H
-#define BALLAST_DAEMON_TELLER_H
+#ifndef BALLAST_DAEMON_MQTT_THREAD_H
+#define BALLAST_DAEMON_MQTT_THREAD_H
 
 #include "daemon/queue.h"
 #include "mqtt/broker.h"
@@ -14,10 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct teller;
+struct mqtt_thread;
 
 /* How it is. Sent whenever something of it has changed. */
-struct told {
+struct mqtt_report {
     struct queue_item item;
     bool connected;
     uint64_t over;      /* all events up to this one were taken, or refused */
@@ -27,19 +27,19 @@ struct told {
 };
 
 /* Starts the thread. The options must live longer than it. `told` gets the news. */
-int teller_start(const struct broker_options *options, struct queue *told, struct teller **ret,
-                 struct err *err);
+int mqtt_thread_start(const struct broker_options *options, struct queue *reports, struct mqtt_thread **ret,
+                      struct err *err);
 
 /* Both copy; ids grow. payload "": what was retained there is taken back. */
-void teller_event(struct teller *t, uint64_t id, const char *topic, const char *payload);
-void teller_state(struct teller *t, const char *topic, const char *payload);
+void mqtt_thread_publish_event(struct mqtt_thread *t, uint64_t id, const char *topic, const char *payload);
+void mqtt_thread_publish_state(struct mqtt_thread *t, const char *topic, const char *payload);
 
 /* Those up to this one are dropped, unless they are on their way already. */
-void teller_drop(struct teller *t, uint64_t id);
+void mqtt_thread_drop_events(struct mqtt_thread *t, uint64_t id);
 
 /* Tells the broker goodbye and ends, waiting until the deadline (CLOCK_REALTIME, seconds) at the longest;
  * -ETIMEDOUT: it still runs, so nothing that it uses may be freed. */
-int teller_stop(struct teller *t, int64_t deadline_s);
-void teller_free(struct teller *t); /* once it has stopped; NULL is fine */
+int mqtt_thread_stop(struct mqtt_thread *t, int64_t deadline_s);
+void mqtt_thread_free(struct mqtt_thread *t); /* once it has stopped; NULL is fine */
 
 #endif

@@ -1,4 +1,4 @@
-#include "daemon/following.h"
+#include "daemon/event_stream.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -22,22 +22,22 @@ struct follower {
     char kind[REQUEST_KIND_MAX];
 };
 
-struct following {
+struct event_stream {
     struct store *store;
     struct follower *first;
     uint64_t last_ticket;
     bool failed; /* the store, when it was last read */
 };
 
-struct following *following_new(struct store *store)
+struct event_stream *event_stream_new(struct store *store)
 {
-    struct following *f = xcalloc(1, sizeof *f);
+    struct event_stream *f = xcalloc(1, sizeof *f);
 
     f->store = store;
     return f;
 }
 
-void following_free(struct following *f)
+void event_stream_free(struct event_stream *f)
 {
     if (!f)
         return;
@@ -48,12 +48,12 @@ void following_free(struct following *f)
     free(f);
 }
 
-bool following_has(uint64_t ticket)
+bool event_stream_owns(uint64_t ticket)
 {
     return (ticket & FOLLOWER) != 0;
 }
 
-static struct follower **place_of(struct following *f, uint64_t ticket)
+static struct follower **place_of(struct event_stream *f, uint64_t ticket)
 {
     struct follower **at = &f->first;
 
@@ -73,7 +73,7 @@ static struct event_query query_of(const struct request *q)
     };
 }
 
-static void follow(struct following *f, const struct request *q, struct client *c, uint64_t after)
+static void follow(struct event_stream *f, const struct request *q, struct client *c, uint64_t after)
 {
     struct follower *x = xcalloc(1, sizeof *x);
 
@@ -83,11 +83,11 @@ static void follow(struct following *f, const struct request *q, struct client *
     memcpy(x->kind, q->event_kind, sizeof x->kind);
     x->next = f->first;
     f->first = x;
-    client_wait(c, x->ticket);
+    server_wait(c, x->ticket);
 }
 
-int following_serve(struct following *f, const struct request *q, struct client *c, struct strbuf *out,
-                    struct err *err)
+int event_stream_serve(struct event_stream *f, const struct request *q, struct client *c, struct strbuf *out,
+                       struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     const struct event_query query = query_of(q);
@@ -99,16 +99,16 @@ int following_serve(struct following *f, const struct request *q, struct client 
     if ((r = store_list_events(f->store, &query, &a, &list, &n, err)) < 0 ||
         (r = store_event_range(f->store, &first, &last, err)) < 0)
         return r;
-    events_reply(list, n, out);
+    event_json_reply(list, n, out);
     if (!q->follow)
         return 0;
     /* what came before was asked for up to here, or did not exist */
     follow(f, q, c, n > 0 ? list[n - 1].id : query.newest ? last : q->after);
-    client_stream(c, out);
+    server_stream(c, out);
     return -EINPROGRESS;
 }
 
-void following_more(struct following *f, struct client *c, uint64_t ticket)
+void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
@@ -117,7 +117,7 @@ void following_more(struct following *f, struct client *c, uint64_t ticket)
     size_t n = 0;
     struct err err = {0};
 
-    if (!x || !client_has_taken_all(c))
+    if (!x || !server_client_took_all(c))
         return;
     const struct event_query q = {
         .after = x->after, .since = x->since, .kind = x->kind[0] ? x->kind : NULL, .limit = BATCH};
@@ -130,11 +130,11 @@ void following_more(struct following *f, struct client *c, uint64_t ticket)
         return;
     x->after = list[n - 1].id;
     strbuf_init(&out, STRBUF_NO_LIMIT);
-    events_reply(list, n, &out);
-    client_stream(c, &out);
+    event_json_reply(list, n, &out);
+    server_stream(c, &out);
 }
 
-void following_gone(struct following *f, uint64_t ticket)
+void event_stream_drop(struct event_stream *f, uint64_t ticket)
 {
     struct follower **at = place_of(f, ticket);
     struct follower *x = *at;

@@ -1,23 +1,23 @@
-#include "daemon/say.h"
+#include "daemon/startup_log.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
 
-void say_begun(const struct config *c)
+void startup_log_settings(const struct config *c)
 {
     log_notice("ballastd %s: cluster %s, source %s, automation %s, a pass every %lld s; listening on %s",
                BALLAST_VERSION, c->cluster, c->source.kind, automation_name(c->policy.automation),
                (long long)c->policy.interval_s, c->socket);
 }
 
-void say_schedule(const struct config *c)
+void startup_log_schedule(const struct config *c)
 {
     if (c->schedule.n_windows > 0 || c->schedule.n_ready_by > 0)
         log_notice("dpm.windows and dpm.ready_by are in the zone %s%s; `ballast schedule` shows what comes",
                    c->schedule.zone, c->dpm_time_zone ? "" : ", the system's own");
 }
 
-void say_sleepers(const struct config *c, const struct engine *e)
+void startup_log_standby_hosts(const struct config *c, const struct engine *e)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct asleep *list;
@@ -33,14 +33,14 @@ void say_sleepers(const struct config *c, const struct engine *e)
             ours, ours == 1 ? " sleeps" : "s sleep", ours == 1 ? "it" : "them");
 }
 
-void say_warnings(const struct config *c, const struct power_setup *setup)
+void startup_log_warnings(const struct config *c, const struct power_setup *setup)
 {
     const unsigned deeds = setup->inner ? setup->inner->deeds : 0;
     const unsigned both = 1u << DEED_STANDBY | 1u << DEED_WAKE;
 
     for (size_t i = 0; i < c->n_warnings; i++)
         log_warning("%s", c->warnings[i]);
-    say_schedule(c);
+    startup_log_schedule(c);
     if (c->policy.dpm.enabled && setup->n_hosts == 0 && (deeds & both) != both)
         log_warning("dpm.enabled: source.kind %s cannot be asked to put hosts to standby and to wake them, "
                     "and power.hosts "
@@ -48,7 +48,7 @@ void say_warnings(const struct config *c, const struct power_setup *setup)
                     c->source.kind);
 }
 
-void say_changes(const struct config_change *changes, size_t n, bool power_waits)
+void startup_log_reload(const struct config_change *changes, size_t n, bool power_waits)
 {
     size_t later = 0;
 
@@ -72,7 +72,7 @@ void say_changes(const struct config_change *changes, size_t n, bool power_waits
                     later == 1 ? "is" : "are");
 }
 
-void say_left(const struct engine *e)
+void startup_log_unfinished(const struct engine *e)
 {
     struct engine_status st;
 

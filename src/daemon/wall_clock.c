@@ -1,4 +1,4 @@
-#include "daemon/daytime.h"
+#include "daemon/wall_clock.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -12,20 +12,20 @@
 
 static int64_t epoch_now_us(void)
 {
-    return read_clock_us(CLOCK_REALTIME) - steady_us();
+    return process_clock_us(CLOCK_REALTIME) - process_steady_us();
 }
 
-void daytime_begin(struct daytime *d)
+void wall_clock_start(struct wall_clock *d)
 {
-    *d = (struct daytime){.epoch_us = epoch_now_us()};
+    *d = (struct wall_clock){.epoch_us = epoch_now_us()};
 }
 
-instant_s daytime_now(const struct daytime *d)
+instant_s wall_clock_now(const struct wall_clock *d)
 {
-    return (d->epoch_us + steady_us()) / (int64_t)USEC_PER_S;
+    return (d->epoch_us + process_steady_us()) / (int64_t)USEC_PER_S;
 }
 
-bool daytime_was_set(struct daytime *d, const char *config_path)
+bool wall_clock_was_set(struct wall_clock *d, const char *config_path)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     long long by_s = llround((double)(epoch_now_us() - d->epoch_us) / (double)USEC_PER_S);
@@ -38,11 +38,11 @@ bool daytime_was_set(struct daytime *d, const char *config_path)
         log_notice("the clock was set by %lld s: beginning anew", by_s);
         return true;
     }
-    if (!d->told)
+    if (!d->set_was_logged)
         log_error(
             "the clock was set by %lld s, and the time from before goes on, because the service could not "
             "begin anew: %s",
             by_s, err.text);
-    d->told = true;
+    d->set_was_logged = true;
     return false;
 }

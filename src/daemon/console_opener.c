@@ -1,4 +1,4 @@
-#include "daemon/dialler.h"
+#include "daemon/console_opener.h"
 
 #include "engine/memory.h"
 
@@ -19,16 +19,16 @@ struct order {
     struct console *console;
 };
 
-struct dialler {
+struct console_opener {
     pthread_t thread;
     struct queue orders;
     struct queue *opened;
     atomic_bool stops; /* nothing is opened any more */
 };
 
-static void open_one(struct dialler *d, const struct order *o)
+static void open_one(struct console_opener *d, const struct order *o)
 {
-    struct opened *ret = xcalloc(1, sizeof *ret);
+    struct opened_console *ret = xcalloc(1, sizeof *ret);
 
     ret->action = o->action;
     if (console_open(o->host, &ret->console, &ret->err) < 0)
@@ -38,7 +38,7 @@ static void open_one(struct dialler *d, const struct order *o)
 
 static void *dialler_main(void *arg)
 {
-    struct dialler *d = arg;
+    struct console_opener *d = arg;
     bool over = false;
 
     while (!over) {
@@ -61,15 +61,16 @@ static void *dialler_main(void *arg)
         free(o);
     }
     /* what nobody has taken since stop() was called */
-    for (struct opened *left; (left = (struct opened *)queue_pop(d->opened)) != NULL; free(left))
+    for (struct opened_console *left; (left = (struct opened_console *)queue_pop(d->opened)) != NULL;
+         free(left))
         console_close(left->console);
     console_shutdown();
     return NULL;
 }
 
-int dialler_start(struct queue *opened, struct dialler **ret, struct err *err)
+int console_opener_start(struct queue *opened, struct console_opener **ret, struct err *err)
 {
-    struct dialler *d = xcalloc(1, sizeof *d);
+    struct console_opener *d = xcalloc(1, sizeof *d);
     int r = queue_init(&d->orders, true);
 
     d->opened = opened;
@@ -79,14 +80,14 @@ int dialler_start(struct queue *opened, struct dialler **ret, struct err *err)
     }
     r = pthread_create(&d->thread, NULL, dialler_main, d);
     if (r != 0) {
-        dialler_free(d);
+        console_opener_free(d);
         return err_set(err, -r, "no thread to open consoles with: %s", strerror(r));
     }
     *ret = d;
     return 0;
 }
 
-static void give(struct dialler *d, const struct order *what)
+static void give(struct console_opener *d, const struct order *what)
 {
     struct order *o = xcalloc(1, sizeof *o);
 
@@ -94,18 +95,18 @@ static void give(struct dialler *d, const struct order *what)
     queue_push(&d->orders, &o->item);
 }
 
-void dialler_open(struct dialler *d, uint64_t action, const struct power_host *host)
+void console_opener_open(struct console_opener *d, uint64_t action, const struct power_host *host)
 {
     give(d, &(struct order){.verb = DIAL_OPEN, .action = action, .host = host});
 }
 
-void dialler_close(struct dialler *d, struct console *console)
+void console_opener_close(struct console_opener *d, struct console *console)
 {
     if (console)
         give(d, &(struct order){.verb = DIAL_CLOSE, .console = console});
 }
 
-int dialler_stop(struct dialler *d, int64_t deadline_s)
+int console_opener_stop(struct console_opener *d, int64_t deadline_s)
 {
     const struct timespec until = {.tv_sec = deadline_s};
 
@@ -119,7 +120,7 @@ static void order_free(struct queue_item *item)
     free((struct order *)item);
 }
 
-void dialler_free(struct dialler *d)
+void console_opener_free(struct console_opener *d)
 {
     if (!d)
         return;

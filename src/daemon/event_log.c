@@ -1,4 +1,4 @@
-#include "daemon/outlet.h"
+#include "daemon/event_log.h"
 
 #include "base/log.h"
 
@@ -48,7 +48,7 @@ static void log_action(const struct event *ev)
            text ? text : "");
 }
 
-const char *event_severity(const struct event *ev)
+const char *event_log_severity(const struct event *ev)
 {
     switch (level_of(ev)) {
     case LOG_LEVEL_ERROR:
@@ -64,7 +64,7 @@ const char *event_severity(const struct event *ev)
     return "info";
 }
 
-void log_event(const struct event *ev)
+void event_log_write(const struct event *ev)
 {
     if (ev->kind == EVENT_ACTION)
         log_action(ev);

@@ -1,10 +1,10 @@
-/* telling.h: what a broker is told, and how far that is: the main thread's side of teller.h.
+/* mqtt_feed.h: what a broker is told, and how far that is: the main thread's side of mqtt_thread.h.
  *
  * The store is the queue: events are read from it in their order, a handful at a time, and up to which one
  * the broker has them is stored as soon as it says so (the note `mqtt_sent`). A process that dies sends the
  * few again that were on their way; their CloudEvents ids are the same. */
-#ifndef BALLAST_DAEMON_TELLING_H
-#define BALLAST_DAEMON_TELLING_H
+#ifndef BALLAST_DAEMON_MQTT_FEED_H
+#define BALLAST_DAEMON_MQTT_FEED_H
 
 #include "config/config.h"
 #include "engine/engine.h"
@@ -12,24 +12,24 @@
 
 #include <systemd/sd-event.h>
 
-struct telling;
+struct mqtt_feed;
 
 /* NULL where no broker is configured; what happens until there is one is not sent then. `last`: the newest
  * event's number. The configuration must live longer. */
-int telling_start(const struct config *c, sd_event *loop, struct store *store, uint64_t last,
-                  struct telling **ret, struct err *err);
+int mqtt_feed_start(const struct config *c, sd_event *loop, struct store *store, uint64_t last,
+                    struct mqtt_feed **ret, struct err *err);
 
 /* Something has happened: passes on what there is, up to the event `last`. May be called at any time; t may
  * be NULL, here and below. */
-void telling_go_on(struct telling *t, const struct engine *e, uint64_t last, instant_s now);
+void mqtt_feed_update(struct mqtt_feed *t, const struct engine *e, uint64_t last, instant_s now);
 
 /* Up to which event the broker has them; UINT64_MAX where there is none. */
-uint64_t telling_sent(const struct telling *t);
+uint64_t mqtt_feed_sent(const struct mqtt_feed *t);
 
 /* All events up to this one are not in the store any more. */
-void telling_gone(struct telling *t, uint64_t id);
+void mqtt_feed_skip(struct mqtt_feed *t, uint64_t id);
 
-struct telling_status {
+struct mqtt_status {
     const char *url;
     bool connected;
     instant_s since;     /* it is in this state */
@@ -40,11 +40,11 @@ struct telling_status {
     const char *refusal; /* the last one; NULL */
 };
 
-/* False: no broker is configured. Valid until telling_go_on(). */
-bool telling_look(const struct telling *t, uint64_t last, struct telling_status *ret);
+/* False: no broker is configured. Valid until mqtt_feed_update(). */
+bool mqtt_feed_status(const struct mqtt_feed *t, uint64_t last, struct mqtt_status *ret);
 
-/* As teller_stop(). */
-int telling_stop(struct telling *t, int64_t deadline_s);
-void telling_free(struct telling *t);
+/* As mqtt_thread_stop(). */
+int mqtt_feed_stop(struct mqtt_feed *t, int64_t deadline_s);
+void mqtt_feed_free(struct mqtt_feed *t);
 
 #endif

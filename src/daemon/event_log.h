@@ -1,0 +1,12 @@
+/* event_log.h: what the engine says, as lines of the log. */
+#ifndef BALLAST_DAEMON_EVENT_LOG_H
+#define BALLAST_DAEMON_EVENT_LOG_H
+
+#include "engine/ports.h"
+
+void event_log_write(const struct event *ev);
+
+/* How much it matters: info, notice, warning or error. Each is logged with that priority. */
+const char *event_log_severity(const struct event *ev);
+
+#endif

@@ -1,0 +1,17 @@
+/* reply_energy.h: the power that hosts draw now, and the energy account, as JSON. README.md has the fields.
+ */
+#ifndef BALLAST_DAEMON_REPLY_ENERGY_H
+#define BALLAST_DAEMON_REPLY_ENERGY_H
+
+#include "daemon/request.h"
+#include "engine/engine.h"
+#include "model/json_writer.h"
+
+/* Adds "power": watts now, hosts measured, unmet demand. */
+void reply_energy_put_power(struct json_writer *w, const struct engine *e);
+
+/* Adds "energy": the account by day, hour or host, for the time that the request names. */
+int reply_energy_put(struct json_writer *w, const struct engine *e, const struct store_ops *ops,
+                     struct store *store, const struct request *q, instant_s now, struct err *err);
+
+#endif
