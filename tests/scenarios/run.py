@@ -4,8 +4,8 @@
 run.py [--update] [AREA/NAME…]      the scenarios named, or all
 run.py --area AREA                  all of an area; says of each whether it came out (the Test Anything Protocol, for meson)
 run.py --list                       the areas, one a line
-run.py --table                      writes the table of scenarios in README.md anew from what is there
-run.py --check                      is each one complete, listed in README.md, and in its map?
+run.py --table                      each scenario with the first sentence of its README, as a table
+run.py --check                      is each one complete, and in the map of README.md?
 
 A scenario is a folder AREA/NAME with README.md (its first sentence says what must happen and why), snapshot.json, expect.txt, and,
 where it is not just `plan`, `command`: lines of arguments of `ballast`, to which --snapshot is added unless they say it
@@ -93,19 +93,11 @@ def purpose(name):
     return re.split(r'\.(?:$| (?=[A-Z]))', text)[0]
 
 
-def table():
-    """The table of scenarios, as README.md must have it."""
-    return ''.join(f'| `{name}` | {purpose(name)} |\n' for name in names())
-
-
-def readme_parts():
-    """README.md before its table of scenarios, the table, what follows, and of that the rows of the map, as lists of cells."""
+def map_rows():
+    """The rows of the map in README.md, as lists of cells."""
     text = (HERE / 'README.md').read_text(encoding='utf-8')
-    head = re.search(r'^\| scenario \|.*\n\|---.*\n', text, re.MULTILINE)
-    rest = re.compile(r'^(?!\| `)', re.MULTILINE).search(text, head.end())
-    rows = [[cell.strip() for cell in line.strip('|').split('|')] for line in text[rest.start():].splitlines()
+    return [[cell.strip() for cell in line.strip('|').split('|')] for line in text.splitlines()
             if line.startswith('| ') and not line.startswith('| what is decided ')]
-    return text[:head.end()], text[head.end():rest.start()], text[rest.start():], rows
 
 
 def check_folder(folder):
@@ -124,13 +116,10 @@ def check_folder(folder):
     return wrong
 
 
-def check_readme():
-    """README.md lists what is there, in its words, and the map leads to each of them and to nothing else."""
+def check_map():
+    """The map in README.md leads to each scenario that is there and to nothing else."""
     wrong = []
-    _, listed, _, rows = readme_parts()
-    if listed != table():
-        off = sorted(set(listed.splitlines()) ^ set(table().splitlines()))
-        wrong.append('README.md: the table is not what the folders say (run.py --table writes it):\n  ' + '\n  '.join(off))
+    rows = map_rows()
     there = set(names())
     mapped = set()
     for row in rows:
@@ -144,21 +133,15 @@ def check_readme():
 
 
 def check():
-    """Each folder is complete, and README.md has it twice: in its list and in its map."""
+    """Each folder is complete, and the map in README.md leads to it."""
     wrong = []
     for folder in sorted(p for p in HERE.glob('*/*') if p.is_dir() and not p.name.startswith(('.', '_'))):
         wrong += check_folder(folder)
-    wrong += check_readme()
-    empty = sum(row[1:] == ['—', '—'] for row in readme_parts()[3])
-    print('\n'.join(wrong) if wrong else f'{len(names())} scenarios, complete, listed and mapped'
+    wrong += check_map()
+    empty = sum(row[1:] == ['—', '—'] for row in map_rows())
+    print('\n'.join(wrong) if wrong else f'{len(names())} scenarios, complete and mapped'
           + (f'; {empty} rows of the map have none' if empty else ''))
     return 1 if wrong else 0
-
-
-def write_table():
-    before, _, after, _ = readme_parts()
-    (HERE / 'README.md').write_text(before + table() + after, encoding='utf-8')
-    return 0
 
 
 def main():
@@ -176,7 +159,9 @@ def main():
     if options.area:
         return run_area(options.area)
     if options.table:
-        return write_table()
+        print('| scenario | what must happen |\n|---|---|')
+        print('\n'.join(f'| `{name}` | {purpose(name)} |' for name in names()))
+        return 0
     if options.check:
         return check()
     failed = [name for name in options.names or names() if not run(name.strip('/'), options.update)]
