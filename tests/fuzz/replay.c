@@ -1,22 +1,19 @@
 /* replay.c: runs a fuzz target on a folder of inputs, without a fuzzer.
  *
- * fuzz-NAME FOLDER|FILE… calls the target with each file, then with pieces and variations of it: cut short at
- * every place where that is cheap, and with a few bytes changed, by a fixed seed. Each input stands in memory
- * of its exact size, so that the address sanitizer sees one byte read too many. A missing folder is not an
- * error: the target then gets the empty input only.
+ * fuzz-NAME FILE… calls the target with each file, then with pieces and variations of it: cut short at every
+ * place where that is cheap, and with a few bytes changed, by a fixed seed; and with one long line, and with
+ * brackets that open and never close. Each input stands in memory of its exact size, so that the address
+ * sanitizer sees one byte read too many.
  *
  * It ends like the target does: a crash is the failure. The name of each file is printed before it is run, so
  * that the last line tells which one it was. */
 #include "base/random.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
@@ -27,6 +24,7 @@ enum {
     VARIATIONS = 200,        /* of a file */
     VARIED_SIZE_MAX = 65536, /* larger files are replayed, but not varied */
     CHANGES_MAX = 4,         /* bytes changed in one variation */
+    REPEATED_SIZE = 100000,  /* of a piece that is repeated */
 };
 
 struct input {
@@ -109,56 +107,37 @@ static int run_file(const char *path)
     return 0;
 }
 
-static int not_hidden(const struct dirent *d)
+/* The same piece over and over: one long line, and what is nested too deep. */
+static void run_repeated(const char *piece)
 {
-    return d->d_name[0] != '.';
-}
+    size_t length = strlen(piece), size = REPEATED_SIZE / length * length;
+    uint8_t *data = malloc(size);
 
-static int run_folder(const char *path, unsigned *n)
-{
-    struct dirent **entries;
-    int count = scandir(path, &entries, not_hidden, alphasort);
-    int r = 0;
-
-    if (count < 0) {
-        if (errno == ENOENT)
-            return 0;
-        fprintf(stderr, "%s: %s\n", path, strerror(errno));
-        return -errno;
-    }
-    for (int i = 0; i < count; i++) {
-        char file[PATH_MAX];
-        (void)snprintf(file, sizeof file, "%s/%s", path, entries[i]->d_name);
-        if (run_file(file) < 0)
-            r = -EIO;
-        else
-            ++*n;
-        free(entries[i]);
-    }
-    free(entries);
-    return r;
+    if (!data)
+        abort();
+    for (size_t at = 0; at < size; at += length)
+        memcpy(data + at, piece, length);
+    run_once(data, size);
+    free(data);
 }
 
 int main(int argc, char **argv)
 {
-    unsigned n = 0;
+    static const char *const pieces[] = {"a", "[", "{\"a\":", "<a>", "- "};
     int r = 0;
 
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     if (LLVMFuzzerInitialize)
         (void)LLVMFuzzerInitialize(&argc, &argv);
     run_once((const uint8_t *)"", 0);
-    for (int i = 1; i < argc; i++) {
-        struct stat st;
-        if (stat(argv[i], &st) == 0 && !S_ISDIR(st.st_mode)) {
-            if (run_file(argv[i]) < 0)
-                r = -EIO;
-            else
-                n++;
-        } else if (run_folder(argv[i], &n) < 0) {
-            r = -EIO;
-        }
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        printf("\"%s\" again and again\n", pieces[i]);
+        run_repeated(pieces[i]);
     }
-    printf("%u inputs replayed\n", n);
+    for (int i = 1; i < argc; i++) {
+        if (run_file(argv[i]) < 0)
+            r = -EIO;
+    }
+    printf("%d inputs replayed\n", argc - 1);
     return r < 0 ? 1 : 0;
 }

@@ -1,7 +1,14 @@
 /* Answers of a vCenter, as pages of an inventory, as lists of counters and as measurements; and what is made
- * of them. */
+ * of them. The envelope is put around them here, as tests/replies/server.py does; the target soap is about
+ * that. */
+#include "base/strbuf.h"
 #include "collectors/vsphere/counters.h"
 #include "model/freeze.h"
+
+static const char head[] = "<soapenv:Envelope xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\" "
+                           "xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" "
+                           "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><soapenv:Body>";
+static const char tail[] = "</soapenv:Body></soapenv:Envelope>";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -14,10 +21,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err err;
     char token[64];
     size_t count = 0;
+    struct strbuf text;
 
+    strbuf_init(&text, STRBUF_NO_LIMIT);
+    strbuf_puts(&text, head);
+    strbuf_add(&text, data, size);
+    strbuf_puts(&text, tail);
     sight_init(&s, &a);
     const struct vsphere_reader reader = {.begin = sight_begin, .object = sight_object, .ctx = &s};
-    if (soap_parse((const char *)data, size, &answer, &err) == 0 && answer.payload &&
+    if (soap_parse(text.text, text.len, &answer, &err) == 0 && answer.payload &&
         vsphere_read_page(answer.payload, &reader, token, sizeof token, &count, &err) == 0) {
         counters_read_numbers(xml_child(answer.payload, "returnval/objects/propSet/val"), &c);
         for (int i = 0; i < COUNTER_COUNT; i++)
@@ -28,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             (void)snapshot_freeze(&inv, &a, &snap, &err);
     }
     soap_answer_release(&answer);
+    strbuf_release(&text);
     arena_release(&a);
     return 0;
 }

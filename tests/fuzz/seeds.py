@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""seeds.py TARGET: what a fuzz target begins with, one file a line: its folder in corpus/ and files that other tests have anyway."""
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+
+OF_OTHERS = {
+    'config': ['conf/ballast.yaml', 'conf/examples/*.yaml'],
+    'scenario': ['conf/examples/simulate-*.yaml'],
+    'snapshot': ['tests/scenarios/input/*/snapshot.json', 'tests/scenarios/settings/*/snapshot.json',
+                 'tests/scenarios/ha/percent-*/snapshot.json', 'tests/scenarios/power/missed-before/snapshot.json',
+                 'tests/scenarios/power/rise-together/snapshot.json', 'tests/scenarios/explain/every-host-*/snapshot.json',
+                 'tests/scenarios/expected/rise-did-not-come/snapshot.json', 'tests/scenarios/ft/explained/snapshot.json'],
+    'trace': ['conf/examples/simulate-replay/*.csv'],
+    'vms': ['tests/scenarios/place/*/vms.json'],
+    'vsphere_inventory': ['tests/replies/vsphere/*.xml'],
+}
+
+
+def main():
+    target = sys.argv[1]
+    for pattern in OF_OTHERS.get(target, []):
+        found = sorted(TOP.glob(pattern))
+        if not found:
+            sys.exit(f'seeds.py: {target} begins with {pattern}, and nothing is there')
+        print(*found, sep='\n')
+    own = HERE / 'corpus' / target
+    if own.is_dir():
+        print(*sorted(own.iterdir()), sep='\n')
+
+
+main()
