@@ -2,7 +2,7 @@
 #include "daemon/process.h"
 #include "daemon/threads.h"
 
-#include "engine/memory.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* collecting.c: the thread that reads the cluster, and the engine's source port in front of it. */
 #include "daemon/threads.h"
 
-#include "engine/memory.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "daemon/console_opener.h"
 
-#include "engine/memory.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <pthread.h>

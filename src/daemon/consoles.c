@@ -4,8 +4,8 @@
 #include "base/console_text.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "base/xalloc.h"
 #include "daemon/console_opener.h"
-#include "engine/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
 #include "daemon/event_json.h"
-#include "engine/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "daemon/event_json.h"
 #include "daemon/event_log.h"
-#include "engine/memory.h"
 #include "model/json_writer.h"
 #include "store/sqlite.h"
 

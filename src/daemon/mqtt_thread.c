@@ -1,8 +1,8 @@
 #include "daemon/mqtt_thread.h"
 
+#include "base/idmap.h"
 #include "base/log.h"
-#include "engine/idmap.h"
-#include "engine/memory.h"
+#include "base/xalloc.h"
 #include "mqtt/cloudevent.h"
 #include "mqtt/outbox.h"
 

@@ -1,9 +1,9 @@
-/* reply_energy.c: what hosts drew and VMs lacked, as JSON. engine/energy.h defines the figures. */
+/* reply_energy.c: what hosts drew and VMs lacked, as JSON. engine/knowledge/energy.h defines the figures. */
 #include "daemon/reply_energy.h"
 
 #include "base/cleanup.h"
 #include "daemon/action_json.h"
-#include "engine/energy.h"
+#include "engine/knowledge/energy.h"
 
 #include <math.h>
 #include <string.h>

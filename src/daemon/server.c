@@ -1,8 +1,8 @@
 #include "daemon/server.h"
 
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "daemon/request.h"
-#include "engine/memory.h"
 
 #include <errno.h>
 #include <libgen.h>

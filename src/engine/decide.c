@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "base/xalloc.h"
 #include "core/pass.h"
-#include "engine/memory.h"
 #include "model/snapshot_json.h"
 #include "render/render.h"
 
@@ -174,7 +174,7 @@ static bool hands_can(const struct engine *e, const struct action *x)
 }
 
 /* Whether the engine may approve it without asking. VMs are never powered on unasked, at any level: what a
- * person asked for is approved by asking (placing.c). */
+ * person asked for is approved by asking (placement.c). */
 static bool may_approve(const struct engine *e, const struct snapshot *s, const struct action *x,
                         instant_s now)
 {

@@ -1,8 +1,8 @@
 /* engine.c: when to look and when to decide; the entry points for what happens. */
 #include "engine/engine.h"
 
+#include "base/xalloc.h"
 #include "engine/internal.h"
-#include "engine/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -180,7 +180,7 @@ static void ask_if_due(struct engine *e, instant_s now)
 }
 
 /* After anything that happened: actions as far as they get, those that it may concern (an order's result: see
- * agenda.h; else all), then what is to be asked, then what is to be
+ * action_queue.h; else all), then what is to be asked, then what is to be
  * kept. */
 static void proceed(struct engine *e, instant_s now)
 {

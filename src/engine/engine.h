@@ -227,7 +227,7 @@ struct engine_power {
 };
 
 void engine_power(const struct engine *e, struct engine_power *ret);
-/* What was expected of the demand of all VMs, what came, and what is expected next (pattern.h). */
+/* What was expected of the demand of all VMs, what came, and what is expected next (demand_profile.h). */
 struct engine_forecast {
     bool enabled, proactive; /* dpm.enabled, dpm.proactive */
     const char *zone;        /* dpm.time_zone, in which days are days */

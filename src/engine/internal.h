@@ -2,14 +2,14 @@
 #ifndef BALLAST_ENGINE_INTERNAL_H
 #define BALLAST_ENGINE_INTERNAL_H
 
-#include "engine/agenda.h"
-#include "engine/energy.h"
+#include "base/idmap.h"
+#include "engine/actions/action_queue.h"
+#include "engine/actions/slot_usage.h"
 #include "engine/engine.h"
-#include "engine/history.h"
-#include "engine/idmap.h"
-#include "engine/learned.h"
-#include "engine/occupancy.h"
-#include "engine/pattern.h"
+#include "engine/knowledge/demand_history.h"
+#include "engine/knowledge/demand_profile.h"
+#include "engine/knowledge/energy.h"
+#include "engine/knowledge/migration_stats.h"
 
 /* ---- constants of conduct -------------------------------------------------------------------- */
 
@@ -81,9 +81,9 @@ struct action {
     uint64_t settled; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing was left
                        * to be done on the host; 0: something is */
     struct action_list needed_by; /* those that depend on it; perhaps also some that do not any more */
-    unsigned counted;             /* occupancy.c: what it counts as */
+    unsigned counted;             /* slot_usage.c: what it counts as */
     bool listed;                  /* ... and whether it is in the lists */
-    bool due, queued;             /* agenda.c: where it waits */
+    bool due, queued;             /* action_queue.c: where it waits */
 };
 
 /* ---- what is known of the cluster ------------------------------------------------------------ */
@@ -97,7 +97,7 @@ struct view {
     instant_s asked; /* when the inventory was asked for: nothing in it is older */
     struct plan plan;
     bool decided;               /* plan is there */
-    double reserved[RES_COUNT]; /* of the VMs that run; see power.c */
+    double reserved[RES_COUNT]; /* of the VMs that run; see power_preconditions.c */
     bool reserved_known;
     instant_s received;
 };
@@ -138,7 +138,7 @@ struct placing {
     size_t n_ids;
 };
 
-/* What pools have on the hosts (pools.c). */
+/* What pools have on the hosts (pool_settings.c). */
 struct pools {
     struct idmap set; /* "host\npool" -> struct set_part: what was last set */
     bool dirty;       /* the store does not have all of it */
@@ -161,7 +161,7 @@ struct known_host {
     bool unseen; /* the last inventory had it as lost: its manager does, while we put it to standby */
 };
 
-/* Power-offs that did not pay (regret.c). */
+/* Power-offs that did not pay (early_wake_penalty.c). */
 struct regret_memory {
     struct regret is;         /* quiet_s: what was asked at `seen` */
     instant_s seen;           /* when demand last came back as it did then */
@@ -272,7 +272,7 @@ instant_s back_off_s(unsigned failures);
  * account after a few wrong passwords in a row. */
 instant_s pause_s(int code, unsigned failures);
 
-/* ---- actions.c ------------------------------------------------------------------------------- */
+/* ---- action.c ------------------------------------------------------------------------------- */
 
 struct action *action_add(struct engine *e, const struct action_record *r); /* copies; id 0: gets the next */
 struct action *action_find(const struct engine *e, uint64_t id);
@@ -306,7 +306,7 @@ bool action_leaves_hold(const struct action_record *r);
 /* To be stored with the next transaction; copies. */
 void migration_note(struct engine *e, const struct migration_record *r, bool taught);
 
-/* ---- storing.c ------------------------------------------------------------------------------- */
+/* ---- persist.c ------------------------------------------------------------------------------- */
 
 /* Writes what is not stored yet, as one transaction. 0 when nothing is left; on failure it is tried again
  * later, and not before. `pass` and samples may be NULL/0. */
@@ -317,14 +317,14 @@ void storing_prune(struct engine *e, instant_s now);
 void unstored_release(struct unstored_migration *m);
 void storing_failed(struct engine *e, const struct err *why, instant_s now);
 
-/* ---- gather.c -------------------------------------------------------------------------------- */
+/* ---- observation.c -------------------------------------------------------------------------------- */
 
 /* Demand, history, windows, cool-down, moves under way: then frozen. Takes over *collected. */
 int gather(struct engine *e, struct collected *collected, uint64_t serial, instant_s now, struct view **ret,
            struct err *err);
 void view_unref(struct view *v);
 
-/* ---- patterns.c ------------------------------------------------------------------------------ */
+/* ---- demand_watch.c ------------------------------------------------------------------------------ */
 
 /* What the snapshot shows of the cluster's demand is remembered; what is expected next goes into it. */
 void patterns_look(struct engine *e, struct snapshot *s, struct arena *a, instant_s now);
@@ -343,7 +343,7 @@ int check_deed(const struct engine *e, const struct action_record *r, struct err
 /* -EIO with a sentence: what was `done` holds all the same, but a restart would not know. */
 int not_stored(const struct engine *e, const char *done, struct err *err);
 
-/* ---- recommend.c ----------------------------------------------------------------------------- */
+/* ---- recommendations.c ----------------------------------------------------------------------------- */
 
 /* The record that says what the recommendation says; number and dependencies apart. Borrows its strings. */
 struct action_record recommendation_record(const struct snapshot *s, const struct recommendation *rec,
@@ -364,7 +364,8 @@ const struct action *find_power_change(const struct engine *e, const struct acti
 void recommendations_take(struct engine *e, const struct view *v, uint64_t pass, struct arena *a,
                           uint64_t *ret_number, instant_s now);
 
-/* ---- learn.c --------------------------------------------------------------------------------- */
+/* ---- migration_timing.c ---------------------------------------------------------------------------------
+ */
 
 /* A migration is about to be begun; its task was asked for; it has ended well (whether that taught anything).
  */
@@ -405,7 +406,7 @@ void hosts_woken(struct engine *e, const char *host, double boot_s, instant_s no
 void hosts_wanted(struct engine *e, const char *host, enum reason reason, instant_s since);
 void hosts_wake_failed(struct engine *e, const char *host, instant_s now);
 void hosts_put_down(struct engine *e, const char *host, instant_s now);
-/* For storing.c. */
+/* For persist.c. */
 int hosts_store(const struct engine *e, struct err *err);
 void hosts_stored(struct engine *e);
 void hosts_recall(struct engine *e, const struct stored *s, instant_s now);
@@ -413,7 +414,8 @@ void hosts_disown(struct engine *e, const struct stored *s, instant_s now);
 void hosts_forget(struct engine *e, instant_s before); /* not seen since */
 void hosts_release(struct engine *e);
 
-/* ---- regret.c -------------------------------------------------------------------------------- */
+/* ---- early_wake_penalty.c --------------------------------------------------------------------------------
+ */
 
 #define NOTE_REGRET "regret"
 
@@ -422,12 +424,13 @@ void regret_fill(const struct engine *e, struct inventory *inv);
 /* What a new inventory says of power-offs: whether one that is being taken back did not pay, and whether it
  * is as busy as it was then. */
 void regret_look(struct engine *e, const struct snapshot *s);
-/* For storing.c. */
+/* For persist.c. */
 int regret_store(const struct engine *e, struct err *err);
 void regret_stored(struct engine *e);
 void regret_recall(struct engine *e, const char *text, instant_s now);
 
-/* ---- power.c --------------------------------------------------------------------------------- */
+/* ---- power_preconditions.c
+ * --------------------------------------------------------------------------------- */
 
 /* Whether it was approved that the host goes to standby, and that has not ended. */
 bool power_is_leaving(const struct engine *e, const char *host);
@@ -488,7 +491,7 @@ void power_ended(struct engine *e, const struct action *x, instant_s now);
  * what an admin asked for. True: something was, and the plan does not know it. */
 bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instant_s now);
 
-/* ---- draw.c ---------------------------------------------------------------------------------- */
+/* ---- host_power.c ---------------------------------------------------------------------------------- */
 
 enum energy_phase draw_phase(enum host_state state);
 /* The sights of all hosts, by index of the snapshot; and into the account. */
@@ -522,7 +525,7 @@ bool overload_is_new(const struct engine *e);
 int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger,
                    instant_s now);
 
-/* ---- placing.c ------------------------------------------------------------------------------- */
+/* ---- placement.c ------------------------------------------------------------------------------- */
 
 /* Some request waits for an inventory. */
 bool placings_wait(const struct engine *e);
@@ -534,7 +537,7 @@ void placings_fail(struct engine *e, uint64_t serial, const struct err *why, ins
 void placings_forget(struct engine *e, instant_s now); /* what nobody fetches */
 void placings_free(struct engine *e);
 
-/* ---- carry.c --------------------------------------------------------------------------------- */
+/* ---- action_states.c --------------------------------------------------------------------------------- */
 
 /* Takes every action as far as it gets now. */
 void carry_on(struct engine *e, instant_s now);
@@ -543,7 +546,7 @@ void action_cancel(struct engine *e, struct action *x, const char *why,
                    instant_s now); /* and what needs it */
 void action_approve(struct engine *e, struct action *x, const char *by, instant_s now);
 
-/* ---- pools.c --------------------------------------------------------------------------------- */
+/* ---- pool_settings.c --------------------------------------------------------------------------------- */
 
 /* Tells an inventory what was last set, unless its source sees that for itself. */
 void pools_fill(const struct engine *e, struct inventory *inv, struct arena *a);
@@ -552,7 +555,7 @@ void pools_take(struct engine *e, const struct view *v);
 /* Sets as much as may be set now. */
 void pools_carry_on(struct engine *e, instant_s now);
 void pools_result(struct engine *e, const struct settings_result *result, instant_s now);
-/* For storing.c: what is not stored yet; it is now; what was found in the store (same: of this source). */
+/* For persist.c: what is not stored yet; it is now; what was found in the store (same: of this source). */
 int pools_store(const struct engine *e, struct err *err);
 void pools_stored(struct engine *e);
 void pools_recall(struct engine *e, const struct stored *s, bool same);

@@ -131,7 +131,7 @@ struct energy_record {
     double scale; /* meter / model, while it was on; UNKNOWN: it has not been measured yet. Not summed */
 };
 
-/* A quarter of an hour of the cluster (pattern.h). */
+/* A quarter of an hour of the cluster (demand_profile.h). */
 struct pattern_record {
     instant_s time;             /* its beginning */
     double mean[RES_COUNT];     /* of what all VMs wanted together; UNKNOWN: a gap */

@@ -1,6 +1,6 @@
 #include "mqtt/broker.h"
 
-#include "engine/memory.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <mosquitto.h>

@@ -1,6 +1,6 @@
 #include "mqtt/outbox.h"
 
-#include "engine/memory.h"
+#include "base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * it does those only: valgrind --tool=callgrind then counts the instructions. */
 #include "engine/engine.h"
 
-#include "engine/memory.h"
+#include "base/xalloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The energy account: looks in, hours out. */
 #include "unit.h"
 
-#include "engine/energy.h"
+#include "engine/knowledge/energy.h"
 
 #include <errno.h>
 #include <math.h>

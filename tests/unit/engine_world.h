@@ -10,7 +10,7 @@
 #include "unit.h"
 
 #include "engine/engine.h"
-#include "engine/pattern.h"
+#include "engine/knowledge/demand_profile.h"
 
 #include <errno.h>
 #include <stdio.h>

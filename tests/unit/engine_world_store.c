@@ -1,7 +1,7 @@
 /* engine_world_store.c: the store port in memory. */
 #include "engine_world.h"
 
-#include "engine/action_record.h"
+#include "engine/actions/action_record.h"
 
 /* ---- store ----------------------------------------------------------------------------------- */
 

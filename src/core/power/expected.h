@@ -1,9 +1,9 @@
 /* expected.h: what the coming hours are expected to bring (§7.1, "proactive operation").
  *
  * A snapshot may say what all VMs together will want, as the days before have taught (snapshot.forecast;
- * src/engine/pattern.h). From that it is judged whether the hosts that are on, or coming, would still be
- * within the range were every VM's demand to grow as the sum is expected to. It only ever wakes hosts
- * earlier, or keeps them on; a rise of less than RISE_LEAST is none. Without a forecast, or with
+ * src/engine/knowledge/demand_profile.h). From that it is judged whether the hosts that are on, or coming,
+ * would still be within the range were every VM's demand to grow as the sum is expected to. It only ever
+ * wakes hosts earlier, or keeps them on; a rise of less than RISE_LEAST is none. Without a forecast, or with
  * dpm.proactive false, nothing here changes any decision.
  */
 #ifndef BALLAST_CORE_EXPECTED_H

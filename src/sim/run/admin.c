@@ -1,6 +1,6 @@
 #include "sim/run/admin.h"
 
-#include "engine/memory.h"
+#include "base/xalloc.h"
 
 #include <errno.h>
 #include <math.h>

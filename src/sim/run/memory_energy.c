@@ -1,7 +1,7 @@
 #include "sim/run/memory_energy.h"
 
-#include "engine/energy.h"
-#include "engine/memory.h"
+#include "base/xalloc.h"
+#include "engine/knowledge/energy.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef BALLAST_SIM_MEMORY_ENERGY_H
 #define BALLAST_SIM_MEMORY_ENERGY_H
 
-#include "engine/idmap.h"
+#include "base/idmap.h"
 #include "engine/ports.h"
 
 struct memory_energy {

@@ -1,9 +1,9 @@
 #include "sim/run/memory_store.h"
 
-#include "engine/action_record.h"
-#include "engine/idmap.h"
-#include "engine/memory.h"
-#include "engine/pattern.h"
+#include "base/idmap.h"
+#include "base/xalloc.h"
+#include "engine/actions/action_record.h"
+#include "engine/knowledge/demand_profile.h"
 #include "sim/run/memory_energy.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 #include "sim/run/service.h"
 
-#include "engine/memory.h"
+#include "base/xalloc.h"
 #include "sim/run/memory_store.h"
 
 #include <errno.h>

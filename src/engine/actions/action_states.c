@@ -1,0 +1,594 @@
+/* action_states.c: actions through their states.
+ *
+ *   recommended --approve--> approved --begin--> starting --> running --> verifying --> done
+ *                               |  what it rests on     \________|___________|______--> failed
+ *                               +--has changed--> cancelled
+ *
+ * One function for each transition; step() says which state leads where. Whatever can happen at any moment (a
+ * worker's answer, an inventory, time passing) ends here. */
+#include "engine/internal.h"
+
+#include "base/xalloc.h"
+#include "engine/actions/preconditions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *subject(const struct engine *e, const struct action *x)
+{
+    const struct snapshot *s = engine_snapshot(e);
+
+    return x->r.vm ? snapshot_vm_name(s, x->r.vm) : snapshot_host_name(s, x->r.host);
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static bool depends_on(const struct action *x, uint64_t id)
+{
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        if (x->r.depends_on[i] == id)
+            return true;
+    }
+    return false;
+}
+
+/* What depended on it, or only made sense together with it, is not begun any more. But where a host is being
+ * emptied, it is as well that a VM has left it by itself. */
+static void cancel_dependents(struct engine *e, const struct action *ended, instant_s now)
+{
+    char why[WHY_MAX];
+
+    if ((ended->r.group == 0 && ended->needed_by.n == 0) || power_has_left_anyway(e, ended))
+        return;
+
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+        bool together = ended->r.group != 0 && x->r.group == ended->r.group && x->r.pass == ended->r.pass;
+
+        if (x == ended || (x->r.state != ACTION_APPROVED && x->r.state != ACTION_RECOMMENDED))
+            continue;
+        if ((!depends_on(x, ended->r.id) && !together) || power_went_anyway(e, x, ended))
+            continue;
+        (void)snprintf(why, sizeof why, "action %llu, which it %s, was %s", (unsigned long long)ended->r.id,
+                       together ? "belongs with" : "depends on", action_state_name(ended->r.state));
+        action_enter(e, x, ACTION_CANCELLED, why, now);
+        cancel_dependents(e, x, now); /* each call ends one, so this ends */
+    }
+}
+
+static void finish(struct engine *e, struct action *x, instant_s now)
+{
+    action_enter(e, x, ACTION_DONE, NULL, now);
+}
+
+static void fail(struct engine *e, struct action *x, const char *why, instant_s now)
+{
+    action_enter(e, x, ACTION_FAILED, why, now);
+    cancel_dependents(e, x, now);
+}
+
+void action_cancel(struct engine *e, struct action *x, const char *why, instant_s now)
+{
+    action_enter(e, x, ACTION_CANCELLED, why, now);
+    cancel_dependents(e, x, now);
+}
+
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+static void submit(struct engine *e, struct action *x, enum order_verb verb, instant_s now)
+{
+    struct err err = {0};
+    struct order order = {
+        .action = x->r.id,
+        .verb = verb,
+        .request = {.uid = x->r.uid,
+                    .deed = action_deed(x->r.kind),
+                    .vm = x->r.vm,
+                    .from = x->r.from,
+                    .to = x->r.to,
+                    .host = x->r.host,
+                    .only_adopt = verb == ORDER_START && x->only_adopt},
+        .task = x->r.task,
+    };
+
+    power_request(e, x, verb, now, &order.request);
+    if (e->port.hands_ops->submit(e->port.hands, &order, &err) < 0) {
+        x->retry_at = now + POLL_S;
+        return;
+    }
+    x->order_out = true;
+    x->order = verb;
+    (void)action_counts(e, x);
+    power_submitted(e, x);
+}
+
+/* The peer could not be asked: later again, at growing distances. */
+static void ask_later(struct action *x, int code, instant_s now)
+{
+    x->retries++;
+    x->retry_at = now + pause_s(code, x->retries);
+}
+
+static void remember_why(struct engine *e, struct action *x, const char *why)
+{
+    char *own = (char *)(uintptr_t)x->r.why;
+
+    xstrset(&own, why);
+    x->r.why = own;
+    action_changed(e, x);
+}
+
+/* ---- transitions ----------------------------------------------------------------------------- */
+
+void action_approve(struct engine *e, struct action *x, const char *by, instant_s now)
+{
+    char *own = (char *)(uintptr_t)x->r.approved_by;
+
+    xstrset(&own, by);
+    x->r.approved_by = own;
+    x->retry_at = 0;
+    x->retries = 0;
+    action_enter(e, x, ACTION_APPROVED, NULL, now);
+    patterns_approved(e, &x->r, now);
+}
+
+/* approved -> starting. Stored first: from here on a restart must assume that the hypervisor was asked. */
+static void begin(struct engine *e, struct action *x, instant_s now)
+{
+    const instant_s approved = x->r.approved;
+
+    x->r.attempts = 1;
+    x->retries = 0;
+    x->retry_at = 0;
+    x->look_after = 0;
+    x->only_adopt = false;
+    action_enter(e, x, ACTION_STARTING, NULL, now);
+    if (storing_flush(e, NULL, now) < 0) {
+        x->r.attempts = 0;
+        x->r.started = 0;
+        action_enter(e, x, ACTION_APPROVED, "its beginning could not be stored, so it was not begun", now);
+        x->r.approved = approved; /* nobody approved it anew: the plan goes on growing old */
+        x->retry_at = e->store_retry_at;
+        return;
+    }
+    learn_begins(e, x, now);
+    submit(e, x, ORDER_START, now);
+}
+
+/* starting -> running. The task's name is stored after; if that fails it is tried again, and a restart in
+ * between finds the action starting, and the task by adoption. */
+static void run(struct engine *e, struct action *x, const char *task, instant_s now)
+{
+    char *own = (char *)(uintptr_t)x->r.task;
+
+    xstrset(&own, task);
+    x->r.task = own;
+    x->retries = 0;
+    x->retry_at = now; /* a short task may be over already */
+    x->look_after = e->serial;
+    action_enter(e, x, ACTION_RUNNING, NULL, now);
+    (void)storing_flush(e, NULL, now);
+}
+
+/* -> verifying. `why` and code tell what else is known when it is not a success that was reported. */
+static void verify(struct engine *e, struct action *x, const char *why, int code, instant_s now)
+{
+    x->doubt = code != 0;
+    x->doubt_code = code;
+    x->look_after = e->serial; /* whatever was asked for until now may show the past */
+    x->looks = 0;
+    action_enter(e, x, ACTION_VERIFYING, why, now);
+    want_look(e, now);
+}
+
+/* ---- steps: what a state waits for ----------------------------------------------------------- */
+
+static void step_approved(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+
+    if (x->order_out)
+        return;
+    if (x->r.kind == ACTION_POWER_OFF)
+        power_look(e, x, now);
+    switch (readiness(e, x, now, why)) {
+    case NEVER:
+        action_cancel(e, x, why, now);
+        return;
+    case WAIT:
+        if (why[0] && !(x->r.why && strcmp(x->r.why, why) == 0))
+            remember_why(e, x, why);
+        x->judged = e->now_seen ? e->now_seen->serial : 0;
+        if (x->r.kind == ACTION_MIGRATE && e->now_seen && occupancy_is_full(e))
+            agenda_queue(e, x);
+        return;
+    case READY:
+        break;
+    }
+    if (!may_begin_anything(e, now) || x->retry_at > now)
+        return;
+    if (whereabouts(e, x) == AT_TARGET) {
+        finish(e, x, now);
+        return;
+    }
+    submit(e, x, ORDER_CHECK, now);
+}
+
+/* It was asked for, or may have been, and is somewhere else. A VM that was moved away meanwhile is nobody's
+ * failure; one that was to be started and runs at another host was started wrongly, perhaps by our own call:
+ * vCenter takes the host where a VM is registered if the one that it is given does not suit. */
+static void elsewhere(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+
+    if (x->r.kind == ACTION_MIGRATE) {
+        (void)snprintf(why, sizeof why, "%s is neither where it was nor where it was to go", subject(e, x));
+        action_cancel(e, x, why, now);
+        return;
+    }
+    const struct snapshot *s = &e->now_seen->snap;
+
+    if (x->r.kind == ACTION_PLACE)
+        (void)snprintf(why, sizeof why, "VM %s runs on host %s and not on %s", subject(e, x),
+                       s->hosts[s->vms[snapshot_find_vm(s, x->r.vm)].host].is.name,
+                       snapshot_host_name(s, x->r.to));
+    else
+        (void)snprintf(why, sizeof why, "host %s is %s and not as it was to be", subject(e, x),
+                       host_state_name(s->hosts[snapshot_find_host(s, x->r.host)].is.state));
+    fail(e, x, why, now);
+}
+
+/* One that gets on, however slowly, is not taken for one that hangs: it would be begun anew, and be as slow.
+ */
+static instant_s deadline(const struct engine *e, const struct action *x)
+{
+    instant_s patience = HANG_MIN_S;
+
+    if (!x->r.vm)
+        patience = power_patience_s(e, x);
+    else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
+        patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
+    return (x->r.vm && x->advanced > x->r.started ? x->advanced : power_waits_since(x)) + patience;
+}
+
+/* Whether a start that perhaps nobody has heard is still wanted: asking for it once more may begin it. Not
+ * long after it was approved (a service that was down for a day would power on a VM that somebody has shut
+ * down since); maintenance stays wanted until an admin says otherwise. */
+static bool may_start_again(const struct engine *e, const struct action *x, instant_s now)
+{
+    instant_s age = now - x->r.started;
+    bool grows_old = x->r.vm || x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
+
+    if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x, now))
+        return false;
+    return !grows_old || (age >= -CLOCK_SLACK_S && age <= stale_after_s(e));
+}
+
+/* An unclear start: somebody may have heard us. The inventory says whether it has happened; if not, start()
+ * is repeated, which adopts a task that runs; where nothing is to begin, that is all that it does. */
+static void step_starting(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+
+    if (x->order_out || x->retry_at > now)
+        return;
+    if (!inventory_tells(e, x)) {
+        want_look(e, now);
+        return;
+    }
+    switch (whereabouts(e, x)) {
+    case AT_TARGET:
+        finish(e, x, now);
+        return;
+    case ELSEWHERE:
+        elsewhere(e, x, now);
+        return;
+    case GONE:
+        (void)snprintf(why, sizeof why, "%s is no longer there", subject(e, x));
+        action_cancel(e, x, why, now);
+        return;
+    case NOT_SEEN:
+        if (!x->r.vm && now >= deadline(e, x))
+            verify(e, x, x->r.why, -ETIMEDOUT, now);
+        else
+            want_look(e, now + back_off_s(++x->retries));
+        return;
+    case AT_SOURCE:
+        break;
+    }
+    if (x->retries >= START_TRIES) {
+        verify(e, x, x->r.why, -ETIMEDOUT, now);
+        return;
+    }
+    x->only_adopt = e->paused || !may_start_again(e, x, now);
+    x->r.attempts++;
+    action_changed(e, x);
+    submit(e, x, ORDER_START, now);
+}
+
+static void step_running(struct engine *e, struct action *x, instant_s now)
+{
+    if (power_is_there(e, x, now)) {
+        finish(e, x, now);
+        return;
+    }
+    if (x->order_out || x->retry_at > now)
+        return;
+    if (now < x->cancel_at || (!x->r.cancel_asked && task_has_time(x, deadline(e, x), now))) {
+        submit(e, x, ORDER_POLL, now);
+        return;
+    }
+    if (!x->r.cancel_asked) {
+        char all[WHY_ALL];
+
+        remember_why(e, x,
+                     why_with(x,
+                              x->r.kind == ACTION_POWER_ON ? "the host did not come back in time"
+                              : x->advanced > x->r.started
+                                  ? "it does not get on any more, so the hypervisor was asked to stop it"
+                                  : "it takes too long, so the hypervisor was asked to stop it",
+                              all));
+    }
+    x->r.cancel_asked = true;
+    action_changed(e, x);
+    x->cancel_at = now + HANG_MIN_S;
+    submit(e, x, ORDER_CANCEL, now);
+}
+
+/* What an inventory says that contradicts the task's end. */
+static void contradicted(struct engine *e, struct action *x, enum whereabouts at, instant_s now)
+{
+    char why[WHY_ALL];
+    const char *what = at == AT_SOURCE  ? "the inventory shows no change"
+                       : at == GONE     ? "it is no longer in the inventory"
+                       : at == NOT_SEEN ? "it is not seen"
+                                        : "the inventory shows it elsewhere";
+
+    if (x->doubt) {
+        (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "its end was not seen", what);
+        /* it was not there to be moved: nobody's failure; a host that does not come, or is lost, is one */
+        if (x->doubt_code == -ESTALE && x->r.kind != ACTION_POWER_ON && at != NOT_SEEN)
+            action_cancel(e, x, why, now);
+        else
+            fail(e, x, why, now);
+        return;
+    }
+    if (at != GONE && ++x->looks < VERIFY_LOOKS) { /* the source may be behind its own tasks */
+        x->look_after = e->now_seen->serial;
+        want_look(e, now + RETRY_FIRST_S);
+        return;
+    }
+    (void)snprintf(why, sizeof why, "the hypervisor says that it is done, but %s", what);
+    fail(e, x, why, now);
+}
+
+/* Nothing can be said yet: a host that is not seen will be back, or another will show the VM. One that was
+ * woken takes minutes, though who was asked says yes at once; but not for ever. */
+static bool must_look_again(const struct engine *e, const struct action *x, enum whereabouts at,
+                            instant_s now)
+{
+    if (x->r.kind == ACTION_POWER_ON)
+        return (at == NOT_SEEN || (at == AT_SOURCE && (!x->doubt || x->doubt_code == -ESTALE))) &&
+               now < deadline(e, x);
+    if (x->r.kind == ACTION_POWER_OFF) /* on its way down it may be lost before it is seen to sleep */
+        return (at == NOT_SEEN && now < x->r.started + HANG_MIN_S) ||
+               (at == AT_SOURCE && !x->doubt && now < deadline(e, x));
+    return at == NOT_SEEN;
+}
+
+static void step_verifying(struct engine *e, struct action *x, instant_s now)
+{
+    if (!inventory_tells(e, x)) {
+        want_look(e, now + RETRY_FIRST_S);
+        return;
+    }
+    enum whereabouts at = whereabouts(e, x);
+
+    if (at == AT_TARGET) {
+        finish(e, x, now);
+        return;
+    }
+    if (must_look_again(e, x, at, now)) {
+        x->look_after = e->now_seen->serial;
+        x->retries++;
+        want_look(e, now + (x->r.vm ? back_off_s(x->retries) : power_look_pause_s(e, x, x->retries)));
+        return;
+    }
+    if (at == ELSEWHERE && x->r.kind != ACTION_MIGRATE) {
+        elsewhere(e, x, now);
+        return;
+    }
+    contradicted(e, x, at, now);
+}
+
+static void step(struct engine *e, struct action *x, instant_s now)
+{
+    switch (x->r.state) {
+    case ACTION_APPROVED:
+        step_approved(e, x, now);
+        return;
+    case ACTION_STARTING:
+        step_starting(e, x, now);
+        return;
+    case ACTION_RUNNING:
+        step_running(e, x, now);
+        return;
+    case ACTION_VERIFYING:
+        step_verifying(e, x, now);
+        return;
+    case ACTION_RECOMMENDED:
+    case ACTION_DONE:
+    case ACTION_FAILED:
+    case ACTION_CANCELLED:
+    case ACTION_REJECTED:
+    case ACTION_EXPIRED:
+    case action_state_count:
+        return;
+    }
+}
+
+/* More urgent ones first; within a priority in the order of the plan. */
+void carry_on(struct engine *e, instant_s now)
+{
+    struct action *x;
+
+    power_count(e);
+    agenda_begin(e);
+    while ((x = agenda_next(e)))
+        step(e, x, now);
+}
+
+/* ---- answers of the workers ------------------------------------------------------------------ */
+
+static void on_checked(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+{
+    char why[WHY_MAX];
+
+    if (x->r.state != ACTION_APPROVED) /* rejected while it was being checked */
+        return;
+    if (result->code == 0) {
+        /* the world may have changed while the worker asked */
+        enum readiness r = readiness(e, x, now, why);
+
+        if (r == NEVER)
+            action_cancel(e, x, why, now);
+        else if (r == READY && may_begin_anything(e, now))
+            begin(e, x, now);
+        return;
+    }
+    if (result->code == -ESTALE && x->r.kind == ACTION_POWER_ON) {
+        /* on already, or nothing its manager could wake: it is needed, so it must be seen to come */
+        x->r.started = now;
+        verify(e, x, result->err.text, -ESTALE, now);
+    } else if (result->code == -ESTALE || result->code == -ENOENT) {
+        action_cancel(e, x, result->err.text, now);
+        want_look(e, now);
+    } else if (may_pass(result->code)) {
+        remember_why(e, x, result->err.text);
+        ask_later(x, result->code, now);
+    } else {
+        fail(e, x, result->err.text, now);
+    }
+}
+
+/* Nobody had heard of it. While the service is paused it waits. */
+static void was_not_begun(struct engine *e, struct action *x, instant_s now)
+{
+    if (may_start_again(e, x, now))
+        x->retry_at = now + POLL_MAX_S;
+    else
+        action_cancel(e, x, "its beginning was not heard of, and it is too late to begin it now", now);
+}
+
+static void on_started(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+{
+    if (x->r.state != ACTION_STARTING)
+        return;
+    if (result->code == 0) {
+        run(e, x, result->task, now);
+    } else if (result->code == -ESRCH && x->only_adopt) {
+        was_not_begun(e, x, now);
+    } else if (result->code == -ESTALE) { /* arrived, or moved by somebody else: an inventory tells */
+        verify(e, x, result->err.text, -ESTALE, now);
+    } else if (result->code == -ENOENT) {
+        action_cancel(e, x, result->err.text, now);
+        want_look(e, now);
+    } else if (may_pass(result->code)) { /* the peer may have begun: an inventory first, then once more */
+        remember_why(e, x, result->err.text);
+        x->look_after = e->serial;
+        ask_later(x, result->code, now);
+    } else {
+        x->refused = result->code == -EPERM && x->retries == 0 && !x->adopted;
+        fail(e, x, result->err.text, now);
+    }
+}
+
+static void on_polled(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+{
+    const struct task_progress *p = &result->progress;
+    instant_s age = now - x->r.started;
+    char why[WHY_ALL];
+
+    if (x->r.state != ACTION_RUNNING)
+        return;
+    x->polled = now;
+    if (result->code < 0) {
+        if (x->r.kind == ACTION_POWER_OFF && now >= deadline(e, x)) /* nobody will say: an inventory must */
+            verify(e, x, result->err.text, -ETIMEDOUT, now);
+        else
+            ask_later(x, result->code, now);
+        return;
+    }
+    x->retries = 0;
+    learn_polled(x, p->state, now);
+    switch (p->state) {
+    case TASK_QUEUED:
+    case TASK_RUNNING:
+        if (p->percent > x->percent) {
+            x->percent = p->percent;
+            x->advanced = now;
+        }
+        task_goes_on(e, x, p, now);
+        x->retry_at = now + (age / 10 < POLL_S ? POLL_S : age / 10 < POLL_MAX_S ? age / 10 : POLL_MAX_S);
+        return;
+    case TASK_SUCCEEDED:
+        verify(e, x, NULL, 0, now);
+        return;
+    case TASK_FAILED:
+        if (p->gone)
+            verify(e, x,
+                   p->why.text[0] ? why_with(x, p->why.text, why) : "the hypervisor no longer knows the task",
+                   -ENOENT, now);
+        else if (!power_was_not_asked(e, x, p, now))
+            fail(e, x, why_with(x, p->why.text, why), now);
+        return;
+    }
+}
+
+static void on_cancelled(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+{
+    if (x->r.state != ACTION_RUNNING)
+        return;
+    if (x->r.kind == ACTION_POWER_ON) /* it is needed now: another one is looked for, and this one given up */
+        verify(e, x, x->r.why, -ETIMEDOUT, now);
+    else if (result->code == -ENOTSUP)
+        remember_why(e, x, "it takes long, and the hypervisor cannot stop it: it is followed to its end");
+    else if (result->code < 0)
+        x->cancel_at = now + back_off_s(++x->retries);
+    x->retry_at = now + POLL_S;
+}
+
+static void take_result(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+{
+    switch (result->verb) {
+    case ORDER_CHECK:
+        on_checked(e, x, result, now);
+        return;
+    case ORDER_START:
+        on_started(e, x, result, now);
+        return;
+    case ORDER_POLL:
+        on_polled(e, x, result, now);
+        return;
+    case ORDER_CANCEL:
+        on_cancelled(e, x, result, now);
+        return;
+    }
+}
+
+void carry_result(struct engine *e, const struct order_result *result, instant_s now)
+{
+    struct action *x = action_find(e, result->action);
+
+    if (!x || !x->order_out || x->order != result->verb)
+        return; /* of an earlier life; nothing that an inventory would not tell too */
+    x->order_out = false;
+    bool gave_up = action_counts(e, x);
+
+    power_count(e);
+    take_result(e, x, result, now);
+    if (gave_up && x->r.state == ACTION_APPROVED) /* it was not begun, and others may */
+        agenda_wake(e, x);
+    agenda_add(e, x);
+}

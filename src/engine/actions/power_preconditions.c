@@ -1,0 +1,582 @@
+/* power_preconditions.c: when a host may go to standby and when one is woken, and what came of it. */
+#include "engine/internal.h"
+
+#include "base/xalloc.h"
+#include "engine/actions/preconditions.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_of_power(const struct action *x)
+{
+    return x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
+}
+
+bool power_is_leaving(const struct engine *e, const char *host)
+{
+    return host_use(e, host)->to_sleep > 0;
+}
+
+/* ---- what must stay on ----------------------------------------------------------------------- */
+
+/* The hosts that are on, and stay on when what was approved before `than` has been carried out. */
+struct staying {
+    int64_t hosts;
+    double capacity[RES_COUNT];
+    double largest[RES_COUNT]; /* sum of the capacity of the largest ones, as many as may fail */
+};
+
+/* What our own actions do to each host, by index. */
+enum leaving { LEAVES_NOT, LEAVES_LATER, LEAVES_BEFORE };
+
+/* Of two that wait, the one that was approved later has to see whether it may still go. */
+static enum leaving *list_leaving(const struct engine *e, const struct action *than)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    const struct action_list *power = &e->occupancy.power;
+    enum leaving *ret = xcalloc(s->n_hosts, sizeof *ret);
+
+    for (size_t i = 0; i < power->n; i++) {
+        const struct action *x = power->items[i];
+
+        if (x == than || x->r.kind != ACTION_POWER_OFF || !action_committed(x))
+            continue;
+        uint32_t ix = e->occupancy.power_host[i];
+        bool before = x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id;
+
+        if (ix != IX_NONE && ret[ix] != LEAVES_BEFORE)
+            ret[ix] = before ? LEAVES_BEFORE : LEAVES_LATER;
+    }
+    return ret;
+}
+
+/* Whether it is on and stays so. An action of ours that has not begun may have made it ENTERING_STANDBY in
+ * the snapshot; one that the source shows so goes anyway. */
+static bool stays(const struct host *h, enum leaving leaving)
+{
+    if (h->failover || leaving == LEAVES_BEFORE)
+        return false;
+    return h->is.state == HOST_ON || (h->is.state == HOST_ENTERING_STANDBY && leaving == LEAVES_LATER);
+}
+
+/* Adds v to the n largest, kept in descending order; what falls out is lost. */
+static void keep_largest(double *list, size_t n, double v)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (v > list[i]) {
+            double less = list[i];
+
+            list[i] = v;
+            v = less;
+        }
+    }
+}
+
+static void count_staying(const struct engine *e, uint32_t leaving, const struct action *than,
+                          struct staying *ret)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    size_t failures = s->ha.policy == HA_HOST_FAILURES ? s->ha.hosts : 0;
+
+    if (failures > s->n_hosts)
+        failures = s->n_hosts;
+    double *largest = xcalloc(failures, sizeof *largest);
+    enum leaving *of = list_leaving(e, than);
+
+    *ret = (struct staying){0};
+    for (int r = 0; r < RES_COUNT; r++) {
+        memset(largest, 0, failures * sizeof *largest);
+        ret->hosts = 0;
+        for (uint32_t i = 0; i < s->n_hosts; i++) {
+            if (i == leaving || !stays(&s->hosts[i], of[i]))
+                continue;
+            ret->hosts++;
+            ret->capacity[r] += s->hosts[i].capacity[r];
+            keep_largest(largest, failures, s->hosts[i].capacity[r]);
+        }
+        for (size_t i = 0; i < failures; i++)
+            ret->largest[r] += largest[i];
+    }
+    free(largest);
+    free(of);
+}
+
+/* What the VMs that run are promised, spare ones included. Summed up once for an inventory: hundreds of hosts
+ * may wait to go to standby. */
+static const double *reserved(struct view *v)
+{
+    const struct snapshot *s = &v->snap;
+
+    for (uint32_t i = 0; !v->reserved_known && i < s->n_vms; i++) {
+        const struct vm *vm = &s->vms[i];
+
+        if (!vm_takes_part(s, vm) && !(vm->is.kind == VM_SPARE && vm->is.state == VM_ON))
+            continue;
+        for (int r = 0; r < RES_COUNT; r++)
+            v->reserved[r] += vm->is.alloc[r].reservation + (r == RES_MEM ? vm->is.overhead_mb : 0);
+    }
+    v->reserved_known = true;
+    return v->reserved;
+}
+
+/* §3.3.2. Where each VM would be restarted is the pass's business, which saw to it when it recommended this;
+ * what is left at this moment must at least be enough in sum. */
+static int check_failures(const struct engine *e, const struct staying *left, const char *name,
+                          struct err *err)
+{
+    static const char *const word[RES_COUNT] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
+    const struct snapshot *s = &e->now_seen->snap;
+
+    if (s->ha.policy == HA_HOST_FAILURES && left->hosts <= (int64_t)s->ha.hosts)
+        return err_set(err, -EPERM, "without host %s %lld hosts would be on, and %u of them may fail", name,
+                       (long long)left->hosts, s->ha.hosts);
+    for (int r = 0; r < RES_COUNT; r++) {
+        double room = left->capacity[r];
+
+        if (s->ha.policy == HA_HOST_FAILURES)
+            room -= left->largest[r];
+        else if (s->ha.policy == HA_PERCENT)
+            room *= 1 - s->ha.percent[r] / 100;
+        if (room < reserved(e->now_seen)[r])
+            return err_set(
+                err, -EPERM,
+                "without host %s the %s that is reserved could not be given any more, with what is "
+                "kept for failures",
+                name, word[r]);
+    }
+    return 0;
+}
+
+static int check_minimums(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
+{
+    static const char way_out[] = "; another host has to be woken first, or the setting to be lowered";
+    const struct dpm_policy *dpm = &e->settings.policy.dpm;
+    const char *name = e->now_seen->snap.hosts[ix].is.name;
+    struct staying left;
+
+    count_staying(e, ix, x, &left);
+    if (left.hosts < dpm->hosts_min)
+        return err_set(err, -EPERM, "without host %s %lld would be on, and dpm.hosts_min is %lld%s", name,
+                       (long long)left.hosts, (long long)dpm->hosts_min, way_out);
+    if (left.capacity[RES_CPU] < dpm->min[RES_CPU])
+        return err_set(err, -EPERM, "without host %s %.0f MHz would be on, and dpm.cpu_min_mhz is %.0f%s",
+                       name, left.capacity[RES_CPU], dpm->min[RES_CPU], way_out);
+    if (left.capacity[RES_MEM] < dpm->min[RES_MEM])
+        return err_set(err, -EPERM, "without host %s %.0f MiB would be on, and dpm.mem_min_mb is %.0f%s",
+                       name, left.capacity[RES_MEM], dpm->min[RES_MEM], way_out);
+    return check_failures(e, &left, name, err);
+}
+
+/* ---- may it sleep? --------------------------------------------------------------------------- */
+
+static const char *way_to_on(enum host_state state)
+{
+    switch (state) {
+    case HOST_MAINTENANCE:
+    case HOST_ENTERING_MAINTENANCE:
+        return "; `ballast maintenance exit` ends its maintenance";
+    case HOST_DISCONNECTED:
+        return "; its manager has to reach it first";
+    case HOST_POWERING_ON:
+        return "; it is on in a moment";
+    case HOST_ON:
+    case HOST_STANDBY:
+    case HOST_ENTERING_STANDBY:
+    case host_state_count:
+        break;
+    }
+    return "";
+}
+
+static const char *why_unproven(const struct engine *e, const char *host)
+{
+    const struct known_host *k = hosts_find(e, host);
+
+    return hosts_has_failed(e, host) ? ", its last wake-up failed"
+           : k && k->r.woke != 0     ? " since one of the ways to wake it was taken away"
+                                     : "";
+}
+
+int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
+{
+    const struct host *h = &e->now_seen->snap.hosts[ix];
+    bool test = x && x->r.reason == REASON_WAKE_TEST;
+
+    if (h->is.state != HOST_ON && h->is.state != HOST_ENTERING_STANDBY)
+        return err_set(err, -EBUSY, "host %s is %s: only a host that is on can be put to standby%s",
+                       h->is.name, host_state_name(h->is.state), way_to_on(h->is.state));
+    if (host_use(e, h->is.id)->to_maintenance > 0)
+        return err_set(err, -EBUSY,
+                       "host %s is to enter maintenance; `ballast maintenance exit %s` takes that back",
+                       h->is.name, h->is.id);
+    if (h->failover)
+        return err_set(err, -EPERM,
+                       "host %s is kept on for failures: it is a failover host of the cluster's high "
+                       "availability, which is set at its manager",
+                       h->is.name);
+    if (!test && !hosts_is_proven(e, &h->is))
+        return err_set(
+            err, -EPERM,
+            "host %s was not seen to wake yet%s, and may not come back: `ballast wake %s --verify` "
+            "puts it to standby and wakes it once, as a proof",
+            h->is.name, why_unproven(e, h->is.id), h->is.id);
+    return check_minimums(e, ix, x, err);
+}
+
+/* How far the power of a host is changed without asking: what the host says counts more than the cluster's
+ * setting, which is for hosts that do not say otherwise. */
+bool power_is_automatic(const struct engine *e, const struct host_facts *h)
+{
+    const struct dpm_policy *dpm = &e->settings.policy.dpm;
+
+    return dpm->enabled && (h->dpm == AUTOMATION_INHERIT ? dpm->automation : h->dpm) == AUTOMATION_AUTOMATIC;
+}
+
+static bool is_by_engine(const struct action *x)
+{
+    return x->r.approved_by && strcmp(x->r.approved_by, "engine") == 0;
+}
+
+/* What must hold until it has begun. */
+static bool may_still_sleep(const struct engine *e, const struct action *x, char *why)
+{
+    uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
+    struct err err = {0};
+
+    if (is_by_engine(x) && !power_is_automatic(e, &e->now_seen->snap.hosts[ix].is)) {
+        (void)snprintf(why, WHY_MAX, "the power of host %s is not managed automatically any more",
+                       e->now_seen->snap.hosts[ix].is.name);
+        return false;
+    }
+    if (power_may_sleep(e, ix, x, &err) == 0)
+        return true;
+    (void)snprintf(why, WHY_MAX, "%s", err.text);
+    return false;
+}
+
+/* ---- the number at a time -------------------------------------------------------------------- */
+
+void power_count(struct engine *e)
+{
+    e->power_changes = e->occupancy.power_changes;
+}
+
+void power_submitted(struct engine *e, const struct action *x)
+{
+    e->power_changes += is_of_power(x) && x->r.state == ACTION_APPROVED;
+}
+
+static bool slot_is_free(const struct engine *e)
+{
+    int64_t most = dpm_changes_max(&e->settings.policy.dpm, e->now_seen->snap.n_hosts);
+
+    return most == 0 || e->power_changes < most;
+}
+
+static void say_no_slot(char *why)
+{
+    (void)snprintf(why, WHY_MAX, "dpm.changes_max hosts are being put to standby or woken just now");
+}
+
+/* ---- readiness ------------------------------------------------------------------------------- */
+
+static bool runs_on(const struct snapshot *s, const char *vm, const char *host)
+{
+    uint32_t ix = snapshot_find_vm(s, vm);
+
+    return ix != IX_NONE && s->vms[ix].is.state == VM_ON && s->vms[ix].host != IX_NONE &&
+           strcmp(s->hosts[s->vms[ix].host].is.id, host) == 0;
+}
+
+bool power_has_left_anyway(const struct engine *e, const struct action *x)
+{
+    return x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_CANCELLED && e->now_seen &&
+           power_is_leaving(e, x->r.from) && !runs_on(&e->now_seen->snap, x->r.vm, x->r.from);
+}
+
+/* What was to leave has left, one way or another: a VM that somebody else moved or stopped is gone too. */
+static enum readiness evacuated(const struct engine *e, const struct action *x, char *why)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    bool waits = false;
+
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        const struct action *y = action_find(e, x->r.depends_on[i]);
+
+        if (y && !action_ended(y)) {
+            waits = true;
+            continue;
+        }
+        if (y && y->r.state == ACTION_DONE)
+            continue;
+        if (y && y->r.vm && !runs_on(s, y->r.vm, x->r.host))
+            continue;
+        (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
+                       (unsigned long long)x->r.depends_on[i], y ? action_state_name(y->r.state) : "lost");
+        return NEVER;
+    }
+    return waits ? WAIT : READY;
+}
+
+/* A VM that is seen at its destination may still need the host that it came from, until its move is over. */
+static bool something_leaves(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t ix = snapshot_find_host(s, host);
+
+    return host_use(e, host)->departing > 0 || (ix != IX_NONE && e->occupancy.seen[ix].out > 0);
+}
+
+bool power_nothing_is_on(const struct engine *e, const char *host)
+{
+    return host_is_empty(e, host) && !something_leaves(e, host);
+}
+
+static bool nothing_left(const struct engine *e, const struct action *x, char *why)
+{
+    if (evacuated(e, x, why) != READY)
+        return false;
+    if (power_nothing_is_on(e, x->r.host))
+        return true;
+    (void)snprintf(why, WHY_MAX, "it waits for host %s to be empty",
+                   snapshot_host_name(&e->now_seen->snap, x->r.host));
+    return false;
+}
+
+void power_look(struct engine *e, struct action *x, instant_s now)
+{
+    char why[WHY_MAX] = "";
+
+    if (!e->now_seen || !slot_is_free(e) || !may_begin_anything(e, now) || whereabouts(e, x) != AT_SOURCE ||
+        !nothing_left(e, x, why)) {
+        x->settled = 0;
+        return;
+    }
+    if (x->settled == 0)
+        x->settled = e->serial; /* whatever was asked for until now may show the past */
+    if (e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
+        want_look(e, now);
+}
+
+/* By what the newest inventory was given, which foresees when it changes. */
+static bool schedule_is_closed(const struct engine *e, instant_s now)
+{
+    const struct schedule_facts *s = &e->now_seen->snap.schedule;
+    bool changed = s->power_off_changes != 0 && now >= s->power_off_changes;
+
+    return s->given && s->power_off == changed;
+}
+
+/* Not without what it depends on, on an inventory that was asked for when all that was over and that is
+ * fresh, with nobody on the host or on the way there, and only if enough stays on. */
+enum readiness sleep_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    if (x->r.pass != 0 &&
+        plan_is_old(e, x, now, why)) /* what an admin asked for holds until it is taken back */
+        return NEVER;
+    if (!e->now_seen)
+        return WAIT;
+    const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
+
+    switch (whereabouts(e, x)) {
+    case AT_TARGET:
+        return READY; /* begin() sees that there is nothing to do */
+    case AT_SOURCE:
+        break;
+    case NOT_SEEN:
+        return WAIT;
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
+        return NEVER;
+    case ELSEWHERE:
+        (void)snprintf(why, WHY_MAX, "host %s is not on any more", name);
+        return NEVER;
+    }
+    if (x->r.pass != 0 && schedule_is_closed(e, now)) {
+        (void)snprintf(why, WHY_MAX,
+                       "the time in which hosts may be put to standby is over (dpm.windows, dpm.ready_by)");
+        return NEVER;
+    }
+    bool news = x->judged < e->now_seen->serial; /* that costs a look at all hosts */
+
+    if (news && !may_still_sleep(e, x, why))
+        return NEVER;
+    enum readiness r = evacuated(e, x, why);
+
+    if (r != READY)
+        return r;
+    if (!slot_is_free(e)) { /* before what costs more: hundreds may wait for one */
+        say_no_slot(why);
+        return WAIT;
+    }
+    if (!nothing_left(e, x, why))
+        return WAIT;
+    if (x->settled == 0 || e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
+        return WAIT; /* for a look */
+    return news || may_still_sleep(e, x, why) ? READY : NEVER;
+}
+
+/* Whether asking once more cannot do harm: as when it was first asked. */
+bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant_s now)
+{
+    char why[WHY_MAX];
+
+    return !(x->r.pass != 0 && schedule_is_closed(e, now)) && nothing_left(e, x, why) &&
+           may_still_sleep(e, x, why);
+}
+
+/* Not without what it depends on, and not on old knowledge; else as soon as it can be asked. */
+enum readiness wake_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    if (plan_is_old(e, x, now, why))
+        return NEVER;
+    if (!e->now_seen)
+        return WAIT;
+    enum readiness r = dependencies(e, x, why);
+    const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
+
+    if (r != READY)
+        return r;
+    switch (whereabouts(e, x)) {
+    case AT_TARGET:
+        return READY; /* begin() sees that there is nothing to do */
+    case AT_SOURCE:
+        break;
+    case NOT_SEEN:
+        return WAIT;
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
+        return NEVER;
+    case ELSEWHERE:
+        (void)snprintf(why, WHY_MAX, "host %s is not in standby any more, and not on", name);
+        return NEVER;
+    }
+    uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
+
+    if (e->now_seen->snap.hosts[ix].is.state == HOST_POWERING_ON) {
+        (void)snprintf(why, WHY_MAX, "host %s is being switched on already", name);
+        return WAIT;
+    }
+    if (slot_is_free(e))
+        return READY;
+    say_no_slot(why);
+    return WAIT;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/* From the call until the inventory was asked for that shows it: rather too long than too short. */
+static double timed_boot_s(const struct engine *e, const struct action *x)
+{
+    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - power_waits_since(x));
+}
+
+static enum host_state state_of(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix == IX_NONE ? HOST_DISCONNECTED : s->hosts[ix].is.state;
+}
+
+/* While its task runs, the inventory says of one that its manager has lost that it is on its way down. */
+static bool is_lost(const struct engine *e, const char *host)
+{
+    return state_of(e, host) == HOST_DISCONNECTED || hosts_is_unseen(e, host);
+}
+
+static void wake_failed(struct engine *e, const struct action *x, instant_s now)
+{
+    char text[2 * WHY_MAX];
+
+    if (state_of(e, x->r.host) == HOST_MAINTENANCE) { /* awake it is, but not for VMs */
+        hosts_woken(e, x->r.host, UNKNOWN, now);
+        return;
+    }
+
+    hosts_wake_failed(e, x->r.host, now);
+    (void)snprintf(text, sizeof text, "host %s did not wake: %s",
+                   snapshot_host_name(engine_snapshot(e), x->r.host),
+                   x->r.why ? x->r.why : "nobody knows why");
+    publish(e, &(struct event){.kind = EVENT_WAKE_FAILED,
+                               .time = now,
+                               .action = &x->r,
+                               .pass = x->r.pass,
+                               .host = x->r.host,
+                               .text = text});
+    e->again = true; /* another one in its place, at once */
+    e->next_pass = now;
+}
+
+void power_ended(struct engine *e, const struct action *x, instant_s now)
+{
+    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
+        hosts_wanted(e, x->r.host, x->r.reason, x->r.approved);
+    if (x->r.started == 0 && x->r.state != ACTION_FAILED) /* it was so already */
+        return;
+    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
+        hosts_woken(e, x->r.host, timed_boot_s(e, x), now);
+    else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
+        wake_failed(e, x, now);
+    else if (x->r.kind == ACTION_POWER_OFF &&
+             (x->r.state == ACTION_DONE || (power_may_still_go(x) && is_lost(e, x->r.host))))
+        hosts_put_down(e, x->r.host, now); /* one that was lost on its way down can at least be woken */
+}
+
+/* ---- second thoughts ------------------------------------------------------------------------- */
+
+static uint32_t wakes_wanted(const struct engine *e, const struct plan *plan)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct action_record r = recommendation_record(plan->snap, &plan->recommendations[i], 0);
+
+        n += r.kind == ACTION_POWER_ON && !find_power_change(e, &r);
+    }
+    return n;
+}
+
+static bool cannot_be_emptied(const struct plan *plan, const char *host)
+{
+    for (uint32_t i = 0; i < plan->n_faults; i++) {
+        const struct fault *f = &plan->faults[i];
+        uint32_t at = f->host;
+
+        if (f->code != FAULT_CANNOT_EVACUATE)
+            continue;
+        if (at == IX_NONE && f->vm != IX_NONE)
+            at = plan->snap->vms[f->vm].host;
+        if (at != IX_NONE && strcmp(plan->snap->hosts[at].is.id, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instant_s now)
+{
+    uint32_t wanted = wakes_wanted(e, plan);
+    bool high = plan->before.dpm_high[RES_CPU] > 0 || plan->before.dpm_high[RES_MEM] > 0;
+    bool any = false;
+
+    if (more || (wanted == 0 && high))
+        wanted = UINT32_MAX;
+    for (size_t i = e->n_actions; i > 0; i--) { /* approved last, taken back first */
+        struct action *x = e->actions[i - 1];
+
+        if (x->r.kind != ACTION_POWER_OFF || x->r.state != ACTION_APPROVED || x->r.pass == 0)
+            continue;
+        if (cannot_be_emptied(plan, x->r.host)) {
+            action_cancel(e, x, "the host cannot be emptied any more", now);
+            any = true;
+        } else if (wanted > 0) {
+            wanted--;
+            action_cancel(e, x, "more hosts are needed now, and this one is still on", now);
+            any = true;
+        }
+    }
+    return any;
+}

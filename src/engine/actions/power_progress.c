@@ -1,0 +1,252 @@
+/* power_progress.c: what is particular to a host that is being switched while its task runs. The task may go
+ * on from one way to the next (actuators/power), each of which can fail, or say yes and be wrong. */
+#include "engine/internal.h"
+
+#include "base/xalloc.h"
+#include "engine/actions/preconditions.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what an order says ---------------------------------------------------------------------- */
+
+/* Whether nothing runs on a host that is to sleep, seen just now, and after all that emptied it was over. One
+ * that is on its way down may not be seen any more: then what its manager says of it counts, which is that it
+ * knows no VM there; and as long as it is seen, it must still be one that may go. */
+static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
+{
+    if (!e->now_seen || e->source != SOURCE_UP || now - e->now_seen->received > SLEEP_SEEN_S) {
+        want_look(e, now);
+        return false;
+    }
+    if (x->settled == 0) /* begun by an earlier process */
+        x->settled = e->serial;
+    if (e->now_seen->serial <= x->settled && x->r.state != ACTION_STARTING) {
+        want_look(e, now);
+        return false;
+    }
+    switch (whereabouts(e, x)) {
+    case AT_SOURCE:
+        return power_sleep_is_safe(e, x, now);
+    case NOT_SEEN:
+    case AT_TARGET: /* whoever died between the call and its storing asks once more, which does no harm */
+        return power_nothing_is_on(e, x->r.host);
+    case ELSEWHERE:
+    case GONE:
+        break;
+    }
+    return false;
+}
+
+void power_request(struct engine *e, struct action *x, enum order_verb verb, instant_s now,
+                   struct deed_request *q)
+{
+    bool down = x->r.kind == ACTION_POWER_OFF;
+
+    q->now = now;
+    if (!down && x->r.kind != ACTION_POWER_ON)
+        return;
+    q->patience_s = power_patience_s(e, x);
+    if (verb == ORDER_POLL) /* a way that was not asked yet is not asked while nothing is to begin */
+        q->only_adopt = e->paused;
+    if (down && verb != ORDER_CHECK)
+        q->proven_empty = is_proven_empty(e, x, now);
+}
+
+bool engine_is_switching(const struct engine *e)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action_record *r = &e->actions[i]->r;
+
+        if ((r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF) &&
+            (r->state == ACTION_STARTING || r->state == ACTION_RUNNING))
+            return true;
+    }
+    return false;
+}
+
+/* ---- for how long it is waited for ------------------------------------------------------------ */
+
+static double boot_s(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix == IX_NONE ? UNKNOWN : s->hosts[ix].is.boot_s;
+}
+
+instant_s power_patience_s(const struct engine *e, const struct action *x)
+{
+    const double boot = boot_s(e, x->r.host);
+
+    if (x->r.kind != ACTION_POWER_ON)
+        return HANG_HOST_S;
+    const instant_s tries = hosts_wake_tries_s(e, x->r.host);
+
+    if (isnan(boot) || boot > 1e6)
+        return HANG_HOST_S + tries;
+    return (boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S) + tries;
+}
+
+instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
+{
+    double boot = boot_s(e, x->r.host);
+    instant_s pause = back_off_s(looks);
+
+    if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
+        pause = (instant_s)(boot / WAKE_LOOKS);
+    return pause > RETRY_FIRST_S ? pause : RETRY_FIRST_S;
+}
+
+instant_s power_waits_since(const struct action *x)
+{
+    return x->waits_since > x->r.started ? x->waits_since : x->r.started;
+}
+
+/* A service that was down, stopped or paused wakes up with all patience spent, and so it does where the clock
+ * was set forward. The hands have the last word before anything is given up: they know whether a host was
+ * asked to wake at all, and whether a move has got on. Of a host that is to go the inventory knows more. */
+bool task_has_time(const struct action *x, instant_s until, instant_s now)
+{
+    return now < until || ((x->r.vm || x->r.kind == ACTION_POWER_ON) && x->polled < until);
+}
+
+/* ---- what an inventory says meanwhile -------------------------------------------------------- */
+
+/* A controller's task says nothing of the cluster: the host is awake when its manager has it back, and then
+ * it is of no matter what else the task would do. The other way round it is not so: a host that is not seen
+ * any more may still be on its way down, and what it was asked for is verified at the end. */
+bool power_is_there(struct engine *e, struct action *x, instant_s now)
+{
+    if (x->r.kind != ACTION_POWER_ON)
+        return false;
+    if (inventory_tells(e, x) && whereabouts(e, x) == AT_TARGET)
+        return true;
+    if (inventory_tells(e, x)) {
+        x->look_after = e->now_seen->serial;
+        x->looks++;
+    }
+    want_look(e, (e->now_seen ? e->now_seen->received : now) + power_look_pause_s(e, x, x->looks + 1));
+    return false;
+}
+
+/* ---- what it leaves behind ------------------------------------------------------------------- */
+
+bool power_may_still_go(const struct action *x)
+{
+    return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 && !x->refused &&
+           (x->r.state == ACTION_FAILED || x->r.state == ACTION_CANCELLED);
+}
+
+/* Since then it was out of service, and came back or not: whatever it had heard is over. */
+static bool was_out_since(const struct known_host *k, instant_s t)
+{
+    return k && (k->r.put_down != 0 || k->r.standby_since != 0 || k->r.woke > t || k->r.on_since > t);
+}
+
+bool power_lingers(const struct engine *e, const struct action *x, instant_s now)
+{
+    return power_may_still_go(x) && now < x->r.ended + LINGERS_S &&
+           !was_out_since(hosts_find(e, x->r.host), x->r.ended);
+}
+
+static const struct action *last_that_may_go(const struct engine *e, const char *host)
+{
+    for (size_t i = e->n_actions; i > 0; i--) {
+        if (power_may_still_go(e->actions[i - 1]) && strcmp(e->actions[i - 1]->r.host, host) == 0)
+            return e->actions[i - 1];
+    }
+    return NULL;
+}
+
+bool power_host_lingers(const struct engine *e, const char *host, instant_s now)
+{
+    const struct action *x = last_that_may_go(e, host);
+
+    return x && power_lingers(e, x, now);
+}
+
+bool power_went_late(const struct engine *e, const char *host)
+{
+    const struct action *x = last_that_may_go(e, host);
+
+    return x && !was_out_since(hosts_find(e, host), x->r.ended);
+}
+
+bool power_went_anyway(const struct engine *e, const struct action *up, const struct action *down)
+{
+    if (up->r.kind != ACTION_POWER_ON || !power_may_still_go(down) || strcmp(up->r.host, down->r.host) != 0)
+        return false;
+    const struct known_host *k = hosts_find(e, down->r.host);
+
+    return k && k->r.put_down != 0;
+}
+
+/* ---- what the task says ---------------------------------------------------------------------- */
+
+const char *why_with(const struct action *x, const char *more, char buffer[WHY_ALL])
+{
+    const char *before = x->r.why;
+
+    if (!before || !before[0] || strcmp(before, more) == 0)
+        (void)snprintf(buffer, WHY_ALL, "%s", more);
+    else
+        (void)snprintf(buffer, WHY_ALL, "%.*s; %s", (int)(WHY_ALL - WHY_MAX), before, more);
+    return buffer;
+}
+
+void task_goes_on(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
+{
+    char why[WHY_ALL];
+
+    if (x->r.kind == ACTION_POWER_ON && p->waits_since > x->waits_since)
+        x->waits_since = p->waits_since < now ? p->waits_since : now;
+    if (!p->task[0] && !p->why.text[0])
+        return;
+    if (p->task[0]) {
+        char *own = (char *)(uintptr_t)x->r.task;
+
+        xstrset(&own, p->task);
+        x->r.task = own;
+        action_changed(e, x);
+    }
+    if (p->why.text[0]) /* said, and kept for those who ask later which way it came */
+        action_enter(e, x, ACTION_RUNNING, why_with(x, p->why.text, why), now);
+    (void)storing_flush(e, NULL, now);
+}
+
+/* Its host is no worse than before: no failure, and whether it is still needed a pass says at once. */
+bool power_was_not_asked(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
+{
+    if (x->r.vm || p->why.code != -ESRCH)
+        return false;
+    action_cancel(e, x, p->why.text, now);
+    e->again = true;
+    e->next_pass = now;
+    return true;
+}
+
+bool may_pass(int code)
+{
+    switch (code) {
+    case -ETIMEDOUT:
+    case -ECONNREFUSED:
+    case -ECONNRESET:
+    case -ECONNABORTED:
+    case -ENOTCONN:
+    case -EHOSTUNREACH:
+    case -ENETUNREACH:
+    case -ENETDOWN:
+    case -EPIPE:
+    case -EAGAIN:
+    case -EINTR:
+    case -EBUSY:
+    case -EPROTO:
+    case -ECANCELED:
+        return true;
+    default:
+        return false;
+    }
+}

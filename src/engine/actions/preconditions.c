@@ -1,0 +1,453 @@
+#include "engine/actions/preconditions.h"
+
+#include "base/xalloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where the inventory shows it ------------------------------------------------------------ */
+
+static enum whereabouts vm_whereabouts(const struct snapshot *s, const struct action *x)
+{
+    uint32_t ix = snapshot_find_vm(s, x->r.vm);
+
+    if (ix == IX_NONE)
+        return GONE;
+    const struct vm *v = &s->vms[ix];
+
+    if (v->host == IX_NONE)
+        return ELSEWHERE;
+    const struct host_facts *h = &s->hosts[v->host].is;
+
+    if (h->state == HOST_DISCONNECTED)
+        return NOT_SEEN;
+    if (strcmp(h->id, x->r.to) == 0)
+        return AT_TARGET;
+    return strcmp(h->id, x->r.from) == 0 ? AT_SOURCE : ELSEWHERE;
+}
+
+/* A VM to be powered on: wherever it is registered, it is at the source as long as it does not run. */
+static enum whereabouts start_whereabouts(const struct snapshot *s, const struct action *x)
+{
+    uint32_t ix = snapshot_find_vm(s, x->r.vm);
+
+    if (ix == IX_NONE)
+        return GONE;
+    const struct vm *v = &s->vms[ix];
+
+    if (v->host != IX_NONE && s->hosts[v->host].is.state == HOST_DISCONNECTED)
+        return NOT_SEEN;
+    if (v->is.state != VM_ON)
+        return AT_SOURCE;
+    return strcmp(s->hosts[v->host].is.id, x->r.to) == 0 ? AT_TARGET : ELSEWHERE;
+}
+
+/* A host to be woken. It is not connected while it boots, which says nothing; nor does it where it was lost
+ * on its way down. */
+static enum whereabouts wake_whereabouts(const struct engine *e, const struct action *x)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t ix = snapshot_find_host(s, x->r.host);
+
+    if (ix == IX_NONE)
+        return GONE;
+    switch (s->hosts[ix].is.state) {
+    case HOST_ON:
+    case HOST_ENTERING_MAINTENANCE: /* an admin wants it so, once it is on */
+        return AT_TARGET;
+    case HOST_STANDBY:
+    case HOST_POWERING_ON:
+        return AT_SOURCE;
+    case HOST_DISCONNECTED:
+        return NOT_SEEN;
+    case HOST_ENTERING_STANDBY:
+        return hosts_is_unseen(e, x->r.host) ? NOT_SEEN : ELSEWHERE;
+    case HOST_MAINTENANCE:
+    case host_state_count:
+        break;
+    }
+    return ELSEWHERE;
+}
+
+/* A host to be put to standby. That it is not seen any more may mean that it sleeps: hosts_fill() knows when.
+ */
+static enum whereabouts sleep_whereabouts(const struct engine *e, const struct action *x)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t ix = snapshot_find_host(s, x->r.host);
+
+    if (ix == IX_NONE)
+        return GONE;
+    switch (s->hosts[ix].is.state) {
+    case HOST_STANDBY:
+        return AT_TARGET;
+    case HOST_ON:
+    case HOST_ENTERING_STANDBY:
+        return hosts_is_unseen(e, x->r.host) ? NOT_SEEN : AT_SOURCE;
+    case HOST_DISCONNECTED:
+        return NOT_SEEN;
+    case HOST_MAINTENANCE:
+    case HOST_ENTERING_MAINTENANCE:
+    case HOST_POWERING_ON:
+    case host_state_count:
+        break;
+    }
+    return ELSEWHERE;
+}
+
+static enum whereabouts host_whereabouts(const struct snapshot *s, const struct action *x, bool entering)
+{
+    uint32_t ix = snapshot_find_host(s, x->r.host);
+
+    if (ix == IX_NONE)
+        return GONE;
+    enum host_state state = s->hosts[ix].is.state;
+
+    if (state == HOST_DISCONNECTED)
+        return NOT_SEEN;
+    return (state == HOST_MAINTENANCE) == entering ? AT_TARGET : AT_SOURCE;
+}
+
+enum whereabouts whereabouts(const struct engine *e, const struct action *x)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+
+    switch (x->r.kind) {
+    case ACTION_MIGRATE:
+        return vm_whereabouts(s, x);
+    case ACTION_PLACE:
+        return start_whereabouts(s, x);
+    case ACTION_ENTER_MAINTENANCE:
+        return host_whereabouts(s, x, true);
+    case ACTION_EXIT_MAINTENANCE:
+        return host_whereabouts(s, x, false);
+    case ACTION_POWER_ON:
+        return wake_whereabouts(e, x);
+    case ACTION_POWER_OFF:
+        return sleep_whereabouts(e, x);
+    case action_kind_count:
+        break;
+    }
+    return GONE;
+}
+
+bool inventory_tells(const struct engine *e, const struct action *x)
+{
+    return e->now_seen && e->now_seen->serial > x->look_after;
+}
+
+/* ---- approved: may it begin? ----------------------------------------------------------------- */
+
+/* The host is to be empty, whether an inventory shows it by now or not. */
+static bool host_is_to_leave(const struct engine *e, const char *host)
+{
+    return power_is_leaving(e, host) || host_use(e, host)->to_maintenance > 0;
+}
+
+/* The host that it empties has been put back into service. What puts it to standby may have been approved
+ * after the newest inventory, along with this. */
+static bool evacuation_is_over(const struct engine *e, const struct action *x)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t from = snapshot_find_host(s, x->r.from);
+    bool sleep = x->r.reason == REASON_STANDBY || x->r.reason == REASON_CONSOLIDATE;
+
+    return (x->r.reason == REASON_MAINTENANCE || sleep) && s->hosts[from].is.state == HOST_ON &&
+           !(sleep && power_is_leaving(e, x->r.from));
+}
+
+/* What it depends on is to switch that host on, and has not ended. */
+static bool waits_for_host(const struct engine *e, const struct action *x, const char *host)
+{
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        const struct action *y = action_find(e, x->r.depends_on[i]);
+
+        if (y && y->r.kind == ACTION_POWER_ON && !action_ended(y) && strcmp(y->r.host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the VM is where it was planned for. False with what has changed. */
+static bool vm_makes_sense(const struct engine *e, const struct action *x, char *why)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    const char *name = snapshot_vm_name(s, x->r.vm);
+    uint32_t ix = snapshot_find_vm(s, x->r.vm);
+    bool starts = x->r.kind == ACTION_PLACE;
+
+    switch (whereabouts(e, x)) {
+    case AT_SOURCE:
+        if (starts || s->vms[ix].is.state == VM_ON)
+            return true;
+        (void)snprintf(why, WHY_MAX, "VM %s is %s", name, vm_state_name(s->vms[ix].is.state));
+        return false;
+    case AT_TARGET:
+        (void)snprintf(why, WHY_MAX, "VM %s %s on host %s already", name, starts ? "runs" : "is",
+                       snapshot_host_name(s, x->r.to));
+        return false;
+    case ELSEWHERE:
+        if (starts)
+            (void)snprintf(why, WHY_MAX, "VM %s was started elsewhere, on host %s", name,
+                           s->hosts[s->vms[ix].host].is.name);
+        else
+            (void)snprintf(why, WHY_MAX, "VM %s is no longer on host %s", name,
+                           snapshot_host_name(s, x->r.from));
+        return false;
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "VM %s is no longer there", name);
+        return false;
+    case NOT_SEEN:
+        (void)snprintf(why, WHY_MAX, "host %s is not seen any more", s->hosts[s->vms[ix].host].is.name);
+        return false;
+    }
+    return false;
+}
+
+/* Whether the world is still what the move, or the start, was planned for. False with the reason why not. */
+static bool makes_sense(const struct engine *e, const struct action *x, char *why)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    const char *name = snapshot_host_name(s, x->r.to);
+    uint32_t to = snapshot_find_host(s, x->r.to);
+
+    if (!vm_makes_sense(e, x, why))
+        return false;
+    if (to == IX_NONE)
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
+    else if (s->hosts[to].is.state != HOST_ON && !waits_for_host(e, x, x->r.to))
+        (void)snprintf(why, WHY_MAX, "host %s is %s", name, host_state_name(s->hosts[to].is.state));
+    else if (x->r.kind == ACTION_MIGRATE && evacuation_is_over(e, x))
+        (void)snprintf(why, WHY_MAX, "host %s is back in service, and need not be empty",
+                       snapshot_host_name(s, x->r.from));
+    else if (host_is_to_leave(e, x->r.to))
+        (void)snprintf(why, WHY_MAX, "host %s is to enter %s", name,
+                       power_is_leaving(e, x->r.to) ? "standby" : "maintenance");
+    else
+        return true;
+    return false;
+}
+
+/* Everything that it depends on, directly or not; itself first. */
+static size_t collect_needs(const struct engine *e, const struct action *x, const struct action **list)
+{
+    size_t n = 0;
+
+    list[n++] = x;
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t d = 0; d < list[i]->r.n_depends_on; d++) {
+            const struct action *y = action_find(e, list[i]->r.depends_on[d]);
+            size_t k = 0;
+
+            while (k < n && list[k] != y)
+                k++;
+            if (y && k == n)
+                list[n++] = y;
+        }
+    }
+    return n;
+}
+
+/* Until when what it depends on, and what changes the power of a host, took its time. */
+static instant_s hosts_held_up_until(const struct engine *e, const struct action *x, instant_s now)
+{
+    const struct action **needs = xcalloc(e->n_actions, sizeof(const struct action *));
+    size_t n = collect_needs(e, x, needs);
+    instant_s until = 0;
+
+    for (size_t i = 1; i < n; i++) {
+        const struct action *y = needs[i];
+        bool waits =
+            y->r.state == ACTION_APPROVED && y->r.pass != 0; /* an admin's waits as long as it takes */
+        instant_s t = action_ended(y) ? y->r.ended : waits ? 0 : now;
+
+        if ((y->r.kind == ACTION_POWER_ON || y->r.kind == ACTION_POWER_OFF) && t > until)
+            until = t;
+    }
+    free(needs);
+    return until;
+}
+
+/* Moves that empty the host that x puts to standby, or empties along with them. */
+static bool empties_same_host(const struct action *x, const struct action *y)
+{
+    const char *host = x->r.kind == ACTION_POWER_OFF ? x->r.host : x->r.from;
+    bool together = x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass;
+
+    return y->r.kind == ACTION_MIGRATE && host && strcmp(y->r.from, host) == 0 &&
+           (together || x->r.kind == ACTION_POWER_OFF);
+}
+
+/* Until when others held it up, which whoever approved it knew of; 0: none did. A plan does not grow old
+ * while a host that it waits for goes down or comes up, which takes minutes, nor while one is emptied, which
+ * takes as long as it has VMs. */
+static instant_s held_up_until(const struct engine *e, const struct action *x, instant_s now)
+{
+    instant_s until = hosts_held_up_until(e, x, now);
+    const char *host = x->r.kind == ACTION_POWER_OFF ? x->r.host : x->r.from;
+    const struct action_list *there = &host_use(e, host)->actions;
+
+    for (size_t i = 0; i < there->n; i++) {
+        const struct action *y = there->items[i];
+        bool moves = action_under_way(y) || y->r.state == ACTION_VERIFYING;
+        instant_s t = moves ? now : y->r.state == ACTION_DONE ? y->r.ended : 0;
+
+        if (t > until && empties_same_host(x, y))
+            until = t;
+    }
+    return until;
+}
+
+/* A plan is made from one moment, and holds for a while only. (Nothing is approved that is old already.) What
+ * has to be done anyway holds longer: a host with many VMs is not emptied within two intervals, and whoever
+ * approved that should not have to again. One from the future tells of a clock that was set back between two
+ * processes: nobody knows how old it is. */
+bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    instant_s limit = stale_after_s(e) * (x->r.priority == PRIORITY_MANDATORY ? MANDATORY_HOLDS : 1);
+    instant_s age = now - (x->r.approved > x->r.seen ? x->r.approved : x->r.seen);
+
+    if ((age >= -CLOCK_SLACK_S && age <= limit) || (age > limit && now - held_up_until(e, x, now) <= limit))
+        return false;
+    if (age < 0)
+        (void)snprintf(why, WHY_MAX, "the clock was set back by %lld s or more since it was approved",
+                       (long long)-age);
+    else
+        (void)snprintf(why, WHY_MAX, "it could not be begun for %lld s, and a plan holds for %lld s only",
+                       (long long)age, (long long)limit);
+    return true;
+}
+
+enum readiness dependencies(const struct engine *e, const struct action *x, char *why)
+{
+    for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
+        const struct action *y = action_find(e, x->r.depends_on[i]);
+
+        if (y && power_went_anyway(e, x, y))
+            continue;
+        if (!y || (action_ended(y) && y->r.state != ACTION_DONE)) {
+            (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
+                           (unsigned long long)x->r.depends_on[i],
+                           y ? action_state_name(y->r.state) : "lost");
+            return NEVER;
+        }
+        if (y->r.state != ACTION_DONE)
+            return WAIT;
+    }
+    return READY;
+}
+
+/* x itself has not begun, and is not being asked about. */
+static bool vm_is_busy(const struct engine *e, const struct action *x)
+{
+    return vm_use(e, x->r.vm)->busy > 0;
+}
+
+/* §3.3.3: what a host's VMs rely on must be there before any of them is. */
+static bool agents_are_on(const struct engine *e, const struct action *x, char *why)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t vm = snapshot_find_vm(s, x->r.vm);
+    uint32_t to = snapshot_find_host(s, x->r.to);
+
+    if (s->vms[vm].is.kind == VM_AGENT)
+        return true;
+    for (uint32_t i = 0; i < s->hosts[to].agents_required.n; i++) {
+        const struct vm *agent = &s->vms[s->hosts[to].agents_required.items[i]];
+
+        if (agent->is.state == VM_ON && agent->host == to)
+            continue;
+        (void)snprintf(why, WHY_MAX, "it waits for agent VM %s to run on host %s", agent->is.name,
+                       s->hosts[to].is.name);
+        return false;
+    }
+    return true;
+}
+
+/* Of a VM: that moves, or that is to be powered on. */
+static enum readiness vm_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    if (plan_is_old(e, x, now, why))
+        return NEVER;
+    if (!e->now_seen) /* after a restart: the first inventory decides */
+        return WAIT;
+    if (!makes_sense(e, x, why))
+        return NEVER;
+    enum readiness r = dependencies(e, x, why);
+
+    if (r != READY)
+        return r;
+    if (vm_is_busy(e, x) || (x->r.kind == ACTION_MIGRATE && !occupancy_has_slot(e, x)))
+        return WAIT;
+    return agents_are_on(e, x, why) ? READY : WAIT;
+}
+
+/* The last VM has left, and none is on its way. */
+bool host_is_empty(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = &e->now_seen->snap;
+    uint32_t ix = snapshot_find_host(s, host);
+
+    if (host_use(e, host)->arriving > 0 || (ix != IX_NONE && e->occupancy.seen[ix].in > 0))
+        return false;
+    for (uint32_t i = 0; ix != IX_NONE && i < s->hosts[ix].vms.n; i++) {
+        if (s->vms[s->hosts[ix].vms.items[i]].is.kind != VM_AGENT)
+            return false;
+    }
+    return true;
+}
+
+static enum readiness host_readiness(const struct engine *e, const struct action *x, char *why)
+{
+    if (!e->now_seen)
+        return WAIT;
+    switch (whereabouts(e, x)) {
+    case AT_SOURCE:
+        break;
+    case AT_TARGET:
+        return READY; /* begin() sees that there is nothing to do */
+    case ELSEWHERE:
+    case GONE:
+        (void)snprintf(why, WHY_MAX, "host %s is no longer there", x->r.host);
+        return NEVER;
+    case NOT_SEEN:
+        return WAIT;
+    }
+    uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
+    enum host_state state = e->now_seen->snap.hosts[ix].is.state;
+
+    if (state == HOST_STANDBY || state == HOST_POWERING_ON) {
+        (void)snprintf(why, WHY_MAX,
+                       "host %s is %s: it enters maintenance when it is on, and is not woken for VMs",
+                       e->now_seen->snap.hosts[ix].is.name, host_state_name(state));
+        return WAIT;
+    }
+    return x->r.kind == ACTION_EXIT_MAINTENANCE || host_is_empty(e, x->r.host) ? READY : WAIT;
+}
+
+enum readiness readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+{
+    why[0] = '\0';
+    switch (x->r.kind) {
+    case ACTION_MIGRATE:
+    case ACTION_PLACE:
+        return vm_readiness(e, x, now, why);
+    case ACTION_POWER_ON:
+        return wake_readiness(e, x, now, why);
+    case ACTION_ENTER_MAINTENANCE:
+    case ACTION_EXIT_MAINTENANCE:
+        return host_readiness(e, x, why);
+    case ACTION_POWER_OFF:
+        return sleep_readiness(e, x, now, why);
+    case action_kind_count:
+        break;
+    }
+    return NEVER;
+}
+
+bool may_begin_anything(const struct engine *e, instant_s now)
+{
+    return !e->paused && e->source == SOURCE_UP && e->store_error.code == 0 && e->now_seen &&
+           now - e->now_seen->asked <= stale_after_s(e);
+}

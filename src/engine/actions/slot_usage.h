@@ -1,0 +1,89 @@
+/* slot_usage.h: who takes what, by host and by VM, so that no action has to look at all the others.
+ *
+ * It is kept, not computed: action_counts() is called with whatever changes an action's state, or whether an
+ * order of it is out, and adds and takes away what differs; occupancy_look() with each new inventory, for
+ * what others move; occupancy_rebuild() when actions are forgotten, which keeps the maps from growing for
+ * ever.
+ *
+ * Invariants, between two calls of the engine, checked by tests/unit/occupancy.c against a count by hand:
+ *   each number is that of the actions in e->actions for which its comment holds;
+ *   each list holds, in no particular order, at least the actions for which its comment holds, each once;
+ * what was put there stays until the next rebuild, so whoever reads a list looks at the states; seen[] counts
+ * the migrations of e->now_seen, `theirs` of those the ones whose VM no move of ours has.
+ *
+ * Looking up is one hash of an id; a change costs as much as the action has hosts and VMs. */
+#ifndef BALLAST_ENGINE_ACTIONS_SLOT_USAGE_H
+#define BALLAST_ENGINE_ACTIONS_SLOT_USAGE_H
+
+#include "base/idmap.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct action;
+struct engine;
+
+struct action_list {
+    struct action **items;
+    size_t n, cap;
+};
+
+void action_list_add(struct action_list *l, struct action *x);
+void action_list_release(struct action_list *l);
+
+/* Of a host. "Under way" is starting or running. */
+struct host_use {
+    struct action_list actions; /* committed or done, with the host at one of their ends */
+    uint32_t slots;             /* moves in or out that take a slot: under way, or with an order out */
+    uint32_t arriving;          /* committed moves and starts to it */
+    uint32_t departing;         /* moves off it, under way or being verified */
+    uint32_t to_sleep;          /* committed ACTION_POWER_OFF */
+    uint32_t to_maintenance;    /* committed ACTION_ENTER_MAINTENANCE */
+};
+
+struct vm_use {
+    struct action_list actions; /* committed or done */
+    uint32_t committed;
+    uint32_t moves; /* committed moves: a migration of the VM is ours */
+    uint32_t busy;  /* under way, being verified, or with a slot */
+};
+
+/* Of a host, by index: migrations that the newest inventory shows. */
+struct seen_use {
+    uint32_t in, out;
+    uint32_t theirs; /* in or out */
+};
+
+struct occupancy {
+    struct idmap hosts;           /* id -> struct host_use */
+    struct idmap vms;             /* id -> struct vm_use */
+    struct action_list committed; /* all */
+    struct action_list power;     /* committed ACTION_POWER_ON and _OFF */
+    uint32_t *power_host;         /* by item of it: its host in the newest inventory, or IX_NONE */
+    uint32_t slots;               /* moves of ours that take a slot */
+    uint32_t power_changes;       /* hosts whose power is being changed, or for which an order is out */
+    struct seen_use *seen;
+    uint32_t n_seen;
+    uint32_t theirs;
+};
+
+/* Of the action, by its state: it is added, taken away or changed. Returns whether it gave something up that
+ * another one may have waited for. */
+bool action_counts(struct engine *e, struct action *x);
+void occupancy_look(struct engine *e);
+void occupancy_rebuild(struct engine *e);
+void occupancy_release(struct engine *e);
+
+/* Never NULL: of what no action is about, an empty one. Valid until the next change. */
+const struct host_use *host_use(const struct engine *e, const char *host);
+const struct vm_use *vm_use(const struct engine *e, const char *vm);
+
+/* Whether the move that wants to begin gets a slot at both of its hosts and in the cluster. There must be an
+ * inventory. */
+bool occupancy_has_slot(const struct engine *e, const struct action *wants);
+/* Whether the newest inventory shows a migration of another VM in or out of a host of this move. */
+bool occupancy_sees_others(const struct engine *e, const struct action *move);
+/* Whether the cluster has none left, whoever wants one. */
+bool occupancy_is_full(const struct engine *e);
+
+#endif

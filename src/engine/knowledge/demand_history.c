@@ -1,0 +1,268 @@
+#include "engine/knowledge/demand_history.h"
+
+#include "base/idmap.h"
+#include "base/xalloc.h"
+#include "engine/knowledge/demand_correlation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In ascending order. */
+static const instant_s window_length_s[WINDOW_COUNT] = {
+    [WINDOW_5M] = 300, [WINDOW_40M] = 2400, [WINDOW_60M] = HISTORY_LENGTH_S};
+
+/* A level has changed when demand is away from it by this share of it, and by this much. */
+#define LEVEL_SHARE 0.25
+static const double level_least[RES_COUNT] = {[RES_CPU] = 100, [RES_MEM] = 64};
+
+struct sample {
+    instant_s time;
+    float demand[RES_COUNT]; /* half the memory; seven digits are plenty */
+};
+
+struct track {
+    struct sample *items; /* oldest first */
+    size_t n, cap;
+};
+
+struct history {
+    struct idmap tracks;
+};
+
+struct history *history_new(void)
+{
+    return xcalloc(1, sizeof(struct history));
+}
+
+static void track_free(void *value)
+{
+    struct track *t = value;
+
+    if (!t)
+        return;
+    free(t->items);
+    free(t);
+}
+
+void history_free(struct history *h)
+{
+    if (!h)
+        return;
+    idmap_release(&h->tracks, track_free);
+    free(h);
+}
+
+static void track_drop_before(struct track *t, instant_s time)
+{
+    size_t gone = 0;
+
+    while (gone < t->n && t->items[gone].time < time)
+        gone++;
+    if (gone == 0)
+        return;
+    memmove(t->items, t->items + gone, (t->n - gone) * sizeof *t->items);
+    t->n -= gone;
+}
+
+bool history_add(struct history *h, const char *vm, instant_s time, const double demand[RES_COUNT])
+{
+    void **slot = idmap_slot(&h->tracks, vm);
+
+    if (!*slot)
+        *slot = xcalloc(1, sizeof(struct track));
+    struct track *t = *slot;
+
+    if (t->n > 0 && time < t->items[t->n - 1].time + HISTORY_SPACING_S)
+        return false;
+    if (t->n == t->cap) {
+        track_drop_before(t, time - HISTORY_LENGTH_S);
+        if (t->n == t->cap) {
+            t->cap = t->cap ? t->cap * 2 : 8;
+            t->items = xreallocarray(t->items, t->cap, sizeof *t->items);
+        }
+    }
+    struct sample *s = &t->items[t->n++];
+
+    s->time = time;
+    for (int r = 0; r < RES_COUNT; r++)
+        s->demand[r] = (float)demand[r];
+    return true;
+}
+
+/* What a window holds so far. */
+struct tally {
+    double sum, min, max;
+    size_t n;
+};
+
+/* Which samples of a track a window has, and where they are added up over all VMs. */
+struct window_part {
+    const struct track *t;
+    size_t first, end;
+    instant_s now;
+    struct together *all; /* may be NULL */
+};
+
+/* Σ of the squares of how far the samples are from the mean. */
+static double add_squares(const struct window_part *p, enum resource r, double mean)
+{
+    double squares = 0;
+
+    for (size_t i = p->first; i < p->end; i++) {
+        double d = (double)p->t->items[i].demand[r] - mean;
+
+        squares += d * d;
+    }
+    return squares;
+}
+
+/* The same, and each is added to what all VMs do. */
+static double add_together(const struct window_part *p, enum window w, enum resource r, double mean,
+                           double present)
+{
+    double *away = p->all->away[w][r];
+    bool *seen = p->all->seen[w];
+    double squares = (present - mean) * (present - mean);
+
+    away[0] += present - mean;
+    seen[0] = true;
+    for (size_t i = p->first; i < p->end; i++) {
+        uint32_t at = together_at(p->now - p->t->items[i].time);
+        double d = (double)p->t->items[i].demand[r] - mean;
+
+        squares += d * d;
+        away[at] += d;
+        seen[at] = true;
+    }
+    together_end(p->all, w, r, squares);
+    return squares;
+}
+
+/* The second pass: from the mean, so that a steady VM has a standard deviation of 0 and not of rounding. */
+static struct demand_stats describe_window(const struct window_part *p, enum window w, enum resource r,
+                                           double present, const struct tally *x)
+{
+    struct demand_stats ret = {.mean = x->sum / (double)x->n, .min = x->min, .max = x->max};
+    double squares = p->all ? add_together(p, w, r, ret.mean, present)
+                            : (present - ret.mean) * (present - ret.mean) + add_squares(p, r, ret.mean);
+
+    ret.stddev = sqrt(squares / (double)x->n);
+    /* rounding must not put the mean outside of what was seen */
+    ret.mean = fmin(fmax(ret.mean, ret.min), ret.max);
+    return ret;
+}
+
+static void tally_sample(struct tally *x, double d)
+{
+    x->sum += d;
+    x->n++;
+    x->min = d < x->min ? d : x->min;
+    x->max = d > x->max ? d : x->max;
+}
+
+/* Each window holds the shorter ones, so that one way back through the samples serves them all. */
+static void describe_windows(const struct track *t, instant_s now, const double demand[RES_COUNT],
+                             struct together *all, struct demand_stats ret[][RES_COUNT])
+{
+    struct tally tally[RES_COUNT];
+    size_t end = t ? t->n : 0;
+
+    while (end > 0 && t->items[end - 1].time >= now) /* the present is counted already */
+        end--;
+    size_t first = end;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        tally[r] = (struct tally){.sum = demand[r], .min = demand[r], .max = demand[r], .n = 1};
+    for (int w = 0; w < WINDOW_COUNT; w++) {
+        for (; first > 0 && t->items[first - 1].time > now - window_length_s[w]; first--) {
+            for (int r = 0; r < RES_COUNT; r++)
+                tally_sample(&tally[r], (double)t->items[first - 1].demand[r]);
+        }
+        const struct window_part part = {.t = t, .first = first, .end = end, .now = now, .all = all};
+        for (int r = 0; r < RES_COUNT; r++)
+            ret[w][r] = describe_window(&part, (enum window)w, (enum resource)r, demand[r], &tally[r]);
+    }
+}
+
+static bool same_level(const struct sample *s, const double present[RES_COUNT])
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        double away = fabs((double)s->demand[r] - present[r]);
+
+        if (away > level_least[r] && away > LEVEL_SHARE * present[r])
+            return false;
+    }
+    return true;
+}
+
+static double stable_s(const struct track *t, instant_s now, const double present[RES_COUNT])
+{
+    instant_s since = now;
+
+    for (size_t i = t->n; i > 0; i--) {
+        const struct sample *s = &t->items[i - 1];
+
+        if (s->time >= now)
+            continue;
+        if (s->time < now - HISTORY_LENGTH_S)
+            break;
+        if (!same_level(s, present))
+            return (double)(now - since);
+        since = s->time;
+    }
+    return now - since >= HISTORY_ENOUGH_S ? (double)(now - since) : UNKNOWN;
+}
+
+void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
+                      struct together *all, struct demand_stats ret[][RES_COUNT], double *ret_stable_s)
+{
+    const struct track *t = idmap_get(&h->tracks, vm);
+
+    describe_windows(t, now, demand, all, ret);
+    *ret_stable_s = t ? stable_s(t, now, demand) : UNKNOWN;
+}
+
+instant_s history_watched_s(const struct history *h, instant_s now, instant_s gap_s)
+{
+    instant_s longest = 0;
+
+    for (size_t i = 0; i < h->tracks.cap; i++) {
+        const struct track *t = h->tracks.entries[i].key ? h->tracks.entries[i].value : NULL;
+        instant_s since = now;
+
+        for (size_t k = t ? t->n : 0; k > 0 && since - t->items[k - 1].time <= gap_s; k--)
+            since = t->items[k - 1].time;
+        longest = now - since > longest ? now - since : longest;
+    }
+    return longest;
+}
+
+bool history_last(const struct history *h, const char *vm, instant_s now, double ret_demand[RES_COUNT])
+{
+    const struct track *t = idmap_get(&h->tracks, vm);
+
+    if (!t || t->n == 0 || t->items[t->n - 1].time < now - HISTORY_LENGTH_S)
+        return false;
+    for (int r = 0; r < RES_COUNT; r++)
+        ret_demand[r] = (double)t->items[t->n - 1].demand[r];
+    return true;
+}
+
+static bool keep_track(const char *key, void *value, void *ctx)
+{
+    const instant_s *now = ctx;
+    struct track *t = value;
+
+    (void)key;
+    track_drop_before(t, *now - HISTORY_LENGTH_S);
+    if (t->n > 0)
+        return true;
+    track_free(t);
+    return false;
+}
+
+void history_forget(struct history *h, instant_s now)
+{
+    idmap_keep(&h->tracks, keep_track, &now);
+}

@@ -1,0 +1,327 @@
+#include "engine/knowledge/energy.h"
+
+#include "base/idmap.h"
+#include "base/xalloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define J_PER_WH 3600.0
+#define SCALE_S 3600.0 /* how far back the scale of a meter remembers */
+#define SCALE_JUMP                                                                                           \
+    3 /* so many times as much, or as little, is no fluctuation: the host has got another model */
+#define CLUSTER "" /* stands for all hosts together */
+
+struct hour {
+    struct energy_record r; /* host: the map's key */
+    bool dirty;
+};
+
+/* Of a host, or of the cluster. */
+struct account {
+    struct energy_sight last; /* host is not set */
+    bool seen;                /* last is there: by this process */
+    instant_s until;          /* accounted so far; 0: nothing yet */
+    double scale;
+    instant_s scaled; /* scale was last learned; 0: by an earlier process, or never */
+    struct hour *hours;
+    size_t n, cap;
+};
+
+struct energy {
+    struct idmap accounts; /* host id -> struct account; CLUSTER */
+    bool dirty;
+};
+
+struct energy *energy_new(void)
+{
+    return xcalloc(1, sizeof(struct energy));
+}
+
+static void account_free(void *value)
+{
+    struct account *c = value;
+
+    if (!c)
+        return;
+    free(c->hours);
+    free(c);
+}
+
+void energy_free(struct energy *x)
+{
+    if (!x)
+        return;
+    idmap_release(&x->accounts, account_free);
+    free(x);
+}
+
+static struct account *account_of(struct energy *x, const char *host)
+{
+    void **slot = idmap_slot(&x->accounts, host);
+
+    if (!*slot) {
+        struct account *c = xcalloc(1, sizeof *c);
+
+        c->scale = UNKNOWN;
+        *slot = c;
+    }
+    return *slot;
+}
+
+/* ---- hours ----------------------------------------------------------------------------------- */
+
+static instant_s hour_of(instant_s t)
+{
+    return t - t % ENERGY_HOUR_S;
+}
+
+/* The hour that begins then; made if it is not there. Valid until the next one is made. */
+static struct hour *hour_at(struct account *c, instant_s begins)
+{
+    for (size_t i = c->n; i-- > 0;) {
+        if (c->hours[i].r.time == begins)
+            return &c->hours[i];
+    }
+    if (c->n == c->cap) {
+        c->cap = c->cap ? c->cap * 2 : 2;
+        c->hours = xreallocarray(c->hours, c->cap, sizeof *c->hours);
+    }
+    struct hour *h = &c->hours[c->n++];
+
+    *h = (struct hour){.r = {.time = begins, .length_s = ENERGY_HOUR_S, .until = begins, .scale = c->scale}};
+    return h;
+}
+
+/* dt_s of a host that is as the sight says, into a record. */
+static void add(struct energy_record *r, const struct energy_sight *is, double dt_s)
+{
+    r->host_s += dt_s;
+    r->asleep_s += is->phase == ENERGY_ASLEEP ? dt_s : 0;
+    if (isnan(is->watts)) {
+        r->unknown_s += dt_s;
+    } else {
+        r->measured_s += is->measured ? dt_s : 0;
+        r->used_wh += is->watts * dt_s / J_PER_WH;
+        r->all_on_wh += is->all_on_w * dt_s / J_PER_WH;
+    }
+    for (int i = 0; i < RES_COUNT; i++) {
+        r->wanted[i] += is->wanted[i] * dt_s;
+        r->unmet[i] += is->unmet[i] * dt_s;
+    }
+}
+
+void energy_add(struct energy_record *sum, const struct energy_record *r)
+{
+    sum->length_s += r->length_s;
+    sum->until = sum->until > r->until ? sum->until : r->until;
+    sum->span_s += r->span_s;
+    sum->host_s += r->host_s;
+    sum->unknown_s += r->unknown_s;
+    sum->measured_s += r->measured_s;
+    sum->asleep_s += r->asleep_s;
+    sum->used_wh += r->used_wh;
+    sum->all_on_wh += r->all_on_wh;
+    for (int i = 0; i < RES_COUNT; i++) {
+        sum->wanted[i] += r->wanted[i];
+        sum->unmet[i] += r->unmet[i];
+    }
+}
+
+static struct energy_record *touch(struct account *c, instant_s begins, instant_s until)
+{
+    struct hour *h = hour_at(c, begins);
+
+    h->dirty = true;
+    h->r.until = h->r.until > until ? h->r.until : until;
+    h->r.scale = c->scale;
+    return &h->r;
+}
+
+/* from ... to, into the hours of the host and of the cluster. */
+static void add_span(struct account *host, struct account *cluster, const struct energy_sight *is,
+                     double from_s, double to_s)
+{
+    while (from_s < to_s) {
+        instant_s begins = hour_of((instant_s)floor(from_s));
+        double end_s = fmin(to_s, (double)(begins + ENERGY_HOUR_S));
+        instant_s until = (instant_s)ceil(end_s);
+        struct energy_record *r = touch(host, begins, until);
+
+        r->span_s += end_s - from_s;
+        add(r, is, end_s - from_s);
+        add(touch(cluster, begins, until), is, end_s - from_s);
+        from_s = end_s;
+    }
+}
+
+static void add_cluster_span(struct account *cluster, instant_s from, instant_s to)
+{
+    while (from < to) {
+        instant_s begins = hour_of(from);
+        instant_s end = begins + ENERGY_HOUR_S < to ? begins + ENERGY_HOUR_S : to;
+
+        touch(cluster, begins, end)->span_s += (double)(end - from);
+        from = end;
+    }
+}
+
+/* ---- looks ----------------------------------------------------------------------------------- */
+
+/* As the earlier look says, where that belongs to a part of the time; what VMs want is a mean of all of it.
+ */
+static struct energy_sight earlier_part(const struct energy_sight *before, const struct energy_sight *now)
+{
+    struct energy_sight is = *before;
+
+    for (int i = 0; i < RES_COUNT; i++) {
+        is.wanted[i] = now->wanted[i];
+        is.unmet[i] = now->unmet[i];
+    }
+    if (!isnan(is.watts) && !isnan(now->all_on_w))
+        is.all_on_w = now->all_on_w;
+    return is;
+}
+
+static void look_at(struct account *c, struct account *cluster, const struct energy_sight *is, instant_s now,
+                    instant_s longest_s)
+{
+    double from_s = (double)c->until;
+    double to_s = (double)now;
+
+    if (c->until != 0 && now > c->until && now - c->until <= longest_s) {
+        if (c->seen && c->last.phase != is->phase) {
+            const struct energy_sight before = earlier_part(&c->last, is);
+
+            add_span(c, cluster, &before, from_s, (from_s + to_s) / 2);
+            from_s = (from_s + to_s) / 2;
+        }
+        add_span(c, cluster, is, from_s, to_s);
+    }
+    c->last = *is;
+    c->last.host = NULL;
+    c->seen = true;
+    if (now > c->until)
+        c->until = now;
+}
+
+void energy_look(struct energy *x, const struct energy_sight *sights, size_t n, instant_s now,
+                 instant_s longest_s)
+{
+    struct account *cluster = account_of(x, CLUSTER);
+
+    if (cluster->until != 0 && now - cluster->until <= longest_s)
+        add_cluster_span(cluster, cluster->until, now);
+    if (now > cluster->until)
+        cluster->until = now;
+    for (size_t i = 0; i < n; i++)
+        look_at(account_of(x, sights[i].host), cluster, &sights[i], now, longest_s);
+    x->dirty = true;
+}
+
+double energy_scale(const struct energy *x, const char *host)
+{
+    const struct account *c = idmap_get(&x->accounts, host);
+
+    return c ? c->scale : UNKNOWN;
+}
+
+void energy_learn_scale(struct energy *x, const char *host, double scale, instant_s now)
+{
+    struct account *c = account_of(x, host);
+    double since_s = c->scaled != 0 && now > c->scaled ? (double)(now - c->scaled) : 0;
+
+    if (isnan(c->scale) || scale > SCALE_JUMP * c->scale || scale * SCALE_JUMP < c->scale)
+        c->scale = scale;
+    else
+        c->scale += fmin(since_s / SCALE_S, 1) * (scale - c->scale);
+    c->scaled = now;
+}
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+bool energy_is_unstored(const struct energy *x)
+{
+    return x->dirty;
+}
+
+int energy_store(const struct energy *x, const struct store_ops *ops, struct store *s, struct err *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < x->accounts.cap; i++) {
+        const struct account *c = x->accounts.entries[i].value;
+
+        for (size_t k = 0; r == 0 && c && k < c->n; k++) {
+            if (!c->hours[k].dirty)
+                continue;
+            struct energy_record record = c->hours[k].r;
+
+            record.host = x->accounts.entries[i].key;
+            r = ops->put_energy(s, &record, err);
+        }
+    }
+    return r;
+}
+
+/* What nothing can be added to any more is no longer needed. An hour that is still to come is of a clock that
+ * was set back. */
+static void drop_old_hours(struct account *c)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        c->hours[i].dirty = false;
+        if (c->hours[i].r.time + ENERGY_HOUR_S > c->until)
+            c->hours[kept++] = c->hours[i];
+    }
+    c->n = kept;
+}
+
+void energy_stored(struct energy *x)
+{
+    for (size_t i = 0; x->dirty && i < x->accounts.cap; i++) {
+        if (x->accounts.entries[i].value)
+            drop_old_hours(x->accounts.entries[i].value);
+    }
+    x->dirty = false;
+}
+
+/* An end in the future tells of a clock that was set back: taken for now. */
+void energy_recall(struct energy *x, const struct energy_record *records, size_t n, instant_s now)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct energy_record *r = &records[i];
+
+        if (r->length_s != ENERGY_HOUR_S)
+            continue;
+        struct account *c = account_of(x, r->host);
+        struct hour *h = hour_at(c, r->time);
+
+        h->r = *r;
+        h->r.host = NULL;
+        if (!isnan(r->scale))
+            c->scale = r->scale;
+        if (r->until > c->until)
+            c->until = r->until < now ? r->until : now;
+    }
+}
+
+static bool keep_account(const char *key, void *value, void *ctx)
+{
+    struct account *c = value;
+    const instant_s *before = ctx;
+    bool keep = strcmp(key, CLUSTER) == 0 || c->until >= *before;
+
+    for (size_t i = 0; i < c->n; i++)
+        keep = keep || c->hours[i].dirty;
+    if (!keep)
+        account_free(c);
+    return keep;
+}
+
+void energy_forget(struct energy *x, instant_s before)
+{
+    idmap_keep(&x->accounts, keep_account, &before);
+}

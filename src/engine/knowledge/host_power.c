@@ -1,0 +1,272 @@
+/* host_power.c: what every host draws at a look, and what its VMs lack: the sights of which the account is
+ * made.
+ *
+ * A meter is believed. Without one a host draws what its model says: from power_idle_w to power_peak_w as its
+ * CPU is used, along power_curve_w where that is known; power_peak_w while it boots, power_standby_w asleep
+ * (nothing, where that is not known). One without figures and without a meter draws nobody knows what.
+ *
+ * What meters read of what the model says while the host is on is its scale; it holds for what the host would
+ * draw were it on, and for what it draws while its meter cannot be read. Where there is no model it stands
+ * for the watts themselves. */
+#include "engine/internal.h"
+
+#include "core/demand/guard.h"
+#include "core/power/may_get.h"
+
+#include <math.h>
+
+#define SCALE_MOST                                                                                           \
+    5 /* nothing draws so many times as much as its model says, nor less than so many watts                  \
+       */
+
+/* What happens on a host. */
+struct use {
+    double used_mhz; /* CPU that its VMs got, as far as it was measured */
+    double wanted[RES_COUNT], unmet[RES_COUNT];
+    double unmeasured_mhz; /* of wanted: by VMs of which only the demand is known */
+};
+
+/* Whose figures cannot be right weighs what it did when that was last known. What limits, its own or its
+ * pools', would never give it is not lacked. */
+static void add_vm(struct use *u, const struct engine *e, const struct view *view, const struct may_get *may,
+                   const struct seen_vm *v, struct arena *a)
+{
+    uint32_t ix = snapshot_find_vm(&view->snap, v->is.id);
+    double demand[RES_COUNT] = {v->is.demand[RES_CPU], v->is.demand[RES_MEM]};
+    bool is_right =
+        ix != IX_NONE && !v->is.demand_unknown && !guard_find(&view->snap, &e->settings.policy, ix, a);
+
+    if (!is_right && !history_last(e->history, v->is.id, view->snap.time, demand))
+        return;
+    for (int r = 0; r < RES_COUNT; r++)
+        demand[r] = is_right ? may_get_now(may, &view->snap, ix, (enum resource)r)
+                             : fmin(demand[r], v->is.alloc[r].limit);
+    double wants = demand[RES_CPU];
+
+    u->wanted[RES_CPU] += wants;
+    u->wanted[RES_MEM] += demand[RES_MEM];
+    if (is_right && v->sample.present && v->sample.cpu_used_mhz >= 0) {
+        u->used_mhz += v->sample.cpu_used_mhz;
+        u->unmet[RES_CPU] += fmax(0, wants - v->sample.cpu_used_mhz);
+    } else {
+        u->unmeasured_mhz += wants;
+    }
+}
+
+/* Of a VM that was measured it is known what it got. What the others and all memory lack is what they want
+ * beyond the host's capacity: who of them lacks it is a matter of shares, how much is not. */
+static void finish_use(struct use *u, const struct host *h)
+{
+    double left = fmax(0, h->capacity[RES_CPU] - u->used_mhz);
+
+    u->unmet[RES_CPU] += fmax(0, u->unmeasured_mhz - left);
+    u->used_mhz += fmin(u->unmeasured_mhz, left);
+    u->unmet[RES_MEM] = fmax(0, u->wanted[RES_MEM] - h->capacity[RES_MEM]);
+}
+
+static struct use *use_of_hosts(const struct engine *e, const struct view *v, struct arena *a)
+{
+    const struct snapshot *s = &v->snap;
+    const struct inventory *inv = &v->seen.inventory;
+    struct use *use = arena_array(a, struct use, s->n_hosts);
+    struct may_get may;
+
+    may_get_init(&may, s, a);
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        const struct seen_vm *vm = &inv->vms[i];
+        uint32_t host = vm->host && vm->is.state == VM_ON ? snapshot_find_host(s, vm->host) : IX_NONE;
+
+        if (host != IX_NONE)
+            add_vm(&use[host], e, v, &may, vm, a);
+    }
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        finish_use(&use[i], &s->hosts[i]);
+    return use;
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+enum energy_phase draw_phase(enum host_state state)
+{
+    switch (state) {
+    case HOST_ON:
+    case HOST_ENTERING_MAINTENANCE:
+    case HOST_MAINTENANCE:
+    case HOST_ENTERING_STANDBY:
+        return ENERGY_AWAKE;
+    case HOST_STANDBY:
+        return ENERGY_ASLEEP;
+    case HOST_POWERING_ON:
+        return ENERGY_BOOTING;
+    case HOST_DISCONNECTED:
+    case host_state_count:
+        break;
+    }
+    return ENERGY_UNSEEN;
+}
+
+/* Some sources show a host that boots as one that sleeps. */
+static void notice_wakes(const struct engine *e, const struct snapshot *s, struct energy_sight *sights)
+{
+    const struct action_list *power = &e->occupancy.power;
+
+    for (size_t i = 0; i < power->n; i++) {
+        const struct action *x = power->items[i];
+        bool wakes =
+            x->r.kind == ACTION_POWER_ON && (x->r.state == ACTION_RUNNING || x->r.state == ACTION_VERIFYING);
+        uint32_t host = wakes && x->r.host ? snapshot_find_host(s, x->r.host) : IX_NONE;
+
+        if (host != IX_NONE && sights[host].phase == ENERGY_ASLEEP)
+            sights[host].phase = ENERGY_BOOTING;
+    }
+}
+
+/* Whether it would be on, and do its part of the work, if no host slept. */
+static bool takes_part(const struct host *h)
+{
+    return h->is.state != HOST_DISCONNECTED && h->is.state != HOST_MAINTENANCE;
+}
+
+/* ---- watts ----------------------------------------------------------------------------------- */
+
+/* UNKNOWN where the host has no figures. used_mhz: of all its CPU. */
+static double model_watts(const struct host_facts *f, double used_mhz)
+{
+    return host_facts_watts(f, f->total[RES_CPU] > 0 ? used_mhz / f->total[RES_CPU] : 0);
+}
+
+/* What is no such relation was learned while the host had no model, or another one. */
+static double usable_scale(const struct host_facts *f, double scale)
+{
+    bool has_model = !isnan(model_watts(f, 0));
+    bool is_ratio = scale <= SCALE_MOST && scale * SCALE_MOST >= 1;
+
+    return has_model == is_ratio ? scale : UNKNOWN;
+}
+
+static double scaled(double scale, double watts)
+{
+    return isnan(scale) ? watts : scale * watts;
+}
+
+static double watts_of(const struct host_facts *f, enum energy_phase phase, double used_mhz, double scale)
+{
+    bool has_figures = !isnan(model_watts(f, 0)) || !isnan(scale);
+
+    if (!isnan(f->power_w))
+        return f->power_w;
+    switch (phase) {
+    case ENERGY_AWAKE:
+        return scaled(scale, model_watts(f, used_mhz));
+    case ENERGY_BOOTING:
+        return scaled(scale, f->power_peak_w);
+    case ENERGY_ASLEEP:
+        return !isnan(f->power_standby_w) ? f->power_standby_w : has_figures ? 0 : UNKNOWN;
+    case ENERGY_UNSEEN:
+        break;
+    }
+    return UNKNOWN;
+}
+
+/* What it would draw, were it on and did its part of the work. */
+static double awake_watts(const struct host *h, double done, double scale)
+{
+    double model = model_watts(&h->is, done * h->capacity[RES_CPU]);
+
+    return isnan(model) ? scale : scaled(scale, model);
+}
+
+/* What of its capacity each host would have to give, had all that can be on an equal part of the work. Those
+ * that are not counted neither take of it nor give, or the others would seem to have saved what they do. */
+static double work_done(const struct snapshot *s, const struct use *use, const struct energy_sight *sights,
+                        const double *scales)
+{
+    double used = 0;
+    double capacity = 0;
+
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        if (!takes_part(&s->hosts[i]) || isnan(sights[i].watts) ||
+            isnan(awake_watts(&s->hosts[i], 0, scales[i])))
+            continue;
+        used += use[i].used_mhz;
+        capacity += s->hosts[i].capacity[RES_CPU];
+    }
+    return capacity > 0 ? used / capacity : 0;
+}
+
+static void learn_scale(struct engine *e, const struct host_facts *f, const struct energy_sight *is,
+                        double used_mhz, instant_s now)
+{
+    double model = model_watts(f, used_mhz);
+
+    if (is->phase != ENERGY_AWAKE || isnan(f->power_w) || model == 0)
+        return;
+    energy_learn_scale(e->energy, f->id, isnan(model) ? f->power_w : f->power_w / model, now);
+}
+
+struct energy_sight *draw_look(struct engine *e, const struct view *v, struct arena *a, instant_s now)
+{
+    const struct snapshot *s = &v->snap;
+    const struct use *use = use_of_hosts(e, v, a);
+    struct energy_sight *sights = arena_array(a, struct energy_sight, s->n_hosts);
+    double *scales = arena_array(a, double, s->n_hosts);
+
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        sights[i] =
+            (struct energy_sight){.host = s->hosts[i].is.id, .phase = draw_phase(s->hosts[i].is.state)};
+    notice_wakes(e, s, sights);
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        const struct host *h = &s->hosts[i];
+        struct energy_sight *is = &sights[i];
+
+        learn_scale(e, &h->is, is, use[i].used_mhz, now);
+        scales[i] = usable_scale(&h->is, energy_scale(e->energy, h->is.id));
+        is->watts = watts_of(&h->is, is->phase, use[i].used_mhz, scales[i]);
+        is->measured = !isnan(h->is.power_w);
+    }
+    double done = work_done(s, use, sights, scales);
+
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        const struct host *h = &s->hosts[i];
+        struct energy_sight *is = &sights[i];
+
+        is->all_on_w = takes_part(h) ? awake_watts(h, done, scales[i]) : is->watts;
+        if (isnan(is->all_on_w)) /* nothing is said to be saved that nobody knows */
+            is->all_on_w = is->watts;
+        for (int r = 0; r < RES_COUNT && is->phase != ENERGY_UNSEEN; r++) {
+            is->wanted[r] = use[i].wanted[r];
+            is->unmet[r] = use[i].unmet[r];
+        }
+    }
+    return sights;
+}
+
+/* ---- what can be seen ------------------------------------------------------------------------ */
+
+void engine_power(const struct engine *e, struct engine_power *ret)
+{
+    *ret = e->power_now;
+}
+
+void draw_account(struct engine *e, const struct view *v, instant_s now)
+{
+    struct arena a = {0};
+    struct energy_sight *sights = draw_look(e, v, &a, now);
+    struct engine_power sum = {.hosts = v->snap.n_hosts};
+
+    for (uint32_t i = 0; i < v->snap.n_hosts; i++) {
+        const struct energy_sight *is = &sights[i];
+
+        sum.unknown += isnan(is->watts) ? 1 : 0;
+        sum.measured += is->measured ? 1 : 0;
+        sum.watts += isnan(is->watts) ? 0 : is->watts;
+        sum.all_on_w += isnan(is->watts) ? 0 : is->all_on_w;
+        for (int r = 0; r < RES_COUNT; r++) {
+            sum.wanted[r] += is->wanted[r];
+            sum.unmet[r] += is->unmet[r];
+        }
+    }
+    e->power_now = sum;
+    energy_look(e->energy, sights, v->snap.n_hosts, now, ENERGY_LOOKS * look_period_s(e) + ENERGY_SLACK_S);
+    arena_release(&a);
+}

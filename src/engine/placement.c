@@ -1,0 +1,361 @@
+/* placement.c: VMs that an admin wants powered on: where, and what is begun for it.
+ *
+ * A request waits for an inventory that is asked for after it, so that a VM that was made a moment ago is
+ * known, and that nothing that was approved meanwhile is forgotten. One inventory decides one thing: when a
+ * plan was begun, whatever else waits (the next request, a pass) gets an inventory in which that counts. */
+#include "engine/internal.h"
+
+#include "base/xalloc.h"
+#include "core/place/place.h"
+#include "render/render.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACINGS_MAX 64
+#define ABANDONED_S 60 /* a decision that nobody has asked for so long is nobody's any more */
+
+/* ---- what waits, and what was decided -------------------------------------------------------- */
+
+static void placing_free(struct placing *p)
+{
+    for (size_t i = 0; i < p->n_names; i++)
+        free(p->names[i]);
+    free(p->names);
+    free(p->by);
+    view_unref(p->view);
+    arena_release(&p->arena);
+    free(p);
+}
+
+static void forget(struct engine *e, size_t i)
+{
+    placing_free(e->placings[i]);
+    memmove(&e->placings[i], &e->placings[i + 1], (--e->n_placings - i) * sizeof *e->placings);
+}
+
+void placings_free(struct engine *e)
+{
+    while (e->n_placings > 0)
+        forget(e, e->n_placings - 1);
+    free(e->placings);
+}
+
+bool placings_wait(const struct engine *e)
+{
+    for (size_t i = 0; i < e->n_placings; i++) {
+        if (!e->placings[i]->decided)
+            return true;
+    }
+    return false;
+}
+
+static void conclude(struct placing *p, int code, instant_s now)
+{
+    p->decided = true;
+    p->decided_at = now;
+    p->code = code;
+}
+
+void placings_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now)
+{
+    for (size_t i = 0; i < e->n_placings; i++) {
+        struct placing *p = e->placings[i];
+
+        if (p->decided || p->after >= serial)
+            continue;
+        p->error = *why;
+        conclude(p, why->code ? why->code : -EIO, now);
+    }
+}
+
+void placings_forget(struct engine *e, instant_s now)
+{
+    for (size_t i = e->n_placings; i-- > 0;) {
+        if (e->placings[i]->decided && e->placings[i]->decided_at + ABANDONED_S < now)
+            forget(e, i);
+    }
+}
+
+static int check_allowed(const struct engine *e, struct err *err)
+{
+    if (e->paused)
+        return err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
+    return check_deed(e, &(struct action_record){.kind = ACTION_PLACE}, err);
+}
+
+int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
+                 struct err *err)
+{
+    int r;
+
+    if (request->n_vms == 0)
+        return err_set(err, -EINVAL, "no VM was named");
+    if (request->apply && (r = check_allowed(e, err)) < 0)
+        return r;
+    if (e->n_placings == PLACINGS_MAX)
+        return err_set(err, -EAGAIN, "too many placements are asked for at a time");
+    struct placing *p = xcalloc(1, sizeof *p);
+
+    p->names = xcalloc(request->n_vms, sizeof *p->names);
+    for (; p->n_names < request->n_vms; p->n_names++)
+        p->names[p->n_names] = xstrdup(request->vms[p->n_names]);
+    p->apply = request->apply;
+    p->by = xstrdup(request->by);
+    p->ticket = ++e->last_placing;
+    p->after = e->serial;
+    e->placings = xreallocarray(e->placings, e->n_placings + 1, sizeof(struct placing *));
+    e->placings[e->n_placings++] = p;
+    *ret_ticket = p->ticket;
+    want_look(e, now);
+    engine_tick(e, now);
+    return 0;
+}
+
+static size_t find_placing(const struct engine *e, uint64_t ticket)
+{
+    size_t i = 0;
+
+    while (i < e->n_placings && e->placings[i]->ticket != ticket)
+        i++;
+    return i;
+}
+
+int engine_place_result(const struct engine *e, uint64_t ticket, struct placement *ret, struct err *err)
+{
+    size_t i = find_placing(e, ticket);
+
+    if (i == e->n_placings)
+        return err_set(err, -ENOENT, "nobody has fetched what was decided for too long");
+    const struct placing *p = e->placings[i];
+
+    if (!p->decided)
+        return err_set(err, -EINPROGRESS, "the placement is being decided");
+    if (p->code < 0) {
+        if (err)
+            *err = p->error;
+        return p->code;
+    }
+    *ret = (struct placement){.plan = &p->plan,
+                              .vms = p->vms,
+                              .n_vms = p->n_vms,
+                              .n_unplaced = p->n_unplaced,
+                              .ids = p->ids,
+                              .n_ids = p->n_ids};
+    return 0;
+}
+
+void engine_place_release(struct engine *e, uint64_t ticket)
+{
+    size_t i = find_placing(e, ticket);
+
+    if (i < e->n_placings)
+        forget(e, i);
+}
+
+/* ---- which VMs ------------------------------------------------------------------------------- */
+
+/* A VM is named by its id, or by its name where that is not ambiguous. */
+static int find_vm(const struct snapshot *s, const char *word, uint32_t *ret, struct err *err)
+{
+    uint32_t found = snapshot_find_vm(s, word);
+    bool by_id = found != IX_NONE;
+
+    for (uint32_t i = 0; !by_id && i < s->n_vms; i++) {
+        if (strcmp(s->vms[i].is.name, word) != 0)
+            continue;
+        if (found != IX_NONE)
+            return err_set(err, -EINVAL, "there are several VMs \"%s\": name one by its id, %s or %s", word,
+                           s->vms[found].is.id, s->vms[i].is.id);
+        found = i;
+    }
+    if (found == IX_NONE)
+        return err_set(err, -EINVAL, "there is no VM \"%s\"; `ballast vms` lists them", word);
+    *ret = found;
+    return 0;
+}
+
+/* Whether it can be asked for at all, whatever room there is. */
+static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t ix, struct err *err)
+{
+    const struct vm *v = &s->vms[ix];
+    const struct host *h = v->host == IX_NONE ? NULL : &s->hosts[v->host];
+
+    if (v->is.state == VM_ON)
+        return err_set(err, -EALREADY, "VM %s runs already, on host %s", v->is.name, h->is.name);
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action_record *r = &e->actions[i]->r;
+
+        if (action_committed(e->actions[i]) && r->vm && strcmp(r->vm, v->is.id) == 0)
+            return err_set(err, -EALREADY, "VM %s is being powered on already: action %llu is %s", v->is.name,
+                           (unsigned long long)r->id, action_state_name(r->state));
+    }
+    if (h && h->is.state == HOST_DISCONNECTED)
+        return err_set(err, -EHOSTDOWN,
+                       "VM %s is registered on host %s, which is not seen: it cannot be started before the "
+                       "host is back, or the VM is registered elsewhere",
+                       v->is.name, h->is.name);
+    return 0;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const uint32_t *x = a;
+    const uint32_t *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Ascending, each once, in whatever order and however often they were named. */
+static int find_vms(const struct engine *e, struct placing *p)
+{
+    const struct snapshot *s = &p->view->snap;
+    uint32_t *vms = arena_array(&p->arena, uint32_t, p->n_names);
+    uint32_t n = 0;
+    int r;
+
+    for (size_t i = 0; i < p->n_names; i++) {
+        if ((r = find_vm(s, p->names[i], &vms[i], &p->error)) < 0 ||
+            (r = check_vm(e, s, vms[i], &p->error)) < 0)
+            return r;
+    }
+    qsort(vms, p->n_names, sizeof *vms, by_index);
+    for (size_t i = 0; i < p->n_names; i++) {
+        if (n == 0 || vms[n - 1] != vms[i])
+            vms[n++] = vms[i];
+    }
+    p->vms = vms;
+    p->n_vms = n;
+    return 0;
+}
+
+/* ---- what is begun --------------------------------------------------------------------------- */
+
+/* What an earlier pass recommends for a VM of this plan, and nobody has approved, is no longer the plan. */
+static void supersede(struct engine *e, const char *vm, instant_s now)
+{
+    for (size_t i = 0; vm && i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+
+        if (x->r.state == ACTION_RECOMMENDED && x->r.vm && strcmp(x->r.vm, vm) == 0)
+            action_enter(e, x, ACTION_EXPIRED, "a VM that was powered on by hand needs it elsewhere", now);
+    }
+}
+
+/* Everything that the plan needs can be asked for, and nothing of it is under way otherwise. */
+static int check_plan(const struct engine *e, struct placing *p)
+{
+    const struct plan *plan = &p->plan;
+
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct action_record r =
+            recommendation_record(&p->view->snap, &plan->recommendations[i], e->last_pass);
+        int code = check_deed(e, &r, &p->error);
+
+        if (code < 0)
+            return code;
+        if (vm_is_taken(e, r.vm))
+            return err_set(&p->error, -EBUSY,
+                           "VM %s, which would have to make room, is being moved: try again",
+                           snapshot_vm_name(&p->view->snap, r.vm));
+    }
+    return 0;
+}
+
+/* The plan's actions, with numbers and needs, then approved as one. */
+static int begin_plan(struct engine *e, struct placing *p, instant_s now)
+{
+    const struct plan *plan = &p->plan;
+    uint64_t *number = recommendation_numbers(plan, &p->arena);
+    struct action **begun = arena_array(&p->arena, struct action *, plan->n_recommendations);
+    size_t n = 0;
+
+    e->last_pass++;
+    p->ids = arena_array(&p->arena, uint64_t, plan->n_recommendations);
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *rec = &plan->recommendations[i];
+        struct action_record r = recommendation_record(&p->view->snap, rec, e->last_pass);
+        const struct action *woken = find_power_change(e, &r);
+
+        if (woken) {
+            number[rec->id] = woken->r.id;
+            continue;
+        }
+        supersede(e, r.vm, now);
+        struct action *x = action_add(e, &r);
+
+        (void)recommendation_needs(e, x, rec, number, &p->arena); /* nothing of the plan was dropped */
+        action_enter(e, x, ACTION_RECOMMENDED, NULL, now);
+        number[rec->id] = x->r.id;
+        p->ids[n] = x->r.id;
+        begun[n++] = x;
+    }
+    for (size_t i = 0; i < n; i++)
+        action_approve(e, begun[i], p->by, now);
+    p->n_ids = n;
+    e->next_pass = now; /* passes are to see it */
+    if (decision_store(e, plan, e->last_pass, "place", now) < 0)
+        return err_set(&p->error, -EIO,
+                       "approved, but that could not be stored and is forgotten at a restart: %s",
+                       e->store_error.text);
+    return 0;
+}
+
+/* Where the VMs do not fit without waking a host, or not at all, one that was to go to standby and is still
+ * on stays on instead. What was found without it counts no more: the next inventory shows it on. */
+static bool takes_standby_back(struct engine *e, struct placing *p, instant_s now)
+{
+    if (!p->apply || e->paused || !power_withdraw(e, &p->plan, p->n_unplaced > 0, now))
+        return false;
+    view_unref(p->view);
+    p->view = NULL;
+    p->after = e->serial;
+    e->next_pass = now;
+    want_look(e, now);
+    return true;
+}
+
+static int decide_placing(struct engine *e, struct placing *p, instant_s now)
+{
+    int r;
+
+    p->view = e->now_seen;
+    p->view->references++;
+    if ((r = find_vms(e, p)) < 0)
+        return r;
+    int64_t began_us = e->settings.clock_us ? e->settings.clock_us() : 0;
+
+    r = place_run(&p->view->snap, &e->settings.policy, p->vms, p->n_vms, &p->arena, &p->plan, &p->error);
+    if (r < 0)
+        return r;
+    if (e->settings.clock_us)
+        p->plan.stats.decide_us = e->settings.clock_us() - began_us;
+    p->n_unplaced = plan_unplaced(&p->plan, p->vms, p->n_vms);
+    if (takes_standby_back(e, p, now))
+        return -EINPROGRESS;
+    if (!p->apply || p->n_unplaced > 0) /* all of it or nothing: what was asked for is one plan */
+        return 0;
+    if ((r = check_allowed(e, &p->error)) < 0 || (r = check_plan(e, p)) < 0)
+        return r;
+    return begin_plan(e, p, now);
+}
+
+bool placings_decide(struct engine *e, uint64_t serial, instant_s now)
+{
+    for (size_t i = 0; i < e->n_placings; i++) {
+        struct placing *p = e->placings[i];
+
+        if (p->decided || p->after >= serial)
+            continue;
+        int code = decide_placing(e, p, now);
+
+        if (code == -EINPROGRESS)
+            continue;
+        conclude(p, code, now);
+        if (p->n_ids > 0)
+            return true;
+    }
+    return false;
+}

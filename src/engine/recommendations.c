@@ -1,0 +1,192 @@
+/* recommendations.c: what a plan recommends, as actions with numbers that last. */
+#include "engine/internal.h"
+
+#include "base/xalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_text(const char *x, const char *y)
+{
+    return x == y || (x && y && strcmp(x, y) == 0);
+}
+
+static const char *vm_id(const struct snapshot *s, uint32_t ix)
+{
+    return ix == IX_NONE ? NULL : s->vms[ix].is.id;
+}
+
+static const char *host_id(const struct snapshot *s, uint32_t ix)
+{
+    return ix == IX_NONE ? NULL : s->hosts[ix].is.id;
+}
+
+struct action_record recommendation_record(const struct snapshot *s, const struct recommendation *rec,
+                                           uint64_t pass)
+{
+    struct action_record r = {
+        .pass = pass,
+        .state = ACTION_RECOMMENDED,
+        .kind = rec->action,
+        .priority = rec->priority,
+        .vm = vm_id(s, rec->vm),
+        .from = host_id(s, rec->from),
+        .to = host_id(s, rec->to),
+        .host = host_id(s, rec->host),
+        .reason = rec->reason,
+        .rule = rec->rule == IX_NONE ? NULL : s->rules[rec->rule].is.id,
+        .text = rec->text,
+        .group = rec->group,
+        .imbalance_after = rec->imbalance_after,
+        .duration_s = rec->duration_s,
+        .created = s->time,
+        .seen = s->time,
+    };
+
+    for (int res = 0; res < RES_COUNT; res++) {
+        r.cost[res] = rec->cost[res];
+        r.benefit[res] = rec->benefit[res];
+    }
+    return r;
+}
+
+/* The unapproved recommendation of an earlier pass that this one repeats, or NULL. */
+static struct action *find_repeated(const struct engine *e, const struct action_record *r)
+{
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+
+        if (x->r.state == ACTION_RECOMMENDED && x->r.kind == r->kind && same_text(x->r.vm, r->vm) &&
+            same_text(x->r.from, r->from) && same_text(x->r.to, r->to) && same_text(x->r.host, r->host))
+            return x;
+    }
+    return NULL;
+}
+
+static void replace_text(const char **place, const char *text)
+{
+    char *own = (char *)(uintptr_t)*place;
+
+    xstrset(&own, text);
+    *place = own;
+}
+
+/* Takes over what the newer pass says of the same move; number, uid and age stay. */
+static void refresh(struct engine *e, struct action *x, const struct action_record *r)
+{
+    x->r.pass = r->pass;
+    x->r.priority = r->priority;
+    x->r.reason = r->reason;
+    x->r.group = r->group;
+    x->r.imbalance_after = r->imbalance_after;
+    x->r.duration_s = r->duration_s;
+    x->r.seen = r->seen;
+    for (int res = 0; res < RES_COUNT; res++) {
+        x->r.cost[res] = r->cost[res];
+        x->r.benefit[res] = r->benefit[res];
+    }
+    replace_text(&x->r.rule, r->rule);
+    replace_text(&x->r.text, r->text);
+    action_changed(e, x);
+}
+
+bool vm_is_taken(const struct engine *e, const char *vm)
+{
+    return vm_use(e, vm)->committed > 0;
+}
+
+const struct action *find_power_change(const struct engine *e, const struct action_record *r)
+{
+    const struct action_list *power = &e->occupancy.power;
+
+    for (size_t i = 0; (r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF) && i < power->n; i++) {
+        const struct action *x = power->items[i];
+
+        if (x->r.kind == r->kind && action_committed(x) && same_text(x->r.host, r->host))
+            return x;
+    }
+    return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a;
+    const uint64_t *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+bool recommendation_needs(struct engine *e, struct action *x, const struct recommendation *rec,
+                          const uint64_t *number, struct arena *a)
+{
+    uint64_t *ids = arena_array(a, uint64_t, rec->n_depends_on + e->n_actions);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < rec->n_depends_on; i++) {
+        if (number[rec->depends_on[i]] == 0)
+            return false;
+        ids[n++] = number[rec->depends_on[i]];
+    }
+    for (size_t i = 0; i < e->n_actions; i++) {
+        const struct action *y = e->actions[i];
+
+        if (action_committed(y) && y->r.kind == ACTION_MIGRATE && x->r.to && same_text(y->r.from, x->r.to))
+            ids[n++] = y->r.id;
+    }
+    if (n > 0)
+        qsort(ids, n, sizeof *ids, by_number);
+    if (n != x->r.n_depends_on || (n > 0 && memcmp(ids, x->r.depends_on, n * sizeof *ids) != 0))
+        action_set_depends(e, x, ids, n);
+    return true;
+}
+
+uint64_t *recommendation_numbers(const struct plan *plan, struct arena *a)
+{
+    uint32_t highest = 0;
+
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        if (plan->recommendations[i].id > highest)
+            highest = plan->recommendations[i].id;
+    }
+    return arena_array(a, uint64_t, (size_t)highest + 1);
+}
+
+void recommendations_take(struct engine *e, const struct view *v, uint64_t pass, struct arena *a,
+                          uint64_t *ret_number, instant_s now)
+{
+    const struct plan *plan = &v->plan;
+
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct recommendation *rec = &plan->recommendations[i];
+        struct action_record r = recommendation_record(&v->snap, rec, pass);
+
+        if (vm_is_taken(e, r.vm))
+            continue;
+        const struct action *woken = find_power_change(e, &r);
+
+        if (woken) { /* approved, or under way: what needs that host needs that action */
+            ret_number[rec->id] = woken->r.id;
+            continue;
+        }
+        struct action *x = find_repeated(e, &r);
+        bool news = !x;
+
+        if (x)
+            refresh(e, x, &r);
+        else
+            x = action_add(e, &r);
+        if (!recommendation_needs(e, x, rec, ret_number, a)) {
+            action_enter(e, x, ACTION_EXPIRED, "what it depends on cannot be carried out", now);
+            continue;
+        }
+        ret_number[rec->id] = x->r.id;
+        if (news)
+            action_enter(e, x, ACTION_RECOMMENDED, NULL, now);
+    }
+    for (size_t i = 0; i < e->n_actions; i++) {
+        struct action *x = e->actions[i];
+
+        if (x->r.state == ACTION_RECOMMENDED && x->r.pass != pass)
+            action_enter(e, x, ACTION_EXPIRED, "a later pass no longer recommends it", now);
+    }
+}
