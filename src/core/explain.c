@@ -1,7 +1,9 @@
 #include "core/explain.h"
 
-#include "core/pass_state.h"
+#include "core/plan/pass_state.h"
+#include "core/plan/text.h"
 #include "core/power/expected.h"
+#include "core/preferred_rules.h"
 
 #include <errno.h>
 
@@ -136,7 +138,7 @@ static struct pass *before_power(const struct pass *p, const struct snapshot *sn
     struct policy quiet = *policy;
 
     quiet.dpm.enabled = false;
-    struct pass *q = pass_settle(snap, &quiet, vm, a);
+    struct pass *q = preferred_rules_run(snap, &quiet, vm, a);
     for (uint32_t i = 0; i < q->layout.n_on; i++) {
         q->layout.asleep[i] = p->layout.asleep[i];
         q->layout.closing[i] = p->layout.closing[i];
@@ -151,7 +153,7 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
 
     if (vm >= snap->n_vms || (host != IX_NONE && host >= snap->n_hosts))
         return err_set(err, -EINVAL, "there is no such VM or host in the snapshot");
-    struct pass *p = pass_settle(snap, policy, vm, a);
+    struct pass *p = preferred_rules_run(snap, policy, vm, a);
     if (p->power && !p->stopped && p->end != CHECK_POWER_FIRST)
         p = before_power(p, snap, policy, vm, a);
     judge_refresh(&p->climb.judge, &p->layout, &p->forecast);
@@ -217,7 +219,7 @@ int explain_host(const struct snapshot *snap, const struct policy *policy, uint3
 
     if (host >= snap->n_hosts)
         return err_set(err, -EINVAL, "there is no such host in the snapshot");
-    struct pass *p = pass_settle(snap, policy, IX_NONE, a);
+    struct pass *p = preferred_rules_run(snap, policy, IX_NONE, a);
     const char *chosen = decided(p, host);
     struct power_verdict v = {.check = e.check};
     if (p->power) {

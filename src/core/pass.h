@@ -15,4 +15,20 @@
 int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
              struct err *err);
 
+/* ---- within core, for placement, explain and the choice of preferred rules ---- */
+
+struct pass;
+
+/* Steps 1 to 4: everything before the first decision. rules: RULES_PREFERRED ... (rules.h). watched_vm: see
+ * plan/pass_state.h; IX_NONE. */
+void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                  uint32_t watched_vm, struct arena *a);
+
+/* Steps 1 to 7. */
+void pass_decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                 uint32_t watched_vm, struct arena *a);
+
+/* Step 8: fills the plan's recommendations and the state after them. */
+void pass_order(struct pass *p, struct plan *ret);
+
 #endif

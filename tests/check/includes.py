@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Includes point one way: from the daemon down to base, never up, never from plugin to plugin."""
+"""Includes point one way: from the daemon down to base, never up, never from plugin to plugin; and within the core from
+the pass down to demand."""
 import re
 
 from tree import ROOT, end, files, text_of
@@ -32,6 +33,25 @@ MAY_INCLUDE = {
     'actuators/sim': 'base sim',
 }
 
+# The folders of the core, the lowest first: each may include those before it. 'pass': what lies in src/core itself.
+CORE_ORDER = 'demand divvy rules layout costbenefit balance plan power pass place'.split()
+
+
+def core_folder(parts):
+    """Of a file's path below core/."""
+    return parts[0] if len(parts) > 1 else 'pass'
+
+
+def goes_up_in_core(path, included):
+    """Whether a file of the core includes one of a folder above its own. A folder without a place in the order, or a
+    path with "..": always."""
+    if path.parts[:2] != ('src', 'core') or not (included.startswith('core/') or '..' in included):
+        return False
+    mine, theirs = core_folder(path.parts[2:]), core_folder(included.split('/')[1:])
+    if mine not in CORE_ORDER or theirs not in CORE_ORDER or '..' in included:
+        return True
+    return CORE_ORDER.index(theirs) > CORE_ORDER.index(mine)
+
 
 def rule_for(path):
     """The longest prefix that has a rule."""
@@ -57,6 +77,9 @@ for path in files('.c', '.h'):
         n += 1
         included = match.group(1)
         where = included.split('/')[0]
+        if goes_up_in_core(path, included):
+            violations.append(f'{path}:{number}: within the core must not include {included}')
+            continue
         if (ROOT / path.parent / included).exists():
             continue  # a neighbour
         if where == own or where in allowed or included.startswith(own + '/'):

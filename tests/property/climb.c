@@ -1,6 +1,8 @@
 /* The climb takes the very moves that a look at all pairs of a unit and a host would take, step by step;
  * every move lowers the imbalance; and planning again on the result finds nothing. */
-#include "core/pass_state.h"
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
+#include "core/plan/plan.h"
 #include "random_cluster.h"
 
 #include <setjmp.h>
@@ -44,7 +46,6 @@ static void compare_climbs(uint64_t seed, const struct cluster_options *o, unsig
     random_cluster(&r, o, &a, &snap);
     random_policy(&r, &policy);
     pass_prepare(&p, &snap, &policy, true, IX_NONE, &a);
-    climb_init(&p.climb, &p.layout, &p.forecast, &p.stats, &a);
     if (o->evacuate)
         plan_correct(&p);
     for (;;) {

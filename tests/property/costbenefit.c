@@ -2,7 +2,8 @@
  * the bound that lets the climb pass a unit over against every single move of it. */
 #include "core/costbenefit/costbenefit.h"
 #include "core/costbenefit/shortfall.h"
-#include "core/pass_state.h"
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
 #include "random_cluster.h"
 
 #include <setjmp.h>
@@ -233,7 +234,7 @@ static void check_cluster(uint64_t seed, unsigned *paid)
     pass_prepare(&p, &snap, &policy, true, IX_NONE, &a);
     check_rates(seed, &p);
     check_bound(seed, &p, paid);
-    pass_decide(&p);
+    pass_decide(&p, &snap, &policy, RULES_PREFERRED, IX_NONE, &a);
     judge_refresh(&p.climb.judge, &p.layout, &p.forecast);
     check_bound(seed, &p, paid);
     arena_release(&a);

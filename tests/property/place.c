@@ -3,7 +3,9 @@
  * missing, and pairs are placed as a whole or not at all. */
 #include "core/place/place.h"
 
-#include "core/pass_state.h"
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
+#include "core/plan/text.h"
 #include "oracle.h"
 #include "random_cluster.h"
 #include "restart.h"

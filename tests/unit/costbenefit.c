@@ -1,7 +1,8 @@
 /* Whether a migration is worth it, case by case: v1 moves from h1 to h2. */
 #include "unit.h"
 
-#include "core/pass_state.h"
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
 #include "small_cluster.h"
 
 enum answer { PAYS, COSTS_MORE, WORST_CASE };

@@ -2,7 +2,8 @@
  */
 #include "unit.h"
 
-#include "core/pass_state.h"
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
 #include "small_cluster.h"
 
 #include <string.h>
@@ -54,7 +55,6 @@ static void begin_climb(struct small *s, struct pass *p)
 {
     small_freeze(s);
     pass_prepare(p, &s->snap, &s->policy, false, IX_NONE, &s->a);
-    climb_init(&p->climb, &p->layout, &p->forecast, &p->stats, &s->a);
 }
 
 /* Half of what moving an average VM away could do: ½ · load / V, and half of it where that is too much. */

@@ -1,7 +1,8 @@
 /* The layout: units and what holds them, what is in flight, the check that decides, the metrics. */
 #include "unit.h"
 
-#include "core/pass_state.h"
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
 #include "small_cluster.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* Where a VM may be powered on, best first, and what is said where it may not be anywhere. */
 #include "unit.h"
 
-#include "core/pass_state.h"
+#include "core/pass.h"
 #include "core/place/options.h"
 #include "core/place/place.h"
+#include "core/plan/pass_state.h"
 #include "small_cluster.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* Making room: by how much a VM does not fit, who moves away for it, which host is woken. */
 #include "unit.h"
 
-#include "core/pass_state.h"
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
 #include "core/plan/room.h"
 #include "small_cluster.h"
 
@@ -11,7 +12,6 @@ static void prepare(struct small *s, struct pass *p)
 {
     small_freeze(s);
     pass_prepare(p, &s->snap, &s->policy, 0, IX_NONE, &s->a);
-    climb_init(&p->climb, &p->layout, &p->forecast, &p->stats, &s->a);
 }
 
 /* big, on h1, wants to go to h2 of 8 GiB, where x and y are; h3 has 4 GiB left. */

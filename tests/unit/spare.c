@@ -1,7 +1,8 @@
 /* Room that is kept for failures: how much where, who may take it, what is missing. */
 #include "unit.h"
 
-#include "core/pass_state.h"
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
 #include "small_cluster.h"
 
 #include <string.h>

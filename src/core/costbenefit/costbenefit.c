@@ -343,3 +343,29 @@ bool forecast_may_pay(const struct forecast *f, uint32_t unit)
             f->weight[r] * (most_to_gain(f, unit, r, stable) * MARGIN - f->least[r][unit]) / f->capacity[r];
     return net > 0;
 }
+
+int64_t forecast_moves_per_interval(const struct forecast *f)
+{
+    const struct layout *l = f->l;
+    double sum_s = 0;
+    uint32_t n = 0;
+    double places = 0;
+
+    for (uint32_t u = 0; u < l->n_units; u++) {
+        if (l->unit_held[u] != CHECK_NONE)
+            continue;
+        sum_s += forecast_duration(f, u, l->unit_slot[u], l->unit_slot[u]);
+        n++;
+    }
+    for (uint32_t i = 0; i < l->n_on; i++) {
+        uint32_t most = l->snap->hosts[l->slot_host[i]].is.migrations_max;
+        places += most ? most : (double)l->policy->migrations_per_host;
+    }
+    places /= 2;
+    if (l->policy->migrations_per_cluster > 0)
+        places = fmin(places, (double)l->policy->migrations_per_cluster);
+    double mean_s = n > 0 ? sum_s / n : 0;
+    double moves = mean_s > 0 ? places * (double)l->policy->interval_s / mean_s : (double)l->n_units;
+
+    return moves < 1 ? 1 : (int64_t)fmin(moves, 1e6);
+}

@@ -72,4 +72,7 @@ double forecast_rate_needed(const struct forecast *f, uint32_t unit);
 /* Seconds that the migration would take, between these slots. */
 double forecast_duration(const struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
 
+/* As many moves as can end within one interval: every migration takes a place on two hosts. */
+int64_t forecast_moves_per_interval(const struct forecast *f);
+
 #endif

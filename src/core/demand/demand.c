@@ -46,3 +46,12 @@ void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_d
         ret_demand[i] = fmin(fmax(demand, set->reservation), set->limit);
     }
 }
+
+void demand_add_waiting(const struct snapshot *snap, enum resource r, double *demand)
+{
+    for (uint32_t i = 0; i < snap->n_vms; i++) {
+        const struct vm_facts *v = &snap->vms[i].is;
+        if (vm_waits(&snap->vms[i]))
+            demand[i] = fmin(fmax(v->demand[r], v->alloc[r].reservation), v->alloc[r].limit);
+    }
+}

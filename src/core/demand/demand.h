@@ -23,4 +23,7 @@ double demand_mem_mb(const struct vm_sample *s, double idle_percent);
  * within reservation and limit; 0 for those that take no part. */
 void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_demand);
 
+/* Adds the VMs that wait to be placed: what each is said to want. */
+void demand_add_waiting(const struct snapshot *snap, enum resource r, double *demand);
+
 #endif

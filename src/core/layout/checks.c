@@ -116,3 +116,41 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
         return CHECK_MEMORY_FREE;
     return CHECK_NONE;
 }
+
+/* ---- rules in the state as it is ---- */
+
+uint32_t layout_rule_violations(const struct layout *l, const struct rule *rule, uint32_t *there)
+{
+    uint32_t pairs = 0;
+    uint32_t places = 0;
+
+    for (uint32_t i = 0; i < rule->vms.n; i++) {
+        uint32_t slot = layout_place_of(l, rule->vms.items[i]);
+        if (slot == IX_NONE)
+            continue;
+        places += there[slot] == 0;
+        pairs += there[slot]++;
+    }
+    for (uint32_t i = 0; i < rule->vms.n; i++) {
+        uint32_t slot = layout_place_of(l, rule->vms.items[i]);
+        if (slot != IX_NONE)
+            there[slot] = 0;
+    }
+    return rule->is.kind == RULE_VM_ANTI_AFFINE ? pairs : places > 1;
+}
+
+bool layout_breaks_rule(const struct layout *l, const struct rule *rule)
+{
+    uint32_t *there = arena_array(l->a, uint32_t, (size_t)l->n_slots + 1);
+
+    if (rule->is.kind == RULE_VM_AFFINE || rule->is.kind == RULE_VM_ANTI_AFFINE)
+        return layout_rule_violations(l, rule, there) > 0;
+    for (uint32_t i = 0; i < rule->vms.n; i++) {
+        uint32_t slot = layout_place_of(l, rule->vms.items[i]);
+        if (slot == IX_NONE || slot == l->outside)
+            continue;
+        if (span_has(rule->hosts, l->slot_host[slot]) != (rule->is.kind == RULE_HOST_AFFINE))
+            return true;
+    }
+    return false;
+}

@@ -13,7 +13,7 @@
 #ifndef BALLAST_CORE_LAYOUT_H
 #define BALLAST_CORE_LAYOUT_H
 
-#include "core/ha/spare.h"
+#include "core/layout/failover_capacity.h"
 #include "core/rules/rules.h"
 
 #include <ballast/plan.h>
@@ -127,6 +127,13 @@ bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot,
 /* Whether the other half of a fault-tolerant pair is there, or on its way there or from there. */
 bool layout_ft_conflict(const struct layout *l, uint32_t unit, uint32_t slot);
 
+/* Pairs on one host of those that the rule keeps apart; whether those that it keeps together are on several.
+ * `there` is scratch, by slot, all 0 before and after. */
+uint32_t layout_rule_violations(const struct layout *l, const struct rule *rule, uint32_t *there);
+
+/* Whether the rule, in force or not, is broken. */
+bool layout_breaks_rule(const struct layout *l, const struct rule *rule);
+
 /* Whether the VM may be moved for balance: what its own state says, without asking about any host. */
 enum check layout_vm_check(const struct layout *l, uint32_t vm);
 
@@ -164,6 +171,7 @@ double layout_target(uint32_t n_on, int64_t level);
  * N beyond what the level allows, with a host more than half full. */
 bool layout_has_outlier(const struct layout *l, int64_t level);
 
+/* All of it, but for the scores of power management. */
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a);
 
 /* How much more uneven the loads become with the unit on the slot, wherever it comes from: what is added to Σ

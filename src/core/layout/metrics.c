@@ -1,6 +1,5 @@
 /* The cluster in figures: §3.1.1. */
 #include "core/layout/layout.h"
-#include "core/power/utilization.h"
 
 /* 3 : 1, by the paper's experiments. */
 #define WEIGHT_SHORT 0.75
@@ -130,5 +129,4 @@ void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a
     }
     if (changed)
         ret->imbalance = layout_imbalance_woken(l, ret->imbalance_of, ret->weight);
-    utilization_scores(l, ret->dpm_high, ret->dpm_low);
 }

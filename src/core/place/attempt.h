@@ -2,8 +2,8 @@
 #ifndef BALLAST_CORE_ATTEMPT_H
 #define BALLAST_CORE_ATTEMPT_H
 
-#include "core/pass_state.h"
 #include "core/place/options.h"
+#include "core/plan/pass_state.h"
 
 struct attempt {
     struct pass p;

@@ -3,7 +3,7 @@
 #ifndef BALLAST_CORE_OPTIONS_H
 #define BALLAST_CORE_OPTIONS_H
 
-#include "core/pass_state.h"
+#include "core/plan/pass_state.h"
 
 struct option {
     uint32_t slot;

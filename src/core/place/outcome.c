@@ -18,7 +18,7 @@ void attempt_report_broken(struct attempt *t)
                 p->layout.unit_slot[unit] != p->layout.outside)
                 placed = vm;
         }
-        if (placed == IX_NONE || !rule->is.enabled || !pass_breaks(p, rule))
+        if (placed == IX_NONE || !rule->is.enabled || !layout_breaks_rule(&p->layout, rule))
             continue;
         const char *name = p->snap->vms[placed].is.name;
         pass_fault(

@@ -1,5 +1,6 @@
 #include "core/place/place.h"
 
+#include "core/pass.h"
 #include "core/place/attempt.h"
 #include "core/place/starting.h"
 #include "core/plan/correct.h"
@@ -431,8 +432,6 @@ static struct attempt *place_all(const struct snapshot *snap, const struct polic
     t->left_out = left_out;
     t->half = IX_NONE;
     pass_prepare(&t->p, snap, policy, rules, IX_NONE, a);
-    t->p.n_faults = 0; /* what ails the cluster is for the next pass to say */
-    climb_init(&t->p.climb, &t->p.layout, &t->p.forecast, &t->p.stats, a);
     bind_agents(&t->p);
     struct waiting *waiting = arena_array(a, struct waiting, t->p.layout.n_units);
     uint32_t n = list_waiting(&t->p, waiting);
@@ -532,7 +531,7 @@ int place_run(const struct snapshot *snap, const struct policy *policy, const ui
         return r;
     struct attempt *t = settle(what_if, policy, a);
     struct plan plan = {.snap = snap, .policy = t->p.policy, .before = t->p.before};
-    plan_order(&t->p, &plan);
+    pass_order(&t->p, &plan);
     attempt_report_broken(t);
     if (n_vms == 1)
         attempt_add_alternatives(t, vms[0], &plan);

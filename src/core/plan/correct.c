@@ -2,6 +2,7 @@
  * reservations that do not fit. */
 #include "core/plan/correct.h"
 
+#include "core/plan/plan.h"
 #include "core/plan/room.h"
 
 /* Reservations within rounding of the capacity are not too much. */

@@ -1,4 +1,4 @@
-/* correct.h: what the steps of constraint correction share (§3.3). plan_correct() (pass_state.h) calls them
+/* correct.h: what the steps of constraint correction share (§3.3). plan_correct() (plan.h) calls them
  * in turn.
  *
  * A step returns false when the pass is to stop there (explain stands still before a VM's move).
@@ -6,7 +6,8 @@
 #ifndef BALLAST_CORE_CORRECT_H
 #define BALLAST_CORE_CORRECT_H
 
-#include "core/pass_state.h"
+#include "core/plan/pass_state.h"
+#include "core/plan/text.h"
 
 /* Whether nothing keeps the unit even from a mandatory move. A cool-down does not. */
 bool correct_can_move(const struct layout *l, uint32_t unit);

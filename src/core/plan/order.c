@@ -7,7 +7,8 @@
  * by itself, it fits for every set of moves at every moment: of any set, the one that is last in the list has
  * counted all the others.
  */
-#include "core/pass_state.h"
+#include "core/plan/plan.h"
+#include "core/plan/text.h"
 
 /* Sums that are compared were added in another order elsewhere. */
 #define ROUNDING 1e-6
@@ -353,15 +354,17 @@ static void begin(struct ordering *o, uint32_t n)
     }
 }
 
-void plan_order(struct pass *p, struct plan *ret)
+const struct layout *plan_order(struct pass *p, struct plan *ret)
 {
     uint32_t n = count_actions(p);
-    struct ordering o = {.p = p, .plan = ret};
+    struct ordering *o = arena_new(p->a, struct ordering);
 
-    begin(&o, n);
+    o->p = p;
+    o->plan = ret;
+    begin(o, n);
     ret->recommendations = arena_array(p->a, struct recommendation, n);
     bool *named = arena_array(p->a, bool, n);
     for (size_t i = 0; i < p->n_decisions; i++)
-        add_decision(&o, &p->decisions[i], named);
-    layout_metrics(&o.now, &ret->after, p->a);
+        add_decision(o, &p->decisions[i], named);
+    return &o->now;
 }

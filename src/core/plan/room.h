@@ -7,7 +7,7 @@
 #ifndef BALLAST_CORE_ROOM_H
 #define BALLAST_CORE_ROOM_H
 
-#include "core/pass_state.h"
+#include "core/plan/pass_state.h"
 
 #define ROOM_MOVES_MAX 8
 

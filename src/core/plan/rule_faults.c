@@ -1,5 +1,5 @@
 /* What is said of rules that no plan can keep (rules/impossible.c). */
-#include "core/pass_state.h"
+#include "core/plan/faults.h"
 
 static const char *text_conflict(const struct pass *p, const struct rule_conflict *c)
 {
@@ -69,7 +69,7 @@ static void report_agents(struct pass *p)
     }
 }
 
-void rules_report(struct pass *p)
+void plan_report_rules(struct pass *p)
 {
     const struct snapshot *s = p->snap;
 

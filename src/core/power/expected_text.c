@@ -1,4 +1,5 @@
 /* What is said of what is expected: figures that an admin can judge. Times are UTC. */
+#include "core/plan/text.h"
 #include "core/power/expected.h"
 
 #define PERCENT 100.0

@@ -72,6 +72,8 @@ bool power_first(struct pass *p)
 
     if (w->end == POWER_FINE)
         sleep_hosts(w);
+    if (w->n_asleep > 0)
+        p->end = CHECK_POWER_FIRST;
     return w->n_asleep > 0;
 }
 

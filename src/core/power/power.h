@@ -1,4 +1,5 @@
-/* power.h: what the files of power/ share. power_evaluate() (pass_state.h) is what the pass calls.
+/* power.h: which hosts are put to standby, or woken (§4): what the pass calls, and what the files of power/
+ * share.
  *
  * A what-if is played on the pass's own layout and taken back: what it does is written down step by step
  * (what_if_move(), what_if_close()) and undone to the last digit (what_if_undo()). What was chosen is then
@@ -7,8 +8,17 @@
 #ifndef BALLAST_CORE_POWER_H
 #define BALLAST_CORE_POWER_H
 
-#include "core/pass_state.h"
+#include "core/plan/pass_state.h"
 #include "core/power/utilization.h"
+
+/* On the state that everything before has produced. */
+void power_evaluate(struct pass *p);
+
+/* The same before anything is balanced, for power-offs alone: what is moved for balance first could be moved
+ * to a host that is not needed. False: no host is put to standby, and the pass goes on. */
+bool power_first(struct pass *p);
+
+/* ---- within power/, and for explain ---- */
 
 #define PRIORITY_WAKE 2
 #define PRIORITY_SLEEP 3

@@ -23,6 +23,12 @@ struct ready {
     uint32_t n_managed;
 };
 
+/* Wakes those that must be on by dpm.ready_by, each in time. */
+void power_ready(struct pass *p);
+
+/* When they are, by host; NULL: none is. */
+const instant_s *ready_wakes_by_host(const struct pass *p);
+
 /* Whether nothing may be put to standby now. */
 bool ready_closed(const struct pass *p);
 

@@ -16,26 +16,11 @@ static void find_busy(struct power *w)
     }
 }
 
-/* What the plan has left of the moves that it may have. */
-static uint64_t moves_left(const struct pass *p)
-{
-    const struct layout *l = &p->layout;
-    uint64_t made = 0;
-
-    if (p->policy.moves_max <= 0)
-        return UINT64_MAX;
-    for (size_t i = 0; i < p->n_decisions; i++) {
-        uint32_t u = p->decisions[i].unit;
-        made += u == IX_NONE ? 0 : l->unit_from[u + 1] - l->unit_from[u];
-    }
-    return made < (uint64_t)p->policy.moves_max ? (uint64_t)p->policy.moves_max - made : 0;
-}
-
 void what_if_begin(struct power *w, struct pass *p)
 {
     struct layout *l = &p->layout;
 
-    *w = (struct power){.p = p, .l = l, .moves_left = moves_left(p), .spare0 = l->spare};
+    *w = (struct power){.p = p, .l = l, .moves_left = pass_moves_left(p), .spare0 = l->spare};
     utilization_init(&w->u, l, p->a);
     w->moved = arena_array(p->a, bool, l->n_units);
     w->home = arena_array(p->a, uint32_t, l->n_units);

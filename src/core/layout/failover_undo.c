@@ -1,4 +1,4 @@
-#include "core/ha/spare_parts.h"
+#include "core/layout/failover_internal.h"
 
 void spare_note(struct spare *s, enum note_kind kind, uint32_t slot, uint32_t ix)
 {

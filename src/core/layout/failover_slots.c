@@ -1,5 +1,5 @@
 /* The places as they are found when a layout is made: loss by loss, VM by VM. */
-#include "core/ha/spare_parts.h"
+#include "core/layout/failover_internal.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* spare.h: room that is kept free for what a failure would make homeless (§3.3.2).
+/* failover_capacity.h: room that is kept free for what a failure would make homeless (§3.3.2).
  *
  * High availability restarts the VMs of a lost host elsewhere, and promises no more than they reserve. So for
  * every host that could be lost each of its VMs that reserves something has a place kept on another host, in
@@ -75,7 +75,7 @@ struct spare {
     bool unsaid;   /* a gap has come that is hopeless, and was not said yet */
     size_t cap_gaps;
     double *use[RES_COUNT];   /* scratch: by slot, while one loss is looked at */
-    struct spare_note *notes; /* of what a trial has changed (spare_parts.h) */
+    struct spare_note *notes; /* of what a trial has changed (failover_internal.h) */
     size_t n_notes, cap_notes;
     bool trying;
 };

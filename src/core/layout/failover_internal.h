@@ -1,8 +1,8 @@
-/* spare_parts.h: what the files of ha/ share. */
+/* failover_internal.h: what the files of failover capacity share. */
 #ifndef BALLAST_CORE_SPARE_PARTS_H
 #define BALLAST_CORE_SPARE_PARTS_H
 
-#include "core/ha/spare.h"
+#include "core/layout/failover_capacity.h"
 #include "core/layout/layout.h"
 
 /* Sums that just fit, added in another order. */
@@ -47,7 +47,7 @@ bool spare_reserves(const struct spare *s, uint32_t vm);
 uint32_t spare_find_refuge(const struct spare *s, uint32_t lost, const uint64_t *allowed,
                            const double need[RES_COUNT], uint32_t n_slots, bool any);
 
-/* ---- places.c ---- */
+/* ---- failover_slots.c ---- */
 
 void spare_add_gap(struct spare *s, uint32_t vm, uint32_t lost, const double need[RES_COUNT]);
 
@@ -58,8 +58,9 @@ bool spare_is_bound_to(const struct spare *s, const uint64_t *allowed, uint32_t 
 void spare_place_vms(struct spare *s);
 void spare_plan_losses(struct spare *s);
 
-/* ---- trial.c: while a trial is on, whatever spare_follow() is about to change is noted first; spare_undo()
- * puts it back, the last first. A copy of everything would take longer than most searches. ---- */
+/* ---- failover_undo.c: while a trial is on, whatever spare_follow() is about to change is noted first;
+ * spare_undo() puts it back, the last first. A copy of everything would take longer than most searches. ----
+ */
 
 enum note_kind {
     NOTE_ROOM,    /* room and peak of a slot */

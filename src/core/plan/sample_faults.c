@@ -1,7 +1,7 @@
 /* What an admin is to know of the figures that a pass did not believe. */
-#include "core/pass_state.h"
+#include "core/plan/faults.h"
 
-void guard_report(struct pass *p)
+void plan_report_samples(struct pass *p)
 {
     const struct snapshot *s = p->snap;
     const struct guard *g = &p->guard;

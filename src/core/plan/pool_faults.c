@@ -1,5 +1,7 @@
 /* Pools in which more is reserved than there is. */
-#include "core/pass_state.h"
+#include "core/plan/faults.h"
+
+#include "core/plan/text.h"
 
 /* Sums of the same numbers in another order may differ in their last digits. */
 #define ROUNDING 1e-6
@@ -96,7 +98,7 @@ static void report_pools(struct pool_check *c)
             pass_fault(c->p, FAULT_POOL_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE, text_pool(c, i));
 }
 
-void admission_report(struct pass *p)
+void plan_report_pools(struct pass *p)
 {
     const struct snapshot *s = p->snap;
 

@@ -1,10 +1,7 @@
-/* Which rules a pass follows (§3.3.1): with the preferred ones as if they were mandatory; where that leaves
- * something unmet, without those that cannot be kept; where even that does, without any, if less is unmet
- * then. What was left out is said.
- *
- * The original drops all of them at once. A single one that cannot be kept would then switch off all others.
- */
-#include "core/pass_state.h"
+#include "core/preferred_rules.h"
+
+#include "core/pass.h"
+#include "core/plan/pass_state.h"
 
 #include <string.h>
 
@@ -12,28 +9,6 @@
 #define ROUNDS_MAX 4
 
 /* ---- what is unmet ---- */
-
-/* Pairs on one host of those that the rule keeps apart; whether those that it keeps together are on several.
- * `there` is scratch, by slot, all 0 before and after. */
-static uint32_t violations_of(const struct layout *l, const struct rule *rule, uint32_t *there)
-{
-    uint32_t pairs = 0;
-    uint32_t places = 0;
-
-    for (uint32_t i = 0; i < rule->vms.n; i++) {
-        uint32_t slot = layout_place_of(l, rule->vms.items[i]);
-        if (slot == IX_NONE)
-            continue;
-        places += there[slot] == 0;
-        pairs += there[slot]++;
-    }
-    for (uint32_t i = 0; i < rule->vms.n; i++) {
-        uint32_t slot = layout_place_of(l, rule->vms.items[i]);
-        if (slot != IX_NONE)
-            there[slot] = 0;
-    }
-    return rule->is.kind == RULE_VM_ANTI_AFFINE ? pairs : places > 1;
-}
 
 /* Of the mandatory ones, and of compatibility. */
 static uint32_t violations_of_rules(const struct pass *p)
@@ -46,7 +21,7 @@ static uint32_t violations_of_rules(const struct pass *p)
         const struct rule *rule = &p->snap->rules[i];
         bool of_vms = rule->is.kind == RULE_VM_AFFINE || rule->is.kind == RULE_VM_ANTI_AFFINE;
         if (of_vms && rule->is.enabled && rule->is.mandatory)
-            n += violations_of(l, rule, there);
+            n += layout_rule_violations(l, rule, there);
     }
     for (uint32_t vm = 0; vm < p->snap->n_vms; vm++) {
         uint32_t slot = layout_place_of(l, vm);
@@ -81,7 +56,11 @@ static bool is_of_preference(const struct pass *p, const struct fault *f)
     return f->code == FAULT_RULE_VIOLATED && f->rule != IX_NONE && !p->snap->rules[f->rule].is.mandatory;
 }
 
-uint32_t pass_violations(const struct pass *p)
+/* How many mandatory constraints are left unmet: VMs where they may not be, pairs that are together, sets
+ * that are not, VMs on hosts that are to be emptied, what faults say of reservations and spare capacity, and
+ * hosts short of something; and preferred rules of which a fault says that they could not be kept. Counted in
+ * the state, since one fault may stand for several. */
+static uint32_t count_violations(const struct pass *p)
 {
     /* contradictions hold VMs even where nothing is violated yet; those of mandatory rules are in every
      * attempt */
@@ -115,8 +94,7 @@ static struct pass *attempt(const struct snapshot *snap, const struct policy *po
 {
     struct pass *p = arena_new(a, struct pass);
 
-    pass_prepare(p, snap, policy, rules, watched_vm, a);
-    pass_decide(p);
+    pass_decide(p, snap, policy, rules, watched_vm, a);
     return p;
 }
 
@@ -185,29 +163,12 @@ static bool leave_out(const struct pass *p, const char **left_out)
     return leave_out_for(p, FAULT_RULE_CONFLICT, left_out) || leave_out_for(p, FAULT_RULE_VIOLATED, left_out);
 }
 
-bool pass_breaks(const struct pass *p, const struct rule *rule)
-{
-    const struct layout *l = &p->layout;
-    uint32_t *there = arena_array(p->a, uint32_t, (size_t)l->n_slots + 1);
-
-    if (rule->is.kind == RULE_VM_AFFINE || rule->is.kind == RULE_VM_ANTI_AFFINE)
-        return violations_of(l, rule, there) > 0;
-    for (uint32_t i = 0; i < rule->vms.n; i++) {
-        uint32_t slot = layout_place_of(l, rule->vms.items[i]);
-        if (slot == IX_NONE || slot == l->outside)
-            continue;
-        if (span_has(rule->hosts, l->slot_host[slot]) != (rule->is.kind == RULE_HOST_AFFINE))
-            return true;
-    }
-    return false;
-}
-
 static void report_left_out(struct pass *p, const struct snapshot *snap, const char *const *left_out,
                             bool all)
 {
     for (uint32_t i = 0; i < snap->n_rules; i++) {
         const struct rule *rule = &snap->rules[i];
-        if (!is_preferred(rule) || (!left_out[i] && !all) || !pass_breaks(p, rule))
+        if (!is_preferred(rule) || (!left_out[i] && !all) || !layout_breaks_rule(&p->layout, rule))
             continue;
         const char *why = left_out[i] ? left_out[i] : "With it more would be left unmet.";
         pass_fault(
@@ -216,8 +177,8 @@ static void report_left_out(struct pass *p, const struct snapshot *snap, const c
     }
 }
 
-struct pass *pass_settle(const struct snapshot *snap, const struct policy *policy, uint32_t watched_vm,
-                         struct arena *a)
+struct pass *preferred_rules_run(const struct snapshot *snap, const struct policy *policy,
+                                 uint32_t watched_vm, struct arena *a)
 {
     unsigned rules = has_preferred(snap) ? RULES_PREFERRED : 0;
     const char **left_out = arena_array(a, const char *, snap->n_rules);
@@ -226,13 +187,13 @@ struct pass *pass_settle(const struct snapshot *snap, const struct policy *polic
 
     if (!rules)
         return p;
-    for (int i = 0; i < ROUNDS_MAX && pass_violations(p) > 0 && leave_out(p, left_out); i++) {
+    for (int i = 0; i < ROUNDS_MAX && count_violations(p) > 0 && leave_out(p, left_out); i++) {
         kept = without(snap, left_out, a);
         p = attempt(kept, policy, rules, IX_NONE, a);
     }
-    if (pass_violations(p) > 0) {
+    if (count_violations(p) > 0) {
         struct pass *bare = attempt(snap, policy, 0, IX_NONE, a);
-        if (pass_violations(bare) < pass_violations(p)) {
+        if (count_violations(bare) < count_violations(p)) {
             p = bare;
             kept = snap;
             rules = 0;

@@ -1,5 +1,5 @@
 /* What has no place: finding one after all. */
-#include "core/ha/spare_parts.h"
+#include "core/layout/failover_internal.h"
 
 bool spare_look(const struct spare *s, const struct spare_gap *gap, uint32_t slot, double ret_more[RES_COUNT],
                 double ret_left[RES_COUNT])

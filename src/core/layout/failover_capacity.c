@@ -1,4 +1,4 @@
-#include "core/ha/spare_parts.h"
+#include "core/layout/failover_internal.h"
 
 #include <stdlib.h>
 

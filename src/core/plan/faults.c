@@ -1,0 +1,20 @@
+/* What is wrong with the cluster before anything is decided. */
+#include "core/plan/faults.h"
+
+#include "core/plan/plan.h"
+
+void plan_report_state(struct pass *p)
+{
+    const struct snapshot *s = p->snap;
+
+    plan_report_pools(p);
+    for (uint32_t i = 0; i < s->n_hosts; i++)
+        if (s->hosts[i].is.state == HOST_DISCONNECTED && s->hosts[i].vms.n > 0)
+            pass_fault(p, FAULT_HOST_DISCONNECTED, IX_NONE, i, IX_NONE,
+                       s->hosts[i].vms.n == 1
+                           ? arena_printf(p->a, "%s is not seen; its VM was left alone.", s->hosts[i].is.name)
+                           : arena_printf(p->a, "%s is not seen; its %u VMs were left alone.",
+                                          s->hosts[i].is.name, s->hosts[i].vms.n));
+    plan_report_samples(p);
+    plan_report_rules(p);
+}
