@@ -1,4 +1,4 @@
-/* course.h: how far a deed is, written into the name of its task. Inside this folder only.
+/* course.h: how far an operation is, written into the name of its task. Inside this folder only.
  *
  *     p1 PHASE METHOD MARKS BEGAN SINCE LENGTH:ENTRY [the hypervisor's own task, or which process is to cut]
  *

@@ -30,7 +30,7 @@ struct actuator {
 struct job {
     struct actuator *x;
     const struct power_host *host;
-    const struct deed_request *q;
+    const struct operation *q;
     int64_t asked_ms; /* when q->now was, by the setup's clock */
     struct course c;
 };
@@ -78,14 +78,14 @@ bool disagree(struct job *j, const struct readings *r, struct outcome *out);
 /* Whether a method that failed so may have passed on what it was asked for all the same. */
 bool may_have_heard(int code);
 
-/* The source's own deed: asked for, -> PHASE_INNER; followed. */
+/* The source's own operation: asked for, -> PHASE_INNER; followed. */
 int inner_begin(struct job *j, struct err *err);
 int inner_follow(struct job *j, struct task_progress *ret, struct err *err);
 
 /* Seconds that are waited in all. */
 instant_s patience(const struct job *j);
 
-/* The two deeds: at most one call of a method each time. */
+/* The two operations: at most one call of a method each time. */
 void wake_step(struct job *j, struct outcome *out);
 void standby_step(struct job *j, struct outcome *out);
 

@@ -1,4 +1,4 @@
-/* methods.c: one call of one method, and the source's own deed among them. */
+/* methods.c: one call of one method, and the source's own operation among them. */
 #include "actuators/power/internal.h"
 
 #include "net/http.h"
@@ -26,9 +26,9 @@ static unsigned inner_can(const struct actuator_ops *inner)
 {
     unsigned can = 0;
 
-    if (inner && (inner->deeds & 1u << DEED_WAKE))
+    if (inner && (inner->operations & 1u << OPERATION_WAKE))
         can |= POWER_CAN_WAKE;
-    if (inner && (inner->deeds & 1u << DEED_STANDBY))
+    if (inner && (inner->operations & 1u << OPERATION_STANDBY))
         can |= POWER_CAN_SHUT_DOWN;
     return can;
 }

@@ -67,22 +67,22 @@ const struct power_host *find_entry(const struct actuator *x, const char *id)
     return h || !known ? h : find_called(x->setup, x->name);
 }
 
-static bool is_of_power(enum deed deed)
+static bool is_of_power(enum operation_kind operation)
 {
-    return deed == DEED_STANDBY || deed == DEED_WAKE;
+    return operation == OPERATION_STANDBY || operation == OPERATION_WAKE;
 }
 
 /* The entry of the host that the request is about, where it is about its power. */
-static const struct power_host *entry_of(const struct actuator *x, const struct deed_request *q)
+static const struct power_host *entry_of(const struct actuator *x, const struct operation *q)
 {
-    return is_of_power(q->deed) ? find_entry(x, q->host) : NULL;
+    return is_of_power(q->kind) ? find_entry(x, q->host) : NULL;
 }
 
 /* ---- what is not ours ------------------------------------------------------------------------ */
 
-static int no_inner(const struct deed_request *q, struct err *err)
+static int no_inner(const struct operation *q, struct err *err)
 {
-    if (is_of_power(q->deed))
+    if (is_of_power(q->kind))
         return err_set(err, -ENOTSUP, "host %s cannot be switched: it has no entry below power.hosts",
                        q->host);
     return err_set(err, -ENOTSUP, "this kind of source can only be looked at");
@@ -119,7 +119,7 @@ static int check_waker(struct job *j, struct err *err)
 
 static int check_own(struct job *j, struct err *err)
 {
-    bool down = j->q->deed == DEED_STANDBY;
+    bool down = j->q->kind == OPERATION_STANDBY;
     unsigned need = down ? POWER_CAN_SHUT_DOWN : POWER_CAN_WAKE;
     unsigned first = next_method(j, 0, need);
 
@@ -145,7 +145,7 @@ static int check_own(struct job *j, struct err *err)
     return down ? check_waker(j, err) : 0;
 }
 
-static int check(struct actuator *x, const struct deed_request *q, struct err *err)
+static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
     const struct power_host *h = entry_of(x, q);
     struct job j = {.x = x, .host = h, .q = q};
@@ -159,8 +159,7 @@ static int check(struct actuator *x, const struct deed_request *q, struct err *e
 
 /* Asks nobody yet: the name is stored first, and says from when on methods are asked. So there is nothing
  * that could have been begun by a start() whose answer was lost. */
-static int start(struct actuator *x, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
-                 struct err *err)
+static int start(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     const struct power_host *h = entry_of(x, q);
 
@@ -176,7 +175,7 @@ static int start(struct actuator *x, const struct deed_request *q, char ret_task
     return course_write(&c, ret_task, err);
 }
 
-static int poll_own(struct actuator *x, const struct deed_request *q, const char *task,
+static int poll_own(struct actuator *x, const struct operation *q, const char *task,
                     struct task_progress *ret, struct err *err)
 {
     struct job j = {.x = x, .q = q};
@@ -203,7 +202,7 @@ static int poll_own(struct actuator *x, const struct deed_request *q, const char
                       j.c.entry);
         return 0;
     }
-    if (q->deed == DEED_WAKE)
+    if (q->kind == OPERATION_WAKE)
         wake_step(&j, &out);
     else
         standby_step(&j, &out);
@@ -213,26 +212,26 @@ static int poll_own(struct actuator *x, const struct deed_request *q, const char
         return r;
     *ret =
         (struct task_progress){.state = out.state, .percent = out.percent, .gone = out.gone, .why = out.why};
-    if (out.state == TASK_RUNNING && q->deed == DEED_WAKE)
+    if (out.state == TASK_RUNNING && q->kind == OPERATION_WAKE)
         ret->waits_since = wake_since(&j);
     if (out.state == TASK_RUNNING && strcmp(name, task) != 0)
         memcpy(ret->task, name, sizeof name);
     return 0;
 }
 
-static int poll(struct actuator *x, const struct deed_request *q, const char *task, struct task_progress *ret,
+static int poll(struct actuator *x, const struct operation *q, const char *task, struct task_progress *ret,
                 struct err *err)
 {
-    if (is_of_power(q->deed) && course_is(task))
+    if (is_of_power(q->kind) && course_is(task))
         return poll_own(x, q, task, ret, err);
     return x->inner ? x->setup->inner->poll(x->inner, q, task, ret, err) : no_inner(q, err);
 }
 
-static int cancel(struct actuator *x, const struct deed_request *q, const char *task, struct err *err)
+static int cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
 {
     struct course c;
 
-    if (!is_of_power(q->deed) || !course_is(task))
+    if (!is_of_power(q->kind) || !course_is(task))
         return x->inner ? x->setup->inner->cancel(x->inner, q, task, err) : no_inner(q, err);
     int r = course_read(task, &c, err);
 
@@ -309,14 +308,14 @@ static int measure(struct actuator *x, const char *host, double *ret_w, struct e
 void power_actuator(const struct power_setup *setup, struct actuator_ops *ret)
 {
     bool meters = setup->inner && setup->inner->measure;
-    unsigned deeds = setup->inner ? setup->inner->deeds : 0;
+    unsigned operations = setup->inner ? setup->inner->operations : 0;
 
     for (int i = 0; i < POWER_METHOD_COUNT; i++)
         meters = meters ||
                  (i != POWER_HYPERVISOR && setup->methods[i] && (setup->methods[i]->can & POWER_CAN_MEASURE));
     *ret = (struct actuator_ops){
         .kind = setup->inner ? setup->inner->kind : "none",
-        .deeds = deeds,
+        .operations = operations,
         .create = create,
         .check = check,
         .start = start,

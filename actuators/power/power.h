@@ -1,12 +1,12 @@
 /* power.h: the actuator that puts each host's own ways to be switched in an order, around the source's own
  * actuator, which may be missing.
  *
- * DEED_STANDBY, DEED_WAKE and measure() of a host that has an entry in the setup go through its methods
- * (ballast/power.h), one after the other; POWER_HYPERVISOR among them is the source's own deed. Everything
- * else, and all other hosts, are handed to the source's own actuator as they come.
+ * OPERATION_STANDBY, OPERATION_WAKE and measure() of a host that has an entry in the setup go through its
+ * methods (ballast/power.h), one after the other; POWER_HYPERVISOR among them is the source's own operation.
+ * Everything else, and all other hosts, are handed to the source's own actuator as they come.
  *
- * Nothing about a deed is kept in memory: the name of its task says which method was asked and when, so that
- * any worker, or the next process, goes on with it (course.h). README.md has the rules.
+ * Nothing about an operation is kept in memory: the name of its task says which method was asked and when, so
+ * that any worker, or the next process, goes on with it (course.h). README.md has the rules.
  */
 #ifndef BALLAST_ACTUATORS_POWER_H
 #define BALLAST_ACTUATORS_POWER_H

@@ -4,7 +4,7 @@
  * gone POST URL/vm/ID/HOST     "TASK": begins a migration GET  URL/task/ID        "STATE PERCENT WORDS":
  * queued, running, done or failed; 404 when it was forgotten POST URL/task/ID/stop   stops it
  *
- * What a real one adds is a login and more deeds; what each function promises stays the same. */
+ * What a real one adds is a login and more operations; what each function promises stays the same. */
 #include "actuators/skeleton/skeleton.h"
 
 #include "base/cleanup.h"
@@ -88,8 +88,7 @@ static int ask(struct actuator *x, const char *method, const char *kind, const c
 }
 
 /* Where the VM is and what moves it. -ESTALE: not where the request takes it from. */
-static int look(struct actuator *x, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
-                struct err *err)
+static int look(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     char line[512] = "";
     char *rest = line;
@@ -108,16 +107,16 @@ static int look(struct actuator *x, const struct deed_request *q, char ret_task[
     return 0;
 }
 
-static int check_request(const struct deed_request *q, struct err *err)
+static int check_request(const struct operation *q, struct err *err)
 {
-    if (q->deed != DEED_MIGRATE)
+    if (q->kind != OPERATION_MIGRATE)
         return err_set(err, -ENOTSUP, "this hypervisor can migrate and nothing else");
     return is_id(q->vm) && is_id(q->from) && is_id(q->to)
                ? 0
                : err_set(err, -EINVAL, "the request names no VM, source or destination");
 }
 
-static int check(struct actuator *x, const struct deed_request *q, struct err *err)
+static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
     char task[TASK_NAME_MAX];
     int r = check_request(q, err);
@@ -126,8 +125,7 @@ static int check(struct actuator *x, const struct deed_request *q, struct err *e
 }
 
 /* Looks first: after a lost answer or a restart the same task is adopted, and nothing is moved twice. */
-static int start(struct actuator *x, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
-                 struct err *err)
+static int start(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     char task[TASK_NAME_MAX] = "";
     int r = check_request(q, err);
@@ -154,7 +152,7 @@ static const struct {
 
 /* A task that the peer forgot is no error here: it has ended, nobody knows how, and an inventory will tell.
  */
-static int poll_task(struct actuator *x, const struct deed_request *q, const char *task,
+static int poll_task(struct actuator *x, const struct operation *q, const char *task,
                      struct task_progress *ret, struct err *err)
 {
     char line[512] = "";
@@ -188,7 +186,7 @@ static int poll_task(struct actuator *x, const struct deed_request *q, const cha
     return 0;
 }
 
-static int cancel(struct actuator *x, const struct deed_request *q, const char *task, struct err *err)
+static int cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
 {
     char line[64];
 
@@ -198,7 +196,7 @@ static int cancel(struct actuator *x, const struct deed_request *q, const char *
 
 const struct actuator_ops skeleton_actuator = {
     .kind = "skeleton",
-    .deeds = 1u << DEED_MIGRATE,
+    .operations = 1u << OPERATION_MIGRATE,
     .create = create,
     .check = check,
     .start = start,

@@ -1,4 +1,4 @@
-#include "actuators/vsphere/deeds.h"
+#include "actuators/vsphere/operations.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-int migrate_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *vm,
+int migrate_is_due(const struct vsphere *v, const struct operation *q, const struct entity *vm,
                    struct err *err)
 {
     if (strcmp(vm->host, q->to) == 0)
@@ -23,7 +23,7 @@ int migrate_is_due(const struct vsphere *v, const struct deed_request *q, const 
     return 0;
 }
 
-int vm_can_arrive(struct vsphere *v, const struct deed_request *q, struct err *err)
+int vm_can_arrive(struct vsphere *v, const struct operation *q, struct err *err)
 {
     struct entity host;
     int r = entity_look(v, "HostSystem", q->to, VSPHERE_WORK_ENTER_MAINTENANCE, &host, err);
@@ -40,7 +40,7 @@ int vm_can_arrive(struct vsphere *v, const struct deed_request *q, struct err *e
 }
 
 /* Only the host changes: without a pool in the spec the VM stays in its own. */
-static int relocate(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+static int relocate(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                     struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
@@ -55,7 +55,7 @@ static int relocate(struct vsphere *v, const struct deed_request *q, char ret_ta
 }
 
 /* The older method, which peers that cannot relocate may still have. */
-static int migrate(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+static int migrate(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                    struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
@@ -68,8 +68,7 @@ static int migrate(struct vsphere *v, const struct deed_request *q, char ret_tas
     return call_for_task(v, "MigrateVM_Task", &body, ret_task, err);
 }
 
-int migrate_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
-                  struct err *err)
+int migrate_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     int r = relocate(v, q, ret_task, err);
 
@@ -78,8 +77,7 @@ int migrate_begin(struct vsphere *v, const struct deed_request *q, char ret_task
 
 /* A TaskInfo does not tell where a migration goes; the event that announces it does, and both are of one
  * chain. */
-int migrate_goes_there(struct vsphere *v, const struct deed_request *q, const struct entity *vm,
-                       struct err *err)
+int migrate_goes_there(struct vsphere *v, const struct operation *q, const struct entity *vm, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     CLEANUP(strbuf_releasep) struct strbuf body = {0};

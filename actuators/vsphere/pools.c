@@ -1,4 +1,4 @@
-#include "actuators/vsphere/deeds.h"
+#include "actuators/vsphere/operations.h"
 
 #include "base/cleanup.h"
 

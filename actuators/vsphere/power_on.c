@@ -1,11 +1,11 @@
-#include "actuators/vsphere/deeds.h"
+#include "actuators/vsphere/operations.h"
 
 #include "base/cleanup.h"
 
 #include <errno.h>
 #include <string.h>
 
-int power_on_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *vm,
+int power_on_is_due(const struct vsphere *v, const struct operation *q, const struct entity *vm,
                     struct err *err)
 {
     if (vm->powered_on && strcmp(vm->host, q->to) == 0)
@@ -64,8 +64,7 @@ static int drs_object(void *ctx, const struct vsphere_object *o, struct err *err
 
 /* Where DRS may place the VM by itself (levels partiallyAutomated and fullyAutomated), it is asked for a host
  * whatever the request says, and room may have been made on another. */
-int power_on_is_ours(struct vsphere *v, const struct deed_request *q, const struct entity *vm,
-                     struct err *err)
+int power_on_is_ours(struct vsphere *v, const struct operation *q, const struct entity *vm, struct err *err)
 {
     static const char *const paths[] = {"configurationEx.drsConfig", "configurationEx.drsVmConfig", NULL};
     static const char *const first[] = {"cluster", NULL};
@@ -99,7 +98,7 @@ int power_on_is_ours(struct vsphere *v, const struct deed_request *q, const stru
 /* One call for both: it moves the VM's registration to the host first, if that is another of the cluster, and
  * resumes what is suspended. Where the host is not compatible vCenter starts the VM where it is registered,
  * and says that all is well: only an inventory tells. */
-int power_on_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+int power_on_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                    struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};

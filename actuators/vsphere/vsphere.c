@@ -1,6 +1,6 @@
 #include "actuators/vsphere/vsphere.h"
 
-#include "actuators/vsphere/deeds.h"
+#include "actuators/vsphere/operations.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 
@@ -122,63 +122,61 @@ int entity_look(struct vsphere *v, const char *type, const char *id, enum vspher
     return r;
 }
 
-static enum vsphere_work work_of(enum deed deed)
+static enum vsphere_work work_of(enum operation_kind operation)
 {
-    switch (deed) {
-    case DEED_MIGRATE:
+    switch (operation) {
+    case OPERATION_MIGRATE:
         return VSPHERE_WORK_MIGRATE;
-    case DEED_ENTER_MAINTENANCE:
+    case OPERATION_ENTER_MAINTENANCE:
         return VSPHERE_WORK_ENTER_MAINTENANCE;
-    case DEED_EXIT_MAINTENANCE:
+    case OPERATION_EXIT_MAINTENANCE:
         return VSPHERE_WORK_EXIT_MAINTENANCE;
-    case DEED_STANDBY:
+    case OPERATION_STANDBY:
         return VSPHERE_WORK_STANDBY;
-    case DEED_WAKE:
+    case OPERATION_WAKE:
         return VSPHERE_WORK_WAKE;
-    case DEED_POWER_ON_VM:
+    case OPERATION_POWER_ON_VM:
         return VSPHERE_WORK_POWER_ON;
     }
     return VSPHERE_WORK_OTHER;
 }
 
-static int look(struct vsphere *v, const struct deed_request *q, struct entity *ret, struct err *err)
+static int look(struct vsphere *v, const struct operation *q, struct entity *ret, struct err *err)
 {
-    bool of_vm = deed_is_of_vm(q->deed);
+    bool of_vm = operation_is_of_vm(q->kind);
 
-    return entity_look(v, of_vm ? "VirtualMachine" : "HostSystem", of_vm ? q->vm : q->host, work_of(q->deed),
+    return entity_look(v, of_vm ? "VirtualMachine" : "HostSystem", of_vm ? q->vm : q->host, work_of(q->kind),
                        ret, err);
 }
 
-static int is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *e,
-                  struct err *err)
+static int is_due(const struct vsphere *v, const struct operation *q, const struct entity *e, struct err *err)
 {
-    if (q->deed == DEED_MIGRATE)
+    if (q->kind == OPERATION_MIGRATE)
         return migrate_is_due(v, q, e, err);
-    return q->deed == DEED_POWER_ON_VM ? power_on_is_due(v, q, e, err) : host_is_due(v, q, e, err);
+    return q->kind == OPERATION_POWER_ON_VM ? power_on_is_due(v, q, e, err) : host_is_due(v, q, e, err);
 }
 
-static int begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
-                 struct err *err)
+static int begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
-    if (q->deed == DEED_MIGRATE)
+    if (q->kind == OPERATION_MIGRATE)
         return migrate_begin(v, q, ret_task, err);
-    return q->deed == DEED_POWER_ON_VM ? power_on_begin(v, q, ret_task, err)
-                                       : host_begin(v, q, ret_task, err);
+    return q->kind == OPERATION_POWER_ON_VM ? power_on_begin(v, q, ret_task, err)
+                                            : host_begin(v, q, ret_task, err);
 }
 
-static int check_request(const struct deed_request *q, struct err *err)
+static int check_request(const struct operation *q, struct err *err)
 {
-    if (deed_is_of_vm(q->deed) ? !q->vm || !q->to : !q->host)
+    if (operation_is_of_vm(q->kind) ? !q->vm || !q->to : !q->host)
         return err_set(err, -EINVAL, "the request names no %s",
-                       deed_is_of_vm(q->deed) ? "VM or destination" : "host");
-    if (q->deed == DEED_MIGRATE && !q->from)
+                       operation_is_of_vm(q->kind) ? "VM or destination" : "host");
+    if (q->kind == OPERATION_MIGRATE && !q->from)
         return err_set(err, -EINVAL, "the request names no source");
     return 0;
 }
 
 /* ---- the contract */
 
-static int check(struct actuator *x, const struct deed_request *q, struct err *err)
+static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
     struct entity e;
     int r = check_request(q, err);
@@ -186,18 +184,18 @@ static int check(struct actuator *x, const struct deed_request *q, struct err *e
     vsphere_deadline_from_config(x->vsphere);
     if (r < 0 || (r = look(x->vsphere, q, &e, err)) < 0 || (r = is_due(x->vsphere, q, &e, err)) < 0)
         return r;
-    if (q->deed == DEED_POWER_ON_VM && (r = power_on_is_ours(x->vsphere, q, &e, err)) < 0)
+    if (q->kind == OPERATION_POWER_ON_VM && (r = power_on_is_ours(x->vsphere, q, &e, err)) < 0)
         return r;
-    return deed_is_of_vm(q->deed) ? vm_can_arrive(x->vsphere, q, err) : 0;
+    return operation_is_of_vm(q->kind) ? vm_can_arrive(x->vsphere, q, err) : 0;
 }
 
 /* The task that runs already, if there is one: 1, and its name. */
-static int adopt(struct vsphere *v, const struct deed_request *q, const struct entity *e,
+static int adopt(struct vsphere *v, const struct operation *q, const struct entity *e,
                  char ret_task[TASK_NAME_MAX], struct err *err)
 {
     if (!e->task_name[0])
         return 0;
-    int r = q->deed == DEED_MIGRATE ? migrate_goes_there(v, q, e, err) : 0;
+    int r = q->kind == OPERATION_MIGRATE ? migrate_goes_there(v, q, e, err) : 0;
     if (r < 0)
         return r;
     log_info("%s: %s runs already for action %s and is followed", vsphere_url(v), e->task_name, q->uid);
@@ -205,14 +203,14 @@ static int adopt(struct vsphere *v, const struct deed_request *q, const struct e
     return 1;
 }
 
-static int look_and_adopt(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+static int look_and_adopt(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                           struct err *err)
 {
     struct entity e;
     int r = look(v, q, &e, err);
 
     /* what is being switched on or off may look either way: its task decides first */
-    if (r == 0 && q->deed != DEED_MIGRATE && (r = adopt(v, q, &e, ret_task, err)) != 0)
+    if (r == 0 && q->kind != OPERATION_MIGRATE && (r = adopt(v, q, &e, ret_task, err)) != 0)
         return r;
     if (r == 0)
         r = is_due(v, q, &e, err);
@@ -226,8 +224,7 @@ static bool came_too_late(const struct vsphere *v, int code)
     return code == -EBUSY || (code == -EREMOTEIO && strcmp(vsphere_fault(v)->type, "InvalidPowerState") == 0);
 }
 
-static int start(struct actuator *x, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
-                 struct err *err)
+static int start(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     struct vsphere *v = x->vsphere;
     int r = check_request(q, err);
@@ -278,7 +275,7 @@ static int read_task(struct vsphere *v, const char *task, struct vsphere_task *r
     return r < 0 ? err_widen(err, "%s: %s", vsphere_url(v), task) : 0;
 }
 
-static int poll_task(struct actuator *x, const struct deed_request *q, const char *task,
+static int poll_task(struct actuator *x, const struct operation *q, const char *task,
                      struct task_progress *ret, struct err *err)
 {
     struct vsphere_task t;
@@ -303,7 +300,7 @@ static int poll_task(struct actuator *x, const struct deed_request *q, const cha
     return 0;
 }
 
-static int cancel(struct actuator *x, const struct deed_request *q, const char *task, struct err *err)
+static int cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
@@ -354,8 +351,9 @@ int call_for_task(struct vsphere *v, const char *method, const struct strbuf *bo
 
 const struct actuator_ops vsphere_actuator = {
     .kind = "vsphere",
-    .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
-             1u << DEED_STANDBY | 1u << DEED_WAKE | 1u << DEED_POWER_ON_VM,
+    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_ENTER_MAINTENANCE |
+                  1u << OPERATION_EXIT_MAINTENANCE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE |
+                  1u << OPERATION_POWER_ON_VM,
     .create = create,
     .check = check,
     .start = start,

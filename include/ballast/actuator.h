@@ -20,32 +20,33 @@
 
 struct actuator; /* each plugin defines its own */
 
-/* What the hands can do. Migrations come out of plans; the others are asked for by an admin or by DPM. */
-enum deed {
-    DEED_MIGRATE,
-    DEED_ENTER_MAINTENANCE,
-    DEED_EXIT_MAINTENANCE,
-    DEED_STANDBY,
-    DEED_WAKE,
-    DEED_POWER_ON_VM, /* starts a VM that is off, or resumes a suspended one, at a host of the cluster */
+/* What the actuators can do. Migrations come out of plans; the others are asked for by an admin or by DPM. */
+enum operation_kind {
+    OPERATION_MIGRATE,
+    OPERATION_ENTER_MAINTENANCE,
+    OPERATION_EXIT_MAINTENANCE,
+    OPERATION_STANDBY,
+    OPERATION_WAKE,
+    OPERATION_POWER_ON_VM, /* starts a VM that is off, or resumes a suspended one, at a host of the cluster */
 };
 
-struct deed_request {
+struct operation {
     const char *uid; /* of the action; unique for ever */
-    enum deed deed;
-    const char *vm, *to;  /* DEED_MIGRATE, DEED_POWER_ON_VM: ids as the collector gave them */
-    const char *from;     /* DEED_MIGRATE; a VM that does not run is started wherever it is registered */
-    const char *host;     /* the others */
-    bool only_adopt;      /* start(): follow it if it runs, and begin nothing; poll(): nothing further */
-    instant_s now;        /* when it is asked for, by the caller's clock, which outlives a restart */
-    instant_s patience_s; /* DEED_STANDBY, DEED_WAKE: how long the caller waits in all; 0: not known */
-    bool proven_empty;    /* DEED_STANDBY: inventories, twice and anew, show no VM on the host nor on its way
-                           * there, and it may still go down. false: that is not known now */
+    enum operation_kind kind;
+    const char *vm, *to; /* OPERATION_MIGRATE, OPERATION_POWER_ON_VM: ids as the collector gave them */
+    const char *from;    /* OPERATION_MIGRATE; a VM that does not run is started wherever it is registered */
+    const char *host;    /* the others */
+    bool only_adopt;     /* start(): follow it if it runs, and begin nothing; poll(): nothing further */
+    instant_s now;       /* when it is asked for, by the caller's clock, which outlives a restart */
+    instant_s
+        patience_s;    /* OPERATION_STANDBY, OPERATION_WAKE: how long the caller waits in all; 0: not known */
+    bool proven_empty; /* OPERATION_STANDBY: inventories, twice and anew, show no VM on the host nor on its
+                        * way there, and it may still go down. false: that is not known now */
 };
 
-static inline bool deed_is_of_vm(enum deed deed)
+static inline bool operation_is_of_vm(enum operation_kind kind)
 {
-    return deed == DEED_MIGRATE || deed == DEED_POWER_ON_VM;
+    return kind == OPERATION_MIGRATE || kind == OPERATION_POWER_ON_VM;
 }
 
 /* What a pool is to have on one host (§3.1.7). Absolute values, in whole MHz and MiB. */
@@ -71,37 +72,38 @@ struct task_progress {
     struct err why; /* TASK_FAILED: the peer's own words, in a whole sentence; its code is -ESRCH where nobody
                      * was asked for anything. While it runs: something that has failed on the way, and was
                      * gone around; "" mostly */
-    instant_s waits_since; /* DEED_WAKE, while it runs: since when, by request->now, the host has had time to
-                            * come, where that is later than start(): nobody could be asked before. 0: no */
+    instant_s
+        waits_since; /* OPERATION_WAKE, while it runs: since when, by request->now, the host has had time to
+                      * come, where that is later than start(): nobody could be asked before. 0: no */
     char task[TASK_NAME_MAX]; /* it goes on under this name, which is stored at once and polled from now on;
                                * "" mostly: as before */
 };
 
 struct actuator_ops {
     const char *kind;
-    unsigned deeds; /* 1u << DEED_* */
+    unsigned operations; /* 1u << OPERATION_* */
 
     int (*create)(const struct source_config *cfg, struct actuator **ret, struct err *err);
 
     /* Would the peer accept it now? Changes nothing. 0 yes; -ESTALE: the VM is no longer at request->from, or
      * has arrived at request->to already, or, when it is to be powered on, runs already, there or elsewhere;
      * -ENOENT: it is gone; other errors as in start(). */
-    int (*check)(struct actuator *x, const struct deed_request *request, struct err *err);
+    int (*check)(struct actuator *x, const struct operation *request, struct err *err);
 
     /* Asks the peer to begin. Safe to repeat for the same uid: if the peer runs a task for that VM or host to
      * that destination already, it is adopted instead of started a second time. -ESTALE as in check();
      * -ESRCH: nothing of it runs, and only_adopt. On -ETIMEDOUT or a lost connection it is not known whether
      * the peer began: call again. */
-    int (*start)(struct actuator *x, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
+    int (*start)(struct actuator *x, const struct operation *request, char ret_task[TASK_NAME_MAX],
                  struct err *err);
 
     /* How far it is. An error means that nothing could be learned now, not that the task failed. */
-    int (*poll)(struct actuator *x, const struct deed_request *request, const char *task,
+    int (*poll)(struct actuator *x, const struct operation *request, const char *task,
                 struct task_progress *ret, struct err *err);
 
     /* Asks the peer to stop it; the next poll() tells what came of it. -ENOTSUP where it cannot be stopped.
      */
-    int (*cancel)(struct actuator *x, const struct deed_request *request, const char *task, struct err *err);
+    int (*cancel)(struct actuator *x, const struct operation *request, const char *task, struct err *err);
 
     /* Sets what pools have on a host; all of it, or as much as went well before an error: the caller repeats
      * the whole until it gives 0, and repeating does no harm. NULL: this hypervisor has no pools on its

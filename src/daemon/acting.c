@@ -1,4 +1,4 @@
-/* acting.c: the threads that change the cluster, and the engine's hands port in front of them. */
+/* acting.c: the threads that change the cluster, and the engine's actuators port in front of them. */
 #include "daemon/process.h"
 #include "daemon/threads.h"
 
@@ -17,7 +17,7 @@
 #define PROVEN_HOLDS_US (30 * INT64_C(1000000))
 #define THREADS (WORKERS + METERERS + SWITCHERS)
 
-/* What the hands are made of. It does not change, and outlives them; a reload brings another one. */
+/* What the actuators are made of. It does not change, and outlives them; a reload brings another one. */
 struct kit {
     const struct actuator_ops *ops; /* NULL: there are none */
     const struct source_config *cfg;
@@ -40,14 +40,14 @@ struct task_order {
 
 struct worker {
     pthread_t thread;
-    struct hands *hands;
+    struct actuators *actuators;
     struct queue *orders;      /* what it takes its orders from */
     struct kit kit;            /* of the actuator; the thread's own, once it runs */
     struct actuator *actuator; /* the same; NULL: none could be made of it */
     bool running;
 };
 
-struct hands {
+struct actuators {
     struct kit kit; /* of orders that come now */
     const atomic_bool *stop;
     struct worker workers[THREADS]; /* those that act, that read meters, that switch hosts */
@@ -57,7 +57,7 @@ struct hands {
     void *name_ctx;
 };
 
-void acting_names(struct hands *h, const char *(*name)(void *ctx, const char *host), void *ctx)
+void acting_names(struct actuators *h, const char *(*name)(void *ctx, const char *host), void *ctx)
 {
     h->name = name;
     h->name_ctx = ctx;
@@ -154,7 +154,7 @@ static int refit(struct worker *w, const struct kit *kit, struct err *err)
 /* An order may have waited for minutes, behind those of controllers that are deaf. */
 static void age_request(struct task_order *t)
 {
-    struct deed_request *q = &t->order.request;
+    struct operation *q = &t->order.request;
     const int64_t waited_us = process_steady_us() - t->given_us;
 
     if (waited_us > PROVEN_HOLDS_US)
@@ -166,7 +166,7 @@ static void age_request(struct task_order *t)
 static void *acting_main(void *arg)
 {
     struct worker *w = arg;
-    struct hands *h = w->hands;
+    struct actuators *h = w->actuators;
 
     for (;;) {
         struct task_order *t = (struct task_order *)queue_pop(w->orders);
@@ -211,7 +211,7 @@ static int worker_start(struct worker *w, const struct kit *kit, struct err *err
 }
 
 /* Where the i-th takes its orders from; NULL: there are none for it. */
-static struct queue *orders_of(struct hands *h, const struct actuator_ops *ops, size_t i)
+static struct queue *orders_of(struct actuators *h, const struct actuator_ops *ops, size_t i)
 {
     if (!ops)
         return NULL;
@@ -223,7 +223,7 @@ static struct queue *orders_of(struct hands *h, const struct actuator_ops *ops, 
 }
 
 /* Those that the kit has use for, and that do not run yet. */
-static int workers_start(struct hands *h, const struct kit *kit, struct err *err)
+static int workers_start(struct actuators *h, const struct kit *kit, struct err *err)
 {
     int r = 0;
 
@@ -232,14 +232,14 @@ static int workers_start(struct hands *h, const struct kit *kit, struct err *err
 
         if (w->running || !orders_of(h, kit->ops, i))
             continue;
-        w->hands = h;
+        w->actuators = h;
         w->orders = orders_of(h, kit->ops, i);
         r = worker_start(w, kit, err);
     }
     return r;
 }
 
-int acting_change(struct hands *h, const struct actuator_ops *ops, const struct source_config *cfg,
+int acting_change(struct actuators *h, const struct actuator_ops *ops, const struct source_config *cfg,
                   struct err *err)
 {
     const struct kit kit = {.ops = ops, .cfg = cfg};
@@ -251,9 +251,9 @@ int acting_change(struct hands *h, const struct actuator_ops *ops, const struct 
 }
 
 int acting_start(const struct actuator_ops *ops, const struct source_config *cfg, struct queue *news,
-                 struct hands **ret, struct err *err)
+                 struct actuators **ret, struct err *err)
 {
-    struct hands *h = xcalloc(1, sizeof *h);
+    struct actuators *h = xcalloc(1, sizeof *h);
     int r = queue_init(&h->orders, true);
 
     h->kit = (struct kit){.ops = ops, .cfg = cfg};
@@ -296,7 +296,7 @@ static void take_strings(struct task_order *t, const struct order *o)
     t->given_us = process_steady_us();
 }
 
-static int acting_submit(struct hands *h, const struct order *order, struct err *err)
+static int acting_submit(struct actuators *h, const struct order *order, struct err *err)
 {
     if (!h->kit.ops)
         return err_set(err, -ENOTSUP, "this kind of source can only be looked at");
@@ -305,13 +305,13 @@ static int acting_submit(struct hands *h, const struct order *order, struct err 
     t->kit = h->kit;
     take_strings(t, order);
     t->host_name = h->name && t->host ? xstrdup(h->name(h->name_ctx, t->host)) : NULL;
-    bool power = order->request.deed == DEED_STANDBY || order->request.deed == DEED_WAKE;
+    bool power = order->request.kind == OPERATION_STANDBY || order->request.kind == OPERATION_WAKE;
 
     queue_push(power && h->kit.ops->call_host ? &h->switches : &h->orders, &t->item);
     return 0;
 }
 
-static int acting_apply_settings(struct hands *h, const struct settings_order *order, struct err *err)
+static int acting_apply_settings(struct actuators *h, const struct settings_order *order, struct err *err)
 {
     const struct settings_request *q = &order->request;
 
@@ -335,7 +335,7 @@ static int acting_apply_settings(struct hands *h, const struct settings_order *o
     return 0;
 }
 
-static int acting_measure(struct hands *h, uint64_t serial, const char *host, struct err *err)
+static int acting_measure(struct actuators *h, uint64_t serial, const char *host, struct err *err)
 {
     if (!h->kit.ops || !h->kit.ops->measure)
         return err_set(err, -ENOTSUP, "this kind of source has no meters");
@@ -349,10 +349,10 @@ static int acting_measure(struct hands *h, uint64_t serial, const char *host, st
     return 0;
 }
 
-const struct hands_ops acting_ops = {
+const struct actuators_ops acting_ops = {
     .submit = acting_submit, .apply_settings = acting_apply_settings, .measure = acting_measure};
 
-int acting_stop(struct hands *h, int64_t deadline_s)
+int acting_stop(struct actuators *h, int64_t deadline_s)
 {
     const struct timespec until = {.tv_sec = deadline_s};
     bool all = true;
@@ -378,7 +378,7 @@ int acting_stop(struct hands *h, int64_t deadline_s)
     return all ? 0 : -ETIMEDOUT;
 }
 
-void acting_free(struct hands *h)
+void acting_free(struct actuators *h)
 {
     if (!h)
         return;

@@ -49,7 +49,7 @@ struct service {
     struct queue news;
     bool news_open;
     struct source *source;
-    struct hands *hands;
+    struct actuators *actuators;
     struct store *store;
     struct event_outputs out;
     struct engine *engine;
@@ -179,17 +179,17 @@ static void give_up(void *ctx, uint64_t ticket)
 static struct engine_settings settings_of(const struct service *s)
 {
     const struct config *c = s->config;
-    const struct actuator_ops *hands = s->switches->hands; /* NULL: it can only be looked at */
+    const struct actuator_ops *actuators = s->switches->actuators; /* NULL: it can only be looked at */
 
     return (struct engine_settings){
         .cluster = c->cluster,
         .source = s->source_name,
         .policy = c->policy,
         .schedule = &c->schedule,
-        .deeds = hands ? hands->deeds : 0,
+        .operations = actuators ? actuators->operations : 0,
         .ways = s->switches->ways,
         .n_ways = s->switches->setup.n_hosts,
-        .sets_pools = hands && hands->apply_settings,
+        .sets_pools = actuators && actuators->apply_settings,
         .history_days = c->history_days,
         .passes_kept = (uint32_t)c->history_passes,
         .clock_us = process_steady_us,
@@ -206,7 +206,7 @@ static int load_again(struct service *s, struct arena *a, struct config *fresh, 
     size_t n = config_changes(s->config, fresh, a, &changes);
 
     if (config_power_changes(changes, n))
-        r = switches_change(&s->switches, fresh, s->engine, s->hands, err);
+        r = switches_change(&s->switches, fresh, s->engine, s->actuators, err);
     if (r < 0 && r != -EBUSY)
         return r;
     consoles_change(s->consoles, s->switches);
@@ -303,9 +303,9 @@ static int open_source(struct service *s, struct err *err)
         return r;
     if ((r = switches_new(c, actuator, &s->source_config, NULL, &s->switches, err)) < 0)
         return r;
-    if ((r = acting_start(s->switches->hands, &s->switches->source, &s->news, &s->hands, err)) < 0)
+    if ((r = acting_start(s->switches->actuators, &s->switches->source, &s->news, &s->actuators, err)) < 0)
         return r;
-    acting_names(s->hands, name_of, s);
+    acting_names(s->actuators, name_of, s);
     return 0;
 }
 
@@ -317,8 +317,8 @@ static int open_engine(struct service *s, struct err *err)
         .store = s->store,
         .source_ops = &collecting_ops,
         .source = s->source,
-        .hands_ops = &acting_ops,
-        .hands = s->hands,
+        .actuators_ops = &acting_ops,
+        .actuators = s->actuators,
         .event_sink_ops = &subscribers_sink,
         .event_sink = (struct event_sink *)&s->subscribers,
     };
@@ -370,7 +370,7 @@ static void end(struct service *s)
 
     server_stop(s->server);
     atomic_store(&s->stop, true);
-    int hands = acting_stop(s->hands, deadline);
+    int actuators = acting_stop(s->actuators, deadline);
     int source = collecting_stop(s->source, deadline);
 
     if (s->engine) {
@@ -384,7 +384,7 @@ static void end(struct service *s)
 
     engine_free(s->engine);
     store_close(s->store);
-    if (hands < 0 || source < 0 || broker < 0 || consoles < 0) {
+    if (actuators < 0 || source < 0 || broker < 0 || consoles < 0) {
         log_warning(
             "a request to the source, the broker or a console does not come to an end; leaving without "
             "waiting for it");
@@ -393,7 +393,7 @@ static void end(struct service *s)
         _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
     consoles_free(s->consoles);
-    acting_free(s->hands);
+    acting_free(s->actuators);
     collecting_free(s->source);
     event_outputs_release(&s->out);
     if (s->news_open)

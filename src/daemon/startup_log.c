@@ -35,13 +35,13 @@ void startup_log_standby_hosts(const struct config *c, const struct engine *e)
 
 void startup_log_warnings(const struct config *c, const struct power_setup *setup)
 {
-    const unsigned deeds = setup->inner ? setup->inner->deeds : 0;
-    const unsigned both = 1u << DEED_STANDBY | 1u << DEED_WAKE;
+    const unsigned operations = setup->inner ? setup->inner->operations : 0;
+    const unsigned both = 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE;
 
     for (size_t i = 0; i < c->n_warnings; i++)
         log_warning("%s", c->warnings[i]);
     startup_log_schedule(c);
-    if (c->policy.dpm.enabled && setup->n_hosts == 0 && (deeds & both) != both)
+    if (c->policy.dpm.enabled && setup->n_hosts == 0 && (operations & both) != both)
         log_warning("dpm.enabled: source.kind %s cannot be asked to put hosts to standby and to wake them, "
                     "and power.hosts "
                     "has none: that is recommended, and not done",

@@ -15,7 +15,7 @@ static int build(struct switches *w, const struct config *c, struct err *err)
     struct arena *a = &w->arena;
 
     w->setup = (struct power_setup){
-        .inner = w->hands,
+        .inner = w->actuators,
         .hosts = config_power(c, w->source.stop, a),
         .n_hosts = c->n_power_hosts,
         .methods =
@@ -30,7 +30,7 @@ static int build(struct switches *w, const struct config *c, struct err *err)
     if (r < 0)
         return r;
     power_actuator(&w->setup, &w->own);
-    w->hands = &w->own;
+    w->actuators = &w->own;
     w->ways = arena_array(a, struct host_way, c->n_power_hosts);
     w->uses = arena_array(a, enum entry_use, c->n_power_hosts);
     struct host_draw *draws = arena_array(a, struct host_draw, c->n_power_hosts);
@@ -57,7 +57,7 @@ int switches_new(const struct config *c, const struct actuator_ops *inner, const
     struct arena a = {0};
     struct switches *w = arena_new(&a, struct switches);
 
-    *w = (struct switches){.arena = a, .hands = inner, .source = *source};
+    *w = (struct switches){.arena = a, .actuators = inner, .source = *source};
     int r = build(w, c, err);
 
     if (r < 0) {
@@ -91,7 +91,7 @@ int switches_check(const struct config *c, struct err *err)
     return r;
 }
 
-int switches_change(struct switches **w, const struct config *c, const struct engine *e, struct hands *h,
+int switches_change(struct switches **w, const struct config *c, const struct engine *e, struct actuators *h,
                     struct err *err)
 {
     struct switches *fresh;
@@ -102,7 +102,7 @@ int switches_change(struct switches **w, const struct config *c, const struct en
 
     if (r < 0)
         return r;
-    if ((r = acting_change(h, fresh->hands, &fresh->source, err)) < 0) {
+    if ((r = acting_change(h, fresh->actuators, &fresh->source, err)) < 0) {
         fresh->before = (*w)->before; /* threads may have begun with it */
         (*w)->before = fresh;
         return r;

@@ -19,12 +19,12 @@ enum entry_use { ENTRY_NOT_COMPARED, ENTRY_USED, ENTRY_UNKNOWN, ENTRY_NOT_CLEAR,
 struct switches {
     struct arena arena; /* holds all of it */
     struct power_setup setup;
-    struct actuator_ops own;          /* only if there are hosts */
-    const struct actuator_ops *hands; /* own, or the source's; NULL: there are none */
-    struct source_config source;      /* for these */
-    struct host_way *ways;            /* one for each host of the setup */
-    enum entry_use *uses;             /* the same: as it was last said */
-    struct switches *before;          /* the earlier one */
+    struct actuator_ops own;              /* only if there are hosts */
+    const struct actuator_ops *actuators; /* own, or the source's; NULL: there are none */
+    struct source_config source;          /* for these */
+    struct host_way *ways;                /* one for each host of the setup */
+    enum entry_use *uses;                 /* the same: as it was last said */
+    struct switches *before;              /* the earlier one */
 };
 
 /* Builds it for the hosts of the configuration, of which nothing is borrowed, around the source's own
@@ -37,10 +37,10 @@ void switches_free(struct switches *w); /* NULL is fine */
 /* Whether switches_new() takes this configuration: the methods look closer than its reader does. */
 int switches_check(const struct config *c, struct err *err);
 
-/* After a reload: makes another one of *w for this configuration, and has the hands use it. -EBUSY: hosts are
- * being switched just now, by the names of tasks that would not mean the same any more. *w is left as it is
- * on failure. */
-int switches_change(struct switches **w, const struct config *c, const struct engine *e, struct hands *h,
+/* After a reload: makes another one of *w for this configuration, and has the actuators use it. -EBUSY: hosts
+ * are being switched just now, by the names of tasks that would not mean the same any more. *w is left as it
+ * is on failure. */
+int switches_change(struct switches **w, const struct config *c, const struct engine *e, struct actuators *h,
                     struct err *err);
 
 /* With each inventory (NULL: none yet): says in the log which of the configuration's hosts are not, or not

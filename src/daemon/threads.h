@@ -1,7 +1,7 @@
 /* threads.h: the threads that talk to the cluster, so that the main one never waits.
  *
  * One collects, a few act. They are given orders through queues, and what they learn arrives as news on a
- * queue of the main thread's. They implement the engine's source and hands ports.
+ * queue of the main thread's. They implement the engine's source and actuators ports.
  */
 #ifndef BALLAST_DAEMON_THREADS_H
 #define BALLAST_DAEMON_THREADS_H
@@ -48,18 +48,19 @@ extern const struct source_ops collecting_ops;
 /* Those that read meters are others than those that act: a controller that hangs must not keep a VM from
  * being moved. ops NULL: a source that can only be looked at; every order fails. */
 int acting_start(const struct actuator_ops *ops, const struct source_config *cfg, struct queue *news,
-                 struct hands **ret, struct err *err);
+                 struct actuators **ret, struct err *err);
 /* From now on orders are carried out by other functions, or with another configuration; those that wait or
- * are under way keep to theirs, so that both must live as long as the hands. cfg->stop is the first one's. */
-int acting_change(struct hands *h, const struct actuator_ops *ops, const struct source_config *cfg,
+ * are under way keep to theirs, so that both must live as long as the actuators. cfg->stop is the first
+ * one's. */
+int acting_change(struct actuators *h, const struct actuator_ops *ops, const struct source_config *cfg,
                   struct err *err);
-int acting_stop(struct hands *h, int64_t deadline_s);
-void acting_free(struct hands *h);
+int acting_stop(struct actuators *h, int64_t deadline_s);
+void acting_free(struct actuators *h);
 
 /* From now on an actuator that wants to know is told what a host is called before each order about it: what
  * name() says when the order is given, on the thread that gives it. NULL: not known. */
-void acting_names(struct hands *h, const char *(*name)(void *ctx, const char *host), void *ctx);
+void acting_names(struct actuators *h, const char *(*name)(void *ctx, const char *host), void *ctx);
 
-extern const struct hands_ops acting_ops;
+extern const struct actuators_ops acting_ops;
 
 #endif

@@ -58,14 +58,14 @@ static int find_known(const struct engine *e, uint64_t id, struct action **ret, 
                    (unsigned long long)id);
 }
 
-int check_deed(const struct engine *e, const struct action_record *r, struct err *err)
+int check_operation(const struct engine *e, const struct action_record *r, struct err *err)
 {
     bool power = r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
     const char *name = power ? snapshot_host_name(engine_snapshot(e), r->host) : NULL;
 
     if (power && hosts_can(e, r->kind, r->host))
         return 0;
-    if (e->settings.deeds == 0)
+    if (e->settings.operations == 0)
         return err_set(
             err, -ENOTSUP, "this kind of source can only be looked at, nothing can be moved there%s",
             !power                    ? ""
@@ -83,7 +83,7 @@ int check_deed(const struct engine *e, const struct action_record *r, struct err
                        "host %s is to be switched on, which this source cannot be asked for: switch it on by "
                        "hand, and the next pass goes on from there",
                        name);
-    if (!power && e->settings.deeds & 1u << action_deed(r->kind))
+    if (!power && e->settings.operations & 1u << action_operation(r->kind))
         return 0;
     if (power)
         return err_set(err, -ENOTSUP,
@@ -170,7 +170,7 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
                            (unsigned long long)ids[i], action_state_name(x->r.state),
                            x->r.why ? x->r.why : action_state_meaning(x->r.state),
                            n > 1 ? "; nothing was approved, the others neither" : "");
-        if ((r = check_deed(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
+        if ((r = check_operation(e, &x->r, err)) < 0 || (r = check_seen(e, x, now, err)) < 0 ||
             (r = check_needs(e, x, ids, n, err)) < 0 || (r = check_power(e, x, err)) < 0)
             return r;
     }

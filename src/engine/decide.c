@@ -166,11 +166,11 @@ static bool may_sleep(const struct engine *e, const struct snapshot *s, const st
            power_may_sleep(e, ix, x, NULL) == 0;
 }
 
-static bool hands_can(const struct engine *e, const struct action *x)
+static bool actuators_can(const struct engine *e, const struct action *x)
 {
     if (x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF)
         return hosts_can(e, x->r.kind, x->r.host);
-    return (e->settings.deeds & (1u << action_deed(x->r.kind))) != 0;
+    return (e->settings.operations & (1u << action_operation(x->r.kind))) != 0;
 }
 
 /* Whether the engine may approve it without asking. VMs are never powered on unasked, at any level: what a
@@ -178,7 +178,7 @@ static bool hands_can(const struct engine *e, const struct action *x)
 static bool may_approve(const struct engine *e, const struct snapshot *s, const struct action *x,
                         instant_s now)
 {
-    if (e->paused || !hands_can(e, x))
+    if (e->paused || !actuators_can(e, x))
         return false;
     return x->r.kind == ACTION_MIGRATE     ? may_move(e, s, x, now)
            : x->r.kind == ACTION_POWER_ON  ? may_wake(e, s, x, now)

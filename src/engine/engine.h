@@ -33,11 +33,12 @@ struct host_draw {
     double standby_w;         /* UNKNOWN */
 };
 
-/* How the hands can switch one host by ways of its own, whatever the source's own deeds are (power.hosts). */
+/* How the actuators can switch one host by ways of its own, whatever the source's own operations are
+ * (power.hosts). */
 struct host_way {
     const char *name; /* the host's id, or its name where no other host has it, nor as its id */
     unsigned wakes,
-        sleeps; /* by what: WAKE_* of facts.h; the hypervisor's deeds too, if they are among them */
+        sleeps; /* by what: WAKE_* of facts.h; the hypervisor's operations too, if they are among them */
     const struct host_draw *draws; /* counts before what the source says; NULL: nothing */
     instant_s tries_s;             /* by how much a wake may take longer because only its last way works */
 };
@@ -49,8 +50,8 @@ struct engine_settings {
     struct policy policy;            /* of every pass */
     const struct schedule *schedule; /* when hosts may sleep and must be back; borrowed until the next
                                       * engine_configure(); NULL: always, never */
-    unsigned deeds;                  /* what the hands can do: 1u << DEED_*; of actuator_ops */
-    const struct host_way *ways;     /* hosts that the hands can switch by themselves; not copied */
+    unsigned operations;             /* what the actuators can do: 1u << OPERATION_*; of actuator_ops */
+    const struct host_way *ways;     /* hosts that the actuators can switch by themselves; not copied */
     size_t n_ways;
     bool sets_pools;      /* whether they can set what pools have on hosts */
     int64_t history_days; /* actions and migrations kept in the store */
@@ -148,7 +149,7 @@ struct place_request {
 /* Where VMs that are off or suspended would be powered on (core/place), decided on an inventory that is asked
  * for now. With apply the plan is begun as soon as it is made: its recommendations become approved actions
  * (§3.2: one coordinated recommendation), or nothing is begun because some VM cannot be placed, or because
- * the plan needs what the hands cannot do. This is the only way in which VMs are powered on, at every
+ * the plan needs what the actuators cannot do. This is the only way in which VMs are powered on, at every
  * automation level: a person asks, and that is the approval. Without apply nothing is changed or stored.
  * *ret_ticket is for engine_place_result(). */
 int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
@@ -242,7 +243,8 @@ struct engine_forecast {
 void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, instant_s ahead_s,
                      struct arena *a, struct engine_forecast *ret);
 
-/* Whether a host is being put to standby or woken: the hands have been asked, and their task is not over. */
+/* Whether a host is being put to standby or woken: the actuators have been asked, and their task is not over.
+ */
 bool engine_is_switching(const struct engine *e);
 
 /* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by

@@ -164,13 +164,13 @@ static int exit_maintenance(struct engine *e, const struct host_facts *h, const 
 int engine_maintenance(struct engine *e, const char *host, bool enter, const char *by, instant_s now,
                        uint64_t *ret_id, struct err *err)
 {
-    enum deed deed = enter ? DEED_ENTER_MAINTENANCE : DEED_EXIT_MAINTENANCE;
+    enum operation_kind operation = enter ? OPERATION_ENTER_MAINTENANCE : OPERATION_EXIT_MAINTENANCE;
     const struct host_facts *h = NULL;
     int r;
 
     if ((r = find_seen(e, host, &h, err)) < 0)
         return r;
-    if (!(e->settings.deeds & (1u << deed)))
+    if (!(e->settings.operations & (1u << operation)))
         return err_set(err, -ENOTSUP, "maintenance mode is not something that this source can be asked for");
     r = enter ? enter_maintenance(e, h, by, now, ret_id, err) : exit_maintenance(e, h, by, now, ret_id, err);
     engine_tick(e, now);
@@ -181,14 +181,14 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, const cha
 
 /* ---- standby and waking ---------------------------------------------------------------------- */
 
-static int check_power_deeds(const struct engine *e, const char *host, bool down, struct err *err)
+static int check_power_operations(const struct engine *e, const char *host, bool down, struct err *err)
 {
     const struct action_record wake = {.kind = ACTION_POWER_ON, .host = host};
     const struct action_record sleep = {.kind = ACTION_POWER_OFF, .host = host};
-    int r = down ? check_deed(e, &sleep, err) : 0;
+    int r = down ? check_operation(e, &sleep, err) : 0;
 
     if (r == 0)
-        r = check_deed(e, &wake, err);
+        r = check_operation(e, &wake, err);
     if (r == 0 && e->paused)
         r = err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
     return r;
@@ -225,7 +225,7 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
     if (x || h->state == HOST_STANDBY ||
         (h->state == HOST_ENTERING_STANDBY && !power_host_lingers(e, h->id, now)))
         return 0;
-    if ((r = check_power_deeds(e, h->id, true, err)) < 0 ||
+    if ((r = check_power_operations(e, h->id, true, err)) < 0 ||
         (r = power_may_sleep(e, snapshot_find_host(&e->now_seen->snap, h->id), NULL, err)) < 0)
         return r;
     *ret_id = add_standby(e, h, REASON_ASKED, "an admin asked for standby", by, now);
@@ -238,7 +238,7 @@ static int prove_wake(struct engine *e, const struct host_facts *h, const char *
                       uint64_t *ret_ids, struct err *err)
 {
     const struct action probe = {.r = {.kind = ACTION_POWER_OFF, .reason = REASON_WAKE_TEST, .host = h->id}};
-    int r = check_power_deeds(e, h->id, true, err);
+    int r = check_power_operations(e, h->id, true, err);
 
     if (r < 0 || (r = power_may_sleep(e, snapshot_find_host(&e->now_seen->snap, h->id), &probe, err)) < 0)
         return r;
@@ -253,7 +253,7 @@ static int prove_wake(struct engine *e, const struct host_facts *h, const char *
 static int wake_up(struct engine *e, const struct host_facts *h, const struct action *down, const char *by,
                    instant_s now, uint64_t *ret_ids, struct err *err)
 {
-    int r = check_power_deeds(e, h->id, false, err);
+    int r = check_power_operations(e, h->id, false, err);
 
     if (r < 0)
         return r;

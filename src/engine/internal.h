@@ -62,7 +62,7 @@ struct action {
     bool order_out;        /* a worker has an order of it */
     enum order_verb order; /* which */
     bool adopted;          /* from an earlier process */
-    instant_s retry_at;    /* nothing is asked of the hands before this */
+    instant_s retry_at;    /* nothing is asked of the actuators before this */
     unsigned retries;      /* failures to learn anything, in a row */
     uint64_t look_after;   /* only an inventory with a higher serial says where it stands */
     bool only_adopt;       /* ACTION_STARTING: what does not run yet is not begun any more, or not now */
@@ -71,7 +71,7 @@ struct action {
     instant_s advanced;    /* ... since when; 0: nothing yet */
     instant_s waits_since; /* ACTION_POWER_ON: its host has had time to come since then, which is later than
                             * it began, as nobody could be asked before; 0: since then */
-    instant_s polled;      /* when the hands last answered how far it is; 0: not yet, to this process */
+    instant_s polled;      /* when the actuators last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool refused;          /* at once, and nobody was asked before: nothing of it was begun */
     bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
@@ -177,7 +177,7 @@ struct meters {
     unsigned n_out;     /* questions */
     uint32_t next;      /* the host of the newest inventory that is looked at next */
     bool round_is_over; /* all were looked at since the newest inventory */
-    bool none;          /* the hands have no meters at all */
+    bool none;          /* the actuators have no meters at all */
 };
 
 struct engine {
@@ -282,7 +282,7 @@ bool action_committed(const struct action *x); /* approved and not ended */
 /* Whether it is approved only along with the others of its group. A host may be woken before anybody has said
  * that what is planned for it shall happen; that waits for the host in any case. */
 bool action_needs_group(const struct action_record *r);
-enum deed action_deed(enum action_kind kind); /* what the hands are asked for */
+enum operation_kind action_operation(enum action_kind kind); /* what the actuators are asked for */
 void action_free(struct action *x);
 /* The states: each stores and publishes. `why` may be NULL. */
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,
@@ -338,8 +338,8 @@ void patterns_recall(struct engine *e, const struct stored *s);
 
 /* ---- commands.c ------------------------------------------------------------------------------ */
 
-/* Whether the hands can do that at all. -ENOTSUP with a sentence: no. */
-int check_deed(const struct engine *e, const struct action_record *r, struct err *err);
+/* Whether the actuators can do that at all. -ENOTSUP with a sentence: no. */
+int check_operation(const struct engine *e, const struct action_record *r, struct err *err);
 /* -EIO with a sentence: what was `done` holds all the same, but a restart would not know. */
 int not_stored(const struct engine *e, const char *done, struct err *err);
 
@@ -393,7 +393,7 @@ void hosts_fill(struct engine *e, struct inventory *inv);
 bool hosts_is_unseen(const struct engine *e, const char *host);
 /* Finds out which host each of the settings' ways is meant for. */
 void hosts_match(struct engine *e, const struct inventory *inv);
-/* Whether the hands can do that to the host's power: ACTION_POWER_ON or ACTION_POWER_OFF. */
+/* Whether the actuators can do that to the host's power: ACTION_POWER_ON or ACTION_POWER_OFF. */
 bool hosts_can(const struct engine *e, enum action_kind kind, const char *host);
 /* By how much its wake may take longer than its boots, as it may be its last way that works. */
 instant_s hosts_wake_tries_s(const struct engine *e, const char *host);
@@ -456,7 +456,7 @@ instant_s power_look_pause_s(const struct engine *e, const struct action *x, uns
 bool may_pass(int code);
 /* What an order about a host's power says beside the action itself. */
 void power_request(struct engine *e, struct action *x, enum order_verb verb, instant_s now,
-                   struct deed_request *q);
+                   struct operation *q);
 /* No VM but agents is known to be on the host, on its way there, or not quite away. */
 bool power_nothing_is_on(const struct engine *e, const char *host);
 /* ACTION_RUNNING: whether an inventory shows already what the task is to bring about; asks for one where that

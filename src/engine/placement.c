@@ -83,7 +83,7 @@ static int check_allowed(const struct engine *e, struct err *err)
 {
     if (e->paused)
         return err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
-    return check_deed(e, &(struct action_record){.kind = ACTION_PLACE}, err);
+    return check_operation(e, &(struct action_record){.kind = ACTION_PLACE}, err);
 }
 
 int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
@@ -252,7 +252,7 @@ static int check_plan(const struct engine *e, struct placing *p)
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct action_record r =
             recommendation_record(&p->view->snap, &plan->recommendations[i], e->last_pass);
-        int code = check_deed(e, &r, &p->error);
+        int code = check_operation(e, &r, &p->error);
 
         if (code < 0)
             return code;

@@ -6,7 +6,7 @@
  *
  *   store      what must outlive a restart; called and answered at once
  *   source     "look at the cluster"; the answer comes back as engine_on_inventory() or _on_source_error()
- *   hands      "check / start / poll / cancel this"; comes back as engine_on_order_result(); settings of
+ *   actuators  "check / start / poll / cancel this"; comes back as engine_on_order_result(); settings of
  *              pools on a host come back as engine_on_settings_result()
  *   event_sink what happened, for the log and for whoever else listens; no answer
  *
@@ -290,14 +290,14 @@ struct collected {
     struct inventory inventory;
 };
 
-/* ---- hands ----------------------------------------------------------------------------------- */
+/* ---- actuators ----------------------------------------------------------------------------------- */
 
 enum order_verb { ORDER_CHECK, ORDER_START, ORDER_POLL, ORDER_CANCEL };
 
 struct order {
     uint64_t action;
     enum order_verb verb;
-    struct deed_request request;
+    struct operation request;
     const char *task; /* ORDER_POLL and ORDER_CANCEL */
 };
 
@@ -322,7 +322,7 @@ struct settings_result {
     struct err err;
 };
 
-/* What hosts draw: asked for now and then, where the hands have meters. It is no action either. */
+/* What hosts draw: asked for now and then, where the actuators have meters. It is no action either. */
 struct measure_result {
     uint64_t serial;
     const char *host; /* id */
@@ -330,21 +330,21 @@ struct measure_result {
     double watts;     /* 0 */
 };
 
-struct hands;
+struct actuators;
 
-struct hands_ops {
+struct actuators_ops {
     /* Hands the order to a worker, which calls the actuator's function of that name; copies all of it. There
      * is at most one order under way for an action. Exactly one result comes back for each order that was
      * taken. An error (-EAGAIN: too many at once) means that it was not taken. */
-    int (*submit)(struct hands *h, const struct order *order, struct err *err);
+    int (*submit)(struct actuators *h, const struct order *order, struct err *err);
 
     /* The same for settings; the result comes back to engine_on_settings_result(). Never called unless the
-     * engine's settings say that hands can do it; may be NULL then. */
-    int (*apply_settings)(struct hands *h, const struct settings_order *order, struct err *err);
+     * engine's settings say that actuators can do it; may be NULL then. */
+    int (*apply_settings)(struct actuators *h, const struct settings_order *order, struct err *err);
 
     /* Asks what a host draws; copies the id. The result comes back to engine_on_measure_result(). One is
      * asked for at a time for a host. NULL: there are no meters. */
-    int (*measure)(struct hands *h, uint64_t serial, const char *host, struct err *err);
+    int (*measure)(struct actuators *h, uint64_t serial, const char *host, struct err *err);
 };
 
 /* ---- event sink ------------------------------------------------------------------------------ */
@@ -404,8 +404,8 @@ struct engine_ports {
     struct store *store;
     const struct source_ops *source_ops;
     struct source *source;
-    const struct hands_ops *hands_ops;
-    struct hands *hands;
+    const struct actuators_ops *actuators_ops;
+    struct actuators *actuators;
     const struct event_sink_ops *event_sink_ops;
     struct event_sink *event_sink;
 };

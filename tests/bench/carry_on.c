@@ -50,7 +50,7 @@ struct store {
 struct source {
     struct world *of;
 };
-struct hands {
+struct actuators {
     struct world *of;
 };
 struct event_sink {
@@ -193,7 +193,7 @@ static int ask(struct source *s, uint64_t serial, struct err *err)
 
 static const struct source_ops source_ops = {.ask = ask};
 
-static int submit(struct hands *h, const struct order *order, struct err *err)
+static int submit(struct actuators *h, const struct order *order, struct err *err)
 {
     struct waiting *o = &h->of->orders;
 
@@ -206,7 +206,7 @@ static int submit(struct hands *h, const struct order *order, struct err *err)
     return 0;
 }
 
-static const struct hands_ops hands_ops = {.submit = submit};
+static const struct actuators_ops actuators_ops = {.submit = submit};
 
 static void publish(struct event_sink *o, const struct event *event)
 {
@@ -356,11 +356,12 @@ static int bench(uint32_t hosts)
     struct world w;
     struct store store = {&w};
     struct source source = {&w};
-    struct hands hands = {&w};
+    struct actuators actuators = {&w};
     struct event_sink event_sink = {&w};
-    const struct engine_ports ports = {&store_ops, &store, &source_ops,     &source,
-                                       &hands_ops, &hands, &event_sink_ops, &event_sink};
-    struct engine_settings settings = {.cluster = "bench", .source = "bench", .deeds = 1u << DEED_MIGRATE};
+    const struct engine_ports ports = {&store_ops,     &store,     &source_ops,     &source,
+                                       &actuators_ops, &actuators, &event_sink_ops, &event_sink};
+    struct engine_settings settings = {
+        .cluster = "bench", .source = "bench", .operations = 1u << OPERATION_MIGRATE};
     struct engine *e;
     struct err err = {0};
     double inventories_s;

@@ -9,7 +9,7 @@
  *     collect                               the inventory, and whether it can be frozen
  *     check|start|adopt migrate UID VM FROM TO       adopt: start, and begin nothing
  *     check|start|adopt power_on_vm UID VM HOST
- *     check|start|adopt DEED UID HOST             enter_maintenance, exit_maintenance, standby, wake
+ *     check|start|adopt OPERATION UID HOST             enter_maintenance, exit_maintenance, standby, wake
  *     poll TASK
  *     cancel TASK
  *     set HOST POOL=CPU_RESERVATION,CPU_LIMIT,CPU_SHARES,MEM_RESERVATION,MEM_LIMIT,MEM_SHARES ...
@@ -179,22 +179,22 @@ static json_t *do_collect(struct probe *p)
 
 static const struct {
     const char *word;
-    enum deed deed;
-} deeds[] = {{"migrate", DEED_MIGRATE},
-             {"power_on_vm", DEED_POWER_ON_VM},
-             {"enter_maintenance", DEED_ENTER_MAINTENANCE},
-             {"exit_maintenance", DEED_EXIT_MAINTENANCE},
-             {"standby", DEED_STANDBY},
-             {"wake", DEED_WAKE}};
+    enum operation_kind kind;
+} operations[] = {{"migrate", OPERATION_MIGRATE},
+                  {"power_on_vm", OPERATION_POWER_ON_VM},
+                  {"enter_maintenance", OPERATION_ENTER_MAINTENANCE},
+                  {"exit_maintenance", OPERATION_EXIT_MAINTENANCE},
+                  {"standby", OPERATION_STANDBY},
+                  {"wake", OPERATION_WAKE}};
 
-static bool read_request(char *const *words, struct deed_request *ret)
+static bool read_request(char *const *words, struct operation *ret)
 {
-    for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
-        if (words[0] && strcmp(words[0], deeds[i].word) == 0) {
-            *ret = (struct deed_request){.deed = deeds[i].deed, .uid = words[1]};
-            if (ret->deed == DEED_MIGRATE)
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        if (words[0] && strcmp(words[0], operations[i].word) == 0) {
+            *ret = (struct operation){.kind = operations[i].kind, .uid = words[1]};
+            if (ret->kind == OPERATION_MIGRATE)
                 ret->vm = words[2], ret->from = words[3], ret->to = words[4];
-            else if (ret->deed == DEED_POWER_ON_VM)
+            else if (ret->kind == OPERATION_POWER_ON_VM)
                 ret->vm = words[2], ret->to = words[3];
             else
                 ret->host = words[2];
@@ -210,7 +210,7 @@ static json_t *do_act(struct probe *p, const char *verb, char *const *words)
                                          [TASK_RUNNING] = "running",
                                          [TASK_SUCCEEDED] = "succeeded",
                                          [TASK_FAILED] = "failed"};
-    struct deed_request q = {.uid = "probe", .deed = DEED_MIGRATE};
+    struct operation q = {.uid = "probe", .kind = OPERATION_MIGRATE};
     struct err err = {0};
     char task[TASK_NAME_MAX] = "";
     struct task_progress progress;
@@ -226,7 +226,7 @@ static json_t *do_act(struct probe *p, const char *verb, char *const *words)
     if (strcmp(verb, "cancel") == 0)
         r = p->acts->cancel(p->actuator, &q, words[0], &err);
     else if (!read_request(words, &q))
-        r = err_set(&err, -EINVAL, "no such deed");
+        r = err_set(&err, -EINVAL, "no such operation");
     else if (strcmp(verb, "check") == 0)
         r = p->acts->check(p->actuator, &q, &err);
     else {

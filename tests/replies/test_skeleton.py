@@ -84,7 +84,7 @@ def test_actuator(p, pages, asked):
         equal(where, p("start", *move).get("error"), error)
     del pages["GET /vm/v1"]
     equal("gone", p("start", *move)["error"], "ENOENT")
-    equal("another deed", p("start", "standby", "u", "h1")["error"], "EOPNOTSUPP")
+    equal("another operation", p("start", "standby", "u", "h1")["error"], "EOPNOTSUPP")
     equal("a path", p("start", "migrate", "u", "../x", "h1", "h2")["error"], "EINVAL")
 
 

@@ -295,7 +295,7 @@ def test_cancel():
 
 
 def test_hosts():
-    cases = (  # deed, host's state, method, task's id, what is sent, state in which it is done already
+    cases = (  # operation, host's state, method, task's id, what is sent, state in which it is done already
         ("enter_maintenance", {}, "EnterMaintenanceMode_Task", "HostSystem.enterMaintenanceMode",
          "<timeout>0</timeout><evacuatePoweredOffVms>false</evacuatePoweredOffVms>", {"maintenance": "true"}),
         ("exit_maintenance", {"maintenance": "true"}, "ExitMaintenanceMode_Task", "HostSystem.exitMaintenanceMode",
@@ -307,19 +307,19 @@ def test_hosts():
          "HostSystem.exitStandbyMode", "<timeoutSec>900</timeoutSec></PowerUp",
          {"power": "poweredOn", "connection": "connected", "standby": "none"}),
     )
-    for deed, state, method, task, sent, done in cases:
+    for operation, state, method, task, sent, done in cases:
         with Peer() as s, s.probe() as p:
             s.hosts["host-12"].update(state)
             s.begins(method, "task-3")
-            assert p("check", deed, "u", "host-12")["ok"], deed
+            assert p("check", operation, "u", "host-12")["ok"], operation
             assert method not in s.calls
-            equal(deed, p("start", deed, "u", "host-12")["task"], "task-3")
+            equal(operation, p("start", operation, "u", "host-12")["task"], "task-3")
             assert sent in s.bodies[s.calls.index(method)], s.bodies[s.calls.index(method)]
             s.run("task-4", "host-12", what=task, kind="HostSystem")
-            equal(f"{deed} adopted", p("start", deed, "u", "host-12")["task"], "task-4")
+            equal(f"{operation} adopted", p("start", operation, "u", "host-12")["task"], "task-4")
             s.recent.clear()
             s.hosts["host-12"].update(done)
-            refused(f"{deed} twice", p("start", deed, "u", "host-12"), "ESTALE", "already")
+            refused(f"{operation} twice", p("start", operation, "u", "host-12"), "ESTALE", "already")
             equal("asked once", s.calls.count(method), 1)
     with Peer() as s, s.probe() as p:
         s.hosts["host-12"]["connection"] = "notResponding"

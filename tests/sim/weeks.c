@@ -102,7 +102,7 @@ static void disturb(struct scenario *s, struct rng *r, double at_s, uint32_t hos
 }
 
 /* Some VMs come late and some leave early; an admin services a host now and then. */
-static void add_deeds(struct scenario *s, struct rng *r, struct arena *a)
+static void add_operations(struct scenario *s, struct rng *r, struct arena *a)
 {
     for (uint32_t i = 0; i < s->initial.n_vms; i++) {
         double leaves_s = rng_below(r, 6) ? INFINITY : rng_range(r, s->duration_s / 2, s->duration_s);
@@ -161,7 +161,7 @@ static void make(struct scenario *s, uint64_t seed, double days, struct arena *a
     s->initial.ha = (struct ha_facts){.policy = rng_below(&r, 2) ? HA_NONE : HA_HOST_FAILURES, .hosts = 1};
     add_wishes(s, &r, a);
     add_load(s, &r);
-    add_deeds(s, &r, a);
+    add_operations(s, &r, a);
     if (seed % 3 != 1)
         add_script(s, &r, a);
     if (seed % 3 != 0)

@@ -34,7 +34,7 @@ static void destroy(struct actuator *x)
     (void)atomic_fetch_add(&gone, 1);
 }
 
-static int check(struct actuator *x, const struct deed_request *request, struct err *err)
+static int check(struct actuator *x, const struct operation *request, struct err *err)
 {
     (void)x, (void)err;
     return strcmp(request->host, "h") == 0 ? 0 : -ENOENT;
@@ -54,7 +54,7 @@ static int measure(struct actuator *x, const char *host, double *ret_w, struct e
 static _Atomic instant_s started_at; /* by the last of several threads */
 static atomic_bool was_proven;
 
-static int start_slowly(struct actuator *x, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
+static int start_slowly(struct actuator *x, const struct operation *request, char ret_task[TASK_NAME_MAX],
                         struct err *err)
 {
     (void)x, (void)err;
@@ -91,7 +91,7 @@ static struct news *next_news(struct queue *q)
     return n;
 }
 
-static void start(const struct actuator_ops *ops, struct queue *news, struct hands **ret)
+static void start(const struct actuator_ops *ops, struct queue *news, struct actuators **ret)
 {
     static const struct source_config cfg;
     struct err err = {0};
@@ -100,7 +100,7 @@ static void start(const struct actuator_ops *ops, struct queue *news, struct han
     assert_int_equal(acting_start(ops, &cfg, news, ret, &err), 0);
 }
 
-static void stop(struct hands *h, struct queue *news)
+static void stop(struct actuators *h, struct queue *news)
 {
     assert_int_equal(acting_stop(h, time(NULL) + PATIENCE_MS / 1000), 0);
     acting_free(h);
@@ -113,7 +113,7 @@ static void test_meters_hang(void **state)
 {
     const struct order order = {.action = 7, .verb = ORDER_CHECK, .request = {.uid = "u", .host = "h"}};
     struct queue news;
-    struct hands *h;
+    struct actuators *h;
     struct err err = {0};
     unsigned seen = 0;
 
@@ -149,7 +149,7 @@ static void test_meters_hang(void **state)
 static void test_answers(void **state)
 {
     struct queue news;
-    struct hands *h;
+    struct actuators *h;
     struct err err = {0};
 
     (void)state;
@@ -167,7 +167,7 @@ static void test_answers(void **state)
 static void test_without_meters(void **state)
 {
     struct queue news;
-    struct hands *h;
+    struct actuators *h;
     struct err err = {0};
     int before = atomic_load(&made);
 
@@ -189,9 +189,9 @@ static void test_waits_for_a_thread(void **state)
     const struct order order = {
         .action = 7,
         .verb = ORDER_START,
-        .request = {.uid = "u", .deed = DEED_STANDBY, .host = "h", .now = 1000, .proven_empty = true}};
+        .request = {.uid = "u", .kind = OPERATION_STANDBY, .host = "h", .now = 1000, .proven_empty = true}};
     struct queue news;
-    struct hands *h;
+    struct actuators *h;
     struct err err = {0};
 
     (void)state;
@@ -228,7 +228,7 @@ static void test_change(void **state)
     static const struct source_config other;
     const struct order order = {.action = 7, .verb = ORDER_CHECK, .request = {.uid = "u", .host = "h"}};
     struct queue news;
-    struct hands *h;
+    struct actuators *h;
     struct err err = {0};
 
     (void)state;

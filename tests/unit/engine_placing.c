@@ -177,7 +177,7 @@ static void test_two_at_a_time(void **state)
 static const struct {
     const char *name;
     const char *vms[2];
-    bool paused, no_hands, no_wake, source_down, apply_only;
+    bool paused, no_actuators, no_wake, source_down, apply_only;
     enum host_state host; /* of h0, where both are registered */
     int code;
     const char *text;
@@ -187,7 +187,7 @@ static const struct {
     {"paused", {"vm02"}, .paused = true, .apply_only = true, .code = -EBUSY, .text = "paused"},
     {"nobody to do it",
      {"vm02"},
-     .no_hands = true,
+     .no_actuators = true,
      .apply_only = true,
      .code = -ENOTSUP,
      .text = "this source cannot be asked to power a VM on"},
@@ -223,10 +223,10 @@ static void test_refusals(void **state)
             w.n_places = 4;
             if (refusals[i].paused)
                 assert_int_equal(engine_pause(w.engine, w.now, NULL), 0);
-            if (refusals[i].no_hands)
-                w.settings.deeds &= ~(1u << DEED_POWER_ON_VM);
+            if (refusals[i].no_actuators)
+                w.settings.operations &= ~(1u << OPERATION_POWER_ON_VM);
             if (refusals[i].no_wake)
-                w.settings.deeds &= ~(1u << DEED_WAKE);
+                w.settings.operations &= ~(1u << OPERATION_WAKE);
             engine_configure(w.engine, &w.settings, w.now);
             w.source_down = refusals[i].source_down;
             w.host_state[0] = refusals[i].host;

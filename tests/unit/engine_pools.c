@@ -79,7 +79,7 @@ static void test_not_by_itself(void **state)
     assert_true(as_wanted());
     world_release();
 
-    begin(&w, AUTOMATION_FULL, 3); /* hands that cannot do it */
+    begin(&w, AUTOMATION_FULL, 3); /* actuators that cannot do it */
     w.settings.sets_pools = false;
     engine_configure(w.engine, &w.settings, w.now);
     world_run(200);

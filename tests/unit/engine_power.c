@@ -128,7 +128,7 @@ static void test_nobody_to_wake_it(void **state)
 
     (void)state;
     begin_wake(&w, true, AUTOMATION_AUTOMATIC, AUTOMATION_FULL);
-    w.settings.deeds &= ~(1u << DEED_WAKE);
+    w.settings.operations &= ~(1u << OPERATION_WAKE);
     engine_configure(w.engine, &w.settings, w.now);
     world_run(200);
     assert_int_equal(world_state(1), ACTION_RECOMMENDED);

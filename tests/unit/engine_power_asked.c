@@ -79,7 +79,7 @@ static const struct {
     bool unproven, paused, blind, dedicated;
     enum host_state is;
     int hosts_min;
-    unsigned without; /* deeds */
+    unsigned without; /* operations */
     int code;
     const char *says;
 } refusal_cases[] = {
@@ -103,11 +103,11 @@ static const struct {
      .code = -EPERM,
      .says = "dpm.hosts_min is 4; another host has to be woken first"},
     {.name = "cannot",
-     .without = 1u << DEED_STANDBY,
+     .without = 1u << OPERATION_STANDBY,
      .code = -ENOTSUP,
      .says = "has no other way to be switched: power.hosts"},
     {.name = "no way back",
-     .without = 1u << DEED_WAKE,
+     .without = 1u << OPERATION_WAKE,
      .code = -ENOTSUP,
      .says = "would stay in standby; power.hosts"},
 };
@@ -127,7 +127,7 @@ static void test_refusals(void **state)
         w.awake_at[2] = w.now + 1000;
         w.source_down = refusal_cases[i].blind;
         w.settings.policy.dpm.hosts_min = refusal_cases[i].hosts_min ? refusal_cases[i].hosts_min : 1;
-        w.settings.deeds &= ~refusal_cases[i].without;
+        w.settings.operations &= ~refusal_cases[i].without;
         engine_configure(w.engine, &w.settings, w.now);
         world_run(60);
         if (refusal_cases[i].paused)

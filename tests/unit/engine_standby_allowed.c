@@ -89,7 +89,7 @@ static void test_who_approves(void **state)
         w.vms[3].automation = approval_cases[i].vm;
         w.unproven = approval_cases[i].unproven;
         if (approval_cases[i].cannot_wake)
-            w.settings.deeds &= ~(1u << DEED_WAKE);
+            w.settings.operations &= ~(1u << OPERATION_WAKE);
         if (approval_cases[i].hosts_min)
             dpm->hosts_min = approval_cases[i].hosts_min;
         dpm->min[RES_CPU] = approval_cases[i].cpu_min_mhz;

@@ -29,7 +29,7 @@ static void assert_really_empty(void)
     assert_int_equal(world_running(2), 0);
 }
 
-static void ask_host(const struct deed_request *q)
+static void ask_host(const struct operation *q)
 {
     assert_true(q->proven_empty && !q->only_adopt);
     assert_really_empty();
@@ -38,7 +38,7 @@ static void ask_host(const struct deed_request *q)
 
 static void poll_step(const struct order *o, struct task_progress *ret)
 {
-    const struct deed_request *q = &o->request;
+    const struct operation *q = &o->request;
     int step = (int)strtol(o->task + 2, NULL, 10);
     bool proven = q->proven_empty && !q->only_adopt;
 
@@ -73,7 +73,7 @@ static void poll_step(const struct order *o, struct task_progress *ret)
 
 static bool many_steps(const struct order *o, struct order_result *ret)
 {
-    if (o->request.deed != DEED_STANDBY)
+    if (o->request.kind != OPERATION_STANDBY)
         return false;
     switch (o->verb) {
     case ORDER_CHECK:
@@ -102,7 +102,7 @@ static void begin(struct world *w)
     memset(&P, 0, sizeof P);
     P.while_waits = HOST_ON;
     world_init_standby(w);
-    w->hands = many_steps;
+    w->actuators = many_steps;
     world_begin_engine();
 }
 
@@ -551,7 +551,7 @@ static void test_ways(void **state)
     begin(&w);
     w.n_script = 0;
     w.host_name = "same";
-    w.settings.deeds &= ~(1u << DEED_WAKE | 1u << DEED_STANDBY);
+    w.settings.operations &= ~(1u << OPERATION_WAKE | 1u << OPERATION_STANDBY);
     w.settings.ways = ways;
     w.settings.n_ways = ELEMENTS(ways);
     engine_configure(w.engine, &w.settings, w.now);

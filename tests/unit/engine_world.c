@@ -129,13 +129,13 @@ void world_answer(void)
     engine_on_inventory(W->engine, serial, &c, W->now);
 }
 
-/* ---- hands ----------------------------------------------------------------------------------- */
+/* ---- actuators ----------------------------------------------------------------------------------- */
 
-struct hands {
+struct actuators {
     int unused;
 };
 
-static int w_submit(struct hands *h, const struct order *o, struct err *err)
+static int w_submit(struct actuators *h, const struct order *o, struct err *err)
 {
     (void)h;
     if (W->n_orders == WORLD_ORDERS)
@@ -156,7 +156,7 @@ static int w_submit(struct hands *h, const struct order *o, struct err *err)
     return 0;
 }
 
-static int w_measure(struct hands *h, uint64_t serial, const char *host, struct err *err)
+static int w_measure(struct actuators *h, uint64_t serial, const char *host, struct err *err)
 {
     (void)h;
     if (!W->meters)
@@ -170,7 +170,7 @@ static int w_measure(struct hands *h, uint64_t serial, const char *host, struct 
     return 0;
 }
 
-static const struct hands_ops w_hands_ops = {
+static const struct actuators_ops w_actuators_ops = {
     .submit = w_submit, .apply_settings = w_apply_settings, .measure = w_measure};
 
 int w_vm(const char *id)
@@ -187,7 +187,7 @@ int w_host(const char *id)
     return id && id[0] == 'h' ? id[1] - '0' : -1;
 }
 
-static struct world_task *w_task_of(const struct deed_request *q)
+static struct world_task *w_task_of(const struct operation *q)
 {
     for (int i = 0; i < W->n_tasks; i++) {
         struct world_task *t = &W->tasks[i];
@@ -198,26 +198,26 @@ static struct world_task *w_task_of(const struct deed_request *q)
     return NULL;
 }
 
-static int w_check(const struct deed_request *q, struct err *err)
+static int w_check(const struct operation *q, struct err *err)
 {
     int vm = w_vm(q->vm);
 
-    if (q->deed == DEED_STANDBY && W->host_state[w_host(q->host)] != HOST_ON)
+    if (q->kind == OPERATION_STANDBY && W->host_state[w_host(q->host)] != HOST_ON)
         return err_set(err, -ESTALE, "host %s is not on", q->host);
-    if (q->deed == DEED_WAKE && W->host_state[w_host(q->host)] != HOST_STANDBY)
+    if (q->kind == OPERATION_WAKE && W->host_state[w_host(q->host)] != HOST_STANDBY)
         return err_set(err, -ESTALE, "host %s does not sleep", q->host);
-    if (!deed_is_of_vm(q->deed))
+    if (!operation_is_of_vm(q->kind))
         return 0;
     if (vm < 0 || W->vms[vm].host < 0)
         return err_set(err, -ENOENT, "VM %s is gone", q->vm);
-    if (q->deed == DEED_POWER_ON_VM)
+    if (q->kind == OPERATION_POWER_ON_VM)
         return W->vms[vm].off ? 0 : err_set(err, -ESTALE, "VM %s runs already", q->vm);
     if (W->vms[vm].host != w_host(q->from))
         return err_set(err, -ESTALE, "VM %s is not on %s", q->vm, q->from);
     return 0;
 }
 
-static int w_start(const struct deed_request *q, char *ret_task, struct err *err)
+static int w_start(const struct operation *q, char *ret_task, struct err *err)
 {
     struct world_task *t = w_task_of(q);
 
@@ -232,19 +232,19 @@ static int w_start(const struct deed_request *q, char *ret_task, struct err *err
         t = &W->tasks[W->n_tasks++];
         (void)snprintf(t->name, sizeof t->name, "task-%d", W->n_tasks);
         (void)snprintf(t->uid, sizeof t->uid, "%s", q->uid);
-        t->deed = q->deed;
+        t->kind = q->kind;
         t->vm = w_vm(q->vm);
-        t->to = w_host(deed_is_of_vm(q->deed) ? q->to : q->host);
+        t->to = w_host(operation_is_of_vm(q->kind) ? q->to : q->host);
         t->state = TASK_RUNNING;
         t->ends = W->now + W->task_s;
         t->stuck = W->tasks_stick;
         if (t->vm >= 0)
             W->starts[t->vm]++;
-        if (q->deed == DEED_WAKE)
+        if (q->kind == OPERATION_WAKE)
             W->wakes[t->to]++;
-        if (q->deed == DEED_STANDBY)
+        if (q->kind == OPERATION_STANDBY)
             W->downs[t->to]++;
-        for (int i = 0; q->deed == DEED_STANDBY && i < W->n_vms; i++) /* what must never be asked for */
+        for (int i = 0; q->kind == OPERATION_STANDBY && i < W->n_vms; i++) /* what must never be asked for */
             assert_false(W->vms[i].host == t->to && !W->vms[i].off && !W->vms[i].agent_of);
     }
     (void)snprintf(ret_task, TASK_NAME_MAX, "%s", t->name);
@@ -255,26 +255,26 @@ static void w_succeed(const struct world_task *t)
 {
     if (W->tasks_lie)
         return;
-    switch (t->deed) {
-    case DEED_MIGRATE:
-    case DEED_POWER_ON_VM:
+    switch (t->kind) {
+    case OPERATION_MIGRATE:
+    case OPERATION_POWER_ON_VM:
         if (W->vms[t->vm].host < 0)
             return;
-        if (t->deed == DEED_MIGRATE || !W->lands_where_it_is)
+        if (t->kind == OPERATION_MIGRATE || !W->lands_where_it_is)
             W->vms[t->vm].host = t->to;
         W->vms[t->vm].off = false;
         return;
-    case DEED_ENTER_MAINTENANCE:
+    case OPERATION_ENTER_MAINTENANCE:
         W->host_state[t->to] = HOST_MAINTENANCE;
         return;
-    case DEED_EXIT_MAINTENANCE:
+    case OPERATION_EXIT_MAINTENANCE:
         W->host_state[t->to] = HOST_ON;
         return;
-    case DEED_WAKE: /* the answer comes when it has begun to boot */
+    case OPERATION_WAKE: /* the answer comes when it has begun to boot */
         W->host_state[t->to] = HOST_POWERING_ON;
         W->awake_at[t->to] = W->now + W->boot_s;
         return;
-    case DEED_STANDBY:
+    case OPERATION_STANDBY:
         W->host_state[t->to] = HOST_STANDBY;
         for (int i = 0; i < W->n_vms; i++) /* with it its agents */
             W->vms[i].off = W->vms[i].off || W->vms[i].agent_of == t->to + 1;
@@ -305,7 +305,7 @@ struct order_result w_carry_out(const struct order *o)
     struct order_result r = {.action = o->action, .verb = o->verb};
     struct world_task *t = NULL;
 
-    if (W->hands && W->hands(o, &r))
+    if (W->actuators && W->actuators(o, &r))
         return r;
     for (int i = 0; o->task && i < W->n_tasks; i++) {
         if (strcmp(W->tasks[i].name, o->task) == 0 && !W->tasks[i].forgotten)
@@ -451,14 +451,14 @@ void world_begin_engine(void)
 {
     static struct store store;
     static struct source source;
-    static struct hands hands;
+    static struct actuators actuators;
     static struct event_sink event_sink;
     const struct engine_ports ports = {&w_store_ops,
                                        &store,
                                        &w_source_ops,
                                        &source,
-                                       &w_hands_ops,
-                                       &hands,
+                                       &w_actuators_ops,
+                                       &actuators,
                                        W->keeps ? &w_keeping_ops : &w_outlet_ops,
                                        &event_sink};
     struct err err = {0};
@@ -488,8 +488,9 @@ void world_init(struct world *w, int n_hosts, int n_vms)
     w->settings = (struct engine_settings){
         .cluster = "c",
         .source = "world",
-        .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
-                 1u << DEED_POWER_ON_VM | 1u << DEED_WAKE | 1u << DEED_STANDBY,
+        .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_ENTER_MAINTENANCE |
+                      1u << OPERATION_EXIT_MAINTENANCE | 1u << OPERATION_POWER_ON_VM | 1u << OPERATION_WAKE |
+                      1u << OPERATION_STANDBY,
         .sets_pools = true,
         .history_days = 7,
         .passes_kept = 10,
@@ -556,7 +557,7 @@ int world_running(int host)
     for (int i = 0; i < W->n_tasks; i++) {
         const struct world_task *t = &W->tasks[i];
 
-        if (t->state == TASK_RUNNING && t->deed == DEED_MIGRATE &&
+        if (t->state == TASK_RUNNING && t->kind == OPERATION_MIGRATE &&
             (host < 0 || t->to == host || W->vms[t->vm].host == host))
             n++;
     }

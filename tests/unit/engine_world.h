@@ -46,8 +46,8 @@ struct world_vm {
 
 struct world_task {
     char name[32], uid[96];
-    enum deed deed;
-    int vm, to; /* vm: -1 for deeds of a host, which is `to` then */
+    enum operation_kind kind;
+    int vm, to; /* vm: -1 for operations of a host, which is `to` then */
     instant_s ends;
     enum task_state state;
     bool stuck; /* until it is cancelled */
@@ -129,7 +129,7 @@ struct world {
     int n_parts, n_parts_shadow;
 
     bool figures; /* hosts say 100 W to 200 W, and 10 W in standby */
-    bool meters;  /* the hands have some */
+    bool meters;  /* the actuators have some */
     double meter_w[WORLD_HOSTS];
     int meter_code[WORLD_HOSTS];   /* what the meter answers; 0: its watts */
     bool meter_hangs[WORLD_HOSTS]; /* it does not answer before this is over */
@@ -155,7 +155,7 @@ struct world {
     instant_s awake_at[WORLD_HOSTS], boot_s;
     int check_code, start_code; /* what the next ones answer */
     int percent;                /* what every running task says of itself */
-    bool (*hands)(const struct order *o, struct order_result *ret); /* asked first; NULL: nobody */
+    bool (*actuators)(const struct order *o, struct order_result *ret); /* asked first; NULL: nobody */
     bool start_lost; /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
     bool tasks_lie;         /* they succeed, and nothing has changed */
@@ -230,7 +230,7 @@ extern const struct store_ops w_store_ops;
 /* engine_world_pools.c */
 void w_fill_pools(struct inventory *inv, struct arena *a);
 void w_plan_pools(const struct snapshot *s, struct arena *a, struct plan *ret);
-int w_apply_settings(struct hands *h, const struct settings_order *o, struct err *err);
+int w_apply_settings(struct actuators *h, const struct settings_order *o, struct err *err);
 int w_put_setting(struct store *s, const struct setting_record *r, struct err *err);
 int w_forget_setting(struct store *s, const char *host, const char *pool, struct err *err);
 

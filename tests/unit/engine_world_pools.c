@@ -71,7 +71,7 @@ void w_plan_pools(const struct snapshot *s, struct arena *a, struct plan *ret)
     }
 }
 
-int w_apply_settings(struct hands *h, const struct settings_order *o, struct err *err)
+int w_apply_settings(struct actuators *h, const struct settings_order *o, struct err *err)
 {
     struct pool_setting *list = arena_array(&W->memory, struct pool_setting, o->request.n_settings);
 

@@ -110,10 +110,10 @@ static void test_standby(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(standbys); i++) {
-        struct hands_world w;
+        struct actuators_world w;
 
         print_message("  %s\n", standbys[i].name);
-        begin(&w, standbys[i].order, DEED_STANDBY, standbys[i].hard_off);
+        begin(&w, standbys[i].order, OPERATION_STANDBY, standbys[i].hard_off);
         fakes[POWER_IPMI].shut_down = standbys[i].ipmi;
         fakes[POWER_REDFISH].shut_down = standbys[i].redfish;
         fakes[POWER_IPMI].cut = standbys[i].cut;
@@ -141,11 +141,11 @@ static void test_standby(void **state)
 /* What was not asked while it was proven empty is not asked later without a new proof. */
 static void test_proof_is_judged_anew(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
     struct task_progress p;
 
     (void)state;
-    begin(&w, "ir", DEED_STANDBY, true);
+    begin(&w, "ir", OPERATION_STANDBY, true);
     fakes[POWER_IPMI].shut_down = -ETIMEDOUT;
     start(&w);
     (void)run_until(&w, 0);
@@ -232,10 +232,10 @@ static void test_lost_answers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(lost_cases); i++) {
-        struct hands_world w;
+        struct actuators_world w;
 
         print_message("  %s\n", lost_cases[i].name);
-        begin(&w, lost_cases[i].order, DEED_STANDBY, lost_cases[i].hard_off);
+        begin(&w, lost_cases[i].order, OPERATION_STANDBY, lost_cases[i].hard_off);
         fakes[POWER_IPMI].shut_down = lost_cases[i].ipmi;
         fakes[POWER_REDFISH].shut_down = lost_cases[i].redfish;
         fakes[POWER_IPMI].hears = fakes[POWER_REDFISH].hears = lost_cases[i].heard;
@@ -254,10 +254,10 @@ static void test_lost_answers(void **state)
 /* The source may have begun: it is asked once more, which follows what runs, and only then the next one. */
 static void test_lost_by_the_source(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
 
     (void)state;
-    begin(&w, "hi", DEED_STANDBY, false);
+    begin(&w, "hi", OPERATION_STANDBY, false);
     inner.start = -ETIMEDOUT;
     start(&w);
     (void)run_until(&w, 5);
@@ -267,7 +267,7 @@ static void test_lost_by_the_source(void **state)
     assert_null(strstr(asked, "ipmi"));
     end(&w);
 
-    begin(&w, "hi", DEED_STANDBY, false);
+    begin(&w, "hi", OPERATION_STANDBY, false);
     inner.start = -ETIMEDOUT;
     start(&w);
     assert_int_equal(run_until(&w, 100).state, TASK_SUCCEEDED);
@@ -275,7 +275,7 @@ static void test_lost_by_the_source(void **state)
     end(&w);
 
     /* the source has forgotten its task: how it ended only an inventory can tell, and nobody else is asked */
-    begin(&w, "hi", DEED_STANDBY, false);
+    begin(&w, "hi", OPERATION_STANDBY, false);
     inner.progress.state = TASK_FAILED;
     inner.progress.gone = true;
     start(&w);
@@ -289,22 +289,23 @@ static void test_lost_by_the_source(void **state)
 /* The service goes down in the midst of a call: the next process makes the same one once more. */
 static void test_service_goes_down(void **state)
 {
-    static const enum deed deeds[] = {DEED_STANDBY, DEED_WAKE};
+    static const enum operation_kind operations[] = {OPERATION_STANDBY, OPERATION_WAKE};
 
     (void)state;
-    for (size_t i = 0; i < ELEMENTS(deeds); i++) {
-        struct hands_world w;
+    for (size_t i = 0; i < ELEMENTS(operations); i++) {
+        struct actuators_world w;
         struct task_progress p = {0};
         struct err err = {0};
 
-        begin(&w, "i", deeds[i], false);
+        begin(&w, "i", operations[i], false);
         fakes[POWER_IPMI].wake = fakes[POWER_IPMI].shut_down = -ECANCELED;
         start(&w);
         assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, &err), -ECANCELED);
         fakes[POWER_IPMI].wake = fakes[POWER_IPMI].shut_down = 0;
         another_process(&w);
         (void)run_until(&w, 5);
-        assert_string_equal(asked, deeds[i] == DEED_WAKE ? "ipmi.wake ipmi.wake" : "ipmi.down ipmi.down");
+        assert_string_equal(asked,
+                            operations[i] == OPERATION_WAKE ? "ipmi.wake ipmi.wake" : "ipmi.down ipmi.down");
         fakes[POWER_IPMI].chassis = -ECANCELED;
         w.q.now = BEGIN + 20;
         assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, &err), -ECANCELED);
@@ -334,12 +335,12 @@ static void test_cut_once(void **state)
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
-        struct hands_world w;
+        struct actuators_world w;
         struct task_progress p = {0};
         char before[TASK_NAME_MAX];
 
         print_message("  %s\n", cases[i].name);
-        begin(&w, cases[i].order, DEED_STANDBY, true);
+        begin(&w, cases[i].order, OPERATION_STANDBY, true);
         os_hangs = true;
         for (int k = 0; k < POWER_METHOD_COUNT; k++) {
             fakes[k].cut = cases[i].code;
@@ -415,10 +416,10 @@ static void test_several_controllers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(views); i++) {
-        struct hands_world w;
+        struct actuators_world w;
 
         print_message("  %s\n", views[i].name);
-        begin(&w, "ir", DEED_STANDBY, views[i].hard_off);
+        begin(&w, "ir", OPERATION_STANDBY, views[i].hard_off);
         os_hangs = views[i].hangs;
         start(&w);
         struct task_progress p = run_until(&w, 1);
@@ -439,11 +440,11 @@ static void test_several_controllers(void **state)
 /* They come to disagree while everything was made ready to cut. */
 static void test_disagree_before_the_cut(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
     struct task_progress p;
 
     (void)state;
-    begin(&w, "ir", DEED_STANDBY, true);
+    begin(&w, "ir", OPERATION_STANDBY, true);
     w.q.patience_s = 2 * BOOTS_S;
     os_hangs = true;
     start(&w);
@@ -462,9 +463,9 @@ static void test_slow_looks(void **state)
 {
     (void)state;
     for (int slow = 0; slow < 2; slow++) {
-        struct hands_world w;
+        struct actuators_world w;
 
-        begin(&w, "ir", DEED_STANDBY, true);
+        begin(&w, "ir", OPERATION_STANDBY, true);
         w.q.patience_s = 3 * BOOTS_S;
         os_hangs = true;
         start(&w);
@@ -484,41 +485,42 @@ static void test_slow_looks(void **state)
 
 static const struct {
     const char *name, *order;
-    enum deed deed;
+    enum operation_kind kind;
     enum chassis chassis;
     int deaf, source;
     int code;
     const char *says;
 } checks[] = {
-    {"standby", "i", DEED_STANDBY, CHASSIS_ON, 0, 0, 0, NULL},
-    {"a packet alone cannot shut down", "w", DEED_STANDBY, CHASSIS_ON, 0, 0, -ENOTSUP,
+    {"standby", "i", OPERATION_STANDBY, CHASSIS_ON, 0, 0, 0, NULL},
+    {"a packet alone cannot shut down", "w", OPERATION_STANDBY, CHASSIS_ON, 0, 0, -ENOTSUP,
      "no method to be shut down by"},
-    {"its controller is deaf, and nothing else could wake it", "i", DEED_STANDBY, CHASSIS_ON, -ETIMEDOUT, 0,
-     -ETIMEDOUT, "deaf"},
-    {"a packet could", "iw", DEED_STANDBY, CHASSIS_ON, -ETIMEDOUT, 0, 0, NULL},
-    {"the controller of another machine", "iw", DEED_STANDBY, CHASSIS_OFF, 0, 0, -EPERM,
+    {"its controller is deaf, and nothing else could wake it", "i", OPERATION_STANDBY, CHASSIS_ON, -ETIMEDOUT,
+     0, -ETIMEDOUT, "deaf"},
+    {"a packet could", "iw", OPERATION_STANDBY, CHASSIS_ON, -ETIMEDOUT, 0, 0, NULL},
+    {"the controller of another machine", "iw", OPERATION_STANDBY, CHASSIS_OFF, 0, 0, -EPERM,
      "of another machine"},
-    {"put down by its controller, so not in standby for the source", "ih", DEED_WAKE, CHASSIS_OFF, 0, -ESTALE,
-     0, NULL},
-    {"the same, and the source is all there is", "h", DEED_WAKE, CHASSIS_OFF, 0, -ESTALE, -ESTALE, "says no"},
-    {"in standby already, says the source", "ih", DEED_STANDBY, CHASSIS_ON, 0, -ESTALE, -ESTALE,
+    {"put down by its controller, so not in standby for the source", "ih", OPERATION_WAKE, CHASSIS_OFF, 0,
+     -ESTALE, 0, NULL},
+    {"the same, and the source is all there is", "h", OPERATION_WAKE, CHASSIS_OFF, 0, -ESTALE, -ESTALE,
+     "says no"},
+    {"in standby already, says the source", "ih", OPERATION_STANDBY, CHASSIS_ON, 0, -ESTALE, -ESTALE,
      "the source says no"},
-    {"the source cannot, another way can", "hi", DEED_STANDBY, CHASSIS_ON, 0, -EPERM, 0, NULL},
-    {"only the source, and it cannot", "h", DEED_STANDBY, CHASSIS_ON, 0, -EPERM, -EPERM,
+    {"the source cannot, another way can", "hi", OPERATION_STANDBY, CHASSIS_ON, 0, -EPERM, 0, NULL},
+    {"only the source, and it cannot", "h", OPERATION_STANDBY, CHASSIS_ON, 0, -EPERM, -EPERM,
      "the source says no"},
-    {"wake", "w", DEED_WAKE, CHASSIS_OFF, 0, 0, 0, NULL},
-    {"no way at all", "", DEED_WAKE, CHASSIS_OFF, 0, 0, -ENOTSUP, "no method to be woken by"},
+    {"wake", "w", OPERATION_WAKE, CHASSIS_OFF, 0, 0, 0, NULL},
+    {"no way at all", "", OPERATION_WAKE, CHASSIS_OFF, 0, 0, -ENOTSUP, "no method to be woken by"},
 };
 
 static void test_check(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(checks); i++) {
-        struct hands_world w;
+        struct actuators_world w;
         struct err err = {0};
 
         print_message("  %s\n", checks[i].name);
-        begin(&w, checks[i].order, checks[i].deed, false);
+        begin(&w, checks[i].order, checks[i].kind, false);
         chassis_is = checks[i].chassis;
         fakes[POWER_IPMI].chassis = checks[i].deaf;
         inner.check = checks[i].source;
@@ -533,11 +535,11 @@ static void test_check(void **state)
 /* The second one counts as much: it answers where the first is deaf, and may be that of another machine. */
 static void test_second_controller(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
     struct err err = {0};
 
     (void)state;
-    begin(&w, "ir", DEED_STANDBY, false);
+    begin(&w, "ir", OPERATION_STANDBY, false);
     fakes[POWER_IPMI].chassis = -ETIMEDOUT;
     assert_int_equal(w.ops.check(w.x, &w.q, &err), 0);
     fakes[POWER_REDFISH].chassis = -ETIMEDOUT;
@@ -552,10 +554,10 @@ static void test_second_controller(void **state)
 /* The clock is set back while a host goes down: it is given its time anew, and not hours. */
 static void test_clock_set_back(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
 
     (void)state;
-    begin(&w, "i", DEED_STANDBY, false);
+    begin(&w, "i", OPERATION_STANDBY, false);
     os_hangs = true;
     start(&w);
     assert_int_equal(run_until(&w, 100).state, TASK_RUNNING);

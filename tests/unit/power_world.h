@@ -136,13 +136,13 @@ static int inner_create(const struct source_config *cfg, struct actuator **ret, 
     return 0;
 }
 
-static int inner_check(struct actuator *x, const struct deed_request *q, struct err *err)
+static int inner_check(struct actuator *x, const struct operation *q, struct err *err)
 {
     (void)x, (void)q;
     return inner.check < 0 ? err_set(err, inner.check, "the source says no") : 0;
 }
 
-static int inner_start(struct actuator *x, const struct deed_request *q, char ret[TASK_NAME_MAX],
+static int inner_start(struct actuator *x, const struct operation *q, char ret[TASK_NAME_MAX],
                        struct err *err)
 {
     (void)x, (void)q;
@@ -154,7 +154,7 @@ static int inner_start(struct actuator *x, const struct deed_request *q, char re
     return 0;
 }
 
-static int inner_poll(struct actuator *x, const struct deed_request *q, const char *task,
+static int inner_poll(struct actuator *x, const struct operation *q, const char *task,
                       struct task_progress *ret, struct err *err)
 {
     (void)x, (void)q;
@@ -165,7 +165,7 @@ static int inner_poll(struct actuator *x, const struct deed_request *q, const ch
     return 0;
 }
 
-static int inner_cancel(struct actuator *x, const struct deed_request *q, const char *task, struct err *err)
+static int inner_cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
 {
     (void)x, (void)q, (void)err;
     assert_string_equal(task, "task 17");
@@ -179,7 +179,7 @@ static void inner_destroy(struct actuator *x)
 
 static const struct actuator_ops inner_ops = {
     .kind = "inner",
-    .deeds = 1u << DEED_MIGRATE | 1u << DEED_STANDBY | 1u << DEED_WAKE,
+    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE,
     .create = inner_create,
     .check = inner_check,
     .start = inner_start,
@@ -193,14 +193,14 @@ static const struct actuator_ops inner_ops = {
 #define BEGIN 1000000
 #define BOOTS_S 900 /* patience */
 
-struct hands_world {
+struct actuators_world {
     enum power_method_kind order[POWER_METHOD_COUNT];
     struct power_host host;
     struct power_setup setup;
     struct actuator_ops ops;
     struct source_config cfg;
     struct actuator *x;
-    struct deed_request q;
+    struct operation q;
     char task[TASK_NAME_MAX];
     char why[4096]; /* all that was said */
 };
@@ -210,9 +210,9 @@ static int64_t fake_clock_ms(void)
     return clock_is_ms;
 }
 
-static void begin(struct hands_world *w, const char *order, enum deed deed, bool hard_off)
+static void begin(struct actuators_world *w, const char *order, enum operation_kind operation, bool hard_off)
 {
-    *w = (struct hands_world){0};
+    *w = (struct actuators_world){0};
     for (int i = 0; i < POWER_METHOD_COUNT; i++)
         fakes[i] = (struct fake){.moves = true};
     memset(&inner, 0, sizeof inner);
@@ -220,7 +220,7 @@ static void begin(struct hands_world *w, const char *order, enum deed deed, bool
     asked[0] = '\0';
     os_hangs = false;
     look_takes_ms = call_takes_ms = 0;
-    chassis_is = deed == DEED_WAKE ? CHASSIS_OFF : CHASSIS_ON;
+    chassis_is = operation == OPERATION_WAKE ? CHASSIS_OFF : CHASSIS_ON;
     w->host = (struct power_host){.name = "esx1", .order = w->order, .timeout_s = 5, .hard_off = hard_off};
     for (const char *c = order; *c; c++)
         w->order[w->host.n_order++] = *c == 'i'   ? POWER_IPMI
@@ -238,34 +238,34 @@ static void begin(struct hands_world *w, const char *order, enum deed deed, bool
     w->cfg.power = &w->setup;
     assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
     w->ops.call_host(w->x, "host-1", "esx1");
-    w->q = (struct deed_request){.uid = "u",
-                                 .deed = deed,
-                                 .host = "host-1",
-                                 .now = BEGIN,
-                                 .patience_s = BOOTS_S,
-                                 .proven_empty = deed == DEED_STANDBY};
+    w->q = (struct operation){.uid = "u",
+                              .kind = operation,
+                              .host = "host-1",
+                              .now = BEGIN,
+                              .patience_s = BOOTS_S,
+                              .proven_empty = operation == OPERATION_STANDBY};
 }
 
-static void end(struct hands_world *w)
+static void end(struct actuators_world *w)
 {
     w->ops.destroy(w->x);
 }
 
 /* Another worker: all that it has is the name of the task. */
-static void another_worker(struct hands_world *w)
+static void another_worker(struct actuators_world *w)
 {
     w->ops.destroy(w->x);
     assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
 }
 
-static void another_process(struct hands_world *w)
+static void another_process(struct actuators_world *w)
 {
     w->setup.life = strcmp(w->setup.life, "one") == 0 ? "two" : "one";
     another_worker(w);
 }
 
 /* Polls each second until it ends or until the time is over. */
-static struct task_progress run_until(struct hands_world *w, instant_s end_at)
+static struct task_progress run_until(struct actuators_world *w, instant_s end_at)
 {
     struct task_progress p = {.state = TASK_RUNNING};
 
@@ -288,7 +288,7 @@ static struct task_progress run_until(struct hands_world *w, instant_s end_at)
     return p;
 }
 
-static void start(struct hands_world *w)
+static void start(struct actuators_world *w)
 {
     struct err err = {0};
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct deed_request move(const char *vm, const char *from, const char *to)
+static struct operation move(const char *vm, const char *from, const char *to)
 {
-    return (struct deed_request){.uid = "u1", .deed = DEED_MIGRATE, .vm = vm, .from = from, .to = to};
+    return (struct operation){.uid = "u1", .kind = OPERATION_MIGRATE, .vm = vm, .from = from, .to = to};
 }
 
 static void test_is_imbalanced(void **state)
@@ -107,7 +107,7 @@ static void test_migration_takes_its_time(void **state)
     struct inventory inv;
     struct snapshot s;
     char task[TASK_NAME_MAX], again[TASK_NAME_MAX];
-    struct deed_request q = move("web-01", "pretend-1", "pretend-3");
+    struct operation q = move("web-01", "pretend-1", "pretend-3");
 
     (void)state;
     world_init(&w, NULL);
@@ -145,7 +145,7 @@ static void test_slots(void **state)
 {
     struct world w;
     char task[6][TASK_NAME_MAX];
-    struct deed_request q[6];
+    struct operation q[6];
     static const char *const vms[] = {"web-01", "web-02", "web-03", "web-04", "web-05", "web-06"};
 
     (void)state;
@@ -188,7 +188,7 @@ static void test_migrations(void **state)
         struct world w;
         char task[TASK_NAME_MAX];
         struct err err = {0};
-        struct deed_request q = move(migrations[i].vm, migrations[i].from, migrations[i].to);
+        struct operation q = move(migrations[i].vm, migrations[i].from, migrations[i].to);
 
         world_init(&w, NULL);
         (void)pretend_set_fault(w.p, migrations[i].vm, migrations[i].fault);
@@ -209,7 +209,7 @@ static void test_cancel(void **state)
 {
     struct world w;
     char task[TASK_NAME_MAX];
-    struct deed_request q = move("web-01", "pretend-1", "pretend-2");
+    struct operation q = move("web-01", "pretend-1", "pretend-2");
 
     (void)state;
     world_init(&w, NULL);
@@ -233,7 +233,7 @@ static void test_vm_vanishes(void **state)
     struct inventory inv;
     struct snapshot s;
     char task[TASK_NAME_MAX];
-    struct deed_request q = move("db-01", "pretend-1", "pretend-2");
+    struct operation q = move("db-01", "pretend-1", "pretend-2");
 
     (void)state;
     world_init(&w, NULL);
@@ -270,7 +270,7 @@ static void evacuate(struct world *w, const char *from, const char *to)
     look(w, &a, &inv, &s);
     for (uint32_t i = 0; i < s.n_vms; i++) {
         if (strcmp(s.hosts[s.vms[i].host].is.id, from) == 0) {
-            struct deed_request q = move(s.vms[i].is.id, from, to);
+            struct operation q = move(s.vms[i].is.id, from, to);
 
             assert_int_equal(pretend_actuator.start(w->x, &q, task, NULL), 0);
         }
@@ -286,7 +286,7 @@ static void test_host_goes_and_comes_back(void **state)
 {
     struct world w;
     char task[TASK_NAME_MAX];
-    struct deed_request q = {.uid = "m", .deed = DEED_ENTER_MAINTENANCE, .host = "pretend-3"};
+    struct operation q = {.uid = "m", .kind = OPERATION_ENTER_MAINTENANCE, .host = "pretend-3"};
 
     (void)state;
     world_init(&w, NULL);
@@ -297,26 +297,26 @@ static void test_host_goes_and_comes_back(void **state)
     evacuate(&w, "pretend-3", "pretend-4");
     assert_int_equal(progress_of(&w, &q, task).state, TASK_SUCCEEDED);
     assert_int_equal(state_of(&w, "pretend-3"), HOST_MAINTENANCE);
-    struct deed_request in = move("web-01", "pretend-1", "pretend-3");
+    struct operation in = move("web-01", "pretend-1", "pretend-3");
 
     assert_int_equal(pretend_actuator.start(w.x, &in, task, NULL), -EHOSTDOWN);
-    q.deed = DEED_EXIT_MAINTENANCE;
+    q.kind = OPERATION_EXIT_MAINTENANCE;
     assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s += 100;
     assert_int_equal(state_of(&w, "pretend-3"), HOST_ON);
-    q.deed = DEED_STANDBY;
+    q.kind = OPERATION_STANDBY;
     assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
     assert_int_equal(state_of(&w, "pretend-3"), HOST_ENTERING_STANDBY);
     w.now_s += 100;
     assert_int_equal(state_of(&w, "pretend-3"), HOST_STANDBY);
-    q.deed = DEED_WAKE;
+    q.kind = OPERATION_WAKE;
     assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
     assert_int_equal(state_of(&w, "pretend-3"), HOST_POWERING_ON);
     w.now_s += 179;
     assert_int_equal(state_of(&w, "pretend-3"), HOST_POWERING_ON);
     w.now_s += 2;
     assert_int_equal(state_of(&w, "pretend-3"), HOST_ON);
-    q = (struct deed_request){.uid = "s", .deed = DEED_STANDBY, .host = "pretend-1"};
+    q = (struct operation){.uid = "s", .kind = OPERATION_STANDBY, .host = "pretend-1"};
     assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), -EBUSY); /* VMs run on it */
     world_release(&w);
 }
@@ -325,7 +325,7 @@ static void test_maintenance_is_called_off(void **state)
 {
     struct world w;
     char task[TASK_NAME_MAX];
-    struct deed_request q = {.uid = "m", .deed = DEED_ENTER_MAINTENANCE, .host = "pretend-2"};
+    struct operation q = {.uid = "m", .kind = OPERATION_ENTER_MAINTENANCE, .host = "pretend-2"};
 
     (void)state;
     world_init(&w, NULL);
@@ -342,7 +342,7 @@ static void test_deaf(void **state)
     struct world w;
     struct inventory inv = {0};
     struct err err = {0};
-    struct deed_request q = move("web-01", "pretend-1", "pretend-2");
+    struct operation q = move("web-01", "pretend-1", "pretend-2");
 
     (void)state;
     world_init(&w, NULL);
@@ -451,7 +451,7 @@ static void test_speed(void **state)
     struct inventory inv;
     char path[] = "/tmp/ballast-pretend-XXXXXX", task[TASK_NAME_MAX];
     CLEANUP(closep) int fd = write_cluster(path);
-    struct deed_request q = {.uid = "s", .deed = DEED_STANDBY, .host = "h2"};
+    struct operation q = {.uid = "s", .kind = OPERATION_STANDBY, .host = "h2"};
 
     (void)state;
     world_init_fast(&w, path, 20);
@@ -465,7 +465,7 @@ static void test_speed(void **state)
 
     assert_int_equal(h->state, HOST_STANDBY);
     assert_true(h->standby_since == EPOCH + 103);
-    q.deed = DEED_WAKE;
+    q.kind = OPERATION_WAKE;
     assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s = 130;
     h = facts_of(&w, &a, &inv, "h2");
@@ -488,7 +488,7 @@ static void test_tasks_of_two_processes(void **state)
 {
     struct world w, next;
     char task[TASK_NAME_MAX], its[TASK_NAME_MAX];
-    struct deed_request q = move("web-01", "pretend-1", "pretend-3");
+    struct operation q = move("web-01", "pretend-1", "pretend-3");
 
     (void)state;
     world_init(&w, NULL);
@@ -512,7 +512,7 @@ static void *hammer(void *arg)
     for (int i = 0; i < 200; i++) {
         char task[TASK_NAME_MAX];
         const char *from = i % 2 ? "pretend-2" : "pretend-1";
-        struct deed_request q = move("web-01", from, i % 2 ? "pretend-1" : "pretend-2");
+        struct operation q = move("web-01", from, i % 2 ? "pretend-1" : "pretend-2");
         struct task_progress g;
 
         if (pretend_actuator.start(x, &q, task, NULL) == 0)

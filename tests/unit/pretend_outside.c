@@ -223,7 +223,7 @@ static void test_standby_of_the_hypervisor(void **state)
 
     /* an empty host that its manager puts to standby: its chassis says so */
     empty(&w, host);
-    const struct deed_request q = {.uid = "u", .deed = DEED_STANDBY, .host = host};
+    const struct operation q = {.uid = "u", .kind = OPERATION_STANDBY, .host = host};
 
     assert_int_equal(pretend_actuator.start(w.x, &q, task, &err), 0);
     w.now_s += 600;

@@ -35,8 +35,8 @@ static void test_starts(void **state)
         struct inventory inv;
         struct snapshot s;
         char task[TASK_NAME_MAX], again[TASK_NAME_MAX];
-        struct deed_request q = {
-            .uid = "u", .deed = DEED_POWER_ON_VM, .vm = starts[i].vm, .to = starts[i].to};
+        struct operation q = {
+            .uid = "u", .kind = OPERATION_POWER_ON_VM, .vm = starts[i].vm, .to = starts[i].to};
 
         world_init(&w, path);
         (void)pretend_set_fault(w.p, starts[i].vm, starts[i].fault);

@@ -66,8 +66,7 @@ static inline void look(struct world *w, struct arena *a, struct inventory *ret_
     assert_int_equal(r, 0);
 }
 
-static inline struct task_progress progress_of(struct world *w, const struct deed_request *q,
-                                               const char *task)
+static inline struct task_progress progress_of(struct world *w, const struct operation *q, const char *task)
 {
     struct task_progress ret;
 

@@ -32,14 +32,14 @@ static void test_migrations(void **state)
         {.kind = SIM_MIGRATION_HANGS, .host = 0, .vm = IX_NONE},
     };
     struct sim w;
-    struct deed_request q;
+    struct operation q;
     char task[TASK_NAME_MAX];
 
     (void)state;
     begin(&w, 2, faults, ELEMENTS(faults));
     sim_begin(&w);
     sim_run(&w, 1);
-    q = sim_of_vm(&w, DEED_MIGRATE, "v00", "h1", "h2");
+    q = sim_of_vm(&w, OPERATION_MIGRATE, "v00", "h1", "h2");
     assert_int_equal(cluster_actuator.check(w.actuator, &q, NULL), -EPERM);
     assert_int_equal(cluster_actuator.check(w.actuator, &q, NULL), 0); /* it happens once */
     assert_int_equal(sim_start(&w, &q, task), 0);
@@ -80,14 +80,14 @@ static void test_wakes(void **state)
     w.small.snap.hosts[2].is.state = HOST_STANDBY;
     sim_begin(&w);
     sim_run(&w, 1);
-    assert_int_equal(sim_do(&w, DEED_WAKE, "h3", task), 0);
+    assert_int_equal(sim_do(&w, OPERATION_WAKE, "h3", task), 0);
     sim_run(&w, 102);
     assert_int_equal(sim_poll(&w, task).state, TASK_FAILED);
     assert_int_equal(cluster_host(w.c, 2)->state, HOST_STANDBY);
     assert_int_equal(cluster_host_totals(w.c, 2)->failures, 1);
     assert_int_equal(cluster_host_totals(w.c, 2)->power_ons, 0);
     sim_run(&w, 200);
-    assert_int_equal(sim_do(&w, DEED_WAKE, "h3", task), 0);
+    assert_int_equal(sim_do(&w, OPERATION_WAKE, "h3", task), 0);
     sim_run(&w, 499);
     assert_int_equal(cluster_host(w.c, 2)->state, HOST_POWERING_ON);
     sim_run(&w, 501);
@@ -133,7 +133,7 @@ static void test_host_dies(void **state)
     sim_look(&w, &inv, &s);
     assert_int_equal(s.vms[0].is.state, VM_ON);
     assert_true(s.vms[0].host != 0);
-    assert_int_equal(sim_do(&w, DEED_STANDBY, "h1", NULL), -ESTALE);
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h1", NULL), -ESTALE);
     sim_run(&w, 1100);
     assert_false(cluster_host(w.c, 0)->dead);
     assert_int_equal(cluster_host(w.c, 0)->state, HOST_ON);
@@ -199,7 +199,7 @@ static void test_host_dies_while_it_boots(void **state)
     begin(&w, 1, faults, ELEMENTS(faults));
     w.small.snap.hosts[2].is.state = HOST_STANDBY;
     sim_begin(&w);
-    assert_int_equal(sim_do(&w, DEED_WAKE, "h3", task), 0);
+    assert_int_equal(sim_do(&w, OPERATION_WAKE, "h3", task), 0);
     sim_run(&w, 60);
     assert_int_equal(sim_poll(&w, task).state, TASK_FAILED);
     sim_run(&w, 150);
@@ -225,7 +225,7 @@ static void test_host_dies_in_maintenance(void **state)
     sim_run(&w, 351);
     NEAR(cluster_host_totals(w.c, 2)->on_s, 0);
     assert_int_equal(cluster_host(w.c, 2)->state, HOST_MAINTENANCE);
-    assert_int_equal(sim_do(&w, DEED_EXIT_MAINTENANCE, "h3", NULL), 0);
+    assert_int_equal(sim_do(&w, OPERATION_EXIT_MAINTENANCE, "h3", NULL), 0);
     sim_run(&w, 801);
     assert_int_equal(cluster_host(w.c, 2)->state, HOST_ON);
     sim_release(&w);
@@ -268,19 +268,19 @@ static void test_starts_are_lost(void **state)
         {.at_s = 200, .kind = SIM_HOST_DIES, .host = 0, .vm = IX_NONE, .for_s = INFINITY},
         {.at_s = 261, .kind = SIM_HOST_DIES, .host = 1, .vm = IX_NONE, .for_s = INFINITY}};
     struct sim w;
-    struct deed_request q;
+    struct operation q;
     char task[TASK_NAME_MAX];
 
     (void)state;
     begin(&w, 2, faults, ELEMENTS(faults));
     w.small.snap.vms[1].is.state = VM_OFF;
     sim_begin(&w);
-    q = sim_of_vm(&w, DEED_POWER_ON_VM, "v01", NULL, "h3");
+    q = sim_of_vm(&w, OPERATION_POWER_ON_VM, "v01", NULL, "h3");
     assert_int_equal(sim_start(&w, &q, task), 0);
     sim_run(&w, 150);
     assert_int_equal(sim_poll(&w, task).state, TASK_FAILED);
     assert_int_equal(where(&w, 1), IX_NONE);
-    q = sim_of_vm(&w, DEED_POWER_ON_VM, "v01", NULL, "h1");
+    q = sim_of_vm(&w, OPERATION_POWER_ON_VM, "v01", NULL, "h1");
     assert_int_equal(sim_start(&w, &q, task), 0);
     sim_run(&w, 250); /* v00 and v01 are down with h1, and begin to start again at 260 */
     sim_run(&w, 320);
@@ -344,7 +344,7 @@ static void test_nobody_answers(void **state)
     struct sim w;
     struct inventory inv;
     char task[TASK_NAME_MAX];
-    struct deed_request q;
+    struct operation q;
 
     (void)state;
     begin(&w, 2, faults, ELEMENTS(faults));
@@ -355,7 +355,7 @@ static void test_nobody_answers(void **state)
     assert_int_equal(cluster_collector.collect(w.collector, &w.small.a, &inv, NULL), 0);
     assert_int_equal(sim_move(&w, "v00", "h1", "h2", NULL), -ECONNREFUSED);
     sim_run(&w, 50);
-    q = sim_of_vm(&w, DEED_MIGRATE, "v00", "h1", "h2");
+    q = sim_of_vm(&w, OPERATION_MIGRATE, "v00", "h1", "h2");
     assert_int_equal(sim_start(&w, &q, task), -ETIMEDOUT); /* but it has begun */
     assert_int_equal(cluster_migrations_running(w.c), 1);
     q.only_adopt = true;
@@ -501,17 +501,17 @@ static void ask_anything(struct sim *w, struct rng *r)
     uint32_t from = where(w, vm);
     const struct host *h = &s->hosts[to];
     char task[TASK_NAME_MAX];
-    struct deed_request q;
+    struct operation q;
 
     (void)cluster_next_arrival(w->c);
     if (rng_below(r, 4) > 0) {
-        q = sim_of_vm(w, from == IX_NONE ? DEED_POWER_ON_VM : DEED_MIGRATE, s->vms[vm].is.id,
+        q = sim_of_vm(w, from == IX_NONE ? OPERATION_POWER_ON_VM : OPERATION_MIGRATE, s->vms[vm].is.id,
                       from == IX_NONE ? NULL : s->hosts[from].is.id, h->is.id);
     } else {
-        static const enum deed deeds[] = {DEED_ENTER_MAINTENANCE, DEED_EXIT_MAINTENANCE, DEED_STANDBY,
-                                          DEED_WAKE};
+        static const enum operation_kind operations[] = {
+            OPERATION_ENTER_MAINTENANCE, OPERATION_EXIT_MAINTENANCE, OPERATION_STANDBY, OPERATION_WAKE};
 
-        q = sim_of_host(w, deeds[rng_below(r, 4)], h->is.id);
+        q = sim_of_host(w, operations[rng_below(r, 4)], h->is.id);
     }
     if (sim_start(w, &q, task) == 0 && rng_below(r, 8) == 0)
         (void)cluster_actuator.cancel(w->actuator, &q, task, NULL);

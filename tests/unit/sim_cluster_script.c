@@ -22,7 +22,7 @@ static void begin(struct sim *w)
 
 static int sim_power_on(struct sim *w, const char *vm, const char *to, char task[TASK_NAME_MAX])
 {
-    struct deed_request q = sim_of_vm(w, DEED_POWER_ON_VM, vm, NULL, to);
+    struct operation q = sim_of_vm(w, OPERATION_POWER_ON_VM, vm, NULL, to);
 
     return sim_start(w, &q, task);
 }
@@ -127,9 +127,9 @@ static void test_faults(void **state)
             sim_run(&w, from_s + 200);
         }
         assert_int_equal(cluster_vm(w.c, sim_vm(&w, "a"))->host, faults[i].late == TASK_SUCCEEDED ? 1 : 0);
-        assert_int_equal(cluster_vm_deeds(w.c), faults[i].begun < 0                ? 0
-                                                : faults[i].late == TASK_SUCCEEDED ? 2
-                                                                                   : 4);
+        assert_int_equal(cluster_vm_operations(w.c), faults[i].begun < 0                ? 0
+                                                     : faults[i].late == TASK_SUCCEEDED ? 2
+                                                                                        : 4);
         cluster_set_fault(w.c, sim_vm(&w, "a"), sim_fault_count);
         cluster_set_fault(w.c, sim_vm(&w, "off"), sim_fault_count);
         if (faults[i].late != TASK_SUCCEEDED) {
@@ -154,10 +154,10 @@ static void test_start_is_cancelled(void **state)
     sim_begin(&w);
     assert_int_equal(sim_power_on(&w, "off", "h2", task), 0);
     sim_run(&w, 1);
-    assert_int_equal(sim_do(&w, DEED_STANDBY, "h2", NULL), -EBUSY);
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h2", NULL), -EBUSY);
     assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task, NULL), 0);
     assert_int_equal(sim_poll(&w, task).why.code, -ECANCELED);
-    assert_int_equal(sim_do(&w, DEED_STANDBY, "h2", NULL), 0);
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h2", NULL), 0);
     sim_run(&w, 100);
     assert_int_equal(cluster_vm(w.c, sim_vm(&w, "off"))->host, IX_NONE);
     sim_release(&w);

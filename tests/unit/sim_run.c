@@ -447,7 +447,7 @@ static void test_refused_without_ballast(void **state)
     arena_release(&a);
 }
 
-static void test_deeds(void **state)
+static void test_operations(void **state)
 {
     struct arena a = {0};
     struct scenario s;
@@ -483,7 +483,7 @@ static void test_deeds(void **state)
 /* Killed in the middle of its moves, it goes on where it was. */
 /* A host that is dead for good cannot be serviced, and one that runs need not come out of maintenance: the
  * rest of the script is done all the same. */
-static void test_deeds_hold_up_nothing(void **state)
+static void test_operations_hold_up_nothing(void **state)
 {
     struct arena a = {0};
     struct scenario s;
@@ -588,8 +588,8 @@ int main(void)
         cmocka_unit_test(test_samples_place_nothing),
         cmocka_unit_test(test_many_come_without_ballast),
         cmocka_unit_test(test_refused_without_ballast),
-        cmocka_unit_test(test_deeds),
-        cmocka_unit_test(test_deeds_hold_up_nothing),
+        cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_operations_hold_up_nothing),
         cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_watch_ends_it),
         cmocka_unit_test(test_look_interval),

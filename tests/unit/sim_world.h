@@ -125,20 +125,20 @@ static inline void sim_run(struct sim *w, double t_s)
     sim_check(w);
 }
 
-static inline struct deed_request sim_of_host(struct sim *w, enum deed deed, const char *host)
+static inline struct operation sim_of_host(struct sim *w, enum operation_kind operation, const char *host)
 {
     (void)snprintf(w->uid, sizeof w->uid, "u%u", ++w->uids);
-    return (struct deed_request){.uid = w->uid, .deed = deed, .host = host};
+    return (struct operation){.uid = w->uid, .kind = operation, .host = host};
 }
 
-static inline struct deed_request sim_of_vm(struct sim *w, enum deed deed, const char *vm, const char *from,
-                                            const char *to)
+static inline struct operation sim_of_vm(struct sim *w, enum operation_kind operation, const char *vm,
+                                         const char *from, const char *to)
 {
     (void)snprintf(w->uid, sizeof w->uid, "u%u", ++w->uids);
-    return (struct deed_request){.uid = w->uid, .deed = deed, .vm = vm, .from = from, .to = to};
+    return (struct operation){.uid = w->uid, .kind = operation, .vm = vm, .from = from, .to = to};
 }
 
-static inline int sim_start(struct sim *w, const struct deed_request *q, char task[TASK_NAME_MAX])
+static inline int sim_start(struct sim *w, const struct operation *q, char task[TASK_NAME_MAX])
 {
     char ignored[TASK_NAME_MAX];
     struct err err = {0};
@@ -151,14 +151,15 @@ static inline int sim_start(struct sim *w, const struct deed_request *q, char ta
 static inline int sim_move(struct sim *w, const char *vm, const char *from, const char *to,
                            char task[TASK_NAME_MAX])
 {
-    struct deed_request q = sim_of_vm(w, DEED_MIGRATE, vm, from, to);
+    struct operation q = sim_of_vm(w, OPERATION_MIGRATE, vm, from, to);
 
     return sim_start(w, &q, task);
 }
 
-static inline int sim_do(struct sim *w, enum deed deed, const char *host, char task[TASK_NAME_MAX])
+static inline int sim_do(struct sim *w, enum operation_kind operation, const char *host,
+                         char task[TASK_NAME_MAX])
 {
-    struct deed_request q = sim_of_host(w, deed, host);
+    struct operation q = sim_of_host(w, operation, host);
 
     return sim_start(w, &q, task);
 }

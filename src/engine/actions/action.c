@@ -132,25 +132,25 @@ bool action_committed(const struct action *x)
     return x->r.state != ACTION_RECOMMENDED && !action_ended(x);
 }
 
-enum deed action_deed(enum action_kind kind)
+enum operation_kind action_operation(enum action_kind kind)
 {
     switch (kind) {
     case ACTION_MIGRATE:
-        return DEED_MIGRATE;
+        return OPERATION_MIGRATE;
     case ACTION_PLACE:
-        return DEED_POWER_ON_VM;
+        return OPERATION_POWER_ON_VM;
     case ACTION_ENTER_MAINTENANCE:
-        return DEED_ENTER_MAINTENANCE;
+        return OPERATION_ENTER_MAINTENANCE;
     case ACTION_EXIT_MAINTENANCE:
-        return DEED_EXIT_MAINTENANCE;
+        return OPERATION_EXIT_MAINTENANCE;
     case ACTION_POWER_ON:
-        return DEED_WAKE;
+        return OPERATION_WAKE;
     case ACTION_POWER_OFF:
-        return DEED_STANDBY;
+        return OPERATION_STANDBY;
     case action_kind_count:
         break;
     }
-    return DEED_MIGRATE;
+    return OPERATION_MIGRATE;
 }
 
 static struct hold *hold_in(struct idmap *holds, const char *id)

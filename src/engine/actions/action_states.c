@@ -83,7 +83,7 @@ static void submit(struct engine *e, struct action *x, enum order_verb verb, ins
         .action = x->r.id,
         .verb = verb,
         .request = {.uid = x->r.uid,
-                    .deed = action_deed(x->r.kind),
+                    .kind = action_operation(x->r.kind),
                     .vm = x->r.vm,
                     .from = x->r.from,
                     .to = x->r.to,
@@ -93,7 +93,7 @@ static void submit(struct engine *e, struct action *x, enum order_verb verb, ins
     };
 
     power_request(e, x, verb, now, &order.request);
-    if (e->port.hands_ops->submit(e->port.hands, &order, &err) < 0) {
+    if (e->port.actuators_ops->submit(e->port.actuators, &order, &err) < 0) {
         x->retry_at = now + POLL_S;
         return;
     }

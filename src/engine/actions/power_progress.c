@@ -41,7 +41,7 @@ static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
 }
 
 void power_request(struct engine *e, struct action *x, enum order_verb verb, instant_s now,
-                   struct deed_request *q)
+                   struct operation *q)
 {
     bool down = x->r.kind == ACTION_POWER_OFF;
 
@@ -106,7 +106,7 @@ instant_s power_waits_since(const struct action *x)
 }
 
 /* A service that was down, stopped or paused wakes up with all patience spent, and so it does where the clock
- * was set forward. The hands have the last word before anything is given up: they know whether a host was
+ * was set forward. The actuators have the last word before anything is given up: they know whether a host was
  * asked to wake at all, and whether a move has got on. Of a host that is to go the inventory knows more. */
 bool task_has_time(const struct action *x, instant_s until, instant_s now)
 {

@@ -213,7 +213,7 @@ static const struct migration *seen_migration_of(const struct engine *e, const c
 }
 
 /* Whether the migration of a VM counts as somebody else's has changed. */
-static void change_hands(struct engine *e, const char *vm, bool ours)
+static void change_actuators(struct engine *e, const char *vm, bool ours)
 {
     const struct migration *m = e->now_seen && e->occupancy.seen ? seen_migration_of(e, vm) : NULL;
 
@@ -257,7 +257,7 @@ bool action_counts(struct engine *e, struct action *x)
     count(e, x, as, 1);
     x->counted = as;
     if (x->r.vm && is_ours(e, x->r.vm) != was_ours)
-        change_hands(e, x->r.vm, !was_ours);
+        change_actuators(e, x->r.vm, !was_ours);
     /* from being asked about to being begun, nothing is given up */
     return (before & ~as & (COUNTS_COMMITTED | COUNTS_VERIFYING)) ||
            (before & COUNTS_SLOT && !(as & COUNTS_SLOT));

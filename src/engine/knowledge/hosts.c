@@ -225,8 +225,8 @@ bool hosts_can(const struct engine *e, enum action_kind kind, const char *host)
 
     if (way)
         return way->wakes != 0 && (kind == ACTION_POWER_ON || way->sleeps != 0);
-    return (e->settings.deeds & 1u << DEED_WAKE) &&
-           (kind == ACTION_POWER_ON || (e->settings.deeds & 1u << DEED_STANDBY));
+    return (e->settings.operations & 1u << OPERATION_WAKE) &&
+           (kind == ACTION_POWER_ON || (e->settings.operations & 1u << OPERATION_STANDBY));
 }
 
 instant_s hosts_wake_tries_s(const struct engine *e, const char *host)

@@ -71,11 +71,11 @@ static bool is_due(const struct meter *m, instant_s now)
     return !m->unable && !m->by_source && m->serial == 0 && now >= m->ask_after;
 }
 
-/* False: the hands take no more. */
+/* False: the actuators take no more. */
 static bool ask(struct engine *e, const struct host_facts *f, struct meter *m, instant_s now)
 {
     struct err err = {0};
-    int r = e->port.hands_ops->measure(e->port.hands, e->meters.serial + 1, f->id, &err);
+    int r = e->port.actuators_ops->measure(e->port.actuators, e->meters.serial + 1, f->id, &err);
 
     if (r == -ENOTSUP) { /* there are no meters at all */
         e->meters.none = true;
@@ -94,7 +94,7 @@ void meters_carry_on(struct engine *e, instant_s now)
 {
     struct meters *all = &e->meters;
 
-    if (!e->port.hands_ops->measure || all->none || all->round_is_over || !e->now_seen)
+    if (!e->port.actuators_ops->measure || all->none || all->round_is_over || !e->now_seen)
         return;
     const struct snapshot *s = &e->now_seen->snap;
 

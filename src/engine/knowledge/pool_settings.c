@@ -213,7 +213,7 @@ void pools_carry_on(struct engine *e, instant_s now)
             .request = {.host = j->host, .settings = j->settings, .n_settings = j->n},
         };
 
-        if (e->port.hands_ops->apply_settings(e->port.hands, &order, &err) < 0)
+        if (e->port.actuators_ops->apply_settings(e->port.actuators, &order, &err) < 0)
             return; /* they have enough to do: at the next tick */
         j->serial = ++p->serial;
         p->n_out++;

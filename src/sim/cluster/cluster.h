@@ -121,11 +121,11 @@ void cluster_put_vm(struct cluster *c, uint32_t vm, uint32_t host);
 void cluster_refuse_settings(struct cluster *c, uint32_t host, bool refuses);
 
 /* The next task has this serial in its name, 1 to 2^31, the others follow: so that the tasks of two processes
- * have different names. Before the first deed. */
+ * have different names. Before the first operation. */
 void cluster_number_tasks_from(struct cluster *c, uint32_t serial);
 
 /* How many migrations and starts of VMs have begun, adopted ones not counted again. */
-uint32_t cluster_vm_deeds(const struct cluster *c);
+uint32_t cluster_vm_operations(const struct cluster *c);
 
 /* Whether something contradicts what a cluster can be: a VM on two hosts or on a sleeping one, memory that
  * does not exist, a host that gave more than it has. NULL: nothing; else a sentence in the arena. For tests.

@@ -159,8 +159,8 @@ struct vm_sim {
 
 struct task {
     uint32_t serial; /* TASK_NONE: the place is free */
-    enum deed deed;
-    uint32_t vm, to, from, host; /* as the deed has them; else IX_NONE */
+    enum operation_kind kind;
+    uint32_t vm, to, from, host; /* as the operation has them; else IX_NONE */
     enum task_state state;
     int code; /* TASK_FAILED */
     const char *why;
@@ -193,8 +193,8 @@ struct cluster {
     uint32_t first_slot[EVENT_KINDS];
     struct task *tasks; /* a ring: by serial */
     uint32_t n_tasks, last_serial;
-    uint32_t vm_deeds;  /* that were begun */
-    uint32_t *arrivals; /* VMs in the order in which they arrived */
+    uint32_t vm_operations; /* that were begun */
+    uint32_t *arrivals;     /* VMs in the order in which they arrived */
     uint32_t n_arrivals, n_told;
     double last_look_s;
     double deaf_until_s[2]; /* source, actuator */
@@ -313,10 +313,10 @@ void task_fail(struct cluster *c, uint32_t serial, int code, const char *why);
 void task_run(struct cluster *c, uint32_t serial);
 struct task *task_find(const struct cluster *c, const char *name);
 int task_percent(const struct cluster *c, const struct task *t);
-int deed_check(struct cluster *c, const struct deed_request *q, struct err *err);
-int deed_start(struct cluster *c, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
-               struct err *err);
-int deed_cancel(struct cluster *c, const char *task, struct err *err);
+int operation_check(struct cluster *c, const struct operation *q, struct err *err);
+int operation_start(struct cluster *c, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                    struct err *err);
+int operation_cancel(struct cluster *c, const char *task, struct err *err);
 
 /* faults.c */
 void faults_init(struct cluster *c);

@@ -81,22 +81,22 @@ static int actuator_create(const struct source_config *cfg, struct actuator **re
     return 0;
 }
 
-static int check(struct actuator *x, const struct deed_request *request, struct err *err)
+static int check(struct actuator *x, const struct operation *request, struct err *err)
 {
     int r = check_deaf(x->c, DEAF_ACTUATOR, err);
 
-    return r < 0 ? r : deed_check(x->c, request, err);
+    return r < 0 ? r : operation_check(x->c, request, err);
 }
 
-static int start(struct actuator *x, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
+static int start(struct actuator *x, const struct operation *request, char ret_task[TASK_NAME_MAX],
                  struct err *err)
 {
     int r = check_deaf(x->c, DEAF_ACTUATOR, err);
 
-    return r < 0 ? r : deed_start(x->c, request, ret_task, err);
+    return r < 0 ? r : operation_start(x->c, request, ret_task, err);
 }
 
-static int poll_task(struct actuator *x, const struct deed_request *request, const char *name,
+static int poll_task(struct actuator *x, const struct operation *request, const char *name,
                      struct task_progress *ret, struct err *err)
 {
     int r = check_deaf(x->c, DEAF_ACTUATOR, err);
@@ -118,12 +118,12 @@ static int poll_task(struct actuator *x, const struct deed_request *request, con
     return 0;
 }
 
-static int cancel(struct actuator *x, const struct deed_request *request, const char *task, struct err *err)
+static int cancel(struct actuator *x, const struct operation *request, const char *task, struct err *err)
 {
     int r = check_deaf(x->c, DEAF_ACTUATOR, err);
 
     (void)request;
-    return r < 0 ? r : deed_cancel(x->c, task, err);
+    return r < 0 ? r : operation_cancel(x->c, task, err);
 }
 
 static int apply_settings(struct actuator *x, const struct settings_request *request, struct err *err)
@@ -150,8 +150,9 @@ static void actuator_destroy(struct actuator *x)
 
 const struct actuator_ops cluster_actuator = {
     .kind = "simulated",
-    .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
-             1u << DEED_STANDBY | 1u << DEED_WAKE | 1u << DEED_POWER_ON_VM,
+    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_ENTER_MAINTENANCE |
+                  1u << OPERATION_EXIT_MAINTENANCE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE |
+                  1u << OPERATION_POWER_ON_VM,
     .create = actuator_create,
     .check = check,
     .start = start,

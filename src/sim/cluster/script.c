@@ -84,7 +84,7 @@ void cluster_number_tasks_from(struct cluster *c, uint32_t serial)
     c->last_serial = serial - 1;
 }
 
-uint32_t cluster_vm_deeds(const struct cluster *c)
+uint32_t cluster_vm_operations(const struct cluster *c)
 {
-    return c->vm_deeds;
+    return c->vm_operations;
 }

@@ -1,7 +1,7 @@
 /* tasks.c: what the cluster was asked to do: whether it would, that it has begun, how far it is.
  *
- * Every deed is a task with a serial number, which is its name. There is a place for so many tasks; one that
- * has ended is forgotten when its place is needed, thousands of tasks later. */
+ * Every operation is a task with a serial number, which is its name. There is a place for so many tasks; one
+ * that has ended is forgotten when its place is needed, thousands of tasks later. */
 #include "sim/cluster/cluster_internal.h"
 
 #include "base/number.h"
@@ -94,9 +94,9 @@ int task_percent(const struct cluster *c, const struct task *t)
         return 100;
     if (t->state != TASK_RUNNING)
         return t->state == TASK_QUEUED ? 0 : -1;
-    if (t->deed == DEED_MIGRATE)
+    if (t->kind == OPERATION_MIGRATE)
         return moving_percent(c, t->vm);
-    if (deed_is_of_vm(t->deed) || t->deed == DEED_ENTER_MAINTENANCE)
+    if (operation_is_of_vm(t->kind) || t->kind == OPERATION_ENTER_MAINTENANCE)
         return -1;
     const struct host_sim *h = &c->hosts[t->host];
 
@@ -121,8 +121,8 @@ static int check_destination(struct cluster *c, uint32_t vm, uint32_t to, struct
     return 0;
 }
 
-static int find_ends(const struct cluster *c, const struct deed_request *q, uint32_t *ret_vm,
-                     uint32_t *ret_to, struct err *err)
+static int find_ends(const struct cluster *c, const struct operation *q, uint32_t *ret_vm, uint32_t *ret_to,
+                     struct err *err)
 {
     *ret_vm = snapshot_find_vm(c->initial, q->vm);
     *ret_to = snapshot_find_host(c->initial, q->to);
@@ -133,7 +133,7 @@ static int find_ends(const struct cluster *c, const struct deed_request *q, uint
     return 0;
 }
 
-static int check_migration(struct cluster *c, const struct deed_request *q, struct err *err)
+static int check_migration(struct cluster *c, const struct operation *q, struct err *err)
 {
     uint32_t vm, to;
     int r = find_ends(c, q, &vm, &to, err);
@@ -153,7 +153,7 @@ static int check_migration(struct cluster *c, const struct deed_request *q, stru
     return 0;
 }
 
-static int check_power_on(struct cluster *c, const struct deed_request *q, struct err *err)
+static int check_power_on(struct cluster *c, const struct operation *q, struct err *err)
 {
     uint32_t vm, to;
     int r = find_ends(c, q, &vm, &to, err);
@@ -173,13 +173,13 @@ static int check_power_on(struct cluster *c, const struct deed_request *q, struc
     return 0;
 }
 
-static int check_host(struct cluster *c, const struct deed_request *q, struct err *err)
+static int check_host(struct cluster *c, const struct operation *q, struct err *err)
 {
     static const enum host_state needed[] = {
-        [DEED_ENTER_MAINTENANCE] = HOST_ON,
-        [DEED_EXIT_MAINTENANCE] = HOST_MAINTENANCE,
-        [DEED_STANDBY] = HOST_ON,
-        [DEED_WAKE] = HOST_STANDBY,
+        [OPERATION_ENTER_MAINTENANCE] = HOST_ON,
+        [OPERATION_EXIT_MAINTENANCE] = HOST_MAINTENANCE,
+        [OPERATION_STANDBY] = HOST_ON,
+        [OPERATION_WAKE] = HOST_STANDBY,
     };
     uint32_t host = snapshot_find_host(c->initial, q->host);
 
@@ -187,22 +187,22 @@ static int check_host(struct cluster *c, const struct deed_request *q, struct er
         return err_set(err, -ENOENT, "the host %s does not exist", q->host);
     const struct host_sim *h = &c->hosts[host];
 
-    if (h->now.dead || h->now.state != needed[q->deed])
+    if (h->now.dead || h->now.state != needed[q->kind])
         return err_set(err, -ESTALE, "the host %s is in state %s, not in %s", q->host,
                        host_state_name(h->now.dead ? HOST_DISCONNECTED : h->now.state),
-                       host_state_name(needed[q->deed]));
-    if (q->deed == DEED_STANDBY && h->vms.n > 0)
+                       host_state_name(needed[q->kind]));
+    if (q->kind == OPERATION_STANDBY && h->vms.n > 0)
         return err_set(err, -EBUSY, "the host %s still runs VMs", q->host);
-    if (q->deed == DEED_STANDBY && h->arrives.n > 0)
+    if (q->kind == OPERATION_STANDBY && h->arrives.n > 0)
         return err_set(err, -EBUSY, "a VM is on its way to the host %s", q->host);
     return 0;
 }
 
-int deed_check(struct cluster *c, const struct deed_request *q, struct err *err)
+int operation_check(struct cluster *c, const struct operation *q, struct err *err)
 {
-    if (q->deed == DEED_MIGRATE)
+    if (q->kind == OPERATION_MIGRATE)
         return check_migration(c, q, err);
-    return q->deed == DEED_POWER_ON_VM ? check_power_on(c, q, err) : check_host(c, q, err);
+    return q->kind == OPERATION_POWER_ON_VM ? check_power_on(c, q, err) : check_host(c, q, err);
 }
 
 /* ---- it begins ---- */
@@ -210,7 +210,7 @@ int deed_check(struct cluster *c, const struct deed_request *q, struct err *err)
 /* What is under way for the same VM or host, whatever it is. */
 static struct task *task_like(const struct cluster *c, const struct task *wanted)
 {
-    if (!deed_is_of_vm(wanted->deed))
+    if (!operation_is_of_vm(wanted->kind))
         return wanted->host == IX_NONE ? NULL : task_at(c, c->hosts[wanted->host].task);
     if (wanted->vm == IX_NONE)
         return NULL;
@@ -223,44 +223,45 @@ static struct task *task_like(const struct cluster *c, const struct task *wanted
 
 static bool is_same(const struct task *a, const struct task *b)
 {
-    return a->deed == b->deed && (!deed_is_of_vm(a->deed) || a->to == b->to);
+    return a->kind == b->kind && (!operation_is_of_vm(a->kind) || a->to == b->to);
 }
 
 static void begin(struct cluster *c, const struct task *t)
 {
-    c->vm_deeds += deed_is_of_vm(t->deed);
-    switch (t->deed) {
-    case DEED_MIGRATE:
+    c->vm_operations += operation_is_of_vm(t->kind);
+    switch (t->kind) {
+    case OPERATION_MIGRATE:
         migration_ask(c, t->vm, t->to, t->serial, migration_fault(c, t->vm));
         return;
-    case DEED_POWER_ON_VM:
+    case OPERATION_POWER_ON_VM:
         start_begin(c, t->vm, t->to, t->serial);
         return;
-    case DEED_ENTER_MAINTENANCE:
+    case OPERATION_ENTER_MAINTENANCE:
         maintenance_enter(c, t->host, t->serial);
         return;
-    case DEED_EXIT_MAINTENANCE:
+    case OPERATION_EXIT_MAINTENANCE:
         maintenance_exit(c, t->host, t->serial);
         return;
-    case DEED_STANDBY:
+    case OPERATION_STANDBY:
         standby_begin(c, t->host, t->serial);
         return;
-    case DEED_WAKE:
+    case OPERATION_WAKE:
         wake_begin(c, t->host, t->serial);
         return;
     }
 }
 
-int deed_start(struct cluster *c, const struct deed_request *q, char ret_task[TASK_NAME_MAX], struct err *err)
+int operation_start(struct cluster *c, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                    struct err *err)
 {
-    bool of_vm = deed_is_of_vm(q->deed);
+    bool of_vm = operation_is_of_vm(q->kind);
     const struct task wanted = {
-        .deed = q->deed,
+        .kind = q->kind,
         .vm = of_vm ? snapshot_find_vm(c->initial, q->vm) : IX_NONE,
-        .from = q->deed == DEED_MIGRATE ? snapshot_find_host(c->initial, q->from) : IX_NONE,
+        .from = q->kind == OPERATION_MIGRATE ? snapshot_find_host(c->initial, q->from) : IX_NONE,
         .to = of_vm ? snapshot_find_host(c->initial, q->to) : IX_NONE,
         .host = of_vm ? IX_NONE : snapshot_find_host(c->initial, q->host),
-        .state = q->deed == DEED_MIGRATE ? TASK_QUEUED : TASK_RUNNING,
+        .state = q->kind == OPERATION_MIGRATE ? TASK_QUEUED : TASK_RUNNING,
     };
     struct task *t = task_like(c, &wanted);
     int r = 0;
@@ -269,7 +270,7 @@ int deed_start(struct cluster *c, const struct deed_request *q, char ret_task[TA
         return err_set(err, -EBUSY, "another task (%s%u) is under way for %s", TASK_PREFIX, t->serial,
                        of_vm ? q->vm : q->host);
     if (!t) {
-        if ((r = deed_check(c, q, err)) < 0)
+        if ((r = operation_check(c, q, err)) < 0)
             return r;
         if (q->only_adopt)
             return err_set(err, -ESRCH, "no task is under way for %s", of_vm ? q->vm : q->host);
@@ -283,7 +284,7 @@ int deed_start(struct cluster *c, const struct deed_request *q, char ret_task[TA
     return 0;
 }
 
-int deed_cancel(struct cluster *c, const char *name, struct err *err)
+int operation_cancel(struct cluster *c, const char *name, struct err *err)
 {
     static const char why[] = "The task was canceled by a user.";
     struct task *t = task_find(c, name);
@@ -292,11 +293,11 @@ int deed_cancel(struct cluster *c, const char *name, struct err *err)
         return err_set(err, -ENOENT, "the task %s is not known", name);
     if (!under_way(t))
         return 0; /* it was quicker; poll() tells */
-    if (t->deed == DEED_MIGRATE) {
+    if (t->kind == OPERATION_MIGRATE) {
         migration_fail(c, t->vm, -ECANCELED, why);
-    } else if (t->deed == DEED_POWER_ON_VM) {
+    } else if (t->kind == OPERATION_POWER_ON_VM) {
         start_fail(c, t->vm, -ECANCELED, why);
-    } else if (t->deed == DEED_ENTER_MAINTENANCE) {
+    } else if (t->kind == OPERATION_ENTER_MAINTENANCE) {
         task_fail(c, t->serial, -ECANCELED, why);
         maintenance_cancel(c, t->host);
     } else {

@@ -114,39 +114,39 @@ static int actuator_create(const struct source_config *cfg, struct actuator **re
     return 0;
 }
 
-static int check(struct actuator *x, const struct deed_request *request, struct err *err)
+static int check(struct actuator *x, const struct operation *request, struct err *err)
 {
     pretend_enter(x->p);
-    int r = cluster_actuator.check(x->p->hands, request, err);
+    int r = cluster_actuator.check(x->p->actuators, request, err);
 
     pretend_leave(x->p);
     return r;
 }
 
-static int start(struct actuator *x, const struct deed_request *request, char ret_task[TASK_NAME_MAX],
+static int start(struct actuator *x, const struct operation *request, char ret_task[TASK_NAME_MAX],
                  struct err *err)
 {
     pretend_enter(x->p);
-    int r = cluster_actuator.start(x->p->hands, request, ret_task, err);
+    int r = cluster_actuator.start(x->p->actuators, request, ret_task, err);
 
     pretend_leave(x->p);
     return r;
 }
 
-static int poll_task(struct actuator *x, const struct deed_request *request, const char *task,
+static int poll_task(struct actuator *x, const struct operation *request, const char *task,
                      struct task_progress *ret, struct err *err)
 {
     pretend_enter(x->p);
-    int r = cluster_actuator.poll(x->p->hands, request, task, ret, err);
+    int r = cluster_actuator.poll(x->p->actuators, request, task, ret, err);
 
     pretend_leave(x->p);
     return r;
 }
 
-static int cancel(struct actuator *x, const struct deed_request *request, const char *task, struct err *err)
+static int cancel(struct actuator *x, const struct operation *request, const char *task, struct err *err)
 {
     pretend_enter(x->p);
-    int r = cluster_actuator.cancel(x->p->hands, request, task, err);
+    int r = cluster_actuator.cancel(x->p->actuators, request, task, err);
 
     pretend_leave(x->p);
     return r;
@@ -155,7 +155,7 @@ static int cancel(struct actuator *x, const struct deed_request *request, const 
 static int apply_settings(struct actuator *x, const struct settings_request *request, struct err *err)
 {
     pretend_enter(x->p);
-    int r = cluster_actuator.apply_settings(x->p->hands, request, err);
+    int r = cluster_actuator.apply_settings(x->p->actuators, request, err);
 
     if (r == 0)
         x->p->settings_applied++;
@@ -166,7 +166,7 @@ static int apply_settings(struct actuator *x, const struct settings_request *req
 static int measure_host(struct actuator *x, const char *host, double *ret_w, struct err *err)
 {
     pretend_enter(x->p);
-    int r = cluster_actuator.measure(x->p->hands, host, ret_w, err);
+    int r = cluster_actuator.measure(x->p->actuators, host, ret_w, err);
 
     pretend_leave(x->p);
     return r;
@@ -179,8 +179,9 @@ static void actuator_destroy(struct actuator *x)
 
 const struct actuator_ops pretend_actuator = {
     .kind = "sim",
-    .deeds = 1u << DEED_MIGRATE | 1u << DEED_ENTER_MAINTENANCE | 1u << DEED_EXIT_MAINTENANCE |
-             1u << DEED_STANDBY | 1u << DEED_WAKE | 1u << DEED_POWER_ON_VM,
+    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_ENTER_MAINTENANCE |
+                  1u << OPERATION_EXIT_MAINTENANCE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE |
+                  1u << OPERATION_POWER_ON_VM,
     .create = actuator_create,
     .check = check,
     .start = start,

@@ -66,7 +66,7 @@ static int build(struct pretend *p, const struct pretend_options *o, struct err 
     p->cfg = (struct source_config){.kind = cluster_collector.kind, .simulated = p->cluster};
     if ((r = cluster_collector.create(&p->cfg, &p->eyes, err)) < 0)
         return r;
-    return cluster_actuator.create(&p->cfg, &p->hands, err);
+    return cluster_actuator.create(&p->cfg, &p->actuators, err);
 }
 
 /* What there is of it, without the lock. */
@@ -74,8 +74,8 @@ static void discard(struct pretend *p)
 {
     if (p->eyes)
         cluster_collector.destroy(p->eyes);
-    if (p->hands)
-        cluster_actuator.destroy(p->hands);
+    if (p->actuators)
+        cluster_actuator.destroy(p->actuators);
     outside_free(p->outside);
     cluster_free(p->cluster);
     arena_release(&p->arena);
@@ -202,7 +202,7 @@ const char *pretend_where(struct pretend *p, const char *vm)
 unsigned pretend_migrations_begun(struct pretend *p)
 {
     pretend_enter(p);
-    unsigned n = cluster_vm_deeds(p->cluster);
+    unsigned n = cluster_vm_operations(p->cluster);
 
     pretend_leave(p);
     return n;

@@ -16,7 +16,7 @@ struct pretend {
     struct cluster *cluster;
     struct source_config cfg;   /* by which it is reached */
     struct collector *eyes;     /* the cluster's own */
-    struct actuator *hands;     /* the cluster's own */
+    struct actuator *actuators; /* the cluster's own */
     unsigned settings_applied;  /* calls that were obeyed */
     double advanced_s, began_s; /* on the cluster's clock; on ours */
     double speed;

@@ -273,8 +273,8 @@ static int start_on(struct admin *ad, uint32_t vm, uint32_t host)
     struct err err;
 
     (void)snprintf(uid, sizeof uid, ADMIN "-%u", vm);
-    const struct deed_request q = {
-        .uid = uid, .deed = DEED_POWER_ON_VM, .vm = s->vms[vm].is.id, .to = s->hosts[host].is.id};
+    const struct operation q = {
+        .uid = uid, .kind = OPERATION_POWER_ON_VM, .vm = s->vms[vm].is.id, .to = s->hosts[host].is.id};
 
     return cluster_actuator.start(ad->actuator, &q, task, &err);
 }

@@ -34,7 +34,7 @@ struct admin {
     double *due_s;   /* of each deed of the script, later again where it was refused; INFINITY: it is done */
     double again_s;  /* without Ballast: the next try to start a VM */
     uint32_t unplaced;
-    struct actuator *actuator; /* without Ballast: the admin's own hands */
+    struct actuator *actuator; /* without Ballast: the admin's own actuators */
 };
 
 /* Nothing happens before the cluster's first advance. */

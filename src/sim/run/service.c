@@ -37,11 +37,11 @@ static struct waiting_order *add_order(struct service *v)
     return &w->items[w->n++];
 }
 
-static int hands_submit(struct hands *h, const struct order *order, struct err *err)
+static int actuators_submit(struct actuators *h, const struct order *order, struct err *err)
 {
     struct waiting_order *w = add_order(h->of);
     struct arena *a = &h->of->waiting.memory;
-    struct deed_request *q = &w->order.request;
+    struct operation *q = &w->order.request;
 
     (void)err;
     w->order = *order;
@@ -54,7 +54,7 @@ static int hands_submit(struct hands *h, const struct order *order, struct err *
     return 0;
 }
 
-static int hands_apply_settings(struct hands *h, const struct settings_order *order, struct err *err)
+static int actuators_apply_settings(struct actuators *h, const struct settings_order *order, struct err *err)
 {
     struct waiting_order *w = add_order(h->of);
     struct arena *a = &h->of->waiting.memory;
@@ -71,7 +71,7 @@ static int hands_apply_settings(struct hands *h, const struct settings_order *or
     return 0;
 }
 
-static int hands_measure(struct hands *h, uint64_t serial, const char *host, struct err *err)
+static int actuators_measure(struct actuators *h, uint64_t serial, const char *host, struct err *err)
 {
     struct waiting_order *w = add_order(h->of);
 
@@ -81,8 +81,8 @@ static int hands_measure(struct hands *h, uint64_t serial, const char *host, str
     return 0;
 }
 
-static const struct hands_ops hands_ops = {
-    .submit = hands_submit, .apply_settings = hands_apply_settings, .measure = hands_measure};
+static const struct actuators_ops actuators_ops = {
+    .submit = actuators_submit, .apply_settings = actuators_apply_settings, .measure = actuators_measure};
 
 /* A move counts for the pass that recommended it last; one that makes room for a VM that is placed, for none.
  */
@@ -118,8 +118,8 @@ instant_s service_instant(const struct service *v, double t_s)
 
 static int begin(struct service *v, double t_s, struct err *err)
 {
-    const struct engine_ports ports = {&memory_store, v->store,  &source_ops,     &v->source,
-                                       &hands_ops,    &v->hands, &event_sink_ops, &v->event_sink};
+    const struct engine_ports ports = {&memory_store,  v->store,      &source_ops,     &v->source,
+                                       &actuators_ops, &v->actuators, &event_sink_ops, &v->event_sink};
     int r;
 
     if ((r = cluster_collector.create(&v->config, &v->collector, err)) < 0 ||
@@ -191,14 +191,14 @@ int service_init(struct service *v, const struct scenario *s, struct cluster *c,
                      .source = "simulated",
                      .policy = s->policy,
                      .schedule = &s->schedule,
-                     .deeds = cluster_actuator.deeds,
+                     .operations = cluster_actuator.operations,
                      .sets_pools = cluster_actuator.apply_settings != NULL,
                      .history_days = HISTORY_DAYS,
                      .look_s = (instant_s)s->look_s,
                      .clock_us = clock_us},
         .rng = {s->seed},
     };
-    v->source.of = v->hands.of = v->event_sink.of = v;
+    v->source.of = v->actuators.of = v->event_sink.of = v;
     schedule_kills(v);
     v->store = memory_store_new(&s->initial, v->n_kills > 0);
     return begin(v, 0, err);

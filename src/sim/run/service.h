@@ -1,8 +1,8 @@
 /* service.h: the service that is simulated: an engine, its ports, and its death and return.
  *
- * Source and hands are the cluster's collector and actuator. What the engine asks for is done and answered at
- * its next turn, in the same second, in the order in which it was asked; so a hypervisor takes no time to
- * answer, only to work. (What it asks for while it is told an answer is done a turn later still.)
+ * Source and actuators are the cluster's collector and actuator. What the engine asks for is done and
+ * answered at its next turn, in the same second, in the order in which it was asked; so a hypervisor takes no
+ * time to answer, only to work. (What it asks for while it is told an answer is done a turn later still.)
  *
  * A service that is to be killed dies at one of the next answers, drawn by seed: before the order was carried
  * out, or after, when nobody is left to hear of it. The orders behind it are lost, or carried out all the
@@ -17,7 +17,7 @@
 #include "sim/run/simulate.h"
 
 /* The engine's objects for its ports: each is part of the service. */
-struct hands {
+struct actuators {
     struct service *of;
 };
 struct source {
@@ -51,7 +51,7 @@ struct service {
     struct store *store;
     struct engine *engine; /* NULL: it is down */
     struct source source;
-    struct hands hands;
+    struct actuators actuators;
     struct event_sink event_sink;
     uint32_t lives; /* how often it has begun */
     uint64_t asked; /* serial of the inventory that is wanted; 0: none */

@@ -1,4 +1,4 @@
-#include "actuators/vsphere/deeds.h"
+#include "actuators/vsphere/operations.h"
 
 #include "base/cleanup.h"
 
@@ -13,30 +13,30 @@ static int already(const struct vsphere *v, const struct entity *host, const cha
     return err_set(err, -ESTALE, "%s: host %s %s already", vsphere_url(v), host->name, what);
 }
 
-int host_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *host,
+int host_is_due(const struct vsphere *v, const struct operation *q, const struct entity *host,
                 struct err *err)
 {
     bool awake = host->powered_on && !host->standby;
 
-    switch (q->deed) {
-    case DEED_ENTER_MAINTENANCE:
+    switch (q->kind) {
+    case OPERATION_ENTER_MAINTENANCE:
         if (host->in_maintenance)
             return already(v, host, "is in maintenance", err);
         break;
-    case DEED_EXIT_MAINTENANCE:
+    case OPERATION_EXIT_MAINTENANCE:
         if (!host->in_maintenance)
             return already(v, host, "is out of maintenance", err);
         break;
-    case DEED_STANDBY:
+    case OPERATION_STANDBY:
         if (host->standby)
             return already(v, host, "is in standby", err);
         break;
-    case DEED_WAKE:
+    case OPERATION_WAKE:
         if (awake)
             return already(v, host, "is awake", err);
         return 0; /* a sleeping host is not connected */
-    case DEED_MIGRATE:
-    case DEED_POWER_ON_VM:
+    case OPERATION_MIGRATE:
+    case OPERATION_POWER_ON_VM:
         break;
     }
     if (!host->connected || !awake)
@@ -50,28 +50,28 @@ struct host_method {
     bool keeps_off_vms; /* has a parameter for VMs that are off */
 };
 
-static struct host_method method_of(enum deed deed)
+static struct host_method method_of(enum operation_kind operation)
 {
-    switch (deed) {
-    case DEED_ENTER_MAINTENANCE:
+    switch (operation) {
+    case OPERATION_ENTER_MAINTENANCE:
         return (struct host_method){"EnterMaintenanceMode_Task", "timeout", NO_TIMEOUT, true};
-    case DEED_EXIT_MAINTENANCE:
+    case OPERATION_EXIT_MAINTENANCE:
         return (struct host_method){"ExitMaintenanceMode_Task", "timeout", NO_TIMEOUT, false};
-    case DEED_STANDBY:
+    case OPERATION_STANDBY:
         return (struct host_method){"PowerDownHostToStandBy_Task", "timeoutSec", STANDBY_TIMEOUT_S, true};
-    case DEED_WAKE:
+    case OPERATION_WAKE:
         return (struct host_method){"PowerUpHostFromStandBy_Task", "timeoutSec", STANDBY_TIMEOUT_S, false};
-    case DEED_MIGRATE:
-    case DEED_POWER_ON_VM:
+    case OPERATION_MIGRATE:
+    case OPERATION_POWER_ON_VM:
         break;
     }
     return (struct host_method){0};
 }
 
-int host_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX], struct err *err)
+int host_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
-    struct host_method m = method_of(q->deed);
+    struct host_method m = method_of(q->kind);
 
     strbuf_init(&body, STRBUF_NO_LIMIT);
     vsphere_begin(&body, m.name, "HostSystem", q->host);

@@ -92,10 +92,10 @@ static void test_wake(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(wakes); i++) {
-        struct hands_world w;
+        struct actuators_world w;
 
         print_message("  %s\n", wakes[i].name);
-        begin(&w, wakes[i].order, DEED_WAKE, false);
+        begin(&w, wakes[i].order, OPERATION_WAKE, false);
         fakes[POWER_IPMI].wake = wakes[i].ipmi;
         fakes[POWER_REDFISH].wake = wakes[i].redfish;
         fakes[POWER_WOL].wake = wakes[i].wol;
@@ -120,12 +120,12 @@ static void test_wake(void **state)
 /* Whatever moment the process dies at: the same call at most once more, and the same way to the end. */
 static void test_killed_before_the_name_is_stored(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
     char before[TASK_NAME_MAX];
     struct task_progress p = {0};
 
     (void)state;
-    begin(&w, "iw", DEED_WAKE, false);
+    begin(&w, "iw", OPERATION_WAKE, false);
     start(&w);
     (void)snprintf(before, sizeof before, "%s", w.task);
     assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, NULL), 0); /* asked; the answer is lost */
@@ -137,7 +137,7 @@ static void test_killed_before_the_name_is_stored(void **state)
     end(&w);
 
     /* a day later nothing is asked of anybody, and nobody has failed */
-    begin(&w, "iw", DEED_WAKE, false);
+    begin(&w, "iw", OPERATION_WAKE, false);
     start(&w);
     w.q.now += 24 * 3600;
     assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, NULL), 0);
@@ -151,12 +151,12 @@ static void test_killed_before_the_name_is_stored(void **state)
  */
 static void test_stood_still(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
     struct task_progress p = {0};
 
     (void)state;
     for (int paused = 0; paused < 2; paused++) {
-        begin(&w, "iw", DEED_WAKE, false);
+        begin(&w, "iw", OPERATION_WAKE, false);
         start(&w);
         w.q.now += BOOTS_S + 300;
         if (paused) {
@@ -180,7 +180,7 @@ static void test_stood_still(void **state)
     }
 
     /* between the first and the second */
-    begin(&w, "iw", DEED_WAKE, false);
+    begin(&w, "iw", OPERATION_WAKE, false);
     fakes[POWER_IPMI].wake = -ETIMEDOUT;
     start(&w);
     (void)run_until(&w, 0);
@@ -193,7 +193,7 @@ static void test_stood_still(void **state)
     end(&w);
 
     /* too long */
-    begin(&w, "iw", DEED_WAKE, false);
+    begin(&w, "iw", OPERATION_WAKE, false);
     fakes[POWER_IPMI].wake = -ETIMEDOUT;
     start(&w);
     (void)run_until(&w, 0);
@@ -207,11 +207,11 @@ static void test_stood_still(void **state)
 /* Another controller says the contrary: the next method is asked, and the first may still be right. */
 static void test_controllers_disagree(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
     struct task_progress p;
 
     (void)state;
-    begin(&w, "irw", DEED_WAKE, false);
+    begin(&w, "irw", OPERATION_WAKE, false);
     fakes[POWER_REDFISH].says = CHASSIS_OFF;
     fakes[POWER_REDFISH].wake = fakes[POWER_WOL].wake = -EACCES;
     start(&w);
@@ -224,7 +224,7 @@ static void test_controllers_disagree(void **state)
     end(&w);
 
     /* the last one: it is waited for */
-    begin(&w, "wir", DEED_WAKE, false);
+    begin(&w, "wir", OPERATION_WAKE, false);
     fakes[POWER_WOL].wake = fakes[POWER_IPMI].wake = -EACCES;
     fakes[POWER_IPMI].says = CHASSIS_OFF;
     start(&w);
@@ -234,7 +234,7 @@ static void test_controllers_disagree(void **state)
     end(&w);
 
     /* the first is deaf, and the second says that nothing has come of it */
-    begin(&w, "iwr", DEED_WAKE, false);
+    begin(&w, "iwr", OPERATION_WAKE, false);
     fakes[POWER_IPMI].chassis = -ETIMEDOUT;
     fakes[POWER_IPMI].moves = false;
     start(&w);
@@ -247,10 +247,10 @@ static void test_controllers_disagree(void **state)
  */
 static void test_slow_call(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
 
     (void)state;
-    begin(&w, "iw", DEED_WAKE, false);
+    begin(&w, "iw", OPERATION_WAKE, false);
     call_takes_ms = 50000;
     fakes[POWER_IPMI].moves = false;
     start(&w);
@@ -266,14 +266,14 @@ static void test_slow_call(void **state)
 /* Each method before the last may take its time in vain, and leaves the last one all of the boots. */
 static void test_time_for_each(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
 
     (void)state;
-    begin(&w, "i", DEED_WAKE, false);
+    begin(&w, "i", OPERATION_WAKE, false);
     w.host.timeout_s = 20;
     assert_int_equal(power_wake_tries_s(&w.setup, &w.host), 0);
     end(&w);
-    begin(&w, "iw", DEED_WAKE, false);
+    begin(&w, "iw", OPERATION_WAKE, false);
     w.host.timeout_s = 20;
     assert_int_equal(power_wake_tries_s(&w.setup, &w.host), 100);
     /* a host that boots in 20 s, whose first method lies */
@@ -286,7 +286,7 @@ static void test_time_for_each(void **state)
     assert_true(t + 60 <= w.q.patience_s);
     end(&w);
     /* one that says on, and does not come */
-    begin(&w, "irw", DEED_WAKE, false);
+    begin(&w, "irw", OPERATION_WAKE, false);
     w.host.timeout_s = 20;
     w.q.patience_s = 60 + power_wake_tries_s(&w.setup, &w.host);
     start(&w);
@@ -302,10 +302,10 @@ static void test_time_for_each(void **state)
 /* While nothing is to begin, what was asked is followed, and the next one is not asked. */
 static void test_paused(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
 
     (void)state;
-    begin(&w, "iw", DEED_WAKE, false);
+    begin(&w, "iw", OPERATION_WAKE, false);
     fakes[POWER_IPMI].wake = -ETIMEDOUT;
     start(&w);
     (void)run_until(&w, 0);
@@ -322,13 +322,13 @@ static void test_paused(void **state)
 
 static void test_the_rest_passes_through(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
     struct task_progress p = {0};
     struct err err = {0};
     char task[TASK_NAME_MAX] = "";
 
     (void)state;
-    begin(&w, "i", DEED_WAKE, false);
+    begin(&w, "i", OPERATION_WAKE, false);
     w.ops.call_host(w.x, "host-2", "esx2");
     w.q.host = "host-2";
     assert_int_equal(w.ops.start(w.x, &w.q, task, &err), 0); /* no entry: the source's own */
@@ -336,7 +336,7 @@ static void test_the_rest_passes_through(void **state)
     assert_int_equal(w.ops.poll(w.x, &w.q, task, &p, &err), 0);
     assert_int_equal(p.percent, 10);
     assert_int_equal(w.ops.cancel(w.x, &w.q, task, &err), 0);
-    w.q.deed = DEED_MIGRATE;
+    w.q.kind = OPERATION_MIGRATE;
     w.q.host = NULL;
     assert_int_equal(w.ops.start(w.x, &w.q, task, &err), 0);
     assert_int_equal(inner.starts, 2);
@@ -344,7 +344,7 @@ static void test_the_rest_passes_through(void **state)
     end(&w);
 
     /* by its id, too; and without a source's own actuator */
-    begin(&w, "i", DEED_WAKE, false);
+    begin(&w, "i", OPERATION_WAKE, false);
     w.host.name = "host-1";
     w.ops.call_host(w.x, "host-1", NULL);
     start(&w);
@@ -355,7 +355,7 @@ static void test_the_rest_passes_through(void **state)
     assert_int_equal(w.ops.check(w.x, &w.q, &err), 0);
     w.q.host = "host-9";
     assert_int_equal(w.ops.start(w.x, &w.q, task, &err), -ENOTSUP);
-    w.q.deed = DEED_MIGRATE;
+    w.q.kind = OPERATION_MIGRATE;
     assert_int_equal(w.ops.check(w.x, &w.q, &err), -ENOTSUP);
     end(&w);
 }
@@ -370,12 +370,12 @@ static void test_strange_tasks(void **state)
                                       "p1 a 0 0 1 1 40:esx1",
                                       "p1 a 0 0 1 1 -4:esx1",
                                       "p1 a 0 0 1 1 4"};
-    struct hands_world w;
+    struct actuators_world w;
     struct task_progress p = {0};
     struct err err = {0};
 
     (void)state;
-    begin(&w, "i", DEED_WAKE, false);
+    begin(&w, "i", OPERATION_WAKE, false);
     for (size_t i = 0; i < ELEMENTS(bad); i++)
         assert_int_equal(w.ops.poll(w.x, &w.q, bad[i], &p, &err), -EINVAL);
     assert_int_equal(w.ops.poll(w.x, &w.q, "p1 a 0 0 1000000 1000000 4:esx9", &p, &err), 0);
@@ -405,12 +405,12 @@ static void test_strange_tasks(void **state)
 
 static void test_measure(void **state)
 {
-    struct hands_world w;
+    struct actuators_world w;
     struct err err = {0};
     double got = 0;
 
     (void)state;
-    begin(&w, "ir", DEED_WAKE, false);
+    begin(&w, "ir", OPERATION_WAKE, false);
     watts_are = 212;
     fakes[POWER_IPMI].watts = -ENOTSUP;
     assert_int_equal(w.ops.measure(w.x, "host-1", &got, &err), 0);

@@ -1,10 +1,11 @@
-/* deeds.h: the deeds of the vSphere actuator: of a VM (migrate.c, power_on.c) and of a host (host_deeds.c).
+/* operations.h: the operations of the vSphere actuator: of a VM (migrate.c, power_on.c) and of a host
+ * (host_operations.c).
  *
- * Each has two parts: whether the deed makes sense as things stand, and the method that begins it. What is
- * common (looking, adopting a task that runs already, polling, cancelling) is in vsphere.c.
+ * Each has two parts: whether the operation makes sense as things stand, and the method that begins it. What
+ * is common (looking, adopting a task that runs already, polling, cancelling) is in vsphere.c.
  */
-#ifndef BALLAST_ACTUATORS_VSPHERE_DEEDS_H
-#define BALLAST_ACTUATORS_VSPHERE_DEEDS_H
+#ifndef BALLAST_ACTUATORS_VSPHERE_OPERATIONS_H
+#define BALLAST_ACTUATORS_VSPHERE_OPERATIONS_H
 
 #include "net/vsphere_props.h"
 #include "net/vsphere_task.h"
@@ -31,31 +32,29 @@ int call_for_task(struct vsphere *v, const char *method, const struct strbuf *bo
                   char ret_task[TASK_NAME_MAX], struct err *err);
 
 /* Can the destination of a VM take VMs? -EHOSTDOWN: no; -ENOENT: it is gone. */
-int vm_can_arrive(struct vsphere *v, const struct deed_request *q, struct err *err);
+int vm_can_arrive(struct vsphere *v, const struct operation *q, struct err *err);
 
 /* Is the VM still where it shall leave, and running? -ESTALE: no. */
-int migrate_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *vm,
+int migrate_is_due(const struct vsphere *v, const struct operation *q, const struct entity *vm,
                    struct err *err);
-int migrate_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+int migrate_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                   struct err *err);
 /* Does the running task go to the same destination? 0: yes, or nobody can tell; -EBUSY: it goes elsewhere. */
-int migrate_goes_there(struct vsphere *v, const struct deed_request *q, const struct entity *vm,
+int migrate_goes_there(struct vsphere *v, const struct operation *q, const struct entity *vm,
                        struct err *err);
 
 /* Is the VM off, or suspended? -ESTALE: it runs, there or elsewhere. */
-int power_on_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *vm,
+int power_on_is_due(const struct vsphere *v, const struct operation *q, const struct entity *vm,
                     struct err *err);
 /* Would it start where we say? -EPERM: DRS of vCenter chooses a host of its own. */
-int power_on_is_ours(struct vsphere *v, const struct deed_request *q, const struct entity *vm,
-                     struct err *err);
-int power_on_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
+int power_on_is_ours(struct vsphere *v, const struct operation *q, const struct entity *vm, struct err *err);
+int power_on_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                    struct err *err);
 
 /* -ESTALE: the host is as it should become already. */
-int host_is_due(const struct vsphere *v, const struct deed_request *q, const struct entity *host,
+int host_is_due(const struct vsphere *v, const struct operation *q, const struct entity *host,
                 struct err *err);
-int host_begin(struct vsphere *v, const struct deed_request *q, char ret_task[TASK_NAME_MAX],
-               struct err *err);
+int host_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err);
 
 /* pools.c: apply_settings() of the contract. */
 int pools_apply(struct vsphere *v, const struct settings_request *q, struct err *err);

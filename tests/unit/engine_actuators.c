@@ -1,5 +1,5 @@
-/* The engine with actuators/power as its hands, on controllers that lie, lose answers and stand still: what
- * the two of them make of one host together. */
+/* The engine with actuators/power as its actuators, on controllers that lie, lose answers and stand still:
+ * what the two of them make of one host together. */
 #include "engine_world.h"
 
 #include "actuators/power/power.h"
@@ -25,7 +25,7 @@ static struct {
 
 static struct power_setup setup;
 static struct actuator_ops ops;
-static struct actuator *hands;
+static struct actuator *actuators;
 static unsigned lives;
 
 struct power_method {
@@ -124,24 +124,24 @@ METHOD(redfish, POWER_REDFISH)
 
 static bool by_methods(const struct order *o, struct order_result *ret)
 {
-    if (o->request.deed != DEED_WAKE && o->request.deed != DEED_STANDBY)
+    if (o->request.kind != OPERATION_WAKE && o->request.kind != OPERATION_STANDBY)
         return false;
     switch (o->verb) {
     case ORDER_CHECK:
-        ret->code = ops.check(hands, &o->request, &ret->err);
+        ret->code = ops.check(actuators, &o->request, &ret->err);
         break;
     case ORDER_START:
-        ret->code = ops.start(hands, &o->request, ret->task, &ret->err);
+        ret->code = ops.start(actuators, &o->request, ret->task, &ret->err);
         break;
     case ORDER_POLL:
         if (C.still) {
             ret->code = -ECANCELED;
             break;
         }
-        ret->code = ops.poll(hands, &o->request, o->task, &ret->progress, &ret->err);
+        ret->code = ops.poll(actuators, &o->request, o->task, &ret->progress, &ret->err);
         break;
     case ORDER_CANCEL:
-        ret->code = ops.cancel(hands, &o->request, o->task, &ret->err);
+        ret->code = ops.cancel(actuators, &o->request, o->task, &ret->err);
         break;
     }
     return true;
@@ -181,7 +181,7 @@ static void begin(struct world *w, size_t n_methods, bool asleep)
     another_life();
     cfg.power = &setup;
     power_actuator(&setup, &ops);
-    assert_int_equal(ops.create(&cfg, &hands, NULL), 0);
+    assert_int_equal(ops.create(&cfg, &actuators, NULL), 0);
     way = (struct host_way){.name = "h2",
                             .wakes = power_wakes(&setup, &host),
                             .sleeps = power_sleeps(&setup, &host),
@@ -190,7 +190,7 @@ static void begin(struct world *w, size_t n_methods, bool asleep)
     w->settings.n_ways = 1;
     w->settings.policy.interval_s = 600;
     w->hides = true; /* its manager knows nothing of controllers */
-    w->hands = by_methods;
+    w->actuators = by_methods;
     if (asleep) {
         w->host_state[2] = HOST_STANDBY;
         w->vms[2].host = w->vms[3].host = 0;
@@ -206,7 +206,7 @@ static void begin(struct world *w, size_t n_methods, bool asleep)
 static void end(void)
 {
     assert_int_equal(C.vms_cut, 0);
-    ops.destroy(hands);
+    ops.destroy(actuators);
     world_release();
 }
 

@@ -283,7 +283,7 @@ static void test_memory_of_a_queued_one(void **state)
 static void test_refused(void **state)
 {
     struct sim w;
-    struct deed_request q;
+    struct operation q;
 
     (void)state;
     begin(&w, 2);
@@ -293,9 +293,9 @@ static void test_refused(void **state)
     assert_int_equal(sim_move(&w, "b", "h1", "h2", NULL), -EINVAL);
     w.small.snap.hosts[1].capacity[RES_MEM] = 999;
     assert_int_equal(sim_move(&w, "a", "h1", "h2", NULL), -ENOSPC);
-    assert_int_equal(sim_do(&w, DEED_ENTER_MAINTENANCE, "h3", NULL), 0);
+    assert_int_equal(sim_do(&w, OPERATION_ENTER_MAINTENANCE, "h3", NULL), 0);
     assert_int_equal(sim_move(&w, "a", "h1", "h3", NULL), -EHOSTDOWN);
-    q = sim_of_vm(&w, DEED_MIGRATE, "a", "h1", "h2");
+    q = sim_of_vm(&w, OPERATION_MIGRATE, "a", "h1", "h2");
     q.only_adopt = true;
     w.small.snap.hosts[1].capacity[RES_MEM] = 1000;
     assert_int_equal(sim_start(&w, &q, NULL), -ESRCH);
@@ -315,11 +315,11 @@ static void test_power(void **state)
     (void)state;
     begin(&w, 1);
     sim_begin(&w);
-    assert_int_equal(sim_do(&w, DEED_STANDBY, "h1", NULL), -EBUSY);
-    assert_int_equal(sim_do(&w, DEED_WAKE, "h3", NULL), -ESTALE);
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h1", NULL), -EBUSY);
+    assert_int_equal(sim_do(&w, OPERATION_WAKE, "h3", NULL), -ESTALE);
     assert_int_equal(sim_move(&w, "a", "h1", "h2", NULL), 0);
-    assert_int_equal(sim_do(&w, DEED_STANDBY, "h2", NULL), -EBUSY); /* one is on its way there */
-    assert_int_equal(sim_do(&w, DEED_STANDBY, "h3", task), 0);
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h2", NULL), -EBUSY); /* one is on its way there */
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h3", task), 0);
     assert_int_equal(cluster_host(w.c, 2)->state, HOST_ENTERING_STANDBY);
     NEAR(cluster_host(w.c, 2)->watts, 120);
     assert_int_equal(sim_move(&w, "a", "h1", "h3", NULL), -EBUSY);
@@ -331,9 +331,9 @@ static void test_power(void **state)
     sim_look(&w, &inv, &s);
     assert_int_equal(s.hosts[2].is.state, HOST_STANDBY);
     assert_int_equal(s.hosts[2].is.standby_since, EPOCH + 20);
-    assert_int_equal(sim_do(&w, DEED_WAKE, "h3", task), 0);
-    assert_int_equal(sim_do(&w, DEED_WAKE, "h3", NULL), 0); /* the same */
-    assert_int_equal(sim_do(&w, DEED_STANDBY, "h3", NULL), -EBUSY);
+    assert_int_equal(sim_do(&w, OPERATION_WAKE, "h3", task), 0);
+    assert_int_equal(sim_do(&w, OPERATION_WAKE, "h3", NULL), 0); /* the same */
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h3", NULL), -EBUSY);
     NEAR(cluster_host(w.c, 2)->watts, 150);
     sim_run(&w, 250);
     assert_int_equal(cluster_host(w.c, 2)->state, HOST_ON);
@@ -360,10 +360,10 @@ static void test_power_in_no_time(void **state)
     begin(&w, 1);
     w.s.hosts[2].boot_s = w.s.hosts[2].sleep_s = 0;
     sim_begin(&w);
-    assert_int_equal(sim_do(&w, DEED_STANDBY, "h3", task), 0);
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h3", task), 0);
     assert_int_equal(cluster_host(w.c, 2)->state, HOST_STANDBY);
     assert_int_equal(sim_poll(&w, task).state, TASK_SUCCEEDED);
-    assert_int_equal(sim_do(&w, DEED_WAKE, "h3", task), 0);
+    assert_int_equal(sim_do(&w, OPERATION_WAKE, "h3", task), 0);
     assert_int_equal(cluster_host(w.c, 2)->state, HOST_ON);
     assert_int_equal(sim_poll(&w, task).percent, 100);
     assert_int_equal(sim_move(&w, "a", "h1", "h3", NULL), 0);
@@ -403,7 +403,7 @@ static void test_maintenance(void **state)
     (void)state;
     begin(&w, 1);
     sim_begin(&w);
-    assert_int_equal(sim_do(&w, DEED_ENTER_MAINTENANCE, "h1", task), 0);
+    assert_int_equal(sim_do(&w, OPERATION_ENTER_MAINTENANCE, "h1", task), 0);
     sim_run(&w, 500);
     assert_int_equal(cluster_host(w.c, 0)->state, HOST_ENTERING_MAINTENANCE);
     NEAR(sim_gets(&w, "a", RES_CPU), 1000);
@@ -411,10 +411,10 @@ static void test_maintenance(void **state)
     sim_run(&w, 600);
     assert_int_equal(cluster_host(w.c, 0)->state, HOST_MAINTENANCE);
     assert_int_equal(sim_poll(&w, task).state, TASK_SUCCEEDED);
-    assert_int_equal(sim_do(&w, DEED_EXIT_MAINTENANCE, "h1", NULL), 0);
+    assert_int_equal(sim_do(&w, OPERATION_EXIT_MAINTENANCE, "h1", NULL), 0);
     sim_run(&w, 700);
     assert_int_equal(cluster_host(w.c, 0)->state, HOST_ON);
-    assert_int_equal(sim_do(&w, DEED_ENTER_MAINTENANCE, "h2", task), 0);
+    assert_int_equal(sim_do(&w, OPERATION_ENTER_MAINTENANCE, "h2", task), 0);
     assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task, NULL), 0);
     assert_int_equal(cluster_host(w.c, 1)->state, HOST_ON);
     sim_look(&w, &inv, &s);
@@ -430,7 +430,7 @@ static void test_arrives_starts_leaves(void **state)
     struct sim w;
     struct inventory inv;
     struct snapshot s;
-    struct deed_request q;
+    struct operation q;
     char task[TASK_NAME_MAX];
 
     (void)state;
@@ -450,10 +450,10 @@ static void test_arrives_starts_leaves(void **state)
     assert_int_equal(s.n_vms, 2);
     assert_int_equal(s.vms[1].is.state, VM_OFF);
     assert_int_equal(s.vms[1].host, IX_NONE);
-    q = sim_of_vm(&w, DEED_POWER_ON_VM, "b", NULL, "h3");
+    q = sim_of_vm(&w, OPERATION_POWER_ON_VM, "b", NULL, "h3");
     assert_int_equal(sim_start(&w, &q, task), 0);
     assert_int_equal(sim_start(&w, &q, NULL), 0);
-    assert_int_equal(sim_do(&w, DEED_STANDBY, "h3", NULL), -EBUSY);
+    assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h3", NULL), -EBUSY);
     sim_run(&w, 210);
     assert_int_equal(sim_poll(&w, task).state, TASK_SUCCEEDED);
     assert_int_equal(where(&w, "b"), 2);
@@ -477,15 +477,15 @@ static void test_arrives_starts_leaves(void **state)
 static void test_start_and_maintenance(void **state)
 {
     struct sim w;
-    struct deed_request q;
+    struct operation q;
 
     (void)state;
     begin(&w, 2);
     w.small.snap.vms[1].is.state = VM_OFF;
     sim_begin(&w);
-    q = sim_of_vm(&w, DEED_POWER_ON_VM, "b", NULL, "h3");
+    q = sim_of_vm(&w, OPERATION_POWER_ON_VM, "b", NULL, "h3");
     assert_int_equal(sim_start(&w, &q, NULL), 0);
-    assert_int_equal(sim_do(&w, DEED_ENTER_MAINTENANCE, "h3", NULL), 0);
+    assert_int_equal(sim_do(&w, OPERATION_ENTER_MAINTENANCE, "h3", NULL), 0);
     sim_run(&w, 50);
     assert_int_equal(where(&w, "b"), 2);
     assert_int_equal(cluster_host(w.c, 2)->state, HOST_ENTERING_MAINTENANCE);
