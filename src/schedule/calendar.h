@@ -1,7 +1,7 @@
 /* calendar.h: systemd's calendar expressions (systemd.time(7)), such as "Mon..Fri 20:00", "Sat,Sun *-*-*
  * 08:30 Europe/Berlin", "*-*~1 22:00" or "daily".
  *
- * libsystemd exports no parser, so this is one; tests/unit/calendar_oracle.c compares it with
+ * libsystemd exports no parser, so this is one; tests/peers/test_calendar.py compares it with
  * systemd-analyze. What it knows: days of the week, dates with or without a year, times with or without
  * seconds, "*", lists, ranges "..", repetition "/", "~" for days counted from the end of the month, the
  * shorthands (minutely ... yearly), and a time zone at the end (an IANA name or UTC; without one the zone

@@ -21,11 +21,10 @@ MAY_INCLUDE = {
     'src/sim/report': 'base model render',
     'src/config': 'base schedule model',
     'src/store': 'base model engine',
-    'src/http': 'base model render engine',
     'src/mqtt': 'base model render engine',
     'src/engine': 'base schedule model core render',
     'src/cli': 'base schedule model core render config engine sim',
-    'src/daemon': 'base schedule model core render net config store engine sim http mqtt collectors actuators',
+    'src/daemon': 'base schedule model core render net config store engine sim mqtt collectors actuators',
     'collectors': 'base net',
     'collectors/file': 'base model',
     'collectors/sim': 'base sim',
@@ -63,10 +62,15 @@ def rule_for(path):
     return None
 
 
-violations, n = [], 0
+violations = [f'the table has {folder}, which is not there' for folder in MAY_INCLUDE if not (ROOT / folder).is_dir()]
+violations += [f'the table lets {folder} include {name}, which is not there' for folder, names in MAY_INCLUDE.items()
+               for name in names.split() if not (ROOT / 'src' / name).is_dir() and not (ROOT / name).is_dir()]
+n = 0
 for path in files('.c', '.h'):
     prefix = rule_for(path.parent)
     if prefix is None:
+        if path.parts[0] == 'src':
+            violations.append(f'{path.parent}: the table has no rule for it')
         continue
     allowed = set(MAY_INCLUDE[prefix].split())
     own = path.parts[1] if path.parts[0] == 'src' else '/'.join(path.parts[:2])

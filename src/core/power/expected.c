@@ -7,7 +7,7 @@
 /* A pass may have been made just before; and once the host is there, VMs have to come to it. */
 #define INTERVALS_AHEAD 2
 
-/* What a forecast is made of (pattern.h), too: without the limits of pools. */
+/* What a forecast is made of (demand_profile.h), too: without the limits of pools. */
 double expected_now(const struct power *w, enum resource r)
 {
     return w->u.wanted[WINDOW_5M][r];

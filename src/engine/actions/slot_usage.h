@@ -5,7 +5,7 @@
  * what others move; occupancy_rebuild() when actions are forgotten, which keeps the maps from growing for
  * ever.
  *
- * Invariants, between two calls of the engine, checked by tests/unit/occupancy.c against a count by hand:
+ * Invariants, between two calls of the engine, checked by tests/unit/slot_usage.c against a count by hand:
  *   each number is that of the actions in e->actions for which its comment holds;
  *   each list holds, in no particular order, at least the actions for which its comment holds, each once;
  * what was put there stays until the next rebuild, so whoever reads a list looks at the states; seen[] counts

@@ -50,7 +50,7 @@ void energy_look(struct energy *x, const struct energy_sight *sights, size_t n, 
                  instant_s longest_s);
 
 /* What a meter reads of what the model says, a moving average over the time that the host was on; UNKNOWN:
- * never read. learn() takes a newer one into account. */
+ * never read. energy_learn_scale() takes a newer one into account. */
 double energy_scale(const struct energy *x, const char *host);
 void energy_learn_scale(struct energy *x, const char *host, double scale, instant_s now);
 

@@ -23,7 +23,7 @@ struct run_set {
 /* What was simulated, a table of the metrics that apply, in groups, and one of the pools. */
 void report_text(const struct run_set *set, struct strbuf *out);
 
-/* ballast-simulation/1 (contract.md). More than one run: "metrics" and "pools" are medians, "range" the least
+/* ballast-simulation/1. More than one run: "metrics" and "pools" are medians, "range" the least
  * and the greatest of each metric, "runs" each run's own. */
 void report_json(const struct run_set *set, struct strbuf *out);
 
