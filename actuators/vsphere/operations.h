@@ -7,8 +7,8 @@
 #ifndef BALLAST_ACTUATORS_VSPHERE_OPERATIONS_H
 #define BALLAST_ACTUATORS_VSPHERE_OPERATIONS_H
 
-#include "net/vsphere_props.h"
-#include "net/vsphere_task.h"
+#include "net/vsphere/props.h"
+#include "net/vsphere/task.h"
 
 #include <ballast/actuator.h>
 

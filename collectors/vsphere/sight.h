@@ -7,8 +7,8 @@
 #ifndef BALLAST_COLLECTORS_VSPHERE_SIGHT_H
 #define BALLAST_COLLECTORS_VSPHERE_SIGHT_H
 
-#include "net/vsphere_props.h"
-#include "net/vsphere_task.h"
+#include "net/vsphere/props.h"
+#include "net/vsphere/task.h"
 
 #include <ballast/inventory.h>
 

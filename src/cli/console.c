@@ -26,7 +26,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
         strbuf_puts(out, "\n");
     if (why) {
         strbuf_puts(out, "-- ");
-        text_put(out, why);
+        table_put_text(out, why);
         strbuf_puts(out, "\n");
     }
 }

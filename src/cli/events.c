@@ -43,12 +43,12 @@ static void put_action(const json_t *action, const char *text, struct strbuf *ou
     const char *why = reply_text(action, "why");
 
     strbuf_printf(out, " %lld %s ", (long long)reply_int(action, "id"), kind ? kind : "-");
-    text_put(out, action_what(action, &a));
+    table_put_text(out, action_what(action, &a));
     if (!why && state && strcmp(state, "recommended") == 0)
         why = text;
     if (why) {
         strbuf_puts(out, "; ");
-        text_put(out, why);
+        table_put_text(out, why);
     }
 }
 
@@ -64,12 +64,12 @@ static void show_line(const json_t *ev, struct strbuf *out)
 
     strbuf_printf(out, "%s %lld %-7s ", time ? time : "-", (long long)reply_int(ev, "id"),
                   severity ? severity : "-");
-    text_put(out, type ? type : "-");
+    table_put_text(out, type ? type : "-");
     if (json_is_object(json_object_get(data, "action"))) {
         put_action(json_object_get(data, "action"), text, out);
     } else {
         strbuf_puts(out, ": ");
-        text_put(out, text ? text : "");
+        table_put_text(out, text ? text : "");
     }
     strbuf_puts(out, "\n");
 }

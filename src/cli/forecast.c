@@ -265,7 +265,7 @@ static void show_with(const json_t *reply, bool past, bool all, struct arena *a,
     const char *zone = reply_text(f, "time_zone");
 
     strbuf_puts(out, "Times are of the zone ");
-    text_put(out, zone && zone_is_known(zone) ? zone : ZONE_UTC);
+    table_put_text(out, zone && zone_is_known(zone) ? zone : ZONE_UTC);
     strbuf_puts(out, ".\n\n");
     if (past)
         put_past(f, a, out);

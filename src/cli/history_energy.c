@@ -111,7 +111,7 @@ static void show_gaps(const json_t *energy, struct strbuf *out)
         const char *name = json_string_value(host);
 
         strbuf_puts(out, i == 0 ? "no power figures (power.hosts.NAME.watts) and no meter: " : ", ");
-        text_put(out, name ? name : "-");
+        table_put_text(out, name ? name : "-");
     }
     if (i > 0)
         strbuf_puts(out, "\n");

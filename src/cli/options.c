@@ -140,7 +140,7 @@ static void put_more(const char *more, struct arena *a, struct strbuf *out)
             more += n + (more[n] == '\n');
         }
         if (*paragraph)
-            text_put_hanging(out, paragraph, 0, 0);
+            table_put_hanging(out, paragraph, 0, 0);
         while (*more == '\n' || *more == ' ') {
             size_t n = strcspn(more, "\n");
             strbuf_printf(out, "%.*s\n", (int)n, more);
@@ -152,7 +152,7 @@ static void put_more(const char *more, struct arena *a, struct strbuf *out)
 void options_help_line(const char *what, size_t width, const char *meaning, struct strbuf *out)
 {
     strbuf_printf(out, "  %-*s ", (int)width, what);
-    text_put_hanging(out, meaning, 3 + width, 4 + width);
+    table_put_hanging(out, meaning, 3 + width, 4 + width);
 }
 
 void options_help(const struct verb *v, struct strbuf *out)
@@ -162,7 +162,7 @@ void options_help(const struct verb *v, struct strbuf *out)
 
     put_usage(v, &scratch, out);
     strbuf_puts(out, "\n");
-    text_put_hanging(out, v->summary, 0, 0);
+    table_put_hanging(out, v->summary, 0, 0);
     strbuf_puts(out, "\n");
     for (size_t i = 0; i < v->n_options; i++) {
         size_t n = strlen(spelling(&v->options[i], &scratch));

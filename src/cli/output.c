@@ -21,7 +21,7 @@ void cli_error(const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
     strbuf_init(&line, STRBUF_NO_LIMIT);
-    text_put(&line, text);
+    table_put_text(&line, text);
     (void)fprintf(stderr, "%s\n", line.text);
 }
 

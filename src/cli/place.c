@@ -86,7 +86,7 @@ static enum exit_code place_in_snapshot(const struct args *args, enum cli_format
         render_plan_json(&plan, out);
     else
         render_place_text(&plan, vms.vms, vms.n, out);
-    uint32_t unplaced = plan_unplaced(&plan, vms.vms, vms.n);
+    uint32_t unplaced = render_unplaced_count(&plan, vms.vms, vms.n);
     if (unplaced == 0)
         return EXIT_DONE;
     cli_error("ballast place: %u of %u VM%s could not be placed, see the faults", unplaced, vms.n,

@@ -1,10 +1,10 @@
 /* schedule: when hosts may be put to standby, and by when they must be back. */
-#include "render/schedule.h"
 #include "cli/client.h"
 #include "cli/input.h"
 #include "cli/verbs.h"
 #include "config/config.h"
 #include "model/json_writer.h"
+#include "render/schedule_json.h"
 #include "render/table.h"
 #include "schedule/when.h"
 
@@ -59,7 +59,7 @@ static void show_list(const json_t *list, const char *label, const char *none, s
     json_array_foreach(list, i, text)
     {
         strbuf_printf(out, "%-12s ", i == 0 ? label : "");
-        text_put(out, or_dash(json_string_value(text)));
+        table_put_text(out, or_dash(json_string_value(text)));
         strbuf_puts(out, "\n");
     }
 }

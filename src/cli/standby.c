@@ -16,7 +16,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
         return;
     strbuf_puts(out, "\nWhat runs there leaves first: `ballast recommendations` lists the moves, which\n"
                      "wait for `ballast apply` unless automation is full.\n`ballast wake ");
-    text_put(out, action_what(action, a));
+    table_put_text(out, action_what(action, a));
     strbuf_puts(out, "` takes it back.\n");
 }
 

@@ -35,7 +35,7 @@ static void show_source(const json_t *st, struct strbuf *out)
     strbuf_puts(out, "\n");
     if (error) {
         put_label(out, "");
-        text_put(out, error);
+        table_put_text(out, error);
         strbuf_puts(out, "\n");
     }
 }
@@ -64,7 +64,7 @@ static void show_pass(const json_t *st, struct strbuf *out)
     }
     if (error) {
         put_label(out, "no pass");
-        text_put(out, error);
+        table_put_text(out, error);
         strbuf_puts(out, "\n");
     }
 }
@@ -100,7 +100,7 @@ static void show_asleep(const json_t *st, struct strbuf *out)
         const char *failed = reply_text(h, "wake_failed");
 
         put_label(out, i == 0 ? "asleep" : "");
-        text_put(out, name ? name : "-");
+        table_put_text(out, name ? name : "-");
         if (since)
             strbuf_printf(out, ", since %s", since);
         if (failed)
@@ -121,20 +121,20 @@ static void show_broker(const json_t *st, struct strbuf *out)
     if (!json_is_object(b))
         return;
     put_label(out, "mqtt");
-    text_put(out, url ? url : "-");
+    table_put_text(out, url ? url : "-");
     strbuf_printf(out, ": %s since %s, %lld event%s not sent yet\n",
                   json_is_true(json_object_get(b, "connected")) ? "connected" : "NOT CONNECTED",
                   reply_text(b, "since") ? reply_text(b, "since") : "-", (long long)reply_int(b, "unsent"),
                   reply_int(b, "unsent") == 1 ? "" : "s");
     if (error) {
         put_label(out, "");
-        text_put(out, error);
+        table_put_text(out, error);
         strbuf_puts(out, "\n");
     }
     if (refusal) {
         put_label(out, "");
         strbuf_printf(out, "%lld refused; the last one: ", (long long)reply_int(b, "refused"));
-        text_put(out, refusal);
+        table_put_text(out, refusal);
         strbuf_puts(out, "\n");
     }
 }
@@ -172,7 +172,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
 
     (void)a;
     put_label(out, "cluster");
-    text_put(out, reply_text(st, "cluster") ? reply_text(st, "cluster") : "-");
+    table_put_text(out, reply_text(st, "cluster") ? reply_text(st, "cluster") : "-");
     strbuf_printf(out, ": %lld hosts, %lld VMs\n", (long long)reply_int(st, "hosts"),
                   (long long)reply_int(st, "vms"));
     put_label(out, "automation");
@@ -191,13 +191,13 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     show_broker(st, out);
     if (store) {
         put_label(out, "store");
-        text_put(out, store);
+        table_put_text(out, store);
         strbuf_puts(out, "\n");
     }
     json_array_foreach(faults, i, fault)
     {
         put_label(out, i == 0 ? "faults" : "");
-        text_put(out, reply_text(fault, "text") ? reply_text(fault, "text") : "-");
+        table_put_text(out, reply_text(fault, "text") ? reply_text(fault, "text") : "-");
         strbuf_puts(out, "\n");
     }
 }

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "mqtt/cloudevent.h"
-#include "mqtt/outbox.h"
+#include "mqtt/publish_queue.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -38,7 +38,7 @@ struct mqtt_thread {
     struct queue *reports;
 
     /* the thread's own */
-    struct outbox *outbox;
+    struct publish_queue *queue;
     struct broker *broker;              /* NULL: there is no connection */
     bool up;                            /* it was accepted */
     time_t up_since, retry_at, stop_at; /* CLOCK_MONOTONIC; stop_at 0: not asked to */
@@ -93,9 +93,9 @@ static void record_refusal(struct mqtt_thread *t, const char *topic, const char 
 static void on_answered(void *ctx, int mid, int reason)
 {
     struct mqtt_thread *t = ctx;
-    struct outbox_message m;
+    struct queued_message m;
 
-    if (!outbox_answered(t->outbox, mid, &m))
+    if (!publish_queue_acknowledge(t->queue, mid, &m))
         return;
     t->changed = true;
     if (reason >= REFUSED)
@@ -126,7 +126,7 @@ static void connection_lost(struct mqtt_thread *t, const struct err *why)
     t->broker = NULL;
     t->failures = good ? 1 : t->failures + 1;
     t->retry_at = steady_s() + retry_pause_s(t, why->code);
-    outbox_lost(t->outbox);
+    publish_queue_connection_lost(t->queue);
     if (t->up || strcmp(t->error.text, why->text) != 0)
         log_warning("mqtt: %s; events are kept until it can be", why->text);
     t->up = false;
@@ -147,11 +147,11 @@ static void connect_if_due(struct mqtt_thread *t)
 /* As much as the window takes. */
 static void publish_queued(struct mqtt_thread *t)
 {
-    struct outbox_message m;
+    struct queued_message m;
     struct err err = {0};
     static const int no_mid = -1;
 
-    while (t->broker && t->up && outbox_next(t->outbox, &m)) {
+    while (t->broker && t->up && publish_queue_next(t->queue, &m)) {
         bool state = m.event == 0;
         bool json = m.payload[0] == '{';
         int mid = 0;
@@ -159,14 +159,14 @@ static void publish_queued(struct mqtt_thread *t)
                                &mid, &err);
 
         if (r == -EMSGSIZE || r == -EINVAL) { /* as if the broker had said so */
-            outbox_sent(t->outbox, no_mid);
-            (void)outbox_answered(t->outbox, no_mid, &m);
+            publish_queue_sent(t->queue, no_mid);
+            (void)publish_queue_acknowledge(t->queue, no_mid, &m);
             record_refusal(t, m.topic, err.text);
             t->changed = true;
         } else if (r < 0) {
             connection_lost(t, &err);
         } else {
-            outbox_sent(t->outbox, mid);
+            publish_queue_sent(t->queue, mid);
         }
     }
 }
@@ -180,18 +180,18 @@ static void take_commands(struct mqtt_thread *t)
     while ((o = (struct mqtt_command *)queue_pop(&t->commands)) != NULL) {
         switch (o->verb) {
         case MQTT_PUBLISH_EVENT:
-            outbox_add_event(t->outbox, o->id, o->topic, o->payload);
+            publish_queue_add_event(t->queue, o->id, o->topic, o->payload);
             break;
         case MQTT_PUBLISH_STATE:
-            outbox_set_state(t->outbox, o->topic, o->payload);
+            publish_queue_set_state(t->queue, o->topic, o->payload);
             break;
         case MQTT_DROP_EVENTS:
-            outbox_drop(t->outbox, o->id);
+            publish_queue_drop_events(t->queue, o->id);
             t->changed = true;
             break;
         case MQTT_STOP:
             t->stop_at = steady_s() + GOODBYE_S;
-            outbox_set_state(t->outbox, t->options->online_topic, "offline");
+            publish_queue_set_state(t->queue, t->options->online_topic, "offline");
             break;
         }
         free_command(&o->item);
@@ -206,7 +206,7 @@ static void report_state(struct mqtt_thread *t)
 
     *n = (struct mqtt_report){
         .connected = t->up,
-        .over = outbox_over(t->outbox),
+        .over = publish_queue_last_done(t->queue),
         .refused = t->refused,
         .error = t->error,
         .refusal = t->refusal,
@@ -226,7 +226,7 @@ static int wait_ms(const struct mqtt_thread *t)
 
 static bool all_published(const struct mqtt_thread *t)
 {
-    return outbox_events(t->outbox) == 0 && outbox_unanswered(t->outbox) == 0;
+    return publish_queue_events(t->queue) == 0 && publish_queue_unacknowledged(t->queue) == 0;
 }
 
 static bool may_end(const struct mqtt_thread *t)
@@ -278,8 +278,8 @@ int mqtt_thread_start(const struct broker_options *options, struct queue *report
     }
     t->options = options;
     t->reports = reports;
-    t->outbox = outbox_new();
-    outbox_set_state(t->outbox, options->online_topic, "online");
+    t->queue = publish_queue_new();
+    publish_queue_set_state(t->queue, options->online_topic, "online");
     r = pthread_create(&t->thread, NULL, mqtt_thread_main, t);
     if (r != 0) {
         mqtt_thread_free(t);
@@ -331,7 +331,7 @@ void mqtt_thread_free(struct mqtt_thread *t)
     if (!t)
         return;
     queue_release(&t->commands, free_command);
-    outbox_free(t->outbox);
+    publish_queue_free(t->queue);
     idmap_release(&t->logged_topics, NULL);
     free(t);
 }

@@ -141,7 +141,7 @@ int reply_energy_put(struct json_writer *w, const struct engine *e, const struct
         n = fold(all, n_all, q->by == ENERGY_BY_DAY ? ENERGY_DAY_S : ENERGY_HOUR_S);
     }
     jw_begin(w, "energy", JW_OBJECT, JW_INLINE);
-    jw_text(w, "by", energy_by_name(q->by));
+    jw_text(w, "by", request_energy_by_name(q->by));
     action_json_instant(w, "from", from);
     action_json_instant(w, "until", total.until);
     jw_figure(w, "unaccounted_s", n_all > 0 ? fmax(0, (double)(total.until - from) - total.span_s) : 0);

@@ -2,7 +2,7 @@
 
 #include "base/rfc3339.h"
 #include "model/json_writer.h"
-#include "render/schedule.h"
+#include "render/schedule_json.h"
 #include "schedule/zone.h"
 
 /* The hosts that sleep and have to be woken for ready_by, as the last pass has seen it. */

@@ -154,7 +154,7 @@ static const char *const by_words[energy_by_count] = {
 #define BY_WORD(e, word, meaning) [e] = (word),
     ENERGY_BYS(BY_WORD)};
 
-const char *energy_by_name(enum energy_by by)
+const char *request_energy_by_name(enum energy_by by)
 {
     return (unsigned)by < energy_by_count ? by_words[by] : "?";
 }

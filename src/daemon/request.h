@@ -58,7 +58,7 @@ enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };
 
 enum energy_by { ENERGY_BYS(REQUEST_ENUM) energy_by_count };
 
-const char *energy_by_name(enum energy_by by);
+const char *request_energy_by_name(enum energy_by by);
 
 const char *request_kind_name(enum request_kind kind);
 

@@ -332,7 +332,7 @@ static int decide_placing(struct engine *e, struct placing *p, instant_s now)
         return r;
     if (e->settings.clock_us)
         p->plan.stats.decide_us = e->settings.clock_us() - began_us;
-    p->n_unplaced = plan_unplaced(&p->plan, p->vms, p->n_vms);
+    p->n_unplaced = render_unplaced_count(&p->plan, p->vms, p->n_vms);
     if (takes_standby_back(e, p, now))
         return -EINPROGRESS;
     if (!p->apply || p->n_unplaced > 0) /* all of it or nothing: what was asked for is one plan */

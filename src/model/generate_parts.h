@@ -2,7 +2,7 @@
 #ifndef BALLAST_MODEL_GENERATE_PARTS_H
 #define BALLAST_MODEL_GENERATE_PARTS_H
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "model/generate.h"
 
 struct generation {

@@ -211,7 +211,7 @@ int broker_step(struct broker *b, int wake_fd, int timeout_ms, struct err *err)
         rc = mosquitto_loop_misc(b->mosq);
     if (rc != MOSQ_ERR_SUCCESS || b->gone || b->refused != 0)
         return ended(b, rc, errno, err);
-    if (!b->up && steady_s() - b->began > BROKER_PATIENCE_S)
+    if (!b->up && steady_s() - b->began > BROKER_CONNECT_TIMEOUT_S)
         return err_set(err, -ETIMEDOUT, "the broker %s:%d takes the connection and does not answer",
                        b->options->host, b->options->port);
     return 0;

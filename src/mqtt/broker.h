@@ -2,12 +2,13 @@
  *
  * It belongs to one thread, which may be kept waiting by it: looking up the broker's name and reaching it
  * block. Each connection is a fresh one (clean start): what must be sent again is known by whoever uses it
- * (outbox.h), better than by the library, which forgets with the process.
+ * (publish_queue.h), better than by the library, which forgets with the process.
  *
  * The last will: `offline` on the topic `online`, retained; `online` is for the user to send once connected.
  *
- * Bounded: a broker that does not answer CONNECT within BROKER_PATIENCE_S is given up; later a ping that is
- * not answered ends the connection. The reasons that a broker gives are numbers; texts of its are not read.
+ * Bounded: a broker that does not answer CONNECT within BROKER_CONNECT_TIMEOUT_S is given up; later a ping
+ * that is not answered ends the connection. The reasons that a broker gives are numbers; texts of its are not
+ * read.
  */
 #ifndef BALLAST_MQTT_BROKER_H
 #define BALLAST_MQTT_BROKER_H
@@ -16,7 +17,7 @@
 
 #include <stdbool.h>
 
-#define BROKER_PATIENCE_S 20
+#define BROKER_CONNECT_TIMEOUT_S 20
 
 struct broker;
 

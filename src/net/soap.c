@@ -57,7 +57,7 @@ static void read_fault(const xml_node *node, struct soap_fault *ret)
     if (!detail)
         return;
     const char *type = xml_type(detail, &a);
-    one_line(type ? type : xml_name(detail), ret->type, sizeof ret->type);
+    net_one_line(type ? type : xml_name(detail), ret->type, sizeof ret->type);
     size_t len = strlen(ret->type);
     if (!type && len > 5 && strcmp(ret->type + len - 5, "Fault") == 0)
         ret->type[len - 5] = '\0'; /* "InvalidLoginFault" carries an InvalidLogin */
@@ -100,7 +100,7 @@ static int status_error(const struct soap_endpoint *e, const struct http_answer 
 {
     char said[120];
 
-    one_line(http->body.text, said, sizeof said);
+    net_one_line(http->body.text, said, sizeof said);
     switch (http->status) {
     case 401:
     case 403:

@@ -236,7 +236,7 @@ char *xml_text(const xml_node *node, struct arena *a)
     return text;
 }
 
-void one_line(const char *text, char *ret, size_t size)
+void net_one_line(const char *text, char *ret, size_t size)
 {
     size_t n = 0;
 
@@ -253,7 +253,7 @@ void xml_line(const xml_node *node, char *ret, size_t size)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
 
-    one_line(xml_text(node, &a), ret, size);
+    net_one_line(xml_text(node, &a), ret, size);
 }
 
 bool xml_text_is(const xml_node *node, const char *text)

@@ -49,7 +49,7 @@ char *xml_text(const xml_node *node, struct arena *a);
 /* The same for a person, cut to size: on one line, without control characters. ret is "" for a NULL node. */
 void xml_line(const xml_node *node, char *ret, size_t size);
 /* Any text of a peer, made so. */
-void one_line(const char *text, char *ret, size_t size);
+void net_one_line(const char *text, char *ret, size_t size);
 bool xml_text_is(const xml_node *node, const char *text);
 
 /* A whole number, or -EINVAL; -ENOENT for a NULL node. *ret is untouched then. */

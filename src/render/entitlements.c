@@ -151,7 +151,7 @@ void render_entitlements_text(const struct snapshot *snap, const struct divvy_tr
         if (trees[r]->overcommitted) {
             const struct divvy_node *n = &trees[r]->nodes[trees[r]->overcommitted_node];
             strbuf_puts(out, "\n  The reservations below ");
-            text_put(out, n->ix == IX_NONE ? "the cluster" : ref_pool_name(snap, n->ix));
+            table_put_text(out, n->ix == IX_NONE ? "the cluster" : ref_pool_name(snap, n->ix));
             strbuf_puts(out, " are more than it has; they were scaled down.\n");
         }
     }

@@ -47,7 +47,7 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
     struct arena scratch = {0};
     struct table t;
 
-    text_put(out, e->summary ? e->summary : v->is.name);
+    table_put_text(out, e->summary ? e->summary : v->is.name);
     strbuf_puts(out, "\n\n");
     table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; i < e->n; i++) {
@@ -112,7 +112,7 @@ static void put_remedy(struct strbuf *out, enum power_check check, const char *h
         if (remedies[i].check != check)
             continue;
         strbuf_puts(out, remedies[i].before);
-        text_put(out, host);
+        table_put_text(out, host);
         strbuf_puts(out, remedies[i].after);
     }
 }
@@ -121,7 +121,7 @@ static void put_sentence(struct strbuf *out, const char *text)
 {
     if (!text)
         return;
-    text_put_hanging(out, text, 0, 2);
+    table_put_hanging(out, text, 0, 2);
 }
 
 void render_explain_host_text(const struct snapshot *snap, const struct host_explanation *e,
@@ -130,7 +130,7 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
     const struct host_facts *h = &snap->hosts[e->host].is;
     bool sleeps = h->state == HOST_STANDBY;
 
-    text_put(out, h->name);
+    table_put_text(out, h->name);
     if (e->verdict == VERDICT_CHOSEN)
         strbuf_printf(out, " is %s by the plan.\n", sleeps ? "woken" : "put to standby");
     else

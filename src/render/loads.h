@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* The host that is loaded most (sign 1) or least (sign -1); NULL where no host can run VMs. */
-static inline const struct host_load *load_extreme(const struct metrics *m, enum resource r, int sign)
+static inline const struct host_load *loads_extreme(const struct metrics *m, enum resource r, int sign)
 {
     const struct host_load *best = NULL;
 
@@ -19,7 +19,7 @@ static inline const struct host_load *load_extreme(const struct metrics *m, enum
 }
 
 /* The host's own; NULL for one that cannot run VMs. */
-static inline const struct host_load *load_of(const struct metrics *m, uint32_t host)
+static inline const struct host_load *loads_of_host(const struct metrics *m, uint32_t host)
 {
     for (uint32_t i = 0; i < m->n_hosts; i++) {
         if (m->hosts[i].host == host)

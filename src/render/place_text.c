@@ -1,4 +1,4 @@
-#include "render/plan_sections.h"
+#include "render/plan_section.h"
 #include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"
@@ -27,7 +27,7 @@ static unsigned char *mark_placed(const struct plan *plan, struct arena *a)
     return placed;
 }
 
-uint32_t plan_unplaced(const struct plan *plan, const uint32_t *vms, uint32_t n)
+uint32_t render_unplaced_count(const struct plan *plan, const uint32_t *vms, uint32_t n)
 {
     struct arena scratch = {0};
     const unsigned char *placed = mark_placed(plan, &scratch);
@@ -82,8 +82,8 @@ static const char *prerequisites(const struct plan *plan, struct arena *a)
 {
     uint32_t moves = count(plan, ACTION_MIGRATE);
     uint32_t wakes = count(plan, ACTION_POWER_ON);
-    const char *move_text = arena_printf(a, "%s must move to make room", count_text(a, moves, "VM"));
-    const char *wake_text = arena_printf(a, "%s must be woken", count_text(a, wakes, "host"));
+    const char *move_text = arena_printf(a, "%s must move to make room", render_count(a, moves, "VM"));
+    const char *wake_text = arena_printf(a, "%s must be woken", render_count(a, wakes, "host"));
 
     if (moves == 0 && wakes == 0)
         return "";
@@ -98,12 +98,12 @@ void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
                          : n == 1 ? one(plan, vms[0], &scratch)
                                   : several(plan, vms, n, &scratch);
 
-    text_put_wrapped(out, arena_printf(&scratch, "%s%s", answer, prerequisites(plan, &scratch)), 0);
+    table_put_wrapped(out, arena_printf(&scratch, "%s%s", answer, prerequisites(plan, &scratch)), 0);
     strbuf_puts(out, "\n");
-    section_heading(plan, out);
-    section_balance(plan, &scratch, out);
-    section_recommendations(plan, &scratch, out);
-    section_alternatives(plan, &scratch, out);
-    section_faults(plan, out);
+    plan_section_heading(plan, out);
+    plan_section_balance(plan, &scratch, out);
+    plan_section_recommendations(plan, &scratch, out);
+    plan_section_alternatives(plan, &scratch, out);
+    plan_section_faults(plan, out);
     arena_release(&scratch);
 }

@@ -1,4 +1,4 @@
-#include "render/plan_sections.h"
+#include "render/plan_section.h"
 #include "render/render.h"
 
 #include <stdlib.h>
@@ -68,12 +68,12 @@ void render_plan_text(const struct plan *plan, struct strbuf *out)
 {
     struct arena scratch = {0};
 
-    section_heading(plan, out);
-    section_balance(plan, &scratch, out);
-    section_recommendations(plan, &scratch, out);
-    section_alternatives(plan, &scratch, out);
+    plan_section_heading(plan, out);
+    plan_section_balance(plan, &scratch, out);
+    plan_section_recommendations(plan, &scratch, out);
+    plan_section_alternatives(plan, &scratch, out);
     put_reasons(plan, out);
-    section_faults(plan, out);
-    section_settings(plan, &scratch, out);
+    plan_section_faults(plan, out);
+    plan_section_settings(plan, &scratch, out);
     arena_release(&scratch);
 }

@@ -36,7 +36,7 @@ void render_what_if_text(const struct plan *plan, const struct what_if *question
 void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n, struct strbuf *out);
 
 /* How many of the VMs the plan has no place for. */
-uint32_t plan_unplaced(const struct plan *plan, const uint32_t *vms, uint32_t n);
+uint32_t render_unplaced_count(const struct plan *plan, const uint32_t *vms, uint32_t n);
 
 /* An amount of each resource, as in "cost" and "benefit". */
 void render_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT]);

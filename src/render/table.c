@@ -48,7 +48,7 @@ static size_t control_length(const unsigned char *s)
     return s[0] == 0xc2 && s[1] >= 0x80 && s[1] <= 0x9f ? 2 : 0;
 }
 
-void text_put(struct strbuf *out, const char *text)
+void table_put_text(struct strbuf *out, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
 
@@ -101,7 +101,7 @@ static void put_row(const struct table *t, const size_t *widths, const char *con
             pad(out, owed);
             owed = 0;
         }
-        text_put(out, cells[c]);
+        table_put_text(out, cells[c]);
         owed += GAP + (t->columns[c].right ? 0 : free);
     }
     strbuf_puts(out, "\n");
@@ -133,7 +133,7 @@ static void put_wrapped(struct strbuf *out, const char *text, size_t at, size_t 
             at = 0;
         }
         pad(out, at > 0 ? 1 : indent);
-        text_put(out, word);
+        table_put_text(out, word);
         at = (at > 0 ? at + 1 : indent) + w;
         text += n;
         text += strspn(text, " ");
@@ -142,12 +142,12 @@ static void put_wrapped(struct strbuf *out, const char *text, size_t at, size_t 
     arena_release(&scratch);
 }
 
-void text_put_wrapped(struct strbuf *out, const char *text, size_t indent)
+void table_put_wrapped(struct strbuf *out, const char *text, size_t indent)
 {
     put_wrapped(out, text, 0, indent, TABLE_WIDTH);
 }
 
-void text_put_hanging(struct strbuf *out, const char *text, size_t at, size_t indent)
+void table_put_hanging(struct strbuf *out, const char *text, size_t at, size_t indent)
 {
     put_wrapped(out, text, at, indent, TERMINAL_WIDTH);
 }

@@ -49,13 +49,13 @@ void table_number(struct table *t, double value);
 void table_render(const struct table *t, const char *indent, struct strbuf *out);
 
 /* Adds text with its control characters replaced. */
-void text_put(struct strbuf *out, const char *text);
+void table_put_text(struct strbuf *out, const char *text);
 
 /* The text on lines that end before TABLE_WIDTH, each after `indent` blanks. */
-void text_put_wrapped(struct strbuf *out, const char *text, size_t indent);
+void table_put_wrapped(struct strbuf *out, const char *text, size_t indent);
 
 /* The text after a line's first `at` characters, which are there already (0: none), and a blank; lines end
  * before TERMINAL_WIDTH, those after the first begin with `indent` blanks. */
-void text_put_hanging(struct strbuf *out, const char *text, size_t at, size_t indent);
+void table_put_hanging(struct strbuf *out, const char *text, size_t at, size_t indent);
 
 #endif

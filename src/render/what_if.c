@@ -1,5 +1,5 @@
 #include "render/loads.h"
-#include "render/plan_sections.h"
+#include "render/plan_section.h"
 #include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"
@@ -28,7 +28,7 @@ static void put_change(const struct answer *w, const struct what_if_change *c)
     else
         text = arena_printf(w->a, "Assumed: %s wants %.12g MHz of CPU instead of %.12g MHz.",
                             ref_vm_name(s, c->vm), c->cpu_mhz, c->cpu_mhz_before);
-    text_put_wrapped(w->out, text, 0);
+    table_put_wrapped(w->out, text, 0);
 }
 
 static const struct recommendation *move_of(const struct plan *plan, uint32_t vm)
@@ -112,9 +112,9 @@ static const char *prerequisites(const struct answer *w, uint32_t host)
     if (wakes == 0 && moves == 0)
         return "";
     return arena_printf(w->a, ", after %s%s%s",
-                        wakes > 0 ? arena_printf(w->a, "waking %s", count_text(w->a, wakes, "host")) : "",
+                        wakes > 0 ? arena_printf(w->a, "waking %s", render_count(w->a, wakes, "host")) : "",
                         wakes > 0 && moves > 0 ? " and " : "",
-                        moves > 0 ? arena_printf(w->a, "moving %s", count_text(w->a, moves, "other VM"))
+                        moves > 0 ? arena_printf(w->a, "moving %s", render_count(w->a, moves, "other VM"))
                                   : "");
 }
 
@@ -131,20 +131,20 @@ static void put_emptying(const struct answer *w, uint32_t host)
             count_vm(w, i, &e);
     }
     const char *agents = e.agents > 0 ? arena_printf(w->a, "; %s is left to its own framework",
-                                                     count_text(w->a, e.agents, "agent VM"))
+                                                     render_count(w->a, e.agents, "agent VM"))
                                       : "";
     const char *text;
     if (e.staying > 0)
         text = arena_printf(w->a, "%s cannot be emptied: %u of its %s cannot leave%s.", name, e.staying,
-                            count_text(w->a, e.staying + e.leaving, "VM"), agents);
+                            render_count(w->a, e.staying + e.leaving, "VM"), agents);
     else if (e.leaving > 0)
         text = arena_printf(w->a, "%s can be emptied: its %s can leave%s%s.", name,
-                            count_text(w->a, e.leaving, "VM"), prerequisites(w, host), agents);
+                            render_count(w->a, e.leaving, "VM"), prerequisites(w, host), agents);
     else
         text = arena_printf(w->a, "%s is empty%s.", name, agents);
-    text_put_wrapped(w->out, text, 0);
+    table_put_wrapped(w->out, text, 0);
     for (uint32_t i = 0; i < e.staying && i < STAYING_SHOWN_MAX; i++)
-        text_put_wrapped(w->out, e.why[i], 2);
+        table_put_wrapped(w->out, e.why[i], 2);
     if (e.staying > STAYING_SHOWN_MAX)
         strbuf_printf(w->out, "  ... and %u more, see the faults below.\n", e.staying - STAYING_SHOWN_MAX);
 }
@@ -152,7 +152,7 @@ static void put_emptying(const struct answer *w, uint32_t host)
 /* What the host carries in the end; nothing of one that cannot run VMs. */
 static const char *carries(const struct answer *w, uint32_t host, const char *before)
 {
-    const struct host_load *h = load_of(&w->plan->after, host);
+    const struct host_load *h = loads_of_host(&w->plan->after, host);
 
     return h ? arena_printf(w->a, "%sCPU %.1f %%, memory %.1f %%", before, 100 * h->n[RES_CPU],
                             100 * h->n[RES_MEM])
@@ -165,11 +165,11 @@ static void put_host_on(const struct answer *w, uint32_t host)
 
     for (uint32_t i = 0; i < w->plan->n_recommendations; i++)
         n += w->plan->recommendations[i].to == host;
-    text_put_wrapped(w->out,
-                     arena_printf(w->a, "%s is given %s%s.", ref_host_name(w->plan->snap, host),
-                                  n > 0 ? count_text(w->a, n, "VM") : "no VM",
-                                  carries(w, host, n > 0 ? " and then carries " : "; it carries ")),
-                     0);
+    table_put_wrapped(w->out,
+                      arena_printf(w->a, "%s is given %s%s.", ref_host_name(w->plan->snap, host),
+                                   n > 0 ? render_count(w->a, n, "VM") : "no VM",
+                                   carries(w, host, n > 0 ? " and then carries " : "; it carries ")),
+                      0);
 }
 
 static void put_demand(const struct answer *w, uint32_t vm)
@@ -178,18 +178,18 @@ static void put_demand(const struct answer *w, uint32_t vm)
     const struct recommendation *r = move_of(w->plan, vm);
     uint32_t host = r ? r->to : s->vms[vm].host;
 
-    text_put_wrapped(w->out,
-                     arena_printf(w->a, "%s %s %s%s.", ref_vm_name(s, vm), r ? "moves to" : "stays on",
-                                  ref_host_name(s, host), carries(w, host, ", which then carries ")),
-                     0);
+    table_put_wrapped(w->out,
+                      arena_printf(w->a, "%s %s %s%s.", ref_vm_name(s, vm), r ? "moves to" : "stays on",
+                                   ref_host_name(s, host), carries(w, host, ", which then carries ")),
+                      0);
 }
 
 /* "h2 with CPU 81.0 % (now h3 with 60.0 %)" */
 static const char *fullest(const struct answer *w, enum resource r)
 {
     const struct snapshot *s = w->plan->snap;
-    const struct host_load *then = load_extreme(&w->plan->after, r, 1);
-    const struct host_load *now = load_extreme(w->now, r, 1);
+    const struct host_load *then = loads_extreme(&w->plan->after, r, 1);
+    const struct host_load *now = loads_extreme(w->now, r, 1);
     const char *was =
         now ? arena_printf(w->a, " (now %s with %.1f %%)", ref_host_name(s, now->host), 100 * now->n[r]) : "";
 
@@ -225,7 +225,7 @@ void render_what_if_text(const struct plan *plan, const struct what_if *question
             break;
         }
     }
-    text_put_wrapped(
+    table_put_wrapped(
         out,
         arena_printf(&scratch,
                      "Once all of the plan below is done, the imbalance is %.4f (now %.4f), and the "

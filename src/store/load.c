@@ -1,5 +1,5 @@
+#include "store/compress.h"
 #include "store/internal.h"
-#include "store/pack.h"
 #include "store/rows.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@ static void finalizep(sqlite3_stmt **st)
 
 /* A question that has no other answers than rows of one table. */
 struct query {
-    const struct table *table;
+    const struct sql_table *table;
     size_t record_size;
     const char *tail;      /* " WHERE ... ORDER BY ..." */
     const int64_t *params; /* of the tail */
@@ -34,7 +34,7 @@ static int prepare_query(const struct store *s, const struct query *q, sqlite3_s
 
     strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, "SELECT ");
-    columns_list(q->table, &sql);
+    row_column_names(q->table, &sql);
     strbuf_printf(&sql, " FROM %s%s", q->table->name, q->tail);
     int rc = sqlite3_prepare_v2(s->db, sql.text, -1, ret, NULL);
 
@@ -249,7 +249,7 @@ static int read_text(const struct store *s, sqlite3_stmt *st, int column, struct
     if (!data)
         return 0;
     if (text_len >= 0 &&
-        unpack(data, (size_t)sqlite3_column_bytes(st, column + 1), (size_t)text_len, a, ret) == 0)
+        compress_restore(data, (size_t)sqlite3_column_bytes(st, column + 1), (size_t)text_len, a, ret) == 0)
         return 0;
     return err_set(err, -EIO, "the store %s has a damaged pass", s->path);
 }

@@ -14,7 +14,7 @@
         (name), (columns), (int)(sizeof(columns) / sizeof((columns)[0]))                                     \
     }
 
-static const struct column action_columns[] = {
+static const struct sql_column action_columns[] = {
     COLUMN(action_record, U64, "id", id),
     COLUMN(action_record, TEXT, "uid", uid),
     COLUMN(action_record, U64, "pass", pass),
@@ -48,34 +48,34 @@ static const struct column action_columns[] = {
     COLUMN(action_record, I64, "ended", ended),
 };
 
-static const struct column migration_columns[] = {
+static const struct sql_column migration_columns[] = {
     COLUMN(migration_record, U64, "action", action),   COLUMN(migration_record, TEXT, "vm", vm),
     COLUMN(migration_record, TEXT, "from_host", from), COLUMN(migration_record, TEXT, "to_host", to),
     COLUMN(migration_record, I64, "started", started), COLUMN(migration_record, I64, "ended", ended),
     COLUMN(migration_record, REAL, "mem_mb", mem_mb),  COLUMN(migration_record, BOOL, "ok", ok),
 };
 
-static const struct column rate_columns[] = {
+static const struct sql_column rate_columns[] = {
     COLUMN(rate_record, TEXT, "from_host", from),
     COLUMN(rate_record, TEXT, "to_host", to),
     COLUMN(rate_record, REAL, "mb_s", mb_s),
     COLUMN(rate_record, I64, "learned", learned),
 };
 
-static const struct column dirty_columns[] = {
+static const struct sql_column dirty_columns[] = {
     COLUMN(dirty_record, TEXT, "vm", vm),
     COLUMN(dirty_record, REAL, "mb_s", mb_s),
     COLUMN(dirty_record, I64, "learned", learned),
 };
 
-static const struct column sample_columns[] = {
+static const struct sql_column sample_columns[] = {
     COLUMN(sample_record, TEXT, "vm", vm),
     COLUMN(sample_record, I64, "time", time),
     COLUMN(sample_record, REAL, "cpu_mhz", demand[RES_CPU]),
     COLUMN(sample_record, REAL, "mem_mb", demand[RES_MEM]),
 };
 
-static const struct column pass_columns[] = {
+static const struct sql_column pass_columns[] = {
     COLUMN(pass_record, U64, "id", id),
     COLUMN(pass_record, I64, "time", time),
     COLUMN(pass_record, TEXT, "trigger", trigger),
@@ -87,7 +87,7 @@ static const struct column pass_columns[] = {
     COLUMN(pass_record, I64, "decide_us", decide_us),
 };
 
-static const struct column setting_columns[] = {
+static const struct sql_column setting_columns[] = {
     COLUMN(setting_record, TEXT, "host", host),
     COLUMN(setting_record, TEXT, "pool", pool),
     COLUMN(setting_record, REAL, "cpu_reservation", alloc[RES_CPU].reservation),
@@ -98,7 +98,7 @@ static const struct column setting_columns[] = {
     COLUMN(setting_record, REAL, "mem_shares", alloc[RES_MEM].shares),
 };
 
-static const struct column host_columns[] = {
+static const struct sql_column host_columns[] = {
     COLUMN(host_record, TEXT, "host", host),
     COLUMN(host_record, I64, "on_since", on_since),
     COLUMN(host_record, I64, "standby_since", standby_since),
@@ -139,10 +139,10 @@ static const struct column host_columns[] = {
 #define MAX_OF(name) "max(" name ")"
 #define SUM_OF(name) "sum(" name ")"
 
-static const struct column energy_columns[] = {ENERGY_COLUMNS(AS_IT_IS, AS_IT_IS, AS_IT_IS)};
-static const struct column energy_sum_columns[] = {ENERGY_COLUMNS(MIN_OF, MAX_OF, SUM_OF)};
+static const struct sql_column energy_columns[] = {ENERGY_COLUMNS(AS_IT_IS, AS_IT_IS, AS_IT_IS)};
+static const struct sql_column energy_sum_columns[] = {ENERGY_COLUMNS(MIN_OF, MAX_OF, SUM_OF)};
 
-static const struct column pattern_columns[] = {
+static const struct sql_column pattern_columns[] = {
     COLUMN(pattern_record, I64, "time", time),
     COLUMN(pattern_record, REAL, "mean_cpu", mean[RES_CPU]),
     COLUMN(pattern_record, REAL, "mean_mem", mean[RES_MEM]),
@@ -157,25 +157,25 @@ static const struct column pattern_columns[] = {
     COLUMN(pattern_record, U32, "woken", woken),
 };
 
-const struct table table_actions = TABLE("actions", action_columns);
-const struct table table_migrations = TABLE("migrations", migration_columns);
-const struct table table_rates = TABLE("rates", rate_columns);
-const struct table table_dirties = TABLE("dirty_rates", dirty_columns);
-const struct table table_settings = TABLE("settings", setting_columns);
-const struct table table_hosts = TABLE("hosts", host_columns);
-const struct table table_patterns = TABLE("patterns", pattern_columns);
-const struct table table_samples = TABLE("samples", sample_columns);
-const struct table table_passes = TABLE("passes", pass_columns);
-const struct table table_energy = TABLE("energy", energy_columns);
-const struct table table_energy_sums = TABLE("energy", energy_sum_columns);
+const struct sql_table table_actions = TABLE("actions", action_columns);
+const struct sql_table table_migrations = TABLE("migrations", migration_columns);
+const struct sql_table table_rates = TABLE("rates", rate_columns);
+const struct sql_table table_dirties = TABLE("dirty_rates", dirty_columns);
+const struct sql_table table_settings = TABLE("settings", setting_columns);
+const struct sql_table table_hosts = TABLE("hosts", host_columns);
+const struct sql_table table_patterns = TABLE("patterns", pattern_columns);
+const struct sql_table table_samples = TABLE("samples", sample_columns);
+const struct sql_table table_passes = TABLE("passes", pass_columns);
+const struct sql_table table_energy = TABLE("energy", energy_columns);
+const struct sql_table table_energy_sums = TABLE("energy", energy_sum_columns);
 
-void columns_list(const struct table *t, struct strbuf *out)
+void row_column_names(const struct sql_table *t, struct strbuf *out)
 {
     for (int i = 0; i < t->n; i++)
         strbuf_printf(out, "%s%s", i ? ", " : "", t->columns[i].name);
 }
 
-void columns_places(const struct table *t, struct strbuf *out)
+void row_placeholders(const struct sql_table *t, struct strbuf *out)
 {
     for (int i = 0; i < t->n; i++)
         strbuf_puts(out, i ? ", ?" : "?");
@@ -200,7 +200,7 @@ static int bind_needs(sqlite3_stmt *st, int i, const struct action_record *actio
     return rc;
 }
 
-int row_bind(sqlite3_stmt *st, const struct table *t, const void *record)
+int row_bind(sqlite3_stmt *st, const struct sql_table *t, const void *record)
 {
     int rc = SQLITE_OK;
 
@@ -248,7 +248,8 @@ int row_bind(sqlite3_stmt *st, const struct table *t, const void *record)
     return rc;
 }
 
-static int unreadable(const struct table *t, const struct column *c, const char *found, struct err *err)
+static int unreadable(const struct sql_table *t, const struct sql_column *c, const char *found,
+                      struct err *err)
 {
     return err_set(err, -EIO, "the store's table %s has \"%.64s\" as %s, which this version does not know",
                    t->name, found ? found : "", c->name);
@@ -331,10 +332,10 @@ static int read_column(sqlite3_stmt *st, int i, enum column_type type, struct ar
     return -EIO;
 }
 
-int row_read(sqlite3_stmt *st, const struct table *t, struct arena *a, void *record, struct err *err)
+int row_read(sqlite3_stmt *st, const struct sql_table *t, struct arena *a, void *record, struct err *err)
 {
     for (int i = 0; i < t->n; i++) {
-        const struct column *c = &t->columns[i];
+        const struct sql_column *c = &t->columns[i];
 
         if (read_column(st, i, c->type, a, record, (char *)record + c->offset) < 0)
             return unreadable(t, c, (const char *)sqlite3_column_text(st, i), err);

@@ -22,40 +22,40 @@ enum column_type {
     COLUMN_NEEDS, /* depends_on of an action: "3,4" */
 };
 
-struct column {
+struct sql_column {
     const char *name;
     enum column_type type;
     size_t offset; /* in the record */
 };
 
-struct table {
+struct sql_table {
     const char *name;
-    const struct column *columns; /* the key first */
+    const struct sql_column *columns; /* the key first */
     int n;
 };
 
-extern const struct table table_actions;     /* struct action_record */
-extern const struct table table_migrations;  /* struct migration_record */
-extern const struct table table_rates;       /* struct rate_record */
-extern const struct table table_dirties;     /* struct dirty_record */
-extern const struct table table_settings;    /* struct setting_record */
-extern const struct table table_hosts;       /* struct host_record */
-extern const struct table table_samples;     /* struct sample_record */
-extern const struct table table_passes;      /* struct pass_record without its texts */
-extern const struct table table_energy;      /* struct energy_record */
-extern const struct table table_energy_sums; /* the same, to be read GROUP BY something */
-extern const struct table table_patterns;    /* struct pattern_record */
+extern const struct sql_table table_actions;     /* struct action_record */
+extern const struct sql_table table_migrations;  /* struct migration_record */
+extern const struct sql_table table_rates;       /* struct rate_record */
+extern const struct sql_table table_dirties;     /* struct dirty_record */
+extern const struct sql_table table_settings;    /* struct setting_record */
+extern const struct sql_table table_hosts;       /* struct host_record */
+extern const struct sql_table table_samples;     /* struct sample_record */
+extern const struct sql_table table_passes;      /* struct pass_record without its texts */
+extern const struct sql_table table_energy;      /* struct energy_record */
+extern const struct sql_table table_energy_sums; /* the same, to be read GROUP BY something */
+extern const struct sql_table table_patterns;    /* struct pattern_record */
 
 /* "a, b, c". */
-void columns_list(const struct table *t, struct strbuf *out);
+void row_column_names(const struct sql_table *t, struct strbuf *out);
 
 /* "?, ?, ?". */
-void columns_places(const struct table *t, struct strbuf *out);
+void row_placeholders(const struct sql_table *t, struct strbuf *out);
 
 /* Binds the record to the statement's first parameters. An SQLite code. */
-int row_bind(sqlite3_stmt *st, const struct table *t, const void *record);
+int row_bind(sqlite3_stmt *st, const struct sql_table *t, const void *record);
 
 /* Reads the statement's first columns. -EIO for what this version could not have written. */
-int row_read(sqlite3_stmt *st, const struct table *t, struct arena *a, void *record, struct err *err);
+int row_read(sqlite3_stmt *st, const struct sql_table *t, struct arena *a, void *record, struct err *err);
 
 #endif

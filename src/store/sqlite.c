@@ -1,8 +1,8 @@
 #include "store/sqlite.h"
 
+#include "store/compress.h"
 #include "store/consoles.h"
 #include "store/internal.h"
-#include "store/pack.h"
 #include "store/rows.h"
 
 #include "base/cleanup.h"
@@ -66,16 +66,16 @@ static int prepare(struct store *s, enum statement which, const char *sql, struc
     return rc == SQLITE_OK ? 0 : store_failed(s, "be prepared", err);
 }
 
-static int prepare_put(struct store *s, enum statement which, const struct table *t, const char *more_columns,
-                       const char *more_places, struct err *err)
+static int prepare_put(struct store *s, enum statement which, const struct sql_table *t,
+                       const char *more_columns, const char *more_places, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf sql = {0};
 
     strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_printf(&sql, "INSERT OR REPLACE INTO %s (", t->name);
-    columns_list(t, &sql);
+    row_column_names(t, &sql);
     strbuf_printf(&sql, "%s) VALUES (", more_columns);
-    columns_places(t, &sql);
+    row_placeholders(t, &sql);
     strbuf_printf(&sql, "%s)", more_places);
     return prepare(s, which, sql.text, err);
 }
@@ -88,9 +88,9 @@ static int prepare_put_action(struct store *s, struct err *err)
 
     strbuf_init(&sql, STRBUF_NO_LIMIT);
     strbuf_puts(&sql, "INSERT INTO actions (");
-    columns_list(&table_actions, &sql);
+    row_column_names(&table_actions, &sql);
     strbuf_puts(&sql, ") VALUES (");
-    columns_places(&table_actions, &sql);
+    row_placeholders(&table_actions, &sql);
     strbuf_puts(&sql, ") ON CONFLICT (id) DO UPDATE SET ");
     for (int i = 1; i < table_actions.n; i++)
         strbuf_printf(&sql, "%s%s = excluded.%s", i > 1 ? ", " : "", table_actions.columns[i].name,
@@ -145,7 +145,7 @@ static int check_transaction(const struct store *s, struct err *err)
     return err_set(err, -EIO, "the store %s had to give up what was begun, after an earlier error", s->path);
 }
 
-static int put(struct store *s, enum statement which, const struct table *t, const void *record,
+static int put(struct store *s, enum statement which, const struct sql_table *t, const void *record,
                const char *doing, struct err *err)
 {
     int r = check_transaction(s, err);
@@ -253,7 +253,7 @@ static int put_samples(struct store *s, const struct sample_record *samples, siz
     return group_end(s, r, doing, err);
 }
 
-static int bind_packed(sqlite3_stmt *st, int place, const struct packed *p)
+static int bind_packed(sqlite3_stmt *st, int place, const struct compressed *p)
 {
     if (!p->data)
         return SQLITE_OK; /* unbound parameters are NULL */
@@ -265,13 +265,13 @@ static int bind_packed(sqlite3_stmt *st, int place, const struct packed *p)
 static int put_pass(struct store *s, const struct pass_record *pass, struct err *err)
 {
     static const char doing[] = "keep a pass";
-    CLEANUP(packed_release) struct packed snapshot = {0};
-    CLEANUP(packed_release) struct packed plan = {0};
+    CLEANUP(compress_release) struct compressed snapshot = {0};
+    CLEANUP(compress_release) struct compressed plan = {0};
     sqlite3_stmt *st = s->st[ST_PUT_PASS];
     int place = table_passes.n + 1;
     int r;
 
-    if (pack(pass->snapshot, &snapshot) < 0 || pack(pass->plan, &plan) < 0)
+    if (compress_text(pass->snapshot, &snapshot) < 0 || compress_text(pass->plan, &plan) < 0)
         return err_set(err, -ENOMEM, "the store %s could not %s: out of memory", s->path, doing);
     if ((r = group_begin(s, doing, err)) < 0)
         return r;

@@ -5,7 +5,7 @@
  * does not matter what else runs. */
 #include "unit/sim_scenario_made.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "sim/run/simulate.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
  *
  * It ends like the target does: a crash is the failure. The name of each file is printed before it is run, so
  * that the last line tells which one it was. */
-#include "base/random.h"
+#include "base/rng.h"
 
 #include <errno.h>
 #include <stdint.h>

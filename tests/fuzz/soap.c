@@ -1,6 +1,6 @@
 /* Answers of SOAP peers: taken apart, and every part of them read in every way. */
 #include "net/soap.h"
-#include "net/vsphere_task.h"
+#include "net/vsphere/task.h"
 
 static void read_all(const xml_node *node, struct arena *a, unsigned depth)
 {

@@ -2,7 +2,7 @@
 #ifndef BALLAST_TESTS_RANDOM_CLUSTER_H
 #define BALLAST_TESTS_RANDOM_CLUSTER_H
 
-#include "base/random.h"
+#include "base/rng.h"
 
 #include <ballast/arena.h>
 #include <ballast/policy.h>

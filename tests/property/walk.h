@@ -3,7 +3,7 @@
 #ifndef BALLAST_TESTS_WALK_H
 #define BALLAST_TESTS_WALK_H
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "oracle.h"
 
 struct walk {

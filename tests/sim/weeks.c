@@ -8,7 +8,7 @@
 #include "invariants.h"
 #include "unit/sim_scenario_made.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 
 #include <math.h>
 #include <stdio.h>

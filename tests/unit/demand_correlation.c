@@ -2,7 +2,7 @@
  * known. */
 #include "unit.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "engine/knowledge/demand_correlation.h"
 #include "engine/knowledge/demand_history.h"
 

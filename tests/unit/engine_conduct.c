@@ -1,7 +1,7 @@
 /* What the engine keeps to whatever happens: limits, old data, one move a VM, what is stored before what. */
 #include "engine_world.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 
 static void begin_many(struct world *w, int per_host, int per_cluster)
 {

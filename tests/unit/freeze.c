@@ -2,7 +2,7 @@
  */
 #include "unit.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "model/freeze.h"
 
 #include <errno.h>

@@ -182,7 +182,7 @@ static void test_answers(void **state)
         render_place_text(&plan, cases[i].vms, cases[i].n, &out);
         if (strncmp(out.text, cases[i].expected, strlen(cases[i].expected)) != 0)
             fail_msg("case %zu: %s", i, out.text);
-        assert_int_equal(plan_unplaced(&plan, cases[i].vms, cases[i].n), cases[i].unplaced);
+        assert_int_equal(render_unplaced_count(&plan, cases[i].vms, cases[i].n), cases[i].unplaced);
         strbuf_release(&out);
     }
     arena_release(&a);

@@ -2,7 +2,7 @@
 #include "sim_world.h"
 
 #include "base/cleanup.h"
-#include "base/random.h"
+#include "base/rng.h"
 
 #include <errno.h>
 

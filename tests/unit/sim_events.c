@@ -1,7 +1,7 @@
 /* The queue of a simulated cluster, compared with a plain list. */
 #include "unit.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "sim/cluster/events.h"
 
 #include <ballast/units.h>

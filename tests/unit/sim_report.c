@@ -1,7 +1,7 @@
 /* What a simulation's figures look like: numbers, text to the letter, JSON and CSV by their members. */
 #include "unit.h"
 
-#include "sim/report/shown.h"
+#include "sim/report/format.h"
 #include "sim_report_world.h"
 
 #include <jansson.h>
@@ -47,22 +47,22 @@ static void test_numbers(void **state)
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(numbers); i++)
-        assert_string_equal(shown_number(&a, numbers[i].value, numbers[i].unit), numbers[i].text);
-    assert_null(shown_number(&a, NAN, ""));
-    assert_null(shown_number(&a, INFINITY, "%"));
-    assert_string_equal(shown_number(&a, INFINITY, "s"), "never");
-    assert_string_equal(shown_figure(&a, NAN, "kWh"), "-");
-    assert_string_equal(shown_figure(&a, 12, "kWh"), "12 kWh");
-    assert_string_equal(shown_figure(&a, 60, "s"), "1 min");
-    assert_string_equal(shown_count(&a, 1, "pass"), "1 pass");
-    assert_string_equal(shown_count(&a, 2000, "pass"), "2,000 passes");
-    assert_string_equal(shown_difference(&a, 10, 7, ""), "-3");
-    assert_string_equal(shown_difference(&a, 7, 10, ""), "+3");
-    assert_string_equal(shown_difference(&a, 60, 180, "s"), "+2 min");
-    assert_string_equal(shown_percent(&a, 31.65, 11.97), "-62.2 %");
-    assert_string_equal(shown_percent(&a, 100, 100.01), "0.0 %");
-    assert_null(shown_percent(&a, 0, 5));
-    assert_null(shown_percent(&a, 1, 5000));
+        assert_string_equal(format_number(&a, numbers[i].value, numbers[i].unit), numbers[i].text);
+    assert_null(format_number(&a, NAN, ""));
+    assert_null(format_number(&a, INFINITY, "%"));
+    assert_string_equal(format_number(&a, INFINITY, "s"), "never");
+    assert_string_equal(format_figure(&a, NAN, "kWh"), "-");
+    assert_string_equal(format_figure(&a, 12, "kWh"), "12 kWh");
+    assert_string_equal(format_figure(&a, 60, "s"), "1 min");
+    assert_string_equal(format_count(&a, 1, "pass"), "1 pass");
+    assert_string_equal(format_count(&a, 2000, "pass"), "2,000 passes");
+    assert_string_equal(format_difference(&a, 10, 7, ""), "-3");
+    assert_string_equal(format_difference(&a, 7, 10, ""), "+3");
+    assert_string_equal(format_difference(&a, 60, 180, "s"), "+2 min");
+    assert_string_equal(format_percent(&a, 31.65, 11.97), "-62.2 %");
+    assert_string_equal(format_percent(&a, 100, 100.01), "0.0 %");
+    assert_null(format_percent(&a, 0, 5));
+    assert_null(format_percent(&a, 1, 5000));
     arena_release(&a);
 }
 
@@ -73,8 +73,8 @@ static void test_every_metric(void **state)
 
     (void)state;
     for (size_t i = 0; i < METRIC_COUNT; i++) {
-        assert_non_null(metrics_shown[i].label);
-        seen[metrics_shown[i].id]++;
+        assert_non_null(metric_rows[i].label);
+        seen[metric_rows[i].id]++;
     }
     for (size_t i = 0; i < METRIC_COUNT; i++)
         assert_int_equal(seen[i], 1);
@@ -86,20 +86,20 @@ static void test_spread(void **state)
     double even[] = {4, 1, 2, 3};
     double unknown[] = {4, NAN};
     double never[] = {4, INFINITY, 1};
-    struct spread s = spread_of(odd, 3);
+    struct spread s = metric_spread_of(odd, 3);
 
     (void)state;
     assert_true(s.median == 2 && s.least == 1 && s.most == 3);
-    assert_true(spread_of(even, 4).median == 2.5);
-    assert_true(isnan(spread_of(unknown, 2).median));
-    assert_true(spread_of(never, 3).median == 4 && isinf(spread_of(never, 3).most));
+    assert_true(metric_spread_of(even, 4).median == 2.5);
+    assert_true(isnan(metric_spread_of(unknown, 2).median));
+    assert_true(metric_spread_of(never, 3).median == 4 && isinf(metric_spread_of(never, 3).most));
 }
 
 static void test_judge(void **state)
 {
-    const struct metric_shown less = {.better = -1};
-    const struct metric_shown more = {.better = 1};
-    const struct metric_shown neither = {.better = 0};
+    const struct metric_row less = {.better = -1};
+    const struct metric_row more = {.better = 1};
+    const struct metric_row neither = {.better = 0};
 
     (void)state;
     assert_int_equal(metric_judge(&less, 2, 1), 1);

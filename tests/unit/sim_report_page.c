@@ -3,9 +3,9 @@
 #include "unit.h"
 
 #include "sim/report/chart.h"
+#include "sim/report/downsample.h"
 #include "sim/report/png.h"
 #include "sim/report/report.h"
-#include "sim/report/thin.h"
 #include "sim_report_world.h"
 
 #include <libxml/parser.h>
@@ -147,7 +147,7 @@ static void test_thin(void **state)
         t[i] = (double)i;
         v[i] = i >= GAP_FROM && i < GAP_TO ? NAN : i == SPIKE ? 99 : (double)(i % 7);
     }
-    const struct dot *dots = thin(t, v, POINTS, BUCKETS, &a, &n);
+    const struct dot *dots = downsample(t, v, POINTS, BUCKETS, &a, &n);
     assert_true(n <= 2 * BUCKETS);
     size_t spikes = 0;
     size_t gaps = 0;
@@ -157,8 +157,8 @@ static void test_thin(void **state)
         assert_true(i == 0 || dots[i].t > dots[i - 1].t);
     }
     assert_int_equal(spikes, 1);
-    assert_in_range(gaps, 4, 6);                     /* of five buckets */
-    dots = thin(t, v, 2 * BUCKETS, BUCKETS, &a, &n); /* short enough */
+    assert_in_range(gaps, 4, 6);                           /* of five buckets */
+    dots = downsample(t, v, 2 * BUCKETS, BUCKETS, &a, &n); /* short enough */
     assert_int_equal(n, 2 * BUCKETS);
     assert_true(dots[8].v == 1);
     arena_release(&a);

@@ -1,6 +1,6 @@
 #include "sim_report_world.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "model/freeze.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* What a VM wants over time: each kind at and around its borders, and what every kind promises. */
 #include "unit.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "sim/workload/workload.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * moves, starts, maintenance, standby and waking, failures, others' hands, restarts. */
 #include "engine_world.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "engine/internal.h"
 
 #define STORM_SEEDS 6

@@ -1,7 +1,7 @@
 /* Snapshots as JSON: what is refused and with which words, what is filled in, and that nothing is lost. */
 #include "unit.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "base/strbuf.h"
 #include "model/freeze.h"
 #include "model/generate.h"

@@ -4,7 +4,7 @@
  * nothing would happen until somebody approves it. */
 #include "core/power/power.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "core/plan/room.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef BALLAST_SIM_CLUSTER_INTERNAL_H
 #define BALLAST_SIM_CLUSTER_INTERNAL_H
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "core/divvy/divvy.h"
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/events.h"

@@ -1,6 +1,6 @@
 #include "sim/pretend/pretend_internal.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 
 /* Four hosts, of which the first is loaded above 90 % and the others below half, and two databases that
  * should not be where they are: every kind of recommendation that a first look should show. */

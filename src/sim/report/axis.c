@@ -1,6 +1,6 @@
 #include "base/rfc3339.h"
 #include "sim/report/chart.h"
-#include "sim/report/shown.h"
+#include "sim/report/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define HUNDRED 100.0
 #define NEAR_END 0.95 /* a label that stood astride would reach past the plot */
 
-void html_put(struct strbuf *out, const char *text)
+void chart_html_text(struct strbuf *out, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         switch (*c) {
@@ -163,7 +163,7 @@ static const char *short_number(struct arena *a, double v)
         return arena_printf(a, "%g M", v / MILLION);
     if (size >= 10 * THOUSAND)
         return arena_printf(a, "%g k", v / THOUSAND);
-    return shown_number(a, v, "");
+    return format_number(a, v, "");
 }
 
 /* From bottom to top, in equal steps. */

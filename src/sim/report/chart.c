@@ -1,7 +1,7 @@
 #include "sim/report/chart.h"
 
-#include "sim/report/shown.h"
-#include "sim/report/thin.h"
+#include "sim/report/downsample.h"
+#include "sim/report/format.h"
 
 #include <math.h>
 
@@ -83,7 +83,7 @@ static double y_of(const struct drawing *d, double v)
 static void put_line(const struct drawing *d, const struct curve *c, const double *v)
 {
     size_t n;
-    const struct dot *dots = thin(c->t, v, c->n, CHART_BUCKETS, d->a, &n);
+    const struct dot *dots = downsample(c->t, v, c->n, CHART_BUCKETS, d->a, &n);
     bool down = false; /* the pen */
 
     for (size_t i = 0; i < n; i++) {
@@ -103,8 +103,8 @@ static void put_area(const struct drawing *d, const struct curve *c)
 {
     size_t n_high;
     size_t n_low;
-    const struct dot *high = thin(c->t, c->v, c->n, CHART_BUCKETS, d->a, &n_high);
-    const struct dot *low = thin(c->t, c->low, c->n, CHART_BUCKETS, d->a, &n_low);
+    const struct dot *high = downsample(c->t, c->v, c->n, CHART_BUCKETS, d->a, &n_high);
+    const struct dot *low = downsample(c->t, c->low, c->n, CHART_BUCKETS, d->a, &n_low);
     char pen = 'M';
 
     strbuf_printf(d->out, "<path class=\"fill s%u\" d=\"", c->style);
@@ -125,7 +125,7 @@ static void put_path(const struct drawing *d, const struct curve *c, const char 
 {
     strbuf_printf(d->out, "<path class=\"line s%u%s%s\" data-name=\"", c->style,
                   c->kind == CURVE_DASHED ? " dashed" : "", c->kind == CURVE_BAND ? " thin" : "");
-    html_put(d->out, name);
+    chart_html_text(d->out, name);
     strbuf_puts(d->out, "\" d=\"");
     put_line(d, c, v);
     strbuf_puts(d->out, "\"/>");
@@ -148,7 +148,7 @@ static void put_bars(const struct drawing *d)
     double width = CHART_WIDTH * d->chart->bar_s / (d->axis->to_s - d->axis->from_s);
 
     strbuf_printf(d->out, "<path class=\"bar s%u\" data-name=\"", c->style);
-    html_put(d->out, c->name);
+    chart_html_text(d->out, c->name);
     strbuf_puts(d->out, "\" d=\"");
     for (size_t i = 0; i < c->n; i++) { /* each begins with M and its value, which the script reads */
         double x = x_of(d, c->t[i]) - width * (1 - BAR_GAP);
@@ -165,15 +165,15 @@ static const char *told_text(const struct drawing *d, const struct curve *c, con
     const char *unit = d->chart->unit;
 
     if (t->least >= t->most)
-        return arena_printf(d->a, "%s: %s throughout.", c->name, shown_figure(d->a, t->most, unit));
+        return arena_printf(d->a, "%s: %s throughout.", c->name, format_figure(d->a, t->most, unit));
     if (c->kind == CURVE_BAND)
-        return arena_printf(d->a, "%s: %s to %s.", c->name, shown_number(d->a, t->least, ""),
-                            shown_figure(d->a, t->most, unit));
+        return arena_printf(d->a, "%s: %s to %s.", c->name, format_number(d->a, t->least, ""),
+                            format_figure(d->a, t->most, unit));
     if (d->chart->sums)
-        return arena_printf(d->a, "%s: %s at the end.", c->name, shown_figure(d->a, t->last, unit));
+        return arena_printf(d->a, "%s: %s at the end.", c->name, format_figure(d->a, t->last, unit));
     return arena_printf(d->a, "%s: %s to %s, mean %s, %s at the end.", c->name,
-                        shown_number(d->a, t->least, ""), shown_figure(d->a, t->most, unit),
-                        shown_figure(d->a, t->mean, unit), shown_figure(d->a, t->last, unit));
+                        format_number(d->a, t->least, ""), format_figure(d->a, t->most, unit),
+                        format_figure(d->a, t->mean, unit), format_figure(d->a, t->last, unit));
 }
 
 static const char *alternative(const struct drawing *d)
@@ -202,7 +202,7 @@ static void put_legend(const struct drawing *d)
                       c->kind == CURVE_BAND ? "fill" : "line", c->style,
                       c->kind == CURVE_DASHED ? " dashed" : "",
                       c->kind == CURVE_BAND ? "M0,0H24V8H0Z" : "M0,4H24");
-        html_put(d->out, c->name);
+        chart_html_text(d->out, c->name);
         strbuf_puts(d->out, "</li>");
     }
     strbuf_puts(d->out, "</ul>");
@@ -220,13 +220,13 @@ static double value_at(const struct curve *c, const double *values, double t_s)
 
 static void put_cell(const struct drawing *d, double v)
 {
-    strbuf_printf(d->out, "<td>%s</td>", shown_figure(d->a, v, ""));
+    strbuf_printf(d->out, "<td>%s</td>", format_figure(d->a, v, ""));
 }
 
 static void put_row(const struct drawing *d, double t_s)
 {
     strbuf_puts(d->out, "<tr><th scope=\"row\">");
-    html_put(d->out, axis_time(d->a, d->axis, t_s));
+    chart_html_text(d->out, axis_time(d->a, d->axis, t_s));
     strbuf_puts(d->out, "</th>");
     for (size_t i = 0; i < d->chart->n_curves; i++) {
         const struct curve *c = &d->chart->curves[i];
@@ -240,13 +240,13 @@ static void put_row(const struct drawing *d, double t_s)
 static void put_table(const struct drawing *d)
 {
     strbuf_puts(d->out, "<details><summary>As a table</summary><div class=\"scroll\"><table><caption>");
-    html_put(d->out, d->chart->title);
+    chart_html_text(d->out, d->chart->title);
     strbuf_puts(d->out, ": the values at these times</caption><thead><tr><th scope=\"col\">Time (UTC)</th>");
     for (size_t i = 0; i < d->chart->n_curves; i++) {
         const struct curve *c = &d->chart->curves[i];
         strbuf_puts(d->out,
                     c->low ? "<th scope=\"col\">lowest</th><th scope=\"col\">" : "<th scope=\"col\">");
-        html_put(d->out, c->low ? "highest" : c->name);
+        chart_html_text(d->out, c->low ? "highest" : c->name);
         strbuf_puts(d->out, "</th>");
     }
     strbuf_puts(d->out, "</tr></thead><tbody>");
@@ -258,10 +258,10 @@ static void put_table(const struct drawing *d)
 static void put_caption(const struct drawing *d)
 {
     strbuf_puts(d->out, "<figure class=\"chart\"><figcaption><h3>");
-    html_put(d->out, *d->chart->unit ? arena_printf(d->a, "%s, %s", d->chart->title, d->chart->unit)
-                                     : d->chart->title);
+    chart_html_text(d->out, *d->chart->unit ? arena_printf(d->a, "%s, %s", d->chart->title, d->chart->unit)
+                                            : d->chart->title);
     strbuf_puts(d->out, "</h3><p>");
-    html_put(d->out, d->chart->about);
+    chart_html_text(d->out, d->chart->about);
     strbuf_puts(d->out, "</p></figcaption>");
     put_legend(d);
 }
@@ -279,7 +279,7 @@ void chart_put(const struct chart *c, const struct time_axis *axis, struct arena
                   "<div class=\"area\"><svg viewBox=\"0 0 %g %g\" preserveAspectRatio=\"none\" role=\"img\" "
                   "aria-label=\"",
                   CHART_WIDTH, CHART_HEIGHT);
-    html_put(out, arena_printf(a, "%s. %s", c->title, alternative(&d)));
+    chart_html_text(out, arena_printf(a, "%s. %s", c->title, alternative(&d)));
     strbuf_puts(out, "\">");
     axis_put_grid(axis, out);
     if (c->bars && c->n_curves > 0)
@@ -289,7 +289,7 @@ void chart_put(const struct chart *c, const struct time_axis *axis, struct arena
     strbuf_puts(out, "</svg></div>");
     axis_put_time(axis, a, out);
     strbuf_puts(out, "</div><p class=\"reading\">");
-    html_put(out, alternative(&d));
+    chart_html_text(out, alternative(&d));
     strbuf_puts(out, "</p>");
     put_table(&d);
     strbuf_puts(out, "</figure>\n");

@@ -65,7 +65,7 @@ void heat_put(const struct heat *h, const struct time_axis *axis, struct arena *
 /* ---- what both are made of, in axis.c -------------------------------------------------------- */
 
 /* Adds text for HTML, between tags or in quotes. Control characters become '?'. */
-void html_put(struct strbuf *out, const char *text);
+void chart_html_text(struct strbuf *out, const char *text);
 
 /* "Jan 2, 09:05", in UTC. */
 const char *axis_time(struct arena *a, const struct time_axis *axis, double t_s);

@@ -1,3 +1,4 @@
+#include "sim/report/compare.h"
 #include "render/table.h"
 #include "sim/report/pools.h"
 
@@ -20,16 +21,17 @@ const char *compare_headline(struct arena *arena, const struct run_set *a, const
     const char *text = "";
 
     for (size_t i = 0; i < sizeof first_asked / sizeof *first_asked; i++) {
-        const char *percent = shown_percent(arena, metric_spread(a, first_asked[i].id).median,
-                                            metric_spread(b, first_asked[i].id).median);
-        if (!percent || (first_asked[i].id == METRIC_kwh && !has_power(a->runs[0].scenario)))
+        const char *percent = format_percent(arena, metric_spread(a, first_asked[i].id).median,
+                                             metric_spread(b, first_asked[i].id).median);
+        if (!percent || (first_asked[i].id == METRIC_kwh && !metric_has_power_model(a->runs[0].scenario)))
             continue;
         text = arena_printf(arena, "%s%s%s %s", text, *text ? ", " : "", first_asked[i].what, percent);
     }
     return *text ? arena_printf(arena, "B against A: %s.", text) : "";
 }
 
-size_t seeds_better(const struct metric_shown *m, const struct run_set *a, const struct run_set *b, int which)
+size_t compare_seeds_better(const struct metric_row *m, const struct run_set *a, const struct run_set *b,
+                            int which)
 {
     size_t n = 0;
 
@@ -41,13 +43,13 @@ size_t seeds_better(const struct metric_shown *m, const struct run_set *a, const
 static void put_heading(const struct run_set *a, const struct run_set *b, struct arena *arena,
                         struct strbuf *out)
 {
-    text_put_wrapped(out, arena_printf(arena, "%s: %s", a->runs[0].scenario->name, shown_what(arena, a)), 0);
-    text_put_wrapped(out, shown_assumptions(arena, a->runs[0].scenario), 0);
-    text_put_wrapped(out,
-                     arena_printf(arena, "A: %s. %s", a->label, shown_policy(arena, a->runs[0].scenario)), 0);
-    text_put_wrapped(out,
-                     arena_printf(arena, "B: %s. %s", b->label, shown_policy(arena, b->runs[0].scenario)), 0);
-    text_put_wrapped(out, compare_headline(arena, a, b), 0);
+    table_put_wrapped(out, arena_printf(arena, "%s: %s", a->runs[0].scenario->name, format_run(arena, a)), 0);
+    table_put_wrapped(out, format_assumptions(arena, a->runs[0].scenario), 0);
+    table_put_wrapped(
+        out, arena_printf(arena, "A: %s. %s", a->label, format_policy(arena, a->runs[0].scenario)), 0);
+    table_put_wrapped(
+        out, arena_printf(arena, "B: %s. %s", b->label, format_policy(arena, b->runs[0].scenario)), 0);
+    table_put_wrapped(out, compare_headline(arena, a, b), 0);
     if (a->n > 1)
         strbuf_puts(out, "Each figure is the median of the runs; SEEDS: for how many A and B were better.\n");
 }
@@ -65,27 +67,26 @@ static const char *better_text(int judged)
     return names[judged + 1];
 }
 
-static void add_metric(struct table *t, const struct metric_shown *m, const struct run_set *a,
+static void add_metric(struct table *t, const struct metric_row *m, const struct run_set *a,
                        const struct run_set *b)
 {
     const char *unit = metric_unit(m->id);
     double from = metric_spread(a, m->id).median;
     double to = metric_spread(b, m->id).median;
-    bool alike =
-        !isnan(from) && !isnan(to) && metric_judge(&(struct metric_shown){.better = 1}, from, to) == 0;
+    bool alike = !isnan(from) && !isnan(to) && metric_judge(&(struct metric_row){.better = 1}, from, to) == 0;
 
     table_cellf(t, "  %s", m->label);
-    table_cell(t, shown_number(t->a, from, unit));
-    table_cell(t, shown_number(t->a, to, unit));
-    table_cell(t, shown_unit(unit));
-    table_cell(t, alike ? "the same" : shown_difference(t->a, from, to, unit));
-    const char *percent = alike ? "" : shown_percent(t->a, from, to);
+    table_cell(t, format_number(t->a, from, unit));
+    table_cell(t, format_number(t->a, to, unit));
+    table_cell(t, format_unit(unit));
+    table_cell(t, alike ? "the same" : format_difference(t->a, from, to, unit));
+    const char *percent = alike ? "" : format_percent(t->a, from, to);
     table_cell(t, percent ? percent : "");
     table_cell(t, better_text(metric_judge(m, from, to)));
     if (t->n_columns == N_COLUMNS)
         table_cell(t, m->better == 0 ? ""
-                                     : arena_printf(t->a, "%zu : %zu", seeds_better(m, a, b, -1),
-                                                    seeds_better(m, a, b, 1)));
+                                     : arena_printf(t->a, "%zu : %zu", compare_seeds_better(m, a, b, -1),
+                                                    compare_seeds_better(m, a, b, 1)));
 }
 
 static void put_metrics(const struct run_set *a, const struct run_set *b, struct arena *arena,
@@ -96,7 +97,7 @@ static void put_metrics(const struct run_set *a, const struct run_set *b, struct
 
     table_init(&t, arena, columns, a->n > 1 ? N_COLUMNS : N_COLUMNS - 1);
     for (size_t i = 0; i < METRIC_COUNT; i++) {
-        const struct metric_shown *m = &metrics_shown[i];
+        const struct metric_row *m = &metric_rows[i];
         if (!metric_applies(a, m) && !metric_applies(b, m))
             continue;
         if (m->group != group) {
@@ -130,10 +131,10 @@ static void put_pools(const struct run_set *a, const struct run_set *b, struct a
     table_init(&t, arena, pool_columns, sizeof pool_columns / sizeof *pool_columns);
     for (uint32_t p = 0; p < a->runs[0].n_pools; p++) {
         table_cell(&t, a->runs[0].pools[p].name);
-        table_cell(&t, shown_number(arena, a->runs[0].pools[p].vms, ""));
+        table_cell(&t, format_number(arena, a->runs[0].pools[p].vms, ""));
         for (size_t f = 0; f < sizeof compared / sizeof *compared; f++) {
-            table_cell(&t, shown_number(arena, pool_spread(a, p, compared[f]).median, "%"));
-            table_cell(&t, shown_number(arena, pool_spread(b, p, compared[f]).median, "%"));
+            table_cell(&t, format_number(arena, pool_spread(a, p, compared[f]).median, "%"));
+            table_cell(&t, format_number(arena, pool_spread(b, p, compared[f]).median, "%"));
         }
     }
     table_render(&t, "", out);

@@ -1,6 +1,6 @@
 #include "sim/report/chart.h"
+#include "sim/report/format.h"
 #include "sim/report/png.h"
-#include "sim/report/shown.h"
 
 #include <math.h>
 
@@ -75,7 +75,7 @@ static void put_image(const struct heat *h, const struct grid *g, const char *al
     }
     strbuf_printf(out, "<img class=\"heat\" style=\"height:%upx\" width=\"%u\" height=\"%u\" alt=\"",
                   px < HEIGHT_MAX_PX ? px : HEIGHT_MAX_PX, g->columns, g->rows);
-    html_put(out, alternative);
+    chart_html_text(out, alternative);
     strbuf_puts(out, "\" src=\"");
     png_put_data_url(&(struct png){g->columns, g->rows, pixels, palette, LEVELS + 1}, out);
     strbuf_puts(out, "\"/>");
@@ -99,7 +99,7 @@ static void put_names(const struct heat *h, const struct grid *g, struct strbuf 
         if (g->rows > NAMED_MAX && row != 0 && row != g->rows - 1)
             continue;
         strbuf_printf(out, "<span style=\"bottom:%.2f%%\">", 100 * (1 - (row + 0.5) / g->rows));
-        html_put(out, h->name(h->ctx, row * g->hosts_a_row));
+        chart_html_text(out, h->name(h->ctx, row * g->hosts_a_row));
         strbuf_puts(out, "</span>");
     }
     strbuf_puts(out, "</div>");
@@ -130,16 +130,16 @@ static void put_table(const struct heat *h, struct arena *a, struct strbuf *out)
 {
     strbuf_puts(
         out, "<details><summary>As a table</summary><div class=\"scroll\"><table class=\"hosts\"><caption>");
-    html_put(out, h->title);
+    chart_html_text(out, h->title);
     strbuf_puts(out,
                 "</caption><thead><tr><th scope=\"col\">Host</th><th scope=\"col\">mean</th><th "
                 "scope=\"col\">highest</th><th scope=\"col\">on, % of the time</th></tr></thead><tbody>");
     for (uint32_t row = 0; row < h->rows; row++) {
         struct row_figures f = figures_of(h, row);
         strbuf_puts(out, "<tr><th scope=\"row\">");
-        html_put(out, h->name(h->ctx, row));
-        strbuf_printf(out, "</th><td>%s</td><td>%s</td><td>%s</td></tr>", shown_figure(a, f.mean, ""),
-                      shown_figure(a, f.most, ""), shown_figure(a, 100 * f.known, ""));
+        chart_html_text(out, h->name(h->ctx, row));
+        strbuf_printf(out, "</th><td>%s</td><td>%s</td><td>%s</td></tr>", format_figure(a, f.mean, ""),
+                      format_figure(a, f.most, ""), format_figure(a, 100 * f.known, ""));
     }
     strbuf_puts(out, "</tbody></table></div></details>");
 }
@@ -162,8 +162,8 @@ static const char *alternative(const struct heat *h, struct arena *a)
             busiest = row;
         }
     }
-    return arena_printf(a, "Highest: %s on %s. Highest mean: %s on %s.", shown_figure(a, top.most, ""),
-                        h->name(h->ctx, highest), shown_figure(a, busy.mean, ""), h->name(h->ctx, busiest));
+    return arena_printf(a, "Highest: %s on %s. Highest mean: %s on %s.", format_figure(a, top.most, ""),
+                        h->name(h->ctx, highest), format_figure(a, busy.mean, ""), h->name(h->ctx, busiest));
 }
 
 static const char *about(const struct heat *h, const struct grid *g, struct arena *a)
@@ -179,13 +179,13 @@ void heat_put(const struct heat *h, const struct time_axis *axis, struct arena *
     const char *words = alternative(h, a);
 
     strbuf_puts(out, "<figure class=\"chart\"><figcaption><h3>");
-    html_put(out, h->title);
+    chart_html_text(out, h->title);
     strbuf_puts(out, "</h3><p>");
-    html_put(out, about(h, &g, a));
+    chart_html_text(out, about(h, &g, a));
     strbuf_printf(out,
                   "</p></figcaption><p class=\"scale\">0<span class=\"colours\"></span>%s and more<span "
                   "class=\"off\"></span>not on</p>",
-                  shown_number(a, h->high, ""));
+                  format_number(a, h->high, ""));
     strbuf_printf(out, "<div class=\"plot map\" data-high=\"%.10g\" data-colours=\"", h->high);
     put_colours(out);
     strbuf_puts(out, "\">");
@@ -195,7 +195,7 @@ void heat_put(const struct heat *h, const struct time_axis *axis, struct arena *
     strbuf_puts(out, "</div>");
     axis_put_time(axis, a, out);
     strbuf_puts(out, "</div><p class=\"reading\">");
-    html_put(out, words);
+    chart_html_text(out, words);
     strbuf_puts(out, "</p>");
     put_table(h, a, out);
     strbuf_puts(out, "</figure>\n");

@@ -1,3 +1,4 @@
+#include "sim/report/compare.h"
 #include "sim/report/page.h"
 #include "sim/report/page_assets.h"
 
@@ -39,7 +40,7 @@ static void put_head(const struct page *p)
                 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n"
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
                 "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\"/>\n<title>");
-    html_put(p->out, s->name);
+    chart_html_text(p->out, s->name);
     strbuf_printf(p->out, " - simulated by Ballast</title>\n<style>\n%s</style></head>\n", page_style);
     strbuf_printf(p->out, "<body data-start=\"%lld\" data-from=\"%.10g\" data-to=\"%.10g\"><main>\n",
                   (long long)p->axis.start, p->axis.from_s, p->axis.to_s);
@@ -48,7 +49,7 @@ static void put_head(const struct page *p)
 static void put_paragraph(const struct page *p, const char *class, const char *text)
 {
     strbuf_printf(p->out, "<p class=\"%s\">", class);
-    html_put(p->out, text);
+    chart_html_text(p->out, text);
     strbuf_puts(p->out, "</p>\n");
 }
 
@@ -57,11 +58,11 @@ static void put_heading(const struct page *p)
     const struct scenario *s = p->sets[0]->runs[0].scenario;
 
     strbuf_puts(p->out, "<header><h1>");
-    html_put(p->out, s->name);
+    chart_html_text(p->out, s->name);
     strbuf_puts(p->out, "</h1>\n");
-    put_paragraph(p, "lead", shown_what(p->a, p->sets[0]));
+    put_paragraph(p, "lead", format_run(p->a, p->sets[0]));
     for (size_t i = 0; i < p->n; i++) {
-        const char *policy = shown_policy(p->a, p->sets[i]->runs[0].scenario);
+        const char *policy = format_policy(p->a, p->sets[i]->runs[0].scenario);
         put_paragraph(p, "lead",
                       p->n == 1
                           ? policy
@@ -69,7 +70,7 @@ static void put_heading(const struct page *p)
     }
     if (p->n == 2)
         put_paragraph(p, "lead", compare_headline(p->a, p->sets[0], p->sets[1]));
-    put_paragraph(p, "soft", shown_assumptions(p->a, s));
+    put_paragraph(p, "soft", format_assumptions(p->a, s));
     if (p->sets[0]->n > 1)
         put_paragraph(p, "soft", "Figures are medians of all runs; the plots are those of the first seed.");
     strbuf_puts(p->out, "</header>\n");

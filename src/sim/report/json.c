@@ -1,6 +1,7 @@
 #include "base/rfc3339.h"
 #include "model/json_writer.h"
 #include "render/render.h"
+#include "sim/report/compare.h"
 #include "sim/report/pools.h"
 
 static void put_run_metrics(struct json_writer *w, const struct simulation *s)
@@ -114,7 +115,7 @@ static void put_side(struct json_writer *w, const char *key, const struct run_se
     jw_end(w);
 }
 
-static void put_difference(struct json_writer *w, const struct metric_shown *m, const struct run_set *a,
+static void put_difference(struct json_writer *w, const struct metric_row *m, const struct run_set *a,
                            const struct run_set *b)
 {
     static const char *const which[] = {"a", NULL, "b"};
@@ -126,8 +127,8 @@ static void put_difference(struct json_writer *w, const struct metric_shown *m, 
     jw_figure(w, "percent", 100 * (to - from) / from);
     jw_text(w, "better", which[metric_judge(m, from, to) + 1]);
     if (a->n > 1) {
-        jw_int(w, "seeds_a_better", (int64_t)seeds_better(m, a, b, -1));
-        jw_int(w, "seeds_b_better", (int64_t)seeds_better(m, a, b, 1));
+        jw_int(w, "seeds_a_better", (int64_t)compare_seeds_better(m, a, b, -1));
+        jw_int(w, "seeds_b_better", (int64_t)compare_seeds_better(m, a, b, 1));
     }
     jw_end(w);
 }
@@ -144,7 +145,7 @@ void report_compare_json(const struct run_set *a, const struct run_set *b, struc
     put_side(&w, "b", b);
     jw_begin(&w, "differences", JW_OBJECT, JW_LINES);
     for (size_t i = 0; i < METRIC_COUNT; i++)
-        put_difference(&w, &metrics_shown[i], a, b);
+        put_difference(&w, &metric_rows[i], a, b);
     jw_end(&w);
     jw_end(&w);
     strbuf_puts(out, "\n");

@@ -3,7 +3,7 @@
 #define BALLAST_SIM_REPORT_PAGE_H
 
 #include "sim/report/chart.h"
-#include "sim/report/shown.h"
+#include "sim/report/format.h"
 
 struct page {
     const struct run_set *sets[2];

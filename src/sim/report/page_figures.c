@@ -32,20 +32,22 @@ static void put_tile_note(const struct page *p, size_t i)
     double v = median(p, 0, tiles[i].id);
 
     if (p->n == 2) {
-        const char *percent = shown_percent(p->a, v, median(p, 1, tiles[i].id));
-        html_put(p->out, percent ? arena_printf(p->a, "B against A: %s", percent) : "");
+        const char *percent = format_percent(p->a, v, median(p, 1, tiles[i].id));
+        chart_html_text(p->out, percent ? arena_printf(p->a, "B against A: %s", percent) : "");
     } else if (tiles[i].against < METRIC_COUNT) {
         double other = median(p, 0, tiles[i].against);
-        const char *percent = tiles[i].id == METRIC_kwh ? shown_percent(p->a, other, v) : NULL;
-        html_put(p->out, isfinite(other) ? arena_printf(p->a, "%s %s%s%s", shown_figure(p->a, other, unit),
-                                                        tiles[i].against_what, percent ? ": " : "",
-                                                        percent ? percent : "")
-                                         : "");
+        const char *percent = tiles[i].id == METRIC_kwh ? format_percent(p->a, other, v) : NULL;
+        chart_html_text(p->out,
+                        isfinite(other)
+                            ? arena_printf(p->a, "%s %s%s%s", format_figure(p->a, other, unit),
+                                           tiles[i].against_what, percent ? ": " : "", percent ? percent : "")
+                            : "");
     } else if (tiles[i].id == METRIC_hosts_on_mean)
-        html_put(p->out, arena_printf(p->a, "of %u", p->sets[0]->runs[0].scenario->initial.n_hosts));
+        chart_html_text(p->out, arena_printf(p->a, "of %u", p->sets[0]->runs[0].scenario->initial.n_hosts));
     else if (tiles[i].id == METRIC_migrations)
-        html_put(p->out, arena_printf(p->a, "%s failed",
-                                      shown_figure(p->a, median(p, 0, METRIC_migrations_failed), "")));
+        chart_html_text(
+            p->out,
+            arena_printf(p->a, "%s failed", format_figure(p->a, median(p, 0, METRIC_migrations_failed), "")));
 }
 
 void page_tiles(const struct page *p)
@@ -54,16 +56,16 @@ void page_tiles(const struct page *p)
     for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
         const char *unit = metric_unit(tiles[i].id);
         if (isnan(median(p, 0, tiles[i].id)) ||
-            (tiles[i].id == METRIC_kwh && !has_power(p->sets[0]->runs[0].scenario)))
+            (tiles[i].id == METRIC_kwh && !metric_has_power_model(p->sets[0]->runs[0].scenario)))
             continue;
         strbuf_puts(p->out, "<li>");
-        html_put(p->out, tiles[i].what);
+        chart_html_text(p->out, tiles[i].what);
         strbuf_puts(p->out, "<b>");
         if (p->n == 2) {
-            html_put(p->out, shown_number(p->a, median(p, 0, tiles[i].id), unit));
+            chart_html_text(p->out, format_number(p->a, median(p, 0, tiles[i].id), unit));
             strbuf_puts(p->out, " \xe2\x86\x92 "); /* an arrow to the right */
         }
-        html_put(p->out, shown_figure(p->a, median(p, p->n - 1, tiles[i].id), unit));
+        chart_html_text(p->out, format_figure(p->a, median(p, p->n - 1, tiles[i].id), unit));
         strbuf_puts(p->out, "</b><small>");
         put_tile_note(p, i);
         strbuf_puts(p->out, "</small></li>\n");
@@ -76,30 +78,30 @@ void page_tiles(const struct page *p)
 static void put_cell(const struct page *p, const char *class, const char *text)
 {
     strbuf_printf(p->out, "<td class=\"%s\">", class);
-    html_put(p->out, text ? text : "-");
+    chart_html_text(p->out, text ? text : "-");
     strbuf_puts(p->out, "</td>");
 }
 
-static void put_metric(const struct page *p, const struct metric_shown *m)
+static void put_metric(const struct page *p, const struct metric_row *m)
 {
     const char *unit = metric_unit(m->id);
     struct spread first = metric_spread(p->sets[0], m->id);
 
     strbuf_puts(p->out, "<tr><th scope=\"row\">");
-    html_put(p->out, m->label + strspn(m->label, " "));
+    chart_html_text(p->out, m->label + strspn(m->label, " "));
     strbuf_puts(p->out, "<small>");
-    html_put(p->out, arena_printf(p->a, "%s: %s", metric_name(m->id), metric_meaning(m->id)));
+    chart_html_text(p->out, arena_printf(p->a, "%s: %s", metric_name(m->id), metric_meaning(m->id)));
     strbuf_puts(p->out, "</small></th>");
-    put_cell(p, "", shown_figure(p->a, first.median, unit));
+    put_cell(p, "", format_figure(p->a, first.median, unit));
     if (p->n == 2) {
         double b = metric_spread(p->sets[1], m->id).median;
         int judged = metric_judge(m, first.median, b);
-        put_cell(p, "", shown_figure(p->a, b, unit));
-        put_cell(p, "", shown_percent(p->a, first.median, b));
+        put_cell(p, "", format_figure(p->a, b, unit));
+        put_cell(p, "", format_percent(p->a, first.median, b));
         put_cell(p, "better", judged > 0 ? "B" : judged < 0 ? "A" : "");
     } else if (p->sets[0]->n > 1) {
-        put_cell(p, "", shown_figure(p->a, first.least, unit));
-        put_cell(p, "", shown_figure(p->a, first.most, unit));
+        put_cell(p, "", format_figure(p->a, first.least, unit));
+        put_cell(p, "", format_figure(p->a, first.most, unit));
     }
     strbuf_puts(p->out, "</tr>\n");
 }
@@ -125,7 +127,7 @@ void page_metrics(const struct page *p)
         strbuf_puts(p->out, "<th scope=\"col\">value</th>");
     strbuf_puts(p->out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < METRIC_COUNT; i++) {
-        const struct metric_shown *m = &metrics_shown[i];
+        const struct metric_row *m = &metric_rows[i];
         if (!metric_applies(p->sets[0], m) && (p->n == 1 || !metric_applies(p->sets[1], m)))
             continue;
         if (m->group != group)
@@ -142,18 +144,18 @@ void page_metrics(const struct page *p)
 static void put_pool_table(const struct page *p, const struct run_set *set, const char *caption)
 {
     strbuf_puts(p->out, "<div class=\"scroll\"><table><caption>");
-    html_put(p->out, caption);
+    chart_html_text(p->out, caption);
     strbuf_puts(p->out, "</caption><thead><tr><th scope=\"col\">Pool</th><th scope=\"col\">VMs</th>");
     for (int f = 0; f < POOL_FIGURE_COUNT; f++)
         strbuf_printf(p->out, "<th scope=\"col\">%s</th>", pool_figure_label((enum pool_figure)f));
     strbuf_puts(p->out, "</tr></thead><tbody>\n");
     for (uint32_t i = 0; i < set->runs[0].n_pools; i++) {
         strbuf_puts(p->out, "<tr><th scope=\"row\">");
-        html_put(p->out, set->runs[0].pools[i].name);
+        chart_html_text(p->out, set->runs[0].pools[i].name);
         strbuf_puts(p->out, "</th>");
-        put_cell(p, "", shown_figure(p->a, set->runs[0].pools[i].vms, ""));
+        put_cell(p, "", format_figure(p->a, set->runs[0].pools[i].vms, ""));
         for (int f = 0; f < POOL_FIGURE_COUNT; f++)
-            put_cell(p, "", shown_figure(p->a, pool_spread(set, i, (enum pool_figure)f).median, ""));
+            put_cell(p, "", format_figure(p->a, pool_spread(set, i, (enum pool_figure)f).median, ""));
         strbuf_puts(p->out, "</tr>\n");
     }
     strbuf_puts(p->out, "</tbody></table></div>\n");

@@ -161,7 +161,7 @@ static void put_power(const struct page *p)
     const double v[] = {mean_w, mean_w};
     struct curve line = {"mean, were all hosts on", CURVE_DASHED, 6, t, v, NULL, 2};
 
-    if (!has_power(s->scenario))
+    if (!metric_has_power_model(s->scenario))
         return;
     put_together(p, titled("Power", "Of all hosts, boots and standby included.", "W"), "power", watts,
                  CURVE_LINE, isfinite(mean_w) ? &line : NULL);
@@ -251,7 +251,7 @@ static void put_moves(const struct page *p, size_t set)
     struct curve c = moves_of(p, run_of(p, set), period_s);
     struct chart chart =
         titled(title_of(p, set, period_s <= interval_s ? "Migrations begun per pass" : "Migrations begun"),
-               arena_printf(p->a, "A bar is %s.", shown_figure(p->a, period_s, "s")), "");
+               arena_printf(p->a, "A bar is %s.", format_figure(p->a, period_s, "s")), "");
     double most = 0;
 
     for (size_t k = 0; k < p->n; k++) {
@@ -390,7 +390,7 @@ static void fill_band(const struct host_map *m, size_t i, double *sorted, double
         if (isfinite(v))
             sorted[n++] = v;
     }
-    struct spread s = n > 0 ? spread_of(sorted, n) : (struct spread){NAN, NAN, NAN};
+    struct spread s = n > 0 ? metric_spread_of(sorted, n) : (struct spread){NAN, NAN, NAN};
     low[i] = s.least;
     middle[i] = s.median;
     high[i] = s.most;

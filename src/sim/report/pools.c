@@ -55,7 +55,7 @@ struct spread pool_spread(const struct run_set *set, uint32_t pool, enum pool_fi
 
     for (size_t i = 0; i < set->n; i++)
         values[i] = pool_figure(&set->runs[i].pools[pool], f);
-    struct spread spread = spread_of(values, set->n);
+    struct spread spread = metric_spread_of(values, set->n);
     arena_release(&scratch);
     return spread;
 }

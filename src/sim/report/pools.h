@@ -2,7 +2,7 @@
 #ifndef BALLAST_SIM_REPORT_POOLS_H
 #define BALLAST_SIM_REPORT_POOLS_H
 
-#include "sim/report/shown.h"
+#include "sim/report/format.h"
 
 /* In the order of the text; the name is that of JSON. */
 #define POOL_FIGURES(X)                                                                                      \

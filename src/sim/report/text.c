@@ -1,14 +1,14 @@
 #include "render/table.h"
+#include "sim/report/format.h"
 #include "sim/report/pools.h"
-#include "sim/report/shown.h"
 
 static void put_heading(const struct run_set *set, struct arena *a, struct strbuf *out)
 {
     const struct scenario *s = set->runs[0].scenario;
 
-    text_put_wrapped(out, arena_printf(a, "%s: %s", s->name, shown_what(a, set)), 0);
-    text_put_wrapped(out, shown_policy(a, s), 0);
-    text_put_wrapped(out, shown_assumptions(a, s), 0);
+    table_put_wrapped(out, arena_printf(a, "%s: %s", s->name, format_run(a, set)), 0);
+    table_put_wrapped(out, format_policy(a, s), 0);
+    table_put_wrapped(out, format_assumptions(a, s), 0);
     if (set->n > 1)
         strbuf_puts(out, "Each figure is the median of the runs, between the least and the greatest.\n");
 }
@@ -19,18 +19,18 @@ static const struct column many_runs[] = {
     {"most", true, false}, {"", false, false},
 };
 
-static void add_metric(struct table *t, const struct run_set *set, const struct metric_shown *m)
+static void add_metric(struct table *t, const struct run_set *set, const struct metric_row *m)
 {
     const char *unit = metric_unit(m->id);
     struct spread v = metric_spread(set, m->id);
 
     table_cellf(t, "  %s", m->label);
-    table_cell(t, shown_number(t->a, v.median, unit));
+    table_cell(t, format_number(t->a, v.median, unit));
     if (set->n > 1) {
-        table_cell(t, shown_number(t->a, v.least, unit));
-        table_cell(t, shown_number(t->a, v.most, unit));
+        table_cell(t, format_number(t->a, v.least, unit));
+        table_cell(t, format_number(t->a, v.most, unit));
     }
-    table_cell(t, shown_unit(unit));
+    table_cell(t, format_unit(unit));
 }
 
 /* A group's title is a row of its own, so that the numbers of all groups stand below each other. */
@@ -51,7 +51,7 @@ static void put_metrics(const struct run_set *set, struct arena *a, struct strbu
     else
         table_init(&t, a, one_run, sizeof one_run / sizeof *one_run);
     for (size_t i = 0; i < METRIC_COUNT; i++) {
-        const struct metric_shown *m = &metrics_shown[i];
+        const struct metric_row *m = &metric_rows[i];
         if (!metric_applies(set, m))
             continue;
         if (m->group != group)
@@ -81,9 +81,9 @@ static void put_pools(const struct run_set *set, struct arena *a, struct strbuf 
     table_init(&t, a, pool_columns, sizeof pool_columns / sizeof *pool_columns);
     for (uint32_t p = 0; p < set->runs[0].n_pools; p++) {
         table_cell(&t, set->runs[0].pools[p].name);
-        table_cell(&t, shown_number(a, set->runs[0].pools[p].vms, ""));
+        table_cell(&t, format_number(a, set->runs[0].pools[p].vms, ""));
         for (int f = 0; f < POOL_FIGURE_COUNT; f++)
-            table_cell(&t, shown_number(a, pool_spread(set, p, (enum pool_figure)f).median, "%"));
+            table_cell(&t, format_number(a, pool_spread(set, p, (enum pool_figure)f).median, "%"));
     }
     table_render(&t, "", out);
 }

@@ -11,7 +11,7 @@
 #ifndef BALLAST_SIM_SERVICE_H
 #define BALLAST_SIM_SERVICE_H
 
-#include "base/random.h"
+#include "base/rng.h"
 #include "engine/engine.h"
 #include "sim/cluster/cluster.h"
 #include "sim/run/simulate.h"

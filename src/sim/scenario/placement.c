@@ -1,7 +1,7 @@
 /* On which host each VM begins. */
 #include "sim/scenario/build.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

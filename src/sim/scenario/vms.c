@@ -1,7 +1,7 @@
 /* The groups of VMs. */
 #include "sim/scenario/build.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 
 #include <math.h>
 #include <string.h>

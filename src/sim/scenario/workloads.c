@@ -1,7 +1,7 @@
 /* What VMs want: from the file's sections to struct workload. */
 #include "sim/scenario/build.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 
 #include <errno.h>
 #include <math.h>

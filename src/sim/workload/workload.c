@@ -1,7 +1,7 @@
 #include "sim/workload/workload.h"
 
 #include "base/name_define.h"
-#include "base/random.h"
+#include "base/rng.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "mqtt/outbox.h"
+#include "mqtt/publish_queue.h"
 
 #include "base/xalloc.h"
 
@@ -16,18 +16,18 @@ struct item {
     bool newer; /* a state: another payload came while it was without an answer */
 };
 
-struct outbox {
+struct publish_queue {
     struct item *first, *last; /* events */
     struct item *states;       /* in the order of their first appearance */
-    struct item *offered;      /* by outbox_next() */
+    struct item *offered;      /* by publish_queue_next() */
     uint64_t last_id, over;
     size_t n_events, n_sent;
     char *answered_topic, *answered_payload;
 };
 
-struct outbox *outbox_new(void)
+struct publish_queue *publish_queue_new(void)
 {
-    return xcalloc(1, sizeof(struct outbox));
+    return xcalloc(1, sizeof(struct publish_queue));
 }
 
 static void item_free(struct item *i)
@@ -45,7 +45,7 @@ static void list_free(struct item *i)
     }
 }
 
-void outbox_free(struct outbox *o)
+void publish_queue_free(struct publish_queue *o)
 {
     if (!o)
         return;
@@ -66,7 +66,7 @@ static struct item *item_new(uint64_t event, const char *topic, const char *payl
     return i;
 }
 
-void outbox_add_event(struct outbox *o, uint64_t id, const char *topic, const char *payload)
+void publish_queue_add_event(struct publish_queue *o, uint64_t id, const char *topic, const char *payload)
 {
     if (id <= o->last_id)
         return;
@@ -81,7 +81,7 @@ void outbox_add_event(struct outbox *o, uint64_t id, const char *topic, const ch
     o->n_events++;
 }
 
-void outbox_set_state(struct outbox *o, const char *topic, const char *payload)
+void publish_queue_set_state(struct publish_queue *o, const char *topic, const char *payload)
 {
     struct item **at = &o->states;
 
@@ -105,10 +105,10 @@ static struct item *first_waiting(struct item *i)
     return i;
 }
 
-bool outbox_next(struct outbox *o, struct outbox_message *ret)
+bool publish_queue_next(struct publish_queue *o, struct queued_message *ret)
 {
     o->offered = NULL;
-    if (o->n_sent >= OUTBOX_WINDOW)
+    if (o->n_sent >= PUBLISH_WINDOW)
         return false;
     struct item *i = first_waiting(o->states);
 
@@ -117,11 +117,11 @@ bool outbox_next(struct outbox *o, struct outbox_message *ret)
     if (!i)
         return false;
     o->offered = i;
-    *ret = (struct outbox_message){.event = i->event, .topic = i->topic, .payload = i->payload};
+    *ret = (struct queued_message){.event = i->event, .topic = i->topic, .payload = i->payload};
     return true;
 }
 
-void outbox_sent(struct outbox *o, int mid)
+void publish_queue_sent(struct publish_queue *o, int mid)
 {
     struct item *i = o->offered;
 
@@ -142,7 +142,7 @@ static struct item *find_sent(struct item *i, int mid)
 }
 
 /* What is over at the front goes; one that is over behind another one that is not stays until then. */
-static void forget_over(struct outbox *o)
+static void forget_over(struct publish_queue *o)
 {
     while (o->first && o->first->state == ITEM_OVER) {
         struct item *i = o->first;
@@ -157,7 +157,7 @@ static void forget_over(struct outbox *o)
 }
 
 /* A state that was taken back is nothing to send again. */
-static void forget_state(struct outbox *o, struct item *i)
+static void forget_state(struct publish_queue *o, struct item *i)
 {
     struct item **at = &o->states;
 
@@ -167,7 +167,7 @@ static void forget_state(struct outbox *o, struct item *i)
     item_free(i);
 }
 
-bool outbox_answered(struct outbox *o, int mid, struct outbox_message *ret)
+bool publish_queue_acknowledge(struct publish_queue *o, int mid, struct queued_message *ret)
 {
     struct item *i = find_sent(o->first, mid);
 
@@ -177,7 +177,7 @@ bool outbox_answered(struct outbox *o, int mid, struct outbox_message *ret)
         return false;
     xstrset(&o->answered_topic, i->topic);
     xstrset(&o->answered_payload, i->payload);
-    *ret = (struct outbox_message){
+    *ret = (struct queued_message){
         .event = i->event, .topic = o->answered_topic, .payload = o->answered_payload};
     o->n_sent--;
     i->state = i->newer ? ITEM_WAITS : ITEM_OVER;
@@ -188,7 +188,7 @@ bool outbox_answered(struct outbox *o, int mid, struct outbox_message *ret)
     return true;
 }
 
-void outbox_drop(struct outbox *o, uint64_t id)
+void publish_queue_drop_events(struct publish_queue *o, uint64_t id)
 {
     for (struct item *i = o->first; i && i->event <= id; i = i->next) {
         if (i->state == ITEM_WAITS)
@@ -198,7 +198,7 @@ void outbox_drop(struct outbox *o, uint64_t id)
     forget_over(o);
 }
 
-void outbox_lost(struct outbox *o)
+void publish_queue_connection_lost(struct publish_queue *o)
 {
     for (struct item *i = o->first; i; i = i->next) {
         if (i->state == ITEM_SENT)
@@ -212,17 +212,17 @@ void outbox_lost(struct outbox *o)
     o->offered = NULL;
 }
 
-uint64_t outbox_over(const struct outbox *o)
+uint64_t publish_queue_last_done(const struct publish_queue *o)
 {
     return o->over;
 }
 
-size_t outbox_events(const struct outbox *o)
+size_t publish_queue_events(const struct publish_queue *o)
 {
     return o->n_events;
 }
 
-size_t outbox_unanswered(const struct outbox *o)
+size_t publish_queue_unacknowledged(const struct publish_queue *o)
 {
     return o->n_sent;
 }

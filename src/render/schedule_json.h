@@ -1,6 +1,6 @@
-/* schedule.h: the schedule of power management as JSON: what is set, what holds now, and what comes. */
-#ifndef BALLAST_RENDER_SCHEDULE_H
-#define BALLAST_RENDER_SCHEDULE_H
+/* schedule_json.h: the schedule of power management as JSON: what is set, what holds now, and what comes. */
+#ifndef BALLAST_RENDER_SCHEDULE_JSON_H
+#define BALLAST_RENDER_SCHEDULE_JSON_H
 
 #include "model/json_writer.h"
 #include "schedule/schedule.h"

@@ -1,4 +1,4 @@
-/* vsphere_props.h: reading properties of managed objects through the PropertyCollector.
+/* vsphere/props.h: reading properties of managed objects through the PropertyCollector.
  *
  * One RetrievePropertiesEx reads whatever a set of traversal specs reaches from one object; what does not fit
  * into one answer comes in pages. Objects are handed over one by one while their page is in memory, so that a
@@ -9,7 +9,7 @@
 #ifndef BALLAST_NET_VSPHERE_PROPS_H
 #define BALLAST_NET_VSPHERE_PROPS_H
 
-#include "net/vsphere_session.h"
+#include "net/vsphere/session.h"
 
 struct vsphere_object {
     const char *type, *value; /* "VirtualMachine", "vm-42" */

@@ -1,4 +1,4 @@
-#include "sim/report/thin.h"
+#include "sim/report/downsample.h"
 
 #include <math.h>
 
@@ -34,7 +34,8 @@ static size_t put_bucket(const double *t, const double *v, size_t from, size_t u
     return first == second ? 1 : 2;
 }
 
-struct dot *thin(const double *t, const double *v, size_t n, size_t buckets, struct arena *a, size_t *ret_n)
+struct dot *downsample(const double *t, const double *v, size_t n, size_t buckets, struct arena *a,
+                       size_t *ret_n)
 {
     if (n <= 2 * buckets) {
         *ret_n = n;

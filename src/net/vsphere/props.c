@@ -1,4 +1,4 @@
-#include "net/vsphere_props.h"
+#include "net/vsphere/props.h"
 
 #include "base/cleanup.h"
 

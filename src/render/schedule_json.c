@@ -1,4 +1,4 @@
-#include "render/schedule.h"
+#include "render/schedule_json.h"
 
 #include "schedule/zone.h"
 

@@ -1,4 +1,4 @@
-#include "render/plan_sections.h"
+#include "render/plan_section.h"
 
 #include "render/loads.h"
 #include "render/refs.h"
@@ -10,7 +10,7 @@
 
 static const char *const res_title[RES_COUNT] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
 
-void section_heading(const struct plan *plan, struct strbuf *out)
+void plan_section_heading(const struct plan *plan, struct strbuf *out)
 {
     char time[RFC3339_MAX];
     uint32_t running = 0;
@@ -18,13 +18,13 @@ void section_heading(const struct plan *plan, struct strbuf *out)
     for (uint32_t i = 0; i < plan->snap->n_vms; i++)
         running += plan->snap->vms[i].is.state == VM_ON;
     strbuf_puts(out, "Cluster ");
-    text_put(out, plan->snap->cluster);
+    table_put_text(out, plan->snap->cluster);
     strbuf_printf(out, " at %s: %u of %u hosts can run VMs, %u of %u VMs run\n",
                   rfc3339_format(plan->snap->time, time), plan->before.n_hosts, plan->snap->n_hosts, running,
                   plan->snap->n_vms);
 }
 
-const char *count_text(struct arena *a, uint32_t n, const char *what)
+const char *render_count(struct arena *a, uint32_t n, const char *what)
 {
     return arena_printf(a, "%u %s%s", n, what, n == 1 ? "" : "s");
 }
@@ -38,7 +38,7 @@ static void put_load(struct table *t, const struct snapshot *s, const struct hos
     table_cell(t, arena_printf(t->a, "%.1f %% %s", 100 * h->n[r], ref_host_name(s, h->host)));
 }
 
-void section_balance(const struct plan *plan, struct arena *a, struct strbuf *out)
+void plan_section_balance(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     static const struct column columns[] = {
         {"LOAD", false},         {"SPREAD", true},         {"WEIGHT", true},
@@ -57,8 +57,8 @@ void section_balance(const struct plan *plan, struct arena *a, struct strbuf *ou
             table_cell(&t, arena_printf(a, "%s %s", res_title[r], phase_names[p]));
             table_cell(&t, arena_printf(a, "%.4f", phases[p]->imbalance_of[r]));
             table_cell(&t, arena_printf(a, "%.2f", phases[p]->weight[r]));
-            put_load(&t, plan->snap, load_extreme(phases[p], (enum resource)r, 1), (enum resource)r);
-            put_load(&t, plan->snap, load_extreme(phases[p], (enum resource)r, -1), (enum resource)r);
+            put_load(&t, plan->snap, loads_extreme(phases[p], (enum resource)r, 1), (enum resource)r);
+            put_load(&t, plan->snap, loads_extreme(phases[p], (enum resource)r, -1), (enum resource)r);
         }
     }
     table_render(&t, "  ", out);
@@ -73,7 +73,7 @@ static const char *ids_text(struct arena *a, const uint32_t *ids, uint32_t n)
     return text;
 }
 
-void section_recommendations(const struct plan *plan, struct arena *a, struct strbuf *out)
+void plan_section_recommendations(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     static const struct column columns[] = {
         {"ID", true},    {"PRIO", true},   {"ACTION", false}, {"VM", false},
@@ -85,7 +85,7 @@ void section_recommendations(const struct plan *plan, struct arena *a, struct st
 
     if (plan->n_recommendations == 0)
         return;
-    strbuf_printf(out, "\n%s\n\n", count_text(a, plan->n_recommendations, "recommendation"));
+    strbuf_printf(out, "\n%s\n\n", render_count(a, plan->n_recommendations, "recommendation"));
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *r = &plan->recommendations[i];
@@ -106,14 +106,15 @@ void section_recommendations(const struct plan *plan, struct arena *a, struct st
     table_render(&t, "  ", out);
 }
 
-void section_faults(const struct plan *plan, struct strbuf *out)
+void plan_section_faults(const struct plan *plan, struct strbuf *out)
 {
     if (plan->n_faults == 0)
         return;
     strbuf_printf(out, "\n%u fault%s\n\n", plan->n_faults, plan->n_faults == 1 ? "" : "s");
     for (uint32_t i = 0; i < plan->n_faults; i++) {
         strbuf_printf(out, "  %s: ", fault_code_name(plan->faults[i].code));
-        text_put(out, plan->faults[i].text ? plan->faults[i].text : fault_code_meaning(plan->faults[i].code));
+        table_put_text(out, plan->faults[i].text ? plan->faults[i].text
+                                                 : fault_code_meaning(plan->faults[i].code));
         strbuf_puts(out, "\n");
     }
 }
@@ -125,7 +126,7 @@ static void put_alternatives(const struct plan *plan, const struct recommendatio
     struct table t;
 
     strbuf_puts(out, "\nOther hosts for ");
-    text_put(out, r->vm != IX_NONE ? ref_vm_name(plan->snap, r->vm) : "it");
+    table_put_text(out, r->vm != IX_NONE ? ref_vm_name(plan->snap, r->vm) : "it");
     strbuf_puts(out, ", best first\n\n");
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; i < r->n_alternatives; i++) {
@@ -137,7 +138,7 @@ static void put_alternatives(const struct plan *plan, const struct recommendatio
     table_render(&t, "  ", out);
 }
 
-void section_alternatives(const struct plan *plan, struct arena *a, struct strbuf *out)
+void plan_section_alternatives(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         if (plan->recommendations[i].n_alternatives > 0)
@@ -145,7 +146,7 @@ void section_alternatives(const struct plan *plan, struct arena *a, struct strbu
     }
 }
 
-void section_settings(const struct plan *plan, struct arena *a, struct strbuf *out)
+void plan_section_settings(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     static const struct column columns[] = {
         {"HOST", false},  {"POOL", false},           {"CPU RESERVATION", true}, {"LIMIT", true},

@@ -1,4 +1,4 @@
-#include "net/vsphere_session.h"
+#include "net/vsphere/session.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

@@ -1,7 +1,7 @@
 /* splitmix64: the published numbers, and ranges that are kept. */
 #include "unit.h"
 
-#include "base/random.h"
+#include "base/rng.h"
 
 /* From seed 1234567, as in the reference implementation. */
 static const uint64_t published[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,

@@ -1,4 +1,4 @@
-/* vsphere_session.h: a session with a vCenter (or an ESXi host), shared by collector and actuator.
+/* vsphere/session.h: a session with a vCenter (or an ESXi host), shared by collector and actuator.
  *
  * Nothing is sent before the first vsphere_call(). It logs in by itself then, and once more when the peer
  * says that the session has expired; a call that was answered so was not carried out, so repeating it is

@@ -1,7 +1,7 @@
-/* random.h: splitmix64, the same numbers from the same seed on every machine (Steele, Lea, Flood 2014). Not
+/* rng.h: splitmix64, the same numbers from the same seed on every machine (Steele, Lea, Flood 2014). Not
  * for secrets. */
-#ifndef BALLAST_BASE_RANDOM_H
-#define BALLAST_BASE_RANDOM_H
+#ifndef BALLAST_BASE_RNG_H
+#define BALLAST_BASE_RNG_H
 
 #include <stdint.h>
 

@@ -1,7 +1,8 @@
-/* The outbox: what is sent when, what is sent again, and up to where it is over. A script of steps on top. */
+/* The publish queue: what is sent when, what is sent again, and up to where it is over. A script of steps on
+ * top. */
 #include "unit.h"
 
-#include "mqtt/outbox.h"
+#include "mqtt/publish_queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,18 +131,18 @@ static const struct {
 };
 
 struct run {
-    struct outbox *o;
+    struct publish_queue *o;
     uint64_t given;
     int connection, n_sent;
 };
 
 static void send_all(struct run *r, const char *expected, const char *what)
 {
-    struct outbox_message m;
+    struct queued_message m;
     char sent[256] = "";
     size_t len = 0;
 
-    while (outbox_next(r->o, &m)) {
+    while (publish_queue_next(r->o, &m)) {
         const char *space = len ? " " : "";
 
         if (m.event)
@@ -149,45 +150,45 @@ static void send_all(struct run *r, const char *expected, const char *what)
         else
             len += (size_t)snprintf(sent + len, sizeof sent - len, "%s%s%s", space, m.payload[0] ? "" : "-",
                                     m.topic);
-        outbox_sent(r->o, r->connection * 1000 + ++r->n_sent);
+        publish_queue_sent(r->o, r->connection * 1000 + ++r->n_sent);
     }
     if (strcmp(sent, expected) != 0)
         fail_msg("%s: sent \"%s\", expected \"%s\"", what, sent, expected);
-    assert_true(outbox_unanswered(r->o) <= OUTBOX_WINDOW);
+    assert_true(publish_queue_unacknowledged(r->o) <= PUBLISH_WINDOW);
 }
 
 static void take(struct run *r, const struct step *s, const char *what)
 {
-    struct outbox_message m;
+    struct queued_message m;
     bool back = s->text && s->text[0] == '-';
 
     switch (s->kind) {
     case EVENTS:
         while (r->given < s->n) {
-            outbox_add_event(r->o, ++r->given, "e", "{}");
-            outbox_add_event(r->o, r->given, "e", "again"); /* the same one twice is one */
+            publish_queue_add_event(r->o, ++r->given, "e", "{}");
+            publish_queue_add_event(r->o, r->given, "e", "again"); /* the same one twice is one */
         }
         break;
     case STATE:
-        outbox_set_state(r->o, back ? s->text + 1 : s->text, back ? "" : "{}");
+        publish_queue_set_state(r->o, back ? s->text + 1 : s->text, back ? "" : "{}");
         break;
     case SEND:
         send_all(r, s->text, what);
         break;
     case ANSWER:
-        (void)outbox_answered(r->o, r->connection * 1000 + (int)s->n, &m);
+        (void)publish_queue_acknowledge(r->o, r->connection * 1000 + (int)s->n, &m);
         break;
     case LOSE:
-        outbox_lost(r->o);
+        publish_queue_connection_lost(r->o);
         r->connection++;
         r->n_sent = 0;
         break;
     case DROP:
-        outbox_drop(r->o, s->n);
+        publish_queue_drop_events(r->o, s->n);
         break;
     case OVER:
-        if (outbox_over(r->o) != s->n)
-            fail_msg("%s: over is %d, expected %u", what, (int)outbox_over(r->o), s->n);
+        if (publish_queue_last_done(r->o) != s->n)
+            fail_msg("%s: over is %d, expected %u", what, (int)publish_queue_last_done(r->o), s->n);
         break;
     case END:
         break;
@@ -198,11 +199,11 @@ static void test_cases(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
-        struct run r = {.o = outbox_new()};
+        struct run r = {.o = publish_queue_new()};
 
         for (const struct step *s = cases[i].steps; s->kind != END; s++)
             take(&r, s, cases[i].what);
-        outbox_free(r.o);
+        publish_queue_free(r.o);
     }
 }
 
@@ -211,38 +212,38 @@ static void test_any_order(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 200; seed++) {
-        struct outbox *o = outbox_new();
-        struct outbox_message m;
+        struct publish_queue *o = publish_queue_new();
+        struct queued_message m;
         uint64_t arrived = 0, given = 0;
-        int mids[OUTBOX_WINDOW], n_mids = 0, mid = 0;
+        int mids[PUBLISH_WINDOW], n_mids = 0, mid = 0;
         unsigned random = seed;
 
-        while (outbox_over(o) < 100) {
+        while (publish_queue_last_done(o) < 100) {
             random = random * 1103515245u + 12345u;
             unsigned dice = random >> 16 & 15;
 
             if (dice < 5 && given < 100) {
-                outbox_add_event(o, ++given, "e", "{}");
-            } else if (dice < 10 && outbox_next(o, &m)) {
+                publish_queue_add_event(o, ++given, "e", "{}");
+            } else if (dice < 10 && publish_queue_next(o, &m)) {
                 assert_true(m.event <= arrived + 1); /* nothing is overtaken */
                 arrived = m.event > arrived ? m.event : arrived;
-                assert_true(n_mids < OUTBOX_WINDOW);
+                assert_true(n_mids < PUBLISH_WINDOW);
                 mids[n_mids++] = ++mid;
-                outbox_sent(o, mid);
+                publish_queue_sent(o, mid);
             } else if (dice < 15 && n_mids > 0) {
                 int which = (int)(random >> 8) % n_mids;
 
                 if (which < 0)
                     which = 0;
-                assert_true(outbox_answered(o, mids[which], &m));
+                assert_true(publish_queue_acknowledge(o, mids[which], &m));
                 mids[which] = mids[--n_mids];
             } else if (dice == 15) {
-                outbox_lost(o);
+                publish_queue_connection_lost(o);
                 n_mids = 0;
             }
-            assert_true(outbox_over(o) <= arrived);
+            assert_true(publish_queue_last_done(o) <= arrived);
         }
-        outbox_free(o);
+        publish_queue_free(o);
     }
 }
 

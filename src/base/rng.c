@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/rng.h"
 
 uint64_t rng_next(struct rng *r)
 {

@@ -1,4 +1,4 @@
-#include "store/pack.h"
+#include "store/compress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 /* No snapshot is larger (SNAPSHOT_BYTES_MAX); more is a damaged row. */
 #define TEXT_MOST ((size_t)1024 * 1024 * 1024)
 
-int pack(const char *text, struct packed *ret)
+int compress_text(const char *text, struct compressed *ret)
 {
-    *ret = (struct packed){0};
+    *ret = (struct compressed){0};
     if (!text)
         return 0;
     uLong text_len = strlen(text);
@@ -26,17 +26,17 @@ int pack(const char *text, struct packed *ret)
         free(data);
         return -ENOMEM;
     }
-    *ret = (struct packed){.data = data, .len = len, .text_len = text_len};
+    *ret = (struct compressed){.data = data, .len = len, .text_len = text_len};
     return 0;
 }
 
-void packed_release(struct packed *p)
+void compress_release(struct compressed *p)
 {
     free(p->data);
-    *p = (struct packed){0};
+    *p = (struct compressed){0};
 }
 
-int unpack(const void *data, size_t len, size_t text_len, struct arena *a, const char **ret)
+int compress_restore(const void *data, size_t len, size_t text_len, struct arena *a, const char **ret)
 {
     uLongf got = text_len;
 

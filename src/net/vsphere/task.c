@@ -1,4 +1,4 @@
-#include "net/vsphere_task.h"
+#include "net/vsphere/task.h"
 
 #include "base/cleanup.h"
 

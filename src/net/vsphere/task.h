@@ -1,4 +1,4 @@
-/* vsphere_task.h: tasks of a vCenter: what they are doing, and which of them concern us.
+/* vsphere/task.h: tasks of a vCenter: what they are doing, and which of them concern us.
  *
  * A task is recognised by its descriptionId, which stays the same whatever the language and the version.
  *

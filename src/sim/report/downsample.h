@@ -1,6 +1,6 @@
-/* thin.h: a long series as a screen can show it. */
-#ifndef BALLAST_SIM_REPORT_THIN_H
-#define BALLAST_SIM_REPORT_THIN_H
+/* downsample.h: a long series as a screen can show it. */
+#ifndef BALLAST_SIM_REPORT_DOWNSAMPLE_H
+#define BALLAST_SIM_REPORT_DOWNSAMPLE_H
 
 #include <ballast/arena.h>
 
@@ -11,6 +11,7 @@ struct dot {
 /* At most two dots for each of `buckets` equal parts of the time: the lowest and the highest value there, in
  * the order in which they came, so that no spike is lost. A part in which nothing is known becomes one gap. A
  * series that is short enough stays as it is. */
-struct dot *thin(const double *t, const double *v, size_t n, size_t buckets, struct arena *a, size_t *ret_n);
+struct dot *downsample(const double *t, const double *v, size_t n, size_t buckets, struct arena *a,
+                       size_t *ret_n);
 
 #endif

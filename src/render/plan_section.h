@@ -1,0 +1,33 @@
+/* plan_section.h: the parts that the texts of plans are made of.
+ *
+ * Each begins with an empty line, but for the heading and what stands right below it, and is left out where
+ * there is nothing of its kind.
+ */
+#ifndef BALLAST_RENDER_PLAN_SECTION_H
+#define BALLAST_RENDER_PLAN_SECTION_H
+
+#include "base/strbuf.h"
+
+#include <ballast/arena.h>
+#include <ballast/plan.h>
+
+/* One line: the cluster, the time, how much of it runs. */
+void plan_section_heading(const struct plan *plan, struct strbuf *out);
+
+/* The imbalance, and the extremes of the load, before and after. */
+void plan_section_balance(const struct plan *plan, struct arena *a, struct strbuf *out);
+
+void plan_section_recommendations(const struct plan *plan, struct arena *a, struct strbuf *out);
+
+/* The other hosts that would do, of each recommendation that names some. */
+void plan_section_alternatives(const struct plan *plan, struct arena *a, struct strbuf *out);
+
+void plan_section_faults(const struct plan *plan, struct strbuf *out);
+
+/* "1 VM", "2 VMs". */
+const char *render_count(struct arena *a, uint32_t n, const char *what);
+
+/* Per-host settings of pools: a screenful. */
+void plan_section_settings(const struct plan *plan, struct arena *a, struct strbuf *out);
+
+#endif
