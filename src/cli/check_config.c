@@ -1,4 +1,4 @@
-/* check-config: would the service start with this file? */
+/* ballast check-config: checks a configuration file as the service does when it starts. */
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "config/config.h"
@@ -26,13 +26,13 @@ static void put_json(const char *path, const struct config *c, struct strbuf *ou
     jw_end(&w);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_check_config_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *path = args->operands[0];
     enum cli_format format;
     struct config config;
     struct err err = {0};
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
     if (code != EXIT_DONE)
         return code;
@@ -51,11 +51,11 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
 const struct verb verb_check_config = {
     .name = "check-config",
-    .summary = "Checks a configuration of the service as the service would.",
+    .summary = "Check a configuration file as the service does when it starts.",
     .operands = "FILE",
     .operands_min = 1,
     .operands_max = 1,
     .options = options,
     .n_options = COUNT_OF(options),
-    .run = run,
+    .run = verb_check_config_run,
 };

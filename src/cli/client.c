@@ -1,6 +1,8 @@
+/* client.c: sends requests to the service's socket and reads the replies; knows no single verb. */
 #include "cli/client.h"
 
 #include "base/cleanup.h"
+#include "cli/action_table.h"
 
 #include <ballast/units.h>
 
@@ -80,10 +82,10 @@ static enum exit_code exchange(const char *path, int fd, const char *line, struc
         if (n < 0)
             return unreachable(path, "reading the reply", errno);
         if (n == 0)
-            return unreachable(path, "it closed the connection without a reply", 0);
+            return unreachable(path, "the connection was closed without a reply", 0);
         strbuf_add(ret, chunk, (size_t)n);
         if (ret->overflow)
-            return unreachable(path, "the reply is absurdly long", 0);
+            return unreachable(path, "the reply is too long", 0);
         if (chunk[n - 1] == '\n') /* a reply is one line, and the only one */
             return EXIT_DONE;
     }
@@ -97,7 +99,7 @@ static enum exit_code judge(const char *path, json_t *reply)
     const char *error = reply_text(reply, "error");
 
     if (!error)
-        return unreachable(path, "what answers there is not ballastd", 0);
+        return unreachable(path, "the peer is not ballastd", 0);
     cli_error("ballast: %s", error);
     return reply_int(reply, "code") == EXIT_WRONG ? EXIT_WRONG : EXIT_FAILED;
 }
@@ -122,7 +124,7 @@ enum exit_code client_call(const char *path, json_t *request, json_t **ret)
 
     if (!json_is_object(reply)) {
         json_decref(reply);
-        return unreachable(path, "what answers there is not ballastd", 0);
+        return unreachable(path, "the peer is not ballastd", 0);
     }
     code = judge(path, reply);
     if (code != EXIT_DONE) {
@@ -140,7 +142,7 @@ static enum exit_code take_line(const char *path, const char *line, size_t len, 
     enum exit_code code;
 
     if (!json_is_object(reply))
-        code = unreachable(path, "what answers there is not ballastd", 0);
+        code = unreachable(path, "the peer is not ballastd", 0);
     else if ((code = judge(path, reply)) == EXIT_DONE)
         code = each(ctx, reply);
     json_decref(reply);
@@ -166,10 +168,10 @@ static enum exit_code take_lines(const char *path, int fd, stream_fn each, void 
         if (n < 0)
             return unreachable(path, "reading the reply", errno);
         if (n == 0)
-            return unreachable(path, "it has closed the connection", 0);
+            return unreachable(path, "the connection was closed", 0);
         strbuf_add(&have, chunk, (size_t)n);
         if (have.overflow)
-            return unreachable(path, "the reply is absurdly long", 0);
+            return unreachable(path, "the reply is too long", 0);
         while (code == EXIT_DONE && (end = memchr(have.text + done, '\n', have.len - done)) != NULL) {
             code = take_line(path, have.text + done, (size_t)(end - have.text) - done, each, ctx);
             done = (size_t)(end - have.text) + 1;
@@ -196,30 +198,6 @@ enum exit_code client_stream(const char *path, json_t *request, stream_fn each, 
     return take_lines(path, fd, each, ctx);
 }
 
-const char *reply_text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
-double reply_number(const json_t *object, const char *key)
-{
-    const json_t *v = json_object_get(object, key);
-
-    return json_is_number(v) ? json_number_value(v) : UNKNOWN;
-}
-
-int64_t reply_int(const json_t *object, const char *key)
-{
-    return json_integer_value(json_object_get(object, key));
-}
-
-void reply_dump(const json_t *value, struct strbuf *out)
-{
-    CLEANUP(freep) char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
-
-    strbuf_printf(out, "%s\n", text ? text : "null");
-}
-
 enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,
                            void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
                            struct arena *a, struct strbuf *out)
@@ -242,12 +220,12 @@ const struct option_spec client_options[CLIENT_OPT_COUNT] = {
     [CLIENT_OPT_FORMAT] = OPTION_FORMAT,
 };
 
-static enum exit_code tell(const struct args *args, json_t *request, const char *key,
-                           void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
-                           struct arena *a, struct strbuf *out)
+enum exit_code client_ask(const struct args *args, json_t *request, const char *key,
+                          void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
+                          struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
-    enum exit_code code = cli_format(args, CLIENT_OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, CLIENT_OPT_FORMAT, &format);
 
     if (code != EXIT_DONE) {
         json_decref(request);
@@ -264,7 +242,7 @@ static void show_done(const json_t *reply, struct arena *a, struct strbuf *out)
 enum exit_code client_tell(const struct args *args, const char *command, const char *done, struct arena *a,
                            struct strbuf *out)
 {
-    enum exit_code code = tell(args, json_pack("{s:s}", "command", command), NULL, show_done, a, out);
+    enum exit_code code = client_ask(args, json_pack("{s:s}", "command", command), NULL, show_done, a, out);
 
     if (code == EXIT_DONE && out->len == 0)
         strbuf_printf(out, "%s\n", done);
@@ -273,7 +251,7 @@ enum exit_code client_tell(const struct args *args, const char *command, const c
 
 static void show_told(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    show_actions(json_object_get(reply, "actions"), a, out);
+    action_table_print(json_object_get(reply, "actions"), a, out);
 }
 
 enum exit_code client_tell_ids(const struct args *args, const char *command, struct arena *a,
@@ -293,5 +271,6 @@ enum exit_code client_tell_ids(const struct args *args, const char *command, str
         }
         (void)json_array_append_new(ids, json_integer(id));
     }
-    return tell(args, json_pack("{s:s, s:o}", "command", command, "ids", ids), "actions", show_told, a, out);
+    return client_ask(args, json_pack("{s:s, s:o}", "command", command, "ids", ids), "actions", show_told, a,
+                      out);
 }

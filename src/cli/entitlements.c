@@ -1,4 +1,4 @@
-/* entitlements: the divvied tree. */
+/* ballast entitlements: settings, demand and entitlement of pools and VMs in a snapshot. */
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -11,8 +11,8 @@
 enum { OPT_SNAPSHOT, OPT_RESOURCE, OPT_FORMAT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "the cluster; - reads standard input"},
-    [OPT_RESOURCE] = {"resource", "cpu|mem", 0, "only this one; by default both"},
+    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "snapshot of the cluster; - reads standard input"},
+    [OPT_RESOURCE] = {"resource", "cpu|mem", 0, "show only this resource"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
@@ -32,7 +32,7 @@ static enum exit_code wanted_resources(const char *word, bool ret[RES_COUNT])
     return EXIT_WRONG;
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_entitlements_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const struct divvy_tree *trees[RES_COUNT] = {NULL};
     bool wanted[RES_COUNT];
@@ -40,9 +40,9 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     struct snapshot snap;
     enum exit_code code;
 
-    if ((code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
+    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
         (code = wanted_resources(args_value(args, OPT_RESOURCE, NULL), wanted)) != EXIT_DONE ||
-        (code = cli_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
+        (code = cli_read_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
         return code;
     for (int r = 0; r < RES_COUNT; r++) {
         if (!wanted[r])
@@ -62,8 +62,8 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
 const struct verb verb_entitlements = {
     .name = "entitlements",
-    .summary = "Shows who is entitled to what: every pool and VM with its settings, demand and entitlement.",
+    .summary = "Show the settings, demand and entitlement of every resource pool and VM.",
     .options = options,
     .n_options = COUNT_OF(options),
-    .run = run,
+    .run = verb_entitlements_run,
 };

@@ -1,6 +1,7 @@
-/* events: what has happened, and, with --follow, what happens. */
+/* ballast events: stored events, and with --follow new ones as they come. */
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/input.h"
 #include "cli/verbs.h"
@@ -18,10 +19,11 @@ enum { OPT_SOCKET, OPT_FOLLOW, OPT_SINCE, OPT_KIND, OPT_LIMIT, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_FOLLOW] = {"follow", NULL, 0, "those to come as well, until it is stopped"},
-    [OPT_SINCE] = {"since", "TIME|ID", 0, "all from then on (" WHEN_FORMS "), or after that number"},
-    [OPT_KIND] = {"kind", "KIND", 0, "only those of this kind; conf/names.md has them"},
-    [OPT_LIMIT] = {"limit", "N", 0, "without --since: the last N (" SHOWN ")"},
+    [OPT_FOLLOW] = {"follow", NULL, 0, "keep printing new events until interrupted"},
+    [OPT_SINCE] = {"since", "TIME|ID", 0,
+                   "events from this time on (" WHEN_FORMS "), or after this event number"},
+    [OPT_KIND] = {"kind", "KIND", 0, "only events of this kind (listed in names.md)"},
+    [OPT_LIMIT] = {"limit", "N", 0, "without --since: the last N; default " SHOWN},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
@@ -43,7 +45,7 @@ static void put_action(const json_t *action, const char *text, struct strbuf *ou
     const char *why = reply_text(action, "why");
 
     strbuf_printf(out, " %lld %s ", (long long)reply_int(action, "id"), kind ? kind : "-");
-    table_put_text(out, action_what(action, &a));
+    table_put_text(out, action_table_subject(action, &a));
     if (!why && state && strcmp(state, "recommended") == 0)
         why = text;
     if (why) {
@@ -143,14 +145,12 @@ static enum exit_code read_request(const struct args *args, json_t *request)
         return EXIT_WRONG;
     }
     if (since && args_value(args, OPT_LIMIT, NULL)) {
-        cli_error(
-            "ballast events: --since shows all from then on, and --limit the last ones: expected one of "
-            "them");
+        cli_error("ballast events: give --since or --limit, not both");
         return EXIT_WRONG;
     }
     if (since && number_of(since, &id))
         (void)json_object_set_new(request, "after", json_integer(id));
-    else if (since && cli_when("since", since, &from) != EXIT_DONE)
+    else if (since && cli_parse_time("since", since, &from) != EXIT_DONE)
         return EXIT_WRONG;
     else if (since)
         (void)json_object_set_new(request, "since", json_string(rfc3339_format(from, time)));
@@ -180,12 +180,12 @@ static enum exit_code show_all(const char *socket, json_t *request, bool whole, 
     return code;
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_events_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *socket = args_value(args, OPT_SOCKET, NULL);
     bool follow = args->options[OPT_FOLLOW].n > 0;
     struct showing s = {.lines = follow, .out = out};
-    enum exit_code code = cli_format(args, OPT_FORMAT, &s.format);
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &s.format);
     json_t *request;
 
     (void)a;
@@ -205,10 +205,10 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
 const struct verb verb_events = {
     .name = "events",
-    .summary = "What has happened: recommendations, actions, hosts, faults; newest last.",
-    .more = "With --follow and --format json each line is an object of its own.",
+    .summary = "Show events: recommendations, actions, hosts and faults, newest last.",
+    .more = "With --follow and --format json, each line is one JSON object.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
-    .run = run,
+    .run = verb_events_run,
 };

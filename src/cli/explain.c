@@ -1,4 +1,4 @@
-/* explain: why a VM is moved, or a host is put to standby or woken; or why not. */
+/* ballast explain: the check that decided about a VM or a host. */
 #include "core/explain.h"
 #include "cli/input.h"
 #include "cli/output.h"
@@ -12,11 +12,11 @@
 enum { OPT_SNAPSHOT, OPT_VM, OPT_HOST, OPT_CONFIG, OPT_SET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "the cluster; - reads standard input"},
-    [OPT_VM] = {"vm", "VM", 0, "the VM that is asked about, by its id or name"},
-    [OPT_HOST] = {"host", "HOST", 0, "with --vm only this host of all; else the host that is asked about"},
-    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from the service's configuration"},
-    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "change one setting, after the configuration"},
+    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "snapshot of the cluster; - reads standard input"},
+    [OPT_VM] = {"vm", "VM", 0, "explain this VM (id or name)"},
+    [OPT_HOST] = {"host", "HOST", 0, "with --vm: show only this destination; else explain this host"},
+    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration of the service"},
+    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
@@ -28,7 +28,7 @@ static enum exit_code find(const struct snapshot *snap, const char *vm_word, con
 
     *ret_vm = *ret_host = IX_NONE;
     if (!vm_word && !host_word) {
-        cli_error("neither --vm nor --host is given, expected one of the two at least");
+        cli_error("ballast explain: give --vm or --host");
         return EXIT_WRONG;
     }
     if (vm_word && snapshot_named_vm(snap, vm_word, ret_vm, &err) < 0) {
@@ -86,7 +86,7 @@ static int say_host(const struct snapshot *snap, const struct policy *policy, ui
     return r;
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_explain_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
     struct policy policy;
@@ -96,10 +96,10 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     uint32_t vm;
     uint32_t host;
 
-    if ((code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = cli_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
+    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
+        (code = cli_read_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
             EXIT_DONE ||
-        (code = cli_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE ||
+        (code = cli_read_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE ||
         (code = find(&snap, args_value(args, OPT_VM, NULL), args_value(args, OPT_HOST, NULL), &vm, &host)) !=
             EXIT_DONE)
         return code;
@@ -114,16 +114,12 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
 const struct verb verb_explain = {
     .name = "explain",
-    .summary =
-        "Says why a VM is moved, or a host put to standby or woken, or why not: the check that decided.",
-    .more = "It is asked at the moment at which the plan moves the VM, or at the plan's end if it does not. "
-            "AFTER\n"
-            "is the imbalance with the VM on that host. The checks are listed in conf/names.md. With --host "
-            "alone\n"
-            "the one is named that keeps a quiet host on, or a sleeping one asleep: by the settings of "
-            "--config and\n"
-            "--set, which a snapshot does not hold.",
+    .summary = "Show why a VM is or is not moved, or why a host is or is not put to standby or woken.",
+    .more = "A VM is judged at the moment at which the plan moves it, or at the end of the plan if it "
+            "does not move. AFTER: the imbalance with the VM on that host. The checks are listed in "
+            "names.md. --host without --vm names the check that keeps a host on, or keeps it in "
+            "standby. It depends on settings that a snapshot does not hold: give --config or --set.",
     .options = options,
     .n_options = COUNT_OF(options),
-    .run = run,
+    .run = verb_explain_run,
 };

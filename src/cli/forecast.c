@@ -1,4 +1,4 @@
-/* forecast: what the cluster was expected to want, what came, and what is expected next. */
+/* ballast forecast: the expected demand of the next 24 hours, and past forecasts against actual demand. */
 #include "base/rfc3339.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
@@ -25,15 +25,17 @@ enum { OPT_SOCKET, OPT_HOURS, OPT_ALL, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_HOURS] = {"hours", "N", 0, "also what came, of so many hours back, by quarters of an hour"},
+    [OPT_HOURS] = {"hours", "N", 0,
+                   "also compare with the actual demand of the last N hours, by quarter of an hour"},
     [OPT_ALL] = {"all", NULL, 0,
-                 "everything by quarters of an hour, " HOURS_TEXT " hours back where --hours says nothing"},
+                 "show every quarter of an hour; compares the last " HOURS_TEXT
+                 " hours, unless --hours is given"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
 static const struct column past_columns[] = {
-    {"FROM", false},   {"CPU GHZ", true}, {"CAME", true}, {"DIFF", true},
-    {"MEM GIB", true}, {"CAME", true},    {"DAYS", true}, {"WOKEN", true},
+    {"FROM", false},   {"CPU GHZ", true}, {"ACTUAL", true}, {"DIFF", true},
+    {"MEM GIB", true}, {"ACTUAL", true},  {"DAYS", true},   {"WOKEN", true},
 };
 
 static const struct column ahead_columns[] = {
@@ -106,11 +108,11 @@ static void put_past(const json_t *f, struct arena *a, struct strbuf *out)
     struct table t;
     size_t i;
 
-    strbuf_puts(out, "What came:\n");
+    strbuf_puts(out, "Actual demand:\n");
     table_init(&t, a, past_columns, COUNT_OF(past_columns));
     json_array_foreach(list, i, slot) put_past_slot(&t, f, slot, a);
     if (i == 0)
-        strbuf_puts(out, "nothing has been watched yet\n");
+        strbuf_puts(out, "no data yet\n");
     else
         table_render(&t, "", out);
     strbuf_puts(out, "\n");
@@ -140,15 +142,14 @@ static void put_past_summary(const json_t *f, struct strbuf *out)
     }
     strbuf_puts(out, "Over the last " HOURS_TEXT " hours ");
     if (i == 0)
-        strbuf_puts(out, "nothing was watched.\n");
+        strbuf_puts(out, "there is no data.\n");
     else if (expected == 0)
-        strbuf_puts(out, "nothing had been expected; --all shows what came.\n");
+        strbuf_puts(out, "there was no forecast; --all shows the actual demand.\n");
     else
-        strbuf_printf(
-            out,
-            "%zu of %zu quarters of an hour had been expected;\n"
-            "CPU differed by %+.0f %% to %+.0f %%; hosts woken for it: %lld. --all shows what came.\n",
-            expected, i, PERCENT * least, PERCENT * most, (long long)woken);
+        strbuf_printf(out,
+                      "%zu of %zu quarters of an hour had a forecast;\n"
+                      "actual CPU was %+.0f %% to %+.0f %% off; hosts woken for it: %lld. See --all.\n",
+                      expected, i, PERCENT * least, PERCENT * most, (long long)woken);
     strbuf_puts(out, "\n");
 }
 
@@ -215,7 +216,7 @@ static void put_ahead(const json_t *f, bool all, struct arena *a, struct strbuf 
     struct table t;
     size_t n;
 
-    strbuf_puts(out, "What is expected:\n");
+    strbuf_puts(out, "Expected demand:\n");
     json_array_foreach(list, n, slot)
     {
         const json_t *expected = json_object_get(slot, "expected");
@@ -231,7 +232,7 @@ static void put_ahead(const json_t *f, bool all, struct arena *a, struct strbuf 
         };
     }
     if (n == 0) {
-        strbuf_puts(out, "nothing: three days alike are needed, and two thirds of them have to agree\n");
+        strbuf_puts(out, "unknown: this needs three days of the same kind, of which two thirds agree\n");
         return;
     }
     if (!all)
@@ -249,13 +250,13 @@ static void put_use(const json_t *f, struct arena *a, struct strbuf *out)
     instant_s since = 0;
 
     if (!json_is_true(json_object_get(f, "dpm")))
-        strbuf_puts(out, "Power management is off (dpm.enabled): no host is woken for it.\n");
+        strbuf_puts(out, "dpm.enabled is false: no host is woken for it.\n");
     else if (!json_is_true(json_object_get(f, "proactive")))
-        strbuf_puts(out, "No host is woken for it: dpm.proactive is false.\n");
+        strbuf_puts(out, "dpm.proactive is false: no host is woken for it.\n");
     else if (doubted && rfc3339_parse(doubted, &since) == 0)
         strbuf_printf(out,
-                      "This day has not been as expected since %.*s: no host is woken,\n"
-                      "or kept on, for what is expected until demand is as expected again.\n",
+                      "Demand has not followed the forecast since %.*s. No host is woken\n"
+                      "or kept on because of the forecast until it does again.\n",
                       MINUTE_LEN, local_of(f, since, a));
 }
 
@@ -275,7 +276,7 @@ static void show_with(const json_t *reply, bool past, bool all, struct arena *a,
     put_use(f, a, out);
 }
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_forecast(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     show_with(reply, false, false, a, out);
 }
@@ -290,12 +291,12 @@ static void show_all(const json_t *reply, struct arena *a, struct strbuf *out)
     show_with(reply, true, true, a, out);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_forecast_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *hours = args_value(args, OPT_HOURS, NULL);
     bool all = args->options[OPT_ALL].n > 0;
     enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
     char *end;
 
     if (code != EXIT_DONE)
@@ -311,19 +312,19 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
                        json_pack("{s:s, s:I}", "command", "forecast", "hours", (json_int_t)n), "forecast",
                        all     ? show_all
                        : hours ? show_past
-                               : show,
+                               : show_forecast,
                        a, out);
 }
 
 const struct verb verb_forecast = {
     .name = "forecast",
-    .summary = "What all VMs together are expected to want over the next 24 hours.",
-    .more =
-        "By the hour, and hours that look the same together: the highest mean of 5 minutes. DAYS: on how\n"
-        "many of the last days alike it came so. DIFF: by how much CPU came otherwise than expected.\n"
-        "WOKEN: hosts that were woken then for what was expected after it. Times are of dpm.time_zone.",
+    .summary = "Show the demand that is expected over the next 24 hours.",
+    .more = "Each row covers an hour, or several hours with the same figures; a figure is the highest "
+            "mean of 5 minutes. DAYS: how many of the last days of the same kind it is based on. "
+            "DIFF: actual CPU demand relative to the expected. WOKEN: hosts that were woken because "
+            "of the forecast. Times are in dpm.time_zone.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
-    .run = run,
+    .run = verb_forecast_run,
 };

@@ -1,4 +1,4 @@
-/* generate: a synthetic snapshot. */
+/* ballast generate: a synthetic snapshot. */
 #include "model/generate.h"
 #include "cli/input.h"
 #include "cli/output.h"
@@ -11,9 +11,9 @@ enum { OPT_HOSTS, OPT_VMS, OPT_SEED, OPT_SHAPE, OPT_FORMAT };
 static const struct option_spec options[] = {
     [OPT_HOSTS] = {"hosts", "N", OPTION_REQUIRED, "number of hosts"},
     [OPT_VMS] = {"vms", "M", OPTION_REQUIRED, "number of VMs"},
-    [OPT_SEED] = {"seed", "S", 0, "the same seed gives the same cluster; 0 by default"},
+    [OPT_SEED] = {"seed", "S", 0, "the same seed gives the same cluster; default 0"},
     [OPT_SHAPE] = {"shape", "NAME", 0, "uniform (the default), skewed, spike or pools"},
-    [OPT_FORMAT] = {"format", "text|json", 0, "a snapshot is JSON in either"},
+    [OPT_FORMAT] = {"format", "text|json", 0, "no difference: a snapshot is always JSON"},
 };
 
 static enum exit_code read_options(const struct args *args, struct generate_options *ret)
@@ -25,11 +25,12 @@ static enum exit_code read_options(const struct args *args, struct generate_opti
     enum cli_format format; /* checked, though it makes no difference */
     enum exit_code code;
 
-    if ((code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = cli_number("hosts", args_value(args, OPT_HOSTS, ""), GENERATE_HOSTS_MAX, &hosts)) !=
+    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
+        (code = cli_parse_number("hosts", args_value(args, OPT_HOSTS, ""), GENERATE_HOSTS_MAX, &hosts)) !=
             EXIT_DONE ||
-        (code = cli_number("vms", args_value(args, OPT_VMS, ""), GENERATE_VMS_MAX, &vms)) != EXIT_DONE ||
-        (code = cli_number("seed", args_value(args, OPT_SEED, "0"), UINT64_MAX, &seed)) != EXIT_DONE)
+        (code = cli_parse_number("vms", args_value(args, OPT_VMS, ""), GENERATE_VMS_MAX, &vms)) !=
+            EXIT_DONE ||
+        (code = cli_parse_number("seed", args_value(args, OPT_SEED, "0"), UINT64_MAX, &seed)) != EXIT_DONE)
         return code;
     *ret = (struct generate_options){.hosts = (uint32_t)hosts, .vms = (uint32_t)vms, .seed = seed};
     if (generate_shape_parse(shape, &ret->shape) < 0) {
@@ -39,7 +40,7 @@ static enum exit_code read_options(const struct args *args, struct generate_opti
     return EXIT_DONE;
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_generate_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     struct generate_options chosen;
     struct inventory inventory;
@@ -63,7 +64,7 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
 const struct verb verb_generate = {
     .name = "generate",
-    .summary = "Makes up a cluster and prints it as a snapshot.",
+    .summary = "Generate a cluster and print it as a snapshot.",
     .more = "Shapes:\n"
             "  uniform  every host about half loaded: nothing to do\n"
             "  skewed   host CPU loads from .1 to 1, mean .55 and standard deviation .25\n"
@@ -71,5 +72,5 @@ const struct verb verb_generate = {
             "  pools    pools three deep, contention, two sizes of hosts, all kinds of rules",
     .options = options,
     .n_options = COUNT_OF(options),
-    .run = run,
+    .run = verb_generate_run,
 };

@@ -1,4 +1,5 @@
-/* history: actions that have ended, or, with --energy, what the hosts drew. */
+/* ballast history: actions that have ended; history_energy.c has --energy. */
+#include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/history_energy.h"
 #include "cli/verbs.h"
@@ -15,11 +16,11 @@ enum { OPT_SOCKET, OPT_LIMIT, OPT_ENERGY, OPT_SINCE, OPT_DAYS, OPT_BY, OPT_FORMA
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_LIMIT] = {"limit", "N", 0, "at most so many (50)"},
-    [OPT_ENERGY] = {"energy", NULL, 0, "instead, what the hosts drew, and what VMs lacked"},
-    [OPT_SINCE] = {"since", "TIME", 0, "energy: from then on (" WHEN_FORMS ")"},
-    [OPT_DAYS] = {"days", "N", 0, "energy: of today and the N - 1 days before it, in UTC (7)"},
-    [OPT_BY] = {"by", "day|hour|host", 0, "energy: a row for each (day)"},
+    [OPT_LIMIT] = {"limit", "N", 0, "list at most N actions; default 50"},
+    [OPT_ENERGY] = {"energy", NULL, 0, "show energy used and saved, and CPU that VMs lacked"},
+    [OPT_SINCE] = {"since", "TIME", 0, "with --energy: from this time on (" WHEN_FORMS ")"},
+    [OPT_DAYS] = {"days", "N", 0, "with --energy: today and the N - 1 days before, in UTC; default 7"},
+    [OPT_BY] = {"by", "day|hour|host", 0, "with --energy: one row for each; default day"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
@@ -55,7 +56,7 @@ static const char *sentence(const json_t *x, struct arena *a)
     return text;
 }
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_history(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "history");
     struct table t;
@@ -70,11 +71,11 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
         table_cell(&t, reply_text(x, "ended"));
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));
-        table_cell(&t, action_what(x, a));
+        table_cell(&t, action_table_subject(x, a));
         table_cell(&t, sentence(x, a));
     }
     if (i == 0)
-        strbuf_puts(out, "nothing has ended yet\n");
+        strbuf_puts(out, "no action has ended yet\n");
     else
         table_render(&t, "", out);
 }
@@ -98,11 +99,11 @@ static enum exit_code check_options(const struct args *args, bool energy)
     return EXIT_DONE;
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_history_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *limit = args_value(args, OPT_LIMIT, "50");
     enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
     char *end;
 
     bool energy = args_value(args, OPT_ENERGY, NULL) != NULL;
@@ -123,21 +124,21 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
         return EXIT_WRONG;
     }
     return client_show(args_value(args, OPT_SOCKET, NULL), format,
-                       json_pack("{s:s, s:I}", "command", "history", "limit", (json_int_t)n), "history", show,
-                       a, out);
+                       json_pack("{s:s, s:I}", "command", "history", "limit", (json_int_t)n), "history",
+                       show_history, a, out);
 }
 
 const struct verb verb_history = {
     .name = "history",
-    .summary = "Actions that have ended, newest first; or what the hosts drew.",
-    .more =
-        "--energy: USED is what was drawn, as meters say or else the hosts' power models; ALL ON what would\n"
-        "have been, had no host slept and all shared the same work; SAVED the difference: waking is paid\n"
-        "for in it. A single host may have saved less than nothing: it does the work of those that sleep.\n"
-        "ASLEEP is a part of the time of all hosts. UNMET is CPU that VMs wanted, within their\n"
-        "limits, and did not get: the price, whatever else has caused some of it.",
+    .summary = "List actions that have ended, newest first; with --energy, the energy used and saved.",
+    .more = "--energy: USED is the energy that the hosts drew, from their meters or from their power "
+            "models. ALL ON is what they would have drawn for the same work with no host in standby. "
+            "SAVED is the difference; the energy of booting is part of USED. A single host can show a "
+            "negative saving: it does the work of hosts in standby. ASLEEP is the share of host time "
+            "spent in standby. UNMET is CPU that VMs wanted, within their limits, and did not get, "
+            "for any reason: in GHz hours, and in percent of what they wanted.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
-    .run = run,
+    .run = verb_history_run,
 };

@@ -1,4 +1,4 @@
-/* history_energy: what the hosts drew, what sleep has saved, and what VMs lacked meanwhile. */
+/* ballast history --energy: energy used and saved, and CPU that VMs lacked. */
 #include "cli/history_energy.h"
 
 #include "base/rfc3339.h"
@@ -16,6 +16,8 @@
 #define DAYS_MAX 3650
 #define DAY_S 86400
 #define S_PER_H 3600.0
+#define MHZ_S_PER_GHZ_H (1000 * S_PER_H)
+#define MB_S_PER_GIB_H (1024 * S_PER_H)
 #define KWH_DECIMALS 2
 #define DATE_LENGTH 10 /* of 2026-01-31 ... */
 #define HOUR_LENGTH 16 /* ... and of 2026-01-31T07:00 */
@@ -23,7 +25,7 @@
 /* A share stands behind what it is a share of, without a title: 80 columns are not many. */
 static const struct column columns[] = {
     {"", false}, {"USED KWH", true}, {"ALL ON", true},      {"SAVED", true},
-    {"", true},  {"ASLEEP", true},   {"UNMET MHZ S", true}, {"", true},
+    {"", true},  {"ASLEEP", true},   {"UNMET GHZ H", true}, {"", true},
 };
 
 /* A figure that would be shown as "-0.00" is nothing. */
@@ -67,7 +69,7 @@ static void put_row(struct table *t, const char *name, const json_t *row)
         put_percent(t, reply_number(row, "saved_percent"), 1);
     }
     put_percent(t, share(row, "asleep_s"), 0);
-    table_cellf(t, "%.0f", reply_number(row, "unmet_mhz_s"));
+    table_cellf(t, "%.2f", reply_number(row, "unmet_mhz_s") / MHZ_S_PER_GHZ_H);
     put_percent(t, reply_number(row, "unmet_percent"), 2);
 }
 
@@ -96,31 +98,31 @@ static void show_gaps(const json_t *energy, struct strbuf *out)
     size_t i;
 
     if (share(total, "measured_s") < 100) /* in percent; nothing is said where that is not known */
-        strbuf_printf(out, "metered: %.0f %% of the time of all hosts, the rest is by their power models\n",
+        strbuf_printf(out, "metered: %.0f %% of the host time; the rest is from power models\n",
                       share(total, "measured_s"));
     if (unmet_mb_s > 0)
-        strbuf_printf(out, "memory that VMs lacked: %.0f MiB s\n", unmet_mb_s);
+        strbuf_printf(out, "memory that VMs lacked: %.2f GiB h\n", unmet_mb_s / MB_S_PER_GIB_H);
     if (unaccounted_s >= 1)
-        strbuf_printf(out, "not accounted: %.2f h, as nobody looked at the cluster\n",
+        strbuf_printf(out, "not covered: %.2f h in which the cluster was not read\n",
                       unaccounted_s / S_PER_H);
     if (reply_number(total, "unknown_s") > 0)
-        strbuf_printf(out, "not counted: %.2f host hours, as it is not known what was drawn\n",
+        strbuf_printf(out, "not counted: %.2f host hours with unknown power draw\n",
                       reply_number(total, "unknown_s") / S_PER_H);
     json_array_foreach(hosts, i, host)
     {
         const char *name = json_string_value(host);
 
-        strbuf_puts(out, i == 0 ? "no power figures (power.hosts.NAME.watts) and no meter: " : ", ");
+        strbuf_puts(out, i == 0 ? "hosts without power model (power.hosts.NAME.watts) and meter: " : ", ");
         table_put_text(out, name ? name : "-");
     }
     if (i > 0)
         strbuf_puts(out, "\n");
     if (reply_int(energy, "asleep_as_nothing") > 0)
-        strbuf_printf(out, "hosts asleep whose draw in standby is not known, counted as 0 W: %lld\n",
+        strbuf_printf(out, "hosts in standby with unknown power draw, counted as 0 W: %lld\n",
                       (long long)reply_int(energy, "asleep_as_nothing"));
 }
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_energy(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *energy = json_object_get(reply, "energy");
     const json_t *row;
@@ -130,7 +132,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     table_init(&t, a, columns, COUNT_OF(columns));
     json_array_foreach(json_object_get(energy, "rows"), i, row) put_row(&t, name_of(row, a), row);
     if (i == 0) {
-        strbuf_puts(out, "nothing has been accounted yet\n");
+        strbuf_puts(out, "no energy data yet\n");
         return;
     }
     put_row(&t, "total", json_object_get(energy, "total"));
@@ -179,16 +181,16 @@ enum exit_code history_energy(const struct energy_question *q, enum cli_format f
     enum exit_code code = check_by(by);
 
     if (code == EXIT_DONE && q->since && q->days) {
-        cli_error("ballast history: --since and --days say the same, expected one of them");
+        cli_error("ballast history: give --since or --days, not both");
         return EXIT_WRONG;
     }
     if (code == EXIT_DONE)
-        code = q->since ? cli_when("since", q->since, &from)
+        code = q->since ? cli_parse_time("since", q->since, &from)
                         : read_days(q->days ? q->days : DAYS_DEFAULT, &from);
     if (code != EXIT_DONE)
         return code;
     return client_show(
         q->socket, format,
         json_pack("{s:s, s:s, s:s}", "command", "energy", "since", rfc3339_format(from, since), "by", by),
-        "energy", show, a, out);
+        "energy", show_energy, a, out);
 }

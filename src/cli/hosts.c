@@ -1,4 +1,4 @@
-/* hosts: the hosts, with their load. */
+/* ballast hosts: the hosts and their load. */
 #include "cli/client.h"
 #include "cli/verbs.h"
 #include "render/table.h"
@@ -12,7 +12,7 @@ enum { OPT_SOCKET, OPT_WIDE, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_WIDE] = {"wide", NULL, 0, "more columns, for a wide terminal"},
+    [OPT_WIDE] = {"wide", NULL, 0, "show more columns, for a wide terminal"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
@@ -114,7 +114,7 @@ static void put_hosts(const json_t *reply, bool all, struct arena *a, struct str
     table_render(&t, "", out);
 }
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_hosts(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     put_hosts(reply, false, a, out);
 }
@@ -124,30 +124,27 @@ static void show_wide(const json_t *reply, struct arena *a, struct strbuf *out)
     put_hosts(reply, true, a, out);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_hosts_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
     if (code != EXIT_DONE)
         return code;
     return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "hosts"),
-                       "hosts", args->options[OPT_WIDE].n > 0 ? show_wide : show, a, out);
+                       "hosts", args->options[OPT_WIDE].n > 0 ? show_wide : show_hosts, a, out);
 }
 
 const struct verb verb_hosts = {
     .name = "hosts",
-    .summary = "The hosts, with their load.",
-    .more =
-        "CPU and MEM are what the VMs on a host are entitled to, as a share of what it has for VMs: OF GHZ "
-        "and OF GIB.\n"
-        "WOKEN BY names the ways to wake a host in the order of ipmi, redfish, wol and hypervisor, and "
-        "whether one\n"
-        "was seen to: `ballast wake HOST --verify` proves it. --wide also shows what is drawn, since "
-        "when the host\n"
-        "is on or asleep, how long it boots, and its own level of power management.",
+    .summary = "List the hosts and their load.",
+    .more = "CPU and MEM: what the VMs on the host are entitled to, in percent of the host's capacity "
+            "for VMs (OF GHZ, OF GIB). WOKEN BY: the methods that can wake the host, and whether a "
+            "wake has succeeded (proven); `ballast wake HOST --verify` proves it. --wide adds power "
+            "draw, time since the host is on or in standby, boot time, and the host's own power "
+            "management level.",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
-    .run = run,
+    .run = verb_hosts_run,
 };

@@ -1,3 +1,4 @@
+/* input.c: reads snapshots, VMs, settings, numbers and times from files and options. */
 #include "cli/input.h"
 
 #include "cli/output.h"
@@ -22,7 +23,7 @@ static void warn_of_unknown(const char *path, const struct unknown_fields *unkno
         cli_error("warning: %s: and %zu more unknown fields, ignored", path, unknown->more);
 }
 
-enum exit_code cli_snapshot(const char *path, struct arena *a, struct snapshot *ret)
+enum exit_code cli_read_snapshot(const char *path, struct arena *a, struct snapshot *ret)
 {
     struct unknown_fields unknown = {0};
     struct err err = {0};
@@ -35,8 +36,8 @@ enum exit_code cli_snapshot(const char *path, struct arena *a, struct snapshot *
     return EXIT_DONE;
 }
 
-enum exit_code cli_vms(const char *path, const struct snapshot *cluster, struct arena *a,
-                       struct vms_to_place *ret)
+enum exit_code cli_read_vms(const char *path, const struct snapshot *cluster, struct arena *a,
+                            struct vms_to_place *ret)
 {
     struct unknown_fields unknown = {0};
     struct err err = {0};
@@ -69,8 +70,8 @@ static enum exit_code load_config(const char *path, struct arena *a, struct poli
     return EXIT_DONE;
 }
 
-enum exit_code cli_policy(const char *config_path, const struct option_values *sets, struct arena *a,
-                          struct policy *ret)
+enum exit_code cli_read_policy(const char *config_path, const struct option_values *sets, struct arena *a,
+                               struct policy *ret)
 {
     struct policy policy;
 
@@ -97,8 +98,8 @@ enum exit_code cli_policy(const char *config_path, const struct option_values *s
     return EXIT_DONE;
 }
 
-enum exit_code cli_number(const char *option, const char *text, unsigned long long most,
-                          unsigned long long *ret)
+enum exit_code cli_parse_number(const char *option, const char *text, unsigned long long most,
+                                unsigned long long *ret)
 {
     char *end;
 
@@ -112,7 +113,7 @@ enum exit_code cli_number(const char *option, const char *text, unsigned long lo
     return EXIT_DONE;
 }
 
-enum exit_code cli_when(const char *option, const char *text, instant_s *ret)
+enum exit_code cli_parse_time(const char *option, const char *text, instant_s *ret)
 {
     struct err err = {0};
 

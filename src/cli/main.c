@@ -1,4 +1,4 @@
-/* ballast: the command. A table of verbs (verbs.c), a file a verb. */
+/* main.c: finds the verb, runs it, and writes what it printed. */
 #include "base/cleanup.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -42,12 +42,12 @@ static void put_help(struct strbuf *out)
     strbuf_puts(out, "Usage: ballast COMMAND [OPTIONS]\n"
                      "       ballast COMMAND --help\n"
                      "       ballast --version\n\n"
-                     "Balances the load of a virtualization cluster: says which live migrations would\n"
-                     "even it out, and why, and has the service carry out those that are approved.\n");
-    list_verbs(false, "Commands that need no service and no network:", out);
-    list_verbs(true, "Commands that talk to the service:", out);
-    strbuf_puts(out, "\nExit codes: 0 done; 1 it could not be done; 2 the input or the usage was\n"
-                     "wrong; 3 the service cannot be reached.\n");
+                     "Balances the load of a virtualization cluster and saves power: recommends live\n"
+                     "migrations, standby and wake of hosts, and carries out what is approved.\n");
+    list_verbs(false, "Commands that need neither service nor network:", out);
+    list_verbs(true, "Commands of the service:", out);
+    strbuf_puts(out, "\nExit codes: 0 success; 1 failure; 2 wrong usage or input; 3 the service\n"
+                     "cannot be reached.\n");
 }
 
 /* Nothing partial: what a verb printed counts only once it is through. */

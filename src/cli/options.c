@@ -1,3 +1,4 @@
+/* options.c: parses a verb's command line and prints its --help, both from the verb's table. */
 #include "cli/options.h"
 
 #include "cli/output.h"
@@ -89,13 +90,6 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
     return parsed;
 }
 
-const char *args_value(const struct args *args, size_t option, const char *fallback)
-{
-    const struct option_values *values = &args->options[option];
-
-    return values->n > 0 ? values->items[values->n - 1] : fallback;
-}
-
 static const char *spelling(const struct option_spec *o, struct arena *a)
 {
     return o->metavar ? arena_printf(a, "--%s %s", o->name, o->metavar) : arena_printf(a, "--%s", o->name);
@@ -170,7 +164,7 @@ void options_help(const struct verb *v, struct strbuf *out)
     }
     for (size_t i = 0; i < v->n_options; i++)
         options_help_line(spelling(&v->options[i], &scratch), width, v->options[i].meaning, out);
-    options_help_line("--help", width, "this text", out);
+    options_help_line("--help", width, "show this help", out);
     if (v->more) {
         strbuf_puts(out, "\n");
         put_more(v->more, &scratch, out);

@@ -1,4 +1,4 @@
-/* options.h: a verb's command line, read and explained by its table. */
+/* options.h: parses a verb's command line and prints its --help, both from the verb's table. */
 #ifndef BALLAST_CLI_OPTIONS_H
 #define BALLAST_CLI_OPTIONS_H
 
@@ -10,7 +10,7 @@ enum parsed { PARSED_RUN, PARSED_HELP, PARSED_WRONG };
  * mixed. */
 enum parsed options_parse(const struct verb *v, int argc, char **argv, struct arena *a, struct args *ret);
 
-/* What --help says fits a terminal of 80 columns, as long as no single word is longer. */
+/* Prints --help, at most 80 columns wide unless a single word is longer. */
 void options_help(const struct verb *v, struct strbuf *out);
 
 /* One line of a list, and as many more as its meaning takes: `what` in a column of this width. */

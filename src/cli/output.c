@@ -1,3 +1,4 @@
+/* output.c: writes to standard output, standard error and files. */
 #include "cli/output.h"
 
 #include "base/cleanup.h"
@@ -102,7 +103,7 @@ enum exit_code cli_write_file(const char *path, const struct strbuf *text)
     return EXIT_FAILED;
 }
 
-enum exit_code cli_format(const struct args *args, size_t option, enum cli_format *ret)
+enum exit_code cli_parse_format(const struct args *args, size_t option, enum cli_format *ret)
 {
     const char *word = args_value(args, option, "text");
 

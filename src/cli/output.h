@@ -1,4 +1,4 @@
-/* output.h: the command's two ways out. */
+/* output.h: standard output, standard error, files. */
 #ifndef BALLAST_CLI_OUTPUT_H
 #define BALLAST_CLI_OUTPUT_H
 
@@ -6,19 +6,17 @@
 
 enum cli_format { FORMAT_TEXT, FORMAT_JSON };
 
-/* One line on standard error, whatever the text has in it. */
+/* Prints one line on standard error; control characters in the text are replaced. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Writes all of it to standard output. A write that fails is said, and EXIT_FAILED. */
+/* Writes all of it to standard output. EXIT_FAILED, with an error printed, if that fails. */
 enum exit_code cli_write(const struct strbuf *out);
 
-/* Writes all of it to the file, or to standard output where the path is "-": whole or not at all. A file that
- * is there is replaced once the new one is complete; one that is no plain file (a pipe, a terminal) is
- * written to.
- */
+/* Writes the whole file, or to standard output if the path is "-". An existing regular file is replaced by
+ * rename once the new one is complete; a pipe or a terminal is written to directly. */
 enum exit_code cli_write_file(const char *path, const struct strbuf *text);
 
 /* The value of --format; "text" if it was not given. */
-enum exit_code cli_format(const struct args *args, size_t option, enum cli_format *ret);
+enum exit_code cli_parse_format(const struct args *args, size_t option, enum cli_format *ret);
 
 #endif

@@ -1,8 +1,8 @@
-/* pause: the service starts no action until `ballast resume`. */
+/* ballast pause: the service starts no action until `ballast resume`. */
 #include "cli/client.h"
 #include "cli/verbs.h"
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_pause_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     return client_tell(args, "pause", "paused: no action is started until `ballast resume`", a, out);
 }
@@ -11,11 +11,10 @@ const struct verb verb_pause = {
     .name = "pause",
     .former_name = "freeze",
     .summary = "Start no action until `ballast resume`.",
-    .more = "The service still reads the cluster, makes recommendations, and follows the actions that run. "
-            "It stays "
-            "paused when it is restarted.",
+    .more = "The service still reads the cluster, makes recommendations, and follows the actions that "
+            "run. It stays paused when it is restarted.",
     .options = client_options,
     .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,
-    .run = run,
+    .run = verb_pause_run,
 };

@@ -1,4 +1,5 @@
-/* place: where to power VMs on: those of a file, in a snapshot, or those of the service's cluster. */
+/* ballast place: hosts on which to power VMs on, in a snapshot; place_service.c has the cluster of the
+ * service. */
 #include "core/place/place.h"
 #include "cli/client.h"
 #include "cli/input.h"
@@ -13,11 +14,12 @@
 enum { OPT_SNAPSHOT, OPT_VMS, OPT_CONFIG, OPT_SET, OPT_APPLY, OPT_SOCKET, OPT_FORMAT, OPT_COUNT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", 0, "the cluster; - reads standard input. None: the service's"},
-    [OPT_VMS] = {"vms", "FILE", 0, "with --snapshot: the VMs, a JSON array; - reads standard input"},
+    [OPT_SNAPSHOT] = {"snapshot", "FILE", 0,
+                      "snapshot of the cluster; - reads standard input; default: the service's cluster"},
+    [OPT_VMS] = {"vms", "FILE", 0, "with --snapshot: the VMs as a JSON array; - reads standard input"},
     [OPT_CONFIG] = {"config", "FILE", 0, "with --snapshot: take the settings from this configuration"},
-    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "with --snapshot: change one setting, after that"},
-    [OPT_APPLY] = {"apply", NULL, 0, "at the service: power them on, all of them or none"},
+    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "with --snapshot: override one setting"},
+    [OPT_APPLY] = {"apply", NULL, 0, "without --snapshot: power the VMs on, all or none"},
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
 };
@@ -31,14 +33,14 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
     enum exit_code code;
 
     if (strcmp(snapshot_path, "-") == 0 && strcmp(vms_path, "-") == 0) {
-        cli_error("--vms: standard input is the snapshot already, expected a file for one of the two");
+        cli_error("ballast place: --snapshot and --vms cannot both be standard input");
         return EXIT_WRONG;
     }
-    if ((code = cli_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, ret_policy)) !=
-            EXIT_DONE ||
-        (code = cli_snapshot(snapshot_path, a, cluster)) != EXIT_DONE)
+    if ((code = cli_read_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a,
+                                ret_policy)) != EXIT_DONE ||
+        (code = cli_read_snapshot(snapshot_path, a, cluster)) != EXIT_DONE)
         return code;
-    return cli_vms(vms_path, cluster, a, ret);
+    return cli_read_vms(vms_path, cluster, a, ret);
 }
 
 /* Each form has options of its own; the other's would be a misunderstanding. */
@@ -89,45 +91,43 @@ static enum exit_code place_in_snapshot(const struct args *args, enum cli_format
     uint32_t unplaced = render_unplaced_count(&plan, vms.vms, vms.n);
     if (unplaced == 0)
         return EXIT_DONE;
-    cli_error("ballast place: %u of %u VM%s could not be placed, see the faults", unplaced, vms.n,
+    cli_error("ballast place: %u of %u VM%s cannot be placed, see the faults", unplaced, vms.n,
               vms.n == 1 ? "" : "s");
     return EXIT_FAILED;
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_place_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     bool at_service = args->options[OPT_SNAPSHOT].n == 0;
     enum cli_format format;
     enum exit_code code;
 
     if ((code = check_form(args, at_service)) != EXIT_DONE ||
-        (code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE)
+        (code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE)
         return code;
-    return at_service ? place_at_service(args_value(args, OPT_SOCKET, NULL), args->operands, args->n_operands,
-                                         args->options[OPT_APPLY].n > 0, format, a, out)
+    return at_service ? place_service(args_value(args, OPT_SOCKET, NULL), args->operands, args->n_operands,
+                                      args->options[OPT_APPLY].n > 0, format, a, out)
                       : place_in_snapshot(args, format, a, out);
 }
 
 const struct verb verb_place = {
     .name = "place",
-    .summary = "Says where to power VMs on, and what must be done before; at the service --apply does it.",
-    .more =
-        "With --snapshot: the VMs are objects as in a snapshot, without host; new ones need id, vcpus and\n"
-        "mem_mb. One that the snapshot has, off or suspended, needs its id only. Without: the VMs are of "
-        "the\n"
-        "service's cluster, off or suspended, named by id or name; --apply has the service carry the plan\n"
-        "out, whatever its automation level, and prints the actions (ballast history shows them "
-        "afterwards).\n"
-        "Nothing is begun if one of them has no place: name fewer.\n\n"
-        "Several are placed together. Each is taken to use all it can: its configured memory, a core for\n"
-        "each vCPU. NEEDS is what must be done before: other VMs that make room, hosts to be woken. A "
-        "single\n"
-        "VM's other hosts are listed, best first. The exit code is 1, and the plan is printed all the same,\n"
-        "when a VM has no place.",
+    .summary = "Find hosts on which to power VMs on, and the actions needed first; --apply powers them "
+               "on.",
+    .more = "With --snapshot, the VMs are objects as in a snapshot, without a host. A new VM needs "
+            "id, vcpus and mem_mb; a VM of the snapshot that is off or suspended needs its id only.\n"
+            "Without --snapshot, VM is the id or name of a VM of the service's cluster that is off or "
+            "suspended. With --apply the service carries the plan out, whatever its automation level, "
+            "and the actions are printed. Nothing is started if one of the VMs cannot be placed.\n"
+            "\n"
+            "Several VMs are placed together. Each is assumed to use its configured memory and a core "
+            "for each vCPU. NEEDS: actions that must be done first, such as moving another VM or "
+            "waking a host. For a single VM the other possible hosts are listed, best first. If a VM "
+            "cannot be placed, the plan is printed and the exit code is 1.",
     .operands = "[VM...]",
     .operands_max = 1000,
     .options = options,
     .n_options = COUNT_OF(options),
     .answers_no = true,
-    .run = run,
+    .run = verb_place_run,
 };

@@ -1,5 +1,7 @@
+/* ballast place without a snapshot: VMs of the service's cluster, and --apply. */
 #include "cli/place_service.h"
 
+#include "cli/action_table.h"
 #include "cli/client.h"
 
 /* The service reads nothing but UTF-8. */
@@ -9,7 +11,7 @@ static enum exit_code make_request(const char *const *vms, size_t n_vms, bool ap
 
     for (size_t i = 0; i < n_vms; i++) {
         if (vms[i][0] == '\0' || json_array_append_new(list, json_string(vms[i])) < 0) {
-            cli_error("ballast place: \"%s\" is not the id or the name of a VM", vms[i]);
+            cli_error("ballast place: \"%s\" is not the id or name of a VM", vms[i]);
             json_decref(list);
             return EXIT_WRONG;
         }
@@ -33,11 +35,11 @@ static void show_begun(const json_t *reply, enum cli_format format, struct arena
     if (format == FORMAT_JSON)
         reply_dump(actions, out);
     else
-        show_actions(actions, a, out);
+        action_table_print(actions, a, out);
 }
 
-enum exit_code place_at_service(const char *socket, const char *const *vms, size_t n_vms, bool apply,
-                                enum cli_format format, struct arena *a, struct strbuf *out)
+enum exit_code place_service(const char *socket, const char *const *vms, size_t n_vms, bool apply,
+                             enum cli_format format, struct arena *a, struct strbuf *out)
 {
     json_t *request = NULL;
     json_t *reply = NULL;
@@ -56,7 +58,7 @@ enum exit_code place_at_service(const char *socket, const char *const *vms, size
     json_decref(reply);
     if (unplaced == 0)
         return EXIT_DONE;
-    cli_error("ballast place: %lld of %lld VM%s could not be placed, see the faults%s", (long long)unplaced,
-              (long long)n, n == 1 ? "" : "s", apply ? "; nothing was begun" : "");
+    cli_error("ballast place: %lld of %lld VM%s cannot be placed, see the faults%s", (long long)unplaced,
+              (long long)n, n == 1 ? "" : "s", apply ? "; nothing was started" : "");
     return EXIT_FAILED;
 }

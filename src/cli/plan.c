@@ -1,4 +1,4 @@
-/* plan: one pass. */
+/* ballast plan: one pass on a snapshot. */
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -10,14 +10,13 @@
 enum { OPT_SNAPSHOT, OPT_CONFIG, OPT_SET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED,
-                      "the cluster to decide for; - reads standard input"},
-    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from the service's configuration"},
-    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "change one setting, after the configuration"},
+    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "snapshot of the cluster; - reads standard input"},
+    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration of the service"},
+    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_plan_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
     struct policy policy;
@@ -26,10 +25,10 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     struct err err = {0};
     enum exit_code code;
 
-    if ((code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = cli_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
+    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
+        (code = cli_read_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
             EXIT_DONE ||
-        (code = cli_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
+        (code = cli_read_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
         return code;
     int64_t began_us = cli_now_us();
     int r = pass_run(&snap, &policy, a, &plan, &err);
@@ -47,12 +46,12 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
 const struct verb verb_plan = {
     .name = "plan",
-    .summary = "Decides once, from a snapshot, and prints the plan.",
-    .more =
-        "PRIO is 1 (mandatory) to 5 (slight), AFTER the imbalance once this and those before it are done,\n"
-        "NEEDS what must be done before, GROUP what only makes sense together. The same snapshot and\n"
-        "settings give the same plan, stats aside. Settings: conf/names.md.",
+    .summary = "Decide once from a snapshot and print the recommendations.",
+    .more = "PRIO: 1 is mandatory, 5 a slight improvement. AFTER: the imbalance once this action and "
+            "those before it are done. NEEDS: actions that must be done first. GROUP: actions that "
+            "only make sense together. The same snapshot and settings give the same plan, except for "
+            "its statistics. Settings: ballast.yaml(5).",
     .options = options,
     .n_options = COUNT_OF(options),
-    .run = run,
+    .run = verb_plan_run,
 };

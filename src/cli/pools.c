@@ -1,21 +1,14 @@
-/* pools: the resource pools, with what they are entitled to. */
+/* ballast pools: the resource pools and their entitlement. */
 #include "cli/client.h"
 #include "cli/verbs.h"
 #include "render/table.h"
-
-enum { OPT_SOCKET, OPT_FORMAT };
-
-static const struct option_spec options[] = {
-    [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_FORMAT] = OPTION_FORMAT,
-};
 
 static const struct column columns[] = {
     {"POOL", false}, {"PARENT", false}, {"RESOURCE", false}, {"RESERVATION", true},
     {"LIMIT", true}, {"SHARES", true},  {"DEMAND", true},    {"ENTITLEMENT", true},
 };
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_pools(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     static const struct {
         const char *key, *title;
@@ -39,28 +32,22 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
         }
     }
     if (i == 0)
-        strbuf_puts(out, "there are no pools below the root\n");
+        strbuf_puts(out, "no resource pools\n");
     else
         table_render(&t, "", out);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_pools_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
-
-    if (code != EXIT_DONE)
-        return code;
-    return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "pools"),
-                       "pools", show, a, out);
+    return client_ask(args, json_pack("{s:s}", "command", "pools"), "pools", show_pools, a, out);
 }
 
 const struct verb verb_pools = {
     .name = "pools",
-    .summary = "The resource pools, with what they are entitled to.",
-    .more = "Only pools below the root are listed; a limit of - is none.",
-    .options = options,
-    .n_options = COUNT_OF(options),
+    .summary = "List the resource pools and their entitlement.",
+    .more = "The root pool is not listed. A limit of - means no limit.",
+    .options = client_options,
+    .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,
-    .run = run,
+    .run = verb_pools_run,
 };

@@ -1,3 +1,4 @@
+/* progress.c: the progress bar of `simulate`, on a terminal. */
 #include "cli/progress.h"
 
 #include "cli/input.h"

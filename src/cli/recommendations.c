@@ -1,45 +1,34 @@
-/* recommendations: what is recommended, and what became of it. */
+/* ballast recommendations: current recommendations, and those of the last hour. */
+#include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
 
 #include <string.h>
 
-enum { OPT_SOCKET, OPT_FORMAT };
-
-static const struct option_spec options[] = {
-    [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_FORMAT] = OPTION_FORMAT,
-};
-
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_recommendations(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "recommendations");
 
     if (json_array_size(list) == 0)
-        strbuf_puts(out, "nothing is recommended\n");
+        strbuf_puts(out, "no recommendations\n");
     else
-        show_actions(list, a, out);
+        action_table_print(list, a, out);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_recommendations_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
-
-    if (code != EXIT_DONE)
-        return code;
-    return client_show(args_value(args, OPT_SOCKET, NULL), format,
-                       json_pack("{s:s}", "command", "recommendations"), "recommendations", show, a, out);
+    return client_ask(args, json_pack("{s:s}", "command", "recommendations"), "recommendations",
+                      show_recommendations, a, out);
 }
 
 const struct verb verb_recommendations = {
     .name = "recommendations",
-    .summary = "What is recommended, and what became of it in the last hour.",
-    .more = "Each has a number of its own for ever; `ballast apply ID` carries it out. PRIO is 1 (mandatory) "
-            "to 5\n"
-            "(slight), AFTER the imbalance once it and those before it are done. States: conf/names.md.",
-    .options = options,
-    .n_options = COUNT_OF(options),
+    .summary = "List the current recommendations, and those that ended within the last hour.",
+    .more = "`ballast apply ID` approves one; an ID is never used twice. PRIO: 1 is mandatory, 5 a "
+            "slight improvement. AFTER: the imbalance once this action and those before it are done. "
+            "The states are listed in names.md.",
+    .options = client_options,
+    .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,
-    .run = run,
+    .run = verb_recommendations_run,
 };

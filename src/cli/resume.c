@@ -1,8 +1,8 @@
-/* resume: ends a pause. */
+/* ballast resume: ends a pause. */
 #include "cli/client.h"
 #include "cli/verbs.h"
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_resume_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     return client_tell(args, "resume", "resumed: actions are started again", a, out);
 }
@@ -14,5 +14,5 @@ const struct verb verb_resume = {
     .options = client_options,
     .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,
-    .run = run,
+    .run = verb_resume_run,
 };

@@ -1,15 +1,9 @@
-/* run: a pass now. */
+/* ballast run: a pass now. */
+#include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
 
-enum { OPT_SOCKET, OPT_FORMAT };
-
-static const struct option_spec options[] = {
-    [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_FORMAT] = OPTION_FORMAT,
-};
-
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_run(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *pass = json_object_get(reply, "pass");
     json_t *open = json_array();
@@ -22,7 +16,7 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
         strbuf_printf(out, "%lld recommended, %.3f after them\n",
                       (long long)reply_int(pass, "recommendations"), reply_number(pass, "imbalance_after"));
     else
-        strbuf_puts(out, "nothing recommended\n");
+        strbuf_puts(out, "no recommendations\n");
     /* what has ended is no news of this pass */
     json_array_foreach(json_object_get(reply, "recommendations"), i, x)
     {
@@ -31,27 +25,21 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     }
     if (json_array_size(open) > 0) {
         strbuf_puts(out, "\n");
-        show_actions(open, a, out);
+        action_table_print(open, a, out);
     }
     json_decref(open);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_run_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
-
-    if (code != EXIT_DONE)
-        return code;
-    return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "run"), NULL,
-                       show, a, out);
+    return client_ask(args, json_pack("{s:s}", "command", "run"), NULL, show_run, a, out);
 }
 
 const struct verb verb_run = {
     .name = "run",
-    .summary = "A pass now: waits for it and prints what came of it.",
-    .options = options,
-    .n_options = COUNT_OF(options),
+    .summary = "Run a pass now and show its result.",
+    .options = client_options,
+    .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,
-    .run = run,
+    .run = verb_run_run,
 };

@@ -1,4 +1,4 @@
-/* samples: what each VM wanted, as the service has seen it. */
+/* ballast samples: the demand of each VM over the last hour, as CSV. */
 #include "cli/client.h"
 #include "cli/verbs.h"
 
@@ -6,8 +6,7 @@ enum { OPT_SOCKET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_FORMAT] = {"format", "text|json", 0,
-                    "text is CSV, as `ballast simulate` reads it (format: recorded)"},
+    [OPT_FORMAT] = {"format", "text|json", 0, "text is CSV for `ballast simulate` (format: recorded)"},
 };
 
 /* A figure that was not known stays empty. */
@@ -20,7 +19,7 @@ static void put_figure(struct strbuf *out, const json_t *sample, const char *key
         strbuf_printf(out, "%.12g", json_number_value(v));
 }
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_samples(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *sample;
     size_t i;
@@ -39,23 +38,23 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     }
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_samples_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
     if (code != EXIT_DONE)
         return code;
     return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "samples"),
-                       "samples", show, a, out);
+                       "samples", show_samples, a, out);
 }
 
 const struct verb verb_samples = {
     .name = "samples",
-    .summary = "What each VM wanted over the last hour, to be simulated again.",
+    .summary = "Print the demand of each VM over the last hour, as input for simulate.",
     .more = "ballast samples > recorded/$(date +%F-%H).csv, once an hour",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
-    .run = run,
+    .run = verb_samples_run,
 };

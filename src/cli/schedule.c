@@ -1,4 +1,4 @@
-/* schedule: when hosts may be put to standby, and by when they must be back. */
+/* ballast schedule: windows for standby and ready_by times, of a file or of the service. */
 #include "cli/client.h"
 #include "cli/input.h"
 #include "cli/verbs.h"
@@ -21,9 +21,10 @@
 enum { OPT_CONFIG, OPT_NEXT, OPT_AT, OPT_SOCKET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
-    [OPT_CONFIG] = {"config", "FILE", 0, "of this configuration; without it, of the service that runs"},
-    [OPT_NEXT] = {"next", "N", 0, "how many changes to show: 1 to 1000, 10 if not given"},
-    [OPT_AT] = {"at", "TIME", 0, "with --config: from then on, not from now (" WHEN_FORMS ")"},
+    [OPT_CONFIG] = {"config", "FILE", 0,
+                    "show the schedule of this configuration; default: of the running service"},
+    [OPT_NEXT] = {"next", "N", 0, "number of changes to show, 1 to 1000; default 10"},
+    [OPT_AT] = {"at", "TIME", 0, "with --config: start at this time instead of now (" WHEN_FORMS ")"},
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
 };
@@ -92,13 +93,13 @@ static void show_now(const json_t *s, struct arena *a, struct strbuf *out)
     const char *changes = reply_text(s, "power_off_changes_local");
 
     if (!json_is_true(json_object_get(s, "enabled")))
-        strbuf_printf(out, "%-12s %s\n", "now", "dpm.enabled is false: none of this counts");
+        strbuf_printf(out, "%-12s %s\n", "now", "dpm.enabled is false: the schedule has no effect");
     else if (changes)
         strbuf_printf(out, "%-12s hosts %s until %s\n", "now",
                       power_off ? "may be put to standby" : "are not put to standby",
                       short_local(changes, a));
     else
-        strbuf_printf(out, "%-12s hosts %s, and no end of that is known\n", "now",
+        strbuf_printf(out, "%-12s hosts %s, with no end in sight\n", "now",
                       power_off ? "may be put to standby" : "are not put to standby");
 }
 
@@ -146,16 +147,15 @@ static void show_wakes(const json_t *s, struct arena *a, struct strbuf *out)
     table_render(&t, "", out);
 }
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_schedule(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *s = json_object_get(reply, "schedule");
 
     strbuf_printf(out, "%-12s %s\n", "time zone", or_dash(reply_text(s, "time_zone")));
     show_list(json_object_get(s, "windows"), "windows", "none: hosts may be put to standby at any time", out);
-    show_list(json_object_get(s, "ready_by_expressions"), "ready by", "never asked for", out);
+    show_list(json_object_get(s, "ready_by_expressions"), "ready by", "none", out);
     if (json_array_size(json_object_get(s, "ready_by_expressions")) > 0)
-        strbuf_printf(out, "%-12s %.0f %% of the capacity that is managed\n", "",
-                      reply_number(s, "ready_percent"));
+        strbuf_printf(out, "%-12s %.0f %% of the managed capacity\n", "", reply_number(s, "ready_percent"));
     show_now(s, a, out);
     show_next(s, a, out);
     show_wakes(s, a, out);
@@ -185,7 +185,7 @@ static enum exit_code show_config(const char *path, instant_s now, unsigned n, e
     if (format == FORMAT_JSON)
         reply_dump(json_object_get(root, "schedule"), out);
     else
-        show(root, a, out);
+        show_schedule(root, a, out);
     json_decref(root);
     return EXIT_DONE;
 }
@@ -203,37 +203,37 @@ static enum exit_code read_next(const struct args *args, unsigned *ret)
     return EXIT_DONE;
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_schedule_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     const char *path = args_value(args, OPT_CONFIG, NULL);
     const char *at = args_value(args, OPT_AT, NULL);
     instant_s now = time(NULL);
     enum cli_format format;
     unsigned n;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
     if (code == EXIT_DONE)
         code = read_next(args, &n);
     if (code != EXIT_DONE)
         return code;
     if (at && !path) {
-        cli_error("--at is for --config: the service answers as of now");
+        cli_error("ballast schedule: --at needs --config");
         return EXIT_WRONG;
     }
-    if (at && (code = cli_when("at", at, &now)) != EXIT_DONE)
+    if (at && (code = cli_parse_time("at", at, &now)) != EXIT_DONE)
         return code;
     if (path)
         return show_config(path, now, n, format, a, out);
     return client_show(args_value(args, OPT_SOCKET, NULL), format,
-                       json_pack("{s:s, s:i}", "command", "schedule", "limit", (int)n), "schedule", show, a,
-                       out);
+                       json_pack("{s:s, s:i}", "command", "schedule", "limit", (int)n), "schedule",
+                       show_schedule, a, out);
 }
 
 const struct verb verb_schedule = {
     .name = "schedule",
-    .summary = "When hosts may be put to standby, and by when they must be back.",
-    .more = "Of the service that runs: also which host is woken when.",
+    .summary = "Show when hosts may be put to standby, and by when they must be back.",
+    .more = "Without --config it also shows by when each host in standby is woken.",
     .options = options,
     .n_options = COUNT_OF(options),
-    .run = run,
+    .run = verb_schedule_run,
 };

@@ -1,4 +1,4 @@
-/* snapshot: what the last pass was made from. */
+/* ballast snapshot: the snapshot of the last pass. */
 #include "cli/client.h"
 #include "cli/verbs.h"
 
@@ -6,15 +6,15 @@ enum { OPT_SOCKET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_FORMAT] = {"format", "text|json", 0, "a snapshot is JSON in either"},
+    [OPT_FORMAT] = {"format", "text|json", 0, "no difference: a snapshot is always JSON"},
 };
 
 /* The text as the service wrote it: numbers are not to be read and written once more. */
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_snapshot_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     json_t *reply = NULL;
     enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
     if (code != EXIT_DONE)
         return code;
@@ -33,10 +33,10 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
 const struct verb verb_snapshot = {
     .name = "snapshot",
-    .summary = "What the last pass was made from, as a snapshot for the other commands.",
+    .summary = "Print the snapshot of the last pass, as input for plan, explain, what-if and place.",
     .more = "ballast snapshot > now.json; ballast plan --snapshot now.json",
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
-    .run = run,
+    .run = verb_snapshot_run,
 };

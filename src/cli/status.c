@@ -1,4 +1,4 @@
-/* status: how the service and its cluster are. */
+/* ballast status: the state of the service and its cluster. */
 #include "cli/client.h"
 #include "cli/verbs.h"
 #include "render/table.h"
@@ -6,12 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { OPT_SOCKET, OPT_FORMAT };
-
-static const struct option_spec options[] = {
-    [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_FORMAT] = OPTION_FORMAT,
-};
+#define MHZ_PER_GHZ 1000.0
 
 static void put_label(struct strbuf *out, const char *label)
 {
@@ -29,9 +24,9 @@ static void show_source(const json_t *st, struct strbuf *out)
     strbuf_printf(out, "%s since %s", state ? state : "?",
                   reply_text(source, "since") ? reply_text(source, "since") : "-");
     if (json_is_integer(age))
-        strbuf_printf(out, ", last inventory %lld s ago", (long long)json_integer_value(age));
+        strbuf_printf(out, ", last read %lld s ago", (long long)json_integer_value(age));
     else
-        strbuf_puts(out, ", no inventory yet");
+        strbuf_puts(out, ", not read yet");
     strbuf_puts(out, "\n");
     if (error) {
         put_label(out, "");
@@ -58,9 +53,9 @@ static void show_pass(const json_t *st, struct strbuf *out)
                           (long long)reply_int(pass, "recommendations"),
                           reply_number(pass, "imbalance_after"));
         else
-            strbuf_puts(out, "nothing recommended\n");
+            strbuf_puts(out, "no recommendations\n");
     } else {
-        strbuf_puts(out, "not known: there was no pass yet\n");
+        strbuf_puts(out, "no pass yet\n");
     }
     if (error) {
         put_label(out, "no pass");
@@ -122,7 +117,7 @@ static void show_broker(const json_t *st, struct strbuf *out)
         return;
     put_label(out, "mqtt");
     table_put_text(out, url ? url : "-");
-    strbuf_printf(out, ": %s since %s, %lld event%s not sent yet\n",
+    strbuf_printf(out, ": %s since %s, %lld event%s still to send\n",
                   json_is_true(json_object_get(b, "connected")) ? "connected" : "NOT CONNECTED",
                   reply_text(b, "since") ? reply_text(b, "since") : "-", (long long)reply_int(b, "unsent"),
                   reply_int(b, "unsent") == 1 ? "" : "s");
@@ -133,7 +128,7 @@ static void show_broker(const json_t *st, struct strbuf *out)
     }
     if (refusal) {
         put_label(out, "");
-        strbuf_printf(out, "%lld refused; the last one: ", (long long)reply_int(b, "refused"));
+        strbuf_printf(out, "%lld refused by the broker; the last: ", (long long)reply_int(b, "refused"));
         table_put_text(out, refusal);
         strbuf_puts(out, "\n");
     }
@@ -149,20 +144,20 @@ static void show_power(const json_t *st, struct strbuf *out)
         return;
     put_label(out, "power");
     if (unknown == hosts) {
-        strbuf_puts(out, "not known: hosts have neither figures of power nor meters\n");
+        strbuf_puts(out, "unknown: no host has a power model or a meter\n");
         return;
     }
     strbuf_printf(out, "%.0f W now, %.0f W with all hosts on; %lld of %lld hosts metered",
                   reply_number(p, "watts"), reply_number(p, "all_on_w"),
                   (long long)reply_int(p, "hosts_measured"), (long long)hosts);
     if (unknown > 0)
-        strbuf_printf(out, ", %lld NOT COUNTED", (long long)unknown);
+        strbuf_printf(out, ", %lld NOT COUNTED (no power model, no meter)", (long long)unknown);
     strbuf_puts(out, "\n");
     put_label(out, "");
-    strbuf_printf(out, "VMs lack %.0f MHz\n", reply_number(p, "unmet_mhz"));
+    strbuf_printf(out, "VMs lack %.1f GHz of CPU\n", reply_number(p, "unmet_mhz") / MHZ_PER_GHZ);
 }
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_status(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *st = json_object_get(reply, "status");
     const json_t *faults = json_object_get(st, "faults");
@@ -202,22 +197,16 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     }
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_status_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
-
-    if (code != EXIT_DONE)
-        return code;
-    return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "status"),
-                       "status", show, a, out);
+    return client_ask(args, json_pack("{s:s}", "command", "status"), "status", show_status, a, out);
 }
 
 const struct verb verb_status = {
     .name = "status",
-    .summary = "How the service and its cluster are.",
-    .options = options,
-    .n_options = COUNT_OF(options),
+    .summary = "Show the state of the service and its cluster.",
+    .options = client_options,
+    .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,
-    .run = run,
+    .run = verb_status_run,
 };

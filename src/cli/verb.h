@@ -19,11 +19,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The contract's exit codes. */
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_FAILED = 1,      /* it could not be done */
-    EXIT_WRONG = 2,       /* the input or the usage was wrong */
+    EXIT_FAILED = 1,      /* the request was valid and failed */
+    EXIT_WRONG = 2,       /* wrong usage or input */
     EXIT_UNREACHABLE = 3, /* the service cannot be reached */
 };
 
@@ -67,11 +66,16 @@ struct verb {
 };
 
 /* The last value of an option, or fallback. */
-const char *args_value(const struct args *args, size_t option, const char *fallback);
+static inline const char *args_value(const struct args *args, size_t option, const char *fallback)
+{
+    const struct option_values *values = &args->options[option];
+
+    return values->n > 0 ? values->items[values->n - 1] : fallback;
+}
 
 #define OPTION_FORMAT                                                                                        \
     {                                                                                                        \
-        "format", "text|json", 0, "for people (text, the default) or for programs"                           \
+        "format", "text|json", 0, "output for people or for programs; default text"                          \
     }
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

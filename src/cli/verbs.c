@@ -1,3 +1,4 @@
+/* verbs.c: the table of verbs, in the order of `ballast --help`. */
 #include "cli/verbs.h"
 
 const struct verb *const verbs[] = {

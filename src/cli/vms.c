@@ -1,21 +1,14 @@
-/* vms: the VMs, with what they want. */
+/* ballast vms: the VMs and their demand. */
 #include "cli/client.h"
 #include "cli/verbs.h"
 #include "render/table.h"
-
-enum { OPT_SOCKET, OPT_FORMAT };
-
-static const struct option_spec options[] = {
-    [OPT_SOCKET] = OPTION_SOCKET,
-    [OPT_FORMAT] = OPTION_FORMAT,
-};
 
 static const struct column columns[] = {
     {"VM", false},     {"HOST", false},       {"STATE", false},      {"CPU MHZ", true},
     {"MEM MIB", true}, {"AUTOMATION", false}, {"LAST MOVED", false},
 };
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_vms(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     struct table t;
     const json_t *v;
@@ -42,24 +35,18 @@ static void show(const json_t *reply, struct arena *a, struct strbuf *out)
     table_render(&t, "", out);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_vms_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
-    enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
-
-    if (code != EXIT_DONE)
-        return code;
-    return client_show(args_value(args, OPT_SOCKET, NULL), format, json_pack("{s:s}", "command", "vms"),
-                       "vms", show, a, out);
+    return client_ask(args, json_pack("{s:s}", "command", "vms"), "vms", show_vms, a, out);
 }
 
 const struct verb verb_vms = {
     .name = "vms",
-    .summary = "The VMs, with what they want.",
-    .more =
-        "CPU and memory are the present demand, within reservation and limit; ? where it could not be read.",
-    .options = options,
-    .n_options = COUNT_OF(options),
+    .summary = "List the VMs and their demand.",
+    .more = "CPU and memory are the present demand, within reservation and limit; ? if it could not "
+            "be read.",
+    .options = client_options,
+    .n_options = CLIENT_OPT_COUNT,
     .needs_service = true,
-    .run = run,
+    .run = verb_vms_run,
 };

@@ -1,4 +1,5 @@
-/* wake: wakes a host from standby, or proves that it wakes. */
+/* ballast wake: wakes a host, or proves that it can be woken. */
+#include "cli/action_table.h"
 #include "cli/client.h"
 #include "cli/verbs.h"
 
@@ -6,46 +7,42 @@ enum { OPT_VERIFY, OPT_SOCKET, OPT_FORMAT };
 
 static const struct option_spec options[] = {
     [OPT_VERIFY] = {"verify", NULL, 0,
-                    "put a host that is on to standby and wake it, as a proof that it wakes"},
+                    "put a host that is on to standby and wake it, to prove that it can be woken"},
     [OPT_SOCKET] = OPTION_SOCKET,
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-static void show(const json_t *reply, struct arena *a, struct strbuf *out)
+static void show_wake(const json_t *reply, struct arena *a, struct strbuf *out)
 {
-    (void)show_begun_actions(
-        reply, ": it is on, or boots; with --verify a host that is on proves that it wakes", a, out);
+    (void)action_table_print_begun(reply, ": the host is on or boots; --verify proves that it can be woken",
+                                   a, out);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_wake_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
-    enum exit_code code = cli_format(args, OPT_FORMAT, &format);
+    enum exit_code code = cli_parse_format(args, OPT_FORMAT, &format);
 
     if (code != EXIT_DONE)
         return code;
     return client_show(args_value(args, OPT_SOCKET, NULL), format,
                        json_pack("{s:s, s:s, s:b}", "command", "wake", "host", args->operands[0], "verify",
                                  args->options[OPT_VERIFY].n > 0),
-                       "actions", show, a, out);
+                       "actions", show_wake, a, out);
 }
 
 const struct verb verb_wake = {
     .name = "wake",
-    .summary = "Wakes a host from standby.",
-    .more =
-        "Also ends what was to put it there and has not begun, and keeps it on for dpm.asked_on_s at least,\n"
-        "unless a person puts it to standby. With --verify a host that is on is "
-        "emptied, put\n"
-        "to standby and woken once; that it came back is remembered as the proof that it can be woken, "
-        "without\n"
-        "which no host is put to standby. Every wake that succeeds is such a proof, and one that fails "
-        "ends it.",
+    .summary = "Wake a host from standby.",
+    .more = "Cancels a standby of the host that has not started, and keeps the host on for "
+            "dpm.asked_on_s at least, unless `ballast standby` is given. --verify empties a host that "
+            "is on, puts it to standby and wakes it once. A wake that succeeds is remembered as "
+            "proof; without proof no host is put to standby. A wake that fails ends the proof.",
     .operands = "HOST",
     .operands_min = 1,
     .operands_max = 1,
     .options = options,
     .n_options = COUNT_OF(options),
     .needs_service = true,
-    .run = run,
+    .run = verb_wake_run,
 };

@@ -1,4 +1,4 @@
-/* what-if: one pass over a cluster with changes. */
+/* ballast what-if: one pass on a snapshot with assumed changes. */
 #include "model/what_if.h"
 #include "base/number.h"
 #include "cli/input.h"
@@ -23,16 +23,16 @@ enum {
 };
 
 static const struct option_spec options[] = {
-    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "the cluster as it is; - reads standard input"},
-    [OPT_HOST_OFF] = {"host-off", "HOST", OPTION_REPEATS, "assume that this host goes to standby"},
+    [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "snapshot of the cluster; - reads standard input"},
+    [OPT_HOST_OFF] = {"host-off", "HOST", OPTION_REPEATS, "assume that this host is put to standby"},
     [OPT_HOST_ON] = {"host-on", "HOST", OPTION_REPEATS,
                      "assume that this host, now in standby or maintenance, is on"},
     [OPT_MAINTENANCE] = {"maintenance", "HOST", OPTION_REPEATS,
-                         "assume that this host is taken out of service"},
+                         "assume that this host is put into maintenance"},
     [OPT_DEMAND] = {"demand", "VM=MHZ", OPTION_REPEATS,
-                    "assume that this VM wants so much CPU, and has done so for an hour"},
-    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from the service's configuration"},
-    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "change one setting, after the configuration"},
+                    "assume that this VM has wanted this much CPU for an hour"},
+    [OPT_CONFIG] = {"config", "FILE", 0, "take the settings from this configuration of the service"},
+    [OPT_SET] = {"set", "KEY=VALUE", OPTION_REPEATS, "override one setting"},
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
@@ -95,8 +95,7 @@ static enum exit_code assume(const struct args *args, struct what_if *question, 
             return code;
     }
     if (question->n == 0) {
-        cli_error("ballast what-if: nothing is assumed, expected --host-off, --host-on, --maintenance or "
-                  "--demand");
+        cli_error("ballast what-if: give --host-off, --host-on, --maintenance or --demand");
         return EXIT_WRONG;
     }
     return EXIT_DONE;
@@ -114,7 +113,7 @@ static int decide(const struct what_if *question, const struct policy *policy, s
     return r < 0 ? r : pass_run(question->base, &shortest, a, ret_now, err);
 }
 
-static enum exit_code run(const struct args *args, struct arena *a, struct strbuf *out)
+static enum exit_code verb_what_if_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     enum cli_format format;
     struct policy policy;
@@ -125,10 +124,10 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
     struct err err = {0};
     enum exit_code code;
 
-    if ((code = cli_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
-        (code = cli_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
+    if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||
+        (code = cli_read_policy(args_value(args, OPT_CONFIG, NULL), &args->options[OPT_SET], a, &policy)) !=
             EXIT_DONE ||
-        (code = cli_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
+        (code = cli_read_snapshot(args_value(args, OPT_SNAPSHOT, "-"), a, &snap)) != EXIT_DONE)
         return code;
     what_if_init(&question, &snap, a);
     if ((code = assume(args, &question, a)) != EXIT_DONE)
@@ -149,15 +148,12 @@ static enum exit_code run(const struct args *args, struct arena *a, struct strbu
 
 const struct verb verb_what_if = {
     .name = "what-if",
-    .summary = "Says what would be done if a host were off or on, or a VM wanted more.",
-    .more =
-        "HOST and VM are ids or names. At least one change is needed; several are made together. The "
-        "snapshot itself stays as it is. "
-        "Printed\n"
-        "are the changes, whether each host can be emptied and what cannot leave it, the load now and then,\n"
-        "and the plan that an ordinary pass would make. JSON is that plan with the members what_if (the\n"
-        "changes) and now (the state without them).",
+    .summary = "Show what would happen if a host were off or on, or a VM wanted more CPU.",
+    .more = "HOST and VM are ids or names. Give one change or more; they are assumed together. Shown "
+            "are the changes, whether each host can be emptied and which VMs cannot leave it, the "
+            "load now and then, and the plan of an ordinary pass. The JSON is that plan with two more "
+            "members: what_if (the changes) and now (the state without them).",
     .options = options,
     .n_options = COUNT_OF(options),
-    .run = run,
+    .run = verb_what_if_run,
 };

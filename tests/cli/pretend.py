@@ -134,7 +134,7 @@ def test_place():
         check('and in JSON', [(r['action'], r['vm'], r['to']) for r in plan['recommendations']] == [('place', 'v2', 'h2')], str(plan))
         none = s.ask('place', 'web-2', 'huge', '--apply')
         check('one has no place: none is begun', none.returncode == 1 and 'cannot_place' in none.stdout
-              and none.stderr == 'ballast place: 1 of 2 VMs could not be placed, see the faults; nothing was begun\n', none.stdout + none.stderr)
+              and none.stderr == 'ballast place: 1 of 2 VMs cannot be placed, see the faults; nothing was started\n', none.stdout + none.stderr)
         for names, code, why in ((['busy'], 1, 'VM busy runs already, on host esx-h1'), (['web-9'], 2, 'there is no VM "web-9"')):
             done = s.ask('place', *names, '--apply')
             check(why, (done.returncode, done.stdout, why in done.stderr) == (code, '', True), done.stderr)

@@ -146,7 +146,7 @@ def test_files(path, folder):
 
 WRONG = [
     (['--seed', 'x'], '--seed: "x" is wrong, expected a whole number'),
-    (['--seeds', '0'], '--seeds: 0 runs give no figures'),
+    (['--seeds', '0'], '--seeds: expected 1 or more'),
     (['--seeds', '100000'], '--seeds: "100000" is wrong'),
     (['--set', 'duration_s'], '--set: "duration_s" has no =, expected KEY=VALUE'),
     (['--set', '=5'], '--set: "=5" has no key before its =, expected KEY=VALUE'),

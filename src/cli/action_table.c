@@ -1,5 +1,8 @@
-/* show_actions.c: the table of recommendations and of what became of them. */
-#include "cli/client.h"
+/* action_table.c: the table of actions, and the sentence below each row. */
+#include "cli/action_table.h"
+
+#include "cli/reply.h"
+#include "cli/verb.h"
 #include "render/table.h"
 
 #include <math.h>
@@ -10,8 +13,7 @@ static const struct column columns[] = {
     {"WHAT", false}, {"AFTER", true}, {"", false, .below = true},
 };
 
-/* "web-1: esx1 -> esx2", "web-1 -> esx2" for one that is powered on there, or the host. */
-const char *action_what(const json_t *x, struct arena *a)
+const char *action_table_subject(const json_t *x, struct arena *a)
 {
     const char *vm = reply_text(x, "vm_name");
     const char *from = reply_text(x, "from_name");
@@ -54,18 +56,18 @@ static const char *why(const json_t *x, struct arena *a)
     return arena_printf(a, "Once %s %s done: %s", list, i > 1 ? "are" : "is", text ? text : "");
 }
 
-bool show_begun_actions(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out)
+bool action_table_print_begun(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out)
 {
     const json_t *list = json_object_get(reply, "actions");
 
     if (json_array_size(list) > 0)
-        show_actions(list, a, out);
+        action_table_print(list, a, out);
     else
-        strbuf_printf(out, "nothing had to be done%s\n", nothing);
+        strbuf_printf(out, "nothing to do%s\n", nothing);
     return json_array_size(list) > 0;
 }
 
-void show_actions(const json_t *list, struct arena *a, struct strbuf *out)
+void action_table_print(const json_t *list, struct arena *a, struct strbuf *out)
 {
     struct table t;
     const json_t *x;
@@ -79,7 +81,7 @@ void show_actions(const json_t *list, struct arena *a, struct strbuf *out)
         table_cellf(&t, "%lld", (long long)reply_int(x, "priority"));
         table_cell(&t, reply_text(x, "state"));
         table_cell(&t, reply_text(x, "action"));
-        table_cell(&t, action_what(x, a));
+        table_cell(&t, action_table_subject(x, a));
         double after = reply_number(x, "imbalance_after");
         table_cell(&t, isfinite(after) ? arena_printf(a, "%.4f", after) : NULL);
         table_cell(&t, why(x, a));

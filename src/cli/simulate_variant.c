@@ -1,4 +1,5 @@
-#include "cli/simulate_sides.h"
+/* simulate_variant.c: one variant of a scenario: its overrides, and its runs with one seed or several. */
+#include "cli/simulate_variant.h"
 
 #include "cli/input.h"
 #include "cli/output.h"
@@ -6,7 +7,8 @@
 #include <ctype.h>
 #include <string.h>
 
-enum exit_code overrides_add(struct overrides *list, const char *option, const char *text, struct arena *a)
+enum exit_code simulate_variant_add_override(struct overrides *list, const char *option, const char *text,
+                                             struct arena *a)
 {
     const char *equals = strchr(text, '=');
 
@@ -33,15 +35,15 @@ static bool begins_override(const char *text)
     return n > 0 && text[n] == '=';
 }
 
-enum exit_code overrides_add_list(struct overrides *list, const char *option, const char *text,
-                                  struct arena *a)
+enum exit_code simulate_variant_add_overrides(struct overrides *list, const char *option, const char *text,
+                                              struct arena *a)
 {
     while (*text) {
         const char *end = strchr(text, ',');
         while (end && !begins_override(end + 1))
             end = strchr(end + 1, ',');
         const char *one = end ? arena_strndup(a, text, (size_t)(end - text)) : text;
-        enum exit_code code = overrides_add(list, option, one, a);
+        enum exit_code code = simulate_variant_add_override(list, option, one, a);
         if (code != EXIT_DONE)
             return code;
         text = end ? end + 1 : "";
@@ -49,58 +51,60 @@ enum exit_code overrides_add_list(struct overrides *list, const char *option, co
     return EXIT_DONE;
 }
 
-static enum exit_code read_scenario(const struct side *side, bool seed_given, uint64_t seed, struct arena *a,
-                                    struct scenario *ret)
+static enum exit_code read_scenario(const struct simulate_variant *variant, bool seed_given, uint64_t seed,
+                                    struct arena *a, struct scenario *ret)
 {
     const struct scenario_options options = {
-        .overrides = side->all.items,
-        .n_overrides = side->all.n,
+        .overrides = variant->all.items,
+        .n_overrides = variant->all.n,
         .seed_given = seed_given,
         .seed = seed,
     };
     struct err err = {0};
 
-    if (scenario_read(side->options->file, &options, a, ret, &err) < 0) {
+    if (scenario_read(variant->options->file, &options, a, ret, &err) < 0) {
         cli_error("%s", err.text);
         return EXIT_WRONG;
     }
     return EXIT_DONE;
 }
 
-enum exit_code side_read(const struct side_options *options, const char *own, struct arena *a,
-                         struct side *ret)
+enum exit_code simulate_variant_read(const struct simulate_variant_options *options, const char *own,
+                                     struct arena *a, struct simulate_variant *ret)
 {
-    struct side side = {.options = options, .label = own && *own ? own : "the scenario as it is"};
+    struct simulate_variant variant = {.options = options,
+                                       .label = own && *own ? own : "the scenario as it is"};
     enum exit_code code;
 
     for (size_t i = 0; i < options->common.n; i++) {
-        side.all.items = arena_grow(a, side.all.items, side.all.n, &side.all.cap, sizeof *side.all.items);
-        side.all.items[side.all.n++] = options->common.items[i];
+        variant.all.items =
+            arena_grow(a, variant.all.items, variant.all.n, &variant.all.cap, sizeof *variant.all.items);
+        variant.all.items[variant.all.n++] = options->common.items[i];
     }
-    if ((code = overrides_add_list(&side.all, "compare", own ? own : "", a)) != EXIT_DONE ||
-        (code = read_scenario(&side, options->seed_given, options->seed, a, &side.first)) != EXIT_DONE)
+    if ((code = simulate_variant_add_overrides(&variant.all, "compare", own ? own : "", a)) != EXIT_DONE ||
+        (code = read_scenario(&variant, options->seed_given, options->seed, a, &variant.first)) != EXIT_DONE)
         return code;
-    *ret = side;
+    *ret = variant;
     return EXIT_DONE;
 }
 
 /* One run, with a scenario that is its own: only the seed differs from the first. */
-static enum exit_code run_once(const struct side *side, size_t i, struct progress *progress, struct arena *a,
-                               struct simulation *ret)
+static enum exit_code run_once(const struct simulate_variant *variant, size_t i, struct progress *progress,
+                               struct arena *a, struct simulation *ret)
 {
     struct scenario *s = arena_new(a, struct scenario);
     const struct simulate_options options = {
-        .series = side->options->series && i == 0,
-        .host_series = side->options->series && i == 0,
+        .series = variant->options->series && i == 0,
+        .host_series = variant->options->series && i == 0,
         .progress = progress_step,
         .ctx = progress,
         .clock_us = cli_now_us,
     };
     struct err err = {0};
 
-    *s = side->first;
+    *s = variant->first;
     if (i > 0) {
-        enum exit_code code = read_scenario(side, true, side->first.seed + i, a, s);
+        enum exit_code code = read_scenario(variant, true, variant->first.seed + i, a, s);
         if (code != EXIT_DONE)
             return code;
     }
@@ -111,20 +115,20 @@ static enum exit_code run_once(const struct side *side, size_t i, struct progres
     return EXIT_DONE;
 }
 
-enum exit_code side_run(const struct side *side, struct progress *progress, double from, double to,
-                        struct arena *a, struct run_set *ret)
+enum exit_code simulate_variant_run(const struct simulate_variant *variant, struct progress *progress,
+                                    double from, double to, struct arena *a, struct run_set *ret)
 {
-    size_t n = side->options->n_runs;
+    size_t n = variant->options->n_runs;
     struct simulation *runs = arena_array(a, struct simulation, n);
     double part = (to - from) / (double)n;
 
     for (size_t i = 0; i < n; i++) {
         const char *what = n > 1 ? arena_printf(a, "seed %zu of %zu", i + 1, n) : "";
         progress_part(progress, what, from + part * (double)i, from + part * (double)(i + 1));
-        enum exit_code code = run_once(side, i, progress, a, &runs[i]);
+        enum exit_code code = run_once(variant, i, progress, a, &runs[i]);
         if (code != EXIT_DONE)
             return code;
     }
-    *ret = (struct run_set){.label = side->label, .runs = runs, .n = n};
+    *ret = (struct run_set){.label = variant->label, .runs = runs, .n = n};
     return EXIT_DONE;
 }

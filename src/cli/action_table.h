@@ -1,0 +1,22 @@
+/* action_table.h: the table of actions that `recommendations`, `apply`, `reject`, `run` and others print. */
+#ifndef BALLAST_CLI_ACTION_TABLE_H
+#define BALLAST_CLI_ACTION_TABLE_H
+
+#include "base/strbuf.h"
+
+#include <ballast/arena.h>
+
+#include <jansson.h>
+#include <stdbool.h>
+
+void action_table_print(const json_t *list, struct arena *a, struct strbuf *out);
+
+/* Prints the actions of a reply. If there are none it prints "nothing to do", followed by `nothing` (": the
+ * host is on"), and returns false. */
+bool action_table_print_begun(const json_t *reply, const char *nothing, struct arena *a, struct strbuf *out);
+
+/* The subject of an action: "web-1: esx1 -> esx2", "web-1 -> esx2" for a VM that is powered on there, or the
+ * host. */
+const char *action_table_subject(const json_t *action, struct arena *a);
+
+#endif

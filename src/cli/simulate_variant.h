@@ -1,0 +1,49 @@
+/* simulate_variant.h: a scenario with overrides, run once or with several seeds. `ballast simulate` runs one
+ * variant; with --compare it runs two. */
+#ifndef BALLAST_CLI_SIMULATE_VARIANT_H
+#define BALLAST_CLI_SIMULATE_VARIANT_H
+
+#include "cli/progress.h"
+#include "cli/verb.h"
+#include "sim/report/report.h"
+
+struct overrides {
+    struct scenario_override *items;
+    size_t n, cap;
+};
+
+struct simulate_variant_options {
+    const char *file;
+    struct overrides common; /* --set */
+    bool seed_given;
+    uint64_t seed;
+    size_t n_runs; /* one a seed */
+    bool series;   /* of the first run */
+};
+
+struct simulate_variant {
+    const struct simulate_variant_options *options;
+    const char *label;
+    struct overrides all; /* the common ones, then its own */
+    struct scenario first;
+};
+
+/* Adds one PATH=VALUE. `option` is named in the complaint. */
+enum exit_code simulate_variant_add_override(struct overrides *list, const char *option, const char *text,
+                                             struct arena *a);
+
+/* Adds a list, "dpm.enabled=true,dpm.ratio=20": a comma ends a value where the next PATH= follows, so that a
+ * value may have commas. "": nothing. */
+enum exit_code simulate_variant_add_overrides(struct overrides *list, const char *option, const char *text,
+                                              struct arena *a);
+
+/* Reads the scenario with the changes, so that what is wrong is said before anything runs. own: the list of
+ * --compare; NULL: there is none. */
+enum exit_code simulate_variant_read(const struct simulate_variant_options *options, const char *own,
+                                     struct arena *a, struct simulate_variant *ret);
+
+/* All runs of the variant. `from` to `to`: its part of the progress. */
+enum exit_code simulate_variant_run(const struct simulate_variant *variant, struct progress *progress,
+                                    double from, double to, struct arena *a, struct run_set *ret);
+
+#endif
