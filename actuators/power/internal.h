@@ -21,25 +21,24 @@
 #define ADOPT_FOR_S 20   /* the hypervisor, whose answer was lost, is asked once more within this */
 
 struct actuator {
-    const struct power_setup *setup;
+    const struct power_config *config;
     struct actuator *inner; /* NULL: the source has none */
-    char *id, *name;        /* of the last call_host() */
 };
 
 /* One call of the actuator for a host with an entry. */
-struct job {
+struct power_change {
     struct actuator *x;
     const struct power_host *host;
     const struct operation *q;
-    int64_t asked_ms; /* when q->now was, by the setup's clock */
+    int64_t asked_ms; /* when q->power.now was, by the configuration's clock */
     struct course c;
 };
 
 /* Called first. */
-void job_begins(struct job *j);
+void power_change_begins(struct power_change *j);
 /* For how long it is at it, and what the time is by the caller's clock: calls may take minutes. */
-int64_t spent_ms(const struct job *j);
-instant_s time_of(const struct job *j);
+int64_t spent_ms(const struct power_change *j);
+instant_s time_of(const struct power_change *j);
 
 /* What a poll() comes to, beside the course that it has changed. */
 struct outcome {
@@ -56,40 +55,37 @@ struct readings {
     bool interrupted; /* the service goes down */
 };
 
-/* The host's entry, or NULL; by its id, else by its name. */
-const struct power_host *find_entry(const struct actuator *x, const char *id);
-
 /* Whether the method at that place in the host's order can do all of this (POWER_CAN_*). */
-bool method_can(const struct job *j, unsigned place, unsigned can);
+bool method_can(const struct power_change *j, unsigned place, unsigned can);
 /* The first from that place on; n_order: none. */
-unsigned next_method(const struct job *j, unsigned from, unsigned can);
+unsigned next_method(const struct power_change *j, unsigned from, unsigned can);
 /* "ipmi" */
-const char *method_word(const struct job *j, unsigned place);
+const char *method_word(const struct power_change *j, unsigned place);
 
 /* Makes the method, asks it, and lets it go. */
-int ask_wake(const struct job *j, unsigned place, struct err *err);
-int ask_shut_down(const struct job *j, unsigned place, struct err *err);
-int ask_cut(const struct job *j, unsigned place, struct err *err);
+int ask_wake(const struct power_change *j, unsigned place, struct err *err);
+int ask_shut_down(const struct power_change *j, unsigned place, struct err *err);
+int ask_cut(const struct power_change *j, unsigned place, struct err *err);
 /* Asks the methods that can tell, who told last first: one after the other until one answers, or all of them.
  * 0: one has; the error is that of the first. -ENOTSUP: none can. */
-int ask_chassis(struct job *j, bool all, struct readings *ret, struct err *err);
+int ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err);
 /* Both were said: puts it into *out, once in a course. */
-bool disagree(struct job *j, const struct readings *r, struct outcome *out);
+bool disagree(struct power_change *j, const struct readings *r, struct outcome *out);
 /* Whether a method that failed so may have passed on what it was asked for all the same. */
 bool may_have_heard(int code);
 
 /* The source's own operation: asked for, -> PHASE_INNER; followed. */
-int inner_begin(struct job *j, struct err *err);
-int inner_follow(struct job *j, struct task_progress *ret, struct err *err);
+int inner_begin(struct power_change *j, struct err *err);
+int inner_follow(struct power_change *j, struct task_progress *ret, struct err *err);
 
 /* Seconds that are waited in all. */
-instant_s patience(const struct job *j);
+instant_s patience(const struct power_change *j);
 
 /* The two operations: at most one call of a method each time. */
-void wake_step(struct job *j, struct outcome *out);
-void standby_step(struct job *j, struct outcome *out);
+void wake_step(struct power_change *j, struct outcome *out);
+void standby_step(struct power_change *j, struct outcome *out);
 
 /* Since when it is waited for the host to wake: the time does not count in which nobody could be asked. */
-instant_s wake_since(const struct job *j);
+instant_s wake_since(const struct power_change *j);
 
 #endif

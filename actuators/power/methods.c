@@ -11,14 +11,14 @@ static const char *const words[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = "hype
                                                       [POWER_REDFISH] = "redfish",
                                                       [POWER_WOL] = "wol"};
 
-const char *method_word(const struct job *j, unsigned place)
+const char *method_word(const struct power_change *j, unsigned place)
 {
     return words[j->host->order[place]];
 }
 
-static const struct power_method_ops *ops_at(const struct job *j, unsigned place)
+static const struct power_method_ops *ops_at(const struct power_change *j, unsigned place)
 {
-    return j->x->setup->methods[j->host->order[place]];
+    return j->x->config->methods[j->host->order[place]];
 }
 
 /* What the source's own actuator can do, in a method's terms. It has no call that cuts power. */
@@ -33,26 +33,26 @@ static unsigned inner_can(const struct actuator_ops *inner)
     return can;
 }
 
-static unsigned can_of(const struct power_setup *s, enum power_method_kind kind)
+static unsigned can_of(const struct power_config *s, enum power_method_kind kind)
 {
     if (kind == POWER_HYPERVISOR)
         return inner_can(s->inner);
     return s->methods[kind] ? s->methods[kind]->can : 0;
 }
 
-bool method_can(const struct job *j, unsigned place, unsigned can)
+bool method_can(const struct power_change *j, unsigned place, unsigned can)
 {
-    return (can_of(j->x->setup, j->host->order[place]) & can) == can;
+    return (can_of(j->x->config, j->host->order[place]) & can) == can;
 }
 
-unsigned next_method(const struct job *j, unsigned from, unsigned can)
+unsigned next_method(const struct power_change *j, unsigned from, unsigned can)
 {
     while (from < j->host->n_order && !method_can(j, from, can))
         from++;
     return from;
 }
 
-static unsigned methods_that(const struct power_setup *s, const struct power_host *h, unsigned can)
+static unsigned methods_that(const struct power_config *s, const struct power_host *h, unsigned can)
 {
     static const unsigned bits[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = WAKE_HYPERVISOR,
                                                       [POWER_IPMI] = WAKE_IPMI,
@@ -67,32 +67,32 @@ static unsigned methods_that(const struct power_setup *s, const struct power_hos
     return all;
 }
 
-unsigned power_wakes(const struct power_setup *setup, const struct power_host *host)
+unsigned power_wakes(const struct power_config *config, const struct power_host *host)
 {
-    return methods_that(setup, host, POWER_CAN_WAKE);
+    return methods_that(config, host, POWER_CAN_WAKE);
 }
 
-unsigned power_sleeps(const struct power_setup *setup, const struct power_host *host)
+unsigned power_sleeps(const struct power_config *config, const struct power_host *host)
 {
-    return methods_that(setup, host, POWER_CAN_SHUT_DOWN);
+    return methods_that(config, host, POWER_CAN_SHUT_DOWN);
 }
 
-instant_s power_wake_tries_s(const struct power_setup *setup, const struct power_host *host)
+instant_s power_wake_tries_s(const struct power_config *config, const struct power_host *host)
 {
     instant_s n = 0;
 
     for (size_t i = 0; i < host->n_order; i++)
-        n += (can_of(setup, host->order[i]) & POWER_CAN_WAKE) != 0;
+        n += (can_of(config, host->order[i]) & POWER_CAN_WAKE) != 0;
     return n > 1 ? (n - 1) * (2 * (instant_s)host->timeout_s + FURTHER_S) : 0;
 }
 
-int power_check(const struct power_setup *setup, struct err *err)
+int power_check(const struct power_config *config, struct err *err)
 {
-    for (size_t i = 0; i < setup->n_hosts; i++) {
-        const struct power_host *h = &setup->hosts[i];
+    for (size_t i = 0; i < config->n_hosts; i++) {
+        const struct power_host *h = &config->hosts[i];
 
         for (size_t k = 0; k < h->n_order; k++) {
-            const struct power_method_ops *ops = setup->methods[h->order[k]];
+            const struct power_method_ops *ops = config->methods[h->order[k]];
             struct power_method *m = NULL;
 
             if (h->order[k] == POWER_HYPERVISOR || !ops)
@@ -109,31 +109,31 @@ int power_check(const struct power_setup *setup, struct err *err)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static int64_t read_clock_ms(const struct power_setup *s)
+static int64_t read_clock_ms(const struct power_config *s)
 {
     return s->clock_ms ? s->clock_ms() : net_now_ms();
 }
 
-void job_begins(struct job *j)
+void power_change_begins(struct power_change *j)
 {
-    j->asked_ms = read_clock_ms(j->x->setup);
+    j->asked_ms = read_clock_ms(j->x->config);
 }
 
-int64_t spent_ms(const struct job *j)
+int64_t spent_ms(const struct power_change *j)
 {
-    return read_clock_ms(j->x->setup) - j->asked_ms;
+    return read_clock_ms(j->x->config) - j->asked_ms;
 }
 
-instant_s time_of(const struct job *j)
+instant_s time_of(const struct power_change *j)
 {
-    return j->q->now + spent_ms(j) / 1000;
+    return j->q->power.now + spent_ms(j) / 1000;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 enum call { CALL_WAKE, CALL_SHUT_DOWN, CALL_CUT };
 
-static int call(const struct job *j, unsigned place, enum call what, struct err *err)
+static int call(const struct power_change *j, unsigned place, enum call what, struct err *err)
 {
     const struct power_method_ops *ops = ops_at(j, place);
     struct power_method *m = NULL;
@@ -156,22 +156,22 @@ static int call(const struct job *j, unsigned place, enum call what, struct err 
     return r;
 }
 
-int ask_wake(const struct job *j, unsigned place, struct err *err)
+int ask_wake(const struct power_change *j, unsigned place, struct err *err)
 {
     return call(j, place, CALL_WAKE, err);
 }
 
-int ask_shut_down(const struct job *j, unsigned place, struct err *err)
+int ask_shut_down(const struct power_change *j, unsigned place, struct err *err)
 {
     return call(j, place, CALL_SHUT_DOWN, err);
 }
 
-int ask_cut(const struct job *j, unsigned place, struct err *err)
+int ask_cut(const struct power_change *j, unsigned place, struct err *err)
 {
     return call(j, place, CALL_CUT, err);
 }
 
-static int chassis_of(const struct job *j, unsigned place, enum chassis *ret, struct err *err)
+static int chassis_of(const struct power_change *j, unsigned place, enum chassis *ret, struct err *err)
 {
     const struct power_method_ops *ops = ops_at(j, place);
     struct power_method *m = NULL;
@@ -187,7 +187,7 @@ static int chassis_of(const struct job *j, unsigned place, enum chassis *ret, st
     return r;
 }
 
-int ask_chassis(struct job *j, bool all, struct readings *ret, struct err *err)
+int ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err)
 {
     const unsigned n = (unsigned)j->host->n_order;
     int worst = err_set(err, -ENOTSUP, "host %s has no method that tells whether it is on", j->host->name);
@@ -222,7 +222,7 @@ int ask_chassis(struct job *j, bool all, struct readings *ret, struct err *err)
     return any ? 0 : worst;
 }
 
-bool disagree(struct job *j, const struct readings *r, struct outcome *out)
+bool disagree(struct power_change *j, const struct readings *r, struct outcome *out)
 {
     if (r->on == j->host->n_order || r->off == j->host->n_order)
         return false;
@@ -258,10 +258,10 @@ bool may_have_heard(int code)
 
 /* ---- the source's own ------------------------------------------------------------------------ */
 
-int inner_begin(struct job *j, struct err *err)
+int inner_begin(struct power_change *j, struct err *err)
 {
     char task[TASK_NAME_MAX] = "";
-    int r = j->x->setup->inner->start(j->x->inner, j->q, task, err);
+    int r = j->x->config->inner->start(j->x->inner, j->q, task, err);
 
     if (r < 0)
         return r;
@@ -271,12 +271,12 @@ int inner_begin(struct job *j, struct err *err)
     return 0;
 }
 
-int inner_follow(struct job *j, struct task_progress *ret, struct err *err)
+int inner_follow(struct power_change *j, struct task_progress *ret, struct err *err)
 {
-    return j->x->setup->inner->poll(j->x->inner, j->q, j->c.inner, ret, err);
+    return j->x->config->inner->poll(j->x->inner, j->q, j->c.inner, ret, err);
 }
 
-instant_s patience(const struct job *j)
+instant_s patience(const struct power_change *j)
 {
-    return j->q->patience_s > 0 ? j->q->patience_s : PATIENCE_S;
+    return j->q->power.patience_s > 0 ? j->q->power.patience_s : PATIENCE_S;
 }

@@ -14,9 +14,7 @@ static void destroy(struct actuator *x)
     if (!x)
         return;
     if (x->inner)
-        x->setup->inner->destroy(x->inner);
-    free(x->id);
-    free(x->name);
+        x->config->inner->destroy(x->inner);
     free(x);
 }
 
@@ -26,8 +24,8 @@ static int create(const struct source_config *cfg, struct actuator **ret, struct
 
     if (!x)
         return err_set(err, -ENOMEM, "out of memory");
-    x->setup = cfg->power;
-    int r = x->setup->inner ? x->setup->inner->create(cfg, &x->inner, err) : 0;
+    x->config = cfg->power;
+    int r = x->config->inner ? x->config->inner->create(cfg, &x->inner, err) : 0;
 
     if (r < 0) {
         free(x);
@@ -37,20 +35,7 @@ static int create(const struct source_config *cfg, struct actuator **ret, struct
     return 0;
 }
 
-static void call_host(struct actuator *x, const char *host, const char *name)
-{
-    char *id = host ? strdup(host) : NULL;
-    char *its = name ? strdup(name) : NULL;
-
-    free(x->id);
-    free(x->name);
-    x->id = id;
-    x->name = its; /* without memory it stays without a name, and is not found by one */
-    if (x->inner && x->setup->inner->call_host)
-        x->setup->inner->call_host(x->inner, host, name);
-}
-
-static const struct power_host *find_called(const struct power_setup *s, const char *word)
+static const struct power_host *find_called(const struct power_config *s, const char *word)
 {
     for (size_t i = 0; word && i < s->n_hosts; i++) {
         if (strcmp(s->hosts[i].name, word) == 0)
@@ -59,12 +44,11 @@ static const struct power_host *find_called(const struct power_setup *s, const c
     return NULL;
 }
 
-const struct power_host *find_entry(const struct actuator *x, const char *id)
+static const struct power_host *find_entry(const struct actuator *x, const char *id, const char *name)
 {
-    const struct power_host *h = find_called(x->setup, id);
-    bool known = x->id && id && strcmp(x->id, id) == 0;
+    const struct power_host *h = find_called(x->config, id);
 
-    return h || !known ? h : find_called(x->setup, x->name);
+    return h ? h : find_called(x->config, name);
 }
 
 static bool is_of_power(enum operation_kind operation)
@@ -72,10 +56,11 @@ static bool is_of_power(enum operation_kind operation)
     return operation == OPERATION_STANDBY || operation == OPERATION_WAKE;
 }
 
-/* The entry of the host that the request is about, where it is about its power. */
+/* The entry of the host that the request is about, by its id, else by its name, where it is about its power.
+ */
 static const struct power_host *entry_of(const struct actuator *x, const struct operation *q)
 {
-    return is_of_power(q->kind) ? find_entry(x, q->host) : NULL;
+    return is_of_power(q->kind) ? find_entry(x, q->host, q->host_name) : NULL;
 }
 
 /* ---- what is not ours ------------------------------------------------------------------------ */
@@ -92,7 +77,7 @@ static int no_inner(const struct operation *q, struct err *err)
 
 /* Before a host goes down: something that can wake it must answer, or else nobody may get it back; and none
  * of its controllers may say that it is off already, which would be another machine's. */
-static int check_waker(struct job *j, struct err *err)
+static int check_waker(struct power_change *j, struct err *err)
 {
     unsigned wakers = 0;
     unsigned asked = 0;
@@ -117,7 +102,7 @@ static int check_waker(struct job *j, struct err *err)
     return r < 0 && wakers == asked ? r : 0; /* there is one more that cannot be asked beforehand */
 }
 
-static int check_own(struct job *j, struct err *err)
+static int check_own(struct power_change *j, struct err *err)
 {
     bool down = j->q->kind == OPERATION_STANDBY;
     unsigned need = down ? POWER_CAN_SHUT_DOWN : POWER_CAN_WAKE;
@@ -131,7 +116,7 @@ static int check_own(struct job *j, struct err *err)
 
         if (j->host->order[i] != POWER_HYPERVISOR)
             continue;
-        int r = j->x->setup->inner->check(j->x->inner, j->q, &why);
+        int r = j->x->config->inner->check(j->x->inner, j->q, &why);
         bool only = first == i && next_method(j, i + 1, need) == j->host->n_order;
         /* A manager knows no standby but its own: of a host that another method has put down it says that the
          * host is not in standby. To wake what is awake is nothing, so another method may always try. */
@@ -148,11 +133,11 @@ static int check_own(struct job *j, struct err *err)
 static int check(struct actuator *x, const struct operation *q, struct err *err)
 {
     const struct power_host *h = entry_of(x, q);
-    struct job j = {.x = x, .host = h, .q = q};
+    struct power_change j = {.x = x, .host = h, .q = q};
 
     if (h)
         return check_own(&j, err);
-    return x->inner ? x->setup->inner->check(x->inner, q, err) : no_inner(q, err);
+    return x->inner ? x->config->inner->check(x->inner, q, err) : no_inner(q, err);
 }
 
 /* ---- start, poll, cancel --------------------------------------------------------------------- */
@@ -164,8 +149,8 @@ static int start(struct actuator *x, const struct operation *q, char ret_task[TA
     const struct power_host *h = entry_of(x, q);
 
     if (!h)
-        return x->inner ? x->setup->inner->start(x->inner, q, ret_task, err) : no_inner(q, err);
-    struct course c = {.phase = PHASE_ASK, .began = q->now, .since = q->now};
+        return x->inner ? x->config->inner->start(x->inner, q, ret_task, err) : no_inner(q, err);
+    struct course c = {.phase = PHASE_ASK, .began = q->power.now, .since = q->power.now};
 
     if (q->only_adopt)
         return err_set(err, -ESRCH, "nobody has asked anything of host %s", h->name);
@@ -178,19 +163,19 @@ static int start(struct actuator *x, const struct operation *q, char ret_task[TA
 static int poll_own(struct actuator *x, const struct operation *q, const char *task,
                     struct task_progress *ret, struct err *err)
 {
-    struct job j = {.x = x, .q = q};
+    struct power_change j = {.x = x, .q = q};
     struct outcome out = {.state = TASK_RUNNING, .percent = -1};
     char name[TASK_NAME_MAX] = "";
     int r = course_read(task, &j.c, err);
 
     if (r < 0)
         return r;
-    job_begins(&j);
+    power_change_begins(&j);
     /* in the future: the clock was set back meanwhile, which must not make it wait for hours */
-    j.c.began = j.c.began < q->now ? j.c.began : q->now;
-    j.c.since = j.c.since < q->now ? j.c.since : q->now;
+    j.c.began = j.c.began < q->power.now ? j.c.began : q->power.now;
+    j.c.since = j.c.since < q->power.now ? j.c.since : q->power.now;
     *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = true};
-    j.host = find_called(x->setup, j.c.entry);
+    j.host = find_called(x->config, j.c.entry);
     if (!j.host || j.c.method > j.host->n_order ||
         (j.c.phase != PHASE_ASK && j.c.phase != PHASE_CUT && j.c.method == j.host->n_order)) {
         (void)err_set(&ret->why, -ENOENT, "the configuration does not say any more how host %s is switched",
@@ -224,7 +209,7 @@ static int poll(struct actuator *x, const struct operation *q, const char *task,
 {
     if (is_of_power(q->kind) && course_is(task))
         return poll_own(x, q, task, ret, err);
-    return x->inner ? x->setup->inner->poll(x->inner, q, task, ret, err) : no_inner(q, err);
+    return x->inner ? x->config->inner->poll(x->inner, q, task, ret, err) : no_inner(q, err);
 }
 
 static int cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
@@ -232,21 +217,21 @@ static int cancel(struct actuator *x, const struct operation *q, const char *tas
     struct course c;
 
     if (!is_of_power(q->kind) || !course_is(task))
-        return x->inner ? x->setup->inner->cancel(x->inner, q, task, err) : no_inner(q, err);
+        return x->inner ? x->config->inner->cancel(x->inner, q, task, err) : no_inner(q, err);
     int r = course_read(task, &c, err);
 
     if (r < 0)
         return r;
     if (c.phase == PHASE_INNER && x->inner)
-        return x->setup->inner->cancel(x->inner, q, c.inner, err);
+        return x->config->inner->cancel(x->inner, q, c.inner, err);
     return err_set(err, -ENOTSUP, "what host %s was asked for cannot be taken back", c.entry);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static int apply_settings(struct actuator *x, const struct settings_request *q, struct err *err)
+static int apply_settings(struct actuator *x, const struct pool_settings *q, struct err *err)
 {
-    return x->setup->inner->apply_settings(x->inner, q, err);
+    return x->config->inner->apply_settings(x->inner, q, err);
 }
 
 static int measure_by(const struct power_method_ops *ops, const struct power_host *h, double *ret_w,
@@ -268,14 +253,14 @@ static int measure_by(const struct power_method_ops *ops, const struct power_hos
 }
 
 /* -ENOTSUP only if all say so: one that is not reached now may have a meter. */
-static int measure(struct actuator *x, const char *host, double *ret_w, struct err *err)
+static int measure(struct actuator *x, const struct measurement *q, double *ret_w, struct err *err)
 {
-    const struct power_host *h = find_entry(x, host);
-    const struct actuator_ops *inner = x->setup->inner;
-    int worst = err_set(err, -ENOTSUP, "host %s has no meter that could be asked", host);
+    const struct power_host *h = find_entry(x, q->host, q->host_name);
+    const struct actuator_ops *inner = x->config->inner;
+    int worst = err_set(err, -ENOTSUP, "host %s has no meter that could be asked", q->host);
 
     for (size_t i = 0; h && i < h->n_order; i++) {
-        const struct power_method_ops *ops = x->setup->methods[h->order[i]];
+        const struct power_method_ops *ops = x->config->methods[h->order[i]];
         struct err why = {0};
 
         if (h->order[i] == POWER_HYPERVISOR || !ops || !(ops->can & POWER_CAN_MEASURE))
@@ -292,7 +277,7 @@ static int measure(struct actuator *x, const char *host, double *ret_w, struct e
     }
     if (inner && inner->measure) {
         struct err why = {0};
-        int r = inner->measure(x->inner, host, ret_w, &why);
+        int r = inner->measure(x->inner, q, ret_w, &why);
 
         if (r == 0)
             return 0;
@@ -305,25 +290,25 @@ static int measure(struct actuator *x, const char *host, double *ret_w, struct e
     return worst;
 }
 
-void power_actuator(const struct power_setup *setup, struct actuator_ops *ret)
+void power_actuator(const struct power_config *config, struct actuator_ops *ret)
 {
-    bool meters = setup->inner && setup->inner->measure;
-    unsigned operations = setup->inner ? setup->inner->operations : 0;
+    bool meters = config->inner && config->inner->measure;
+    unsigned operations = config->inner ? config->inner->operations : 0;
 
     for (int i = 0; i < POWER_METHOD_COUNT; i++)
-        meters = meters ||
-                 (i != POWER_HYPERVISOR && setup->methods[i] && (setup->methods[i]->can & POWER_CAN_MEASURE));
+        meters = meters || (i != POWER_HYPERVISOR && config->methods[i] &&
+                            (config->methods[i]->can & POWER_CAN_MEASURE));
     *ret = (struct actuator_ops){
-        .kind = setup->inner ? setup->inner->kind : "none",
+        .kind = config->inner ? config->inner->kind : "none",
         .operations = operations,
+        .power_may_block = true,
         .create = create,
         .check = check,
         .start = start,
         .poll = poll,
         .cancel = cancel,
-        .apply_settings = setup->inner && setup->inner->apply_settings ? apply_settings : NULL,
+        .apply_settings = config->inner && config->inner->apply_settings ? apply_settings : NULL,
         .measure = meters ? measure : NULL,
         .destroy = destroy,
-        .call_host = call_host,
     };
 }

@@ -15,7 +15,7 @@
 #include <ballast/power.h>
 
 /* Lives longer than every actuator made of it, and does not change meanwhile. */
-struct power_setup {
+struct power_config {
     const struct actuator_ops *inner; /* the source's own, or NULL */
     const struct power_host *hosts;
     size_t n_hosts;
@@ -27,17 +27,17 @@ struct power_setup {
 };
 
 /* The table of functions for this setup. Its create() expects source_config.power to be the same setup. */
-void power_actuator(const struct power_setup *setup, struct actuator_ops *ret);
+void power_actuator(const struct power_config *config, struct actuator_ops *ret);
 
 /* With which of its methods the host can be woken, and put to standby: WAKE_* of facts.h. */
-unsigned power_wakes(const struct power_setup *setup, const struct power_host *host);
-unsigned power_sleeps(const struct power_setup *setup, const struct power_host *host);
+unsigned power_wakes(const struct power_config *config, const struct power_host *host);
+unsigned power_sleeps(const struct power_config *config, const struct power_host *host);
 
 /* By how much the wake of a host may take longer than its boots, because the method that works may be its
  * last one: for each before it, its call, a look at the chassis and a minute to show that nothing happens. */
-instant_s power_wake_tries_s(const struct power_setup *setup, const struct power_host *host);
+instant_s power_wake_tries_s(const struct power_config *config, const struct power_host *host);
 
 /* Checks each host's configuration as its methods see it; touches no network. */
-int power_check(const struct power_setup *setup, struct err *err);
+int power_check(const struct power_config *config, struct err *err);
 
 #endif

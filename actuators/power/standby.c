@@ -11,24 +11,24 @@
 #include <string.h>
 
 /* Something may be asked of the host that ends what runs on it. Judged anew before every such call. */
-static bool may_ask(const struct job *j)
+static bool may_ask(const struct power_change *j)
 {
-    return j->q->proven_empty && !j->q->only_adopt;
+    return j->q->power.proven_empty && !j->q->only_adopt;
 }
 
-static bool can_be_seen(const struct job *j)
+static bool can_be_seen(const struct power_change *j)
 {
     return next_method(j, 0, POWER_CAN_TELL) < j->host->n_order;
 }
 
-static void go_on(struct job *j, enum phase phase, unsigned method)
+static void go_on(struct power_change *j, enum phase phase, unsigned method)
 {
     j->c.phase = phase;
     j->c.method = method;
     j->c.since = time_of(j);
     j->c.inner[0] = '\0';
-    if (phase == PHASE_CUT && j->x->setup->life)
-        (void)snprintf(j->c.inner, sizeof j->c.inner, "%s", j->x->setup->life);
+    if (phase == PHASE_CUT && j->x->config->life)
+        (void)snprintf(j->c.inner, sizeof j->c.inner, "%s", j->x->config->life);
 }
 
 /* The end, of which only an inventory can tell what it is. */
@@ -40,7 +40,7 @@ static struct err *end_unknown(struct outcome *out)
 }
 
 /* No soft way is left; the chassis has just been seen on, or nobody took the request. */
-static void give_up_or_cut(struct job *j, struct outcome *out, bool seen_on)
+static void give_up_or_cut(struct power_change *j, struct outcome *out, bool seen_on)
 {
     if (seen_on && j->host->hard_off && next_method(j, 0, POWER_CAN_CUT) < j->host->n_order) {
         go_on(j, PHASE_CUT, 0);
@@ -55,7 +55,7 @@ static void give_up_or_cut(struct job *j, struct outcome *out, bool seen_on)
             j->host->name, j->host->hard_off ? "none of its methods can" : "hard_off is not set for it");
 }
 
-static void next_soft(struct job *j, struct outcome *out, bool seen_on)
+static void next_soft(struct power_change *j, struct outcome *out, bool seen_on)
 {
     unsigned next = next_method(j, j->c.method + 1, POWER_CAN_SHUT_DOWN);
 
@@ -66,7 +66,7 @@ static void next_soft(struct job *j, struct outcome *out, bool seen_on)
 }
 
 /* All were asked. Where an answer was lost the host may be on its way down by now. */
-static void all_asked(struct job *j, struct outcome *out)
+static void all_asked(struct power_change *j, struct outcome *out)
 {
     if (!j->c.doubt) { /* hope: one took it, and the host stayed on for all of its time */
         give_up_or_cut(j, out, j->c.hope);
@@ -75,7 +75,7 @@ static void all_asked(struct job *j, struct outcome *out)
     go_on(j, PHASE_ASKED, (unsigned)j->host->n_order - 1);
 }
 
-static int ask_one(struct job *j, unsigned place, struct err *err)
+static int ask_one(struct power_change *j, unsigned place, struct err *err)
 {
     if (j->host->order[place] == POWER_HYPERVISOR)
         return inner_begin(j, err);
@@ -86,7 +86,7 @@ static int ask_one(struct job *j, unsigned place, struct err *err)
     return r;
 }
 
-static void ask(struct job *j, struct outcome *out)
+static void ask(struct power_change *j, struct outcome *out)
 {
     unsigned place = next_method(j, j->c.method, POWER_CAN_SHUT_DOWN);
     struct err err = {0};
@@ -96,7 +96,7 @@ static void ask(struct job *j, struct outcome *out)
         return;
     }
     if (!may_ask(j)) {
-        if (j->q->now - j->c.since < ASK_WITHIN_S)
+        if (j->q->power.now - j->c.since < ASK_WITHIN_S)
             return;
         out->state = TASK_FAILED;
         out->gone = j->c.doubt;
@@ -125,7 +125,7 @@ static void ask(struct job *j, struct outcome *out)
     (void)err_widen(&out->why, "%s", method_word(j, place));
     j->c.doubt = j->c.doubt || may_have_heard(r);
     if (may_have_heard(r) && j->host->order[place] == POWER_HYPERVISOR &&
-        j->q->now - j->c.since < ADOPT_FOR_S) {
+        j->q->power.now - j->c.since < ADOPT_FOR_S) {
         out->why = (struct err){0}; /* it may have begun, and then is followed: start() adopts it */
         return;
     }
@@ -133,7 +133,7 @@ static void ask(struct job *j, struct outcome *out)
 }
 
 /* Looks; false: nothing can be said now. */
-static bool look(struct job *j, bool all, struct readings *says, struct outcome *out)
+static bool look(struct power_change *j, bool all, struct readings *says, struct outcome *out)
 {
     struct err err = {0};
     int r = ask_chassis(j, all, says, &err);
@@ -146,7 +146,7 @@ static bool look(struct job *j, bool all, struct readings *says, struct outcome 
 }
 
 /* One says on and one says off: that of another machine may be among them, so nothing more is asked. */
-static void end_split(struct job *j, const struct readings *says, struct outcome *out)
+static void end_split(struct power_change *j, const struct readings *says, struct outcome *out)
 {
     j->c.split = false;
     (void)disagree(j, says, out);
@@ -154,13 +154,13 @@ static void end_split(struct job *j, const struct readings *says, struct outcome
 }
 
 /* The time for it is over, and the chassis is still on. */
-static void stayed_on(struct job *j, struct outcome *out)
+static void stayed_on(struct power_change *j, struct outcome *out)
 {
     bool last = j->c.doubt; /* nobody is left; what was perhaps heard has come to nothing */
 
     (void)err_set(&out->why, -ETIMEDOUT, "%s asked host %s to shut down, but it is still on %lld s later",
                   last ? "something perhaps" : method_word(j, j->c.method), j->host->name,
-                  (long long)(j->q->now - j->c.since));
+                  (long long)(j->q->power.now - j->c.since));
     j->c.doubt = false;
     if (!last)
         next_soft(j, out, true);
@@ -172,10 +172,10 @@ static void stayed_on(struct job *j, struct outcome *out)
 
 /* Soft: it takes as long as an operating system needs. A look that cannot be had says nothing. The first that
  * can tell is looked at; before anything follows from that, all. */
-static void watch_it_go(struct job *j, struct outcome *out)
+static void watch_it_go(struct power_change *j, struct outcome *out)
 {
     const unsigned none = (unsigned)j->host->n_order;
-    instant_s age = j->q->now - j->c.since;
+    instant_s age = j->q->power.now - j->c.since;
     struct readings says;
 
     if (!can_be_seen(j)) { /* only the inventory can tell */
@@ -194,7 +194,7 @@ static void watch_it_go(struct job *j, struct outcome *out)
         stayed_on(j, out);
 }
 
-static void follow(struct job *j, struct outcome *out)
+static void follow(struct power_change *j, struct outcome *out)
 {
     struct task_progress p = {.percent = -1};
     struct err err = {0};
@@ -224,7 +224,7 @@ static void follow(struct job *j, struct outcome *out)
 }
 
 /* Why it is not cut, for now or for good. */
-static const char *why_not_cut(const struct job *j, const struct readings *says)
+static const char *why_not_cut(const struct power_change *j, const struct readings *says)
 {
     const unsigned none = (unsigned)j->host->n_order;
 
@@ -239,7 +239,7 @@ static const char *why_not_cut(const struct job *j, const struct readings *says)
  * of what one method says that it is off, is not either. The only step with several calls: nothing may come
  * between the looks and the cut, and no longer than the proof holds. Each method is asked to cut once;
  * whether an earlier process has done it is not known, so that this one looks what came of it. */
-static void cut(struct job *j, struct outcome *out)
+static void cut(struct power_change *j, struct outcome *out)
 {
     const unsigned none = (unsigned)j->host->n_order;
     unsigned place = next_method(j, j->c.method, POWER_CAN_CUT);
@@ -251,7 +251,7 @@ static void cut(struct job *j, struct outcome *out)
                       j->host->name);
         return;
     }
-    if (j->x->setup->life && strcmp(j->c.inner, j->x->setup->life) != 0) {
+    if (j->x->config->life && strcmp(j->c.inner, j->x->config->life) != 0) {
         go_on(j, PHASE_CUT_ASKED, place);
         return;
     }
@@ -264,7 +264,7 @@ static void cut(struct job *j, struct outcome *out)
         return;
     }
     if (!seen || says.off < none || !may_ask(j) || spent_ms(j) > PROOF_HOLDS_S * 1000) {
-        if (j->q->now - j->c.since < ASK_WITHIN_S)
+        if (j->q->power.now - j->c.since < ASK_WITHIN_S)
             return;
         (void)err_set(end_unknown(out), -EPERM,
                       "host %s was asked to shut down and is still on; its power is not cut: %s",
@@ -284,7 +284,7 @@ static void cut(struct job *j, struct outcome *out)
         j->c.method++;
 }
 
-static void watch_cut(struct job *j, struct outcome *out)
+static void watch_cut(struct power_change *j, struct outcome *out)
 {
     const unsigned none = (unsigned)j->host->n_order;
     struct readings says;
@@ -293,7 +293,7 @@ static void watch_cut(struct job *j, struct outcome *out)
         return;
     if (says.on == none)
         out->state = TASK_SUCCEEDED;
-    else if (j->q->now - j->c.since < CUT_S)
+    else if (j->q->power.now - j->c.since < CUT_S)
         return;
     else if (says.off < none)
         end_split(j, &says, out);
@@ -302,7 +302,7 @@ static void watch_cut(struct job *j, struct outcome *out)
 }
 
 /* Nobody waits any more; but it may have gone down while nobody looked. */
-static void too_late(struct job *j, struct outcome *out)
+static void too_late(struct power_change *j, struct outcome *out)
 {
     struct readings says;
 
@@ -311,12 +311,12 @@ static void too_late(struct job *j, struct outcome *out)
     else if (!out->interrupted)
         (void)err_set(end_unknown(out), -ETIMEDOUT,
                       "host %s was not seen off %lld s after it was first asked", j->host->name,
-                      (long long)(j->q->now - j->c.began));
+                      (long long)(j->q->power.now - j->c.began));
 }
 
-void standby_step(struct job *j, struct outcome *out)
+void standby_step(struct power_change *j, struct outcome *out)
 {
-    if (j->q->now - j->c.began > patience(j)) {
+    if (j->q->power.now - j->c.began > patience(j)) {
         too_late(j, out);
         return;
     }

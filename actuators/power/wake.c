@@ -16,7 +16,7 @@
 
 /* The time that each method has for the host to be back. A controller that says "on" and is not must leave
  * the next one enough of it. */
-static instant_s share_s(const struct job *j)
+static instant_s share_s(const struct power_change *j)
 {
     unsigned n = 0;
 
@@ -25,23 +25,23 @@ static instant_s share_s(const struct job *j)
     return patience(j) / (n > 0 ? (instant_s)n : 1);
 }
 
-static void go_on_with_next(struct job *j)
+static void go_on_with_next(struct power_change *j)
 {
     j->c.phase = PHASE_ASK;
     j->c.method++;
     j->c.since = time_of(j);
 }
 
-static void contradicted(struct job *j, struct outcome *out)
+static void contradicted(struct power_change *j, struct outcome *out)
 {
     (void)err_set(&out->why, -EIO, "%s said yes, but host %s is still off %lld s later",
-                  method_word(j, j->c.method), j->host->name, (long long)(j->q->now - j->c.since));
+                  method_word(j, j->c.method), j->host->name, (long long)(j->q->power.now - j->c.since));
     j->c.hope = false;
     go_on_with_next(j);
 }
 
 /* Another says that the host is on: it may be right, so there is hope, and asking the next does no harm. */
-static void contradicted_by_one(struct job *j)
+static void contradicted_by_one(struct power_change *j)
 {
     if (next_method(j, j->c.method + 1, POWER_CAN_WAKE) < j->host->n_order)
         go_on_with_next(j);
@@ -50,18 +50,18 @@ static void contradicted_by_one(struct job *j)
 }
 
 /* The last one is waited for as long as the caller likes. */
-static void wait_for_inventory(struct job *j, struct outcome *out)
+static void wait_for_inventory(struct power_change *j, struct outcome *out)
 {
     unsigned next = next_method(j, j->c.method + 1, POWER_CAN_WAKE);
 
-    if (j->q->now - j->c.since < share_s(j) || next == j->host->n_order || j->q->only_adopt)
+    if (j->q->power.now - j->c.since < share_s(j) || next == j->host->n_order || j->q->only_adopt)
         return;
     (void)err_set(&out->why, -ETIMEDOUT, "%s said yes, but host %s was not back within %lld s",
-                  method_word(j, j->c.method), j->host->name, (long long)(j->q->now - j->c.since));
+                  method_word(j, j->c.method), j->host->name, (long long)(j->q->power.now - j->c.since));
     go_on_with_next(j);
 }
 
-static void none_left(struct job *j, struct outcome *out)
+static void none_left(struct power_change *j, struct outcome *out)
 {
     if (j->c.hope)
         return;
@@ -69,42 +69,42 @@ static void none_left(struct job *j, struct outcome *out)
     (void)err_set(&out->why, -EIO, "host %s has no other method to be woken by", j->host->name);
 }
 
-static bool nobody_was_asked(const struct job *j)
+static bool nobody_was_asked(const struct power_change *j)
 {
     return j->c.phase == PHASE_ASK && j->c.method == 0;
 }
 
-static bool has_turn(const struct job *j)
+static bool has_turn(const struct power_change *j)
 {
     return j->c.phase == PHASE_ASK && next_method(j, j->c.method, POWER_CAN_WAKE) < j->host->n_order;
 }
 
-instant_s wake_since(const struct job *j)
+instant_s wake_since(const struct power_change *j)
 {
-    instant_s stood = j->q->now - j->c.since;
+    instant_s stood = j->q->power.now - j->c.since;
 
     return j->c.began + (has_turn(j) && (stood > STILL_S || nobody_was_asked(j)) ? stood : 0);
 }
 
 /* Whether the turn has passed in which nobody could be asked, long ago. */
-static bool is_too_late(const struct job *j, unsigned place, struct outcome *out)
+static bool is_too_late(const struct power_change *j, unsigned place, struct outcome *out)
 {
-    if (j->q->now - j->c.since <= WAKE_LATE_S)
+    if (j->q->power.now - j->c.since <= WAKE_LATE_S)
         return false;
     out->state = TASK_FAILED;
     if (nobody_was_asked(j)) {
         (void)err_set(&out->why, -ESRCH,
                       "nobody was asked to wake host %s for %lld s, and now it is too late", j->host->name,
-                      (long long)(j->q->now - j->c.since));
+                      (long long)(j->q->power.now - j->c.since));
         return true;
     }
     out->gone = true;
     (void)err_set(&out->why, -ETIMEDOUT, "%s could not be asked to wake host %s for %lld s",
-                  method_word(j, place), j->host->name, (long long)(j->q->now - j->c.since));
+                  method_word(j, place), j->host->name, (long long)(j->q->power.now - j->c.since));
     return true;
 }
 
-static int ask_one(struct job *j, unsigned place, struct err *err)
+static int ask_one(struct power_change *j, unsigned place, struct err *err)
 {
     if (j->host->order[place] != POWER_HYPERVISOR) {
         int r = ask_wake(j, place, err);
@@ -122,7 +122,7 @@ static int ask_one(struct job *j, unsigned place, struct err *err)
     return r;
 }
 
-static void ask(struct job *j, struct outcome *out)
+static void ask(struct power_change *j, struct outcome *out)
 {
     unsigned place = next_method(j, j->c.method, POWER_CAN_WAKE);
     struct err err = {0};
@@ -154,9 +154,9 @@ static void ask(struct job *j, struct outcome *out)
 
 /* One look is enough when it shows the host on; one that cannot be had says nothing. Of several controllers
  * the one is believed that says off: then another method is tried, which at worst was not needed. */
-static void look(struct job *j, struct outcome *out)
+static void look(struct power_change *j, struct outcome *out)
 {
-    instant_s age = j->q->now - j->c.since;
+    instant_s age = j->q->power.now - j->c.since;
     struct readings says;
     struct err err = {0};
 
@@ -178,7 +178,7 @@ static void look(struct job *j, struct outcome *out)
     }
 }
 
-static void follow(struct job *j, struct outcome *out)
+static void follow(struct power_change *j, struct outcome *out)
 {
     struct task_progress p = {.percent = -1};
     struct err err = {0};
@@ -209,13 +209,13 @@ static void follow(struct job *j, struct outcome *out)
     go_on_with_next(j);
 }
 
-void wake_step(struct job *j, struct outcome *out)
+void wake_step(struct power_change *j, struct outcome *out)
 {
-    if (!has_turn(j) && j->q->now - j->c.began > patience(j)) { /* nobody waits for it any more */
+    if (!has_turn(j) && j->q->power.now - j->c.began > patience(j)) { /* nobody waits for it any more */
         out->state = TASK_FAILED;
         out->gone = true;
         (void)err_set(&out->why, -ETIMEDOUT, "host %s was not back %lld s after it was first asked to wake",
-                      j->host->name, (long long)(j->q->now - j->c.began));
+                      j->host->name, (long long)(j->q->power.now - j->c.began));
         return;
     }
     switch (j->c.phase) {

@@ -57,6 +57,6 @@ int host_is_due(const struct vsphere *v, const struct operation *q, const struct
 int host_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err);
 
 /* pools.c: apply_settings() of the contract. */
-int pools_apply(struct vsphere *v, const struct settings_request *q, struct err *err);
+int pools_apply(struct vsphere *v, const struct pool_settings *q, struct err *err);
 
 #endif

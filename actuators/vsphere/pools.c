@@ -80,7 +80,7 @@ static int update(struct vsphere *v, const struct pool_setting *s, struct err *e
 /* A pool cannot reserve more than the one above it has, nor less than those below: which of two comes first
  * depends on whether more or less is reserved than before. So those that the peer refuses are asked for once
  * more after the others, as long as any comes through. */
-static int update_all(struct vsphere *v, const struct settings_request *q, bool *done, struct err *err)
+static int update_all(struct vsphere *v, const struct pool_settings *q, bool *done, struct err *err)
 {
     size_t left = q->n_settings;
     size_t before;
@@ -104,7 +104,7 @@ static int update_all(struct vsphere *v, const struct settings_request *q, bool 
     return left > 0 ? last : 0;
 }
 
-int pools_apply(struct vsphere *v, const struct settings_request *q, struct err *err)
+int pools_apply(struct vsphere *v, const struct pool_settings *q, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct owner owner;

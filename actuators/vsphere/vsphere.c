@@ -321,7 +321,7 @@ static int cancel(struct actuator *x, const struct operation *q, const char *tas
     return vsphere_call(x->vsphere, "CancelTask", &body, &answer, err);
 }
 
-static int apply_settings(struct actuator *x, const struct settings_request *request, struct err *err)
+static int apply_settings(struct actuator *x, const struct pool_settings *request, struct err *err)
 {
     vsphere_deadline_from_config(x->vsphere);
     return pools_apply(x->vsphere, request, err);

@@ -30,18 +30,23 @@ enum operation_kind {
     OPERATION_POWER_ON_VM, /* starts a VM that is off, or resumes a suspended one, at a host of the cluster */
 };
 
+/* What is said with an operation that changes a host's power: OPERATION_STANDBY, OPERATION_WAKE. */
+struct power_request {
+    instant_s now;        /* when it is asked for, by the caller's clock, which outlives a restart */
+    instant_s patience_s; /* how long the caller waits in all; 0: not known */
+    bool proven_empty;    /* OPERATION_STANDBY: inventories, twice and anew, show no VM on the host nor on its
+                           * way    there, and it may still go down. false: that is not known now */
+};
+
 struct operation {
-    const char *uid; /* of the action; unique for ever */
     enum operation_kind kind;
+    const char *uid;     /* of the action; unique for ever */
     const char *vm, *to; /* OPERATION_MIGRATE, OPERATION_POWER_ON_VM: ids as the collector gave them */
     const char *from;    /* OPERATION_MIGRATE; a VM that does not run is started wherever it is registered */
-    const char *host;    /* the others */
-    bool only_adopt;     /* start(): follow it if it runs, and begin nothing; poll(): nothing further */
-    instant_s now;       /* when it is asked for, by the caller's clock, which outlives a restart */
-    instant_s
-        patience_s;    /* OPERATION_STANDBY, OPERATION_WAKE: how long the caller waits in all; 0: not known */
-    bool proven_empty; /* OPERATION_STANDBY: inventories, twice and anew, show no VM on the host nor on its
-                        * way there, and it may still go down. false: that is not known now */
+    const char *host;    /* the others: its id */
+    const char *host_name; /* the others: what the host is called; NULL: not known, or not its name alone */
+    bool only_adopt;       /* start(): follow it if it runs, and begin nothing; poll(): nothing further */
+    struct power_request power;
 };
 
 static inline bool operation_is_of_vm(enum operation_kind kind)
@@ -57,10 +62,31 @@ struct pool_setting {
                    * of no matter, and may stay as they are */
 };
 
-struct settings_request {
+/* What pools are to have on a host. It is no operation: nothing moves, and repeating it does no harm. */
+struct pool_settings {
     const char *host;
     const struct pool_setting *settings; /* a pool comes before those below it; the others stay as they are */
     size_t n_settings;
+};
+
+/* Asks what a host draws. It is no operation either. */
+struct measurement {
+    const char *host, *host_name; /* as in struct operation */
+};
+
+enum job_kind { JOB_CHECK, JOB_START, JOB_POLL, JOB_CANCEL, JOB_SET_POOLS, JOB_MEASURE };
+
+/* One call of an actuator. The engine submits it, a worker carries it out, and it comes back with its result.
+ */
+struct job {
+    enum job_kind kind;
+    uint64_t id; /* of the action; JOB_SET_POOLS, JOB_MEASURE: a number of the caller's */
+    union {
+        struct operation operation; /* JOB_CHECK, JOB_START, JOB_POLL, JOB_CANCEL */
+        struct pool_settings pools; /* JOB_SET_POOLS */
+        struct measurement measure; /* JOB_MEASURE */
+    };
+    const char *task; /* JOB_POLL, JOB_CANCEL: the hypervisor's own name of it */
 };
 
 enum task_state { TASK_QUEUED, TASK_RUNNING, TASK_SUCCEEDED, TASK_FAILED };
@@ -73,15 +99,26 @@ struct task_progress {
                      * was asked for anything. While it runs: something that has failed on the way, and was
                      * gone around; "" mostly */
     instant_s
-        waits_since; /* OPERATION_WAKE, while it runs: since when, by request->now, the host has had time to
-                      * come, where that is later than start(): nobody could be asked before. 0: no */
+        waits_since; /* OPERATION_WAKE, while it runs: since when, by request->power.now, the host has had
+                      * time to come, where that is later than start(): nobody could be asked before. 0: no */
     char task[TASK_NAME_MAX]; /* it goes on under this name, which is stored at once and polled from now on;
                                * "" mostly: as before */
 };
 
+/* What came of a job. */
+struct job_result {
+    int code; /* what the actuator's function returned */
+    struct err err;
+    char task[TASK_NAME_MAX];      /* JOB_START that gave 0 */
+    struct task_progress progress; /* JOB_POLL that gave 0 */
+    double watts;                  /* JOB_MEASURE that gave 0 */
+};
+
 struct actuator_ops {
     const char *kind;
-    unsigned operations; /* 1u << OPERATION_* */
+    unsigned operations;  /* 1u << OPERATION_* */
+    bool power_may_block; /* standby and wake ask a controller of the host's own, which may be deaf: the
+                           * caller has threads for these that nothing else waits for */
 
     int (*create)(const struct source_config *cfg, struct actuator **ret, struct err *err);
 
@@ -109,18 +146,13 @@ struct actuator_ops {
      * the whole until it gives 0, and repeating does no harm. NULL: this hypervisor has no pools on its
      * hosts. -ENOTSUP: this host has none that could be set, and will not have any; -ENOENT: the host or a
      * pool is gone; -EHOSTDOWN: the host cannot be reached. */
-    int (*apply_settings)(struct actuator *x, const struct settings_request *request, struct err *err);
+    int (*apply_settings)(struct actuator *x, const struct pool_settings *request, struct err *err);
 
     /* What the host draws now, in watts. NULL: there are no meters; -ENOTSUP: not for this host, and there
      * will not be. */
-    int (*measure)(struct actuator *x, const char *host, double *ret_w, struct err *err);
+    int (*measure)(struct actuator *x, const struct measurement *request, double *ret_w, struct err *err);
 
     void (*destroy)(struct actuator *x);
-
-    /* What the host is called, where that is known and no other host has the same name: said before another
-     * call is made for it, for actuators whose configuration may know hosts by their names. Touches nothing.
-     * NULL: ids are enough. */
-    void (*call_host)(struct actuator *x, const char *host, const char *name);
 };
 
 #endif

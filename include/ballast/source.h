@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct pretend;     /* src/sim/pretend/pretend.h */
-struct cluster;     /* src/sim/cluster/cluster.h */
-struct power_setup; /* actuators/power/power.h */
+struct pretend;      /* src/sim/pretend/pretend.h */
+struct cluster;      /* src/sim/cluster/cluster.h */
+struct power_config; /* actuators/power/power.h */
 
 struct source_config {
     const char *kind;
@@ -25,7 +25,7 @@ struct source_config {
     const atomic_bool *stop;   /* the service is going down: return early. NULL: never */
     struct pretend *pretend;   /* kind sim: the cluster that collector and actuator share; not owned */
     struct cluster *simulated; /* the simulator: the same; not owned */
-    const struct power_setup
+    const struct power_config
         *power; /* actuators/power: what it puts in front of the source's own; not owned */
 };
 

@@ -38,7 +38,7 @@ struct capture {
 struct consoles {
     sd_event *loop;
     struct store *store;
-    const struct switches *switches;
+    const struct power_setup *power;
     struct console_opener *opener; /* also where no console is wanted yet: a reload may want one */
     struct queue opened;
     sd_event_source *opened_io;
@@ -132,7 +132,7 @@ static void fail_to_open(struct capture *x, const struct err *err)
 
 static void open_console(struct capture *x, const struct snapshot *s, instant_s now)
 {
-    const struct power_host *h = switches_find(x->all->switches, s, x->host);
+    const struct power_host *h = power_setup_find(x->all->power, s, x->host);
 
     x->open_at = now + AGAIN_AFTER_S;
     if (!h || !h->ipmi.console)
@@ -154,8 +154,8 @@ static struct capture *find(struct consoles *c, uint64_t action)
 
 static bool is_wanted(const struct consoles *c)
 {
-    for (size_t i = 0; i < c->switches->setup.n_hosts; i++) {
-        if (c->switches->setup.hosts[i].ipmi.console)
+    for (size_t i = 0; i < c->power->config.n_hosts; i++) {
+        if (c->power->config.hosts[i].ipmi.console)
             return true;
     }
     return false;
@@ -331,13 +331,13 @@ static int start(struct consoles *c, struct err *err)
     return console_opener_start(&c->opened, &c->opener, err);
 }
 
-int consoles_new(sd_event *loop, struct store *store, const struct switches *switches, struct consoles **ret,
+int consoles_new(sd_event *loop, struct store *store, const struct power_setup *power, struct consoles **ret,
                  struct err *err)
 {
     struct consoles *c = xcalloc(1, sizeof *c);
     int r;
 
-    *c = (struct consoles){.loop = loop, .store = store, .switches = switches, .opened = {.fd = -1}};
+    *c = (struct consoles){.loop = loop, .store = store, .power = power, .opened = {.fd = -1}};
     if ((r = start(c, err)) < 0) {
         consoles_free(c);
         return r;
@@ -346,9 +346,9 @@ int consoles_new(sd_event *loop, struct store *store, const struct switches *swi
     return 0;
 }
 
-void consoles_change(struct consoles *c, const struct switches *switches)
+void consoles_change(struct consoles *c, const struct power_setup *power)
 {
-    c->switches = switches;
+    c->power = power;
 }
 
 int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s)

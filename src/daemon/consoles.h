@@ -11,7 +11,7 @@
 #ifndef BALLAST_DAEMON_CONSOLES_H
 #define BALLAST_DAEMON_CONSOLES_H
 
-#include "daemon/switches.h"
+#include "daemon/power_setup.h"
 #include "engine/ports.h"
 #include "store/consoles.h"
 
@@ -21,15 +21,15 @@
 
 struct consoles;
 
-/* Other switches since a reload; they live longer. */
-void consoles_change(struct consoles *c, const struct switches *switches);
+/* Another one since a reload; it lives longer. */
+void consoles_change(struct consoles *c, const struct power_setup *power);
 
-/* store and switches live longer; loop too. */
-int consoles_new(sd_event *loop, struct store *store, const struct switches *switches, struct consoles **ret,
+/* store and power live longer; loop too. */
+int consoles_new(sd_event *loop, struct store *store, const struct power_setup *power, struct consoles **ret,
                  struct err *err);
 
 /* Stores what was captured so far, and ends all connections. -ETIMEDOUT: not by that time of day, so that a
- * thread still uses `switches` and this. NULL is fine. */
+ * thread still uses `power` and this. NULL is fine. */
 int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s);
 void consoles_free(struct consoles *c); /* one that has stopped, or NULL */
 

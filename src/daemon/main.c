@@ -2,8 +2,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "daemon/power_setup.h"
 #include "daemon/service.h"
-#include "daemon/switches.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -84,7 +84,7 @@ static int load_and_run(const char *path, enum mode mode, char *const argv[])
         return EXIT_WRONG;
     }
     if (mode == MODE_CHECK) {
-        if (switches_check(&config, &err) < 0) {
+        if (power_setup_check(&config, &err) < 0) {
             (void)fprintf(stderr, "%s: %s\n", path, err.text);
             return EXIT_WRONG;
         }

@@ -4,14 +4,15 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "collectors/registry.h"
+#include "daemon/actuator_workers.h"
+#include "daemon/collector_thread.h"
 #include "daemon/consoles.h"
 #include "daemon/event_outputs.h"
+#include "daemon/power_setup.h"
 #include "daemon/process.h"
 #include "daemon/request_handler.h"
 #include "daemon/startup_log.h"
 #include "daemon/subscribers.h"
-#include "daemon/switches.h"
-#include "daemon/threads.h"
 #include "daemon/wall_clock.h"
 #include "engine/engine.h"
 #include "sim/pretend/pretend.h"
@@ -38,7 +39,7 @@ struct service {
     const char *source_name; /* tells it from others, for as long as the store lives */
     struct arena names;
     const struct collector_ops *collector_ops;
-    struct switches *switches; /* now */
+    struct power_setup *power; /* now */
     struct consoles *consoles;
     struct subscribers subscribers;
     atomic_bool stop;
@@ -127,19 +128,13 @@ static void take_news(struct service *s, int64_t for_us)
         switch (n->kind) {
         case NEWS_INVENTORY:
             engine_on_inventory(s->engine, n->serial, &n->collected, now);
-            switches_compare(s->switches, engine_snapshot(s->engine));
+            power_setup_compare(s->power, engine_snapshot(s->engine));
             break;
         case NEWS_SOURCE_ERROR:
             engine_on_source_error(s->engine, n->serial, &n->err, now);
             break;
-        case NEWS_ORDER_RESULT:
-            engine_on_order_result(s->engine, &n->result, now);
-            break;
-        case NEWS_SETTINGS_RESULT:
-            engine_on_settings_result(s->engine, &n->settings, now);
-            break;
-        case NEWS_MEASURED:
-            engine_on_measure_result(s->engine, &n->measured, now);
+        case NEWS_JOB_RESULT:
+            engine_on_job_result(s->engine, n->job, &n->result, now);
             break;
         }
         news_free(&n->item);
@@ -179,7 +174,7 @@ static void give_up(void *ctx, uint64_t ticket)
 static struct engine_settings settings_of(const struct service *s)
 {
     const struct config *c = s->config;
-    const struct actuator_ops *actuators = s->switches->actuators; /* NULL: it can only be looked at */
+    const struct actuator_ops *actuators = s->power->actuators; /* NULL: it can only be looked at */
 
     return (struct engine_settings){
         .cluster = c->cluster,
@@ -187,8 +182,8 @@ static struct engine_settings settings_of(const struct service *s)
         .policy = c->policy,
         .schedule = &c->schedule,
         .operations = actuators ? actuators->operations : 0,
-        .ways = s->switches->ways,
-        .n_ways = s->switches->setup.n_hosts,
+        .ways = s->power->ways,
+        .n_ways = s->power->config.n_hosts,
         .sets_pools = actuators && actuators->apply_settings,
         .history_days = c->history_days,
         .passes_kept = (uint32_t)c->history_passes,
@@ -206,10 +201,10 @@ static int load_again(struct service *s, struct arena *a, struct config *fresh, 
     size_t n = config_changes(s->config, fresh, a, &changes);
 
     if (config_power_changes(changes, n))
-        r = switches_change(&s->switches, fresh, s->engine, s->actuators, err);
+        r = power_setup_change(&s->power, fresh, s->engine, s->actuators, err);
     if (r < 0 && r != -EBUSY)
         return r;
-    consoles_change(s->consoles, s->switches);
+    consoles_change(s->consoles, s->power);
     startup_log_reload(changes, n, r == -EBUSY);
     config_keep_fixed(s->config, fresh, r == -EBUSY, a);
     return 0;
@@ -226,7 +221,7 @@ static void reload(struct service *s)
         arena_release(&a);
         return;
     }
-    startup_log_warnings(fresh, &s->switches->setup);
+    startup_log_warnings(fresh, &s->power->config);
     s->config = fresh;
 
     const struct engine_settings settings = settings_of(s);
@@ -265,7 +260,7 @@ static const char *name_of(void *ctx, const char *host)
 {
     const struct service *s = ctx;
 
-    return s->engine ? switches_name(engine_snapshot(s->engine), host) : NULL;
+    return s->engine ? power_setup_name(engine_snapshot(s->engine), host) : NULL;
 }
 
 static int open_source(struct service *s, struct err *err)
@@ -299,13 +294,14 @@ static int open_source(struct service *s, struct err *err)
     if ((r = queue_init(&s->news, false)) < 0)
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     s->news_open = true;
-    if ((r = collecting_start(s->collector_ops, &s->source_config, &s->news, &s->source, err)) < 0)
+    if ((r = collector_thread_start(s->collector_ops, &s->source_config, &s->news, &s->source, err)) < 0)
         return r;
-    if ((r = switches_new(c, actuator, &s->source_config, NULL, &s->switches, err)) < 0)
+    if ((r = power_setup_new(c, actuator, &s->source_config, NULL, &s->power, err)) < 0)
         return r;
-    if ((r = acting_start(s->switches->actuators, &s->switches->source, &s->news, &s->actuators, err)) < 0)
+    if ((r = actuator_workers_start(s->power->actuators, &s->power->source, &s->news, &s->actuators, err)) <
+        0)
         return r;
-    acting_names(s->actuators, name_of, s);
+    actuator_workers_set_names(s->actuators, name_of, s);
     return 0;
 }
 
@@ -315,15 +311,15 @@ static int open_engine(struct service *s, struct err *err)
     const struct engine_ports ports = {
         .store_ops = &store_sqlite,
         .store = s->store,
-        .source_ops = &collecting_ops,
+        .source_ops = &collector_thread_port,
         .source = s->source,
-        .actuators_ops = &acting_ops,
+        .actuators_ops = &actuator_workers_port,
         .actuators = s->actuators,
         .event_sink_ops = &subscribers_sink,
         .event_sink = (struct event_sink *)&s->subscribers,
     };
 
-    int r = consoles_new(s->loop, s->store, s->switches, &s->consoles, err);
+    int r = consoles_new(s->loop, s->store, s->power, &s->consoles, err);
 
     s->subscribers = (struct subscribers){.journal = s->out.journal, .consoles = s->consoles};
     if (r == 0 && (r = engine_create(&settings, &ports, wall_clock_now(&s->clock), &s->engine, err)) == 0)
@@ -370,8 +366,8 @@ static void end(struct service *s)
 
     server_stop(s->server);
     atomic_store(&s->stop, true);
-    int actuators = acting_stop(s->actuators, deadline);
-    int source = collecting_stop(s->source, deadline);
+    int actuators = actuator_workers_stop(s->actuators, deadline);
+    int source = collector_thread_stop(s->source, deadline);
 
     if (s->engine) {
         take_news(s, NEWS_AT_END_US);
@@ -393,8 +389,8 @@ static void end(struct service *s)
         _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
     consoles_free(s->consoles);
-    acting_free(s->actuators);
-    collecting_free(s->source);
+    actuator_workers_free(s->actuators);
+    collector_thread_free(s->source);
     event_outputs_release(&s->out);
     if (s->news_open)
         queue_release(&s->news, news_free);
@@ -407,7 +403,7 @@ static void end(struct service *s)
     (void)sd_event_unref(s->loop);
     arena_release(&s->reloaded);
     arena_release(&s->names);
-    switches_free(s->switches);
+    power_setup_free(s->power);
 }
 
 int service_run(const struct config *config, char *const argv[], struct err *err)
@@ -416,7 +412,7 @@ int service_run(const struct config *config, char *const argv[], struct err *err
     int r = begin(&s, err);
 
     if (r == 0) {
-        startup_log_warnings(config, &s.switches->setup);
+        startup_log_warnings(config, &s.power->config);
         startup_log_standby_hosts(s.config, s.engine);
         startup_log_settings(config);
         happened(&s);

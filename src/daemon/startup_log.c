@@ -33,15 +33,15 @@ void startup_log_standby_hosts(const struct config *c, const struct engine *e)
             ours, ours == 1 ? " sleeps" : "s sleep", ours == 1 ? "it" : "them");
 }
 
-void startup_log_warnings(const struct config *c, const struct power_setup *setup)
+void startup_log_warnings(const struct config *c, const struct power_config *power)
 {
-    const unsigned operations = setup->inner ? setup->inner->operations : 0;
+    const unsigned operations = power->inner ? power->inner->operations : 0;
     const unsigned both = 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE;
 
     for (size_t i = 0; i < c->n_warnings; i++)
         log_warning("%s", c->warnings[i]);
     startup_log_schedule(c);
-    if (c->policy.dpm.enabled && setup->n_hosts == 0 && (operations & both) != both)
+    if (c->policy.dpm.enabled && power->n_hosts == 0 && (operations & both) != both)
         log_warning("dpm.enabled: source.kind %s cannot be asked to put hosts to standby and to wake them, "
                     "and power.hosts "
                     "has none: that is recommended, and not done",

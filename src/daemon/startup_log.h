@@ -17,7 +17,7 @@ void startup_log_schedule(const struct config *c);
 void startup_log_standby_hosts(const struct config *c, const struct engine *e);
 
 /* What is odd about it, and the schedule. */
-void startup_log_warnings(const struct config *c, const struct power_setup *setup);
+void startup_log_warnings(const struct config *c, const struct power_config *power);
 
 /* What a reload has changed, and when that takes effect. power_waits: `power:` not now, because hosts are
  * being switched. */

@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "daemon/power_setup.h"
 #include "daemon/process.h"
-#include "daemon/switches.h"
 
 #include <math.h>
 
@@ -34,7 +34,7 @@ bool wall_clock_was_set(struct wall_clock *d, const char *config_path)
 
     if (by_s < SET_S && by_s > -SET_S)
         return false;
-    if (config_load(config_path, &a, fresh, &err) == 0 && switches_check(fresh, &err) == 0) {
+    if (config_load(config_path, &a, fresh, &err) == 0 && power_setup_check(fresh, &err) == 0) {
         log_notice("the clock was set by %lld s: beginning anew", by_s);
         return true;
     }

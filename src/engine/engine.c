@@ -179,7 +179,7 @@ static void ask_if_due(struct engine *e, instant_s now)
         source_failed(e, &err, now);
 }
 
-/* After anything that happened: actions as far as they get, those that it may concern (an order's result: see
+/* After anything that happened: actions as far as they get, those that it may concern (a job's result: see
  * action_queue.h; else all), then what is to be asked, then what is to be
  * kept. */
 static void proceed(struct engine *e, instant_s now)
@@ -263,22 +263,26 @@ void engine_on_source_error(struct engine *e, uint64_t serial, const struct err 
     proceed(e, now);
 }
 
-void engine_on_order_result(struct engine *e, const struct order_result *result, instant_s now)
+void engine_on_job_result(struct engine *e, const struct job *job, const struct job_result *result,
+                          instant_s now)
 {
-    carry_result(e, result, now);
-    proceed(e, now);
-}
-
-void engine_on_settings_result(struct engine *e, const struct settings_result *result, instant_s now)
-{
-    pools_result(e, result, now);
-    proceed(e, now);
-}
-
-void engine_on_measure_result(struct engine *e, const struct measure_result *result, instant_s now)
-{
-    meters_result(e, result, now);
-    meters_carry_on(e, now);
+    switch (job->kind) {
+    case JOB_CHECK:
+    case JOB_START:
+    case JOB_POLL:
+    case JOB_CANCEL:
+        carry_result(e, job, result, now);
+        proceed(e, now);
+        return;
+    case JOB_SET_POOLS:
+        pools_result(e, job, result, now);
+        proceed(e, now);
+        return;
+    case JOB_MEASURE:
+        meters_result(e, job, result, now);
+        meters_carry_on(e, now);
+        return;
+    }
 }
 
 static instant_s earlier(instant_s a, instant_s b)
@@ -308,7 +312,7 @@ instant_s engine_wakeup(const struct engine *e, instant_s now)
     for (size_t i = 0; i < waiting->n && at > e->ticked + POLL_S && at > now; i++) {
         const struct action *x = waiting->items[i];
 
-        if (action_committed(x) && !x->order_out)
+        if (action_committed(x) && !x->job_out)
             at = earlier(at, later(x->retry_at, e->ticked + POLL_S));
     }
     return later(at, now);

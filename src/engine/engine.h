@@ -81,9 +81,8 @@ instant_s engine_wakeup(const struct engine *e, instant_s now);
 void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *collected, instant_s now);
 void engine_on_source_error(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
 
-void engine_on_order_result(struct engine *e, const struct order_result *result, instant_s now);
-void engine_on_settings_result(struct engine *e, const struct settings_result *result, instant_s now);
-void engine_on_measure_result(struct engine *e, const struct measure_result *result, instant_s now);
+void engine_on_job_result(struct engine *e, const struct job *job, const struct job_result *result,
+                          instant_s now);
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 

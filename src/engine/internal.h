@@ -59,8 +59,8 @@ struct copy {
 struct action {
     struct action_record r;
     bool dirty;            /* the store does not have this version yet: see action_changed() */
-    bool order_out;        /* a worker has an order of it */
-    enum order_verb order; /* which */
+    bool job_out;          /* a worker has a job of it */
+    enum job_kind job;     /* which */
     bool adopted;          /* from an earlier process */
     instant_s retry_at;    /* nothing is asked of the actuators before this */
     unsigned retries;      /* failures to learn anything, in a row */
@@ -145,7 +145,7 @@ struct pools {
 
     struct pools_job **jobs; /* of the last pass, a host each; those that workers have come first */
     size_t n_jobs, n_out;
-    uint64_t serial;            /* of the newest order */
+    uint64_t serial;            /* of the newest job */
     size_t n_hosts, n_settings; /* set since the last pass */
     size_t n_said;              /* failures told since the last pass */
     struct idmap failing;       /* host -> anything: the last try failed, and that was said */
@@ -454,8 +454,8 @@ instant_s power_patience_s(const struct engine *e, const struct action *x);
 instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks);
 /* Errors after which nobody knows whether the peer has heard us, or will hear us the next time. */
 bool may_pass(int code);
-/* What an order about a host's power says beside the action itself. */
-void power_request(struct engine *e, struct action *x, enum order_verb verb, instant_s now,
+/* What a job about a host's power says beside the action itself. */
+void power_request(struct engine *e, struct action *x, enum job_kind kind, instant_s now,
                    struct operation *q);
 /* No VM but agents is known to be on the host, on its way there, or not quite away. */
 bool power_nothing_is_on(const struct engine *e, const char *host);
@@ -506,7 +506,7 @@ void meters_fill(struct engine *e, struct inventory *inv);
 void meters_look(struct engine *e);
 /* Asks as many as may be asked now. */
 void meters_carry_on(struct engine *e, instant_s now);
-void meters_result(struct engine *e, const struct measure_result *result, instant_s now);
+void meters_result(struct engine *e, const struct job *job, const struct job_result *result, instant_s now);
 /* Those that had none may have got one. */
 void meters_configure(struct engine *e);
 void meters_release(struct engine *e);
@@ -541,7 +541,7 @@ void placings_free(struct engine *e);
 
 /* Takes every action as far as it gets now. */
 void carry_on(struct engine *e, instant_s now);
-void carry_result(struct engine *e, const struct order_result *result, instant_s now);
+void carry_result(struct engine *e, const struct job *job, const struct job_result *result, instant_s now);
 void action_cancel(struct engine *e, struct action *x, const char *why,
                    instant_s now); /* and what needs it */
 void action_approve(struct engine *e, struct action *x, const char *by, instant_s now);
@@ -554,7 +554,7 @@ void pools_fill(const struct engine *e, struct inventory *inv, struct arena *a);
 void pools_take(struct engine *e, const struct view *v);
 /* Sets as much as may be set now. */
 void pools_carry_on(struct engine *e, instant_s now);
-void pools_result(struct engine *e, const struct settings_result *result, instant_s now);
+void pools_result(struct engine *e, const struct job *job, const struct job_result *result, instant_s now);
 /* For persist.c: what is not stored yet; it is now; what was found in the store (same: of this source). */
 int pools_store(const struct engine *e, struct err *err);
 void pools_stored(struct engine *e);

@@ -6,8 +6,8 @@
  *
  *   store      what must outlive a restart; called and answered at once
  *   source     "look at the cluster"; the answer comes back as engine_on_inventory() or _on_source_error()
- *   actuators  "check / start / poll / cancel this"; comes back as engine_on_order_result(); settings of
- *              pools on a host come back as engine_on_settings_result()
+ *   actuators  one call of an actuator: an operation, settings of pools, a measurement; the answer comes
+ *              back as engine_on_job_result()
  *   event_sink what happened, for the log and for whoever else listens; no answer
  *
  * A port is a const table of functions and an object that belongs to whoever implements the table. Every call
@@ -290,61 +290,15 @@ struct collected {
     struct inventory inventory;
 };
 
-/* ---- actuators ----------------------------------------------------------------------------------- */
-
-enum order_verb { ORDER_CHECK, ORDER_START, ORDER_POLL, ORDER_CANCEL };
-
-struct order {
-    uint64_t action;
-    enum order_verb verb;
-    struct operation request;
-    const char *task; /* ORDER_POLL and ORDER_CANCEL */
-};
-
-struct order_result {
-    uint64_t action;
-    enum order_verb verb;
-    int code; /* what the actuator's function returned */
-    struct err err;
-    char task[TASK_NAME_MAX];      /* ORDER_START that gave 0 */
-    struct task_progress progress; /* ORDER_POLL that gave 0 */
-};
-
-/* What pools are to have on a host. It is no action: nothing moves, and repeating it does no harm. */
-struct settings_order {
-    uint64_t serial;
-    struct settings_request request;
-};
-
-struct settings_result {
-    uint64_t serial;
-    int code; /* what apply_settings() of the actuator returned */
-    struct err err;
-};
-
-/* What hosts draw: asked for now and then, where the actuators have meters. It is no action either. */
-struct measure_result {
-    uint64_t serial;
-    const char *host; /* id */
-    int code;         /* what measure() of the actuator returned */
-    double watts;     /* 0 */
-};
+/* ---- actuators ------------------------------------------------------------------------------- */
 
 struct actuators;
 
 struct actuators_ops {
-    /* Hands the order to a worker, which calls the actuator's function of that name; copies all of it. There
-     * is at most one order under way for an action. Exactly one result comes back for each order that was
-     * taken. An error (-EAGAIN: too many at once) means that it was not taken. */
-    int (*submit)(struct actuators *h, const struct order *order, struct err *err);
-
-    /* The same for settings; the result comes back to engine_on_settings_result(). Never called unless the
-     * engine's settings say that actuators can do it; may be NULL then. */
-    int (*apply_settings)(struct actuators *h, const struct settings_order *order, struct err *err);
-
-    /* Asks what a host draws; copies the id. The result comes back to engine_on_measure_result(). One is
-     * asked for at a time for a host. NULL: there are no meters. */
-    int (*measure)(struct actuators *h, uint64_t serial, const char *host, struct err *err);
+    /* Hands the job to a worker, which calls the actuator's function for it (job.h); copies all of it. There
+     * is at most one job under way for an action. Each job that was taken comes back once, with its result.
+     * An error means that it was not taken; -EAGAIN: too many at once; -ENOTSUP: no such job ever will be. */
+    int (*submit)(struct actuators *x, const struct job *job, struct err *err);
 };
 
 /* ---- event sink ------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 
 #include "base/xalloc.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,7 @@ struct bench_vm {
 };
 
 struct waiting {
-    struct order
-        *items; /* strings are the action's, which live as long as the engine remembers it: an hour */
+    struct job *items; /* strings are the action's, which live as long as the engine remembers it: an hour */
     size_t n, cap;
 };
 
@@ -36,7 +36,7 @@ struct world {
     uint32_t n_hosts, n_vms;
     char (*hosts)[ID_LEN];
     struct bench_vm *vms;
-    struct waiting orders;
+    struct waiting jobs;
     uint64_t asked; /* 0: nothing */
     instant_s now;
     uint64_t n_answers, n_inventories;
@@ -193,16 +193,17 @@ static int ask(struct source *s, uint64_t serial, struct err *err)
 
 static const struct source_ops source_ops = {.ask = ask};
 
-static int submit(struct actuators *h, const struct order *order, struct err *err)
+static int submit(struct actuators *h, const struct job *job, struct err *err)
 {
-    struct waiting *o = &h->of->orders;
+    struct waiting *o = &h->of->jobs;
 
-    (void)err;
+    if (job->kind == JOB_MEASURE)
+        return err_set(err, -ENOTSUP, "there are no meters");
     if (o->n == o->cap) {
         o->cap = o->cap ? o->cap * 2 : 64;
         o->items = xreallocarray(o->items, o->cap, sizeof *o->items);
     }
-    o->items[o->n++] = *order;
+    o->items[o->n++] = *job;
     return 0;
 }
 
@@ -250,15 +251,15 @@ static void fill(const struct world *w, struct collected *c)
     }
 }
 
-static struct order_result carry_out(struct world *w, const struct order *o)
+static struct job_result carry_out(struct world *w, const struct job *o)
 {
-    struct order_result r = {.action = o->action, .verb = o->verb};
-    struct bench_vm *v = &w->vms[o->action - 1];
+    struct job_result r = {0};
+    struct bench_vm *v = &w->vms[o->id - 1];
 
-    if (o->verb == ORDER_START) {
-        v->ends = w->now + 20 + (instant_s)(o->action % 20);
-        (void)snprintf(r.task, sizeof r.task, "task-%" PRIu64, o->action);
-    } else if (o->verb == ORDER_POLL) {
+    if (o->kind == JOB_START) {
+        v->ends = w->now + 20 + (instant_s)(o->id % 20);
+        (void)snprintf(r.task, sizeof r.task, "task-%" PRIu64, o->id);
+    } else if (o->kind == JOB_POLL) {
         r.progress.state = w->now >= v->ends ? TASK_SUCCEEDED : TASK_RUNNING;
         if (w->now >= v->ends)
             v->host = v->to;
@@ -286,7 +287,7 @@ static void world_release(struct world *w)
 {
     free(w->hosts);
     free(w->vms);
-    free(w->orders.items);
+    free(w->jobs.items);
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -299,16 +300,16 @@ static double processor_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void answer_orders(struct world *w, struct engine *e)
+static void answer_jobs(struct world *w, struct engine *e)
 {
-    while (w->orders.n > 0) {
-        struct waiting now = w->orders;
+    while (w->jobs.n > 0) {
+        struct waiting now = w->jobs;
 
-        w->orders = (struct waiting){0};
+        w->jobs = (struct waiting){0};
         for (size_t i = 0; i < now.n; i++) {
-            struct order_result r = carry_out(w, &now.items[i]);
+            struct job_result r = carry_out(w, &now.items[i]);
 
-            engine_on_order_result(e, &r, w->now);
+            engine_on_job_result(e, &now.items[i], &r, w->now);
             (void)engine_wakeup(e, w->now); /* as the service does */
             w->n_answers++;
         }
@@ -335,14 +336,14 @@ static double run(struct world *w, struct engine *e, double *ret_inventories_s)
         double began_s = processor_s();
 
         engine_tick(e, w->now);
-        answer_orders(w, e);
+        answer_jobs(w, e);
         answers_s += processor_s() - began_s;
         began_s = processor_s();
         if (w->asked != 0)
             answer_source(w, e);
         *ret_inventories_s += processor_s() - began_s;
         began_s = processor_s();
-        answer_orders(w, e);
+        answer_jobs(w, e);
         instant_s next = engine_wakeup(e, w->now);
 
         answers_s += processor_s() - began_s;

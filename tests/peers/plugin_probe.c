@@ -263,7 +263,7 @@ static bool read_setting(char *word, struct pool_setting *ret)
 static json_t *do_set(struct probe *p, char *const *words)
 {
     struct pool_setting list[8];
-    struct settings_request q = {.host = words[0], .settings = list};
+    struct pool_settings q = {.host = words[0], .settings = list};
     struct err err = {0};
     int r = -EINVAL;
 

@@ -3,6 +3,7 @@
 #include "engine_world.h"
 
 #include "actuators/power/power.h"
+#include "base/job.h"
 
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ static struct {
     int vms_cut;              /* that ran on it when it went off: never */
 } C;
 
-static struct power_setup setup;
+static struct power_config setup;
 static struct actuator_ops ops;
 static struct actuator *actuators;
 static unsigned lives;
@@ -122,28 +123,14 @@ static int cut(struct power_method *m, struct err *err)
 METHOD(ipmi, POWER_IPMI)
 METHOD(redfish, POWER_REDFISH)
 
-static bool by_methods(const struct order *o, struct order_result *ret)
+static bool by_methods(const struct job *o, struct job_result *ret)
 {
-    if (o->request.kind != OPERATION_WAKE && o->request.kind != OPERATION_STANDBY)
+    if (o->operation.kind != OPERATION_WAKE && o->operation.kind != OPERATION_STANDBY)
         return false;
-    switch (o->verb) {
-    case ORDER_CHECK:
-        ret->code = ops.check(actuators, &o->request, &ret->err);
-        break;
-    case ORDER_START:
-        ret->code = ops.start(actuators, &o->request, ret->task, &ret->err);
-        break;
-    case ORDER_POLL:
-        if (C.still) {
-            ret->code = -ECANCELED;
-            break;
-        }
-        ret->code = ops.poll(actuators, &o->request, o->task, &ret->progress, &ret->err);
-        break;
-    case ORDER_CANCEL:
-        ret->code = ops.cancel(actuators, &o->request, o->task, &ret->err);
-        break;
-    }
+    if (o->kind == JOB_POLL && C.still)
+        ret->code = -ECANCELED;
+    else
+        job_run(&ops, actuators, o, ret);
     return true;
 }
 
@@ -174,10 +161,10 @@ static void begin(struct world *w, size_t n_methods, bool asleep)
     world_init_standby(w);
     host = (struct power_host){
         .name = "h2", .order = order, .n_order = n_methods, .timeout_s = 20, .hard_off = true};
-    setup = (struct power_setup){.hosts = &host,
-                                 .n_hosts = 1,
-                                 .methods = {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method},
-                                 .clock_ms = no_time};
+    setup = (struct power_config){.hosts = &host,
+                                  .n_hosts = 1,
+                                  .methods = {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method},
+                                  .clock_ms = no_time};
     another_life();
     cfg.power = &setup;
     power_actuator(&setup, &ops);
@@ -315,9 +302,9 @@ static void test_killed_while_power_is_cut(void **state)
             for (int s = 0; s < 300 && !w.dead; s++)
                 second();
             if (w.dead) {
-                for (int k = 0; mode == 2 && k < w.n_orders; k++) /* carried out, and nobody heard of it */
-                    (void)w_carry_out(&w.orders[k]);
-                w.n_orders = 0;
+                for (int k = 0; mode == 2 && k < w.n_jobs; k++) /* carried out, and nobody heard of it */
+                    (void)w_carry_out(&w.jobs[k]);
+                w.n_jobs = 0;
                 another_life();
                 world_restart();
             }

@@ -412,7 +412,7 @@ static void storm_second(struct world *w, struct rng *r)
     else if (p < 0.09)
         w->host_state[3] = w->host_state[3] == HOST_ON ? HOST_DISCONNECTED : HOST_ON;
     if (w->dead) {
-        w->orders_survive = rng_unit(r) < 0.5;
+        w->jobs_survive = rng_unit(r) < 0.5;
         world_restart();
     }
 }

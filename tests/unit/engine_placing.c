@@ -418,13 +418,13 @@ static void test_conduct_of_the_peer(void **state)
         w.start_code = conduct[i].start_code;
         assert_int_equal(place(VMS("vm03"), 1, true, &p, &err), 0);
         if (conduct[i].by_hand) {
-            struct order check = w.orders[0];
-            struct order_result r = w_carry_out(&check);
+            struct job check = w.jobs[0];
+            struct job_result r = w_carry_out(&check);
 
-            w.n_orders = 0;
+            w.n_jobs = 0;
             w.vms[3].off = false;
             w.vms[3].host = conduct[i].by_hand;
-            engine_on_order_result(w.engine, &r, w.now);
+            engine_on_job_result(w.engine, &check, &r, w.now);
         }
         world_run(conduct[i].sticks ? 400 : 60);
         assert_int_equal(w.actions[0].state, conduct[i].after);

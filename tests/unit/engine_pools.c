@@ -201,7 +201,7 @@ static void test_dies_anywhere(void **state)
             begin(&w, AUTOMATION_FULL, 4);
             w.crash_in = at;
             w.crash_before_effect = mode == 0;
-            w.orders_survive = mode == 2;
+            w.jobs_survive = mode == 2;
             world_run(100);
             if (w.dead) {
                 died++;

@@ -227,13 +227,13 @@ static void test_woken_by_somebody_else(void **state)
     begin_wake(&w, false, AUTOMATION_MANUAL, AUTOMATION_MANUAL);
     world_run(2);
     assert_int_equal(engine_apply(w.engine, both, 2, "tester", w.now, NULL), 0);
-    struct order check = w.orders[0];
-    struct order_result r = w_carry_out(&check);
+    struct job check = w.jobs[0];
+    struct job_result r = w_carry_out(&check);
 
-    w.n_orders = 0;
+    w.n_jobs = 0;
     w.host_state[2] = HOST_POWERING_ON;
     w.awake_at[2] = w.now + 40;
-    engine_on_order_result(w.engine, &r, w.now);
+    engine_on_job_result(w.engine, &check, &r, w.now);
     assert_int_equal(world_state(1), ACTION_STARTING);
     world_run(100);
     assert_int_equal(world_state(1), ACTION_DONE);

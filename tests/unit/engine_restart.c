@@ -197,19 +197,19 @@ static void test_starting_without_a_task(void **state)
         w.n_script = 1;
         engine_tick(w.engine, ++w.now);
         world_answer();
-        struct order check = w.orders[0];
-        struct order_result r = w_carry_out(&check);
+        struct job check = w.jobs[0];
+        struct job_result r = w_carry_out(&check);
 
-        w.n_orders = 0;
-        engine_on_order_result(w.engine, &r, w.now);
+        w.n_jobs = 0;
+        engine_on_job_result(w.engine, &check, &r, w.now);
         assert_int_equal(world_state(1), ACTION_STARTING);
-        assert_int_equal(w.actions[0].state, ACTION_STARTING); /* stored before the order went out */
-        assert_int_equal(w.n_orders, 1);
+        assert_int_equal(w.actions[0].state, ACTION_STARTING); /* stored before the job went out */
+        assert_int_equal(w.n_jobs, 1);
         w.vms[0].host = starting_cases[i].host;
         w.n_script = 0;
-        world_restart(); /* the order is lost */
+        world_restart(); /* the job is lost */
         engine_tick(w.engine, ++w.now);
-        assert_int_equal(w.n_orders, 0); /* not before an inventory */
+        assert_int_equal(w.n_jobs, 0); /* not before an inventory */
         world_run(20);
         assert_int_equal(world_state(1), starting_cases[i].after);
         assert_int_equal(w.starts[0], starting_cases[i].starts);
@@ -279,17 +279,17 @@ static void begin_unheard(struct world *w, enum action_kind kind, bool heard, in
 {
     approve_one(w, kind);
     w->task_s = task_s ? task_s : w->task_s;
-    struct order check = w->orders[0];
+    struct job check = w->jobs[0];
 
-    assert_int_equal(check.verb, ORDER_CHECK);
-    struct order_result r = w_carry_out(&check);
+    assert_int_equal(check.kind, JOB_CHECK);
+    struct job_result r = w_carry_out(&check);
 
-    w->n_orders = 0;
-    engine_on_order_result(w->engine, &r, w->now);
+    w->n_jobs = 0;
+    engine_on_job_result(w->engine, &check, &r, w->now);
     assert_int_equal(w->actions[0].state, ACTION_STARTING);
     if (heard)
-        (void)w_carry_out(&w->orders[0]);
-    w->n_orders = 0;
+        (void)w_carry_out(&w->jobs[0]);
+    w->n_jobs = 0;
     w->n_script = 0;
 }
 

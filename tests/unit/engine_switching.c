@@ -31,22 +31,22 @@ static void assert_really_empty(void)
 
 static void ask_host(const struct operation *q)
 {
-    assert_true(q->proven_empty && !q->only_adopt);
+    assert_true(q->power.proven_empty && !q->only_adopt);
     assert_really_empty();
     P.effects++;
 }
 
-static void poll_step(const struct order *o, struct task_progress *ret)
+static void poll_step(const struct job *o, struct task_progress *ret)
 {
-    const struct operation *q = &o->request;
+    const struct operation *q = &o->operation;
     int step = (int)strtol(o->task + 2, NULL, 10);
-    bool proven = q->proven_empty && !q->only_adopt;
+    bool proven = q->power.proven_empty && !q->only_adopt;
 
     /* whoever dies now must not lose the name that is polled */
-    assert_string_equal(W->actions[o->action - 1].task, o->task);
-    P.last_state = W->actions[o->action - 1].state;
+    assert_string_equal(W->actions[o->id - 1].task, o->task);
+    P.last_state = W->actions[o->id - 1].state;
     P.asked[step]++;
-    P.not_proven += !q->proven_empty;
+    P.not_proven += !q->power.proven_empty;
     if (P.fails_at == step && step > 0 && W->now >= P.waits_until) {
         ret->state = TASK_FAILED;
         (void)err_set(&ret->why, -ETIMEDOUT, "the host is still on");
@@ -71,30 +71,21 @@ static void poll_step(const struct order *o, struct task_progress *ret)
     (void)snprintf(ret->task, sizeof ret->task, "m %d", step + 1);
 }
 
-static bool many_steps(const struct order *o, struct order_result *ret)
+static bool many_steps(const struct job *o, struct job_result *ret)
 {
-    if (o->request.kind != OPERATION_STANDBY)
+    if (o->operation.kind != OPERATION_STANDBY)
         return false;
-    switch (o->verb) {
-    case ORDER_CHECK:
-        return false;
-    case ORDER_START:
-        if (o->request.only_adopt)
-            ret->code = err_set(&ret->err, -ESRCH, "nobody has asked");
-        else
-            (void)snprintf(ret->task, sizeof ret->task, "m %d", STEP_ASK);
-        return true;
-    case ORDER_POLL:
-        if ((ret->code = P.poll_code) < 0)
-            return true;
+    if (o->kind == JOB_START && o->operation.only_adopt) {
+        ret->code = err_set(&ret->err, -ESRCH, "nobody has asked");
+    } else if (o->kind == JOB_START) {
+        (void)snprintf(ret->task, sizeof ret->task, "m %d", STEP_ASK);
+    } else if (o->kind == JOB_CANCEL) {
+        ret->code = err_set(&ret->err, -ENOTSUP, "cannot be stopped");
+    } else if (o->kind == JOB_POLL && (ret->code = P.poll_code) == 0) {
         ret->progress = (struct task_progress){.state = TASK_RUNNING, .percent = -1};
         poll_step(o, &ret->progress);
-        return true;
-    case ORDER_CANCEL:
-        ret->code = err_set(&ret->err, -ENOTSUP, "cannot be stopped");
-        return true;
     }
-    return false;
+    return o->kind != JOB_CHECK;
 }
 
 static void begin(struct world *w)

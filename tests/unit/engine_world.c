@@ -135,43 +135,48 @@ struct actuators {
     int unused;
 };
 
-static int w_submit(struct actuators *h, const struct order *o, struct err *err)
+static int w_submit_operation(const struct job *o, struct err *err)
 {
-    (void)h;
-    if (W->n_orders == WORLD_ORDERS)
-        return err_set(err, -EAGAIN, "too many orders");
-    if (!W->dead && o->verb == ORDER_START) /* before a hypervisor is asked, a restart would know */
-        assert_int_equal(W->actions[o->action - 1].state, ACTION_STARTING);
+    if (W->n_jobs == WORLD_JOBS)
+        return err_set(err, -EAGAIN, "too many jobs");
+    if (!W->dead && o->kind == JOB_START) /* before a hypervisor is asked, a restart would know */
+        assert_int_equal(W->actions[o->id - 1].state, ACTION_STARTING);
     if (!w_alive())
         return 0;
-    struct order *c = &W->orders[W->n_orders++];
+    struct job *c = &W->jobs[W->n_jobs++];
 
     *c = *o;
-    c->request.uid = arena_strdup(&W->memory, o->request.uid);
-    c->request.vm = arena_strdup(&W->memory, o->request.vm);
-    c->request.from = arena_strdup(&W->memory, o->request.from);
-    c->request.to = arena_strdup(&W->memory, o->request.to);
-    c->request.host = arena_strdup(&W->memory, o->request.host);
+    c->operation.uid = arena_strdup(&W->memory, o->operation.uid);
+    c->operation.vm = arena_strdup(&W->memory, o->operation.vm);
+    c->operation.from = arena_strdup(&W->memory, o->operation.from);
+    c->operation.to = arena_strdup(&W->memory, o->operation.to);
+    c->operation.host = arena_strdup(&W->memory, o->operation.host);
     c->task = arena_strdup(&W->memory, o->task);
     return 0;
 }
 
-static int w_measure(struct actuators *h, uint64_t serial, const char *host, struct err *err)
+static int w_submit_measure(const struct job *o, struct err *err)
 {
-    (void)h;
     if (!W->meters)
         return err_set(err, -ENOTSUP, "no meters");
     assert_true(W->n_questions < WORLD_HOSTS);
     struct world_question *q = &W->questions[W->n_questions++];
 
-    q->serial = serial;
-    (void)snprintf(q->host, sizeof q->host, "%s", host);
+    q->serial = o->id;
+    (void)snprintf(q->host, sizeof q->host, "%s", o->measure.host);
     W->questions_most = W->questions_most > W->n_questions ? W->questions_most : W->n_questions;
     return 0;
 }
 
-static const struct actuators_ops w_actuators_ops = {
-    .submit = w_submit, .apply_settings = w_apply_settings, .measure = w_measure};
+static int w_submit(struct actuators *x, const struct job *o, struct err *err)
+{
+    (void)x;
+    if (o->kind == JOB_MEASURE)
+        return w_submit_measure(o, err);
+    return o->kind == JOB_SET_POOLS ? w_submit_settings(o) : w_submit_operation(o, err);
+}
+
+static const struct actuators_ops w_actuators_ops = {.submit = w_submit};
 
 int w_vm(const char *id)
 {
@@ -300,9 +305,9 @@ void w_tasks_go_on(void)
     }
 }
 
-struct order_result w_carry_out(const struct order *o)
+struct job_result w_carry_out(const struct job *o)
 {
-    struct order_result r = {.action = o->action, .verb = o->verb};
+    struct job_result r = {0};
     struct world_task *t = NULL;
 
     if (W->actuators && W->actuators(o, &r))
@@ -311,35 +316,38 @@ struct order_result w_carry_out(const struct order *o)
         if (strcmp(W->tasks[i].name, o->task) == 0 && !W->tasks[i].forgotten)
             t = &W->tasks[i];
     }
-    switch (o->verb) {
-    case ORDER_CHECK:
+    switch (o->kind) {
+    case JOB_CHECK:
         r.code = W->check_code ? err_set(&r.err, W->check_code, "the check said no")
-                               : w_check(&o->request, &r.err);
+                               : w_check(&o->operation, &r.err);
         W->check_code = 0;
         break;
-    case ORDER_START:
+    case JOB_START:
         if (W->start_code) {
             r.code = err_set(&r.err, W->start_code, "the start was refused");
         } else {
-            r.code = w_start(&o->request, r.task, &r.err);
+            r.code = w_start(&o->operation, r.task, &r.err);
             if (W->start_lost)
                 r.code = err_set(&r.err, -ETIMEDOUT, "no answer");
         }
         W->start_code = 0;
         W->start_lost = false;
         break;
-    case ORDER_POLL:
+    case JOB_POLL:
         r.progress.state = t ? t->state : TASK_FAILED;
         r.progress.gone = !t;
         r.progress.percent = W->percent;
         if (!t || t->state == TASK_FAILED)
             (void)err_set(&r.progress.why, -EIO, "the task failed");
         break;
-    case ORDER_CANCEL:
+    case JOB_CANCEL:
         if (W->cannot_cancel)
             r.code = err_set(&r.err, -ENOTSUP, "cannot be stopped");
         else if (t && t->state == TASK_RUNNING)
             t->state = TASK_FAILED;
+        break;
+    case JOB_SET_POOLS:
+    case JOB_MEASURE:
         break;
     }
     return r;
@@ -351,7 +359,8 @@ static void w_answer_questions(void)
     for (int i = 0; i < W->n_questions && !W->dead;) {
         const struct world_question q = W->questions[i];
         int host = w_host(q.host);
-        struct measure_result r = {.serial = q.serial, .host = q.host, .code = W->meter_code[host]};
+        const struct job job = {.kind = JOB_MEASURE, .id = q.serial, .measure = {.host = q.host}};
+        struct job_result r = {.code = W->meter_code[host]};
 
         if (W->meter_hangs[host]) {
             i++;
@@ -360,28 +369,28 @@ static void w_answer_questions(void)
         memmove(&W->questions[i], &W->questions[i + 1], (size_t)(--W->n_questions - i) * sizeof q);
         r.watts = W->meter_w[host];
         W->n_measured[host]++;
-        engine_on_measure_result(W->engine, &r, W->now);
+        engine_on_job_result(W->engine, &job, &r, W->now);
     }
 }
 
 void world_work(void)
 {
     w_answer_questions();
-    while (W->n_orders > 0 && !W->dead) {
-        struct order o = W->orders[0];
+    while (W->n_jobs > 0 && !W->dead) {
+        struct job o = W->jobs[0];
 
-        memmove(&W->orders[0], &W->orders[1], (size_t)--W->n_orders * sizeof o);
-        struct order_result r = w_carry_out(&o);
+        memmove(&W->jobs[0], &W->jobs[1], (size_t)--W->n_jobs * sizeof o);
+        struct job_result r = w_carry_out(&o);
 
-        engine_on_order_result(W->engine, &r, W->now);
+        engine_on_job_result(W->engine, &o, &r, W->now);
     }
-    while (W->n_settings_orders > 0 && !W->dead) {
-        struct settings_order o = W->settings_orders[0];
-        struct settings_result r = {.serial = o.serial};
+    while (W->n_settings_jobs > 0 && !W->dead) {
+        struct job o = W->settings_jobs[0];
+        struct job_result r = {0};
 
-        memmove(&W->settings_orders[0], &W->settings_orders[1], (size_t)--W->n_settings_orders * sizeof o);
+        memmove(&W->settings_jobs[0], &W->settings_jobs[1], (size_t)--W->n_settings_jobs * sizeof o);
         r.code = w_carry_out_settings(&o, &r.err);
-        engine_on_settings_result(W->engine, &r, W->now);
+        engine_on_job_result(W->engine, &o, &r, W->now);
     }
 }
 

@@ -19,7 +19,7 @@
 #define WORLD_HOSTS 6
 #define WORLD_VMS 40
 #define WORLD_TASKS 400
-#define WORLD_ORDERS 200
+#define WORLD_JOBS 200
 #define WORLD_ACTIONS 2000
 #define WORLD_RATES ((WORLD_HOSTS + 1) * WORLD_HOSTS)
 #define WORLD_START 1000000
@@ -121,8 +121,8 @@ struct world {
     double wanted[WORLD_HOSTS][WORLD_POOLS]; /* what passes want reserved, in MHz; or WORLD_NOTHING */
     double has[WORLD_HOSTS][WORLD_POOLS];    /* what the peer's hosts have */
     bool settings_seen;                      /* the source tells what they have */
-    struct settings_order settings_orders[WORLD_HOSTS];
-    int n_settings_orders;
+    struct job settings_jobs[WORLD_HOSTS];
+    int n_settings_jobs;
     int settings_calls[WORLD_HOSTS]; /* by host: how often the peer was asked */
     int settings_code;               /* what it answers; 0: it obeys */
     struct setting_record parts[WORLD_PARTS], parts_shadow[WORLD_PARTS]; /* stored; before the transaction */
@@ -144,8 +144,8 @@ struct world {
     int source_code; /* why it is down; 0: the connection was refused */
     int n_asks;
 
-    struct order orders[WORLD_ORDERS];
-    int n_orders;
+    struct job jobs[WORLD_JOBS];
+    int n_jobs;
     struct world_task tasks[WORLD_TASKS];
     int n_tasks;
     int starts[WORLD_VMS];  /* tasks begun, by VM */
@@ -155,7 +155,7 @@ struct world {
     instant_s awake_at[WORLD_HOSTS], boot_s;
     int check_code, start_code; /* what the next ones answer */
     int percent;                /* what every running task says of itself */
-    bool (*actuators)(const struct order *o, struct order_result *ret); /* asked first; NULL: nobody */
+    bool (*actuators)(const struct job *o, struct job_result *ret); /* asked first; NULL: nobody */
     bool start_lost; /* the next start begins, and its answer gets lost */
     bool tasks_fail, tasks_stick, cannot_cancel;
     bool tasks_lie;         /* they succeed, and nothing has changed */
@@ -165,8 +165,8 @@ struct world {
     bool dead;
     int crash_in; /* calls until the process dies; 0: never */
     bool crash_before_effect;
-    bool orders_survive; /* what the workers had been given was still carried out, and nobody heard the answer
-                          */
+    bool jobs_survive; /* what the workers had been given was still carried out, and nobody heard the answer
+                        */
     char events[64][24];
     int n_events;
     bool keeps;                     /* the event sink keeps events in the store; set before it begins */
@@ -196,8 +196,8 @@ void world_run(instant_s seconds);
 /* The process is killed, and another one begins. */
 void world_restart(void);
 
-/* What becomes of the call at which the process dies, and of the orders that the workers had. */
-enum crash_mode { CRASH_BEFORE_EFFECT, CRASH_AFTER_EFFECT, CRASH_ORDERS_SURVIVE, CRASH_MODES };
+/* What becomes of the call at which the process dies, and of the jobs that the workers had. */
+enum crash_mode { CRASH_BEFORE_EFFECT, CRASH_AFTER_EFFECT, CRASH_JOBS_SURVIVE, CRASH_MODES };
 
 /* The process is killed at its at-th call from now on, if it comes to that within so many seconds (true),
  * else at their end. Another one begins three seconds later; the peer has gone on meanwhile. */
@@ -205,9 +205,9 @@ bool world_killed(enum crash_mode mode, int at, int within_s);
 
 /* The parts of a second, for tests that look between them. */
 void world_answer(void); /* what is asked of the source, unless that is silent */
-void world_work(void);   /* the workers' orders */
-struct order_result w_carry_out(const struct order *o);
-int w_carry_out_settings(const struct settings_order *o, struct err *err);
+void world_work(void);   /* the workers' jobs */
+struct job_result w_carry_out(const struct job *o);
+int w_carry_out_settings(const struct job *o, struct err *err);
 void w_tasks_go_on(void); /* the peer's own time: what began goes on, whether anybody watches or not */
 
 const struct action_record *world_action(uint64_t id);
@@ -230,7 +230,7 @@ extern const struct store_ops w_store_ops;
 /* engine_world_pools.c */
 void w_fill_pools(struct inventory *inv, struct arena *a);
 void w_plan_pools(const struct snapshot *s, struct arena *a, struct plan *ret);
-int w_apply_settings(struct actuators *h, const struct settings_order *o, struct err *err);
+int w_submit_settings(const struct job *o);
 int w_put_setting(struct store *s, const struct setting_record *r, struct err *err);
 int w_forget_setting(struct store *s, const char *host, const char *pool, struct err *err);
 

@@ -71,34 +71,34 @@ void w_plan_pools(const struct snapshot *s, struct arena *a, struct plan *ret)
     }
 }
 
-int w_apply_settings(struct actuators *h, const struct settings_order *o, struct err *err)
+int w_submit_settings(const struct job *o)
 {
-    struct pool_setting *list = arena_array(&W->memory, struct pool_setting, o->request.n_settings);
+    struct pool_setting *list = arena_array(&W->memory, struct pool_setting, o->pools.n_settings);
 
-    (void)h, (void)err;
-    assert_true(W->n_settings_orders < WORLD_HOSTS);
+    assert_true(W->n_settings_jobs < WORLD_HOSTS);
     if (!w_alive())
         return 0;
-    for (size_t i = 0; i < o->request.n_settings; i++) {
-        list[i] = o->request.settings[i];
+    for (size_t i = 0; i < o->pools.n_settings; i++) {
+        list[i] = o->pools.settings[i];
         list[i].pool = arena_strdup(&W->memory, list[i].pool);
         assert_true(i == 0 || w_pool(list[i].pool) > w_pool(list[i - 1].pool)); /* parents first */
     }
-    W->settings_orders[W->n_settings_orders++] = (struct settings_order){
-        .serial = o->serial,
-        .request = {arena_strdup(&W->memory, o->request.host), list, o->request.n_settings}};
+    W->settings_jobs[W->n_settings_jobs++] =
+        (struct job){.kind = JOB_SET_POOLS,
+                     .id = o->id,
+                     .pools = {arena_strdup(&W->memory, o->pools.host), list, o->pools.n_settings}};
     return 0;
 }
 
-int w_carry_out_settings(const struct settings_order *o, struct err *err)
+int w_carry_out_settings(const struct job *o, struct err *err)
 {
-    int host = o->request.host[1] - '0';
+    int host = o->pools.host[1] - '0';
 
     W->settings_calls[host]++;
     if (W->settings_code != 0)
-        return err_set(err, W->settings_code, "%s: its pools cannot be set", o->request.host);
-    for (size_t i = 0; i < o->request.n_settings; i++) {
-        const struct pool_setting *s = &o->request.settings[i];
+        return err_set(err, W->settings_code, "%s: its pools cannot be set", o->pools.host);
+    for (size_t i = 0; i < o->pools.n_settings; i++) {
+        const struct pool_setting *s = &o->pools.settings[i];
 
         W->has[host][w_pool(s->pool)] = s->nothing ? WORLD_NOTHING : s->alloc[RES_CPU].reservation;
     }

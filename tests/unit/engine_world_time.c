@@ -6,11 +6,11 @@ void world_restart(void)
     engine_free(W->engine);
     W->engine = NULL;
     W->n_waiting = 0;
-    for (int i = 0; W->orders_survive && i < W->n_orders; i++)
-        (void)w_carry_out(&W->orders[i]);
-    for (int i = 0; W->orders_survive && i < W->n_settings_orders; i++)
-        (void)w_carry_out_settings(&W->settings_orders[i], NULL);
-    W->n_orders = W->n_settings_orders = 0;
+    for (int i = 0; W->jobs_survive && i < W->n_jobs; i++)
+        (void)w_carry_out(&W->jobs[i]);
+    for (int i = 0; W->jobs_survive && i < W->n_settings_jobs; i++)
+        (void)w_carry_out_settings(&W->settings_jobs[i], NULL);
+    W->n_jobs = W->n_settings_jobs = 0;
     W->asked = 0;
     W->dead = false;
     W->crash_in = 0;
@@ -40,7 +40,7 @@ bool world_killed(enum crash_mode mode, int at, int within_s)
 {
     W->crash_in = at;
     W->crash_before_effect = mode == CRASH_BEFORE_EFFECT;
-    W->orders_survive = mode == CRASH_ORDERS_SURVIVE;
+    W->jobs_survive = mode == CRASH_JOBS_SURVIVE;
     for (int s = 0; s < within_s && !W->dead; s++)
         world_second();
     bool died = W->dead;

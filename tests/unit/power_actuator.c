@@ -139,7 +139,7 @@ static void test_killed_before_the_name_is_stored(void **state)
     /* a day later nothing is asked of anybody, and nobody has failed */
     begin(&w, "iw", OPERATION_WAKE, false);
     start(&w);
-    w.q.now += 24 * 3600;
+    w.q.power.now += 24 * 3600;
     assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, NULL), 0);
     assert_int_equal(p.state, TASK_FAILED);
     assert_int_equal(p.why.code, -ESRCH);
@@ -158,12 +158,12 @@ static void test_stood_still(void **state)
     for (int paused = 0; paused < 2; paused++) {
         begin(&w, "iw", OPERATION_WAKE, false);
         start(&w);
-        w.q.now += BOOTS_S + 300;
+        w.q.power.now += BOOTS_S + 300;
         if (paused) {
             w.q.only_adopt = true;
             assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, NULL), 0);
             assert_true(p.state == TASK_RUNNING && p.task[0] == '\0');
-            assert_int_equal(p.waits_since, w.q.now);
+            assert_int_equal(p.waits_since, w.q.power.now);
             assert_string_equal(asked, "");
             w.q.only_adopt = false;
         }
@@ -184,7 +184,7 @@ static void test_stood_still(void **state)
     fakes[POWER_IPMI].wake = -ETIMEDOUT;
     start(&w);
     (void)run_until(&w, 0);
-    w.q.now += BOOTS_S;
+    w.q.power.now += BOOTS_S;
     p = run_until(&w, BOOTS_S + 5);
     assert_int_equal(p.state, TASK_RUNNING);
     assert_string_equal(asked, "ipmi.wake wol.wake");
@@ -197,7 +197,7 @@ static void test_stood_still(void **state)
     fakes[POWER_IPMI].wake = -ETIMEDOUT;
     start(&w);
     (void)run_until(&w, 0);
-    w.q.now += 2 * 3600;
+    w.q.power.now += 2 * 3600;
     p = run_until(&w, 3 * 3600);
     assert_true(p.state == TASK_FAILED && p.gone);
     assert_string_equal(asked, "ipmi.wake");
@@ -277,25 +277,25 @@ static void test_time_for_each(void **state)
     w.host.timeout_s = 20;
     assert_int_equal(power_wake_tries_s(&w.setup, &w.host), 100);
     /* a host that boots in 20 s, whose first method lies */
-    w.q.patience_s = 60 + power_wake_tries_s(&w.setup, &w.host);
+    w.q.power.patience_s = 60 + power_wake_tries_s(&w.setup, &w.host);
     fakes[POWER_IPMI].moves = false;
     start(&w);
     instant_s t = 0;
     while (!strstr(asked, "wol.wake"))
         assert_int_equal(run_until(&w, t++).state, TASK_RUNNING);
-    assert_true(t + 60 <= w.q.patience_s);
+    assert_true(t + 60 <= w.q.power.patience_s);
     end(&w);
     /* one that says on, and does not come */
     begin(&w, "irw", OPERATION_WAKE, false);
     w.host.timeout_s = 20;
-    w.q.patience_s = 60 + power_wake_tries_s(&w.setup, &w.host);
+    w.q.power.patience_s = 60 + power_wake_tries_s(&w.setup, &w.host);
     start(&w);
     for (t = 0; !strstr(asked, "redfish.wake"); t++)
         assert_int_equal(run_until(&w, t).state, TASK_RUNNING);
     assert_true(t >= 60 && t <= 100);
     while (!strstr(asked, "wol.wake"))
         assert_int_equal(run_until(&w, t++).state, TASK_RUNNING);
-    assert_true(t + 60 <= w.q.patience_s);
+    assert_true(t + 60 <= w.q.power.patience_s);
     end(&w);
 }
 
@@ -329,8 +329,8 @@ static void test_the_rest_passes_through(void **state)
 
     (void)state;
     begin(&w, "i", OPERATION_WAKE, false);
-    w.ops.call_host(w.x, "host-2", "esx2");
     w.q.host = "host-2";
+    w.q.host_name = "esx2";
     assert_int_equal(w.ops.start(w.x, &w.q, task, &err), 0); /* no entry: the source's own */
     assert_string_equal(task, "task 17");
     assert_int_equal(w.ops.poll(w.x, &w.q, task, &p, &err), 0);
@@ -346,7 +346,7 @@ static void test_the_rest_passes_through(void **state)
     /* by its id, too; and without a source's own actuator */
     begin(&w, "i", OPERATION_WAKE, false);
     w.host.name = "host-1";
-    w.ops.call_host(w.x, "host-1", NULL);
+    w.q.host_name = NULL;
     start(&w);
     end(&w);
     w.setup.inner = NULL;
@@ -405,6 +405,8 @@ static void test_strange_tasks(void **state)
 
 static void test_measure(void **state)
 {
+    const struct measurement known = {.host = "host-1", .host_name = "esx1"};
+    const struct measurement unknown = {.host = "host-2"};
     struct actuators_world w;
     struct err err = {0};
     double got = 0;
@@ -413,16 +415,16 @@ static void test_measure(void **state)
     begin(&w, "ir", OPERATION_WAKE, false);
     watts_are = 212;
     fakes[POWER_IPMI].watts = -ENOTSUP;
-    assert_int_equal(w.ops.measure(w.x, "host-1", &got, &err), 0);
+    assert_int_equal(w.ops.measure(w.x, &known, &got, &err), 0);
     assert_true(got == 212);
     fakes[POWER_REDFISH].watts = -ETIMEDOUT; /* it may have a meter */
-    assert_int_equal(w.ops.measure(w.x, "host-1", &got, &err), -ETIMEDOUT);
+    assert_int_equal(w.ops.measure(w.x, &known, &got, &err), -ETIMEDOUT);
     fakes[POWER_REDFISH].watts = -ENOTSUP;
-    assert_int_equal(w.ops.measure(w.x, "host-1", &got, &err), -ENOTSUP);
-    assert_int_equal(w.ops.measure(w.x, "host-2", &got, &err), -ENOTSUP);
+    assert_int_equal(w.ops.measure(w.x, &known, &got, &err), -ENOTSUP);
+    assert_int_equal(w.ops.measure(w.x, &unknown, &got, &err), -ENOTSUP);
     fakes[POWER_REDFISH].watts = 0;
     watts_are = -1;
-    assert_int_equal(w.ops.measure(w.x, "host-1", &got, &err), -EPROTO);
+    assert_int_equal(w.ops.measure(w.x, &known, &got, &err), -EPROTO);
     end(&w);
 }
 

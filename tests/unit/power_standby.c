@@ -127,7 +127,7 @@ static void test_standby(void **state)
         start(&w);
         struct task_progress p = run_until(&w, 2);
 
-        w.q.proven_empty = !standbys[i].unproven;
+        w.q.power.proven_empty = !standbys[i].unproven;
         if (p.state == TASK_RUNNING)
             p = run_until(&w, standbys[i].until);
         assert_string_equal(asked, standbys[i].asked);
@@ -149,7 +149,7 @@ static void test_proof_is_judged_anew(void **state)
     fakes[POWER_IPMI].shut_down = -ETIMEDOUT;
     start(&w);
     (void)run_until(&w, 0);
-    w.q.proven_empty = false; /* a VM has appeared there */
+    w.q.power.proven_empty = false; /* a VM has appeared there */
     p = run_until(&w, 400);
     assert_int_equal(p.state, TASK_FAILED);
     assert_string_equal(asked, "ipmi.down");
@@ -307,7 +307,7 @@ static void test_service_goes_down(void **state)
         assert_string_equal(asked,
                             operations[i] == OPERATION_WAKE ? "ipmi.wake ipmi.wake" : "ipmi.down ipmi.down");
         fakes[POWER_IPMI].chassis = -ECANCELED;
-        w.q.now = BEGIN + 20;
+        w.q.power.now = BEGIN + 20;
         assert_int_equal(w.ops.poll(w.x, &w.q, w.task, &p, &err), -ECANCELED);
         end(&w);
     }
@@ -445,7 +445,7 @@ static void test_disagree_before_the_cut(void **state)
 
     (void)state;
     begin(&w, "ir", OPERATION_STANDBY, true);
-    w.q.patience_s = 2 * BOOTS_S;
+    w.q.power.patience_s = 2 * BOOTS_S;
     os_hangs = true;
     start(&w);
     for (instant_s t = 0; !strstr(w.task, "p1 c "); t++)
@@ -466,7 +466,7 @@ static void test_slow_looks(void **state)
         struct actuators_world w;
 
         begin(&w, "ir", OPERATION_STANDBY, true);
-        w.q.patience_s = 3 * BOOTS_S;
+        w.q.power.patience_s = 3 * BOOTS_S;
         os_hangs = true;
         start(&w);
         for (instant_s t = 0; !strstr(w.task, "p1 c "); t++)
@@ -561,7 +561,7 @@ static void test_clock_set_back(void **state)
     os_hangs = true;
     start(&w);
     assert_int_equal(run_until(&w, 100).state, TASK_RUNNING);
-    w.q.now -= 7200;
+    w.q.power.now -= 7200;
     assert_int_equal(run_until(&w, 100 - 7200 + 290).state, TASK_RUNNING);
     assert_int_equal(run_until(&w, 100 - 7200 + 310).state, TASK_FAILED);
     assert_string_equal(asked, "ipmi.down");

@@ -196,7 +196,7 @@ static const struct actuator_ops inner_ops = {
 struct actuators_world {
     enum power_method_kind order[POWER_METHOD_COUNT];
     struct power_host host;
-    struct power_setup setup;
+    struct power_config setup;
     struct actuator_ops ops;
     struct source_config cfg;
     struct actuator *x;
@@ -227,7 +227,7 @@ static void begin(struct actuators_world *w, const char *order, enum operation_k
                                       : *c == 'r' ? POWER_REDFISH
                                       : *c == 'w' ? POWER_WOL
                                                   : POWER_HYPERVISOR;
-    w->setup = (struct power_setup){
+    w->setup = (struct power_config){
         .inner = &inner_ops,
         .hosts = &w->host,
         .n_hosts = 1,
@@ -237,13 +237,12 @@ static void begin(struct actuators_world *w, const char *order, enum operation_k
     power_actuator(&w->setup, &w->ops);
     w->cfg.power = &w->setup;
     assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
-    w->ops.call_host(w->x, "host-1", "esx1");
-    w->q = (struct operation){.uid = "u",
-                              .kind = operation,
-                              .host = "host-1",
-                              .now = BEGIN,
-                              .patience_s = BOOTS_S,
-                              .proven_empty = operation == OPERATION_STANDBY};
+    w->q = (struct operation){
+        .uid = "u",
+        .kind = operation,
+        .host = "host-1",
+        .host_name = "esx1",
+        .power = {.now = BEGIN, .patience_s = BOOTS_S, .proven_empty = operation == OPERATION_STANDBY}};
 }
 
 static void end(struct actuators_world *w)
@@ -269,7 +268,7 @@ static struct task_progress run_until(struct actuators_world *w, instant_s end_a
 {
     struct task_progress p = {.state = TASK_RUNNING};
 
-    while (p.state == TASK_RUNNING && w->q.now <= BEGIN + end_at) {
+    while (p.state == TASK_RUNNING && w->q.power.now <= BEGIN + end_at) {
         struct err err = {0};
         size_t n = strlen(w->why);
 
@@ -278,12 +277,12 @@ static struct task_progress run_until(struct actuators_world *w, instant_s end_a
         const int64_t before_ms = clock_is_ms;
 
         assert_int_equal(w->ops.poll(w->x, &w->q, w->task, &p, &err), 0);
-        w->q.now += (clock_is_ms - before_ms) / 1000;
+        w->q.power.now += (clock_is_ms - before_ms) / 1000;
         if (p.task[0])
             (void)snprintf(w->task, sizeof w->task, "%s", p.task);
         if (p.why.text[0])
             (void)snprintf(w->why + n, sizeof w->why - n, "[%s]", p.why.text);
-        w->q.now++;
+        w->q.power.now++;
     }
     return p;
 }

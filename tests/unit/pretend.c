@@ -367,7 +367,7 @@ static void test_settings(void **state)
         {.pool = "test", .alloc = {{100, 500, 7, false}, {0, NO_LIMIT, 9, false}}},
         {.pool = "production", .alloc = {{200, NO_LIMIT, 8, false}, {0, NO_LIMIT, 9, false}}},
     };
-    struct settings_request q = {.host = "pretend-2", .settings = list, .n_settings = 2};
+    struct pool_settings q = {.host = "pretend-2", .settings = list, .n_settings = 2};
 
     (void)state;
     world_init(&w, NULL);

@@ -136,7 +136,7 @@ static void test_settings_are_kept(void **state)
     NEAR(sim_gets(&w, "a", RES_CPU), 8000); /* 4000 shares against 1000 */
     for (int r = 0; r < RES_COUNT; r++)
         set.alloc[r] = (struct alloc){.limit = 3000, .shares = 500};
-    const struct settings_request q = {.host = "h1", .settings = &set, .n_settings = 1};
+    const struct pool_settings q = {.host = "h1", .settings = &set, .n_settings = 1};
 
     assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), 0);
     NEAR(sim_gets(&w, "a", RES_CPU), 3000); /* a third of the host by shares, and the limit */
@@ -170,7 +170,7 @@ static void test_reserved_in_a_pool(void **state)
     sim_begin(&w);
     for (int r = 0; r < RES_COUNT; r++)
         set.alloc[r] = (struct alloc){.limit = NO_LIMIT, .shares = 1};
-    const struct settings_request q = {.host = "h1", .settings = &set, .n_settings = 1};
+    const struct pool_settings q = {.host = "h1", .settings = &set, .n_settings = 1};
 
     assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), 0);
     NEAR(sim_gets(&w, "a", RES_CPU), 6000);
@@ -206,7 +206,7 @@ static void test_small_changes(void **state)
                                                    .scale = 1,
                                                    .max = 1e9};
     sim_begin(&w);
-    const struct settings_request nothing = {.host = "h1"};
+    const struct pool_settings nothing = {.host = "h1"};
     const struct host_now *h = cluster_host(w.c, 0);
     uint32_t short_of = 0;
 

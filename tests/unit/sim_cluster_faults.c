@@ -522,7 +522,7 @@ static void ask_anything(struct sim *w, struct rng *r)
             set.alloc[k] = (struct alloc){.reservation = rng_below(r, 2000),
                                           .limit = 2000 + rng_below(r, 9000),
                                           .shares = 1 + rng_below(r, 5000)};
-        const struct settings_request z = {.host = h->is.id, .settings = &set, .n_settings = 1};
+        const struct pool_settings z = {.host = h->is.id, .settings = &set, .n_settings = 1};
 
         (void)cluster_actuator.apply_settings(w->actuator, &z, NULL);
     }

@@ -214,7 +214,7 @@ static void test_parts_unset(void **state)
         struct inventory inv;
         struct snapshot s;
         struct pool_setting set = {.pool = "p", .alloc = {{0, 500, 7, false}, {0, NO_LIMIT, 9, false}}};
-        const struct settings_request q = {.host = "h1", .settings = &set, .n_settings = 1};
+        const struct pool_settings q = {.host = "h1", .settings = &set, .n_settings = 1};
 
         (void)state;
         sim_init(&w);

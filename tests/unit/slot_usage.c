@@ -21,7 +21,7 @@ static bool is(const char *x, const char *y)
 static bool has_slot(const struct action *x)
 {
     return x->r.kind == ACTION_MIGRATE &&
-           (action_under_way(x) || (x->r.state == ACTION_APPROVED && x->order_out));
+           (action_under_way(x) || (x->r.state == ACTION_APPROVED && x->job_out));
 }
 
 static bool in_list(const struct action_list *l, const struct action *x)
@@ -96,7 +96,7 @@ static void check_all(const struct engine *e)
 
         slots += has_slot(x);
         power += is_power(x) && (action_under_way(x) || x->r.state == ACTION_VERIFYING ||
-                                 (x->r.state == ACTION_APPROVED && x->order_out));
+                                 (x->r.state == ACTION_APPROVED && x->job_out));
         if (action_committed(x)) {
             assert_true(in_list(&e->occupancy.committed, x));
             assert_true(!is_power(x) || in_list(&e->occupancy.power, x));
@@ -173,12 +173,12 @@ static void check(const struct world *w)
 
 /* What was asked of the workers. Before the tick, what time alone makes due is not: whether something that
  * runs has ended, say. */
-static int n_orders(const struct world *w, bool ticked)
+static int n_jobs(const struct world *w, bool ticked)
 {
     int n = 0;
 
-    for (int i = 0; i < w->n_orders; i++)
-        n += ticked || w->orders[i].verb == ORDER_CHECK;
+    for (int i = 0; i < w->n_jobs; i++)
+        n += ticked || w->jobs[i].kind == JOB_CHECK;
     return n;
 }
 
@@ -196,21 +196,22 @@ static size_t n_ended(const struct engine *e)
  * thing that happens: here, answers to questions that nobody has asked.) */
 static void check_nobody_is_forgotten(struct world *w, bool ticked)
 {
-    const struct order_result nobody = {.verb = ORDER_POLL};
+    const struct job nobody = {.kind = JOB_POLL};
+    const struct job_result none = {0};
 
     while (!w->dead && w->engine->agenda.later.n > 0)
-        engine_on_order_result(w->engine, &nobody, w->now);
+        engine_on_job_result(w->engine, &nobody, &none, w->now);
     if (w->dead)
         return;
     carry_on(w->engine, w->now); /* where the store works again, everything is due already */
-    int orders = n_orders(w, ticked);
+    int orders = n_jobs(w, ticked);
     size_t ended = n_ended(w->engine);
 
     agenda_add_all(w->engine);
     carry_on(w->engine, w->now);
     if (w->dead)
         return;
-    assert_int_equal(n_orders(w, ticked), orders);
+    assert_int_equal(n_jobs(w, ticked), orders);
     assert_int_equal(n_ended(w->engine), ended);
 }
 
@@ -294,7 +295,7 @@ static void storm_second(struct world *w, struct rng *r)
     else if (p < 0.14)
         admin(w, r);
     if (w->dead) {
-        w->orders_survive = rng_unit(r) < 0.5;
+        w->jobs_survive = rng_unit(r) < 0.5;
         world_restart();
     }
 }
@@ -305,17 +306,17 @@ static void second(struct world *w)
     w->now++;
     w_tasks_go_on();
     for (int part = 0; part < 3 && !w->dead; part++) {
-        while (w->n_orders > 0 && !w->dead) {
-            struct order o = w->orders[0];
+        while (w->n_jobs > 0 && !w->dead) {
+            struct job o = w->jobs[0];
 
-            memmove(&w->orders[0], &w->orders[1], (size_t)--w->n_orders * sizeof o);
-            struct order_result result = w_carry_out(&o);
+            memmove(&w->jobs[0], &w->jobs[1], (size_t)--w->n_jobs * sizeof o);
+            struct job_result result = w_carry_out(&o);
 
             if (!w->dead)
-                engine_on_order_result(w->engine, &result, w->now);
+                engine_on_job_result(w->engine, &o, &result, w->now);
             if (!w->dead)
                 check(w);
-            if (!w->dead && w->n_orders % 3 == 0)
+            if (!w->dead && w->n_jobs % 3 == 0)
                 check_nobody_is_forgotten(w, part == 2);
         }
         if (w->dead)
@@ -426,7 +427,7 @@ static void test_a_change_of_power_is_passed_on(void **state)
     engine_tick(w.engine, w.now);
     w.check_code = -EIO;
     world_answer();
-    assert_int_equal(w.n_orders, 1);
+    assert_int_equal(w.n_jobs, 1);
     world_work();
     assert_int_equal(world_state(1), ACTION_FAILED);
     assert_int_equal(w.wakes[2], 0);

@@ -341,7 +341,7 @@ void actions_forget(struct engine *e, instant_s now)
     /* freed afterwards: is_needed() looks at others */
     for (size_t i = 0; i < e->n_actions; i++) {
         struct action *x = e->actions[i];
-        bool over = action_ended(x) && !x->dirty && !x->order_out && x->r.ended + ENDED_SHOWN_S < now;
+        bool over = action_ended(x) && !x->dirty && !x->job_out && x->r.ended + ENDED_SHOWN_S < now;
 
         kept[n++] = x;
         if (over && !is_needed(x))

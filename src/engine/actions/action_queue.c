@@ -72,7 +72,7 @@ void agenda_queue(struct engine *e, struct action *x)
 static void wake_list(struct engine *e, const struct action_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        if (l->items[i]->r.state == ACTION_APPROVED && !l->items[i]->order_out)
+        if (l->items[i]->r.state == ACTION_APPROVED && !l->items[i]->job_out)
             agenda_add(e, l->items[i]);
     }
 }

@@ -74,31 +74,31 @@ void action_cancel(struct engine *e, struct action *x, const char *why, instant_
     cancel_dependents(e, x, now);
 }
 
-/* ---- orders ---------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
-static void submit(struct engine *e, struct action *x, enum order_verb verb, instant_s now)
+static void submit(struct engine *e, struct action *x, enum job_kind kind, instant_s now)
 {
     struct err err = {0};
-    struct order order = {
-        .action = x->r.id,
-        .verb = verb,
-        .request = {.uid = x->r.uid,
-                    .kind = action_operation(x->r.kind),
-                    .vm = x->r.vm,
-                    .from = x->r.from,
-                    .to = x->r.to,
-                    .host = x->r.host,
-                    .only_adopt = verb == ORDER_START && x->only_adopt},
+    struct job job = {
+        .kind = kind,
+        .id = x->r.id,
+        .operation = {.uid = x->r.uid,
+                      .kind = action_operation(x->r.kind),
+                      .vm = x->r.vm,
+                      .from = x->r.from,
+                      .to = x->r.to,
+                      .host = x->r.host,
+                      .only_adopt = kind == JOB_START && x->only_adopt},
         .task = x->r.task,
     };
 
-    power_request(e, x, verb, now, &order.request);
-    if (e->port.actuators_ops->submit(e->port.actuators, &order, &err) < 0) {
+    power_request(e, x, kind, now, &job.operation);
+    if (e->port.actuators_ops->submit(e->port.actuators, &job, &err) < 0) {
         x->retry_at = now + POLL_S;
         return;
     }
-    x->order_out = true;
-    x->order = verb;
+    x->job_out = true;
+    x->job = kind;
     (void)action_counts(e, x);
     power_submitted(e, x);
 }
@@ -153,7 +153,7 @@ static void begin(struct engine *e, struct action *x, instant_s now)
         return;
     }
     learn_begins(e, x, now);
-    submit(e, x, ORDER_START, now);
+    submit(e, x, JOB_START, now);
 }
 
 /* starting -> running. The task's name is stored after; if that fails it is tried again, and a restart in
@@ -188,7 +188,7 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_MAX];
 
-    if (x->order_out)
+    if (x->job_out)
         return;
     if (x->r.kind == ACTION_POWER_OFF)
         power_look(e, x, now);
@@ -212,7 +212,7 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         finish(e, x, now);
         return;
     }
-    submit(e, x, ORDER_CHECK, now);
+    submit(e, x, JOB_CHECK, now);
 }
 
 /* It was asked for, or may have been, and is somewhere else. A VM that was moved away meanwhile is nobody's
@@ -271,7 +271,7 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_MAX];
 
-    if (x->order_out || x->retry_at > now)
+    if (x->job_out || x->retry_at > now)
         return;
     if (!inventory_tells(e, x)) {
         want_look(e, now);
@@ -304,7 +304,7 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
     x->only_adopt = e->paused || !may_start_again(e, x, now);
     x->r.attempts++;
     action_changed(e, x);
-    submit(e, x, ORDER_START, now);
+    submit(e, x, JOB_START, now);
 }
 
 static void step_running(struct engine *e, struct action *x, instant_s now)
@@ -313,10 +313,10 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
         finish(e, x, now);
         return;
     }
-    if (x->order_out || x->retry_at > now)
+    if (x->job_out || x->retry_at > now)
         return;
     if (now < x->cancel_at || (!x->r.cancel_asked && task_has_time(x, deadline(e, x), now))) {
-        submit(e, x, ORDER_POLL, now);
+        submit(e, x, JOB_POLL, now);
         return;
     }
     if (!x->r.cancel_asked) {
@@ -333,7 +333,7 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
     x->r.cancel_asked = true;
     action_changed(e, x);
     x->cancel_at = now + HANG_MIN_S;
-    submit(e, x, ORDER_CANCEL, now);
+    submit(e, x, JOB_CANCEL, now);
 }
 
 /* What an inventory says that contradicts the task's end. */
@@ -441,7 +441,7 @@ void carry_on(struct engine *e, instant_s now)
 
 /* ---- answers of the workers ------------------------------------------------------------------ */
 
-static void on_checked(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+static void on_checked(struct engine *e, struct action *x, const struct job_result *result, instant_s now)
 {
     char why[WHY_MAX];
 
@@ -481,7 +481,7 @@ static void was_not_begun(struct engine *e, struct action *x, instant_s now)
         action_cancel(e, x, "its beginning was not heard of, and it is too late to begin it now", now);
 }
 
-static void on_started(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+static void on_started(struct engine *e, struct action *x, const struct job_result *result, instant_s now)
 {
     if (x->r.state != ACTION_STARTING)
         return;
@@ -504,7 +504,7 @@ static void on_started(struct engine *e, struct action *x, const struct order_re
     }
 }
 
-static void on_polled(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+static void on_polled(struct engine *e, struct action *x, const struct job_result *result, instant_s now)
 {
     const struct task_progress *p = &result->progress;
     instant_s age = now - x->r.started;
@@ -546,7 +546,7 @@ static void on_polled(struct engine *e, struct action *x, const struct order_res
     }
 }
 
-static void on_cancelled(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+static void on_cancelled(struct engine *e, struct action *x, const struct job_result *result, instant_s now)
 {
     if (x->r.state != ACTION_RUNNING)
         return;
@@ -559,31 +559,34 @@ static void on_cancelled(struct engine *e, struct action *x, const struct order_
     x->retry_at = now + POLL_S;
 }
 
-static void take_result(struct engine *e, struct action *x, const struct order_result *result, instant_s now)
+static void take_result(struct engine *e, struct action *x, const struct job_result *result, instant_s now)
 {
-    switch (result->verb) {
-    case ORDER_CHECK:
+    switch (x->job) {
+    case JOB_CHECK:
         on_checked(e, x, result, now);
         return;
-    case ORDER_START:
+    case JOB_START:
         on_started(e, x, result, now);
         return;
-    case ORDER_POLL:
+    case JOB_POLL:
         on_polled(e, x, result, now);
         return;
-    case ORDER_CANCEL:
+    case JOB_CANCEL:
         on_cancelled(e, x, result, now);
+        return;
+    case JOB_SET_POOLS:
+    case JOB_MEASURE:
         return;
     }
 }
 
-void carry_result(struct engine *e, const struct order_result *result, instant_s now)
+void carry_result(struct engine *e, const struct job *job, const struct job_result *result, instant_s now)
 {
-    struct action *x = action_find(e, result->action);
+    struct action *x = action_find(e, job->id);
 
-    if (!x || !x->order_out || x->order != result->verb)
+    if (!x || !x->job_out || x->job != job->kind)
         return; /* of an earlier life; nothing that an inventory would not tell too */
-    x->order_out = false;
+    x->job_out = false;
     bool gave_up = action_counts(e, x);
 
     power_count(e);

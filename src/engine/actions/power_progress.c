@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what an order says ---------------------------------------------------------------------- */
+/* ---- what a job says ------------------------------------------------------------------------ */
 
 /* Whether nothing runs on a host that is to sleep, seen just now, and after all that emptied it was over. One
  * that is on its way down may not be seen any more: then what its manager says of it counts, which is that it
@@ -40,19 +40,18 @@ static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
     return false;
 }
 
-void power_request(struct engine *e, struct action *x, enum order_verb verb, instant_s now,
-                   struct operation *q)
+void power_request(struct engine *e, struct action *x, enum job_kind kind, instant_s now, struct operation *q)
 {
     bool down = x->r.kind == ACTION_POWER_OFF;
 
-    q->now = now;
+    q->power.now = now;
     if (!down && x->r.kind != ACTION_POWER_ON)
         return;
-    q->patience_s = power_patience_s(e, x);
-    if (verb == ORDER_POLL) /* a way that was not asked yet is not asked while nothing is to begin */
+    q->power.patience_s = power_patience_s(e, x);
+    if (kind == JOB_POLL) /* a way that was not asked yet is not asked while nothing is to begin */
         q->only_adopt = e->paused;
-    if (down && verb != ORDER_CHECK)
-        q->proven_empty = is_proven_empty(e, x, now);
+    if (down && kind != JOB_CHECK)
+        q->power.proven_empty = is_proven_empty(e, x, now);
 }
 
 bool engine_is_switching(const struct engine *e)

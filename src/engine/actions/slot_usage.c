@@ -42,7 +42,7 @@ static unsigned counts_as(const struct action *x)
         ret |= COUNTS_UNDER_WAY;
     if (x->r.state == ACTION_VERIFYING)
         ret |= COUNTS_VERIFYING;
-    if (x->r.state == ACTION_APPROVED && x->order_out)
+    if (x->r.state == ACTION_APPROVED && x->job_out)
         ret |= COUNTS_ORDERED;
     return ret;
 }

@@ -34,7 +34,7 @@ void action_list_release(struct action_list *l);
 /* Of a host. "Under way" is starting or running. */
 struct host_use {
     struct action_list actions; /* committed or done, with the host at one of their ends */
-    uint32_t slots;             /* moves in or out that take a slot: under way, or with an order out */
+    uint32_t slots;             /* moves in or out that take a slot: under way, or with a job out */
     uint32_t arriving;          /* committed moves and starts to it */
     uint32_t departing;         /* moves off it, under way or being verified */
     uint32_t to_sleep;          /* committed ACTION_POWER_OFF */
@@ -61,7 +61,7 @@ struct occupancy {
     struct action_list power;     /* committed ACTION_POWER_ON and _OFF */
     uint32_t *power_host;         /* by item of it: its host in the newest inventory, or IX_NONE */
     uint32_t slots;               /* moves of ours that take a slot */
-    uint32_t power_changes;       /* hosts whose power is being changed, or for which an order is out */
+    uint32_t power_changes;       /* hosts whose power is being changed, or for which a job is out */
     struct seen_use *seen;
     uint32_t n_seen;
     uint32_t theirs;

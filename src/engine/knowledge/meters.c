@@ -75,7 +75,8 @@ static bool is_due(const struct meter *m, instant_s now)
 static bool ask(struct engine *e, const struct host_facts *f, struct meter *m, instant_s now)
 {
     struct err err = {0};
-    int r = e->port.actuators_ops->measure(e->port.actuators, e->meters.serial + 1, f->id, &err);
+    const struct job job = {.kind = JOB_MEASURE, .id = e->meters.serial + 1, .measure = {.host = f->id}};
+    int r = e->port.actuators_ops->submit(e->port.actuators, &job, &err);
 
     if (r == -ENOTSUP) { /* there are no meters at all */
         e->meters.none = true;
@@ -94,7 +95,7 @@ void meters_carry_on(struct engine *e, instant_s now)
 {
     struct meters *all = &e->meters;
 
-    if (!e->port.actuators_ops->measure || all->none || all->round_is_over || !e->now_seen)
+    if (all->none || all->round_is_over || !e->now_seen)
         return;
     const struct snapshot *s = &e->now_seen->snap;
 
@@ -120,11 +121,11 @@ static instant_s pause_after(unsigned failures)
     return wait < PERIOD_MAX_S ? wait : PERIOD_MAX_S;
 }
 
-void meters_result(struct engine *e, const struct measure_result *result, instant_s now)
+void meters_result(struct engine *e, const struct job *job, const struct job_result *result, instant_s now)
 {
-    struct meter *m = idmap_get(&e->meters.of, result->host);
+    struct meter *m = idmap_get(&e->meters.of, job->measure.host);
 
-    if (!m || m->serial == 0 || m->serial != result->serial)
+    if (!m || m->serial == 0 || m->serial != job->id)
         return;
     m->serial = 0;
     e->meters.n_out--;

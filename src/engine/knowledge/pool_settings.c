@@ -116,7 +116,7 @@ static void forget_deleted(struct engine *e, const struct snapshot *s)
 
 /* ---- what is to be set ----------------------------------------------------------------------- */
 
-static void job_free(struct pools_job *j)
+static void pools_job_free(struct pools_job *j)
 {
     for (size_t i = 0; i < j->n; i++)
         free((void *)(uintptr_t)j->settings[i].pool);
@@ -167,7 +167,7 @@ static struct pools_job *make_job(const struct snapshot *s, const struct host_se
 static void drop_waiting(struct pools *p)
 {
     for (size_t i = p->n_out; i < p->n_jobs; i++)
-        job_free(p->jobs[i]);
+        pools_job_free(p->jobs[i]);
     p->n_jobs = p->n_out;
 }
 
@@ -208,12 +208,13 @@ void pools_carry_on(struct engine *e, instant_s now)
     while (p->n_out < p->n_jobs && p->n_out < AT_ONCE && may_set_by_itself(e) && may_begin_anything(e, now)) {
         struct pools_job *j = p->jobs[p->n_out];
         struct err err = {0};
-        const struct settings_order order = {
-            .serial = p->serial + 1,
-            .request = {.host = j->host, .settings = j->settings, .n_settings = j->n},
+        const struct job job = {
+            .kind = JOB_SET_POOLS,
+            .id = p->serial + 1,
+            .pools = {.host = j->host, .settings = j->settings, .n_settings = j->n},
         };
 
-        if (e->port.actuators_ops->apply_settings(e->port.actuators, &order, &err) < 0)
+        if (e->port.actuators_ops->submit(e->port.actuators, &job, &err) < 0)
             return; /* they have enough to do: at the next tick */
         j->serial = ++p->serial;
         p->n_out++;
@@ -262,12 +263,12 @@ static void say_set(struct engine *e, instant_s now)
     publish(e, &(struct event){.kind = EVENT_SETTINGS, .time = now, .pass = e->decided_pass, .text = text});
 }
 
-void pools_result(struct engine *e, const struct settings_result *result, instant_s now)
+void pools_result(struct engine *e, const struct job *job, const struct job_result *result, instant_s now)
 {
     struct pools *p = &e->pools;
     size_t i = 0;
 
-    while (i < p->n_out && p->jobs[i]->serial != result->serial)
+    while (i < p->n_out && p->jobs[i]->serial != job->id)
         i++;
     if (i == p->n_out)
         return; /* of an earlier life: the pass finds out what is different */
@@ -284,7 +285,7 @@ void pools_result(struct engine *e, const struct settings_result *result, instan
         why.code = result->code;
         say_failed(e, j, &why, now);
     }
-    job_free(j);
+    pools_job_free(j);
     if (p->n_jobs == 0 && p->n_hosts > 0)
         say_set(e, now);
 }

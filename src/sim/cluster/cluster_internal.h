@@ -270,7 +270,7 @@ void on_started(struct cluster *c, uint32_t vm);
 void parts_init(struct cluster *c);
 /* Sees to it that every pool of a VM here has a part, and that those which nobody has set are right. */
 void parts_follow(struct cluster *c, uint32_t host);
-int parts_apply(struct cluster *c, const struct settings_request *request, struct err *err);
+int parts_apply(struct cluster *c, const struct pool_settings *request, struct err *err);
 
 /* schedule.c */
 void schedule_host(struct cluster *c, uint32_t host);

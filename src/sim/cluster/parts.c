@@ -147,7 +147,7 @@ void parts_follow(struct cluster *c, uint32_t host)
 
 /* ---- what is set ---- */
 
-static int check_request(const struct cluster *c, const struct settings_request *q, struct err *err)
+static int check_request(const struct cluster *c, const struct pool_settings *q, struct err *err)
 {
     for (size_t i = 0; i < q->n_settings; i++) {
         const struct pool_setting *s = &q->settings[i];
@@ -163,7 +163,7 @@ static int check_request(const struct cluster *c, const struct settings_request 
     return 0;
 }
 
-int parts_apply(struct cluster *c, const struct settings_request *q, struct err *err)
+int parts_apply(struct cluster *c, const struct pool_settings *q, struct err *err)
 {
     uint32_t host = snapshot_find_host(c->initial, q->host);
 

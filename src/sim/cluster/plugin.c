@@ -126,7 +126,7 @@ static int cancel(struct actuator *x, const struct operation *request, const cha
     return r < 0 ? r : operation_cancel(x->c, task, err);
 }
 
-static int apply_settings(struct actuator *x, const struct settings_request *request, struct err *err)
+static int apply_settings(struct actuator *x, const struct pool_settings *request, struct err *err)
 {
     int r = check_deaf(x->c, DEAF_ACTUATOR, err);
 
@@ -136,11 +136,11 @@ static int apply_settings(struct actuator *x, const struct settings_request *req
     return 0;
 }
 
-static int measure_host(struct actuator *x, const char *host, double *ret_w, struct err *err)
+static int measure_host(struct actuator *x, const struct measurement *q, double *ret_w, struct err *err)
 {
     int r = check_deaf(x->c, DEAF_ACTUATOR, err);
 
-    return r < 0 ? r : meter_read(x->c, host, ret_w, err);
+    return r < 0 ? r : meter_read(x->c, q->host, ret_w, err);
 }
 
 static void actuator_destroy(struct actuator *x)

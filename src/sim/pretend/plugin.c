@@ -152,7 +152,7 @@ static int cancel(struct actuator *x, const struct operation *request, const cha
     return r;
 }
 
-static int apply_settings(struct actuator *x, const struct settings_request *request, struct err *err)
+static int apply_settings(struct actuator *x, const struct pool_settings *request, struct err *err)
 {
     pretend_enter(x->p);
     int r = cluster_actuator.apply_settings(x->p->actuators, request, err);
@@ -163,10 +163,10 @@ static int apply_settings(struct actuator *x, const struct settings_request *req
     return r;
 }
 
-static int measure_host(struct actuator *x, const char *host, double *ret_w, struct err *err)
+static int measure_host(struct actuator *x, const struct measurement *q, double *ret_w, struct err *err)
 {
     pretend_enter(x->p);
-    int r = cluster_actuator.measure(x->p->actuators, host, ret_w, err);
+    int r = cluster_actuator.measure(x->p->actuators, q, ret_w, err);
 
     pretend_leave(x->p);
     return r;

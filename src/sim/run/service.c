@@ -1,5 +1,6 @@
 #include "sim/run/service.h"
 
+#include "base/job.h"
 #include "base/xalloc.h"
 #include "sim/run/memory_store.h"
 
@@ -25,64 +26,20 @@ static int source_ask(struct source *s, uint64_t serial, struct err *err)
 
 static const struct source_ops source_ops = {.ask = source_ask};
 
-static struct waiting_order *add_order(struct service *v)
+static int actuators_submit(struct actuators *x, const struct job *job, struct err *err)
 {
-    struct waiting_orders *w = &v->waiting;
+    struct waiting_jobs *w = &x->of->waiting;
 
+    (void)err;
     if (w->n == w->cap) {
         w->cap = w->cap ? w->cap * 2 : 16;
         w->items = xreallocarray(w->items, w->cap, sizeof *w->items);
     }
-    w->items[w->n] = (struct waiting_order){0};
-    return &w->items[w->n++];
-}
-
-static int actuators_submit(struct actuators *h, const struct order *order, struct err *err)
-{
-    struct waiting_order *w = add_order(h->of);
-    struct arena *a = &h->of->waiting.memory;
-    struct operation *q = &w->order.request;
-
-    (void)err;
-    w->order = *order;
-    q->uid = arena_strdup(a, q->uid);
-    q->vm = arena_strdup(a, q->vm);
-    q->from = arena_strdup(a, q->from);
-    q->to = arena_strdup(a, q->to);
-    q->host = arena_strdup(a, q->host);
-    w->order.task = arena_strdup(a, order->task);
+    w->items[w->n++] = job_copy(job);
     return 0;
 }
 
-static int actuators_apply_settings(struct actuators *h, const struct settings_order *order, struct err *err)
-{
-    struct waiting_order *w = add_order(h->of);
-    struct arena *a = &h->of->waiting.memory;
-    struct pool_setting *copy = arena_array(a, struct pool_setting, order->request.n_settings);
-
-    (void)err;
-    for (size_t i = 0; i < order->request.n_settings; i++) {
-        copy[i] = order->request.settings[i];
-        copy[i].pool = arena_strdup(a, copy[i].pool);
-    }
-    w->settings = *order;
-    w->settings.request.settings = copy;
-    w->settings.request.host = arena_strdup(a, order->request.host);
-    return 0;
-}
-
-static int actuators_measure(struct actuators *h, uint64_t serial, const char *host, struct err *err)
-{
-    struct waiting_order *w = add_order(h->of);
-
-    (void)err;
-    w->measure = serial;
-    w->host = arena_strdup(&h->of->waiting.memory, host);
-    return 0;
-}
-
-static const struct actuators_ops actuators_ops = {
-    .submit = actuators_submit, .apply_settings = actuators_apply_settings, .measure = actuators_measure};
+static const struct actuators_ops actuators_ops = {.submit = actuators_submit};
 
 /* A move counts for the pass that recommended it last; one that makes room for a VM that is placed, for none.
  */
@@ -129,6 +86,13 @@ static int begin(struct service *v, double t_s, struct err *err)
     return engine_create(&v->settings, &ports, service_instant(v, t_s), &v->engine, err);
 }
 
+static void forget_jobs(struct waiting_jobs *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        job_free(w->items[i]);
+    w->n = 0;
+}
+
 static void end(struct service *v)
 {
     engine_free(v->engine);
@@ -139,8 +103,7 @@ static void end(struct service *v)
     v->actuator = NULL;
     v->asked = 0;
     v->pass_done = false;
-    v->waiting.n = 0;
-    arena_release(&v->waiting.memory);
+    forget_jobs(&v->waiting);
 }
 
 static void add_kill(struct service *v, double at_s, double down_s, size_t *cap)
@@ -215,60 +178,12 @@ void service_release(struct service *v)
 
 /* ---- what was asked for ---------------------------------------------------------------------- */
 
-static struct order_result carry_out(const struct service *v, const struct order *o)
+static void answer_job(struct service *v, const struct job *job, instant_s now)
 {
-    struct order_result r = {.action = o->action, .verb = o->verb};
-    const struct actuator_ops *ops = &cluster_actuator;
+    struct job_result result;
 
-    switch (o->verb) {
-    case ORDER_CHECK:
-        r.code = ops->check(v->actuator, &o->request, &r.err);
-        break;
-    case ORDER_START:
-        r.code = ops->start(v->actuator, &o->request, r.task, &r.err);
-        break;
-    case ORDER_POLL:
-        r.code = ops->poll(v->actuator, &o->request, o->task, &r.progress, &r.err);
-        break;
-    case ORDER_CANCEL:
-        r.code = ops->cancel(v->actuator, &o->request, o->task, &r.err);
-        break;
-    }
-    return r;
-}
-
-static void carry_out_unheard(const struct service *v, const struct waiting_order *w)
-{
-    struct err err;
-
-    if (w->measure != 0)
-        return;
-    if (w->settings.serial != 0)
-        (void)cluster_actuator.apply_settings(v->actuator, &w->settings.request, &err);
-    else
-        (void)carry_out(v, &w->order);
-}
-
-static void answer_order(struct service *v, const struct waiting_order *w, instant_s now)
-{
-    if (w->measure != 0) {
-        struct measure_result r = {.serial = w->measure, .host = w->host};
-        struct err err = {0};
-
-        r.code = cluster_actuator.measure(v->actuator, w->host, &r.watts, &err);
-        engine_on_measure_result(v->engine, &r, now);
-        return;
-    }
-    if (w->settings.serial != 0) {
-        struct settings_result r = {.serial = w->settings.serial};
-
-        r.code = cluster_actuator.apply_settings(v->actuator, &w->settings.request, &r.err);
-        engine_on_settings_result(v->engine, &r, now);
-        return;
-    }
-    struct order_result r = carry_out(v, &w->order);
-
-    engine_on_order_result(v->engine, &r, now);
+    job_run(&cluster_actuator, v->actuator, job, &result);
+    engine_on_job_result(v->engine, job, &result, now);
 }
 
 static void note_pass(struct service *v)
@@ -312,12 +227,14 @@ static void answer_source(struct service *v, instant_s now)
     note_pass(v);
 }
 
-/* The process is gone, in the middle of `orders`, of which the first `done` were answered. */
-static void die(struct service *v, struct waiting_orders *orders, size_t done, double t_s)
+/* The process is gone, in the middle of `jobs`, of which the first `done` were answered. */
+static void die(struct service *v, const struct waiting_jobs *jobs, size_t done, double t_s)
 {
-    for (size_t i = done; i < orders->n; i++) {
-        if (rng_below(&v->rng, 2) == 1)
-            carry_out_unheard(v, &orders->items[i]);
+    for (size_t i = done; i < jobs->n; i++) {
+        struct job_result unheard;
+
+        if (rng_below(&v->rng, 2) == 1 && jobs->items[i]->kind != JOB_MEASURE)
+            job_run(&cluster_actuator, v->actuator, jobs->items[i], &unheard);
     }
     end(v);
     v->doomed = false;
@@ -336,25 +253,25 @@ static bool dies(struct service *v, double t_s)
 /* All that waits now; what is asked for meanwhile waits for the next turn. */
 static void turn(struct service *v, double t_s)
 {
-    struct waiting_orders orders = v->waiting;
+    struct waiting_jobs jobs = v->waiting;
     instant_s now = service_instant(v, t_s);
     size_t i = 0;
 
-    v->waiting = (struct waiting_orders){0};
-    for (; i < orders.n && v->engine; i++) {
+    v->waiting = (struct waiting_jobs){0};
+    for (; i < jobs.n && v->engine; i++) {
         if (dies(v, t_s))
-            die(v, &orders, i, t_s);
+            die(v, &jobs, i, t_s);
         else
-            answer_order(v, &orders.items[i], now);
+            answer_job(v, jobs.items[i], now);
     }
     if (v->engine && v->asked != 0) {
         if (dies(v, t_s))
-            die(v, &orders, i, t_s);
+            die(v, &jobs, i, t_s);
         else
             answer_source(v, now);
     }
-    free(orders.items);
-    arena_release(&orders.memory);
+    forget_jobs(&jobs);
+    free(jobs.items);
 }
 
 int service_answer(struct service *v, double t_s, struct err *err)

@@ -4,8 +4,8 @@
  * answered at its next turn, in the same second, in the order in which it was asked; so a hypervisor takes no
  * time to answer, only to work. (What it asks for while it is told an answer is done a turn later still.)
  *
- * A service that is to be killed dies at one of the next answers, drawn by seed: before the order was carried
- * out, or after, when nobody is left to hear of it. The orders behind it are lost, or carried out all the
+ * A service that is to be killed dies at one of the next answers, drawn by seed: before the job was carried
+ * out, or after, when nobody is left to hear of it. The jobs behind it are lost, or carried out all the
  * same, each by lot. Nothing is said good-bye to. It begins anew on what it had stored.
  */
 #ifndef BALLAST_SIM_SERVICE_H
@@ -27,18 +27,10 @@ struct event_sink {
     struct service *of;
 };
 
-struct waiting_order {
-    struct order order;
-    struct settings_order settings; /* .serial 0: it is another one */
-    uint64_t measure;               /* the same; what the host draws */
-    const char *host;               /* measure */
-};
-
-/* What was asked for and is not answered. Strings live in `memory`. */
-struct waiting_orders {
-    struct waiting_order *items;
+/* What was asked of the actuators and is not answered. */
+struct waiting_jobs {
+    struct job **items;
     size_t n, cap;
-    struct arena memory;
 };
 
 struct service {
@@ -55,7 +47,7 @@ struct service {
     struct event_sink event_sink;
     uint32_t lives; /* how often it has begun */
     uint64_t asked; /* serial of the inventory that is wanted; 0: none */
-    struct waiting_orders waiting;
+    struct waiting_jobs waiting;
 
     struct rng rng;
     double *kills; /* when it is to be killed, ascending, and for how long it is down then */

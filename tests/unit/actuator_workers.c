@@ -1,7 +1,7 @@
 /* The threads that act and those that read meters: neither holds up the other. */
 #include "unit.h"
 
-#include "daemon/threads.h"
+#include "daemon/actuator_workers.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -40,12 +40,12 @@ static int check(struct actuator *x, const struct operation *request, struct err
     return strcmp(request->host, "h") == 0 ? 0 : -ENOENT;
 }
 
-static int measure(struct actuator *x, const char *host, double *ret_w, struct err *err)
+static int measure(struct actuator *x, const struct measurement *request, double *ret_w, struct err *err)
 {
     (void)x;
-    if (strcmp(host, "slow") == 0)
+    if (strcmp(request->host, "slow") == 0)
         (void)sem_wait(&hold);
-    if (strcmp(host, "none") == 0)
+    if (strcmp(request->host, "none") == 0)
         return err_set(err, -ENOTSUP, "no meter");
     *ret_w = 123;
     return 0;
@@ -58,23 +58,18 @@ static int start_slowly(struct actuator *x, const struct operation *request, cha
                         struct err *err)
 {
     (void)x, (void)err;
-    atomic_store(&started_at, request->now);
-    atomic_store(&was_proven, request->proven_empty);
+    atomic_store(&started_at, request->power.now);
+    atomic_store(&was_proven, request->power.proven_empty);
     (void)sem_wait(&hold);
     ret_task[0] = '\0';
     return 0;
-}
-
-static void call_host(struct actuator *x, const char *host, const char *name)
-{
-    (void)x, (void)host, (void)name;
 }
 
 static const struct actuator_ops switching = {.kind = "test",
                                               .create = create,
                                               .check = check,
                                               .start = start_slowly,
-                                              .call_host = call_host,
+                                              .power_may_block = true,
                                               .destroy = destroy};
 static const struct actuator_ops with_meters = {
     .kind = "test", .create = create, .check = check, .measure = measure, .destroy = destroy};
@@ -97,21 +92,30 @@ static void start(const struct actuator_ops *ops, struct queue *news, struct act
     struct err err = {0};
 
     assert_int_equal(queue_init(news, false), 0);
-    assert_int_equal(acting_start(ops, &cfg, news, ret, &err), 0);
+    assert_int_equal(actuator_workers_start(ops, &cfg, news, ret, &err), 0);
+}
+
+static int ask_meter(struct actuators *h, uint64_t id, const char *host)
+{
+    const struct job job = {.kind = JOB_MEASURE, .id = id, .measure = {.host = host}};
+    struct err err = {0};
+
+    return actuator_workers_port.submit(h, &job, &err);
 }
 
 static void stop(struct actuators *h, struct queue *news)
 {
-    assert_int_equal(acting_stop(h, time(NULL) + PATIENCE_MS / 1000), 0);
-    acting_free(h);
+    assert_int_equal(actuator_workers_stop(h, time(NULL) + PATIENCE_MS / 1000), 0);
+    actuator_workers_free(h);
     queue_release(news, news_free);
     assert_int_equal(atomic_load(&made), atomic_load(&gone));
 }
 
-/* All that may be asked at a time hang; orders are carried out all the same. Then they come to an end. */
+/* All that may be asked at a time hang; jobs of other kinds are carried out all the same. Then they come to
+ * an end. */
 static void test_meters_hang(void **state)
 {
-    const struct order order = {.action = 7, .verb = ORDER_CHECK, .request = {.uid = "u", .host = "h"}};
+    const struct job job = {.kind = JOB_CHECK, .id = 7, .operation = {.uid = "u", .host = "h"}};
     struct queue news;
     struct actuators *h;
     struct err err = {0};
@@ -121,13 +125,13 @@ static void test_meters_hang(void **state)
     assert_int_equal(sem_init(&hold, 0, 0), 0);
     start(&with_meters, &news, &h);
     for (uint64_t i = 1; i <= 4; i++)
-        assert_int_equal(acting_ops.measure(h, i, "slow", &err), 0);
+        assert_int_equal(ask_meter(h, i, "slow"), 0);
     for (int i = 0; i < 20; i++) {
-        assert_int_equal(acting_ops.submit(h, &order, &err), 0);
+        assert_int_equal(actuator_workers_port.submit(h, &job, &err), 0);
         struct news *n = next_news(&news);
 
-        assert_int_equal(n->kind, NEWS_ORDER_RESULT);
-        assert_true(n->result.action == 7 && n->result.code == 0);
+        assert_int_equal(n->kind, NEWS_JOB_RESULT);
+        assert_true(n->job->id == 7 && n->result.code == 0);
         news_free(&n->item);
     }
     for (int i = 0; i < 4; i++)
@@ -135,10 +139,10 @@ static void test_meters_hang(void **state)
     for (int i = 0; i < 4; i++) {
         struct news *n = next_news(&news);
 
-        assert_int_equal(n->kind, NEWS_MEASURED);
-        assert_string_equal(n->measured.host, "slow");
-        assert_true(n->measured.code == 0 && n->measured.watts > 122 && n->measured.watts < 124);
-        seen |= 1u << n->measured.serial;
+        assert_int_equal(n->job->kind, JOB_MEASURE);
+        assert_string_equal(n->job->measure.host, "slow");
+        assert_true(n->result.code == 0 && n->result.watts > 122 && n->result.watts < 124);
+        seen |= 1u << n->job->id;
         news_free(&n->item);
     }
     assert_int_equal(seen, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
@@ -150,15 +154,14 @@ static void test_answers(void **state)
 {
     struct queue news;
     struct actuators *h;
-    struct err err = {0};
 
     (void)state;
     start(&with_meters, &news, &h);
-    assert_int_equal(acting_ops.measure(h, 9, "none", &err), 0);
+    assert_int_equal(ask_meter(h, 9, "none"), 0);
     struct news *n = next_news(&news);
 
-    assert_int_equal(n->measured.code, -ENOTSUP);
-    assert_int_equal(n->measured.serial, 9);
+    assert_int_equal(n->result.code, -ENOTSUP);
+    assert_int_equal(n->job->id, 9);
     news_free(&n->item);
     stop(h, &news);
 }
@@ -168,16 +171,15 @@ static void test_without_meters(void **state)
 {
     struct queue news;
     struct actuators *h;
-    struct err err = {0};
     int before = atomic_load(&made);
 
     (void)state;
     start(&without, &news, &h);
     assert_int_equal(atomic_load(&made) - before, 4);
-    assert_int_equal(acting_ops.measure(h, 1, "h", &err), -ENOTSUP);
+    assert_int_equal(ask_meter(h, 1, "h"), -ENOTSUP);
     stop(h, &news);
     start(NULL, &news, &h);
-    assert_int_equal(acting_ops.measure(h, 1, "h", &err), -ENOTSUP);
+    assert_int_equal(ask_meter(h, 1, "h"), -ENOTSUP);
     stop(h, &news);
 }
 
@@ -186,10 +188,12 @@ static void test_waits_for_a_thread(void **state)
 {
     enum { SWITCHERS = 8, LATE_S = 2 };
     const struct timespec late = {.tv_sec = LATE_S, .tv_nsec = 100000000};
-    const struct order order = {
-        .action = 7,
-        .verb = ORDER_START,
-        .request = {.uid = "u", .kind = OPERATION_STANDBY, .host = "h", .now = 1000, .proven_empty = true}};
+    const struct job job = {.kind = JOB_START,
+                            .id = 7,
+                            .operation = {.uid = "u",
+                                          .kind = OPERATION_STANDBY,
+                                          .host = "h",
+                                          .power = {.now = 1000, .proven_empty = true}}};
     struct queue news;
     struct actuators *h;
     struct err err = {0};
@@ -198,7 +202,7 @@ static void test_waits_for_a_thread(void **state)
     assert_int_equal(sem_init(&hold, 0, 0), 0);
     start(&switching, &news, &h);
     for (int i = 0; i < SWITCHERS + 1; i++)
-        assert_int_equal(acting_ops.submit(h, &order, &err), 0);
+        assert_int_equal(actuator_workers_port.submit(h, &job, &err), 0);
     (void)nanosleep(&late, NULL);
     for (int i = 0; i < SWITCHERS; i++)
         (void)sem_post(&hold);
@@ -226,7 +230,7 @@ static const struct actuator_ops broken = {
 static void test_change(void **state)
 {
     static const struct source_config other;
-    const struct order order = {.action = 7, .verb = ORDER_CHECK, .request = {.uid = "u", .host = "h"}};
+    const struct job job = {.kind = JOB_CHECK, .id = 7, .operation = {.uid = "u", .host = "h"}};
     struct queue news;
     struct actuators *h;
     struct err err = {0};
@@ -234,31 +238,31 @@ static void test_change(void **state)
     (void)state;
     assert_int_equal(sem_init(&hold, 0, 0), 0);
     start(&without, &news, &h);
-    assert_int_equal(acting_change(h, &broken, &other, &err), -EINVAL);
-    assert_int_equal(acting_ops.measure(h, 1, "h", &err), -ENOTSUP);
+    assert_int_equal(actuator_workers_change(h, &broken, &other, &err), -EINVAL);
+    assert_int_equal(ask_meter(h, 1, "h"), -ENOTSUP);
     int before = atomic_load(&made);
 
-    assert_int_equal(acting_change(h, &with_meters, &other, &err), 0);
+    assert_int_equal(actuator_workers_change(h, &with_meters, &other, &err), 0);
     assert_int_equal(atomic_load(&made) - before, 4);
-    assert_int_equal(acting_ops.measure(h, 1, "slow", &err), 0); /* under way */
-    assert_int_equal(acting_ops.submit(h, &order, &err), 0);
+    assert_int_equal(ask_meter(h, 1, "slow"), 0); /* under way */
+    assert_int_equal(actuator_workers_port.submit(h, &job, &err), 0);
     struct news *n = next_news(&news);
 
     assert_int_equal(n->result.code, 0);
     assert_int_equal(atomic_load(&made) - before, 5); /* one worker's is made anew */
     news_free(&n->item);
-    assert_int_equal(acting_change(h, &broken, &other, &err), 0); /* its threads run already */
-    assert_int_equal(acting_ops.submit(h, &order, &err), 0);
+    assert_int_equal(actuator_workers_change(h, &broken, &other, &err), 0); /* its threads run already */
+    assert_int_equal(actuator_workers_port.submit(h, &job, &err), 0);
     n = next_news(&news);
-    assert_true(n->kind == NEWS_ORDER_RESULT && n->result.action == 7 && n->result.code == -EINVAL);
+    assert_true(n->kind == NEWS_JOB_RESULT && n->job->id == 7 && n->result.code == -EINVAL);
     assert_string_equal(n->result.err.text, "the configuration is wrong");
     news_free(&n->item);
     (void)sem_post(&hold);
     n = next_news(&news);
-    assert_true(n->kind == NEWS_MEASURED && n->measured.code == 0);
+    assert_true(n->job->kind == JOB_MEASURE && n->result.code == 0);
     news_free(&n->item);
-    assert_int_equal(acting_change(h, NULL, &other, &err), 0);
-    assert_int_equal(acting_ops.submit(h, &order, &err), -ENOTSUP);
+    assert_int_equal(actuator_workers_change(h, NULL, &other, &err), 0);
+    assert_int_equal(actuator_workers_port.submit(h, &job, &err), -ENOTSUP);
     stop(h, &news);
     (void)sem_destroy(&hold);
 }

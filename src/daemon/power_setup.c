@@ -1,4 +1,4 @@
-#include "daemon/switches.h"
+#include "daemon/power_setup.h"
 
 #include "actuators/ipmi/ipmi.h"
 #include "actuators/redfish/redfish.h"
@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static int build(struct switches *w, const struct config *c, struct err *err)
+static int build(struct power_setup *w, const struct config *c, struct err *err)
 {
     struct arena *a = &w->arena;
 
-    w->setup = (struct power_setup){
+    w->config = (struct power_config){
         .inner = w->actuators,
         .hosts = config_power(c, w->source.stop, a),
         .n_hosts = c->n_power_hosts,
@@ -22,46 +22,47 @@ static int build(struct switches *w, const struct config *c, struct err *err)
             {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method, [POWER_WOL] = &wol_method},
         .life = arena_printf(a, "%lld-%lld", (long long)getpid(), (long long)process_steady_us()),
     };
-    w->source.power = &w->setup;
+    w->source.power = &w->config;
     if (c->n_power_hosts == 0)
         return 0;
-    int r = power_check(&w->setup, err);
+    int r = power_check(&w->config, err);
 
     if (r < 0)
         return r;
-    power_actuator(&w->setup, &w->own);
+    power_actuator(&w->config, &w->own);
     w->actuators = &w->own;
     w->ways = arena_array(a, struct host_way, c->n_power_hosts);
     w->uses = arena_array(a, enum entry_use, c->n_power_hosts);
     struct host_draw *draws = arena_array(a, struct host_draw, c->n_power_hosts);
 
     for (size_t i = 0; i < c->n_power_hosts; i++) {
-        const struct power_host *h = &w->setup.hosts[i];
+        const struct power_host *h = &w->config.hosts[i];
 
         draws[i] = (struct host_draw){config_watts(&c->power_hosts[i], a), c->power_hosts[i].standby_w};
         w->uses[i] = ENTRY_NOT_COMPARED;
         w->ways[i] = (struct host_way){
             .name = h->name,
-            .wakes = power_wakes(&w->setup, h),
-            .sleeps = power_sleeps(&w->setup, h),
-            .tries_s = power_wake_tries_s(&w->setup, h),
+            .wakes = power_wakes(&w->config, h),
+            .sleeps = power_sleeps(&w->config, h),
+            .tries_s = power_wake_tries_s(&w->config, h),
             .draws = &draws[i],
         };
     }
     return 0;
 }
 
-int switches_new(const struct config *c, const struct actuator_ops *inner, const struct source_config *source,
-                 struct switches *before, struct switches **ret, struct err *err)
+int power_setup_new(const struct config *c, const struct actuator_ops *inner,
+                    const struct source_config *source, struct power_setup *before, struct power_setup **ret,
+                    struct err *err)
 {
     struct arena a = {0};
-    struct switches *w = arena_new(&a, struct switches);
+    struct power_setup *w = arena_new(&a, struct power_setup);
 
-    *w = (struct switches){.arena = a, .actuators = inner, .source = *source};
+    *w = (struct power_setup){.arena = a, .actuators = inner, .source = *source};
     int r = build(w, c, err);
 
     if (r < 0) {
-        switches_free(w);
+        power_setup_free(w);
         return r;
     }
     w->before = before;
@@ -69,10 +70,10 @@ int switches_new(const struct config *c, const struct actuator_ops *inner, const
     return 0;
 }
 
-void switches_free(struct switches *w)
+void power_setup_free(struct power_setup *w)
 {
     while (w) {
-        struct switches *before = w->before;
+        struct power_setup *before = w->before;
         struct arena a = w->arena; /* it holds itself */
 
         arena_release(&a);
@@ -80,29 +81,29 @@ void switches_free(struct switches *w)
     }
 }
 
-int switches_check(const struct config *c, struct err *err)
+int power_setup_check(const struct config *c, struct err *err)
 {
     const struct source_config none = {0};
-    struct switches *w;
-    int r = switches_new(c, NULL, &none, NULL, &w, err);
+    struct power_setup *w;
+    int r = power_setup_new(c, NULL, &none, NULL, &w, err);
 
     if (r == 0)
-        switches_free(w);
+        power_setup_free(w);
     return r;
 }
 
-int switches_change(struct switches **w, const struct config *c, const struct engine *e, struct actuators *h,
-                    struct err *err)
+int power_setup_change(struct power_setup **w, const struct config *c, const struct engine *e,
+                       struct actuators *h, struct err *err)
 {
-    struct switches *fresh;
+    struct power_setup *fresh;
 
     if (engine_is_switching(e))
         return err_set(err, -EBUSY, "hosts are being put to standby or woken just now");
-    int r = switches_new(c, (*w)->setup.inner, &(*w)->source, *w, &fresh, err);
+    int r = power_setup_new(c, (*w)->config.inner, &(*w)->source, *w, &fresh, err);
 
     if (r < 0)
         return r;
-    if ((r = acting_change(h, fresh->actuators, &fresh->source, err)) < 0) {
+    if ((r = actuator_workers_change(h, fresh->actuators, &fresh->source, err)) < 0) {
         fresh->before = (*w)->before; /* threads may have begun with it */
         (*w)->before = fresh;
         return r;
@@ -125,16 +126,16 @@ static uint32_t count_named(const struct snapshot *s, const char *name, uint32_t
     return n;
 }
 
-static bool has_entry(const struct switches *w, const char *name)
+static bool has_entry(const struct power_setup *w, const char *name)
 {
-    for (size_t i = 0; i < w->setup.n_hosts; i++) {
-        if (strcmp(w->setup.hosts[i].name, name) == 0)
+    for (size_t i = 0; i < w->config.n_hosts; i++) {
+        if (strcmp(w->config.hosts[i].name, name) == 0)
             return true;
     }
     return false;
 }
 
-static enum entry_use use_of(const struct switches *w, const struct snapshot *s, const char *name,
+static enum entry_use use_of(const struct power_setup *w, const struct snapshot *s, const char *name,
                              uint32_t *ret_n, uint32_t *ret_ix)
 {
     if (snapshot_find_host(s, name) != IX_NONE)
@@ -145,10 +146,10 @@ static enum entry_use use_of(const struct switches *w, const struct snapshot *s,
     return has_entry(w, s->hosts[*ret_ix].is.id) ? ENTRY_TWICE : ENTRY_USED;
 }
 
-void switches_compare(struct switches *w, const struct snapshot *s)
+void power_setup_compare(struct power_setup *w, const struct snapshot *s)
 {
-    for (size_t i = 0; s && i < w->setup.n_hosts; i++) {
-        const char *name = w->setup.hosts[i].name;
+    for (size_t i = 0; s && i < w->config.n_hosts; i++) {
+        const char *name = w->config.hosts[i].name;
         const enum entry_use before = w->uses[i];
         uint32_t n = 0;
         uint32_t ix = IX_NONE;
@@ -179,7 +180,7 @@ void switches_compare(struct switches *w, const struct snapshot *s)
     }
 }
 
-const char *switches_name(const struct snapshot *s, const char *id)
+const char *power_setup_name(const struct snapshot *s, const char *id)
 {
     uint32_t ix = s && id ? snapshot_find_host(s, id) : IX_NONE;
     const char *name = ix == IX_NONE ? NULL : s->hosts[ix].is.name;
@@ -189,13 +190,14 @@ const char *switches_name(const struct snapshot *s, const char *id)
     return name && snapshot_find_host(s, name) == IX_NONE && count_named(s, name, &same) == 1 ? name : NULL;
 }
 
-const struct power_host *switches_find(const struct switches *w, const struct snapshot *s, const char *id)
+const struct power_host *power_setup_find(const struct power_setup *w, const struct snapshot *s,
+                                          const char *id)
 {
-    const char *name = switches_name(s, id);
+    const char *name = power_setup_name(s, id);
     const struct power_host *by_name = NULL;
 
-    for (size_t i = 0; i < w->setup.n_hosts; i++) {
-        const struct power_host *h = &w->setup.hosts[i];
+    for (size_t i = 0; i < w->config.n_hosts; i++) {
+        const struct power_host *h = &w->config.hosts[i];
 
         if (strcmp(h->name, id) == 0)
             return h;

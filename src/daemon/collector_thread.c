@@ -1,5 +1,5 @@
-/* collecting.c: the thread that reads the cluster, and the engine's source port in front of it. */
-#include "daemon/threads.h"
+/* collector_thread.c: the thread that reads the cluster, and the engine's source port in front of it. */
+#include "daemon/collector_thread.h"
 
 #include "base/xalloc.h"
 
@@ -25,16 +25,7 @@ static void look_free(struct queue_item *item)
     free(item);
 }
 
-void news_free(struct queue_item *item)
-{
-    struct news *n = (struct news *)item;
-
-    arena_release(&n->collected.arena);
-    free(n->host);
-    free(n);
-}
-
-static void *collecting_main(void *arg)
+static void *collector_main(void *arg)
 {
     struct source *s = arg;
 
@@ -60,8 +51,8 @@ static void *collecting_main(void *arg)
     return NULL;
 }
 
-int collecting_start(const struct collector_ops *ops, const struct source_config *cfg, struct queue *news,
-                     struct source **ret, struct err *err)
+int collector_thread_start(const struct collector_ops *ops, const struct source_config *cfg,
+                           struct queue *news, struct source **ret, struct err *err)
 {
     struct source *s = xcalloc(1, sizeof *s);
     int r;
@@ -78,7 +69,7 @@ int collecting_start(const struct collector_ops *ops, const struct source_config
         free(s);
         return r;
     }
-    if ((r = pthread_create(&s->thread, NULL, collecting_main, s)) != 0) {
+    if ((r = pthread_create(&s->thread, NULL, collector_main, s)) != 0) {
         (void)err_set(err, -r, "no thread to collect with: %s", strerror(r));
         queue_release(&s->looks, look_free);
         ops->destroy(s->collector);
@@ -99,9 +90,9 @@ static int collecting_ask(struct source *s, uint64_t serial, struct err *err)
     return 0;
 }
 
-const struct source_ops collecting_ops = {.ask = collecting_ask};
+const struct source_ops collector_thread_port = {.ask = collecting_ask};
 
-int collecting_stop(struct source *s, int64_t deadline_s)
+int collector_thread_stop(struct source *s, int64_t deadline_s)
 {
     const struct timespec until = {.tv_sec = deadline_s};
 
@@ -113,7 +104,7 @@ int collecting_stop(struct source *s, int64_t deadline_s)
     return 0;
 }
 
-void collecting_free(struct source *s)
+void collector_thread_free(struct source *s)
 {
     if (!s)
         return;

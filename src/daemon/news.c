@@ -1,0 +1,15 @@
+/* news.c: what becomes of news when it has been told. */
+#include "daemon/news.h"
+
+#include "base/job.h"
+
+#include <stdlib.h>
+
+void news_free(struct queue_item *item)
+{
+    struct news *n = (struct news *)item;
+
+    arena_release(&n->collected.arena);
+    job_free(n->job);
+    free(n);
+}

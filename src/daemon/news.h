@@ -1,0 +1,22 @@
+/* news.h: what a thread that talks to the cluster tells the main one. */
+#ifndef BALLAST_DAEMON_NEWS_H
+#define BALLAST_DAEMON_NEWS_H
+
+#include "daemon/queue.h"
+#include "engine/ports.h"
+
+enum news_kind { NEWS_INVENTORY, NEWS_SOURCE_ERROR, NEWS_JOB_RESULT };
+
+struct news {
+    struct queue_item item;
+    enum news_kind kind;
+    uint64_t serial;            /* NEWS_INVENTORY, NEWS_SOURCE_ERROR */
+    struct collected collected; /* NEWS_INVENTORY */
+    struct err err;             /* NEWS_SOURCE_ERROR */
+    struct job *job;            /* NEWS_JOB_RESULT: a copy of its own */
+    struct job_result result;   /* NEWS_JOB_RESULT */
+};
+
+void news_free(struct queue_item *item);
+
+#endif
