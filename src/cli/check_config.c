@@ -1,8 +1,8 @@
 /* ballast check-config: checks a configuration file as the service does when it starts. */
+#include "base/json_writer.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "config/config.h"
-#include "model/json_writer.h"
 
 enum { OPT_FORMAT };
 

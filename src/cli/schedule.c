@@ -1,9 +1,9 @@
 /* ballast schedule: windows for standby and ready_by times, of a file or of the service. */
+#include "base/json_writer.h"
 #include "cli/client.h"
 #include "cli/input.h"
 #include "cli/verbs.h"
 #include "config/config.h"
-#include "model/json_writer.h"
 #include "render/schedule_json.h"
 #include "render/table.h"
 #include "schedule/when.h"

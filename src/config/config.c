@@ -1,11 +1,12 @@
+/* Loading a file; what follows from several keys together. */
 #include "config/config.h"
 
 #include "config/hosts.h"
 #include "config/keys.h"
 #include "config/mqtt.h"
-#include "config/read.h"
 #include "config/schedule.h"
-#include "config/tree.h"
+#include "config/section.h"
+#include "schema/yaml_tree.h"
 
 #include "base/cleanup.h"
 
@@ -19,17 +20,6 @@
 #define SOCKET_PATH_MAX (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
 
 #define FULL 100.0 /* percent */
-
-struct loading {
-    struct reader r;
-    const struct node *root;
-};
-
-static int missing(const struct loading *l, const char *path, const char *expected)
-{
-    return err_set(l->r.err, -EINVAL, "%s:%u: %s is missing, expected %s", l->r.file,
-                   read_line(&l->r, l->root, path), path, expected);
-}
 
 /* ---- the source: what its kind needs, and what it has no use for ---- */
 
@@ -52,134 +42,114 @@ static const struct {
     {"source.folder", USES_SPEED},
 };
 
-static int check_source_kind(const struct loading *l)
+static int check_source_kind(const struct section *s)
 {
-    const struct reader *r = &l->r;
-    const struct source_kind *kind = find_kind(r->config->source.kind);
+    const struct source_kind *kind = find_kind(s->config->source.kind);
 
     if (!kind->here)
-        return err_set(
-            r->err, -EINVAL,
-            "%s:%u: source.kind %s is not in this version of Ballast yet, expected vsphere, sim or file",
-            r->file, read_line(r, l->root, "source.kind"), kind->word);
+        return section_refuse(s, "source.kind",
+                              "%s is not in this version of Ballast yet, expected vsphere, sim or file",
+                              kind->word);
     for (size_t i = 0; i < sizeof(source_uses) / sizeof(source_uses[0]); i++) {
-        bool given = read_given(r, source_uses[i].path);
+        const char *path = source_uses[i].path;
+        bool given = section_has(s, path);
 
         if (!given && (kind->needs & source_uses[i].use))
-            return missing(l, source_uses[i].path,
-                           arena_printf(r->a, "it because source.kind is %s", kind->word));
+            return section_refuse(s, path, "is missing, expected it because source.kind is %s", kind->word);
         if (given && !(kind->uses & source_uses[i].use))
-            config_warn(r, read_line(r, l->root, source_uses[i].path), "%s is of no use to source.kind %s",
-                        source_uses[i].path, kind->word);
+            section_warn(s, section_line(s, path), "%s is of no use to source.kind %s", path, kind->word);
     }
     return 0;
 }
 
 /* A missing one would show at the first login only, and far from the line that names it. */
-static int check_ca_file(const struct loading *l)
+static int check_ca_file(const struct section *s)
 {
-    const struct reader *r = &l->r;
-    const char *path = r->config->source.ca_file;
+    const char *path = s->config->source.ca_file;
 
     if (!path || access(path, R_OK) == 0)
         return 0;
-    return err_set(r->err, -EINVAL, "%s:%u: source.ca_file: %s cannot be read: %s, expected PEM certificates",
-                   r->file, read_line(r, l->root, "source.ca_file"), path, strerror(errno));
+    return section_refuse(s, "source.ca_file", ": %s cannot be read: %s, expected PEM certificates", path,
+                          strerror(errno));
 }
 
-static void warn_about_tls(const struct loading *l)
+static void warn_about_tls(const struct section *s)
 {
-    const struct reader *r = &l->r;
-    const struct config_source *s = &r->config->source;
+    const struct config_source *source = &s->config->source;
 
-    if (!s->url)
+    if (!source->url)
         return;
-    if (strncmp(s->url, "http://", strlen("http://")) == 0)
-        config_warn(r, read_line(r, l->root, "source.url"),
-                    "the source is asked over http: its password goes over the network in the clear");
-    else if (!s->tls_verify)
-        config_warn(
-            r, read_line(r, l->root, "source.tls_verify"),
+    if (strncmp(source->url, "http://", strlen("http://")) == 0)
+        section_warn(s, section_line(s, "source.url"),
+                     "the source is asked over http: its password goes over the network in the clear");
+    else if (!source->tls_verify)
+        section_warn(
+            s, section_line(s, "source.tls_verify"),
             "TLS CERTIFICATES ARE NOT VERIFIED: whoever can reach the network can pose as the source and "
             "read its password");
-    if (!s->tls_verify && s->ca_file)
-        config_warn(r, read_line(r, l->root, "source.ca_file"),
-                    "source.ca_file is of no use while source.tls_verify is false");
+    if (!source->tls_verify && source->ca_file)
+        section_warn(s, section_line(s, "source.ca_file"),
+                     "source.ca_file is of no use while source.tls_verify is false");
 }
 
 /* ---- the whole ---- */
 
-static int check_socket(const struct loading *l)
+static int check_socket(const struct section *s)
 {
-    const struct reader *r = &l->r;
+    size_t len = strlen(s->config->socket);
 
-    if (strlen(r->config->socket) <= SOCKET_PATH_MAX)
+    if (len <= SOCKET_PATH_MAX)
         return 0;
-    return err_set(r->err, -EINVAL, "%s:%u: socket is a path of %zu bytes, expected at most %zu", r->file,
-                   read_line(r, l->root, "socket"), strlen(r->config->socket), SOCKET_PATH_MAX);
-}
-
-static void warn_about_idle_keys(const struct loading *l)
-{
-    const struct reader *r = &l->r;
-
-    for (size_t i = 0; i < r->n_keys; i++) {
-        if (r->lines[i] && r->keys[i].idle)
-            config_warn(r, r->lines[i],
-                        "%s is accepted, but this version of Ballast does nothing with it yet",
-                        r->keys[i].path);
-    }
+    return section_refuse(s, "socket", "is a path of %zu bytes, expected at most %zu", len, SOCKET_PATH_MAX);
 }
 
 /* The setting, or the other one that goes with it, as far as one of them is given. */
-static unsigned line_of_either(const struct loading *l, const char *key, const char *other)
+static unsigned line_of_either(const struct section *s, const char *key, const char *other)
 {
-    return read_line(&l->r, l->root, read_given(&l->r, key) ? key : other);
+    return section_line(s, section_has(s, key) ? key : other);
 }
 
 /* Taken, since nothing is impossible about it, but hardly what somebody meant. */
-static void warn_about_dpm(const struct loading *l)
+static void warn_about_dpm(const struct section *s)
 {
-    const struct dpm_policy *dpm = &l->r.config->policy.dpm;
-    unsigned line = line_of_either(l, "dpm.target", "dpm.tolerance");
+    const struct dpm_policy *dpm = &s->config->policy.dpm;
+    unsigned line = line_of_either(s, "dpm.target", "dpm.tolerance");
 
     if (!dpm->enabled)
         return;
     if (dpm->target + dpm->tolerance > FULL)
-        config_warn(
-            &l->r, line,
+        section_warn(
+            s, line,
             "dpm.target and dpm.tolerance let hosts be filled to %.12g %% before another one is woken: "
             "VMs lack what is beyond what a host has",
             dpm->target + dpm->tolerance);
     if (dpm->target - dpm->tolerance <= 0)
-        config_warn(
-            &l->r, line,
+        section_warn(
+            s, line,
             "dpm.target and dpm.tolerance put no host to standby: none is ever used less than %.12g %%",
             dpm->target - dpm->tolerance);
     if (dpm->off_max_s < dpm->off_min_s)
-        config_warn(&l->r, line_of_either(l, "dpm.off_min_s", "dpm.off_max_s"),
-                    "dpm.off_max_s (%lld) is less than dpm.off_min_s (%lld), and does not count",
-                    (long long)dpm->off_max_s, (long long)dpm->off_min_s);
+        section_warn(s, line_of_either(s, "dpm.off_min_s", "dpm.off_max_s"),
+                     "dpm.off_max_s (%lld) is less than dpm.off_min_s (%lld), and does not count",
+                     (long long)dpm->off_max_s, (long long)dpm->off_min_s);
 }
 
 /* What one key alone cannot tell. */
-static int finish(const struct loading *l)
+static int finish(const struct section *s)
 {
-    const struct config *c = l->r.config;
+    struct config *c = s->config;
     int r;
 
     if (!c->cluster)
-        return missing(l, "cluster", "the cluster's name");
+        return section_refuse(s, "cluster", "is missing, expected the cluster's name");
     if (!c->source.kind)
-        return missing(l, "source.kind", "vsphere, sim or file");
-    if ((r = check_socket(l)) < 0 || (r = check_source_kind(l)) < 0 || (r = check_ca_file(l)) < 0 ||
-        (r = read_secret(&l->r, "source.password_file", c->source.password_file,
-                         &l->r.config->source.password)) < 0 ||
-        (r = check_mqtt(&l->r, l->root)) < 0)
+        return section_refuse(s, "source.kind", "is missing, expected vsphere, sim or file");
+    if ((r = check_socket(s)) < 0 || (r = check_source_kind(s)) < 0 || (r = check_ca_file(s)) < 0 ||
+        (r = section_secret(s, "source.password_file", c->source.password_file, &c->source.password)) < 0 ||
+        (r = config_check_mqtt(s)) < 0)
         return r;
-    warn_about_tls(l);
-    warn_about_dpm(l);
-    warn_about_idle_keys(l);
+    warn_about_tls(s);
+    warn_about_dpm(s);
     return 0;
 }
 
@@ -189,27 +159,28 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
     struct config c = {.path = arena_strdup(a, path)};
     struct notes notes = {0};
     struct node *root = NULL;
-    struct loading l = {
-        .r = {.file = c.path, .use = use, .config = &c, .notes = &notes, .a = a, .err = err},
-    };
-    size_t n_keys;
-    const struct config_key *keys = config_keys(a, &n_keys);
+    struct section s = {.reader = {.file = c.path, .a = a, .err = err},
+                        .prefix = "",
+                        .use = use,
+                        .config = &c,
+                        .notes = &notes};
+    struct schema schema = {.what = ""};
 
-    l.r = reader_make(&l.r, "", keys, n_keys, &c);
+    schema.fields = config_keys(a, &schema.n);
     policy_default(&c.policy);
-    read_defaults(&l.r);
-    int r = tree_parse(c.path, text, len, a, &root, err);
+    reader_defaults(&s.reader, &schema, &c);
+    int r = yaml_tree_parse(c.path, text, len, a, &root, err);
 
     if (r < 0)
         return r;
-    l.root = root;
-    r = read_section(&l.r, root);
+    s.root = root;
+    r = reader_object(&s.reader, root, &schema, &c);
     if (r == 0)
-        r = read_power(&l.r, tree_child(root, "power"));
+        r = config_read_power(&s);
     if (r == 0)
-        r = read_schedule(&l.r, root);
+        r = config_read_schedule(&s);
     if (r == 0 && use != CONFIG_FOR_POLICY)
-        r = finish(&l);
+        r = finish(&s);
     if (r == 0)
         *ret = c;
     return r;

@@ -24,6 +24,7 @@
 #include <ballast/source.h>
 
 #include "schedule/schedule.h"
+#include "schema/field.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -109,37 +110,8 @@ struct config {
     size_t n_warnings;
 };
 
-enum config_type {
-    CONFIG_TEXT,
-    CONFIG_PATH, /* absolute */
-    CONFIG_URL,
-    CONFIG_BOOL,
-    CONFIG_INT,
-    CONFIG_NUMBER, /* UNKNOWN where it is not given and has no default */
-    CONFIG_WORD,
-    CONFIG_WORDS, /* a list */
-    CONFIG_WATTS, /* a list of numbers: struct power_curve */
-    CONFIG_MAC,
-    CONFIG_POWER_HOSTS,
-    CONFIG_POWER_DEFAULTS,
-    CONFIG_POLICY, /* as policy_settings() says */
-};
-
-struct config_key {
-    const char *path; /* "source.url" */
-    enum config_type type;
-    size_t offset; /* in struct config; CONFIG_POLICY: of no use, see setting */
-    int64_t min, max;
-    const char *const *words; /* CONFIG_WORD: the allowed ones, NULL at the end. CONFIG_URL: the schemes */
-    const char *fallback;     /* the default as text; NULL: none */
-    bool restart;             /* a change takes effect at the next start only */
-    bool idle;                /* accepted, but this version does nothing with it */
-    const char *meaning;
-    const struct setting *setting; /* CONFIG_POLICY */
-};
-
 /* Every key, those of policy_settings() last. In the arena. */
-const struct config_key *config_keys(struct arena *a, size_t *ret_n);
+const struct field *config_keys(struct arena *a, size_t *ret_n);
 
 /* For whom a file is read. */
 enum config_use {
@@ -172,11 +144,11 @@ struct power_host *config_power(const struct config *c, const atomic_bool *stop,
 struct power_curve config_watts(const struct config_power_host *h, struct arena *a);
 
 /* The present value as text, as it could stand in the file; NULL if it is not set. */
-const char *config_get(const struct config *c, const struct config_key *key, struct arena *a);
+const char *config_get(const struct config *c, const struct field *key, struct arena *a);
 
 /* What a second load changed. */
 struct config_change {
-    const struct config_key *key;
+    const struct field *key;
     const char *from, *to; /* as config_get() gives them */
     bool secret;           /* the path is the same, what stands in the file is not */
 };

@@ -1,8 +1,9 @@
+/* power: the defaults, then each host; what of it a reload changes. */
 #include "config/hosts.h"
 
+#include "config/duplicate_controllers.h"
 #include "config/keys.h"
-#include "config/own.h"
-#include "config/reach.h"
+#include "config/power_methods_check.h"
 
 #include "base/cleanup.h"
 #include "base/ipmi_workaround.h"
@@ -44,53 +45,40 @@ static const char **text_at(const struct config_power_host *h, size_t offset)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int refuse(const struct reader *r, unsigned line, const char *key, const char *what)
-{
-    return err_set(r->err, -EINVAL, "%s:%u: %s%s %s", r->file, line, r->prefix, key, what);
-}
-
-static unsigned line_of(const struct reader *r, const char *key, unsigned otherwise)
-{
-    for (size_t i = 0; i < r->n_keys; i++) {
-        if (strcmp(r->keys[i].path, key) == 0 && r->lines[i])
-            return r->lines[i];
-    }
-    return otherwise;
-}
-
 /* A file that the defaults name is read once, and complained about once. */
-static int read_secrets(const struct reader *r, struct config_power_host *h)
+static int read_secrets(const struct section *s, struct config_power_host *h)
 {
     for (size_t i = 0; i < N_SECRETS; i++) {
         int e;
 
-        if (read_given(r, secrets[i].key) && (e = read_secret(r, secrets[i].key, *text_at(h, secrets[i].path),
-                                                              text_at(h, secrets[i].secret))) < 0)
+        if (section_has(s, secrets[i].key) &&
+            (e = section_secret(s, secrets[i].key, *text_at(h, secrets[i].path),
+                                text_at(h, secrets[i].secret))) < 0)
             return e;
     }
     return 0;
 }
 
-static int check_workarounds(const struct reader *r, const struct config_power_host *h, unsigned line)
+static int check_workarounds(const struct section *s, const struct config_power_host *h)
 {
     for (const char *const *w = h->ipmi.workarounds; *w; w++) {
         if (!ipmi_workaround_known(*w))
-            return refuse(r, line_of(r, "ipmi.workarounds", line), "ipmi.workarounds",
-                          arena_printf(r->a, "has \"%.40s\" in it, expected of FreeIPMI's names: %s", *w,
-                                       ipmi_workaround_names()));
+            return section_refuse(s, "ipmi.workarounds",
+                                  "has \"%.40s\" in it, expected of FreeIPMI's names: %s", *w,
+                                  ipmi_workaround_names());
     }
     return 0;
 }
 
-static int check_ca_file(const struct reader *r, const struct config_power_host *h, unsigned line)
+static int check_ca_file(const struct section *s, const struct config_power_host *h)
 {
     const char *path = h->redfish.ca_file;
 
-    if (!path || r->use == CONFIG_FOR_POLICY || access(path, R_OK) == 0)
+    if (!path || s->use == CONFIG_FOR_POLICY || access(path, R_OK) == 0)
         return 0;
-    return refuse(r, line_of(r, "redfish.ca_file", line), "redfish.ca_file",
-                  arena_printf(r->a, "names %s, which cannot be read: %s, expected PEM certificates", path,
-                               strerror(errno)));
+    return section_refuse(s, "redfish.ca_file",
+                          "names %s, which cannot be read: %s, expected PEM certificates", path,
+                          strerror(errno));
 }
 
 static int kind_of_word(const char *word)
@@ -119,105 +107,102 @@ static bool has_method(const struct config_power_host *h, enum power_method_kind
     return false;
 }
 
-static int check_methods(const struct reader *r, const struct config_power_host *h, bool defaults,
-                         unsigned line)
+static int check_methods(const struct section *s, const struct config_power_host *h, bool defaults)
 {
-    bool given = read_given(r, "methods");
+    bool given = section_has(s, "methods");
     unsigned seen = 0;
 
-    line = line_of(r, "methods", line);
     for (const char *const *w = h->methods; given && *w; w++) {
         int kind = kind_of_word(*w);
 
         if (kind < 0)
-            return refuse(
-                r, line, "methods",
-                arena_printf(r->a, "has \"%.40s\" in it, expected of ipmi, redfish, wol and hypervisor", *w));
+            return section_refuse(s, "methods",
+                                  "has \"%.40s\" in it, expected of ipmi, redfish, wol and hypervisor", *w);
         if (seen & 1u << kind)
-            return refuse(r, line, "methods", arena_printf(r->a, "names %s twice, expected each once", *w));
+            return section_refuse(s, "methods", "names %s twice, expected each once", *w);
         if (!defaults && !has_method(h, (enum power_method_kind)kind))
-            return refuse(
-                r, line, "methods",
-                arena_printf(r->a, "names %s, but nothing is said of it, expected a section %s", *w, *w));
+            return section_refuse(s, "methods", "names %s, but nothing is said of it, expected a section %s",
+                                  *w, *w);
         seen |= 1u << kind;
     }
     return 0;
 }
 
-static int check_common(const struct reader *r, const struct config_power_host *h, bool defaults,
-                        unsigned line)
+static int check_common(const struct section *s, const struct config_power_host *h, bool defaults)
 {
+    const struct power_curve *watts = &h->watts;
     int e;
 
-    if ((e = check_methods(r, h, defaults, line)) < 0 || (e = check_workarounds(r, h, line)) < 0 ||
-        (e = reach_check(r, h, line)) < 0)
+    if (watts->n > 0 && watts->watts[watts->n - 1] < watts->watts[0])
+        return section_refuse(
+            s, "watts", "is less at full load than without any, expected watts from no load to full load");
+    if ((e = check_methods(s, h, defaults)) < 0 || (e = check_workarounds(s, h)) < 0 ||
+        (e = power_methods_check(s, h)) < 0)
         return e;
-    if (read_given(r, "redfish.ca_file"))
-        e = check_ca_file(r, h, line);
-    if (e == 0 && read_given(r, "redfish.tls_verify") && !h->redfish.tls_verify)
-        config_warn(
-            r, line_of(r, "redfish.tls_verify", line),
+    if (section_has(s, "redfish.ca_file"))
+        e = check_ca_file(s, h);
+    if (e == 0 && section_has(s, "redfish.tls_verify") && !h->redfish.tls_verify)
+        section_warn(
+            s, section_line(s, "redfish.tls_verify"),
             "%sredfish: TLS CERTIFICATES ARE NOT VERIFIED: whoever can reach the network can pose as the "
             "controller and read its password",
-            r->prefix);
+            s->prefix);
     return e;
 }
 
 /* What belongs to one host has no place among the defaults. */
-static int read_power_defaults(const struct reader *r, const struct node *n, struct config_power_host *h)
+static int read_power_defaults(const struct section *s, struct config_power_host *h)
 {
     static const char *const own[] = {"ipmi.address", "redfish.url", "redfish.system", "wol.mac"};
-    int e = read_section(r, n);
+    int e = reader_object(&s->reader, s->root, &power_host_schema, h);
 
     if (e < 0)
         return e;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (read_given(r, own[i]))
-            return refuse(r, line_of(r, own[i], n->line), own[i],
-                          "is of one host only, expected it below power.hosts");
+        if (section_has(s, own[i]))
+            return section_refuse(s, own[i], "is of one host only, expected it below power.hosts");
     }
-    if ((e = read_secrets(r, h)) < 0)
+    if ((e = read_secrets(s, h)) < 0)
         return e;
-    return check_common(r, h, true, n->line);
+    return check_common(s, h, true);
 }
 
 /* A section of a method without what makes it one is a mistake, unless it is the defaults'. */
-static int check_sections(const struct reader *r, const struct node *n, const struct config_power_host *h)
+static int check_sections(const struct section *s, const struct config_power_host *h)
 {
     const struct {
         const char *section, *key, *value, *what;
     } needs[] = {
-        {"ipmi", "ipmi.address", h->ipmi.address, "is missing, expected the address of its BMC"},
-        {"redfish", "redfish.url", h->redfish.url, "is missing, expected where its Redfish service is"},
-        {"wol", "wol.mac", h->wol.mac, "is missing, expected the Ethernet address that wakes it"},
+        {"ipmi", "ipmi.address", h->ipmi.address, "the address of its BMC"},
+        {"redfish", "redfish.url", h->redfish.url, "where its Redfish service is"},
+        {"wol", "wol.mac", h->wol.mac, "the Ethernet address that wakes it"},
     };
 
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        if (tree_child(n, needs[i].section) && !needs[i].value)
-            return refuse(r, n->line, needs[i].key, needs[i].what);
+        if (section_has(s, needs[i].section) && !needs[i].value)
+            return section_refuse(s, needs[i].key, "is missing, expected %s", needs[i].what);
     }
     return 0;
 }
 
-static int read_host(const struct reader *r, const struct node *n, struct config_power_host *h)
+static int read_host(const struct section *s, struct config_power_host *h)
 {
+    const struct node *n = s->root;
     int e;
 
     if (n->kind != NODE_MAP)
-        return err_set(r->err, -EINVAL,
-                       "%s:%u: power.hosts.%.64s %s, expected a section with ipmi, redfish or wol", r->file,
-                       n->line, n->key, read_kind_of(n));
+        return reader_refuse(&s->reader, n, "a section with ipmi, redfish or wol");
     if (strlen(n->key) > NAME_MAX_BYTES)
-        return err_set(r->err, -EINVAL,
-                       "%s:%u: power.hosts.%.64s... is a name of %zu bytes, expected at most %d", r->file,
-                       n->line, n->key, strlen(n->key), NAME_MAX_BYTES);
+        return reader_complain(&s->reader, n, "is a name of %zu bytes, expected at most %d", strlen(n->key),
+                               NAME_MAX_BYTES);
     h->name = n->key;
-    if ((e = read_section(r, n)) < 0 || (e = read_secrets(r, h)) < 0 || (e = check_sections(r, n, h)) < 0)
+    if ((e = reader_object(&s->reader, n, &power_host_schema, h)) < 0 || (e = read_secrets(s, h)) < 0 ||
+        (e = check_sections(s, h)) < 0)
         return e;
-    return check_common(r, h, false, n->line);
+    return check_common(s, h, false);
 }
 
-bool power_is_used(const struct config_power_host *h, enum power_method_kind kind)
+bool config_power_uses(const struct config_power_host *h, enum power_method_kind kind)
 {
     const char *const *w = h->methods;
 
@@ -227,46 +212,44 @@ bool power_is_used(const struct config_power_host *h, enum power_method_kind kin
 }
 
 /* Whoever switches one of them switches the other, with all that runs there. */
-static int check_own(const struct reader *r, const struct config *c, size_t ix, unsigned line)
+static int check_duplicates(const struct section *s, const struct config *c, size_t ix)
 {
     for (size_t i = 0; i < ix; i++) {
-        const char *key = own_shared(&c->power_hosts[i], &c->power_hosts[ix]);
+        const char *key = duplicate_controllers_key(&c->power_hosts[i], &c->power_hosts[ix]);
 
         if (key)
-            return refuse(r, line_of(r, key, line), key,
-                          arena_printf(r->a,
-                                       "is that of power.hosts.%.64s too, expected one of its own: "
-                                       "the wrong machine would be switched off",
-                                       c->power_hosts[i].name));
+            return section_refuse(s, key,
+                                  "is that of power.hosts.%.64s too, expected one of its own: the wrong "
+                                  "machine would be switched off",
+                                  c->power_hosts[i].name);
     }
     return 0;
 }
 
-int read_power(const struct reader *r, const struct node *power)
+int config_read_power(const struct section *s)
 {
-    const struct node *defaults = power ? tree_child(power, "defaults") : NULL;
-    const struct node *hosts = power ? tree_child(power, "hosts") : NULL;
-    struct config *c = r->config;
-    struct config_power_host *base = arena_new(r->a, struct config_power_host);
-    struct reader sub = reader_make(r, "power.defaults.", power_host_keys, n_power_host_keys, base);
+    const struct node *defaults = node_find(s->root, "power.defaults");
+    const struct node *hosts = node_find(s->root, "power.hosts");
+    struct config *c = s->config;
+    struct config_power_host *base = arena_new(s->reader.a, struct config_power_host);
+    struct section sub = section_at(s, "power.defaults.", defaults);
     size_t i = 0;
     int e;
 
-    read_defaults(&sub);
+    reader_defaults(&s->reader, &power_host_schema, base);
     if (defaults) {
-        if ((e = read_power_defaults(&sub, defaults, base)) < 0)
+        if ((e = read_power_defaults(&sub, base)) < 0)
             return e;
         base->name = "defaults";
         c->power_defaults = base;
     }
     if (!hosts)
         return 0;
-    c->power_hosts = arena_array(r->a, struct config_power_host, hosts->n ? hosts->n : 1);
+    c->power_hosts = arena_array(s->reader.a, struct config_power_host, hosts->n ? hosts->n : 1);
     for (const struct node *h = hosts->first; h; h = h->next, i++) {
         c->power_hosts[i] = *base;
-        sub = reader_make(r, arena_printf(r->a, "power.hosts.%.64s.", h->key), power_host_keys,
-                          n_power_host_keys, &c->power_hosts[i]);
-        if ((e = read_host(&sub, h, &c->power_hosts[i])) < 0 || (e = check_own(&sub, c, i, h->line)) < 0)
+        sub = section_at(s, arena_printf(s->reader.a, "power.hosts.%.64s.", h->key), h);
+        if ((e = read_host(&sub, &c->power_hosts[i])) < 0 || (e = check_duplicates(&sub, c, i)) < 0)
             return e;
     }
     c->n_power_hosts = hosts->n;
@@ -275,47 +258,16 @@ int read_power(const struct reader *r, const struct node *power)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-static const char *const *copy_words(const char *const *words, struct arena *a)
-{
-    size_t n = 0;
-
-    while (words[n])
-        n++;
-    const char **copy = arena_array(a, const char *, n + 1);
-
-    for (size_t i = 0; i < n; i++)
-        copy[i] = arena_strdup(a, words[i]);
-    return copy;
-}
-
-static struct power_curve copy_curve(const struct power_curve *c, struct arena *a)
-{
-    double *watts = arena_array(a, double, c->n ? c->n : 1);
-
-    for (uint32_t i = 0; i < c->n; i++)
-        watts[i] = c->watts[i];
-    return (struct power_curve){watts, c->n};
-}
-
 static struct config_power_host copy_host(const struct config_power_host *h, struct arena *a)
 {
-    struct config_power_host r = *h;
+    struct config_power_host copy = *h;
 
-    r.name = arena_strdup(a, h->name);
-    for (size_t i = 0; i < n_power_host_keys; i++) {
-        const struct config_key *key = &power_host_keys[i];
-        void *at = (char *)&r + key->offset;
-
-        if (key->type == CONFIG_WORDS)
-            *(const char *const **)at = copy_words(*(const char *const **)at, a);
-        else if (key->type == CONFIG_WATTS)
-            *(struct power_curve *)at = copy_curve(at, a);
-        else if (key->type != CONFIG_BOOL && key->type != CONFIG_INT && key->type != CONFIG_NUMBER)
-            *(const char **)at = arena_strdup(a, *(const char **)at);
-    }
+    copy.name = arena_strdup(a, h->name);
+    for (size_t i = 0; i < power_host_schema.n; i++)
+        field_copy(&power_host_schema.fields[i], h, &copy, a);
     for (size_t i = 0; i < N_SECRETS; i++)
-        *text_at(&r, secrets[i].secret) = arena_strdup(a, *text_at(&r, secrets[i].secret));
-    return r;
+        *text_at(&copy, secrets[i].secret) = arena_strdup(a, *text_at(h, secrets[i].secret));
+    return copy;
 }
 
 /* ---- as the methods know it ------------------------------------------------------------------ */
@@ -389,80 +341,29 @@ struct power_host *config_power(const struct config *c, const atomic_bool *stop,
 
 struct power_curve config_watts(const struct config_power_host *h, struct arena *a)
 {
-    return copy_curve(&h->watts, a);
+    return copy_host(h, a).watts;
 }
 
 /* ---- what a reload changes ------------------------------------------------------------------- */
-
-const char *config_words_text(const char *const *words, struct arena *a)
-{
-    const char *all = "";
-
-    for (size_t i = 0; words[i]; i++)
-        all = arena_printf(a, "%s%s%s", all, i ? ", " : "", words[i]);
-    return arena_printf(a, "[%s]", all);
-}
-
-const char *config_number_text(double v, struct arena *a)
-{
-    return isnan(v) ? NULL : arena_printf(a, "%.12g", v);
-}
-
-const char *config_watts_text(const struct power_curve *c, struct arena *a)
-{
-    const char *all = "";
-
-    for (uint32_t i = 0; i < c->n; i++)
-        all = arena_printf(a, "%s%s%.12g", all, i ? ", " : "", c->watts[i]);
-    return c->n > 0 ? arena_printf(a, "[%s]", all) : NULL;
-}
-
-static const char *value_text(const struct config_power_host *h, const struct config_key *key,
-                              struct arena *a)
-{
-    const void *at = (const char *)h + key->offset;
-
-    switch (key->type) {
-    case CONFIG_BOOL:
-        return *(const bool *)at ? "true" : "false";
-    case CONFIG_INT:
-        return arena_printf(a, "%lld", (long long)*(const int64_t *)at);
-    case CONFIG_NUMBER:
-        return config_number_text(*(const double *)at, a);
-    case CONFIG_WATTS:
-        return config_watts_text(at, a);
-    case CONFIG_WORDS:
-        return config_words_text(*(const char *const *const *)at, a);
-    case CONFIG_TEXT:
-    case CONFIG_PATH:
-    case CONFIG_URL:
-    case CONFIG_WORD:
-    case CONFIG_MAC:
-    case CONFIG_POWER_HOSTS:
-    case CONFIG_POWER_DEFAULTS:
-    case CONFIG_POLICY:
-        break;
-    }
-    return *(const char *const *)at;
-}
 
 static void put_host(const struct config_power_host *h, struct arena *a, struct strbuf *out)
 {
     bool any = false;
 
     strbuf_printf(out, "%s: {", h->name);
-    for (size_t i = 0; i < n_power_host_keys; i++) {
-        const char *text = value_text(h, &power_host_keys[i], a);
+    for (size_t i = 0; i < power_host_schema.n; i++) {
+        const struct field *key = &power_host_schema.fields[i];
+        const char *text = field_text(key, h, a);
 
         if (!text)
             continue;
-        strbuf_printf(out, "%s%s: %s", any ? ", " : "", power_host_keys[i].path, text);
+        strbuf_printf(out, "%s%s: %s", any ? ", " : "", key->name, text);
         any = true;
     }
     strbuf_puts(out, "}");
 }
 
-const char *power_hosts_text(const struct config_power_host *hosts, size_t n, struct arena *a)
+const char *config_power_text(const struct config_power_host *hosts, size_t n, struct arena *a)
 {
     CLEANUP(strbuf_releasep) struct strbuf all = {0};
 
@@ -493,7 +394,7 @@ static bool same_text(const char *x, const char *y)
 
 static bool same_host(const struct config_power_host *x, const struct config_power_host *y, struct arena *a)
 {
-    return x && y && same_text(power_hosts_text(x, 1, a), power_hosts_text(y, 1, a));
+    return x && y && same_text(config_power_text(x, 1, a), config_power_text(y, 1, a));
 }
 
 /* Of one list the hosts that the other has otherwise, or not. */
@@ -514,8 +415,8 @@ static size_t count_changed(const struct config *c, const struct config *other, 
     return n;
 }
 
-void power_change_text(const struct config *old, const struct config *now, struct arena *a,
-                       const char **ret_from, const char **ret_to)
+void config_power_change_text(const struct config *old, const struct config *now, struct arena *a,
+                              const char **ret_from, const char **ret_to)
 {
     CLEANUP(strbuf_releasep) struct strbuf names = {0};
 
@@ -527,7 +428,7 @@ void power_change_text(const struct config *old, const struct config *now, struc
                            names.len > 0 ? names.text : "their order", n > CHANGED_SHOWN ? ", ..." : "");
 }
 
-bool power_secrets_changed(const struct config *old, const struct config *now)
+bool config_power_secrets_changed(const struct config *old, const struct config *now)
 {
     for (size_t i = 0; i < now->n_power_hosts; i++) {
         const struct config_power_host *h = &now->power_hosts[i];
@@ -541,7 +442,7 @@ bool power_secrets_changed(const struct config *old, const struct config *now)
     return false;
 }
 
-void power_keep(const struct config *old, struct config *now, struct arena *a)
+void config_power_keep(const struct config *old, struct config *now, struct arena *a)
 {
     struct config_power_host *list =
         arena_array(a, struct config_power_host, old->n_power_hosts ? old->n_power_hosts : 1);

@@ -21,8 +21,10 @@ struct source_kind {
 
 extern const struct source_kind source_kinds[]; /* a NULL word at the end */
 
-/* The keys below power.hosts.NAME; offsets in struct config_power_host. */
-extern const struct config_key power_host_keys[];
-extern const size_t n_power_host_keys;
+/* What may stand below power.hosts.NAME; offsets in struct config_power_host. */
+extern const struct schema power_host_schema;
+
+/* The setting of a pass by its key; NULL: the key is none. */
+const struct setting *config_setting(const char *key);
 
 #endif

@@ -2,11 +2,10 @@
 #ifndef BALLAST_CONFIG_MQTT_H
 #define BALLAST_CONFIG_MQTT_H
 
-#include "config/read.h"
-#include "config/tree.h"
+#include "config/section.h"
 
 /* Takes the url apart, reads the password, and checks what one key alone cannot tell. -EINVAL with the line.
  */
-int check_mqtt(const struct reader *r, const struct node *root);
+int config_check_mqtt(const struct section *s);
 
 #endif

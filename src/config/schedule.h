@@ -3,9 +3,9 @@
 #ifndef BALLAST_CONFIG_SCHEDULE_H
 #define BALLAST_CONFIG_SCHEDULE_H
 
-#include "config/read.h"
+#include "config/section.h"
 
 /* -EINVAL with the line of the expression that is wrong. */
-int read_schedule(const struct reader *r, const struct node *root);
+int config_read_schedule(const struct section *s);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef BALLAST_DAEMON_ACTION_JSON_H
 #define BALLAST_DAEMON_ACTION_JSON_H
 
+#include "base/json_writer.h"
 #include "engine/ports.h"
-#include "model/json_writer.h"
 
 /* s: for the names; NULL before the first inventory. */
 void action_json(struct json_writer *w, const char *key, const struct snapshot *s,

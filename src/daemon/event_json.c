@@ -1,9 +1,9 @@
 #include "daemon/event_json.h"
 
 #include "base/cleanup.h"
+#include "base/json_writer.h"
 #include "daemon/action_json.h"
 #include "daemon/event_log.h"
-#include "model/json_writer.h"
 
 static void put_fault(struct json_writer *w, const struct event *ev)
 {

@@ -1,11 +1,11 @@
 #include "daemon/journal.h"
 
 #include "base/cleanup.h"
+#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "daemon/event_json.h"
 #include "daemon/event_log.h"
-#include "model/json_writer.h"
 #include "store/sqlite.h"
 
 #include <inttypes.h>

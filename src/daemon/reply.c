@@ -1,12 +1,12 @@
 #include "daemon/reply.h"
 
 #include "base/cleanup.h"
+#include "base/json_writer.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "daemon/action_json.h"
 #include "daemon/reply_energy.h"
 #include "daemon/reply_forecast.h"
-#include "model/json_writer.h"
 #include "model/snapshot_json.h"
 #include "render/render.h"
 

@@ -2,6 +2,7 @@
 #ifndef BALLAST_DAEMON_REPLY_H
 #define BALLAST_DAEMON_REPLY_H
 
+#include "base/json_writer.h"
 #include "base/strbuf.h"
 #include "daemon/mqtt_feed.h"
 #include "daemon/request.h"

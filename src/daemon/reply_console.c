@@ -2,8 +2,8 @@
 
 #include "base/cleanup.h"
 #include "base/console_text.h"
+#include "base/json_writer.h"
 #include "base/rfc3339.h"
-#include "model/json_writer.h"
 #include "store/consoles.h"
 
 int reply_console(struct store *store, const struct snapshot *s, uint64_t action, struct strbuf *out,

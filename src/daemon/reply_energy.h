@@ -3,9 +3,9 @@
 #ifndef BALLAST_DAEMON_REPLY_ENERGY_H
 #define BALLAST_DAEMON_REPLY_ENERGY_H
 
+#include "base/json_writer.h"
 #include "daemon/request.h"
 #include "engine/engine.h"
-#include "model/json_writer.h"
 
 /* Adds "power": watts now, hosts measured, unmet demand. */
 void reply_energy_put_power(struct json_writer *w, const struct engine *e);

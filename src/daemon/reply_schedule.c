@@ -1,7 +1,7 @@
 #include "daemon/reply_schedule.h"
 
+#include "base/json_writer.h"
 #include "base/rfc3339.h"
-#include "model/json_writer.h"
 #include "render/schedule_json.h"
 #include "schedule/zone.h"
 

@@ -54,16 +54,16 @@ void startup_log_reload(const struct config_change *changes, size_t n, bool powe
 
     for (size_t i = 0; i < n; i++) {
         bool waits = power_waits && config_is_of_power(&changes[i]);
-        const char *when = changes[i].key->restart ? "; takes effect at the next start"
+        const char *when = changes[i].key->flags & FIELD_RESTART ? "; takes effect at the next start"
                            : waits ? "; takes effect at the next reload or start, as hosts are being put to "
                                      "standby or woken just now"
                                    : "";
 
         later += when[0] != '\0';
         if (changes[i].secret)
-            log_notice("%s: what stands in the file has changed%s", changes[i].key->path, when);
+            log_notice("%s: what stands in the file has changed%s", changes[i].key->name, when);
         else
-            log_notice("%s: %s -> %s%s", changes[i].key->path, changes[i].from ? changes[i].from : "(none)",
+            log_notice("%s: %s -> %s%s", changes[i].key->name, changes[i].from ? changes[i].from : "(none)",
                        changes[i].to ? changes[i].to : "(none)", when);
     }
     log_notice("configuration reloaded, %zu change%s", n, n == 1 ? "" : "s");

@@ -1,9 +1,9 @@
 #include "daemon/states.h"
 
 #include "base/cleanup.h"
+#include "base/json_writer.h"
 #include "core/demand/demand.h"
 #include "daemon/action_json.h"
-#include "model/json_writer.h"
 
 #include <math.h>
 #include <string.h>

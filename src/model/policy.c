@@ -1,7 +1,6 @@
 #include <ballast/policy.h>
 
 #include "base/number.h"
-#include "model/word_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +8,21 @@
 #include <string.h>
 
 #define WORD_AUTO "auto"
+
+/* The words of an enum for the table, which keeps values as plain numbers. */
+#define WORD_FUNCTIONS(name)                                                                                 \
+    static int name##_read(const char *word, int *ret)                                                       \
+    {                                                                                                        \
+        enum name value;                                                                                     \
+        int r = name##_parse(word, &value);                                                                  \
+        if (r == 0)                                                                                          \
+            *ret = (int)value;                                                                               \
+        return r;                                                                                            \
+    }                                                                                                        \
+    static const char *name##_write(int value)                                                               \
+    {                                                                                                        \
+        return name##_name((enum name)value);                                                                \
+    }
 
 WORD_FUNCTIONS(automation)
 WORD_FUNCTIONS(mem_admission)

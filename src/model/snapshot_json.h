@@ -8,6 +8,7 @@
 #define BALLAST_MODEL_SNAPSHOT_JSON_H
 
 #include "base/strbuf.h"
+#include "schema/reader.h"
 
 #include <ballast/arena.h>
 #include <ballast/err.h>
@@ -15,21 +16,6 @@
 #include <ballast/snapshot.h>
 
 #define SNAPSHOT_BYTES_MAX ((size_t)1024 * 1024 * 1024)
-
-/* A field that the reader did not know, in one kind of object. */
-struct unknown_field {
-    const char *pointer; /* where it was met first: "/hosts/0/foo" */
-    const char *what;    /* the kind of object: "host" */
-    const char *name;
-    size_t n; /* objects of this kind that have it */
-};
-
-/* Zeroed, it is empty. Lives in the arena of the reading. */
-struct unknown_fields {
-    struct unknown_field *items;
-    size_t n, cap;
-    size_t more; /* kinds of unknown fields past the ones that are listed */
-};
 
 /* -EINVAL with "JSON-pointer: what is wrong, what was expected"; for what is not JSON the pointer is "/" and
  * line and column follow. unknown may be NULL. */
@@ -40,9 +26,6 @@ int inventory_read(const char *text, size_t len, struct arena *a, struct invento
  * the content is wrong; -EFBIG: too large; otherwise why it could not be read. */
 int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
                   struct err *err);
-
-/* The sentence for one unknown field: "/hosts/0/foo: unknown field, ignored". */
-const char *unknown_field_text(const struct unknown_field *u, struct arena *a);
 
 /* The snapshot as JSON. Reading it gives the same snapshot, to the last bit; an object is one line. */
 void snapshot_dump(const struct snapshot *s, struct strbuf *out);

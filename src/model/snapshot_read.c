@@ -1,4 +1,7 @@
-#include "model/object_read.h"
+/* From JSON to an inventory, object by object. */
+#include "model/snapshot_read.h"
+
+#include "model/snapshot_fields.h"
 
 #include <ballast/inventory.h>
 
@@ -73,12 +76,12 @@ static void finish_demand(struct vm_facts *f)
     }
 }
 
-static void finish_vm(void *item, const json_t *object)
+static void finish_vm(void *item, const struct node *n)
 {
     struct seen_vm *v = item;
     struct vm_facts usual = {.vcpus = v->is.vcpus, .mem_mb = v->is.mem_mb};
 
-    (void)object;
+    (void)n;
     vm_facts_default(&usual);
     if (isnan(v->is.consumed_mb))
         v->is.consumed_mb = usual.consumed_mb;
@@ -101,33 +104,33 @@ static void finish_vm(void *item, const json_t *object)
 }
 
 /* A curve has both ends in it. */
-static void finish_host(void *item, const json_t *object)
+static void finish_host(void *item, const struct node *n)
 {
     struct host_facts *f = &((struct seen_host *)item)->is;
     const struct power_curve *c = &f->power_curve_w;
 
-    (void)object;
+    (void)n;
     if (c->n > 0 && isnan(f->power_idle_w))
         f->power_idle_w = c->watts[0];
     if (c->n > 0 && isnan(f->power_peak_w))
         f->power_peak_w = c->watts[c->n - 1];
 }
 
-static void finish_rule(void *item, const json_t *object)
+static void finish_rule(void *item, const struct node *n)
 {
     struct seen_rule *rule = item;
     struct rule_facts usual;
 
     rule_facts_default(&usual, rule->is.kind);
-    if (!json_object_get(object, "mandatory"))
+    if (!node_has(n, "mandatory"))
         rule->is.mandatory = usual.mandatory;
 }
 
-static void finish_expected(void *item, const json_t *object)
+static void finish_expected(void *item, const struct node *n)
 {
     struct expected *x = item;
 
-    if (!json_object_get(object, "of"))
+    if (!node_has(n, "of"))
         x->of = x->days;
 }
 
@@ -135,7 +138,7 @@ struct list {
     const char *name;
     const struct schema *schema;
     void *(*add)(struct inventory *inv, struct arena *a);
-    void (*finish)(void *item, const json_t *object); /* may be NULL */
+    void (*finish)(void *item, const struct node *n); /* may be NULL */
 };
 
 enum {
@@ -163,53 +166,51 @@ static const struct list lists[LIST_COUNT] = {
     [LIST_FORECAST] = {"forecast", &schema_expected, add_expected, finish_expected},
 };
 
-static int read_item(const struct reader *r, const struct at *at, const json_t *object, const struct list *l,
+static int read_item(const struct reader *r, const struct node *n, const struct list *l,
                      struct inventory *inv)
 {
     void *into = l->add(inv, r->a);
-    int rc = read_object(r, at, object, l->schema, into);
+    int rc = reader_object(r, n, l->schema, into);
 
     if (rc == 0 && l->finish)
-        l->finish(into, object);
+        l->finish(into, n);
     return rc;
 }
 
-int read_vm(const struct reader *r, const struct at *at, const json_t *object, struct inventory *inv)
+int snapshot_read_vm(const struct reader *r, const struct node *n, struct inventory *inv)
 {
-    return read_item(r, at, object, &lists[LIST_VMS], inv);
+    return read_item(r, n, &lists[LIST_VMS], inv);
 }
 
-static int read_list(const struct reader *r, const json_t *document, const struct list *l,
+static int read_list(const struct reader *r, const struct node *document, const struct list *l,
                      struct inventory *inv)
 {
-    const struct at root = {.key = l->name};
-    const json_t *array = json_object_get(document, l->name);
+    json_t *json = json_object_get(document->json, l->name);
 
-    if (!array)
-        return 0; /* none; whether there must be some is for freezing to say */
-    if (!json_is_array(array))
-        return read_wrong_type(r, &root, array, "an array");
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        const struct at item = {.up = &root, .ix = i};
-        int rc = read_item(r, &item, json_array_get(array, i), l, inv);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
+    if (!json)
+        return 0; /* none; whether there must be some is for the snapshot's checks to say */
+    const struct node array = node_of_json(json, document, l->name, 0);
+    struct node_walk w;
+    int rc = 0;
+
+    if (array.kind != NODE_LIST)
+        return reader_refuse(r, &array, "an array");
+    for (const struct node *n = node_walk_first(&w, &array); n && rc == 0; n = node_walk_next(&w))
+        rc = read_item(r, n, l, inv);
+    return rc;
 }
 
-static int read_format(const struct reader *r, const json_t *document)
+static int check_format(const struct reader *r, const struct node *document)
 {
-    const struct at at = {.key = "format"};
-    const json_t *format = json_object_get(document, "format");
+    const struct node absent = node_absent(document, "format");
+    json_t *json = json_object_get(document->json, "format");
 
-    if (!format)
-        return read_complaint(r, &at, "missing, expected \"" SNAPSHOT_FORMAT "\"");
-    if (!json_is_string(format))
-        return read_wrong_type(r, &at, format, "\"" SNAPSHOT_FORMAT "\"");
-    if (strcmp(json_string_value(format), SNAPSHOT_FORMAT) != 0)
-        return read_complaint(r, &at, "\"%.60s\", expected \"" SNAPSHOT_FORMAT "\"",
-                              json_string_value(format));
+    if (!json)
+        return reader_complain(r, &absent, "missing, expected \"" SNAPSHOT_FORMAT "\"");
+    const struct node format = node_of_json(json, document, "format", 0);
+
+    if (format.kind != NODE_SCALAR || strcmp(format.text, SNAPSHOT_FORMAT) != 0)
+        return reader_refuse(r, &format, "\"" SNAPSHOT_FORMAT "\"");
     return 0;
 }
 
@@ -220,20 +221,17 @@ static void finish_ha(const json_t *ha, struct inventory *inv)
         inv->ha.hosts = 1;
 }
 
-static int read_document(const struct reader *r, const json_t *document, struct inventory *ret)
+static int read_document(const struct reader *r, const struct node *document, struct inventory *ret)
 {
-    const struct at root = {0};
     struct inventory inv = {.schedule.power_off = true};
     int rc;
 
-    if (!json_is_object(document))
-        return read_wrong_type(r, &root, document, "an object");
-    if ((rc = read_format(r, document)) < 0)
+    if (document->kind != NODE_MAP)
+        return reader_refuse(r, document, "an object");
+    if ((rc = check_format(r, document)) < 0 || (rc = reader_object(r, document, &schema_document, &inv)) < 0)
         return rc;
-    if ((rc = read_object(r, NULL, document, &schema_document, &inv)) < 0)
-        return rc;
-    finish_ha(json_object_get(document, "ha"), &inv);
-    inv.schedule.given = json_object_get(document, "schedule") != NULL;
+    finish_ha(json_object_get(document->json, "ha"), &inv);
+    inv.schedule.given = node_has(document, "schedule");
     for (size_t i = 0; i < LIST_COUNT; i++) {
         if ((rc = read_list(r, document, &lists[i], &inv)) < 0)
             return rc;
@@ -242,16 +240,32 @@ static int read_document(const struct reader *r, const json_t *document, struct 
     return 0;
 }
 
+int snapshot_read_json(const struct reader *r, const char *text, size_t len, json_t **ret)
+{
+    json_error_t syntax;
+
+    if (len > SNAPSHOT_BYTES_MAX)
+        return err_set(r->err, -EFBIG, "/: %zu bytes, expected at most %zu", len, SNAPSHOT_BYTES_MAX);
+    json_t *document = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &syntax);
+    if (!document)
+        return err_set(r->err, -EINVAL, "/: line %d, column %d: %s, expected JSON", syntax.line,
+                       syntax.column, syntax.text);
+    *ret = document;
+    return 0;
+}
+
 int inventory_read(const char *text, size_t len, struct arena *a, struct inventory *ret,
                    struct unknown_fields *unknown, struct err *err)
 {
     const struct reader r = {.a = a, .unknown = unknown, .err = err};
-    json_t *document;
-    int rc = read_json(&r, text, len, &document);
+    json_t *json;
+    int rc = snapshot_read_json(&r, text, len, &json);
 
     if (rc < 0)
         return rc;
-    rc = read_document(&r, document, ret);
-    json_decref(document);
+    const struct node document = node_of_json(json, NULL, NULL, 0);
+
+    rc = read_document(&r, &document, ret);
+    json_decref(json);
     return rc;
 }

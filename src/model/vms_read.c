@@ -1,7 +1,7 @@
 #include "model/vms_json.h"
 
 #include "model/freeze.h"
-#include "model/object_read.h"
+#include "model/snapshot_read.h"
 #include "model/thaw.h"
 
 #include <assert.h>
@@ -26,30 +26,29 @@ static void note_ignored(struct vm_reader *v, enum vms_ignored what, size_t ix)
 }
 
 /* The object's "id", found before anything else is asked of it. */
-static int read_id(const struct vm_reader *v, const struct at *at, const json_t *object, const char **ret)
+static int read_id(const struct vm_reader *v, const struct node *n, const char **ret)
 {
-    const struct at here = {.up = at, .key = "id"};
+    const struct node absent = node_absent(n, "id");
+    const struct field id = {.type = FIELD_TEXT};
 
-    if (!json_is_object(object))
-        return read_wrong_type(&v->r, at, object, "an object");
-    const json_t *id = json_object_get(object, "id");
-    if (!id)
-        return read_complaint(&v->r, &here, "missing, expected it in every vm");
-    if (!json_is_string(id))
-        return read_wrong_type(&v->r, &here, id, "a string");
-    *ret = arena_strdup(v->r.a, json_string_value(id));
-    return 0;
+    if (n->kind != NODE_MAP)
+        return reader_refuse(&v->r, n, "an object");
+    if (!node_has(n, "id"))
+        return reader_complain(&v->r, &absent, "missing, expected it in every vm");
+    const struct node given = node_of_json(json_object_get(n->json, "id"), n, "id", 0);
+
+    return reader_value(&v->r, &given, &id, ret);
 }
 
-static int check_known(struct vm_reader *v, const struct at *at, const json_t *object, const struct vm *known)
+static int check_known(struct vm_reader *v, const struct node *n, const struct vm *known)
 {
-    const struct at here = {.up = at, .key = "id"};
+    const struct node here = node_absent(n, "id");
 
     if (known->is.state == VM_ON)
-        return read_complaint(
+        return reader_complain(
             &v->r, &here, "\"%s\" runs already, expected a VM that is off, suspended or new", known->is.id);
-    if (json_object_size(object) > 1)
-        note_ignored(v, VMS_IGNORED_KNOWN, at->ix);
+    if (n->n > 1)
+        note_ignored(v, VMS_IGNORED_KNOWN, n->ix);
     return 0;
 }
 
@@ -74,47 +73,44 @@ static void forget_use(struct vm_facts *f)
     vm_facts_windows(f);
 }
 
-static int read_new(struct vm_reader *v, const struct at *at, json_t *object)
+static int read_new(struct vm_reader *v, const struct node *n)
 {
-    const struct at host = {.up = at, .key = "host"};
-    const json_t *given = json_object_get(object, "host");
+    const struct node host = node_absent(n, "host");
+    const json_t *given = json_object_get(n->json, "host");
 
     if (given && !json_is_null(given))
-        return read_complaint(&v->r, &host, "given, expected none: where the VM goes is what is asked");
-    if (!json_object_get(object, "state"))
-        json_object_set_new(object, "state", json_string(vm_state_name(VM_OFF)));
-    v->new_at[v->inv.n_vms - v->cluster->n_vms] = at->ix;
-    int rc = read_vm(&v->r, at, object, &v->inv);
+        return reader_complain(&v->r, &host, "given, expected none: where the VM goes is what is asked");
+    if (!node_has(n, "state"))
+        json_object_set_new(n->json, "state", json_string(vm_state_name(VM_OFF)));
+    v->new_at[v->inv.n_vms - v->cluster->n_vms] = n->ix;
+    int rc = snapshot_read_vm(&v->r, n, &v->inv);
     if (rc < 0)
         return rc;
     struct vm_facts *f = &v->inv.vms[v->inv.n_vms - 1].is;
     if (f->state != VM_OFF)
-        note_ignored(v, VMS_IGNORED_STATE, at->ix);
-    if (is_given(object, "cpu", "demand") || is_given(object, "mem", "demand") ||
-        is_given(object, "mem", "consumed") || json_object_get(object, "windows"))
-        note_ignored(v, VMS_IGNORED_DEMAND, at->ix);
+        note_ignored(v, VMS_IGNORED_STATE, n->ix);
+    if (is_given(n->json, "cpu", "demand") || is_given(n->json, "mem", "demand") ||
+        is_given(n->json, "mem", "consumed") || node_has(n, "windows"))
+        note_ignored(v, VMS_IGNORED_DEMAND, n->ix);
     forget_use(f);
     return 0;
 }
 
-static int read_objects(struct vm_reader *v, json_t *document)
+static int read_objects(struct vm_reader *v, const struct node *document)
 {
-    const struct at root = {0};
+    struct node_walk w;
     int rc;
 
-    if (!json_is_array(document))
-        return read_wrong_type(&v->r, &root, document, "an array of VM objects");
-    v->n = json_array_size(document);
+    if (document->kind != NODE_LIST)
+        return reader_refuse(&v->r, document, "an array of VM objects");
+    v->n = document->n;
     v->ids = arena_array(v->r.a, const char *, v->n);
     v->new_at = arena_array(v->r.a, size_t, v->n);
-    for (size_t i = 0; i < v->n; i++) {
-        const struct at item = {.up = &root, .ix = i};
-        json_t *object = json_array_get(document, i);
-        if ((rc = read_id(v, &item, object, &v->ids[i])) < 0)
+    for (const struct node *n = node_walk_first(&w, document); n; n = node_walk_next(&w)) {
+        if ((rc = read_id(v, n, &v->ids[n->ix])) < 0)
             return rc;
-        uint32_t known = snapshot_find_vm(v->cluster, v->ids[i]);
-        rc = known == IX_NONE ? read_new(v, &item, object)
-                              : check_known(v, &item, object, &v->cluster->vms[known]);
+        uint32_t known = snapshot_find_vm(v->cluster, v->ids[n->ix]);
+        rc = known == IX_NONE ? read_new(v, n) : check_known(v, n, &v->cluster->vms[known]);
         if (rc < 0)
             return rc;
     }
@@ -135,9 +131,8 @@ static int by_id(const void *a, const void *b)
     return order != 0 ? order : (x->ix > y->ix) - (x->ix < y->ix);
 }
 
-static int check_twice(const struct vm_reader *v)
+static int check_twice(const struct vm_reader *v, const struct node *document)
 {
-    const struct at root = {0};
     struct listed *sorted = arena_array(v->r.a, struct listed, v->n);
 
     for (size_t i = 0; i < v->n; i++)
@@ -145,11 +140,11 @@ static int check_twice(const struct vm_reader *v)
     if (v->n > 0)
         qsort(sorted, v->n, sizeof *sorted, by_id);
     for (size_t i = 1; i < v->n; i++) {
-        const struct at item = {.up = &root, .ix = sorted[i].ix};
-        const struct at here = {.up = &item, .key = "id"};
+        const struct node item = {.up = document, .ix = sorted[i].ix, .json = document->json};
+        const struct node here = node_absent(&item, "id");
         if (strcmp(sorted[i].id, sorted[i - 1].id) == 0)
-            return read_complaint(&v->r, &here, "\"%s\" is the id of /%zu already, expected another",
-                                  sorted[i].id, sorted[i - 1].ix);
+            return reader_complain(&v->r, &here, "\"%s\" is the id of /%zu already, expected another",
+                                   sorted[i].id, sorted[i - 1].ix);
     }
     return 0;
 }
@@ -174,46 +169,48 @@ static int freeze(struct vm_reader *v)
 }
 
 /* Half of a pair cannot be placed by the other half's rule; that one of the two names the other is enough. */
-static int check_pairs(const struct vm_reader *v)
+static int check_pairs(const struct vm_reader *v, const struct node *document)
 {
     const struct snapshot *s = &v->to_place.snap;
-    const struct at root = {0};
 
     for (size_t i = v->cluster->n_vms; i < v->inv.n_vms; i++) {
         const struct vm *vm = &s->vms[snapshot_find_vm(s, v->inv.vms[i].is.id)];
-        const struct at item = {.up = &root, .ix = v->new_at[i - v->cluster->n_vms]};
-        const struct at here = {.up = &item, .key = "ft_peer"};
+        const struct node item = {
+            .up = document, .ix = v->new_at[i - v->cluster->n_vms], .json = document->json};
+        const struct node here = node_absent(&item, "ft_peer");
         if ((vm->is.kind == VM_FT_PRIMARY || vm->is.kind == VM_FT_SECONDARY) && vm->ft_peer == IX_NONE)
-            return read_complaint(&v->r, &here, "missing, expected the id of the other half of the pair");
+            return reader_complain(&v->r, &here, "missing, expected the id of the other half of the pair");
     }
     return 0;
 }
 
-static int read_document(struct vm_reader *v, json_t *document)
+static int read_document(struct vm_reader *v, const struct node *document)
 {
     int rc;
 
     snapshot_thaw(v->cluster, v->r.a, &v->inv);
-    if ((rc = read_objects(v, document)) < 0 || (rc = check_twice(v)) < 0 || (rc = freeze(v)) < 0)
+    if ((rc = read_objects(v, document)) < 0 || (rc = check_twice(v, document)) < 0 || (rc = freeze(v)) < 0)
         return rc;
     v->to_place.n = (uint32_t)v->n;
     v->to_place.vms = arena_array(v->r.a, uint32_t, v->n);
     for (size_t i = 0; i < v->n; i++)
         v->to_place.vms[i] = snapshot_find_vm(&v->to_place.snap, v->ids[i]);
-    return check_pairs(v);
+    return check_pairs(v, document);
 }
 
 int vms_read(const char *text, size_t len, const struct snapshot *cluster, struct arena *a,
              struct vms_to_place *ret, struct unknown_fields *unknown, struct err *err)
 {
     struct vm_reader v = {.r = {.a = a, .unknown = unknown, .err = err}, .cluster = cluster};
-    json_t *document;
-    int rc = read_json(&v.r, text, len, &document);
+    json_t *json;
+    int rc = snapshot_read_json(&v.r, text, len, &json);
 
     if (rc < 0)
         return rc;
-    rc = read_document(&v, document);
-    json_decref(document);
+    const struct node document = node_of_json(json, NULL, NULL, 0);
+
+    rc = read_document(&v, &document);
+    json_decref(json);
     if (rc == 0)
         *ret = v.to_place;
     return rc;

@@ -1,8 +1,8 @@
 #include "mqtt/cloudevent.h"
 
 #include "base/cleanup.h"
+#include "base/json_writer.h"
 #include "base/rfc3339.h"
-#include "model/json_writer.h"
 
 void cloudevent_json(const struct cloudevent *ce, struct strbuf *out)
 {

@@ -7,10 +7,10 @@
 #ifndef BALLAST_RENDER_RENDER_H
 #define BALLAST_RENDER_RENDER_H
 
+#include "base/json_writer.h"
 #include "base/strbuf.h"
 #include "core/divvy/divvy.h"
 #include "core/explain.h"
-#include "model/json_writer.h"
 #include "model/what_if.h"
 
 #include <ballast/plan.h>

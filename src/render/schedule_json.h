@@ -2,7 +2,7 @@
 #ifndef BALLAST_RENDER_SCHEDULE_JSON_H
 #define BALLAST_RENDER_SCHEDULE_JSON_H
 
-#include "model/json_writer.h"
+#include "base/json_writer.h"
 #include "schedule/schedule.h"
 
 /* Adds its members to the object that is open: now, time_zone, enabled (dpm.enabled), windows,

@@ -3,7 +3,7 @@
 
 #include "config/config.h"
 #include "config/keys.h"
-#include "config/tree.h"
+#include "schema/yaml_tree.h"
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
@@ -53,7 +53,7 @@ static void test_defaults(void **state)
     struct config c;
     struct err err = {0};
     size_t n;
-    const struct config_key *keys = config_keys(&a, &n);
+    const struct field *keys = config_keys(&a, &n);
 
     (void)state;
     assert_int_equal(parse(SIM, CONFIG_FOR_SERVICE, &a, &c, &err), 0);
@@ -64,12 +64,11 @@ static void test_defaults(void **state)
         assert_true(strlen(keys[i].meaning) > 5);
         if (keys[i].fallback)
             assert_string_equal(value, keys[i].fallback);
-        else if (strcmp(keys[i].path, "cluster") != 0 && strcmp(keys[i].path, "source.kind") != 0)
+        else if (strcmp(keys[i].name, "cluster") != 0 && strcmp(keys[i].name, "source.kind") != 0)
             assert_null(value);
-        /* config_keep_fixed() copies these types only */
-        if (keys[i].restart)
-            assert_true(keys[i].type != CONFIG_WORDS && keys[i].type != CONFIG_POLICY &&
-                        keys[i].type != CONFIG_POWER_HOSTS && keys[i].type != CONFIG_POWER_DEFAULTS);
+        /* field_copy() does not know what a reader of its own makes */
+        if (keys[i].flags & FIELD_RESTART)
+            assert_true(keys[i].type != FIELD_OWN);
     }
 }
 
@@ -290,7 +289,7 @@ static void test_secret_is_not_shown(void **state)
     struct err err = {0};
     struct config_change *changes;
     size_t n;
-    const struct config_key *keys = config_keys(&a, &n);
+    const struct field *keys = config_keys(&a, &n);
 
     (void)state;
     place_make(&p, "pw", "s3cret\n", 0600);
@@ -309,8 +308,8 @@ static void test_secret_is_not_shown(void **state)
     assert_true(f && fputs("0ther\n", f) >= 0 && fflush(f) == 0);
     assert_int_equal(parse(text, CONFIG_FOR_SERVICE, &a, &other, &err), 0);
     assert_int_equal(config_changes(&c, &other, &a, &changes), 1);
-    assert_string_equal(changes[0].key->path, "source.password_file");
-    assert_true(changes[0].secret && changes[0].key->restart);
+    assert_string_equal(changes[0].key->name, "source.password_file");
+    assert_true(changes[0].secret && changes[0].key->flags & FIELD_RESTART);
     assert_string_equal(changes[0].from, p.file);
     place_remove(&p);
 }
@@ -406,8 +405,8 @@ static void test_reload(void **state)
 
         strbuf_init(&paths, STRBUF_NO_LIMIT);
         for (size_t k = 0; k < n; k++) {
-            strbuf_printf(&paths, "%s%s", k ? " " : "", changes[k].key->path);
-            restart = restart || changes[k].key->restart;
+            strbuf_printf(&paths, "%s%s", k ? " " : "", changes[k].key->name);
+            restart = restart || changes[k].key->flags & FIELD_RESTART;
         }
         assert_string_equal(paths.text, reloads[i].changed);
         assert_int_equal(restart, reloads[i].restart);
@@ -417,7 +416,7 @@ static void test_reload(void **state)
         bool power = false;
 
         for (size_t k = 0; k < n; k++) {
-            assert_false(changes[k].key->restart);
+            assert_false(changes[k].key->flags & FIELD_RESTART);
             power = power || config_is_of_power(&changes[k]);
         }
         assert_int_equal(power, strstr(reloads[i].changed, "power.") != NULL);
@@ -489,7 +488,7 @@ static bool has(const struct node *map, const char *path)
     char name[64];
 
     (void)snprintf(name, sizeof name, "%.*s", dot ? (int)(dot - path) : (int)strlen(path), path);
-    const struct node *child = tree_child(map, name);
+    const struct node *child = node_child(map, name);
 
     return child && (!dot || has(child, dot + 1));
 }
@@ -504,7 +503,7 @@ static void test_everything_is_documented(void **state)
     struct config c;
     struct err err = {0};
     size_t n;
-    const struct config_key *keys = config_keys(&a, &n);
+    const struct field *keys = config_keys(&a, &n);
 
     (void)state;
     if (!f)
@@ -521,16 +520,16 @@ static void test_everything_is_documented(void **state)
     const char *on = switch_on(&a, text);
     struct node *root = NULL;
 
-    if (tree_parse(path, on, strlen(on), &a, &root, &err) < 0 ||
+    if (yaml_tree_parse(path, on, strlen(on), &a, &root, &err) < 0 ||
         config_parse(path, on, strlen(on), CONFIG_FOR_POLICY, &a, &c, &err) < 0)
         fail_msg("with every key: %s", err.text);
     for (size_t i = 0; i < n; i++) {
-        if (!has(root, keys[i].path))
-            fail_msg("%s does not document %s", path, keys[i].path);
+        if (!has(root, keys[i].name))
+            fail_msg("%s does not document %s", path, keys[i].name);
     }
     assert_int_equal(c.n_power_hosts, 1);
-    for (size_t i = 0; i < n_power_host_keys; i++) {
-        const char *key = power_host_keys[i].path;
+    for (size_t i = 0; i < power_host_schema.n; i++) {
+        const char *key = power_host_schema.fields[i].name;
 
         if (!has(root, arena_printf(&a, "power.defaults.%s", key)) &&
             !has(root, arena_printf(&a, "power.hosts.esx1.%s", key)))

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "config/config.h"
-#include "config/suggest.h"
+#include "schema/suggest.h"
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
@@ -17,7 +17,8 @@ static const struct {
     const char *sentence; /* what it begins with */
 } wrong[] = {
     /* the schedule of power management */
-    {SIM "dpm:\n  windows: Mon 20:00 for 10h\n", "f.yaml:4: dpm.windows is a single value, expected a list"},
+    {SIM "dpm:\n  windows: Mon 20:00 for 10h\n",
+     "f.yaml:4: dpm.windows is \"Mon 20:00 for 10h\", expected a list such as [ONE, TWO]"},
     {SIM "dpm:\n  windows: [Mon 20:00]\n", "f.yaml:4: dpm.windows: \"Mon 20:00\" does not say for how long"},
     {SIM "dpm:\n  windows:\n  - Mon 20:00 for 10h\n  - Mon..Foo 20:00 for 10h\n",
      "f.yaml:6: dpm.windows: \"Mon..Foo 20:00\": a day of the week is missing, expected a calendar "
@@ -59,24 +60,24 @@ static const struct {
     {SIM "\n\nsorce: {}\n", "f.yaml:5: \"sorce\" is not a known key, did you mean \"source\"?"},
     {SIM "dpm:\n  targt: 5\n", "f.yaml:4: \"dpm.targt\" is not a known key, did you mean \"target\"?"},
     {SIM "dpm:\n  sleepiness: 5\n",
-     "f.yaml:4: \"dpm.sleepiness\" is not a known key, expected one of the keys of dpm"},
+     "f.yaml:4: \"dpm.sleepiness\" is not a known key, expected one of windows, ready_by,"},
     {SIM "url: x\n", "f.yaml:3: \"url\" is not a known key, did you mean \"source.url\"?"},
     {SIM "dpm.enabled: true\n", "f.yaml:3: \"dpm.enabled\" is not a known key, expected it nested, \"dpm:\""},
-    {SIM "colour: red\n",
-     "f.yaml:3: \"colour\" is not a known key, expected one of those in conf/ballast.yaml"},
+    {SIM "colour: red\n", "f.yaml:3: \"colour\" is not a known key, expected one of cluster, state_dir,"},
     {SIM "<<: {a: b}\n", "f.yaml:3: \"<<\" is not a known key"},
     {SIM "'': {a: b}\n", "f.yaml:3: \"\" is not a known key"},
     /* sections and single values */
-    {"cluster: a\nsource: sim\n", "f.yaml:2: source is a single value, expected a section"},
+    {"cluster: a\nsource: sim\n", "f.yaml:2: source is \"sim\", expected a section"},
     {SIM "dpm: [enabled]\n", "f.yaml:3: dpm is a list, expected a section"},
-    {"cluster: {name: a}\n", "f.yaml:1: cluster is a section, expected a single value"},
-    {"cluster: [a]\n", "f.yaml:1: cluster is a list, expected a single value"},
+    {"cluster: {name: a}\n", "f.yaml:1: cluster is a section, expected the cluster's name in"},
+    {"cluster: [a]\n",
+     "f.yaml:1: cluster is a list, expected the cluster's name in everything that Ballast says; required"},
     {"cluster:\n", "f.yaml:1: cluster has no value"},
-    {"cluster: ''\n", "f.yaml:1: cluster has no value"},
+    {"cluster: ''\n", "f.yaml:1: cluster is \"\""},
     {"cluster: ~\n", "f.yaml:1: cluster has no value"},
     {"cluster: null\n", "f.yaml:1: cluster has no value"},
     {"cluster: \"a\\tb\"\n", "f.yaml:1: cluster has a control character in it, expected text on one line"},
-    {SIM "interval_s: [5]\n", "f.yaml:3: interval_s is a list, expected a single value"},
+    {SIM "interval_s: [5]\n", "f.yaml:3: interval_s is a list, expected a word or a number"},
     /* settings of a pass: policy_set() has the ranges */
     {SIM "interval_s: 0\n", "f.yaml:3: interval_s: 0 is out of range, expected "},
     {SIM "interval_s: soon\n", "f.yaml:3: interval_s: \"soon\" is not a number, expected "},
@@ -89,7 +90,8 @@ static const struct {
      "f.yaml:3: automation: \"automatic\" is not one of its words, expected manual"},
     {SIM "cost_benefit: yes\n", "f.yaml:3: cost_benefit: \"yes\" is not true or false"},
     {SIM "dpm:\n  enabled: 1\n", "f.yaml:4: dpm.enabled: \"1\" is not true or false"},
-    {SIM "automation: \"a\\nb\"\n", "f.yaml:3: automation is \"a?b\", expected a word or a number"},
+    {SIM "automation: \"a\\nb\"\n",
+     "f.yaml:3: automation has a control character in it, expected text on one line"},
     /* the service's own keys */
     {"cluster: a\n", "f.yaml:1: source.kind is missing, expected vsphere, sim or file"},
     {"cluster: a\nsource:\n  timeout_s: 5\n", "f.yaml:2: source.kind is missing"},
@@ -134,16 +136,16 @@ static const struct {
     {"cluster: a\nsource:\n  kind: sim\n  password_file: /dev/zero\n",
      "f.yaml:4: source.password_file: /dev/zero is not a regular file"},
     /* hosts' power */
-    {SIM "power: {hosts: [a]}\n",
-     "f.yaml:3: power.hosts is a list, expected a section with an entry for each host"},
-    {SIM "power:\n  hosts:\n    h: 5\n", "f.yaml:5: power.hosts.h is a single value, expected a section"},
+    {SIM "power: {hosts: [a]}\n", "f.yaml:3: power.hosts is a list, expected a section"},
+    {SIM "power:\n  hosts:\n    h: 5\n",
+     "f.yaml:5: power.hosts.h is \"5\", expected a section with ipmi, redfish or wol"},
     {SIM "power: {hosts: {h: {ipmi: {adress: x}}}}\n",
      "f.yaml:3: \"power.hosts.h.ipmi.adress\" is not a known key, did you mean \"address\"?"},
     {SIM "power: {hosts: {h: {ipmi: {username: x}}}}\n", "f.yaml:3: power.hosts.h.ipmi.address is missing"},
     {SIM "power: {hosts: {h: {ipmi: {address: x, cipher_suite: 18}}}}\n",
      "f.yaml:3: power.hosts.h.ipmi.cipher_suite is \"18\", expected a whole number from 0 to 17"},
     {SIM "power: {hosts: {h: {ipmi: {address: x, workarounds: a}}}}\n",
-     "f.yaml:3: power.hosts.h.ipmi.workarounds is a single value, expected a list such as [ONE, TWO]"},
+     "f.yaml:3: power.hosts.h.ipmi.workarounds is \"a\", expected a list such as [ONE, TWO]"},
     {SIM "power: {hosts: {h: {wol: {mac: '02:00:00:00:00:0g'}}}}\n",
      "f.yaml:3: power.hosts.h.wol.mac is \"02:00:00:00:00:0g\", expected an Ethernet address"},
     {SIM "power: {hosts: {h: {wol: {mac: '01:00:00:00:00:01'}}}}\n",
@@ -160,15 +162,15 @@ static const struct {
      "f.yaml:3: power.hosts.h.ipmi.address is \"10.0.0.1:99999\", expected HOST"},
     {SIM "power: {defaults: [a]}\n", "f.yaml:3: power.defaults is a list, expected a section"},
     {SIM "power: {hosts: {h: {watts: 100}}}\n",
-     "f.yaml:3: power.hosts.h.watts is a single value, expected a list such as [120, 310]"},
+     "f.yaml:3: power.hosts.h.watts is \"100\", expected a list of watts such"},
     {SIM "power: {hosts: {h: {watts: [100]}}}\n",
-     "f.yaml:3: power.hosts.h.watts is a list of 1, expected 2 to"},
+     "f.yaml:3: power.hosts.h.watts has 1 figures, expected 2 to 101, from no load to full load"},
     {SIM "power: {hosts: {h: {watts: [100, '200']}}}\n",
-     "f.yaml:3: power.hosts.h.watts is \"200\", expected a number from 0 to 1000000"},
+     "f.yaml:3: power.hosts.h.watts.1 is \"200\", expected a number from 0 to 1000000"},
     {SIM "power: {hosts: {h: {watts: [100, [200]]}}}\n",
-     "f.yaml:3: power.hosts.h.watts is a list, expected a"},
+     "f.yaml:3: power.hosts.h.watts.1 is a list, expected a number from 0 to 1000000"},
     {SIM "power: {hosts: {h: {watts: [100, -1, 200]}}}\n",
-     "f.yaml:3: power.hosts.h.watts is \"-1\", expected"},
+     "f.yaml:3: power.hosts.h.watts.1 is \"-1\", expected a number from 0 to 1000000"},
     {SIM "power: {hosts: {h: {watts: [200, 100]}}}\n",
      "f.yaml:3: power.hosts.h.watts is less at full load than without any"},
     {SIM "power: {hosts: {h: {standby_w: much}}}\n",

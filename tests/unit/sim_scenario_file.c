@@ -467,7 +467,7 @@ static void test_snapshot(void **state)
 /* Every key that is read stands in README.md. */
 static void test_documented(void **state)
 {
-    const struct keys *const tables[] = {
+    const struct schema *const tables[] = {
         &top_keys,       &host_keys,   &power_keys, &vm_keys,    &at_keys,       &alloc_keys,
         &range_keys,     &pool_keys,   &rule_keys,  &ha_keys,    &workload_keys, &source_keys,
         &migration_keys, &faults_keys, &rate_keys,  &rates_keys, &event_keys,    &deed_keys,
@@ -486,7 +486,7 @@ static void test_documented(void **state)
     (void)fclose(f);
     for (size_t t = 0; t < ELEMENTS(tables); t++) {
         for (size_t k = 0; k < tables[t]->n; k++) {
-            const char *name = tables[t]->items[k].name;
+            const char *name = tables[t]->fields[k].name;
             bool there =
                 strstr(text, arena_printf(&a, "`%s`", name)) || strstr(text, arena_printf(&a, "{%s:", name));
             if (!there)

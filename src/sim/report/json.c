@@ -1,5 +1,5 @@
+#include "base/json_writer.h"
 #include "base/rfc3339.h"
-#include "model/json_writer.h"
 #include "render/render.h"
 #include "sim/report/compare.h"
 #include "sim/report/pools.h"

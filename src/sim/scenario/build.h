@@ -7,7 +7,9 @@
 #ifndef BALLAST_SIM_SCENARIO_BUILD_H
 #define BALLAST_SIM_SCENARIO_BUILD_H
 
-#include "sim/scenario/keys.h"
+#include "model/snapshot_fields.h"
+#include "schema/reader.h"
+#include "sim/scenario/scenario.h"
 #include "sim/workload/trace.h"
 
 #include <ballast/inventory.h>
@@ -17,8 +19,9 @@
 #define SCENARIO_VMS_MAX 50000u
 #define SCENARIO_GROUPS_MAX 1000u /* entries of hosts, vms, pools, rules */
 
-#define SIZE_MOST 1e9   /* MHz or MiB of one object */
-#define TIME_MOST 3.2e8 /* ten years */
+#define NAMES_MOST 10000 /* in a list */
+#define SIZE_MOST 1e9    /* MHz or MiB of one object */
+#define TIME_MOST 3.2e8  /* ten years */
 
 /* ---- hosts ---- */
 
@@ -26,8 +29,7 @@ struct power_spec {
     double idle_w, peak_w, standby_w, boot_w, sleep_w; /* UNKNOWN: not given */
     bool meter;
     double meter_error;
-    double watts[POWER_POINTS_MAX];
-    uint32_t n_watts; /* 0: idle_w and peak_w count */
+    struct power_curve watts; /* none: idle_w and peak_w count */
 };
 
 struct host_spec {
@@ -126,7 +128,8 @@ struct trace_names {
 /* ---- all of it ---- */
 
 struct building {
-    struct source_file f;
+    struct reader f; /* whose context this is */
+    const struct scenario_options *options;
     uint64_t seed;
     struct scenario *s;
     struct inventory inv;    /* hosts and VMs are filled in last, from what follows */
@@ -162,7 +165,7 @@ int source_read(struct building *b, const struct node *n);
 struct workload_spec workload_default(void);
 
 /* The names of the traces that a group of VMs is given. */
-int traces_of(struct building *b, const struct node *group, const char *path, const struct vm_spec *spec,
+int traces_of(struct building *b, const struct node *group, const struct vm_spec *spec,
               struct trace_names *ret);
 
 /* Shares, times: what follows from a VM's sizes. */
@@ -175,7 +178,7 @@ int workloads_build(struct building *b);
 /* Puts every VM that is there from the beginning on a host. */
 int placement_build(struct building *b);
 
-/* Settings of the policy, below `path`. */
+/* Settings of the policy. */
 struct settings_given {
     struct {
         const char *key, *value;
@@ -186,8 +189,8 @@ struct settings_given {
 /* When hosts may sleep and must be back; NULL: at any time, never. */
 int schedule_build(struct building *b, const struct node *section);
 
-int settings_read(const struct source_file *f, const struct node *section, const char *path,
-                  struct policy *policy, struct settings_given *ret);
+int settings_read(const struct reader *f, const struct node *section, struct policy *policy,
+                  struct settings_given *ret);
 
 /* ---- what several of these read ---- */
 
@@ -195,17 +198,16 @@ int settings_read(const struct source_file *f, const struct node *section, const
 const char *member_name(struct arena *a, const char *name, uint32_t i, uint32_t n);
 
 /* -EINVAL if a group's variants are none. */
-int variants_check(const struct source_file *f, const struct node *group, const char *path,
-                   const struct node *cycle, const struct node *split);
+int variants_check(const struct reader *f, const struct node *group, const struct node *cycle,
+                   const struct node *split);
 
 /* Reads what the i-th of n members has of its own, on top of what is in ret: variants come by turns, or in
  * blocks of equal size. Nothing, where there are none. */
-int variant_read(const struct source_file *f, uint32_t i, uint32_t n, const struct node *cycle,
-                 const struct node *split, const char *path, struct keys keys, void *ret);
+int variant_read(const struct reader *f, uint32_t i, uint32_t n, const struct node *cycle,
+                 const struct node *split, const struct schema *keys, void *ret);
 
 /* -EINVAL unless a group has either a name of its own or objects of the snapshot that it is about. */
-int name_check(const struct source_file *f, const struct node *group, const char *path, const char *name,
-               const char *match);
+int name_check(const struct reader *f, const struct node *group, const char *name, const char *match);
 
 /* What words mean an object: its id, its name, its group, its kind, or a pattern with * and ? of an id or
  * name. */
@@ -217,14 +219,14 @@ struct called host_called(const struct host_spec *h);
 struct called vm_called(const struct vm_spec *v);
 bool is_meant(const char *word, struct called o);
 
-/* For tables. struct ids; struct alloc_spec; struct range; struct labels; enum automation. */
-key_reader read_words_list, read_alloc, read_range, read_labels, read_automation;
+/* For tables. struct range. */
+field_reader read_range;
 
 /* struct workload_spec [RES_COUNT], and one for the defaults of traces. */
-key_reader read_workload, read_source;
+field_reader read_workload;
 
-extern const struct keys top_keys, host_keys, power_keys, vm_keys, at_keys, alloc_keys, range_keys, pool_keys,
-    rule_keys, ha_keys, workload_keys, resource_keys, source_keys, migration_keys, faults_keys, rates_keys,
-    rate_keys, event_keys, deed_keys;
+extern const struct schema top_keys, host_keys, power_keys, vm_keys, at_keys, alloc_keys, range_keys,
+    pool_keys, rule_keys, ha_keys, workload_keys, resource_keys, source_keys, migration_keys, faults_keys,
+    rates_keys, rate_keys, event_keys, deed_keys;
 
 #endif

@@ -28,32 +28,32 @@ static const struct {
 
 /* ---- rates ---- */
 
-static const struct key rate_key_list[] = {
-    {"rate", KEY_NUMBER, offsetof(struct fault_rate, rate), 0, 1000, .meaning = "how often"},
-    {"for_s", KEY_NUMBER, offsetof(struct fault_rate, for_s), 1, TIME_MOST,
+static const struct field rate_key_list[] = {
+    {"rate", FIELD_NUMBER, offsetof(struct fault_rate, rate), 0, 1000, .meaning = "how often"},
+    {"for_s", FIELD_NUMBER, offsetof(struct fault_rate, for_s), 1, TIME_MOST,
      .meaning = "seconds that it lasts"},
-    {"factor", KEY_NUMBER, offsetof(struct fault_rate, factor), 1, 1000,
+    {"factor", FIELD_NUMBER, offsetof(struct fault_rate, factor), 1, 1000,
      .meaning = "wake_slow: times as long"},
 };
 
-const struct keys rate_keys = KEYS_OF(rate_key_list);
+const struct schema rate_keys = SCHEMA_OF("", rate_key_list);
 
-static int read_rate(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_rate(const struct reader *f, const struct node *n, void *at)
 {
     struct fault_rate *ret = at;
 
     if (n->kind == NODE_SCALAR)
-        return key_read(f, n, path, &rate_key_list[0], &ret->rate);
-    return keys_read(f, n, arena_printf(f->a, "%s.", path), rate_keys, ret);
+        return reader_value(f, n, &rate_key_list[0], &ret->rate);
+    return reader_object(f, n, &rate_keys, ret);
 }
 
 #define RATE_KEY(e, word, text)                                                                              \
-    {(word), KEY_OWN, (e) * sizeof(struct fault_rate), .read = read_rate, .meaning = (text)},
+    {(word), FIELD_OWN, (e) * sizeof(struct fault_rate), .read = read_rate, .meaning = (text)},
 /* clang-format off */
-static const struct key rates_key_list[] = {SIM_FAULTS(RATE_KEY)};
+static const struct field rates_key_list[] = {SIM_FAULTS(RATE_KEY)};
 /* clang-format on */
 
-const struct keys rates_keys = KEYS_OF(rates_key_list);
+const struct schema rates_keys = SCHEMA_OF("", rates_key_list);
 
 static int check_rates(const struct building *b, const struct node *rates)
 {
@@ -62,13 +62,12 @@ static int check_rates(const struct building *b, const struct node *rates)
         if (sim_fault_parse(n->key, &kind) < 0)
             continue;
         if (b->s->rates[kind].rate > of_fault[kind].most)
-            return file_refuse(&b->f, n->line, "faults.rates.%s is %.12g, expected at most %.12g", n->key,
-                               b->s->rates[kind].rate, of_fault[kind].most);
-        if (n->kind == NODE_MAP && tree_child(n, "factor") && kind != SIM_WAKE_SLOW)
-            return file_refuse(&b->f, n->line,
-                               "faults.rates.%s has a factor, expected it with wake_slow only", n->key);
-        if (n->kind == NODE_MAP && tree_child(n, "for_s") && of_fault[kind].for_s <= 0)
-            return file_refuse(&b->f, n->line, "faults.rates.%s has for_s, but does not last", n->key);
+            return reader_complain(&b->f, n, "is %.12g, expected at most %.12g", b->s->rates[kind].rate,
+                                   of_fault[kind].most);
+        if (n->kind == NODE_MAP && node_child(n, "factor") && kind != SIM_WAKE_SLOW)
+            return reader_complain(&b->f, n, "has a factor, expected it with wake_slow only");
+        if (n->kind == NODE_MAP && node_child(n, "for_s") && of_fault[kind].for_s <= 0)
+            return reader_complain(&b->f, n, "has for_s, but does not last");
     }
     return 0;
 }
@@ -81,19 +80,19 @@ struct event_spec {
 };
 
 #define EVENT_KEY(e, word, text)                                                                             \
-    {(word), KEY_NODE, offsetof(struct event_spec, what) + (e) * sizeof(const struct node *),                \
+    {(word), FIELD_NODE, offsetof(struct event_spec, what) + (e) * sizeof(const struct node *),              \
      .meaning = (text)},
 /* clang-format off */
-static const struct key event_key_list[] = {
-    {"at_s", KEY_NUMBER, offsetof(struct event_spec, at_s), 0, TIME_MOST, .meaning = "seconds from the beginning"},
-    {"for_s", KEY_NUMBER, offsetof(struct event_spec, for_s), 1, TIME_MOST,
+static const struct field event_key_list[] = {
+    {"at_s", FIELD_NUMBER, offsetof(struct event_spec, at_s), 0, TIME_MOST, .meaning = "seconds from the beginning"},
+    {"for_s", FIELD_NUMBER, offsetof(struct event_spec, for_s), 1, TIME_MOST,
      .meaning = "seconds that it lasts; for good where it is not given"},
-    {"factor", KEY_NUMBER, offsetof(struct event_spec, factor), 1, 1000, .meaning = "wake_slow: times as long"},
+    {"factor", FIELD_NUMBER, offsetof(struct event_spec, factor), 1, 1000, .meaning = "wake_slow: times as long"},
     SIM_FAULTS(EVENT_KEY)
 };
 /* clang-format on */
 
-const struct keys event_keys = KEYS_OF(event_key_list);
+const struct schema event_keys = SCHEMA_OF("", event_key_list);
 
 static uint32_t find_host(const struct snapshot *s, const char *word)
 {
@@ -127,9 +126,7 @@ static int read_target(const struct building *b, const struct node *n, enum sim_
     bool any_will_do = kind != SIM_HOST_DIES && kind != SIM_SAMPLES_STALE && kind != SIM_SAMPLES_GARBAGE;
 
     if (whom == WHOM_NOBODY)
-        return strcmp(word, "true") == 0
-                   ? 0
-                   : file_refuse(&b->f, n->line, "%s %s, expected true", n->key, node_shown(&b->f, n));
+        return strcmp(word, "true") == 0 ? 0 : reader_refuse(&b->f, n, "true");
     if (any_will_do && strcmp(word, "any") == 0)
         return 0;
     if (whom == WHOM_HOST)
@@ -137,33 +134,33 @@ static int read_target(const struct building *b, const struct node *n, enum sim_
     else
         e->vm = find_vm(&b->s->initial, word);
     if (e->host == IX_NONE && e->vm == IX_NONE)
-        return file_refuse(&b->f, n->line, "%s %s, expected the name of a %s%s", n->key, node_shown(&b->f, n),
-                           whom == WHOM_HOST ? "host" : "VM", any_will_do ? " or any" : "");
+        return reader_refuse(&b->f, n,
+                             arena_printf(b->f.a, "the name of a %s%s", whom == WHOM_HOST ? "host" : "VM",
+                                          any_will_do ? " or any" : ""));
     return 0;
 }
 
-static int read_event(const struct building *b, const struct node *n, const char *path,
-                      struct scripted_fault *ret)
+static int read_event(const struct building *b, const struct node *n, struct scripted_fault *ret)
 {
     struct event_spec spec = {.at_s = UNKNOWN, .for_s = INFINITY, .factor = UNKNOWN};
-    int r = keys_read(&b->f, n, arena_printf(b->f.a, "%s.", path), event_keys, &spec);
+    int r = reader_object(&b->f, n, &event_keys, &spec);
     int kind = -1;
 
     if (r < 0)
         return r;
     for (int k = 0; k < sim_fault_count; k++) {
         if (spec.what[k] && kind >= 0)
-            return file_refuse(&b->f, n->line, "%s: %s and %s stand together, expected an entry for each",
-                               path, sim_fault_name((enum sim_fault)kind), sim_fault_name((enum sim_fault)k));
+            return reader_complain(&b->f, n, ": %s and %s stand together, expected an entry for each",
+                                   sim_fault_name((enum sim_fault)kind), sim_fault_name((enum sim_fault)k));
         if (spec.what[k])
             kind = k;
     }
     if (kind < 0 || isnan(spec.at_s))
-        return file_refuse(&b->f, n->line, "%s has no %s, expected {at_s: SECONDS, FAULT: WHOM}", path,
-                           kind < 0 ? "fault" : "at_s");
+        return reader_complain(&b->f, n, "has no %s, expected {at_s: SECONDS, FAULT: WHOM}",
+                               kind < 0 ? "fault" : "at_s");
     if (!isnan(spec.factor) && kind != SIM_WAKE_SLOW)
-        return file_refuse(&b->f, n->line, "%s.factor means nothing for %s, expected it with wake_slow only",
-                           path, sim_fault_name((enum sim_fault)kind));
+        return reader_complain(&b->f, n, ".factor means nothing for %s, expected it with wake_slow only",
+                               sim_fault_name((enum sim_fault)kind));
     *ret = (struct scripted_fault){
         .at_s = spec.at_s,
         .kind = (enum sim_fault)kind,
@@ -202,46 +199,45 @@ struct faults_spec {
     double restart_s;
 };
 
-static int read_restart(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_restart(const struct reader *f, const struct node *n, void *at)
 {
-    const struct key number = {.type = KEY_NUMBER, .max = TIME_MOST};
+    const struct field number = {.type = FIELD_NUMBER, .max = TIME_MOST};
 
     if (n->kind == NODE_SCALAR && strcmp(n->text, "never") == 0) {
         *(double *)at = INFINITY;
         return 0;
     }
-    return key_read(f, n, path, &number, at);
+    return reader_value(f, n, &number, at);
 }
 
-static const struct key faults_key_list[] = {
-    {"rates", KEY_NODE, offsetof(struct faults_spec, rates), .meaning = "by chance"},
-    {"script", KEY_NODE, offsetof(struct faults_spec, script), .meaning = "at set times"},
-    {"restart_s", KEY_OWN, offsetof(struct faults_spec, restart_s), 0, TIME_MOST, .read = read_restart,
+static const struct field faults_key_list[] = {
+    {"rates", FIELD_NODE, offsetof(struct faults_spec, rates), .meaning = "by chance"},
+    {"script", FIELD_NODE, offsetof(struct faults_spec, script), .meaning = "at set times"},
+    {"restart_s", FIELD_OWN, offsetof(struct faults_spec, restart_s), 0, TIME_MOST, .read = read_restart,
      .meaning = "seconds until the VMs of a host that died start elsewhere; never: when it is back"},
 };
 
-const struct keys faults_keys = KEYS_OF(faults_key_list);
+const struct schema faults_keys = SCHEMA_OF("", faults_key_list);
 
 int faults_build(struct building *b, const struct node *section)
 {
     struct faults_spec spec = {.restart_s = RESTART_S};
     struct scenario *s = b->s;
-    int r = section ? keys_read(&b->f, section, "faults.", faults_keys, &spec) : 0;
+    int r = section ? reader_object(&b->f, section, &faults_keys, &spec) : 0;
 
     for (int k = 0; k < sim_fault_count; k++)
         s->rates[k] = (struct fault_rate){.for_s = of_fault[k].for_s, .factor = of_fault[k].factor};
-    if (r < 0 ||
-        (spec.rates && ((r = keys_read(&b->f, spec.rates, "faults.rates.", rates_keys, s->rates)) < 0 ||
-                        (r = check_rates(b, spec.rates)) < 0)))
+    if (r < 0 || (spec.rates && ((r = reader_object(&b->f, spec.rates, &rates_keys, s->rates)) < 0 ||
+                                 (r = check_rates(b, spec.rates)) < 0)))
         return r;
     s->restart_s = spec.restart_s;
     if (!spec.script)
         return 0;
-    if ((r = list_check(&b->f, spec.script, "faults.script", "a list of faults", SCRIPT_MAX)) < 0)
+    if ((r = reader_list_check(&b->f, spec.script, "a list of faults", SCRIPT_MAX)) < 0)
         return r;
     s->faults = arena_array(b->f.a, struct scripted_fault, spec.script->n);
     for (const struct node *n = spec.script->first; n; n = n->next) {
-        r = read_event(b, n, arena_printf(b->f.a, "faults.script.%u", s->n_faults), &s->faults[s->n_faults]);
+        r = read_event(b, n, &s->faults[s->n_faults]);
         if (r < 0)
             return r;
         s->n_faults++;
@@ -258,15 +254,15 @@ struct deed_spec {
     const struct node *set;
 };
 
-static const struct key deed_key_list[] = {
-    {"at_s", KEY_NUMBER, offsetof(struct deed_spec, at_s), 0, TIME_MOST,
+static const struct field deed_key_list[] = {
+    {"at_s", FIELD_NUMBER, offsetof(struct deed_spec, at_s), 0, TIME_MOST,
      .meaning = "seconds from the beginning"},
-    {"maintenance_enter", KEY_TEXT, offsetof(struct deed_spec, enter), .meaning = "the name of a host"},
-    {"maintenance_exit", KEY_TEXT, offsetof(struct deed_spec, exit), .meaning = "the name of a host"},
-    {"set", KEY_NODE, offsetof(struct deed_spec, set), .meaning = "{KEY: VALUE} of the settings"},
+    {"maintenance_enter", FIELD_TEXT, offsetof(struct deed_spec, enter), .meaning = "the name of a host"},
+    {"maintenance_exit", FIELD_TEXT, offsetof(struct deed_spec, exit), .meaning = "the name of a host"},
+    {"set", FIELD_NODE, offsetof(struct deed_spec, set), .meaning = "{KEY: VALUE} of the settings"},
 };
 
-const struct keys deed_keys = KEYS_OF(deed_key_list);
+const struct schema deed_keys = SCHEMA_OF("", deed_key_list);
 
 static struct scripted_deed *add_deed(struct building *b, double at_s, enum scripted_kind kind)
 {
@@ -277,11 +273,11 @@ static struct scripted_deed *add_deed(struct building *b, double at_s, enum scri
     return &s->deeds[s->n_deeds++];
 }
 
-static int add_settings(struct building *b, const struct node *set, const char *path, double at_s)
+static int add_settings(struct building *b, const struct node *set, double at_s)
 {
     struct policy scratch = b->s->policy;
     struct settings_given given;
-    int r = settings_read(&b->f, set, path, &scratch, &given);
+    int r = settings_read(&b->f, set, &scratch, &given);
 
     for (size_t i = 0; r == 0 && i < given.n; i++) {
         struct scripted_deed *d = add_deed(b, at_s, SCRIPT_SET);
@@ -291,26 +287,24 @@ static int add_settings(struct building *b, const struct node *set, const char *
     return r;
 }
 
-static int read_deed(struct building *b, const struct node *n, const char *path)
+static int read_deed(struct building *b, const struct node *n)
 {
     struct deed_spec spec = {.at_s = UNKNOWN};
-    int r = keys_read(&b->f, n, arena_printf(b->f.a, "%s.", path), deed_keys, &spec);
+    int r = reader_object(&b->f, n, &deed_keys, &spec);
 
     if (r < 0)
         return r;
     if (isnan(spec.at_s) || !!spec.enter + !!spec.exit + !!spec.set != 1)
-        return file_refuse(&b->f, n->line,
-                           "%s is not complete, expected {at_s: SECONDS, and one of maintenance_enter, "
-                           "maintenance_exit and set}",
-                           path);
+        return reader_complain(&b->f, n,
+                               "is not complete, expected {at_s: SECONDS, and one of maintenance_enter, "
+                               "maintenance_exit and set}");
     if (spec.set)
-        return add_settings(b, spec.set, arena_printf(b->f.a, "%s.set", path), spec.at_s);
+        return add_settings(b, spec.set, spec.at_s);
     const char *host = spec.enter ? spec.enter : spec.exit;
     uint32_t ix = find_host(&b->s->initial, host);
 
     if (ix == IX_NONE)
-        return file_refuse(&b->f, n->line, "%s: there is no host \"%.64s\", expected one that is there", path,
-                           host);
+        return reader_complain(&b->f, n, ": there is no host \"%.64s\", expected one that is there", host);
     add_deed(b, spec.at_s, spec.enter ? SCRIPT_MAINTENANCE_ENTER : SCRIPT_MAINTENANCE_EXIT)->host = ix;
     return 0;
 }
@@ -323,10 +317,10 @@ static double deed_at(const void *item)
 int deeds_build(struct building *b, const struct node *list)
 {
     size_t ix = 0;
-    int r = list ? list_check(&b->f, list, "script", "a list of deeds", SCRIPT_MAX) : 0;
+    int r = list ? reader_list_check(&b->f, list, "a list of deeds", SCRIPT_MAX) : 0;
 
     for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next, ix++)
-        r = read_deed(b, n, arena_printf(b->f.a, "script.%zu", ix));
+        r = read_deed(b, n);
     if (r == 0)
         sort_by_time(b->s->deeds, b->s->n_deeds, sizeof *b->s->deeds, deed_at, b->f.a);
     return r;

@@ -18,98 +18,79 @@
 static const char *const state_words[] = {"on", "standby", "maintenance", NULL};
 static const enum host_state states[] = {HOST_ON, HOST_STANDBY, HOST_MAINTENANCE};
 
-static int read_watts(const struct source_file *f, const struct node *n, const char *path, void *at)
-{
-    struct power_spec *ret = (struct power_spec *)((char *)at - offsetof(struct power_spec, watts));
-    const struct key number = {.type = KEY_NUMBER, .max = WATTS_MOST};
-    uint32_t i = 0;
-    int r = list_check(f, n, path, "a list of watts, from no load to full load", POWER_POINTS_MAX);
-
-    if (r == 0 && n->n < 2)
-        return file_refuse(f, n->line, "%s has %zu entries, expected 2 to %d, from no load to full load",
-                           path, n->n, POWER_POINTS_MAX);
-    for (const struct node *c = n->first; r == 0 && c; c = c->next, i++)
-        r = key_read(f, c, arena_printf(f->a, "%s.%u", path, i), &number, &ret->watts[i]);
-    if (r == 0)
-        ret->n_watts = (uint32_t)n->n;
-    return r;
-}
-
 #define WATTS(key, member, text)                                                                             \
     {                                                                                                        \
-        (key), KEY_NUMBER, offsetof(struct power_spec, member), 0, WATTS_MOST, NULL, NULL, (text)            \
+        (key), FIELD_NUMBER, offsetof(struct power_spec, member), 0, WATTS_MOST, NULL, NULL, (text)          \
     }
 
-static const struct key power_key_list[] = {
+static const struct field power_key_list[] = {
     WATTS("idle_w", idle_w, "watts when on without load"),
     WATTS("peak_w", peak_w, "watts at full load; a line between"),
-    {"watts", KEY_OWN, offsetof(struct power_spec, watts), 0, WATTS_MOST, NULL, read_watts,
+    {"watts", FIELD_CURVE, offsetof(struct power_spec, watts), 0, WATTS_MOST, NULL, NULL,
      "watts at equally spaced loads from 0 to 100 %, instead of idle_w and peak_w (SPECpower)"},
     WATTS("standby_w", standby_w, "watts when asleep"),
     WATTS("boot_w", boot_w, "watts while it boots"),
     WATTS("sleep_w", sleep_w, "watts while it goes to sleep"),
-    {"meter", KEY_BOOL, offsetof(struct power_spec, meter),
+    {"meter", FIELD_BOOL, offsetof(struct power_spec, meter),
      .meaning = "whether its controller says what it draws"},
-    {"meter_error", KEY_NUMBER, offsetof(struct power_spec, meter_error), 0, 0.9, NULL, NULL,
+    {"meter_error", FIELD_NUMBER, offsetof(struct power_spec, meter_error), 0, 0.9, NULL, NULL,
      "by which part of it what the controller says may be off, 0 to 0.9"},
 };
 
-const struct keys power_keys = KEYS_OF(power_key_list);
+const struct schema power_keys = SCHEMA_OF("", power_key_list);
 
-static int read_power(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_power(const struct reader *f, const struct node *n, void *at)
 {
     struct power_spec *p = at;
-    int r = keys_read(f, n, arena_printf(f->a, "%s.", path), power_keys, p);
+    int r = reader_object(f, n, &power_keys, p);
 
-    if (r == 0 && tree_child(n, "watts") && (tree_child(n, "idle_w") || tree_child(n, "peak_w")))
-        return file_refuse(f, n->line, "%s has both watts and idle_w or peak_w, expected one or the other",
-                           path);
-    if (r == 0 && (tree_child(n, "idle_w") || tree_child(n, "peak_w")))
-        p->n_watts = 0;
+    if (r == 0 && node_child(n, "watts") && (node_child(n, "idle_w") || node_child(n, "peak_w")))
+        return reader_complain(f, n, "has both watts and idle_w or peak_w, expected one or the other");
+    if (r == 0 && (node_child(n, "idle_w") || node_child(n, "peak_w")))
+        p->watts = (struct power_curve){0};
     return r;
 }
 
 #define NUMBER(key, member, low, high, text)                                                                 \
     {                                                                                                        \
-        (key), KEY_NUMBER, offsetof(struct host_spec, member), (low), (high), NULL, NULL, (text)             \
+        (key), FIELD_NUMBER, offsetof(struct host_spec, member), (low), (high), NULL, NULL, (text)           \
     }
 
-static const struct key host_key_list[] = {
-    {"name", KEY_TEXT, offsetof(struct host_spec, name),
+static const struct field host_key_list[] = {
+    {"name", FIELD_TEXT, offsetof(struct host_spec, name),
      .meaning = "the host's name, or of a group the beginning of the names"},
-    {"match", KEY_TEXT, offsetof(struct host_spec, match),
+    {"match", FIELD_TEXT, offsetof(struct host_spec, match),
      .meaning = "instead of name: the snapshot's hosts that this is about, a name or a pattern with * and ?"},
-    {"count", KEY_COUNT, offsetof(struct host_spec, count), 1, SCENARIO_HOSTS_MAX,
+    {"count", FIELD_COUNT, offsetof(struct host_spec, count), 1, SCENARIO_HOSTS_MAX,
      .meaning = "hosts of this kind; their names are numbered"},
-    {"cycle", KEY_NODE, offsetof(struct host_spec, cycle),
+    {"cycle", FIELD_NODE, offsetof(struct host_spec, cycle),
      .meaning = "variants that the hosts take by turns"},
-    {"split", KEY_NODE, offsetof(struct host_spec, split),
+    {"split", FIELD_NODE, offsetof(struct host_spec, split),
      .meaning = "variants that the hosts take in blocks of equal size"},
-    {"kind", KEY_TEXT, offsetof(struct host_spec, kind), .meaning = "another word that means these hosts"},
-    {"cores", KEY_COUNT, offsetof(struct host_spec, seen.is.cores), 1, CORES_MOST, .meaning = "CPU cores"},
+    {"kind", FIELD_TEXT, offsetof(struct host_spec, kind), .meaning = "another word that means these hosts"},
+    {"cores", FIELD_COUNT, offsetof(struct host_spec, seen.is.cores), 1, CORES_MOST, .meaning = "CPU cores"},
     NUMBER("core_mhz", core_mhz, 1, CORE_MHZ_MOST, "MHz of a core"),
     NUMBER("mem_mb", seen.is.total[RES_MEM], 1, SIZE_MOST, "MiB of memory"),
     NUMBER("cpu_reserved_mhz", seen.is.reserved[RES_CPU], 0, SIZE_MOST, "MHz kept for the hypervisor"),
     NUMBER("mem_reserved_mb", seen.is.reserved[RES_MEM], 0, SIZE_MOST, "MiB kept for the hypervisor"),
-    {"state", KEY_WORD, offsetof(struct host_spec, state), .words = state_words,
+    {"state", FIELD_WORD, offsetof(struct host_spec, state), .words = state_words,
      .meaning = "at the beginning"},
-    {"power", KEY_OWN, offsetof(struct host_spec, power), .read = read_power, .meaning = "what it draws"},
+    {"power", FIELD_OWN, offsetof(struct host_spec, power), .read = read_power, .meaning = "what it draws"},
     NUMBER("boot_s", model.boot_s, 0, 86400, "seconds from waking to usable"),
     NUMBER("sleep_s", model.sleep_s, 0, 86400, "seconds from empty to asleep"),
     NUMBER("link_mb_s", model.link_mb_s, 0.1, 1e6, "MiB/s of the network for migrations, each way"),
-    {"migrations_max", KEY_COUNT, offsetof(struct host_spec, seen.is.migrations_max), 0, 64,
+    {"migrations_max", FIELD_COUNT, offsetof(struct host_spec, seen.is.migrations_max), 0, 64,
      .meaning = "migrations in and out at a time; 0: as the setting says"},
     NUMBER("migration_rate_mb_s", seen.is.migration_rate_mb_s, 0.1, 1e6,
            "MiB/s of a migration, as Ballast believes at first; the setting where it is not given"),
-    {"wake_verified", KEY_BOOL, offsetof(struct host_spec, seen.is.wake_verified),
+    {"wake_verified", FIELD_BOOL, offsetof(struct host_spec, seen.is.wake_verified),
      .meaning = "whether waking it has been tried with success"},
-    {"dpm", KEY_OWN, offsetof(struct host_spec, seen.is.dpm), .read = read_automation,
+    {"dpm", FIELD_WORD, offsetof(struct host_spec, seen.is.dpm), .words = automation_words,
      .meaning = "inherit, disabled, manual or automatic"},
-    {"labels", KEY_OWN, offsetof(struct host_spec, seen.is.labels), .read = read_labels,
-     .meaning = "{KEY: VALUE}"},
+    {"labels", FIELD_LABELS, offsetof(struct host_spec, seen.is.labels), .meaning = "{KEY: VALUE}"},
 };
 
-const struct keys host_keys = KEYS_OF(host_key_list);
+const struct schema host_keys = SCHEMA_OF("", host_key_list);
 
 static struct host_spec default_spec(void)
 {
@@ -152,9 +133,9 @@ static void finish(struct arena *a, struct host_spec *h)
     struct host_facts *is = &h->seen.is;
     struct host_model *m = &h->model;
 
-    if (h->power.n_watts > 0) {
-        memcpy(m->watts, h->power.watts, sizeof m->watts);
-        m->n_watts = h->power.n_watts;
+    if (h->power.watts.n > 0) {
+        memcpy(m->watts, h->power.watts.watts, h->power.watts.n * sizeof m->watts[0]);
+        m->n_watts = h->power.watts.n;
     } else {
         m->watts[0] = or_else(h->power.idle_w, IDLE_W);
         m->watts[1] = or_else(h->power.peak_w, fmax(PEAK_W, m->watts[0]));
@@ -176,12 +157,14 @@ static int add(struct building *b, const struct host_spec *spec, const char *id)
     struct host_spec h = *spec;
 
     if (b->n_hosts >= SCENARIO_HOSTS_MAX)
-        return file_refuse(&b->f, h.line, "there are more than %u hosts, expected fewer", SCENARIO_HOSTS_MAX);
+        return reader_complain_line(&b->f, h.line, "there are more than %u hosts, expected fewer",
+                                    SCENARIO_HOSTS_MAX);
     if (h.seen.is.cores == 0 || isnan(h.core_mhz) || h.seen.is.total[RES_MEM] <= 0)
-        return file_refuse(&b->f, h.line, "host \"%s\" has no %s, expected cores, core_mhz and mem_mb", id,
-                           h.seen.is.cores == 0 ? "cores"
-                           : isnan(h.core_mhz)  ? "core_mhz"
-                                                : "mem_mb");
+        return reader_complain_line(&b->f, h.line,
+                                    "host \"%s\" has no %s, expected cores, core_mhz and mem_mb", id,
+                                    h.seen.is.cores == 0 ? "cores"
+                                    : isnan(h.core_mhz)  ? "core_mhz"
+                                                         : "mem_mb");
     h.seen.is.id = h.seen.is.name = id;
     h.seen.is.state = states[h.state];
     h.seen.is.total[RES_CPU] = h.seen.is.cores * h.core_mhz;
@@ -192,16 +175,15 @@ static int add(struct building *b, const struct host_spec *spec, const char *id)
     return 0;
 }
 
-static int add_group(struct building *b, const struct node *group, const char *path,
-                     const struct host_spec *spec)
+static int add_group(struct building *b, const struct node *group, const struct host_spec *spec)
 {
     uint32_t n = spec->count ? spec->count : 1;
-    int r = variants_check(&b->f, group, path, spec->cycle, spec->split);
+    int r = variants_check(&b->f, group, spec->cycle, spec->split);
 
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         struct host_spec h = *spec;
 
-        r = variant_read(&b->f, i, n, spec->cycle, spec->split, path, host_keys, &h);
+        r = variant_read(&b->f, i, n, spec->cycle, spec->split, &host_keys, &h);
         if (r == 0)
             r = add(b, &h, spec->count ? member_name(b->f.a, spec->name, i, n) : spec->name);
     }
@@ -209,8 +191,7 @@ static int add_group(struct building *b, const struct node *group, const char *p
 }
 
 /* An entry about hosts of the snapshot: read on top of what each of them is. */
-static int change_matching(struct building *b, const struct node *group, const char *path,
-                           const char *pattern)
+static int change_matching(struct building *b, const struct node *group, const char *pattern)
 {
     size_t n = 0;
 
@@ -218,43 +199,41 @@ static int change_matching(struct building *b, const struct node *group, const c
         struct host_spec *h = &b->hosts[i];
         if (i >= b->n_snapshot_hosts || !is_meant(pattern, host_called(h)))
             continue;
-        int r = keys_read(&b->f, group, path, host_keys, h);
+        int r = reader_object(&b->f, group, &host_keys, h);
         if (r < 0)
             return r;
-        if (tree_child(group, "state"))
+        if (node_child(group, "state"))
             h->seen.is.state = states[h->state];
-        if (tree_child(group, "cores") || tree_child(group, "core_mhz"))
+        if (node_child(group, "cores") || node_child(group, "core_mhz"))
             h->seen.is.total[RES_CPU] = h->seen.is.cores * h->core_mhz;
         h->line = group->line;
         finish(b->f.a, h);
         n++;
     }
     if (n == 0)
-        return file_refuse(&b->f, group->line, "%smatch: no host of the snapshot is called \"%.64s\"", path,
-                           pattern);
-    if (tree_child(group, "count") || tree_child(group, "cycle") || tree_child(group, "split"))
-        return file_refuse(&b->f, group->line, "%smatch: count, cycle and split are for new hosts", path);
+        return reader_complain(&b->f, group, ".match: no host of the snapshot is called \"%.64s\"", pattern);
+    if (node_child(group, "count") || node_child(group, "cycle") || node_child(group, "split"))
+        return reader_complain(&b->f, group, ".match: count, cycle and split are for new hosts");
     return 0;
 }
 
 int hosts_build(struct building *b, const struct node *groups)
 {
     size_t ix = 0;
-    int r = groups ? list_check(&b->f, groups, "hosts", "a list of groups", SCENARIO_GROUPS_MAX) : 0;
+    int r = groups ? reader_list_check(&b->f, groups, "a list of groups", SCENARIO_GROUPS_MAX) : 0;
 
     for (const struct node *g = groups ? groups->first : NULL; r == 0 && g; g = g->next, ix++) {
-        const char *path = arena_printf(b->f.a, "hosts.%zu.", ix);
         struct host_spec spec = default_spec();
-        if ((r = keys_read(&b->f, g, path, host_keys, &spec)) < 0)
+        if ((r = reader_object(&b->f, g, &host_keys, &spec)) < 0)
             return r;
         spec.line = g->line;
-        if ((r = name_check(&b->f, g, path, spec.name, spec.match)) < 0)
+        if ((r = name_check(&b->f, g, spec.name, spec.match)) < 0)
             return r;
-        r = spec.match ? change_matching(b, g, path, spec.match) : add_group(b, g, path, &spec);
+        r = spec.match ? change_matching(b, g, spec.match) : add_group(b, g, &spec);
     }
     if (r == 0 && b->n_hosts == 0)
-        return file_refuse(&b->f, groups ? groups->line : 1,
-                           "there are no hosts, expected a snapshot or some hosts");
+        return reader_complain_line(&b->f, groups ? groups->line : 1,
+                                    "there are no hosts, expected a snapshot or some hosts");
     for (size_t i = 0; r == 0 && i < b->n_hosts; i++)
         b->core_mhz = fmax(b->core_mhz, b->hosts[i].core_mhz);
     return r;
@@ -271,9 +250,7 @@ void hosts_of_snapshot(struct building *b, const struct inventory *inv)
         h.core_mhz = is->cores ? is->total[RES_CPU] / is->cores : 0;
         h.power.idle_w = is->power_idle_w;
         h.power.peak_w = is->power_peak_w;
-        h.power.n_watts = is->power_curve_w.n;
-        if (is->power_curve_w.n > 0)
-            memcpy(h.power.watts, is->power_curve_w.watts, is->power_curve_w.n * sizeof h.power.watts[0]);
+        h.power.watts = is->power_curve_w;
         h.power.standby_w = is->power_standby_w;
         h.model.boot_s = or_else(is->boot_s, BOOT_S);
         finish(b->f.a, &h);

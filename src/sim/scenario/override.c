@@ -1,4 +1,7 @@
+/* --set: values of the file, replaced or added before it is read. */
 #include "sim/scenario/override.h"
+
+#include "schema/yaml_tree.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,6 +10,19 @@
 
 #define PATH_SHOWN_MAX 60
 #define VALUE_BYTES_MAX 65536
+
+/* Lines from here on stand for the overrides, by number. */
+#define OVERRIDE_LINES 0x80000000u
+
+const char *override_place(const struct reader *r, unsigned line)
+{
+    const struct building *b = r->context;
+
+    if (line < OVERRIDE_LINES)
+        return arena_printf(r->a, "%s:%u", r->file, line);
+    return arena_printf(r->a, "--set %.*s", PATH_SHOWN_MAX,
+                        b->options->overrides[line - OVERRIDE_LINES].path);
+}
 
 static bool is_setting(const char *path)
 {
@@ -20,10 +36,10 @@ static bool is_setting(const char *path)
     return false;
 }
 
-static bool is_key(struct keys keys, const char *word)
+static bool is_key(const struct schema *keys, const char *word)
 {
-    for (size_t i = 0; i < keys.n; i++) {
-        if (strcmp(keys.items[i].name, word) == 0)
+    for (size_t i = 0; i < keys->n; i++) {
+        if (strcmp(keys->fields[i].name, word) == 0)
             return true;
     }
     return false;
@@ -54,12 +70,12 @@ static struct node *find_child(struct node *map, const char *path, const char **
     return found;
 }
 
-static struct node *add_child(const struct source_file *f, struct node *map, const char *key, unsigned line)
+static struct node *add_child(const struct reader *f, struct node *map, const char *key, unsigned line)
 {
     struct node *n = arena_new(f->a, struct node);
     struct node **end = &map->first;
 
-    *n = (struct node){.kind = NODE_SCALAR, .line = line, .key = key, .text = "", .plain = true};
+    *n = (struct node){.kind = NODE_SCALAR, .line = line, .up = map, .key = key, .text = "", .plain = true};
     while (*end)
         end = &(*end)->next;
     *end = n;
@@ -68,7 +84,7 @@ static struct node *add_child(const struct source_file *f, struct node *map, con
 }
 
 /* The entry of a list, by number or name. */
-static int find_entry(const struct source_file *f, struct node *list, const char *path, unsigned line,
+static int find_entry(const struct reader *f, struct node *list, const char *path, unsigned line,
                       const char **ret_rest, struct node **ret)
 {
     size_t len = strcspn(path, ".");
@@ -79,7 +95,7 @@ static int find_entry(const struct source_file *f, struct node *list, const char
 
     *ret_rest = path[len] == '.' ? path + len + 1 : NULL;
     for (struct node *c = list->first; c; c = c->next, i++) {
-        const struct node *name = c->kind == NODE_MAP ? tree_child(c, "name") : NULL;
+        const struct node *name = c->kind == NODE_MAP ? node_child(c, "name") : NULL;
         bool named = name && name->kind == NODE_SCALAR && strlen(name->text) == len &&
                      strncmp(name->text, path, len) == 0;
         if (named || (counted && number == i)) {
@@ -87,14 +103,14 @@ static int find_entry(const struct source_file *f, struct node *list, const char
             return 0;
         }
     }
-    return file_refuse(f, line, "there is no \"%.*s\" in the list, expected %s", (int)len, path,
-                       list->n
-                           ? arena_printf(f->a, "a number from 0 to %zu or the name of an entry", list->n - 1)
-                           : "one with entries");
+    return reader_complain_line(
+        f, line, "there is no \"%.*s\" in the list, expected %s", (int)len, path,
+        list->n ? arena_printf(f->a, "a number from 0 to %zu or the name of an entry", list->n - 1)
+                : "one with entries");
 }
 
 /* Where the value goes; sections on the way are made. In `settings` the rest of the path is one key. */
-static int find_place(const struct source_file *f, struct node *root, const char *path, unsigned line,
+static int find_place(const struct reader *f, struct node *root, const char *path, unsigned line,
                       struct node **ret)
 {
     struct node *at = root;
@@ -105,10 +121,15 @@ static int find_place(const struct source_file *f, struct node *root, const char
         struct node *child = NULL;
 
         if (node_is_null(at))
-            *at = (struct node){.kind = NODE_MAP, .line = at->line, .key = at->key, .next = at->next};
+            *at = (struct node){.kind = NODE_MAP,
+                                .line = at->line,
+                                .up = at->up,
+                                .key = at->key,
+                                .ix = at->ix,
+                                .next = at->next};
         if (at->kind == NODE_SCALAR)
-            return file_refuse(f, line, "there is nothing below %.*s, it is a single value",
-                               (int)(rest - path) - 1, path);
+            return reader_complain_line(f, line, "there is nothing below %.*s, it is a single value",
+                                        (int)(rest - path) - 1, path);
         if (at->kind == NODE_LIST) {
             int r = find_entry(f, at, rest, line, &next, &child);
             if (r < 0)
@@ -126,42 +147,46 @@ static int find_place(const struct source_file *f, struct node *root, const char
     return 0;
 }
 
-static int apply(const struct source_file *f, struct keys top, struct node *root, unsigned line)
+static int apply(struct building *b, const struct schema *top, struct node *root, unsigned line)
 {
-    const struct scenario_override *o = &f->options->overrides[line - OVERRIDE_LINES];
+    const struct scenario_override *o = &b->options->overrides[line - OVERRIDE_LINES];
+    const struct reader *f = &b->f;
     const char *path = o->path;
     struct node *value = NULL;
     struct node *place = NULL;
     int r;
 
     if (path[0] == '\0' || path[0] == '.' || path[strlen(path) - 1] == '.' || strstr(path, ".."))
-        return file_refuse(f, line, "this is no path, expected keys with dots between them");
+        return reader_complain_line(f, line, "this is no path, expected keys with dots between them");
     if (strlen(o->value) > VALUE_BYTES_MAX)
-        return file_refuse(f, line, "the value is too long, expected at most %d bytes", VALUE_BYTES_MAX);
+        return reader_complain_line(f, line, "the value is too long, expected at most %d bytes",
+                                    VALUE_BYTES_MAX);
     if (!is_key(top, arena_strndup(f->a, path, strcspn(path, "."))) && is_setting(path))
         path = arena_printf(f->a, "settings.%s", path);
     const char *text = arena_printf(f->a, "v: %s", o->value);
 
-    if ((r = tree_parse(file_place(f, line), text, strlen(text), f->a, &value, f->err)) < 0)
+    if ((r = yaml_tree_parse(reader_place(f, line), text, strlen(text), f->a, &value, f->err)) < 0)
         return r;
     if (value->n != 1)
-        return file_refuse(f, line, "this is more than one value, expected one");
+        return reader_complain_line(f, line, "this is more than one value, expected one");
     if ((r = find_place(f, root, path, line, &place)) < 0)
         return r;
     struct node *new = value->first;
 
     set_lines(new, line);
+    new->up = place->up;
     new->key = place->key;
+    new->ix = place->ix;
     new->next = place->next;
     *place = *new;
     return 0;
 }
 
-int overrides_apply(const struct source_file *f, struct keys top, struct node *root)
+int overrides_apply(struct building *b, const struct schema *top, struct node *root)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && f->options && i < f->options->n_overrides; i++)
-        r = apply(f, top, root, OVERRIDE_LINES + (unsigned)i);
+    for (size_t i = 0; r == 0 && b->options && i < b->options->n_overrides; i++)
+        r = apply(b, top, root, OVERRIDE_LINES + (unsigned)i);
     return r;
 }

@@ -9,9 +9,12 @@
 #ifndef BALLAST_SIM_SCENARIO_OVERRIDE_H
 #define BALLAST_SIM_SCENARIO_OVERRIDE_H
 
-#include "sim/scenario/keys.h"
+#include "sim/scenario/build.h"
 
 /* top: the keys of the scenario itself. */
-int overrides_apply(const struct source_file *f, struct keys top, struct node *root);
+int overrides_apply(struct building *b, const struct schema *top, struct node *root);
+
+/* "FILE:LINE", or "--set PATH" for what an override gave. */
+const char *override_place(const struct reader *r, unsigned line);
 
 #endif

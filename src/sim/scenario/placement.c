@@ -181,7 +181,7 @@ static int meant_hosts(const struct building *b, const struct ids *words, unsign
                 any = in[h] = true;
         }
         if (!any)
-            return file_refuse(
+            return reader_complain_line(
                 &b->f, line, "%s: there is no host or group of hosts \"%.64s\"%s", key, words->items[w],
                 strcmp(key, "at") == 0 ? ", expected one, or random, spread, first_fit or least_power"
                                        : ", expected one that is there");
@@ -260,11 +260,12 @@ static int place_one(struct placement *p, struct vm_spec *v)
     uint32_t host = pick(p, v);
 
     if (p->n_usable == 0)
-        return file_refuse(&b->f, v->line, "VM \"%s\" may begin on none of the hosts that are on",
-                           v->seen.is.id);
+        return reader_complain_line(&b->f, v->line, "VM \"%s\" may begin on none of the hosts that are on",
+                                    v->seen.is.id);
     if (host == IX_NONE)
-        return file_refuse(&b->f, v->line, "VM \"%s\" fits on none of the %u hosts that it may begin on",
-                           v->seen.is.id, p->n_usable);
+        return reader_complain_line(&b->f, v->line,
+                                    "VM \"%s\" fits on none of the %u hosts that it may begin on",
+                                    v->seen.is.id, p->n_usable);
     take(p, v, host);
     return 0;
 }

@@ -13,29 +13,30 @@ struct pool_spec {
     bool scalable_shares;
 };
 
-static const struct key pool_key_list[] = {
-    {"name", KEY_TEXT, offsetof(struct pool_spec, name), .meaning = "the pool's name"},
-    {"parent", KEY_TEXT, offsetof(struct pool_spec, parent), .meaning = "the name of the pool that it is in"},
-    {"cpu", KEY_OWN, offsetof(struct pool_spec, cpu), .read = read_alloc,
+static const struct field pool_key_list[] = {
+    {"name", FIELD_TEXT, offsetof(struct pool_spec, name), .meaning = "the pool's name"},
+    {"parent", FIELD_TEXT, offsetof(struct pool_spec, parent),
+     .meaning = "the name of the pool that it is in"},
+    {"cpu", FIELD_OBJECT, offsetof(struct pool_spec, cpu), .inner = &alloc_keys,
      .meaning = "reservation, limit, shares and expandable in MHz"},
-    {"mem", KEY_OWN, offsetof(struct pool_spec, mem), .read = read_alloc,
+    {"mem", FIELD_OBJECT, offsetof(struct pool_spec, mem), .inner = &alloc_keys,
      .meaning = "reservation, limit, shares and expandable in MiB"},
-    {"scalable_shares", KEY_BOOL, offsetof(struct pool_spec, scalable_shares),
+    {"scalable_shares", FIELD_BOOL, offsetof(struct pool_spec, scalable_shares),
      .meaning = "its shares grow with its VMs"},
 };
 
-const struct keys pool_keys = KEYS_OF(pool_key_list);
+const struct schema pool_keys = SCHEMA_OF("", pool_key_list);
 
-static int add_pool(struct building *b, const struct node *n, const char *path)
+static int add_pool(struct building *b, const struct node *n)
 {
     const struct alloc_spec normal = {.limit = NO_LIMIT, .level = SHARES_NORMAL, .expandable = true};
     struct pool_spec spec = {.cpu = normal, .mem = normal};
-    int r = keys_read(&b->f, n, path, pool_keys, &spec);
+    int r = reader_object(&b->f, n, &pool_keys, &spec);
 
     if (r < 0)
         return r;
     if (!spec.name)
-        return file_refuse(&b->f, n->line, "%sname is missing, expected the pool's name", path);
+        return reader_complain(&b->f, n, ".name is missing, expected the pool's name");
     struct seen_pool *p = inventory_add_pool(&b->inv, b->f.a);
 
     p->is.id = p->is.name = spec.name;
@@ -49,22 +50,21 @@ static int add_pool(struct building *b, const struct node *n, const char *path)
 int pools_build(struct building *b, const struct node *list)
 {
     size_t ix = 0;
-    int r = list ? list_check(&b->f, list, "pools", "a list of pools", SCENARIO_GROUPS_MAX) : 0;
+    int r = list ? reader_list_check(&b->f, list, "a list of pools", SCENARIO_GROUPS_MAX) : 0;
 
     b->first_pool = b->inv.n_pools;
     b->pool_lines = arena_array(b->f.a, unsigned, list ? list->n : 0);
     for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next, ix++) {
         b->pool_lines[ix] = n->line;
-        r = add_pool(b, n, arena_printf(b->f.a, "pools.%zu.", ix));
+        r = add_pool(b, n);
     }
     return r;
 }
 
 /* ---- rules ---- */
 
-#define WORD_OF(e, word, meaning) word,
-static const char *const rule_kind_words[] = {RULE_KINDS(WORD_OF) NULL};
-static const char *const ha_policy_words[] = {HA_POLICIES(WORD_OF) NULL};
+ENUM_WORDS(rule_kind, RULE_KINDS);
+ENUM_WORDS(ha_policy, HA_POLICIES);
 
 struct rule_spec {
     const char *name;
@@ -73,19 +73,19 @@ struct rule_spec {
     bool enabled, mandatory;
 };
 
-static const struct key rule_key_list[] = {
-    {"name", KEY_TEXT, offsetof(struct rule_spec, name), .meaning = "the rule's name"},
-    {"kind", KEY_WORD, offsetof(struct rule_spec, kind), .words = rule_kind_words,
+static const struct field rule_key_list[] = {
+    {"name", FIELD_TEXT, offsetof(struct rule_spec, name), .meaning = "the rule's name"},
+    {"kind", FIELD_WORD, offsetof(struct rule_spec, kind), .words = rule_kind_words,
      .meaning = "what it asks for"},
-    {"vms", KEY_OWN, offsetof(struct rule_spec, vms), .read = read_words_list,
+    {"vms", FIELD_IDS, offsetof(struct rule_spec, vms), .max = NAMES_MOST,
      .meaning = "VMs or groups of VMs, or patterns with * and ?"},
-    {"hosts", KEY_OWN, offsetof(struct rule_spec, hosts), .read = read_words_list,
+    {"hosts", FIELD_IDS, offsetof(struct rule_spec, hosts), .max = NAMES_MOST,
      .meaning = "hosts or groups of hosts, or patterns"},
-    {"enabled", KEY_BOOL, offsetof(struct rule_spec, enabled), .meaning = "whether it holds"},
-    {"mandatory", KEY_BOOL, offsetof(struct rule_spec, mandatory), .meaning = "must, or should"},
+    {"enabled", FIELD_BOOL, offsetof(struct rule_spec, enabled), .meaning = "whether it holds"},
+    {"mandatory", FIELD_BOOL, offsetof(struct rule_spec, mandatory), .meaning = "must, or should"},
 };
 
-const struct keys rule_keys = KEYS_OF(rule_key_list);
+const struct schema rule_keys = SCHEMA_OF("", rule_key_list);
 
 static struct called nth_host(const struct building *b, size_t i)
 {
@@ -112,9 +112,9 @@ static int resolve(const struct building *b, const struct ids *words, unsigned l
                 any = in[i] = true;
         }
         if (!any)
-            return file_refuse(&b->f, line,
-                               "there is no %s or group of %ss \"%.64s\", expected one that is there", what,
-                               what, words->items[w]);
+            return reader_complain_line(
+                &b->f, line, "there is no %s or group of %ss \"%.64s\", expected one that is there", what,
+                what, words->items[w]);
     }
     for (size_t i = 0; i < n; i++) {
         if (in[i])
@@ -124,24 +124,24 @@ static int resolve(const struct building *b, const struct ids *words, unsigned l
     return 0;
 }
 
-static int add_rule(struct building *b, const struct node *n, const char *path)
+static int add_rule(struct building *b, const struct node *n)
 {
     struct rule_spec spec = {.kind = -1, .enabled = true};
-    int r = keys_read(&b->f, n, path, rule_keys, &spec);
+    int r = reader_object(&b->f, n, &rule_keys, &spec);
 
     if (r < 0)
         return r;
     if (!spec.name || spec.kind < 0 || spec.vms.n == 0)
-        return file_refuse(&b->f, n->line, "%s%s is missing, expected name, kind and vms", path,
-                           !spec.name      ? "name"
-                           : spec.kind < 0 ? "kind"
-                                           : "vms");
+        return reader_complain(&b->f, n, ".%s is missing, expected name, kind and vms",
+                               !spec.name      ? "name"
+                               : spec.kind < 0 ? "kind"
+                                               : "vms");
     struct seen_rule *rule = inventory_add_rule(&b->inv, b->f.a);
 
     rule_facts_default(&rule->is, (enum rule_kind)spec.kind);
     rule->is.id = rule->is.name = spec.name;
     rule->is.enabled = spec.enabled;
-    if (tree_child(n, "mandatory"))
+    if (node_child(n, "mandatory"))
         rule->is.mandatory = spec.mandatory;
     if ((r = resolve(b, &spec.vms, n->line, "VM", nth_vm, b->n_vms, &rule->vms)) < 0)
         return r;
@@ -151,13 +151,13 @@ static int add_rule(struct building *b, const struct node *n, const char *path)
 int rules_build(struct building *b, const struct node *list)
 {
     size_t ix = 0;
-    int r = list ? list_check(&b->f, list, "rules", "a list of rules", SCENARIO_GROUPS_MAX) : 0;
+    int r = list ? reader_list_check(&b->f, list, "a list of rules", SCENARIO_GROUPS_MAX) : 0;
 
     b->first_rule = b->inv.n_rules;
     b->rule_lines = arena_array(b->f.a, unsigned, list ? list->n : 0);
     for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next, ix++) {
         b->rule_lines[ix] = n->line;
-        r = add_rule(b, n, arena_printf(b->f.a, "rules.%zu.", ix));
+        r = add_rule(b, n);
     }
     return r;
 }
@@ -171,20 +171,20 @@ struct ha_spec {
     struct ids failover_hosts;
 };
 
-static const struct key ha_key_list[] = {
-    {"policy", KEY_WORD, offsetof(struct ha_spec, policy), .words = ha_policy_words,
+static const struct field ha_key_list[] = {
+    {"policy", FIELD_WORD, offsetof(struct ha_spec, policy), .words = ha_policy_words,
      .meaning = "what is kept free"},
-    {"hosts", KEY_COUNT, offsetof(struct ha_spec, hosts), 0, HOSTS_MOST,
+    {"hosts", FIELD_COUNT, offsetof(struct ha_spec, hosts), 0, HOSTS_MOST,
      .meaning = "host_failures: how many"},
-    {"cpu_percent", KEY_NUMBER, offsetof(struct ha_spec, percent) + RES_CPU * sizeof(double), 0, 100,
+    {"cpu_percent", FIELD_NUMBER, offsetof(struct ha_spec, percent) + RES_CPU * sizeof(double), 0, 100,
      .meaning = "percent: of the CPU"},
-    {"mem_percent", KEY_NUMBER, offsetof(struct ha_spec, percent) + RES_MEM * sizeof(double), 0, 100,
+    {"mem_percent", FIELD_NUMBER, offsetof(struct ha_spec, percent) + RES_MEM * sizeof(double), 0, 100,
      .meaning = "percent: of the memory"},
-    {"failover_hosts", KEY_OWN, offsetof(struct ha_spec, failover_hosts), .read = read_words_list,
+    {"failover_hosts", FIELD_IDS, offsetof(struct ha_spec, failover_hosts), .max = NAMES_MOST,
      .meaning = "dedicated: hosts or groups of hosts"},
 };
 
-const struct keys ha_keys = KEYS_OF(ha_key_list);
+const struct schema ha_keys = SCHEMA_OF("", ha_key_list);
 
 int ha_build(struct building *b, const struct node *section)
 {
@@ -193,7 +193,7 @@ int ha_build(struct building *b, const struct node *section)
 
     if (!section)
         return 0;
-    if ((r = keys_read(&b->f, section, "ha.", ha_keys, &spec)) < 0)
+    if ((r = reader_object(&b->f, section, &ha_keys, &spec)) < 0)
         return r;
     b->inv.ha =
         (struct ha_facts){(enum ha_policy)spec.policy, spec.hosts, {spec.percent[0], spec.percent[1]}};

@@ -5,6 +5,7 @@
 #include "model/freeze.h"
 #include "model/snapshot_json.h"
 #include "model/thaw.h"
+#include "schema/yaml_tree.h"
 #include "sim/scenario/build.h"
 #include "sim/scenario/override.h"
 
@@ -35,72 +36,58 @@ struct top {
 static const char *const scheduler_words[] = {"shares", "proportional", NULL};
 static const char *const migration_words[] = {"precopy", "fixed", NULL};
 
-static int read_migration_kind(const struct source_file *f, const struct node *n, const char *path, void *at)
-{
-    const struct key word = {.type = KEY_WORD, .words = migration_words};
-    int chosen;
-    int r = key_read(f, n, path, &word, &chosen);
-
-    if (r == 0)
-        *(enum migration_kind *)at = (enum migration_kind)chosen;
-    return r;
-}
-
 #define OF_MIGRATION(member) offsetof(struct migration_model, member)
 
-static const struct key migration_key_list[] = {
-    {"kind", KEY_OWN, OF_MIGRATION(kind), .read = read_migration_kind, .meaning = "precopy or fixed"},
-    {"rate_mb_s", KEY_NUMBER, OF_MIGRATION(rate_mb_s), 0.1, 1e6,
+static const struct field migration_key_list[] = {
+    {"kind", FIELD_WORD, OF_MIGRATION(kind), .words = migration_words, .meaning = "precopy or fixed"},
+    {"rate_mb_s", FIELD_NUMBER, OF_MIGRATION(rate_mb_s), 0.1, 1e6,
      .meaning = "MiB/s that one migration copies at most"},
-    {"downtime_s", KEY_NUMBER, OF_MIGRATION(downtime_s), 0, 60,
+    {"downtime_s", FIELD_NUMBER, OF_MIGRATION(downtime_s), 0, 60,
      .meaning = "seconds that a VM may stand still at the end"},
-    {"rounds_max", KEY_COUNT, OF_MIGRATION(rounds_max), 1, 1000,
+    {"rounds_max", FIELD_COUNT, OF_MIGRATION(rounds_max), 1, 1000,
      .meaning = "rounds of copying, then the VM is stopped"},
-    {"cpu_mhz_per_mb_s", KEY_NUMBER, OF_MIGRATION(cpu_mhz_per_mb_s), 0, 1000,
+    {"cpu_mhz_per_mb_s", FIELD_NUMBER, OF_MIGRATION(cpu_mhz_per_mb_s), 0, 1000,
      .meaning = "MHz on either host for each MiB/s"},
-    {"slowdown", KEY_NUMBER, OF_MIGRATION(slowdown), 0, 1,
+    {"slowdown", FIELD_NUMBER, OF_MIGRATION(slowdown), 0, 1,
      .meaning = "part of its CPU that the VM loses meanwhile"},
 };
 
-const struct keys migration_keys = KEYS_OF(migration_key_list);
-
-static int read_migration(const struct source_file *f, const struct node *n, const char *path, void *at)
-{
-    return keys_read(f, n, arena_printf(f->a, "%s.", path), migration_keys, at);
-}
+const struct schema migration_keys = SCHEMA_OF("", migration_key_list);
 
 #define AT(member) offsetof(struct top, member)
 
-static const struct key top_key_list[] = {
-    {"name", KEY_TEXT, AT(name), .meaning = "what it is called in reports"},
-    {"start", KEY_TEXT, AT(start), .meaning = "the date of t = 0"},
-    {"duration_s", KEY_NUMBER, AT(duration_s), 1, TIME_MOST, .meaning = "seconds to simulate"},
-    {"measure_from_s", KEY_NUMBER, AT(measure_from_s), 0, TIME_MOST,
+static const struct field top_key_list[] = {
+    {"name", FIELD_TEXT, AT(name), .meaning = "what it is called in reports"},
+    {"start", FIELD_TEXT, AT(start), .meaning = "the date of t = 0"},
+    {"duration_s", FIELD_NUMBER, AT(duration_s), 1, TIME_MOST, .meaning = "seconds to simulate"},
+    {"measure_from_s", FIELD_NUMBER, AT(measure_from_s), 0, TIME_MOST,
      .meaning = "seconds that the figures leave out"},
-    {"seed", KEY_NUMBER, AT(seed), 0, SEED_MOST, .meaning = "a whole number; of all that is left to chance"},
-    {"sample_s", KEY_NUMBER, AT(sample_s), 1, TIME_MOST,
+    {"seed", FIELD_NUMBER, AT(seed), 0, SEED_MOST,
+     .meaning = "a whole number; of all that is left to chance"},
+    {"sample_s", FIELD_NUMBER, AT(sample_s), 1, TIME_MOST,
      .meaning = "seconds between two points of the series"},
-    {"look_s", KEY_NUMBER, AT(look_s), 0, 86400,
+    {"look_s", FIELD_NUMBER, AT(look_s), 0, 86400,
      .meaning = "seconds between two inventories; 0: as the engine does"},
-    {"ballast", KEY_BOOL, AT(ballast), .meaning = "false: nobody decides anything"},
-    {"settings", KEY_NODE, AT(settings), .meaning = "of the policy"},
-    {"schedule", KEY_NODE, AT(schedule), .meaning = "when hosts may sleep and must be back"},
-    {"snapshot", KEY_PATH, AT(snapshot), .meaning = "a snapshot to begin with"},
-    {"hosts", KEY_NODE, AT(hosts), .meaning = "groups of hosts"},
-    {"pools", KEY_NODE, AT(pools), .meaning = "resource pools"},
-    {"vms", KEY_NODE, AT(vms), .meaning = "groups of VMs"},
-    {"workload", KEY_NODE, AT(workload), .meaning = "where traces come from"},
-    {"rules", KEY_NODE, AT(rules), .meaning = "rules"},
-    {"ha", KEY_NODE, AT(ha), .meaning = "what is kept free for failures"},
-    {"migration", KEY_OWN, AT(migration), .read = read_migration, .meaning = "how migrations go"},
-    {"scheduler", KEY_WORD, AT(scheduler), .words = scheduler_words, .meaning = "how a host divides its CPU"},
-    {"swap_slowdown", KEY_NUMBER, AT(swap_slowdown), 0, 1000,
+    {"ballast", FIELD_BOOL, AT(ballast), .meaning = "false: nobody decides anything"},
+    {"settings", FIELD_NODE, AT(settings), .meaning = "of the policy"},
+    {"schedule", FIELD_NODE, AT(schedule), .meaning = "when hosts may sleep and must be back"},
+    {"snapshot", FIELD_PATH, AT(snapshot), .meaning = "a snapshot to begin with"},
+    {"hosts", FIELD_NODE, AT(hosts), .meaning = "groups of hosts"},
+    {"pools", FIELD_NODE, AT(pools), .meaning = "resource pools"},
+    {"vms", FIELD_NODE, AT(vms), .meaning = "groups of VMs"},
+    {"workload", FIELD_NODE, AT(workload), .meaning = "where traces come from"},
+    {"rules", FIELD_NODE, AT(rules), .meaning = "rules"},
+    {"ha", FIELD_NODE, AT(ha), .meaning = "what is kept free for failures"},
+    {"migration", FIELD_OBJECT, AT(migration), .inner = &migration_keys, .meaning = "how migrations go"},
+    {"scheduler", FIELD_WORD, AT(scheduler), .words = scheduler_words,
+     .meaning = "how a host divides its CPU"},
+    {"swap_slowdown", FIELD_NUMBER, AT(swap_slowdown), 0, 1000,
      .meaning = "part of its CPU that a VM loses, in times the part of its memory that it lacks"},
-    {"faults", KEY_NODE, AT(faults), .meaning = "what goes wrong"},
-    {"script", KEY_NODE, AT(script), .meaning = "what an admin does"},
+    {"faults", FIELD_NODE, AT(faults), .meaning = "what goes wrong"},
+    {"script", FIELD_NODE, AT(script), .meaning = "what an admin does"},
 };
 
-const struct keys top_keys = KEYS_OF(top_key_list);
+const struct schema top_keys = SCHEMA_OF("", top_key_list);
 
 static struct top top_default(const char *file)
 {
@@ -117,7 +104,7 @@ static struct top top_default(const char *file)
 
 static unsigned line_of_key(const struct node *root, const char *key)
 {
-    const struct node *n = tree_child(root, key);
+    const struct node *n = node_child(root, key);
 
     return n ? n->line : 1;
 }
@@ -125,21 +112,21 @@ static unsigned line_of_key(const struct node *root, const char *key)
 static int check_top(struct building *b, const struct top *t, const struct node *root)
 {
     if (isnan(t->duration_s))
-        return file_refuse(&b->f, 1, "duration_s is missing, expected the seconds to simulate");
+        return reader_complain_line(&b->f, 1, "duration_s is missing, expected the seconds to simulate");
     if (t->measure_from_s >= t->duration_s)
-        return file_refuse(&b->f, line_of_key(root, "measure_from_s"),
-                           "measure_from_s is %.12g, expected less than duration_s (%.12g)",
-                           t->measure_from_s, t->duration_s);
+        return reader_complain_line(&b->f, line_of_key(root, "measure_from_s"),
+                                    "measure_from_s is %.12g, expected less than duration_s (%.12g)",
+                                    t->measure_from_s, t->duration_s);
     if (t->duration_s / t->sample_s > POINTS_MOST)
-        return file_refuse(&b->f, line_of_key(root, "sample_s"),
-                           "sample_s is too small for duration_s, expected %.12g points at most",
-                           POINTS_MOST);
+        return reader_complain_line(&b->f, line_of_key(root, "sample_s"),
+                                    "sample_s is too small for duration_s, expected %.12g points at most",
+                                    POINTS_MOST);
     if (t->seed != floor(t->seed))
-        return file_refuse(&b->f, line_of_key(root, "seed"), "seed is %.12g, expected a whole number",
-                           t->seed);
+        return reader_complain_line(&b->f, line_of_key(root, "seed"),
+                                    "seed is %.12g, expected a whole number", t->seed);
     if (rfc3339_parse(t->start ? t->start : START, &b->s->start) < 0 || b->s->start <= 0)
-        return file_refuse(&b->f, line_of_key(root, "start"),
-                           "start is \"%.40s\", expected a date like \"%s\"", t->start, START);
+        return reader_complain_line(&b->f, line_of_key(root, "start"),
+                                    "start is \"%.40s\", expected a date like \"%s\"", t->start, START);
     return 0;
 }
 
@@ -151,7 +138,7 @@ static int build_policy(struct building *b, const struct node *settings)
     policy_default(&b->s->policy);
     b->s->policy.automation = AUTOMATION_FULL;
     b->s->policy.dpm.automation = AUTOMATION_AUTOMATIC;
-    return settings ? settings_read(&b->f, settings, "settings", &b->s->policy, &given) : 0;
+    return settings ? settings_read(&b->f, settings, &b->s->policy, &given) : 0;
 }
 
 /* ---- a snapshot to begin with ---- */
@@ -193,9 +180,9 @@ static int load_snapshot(struct building *b, const struct top *t, unsigned line)
     if (!t->snapshot)
         return 0;
     if (stat(t->snapshot, &st) == 0 && !S_ISREG(st.st_mode))
-        return file_refuse(&b->f, line, "snapshot: %s is no file, expected one", t->snapshot);
+        return reader_complain_line(&b->f, line, "snapshot: %s is no file, expected one", t->snapshot);
     if ((r = snapshot_load(t->snapshot, b->f.a, &snap, NULL, b->f.err)) < 0) {
-        (void)err_widen(b->f.err, "%s", file_place(&b->f, line));
+        (void)err_widen(b->f.err, "%s", reader_place(&b->f, line));
         return r;
     }
     snapshot_thaw(&snap, b->f.a, &inv);
@@ -264,7 +251,7 @@ static int freeze(struct building *b)
         return 0;
     unsigned line = line_of(b, err.text, &id);
 
-    return file_refuse(&b->f, line, "%s%s%s", id, id[0] ? ": " : "", err.text);
+    return reader_complain_line(&b->f, line, "%s%s%s", id, id[0] ? ": " : "", err.text);
 }
 
 /* The models in the order of the snapshot. */
@@ -318,16 +305,17 @@ int scenario_parse(const char *file, const char *text, size_t len, const struct 
                    struct arena *a, struct scenario *ret, struct err *err)
 {
     struct scenario s = {0};
-    struct building b = {.s = &s};
+    struct building b = {.s = &s, .options = options};
     struct top t = top_default(arena_strdup(a, file));
     struct node *root;
     int r;
 
-    b.f = (struct source_file){arena_strdup(a, file), options, &b.source, a, err};
-    if ((r = tree_parse(file, text, len, a, &root, err)) < 0 ||
-        (r = overrides_apply(&b.f, top_keys, root)) < 0 || (r = keys_read(&b.f, root, "", top_keys, &t)) < 0)
+    b.f = (struct reader){
+        .file = arena_strdup(a, file), .place = override_place, .context = &b, .a = a, .err = err};
+    if ((r = yaml_tree_parse(file, text, len, a, &root, err)) < 0 ||
+        (r = overrides_apply(&b, &top_keys, root)) < 0 || (r = reader_object(&b.f, root, &top_keys, &t)) < 0)
         return r;
-    copy_top(&s, &t, b.f.name);
+    copy_top(&s, &t, b.f.file);
     if (options && options->seed_given)
         s.seed = options->seed;
     b.seed = s.seed;

@@ -17,40 +17,39 @@ struct schedule_spec {
 
 #define AT(member) offsetof(struct schedule_spec, member)
 
-static const struct key schedule_key_list[] = {
-    {"enabled", KEY_BOOL, AT(enabled), .meaning = "false: as if there were none; for comparing"},
-    {"windows", KEY_NODE, AT(windows), .meaning = "calendar expressions with a duration"},
-    {"ready_by", KEY_NODE, AT(ready_by), .meaning = "calendar expressions"},
-    {"time_zone", KEY_TEXT, AT(time_zone), .meaning = "of those that name none"},
-    {"ready_percent", KEY_NUMBER, AT(ready_percent), 1, 100,
+static const struct field schedule_key_list[] = {
+    {"enabled", FIELD_BOOL, AT(enabled), .meaning = "false: as if there were none; for comparing"},
+    {"windows", FIELD_NODE, AT(windows), .meaning = "calendar expressions with a duration"},
+    {"ready_by", FIELD_NODE, AT(ready_by), .meaning = "calendar expressions"},
+    {"time_zone", FIELD_TEXT, AT(time_zone), .meaning = "of those that name none"},
+    {"ready_percent", FIELD_NUMBER, AT(ready_percent), 1, 100,
      .meaning = "percent of the capacity that is managed"},
 };
 
-const struct keys schedule_keys = KEYS_OF(schedule_key_list);
+const struct schema schedule_keys = SCHEMA_OF("", schedule_key_list);
 
-static int check_text(const struct source_file *f, const struct node *n, const char *path)
+static int check_text(const struct reader *f, const struct node *n)
 {
     if (n->kind == NODE_SCALAR && !node_is_null(n))
         return 0;
-    return file_refuse(f, n->line, "%s %s, expected an expression", path, node_shown(f, n));
+    return reader_refuse(f, n, "an expression");
 }
 
-static int refuse(const struct source_file *f, const struct node *n, const char *path, const struct err *why)
+static int refuse(const struct reader *f, const struct node *n, const struct err *why)
 {
-    return file_refuse(f, n->line, "%s: %s", path, why->text);
+    return reader_complain(f, n, ": %s", why->text);
 }
 
 static int read_windows(struct building *b, const struct node *list, struct schedule *s)
 {
-    static const char path[] = "schedule.windows";
     struct schedule_window *windows = arena_array(b->f.a, struct schedule_window, list->n + 1);
     struct err why = {0};
-    int r = list_check(&b->f, list, path, "a list of windows", EXPRESSIONS_MOST);
+    int r = reader_list_check(&b->f, list, "a list of windows", EXPRESSIONS_MOST);
 
     for (const struct node *n = list->first; n && r == 0; n = n->next) {
-        r = check_text(&b->f, n, path);
+        r = check_text(&b->f, n);
         if (r == 0 && schedule_window_parse(n->text, s->zone, b->f.a, &windows[s->n_windows++], &why) < 0)
-            r = refuse(&b->f, n, path, &why);
+            r = refuse(&b->f, n, &why);
     }
     s->windows = windows;
     return r;
@@ -58,15 +57,14 @@ static int read_windows(struct building *b, const struct node *list, struct sche
 
 static int read_ready_by(struct building *b, const struct node *list, struct schedule *s)
 {
-    static const char path[] = "schedule.ready_by";
     struct calendar *ready = arena_array(b->f.a, struct calendar, list->n + 1);
     struct err why = {0};
-    int r = list_check(&b->f, list, path, "a list of calendar expressions", EXPRESSIONS_MOST);
+    int r = reader_list_check(&b->f, list, "a list of calendar expressions", EXPRESSIONS_MOST);
 
     for (const struct node *n = list->first; n && r == 0; n = n->next) {
-        r = check_text(&b->f, n, path);
+        r = check_text(&b->f, n);
         if (r == 0 && calendar_parse(n->text, s->zone, b->f.a, &ready[s->n_ready_by++], &why) < 0)
-            r = refuse(&b->f, n, path, &why);
+            r = refuse(&b->f, n, &why);
     }
     s->ready_by = ready;
     return r;
@@ -75,14 +73,14 @@ static int read_ready_by(struct building *b, const struct node *list, struct sch
 int schedule_build(struct building *b, const struct node *section)
 {
     struct schedule_spec spec = {.time_zone = ZONE_UTC, .ready_percent = 100, .enabled = true};
-    int r = section ? keys_read(&b->f, section, "schedule.", schedule_keys, &spec) : 0;
+    int r = section ? reader_object(&b->f, section, &schedule_keys, &spec) : 0;
 
     if (r < 0)
         return r;
     if (!zone_is_known(spec.time_zone))
-        return file_refuse(&b->f, section->line,
-                           "schedule.time_zone is \"%.60s\", expected UTC or a name like Europe/Berlin",
-                           spec.time_zone);
+        return reader_complain_line(
+            &b->f, section->line,
+            "schedule.time_zone is \"%.60s\", expected UTC or a name like Europe/Berlin", spec.time_zone);
     b->s->schedule = (struct schedule){.zone = spec.time_zone, .ready_percent = spec.ready_percent};
     if (spec.windows)
         r = read_windows(b, spec.windows, &b->s->schedule);

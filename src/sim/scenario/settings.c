@@ -5,19 +5,19 @@
 
 #define VALUE_LENGTH_MAX 60 /* policy_set() says a wrong one back whole */
 
-static int set_one(const struct source_file *f, const struct node *n, const char *key, const char *path,
-                   struct policy *policy, struct settings_given *given)
+static int set_one(const struct reader *f, const struct node *n, const char *key, struct policy *policy,
+                   struct settings_given *given)
 {
     if (n->kind != NODE_SCALAR || node_is_null(n) || strlen(n->text) > VALUE_LENGTH_MAX)
-        return file_refuse(f, n->line, "%s.%s %s, expected a word or a number", path, key, node_shown(f, n));
+        return reader_refuse(f, n, "a word or a number");
     for (size_t i = 0; i < given->n; i++) {
         if (strcmp(given->items[i].key, key) == 0)
-            return file_refuse(f, n->line, "%s.%s is given twice, expected it once", path, key);
+            return reader_complain(f, n, "is given twice, expected it once");
     }
     int r = policy_set(policy, key, n->text, f->err);
 
     if (r < 0) {
-        (void)err_widen(f->err, "%s", file_place(f, n->line));
+        (void)err_widen(f->err, "%s", reader_place(f, n->line));
         return r;
     }
     given->items = arena_grow(f->a, given->items, given->n, &given->cap, sizeof *given->items);
@@ -26,19 +26,19 @@ static int set_one(const struct source_file *f, const struct node *n, const char
     return 0;
 }
 
-int settings_read(const struct source_file *f, const struct node *section, const char *path,
-                  struct policy *policy, struct settings_given *ret)
+int settings_read(const struct reader *f, const struct node *section, struct policy *policy,
+                  struct settings_given *ret)
 {
     *ret = (struct settings_given){0};
     if (section->kind != NODE_MAP && !node_is_null(section))
-        return file_refuse(f, section->line, "%s %s, expected {KEY: VALUE}", path, node_shown(f, section));
+        return reader_refuse(f, section, "{KEY: VALUE}");
     for (const struct node *n = section->first; n; n = n->next) {
         int r = 0;
         if (n->kind == NODE_MAP) {
             for (const struct node *c = n->first; r == 0 && c; c = c->next)
-                r = set_one(f, c, arena_printf(f->a, "%.64s.%.64s", n->key, c->key), path, policy, ret);
+                r = set_one(f, c, arena_printf(f->a, "%.64s.%.64s", n->key, c->key), policy, ret);
         } else {
-            r = set_one(f, n, arena_printf(f->a, "%.128s", n->key), path, policy, ret);
+            r = set_one(f, n, arena_printf(f->a, "%.128s", n->key), policy, ret);
         }
         if (r < 0)
             return r;

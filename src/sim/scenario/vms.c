@@ -12,117 +12,118 @@
 
 static const char *const how_words[] = {"random", "spread", "first_fit", "least_power", NULL};
 
-static const struct key at_key_list[] = {
-    {"hosts", KEY_OWN, offsetof(struct at_spec, hosts), .read = read_words_list,
+static const struct field at_key_list[] = {
+    {"hosts", FIELD_IDS, offsetof(struct at_spec, hosts), .max = NAMES_MOST,
      .meaning = "hosts or groups of hosts that it may begin on; all where it is not given"},
-    {"how", KEY_WORD, offsetof(struct at_spec, how), .words = how_words, .meaning = "which of them"},
-    {"fill_to", KEY_NUMBER, offsetof(struct at_spec, fill_to), 0.01, 1,
+    {"how", FIELD_WORD, offsetof(struct at_spec, how), .words = how_words, .meaning = "which of them"},
+    {"fill_to", FIELD_NUMBER, offsetof(struct at_spec, fill_to), 0.01, 1,
      .meaning = "first_fit, least_power: the part of a host's CPU that may be asked for, unless it is empty"},
 };
 
-const struct keys at_keys = KEYS_OF(at_key_list);
+const struct schema at_keys = SCHEMA_OF("", at_key_list);
 
 /* "random", the name of a host or of a group of hosts, or all of it. */
-static int read_at(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_at(const struct reader *f, const struct node *n, void *at)
 {
     struct at_spec *ret = at;
 
     *ret = (struct at_spec){.given = true, .how = HOW_SPREAD, .fill_to = 1};
     if (n->kind == NODE_MAP)
-        return keys_read(f, n, arena_printf(f->a, "%s.", path), at_keys, ret);
+        return reader_object(f, n, &at_keys, ret);
     for (int i = 0; n->kind == NODE_SCALAR && how_words[i]; i++) {
         if (strcmp(n->text, how_words[i]) == 0) {
             ret->how = i;
             return 0;
         }
     }
-    return read_words_list(f, n, path, &ret->hosts);
+    return reader_value(f, n, &at_key_list[0], &ret->hosts);
 }
 
 static const char *const count_words[] = {"traces", NULL};
 
-static int read_count(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_count(const struct reader *f, const struct node *n, void *at)
 {
-    const struct key number = {.type = KEY_COUNT, .min = 1, .max = SCENARIO_VMS_MAX};
+    const struct field number = {.type = FIELD_COUNT, .min = 1, .max = SCENARIO_VMS_MAX};
     struct vm_spec *v = (struct vm_spec *)((char *)at - offsetof(struct vm_spec, count));
 
     v->count_traces = n->kind == NODE_SCALAR && strcmp(n->text, count_words[0]) == 0;
-    return v->count_traces ? 0 : key_read(f, n, path, &number, at);
+    return v->count_traces ? 0 : reader_value(f, n, &number, at);
 }
 
-static int read_vcpus(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_vcpus(const struct reader *f, const struct node *n, void *at)
 {
-    const struct key number = {.type = KEY_COUNT, .min = 1, .max = VCPUS_MOST};
+    const struct field number = {.type = FIELD_COUNT, .min = 1, .max = VCPUS_MOST};
     struct vm_spec *v = (struct vm_spec *)((char *)at - offsetof(struct vm_spec, seen.is.vcpus));
 
     v->vcpus_traced = n->kind == NODE_SCALAR && strcmp(n->text, "trace") == 0;
-    return v->vcpus_traced ? 0 : key_read(f, n, path, &number, at);
+    return v->vcpus_traced ? 0 : reader_value(f, n, &number, at);
 }
 
-static int read_mem_mb(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_mem_mb(const struct reader *f, const struct node *n, void *at)
 {
-    const struct key number = {.type = KEY_NUMBER, .min = 1, .max = SIZE_MOST};
+    const struct field number = {.type = FIELD_NUMBER, .min = 1, .max = SIZE_MOST};
     struct vm_spec *v = (struct vm_spec *)((char *)at - offsetof(struct vm_spec, seen.is.mem_mb));
 
     v->mem_traced = n->kind == NODE_SCALAR && strcmp(n->text, "trace") == 0;
-    return v->mem_traced ? 0 : key_read(f, n, path, &number, at);
+    return v->mem_traced ? 0 : reader_value(f, n, &number, at);
 }
 
-static int read_compatible(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_compatible(const struct reader *f, const struct node *n, void *at)
 {
+    const struct field ids = {.type = FIELD_IDS, .max = NAMES_MOST};
     struct vm_spec *v = (struct vm_spec *)((char *)at - offsetof(struct vm_spec, seen.compatible_hosts));
 
     v->seen.compatible_given = v->compatible_named = true;
-    return read_words_list(f, n, path, at);
+    return reader_value(f, n, &ids, at);
 }
 
 static const char *const names_words[] = {"numbers", "traces", NULL};
 
 #define AT(member) offsetof(struct vm_spec, member)
 
-static const struct key vm_key_list[] = {
-    {"name", KEY_TEXT, AT(name), .meaning = "the VM's name, or of a group the beginning of the names"},
-    {"match", KEY_TEXT, AT(match),
+static const struct field vm_key_list[] = {
+    {"name", FIELD_TEXT, AT(name), .meaning = "the VM's name, or of a group the beginning of the names"},
+    {"match", FIELD_TEXT, AT(match),
      .meaning = "instead of name: the snapshot's VMs that this is about, a name or a pattern with * and ?"},
-    {"count", KEY_OWN, AT(count), 1, SCENARIO_VMS_MAX, .read = read_count,
+    {"count", FIELD_OWN, AT(count), 1, SCENARIO_VMS_MAX, .read = read_count,
      .meaning = "VMs of this kind; `traces`: as many as there are traces"},
-    {"names", KEY_WORD, AT(names), .words = names_words,
+    {"names", FIELD_WORD, AT(names), .words = names_words,
      .meaning = "numbers: NAME-001 ...; traces: each is called as its trace"},
-    {"cycle", KEY_NODE, AT(cycle), .meaning = "variants that the VMs take by turns"},
-    {"split", KEY_NODE, AT(split), .meaning = "variants that the VMs take in blocks of equal size"},
-    {"kind", KEY_TEXT, AT(kind), .meaning = "another word that means these VMs"},
-    {"vcpus", KEY_OWN, AT(seen.is.vcpus), 1, VCPUS_MOST, .read = read_vcpus,
+    {"cycle", FIELD_NODE, AT(cycle), .meaning = "variants that the VMs take by turns"},
+    {"split", FIELD_NODE, AT(split), .meaning = "variants that the VMs take in blocks of equal size"},
+    {"kind", FIELD_TEXT, AT(kind), .meaning = "another word that means these VMs"},
+    {"vcpus", FIELD_OWN, AT(seen.is.vcpus), 1, VCPUS_MOST, .read = read_vcpus,
      .meaning = "virtual CPUs; `trace`: as the trace says"},
-    {"vcpu_mhz", KEY_NUMBER, AT(vcpu_mhz), 1, CORE_MHZ_MOST,
+    {"vcpu_mhz", FIELD_NUMBER, AT(vcpu_mhz), 1, CORE_MHZ_MOST,
      .meaning = "MHz that one of them can use at most"},
-    {"mem_mb", KEY_OWN, AT(seen.is.mem_mb), 1, SIZE_MOST, .read = read_mem_mb,
+    {"mem_mb", FIELD_OWN, AT(seen.is.mem_mb), 1, SIZE_MOST, .read = read_mem_mb,
      .meaning = "configured MiB; `trace`: as the trace says"},
-    {"overhead_mb", KEY_NUMBER, AT(seen.is.overhead_mb), 0, SIZE_MOST,
+    {"overhead_mb", FIELD_NUMBER, AT(seen.is.overhead_mb), 0, SIZE_MOST,
      .meaning = "MiB of the hypervisor's own for it"},
-    {"consumed_mb", KEY_NUMBER, AT(consumed_mb), 0, SIZE_MOST,
+    {"consumed_mb", FIELD_NUMBER, AT(consumed_mb), 0, SIZE_MOST,
      .meaning = "MiB of host memory behind it at the beginning"},
-    {"pool", KEY_TEXT, AT(seen.pool), .meaning = "the name of a pool"},
-    {"cpu", KEY_OWN, offsetof(struct vm_spec, alloc) + RES_CPU * sizeof(struct alloc_spec),
-     .read = read_alloc, .meaning = "reservation, limit and shares in MHz"},
-    {"mem", KEY_OWN, offsetof(struct vm_spec, alloc) + RES_MEM * sizeof(struct alloc_spec),
-     .read = read_alloc, .meaning = "reservation, limit and shares in MiB"},
-    {"at", KEY_OWN, AT(at), .read = read_at, .meaning = "where it begins"},
-    {"arrives_s", KEY_OWN, AT(arrives_s), 0, TIME_MOST, .read = read_range,
+    {"pool", FIELD_TEXT, AT(seen.pool), .meaning = "the name of a pool"},
+    {"cpu", FIELD_OBJECT, offsetof(struct vm_spec, alloc) + RES_CPU * sizeof(struct alloc_spec),
+     .inner = &alloc_keys, .meaning = "reservation, limit and shares in MHz"},
+    {"mem", FIELD_OBJECT, offsetof(struct vm_spec, alloc) + RES_MEM * sizeof(struct alloc_spec),
+     .inner = &alloc_keys, .meaning = "reservation, limit and shares in MiB"},
+    {"at", FIELD_OWN, AT(at), .read = read_at, .meaning = "where it begins"},
+    {"arrives_s", FIELD_OWN, AT(arrives_s), 0, TIME_MOST, .read = read_range,
      .meaning = "seconds; 0: there from the beginning; {uniform: [A, B]}"},
-    {"lasts_s", KEY_OWN, AT(lasts_s), 0, TIME_MOST, .read = read_range,
+    {"lasts_s", FIELD_OWN, AT(lasts_s), 0, TIME_MOST, .read = read_range,
      .meaning = "seconds that it runs; {uniform: [A, B]}"},
-    {"dirty_mb_s", KEY_NUMBER, AT(dirty_mb_s), 0, 1e6,
+    {"dirty_mb_s", FIELD_NUMBER, AT(dirty_mb_s), 0, 1e6,
      .meaning = "MiB/s that it writes to its memory at full CPU"},
-    {"automation", KEY_OWN, AT(seen.is.automation), .read = read_automation,
+    {"automation", FIELD_WORD, AT(seen.is.automation), .words = automation_words,
      .meaning = "inherit, disabled, manual or automatic"},
-    {"share_class", KEY_TEXT, AT(share_class), .meaning = "whom its figures are counted with"},
-    {"compatible", KEY_OWN, AT(seen.compatible_hosts), .read = read_compatible,
+    {"share_class", FIELD_TEXT, AT(share_class), .meaning = "whom its figures are counted with"},
+    {"compatible", FIELD_OWN, AT(seen.compatible_hosts), .read = read_compatible,
      .meaning = "hosts or groups of hosts that it can run on"},
-    {"labels", KEY_OWN, AT(seen.is.labels), .read = read_labels, .meaning = "{KEY: VALUE}"},
-    {"workload", KEY_OWN, AT(workload), .read = read_workload, .meaning = "what it wants"},
+    {"labels", FIELD_LABELS, AT(seen.is.labels), .meaning = "{KEY: VALUE}"},
+    {"workload", FIELD_OWN, AT(workload), .read = read_workload, .meaning = "what it wants"},
 };
 
-const struct keys vm_keys = KEYS_OF(vm_key_list);
+const struct schema vm_keys = SCHEMA_OF("", vm_key_list);
 
 static struct vm_spec default_spec(void)
 {
@@ -219,9 +220,11 @@ static int add(struct building *b, const struct vm_spec *spec, const char *id)
     struct vm_spec v = *spec;
 
     if (b->n_vms >= SCENARIO_VMS_MAX)
-        return file_refuse(&b->f, v.line, "there are more than %u VMs, expected fewer", SCENARIO_VMS_MAX);
+        return reader_complain_line(&b->f, v.line, "there are more than %u VMs, expected fewer",
+                                    SCENARIO_VMS_MAX);
     if (v.seen.is.mem_mb <= 0 && !v.mem_traced)
-        return file_refuse(&b->f, v.line, "VM \"%s\" has no mem_mb, expected its configured MiB", id);
+        return reader_complain_line(&b->f, v.line, "VM \"%s\" has no mem_mb, expected its configured MiB",
+                                    id);
     v.seen.is.id = v.seen.is.name = id;
     v.group = v.name;
     b->vms = arena_grow(b->f.a, b->vms, b->n_vms, &b->cap_vms, sizeof *b->vms);
@@ -229,25 +232,24 @@ static int add(struct building *b, const struct vm_spec *spec, const char *id)
     return 0;
 }
 
-static int add_group(struct building *b, const struct node *group, const char *path,
-                     const struct vm_spec *spec)
+static int add_group(struct building *b, const struct node *group, const struct vm_spec *spec)
 {
     struct trace_names traces = {0};
     uint32_t n = spec->count ? spec->count : 1;
-    int r = variants_check(&b->f, group, path, spec->cycle, spec->split);
+    int r = variants_check(&b->f, group, spec->cycle, spec->split);
 
     if (r == 0 && (spec->count_traces || spec->names == NAMES_TRACES))
-        r = traces_of(b, group, path, spec, &traces);
+        r = traces_of(b, group, spec, &traces);
     if (spec->count_traces)
         n = traces.n;
     if (r == 0 && spec->names == NAMES_TRACES && n > traces.n)
-        return file_refuse(&b->f, group->line, "%snames: there are %u traces, expected %u or a smaller count",
-                           path, traces.n, n);
+        return reader_complain(&b->f, group, ".names: there are %u traces, expected %u or a smaller count",
+                               traces.n, n);
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         struct vm_spec v = *spec;
         bool numbered = spec->count || spec->count_traces;
 
-        r = variant_read(&b->f, i, n, spec->cycle, spec->split, path, vm_keys, &v);
+        r = variant_read(&b->f, i, n, spec->cycle, spec->split, &vm_keys, &v);
         if (r == 0)
             r = add(b, &v,
                     spec->names == NAMES_TRACES ? traces.items[i]
@@ -258,45 +260,41 @@ static int add_group(struct building *b, const struct node *group, const char *p
 }
 
 /* An entry about VMs of the snapshot: read on top of what each of them is. */
-static int change_matching(struct building *b, const struct node *group, const char *path,
-                           const char *pattern)
+static int change_matching(struct building *b, const struct node *group, const char *pattern)
 {
     size_t n = 0;
 
-    if (tree_child(group, "count") || tree_child(group, "cycle") || tree_child(group, "split") ||
-        tree_child(group, "names"))
-        return file_refuse(&b->f, group->line, "%smatch: count, names, cycle and split are for new VMs",
-                           path);
+    if (node_child(group, "count") || node_child(group, "cycle") || node_child(group, "split") ||
+        node_child(group, "names"))
+        return reader_complain(&b->f, group, ".match: count, names, cycle and split are for new VMs");
     for (size_t i = 0; i < b->n_vms; i++) {
         struct vm_spec *v = &b->vms[i];
         if (!v->of_snapshot || !is_meant(pattern, vm_called(v)))
             continue;
-        int r = keys_read(&b->f, group, path, vm_keys, v);
+        int r = reader_object(&b->f, group, &vm_keys, v);
         if (r < 0)
             return r;
         v->line = group->line;
         n++;
     }
     if (n == 0)
-        return file_refuse(&b->f, group->line, "%smatch: no VM of the snapshot is called \"%.64s\"", path,
-                           pattern);
+        return reader_complain(&b->f, group, ".match: no VM of the snapshot is called \"%.64s\"", pattern);
     return 0;
 }
 
 int vms_build(struct building *b, const struct node *groups)
 {
     size_t ix = 0;
-    int r = groups ? list_check(&b->f, groups, "vms", "a list of groups", SCENARIO_GROUPS_MAX) : 0;
+    int r = groups ? reader_list_check(&b->f, groups, "a list of groups", SCENARIO_GROUPS_MAX) : 0;
 
     for (const struct node *g = groups ? groups->first : NULL; r == 0 && g; g = g->next, ix++) {
-        const char *path = arena_printf(b->f.a, "vms.%zu.", ix);
         struct vm_spec spec = default_spec();
-        if ((r = keys_read(&b->f, g, path, vm_keys, &spec)) < 0)
+        if ((r = reader_object(&b->f, g, &vm_keys, &spec)) < 0)
             return r;
         spec.line = g->line;
-        if ((r = name_check(&b->f, g, path, spec.name, spec.match)) < 0)
+        if ((r = name_check(&b->f, g, spec.name, spec.match)) < 0)
             return r;
-        r = spec.match ? change_matching(b, g, path, spec.match) : add_group(b, g, path, &spec);
+        r = spec.match ? change_matching(b, g, spec.match) : add_group(b, g, &spec);
     }
     return r;
 }

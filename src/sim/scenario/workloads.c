@@ -14,45 +14,43 @@
 #define LEVEL_MOST 1e9
 #define REPEAT_LEAST_S 1 /* or a simulation would not get on for its steps */
 
-/* The names of workload_kind, for the reading of a word. */
-#define KIND_WORD(e, word, meaning) word,
-static const char *const kind_words[] = {WORKLOAD_KINDS(KIND_WORD) NULL};
-static const char *const format_words[] = {TRACE_FORMATS(KIND_WORD) NULL};
+ENUM_WORDS(kind, WORKLOAD_KINDS);
+ENUM_WORDS(format, TRACE_FORMATS);
 static const char *const pick_words[] = {"order", "name", NULL};
 
-static int read_levels(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_levels(const struct reader *f, const struct node *n, void *at)
 {
-    const struct key number = {.type = KEY_NUMBER, .max = LEVEL_MOST};
+    const struct field number = {.type = FIELD_NUMBER, .max = LEVEL_MOST};
     struct workload *w = (struct workload *)((char *)at - offsetof(struct workload, levels));
     uint32_t i = 0;
-    int r = list_check(f, n, path, "a list of levels", LEVELS_MAX);
+    int r = reader_list_check(f, n, "a list of levels", LEVELS_MAX);
 
     if (r < 0)
         return r;
     if (n->n == 0)
-        return file_refuse(f, n->line, "%s is empty, expected a list of levels", path);
+        return reader_complain(f, n, "is empty, expected a list of levels");
     double *levels = arena_array(f->a, double, n->n);
 
     for (const struct node *c = n->first; r == 0 && c; c = c->next, i++)
-        r = key_read(f, c, arena_printf(f->a, "%s.%u", path, i), &number, &levels[i]);
+        r = reader_value(f, c, &number, &levels[i]);
     w->levels = levels;
     w->n_levels = (uint32_t)n->n;
     return r;
 }
 
-static int read_phase(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_phase(const struct reader *f, const struct node *n, void *at)
 {
     struct workload_spec *s =
         (struct workload_spec *)((char *)at - offsetof(struct workload_spec, w.phase_s));
-    const struct key number = {.type = KEY_NUMBER, .max = TIME_MOST};
+    const struct field number = {.type = FIELD_NUMBER, .max = TIME_MOST};
 
     s->phase = n->kind == NODE_SCALAR && strcmp(n->text, "random") == 0 ? PHASE_RANDOM : PHASE_GIVEN;
     s->w.phase_s = 0;
     if (s->phase == PHASE_RANDOM || (n->kind == NODE_SCALAR && strcmp(n->text, "together") == 0))
         return 0;
     if (n->kind == NODE_SCALAR && !strpbrk(n->text, "0123456789"))
-        return file_refuse(f, n->line, "%s %s, expected together, random or seconds", path, node_shown(f, n));
-    return key_read(f, n, path, &number, at);
+        return reader_refuse(f, n, "together, random or seconds");
+    return reader_value(f, n, &number, at);
 }
 
 /* Which kinds have a key, and which cannot do without. */
@@ -91,29 +89,29 @@ static const struct {
 #define AT(member) offsetof(struct workload_spec, member)
 #define NUMBER(key, member, low, high, text)                                                                 \
     {                                                                                                        \
-        (key), KEY_NUMBER, AT(member), (low), (high), NULL, NULL, (text)                                     \
+        (key), FIELD_NUMBER, AT(member), (low), (high), NULL, NULL, (text)                                   \
     }
 /* clang-format off */
 #define SOURCE_KEYS                                                                                          \
-    {"dir", KEY_PATH, AT(dir), .meaning = "a folder of traces"},                                             \
-    {"file", KEY_PATH, AT(file), .meaning = "a file with one trace, or a recorded one with those of many VMs"}, \
-    {"format", KEY_WORD, AT(format), .words = format_words, .meaning = "of the traces"},                     \
-    {"pick", KEY_WORD, AT(pick), .words = pick_words,                                                        \
+    {"dir", FIELD_PATH, AT(dir), .meaning = "a folder of traces"},                                             \
+    {"file", FIELD_PATH, AT(file), .meaning = "a file with one trace, or a recorded one with those of many VMs"}, \
+    {"format", FIELD_WORD, AT(format), .words = format_words, .meaning = "of the traces"},                     \
+    {"pick", FIELD_WORD, AT(pick), .words = pick_words,                                                        \
      .meaning = "which trace a VM gets: the next one in order, or the one of its name"},                     \
-    {"percent", KEY_BOOL, AT(percent), .meaning = "the values are percent of what the VM can use at most"},  \
-    {"linear", KEY_BOOL, AT(w.linear), .meaning = "a line from sample to sample, in steps of step_s"},       \
-    {"repeat", KEY_BOOL, AT(w.repeat), .meaning = "begins again when it has ended; else its last value stays"}, \
+    {"percent", FIELD_BOOL, AT(percent), .meaning = "the values are percent of what the VM can use at most"},  \
+    {"linear", FIELD_BOOL, AT(w.linear), .meaning = "a line from sample to sample, in steps of step_s"},       \
+    {"repeat", FIELD_BOOL, AT(w.repeat), .meaning = "begins again when it has ended; else its last value stays"}, \
     NUMBER("scale", w.scale, 0, 1e6, "times what the rest says"),                                            \
     NUMBER("step_s", w.step_s, STEP_LEAST_S, TIME_MOST, "seconds between two draws, or of a step of a line"), \
-    {"phase", KEY_OWN, AT(w.phase_s), .read = read_phase,                                                    \
+    {"phase", FIELD_OWN, AT(w.phase_s), .read = read_phase,                                                    \
      .meaning = "where in its period it begins: together (at its beginning), random or seconds"}
 
-static const struct key source_key_list[] = {SOURCE_KEYS};
+static const struct field source_key_list[] = {SOURCE_KEYS};
 
-static const struct key workload_key_list[] = {
-    {"kind", KEY_WORD, AT(kind), .words = kind_words, .meaning = "what it looks like over time"},
+static const struct field workload_key_list[] = {
+    {"kind", FIELD_WORD, AT(kind), .words = kind_words, .meaning = "what it looks like over time"},
     NUMBER("level", w.level, 0, LEVEL_MOST, "MHz or MiB"),
-    {"levels", KEY_OWN, AT(w.levels), .read = read_levels, .meaning = "MHz or MiB, one of which is drawn"},
+    {"levels", FIELD_OWN, AT(w.levels), .read = read_levels, .meaning = "MHz or MiB, one of which is drawn"},
     NUMBER("high", w.high, 0, LEVEL_MOST, "MHz or MiB in the high phase, at the top"),
     NUMBER("high_spread", w.high_spread, 0, LEVEL_MOST, "how far around that"),
     NUMBER("low", w.low, 0, LEVEL_MOST, "MHz or MiB in the low phase"),
@@ -126,97 +124,94 @@ static const struct key workload_key_list[] = {
 };
 /* clang-format on */
 
-const struct keys source_keys = KEYS_OF(source_key_list);
-const struct keys workload_keys = KEYS_OF(workload_key_list);
+const struct schema source_keys = SCHEMA_OF("", source_key_list);
+const struct schema workload_keys = SCHEMA_OF("", workload_key_list);
 
 /* A key that the kind has no use for would be a misunderstanding. */
-static int check_kind(const struct source_file *f, const struct node *n, const char *path,
-                      const struct workload_spec *s)
+static int check_kind(const struct reader *f, const struct node *n, const struct workload_spec *s)
 {
     for (size_t i = 0; i < sizeof keys_of_kinds / sizeof *keys_of_kinds; i++) {
-        const struct node *given = tree_child(n, keys_of_kinds[i].key);
+        const struct node *given = node_child(n, keys_of_kinds[i].key);
         if (given && !(keys_of_kinds[i].known & 1u << s->kind))
-            return file_refuse(f, given->line,
-                               "%s.%s means nothing for kind %s, expected it with others only", path,
-                               keys_of_kinds[i].key, kind_words[s->kind]);
+            return reader_complain(f, given, "means nothing for kind %s, expected it with others only",
+                                   kind_words[s->kind]);
         if (!given && keys_of_kinds[i].needed & 1u << s->kind)
-            return file_refuse(f, n->line, "%s.%s is missing, expected it for kind %s", path,
-                               keys_of_kinds[i].key, kind_words[s->kind]);
+            return reader_complain(f, n, ".%s is missing, expected it for kind %s", keys_of_kinds[i].key,
+                                   kind_words[s->kind]);
     }
     if ((s->kind == WORKLOAD_SPIKE || s->kind == WORKLOAD_RAMP) && s->w.until_s <= s->w.from_s)
-        return file_refuse(f, n->line, "%s.until_s is %.12g, expected more than from_s (%.12g)", path,
-                           s->w.until_s, s->w.from_s);
-    if ((1u << s->kind & DRAWN) && s->w.low_s > 0 && (!tree_child(n, "low") || !tree_child(n, "high_s")))
-        return file_refuse(f, n->line, "%s has low_s without %s, expected both phases to be described", path,
-                           tree_child(n, "low") ? "high_s" : "low");
-    if (tree_child(n, "file") && tree_child(n, "dir"))
-        return file_refuse(f, n->line, "%s has both file and dir, expected one of them", path);
+        return reader_complain(f, n, ".until_s is %.12g, expected more than from_s (%.12g)", s->w.until_s,
+                               s->w.from_s);
+    if ((1u << s->kind & DRAWN) && s->w.low_s > 0 && (!node_child(n, "low") || !node_child(n, "high_s")))
+        return reader_complain(f, n, "has low_s without %s, expected both phases to be described",
+                               node_child(n, "low") ? "high_s" : "low");
+    if (node_child(n, "file") && node_child(n, "dir"))
+        return reader_complain(f, n, "has both file and dir, expected one of them");
     return 0;
 }
 
-static int read_one(const struct source_file *f, const struct node *n, const char *path,
-                    struct workload_spec *ret)
+static int read_one(const struct reader *f, const struct node *n, struct workload_spec *ret)
 {
-    struct workload_spec s = *f->source;
+    struct workload_spec s = ((const struct building *)f->context)->source;
 
     s.given = true;
     s.line = n->line;
     if (n->kind == NODE_SCALAR && !node_is_null(n)) { /* a level, or "trace" */
-        const struct key number = {.type = KEY_NUMBER, .max = LEVEL_MOST};
+        const struct field number = {.type = FIELD_NUMBER, .max = LEVEL_MOST};
         s.kind = strcmp(n->text, "trace") == 0 ? WORKLOAD_TRACE : WORKLOAD_CONSTANT;
         if (s.kind == WORKLOAD_CONSTANT) {
             s.w.scale = 1;
-            int r = key_read(f, n, path, &number, &s.w.level);
+            int r = reader_value(f, n, &number, &s.w.level);
             if (r < 0)
                 return r;
         }
         *ret = s;
         return 0;
     }
-    const struct node *kind = n->kind == NODE_MAP ? tree_child(n, "kind") : NULL;
+    const struct node *kind = n->kind == NODE_MAP ? node_child(n, "kind") : NULL;
 
     if (!kind)
-        return file_refuse(f, n->line, "%s has no kind, expected a number, trace or {kind: ...}", path);
+        return reader_complain(f, n, "has no kind, expected a number, trace or {kind: ...}");
     if (kind->kind != NODE_SCALAR || strcmp(kind->text, "trace") != 0)
         s = workload_default();
     s.given = true;
     s.line = n->line;
-    if (tree_child(n, "file") || tree_child(n, "dir"))
+    if (node_child(n, "file") || node_child(n, "dir"))
         s.file = s.dir = NULL; /* instead of the scenario's own */
-    int r = keys_read(f, n, arena_printf(f->a, "%s.", path), workload_keys, &s);
+    int r = reader_object(f, n, &workload_keys, &s);
 
-    if (r == 0 && (r = check_kind(f, n, path, &s)) == 0)
+    if (r == 0 && (r = check_kind(f, n, &s)) == 0)
         *ret = s;
     return r;
 }
 
-static int read_resource(const struct source_file *f, const struct node *n, const char *path, void *at)
+static int read_resource(const struct reader *f, const struct node *n, void *at)
 {
-    return read_one(f, n, path, at);
+    return read_one(f, n, at);
 }
 
-static const struct key resource_key_list[] = {
-    {"cpu", KEY_OWN, RES_CPU * sizeof(struct workload_spec), .read = read_resource,
+static const struct field resource_key_list[] = {
+    {"cpu", FIELD_OWN, RES_CPU * sizeof(struct workload_spec), .read = read_resource,
      .meaning = "MHz: a number, trace or {kind: ...}"},
-    {"mem", KEY_OWN, RES_MEM * sizeof(struct workload_spec), .read = read_resource,
+    {"mem", FIELD_OWN, RES_MEM * sizeof(struct workload_spec), .read = read_resource,
      .meaning = "MiB: a number, trace or {kind: ...}; all that is configured where it is not given"},
 };
 
-const struct keys resource_keys = KEYS_OF(resource_key_list);
+const struct schema resource_keys = SCHEMA_OF("", resource_key_list);
 
-int read_workload(const struct source_file *f, const struct node *n, const char *path, void *at)
+int read_workload(const struct reader *f, const struct node *n, void *at)
 {
     struct workload_spec *both = at;
 
     if (n->kind == NODE_SCALAR && strcmp(n->text, "trace") == 0) {
-        int r = read_one(f, n, path, &both[RES_CPU]);
+        int r = read_one(f, n, &both[RES_CPU]);
         if (r < 0)
             return r;
         both[RES_MEM] = both[RES_CPU];
         both[RES_MEM].if_traced = true;
         return 0;
     }
-    return keys_read(f, n, arena_printf(f->a, "%s.", path), resource_keys, at);
+    return reader_object(f, n, &resource_keys, at);
 }
 
 /* ---- the building ---- */
@@ -234,10 +229,10 @@ int source_read(struct building *b, const struct node *n)
     s->kind = WORKLOAD_TRACE;
     if (!n)
         return 0;
-    int r = keys_read(&b->f, n, "workload.", source_keys, s);
+    int r = reader_object(&b->f, n, &source_keys, s);
 
     if (r == 0 && s->file && s->dir)
-        return file_refuse(&b->f, n->line, "workload has both file and dir, expected one of them");
+        return reader_complain_line(&b->f, n->line, "workload has both file and dir, expected one of them");
     return r;
 }
 
@@ -252,7 +247,8 @@ static int find_set(struct building *b, const struct workload_spec *s, struct tr
     const char *path = set_path(s);
 
     if (!path)
-        return file_refuse(&b->f, s->line, "there are no traces, expected workload.dir or workload.file");
+        return reader_complain_line(&b->f, s->line,
+                                    "there are no traces, expected workload.dir or workload.file");
     for (size_t i = 0; i < b->n_sources; i++) {
         if (b->sources[i]->format == s->format && strcmp(b->sources[i]->path, path) == 0) {
             *ret = b->sources[i];
@@ -263,7 +259,7 @@ static int find_set(struct building *b, const struct workload_spec *s, struct tr
     int r = trace_set_read(path, (enum trace_format)s->format, b->f.a, &source->set, b->f.err);
 
     if (r < 0) {
-        (void)err_widen(b->f.err, "%s", file_place(&b->f, s->line));
+        (void)err_widen(b->f.err, "%s", reader_place(&b->f, s->line));
         return -EINVAL;
     }
     source->path = path;
@@ -274,15 +270,15 @@ static int find_set(struct building *b, const struct workload_spec *s, struct tr
     return 0;
 }
 
-int traces_of(struct building *b, const struct node *group, const char *path, const struct vm_spec *spec,
+int traces_of(struct building *b, const struct node *group, const struct vm_spec *spec,
               struct trace_names *ret)
 {
     const struct workload_spec *s = &spec->workload[RES_CPU];
     struct trace_source *source;
 
     if (!s->given || s->kind != WORKLOAD_TRACE)
-        return file_refuse(&b->f, group->line,
-                           "%sworkload.cpu is no trace, expected one where traces are counted", path);
+        return reader_complain(&b->f, group,
+                               ".workload.cpu is no trace, expected one where traces are counted");
     int r = find_set(b, s, &source);
     if (r < 0)
         return r;
@@ -291,8 +287,9 @@ int traces_of(struct building *b, const struct node *group, const char *path, co
     for (uint32_t i = 0; i < source->set.n; i++)
         items[i] = source->set.vms[i].name;
     *ret = (struct trace_names){.items = items, .n = source->set.n};
-    return source->set.n ? 0
-                         : file_refuse(&b->f, group->line, "%s holds no trace, expected some", source->path);
+    return source->set.n
+               ? 0
+               : reader_complain_line(&b->f, group->line, "%s holds no trace, expected some", source->path);
 }
 
 static int by_name(const void *key, const void *item)
@@ -331,11 +328,11 @@ static int find_trace(struct building *b, struct vm_spec *v, const struct worklo
     else if (source->next < set->n)
         found = &set->vms[source->next++];
     if (!found && (s->pick == PICK_NAME || v->names == NAMES_TRACES))
-        return file_refuse(&b->f, s->line, "%s has no trace of VM \"%s\", expected one of its name",
-                           source->path, v->seen.is.name);
+        return reader_complain_line(&b->f, s->line, "%s has no trace of VM \"%s\", expected one of its name",
+                                    source->path, v->seen.is.name);
     if (!found)
-        return file_refuse(&b->f, s->line, "%s has %u traces, expected one more for VM \"%s\"", source->path,
-                           set->n, v->seen.is.name);
+        return reader_complain_line(&b->f, s->line, "%s has %u traces, expected one more for VM \"%s\"",
+                                    source->path, set->n, v->seen.is.name);
     v->traced_from = source;
     v->traced = found;
     *ret = found;
@@ -368,20 +365,21 @@ static int take_trace(struct building *b, struct vm_spec *v)
         if (t->of[r].n == 0 && s->if_traced)
             *s = workload_default(); /* not given */
         else if (t->of[r].n == 0)
-            return file_refuse(&b->f, s->line, "the trace \"%s\" says nothing about %s, expected another one",
-                               t->name, r == RES_CPU ? "CPU" : "memory");
+            return reader_complain_line(&b->f, s->line,
+                                        "the trace \"%s\" says nothing about %s, expected another one",
+                                        t->name, r == RES_CPU ? "CPU" : "memory");
         if (s->w.repeat && t->of[r].length_s < REPEAT_LEAST_S)
-            return file_refuse(&b->f, s->line,
-                               "the trace \"%s\" lasts %.3g s, expected %d s or more of one to repeat",
-                               t->name, t->of[r].length_s, REPEAT_LEAST_S);
+            return reader_complain_line(
+                &b->f, s->line, "the trace \"%s\" lasts %.3g s, expected %d s or more of one to repeat",
+                t->name, t->of[r].length_s, REPEAT_LEAST_S);
         s->w.trace = &t->of[r];
         s->percent = s->percent || s->format == TRACE_PLANETLAB;
     }
     if (t)
         sizes_from_trace(v, t);
     if (v->seen.is.mem_mb <= 0)
-        return file_refuse(&b->f, v->line, "VM \"%s\" has no mem_mb and no trace that says it",
-                           v->seen.is.id);
+        return reader_complain_line(&b->f, v->line, "VM \"%s\" has no mem_mb and no trace that says it",
+                                    v->seen.is.id);
     return 0;
 }
 
@@ -445,8 +443,8 @@ int workloads_build(struct building *b)
         if (r < 0)
             return r;
         if (!v->of_snapshot && !v->workload[RES_CPU].given)
-            return file_refuse(&b->f, v->line, "VM \"%s\" has no workload.cpu, expected what it wants",
-                               v->seen.is.id);
+            return reader_complain_line(
+                &b->f, v->line, "VM \"%s\" has no workload.cpu, expected what it wants", v->seen.is.id);
         v->vcpu_mhz_given = !isnan(v->vcpu_mhz);
         if (!v->vcpu_mhz_given)
             v->vcpu_mhz = b->core_mhz;

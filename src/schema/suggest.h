@@ -1,6 +1,6 @@
 /* suggest.h: what somebody who mistyped a key may have meant. */
-#ifndef BALLAST_CONFIG_SUGGEST_H
-#define BALLAST_CONFIG_SUGGEST_H
+#ifndef BALLAST_SCHEMA_SUGGEST_H
+#define BALLAST_SCHEMA_SUGGEST_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "model/json_writer.h"
+#include "base/json_writer.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "config/suggest.h"
+#include "schema/suggest.h"
 
 #include <limits.h>
 #include <string.h>

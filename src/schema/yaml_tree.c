@@ -1,4 +1,5 @@
-#include "config/tree.h"
+/* From the events of libyaml to a tree of nodes. */
+#include "schema/yaml_tree.h"
 
 #include "base/cleanup.h"
 
@@ -70,7 +71,8 @@ static int check_tag(const struct builder *b, const yaml_event_t *e, const yaml_
                : 0;
 }
 
-static int add_node(struct builder *b, enum node_kind kind, const yaml_event_t *e, struct node **ret)
+static int add_node(struct builder *b, enum node_kind kind, const yaml_event_t *e, const struct node *up,
+                    struct node **ret)
 {
     if (++b->n_nodes > NODES_MAX)
         return refuse(b, line_of(e->start_mark), "too many values, expected a configuration of a sane size");
@@ -78,6 +80,7 @@ static int add_node(struct builder *b, enum node_kind kind, const yaml_event_t *
 
     n->kind = kind;
     n->line = line_of(e->start_mark);
+    n->up = up;
     *ret = n;
     return 0;
 }
@@ -127,7 +130,8 @@ static bool is_printable(const char *key)
     return *key == '\0';
 }
 
-static int build(struct builder *b, const yaml_event_t *e, unsigned depth, struct node **ret);
+static int build(struct builder *b, const yaml_event_t *e, unsigned depth, const struct node *up,
+                 struct node **ret);
 
 static int build_map(struct builder *b, struct node *map, unsigned depth)
 {
@@ -147,7 +151,7 @@ static int build_map(struct builder *b, struct node *map, unsigned depth)
             return r;
         if (!is_printable(name))
             return refuse(b, line_of(key.start_mark), "a key has a control character in it, expected a word");
-        if ((r = next_event(b, &value)) < 0 || (r = build(b, &value, depth + 1, end)) < 0)
+        if ((r = next_event(b, &value)) < 0 || (r = build(b, &value, depth + 1, map, end)) < 0)
             return r;
         (*end)->key = name;
         (*end)->line = line_of(key.start_mark);
@@ -165,14 +169,15 @@ static int build_list(struct builder *b, struct node *list, unsigned depth)
             return r;
         if (e.type == YAML_SEQUENCE_END_EVENT)
             return 0;
-        if ((r = build(b, &e, depth + 1, end)) < 0)
+        if ((r = build(b, &e, depth + 1, list, end)) < 0)
             return r;
-        list->n++;
+        (*end)->ix = list->n++;
     }
 }
 
 /* The node that begins with this event, with all that is below it. Depth is bounded, so recursion is. */
-static int build(struct builder *b, const yaml_event_t *e, unsigned depth, struct node **ret)
+static int build(struct builder *b, const yaml_event_t *e, unsigned depth, const struct node *up,
+                 struct node **ret)
 {
     int r;
 
@@ -182,18 +187,20 @@ static int build(struct builder *b, const yaml_event_t *e, unsigned depth, struc
         return refuse(b, line_of(e->start_mark),
                       "an alias (*...) has no place here, expected the value itself");
     if (e->type == YAML_SCALAR_EVENT) {
-        if ((r = check_tag(b, e, e->data.scalar.tag)) < 0 || (r = add_node(b, NODE_SCALAR, e, ret)) < 0)
+        if ((r = check_tag(b, e, e->data.scalar.tag)) < 0 || (r = add_node(b, NODE_SCALAR, e, up, ret)) < 0)
             return r;
         (*ret)->plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
         return scalar_text(b, e, &(*ret)->text);
     }
     if (e->type == YAML_MAPPING_START_EVENT) {
-        if ((r = check_tag(b, e, e->data.mapping_start.tag)) < 0 || (r = add_node(b, NODE_MAP, e, ret)) < 0)
+        if ((r = check_tag(b, e, e->data.mapping_start.tag)) < 0 ||
+            (r = add_node(b, NODE_MAP, e, up, ret)) < 0)
             return r;
         return build_map(b, *ret, depth);
     }
     if (e->type == YAML_SEQUENCE_START_EVENT) {
-        if ((r = check_tag(b, e, e->data.sequence_start.tag)) < 0 || (r = add_node(b, NODE_LIST, e, ret)) < 0)
+        if ((r = check_tag(b, e, e->data.sequence_start.tag)) < 0 ||
+            (r = add_node(b, NODE_LIST, e, up, ret)) < 0)
             return r;
         return build_list(b, *ret, depth);
     }
@@ -219,7 +226,7 @@ static int build_document(struct builder *b, struct node **ret)
                 return refuse(b, line_of(e.start_mark), "a second document begins here, expected only one");
             continue;
         }
-        if ((r = build(b, &e, 1, &root)) < 0)
+        if ((r = build(b, &e, 1, NULL, &root)) < 0)
             return r;
         if (root->kind == NODE_SCALAR && root->plain && root->text[0] == '\0')
             root->kind = NODE_MAP; /* "---" and nothing else */
@@ -235,8 +242,8 @@ static int build_document(struct builder *b, struct node **ret)
     return 0;
 }
 
-int tree_parse(const char *file, const char *text, size_t len, struct arena *a, struct node **ret,
-               struct err *err)
+int yaml_tree_parse(const char *file, const char *text, size_t len, struct arena *a, struct node **ret,
+                    struct err *err)
 {
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* what some editors put before UTF-8 */
         text += 3;
@@ -252,19 +259,4 @@ int tree_parse(const char *file, const char *text, size_t len, struct arena *a, 
 
     yaml_parser_delete(&b.parser);
     return r;
-}
-
-const struct node *tree_child(const struct node *map, const char *key)
-{
-    for (const struct node *c = map->first; c; c = c->next) {
-        if (strcmp(c->key, key) == 0)
-            return c;
-    }
-    return NULL;
-}
-
-bool node_is_null(const struct node *n)
-{
-    return n->kind == NODE_SCALAR && n->plain &&
-           (n->text[0] == '\0' || strcmp(n->text, "~") == 0 || strcmp(n->text, "null") == 0);
 }

@@ -1,37 +1,25 @@
-#include "model/schema.h"
-
-#include "model/word_table.h"
+/* The tables of ballast-snapshot/1. */
+#include "model/snapshot_fields.h"
 
 #include <ballast/inventory.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-#define ALL_OF(n) ((1u << (n)) - 1)
+ENUM_WORDS(host_state, HOST_STATES);
+ENUM_WORDS(vm_state, VM_STATES);
+ENUM_WORDS(vm_kind, VM_KINDS);
+ENUM_WORDS(rule_kind, RULE_KINDS);
+ENUM_WORDS(ha_policy, HA_POLICIES);
+ENUM_WORDS(action_kind, ACTION_KINDS);
+ENUM_WORDS(alike_days, ALIKE_DAYS);
+ENUM_WORDS(reason, REASONS);
 
-#define WORDS(name, mask)                                                                                    \
-    WORD_FUNCTIONS(name)                                                                                     \
-    static const struct words name##_words = {name##_read, name##_write, name##_count, (mask)};
+const char *const automation_words[] = {
+    [AUTOMATION_INHERIT] = "inherit", [AUTOMATION_DISABLED] = "disabled",   [AUTOMATION_MANUAL] = "manual",
+    [AUTOMATION_PARTIAL] = "",        [AUTOMATION_AUTOMATIC] = "automatic", NULL};
 
-WORDS(host_state, ALL_OF(host_state_count))
-WORDS(vm_state, ALL_OF(vm_state_count))
-WORDS(vm_kind, ALL_OF(vm_kind_count))
-WORDS(rule_kind, ALL_OF(rule_kind_count))
-WORDS(ha_policy, ALL_OF(ha_policy_count))
-WORDS(action_kind, ALL_OF(action_kind_count))
-WORDS(alike_days, ALL_OF(alike_days_count))
-WORDS(reason, ALL_OF(reason_count))
-WORDS(automation, 1u << AUTOMATION_INHERIT | 1u << AUTOMATION_DISABLED | 1u << AUTOMATION_MANUAL |
-                      1u << AUTOMATION_AUTOMATIC)
+/* By the numbers of the bits WAKE_*. */
+static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor", NULL};
 
-const struct wake_word wake_words[] = {
-    {"ipmi", WAKE_IPMI},
-    {"redfish", WAKE_REDFISH},
-    {"wol", WAKE_WOL},
-    {"hypervisor", WAKE_HYPERVISOR},
-};
-const size_t n_wake_words = COUNT_OF(wake_words);
-
-#define SCHEMA(name, text, array)                                                                            \
-    const struct schema name = {.what = (text), .fields = (array), .n = COUNT_OF(array)}
+#define SCHEMA(name, text, array) const struct schema name = SCHEMA_OF(text, array)
 
 #define REQ FIELD_REQUIRED
 #define NUL FIELD_NULLABLE
@@ -44,7 +32,7 @@ const size_t n_wake_words = COUNT_OF(wake_words);
     }
 #define W(n, member, list, fl)                                                                               \
     {                                                                                                        \
-        .name = (n), .type = FIELD_WORD, .offset = offsetof(S, member), .flags = (fl), .words = &(list)      \
+        .name = (n), .type = FIELD_WORD, .offset = offsetof(S, member), .flags = (fl), .words = (list)       \
     }
 #define O(n, schema)                                                                                         \
     {                                                                                                        \
@@ -139,7 +127,7 @@ static const struct field host_fields[] = {
     F("standby_since", FIELD_INSTANT, is.standby_since, OPT),
     F("on_since", FIELD_INSTANT, is.on_since, OPT),
     O_OPT("woken", woken),
-    F("wake_methods", FIELD_WAKE, is.wake_methods, OPT),
+    {.name = "wake_methods", .type = FIELD_FLAGS, .offset = offsetof(S, is.wake_methods), .words = wake_words, .flags = OPT},
     F("wake_verified", FIELD_BOOL, is.wake_verified, 0),
     F("wake_failed_at", FIELD_INSTANT, is.wake_failed_at, OPT),
     W("dpm", is.dpm, automation_words, 0),

@@ -9,8 +9,8 @@
  *     jw_text(&w, "id", h->id);
  *     jw_end(&w);
  */
-#ifndef BALLAST_MODEL_JSON_WRITER_H
-#define BALLAST_MODEL_JSON_WRITER_H
+#ifndef BALLAST_BASE_JSON_WRITER_H
+#define BALLAST_BASE_JSON_WRITER_H
 
 #include "base/strbuf.h"
 

@@ -1,4 +1,5 @@
-#include "config/own.h"
+/* Whether two hosts of power: are reached at one address, however it is written. */
+#include "config/duplicate_controllers.h"
 
 #include "base/mac.h"
 #include "config/hosts.h"
@@ -66,7 +67,8 @@ enum { IPMI_PORT = 623, HTTPS_PORT = 443 };
  * they are perhaps forwarded to several. */
 static bool same_controller(const struct config_power_host *ipmi, const struct config_power_host *redfish)
 {
-    if (!power_is_used(ipmi, POWER_IPMI) || !power_is_used(redfish, POWER_REDFISH) || redfish->redfish.system)
+    if (!config_power_uses(ipmi, POWER_IPMI) || !config_power_uses(redfish, POWER_REDFISH) ||
+        redfish->redfish.system)
         return false;
     const struct place a = place_of(ipmi->ipmi.address, IPMI_PORT);
     const struct place b = place_of(redfish->redfish.url, HTTPS_PORT);
@@ -80,12 +82,12 @@ static bool same_system(const char *x, const char *y)
     return !x || !y || strcmp(x, y) == 0;
 }
 
-const char *own_shared(const struct config_power_host *x, const struct config_power_host *y)
+const char *duplicate_controllers_key(const struct config_power_host *x, const struct config_power_host *y)
 {
-    if (power_is_used(x, POWER_IPMI) && power_is_used(y, POWER_IPMI) &&
+    if (config_power_uses(x, POWER_IPMI) && config_power_uses(y, POWER_IPMI) &&
         same_place(x->ipmi.address, y->ipmi.address, IPMI_PORT))
         return "ipmi.address";
-    if (power_is_used(x, POWER_REDFISH) && power_is_used(y, POWER_REDFISH) &&
+    if (config_power_uses(x, POWER_REDFISH) && config_power_uses(y, POWER_REDFISH) &&
         same_place(x->redfish.url, y->redfish.url, HTTPS_PORT) &&
         same_system(x->redfish.system, y->redfish.system))
         return "redfish.url";
@@ -93,7 +95,8 @@ const char *own_shared(const struct config_power_host *x, const struct config_po
         return "redfish.url";
     if (same_controller(y, x))
         return "ipmi.address";
-    if (power_is_used(x, POWER_WOL) && power_is_used(y, POWER_WOL) && same_mac(x->wol.mac, y->wol.mac))
+    if (config_power_uses(x, POWER_WOL) && config_power_uses(y, POWER_WOL) &&
+        same_mac(x->wol.mac, y->wol.mac))
         return "wol.mac";
     return NULL;
 }

@@ -1,0 +1,132 @@
+/* A field's value as text, and copied. */
+#include "schema/field.h"
+
+#include <ballast/inventory.h>
+
+#include <math.h>
+#include <string.h>
+
+static const void *at(const struct field *f, const void *object)
+{
+    return (const char *)object + f->offset;
+}
+
+static const char *list_text(const char *const *items, struct arena *a)
+{
+    const char *all = "";
+
+    for (size_t i = 0; items[i]; i++)
+        all = arena_printf(a, "%s%s%s", all, i ? ", " : "", items[i]);
+    return items[0] ? arena_printf(a, "[%s]", all) : NULL;
+}
+
+static const char *curve_text(const struct power_curve *c, struct arena *a)
+{
+    const char *all = "";
+
+    for (uint32_t i = 0; i < c->n; i++)
+        all = arena_printf(a, "%s%s%.12g", all, i ? ", " : "", c->watts[i]);
+    return c->n > 0 ? arena_printf(a, "[%s]", all) : NULL;
+}
+
+const char *field_text(const struct field *f, const void *object, struct arena *a)
+{
+    const void *p = at(f, object);
+
+    switch (f->type) {
+    case FIELD_TEXT:
+    case FIELD_PATH:
+    case FIELD_URL:
+    case FIELD_MAC:
+    case FIELD_CHOICE:
+        return *(const char *const *)p;
+    case FIELD_BOOL:
+        return *(const bool *)p ? "true" : "false";
+    case FIELD_INT:
+        return arena_printf(a, "%lld", (long long)*(const int64_t *)p);
+    case FIELD_NUMBER:
+        return isnan(*(const double *)p) ? NULL : arena_printf(a, "%.12g", *(const double *)p);
+    case FIELD_CURVE:
+        return curve_text(p, a);
+    case FIELD_LIST:
+        return list_text(*(const char *const *const *)p, a);
+    case FIELD_WORD:
+    case FIELD_LIMIT:
+    case FIELD_COUNT:
+    case FIELD_INSTANT:
+    case FIELD_IDS:
+    case FIELD_LABELS:
+    case FIELD_FLAGS:
+    case FIELD_OBJECT:
+    case FIELD_NODE:
+    case FIELD_OWN:
+    case FIELD_SKIPPED:
+        break; /* no configuration has them */
+    }
+    return NULL;
+}
+
+static const char *const *copy_list(const char *const *items, struct arena *a)
+{
+    size_t n = 0;
+
+    while (items[n])
+        n++;
+    const char **copy = arena_array(a, const char *, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        copy[i] = arena_strdup(a, items[i]);
+    return copy;
+}
+
+static struct power_curve copy_curve(const struct power_curve *c, struct arena *a)
+{
+    double *watts = arena_array(a, double, c->n);
+
+    if (c->n > 0)
+        memcpy(watts, c->watts, c->n * sizeof *watts);
+    return (struct power_curve){watts, c->n};
+}
+
+void field_copy(const struct field *f, const void *from, void *to, struct arena *a)
+{
+    const void *p = at(f, from);
+    void *q = (char *)to + f->offset;
+
+    switch (f->type) {
+    case FIELD_TEXT:
+    case FIELD_PATH:
+    case FIELD_URL:
+    case FIELD_MAC:
+    case FIELD_CHOICE:
+        *(const char **)q = arena_strdup(a, *(const char *const *)p);
+        break;
+    case FIELD_BOOL:
+        *(bool *)q = *(const bool *)p;
+        break;
+    case FIELD_INT:
+        *(int64_t *)q = *(const int64_t *)p;
+        break;
+    case FIELD_NUMBER:
+        *(double *)q = *(const double *)p;
+        break;
+    case FIELD_CURVE:
+        *(struct power_curve *)q = copy_curve(p, a);
+        break;
+    case FIELD_LIST:
+        *(const char *const **)q = copy_list(*(const char *const *const *)p, a);
+        break;
+    case FIELD_WORD:
+    case FIELD_LIMIT:
+    case FIELD_COUNT:
+    case FIELD_INSTANT:
+    case FIELD_IDS:
+    case FIELD_LABELS:
+    case FIELD_FLAGS:
+    case FIELD_OBJECT:
+    case FIELD_NODE:
+    case FIELD_OWN:
+    case FIELD_SKIPPED:
+        break; /* no configuration has them */
+    }
+}

@@ -1,0 +1,221 @@
+/* Values of YAML and JSON files alike: what is in them, and where they stand. */
+#include "schema/node.h"
+
+#include "base/number.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEY_SHOWN_MAX 128 /* bytes of a key in a path */
+#define SHOWN_MAX 60      /* bytes of a value in a sentence */
+
+static enum node_kind kind_of_json(const json_t *json)
+{
+    switch (json_typeof(json)) {
+    case JSON_OBJECT:
+        return NODE_MAP;
+    case JSON_ARRAY:
+        return NODE_LIST;
+    case JSON_STRING:
+        return NODE_SCALAR;
+    case JSON_INTEGER:
+    case JSON_REAL:
+        return NODE_NUMBER;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return NODE_BOOL;
+    case JSON_NULL:
+        break;
+    }
+    return NODE_NULL;
+}
+
+struct node node_of_json(json_t *json, const struct node *up, const char *key, size_t ix)
+{
+    struct node n = {.kind = kind_of_json(json), .up = up, .key = key, .ix = ix, .json = json};
+
+    if (n.kind == NODE_MAP)
+        n.n = json_object_size(json);
+    else if (n.kind == NODE_LIST)
+        n.n = json_array_size(json);
+    else if (n.kind == NODE_SCALAR)
+        n.text = json_string_value(json);
+    return n;
+}
+
+struct node node_absent(const struct node *in, const char *key)
+{
+    return (struct node){.kind = NODE_NULL, .line = in->line, .up = in, .key = key, .json = in->json};
+}
+
+/* ---- walking ---- */
+
+static const struct node *json_item(struct node_walk *w, size_t ix)
+{
+    if (ix >= w->of->n)
+        return NULL;
+    w->item = node_of_json(json_array_get(w->of->json, ix), w->of, NULL, ix);
+    return &w->item;
+}
+
+static const struct node *json_member(struct node_walk *w, void *member)
+{
+    w->member = member;
+    if (!member)
+        return NULL;
+    w->item = node_of_json(json_object_iter_value(member), w->of, json_object_iter_key(member), 0);
+    return &w->item;
+}
+
+const struct node *node_walk_first(struct node_walk *w, const struct node *of)
+{
+    w->of = of;
+    if (!of->json)
+        return w->at = of->first;
+    return of->kind == NODE_LIST ? json_item(w, 0) : json_member(w, json_object_iter(of->json));
+}
+
+const struct node *node_walk_next(struct node_walk *w)
+{
+    if (!w->of->json)
+        return w->at = w->at->next;
+    return w->of->kind == NODE_LIST ? json_item(w, w->item.ix + 1)
+                                    : json_member(w, json_object_iter_next(w->of->json, w->member));
+}
+
+const struct node *node_child(const struct node *map, const char *key)
+{
+    for (const struct node *c = map->first; c; c = c->next) {
+        if (c->key && strcmp(c->key, key) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+const struct node *node_find(const struct node *map, const char *path)
+{
+    for (const struct node *c = map->first; c; c = c->next) {
+        size_t len = c->key ? strlen(c->key) : 0;
+
+        if (len == 0 || strncmp(c->key, path, len) != 0)
+            continue;
+        if (path[len] == '\0')
+            return c;
+        if (path[len] == '.')
+            return node_find(c, path + len + 1);
+    }
+    return NULL;
+}
+
+bool node_has(const struct node *map, const char *key)
+{
+    return map->json ? json_object_get(map->json, key) != NULL : node_child(map, key) != NULL;
+}
+
+/* ---- values ---- */
+
+bool node_is_null(const struct node *n)
+{
+    if (n->json)
+        return n->kind == NODE_NULL;
+    return n->kind == NODE_SCALAR && n->plain &&
+           (n->text[0] == '\0' || strcmp(n->text, "~") == 0 || strcmp(n->text, "null") == 0);
+}
+
+const char *node_text(const struct node *n)
+{
+    return n->kind == NODE_SCALAR && !node_is_null(n) ? n->text : NULL;
+}
+
+bool node_number(const struct node *n, double *ret)
+{
+    if (n->kind == NODE_NUMBER) {
+        *ret = json_number_value(n->json);
+        return true;
+    }
+    return n->kind == NODE_SCALAR && n->plain && number_parse(n->text, ret) && isfinite(*ret);
+}
+
+bool node_bool(const struct node *n, bool *ret)
+{
+    bool is_true = n->kind == NODE_BOOL ? json_is_true(n->json) : n->plain && strcmp(n->text, "true") == 0;
+
+    if (n->kind != NODE_BOOL && !is_true && !(n->plain && strcmp(n->text, "false") == 0))
+        return false;
+    *ret = is_true;
+    return true;
+}
+
+/* ---- for sentences ---- */
+
+/* A key with a "/" or a "~" in it is escaped in a pointer (RFC 6901). */
+static size_t put_key(const struct node *n, const char *key, char ret[NODE_PATH_MAX], size_t len)
+{
+    size_t most = n->json ? NODE_PATH_MAX : KEY_SHOWN_MAX;
+
+    for (size_t i = 0; key[i] && i < most && len + 2 < NODE_PATH_MAX; i++) {
+        bool escaped = n->json && (key[i] == '~' || key[i] == '/');
+
+        if (escaped)
+            ret[len++] = '~';
+        ret[len++] = !escaped ? key[i] : key[i] == '~' ? '0' : '1';
+    }
+    return len;
+}
+
+static size_t put_path(const struct node *n, char ret[NODE_PATH_MAX])
+{
+    char number[24];
+
+    if (!n->up)
+        return 0;
+    size_t len = put_path(n->up, ret);
+
+    (void)snprintf(number, sizeof number, "%zu", n->ix);
+    if ((n->json || len > 0) && len + 1 < NODE_PATH_MAX)
+        ret[len++] = n->json ? '/' : '.';
+    return put_key(n, n->key ? n->key : number, ret, len);
+}
+
+const char *node_path(const struct node *n, char ret[NODE_PATH_MAX])
+{
+    size_t len = put_path(n, ret);
+
+    if (len == 0 && n->json)
+        ret[len++] = '/';
+    ret[len] = '\0';
+    return ret;
+}
+
+static const char *quoted(const char *text, const char *before, struct arena *a)
+{
+    char *shown =
+        arena_printf(a, "%s\"%.*s\"%s", before, SHOWN_MAX, text, strlen(text) > SHOWN_MAX ? "..." : "");
+
+    for (char *c = shown; *c; c++) {
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
+    }
+    return shown;
+}
+
+const char *node_shown(const struct node *n, struct arena *a)
+{
+    switch (n->kind) {
+    case NODE_MAP:
+        return n->json ? "an object" : "is a section";
+    case NODE_LIST:
+        return n->json ? "an array" : "is a list";
+    case NODE_SCALAR:
+        return node_is_null(n) ? "has no value" : quoted(n->text, n->json ? "" : "is ", a);
+    case NODE_NUMBER:
+        return arena_printf(a, "%.12g", json_number_value(n->json));
+    case NODE_BOOL:
+        return json_is_true(n->json) ? "true" : "false";
+    case NODE_NULL:
+        break;
+    }
+    return "null";
+}

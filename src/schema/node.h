@@ -1,0 +1,78 @@
+/* node.h: one value of a file, from YAML or from JSON.
+ *
+ * A YAML file is a tree of nodes, whose scalars are text: the reader decides whether `5` is a number. A JSON
+ * value already has its type; a node is then a view of jansson's value, made while somebody walks over it, so
+ * that a file with millions of values needs no second tree. Either knows where it stands in the file. */
+#ifndef BALLAST_SCHEMA_NODE_H
+#define BALLAST_SCHEMA_NODE_H
+
+#include <ballast/arena.h>
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum node_kind {
+    NODE_MAP,
+    NODE_LIST,
+    NODE_SCALAR, /* text; in YAML also a number, a boolean or null */
+    NODE_NUMBER,
+    NODE_BOOL,
+    NODE_NULL, /* JSON only */
+};
+
+struct node {
+    enum node_kind kind;
+    bool plain;                /* YAML, NODE_SCALAR: not in quotes */
+    unsigned line;             /* YAML: of the key where there is one, else of the value; from 1 */
+    const struct node *up;     /* what it is in; NULL: the document */
+    const char *key;           /* in a mapping, else NULL */
+    size_t ix;                 /* in a list: from 0 */
+    const char *text;          /* NODE_SCALAR */
+    struct node *first, *next; /* YAML: children; node_walk_first() is for both */
+    size_t n;                  /* children */
+    json_t *json;              /* JSON: the value; NULL: YAML */
+};
+
+/* A view of a JSON value, which must live as long. */
+struct node node_of_json(json_t *json, const struct node *up, const char *key, size_t ix);
+
+/* What is not there, for a complaint. */
+struct node node_absent(const struct node *in, const char *key);
+
+/* Walks over the children; a child of JSON is valid until the next one is asked for. */
+struct node_walk {
+    const struct node *of, *at;
+    struct node item;
+    void *member;
+};
+
+const struct node *node_walk_first(struct node_walk *w, const struct node *of);
+const struct node *node_walk_next(struct node_walk *w);
+
+/* YAML: the child with this key, or NULL. */
+const struct node *node_child(const struct node *map, const char *key);
+
+/* YAML: the node at the path, "dpm.windows", or NULL. */
+const struct node *node_find(const struct node *map, const char *path);
+
+/* Whether a mapping has the key. */
+bool node_has(const struct node *map, const char *key);
+
+/* null; in YAML also nothing, or ~. */
+bool node_is_null(const struct node *n);
+
+/* What the value is as text, number or boolean; NULL or false where it is none. */
+const char *node_text(const struct node *n);
+bool node_number(const struct node *n, double *ret);
+bool node_bool(const struct node *n, bool *ret);
+
+/* Where it stands: "vms.0.cpu" in YAML, a JSON pointer ("/vms/0/cpu") in JSON. Cut where it is too long. */
+#define NODE_PATH_MAX 256
+const char *node_path(const struct node *n, char ret[NODE_PATH_MAX]);
+
+/* The value for a sentence: `is "tru"`, `is a list` after a path, `"tru"`, `an array` after a pointer; cut to
+ * a sane length and without what would upset a terminal. */
+const char *node_shown(const struct node *n, struct arena *a);
+
+#endif

@@ -1,0 +1,439 @@
+/* One value by its field's type. */
+#include "schema/reader.h"
+
+#include "base/mac.h"
+#include "base/rfc3339.h"
+
+#include <ballast/inventory.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_LENGTH_MAX 1024
+#define PATH_LENGTH_MAX 4095
+#define INSTANT_MAX 253402300799 /* 9999-12-31T23:59:59Z */
+
+/* ---- text ---- */
+
+static bool is_printable(const char *text)
+{
+    while (*text && !iscntrl((unsigned char)*text))
+        text++;
+    return *text == '\0';
+}
+
+/* jansson's strings go with its document; a YAML tree lives as long as what is read from it. */
+static int read_text(const struct reader *r, const struct node *n, const char *expected, const char **ret)
+{
+    const char *text = node_text(n);
+
+    if (!text || (!n->json && text[0] == '\0'))
+        return reader_refuse(r, n, expected ? expected : "a string");
+    if (n->json) {
+        *ret = arena_strdup(r->a, text);
+        return 0;
+    }
+    if (strlen(text) > TEXT_LENGTH_MAX)
+        return reader_complain(r, n, "is too long, expected at most %d bytes", TEXT_LENGTH_MAX);
+    if (!is_printable(text))
+        return reader_complain(r, n, "has a control character in it, expected text on one line");
+    *ret = text;
+    return 0;
+}
+
+const char *reader_path(const struct reader *r, const char *path)
+{
+    const char *slash = strrchr(r->file, '/');
+
+    if (path[0] == '/' || !slash)
+        return path;
+    return arena_printf(r->a, "%.*s/%s", (int)(slash - r->file), r->file, path);
+}
+
+/* A relative path is meant from the file's own folder: the process's working directory is an accident. */
+static int read_path(const struct reader *r, const struct node *n, const char *expected, const char **ret)
+{
+    const char *text = node_text(n);
+
+    if (!text || text[0] == '\0')
+        return reader_refuse(r, n, expected);
+    if (!is_printable(text))
+        return reader_complain(r, n, "has a control character in it, expected a path");
+    const char *path = reader_path(r, text);
+
+    if (strlen(path) > PATH_LENGTH_MAX)
+        return reader_complain(r, n, "is too long, expected a path of at most %d bytes", PATH_LENGTH_MAX);
+    *ret = path;
+    return 0;
+}
+
+bool reader_is_authority(const char *s, size_t len)
+{
+    size_t host = 0;
+
+    if (len && s[0] == '[') {
+        while (host < len && s[host] != ']')
+            host++;
+        if (host < 3 || host == len)
+            return false;
+        host++;
+    } else {
+        while (host < len && (isalnum((unsigned char)s[host]) || strchr("-._", s[host])))
+            host++;
+        if (host == 0)
+            return false;
+    }
+    if (host == len)
+        return true;
+    if (s[host] != ':' || len - host < 2 || len - host > 6)
+        return false;
+    unsigned port = 0;
+
+    for (size_t i = host + 1; i < len; i++) {
+        if (!isdigit((unsigned char)s[i]))
+            return false;
+        port = port * 10 + (unsigned)(s[i] - '0');
+    }
+    return port >= 1 && port <= 65535;
+}
+
+static const char *url_forms(const struct reader *r, const char *const *schemes)
+{
+    const char *all = "";
+
+    for (size_t i = 0; schemes[i]; i++)
+        all = arena_printf(r->a, "%s%s%s://HOST[:PORT]", all, i ? " or " : "", schemes[i]);
+    return all;
+}
+
+static int read_url(const struct reader *r, const struct node *n, const struct field *f, const char **ret)
+{
+    const char *text = node_text(n);
+    const char *rest = text ? strstr(text, "://") : NULL;
+    bool known = false;
+
+    for (size_t i = 0; rest && f->words[i]; i++)
+        known = known || (strlen(f->words[i]) == (size_t)(rest - text) &&
+                          strncmp(text, f->words[i], strlen(f->words[i])) == 0);
+    if (!known)
+        return reader_refuse(r, n, url_forms(r, f->words));
+    rest += strlen("://");
+    size_t authority = strcspn(rest, "/?#");
+
+    if (memchr(rest, '@', authority)) /* not quoted back: there may be a password in it */
+        return reader_complain(r, n,
+                               "has a user or a password in it, expected them in username and password_file");
+    if (!reader_is_authority(rest, authority))
+        return reader_refuse(r, n, "HOST, HOST:PORT or [ADDRESS]:PORT after the scheme");
+    return read_text(r, n, f->meaning, ret);
+}
+
+static int read_mac(const struct reader *r, const struct node *n, const char **ret)
+{
+    const char *text = node_text(n);
+    struct mac mac;
+
+    if (!text || mac_parse(text, &mac) < 0)
+        return reader_refuse(r, n, "an Ethernet address like \"02:00:00:00:00:01\"");
+    if (!mac_is_station(&mac))
+        return reader_refuse(r, n, "the address of one network card");
+    *ret = text;
+    return 0;
+}
+
+/* The number of the word, or -1. */
+static int find_word(const struct node *n, const char *const *words)
+{
+    const char *text = node_text(n);
+
+    for (int i = 0; text && text[0] && words[i]; i++) {
+        if (strcmp(words[i], text) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static int read_word(const struct reader *r, const struct node *n, const struct field *f, int *ret)
+{
+    int found = find_word(n, f->words);
+
+    if (found < 0)
+        return reader_refuse(r, n, reader_words(r, f->words));
+    *ret = found;
+    return 0;
+}
+
+/* ---- numbers ---- */
+
+static bool is_whole_type(const struct field *f)
+{
+    return f->type == FIELD_INT || f->type == FIELD_COUNT;
+}
+
+static bool has_range(const struct field *f)
+{
+    return f->min != f->max || f->type == FIELD_COUNT;
+}
+
+static double max_of(const struct field *f)
+{
+    return f->min != f->max ? f->max : INT32_MAX;
+}
+
+static int refuse_number(const struct reader *r, const struct node *n, const struct field *f)
+{
+    const char *what = is_whole_type(f) ? "a whole number" : "a number";
+    const char *null = f->type == FIELD_LIMIT ? " or null" : "";
+
+    if (!has_range(f))
+        return reader_refuse(r, n, arena_printf(r->a, "%s%s", what, null));
+    return reader_refuse(r, n, arena_printf(r->a, "%s from %.12g to %.12g%s", what, f->min, max_of(f), null));
+}
+
+/* Not 1e3 nor 5.0 in YAML: whoever wrote that meant something else. */
+static bool is_whole(const struct node *n, double v)
+{
+    const char *text = n->json ? "" : n->text;
+
+    return v == floor(v) && text[strspn(text, "-0123456789")] == '\0';
+}
+
+static int read_number(const struct reader *r, const struct node *n, const struct field *f, double *ret)
+{
+    double v;
+
+    if (!node_number(n, &v) || (has_range(f) && (v < f->min || v > max_of(f))) ||
+        (is_whole_type(f) && !is_whole(n, v)))
+        return refuse_number(r, n, f);
+    *ret = v + 0.0; /* no negative zero */
+    return 0;
+}
+
+static int read_whole(const struct reader *r, const struct node *n, const struct field *f, void *at)
+{
+    double v;
+    int e = read_number(r, n, f, &v);
+
+    if (e == 0 && f->type == FIELD_INT)
+        *(int64_t *)at = (int64_t)v;
+    else if (e == 0)
+        *(uint32_t *)at = (uint32_t)v;
+    return e;
+}
+
+static int read_limit(const struct reader *r, const struct node *n, const struct field *f, double *ret)
+{
+    if (!node_is_null(n))
+        return read_number(r, n, f, ret);
+    *ret = NO_LIMIT;
+    return 0;
+}
+
+static int read_bool(const struct reader *r, const struct node *n, bool *ret)
+{
+    if (!node_bool(n, ret))
+        return reader_refuse(r, n, n->json ? "true or false" : "true or false, without quotes");
+    return 0;
+}
+
+static int read_instant(const struct reader *r, const struct node *n, instant_s *ret)
+{
+    const char *text = node_text(n);
+    instant_s t;
+
+    if (!text || rfc3339_parse(text, &t) < 0 || t < 0 || t > INSTANT_MAX)
+        return reader_refuse(r, n, "an instant like \"2026-01-01T00:00:00Z\"");
+    *ret = t;
+    return 0;
+}
+
+/* ---- lists ---- */
+
+int reader_list_check(const struct reader *r, const struct node *n, const char *expected, size_t most)
+{
+    if (n->kind != NODE_LIST && !node_is_null(n))
+        return reader_refuse(r, n, expected);
+    if (n->n > most)
+        return reader_complain(r, n, "has %zu entries, expected %zu at most", n->n, most);
+    return 0;
+}
+
+/* Texts, with a NULL after the last. */
+static int read_texts(const struct reader *r, const struct node *list, const char *const **ret)
+{
+    const char **items = arena_array(r->a, const char *, list->n + 1);
+    struct node_walk w;
+    size_t i = 0;
+    int e = 0;
+
+    for (const struct node *n = node_walk_first(&w, list); n && e == 0; n = node_walk_next(&w))
+        e = read_text(r, n, n->json ? NULL : "a word", &items[i++]);
+    *ret = items;
+    return e;
+}
+
+static int read_list(const struct reader *r, const struct node *n, const struct field *f,
+                     const char *const **ret)
+{
+    if (n->kind != NODE_LIST)
+        return reader_refuse(r, n, "a list such as [ONE, TWO]");
+    if (n->n > (size_t)f->max)
+        return reader_complain(r, n, "is too long, expected at most %.12g words", f->max);
+    return read_texts(r, n, ret);
+}
+
+static int read_ids(const struct reader *r, const struct node *n, const struct field *f, struct ids *ret)
+{
+    const char *expected = n->json ? "an array of ids" : "a name or a list of names";
+    const char *const *items = NULL;
+    int e;
+
+    if (!n->json && n->kind == NODE_SCALAR) { /* one of them needs no brackets */
+        const char **one = arena_array(r->a, const char *, 1);
+
+        if ((e = read_text(r, n, expected, one)) == 0)
+            *ret = (struct ids){.items = one, .n = 1};
+        return e;
+    }
+    if (n->kind != NODE_LIST)
+        return reader_refuse(r, n, expected);
+    if (!n->json && n->n > (size_t)f->max)
+        return reader_complain(r, n, "has %zu entries, expected %.12g at most", n->n, f->max);
+    if ((e = read_texts(r, n, &items)) == 0)
+        *ret = (struct ids){.items = items, .n = (uint32_t)n->n};
+    return e;
+}
+
+static int read_labels(const struct reader *r, const struct node *map, struct labels *ret)
+{
+    struct label *items = arena_array(r->a, struct label, map->n);
+    struct node_walk w;
+    uint32_t i = 0;
+    int e = 0;
+
+    if (map->kind != NODE_MAP)
+        return reader_refuse(r, map, "{KEY: TEXT, ...}");
+    for (const struct node *n = node_walk_first(&w, map); n && e == 0; n = node_walk_next(&w)) {
+        e = read_text(r, n, NULL, &items[i].value);
+        items[i++].key = n->json ? arena_strdup(r->a, n->key) : n->key;
+    }
+    *ret = (struct labels){.items = items, .n = i};
+    return e;
+}
+
+static int read_flags(const struct reader *r, const struct node *list, const struct field *f, unsigned *ret)
+{
+    unsigned flags = 0;
+    struct node_walk w;
+
+    if (list->kind != NODE_LIST)
+        return reader_refuse(r, list, arena_printf(r->a, "a list of %s", reader_words(r, f->words)));
+    for (const struct node *n = node_walk_first(&w, list); n; n = node_walk_next(&w)) {
+        int found = find_word(n, f->words);
+
+        if (found < 0)
+            return reader_refuse(r, n, reader_words(r, f->words));
+        flags |= 1u << found;
+    }
+    *ret = flags;
+    return 0;
+}
+
+static int read_curve(const struct reader *r, const struct node *list, const struct field *f,
+                      struct power_curve *ret)
+{
+    const struct field number = {.type = FIELD_NUMBER, .min = f->min, .max = f->max};
+    struct node_walk w;
+    uint32_t i = 0;
+    int e = 0;
+
+    if (list->kind != NODE_LIST)
+        return reader_refuse(r, list, "a list of watts such as [120, 310], from no load to full load");
+    if (list->n < 2 || list->n > POWER_POINTS_MAX)
+        return reader_complain(r, list, "%s%zu figures, expected 2 to %d, from no load to full load",
+                               list->json ? "" : "has ", list->n, POWER_POINTS_MAX);
+    double *watts = arena_array(r->a, double, list->n);
+
+    for (const struct node *n = node_walk_first(&w, list); n && e == 0; n = node_walk_next(&w))
+        e = read_number(r, n, &number, &watts[i++]);
+    if (e == 0)
+        *ret = (struct power_curve){.watts = watts, .n = i};
+    return e;
+}
+
+/* ---- all of them ---- */
+
+int reader_value(const struct reader *r, const struct node *n, const struct field *f, void *at)
+{
+    int word = 0;
+    int e;
+
+    switch (f->type) {
+    case FIELD_TEXT:
+        return read_text(r, n, f->meaning, at);
+    case FIELD_PATH:
+        return read_path(r, n, f->meaning, at);
+    case FIELD_URL:
+        return read_url(r, n, f, at);
+    case FIELD_MAC:
+        return read_mac(r, n, at);
+    case FIELD_CHOICE:
+        if ((e = read_word(r, n, f, &word)) == 0)
+            *(const char **)at = f->words[word];
+        return e;
+    case FIELD_WORD:
+        return read_word(r, n, f, at);
+    case FIELD_NUMBER:
+        return read_number(r, n, f, at);
+    case FIELD_LIMIT:
+        return read_limit(r, n, f, at);
+    case FIELD_INT:
+    case FIELD_COUNT:
+        return read_whole(r, n, f, at);
+    case FIELD_BOOL:
+        return read_bool(r, n, at);
+    case FIELD_INSTANT:
+        return read_instant(r, n, at);
+    case FIELD_LIST:
+        return read_list(r, n, f, at);
+    case FIELD_IDS:
+        return read_ids(r, n, f, at);
+    case FIELD_LABELS:
+        return read_labels(r, n, at);
+    case FIELD_FLAGS:
+        return read_flags(r, n, f, at);
+    case FIELD_CURVE:
+        return read_curve(r, n, f, at);
+    case FIELD_OBJECT:
+        return reader_object(r, n, f->inner, at);
+    case FIELD_NODE:
+        *(const struct node **)at = n;
+        return 0;
+    case FIELD_OWN:
+        return f->read(r, n, at);
+    case FIELD_SKIPPED:
+        return 0;
+    }
+    return -EINVAL;
+}
+
+void reader_defaults(const struct reader *r, const struct schema *schema, void *into)
+{
+    static const char *const no_words[] = {NULL};
+
+    for (size_t i = 0; i < schema->n; i++) {
+        const struct field *f = &schema->fields[i];
+        const struct node n = {.kind = NODE_SCALAR, .plain = true, .text = f->fallback};
+        void *at = (char *)into + f->offset;
+
+        if (f->type == FIELD_LIST)
+            *(const char *const **)at = no_words;
+        else if (f->type == FIELD_NUMBER && !f->fallback)
+            *(double *)at = UNKNOWN;
+        else if (f->type != FIELD_OWN && f->fallback)
+            (void)reader_value(r, &n, f, at); /* the table's own values fit; a test proves it */
+    }
+}

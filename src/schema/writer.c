@@ -1,0 +1,162 @@
+/* Objects as JSON; reader.c reads the same. */
+#include "schema/writer.h"
+
+#include <ballast/inventory.h>
+
+#include <math.h>
+
+void writer_instant(struct json_writer *w, const char *key, instant_s t)
+{
+    char text[RFC3339_MAX];
+
+    jw_text(w, key, rfc3339_format(t, text));
+}
+
+static void write_ids(struct json_writer *w, const char *key, const struct ids *ids)
+{
+    jw_begin(w, key, JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < ids->n; i++)
+        jw_text(w, NULL, ids->items[i]);
+    jw_end(w);
+}
+
+static void write_labels(struct json_writer *w, const char *key, const struct labels *l)
+{
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    for (uint32_t i = 0; i < l->n; i++)
+        jw_text(w, l->items[i].key, l->items[i].value);
+    jw_end(w);
+}
+
+static void write_flags(struct json_writer *w, const struct field *f, unsigned flags)
+{
+    jw_begin(w, f->name, JW_ARRAY, JW_INLINE);
+    for (size_t i = 0; f->words[i]; i++) {
+        if (flags >> i & 1u)
+            jw_text(w, NULL, f->words[i]);
+    }
+    jw_end(w);
+}
+
+static void write_curve(struct json_writer *w, const char *key, const struct power_curve *c)
+{
+    jw_begin(w, key, JW_ARRAY, JW_INLINE);
+    for (uint32_t i = 0; i < c->n; i++)
+        jw_exact(w, NULL, c->watts[i]);
+    jw_end(w);
+}
+
+static bool is_whole(const struct schema *schema, const void *from);
+
+static bool is_known(const struct field *f, const void *from)
+{
+    const void *p = (const char *)from + f->offset;
+
+    switch (f->type) {
+    case FIELD_TEXT:
+        return *(const char *const *)p != NULL;
+    case FIELD_NUMBER:
+        return !isnan(*(const double *)p);
+    case FIELD_COUNT:
+        return *(const uint32_t *)p != 0;
+    case FIELD_BOOL:
+        return *(const bool *)p;
+    case FIELD_INSTANT:
+        return *(const instant_s *)p != 0;
+    case FIELD_IDS:
+        return f->given ? *(const bool *)((const char *)from + f->given) : ((const struct ids *)p)->n > 0;
+    case FIELD_LABELS:
+        return ((const struct labels *)p)->n > 0;
+    case FIELD_FLAGS:
+        return *(const unsigned *)p != 0;
+    case FIELD_CURVE:
+        return ((const struct power_curve *)p)->n > 0;
+    case FIELD_OBJECT:
+        return is_whole(f->inner, from);
+    case FIELD_LIMIT:
+    case FIELD_WORD:
+        return true;
+    case FIELD_PATH:
+    case FIELD_URL:
+    case FIELD_MAC:
+    case FIELD_CHOICE:
+    case FIELD_INT:
+    case FIELD_LIST:
+    case FIELD_NODE:
+    case FIELD_OWN:
+    case FIELD_SKIPPED:
+        break; /* no JSON has them */
+    }
+    return false;
+}
+
+static bool is_whole(const struct schema *schema, const void *from)
+{
+    for (size_t i = 0; i < schema->n; i++)
+        if (schema->fields[i].flags & FIELD_REQUIRED && !is_known(&schema->fields[i], from))
+            return false;
+    return true;
+}
+
+static void write_field(struct json_writer *w, const struct field *f, const void *from)
+{
+    const void *p = (const char *)from + f->offset;
+
+    switch (f->type) {
+    case FIELD_TEXT:
+        jw_text(w, f->name, *(const char *const *)p);
+        break;
+    case FIELD_NUMBER:
+    case FIELD_LIMIT: /* NO_LIMIT is not finite: null */
+        jw_exact(w, f->name, *(const double *)p);
+        break;
+    case FIELD_COUNT:
+        jw_int(w, f->name, *(const uint32_t *)p);
+        break;
+    case FIELD_BOOL:
+        jw_bool(w, f->name, *(const bool *)p);
+        break;
+    case FIELD_INSTANT:
+        writer_instant(w, f->name, *(const instant_s *)p);
+        break;
+    case FIELD_WORD:
+        jw_text(w, f->name, f->words[*(const int *)p]);
+        break;
+    case FIELD_IDS:
+        write_ids(w, f->name, p);
+        break;
+    case FIELD_LABELS:
+        write_labels(w, f->name, p);
+        break;
+    case FIELD_FLAGS:
+        write_flags(w, f, *(const unsigned *)p);
+        break;
+    case FIELD_CURVE:
+        write_curve(w, f->name, p);
+        break;
+    case FIELD_OBJECT:
+        writer_object(w, f->name, f->inner, from);
+        break;
+    case FIELD_PATH:
+    case FIELD_URL:
+    case FIELD_MAC:
+    case FIELD_CHOICE:
+    case FIELD_INT:
+    case FIELD_LIST:
+    case FIELD_NODE:
+    case FIELD_OWN:
+    case FIELD_SKIPPED:
+        break; /* no JSON has them */
+    }
+}
+
+void writer_object(struct json_writer *w, const char *key, const struct schema *schema, const void *from)
+{
+    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    for (size_t i = 0; i < schema->n; i++) {
+        const struct field *f = &schema->fields[i];
+        if (f->type != FIELD_SKIPPED && (!(f->flags & FIELD_OPTIONAL) || is_known(f, from)))
+            write_field(w, f, from);
+    }
+    jw_end(w);
+}
