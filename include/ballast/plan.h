@@ -5,6 +5,7 @@
 #ifndef BALLAST_PLAN_H
 #define BALLAST_PLAN_H
 
+#include <ballast/finding.h>
 #include <ballast/policy.h>
 #include <ballast/snapshot.h>
 
@@ -28,7 +29,7 @@ struct metrics {
 struct alternative {
     uint32_t host;
     double imbalance_after;
-    const char *text;
+    const struct finding *found;
 };
 
 #define PRIORITY_MANDATORY 1
@@ -40,8 +41,8 @@ struct recommendation {
     unsigned priority;                 /* 1 mandatory ... 5 slight */
     uint32_t vm, from, to, host, rule; /* IX_NONE where it does not apply */
     enum reason reason;
-    const char *text;
-    const uint32_t *depends_on; /* ids that must have succeeded first; ascending */
+    const struct finding *found; /* what it is made for, with the figures that decided */
+    const uint32_t *depends_on;  /* ids that must have succeeded first; ascending */
     uint32_t n_depends_on;
     uint32_t group; /* 0: none; moves that only make sense together share one */
     double imbalance_after;
@@ -54,7 +55,7 @@ struct recommendation {
 struct fault {
     enum fault_code code;
     uint32_t vm, host, rule; /* IX_NONE where it does not apply */
-    const char *text;
+    const struct finding *found;
 };
 
 struct plan_stats {

@@ -1,7 +1,7 @@
 #include "core/explain.h"
 
+#include "core/plan/findings.h"
 #include "core/plan/pass_state.h"
-#include "core/plan/text.h"
 #include "core/power/expected.h"
 #include "core/preferred_rules.h"
 
@@ -100,33 +100,32 @@ static void judge_host(struct pass *p, uint32_t vm, uint32_t host, struct candid
             fill_figures(p, unit, slot, c, &w);
     }
     if (c->verdict == VERDICT_CHOSEN)
-        c->text = text_decision(p, &p->next, vm);
+        c->found = decision_finding(p, &p->next, vm);
     else if (c->verdict == VERDICT_CURRENT && p->snap->vms[vm].is.state != VM_ON)
-        c->text = "The VM is here, and does not run.";
+        c->found = finding_keep(p->a, (struct finding){.code = FIND_OFF_HERE});
     else
-        c->text = text_check(p, vm, host, c->check, &w);
+        c->found = check_finding(p, vm, host, c->check, &w);
 }
 
-static const char *summary_of(struct pass *p, uint32_t vm, const struct explanation *e)
+/* The move, or the check that decided most often. */
+static const struct finding *summary_of(struct pass *p, uint32_t vm, const struct explanation *e)
 {
-    const struct vm *v = &p->snap->vms[vm];
+    uint32_t host = p->snap->vms[vm].host;
     uint32_t count[check_count] = {0};
     enum check most = CHECK_NONE;
 
     if (p->stopped)
-        return text_decision(p, &p->next, vm);
+        return decision_finding(p, &p->next, vm);
     for (uint32_t i = 0; i < e->n; i++)
         count[e->candidates[i].check]++;
     for (int c = CHECK_NONE + 1; c < check_count; c++)
         if (c != CHECK_CURRENT_HOST && count[c] > count[most])
             most = (enum check)c;
-    if (v->host == IX_NONE)
-        return arena_printf(p->a, "%s is on no host: %s.", v->is.name, check_meaning(most));
-    const char *where = p->snap->hosts[v->host].is.name;
-    if (most == CHECK_NONE)
-        return arena_printf(p->a, "%s stays on %s: there is no other host.", v->is.name, where);
-    return arena_printf(p->a, "%s stays on %s. What decided most often: %s.", v->is.name, where,
-                        check_meaning(most));
+    return finding_keep(p->a, (struct finding){.code = host == IX_NONE      ? FIND_ON_NO_HOST
+                                                       : most == CHECK_NONE ? FIND_STAYS_ALONE
+                                                                            : FIND_STAYS,
+                                               .check = most,
+                                               .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}}});
 }
 
 /* A VM that stays is judged where the climb ended: what power-offs and wakes have made of the loads since
@@ -168,12 +167,12 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
 
 /* ---- a host ---- */
 
-/* The sentence of the decision that puts it to standby or wakes it; NULL: there is none. */
-static const char *decided(const struct pass *p, uint32_t host)
+/* The decision that puts it to standby or wakes it; NULL: there is none. */
+static const struct finding *decided(const struct pass *p, uint32_t host)
 {
     for (size_t i = 0; i < p->n_decisions; i++)
         if (p->decisions[i].unit == IX_NONE && p->layout.slot_host[p->decisions[i].to_slot] == host)
-            return text_decision(p, &p->decisions[i], IX_NONE);
+            return decision_finding(p, &p->decisions[i], IX_NONE);
     return NULL;
 }
 
@@ -197,14 +196,6 @@ static void fill_power(const struct power *w, uint32_t host, const struct power_
     }
 }
 
-static const char *text_off(const struct host_facts *h, struct arena *a)
-{
-    const char *off = text_sentence(a, power_check_meaning(POWER_DPM_OFF));
-
-    return h->state == HOST_STANDBY ? arena_printf(a, "%s %s sleeps until somebody wakes it.", off, h->name)
-                                    : off;
-}
-
 int explain_host(const struct snapshot *snap, const struct policy *policy, uint32_t host, struct arena *a,
                  struct host_explanation *ret, struct err *err)
 {
@@ -220,18 +211,18 @@ int explain_host(const struct snapshot *snap, const struct policy *policy, uint3
     if (host >= snap->n_hosts)
         return err_set(err, -EINVAL, "there is no such host in the snapshot");
     struct pass *p = preferred_rules_run(snap, policy, IX_NONE, a);
-    const char *chosen = decided(p, host);
+    const struct finding *chosen = decided(p, host);
+    struct finding why = {.code = FIND_DPM_OFF, .subjects = {{SUBJECT_HOST, host}}};
     struct power_verdict v = {.check = e.check};
     if (p->power) {
         power_why(p->power, host, &v);
         fill_power(p->power, host, &v, &e);
+        e.outlook = expected_finding_outlook(p->power);
+        why = power_why_finding(p->power, host, &v);
     }
-    e.outlook = p->power ? text_outlook(p->power) : NULL;
     e.verdict = chosen ? VERDICT_CHOSEN : VERDICT_REJECTED;
     e.check = chosen ? POWER_FINE : v.check;
-    e.text = chosen     ? chosen
-             : p->power ? text_power_check(p->power, host, &v)
-                        : text_off(&snap->hosts[host].is, a);
+    e.found = chosen ? chosen : finding_keep(a, why);
     *ret = e;
     return 0;
 }

@@ -14,7 +14,7 @@ struct candidate {
     uint32_t host;
     enum verdict verdict;
     enum check check;
-    const char *text;
+    const struct finding *found;
     double imbalance_after; /* UNKNOWN where the move was ruled out before that was asked */
     double cost[RES_COUNT], benefit[RES_COUNT]; /* UNKNOWN likewise */
 };
@@ -23,7 +23,7 @@ struct explanation {
     uint32_t vm;
     struct candidate *candidates; /* by host */
     uint32_t n;
-    const char *summary; /* one sentence */
+    const struct finding *summary;
 };
 
 /* host: IX_NONE for all of them. */
@@ -35,11 +35,11 @@ struct host_explanation {
     uint32_t host;
     enum verdict verdict;   /* chosen, or rejected */
     enum power_check check; /* POWER_FINE: the plan does it */
-    const char *text;
+    const struct finding *found;
     double utilization[RES_COUNT];              /* over 40 minutes, with two deviations; UNKNOWN */
     double cost[RES_COUNT], benefit[RES_COUNT]; /* of putting it to standby; UNKNOWN where it was not asked */
-    const char *outlook; /* what is expected of the next hours, one sentence; NULL: nothing */
-    double off_s, watts; /* UNKNOWN likewise, or not known */
+    const struct finding *outlook;              /* what is expected of the next hours; NULL: nothing */
+    double off_s, watts;                        /* UNKNOWN likewise, or not known */
 };
 
 int explain_host(const struct snapshot *snap, const struct policy *policy, uint32_t host, struct arena *a,

@@ -99,7 +99,7 @@ static struct pass *attempt(const struct snapshot *snap, const struct policy *po
 }
 
 /* By rule: why it is left out; NULL: it is not. */
-static const struct snapshot *without(const struct snapshot *snap, const char *const *left_out,
+static const struct snapshot *without(const struct snapshot *snap, const struct finding *const *left_out,
                                       struct arena *a)
 {
     struct snapshot *s = arena_new(a, struct snapshot);
@@ -113,40 +113,44 @@ static const struct snapshot *without(const struct snapshot *snap, const char *c
     return s;
 }
 
-/* The preferred rule that a fault is about, and why it cannot be kept; IX_NONE: it is about none. Of two that
- * contradict each other it is the one that was met second. */
-static uint32_t preference_of(const struct pass *p, const struct fault *f, const char **ret_why)
+/* The rule of a contradiction that is only preferred, and why it cannot be kept; IX_NONE: it is about none.
+ * Of two that contradict each other it is the one that was met second. */
+static uint32_t preference_in(const struct pass *p, const struct rule_conflict *c,
+                              const struct finding **ret_why)
 {
     const struct rule *rules = p->snap->rules;
+    bool two = c->other != IX_NONE;
+    uint32_t mine = !two || is_preferred(&rules[c->rule]) ? c->rule : c->other;
 
-    *ret_why = f->text;
+    *ret_why = finding_keep(
+        p->a, (struct finding){.code = two                  ? FIND_CONTRADICTS
+                                       : c->with == IX_NONE ? FIND_LEAVES_NO_HOST
+                                                            : FIND_LEAVES_NO_COMMON_HOST,
+                               .subjects = {{SUBJECT_VM, c->vm},
+                                            {SUBJECT_OTHER_VM, two ? IX_NONE : c->with},
+                                            {SUBJECT_RULE, mine == c->rule ? c->other : c->rule}}});
+    return is_preferred(&rules[mine]) ? mine : IX_NONE;
+}
+
+/* The preferred rule that a fault is about. */
+static uint32_t preference_of(const struct pass *p, const struct fault *f, const struct finding **ret_why)
+{
+    *ret_why = f->found;
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
-        if (f->code != FAULT_RULE_CONFLICT || c->rule != f->rule || c->vm != f->vm)
-            continue;
-        if (c->other == IX_NONE) {
-            const char *vm = p->snap->vms[c->vm].is.name;
-            *ret_why = c->with == IX_NONE ? arena_printf(p->a, "It leaves %s no host to run on.", vm)
-                                          : arena_printf(p->a, "No host may run both %s and %s.",
-                                                         p->snap->vms[c->with].is.name, vm);
-            return is_preferred(&rules[c->rule]) ? c->rule : IX_NONE;
-        }
-        uint32_t mine = is_preferred(&rules[c->rule]) ? c->rule : c->other;
-        uint32_t other = mine == c->rule ? c->other : c->rule;
-        *ret_why = arena_printf(p->a, "For %s it contradicts the rule \"%s\".", p->snap->vms[c->vm].is.name,
-                                rules[other].is.name);
-        return is_preferred(&rules[mine]) ? mine : IX_NONE;
+        if (f->code == FAULT_RULE_CONFLICT && c->rule == f->rule && c->vm == f->vm)
+            return preference_in(p, c, ret_why);
     }
-    return f->rule != IX_NONE && is_preferred(&rules[f->rule]) ? f->rule : IX_NONE;
+    return f->rule != IX_NONE && is_preferred(&p->snap->rules[f->rule]) ? f->rule : IX_NONE;
 }
 
 /* False: there is none that is not left out already. */
-static bool leave_out_for(const struct pass *p, enum fault_code code, const char **left_out)
+static bool leave_out_for(const struct pass *p, enum fault_code code, const struct finding **left_out)
 {
     bool any = false;
 
     for (size_t i = 0; i < p->n_faults; i++) {
-        const char *why;
+        const struct finding *why;
         uint32_t rule = p->faults[i].code == code ? preference_of(p, &p->faults[i], &why) : IX_NONE;
         if (rule == IX_NONE || left_out[rule])
             continue;
@@ -158,22 +162,21 @@ static bool leave_out_for(const struct pass *p, enum fault_code code, const char
 
 /* Those that could not be kept. Contradictions alone first: what is violated because of them depends on where
  * the VMs are, and another pass would make another choice. */
-static bool leave_out(const struct pass *p, const char **left_out)
+static bool leave_out(const struct pass *p, const struct finding **left_out)
 {
     return leave_out_for(p, FAULT_RULE_CONFLICT, left_out) || leave_out_for(p, FAULT_RULE_VIOLATED, left_out);
 }
 
-static void report_left_out(struct pass *p, const struct snapshot *snap, const char *const *left_out,
-                            bool all)
+static void report_left_out(struct pass *p, const struct snapshot *snap,
+                            const struct finding *const *left_out, bool all)
 {
     for (uint32_t i = 0; i < snap->n_rules; i++) {
         const struct rule *rule = &snap->rules[i];
         if (!is_preferred(rule) || (!left_out[i] && !all) || !layout_breaks_rule(&p->layout, rule))
             continue;
-        const char *why = left_out[i] ? left_out[i] : "With it more would be left unmet.";
-        pass_fault(
-            p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i,
-            arena_printf(p->a, "The rule \"%s\" is only preferred and was left out. %s", rule->is.name, why));
+        pass_fault(p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i,
+                   (struct finding){
+                       .code = FIND_RULE_LEFT_OUT, .subjects = {{SUBJECT_RULE, i}}, .because = left_out[i]});
     }
 }
 
@@ -181,7 +184,7 @@ struct pass *preferred_rules_run(const struct snapshot *snap, const struct polic
                                  uint32_t watched_vm, struct arena *a)
 {
     unsigned rules = has_preferred(snap) ? RULES_PREFERRED : 0;
-    const char **left_out = arena_array(a, const char *, snap->n_rules);
+    const struct finding **left_out = arena_array(a, const struct finding *, snap->n_rules);
     const struct snapshot *kept = snap;
     struct pass *p = attempt(snap, policy, rules, rules ? IX_NONE : watched_vm, a);
 

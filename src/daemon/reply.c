@@ -71,7 +71,7 @@ static void put_faults(struct json_writer *w, const struct plan *plan)
     for (uint32_t i = 0; plan && i < plan->n_faults; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         jw_text(w, "code", fault_code_name(plan->faults[i].code));
-        jw_text(w, "text", plan->faults[i].text);
+        render_sentence(w, "text", plan->snap, plan->faults[i].found);
         jw_end(w);
     }
     jw_end(w);

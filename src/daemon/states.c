@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "core/demand/demand.h"
 #include "daemon/action_json.h"
+#include "render/render.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static void put_pass(struct json_writer *w, const struct plan *plan, const struc
     for (uint32_t i = 0; plan && i < plan->n_faults && i < FAULTS_MAX; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         jw_text(w, "code", fault_code_name(plan->faults[i].code));
-        jw_text(w, "text", plan->faults[i].text);
+        render_sentence(w, "text", plan->snap, plan->faults[i].found);
         jw_end(w);
     }
     jw_end(w);

@@ -7,6 +7,7 @@
 #include "core/pass.h"
 #include "model/snapshot_json.h"
 #include "render/render.h"
+#include "render/wording/wording.h"
 
 #include <errno.h>
 #include <math.h>
@@ -291,7 +292,7 @@ static const char *fault_key(const struct plan *plan, const struct fault *f, str
     const struct snapshot *s = plan->snap;
 
     if (f->vm == IX_NONE && f->host == IX_NONE && f->rule == IX_NONE)
-        return arena_printf(a, "%d %s", (int)f->code, f->text);
+        return arena_printf(a, "%d %s", (int)f->code, wording_text(s, f->found, a));
     return arena_printf(a, "%d|%s|%s|%s", (int)f->code, f->vm == IX_NONE ? "" : s->vms[f->vm].is.id,
                         f->host == IX_NONE ? "" : s->hosts[f->host].is.id,
                         f->rule == IX_NONE ? "" : s->rules[f->rule].is.id);
@@ -320,7 +321,7 @@ static void publish_others(struct engine *e, enum event_kind kind, const struct 
                                    .vm = f->vm == IX_NONE ? NULL : plan->snap->vms[f->vm].is.id,
                                    .host = f->host == IX_NONE ? NULL : plan->snap->hosts[f->host].is.id,
                                    .snapshot = plan->snap,
-                                   .text = f->text});
+                                   .text = wording_text(plan->snap, f->found, &a)});
     }
     idmap_release(&known, NULL);
     if (n <= FAULTS_PUBLISHED_MAX)

@@ -345,7 +345,8 @@ int not_stored(const struct engine *e, const char *done, struct err *err);
 
 /* ---- recommendations.c ----------------------------------------------------------------------------- */
 
-/* The record that says what the recommendation says; number and dependencies apart. Borrows its strings. */
+/* The record that says what the recommendation says; number, dependencies and the sentence apart. Borrows its
+ * strings. */
 struct action_record recommendation_record(const struct snapshot *s, const struct recommendation *rec,
                                            uint64_t pass);
 /* Room for the number that each of the plan's recommendations is given, by its id in the plan; all 0. */

@@ -174,9 +174,10 @@ static void keep_samples(struct engine *e, const struct snapshot *snap, struct a
 
     for (uint32_t i = 0; i < snap->n_vms; i++) {
         const struct vm_facts *f = &snap->vms[i].is;
+        struct finding wrong;
 
         if (!vm_takes_part(snap, &snap->vms[i]) || f->demand_unknown ||
-            guard_find(snap, &e->settings.policy, i, a))
+            guard_find(snap, &e->settings.policy, i, &wrong))
             continue;
         if (history_add(e->history, f->id, now, f->demand))
             kept[n_kept++] = (struct sample_record){

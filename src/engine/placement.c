@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "core/place/place.h"
 #include "render/render.h"
+#include "render/wording/wording.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -284,6 +285,7 @@ static int begin_plan(struct engine *e, struct placing *p, instant_s now)
             continue;
         }
         supersede(e, r.vm, now);
+        r.text = wording_text(&p->view->snap, rec->found, &p->arena);
         struct action *x = action_add(e, &r);
 
         (void)recommendation_needs(e, x, rec, number, &p->arena); /* nothing of the plan was dropped */

@@ -2,6 +2,7 @@
 #include "engine/internal.h"
 
 #include "base/xalloc.h"
+#include "render/wording/wording.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,6 @@ struct action_record recommendation_record(const struct snapshot *s, const struc
         .host = host_id(s, rec->host),
         .reason = rec->reason,
         .rule = rec->rule == IX_NONE ? NULL : s->rules[rec->rule].is.id,
-        .text = rec->text,
         .group = rec->group,
         .imbalance_after = rec->imbalance_after,
         .duration_s = rec->duration_s,
@@ -162,6 +162,7 @@ void recommendations_take(struct engine *e, const struct view *v, uint64_t pass,
 
         if (vm_is_taken(e, r.vm))
             continue;
+        r.text = wording_text(&v->snap, rec->found, a);
         const struct action *woken = find_power_change(e, &r);
 
         if (woken) { /* approved, or under way: what needs that host needs that action */

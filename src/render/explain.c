@@ -20,7 +20,7 @@ void render_explain_json(const struct snapshot *snap, const struct explanation *
     jw_text(&w, "format", "ballast-explain/1");
     jw_text(&w, "vm", ref_vm_id(snap, e->vm));
     jw_text(&w, "host", ref_host_id(snap, snap->vms[e->vm].host));
-    jw_text(&w, "summary", e->summary);
+    render_sentence(&w, "summary", snap, e->summary);
     jw_begin(&w, "candidates", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < e->n; i++) {
         const struct candidate *c = &e->candidates[i];
@@ -28,7 +28,7 @@ void render_explain_json(const struct snapshot *snap, const struct explanation *
         jw_text(&w, "host", ref_host_id(snap, c->host));
         jw_text(&w, "verdict", verdict_name(c->verdict));
         jw_text(&w, "check", check_name(c->check));
-        jw_text(&w, "text", c->text);
+        render_finding(&w, "text", snap, c->found);
         jw_figure(&w, "imbalance_after", c->imbalance_after);
         put_amount(&w, "cost", c->cost);
         put_amount(&w, "benefit", c->benefit);
@@ -47,7 +47,7 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
     struct arena scratch = {0};
     struct table t;
 
-    table_put_text(out, e->summary ? e->summary : v->is.name);
+    table_put_text(out, e->summary ? wording_text(snap, e->summary, &scratch) : v->is.name);
     strbuf_puts(out, "\n\n");
     table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; i < e->n; i++) {
@@ -61,7 +61,7 @@ void render_explain_text(const struct snapshot *snap, const struct explanation *
             table_cell(&t, NULL);
         /* why it is the chosen one is said above */
         table_cell(&t, c->verdict == VERDICT_CHOSEN && e->summary ? "The plan moves it here."
-                       : c->text                                  ? c->text
+                       : c->found                                 ? wording_text(snap, c->found, &scratch)
                                                                   : check_meaning(c->check));
     }
     table_render(&t, "  ", out);
@@ -81,9 +81,9 @@ void render_explain_host_json(const struct snapshot *snap, const struct host_exp
     jw_text(&w, "state", host_state_name(snap->hosts[e->host].is.state));
     jw_text(&w, "verdict", verdict_name(e->verdict));
     jw_text(&w, "check", power_check_name(e->check));
-    jw_text(&w, "text", e->text);
+    render_finding(&w, "text", snap, e->found);
     if (e->outlook)
-        jw_text(&w, "outlook", e->outlook);
+        render_sentence(&w, "outlook", snap, e->outlook);
     if (assumed)
         jw_text(&w, "assumed", assumed);
     jw_begin(&w, "utilization", JW_OBJECT, JW_INLINE);
@@ -129,6 +129,7 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
 {
     const struct host_facts *h = &snap->hosts[e->host].is;
     bool sleeps = h->state == HOST_STANDBY;
+    struct arena scratch = {0};
 
     table_put_text(out, h->name);
     if (e->verdict == VERDICT_CHOSEN)
@@ -140,8 +141,9 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
                                             : host_state_name(h->state),
                       power_check_name(e->check));
     strbuf_puts(out, "\n");
-    put_sentence(out, e->text);
+    put_sentence(out, wording_text(snap, e->found, &scratch));
     put_remedy(out, e->check, h->id);
-    put_sentence(out, e->outlook);
+    put_sentence(out, wording_text(snap, e->outlook, &scratch));
     put_sentence(out, assumed);
+    arena_release(&scratch);
 }

@@ -104,6 +104,6 @@ void render_place_text(const struct plan *plan, const uint32_t *vms, uint32_t n,
     plan_section_balance(plan, &scratch, out);
     plan_section_recommendations(plan, &scratch, out);
     plan_section_alternatives(plan, &scratch, out);
-    plan_section_faults(plan, out);
+    plan_section_faults(plan, &scratch, out);
     arena_release(&scratch);
 }

@@ -47,7 +47,7 @@ static void put_alternatives(struct json_writer *w, const struct snapshot *s, co
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         jw_text(w, "host", ref_host_id(s, alt->host));
         jw_figure(w, "imbalance_after", alt->imbalance_after);
-        jw_text(w, "text", alt->text);
+        render_finding(w, "text", s, alt->found);
         jw_end(w);
     }
     jw_end(w);
@@ -68,7 +68,7 @@ void render_recommendation(struct json_writer *w, const char *key, const struct 
     jw_text(w, "host", ref_host_id(s, r->host));
     jw_text(w, "reason", reason_name(r->reason));
     jw_text(w, "rule", ref_rule_id(s, r->rule));
-    jw_text(w, "text", r->text);
+    render_finding(w, "text", s, r->found);
     jw_begin(w, "depends_on", JW_ARRAY, JW_INLINE);
     for (uint32_t i = 0; i < r->n_depends_on; i++)
         jw_int(w, NULL, r->depends_on[i]);
@@ -120,7 +120,7 @@ static void put_faults(struct json_writer *w, const struct plan *plan)
         jw_text(w, "vm", ref_vm_id(plan->snap, f->vm));
         jw_text(w, "host", ref_host_id(plan->snap, f->host));
         jw_text(w, "rule", ref_rule_id(plan->snap, f->rule));
-        jw_text(w, "text", f->text);
+        render_finding(w, "text", plan->snap, f->found);
         jw_end(w);
     }
     jw_end(w);

@@ -3,6 +3,7 @@
 #include "render/loads.h"
 #include "render/refs.h"
 #include "render/table.h"
+#include "render/wording/wording.h"
 
 #include "base/rfc3339.h"
 
@@ -101,20 +102,20 @@ void plan_section_recommendations(const struct plan *plan, struct arena *a, stru
         table_cell(&t, isfinite(r->imbalance_after) ? arena_printf(a, "%.4f", r->imbalance_after) : NULL);
         table_cell(&t, ids_text(a, r->depends_on, r->n_depends_on));
         table_cell(&t, r->group > 0 ? arena_printf(a, "%u", r->group) : NULL);
-        table_cell(&t, r->text ? r->text : "");
+        table_cell(&t, r->found ? wording_text(s, r->found, a) : "");
     }
     table_render(&t, "  ", out);
 }
 
-void plan_section_faults(const struct plan *plan, struct strbuf *out)
+void plan_section_faults(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     if (plan->n_faults == 0)
         return;
     strbuf_printf(out, "\n%u fault%s\n\n", plan->n_faults, plan->n_faults == 1 ? "" : "s");
     for (uint32_t i = 0; i < plan->n_faults; i++) {
         strbuf_printf(out, "  %s: ", fault_code_name(plan->faults[i].code));
-        table_put_text(out, plan->faults[i].text ? plan->faults[i].text
-                                                 : fault_code_meaning(plan->faults[i].code));
+        table_put_text(out, plan->faults[i].found ? wording_text(plan->snap, plan->faults[i].found, a)
+                                                  : fault_code_meaning(plan->faults[i].code));
         strbuf_puts(out, "\n");
     }
 }
@@ -133,7 +134,7 @@ static void put_alternatives(const struct plan *plan, const struct recommendatio
         const struct alternative *alt = &r->alternatives[i];
         table_cell(&t, ref_host_name(plan->snap, alt->host));
         table_cell(&t, isfinite(alt->imbalance_after) ? arena_printf(a, "%.4f", alt->imbalance_after) : NULL);
-        table_cell(&t, alt->text ? alt->text : "");
+        table_cell(&t, alt->found ? wording_text(plan->snap, alt->found, a) : "");
     }
     table_render(&t, "  ", out);
 }

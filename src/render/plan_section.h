@@ -22,7 +22,7 @@ void plan_section_recommendations(const struct plan *plan, struct arena *a, stru
 /* The other hosts that would do, of each recommendation that names some. */
 void plan_section_alternatives(const struct plan *plan, struct arena *a, struct strbuf *out);
 
-void plan_section_faults(const struct plan *plan, struct strbuf *out);
+void plan_section_faults(const struct plan *plan, struct arena *a, struct strbuf *out);
 
 /* "1 VM", "2 VMs". */
 const char *render_count(struct arena *a, uint32_t n, const char *what);

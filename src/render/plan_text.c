@@ -73,7 +73,7 @@ void render_plan_text(const struct plan *plan, struct strbuf *out)
     plan_section_recommendations(plan, &scratch, out);
     plan_section_alternatives(plan, &scratch, out);
     put_reasons(plan, out);
-    plan_section_faults(plan, out);
+    plan_section_faults(plan, &scratch, out);
     plan_section_settings(plan, &scratch, out);
     arena_release(&scratch);
 }

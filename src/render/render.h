@@ -12,6 +12,7 @@
 #include "core/divvy/divvy.h"
 #include "core/explain.h"
 #include "model/what_if.h"
+#include "render/wording/wording.h"
 
 #include <ballast/plan.h>
 
@@ -40,6 +41,15 @@ uint32_t render_unplaced_count(const struct plan *plan, const uint32_t *vms, uin
 
 /* An amount of each resource, as in "cost" and "benefit". */
 void render_amount(struct json_writer *w, const char *key, const double amount[RES_COUNT]);
+
+/* A finding's sentence as a member of the object that is open; null for no finding. */
+void render_sentence(struct json_writer *w, const char *key, const struct snapshot *snap,
+                     const struct finding *f);
+
+/* The same, and beside it "subjects" (ids of what it is about), "figures" and, where something is behind it,
+ * "because" with the subjects and figures of that. */
+void render_finding(struct json_writer *w, const char *key, const struct snapshot *snap,
+                    const struct finding *f);
 
 /* One recommendation, as an object of a plan's list; key as in jw_begin(). */
 void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,

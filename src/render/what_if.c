@@ -63,7 +63,7 @@ static const char *why_it_stays(const struct answer *w, uint32_t vm, uint32_t ho
 
     for (uint32_t i = 0; i < plan->n_faults; i++) {
         if (plan->faults[i].vm == vm && plan->faults[i].code == FAULT_CANNOT_EVACUATE)
-            return plan->faults[i].text;
+            return wording_text(plan->snap, plan->faults[i].found, w->a);
     }
     if (under_way_to(plan->snap, vm) == host)
         return arena_printf(w->a, "%s is on its way there: ask again when it has arrived.", name);

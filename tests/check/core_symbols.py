@@ -14,7 +14,7 @@ MAY_USE = set("""
     sqrt erf erfc exp log log2 pow floor ceil round fabs fmax fmin hypot nextafter lround llround
     __assert_fail __stack_chk_fail _GLOBAL_OFFSET_TABLE_
 """.split())
-NOT_OF_BASE = ('log_',)  # base has a log, for those who may use it
+NOT_OF_BASE = ('log_', 'arena_printf', 'strbuf_', 'rfc3339_')  # base has a log and text, for those who may use them
 CLOCKS = set('time clock clock_gettime gettimeofday localtime localtime_r gmtime gmtime_r nanosleep sleep usleep'.split())
 
 

@@ -68,7 +68,7 @@ static void check_plan(uint64_t seed, const struct plan *plan, struct past *past
             fail_msg("seed %llu: %s was moved off %s %lld s ago, and is moved %s with priority %u (%s)",
                      (unsigned long long)seed, s->vms[rec->vm].is.id, s->hosts[p->from].is.id,
                      (long long)(s->time - p->when), rec->to == p->from ? "back" : "again", rec->priority,
-                     rec->text);
+                     reason_name(rec->reason));
         *p = (struct past){.from = rec->from, .when = s->time};
     }
 }

@@ -120,12 +120,12 @@ static void check_needed(struct world *w)
             needed = is_leaving(w, rec->from);
         if (!needed)
             fail_msg("seed %llu: recommendation %u (%s) mends what is not broken",
-                     (unsigned long long)w->seed, rec->id, rec->text);
+                     (unsigned long long)w->seed, rec->id, reason_name(rec->reason));
         bool of_hosts = rec->rule == IX_NONE || w->snap.rules[rec->rule].is.kind >= RULE_HOST_AFFINE;
         bool may_stay = oracle_may_run(&w->o, rec->vm, rec->from, false) && !is_beside_its_peer(w, rec->vm);
         if (rec->reason == REASON_RULE && rec->group == 0 && of_hosts && rec->priority != (may_stay ? 2 : 1))
             fail_msg("seed %llu: recommendation %u (%s) has priority %u", (unsigned long long)w->seed,
-                     rec->id, rec->text, rec->priority);
+                     rec->id, reason_name(rec->reason), rec->priority);
         if (rec->priority > w->policy.migration_threshold)
             fail_msg("seed %llu: recommendation %u has priority %u at level %lld",
                      (unsigned long long)w->seed, rec->id, rec->priority,
@@ -133,7 +133,7 @@ static void check_needed(struct world *w)
         instant_s last = w->snap.vms[rec->vm].is.last_migrated;
         if (rec->priority > 1 && last > 0 && w->snap.time - last < w->policy.cool_down_s)
             fail_msg("seed %llu: recommendation %u (%s) has priority %u, and the VM is to rest",
-                     (unsigned long long)w->seed, rec->id, rec->text, rec->priority);
+                     (unsigned long long)w->seed, rec->id, reason_name(rec->reason), rec->priority);
         oracle_end(&w->o, rec);
         w->moved[rec->vm] = true;
     }
@@ -249,8 +249,9 @@ static void check_faults(struct world *w)
              w->snap.rules[f->rule].is.kind >= RULE_HOST_AFFINE);
         for (uint32_t v = 0; v < w->snap.n_vms; v++)
             if (would_help(w, f, v) && way_out(w, v, must) != IX_NONE)
-                fail_msg("seed %llu: \"%s\", but %s could go to %s", (unsigned long long)w->seed, f->text,
-                         w->snap.vms[v].is.id, w->snap.hosts[way_out(w, v, must)].is.id);
+                fail_msg("seed %llu: \"%s\", but %s could go to %s", (unsigned long long)w->seed,
+                         fault_code_name(f->code), w->snap.vms[v].is.id,
+                         w->snap.hosts[way_out(w, v, must)].is.id);
     }
 }
 

@@ -145,9 +145,10 @@ static void check_settles(uint64_t seed, const struct cluster_options *options, 
             if ((rec->action == ACTION_POWER_ON && put_down[rec->host]) ||
                 (rec->action == ACTION_POWER_OFF && woken[rec->host]))
                 fail_msg("seed %llu: pass %d goes back on an earlier one: %s", (unsigned long long)seed, pass,
-                         rec->text);
+                         reason_name(rec->reason));
             if (rec->vm == IX_NONE && pass >= SETTLES && rec->reason != REASON_SPARE_CAPACITY)
-                fail_msg("seed %llu: pass %d still does: %s", (unsigned long long)seed, pass, rec->text);
+                fail_msg("seed %llu: pass %d still does: %s", (unsigned long long)seed, pass,
+                         reason_name(rec->reason));
             if (rec->vm == IX_NONE)
                 (rec->action == ACTION_POWER_ON ? woken : put_down)[rec->host] = true;
             t->early += rec->action == ACTION_POWER_ON && rec->reason == REASON_EXPECTED_DEMAND;

@@ -217,10 +217,10 @@ static void check_candidate(struct world *w, uint32_t vm, const struct recommend
         return;
     /* a VM that stays could not be bettered by a move that passes: the climb would have made it */
     bool better = c->check == CHECK_LESS_GAIN && !own;
-    if (better || c->check == CHECK_NONE || !c->text || !is_so(w, c->check, vm) ||
+    if (better || c->check == CHECK_NONE || !c->found || !is_so(w, c->check, vm) ||
         !is_confirmed(w, c->check, unit, c->host))
-        fail_msg("seed %llu: %s is kept off %s by %s (%s), which is not so", (unsigned long long)w->seed, id,
-                 host, check_name(c->check), c->text ? c->text : "no text");
+        fail_msg("seed %llu: %s is kept off %s by %s%s, which is not so", (unsigned long long)w->seed, id,
+                 host, check_name(c->check), c->found ? "" : ", without a finding");
     w->confirmed++;
     w->seen[c->check]++;
 }

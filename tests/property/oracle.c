@@ -377,13 +377,28 @@ void oracle_carried_out(const struct plan *plan, instant_s moved_at, struct aren
     link_vms(ret, a);
 }
 
+static bool same_finding(const struct finding *x, const struct finding *y)
+{
+    if (!x || !y)
+        return x == y;
+    bool same = x->code == y->code && x->reason == y->reason && x->check == y->check &&
+                x->power == y->power && x->resource == y->resource;
+    for (int i = 0; i < FINDING_SUBJECTS_MAX; i++)
+        same = same && x->subjects[i].name == y->subjects[i].name && x->subjects[i].ix == y->subjects[i].ix;
+    for (int i = 0; i < FINDING_FIGURES_MAX; i++)
+        same = same && x->figures[i].name == y->figures[i].name &&
+               (x->figures[i].value == y->figures[i].value ||
+                (isnan(x->figures[i].value) && isnan(y->figures[i].value)));
+    return same && same_finding(x->because, y->because);
+}
+
 static bool same_recommendation(const struct recommendation *x, const struct recommendation *y)
 {
     bool same = x->id == y->id && x->action == y->action && x->priority == y->priority && x->vm == y->vm &&
                 x->from == y->from && x->to == y->to && x->host == y->host && x->rule == y->rule &&
                 x->reason == y->reason && x->group == y->group && x->imbalance_after == y->imbalance_after &&
                 x->duration_s == y->duration_s && x->n_depends_on == y->n_depends_on &&
-                strcmp(x->text, y->text) == 0;
+                same_finding(x->found, y->found);
 
     for (uint32_t i = 0; same && i < x->n_depends_on; i++)
         same = x->depends_on[i] == y->depends_on[i];
@@ -399,6 +414,6 @@ bool oracle_same_plan(const struct plan *x, const struct plan *y)
     for (uint32_t i = 0; same && i < x->n_recommendations; i++)
         same = same_recommendation(&x->recommendations[i], &y->recommendations[i]);
     for (uint32_t i = 0; same && i < x->n_faults; i++)
-        same = strcmp(x->faults[i].text, y->faults[i].text) == 0;
+        same = same_finding(x->faults[i].found, y->faults[i].found);
     return same;
 }

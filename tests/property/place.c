@@ -5,7 +5,6 @@
 
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
-#include "core/plan/text.h"
 #include "oracle.h"
 #include "random_cluster.h"
 #include "restart.h"
@@ -379,7 +378,7 @@ static bool could_be_woken(const struct world *w, uint32_t vm, uint32_t host)
 
 static void check_refused(struct world *w, uint32_t vm, const struct fault *f)
 {
-    bool waits = strstr(f->text, "being woken") != NULL;
+    bool waits = f->found->because && f->found->because->code == FIND_WAITS_FOR_HOST;
     bool pool = false;
 
     for (int r = 0; r < RES_COUNT; r++)
@@ -390,34 +389,36 @@ static void check_refused(struct world *w, uint32_t vm, const struct fault *f)
         const char *host = w->snap.hosts[h].is.id;
         uint32_t other;
         if (fits_on(w, vm, h))
-            fail_msg("seed %llu: \"%s\", but it fits on %s", (unsigned long long)w->seed, f->text, host);
+            fail_msg("seed %llu: %s, but it fits on %s", (unsigned long long)w->seed,
+                     fault_code_name(f->code), host);
         if (!waits && could_be_woken(w, vm, h))
-            fail_msg("seed %llu: \"%s\", but it fits on %s, which sleeps", (unsigned long long)w->seed,
-                     f->text, host);
+            fail_msg("seed %llu: %s, but it fits on %s, which sleeps", (unsigned long long)w->seed,
+                     fault_code_name(f->code), host);
         if (oracle_receives(&w->o, h) && oracle_may_run(&w->o, vm, h, false) &&
             (other = who_could_make_way(w, vm, h)) != IX_NONE)
-            fail_msg("seed %llu: \"%s\", but it fits on %s if %s moves away", (unsigned long long)w->seed,
-                     f->text, host, id_of(w, other));
+            fail_msg("seed %llu: %s, but it fits on %s if %s moves away", (unsigned long long)w->seed,
+                     fault_code_name(f->code), host, id_of(w, other));
     }
 }
 
-/* "On h1, which comes closest, 3.0 GiB of memory is missing." */
+/* What is said to be missing on the host that comes closest. */
 static void check_figure(struct world *w, uint32_t vm, const struct fault *f)
 {
-    static const char *const of[ORACLE_NEEDS] = {" of unreserved CPU", " of unreserved memory", " of memory",
-                                                 " of free memory"};
+    static const enum check of[ORACLE_NEEDS] = {CHECK_RESERVATION_CPU, CHECK_RESERVATION_MEM, CHECK_MEMORY,
+                                                CHECK_MEMORY_FREE};
+    const struct finding *why = f->found->because;
 
-    if (f->host == IX_NONE || !strstr(f->text, "comes closest") || !strstr(f->text, " is missing"))
+    if (f->host == IX_NONE || !why || why->code != FIND_CLOSEST_SHORT)
         return;
     for (int need = 0; need < ORACLE_NEEDS; need++) {
         double lack = oracle_taken(&w->o, f->host, (enum oracle_need)need) +
                       oracle_needs(&w->o, vm, (enum oracle_need)need) -
                       oracle_limit(&w->o, f->host, (enum oracle_need)need);
-        const char *amount = need == ORACLE_CPU_RESERVED ? text_mhz(&w->a, lack) : text_mb(&w->a, lack);
-        if (lack > 0 && strstr(f->text, arena_printf(&w->a, "closest, %s%s is missing", amount, of[need])))
+        if (lack > 0 && why->check == of[need] && fabs(why->figures[0].value - lack) < 1e-3)
             return;
     }
-    fail_msg("seed %llu: \"%s\", which is not what is missing", (unsigned long long)w->seed, f->text);
+    fail_msg("seed %llu: %s, %.3f is not what is missing", (unsigned long long)w->seed,
+             check_name(why->check), why->figures[0].value);
 }
 
 static void check_alternatives(const struct world *w, uint32_t vm)

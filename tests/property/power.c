@@ -512,7 +512,8 @@ static void check_flat(uint64_t seed, const struct cluster_options *options, str
                 fail_msg("seed %llu: pass %d puts %s to standby, which an earlier one has woken",
                          (unsigned long long)seed, pass, snap.hosts[rec->host].is.id);
             if (rec->vm == IX_NONE && rec->reason != REASON_SPARE_CAPACITY && pass >= SETTLES)
-                fail_msg("seed %llu: pass %d still does: %s", (unsigned long long)seed, pass, rec->text);
+                fail_msg("seed %llu: pass %d still does: %s", (unsigned long long)seed, pass,
+                         reason_name(rec->reason));
             if (rec->action == ACTION_POWER_OFF)
                 put_down[rec->host] = true;
             if (rec->action == ACTION_POWER_ON)

@@ -302,10 +302,12 @@ static void check_turn(uint64_t seed, int pass, const struct snapshot *s, const 
     instant_s was_off = past->off[rec->host];
     if (wakes && was_off != 0 && !(foreseen && s->time - was_off >= policy->dpm.off_min_s) &&
         rec->reason != REASON_SPARE_CAPACITY)
-        fail_msg("seed %llu: pass %d wakes again: %s", (unsigned long long)seed, pass, rec->text);
+        fail_msg("seed %llu: pass %d wakes again: %s", (unsigned long long)seed, pass,
+                 reason_name(rec->reason));
     bool due = s->time < past->rise && past->early[rec->host] != 0;
     if (!wakes && (past->on[rec->host] != 0 || due))
-        fail_msg("seed %llu: pass %d undoes a wake: %s", (unsigned long long)seed, pass, rec->text);
+        fail_msg("seed %llu: pass %d undoes a wake: %s", (unsigned long long)seed, pass,
+                 reason_name(rec->reason));
     bool early = rec->reason == REASON_EXPECTED_DEMAND;
     if (wakes && rec->reason == REASON_HIGH_UTILIZATION)
         return;

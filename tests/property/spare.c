@@ -167,7 +167,8 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
             continue;
         missing = true;
         if (!is_missing(&w, &w.plan.faults[i]))
-            fail_msg("seed %llu: \"%s\", which is not so", (unsigned long long)seed, w.plan.faults[i].text);
+            fail_msg("seed %llu: \"%s\", which is not so", (unsigned long long)seed,
+                     fault_code_name(w.plan.faults[i].code));
     }
     uint32_t host = missing ? IX_NONE : restart_first_without(&w.restart, true);
     mends = mends || host != IX_NONE; /* by moves that were due anyway */

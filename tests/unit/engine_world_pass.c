@@ -17,6 +17,9 @@ static bool w_is_busy(const struct snapshot *s, uint32_t vm)
     return false;
 }
 
+/* A finding that names nobody. */
+static const struct finding script_says = {.code = FIND_RULES_HELD};
+
 static struct recommendation *w_add(struct plan *p, const struct world_move *m)
 {
     struct recommendation *r = &p->recommendations[p->n_recommendations++];
@@ -31,7 +34,7 @@ static struct recommendation *w_add(struct plan *p, const struct world_move *m)
                                  .rule = IX_NONE,
                                  .group = m->group,
                                  .duration_s = 10,
-                                 .text = "because the test says so"};
+                                 .found = &script_says};
     return r;
 }
 
@@ -203,12 +206,11 @@ int place_run(const struct snapshot *snap, const struct policy *policy, const ui
             placed = placed || ret->recommendations[k].vm == vms[i];
         if (placed)
             continue;
-        ret->faults[ret->n_faults++] =
-            (struct fault){.code = FAULT_CANNOT_PLACE,
-                           .vm = vms[i],
-                           .host = IX_NONE,
-                           .rule = IX_NONE,
-                           .text = arena_printf(a, "VM %s fits nowhere", snap->vms[vms[i]].is.id)};
+        ret->faults[ret->n_faults++] = (struct fault){.code = FAULT_CANNOT_PLACE,
+                                                      .vm = vms[i],
+                                                      .host = IX_NONE,
+                                                      .rule = IX_NONE,
+                                                      .found = &script_says};
     }
     return 0;
 }

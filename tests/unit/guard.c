@@ -3,6 +3,7 @@
 
 #include "core/demand/demand.h"
 #include "core/demand/guard.h"
+#include "render/wording/wording.h"
 #include "small_cluster.h"
 
 #include <string.h>
@@ -59,7 +60,8 @@ static void test_what_is_found(void **state)
         struct small s;
         struct guard g;
         one_vm(&s, c);
-        const char *found = guard_find(&s.snap, &s.policy, 0, &s.a);
+        struct finding f;
+        const char *found = guard_find(&s.snap, &s.policy, 0, &f) ? wording_text(&s.snap, &f, &s.a) : NULL;
         if (!found != !c->found || (found && strcmp(found, c->found) != 0))
             fail_msg("%s: \"%s\"", c->what, found ? found : "nothing");
         guard_judge(&s.snap, &s.policy, &s.a, &g);
@@ -113,8 +115,9 @@ static void test_in_flight(void **state)
     small_migration(&s, "v1", "fast", "slow");
     small_vm(&s, "v2", "slow", 2900, 1024);
     small_freeze(&s);
-    assert_null(guard_find(&s.snap, &s.policy, 0, &s.a));
-    assert_non_null(guard_find(&s.snap, &s.policy, 1, &s.a));
+    struct finding f;
+    assert_false(guard_find(&s.snap, &s.policy, 0, &f));
+    assert_true(guard_find(&s.snap, &s.policy, 1, &f));
     small_release(&s);
 }
 

@@ -5,6 +5,7 @@
 #include "core/place/options.h"
 #include "core/place/place.h"
 #include "core/plan/pass_state.h"
+#include "render/wording/wording.h"
 #include "small_cluster.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static const char *plan_for(struct small *s)
             return s->snap.hosts[s->plan.recommendations[i].to].is.id;
     assert_int_equal(s->plan.n_faults, 1);
     assert_int_equal(s->plan.faults[0].code, FAULT_CANNOT_PLACE);
-    return s->plan.faults[0].text;
+    return wording_text(&s->snap, s->plan.faults[0].found, &s->a);
 }
 
 static void test_best_first(void **state)

@@ -45,6 +45,26 @@ static struct host_load loads_before[] = {{0, {0.9, 0.5}}, {1, {0.1, 0.5}}};
 static struct host_load loads_after[] = {{0, {0.6, 0.5}}, {1, {0.4, 0.5}}};
 static const uint32_t first_only[] = {1};
 
+static const struct finding leaves = {
+    .code = FIND_MOVE,
+    .reason = REASON_CONSOLIDATE,
+    .subjects = {{SUBJECT_VM, 1}, {SUBJECT_RULE, IX_NONE}, {SUBJECT_FROM, 0}, {SUBJECT_TO, 1}},
+    .figures = {
+        {FIGURE_MEM_MB, 512}, {FIGURE_CPU_MHZ, 2500}, {FIGURE_CPU_LOAD_TO, 0.4}, {FIGURE_MEM_LOAD_TO, 0.5}}};
+static const struct finding sleeps = {
+    .code = FIND_SLEEP,
+    .subjects = {{SUBJECT_MEM_FULLEST, 1}, {SUBJECT_CPU_FULLEST, 1}, {SUBJECT_HOST, 0}},
+    .figures = {{FIGURE_CPU_LOAD, 0.1},
+                {FIGURE_MEM_LOAD, 0.2},
+                {FIGURE_OFF_S, 3600},
+                {FIGURE_VMS, 1},
+                {FIGURE_WATTS, UNKNOWN},
+                {FIGURE_CPU_LOAD_FULLEST, 0.6},
+                {FIGURE_MEM_LOAD_FULLEST, 0.5}}};
+static const struct finding too_large = {
+    .code = FIND_RULE_TOO_LARGE,
+    .subjects = {{SUBJECT_RULE, 0}},
+    .figures = {{FIGURE_VMS, 2}, {FIGURE_HOSTS, 1}, {FIGURE_LIMIT, UNKNOWN}}};
 static struct recommendation recommendations[] = {
     {.id = 1,
      .action = ACTION_MIGRATE,
@@ -55,7 +75,7 @@ static struct recommendation recommendations[] = {
      .host = IX_NONE,
      .rule = IX_NONE,
      .reason = REASON_BALANCE_CPU,
-     .text = "It leaves esx-one.",
+     .found = &leaves,
      .imbalance_after = 0.1,
      .cost = {10, 20},
      .benefit = {1e6, 2.5},
@@ -69,7 +89,7 @@ static struct recommendation recommendations[] = {
      .host = 0,
      .rule = 0,
      .reason = REASON_CONSOLIDATE,
-     .text = "Sleeps.",
+     .found = &sleeps,
      .depends_on = first_only,
      .n_depends_on = 1,
      .group = 4,
@@ -79,7 +99,7 @@ static struct host_setting settings[] = {
     {0,
      0,
      {{.reservation = 5, .limit = NO_LIMIT, .shares = 10}, {.reservation = 6, .limit = 7, .shares = 8}}}};
-static struct fault faults[] = {{FAULT_RULE_VIOLATED, 1, IX_NONE, 0, "The rule cannot be kept."}};
+static struct fault faults[] = {{FAULT_RULE_VIOLATED, 1, IX_NONE, 0, &too_large}};
 
 static void make_plan(const struct snapshot *s, struct plan *ret)
 {
@@ -154,7 +174,8 @@ static void test_plan_json(void **state)
     expect_members(json_object_get(p, "stats"), "candidates evaluated rejected decide_us ");
     expect_members(json_object_get(json_object_get(p, "stats"), "rejected"), "no_gain ");
     json_t *r = json_array_get(json_object_get(p, "recommendations"), 0);
-    expect_members(r, "id action priority vm from to host reason rule text depends_on group imbalance_after "
+    expect_members(r, "id action priority vm from to host reason rule text subjects figures depends_on group "
+                      "imbalance_after "
                       "cost benefit duration_s ");
     assert_string_equal(json_string_value(json_object_get(r, "vm")), "v2");
     assert_true(json_is_null(json_object_get(r, "host")) && json_is_null(json_object_get(r, "rule")) &&
@@ -167,7 +188,14 @@ static void test_plan_json(void **state)
     r = json_array_get(json_object_get(p, "settings"), 0);
     expect_members(r, "host pool cpu mem ");
     assert_true(json_is_null(json_object_get(json_object_get(r, "cpu"), "limit")));
-    expect_members(json_array_get(json_object_get(p, "faults"), 0), "code vm host rule text ");
+    expect_members(json_array_get(json_object_get(p, "faults"), 0),
+                   "code vm host rule text subjects figures ");
+    expect_members(json_object_get(json_array_get(json_object_get(p, "faults"), 0), "figures"), "hosts vms ");
+    r = json_array_get(json_object_get(p, "recommendations"), 1);
+    expect_members(json_object_get(r, "subjects"), "host cpu_fullest mem_fullest ");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(r, "subjects"), "host")), "h1");
+    expect_members(json_object_get(r, "figures"),
+                   "cpu_load mem_load cpu_load_fullest mem_load_fullest vms off_s ");
     json_decref(p);
     strbuf_release(&out);
     arena_release(&a);
@@ -219,13 +247,17 @@ static const char plan_text[] =
     "\n"
     "  ID  PRIO  ACTION     VM        FROM         TO       REASON        AFTER  NEEDS  GROUP\n"
     "   1     2  migrate    database  esx-one  ->  esx-two  balance_cpu  0.1000  -      -\n"
-    "      It leaves esx-one.\n"
+    "      database (2.5 GHz, 512 MiB) leaves esx-one, which can sleep then, for esx-two (CPU 40 %, memory "
+    "50 %).\n"
     "   2     1  power_off  -         -            esx-one  consolidate  0.0500  1      4\n"
-    "      Sleeps.\n"
+    "      esx-one (CPU 10 %, memory 20 %) is emptied of its VM and put to standby for about 60 minutes, "
+    "which\n"
+    "      costs nothing. When all is done the fullest host is at CPU 60 % (esx-two) and memory 50 % "
+    "(esx-two).\n"
     "\n"
     "1 fault\n"
     "\n"
-    "  rule_violated: The rule cannot be kept.\n"
+    "  rule_violated: The rule \"r1\" keeps 2 VMs apart, and only 1 host could run them.\n"
     "\n"
     "1 per-host setting of pools to change\n"
     "\n"
@@ -364,18 +396,21 @@ static void test_entitlements(void **state)
     arena_release(&a);
 }
 
+static const struct finding here = {.code = FIND_OFF_HERE};
+static const struct finding stays = {.code = FIND_STAYS_ALONE,
+                                     .subjects = {{SUBJECT_VM, 0}, {SUBJECT_HOST, 0}}};
+
 static struct candidate candidates[] = {
-    {0, VERDICT_CURRENT, CHECK_CURRENT_HOST, "It is here.", UNKNOWN, {UNKNOWN, UNKNOWN}, {UNKNOWN, UNKNOWN}},
+    {0, VERDICT_CURRENT, CHECK_CURRENT_HOST, &here, UNKNOWN, {UNKNOWN, UNKNOWN}, {UNKNOWN, UNKNOWN}},
     {1, VERDICT_REJECTED, CHECK_COST_BENEFIT, NULL, 0.25, {1, 2}, {3, 4}},
 };
-static const struct explanation explanation = {
-    .vm = 0, .candidates = candidates, .n = 2, .summary = "It stays."};
+static const struct explanation explanation = {.vm = 0, .candidates = candidates, .n = 2, .summary = &stays};
 
 static const char explain_text[] =
-    "It stays.\n"
+    "web stays on esx-one: there is no other host.\n"
     "\n"
     "  HOST     VERDICT   CHECK          AFTER  WHY\n"
-    "  esx-one  current   current_host       -  It is here.\n"
+    "  esx-one  current   current_host       -  The VM is here, and does not run.\n"
     "  esx-two  rejected  cost_benefit  0.2500  it would cost more than it gains\n";
 
 static void test_explain(void **state)
@@ -394,7 +429,7 @@ static void test_explain(void **state)
     json_t *e = parse(&out);
     expect_members(e, "format vm host summary candidates ");
     const json_t *c = json_array_get(json_object_get(e, "candidates"), 0);
-    expect_members(c, "host verdict check text imbalance_after cost benefit ");
+    expect_members(c, "host verdict check text subjects figures imbalance_after cost benefit ");
     assert_true(json_is_null(json_object_get(c, "imbalance_after")) &&
                 json_is_null(json_object_get(c, "cost")));
     c = json_array_get(json_object_get(e, "candidates"), 1);

@@ -37,7 +37,26 @@ static void make_snapshot(struct arena *a, struct snapshot *ret)
     assert_int_equal(snapshot_freeze(&inv, a, ret, &err), 0);
 }
 
-static const struct alternative others[] = {{2, 0.25, "h02 would do."}, {3, UNKNOWN, NULL}};
+static const struct finding makes_room = {
+    .code = FIND_MOVE,
+    .reason = REASON_PREREQUISITE,
+    .subjects = {{SUBJECT_VM, 3}, {SUBJECT_FOR_VM, 0}, {SUBJECT_FROM, 0}, {SUBJECT_TO, 1}},
+    .figures = {
+        {FIGURE_CPU_MHZ, 100}, {FIGURE_MEM_MB, 1024}, {FIGURE_CPU_LOAD_TO, 0}, {FIGURE_MEM_LOAD_TO, 0}}};
+static const struct finding wakes = {.code = FIND_WAKE, .subjects = {{SUBJECT_HOST, 4}, {SUBJECT_FOR_VM, 0}}};
+static const struct finding has_room = {
+    .code = FIND_PLACEMENT,
+    .subjects = {{SUBJECT_VM, 0}, {SUBJECT_TO, 4}},
+    .figures = {
+        {FIGURE_CPU_MHZ, 100}, {FIGURE_MEM_MB, 1024}, {FIGURE_CPU_LOAD_TO, 0}, {FIGURE_MEM_LOAD_TO, 0}}};
+static const struct finding would_do = {.code = FIND_ALTERNATIVE,
+                                        .subjects = {{SUBJECT_HOST, 2}},
+                                        .figures = {{FIGURE_CPU_LOAD, 0.1}, {FIGURE_MEM_LOAD, 0.2}}};
+static const struct finding no_host = {.code = FIND_NO_HOST};
+static const struct finding no_place = {
+    .code = FIND_CANNOT_PLACE, .subjects = {{SUBJECT_VM, 1}}, .because = &no_host};
+
+static const struct alternative others[] = {{2, 0.25, &would_do}, {3, UNKNOWN, NULL}};
 static const uint32_t first_two[] = {1, 2};
 
 /* What must come first, and one VM that is placed. */
@@ -51,7 +70,7 @@ static struct recommendation recommendations[] = {
      .host = IX_NONE,
      .rule = IX_NONE,
      .reason = REASON_PREREQUISITE,
-     .text = "Makes room.",
+     .found = &makes_room,
      .imbalance_after = 0.3},
     {.id = 2,
      .action = ACTION_POWER_ON,
@@ -62,7 +81,7 @@ static struct recommendation recommendations[] = {
      .host = 4,
      .rule = IX_NONE,
      .reason = REASON_PREREQUISITE,
-     .text = "Wakes up.",
+     .found = &wakes,
      .imbalance_after = 0.2},
     {.id = 3,
      .action = ACTION_PLACE,
@@ -73,14 +92,14 @@ static struct recommendation recommendations[] = {
      .host = IX_NONE,
      .rule = IX_NONE,
      .reason = REASON_PLACEMENT,
-     .text = "There is room.",
+     .found = &has_room,
      .depends_on = first_two,
      .n_depends_on = 2,
      .imbalance_after = 0.1,
      .alternatives = others,
      .n_alternatives = 2},
 };
-static struct fault faults[] = {{FAULT_CANNOT_PLACE, 1, IX_NONE, IX_NONE, "v01 is short of 1 GiB."}};
+static struct fault faults[] = {{FAULT_CANNOT_PLACE, 1, IX_NONE, IX_NONE, &no_place}};
 
 static void make_plan(const struct snapshot *s, struct plan *ret)
 {
@@ -112,22 +131,22 @@ static const char place_text[] =
     "\n"
     "  ID  PRIO  ACTION    VM   FROM      TO   REASON         AFTER  NEEDS  GROUP\n"
     "   1     1  migrate   v03  h00   ->  h01  prerequisite  0.3000  -      -\n"
-    "      Makes room.\n"
+    "      v03 (100 MHz, 1.0 GiB) leaves h00, to make room there for v00, for h01 (CPU 0 %, memory 0 %).\n"
     "   2     1  power_on  -    -         h04  prerequisite  0.2000  -      -\n"
-    "      Wakes up.\n"
+    "      h04 is woken, because no other host can take v00.\n"
     "   3     1  place     v00  -         h04  placement     0.1000  1,2    -\n"
-    "      There is room.\n"
+    "      v00 (100 MHz, 1.0 GiB) is powered on at h04 (CPU 0 %, memory 0 %).\n"
     "\n"
     "Other hosts for v00, best first\n"
     "\n"
     "  HOST   AFTER\n"
     "  h02   0.2500\n"
-    "        h02 would do.\n"
+    "        h02 would do as well (CPU 10 %, memory 20 %).\n"
     "  h03        -\n"
     "\n"
     "1 fault\n"
     "\n"
-    "  cannot_place: v01 is short of 1 GiB.\n";
+    "  cannot_place: v01 cannot be powered on. No host can run VMs.\n";
 
 static void test_place_text(void **state)
 {

@@ -58,28 +58,44 @@ static bool is_stale(const struct vm_facts *v, const struct policy *policy)
     return !isnan(v->sample_age_s) && v->sample_age_s > most;
 }
 
-const char *guard_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm, struct arena *a)
+/* A figure that is more than it can be. */
+static struct finding find_excess(enum finding_code code, enum resource r, uint32_t vm, double is,
+                                  double most)
+{
+    return (struct finding){.code = code,
+                            .resource = r,
+                            .subjects = {{SUBJECT_VM, vm}},
+                            .figures = {{FIGURE_NEED, is}, {FIGURE_LIMIT, most}}};
+}
+
+bool guard_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm, struct finding *ret)
 {
     const struct vm *v = &snap->vms[vm];
     double cpu = guard_most(snap, vm, RES_CPU);
     double mem = guard_most(snap, vm, RES_MEM);
 
-    if (v->is.sample_bad)
-        return v->is.sample_bad;
-    if (v->is.demand[RES_CPU] > cpu * (1 + HAIR))
-        return arena_printf(a,
-                            "its CPU demand is given as %.0f MHz, and its %u vCPU%s can use %.0f MHz on %s",
-                            v->is.demand[RES_CPU], v->is.vcpus, v->is.vcpus == 1 ? "" : "s", cpu,
-                            snap->hosts[v->host].is.name);
-    if (v->is.demand[RES_MEM] > mem * (1 + HAIR))
-        return arena_printf(a, "its memory demand is given as %.0f MiB, and it has %.0f MiB",
-                            v->is.demand[RES_MEM], mem);
-    if (v->is.consumed_mb > mem * (1 + HAIR))
-        return arena_printf(a, "it is said to consume %.0f MiB of memory, and it has %.0f MiB",
-                            v->is.consumed_mb, mem);
-    if (is_stale(&v->is, policy))
-        return arena_printf(a, "its figures were measured %.0f minutes ago", v->is.sample_age_s / 60);
-    return NULL;
+    if (v->is.sample_bad) {
+        *ret = (struct finding){.code = FIND_SAMPLE_MARKED, .subjects = {{SUBJECT_VM, vm}}};
+    } else if (v->is.demand[RES_CPU] > cpu * (1 + HAIR)) {
+        *ret = find_excess(FIND_SAMPLE_CPU, RES_CPU, vm, v->is.demand[RES_CPU], cpu);
+        finding_subject(ret, SUBJECT_HOST, v->host);
+    } else if (v->is.demand[RES_MEM] > mem * (1 + HAIR)) {
+        *ret = find_excess(FIND_SAMPLE_MEM, RES_MEM, vm, v->is.demand[RES_MEM], mem);
+    } else if (v->is.consumed_mb > mem * (1 + HAIR)) {
+        *ret = find_excess(FIND_SAMPLE_CONSUMED, RES_MEM, vm, v->is.consumed_mb, mem);
+    } else if (is_stale(&v->is, policy)) {
+        *ret = (struct finding){.code = FIND_SAMPLE_OLD,
+                                .subjects = {{SUBJECT_VM, vm}},
+                                .figures = {{FIGURE_IS_S, v->is.sample_age_s}}};
+    } else {
+        return false;
+    }
+    return true;
+}
+
+const struct finding *guard_found(const struct guard *g, uint32_t vm)
+{
+    return g->found ? g->found[vm] : NULL;
 }
 
 static void mend(const struct snapshot *snap, uint32_t vm, struct vm_facts *f)
@@ -108,6 +124,7 @@ static struct vm *copy_vms(const struct snapshot *snap, struct arena *a, struct 
     *mended = *snap;
     mended->vms = vms;
     g->snap = mended;
+    g->found = arena_array(a, const struct finding *, snap->n_vms);
     return vms;
 }
 
@@ -119,14 +136,16 @@ void guard_judge(const struct snapshot *snap, const struct policy *policy, struc
     for (uint32_t i = 0; i < snap->n_vms; i++) {
         if (!vm_takes_part(snap, &snap->vms[i]))
             continue;
-        const char *bad = guard_find(snap, policy, i, a);
+        struct finding found;
+        bool bad = guard_find(snap, policy, i, &found);
         g.n++;
         g.n_bad += bad || snap->vms[i].is.demand_unknown;
         if (!bad)
             continue;
         if (!vms)
             vms = copy_vms(snap, a, &g);
-        vms[i].is.sample_bad = bad;
+        vms[i].is.sample_bad = fault_code_name(FAULT_SAMPLE_BAD); /* why is in `found` */
+        g.found[i] = finding_keep(a, found);
         mend(snap, i, &vms[i].is);
     }
     *ret = g;

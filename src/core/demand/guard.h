@@ -12,6 +12,7 @@
 #define BALLAST_CORE_GUARD_H
 
 #include <ballast/arena.h>
+#include <ballast/finding.h>
 #include <ballast/policy.h>
 #include <ballast/snapshot.h>
 
@@ -19,6 +20,7 @@ struct guard {
     /* The snapshot with a sample_bad for every VM that takes part and whose figures cannot be right, and
      * these figures put within what the VM could use. The snapshot itself where nothing is to be mended. */
     const struct snapshot *snap;
+    const struct finding **found; /* by VM: what cannot be right about its figures; NULL: of no VM anything */
     uint32_t n, n_bad; /* VMs that take part, and of these the ones with missing, old or impossible figures */
 };
 
@@ -30,11 +32,12 @@ void guard_judge(const struct snapshot *snap, const struct policy *policy, struc
  * VMs or fewer a single one is enough. */
 bool guard_distrusts(const struct guard *g);
 
-/* What cannot be right about the figures of a VM that takes part: a phrase, such as "its CPU demand is given
- * as 12000 MHz, and its 2 vCPUs can use 5000 MHz on esx1"; NULL: nothing. That figures are missing is not
- * said here. */
-const char *guard_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm,
-                       struct arena *a);
+/* What cannot be right about the figures of a VM that takes part. False: nothing. That figures are missing is
+ * not found here. */
+bool guard_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm, struct finding *ret);
+
+/* The same of a VM that was judged; NULL: nothing. */
+const struct finding *guard_found(const struct guard *g, uint32_t vm);
 
 /* The most that a VM on a host can use: a core for each vCPU; its configured memory, and the hypervisor's own
  * for it. While it is being migrated, a core of the faster of the two hosts: the figures may be of either. */

@@ -67,7 +67,8 @@ static uint32_t closest(const struct pass *p, uint32_t unit, enum check *ret_che
     return best;
 }
 
-static const char *text_missing(const struct pass *p, uint32_t unit, uint32_t slot, enum check check)
+/* By how much it is too little there; UNKNOWN: the check is not about an amount. */
+static double missing_for(const struct pass *p, uint32_t unit, uint32_t slot, enum check check)
 {
     double shortage[ROOM_NEEDS];
     double need[ROOM_NEEDS];
@@ -75,19 +76,19 @@ static const char *text_missing(const struct pass *p, uint32_t unit, uint32_t sl
     room_shortage(&p->layout, unit, slot, shortage, need);
     switch ((int)check) { /* only those about an amount */
     case CHECK_RESERVATION_CPU:
-        return arena_printf(p->a, "%s of unreserved CPU", text_mhz(p->a, shortage[ROOM_CPU]));
+        return shortage[ROOM_CPU];
     case CHECK_RESERVATION_MEM:
-        return arena_printf(p->a, "%s of unreserved memory", text_mb(p->a, shortage[ROOM_MEM]));
+        return shortage[ROOM_MEM];
     case CHECK_MEMORY:
-        return arena_printf(p->a, "%s of memory", text_mb(p->a, shortage[ROOM_ADMITTED]));
+        return shortage[ROOM_ADMITTED];
     case CHECK_MEMORY_FREE:
-        return arena_printf(p->a, "%s of free memory", text_mb(p->a, shortage[ROOM_FREE]));
+        return shortage[ROOM_FREE];
     default:
-        return NULL;
+        return UNKNOWN;
     }
 }
 
-const char *options_none(const struct pass *p, uint32_t unit, uint32_t *ret_host)
+struct finding options_none(const struct pass *p, uint32_t unit, uint32_t *ret_host)
 {
     enum check check;
     uint32_t vm = p->layout.unit_first[unit];
@@ -95,12 +96,14 @@ const char *options_none(const struct pass *p, uint32_t unit, uint32_t *ret_host
 
     *ret_host = slot == IX_NONE ? IX_NONE : p->layout.slot_host[slot];
     if (p->rules.held[vm])
-        return "Its rules contradict each other.";
+        return (struct finding){.code = FIND_RULES_HELD};
     if (slot == IX_NONE)
-        return "No host can run VMs.";
-    const char *host = p->snap->hosts[*ret_host].is.name;
-    const char *missing = text_missing(p, unit, slot, check);
-    const char *why = text_check(p, vm, *ret_host, check, NULL);
-    return missing ? arena_printf(p->a, "On %s, which comes closest, %s is missing. %s", host, missing, why)
-                   : text_on_closest(p, *ret_host, why);
+        return (struct finding){.code = FIND_NO_HOST};
+    double missing = missing_for(p, unit, slot, check);
+    return (struct finding){.code = isnan(missing) ? FIND_CLOSEST : FIND_CLOSEST_SHORT,
+                            .check = check,
+                            .resource = check == CHECK_RESERVATION_CPU ? RES_CPU : RES_MEM,
+                            .subjects = {{SUBJECT_HOST, *ret_host}},
+                            .figures = {{FIGURE_MISSING, missing}},
+                            .because = check_finding(p, vm, *ret_host, check, NULL)};
 }

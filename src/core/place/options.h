@@ -19,7 +19,7 @@ struct options {
 void options_rank(const struct pass *p, uint32_t unit, struct options *ret);
 
 /* Why the unit can be powered on nowhere: what is missing, and by how much, on the host that comes closest
- * (*ret_host; IX_NONE: there is no host). Whole sentences. */
-const char *options_none(const struct pass *p, uint32_t unit, uint32_t *ret_host);
+ * (*ret_host; IX_NONE: there is no host). */
+struct finding options_none(const struct pass *p, uint32_t unit, uint32_t *ret_host);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is said of a placement beside its actions. */
+/* What comes of a placement beside its actions: rules that it breaks, other hosts that would do. */
 #include "core/place/attempt.h"
 
 /* How many other hosts are named beside the best one. */
@@ -20,13 +20,9 @@ void attempt_report_broken(struct attempt *t)
         }
         if (placed == IX_NONE || !rule->is.enabled || !layout_breaks_rule(&p->layout, rule))
             continue;
-        const char *name = p->snap->vms[placed].is.name;
-        pass_fault(
-            p, rule->is.mandatory ? FAULT_RULE_VIOLATED : FAULT_PREFERENCE_DROPPED, placed, IX_NONE, i,
-            arena_printf(
-                p->a,
-                "%s is powered on though that breaks the%s rule \"%s\": there is no place that keeps it.",
-                name, rule->is.mandatory ? "" : " preferred", rule->is.name));
+        pass_fault(p, rule->is.mandatory ? FAULT_RULE_VIOLATED : FAULT_PREFERENCE_DROPPED, placed, IX_NONE, i,
+                   (struct finding){.code = FIND_RULE_BROKEN_BY_PLACEMENT,
+                                    .subjects = {{SUBJECT_VM, placed}, {SUBJECT_RULE, i}}});
     }
 }
 
@@ -52,9 +48,11 @@ void attempt_add_alternatives(struct attempt *t, uint32_t vm, struct plan *plan)
         others[n++] = (struct alternative){
             .host = host,
             .imbalance_after = imbalance,
-            .text = arena_printf(p->a, "%s would do as well (CPU %.0f %%, memory %.0f %%).",
-                                 p->snap->hosts[host].is.name, 100 * p->layout.norm[RES_CPU][o->slot],
-                                 100 * p->layout.norm[RES_MEM][o->slot])};
+            .found = finding_keep(
+                p->a, (struct finding){.code = FIND_ALTERNATIVE,
+                                       .subjects = {{SUBJECT_HOST, host}},
+                                       .figures = {{FIGURE_CPU_LOAD, p->layout.norm[RES_CPU][o->slot]},
+                                                   {FIGURE_MEM_LOAD, p->layout.norm[RES_MEM][o->slot]}}})};
     }
     rec->alternatives = others;
     rec->n_alternatives = n;

@@ -52,28 +52,31 @@ static int make_what_if(const struct snapshot *snap, const uint32_t *vms, uint32
 
 /* ---- one unit ---- */
 
-static void cannot_place(struct attempt *t, uint32_t unit, uint32_t host, const char *why)
+static void cannot_place(struct attempt *t, uint32_t unit, uint32_t host, struct finding why)
 {
     struct pass *p = &t->p;
     const struct layout *l = &p->layout;
+    const struct finding *because = finding_keep(p->a, why);
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         t->n_failed++;
-        pass_fault(p, FAULT_CANNOT_PLACE, vm, host, IX_NONE,
-                   arena_printf(p->a, "%s cannot be powered on. %s", p->snap->vms[vm].is.name, why));
+        pass_fault(
+            p, FAULT_CANNOT_PLACE, vm, host, IX_NONE,
+            (struct finding){.code = FIND_CANNOT_PLACE, .subjects = {{SUBJECT_VM, vm}}, .because = because});
     }
 }
 
-static const char *text_shortage(const struct pass *p, const struct shortage *s)
+static struct finding find_shortage(const struct shortage *s)
 {
-    const char *(*amount)(struct arena *, double) = s->r == RES_CPU ? text_mhz : text_mb;
-    const char *of = s->pool == IX_NONE ? "the cluster"
-                                        : arena_printf(p->a, "the pool %s", p->snap->pools[s->pool].is.name);
+    bool limit = s->end == ADMISSION_LIMIT;
 
-    return arena_printf(p->a, "It reserves %s of %s, and %s has %s left%s: %s is missing.",
-                        amount(p->a, s->need), s->r == RES_CPU ? "CPU" : "memory", of, amount(p->a, s->left),
-                        s->end == ADMISSION_LIMIT ? " below its limit" : " to reserve", amount(p->a, s->by));
+    return (struct finding){.code = FIND_POOL_SHORTAGE,
+                            .resource = s->r,
+                            .subjects = {{SUBJECT_POOL, s->pool}},
+                            .figures = {{FIGURE_NEED, s->need},
+                                        {limit ? FIGURE_LEFT_BELOW_LIMIT : FIGURE_LEFT, s->left},
+                                        {FIGURE_MISSING, s->by}}};
 }
 
 /* Whether the pools give what all VMs of the unit reserve; it is taken then. */
@@ -99,7 +102,7 @@ static bool admit(struct attempt *t, uint32_t unit)
     bool given = pools_give(&t->p, unit, &s);
 
     if (!given)
-        cannot_place(t, unit, IX_NONE, text_shortage(&t->p, &s));
+        cannot_place(t, unit, IX_NONE, find_shortage(&s));
     return given;
 }
 
@@ -124,21 +127,24 @@ static void take(struct pass *p, uint32_t unit, const struct way *way)
     p->bundle = bundle;
 }
 
-/* percent: by how much less than promised would be left free, were the unit there, and another (or IX_NONE);
- * NULL: enough is left. */
-static const char *text_no_spare(const struct pass *p, uint32_t unit, uint32_t other)
+/* percent: less than promised would be left free, were the unit there, and another (or IX_NONE). ret_f: by
+ * how much; may be NULL. */
+static bool lacks_spare(const struct pass *p, uint32_t unit, uint32_t other, struct finding *ret_f)
 {
     for (int r = 0; r < RES_COUNT; r++) {
         double more =
             p->layout.unit_reserved[r][unit] + (other == IX_NONE ? 0 : p->layout.unit_reserved[r][other]);
         double excess = more > 0 ? spare_excess(&p->layout.spare, (enum resource)r, more) : 0;
-        if (excess > 1e-6)
-            return arena_printf(p->a,
-                                "The %.0f %% of the %s that are kept for failures would be short by %s.",
-                                p->snap->ha.percent[r], r == RES_CPU ? "CPU" : "memory",
-                                r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess));
+        if (excess <= 1e-6)
+            continue;
+        if (ret_f)
+            *ret_f = (struct finding){
+                .code = FIND_FAILOVER_SHARE_SHORT,
+                .resource = (enum resource)r,
+                .figures = {{FIGURE_PERCENT, p->snap->ha.percent[r]}, {FIGURE_MISSING, excess}}};
+        return true;
     }
-    return NULL;
+    return false;
 }
 
 /* percent: whether enough is left with what the host adds. */
@@ -147,7 +153,7 @@ static bool wakes_enough(struct pass *p, uint32_t unit, uint32_t slot)
     bool waking = p->layout.waking[slot];
 
     p->layout.waking[slot] = true;
-    bool enough = text_no_spare(p, unit, IX_NONE) == NULL;
+    bool enough = !lacks_spare(p, unit, IX_NONE, NULL);
     p->layout.waking[slot] = waking;
     return enough;
 }
@@ -169,7 +175,7 @@ static bool admit_or_wake(struct attempt *t, uint32_t unit, uint32_t *ret_woken)
             admission_drop_host(&p->admission, p->layout.slot_host[slot]);
     }
     if (!given)
-        cannot_place(t, unit, IX_NONE, text_shortage(p, &s));
+        cannot_place(t, unit, IX_NONE, find_shortage(&s));
     return given;
 }
 
@@ -178,7 +184,7 @@ static bool admit_or_wake(struct attempt *t, uint32_t unit, uint32_t *ret_woken)
 static bool find_way(struct attempt *t, uint32_t unit, struct way *ret)
 {
     struct pass *p = &t->p;
-    bool spare = text_no_spare(p, unit, IX_NONE) == NULL;
+    bool spare = !lacks_spare(p, unit, IX_NONE, NULL);
     struct options o;
 
     options_rank(p, unit, &o);
@@ -206,7 +212,7 @@ static bool place_unit(struct attempt *t, uint32_t unit)
     struct way way;
 
     if (has_conflict(p, unit)) {
-        cannot_place(t, unit, IX_NONE, "Its rules contradict each other.");
+        cannot_place(t, unit, IX_NONE, (struct finding){.code = FIND_RULES_HELD});
         return false;
     }
     uint32_t woken;
@@ -225,14 +231,14 @@ static bool place_unit(struct attempt *t, uint32_t unit)
     uint32_t coming = room_coming(p, unit);
     if (coming != IX_NONE) {
         uint32_t host = p->layout.slot_host[coming];
-        cannot_place(
-            t, unit, host,
-            arena_printf(p->a, "It has to wait for %s, which is being woken.", p->snap->hosts[host].is.name));
+        cannot_place(t, unit, host,
+                     (struct finding){.code = FIND_WAITS_FOR_HOST, .subjects = {{SUBJECT_HOST, host}}});
         return false;
     }
     uint32_t host = IX_NONE;
-    const char *why = text_no_spare(p, unit, IX_NONE);
-    why = why ? why : options_none(p, unit, &host);
+    struct finding why;
+    if (!lacks_spare(p, unit, IX_NONE, &why))
+        why = options_none(p, unit, &host);
     cannot_place(t, unit, host, why);
     return false;
 }
@@ -292,7 +298,7 @@ static void place_pair(struct attempt *t, uint32_t primary_vm, uint32_t secondar
 
     narrow_to_both(p, primary, secondary);
     if (!has_conflict(p, primary) && !has_conflict(p, secondary) &&
-        find_both(p, primary, secondary, &first, &second) && !text_no_spare(p, primary, secondary)) {
+        find_both(p, primary, secondary, &first, &second) && !lacks_spare(p, primary, secondary, NULL)) {
         if (!admit(t, primary)) {
             t->half = secondary_vm;
             return;
@@ -441,7 +447,7 @@ static struct attempt *place_all(const struct snapshot *snap, const struct polic
     return t;
 }
 
-/* What is said of VMs that an attempt has to begin anew without. */
+/* The faults of VMs that an attempt has to begin anew without. */
 struct given_up {
     bool *left_out;
     struct fault *faults;
@@ -467,17 +473,15 @@ static void give_up(struct given_up *g, const struct attempt *t, uint32_t half)
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         const struct fault *said = fault_of(p, vm);
-        const char *whose = vm == half ? "its pair"
-                                       : arena_printf(p->a, "the pair of %s, which it must be with",
-                                                      p->snap->vms[half].is.name);
-        struct fault f = {
-            .code = FAULT_CANNOT_PLACE,
-            .vm = vm,
-            .host = IX_NONE,
-            .rule = IX_NONE,
-            .text =
-                arena_printf(p->a, "%s cannot be powered on. There is no place for %s, the other half of %s.",
-                             p->snap->vms[vm].is.name, p->snap->vms[other].is.name, whose)};
+        struct fault f = {.code = FAULT_CANNOT_PLACE,
+                          .vm = vm,
+                          .host = IX_NONE,
+                          .rule = IX_NONE,
+                          .found =
+                              finding_keep(p->a, (struct finding){.code = FIND_CANNOT_PLACE_HALF,
+                                                                  .subjects = {{SUBJECT_VM, vm},
+                                                                               {SUBJECT_FT_PEER, half},
+                                                                               {SUBJECT_OTHER_VM, other}}})};
         g->left_out[vm] = true;
         g->faults = arena_grow(p->a, g->faults, g->n, &g->cap, sizeof g->faults[0]);
         g->faults[g->n++] = said ? *said : f;
@@ -499,7 +503,7 @@ static struct attempt *attempt(const struct snapshot *snap, const struct policy 
         }
         for (size_t i = 0; i < g.n; i++)
             pass_fault(&t->p, g.faults[i].code, g.faults[i].vm, g.faults[i].host, g.faults[i].rule,
-                       g.faults[i].text);
+                       *g.faults[i].found);
         t->n_failed += (uint32_t)g.n;
         return t;
     }

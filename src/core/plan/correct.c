@@ -95,16 +95,16 @@ enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause
     return goes_on ? OUTCOME_MOVED : OUTCOME_STOPPED;
 }
 
-bool correct_beside_its_peer(const struct pass *p, uint32_t unit, uint32_t slot)
+uint32_t correct_peer_beside(const struct pass *p, uint32_t unit, uint32_t slot)
 {
     const struct layout *l = &p->layout;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t peer = p->snap->vms[l->unit_vms[i]].ft_peer;
         if (peer != IX_NONE && layout_place_of(l, peer) == slot)
-            return true;
+            return peer;
     }
-    return false;
+    return IX_NONE;
 }
 
 /* ---- rules ---- */
@@ -141,27 +141,28 @@ static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
     return l->unit_first[unit];
 }
 
-/* how: what follows the sentence's beginning, "a on h1 violates the rule "r" ...". */
-static void say_violated(struct pass *p, uint32_t unit, uint32_t rule, const char *how)
+/* coming: the host that it waits for; IX_NONE: none, and `because` of what it cannot be moved. */
+static void report_violated(struct pass *p, uint32_t unit, uint32_t rule, uint32_t coming,
+                            const struct finding *because)
 {
     const struct layout *l = &p->layout;
     uint32_t vm = violator_of(p, unit, rule);
-    uint32_t host = l->slot_host[l->unit_slot[unit]];
-    const char *what = rule != IX_NONE
-                           ? arena_printf(p->a, "violates the rule \"%s\"", p->snap->rules[rule].is.name)
-                       : correct_beside_its_peer(p, unit, l->unit_slot[unit])
-                           ? "is beside the other half of its fault-tolerant pair"
-                           : "is on a host that it is not compatible with";
+    uint32_t slot = l->unit_slot[unit];
+    uint32_t peer = rule == IX_NONE ? correct_peer_beside(p, unit, slot) : IX_NONE;
 
-    pass_fault(p, FAULT_RULE_VIOLATED, vm, host, rule,
-               arena_printf(p->a, "%s on %s %s %s", p->snap->vms[vm].is.name, p->snap->hosts[host].is.name,
-                            what, how));
+    pass_fault(p, FAULT_RULE_VIOLATED, vm, l->slot_host[slot], rule,
+               (struct finding){.code = coming == IX_NONE ? FIND_RULE_BROKEN : FIND_RULE_BROKEN_YET,
+                                .subjects = {{SUBJECT_VM, vm},
+                                             {SUBJECT_FT_PEER, peer},
+                                             {SUBJECT_HOST, l->slot_host[slot]},
+                                             {SUBJECT_OTHER_HOST, coming},
+                                             {SUBJECT_RULE, rule}},
+                                .because = because});
 }
 
 void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why)
 {
-    say_violated(p, unit, rule,
-                 arena_printf(p->a, "and cannot be moved elsewhere. %s", text_obstacle(p, why)));
+    report_violated(p, unit, rule, IX_NONE, check_finding_of_obstacle(p, why));
 }
 
 /* Moves the unit to the best host that it may go to, or says why not. False: the pass stops here. */
@@ -170,8 +171,8 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
     struct obstacle why = {.check = p->layout.unit_held[unit], .unit = unit, .slot = IX_NONE};
 
     if (!correct_can_move(&p->layout, unit)) {
-        bool is_said =
-            why.check == CHECK_UNIT_HELD && !correct_beside_its_peer(p, unit, p->layout.unit_slot[unit]);
+        bool is_said = why.check == CHECK_UNIT_HELD &&
+                       correct_peer_beside(p, unit, p->layout.unit_slot[unit]) == IX_NONE;
         if (why.check != CHECK_VM_MIGRATING && why.check != CHECK_VM_MOVED && !is_said &&
             why.check != CHECK_VM_RULES)
             correct_violated(p, unit, rule, why);
@@ -185,9 +186,7 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
     if (outcome == OUTCOME_STUCK)
         correct_violated(p, unit, rule, why);
     if (outcome == OUTCOME_WAITS)
-        say_violated(p, unit, rule,
-                     arena_printf(p->a, "and waits for %s, which is being woken.",
-                                  p->snap->hosts[p->layout.slot_host[waits_for]].is.name));
+        report_violated(p, unit, rule, p->layout.slot_host[waits_for], NULL);
     return outcome != OUTCOME_STOPPED;
 }
 
@@ -411,12 +410,12 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
         if (outcome == OUTCOME_STOPPED || outcome == OUTCOME_WAITS)
             return outcome == OUTCOME_WAITS;
         if (outcome == OUTCOME_STUCK) {
-            pass_fault(
-                p, FAULT_OVERCOMMITTED, IX_NONE, host, IX_NONE,
-                arena_printf(
-                    p->a, "The %s reservations on %s exceed what it has by %s, and no VM can leave it. %s",
-                    r == RES_CPU ? "CPU" : "memory", p->snap->hosts[host].is.name,
-                    r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess), text_obstacle(p, why)));
+            pass_fault(p, FAULT_OVERCOMMITTED, IX_NONE, host, IX_NONE,
+                       (struct finding){.code = FIND_HOST_OVERCOMMITTED,
+                                        .resource = (enum resource)r,
+                                        .subjects = {{SUBJECT_HOST, host}},
+                                        .figures = {{FIGURE_EXCESS, excess}},
+                                        .because = check_finding_of_obstacle(p, why)});
             return true;
         }
     }

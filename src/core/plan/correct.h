@@ -6,8 +6,8 @@
 #ifndef BALLAST_CORE_CORRECT_H
 #define BALLAST_CORE_CORRECT_H
 
+#include "core/plan/findings.h"
 #include "core/plan/pass_state.h"
-#include "core/plan/text.h"
 
 /* Whether nothing keeps the unit even from a mandatory move. A cool-down does not. */
 bool correct_can_move(const struct layout *l, uint32_t unit);
@@ -23,15 +23,9 @@ struct obstacle {
     uint32_t unit, slot;
 };
 
-/* Whole sentences: that no other host can run VMs, what holds the VMs, or what is in the way on the host that
- * comes closest, with its numbers. */
-const char *text_obstacle(const struct pass *p, struct obstacle why);
-
-/* What a host that cannot receive VMs is: "in standby". */
-const char *text_host_state(enum host_state state);
-
-/* Puts such a sentence about a host after "On h2, which comes closest, ". */
-const char *text_on_closest(const struct pass *p, uint32_t host, const char *text);
+/* check_finding.c: that no other host can run VMs, what holds the VMs, or what is in the way on the host that
+ * comes closest, with its figures. */
+const struct finding *check_finding_of_obstacle(const struct pass *p, struct obstacle why);
 
 /* The best host that the unit may go to; IX_NONE: none, and *ret_why says why. */
 uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacle *ret_why);
@@ -59,8 +53,8 @@ struct cause {
 enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause, struct obstacle *ret_why,
                                uint32_t *ret_slot);
 
-/* Whether the other half of a fault-tolerant pair is on this slot. */
-bool correct_beside_its_peer(const struct pass *p, uint32_t unit, uint32_t slot);
+/* The other half of one of the unit's fault-tolerant pairs, on this slot; IX_NONE: there is none. */
+uint32_t correct_peer_beside(const struct pass *p, uint32_t unit, uint32_t slot);
 
 /* 1 for mandatory rules and for compatibility (IX_NONE), 2 for preferred ones. */
 unsigned correct_priority(const struct pass *p, uint32_t rule);

@@ -49,8 +49,9 @@ static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, struct
         if (held && layout_vm_check(l, vm) != why.check)
             mine.check = CHECK_UNIT_HELD;
         pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
-                   arena_printf(p->a, "%s cannot leave %s. %s", p->snap->vms[vm].is.name,
-                                p->snap->hosts[host].is.name, text_obstacle(p, mine)));
+                   (struct finding){.code = FIND_CANNOT_LEAVE,
+                                    .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}},
+                                    .because = check_finding_of_obstacle(p, mine)});
     }
 }
 
@@ -58,10 +59,10 @@ static void waits_for_host(struct pass *p, uint32_t unit, uint32_t host, uint32_
 {
     uint32_t vm = p->layout.unit_first[unit];
 
-    pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
-               arena_printf(p->a, "%s cannot leave %s yet: it waits for %s, which is being woken.",
-                            p->snap->vms[vm].is.name, p->snap->hosts[host].is.name,
-                            p->snap->hosts[coming].is.name));
+    pass_fault(
+        p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
+        (struct finding){.code = FIND_CANNOT_LEAVE_YET,
+                         .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}, {SUBJECT_OTHER_HOST, coming}}});
 }
 
 static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)

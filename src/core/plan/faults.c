@@ -11,10 +11,9 @@ void plan_report_state(struct pass *p)
     for (uint32_t i = 0; i < s->n_hosts; i++)
         if (s->hosts[i].is.state == HOST_DISCONNECTED && s->hosts[i].vms.n > 0)
             pass_fault(p, FAULT_HOST_DISCONNECTED, IX_NONE, i, IX_NONE,
-                       s->hosts[i].vms.n == 1
-                           ? arena_printf(p->a, "%s is not seen; its VM was left alone.", s->hosts[i].is.name)
-                           : arena_printf(p->a, "%s is not seen; its %u VMs were left alone.",
-                                          s->hosts[i].is.name, s->hosts[i].vms.n));
+                       (struct finding){.code = FIND_HOST_UNSEEN,
+                                        .subjects = {{SUBJECT_HOST, i}},
+                                        .figures = {{FIGURE_VMS, s->hosts[i].vms.n}}});
     plan_report_samples(p);
     plan_report_rules(p);
 }

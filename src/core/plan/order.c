@@ -7,8 +7,8 @@
  * by itself, it fits for every set of moves at every moment: of any set, the one that is last in the list has
  * counted all the others.
  */
+#include "core/plan/findings.h"
 #include "core/plan/plan.h"
-#include "core/plan/text.h"
 
 /* Sums that are compared were added in another order elsewhere. */
 #define ROUNDING 1e-6
@@ -191,7 +191,7 @@ static struct recommendation *begin_recommendation(struct ordering *o, const str
                                    .host = IX_NONE,
                                    .rule = d->rule,
                                    .reason = d->reason,
-                                   .text = text_decision(o->p, d, vm),
+                                   .found = decision_finding(o->p, d, vm),
                                    .group = group};
     return rec;
 }

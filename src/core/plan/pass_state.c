@@ -2,11 +2,11 @@
 #include "core/plan/pass_state.h"
 
 void pass_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host, uint32_t rule,
-                const char *text)
+                struct finding found)
 {
     p->faults = arena_grow(p->a, p->faults, p->n_faults, &p->cap_faults, sizeof p->faults[0]);
-    p->faults[p->n_faults++] =
-        (struct fault){.code = code, .vm = vm, .host = host, .rule = rule, .text = text};
+    p->faults[p->n_faults++] = (struct fault){
+        .code = code, .vm = vm, .host = host, .rule = rule, .found = finding_keep(p->a, found)};
 }
 
 static bool is_watched(const struct pass *p, uint32_t unit)

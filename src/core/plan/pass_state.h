@@ -28,7 +28,7 @@ struct decision {
     double imbalance_before, imbalance_after;
     double load_from[RES_COUNT], load_to[RES_COUNT]; /* N before the move */
     double kept[RES_COUNT];                          /* at to_slot for failures, once the unit is there */
-    const char *text; /* NULL, or the sentence, where it needs figures that are not kept */
+    const struct finding *found;                     /* NULL, or what needs figures that are not kept */
 };
 
 struct pass {
@@ -78,7 +78,8 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
 /* How many VMs the plan may still move (policy.moves_max); UINT64_MAX: there is no limit. */
 uint64_t pass_moves_left(const struct pass *p);
 
+/* found is copied. */
 void pass_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host, uint32_t rule,
-                const char *text);
+                struct finding found);
 
 #endif

@@ -1,8 +1,6 @@
 /* Pools in which more is reserved than there is. */
 #include "core/plan/faults.h"
 
-#include "core/plan/text.h"
-
 /* Sums of the same numbers in another order may differ in their last digits. */
 #define ROUNDING 1e-6
 
@@ -51,30 +49,18 @@ static void find_who_lacks(struct pool_check *c)
     }
 }
 
-static const char *text_quantity(const struct pool_check *c, double quantity)
+static struct finding find_pool(const struct pool_check *c, uint32_t pool)
 {
-    return c->r == RES_CPU ? text_mhz(c->p->a, quantity) : text_mb(c->p->a, quantity);
-}
-
-static const char *text_pool(const struct pool_check *c, uint32_t pool)
-{
-    const struct snapshot *s = c->p->snap;
-    const struct alloc *set = &s->pools[pool].is.alloc[c->r];
+    const struct alloc *set = &c->p->snap->pools[pool].is.alloc[c->r];
     uint32_t at = c->lacks_at[pool];
-    const char *name = s->pools[pool].is.name;
-    const char *what = c->r == RES_CPU ? "CPU" : "memory";
-    const char *used = text_quantity(c, c->p->admission.used[c->r][pool]);
-    const char *has = text_quantity(c, set->reservation);
 
-    if (at != pool)
-        return arena_printf(
-            c->p->a, "What is in pool %s reserves %s of %s; it has %s, and pool %s could not give the rest.",
-            name, used, what, has, s->pools[at].is.name);
-    if (set->expandable)
-        return arena_printf(c->p->a, "What is in pool %s reserves %s of %s, past the pool's limit of %s.",
-                            name, used, what, text_quantity(c, set->limit));
-    return arena_printf(c->p->a, "What is in pool %s reserves %s of %s; it has %s and may not expand.", name,
-                        used, what, has);
+    return (struct finding){
+        .code = FIND_POOL_OVERCOMMITTED,
+        .resource = c->r,
+        .subjects = {{SUBJECT_POOL, pool}, {SUBJECT_OTHER_POOL, at != pool ? at : IX_NONE}},
+        .figures = {{FIGURE_NEED, c->p->admission.used[c->r][pool]},
+                    {FIGURE_HAS, set->reservation},
+                    {FIGURE_LIMIT, at == pool && set->expandable ? set->limit : UNKNOWN}}};
 }
 
 /* A pool is named whose children's own settings are more than it can get. One that they are not too much for,
@@ -95,7 +81,7 @@ static void report_pools(struct pool_check *c)
     }
     for (uint32_t i = 0; i < s->n_pools; i++)
         if (reported[i])
-            pass_fault(c->p, FAULT_POOL_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE, text_pool(c, i));
+            pass_fault(c->p, FAULT_POOL_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE, find_pool(c, i));
 }
 
 void plan_report_pools(struct pass *p)
@@ -114,11 +100,9 @@ void plan_report_pools(struct pass *p)
             continue;
         if (exceeds(reserved, capacity))
             pass_fault(p, FAULT_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE,
-                       arena_printf(p->a,
-                                    "The %s reservations add up to %s, and the hosts have %s; each was "
-                                    "scaled down in proportion.",
-                                    r == RES_CPU ? "CPU" : "memory", text_quantity(&c, reserved),
-                                    text_quantity(&c, capacity)));
+                       (struct finding){.code = FIND_CLUSTER_OVERCOMMITTED,
+                                        .resource = c.r,
+                                        .figures = {{FIGURE_NEED, reserved}, {FIGURE_HAS, capacity}}});
         add_up_settings(&c);
         find_who_lacks(&c);
         report_pools(&c);

@@ -313,7 +313,7 @@ void room_record_wake(struct pass *p, uint32_t slot, const struct wake_why *why,
                                       .priority = why->priority,
                                       .bundle = bundle,
                                       .imbalance_after = layout_imbalance(&p->layout),
-                                      .text = why->text});
+                                      .found = why->found});
 }
 
 void room_wake_host(struct pass *p, uint32_t slot, const struct wake_why *why)

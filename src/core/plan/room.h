@@ -48,12 +48,12 @@ bool room_comes_first(const struct pass *p, uint32_t slot, uint32_t than);
  * leaves those asleep that would come by themselves. */
 unsigned room_uncertainty(const struct pass *p, uint32_t slot);
 
-/* What a plan says of why it wakes a host. */
+/* Why a plan wakes a host. */
 struct wake_why {
     enum reason reason;
     uint32_t for_vm; /* IX_NONE: for no single one */
     unsigned priority;
-    const char *text; /* NULL: the sentence of the reason */
+    const struct finding *found; /* NULL: what the reason and for_vm tell */
 };
 
 /* Adds the decision to wake a host, and nothing else. */

@@ -1,40 +1,31 @@
-/* What is said of rules that no plan can keep (rules/impossible.c). */
+/* A fault for each rule that no plan can keep (rules/impossible.c). */
 #include "core/plan/faults.h"
 
-static const char *text_conflict(const struct pass *p, const struct rule_conflict *c)
+static enum finding_code code_of(const struct pass *p, const struct rule_conflict *c)
 {
     const struct snapshot *s = p->snap;
-    const char *vm = s->vms[c->vm].is.name;
-    const char *rule = s->rules[c->rule].is.name;
-    const char *other = c->other == IX_NONE ? NULL : s->rules[c->other].is.name;
 
-    if (!other && c->with != IX_NONE && s->vms[c->vm].ft_peer == c->with)
-        return arena_printf(p->a,
-                            "The rule \"%s\" keeps %s with %s, the other half of its fault-tolerant pair; "
-                            "they were left alone.",
-                            rule, vm, s->vms[c->with].is.name);
-    if (!other && c->with != IX_NONE)
-        return arena_printf(
-            p->a, "The rule \"%s\" keeps %s with %s, and no host may run both; they were left alone.", rule,
-            vm, s->vms[c->with].is.name);
-    if (!other)
-        return arena_printf(
-            p->a, "The rule \"%s\" leaves %s none of the hosts that it may run on; it was left where it is.",
-            rule, vm);
+    if (c->other == IX_NONE && c->with == IX_NONE)
+        return FIND_RULE_LEAVES_NO_HOST;
+    if (c->other == IX_NONE)
+        return s->vms[c->vm].ft_peer == c->with ? FIND_RULE_JOINS_PAIR : FIND_RULE_JOINS_APART;
     if (c->with == IX_NONE)
-        return arena_printf(
-            p->a, "The rules \"%s\" and \"%s\" contradict each other for %s; it was left where it is.", rule,
-            other, vm);
-    const char *with = s->vms[c->with].is.name;
-    if (span_has(s->rules[c->other].vms, c->with))
-        return arena_printf(
-            p->a, "The rules \"%s\" and \"%s\" contradict each other for %s and %s; both were left alone.",
-            rule, other, with, vm);
-    uint32_t last = rules_find_bond(&p->rules, c->with);
-    return arena_printf(p->a,
-                        "The rule \"%s\" contradicts \"%s\" and \"%s\", which keep %s with %s by way of "
-                        "other VMs; both were left alone.",
-                        rule, s->rules[last].is.name, other, with, vm);
+        return FIND_RULES_CONTRADICT;
+    return span_has(s->rules[c->other].vms, c->with) ? FIND_RULES_CONTRADICT_BOTH
+                                                     : FIND_RULES_CONTRADICT_CHAIN;
+}
+
+static struct finding find_conflict(const struct pass *p, const struct rule_conflict *c)
+{
+    enum finding_code code = code_of(p, c);
+    uint32_t last = code == FIND_RULES_CONTRADICT_CHAIN ? rules_find_bond(&p->rules, c->with) : IX_NONE;
+
+    return (struct finding){.code = code,
+                            .subjects = {{SUBJECT_VM, c->vm},
+                                         {SUBJECT_OTHER_VM, c->with},
+                                         {SUBJECT_RULE, c->rule},
+                                         {SUBJECT_OTHER_RULE, c->other},
+                                         {SUBJECT_THIRD_RULE, last}}};
 }
 
 /* The first VM of the rule that takes part and is an agent, or none; IX_NONE: there is no such. */
@@ -61,28 +52,25 @@ static void report_agents(struct pass *p)
         uint32_t agent = first_of(s, rule, true);
         uint32_t vm = first_of(s, rule, false);
         if (agent != IX_NONE && vm != IX_NONE)
-            pass_fault(
-                p, FAULT_RULE_CONFLICT, vm, IX_NONE, i,
-                arena_printf(p->a,
-                             "The rule \"%s\" cannot keep %s with %s: that is an agent VM, part of its host.",
-                             rule->is.name, s->vms[vm].is.name, s->vms[agent].is.name));
+            pass_fault(p, FAULT_RULE_CONFLICT, vm, IX_NONE, i,
+                       (struct finding){
+                           .code = FIND_RULE_JOINS_AGENT,
+                           .subjects = {{SUBJECT_VM, vm}, {SUBJECT_OTHER_VM, agent}, {SUBJECT_RULE, i}}});
     }
 }
 
 void plan_report_rules(struct pass *p)
 {
-    const struct snapshot *s = p->snap;
-
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
-        pass_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, text_conflict(p, c));
+        pass_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, find_conflict(p, c));
     }
     for (uint32_t i = 0; i < p->rules.n_too_large; i++) {
         const struct rule_excess *e = &p->rules.too_large[i];
         pass_fault(p, FAULT_RULE_TOO_LARGE, IX_NONE, IX_NONE, e->rule,
-                   arena_printf(p->a,
-                                "The rule \"%s\" keeps %u VMs apart, and only %u host%s could run them.",
-                                s->rules[e->rule].is.name, e->vms, e->hosts, e->hosts == 1 ? "" : "s"));
+                   (struct finding){.code = FIND_RULE_TOO_LARGE,
+                                    .subjects = {{SUBJECT_RULE, e->rule}},
+                                    .figures = {{FIGURE_VMS, e->vms}, {FIGURE_HOSTS, e->hosts}}});
     }
     report_agents(p);
 }

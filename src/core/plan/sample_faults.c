@@ -8,20 +8,19 @@ void plan_report_samples(struct pass *p)
 
     if (guard_distrusts(g))
         pass_fault(p, FAULT_SAMPLES_BAD, IX_NONE, IX_NONE, IX_NONE,
-                   arena_printf(p->a,
-                                "The figures of %u of %u VMs are missing, old or impossible, which is more "
-                                "than a tenth: only mandatory moves are made.",
-                                g->n_bad, g->n));
+                   (struct finding){.code = FIND_SAMPLES_DISTRUSTED,
+                                    .figures = {{FIGURE_VMS, g->n_bad}, {FIGURE_VMS_ALL, g->n}}});
     for (uint32_t i = 0; i < s->n_vms; i++) {
         const struct vm *v = &s->vms[i];
         if (!vm_takes_part(s, v))
             continue;
         if (v->is.demand_unknown)
             pass_fault(p, FAULT_DEMAND_UNKNOWN, i, v->host, IX_NONE,
-                       arena_printf(p->a, "What %s needs could not be read; it is not moved for balance.",
-                                    v->is.name));
+                       (struct finding){.code = FIND_DEMAND_UNKNOWN, .subjects = {{SUBJECT_VM, i}}});
         else if (v->is.sample_bad)
             pass_fault(p, FAULT_SAMPLE_BAD, i, v->host, IX_NONE,
-                       arena_printf(p->a, "%s is not moved for balance: %s.", v->is.name, v->is.sample_bad));
+                       (struct finding){.code = FIND_SAMPLE_DISTRUSTED,
+                                        .subjects = {{SUBJECT_VM, i}},
+                                        .because = guard_found(g, i)});
     }
 }

@@ -137,44 +137,27 @@ static uint32_t coming_for(struct pass *p, const struct spare_gap *gap)
     return IX_NONE;
 }
 
-/* "12.0 GHz and 4.0 GiB", or the one that is needed. */
-static const char *text_need(const struct pass *p, const double need[RES_COUNT])
-{
-    const char *cpu = text_mhz(p->a, need[RES_CPU]);
-    const char *mem = text_mb(p->a, need[RES_MEM]);
-
-    if (need[RES_CPU] > 0 && need[RES_MEM] > 0)
-        return arena_printf(p->a, "%s and %s", cpu, mem);
-    return need[RES_CPU] > 0 ? cpu : mem;
-}
-
 static void still_missing(struct pass *p, const struct spare_gap *gap)
 {
     const struct layout *l = &p->layout;
     uint32_t coming = coming_for(p, gap);
     uint32_t host = gap->lost == IX_NONE ? IX_NONE : l->slot_host[gap->lost];
-    const char *text;
+    struct finding f = {
+        .code = gap->vm == IX_NONE                 ? FIND_NO_HOST_TO_LOSE
+                : host != IX_NONE && gap->hopeless ? FIND_NO_RESTART
+                                                   : FIND_NO_RESTART_ROOM,
+        .subjects = {{SUBJECT_VM, gap->vm},
+                     {SUBJECT_HOST, host},
+                     {SUBJECT_OTHER_HOST, coming == IX_NONE ? IX_NONE : l->slot_host[coming]}}};
 
-    if (gap->vm == IX_NONE)
-        text = arena_printf(p->a, "%s, and the policy is to stand the loss of %u: no host would be left.",
-                            l->n_on == 0   ? "No host runs VMs"
-                            : l->n_on == 1 ? "One host runs VMs"
-                                           : arena_printf(p->a, "%u hosts run VMs", l->n_on),
-                            p->snap->ha.hosts);
-    else if (host == IX_NONE)
-        text = arena_printf(p->a, "There is no host with %s left to reserve in one piece, for %s.",
-                            text_need(p, gap->need), p->snap->vms[gap->vm].is.name);
-    else if (gap->hopeless)
-        text = arena_printf(p->a, "Were %s lost, %s could not restart: it may run on no other host.",
-                            p->snap->hosts[host].is.name, p->snap->vms[gap->vm].is.name);
-    else
-        text = arena_printf(
-            p->a, "Were %s lost, %s could not restart: no other host has %s left to reserve in one piece.",
-            p->snap->hosts[host].is.name, p->snap->vms[gap->vm].is.name, text_need(p, gap->need));
-    if (coming != IX_NONE)
-        text = arena_printf(p->a, "%s It waits for %s, which is being woken.", text,
-                            p->snap->hosts[l->slot_host[coming]].is.name);
-    pass_fault(p, FAULT_SPARE_MISSING, gap->vm, host, IX_NONE, text);
+    if (gap->vm == IX_NONE) {
+        finding_figure(&f, FIGURE_HOSTS, l->n_on);
+        finding_figure(&f, FIGURE_HOSTS_MIN, p->snap->ha.hosts);
+    } else {
+        finding_figure(&f, FIGURE_CPU_NEED, gap->need[RES_CPU]);
+        finding_figure(&f, FIGURE_MEM_NEED, gap->need[RES_MEM]);
+    }
+    pass_fault(p, FAULT_SPARE_MISSING, gap->vm, host, IX_NONE, f);
 }
 
 static bool take_way(struct pass *p, const struct spare_gap *gap, const struct way *way)
@@ -228,13 +211,11 @@ static void wake_for_percent(struct pass *p)
             room_wake(p, slot, REASON_SPARE_CAPACITY, IX_NONE);
         double excess = spare_excess(&l->spare, (enum resource)r, 0);
         if (excess > ROUNDING)
-            pass_fault(
-                p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
-                arena_printf(p->a,
-                             "The %s reservations leave less than the %.0f %% that are kept for failures: %s "
-                             "more would have to be free.",
-                             r == RES_CPU ? "CPU" : "memory", p->snap->ha.percent[r],
-                             r == RES_CPU ? text_mhz(p->a, excess) : text_mb(p->a, excess)));
+            pass_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
+                       (struct finding){
+                           .code = FIND_FAILOVER_SHARE_MISSING,
+                           .resource = (enum resource)r,
+                           .figures = {{FIGURE_PERCENT, p->snap->ha.percent[r]}, {FIGURE_MISSING, excess}}});
     }
 }
 
@@ -255,8 +236,7 @@ static void want_failover_hosts(struct pass *p)
             continue;
         }
         pass_fault(p, FAULT_SPARE_MISSING, IX_NONE, i, IX_NONE,
-                   arena_printf(p->a, "%s is kept for failures and cannot help: it is %s.", h->is.name,
-                                text_host_state(h->is.state)));
+                   (struct finding){.code = FIND_FAILOVER_HOST_OFF, .subjects = {{SUBJECT_HOST, i}}});
     }
 }
 

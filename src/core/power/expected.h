@@ -41,13 +41,16 @@ void expected_wake(struct power *w);
  * before being off has paid. POWER_NEEDED_SOON: it does. */
 enum power_check expected_lets_sleep(struct power *w, uint32_t slot, struct power_verdict *v);
 
-/* ---- expected_text.c ---- */
+/* ---- expected_finding.c ---- */
 
-const char *text_wakes_early(const struct power *w, uint32_t slot, const struct power_verdict *v);
-const char *text_needed_soon(const struct power *w, uint32_t host, const struct power_verdict *v);
-const char *text_rise(const struct power *w);
+/* Of w->rise: what hosts are woken or kept on for. */
+struct finding expected_finding_wake(const struct power *w, uint32_t slot, const struct power_verdict *v);
+struct finding expected_finding_rise(const struct power *w);
 
-/* One sentence on what is expected of the next hours, for who asks about a host; NULL: nothing is. */
-const char *text_outlook(const struct power *w);
+/* Of a host that expected_lets_sleep() has kept on. */
+struct finding expected_finding_needed(uint32_t host, const struct power_verdict *v);
+
+/* What the next hours bring, for who asks about a host; NULL: nothing is expected. */
+const struct finding *expected_finding_outlook(const struct power *w);
 
 #endif

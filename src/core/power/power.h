@@ -55,6 +55,12 @@ struct power_verdict {
     const struct expected *soon; /* POWER_NEEDED_SOON: what it is needed for */
 };
 
+/* The hosts that are fullest, and how full. */
+struct fullest {
+    uint32_t host[RES_COUNT]; /* IX_NONE: no host runs VMs */
+    double load[RES_COUNT];
+};
+
 struct power {
     struct pass *p;
     struct layout *l;
@@ -73,7 +79,7 @@ struct power {
     uint32_t n_asleep;
     uint64_t moves_left;            /* of policy.moves_max */
     double stable_s;                /* how long demand is expected to stay as it is */
-    const char *fullest;            /* which hosts are fullest once all of those are asleep, in words */
+    struct fullest fullest;         /* once all of those are asleep */
     struct spare spare0;            /* the pass's own */
     struct power_verdict *verdicts; /* by slot */
     enum power_check end;           /* why no other host that is on was asked */
@@ -137,19 +143,19 @@ void wake_hosts(struct power *w);
  * and taken back. resting: also with VMs that were moved a short time ago. */
 double wake_left_over(struct power *w, bool resting);
 
-/* ---- power_text.c ---- */
+/* ---- power_finding.c ---- */
 
-/* "CPU 62 % (h1) and memory 48 % (h2)" of the what-if as it stands. */
-const char *text_fullest(const struct power *w, enum window window);
-const char *text_sleeps(const struct power *w, uint32_t slot, const struct power_verdict *v);
-const char *text_wakes(const struct power *w, uint32_t slot, const struct power_verdict *v);
+/* Of the what-if as it stands. */
+struct fullest power_finding_fullest(const struct power *w, enum window window);
+struct finding power_finding_sleep(const struct power *w, uint32_t slot, const struct power_verdict *v);
+struct finding power_finding_wake(const struct power *w, uint32_t slot, const struct power_verdict *v);
 
 /* ---- why_not.c ---- */
 
 /* What decided about the host in this pass. */
 void power_why(const struct power *w, uint32_t host, struct power_verdict *ret);
 
-/* One sentence, with the figures that decided. */
-const char *text_power_check(const struct power *w, uint32_t host, const struct power_verdict *v);
+/* The same with the figures that decided. */
+struct finding power_why_finding(const struct power *w, uint32_t host, const struct power_verdict *v);
 
 #endif

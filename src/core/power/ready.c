@@ -3,14 +3,10 @@
 #include "core/plan/correct.h"
 #include "core/plan/room.h"
 
-#include "base/rfc3339.h"
-
 #include <stdlib.h>
 
 /* Sums that just fit, added in another order. */
 #define ROUNDING 1e-6
-
-#define SECONDS_PER_MINUTE 60
 
 static const struct schedule_facts *schedule_of(const struct pass *p)
 {
@@ -147,42 +143,21 @@ static void set_times(const struct pass *p, struct sleeper *list, uint32_t n, st
 
 /* ---- waking ---- */
 
-static const char *text_seconds(const struct pass *p, double s)
-{
-    int64_t whole = (int64_t)llround(s);
-
-    if (whole < SECONDS_PER_MINUTE)
-        return arena_printf(p->a, "%lld s", (long long)whole);
-    if (whole % SECONDS_PER_MINUTE == 0)
-        return arena_printf(p->a, "%lld min", (long long)(whole / SECONDS_PER_MINUTE));
-    return arena_printf(p->a, "%lld min %lld s", (long long)(whole / SECONDS_PER_MINUTE),
-                        (long long)(whole % SECONDS_PER_MINUTE));
-}
-
-static const char *text_instant(const struct pass *p, instant_s t)
-{
-    return rfc3339_format(t, arena_array(p->a, char, RFC3339_MAX));
-}
-
-static const char *text_wake(const struct pass *p, uint32_t slot)
-{
-    const struct host_facts *h = &host_of(p, slot)->is;
-    bool late = schedule_of(p)->ready_by <= p->snap->time;
-
-    return arena_printf(p->a, "%s is woken%s %u of %u hosts %s on by %s (dpm.ready_by); it %s %s to boot.",
-                        h->name, late ? ":" : ", so that", p->ready->n_by_then, p->ready->n_managed,
-                        late ? "were to be" : "are", text_instant(p, schedule_of(p)->ready_by),
-                        isnan(h->boot_s) ? "is taken to need" : "takes", text_seconds(p, boot_of(p, slot)));
-}
-
 static void wake(struct pass *p, uint32_t slot)
 {
-    const char *text = text_wake(p, slot);
+    struct finding f = {.code = FIND_WAKE_READY,
+                        .reason = REASON_READY_BY,
+                        .subjects = {{SUBJECT_HOST, p->layout.slot_host[slot]}},
+                        .figures = {{FIGURE_HOSTS, p->ready->n_by_then},
+                                    {FIGURE_HOSTS_ALL, p->ready->n_managed},
+                                    {FIGURE_BOOT_S, boot_of(p, slot)},
+                                    {FIGURE_READY_BY, (double)schedule_of(p)->ready_by}}};
 
-    room_wake_host(p, slot, &(struct wake_why){REASON_READY_BY, IX_NONE, PRIORITY_MANDATORY, text});
+    room_wake_host(p, slot,
+                   &(struct wake_why){REASON_READY_BY, IX_NONE, PRIORITY_MANDATORY, finding_keep(p->a, f)});
 }
 
-/* Of the hosts that sleep, that DPM may wake, and that cannot be counted on, one; for the sentence. */
+/* Of the hosts that sleep, that DPM may wake, and that cannot be counted on, one. */
 static uint32_t find_failed(const struct pass *p)
 {
     for (uint32_t i = 0; i < p->snap->n_hosts; i++) {
@@ -198,15 +173,14 @@ static void report_missing(struct pass *p, const struct missing *m)
 {
     uint32_t failed = find_failed(p);
 
-    pass_fault(
-        p, FAULT_READY_BY, IX_NONE, failed, IX_NONE,
-        arena_printf(
-            p->a,
-            "By %s no more than %u of %u hosts can be on: %s of CPU and %s of memory are missing%s%s%s.",
-            text_instant(p, schedule_of(p)->ready_by), p->ready->n_by_then, p->ready->n_managed,
-            text_mhz(p->a, fmax(m->of[RES_CPU], 0)), text_mb(p->a, fmax(m->of[RES_MEM], 0)),
-            failed == IX_NONE ? "" : "; ", failed == IX_NONE ? "" : p->snap->hosts[failed].is.name,
-            failed == IX_NONE ? "" : " did not wake"));
+    pass_fault(p, FAULT_READY_BY, IX_NONE, failed, IX_NONE,
+               (struct finding){.code = FIND_READY_MISSING,
+                                .subjects = {{SUBJECT_HOST, failed}},
+                                .figures = {{FIGURE_HOSTS, p->ready->n_by_then},
+                                            {FIGURE_HOSTS_ALL, p->ready->n_managed},
+                                            {FIGURE_CPU_MISSING, fmax(m->of[RES_CPU], 0)},
+                                            {FIGURE_MEM_MISSING, fmax(m->of[RES_MEM], 0)},
+                                            {FIGURE_READY_BY, (double)schedule_of(p)->ready_by}}});
 }
 
 /* Those that sleep, the first to be woken first, and then those that will. */
@@ -367,37 +341,29 @@ enum power_check ready_ask(const struct power *w, uint32_t slot, struct power_ve
     return POWER_FINE;
 }
 
-/* ---- in words ---- */
+/* ---- the figures ---- */
 
-static const char *text_closed(const struct pass *p)
+struct finding ready_finding(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
-    const struct schedule_facts *s = schedule_of(p);
+    const struct schedule_facts *s = schedule_of(w->p);
+    instant_s opens = s->power_off_changes;
+    struct finding f = {.code = FIND_POWER, .power = v->check, .subjects = {{SUBJECT_HOST, host}}};
 
-    if (s->power_off_changes == 0)
-        return "Hosts are not put to standby now (dpm.windows and dpm.ready_by), and no time is known from "
-               "which on they may be.";
-    return arena_printf(p->a, "Hosts are not put to standby before %s (dpm.windows and dpm.ready_by).",
-                        text_instant(p, s->power_off_changes));
-}
-
-const char *text_ready_check(const struct power *w, uint32_t host, const struct power_verdict *v)
-{
-    const struct pass *p = w->p;
-    const struct schedule_facts *s = schedule_of(p);
-    const char *name = p->snap->hosts[host].is.name;
-    uint32_t slot = w->l->host_slot[host];
-
-    if (v->check == POWER_WINDOW)
-        return text_closed(p);
-    if (v->check == POWER_WINDOW_ENDS)
-        return arena_printf(p->a, "Emptying %s takes %s, and the window ends at %s.", name,
-                            text_seconds(p, v->is), text_instant(p, s->power_off_changes));
-    if (v->check == POWER_READY_SOON)
-        return arena_printf(
-            p->a,
-            "It would be off for %s before it had to be woken to be on by %s (dpm.ready_by), and %s is "
-            "the least (dpm.off_min_s).",
-            text_seconds(p, v->is), text_instant(p, s->ready_by), text_seconds(p, v->bound));
-    return arena_printf(p->a, "%s sleeps, and is woken at %s at the latest to be on by %s (dpm.ready_by).",
-                        name, text_instant(p, ready_wakes_at(p, slot)), text_instant(p, s->ready_by));
+    if (v->check == POWER_WINDOW) {
+        finding_figure(&f, FIGURE_UNTIL, opens == 0 ? UNKNOWN : (double)opens);
+        return f;
+    }
+    if (v->check == POWER_WINDOW_ENDS) {
+        finding_figure(&f, FIGURE_EVACUATE_S, v->is);
+        finding_figure(&f, FIGURE_UNTIL, (double)opens);
+        return f;
+    }
+    if (v->check == POWER_READY_SOON) {
+        finding_figure(&f, FIGURE_IS_S, v->is);
+        finding_figure(&f, FIGURE_LEAST_S, v->bound);
+    } else {
+        finding_figure(&f, FIGURE_AT, (double)ready_wakes_at(w->p, w->l->host_slot[host]));
+    }
+    finding_figure(&f, FIGURE_READY_BY, (double)s->ready_by);
+    return f;
 }

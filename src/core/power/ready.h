@@ -39,6 +39,7 @@ instant_s ready_wakes_at(const struct pass *p, uint32_t slot);
  * Shortens the time off, and what it is worth, where ready_by comes first. */
 enum power_check ready_ask(const struct power *w, uint32_t slot, struct power_verdict *v);
 
-const char *text_ready_check(const struct power *w, uint32_t host, const struct power_verdict *v);
+/* The figures behind POWER_WINDOW, POWER_WINDOW_ENDS, POWER_READY_SOON and POWER_READY_LATER. */
+struct finding ready_finding(const struct power *w, uint32_t host, const struct power_verdict *v);
 
 #endif

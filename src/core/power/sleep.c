@@ -291,7 +291,7 @@ static void record_sleep(struct power *w, uint32_t slot, uint32_t bundle)
                          .bundle = bundle,
                          .reason = REASON_CONSOLIDATE,
                          .priority = PRIORITY_SLEEP,
-                         .text = text_sleeps(w, slot, v)};
+                         .found = finding_keep(w->p->a, power_finding_sleep(w, slot, v))};
 
     d.worth.duration_s = (double)w->l->policy->dpm.standby_s;
     for (int r = 0; r < RES_COUNT; r++) {
@@ -348,7 +348,7 @@ void sleep_hosts(struct power *w)
 
     for (uint32_t i = 0; i < w->n_asleep; i++)
         moves[i] = list_moves(w, w->asleep[i], &n[i]);
-    w->fullest = text_fullest(w, WINDOW_40M);
+    w->fullest = power_finding_fullest(w, WINDOW_40M);
     take_back(w);
     if (stands_rehearsal(w, moves, n)) {
         carry_out(w, moves, n);

@@ -262,9 +262,10 @@ static enum reason reason_of(const struct power *w)
 static void record_wake(struct power *w, uint32_t slot)
 {
     const struct power_verdict *v = &w->verdicts[slot];
-    const char *text = w->rise ? text_wakes_early(w, slot, v) : text_wakes(w, slot, v);
+    struct finding f = w->rise ? expected_finding_wake(w, slot, v) : power_finding_wake(w, slot, v);
 
-    room_wake_host(w->p, slot, &(struct wake_why){reason_of(w), IX_NONE, PRIORITY_WAKE, text});
+    room_wake_host(w->p, slot,
+                   &(struct wake_why){reason_of(w), IX_NONE, PRIORITY_WAKE, finding_keep(w->p->a, f)});
 }
 
 /* The moves to the hosts that are woken, from where the plan stands: what the others could have done among

@@ -29,12 +29,13 @@ struct use {
 /* Whose figures cannot be right weighs what it did when that was last known. What limits, its own or its
  * pools', would never give it is not lacked. */
 static void add_vm(struct use *u, const struct engine *e, const struct view *view, const struct may_get *may,
-                   const struct seen_vm *v, struct arena *a)
+                   const struct seen_vm *v)
 {
     uint32_t ix = snapshot_find_vm(&view->snap, v->is.id);
     double demand[RES_COUNT] = {v->is.demand[RES_CPU], v->is.demand[RES_MEM]};
+    struct finding wrong;
     bool is_right =
-        ix != IX_NONE && !v->is.demand_unknown && !guard_find(&view->snap, &e->settings.policy, ix, a);
+        ix != IX_NONE && !v->is.demand_unknown && !guard_find(&view->snap, &e->settings.policy, ix, &wrong);
 
     if (!is_right && !history_last(e->history, v->is.id, view->snap.time, demand))
         return;
@@ -77,7 +78,7 @@ static struct use *use_of_hosts(const struct engine *e, const struct view *v, st
         uint32_t host = vm->host && vm->is.state == VM_ON ? snapshot_find_host(s, vm->host) : IX_NONE;
 
         if (host != IX_NONE)
-            add_vm(&use[host], e, v, &may, vm, a);
+            add_vm(&use[host], e, v, &may, vm);
     }
     for (uint32_t i = 0; i < s->n_hosts; i++)
         finish_use(&use[i], &s->hosts[i]);

@@ -1,0 +1,411 @@
+/* Why a VM does not go to a host: the subjects and figures behind each check. */
+#include "core/plan/correct.h"
+
+struct asked {
+    uint32_t vm, unit, host, slot;
+    enum check check;
+    const struct worth *worth;
+};
+
+/* ---- what holds the VM where it is ---- */
+
+/* Each of these completes *f, which has the check and nothing else; false: there is nothing to tell. */
+
+static bool find_vm(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    (void)p;
+    finding_subject(f, SUBJECT_VM, q->vm);
+    return true;
+}
+
+static bool find_unseen(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    finding_subject(f, SUBJECT_HOST, p->snap->vms[q->vm].host);
+    return true;
+}
+
+static bool find_migration(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    for (uint32_t i = 0; i < p->snap->n_migrations; i++) {
+        const struct migration *m = &p->snap->migrations[i];
+        if (m->vm != q->vm)
+            continue;
+        finding_subject(f, SUBJECT_FROM, m->from);
+        finding_subject(f, SUBJECT_TO, m->to);
+        return true;
+    }
+    for (uint32_t i = 0; i < p->snap->n_pending; i++) {
+        const struct pending *w = &p->snap->pending[i];
+        if (w->vm != q->vm || w->to == IX_NONE)
+            continue;
+        finding_subject(f, SUBJECT_TO, w->to);
+        return true;
+    }
+    return false;
+}
+
+static bool find_bad_sample(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    f->because = guard_found(&p->guard, q->vm);
+    return f->because != NULL;
+}
+
+static bool find_ft_pair(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    finding_subject(f, SUBJECT_FT_PEER, p->snap->vms[q->vm].ft_peer);
+    return p->snap->vms[q->vm].ft_peer != IX_NONE;
+}
+
+static bool find_cool_down(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    finding_figure(f, FIGURE_IS_S, (double)(p->snap->time - p->snap->vms[q->vm].is.last_migrated));
+    finding_figure(f, FIGURE_LEAST_S, (double)p->policy.cool_down_s);
+    return true;
+}
+
+static bool find_conflict(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
+        const struct rule_conflict *c = &p->rules.conflicts[i];
+        if (c->vm != q->vm)
+            continue;
+        finding_subject(f, SUBJECT_RULE, c->rule);
+        finding_subject(f, SUBJECT_OTHER_RULE, c->other);
+        return true;
+    }
+    return false;
+}
+
+/* Another one of its affine set. */
+static bool find_held(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
+        uint32_t other = l->unit_vms[i];
+        enum check its = layout_vm_check(l, other);
+        if (other == q->vm || its == CHECK_NONE || its == CHECK_UNIT_HELD)
+            continue;
+        finding_subject(f, SUBJECT_OTHER_VM, other);
+        f->because = finding_keep(p->a, (struct finding){.code = FIND_MEANING, .check = its});
+        return true;
+    }
+    return false;
+}
+
+/* ---- what keeps it off the host ---- */
+
+static bool find_host(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    (void)p;
+    finding_subject(f, SUBJECT_HOST, q->host);
+    return true;
+}
+
+static bool find_incompatible(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
+        const struct vm *v = &p->snap->vms[l->unit_vms[i]];
+        if (!v->compatible_given || span_has(v->compatible_hosts, q->host))
+            continue;
+        finding_subject(f, SUBJECT_OTHER_VM, l->unit_vms[i]);
+        finding_subject(f, SUBJECT_HOST, q->host);
+        finding_figure(f, FIGURE_HOSTS, v->compatible_hosts.n);
+        finding_figure(f, FIGURE_HOSTS_ALL, p->snap->n_hosts);
+        return true;
+    }
+    return false;
+}
+
+static bool find_agent(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    struct span agents = p->snap->hosts[q->host].agents_required;
+
+    for (uint32_t i = 0; i < agents.n; i++) {
+        const struct vm *agent = &p->snap->vms[agents.items[i]];
+        if (agent->is.state == VM_ON && agent->host == q->host)
+            continue;
+        finding_subject(f, SUBJECT_OTHER_VM, agents.items[i]);
+        finding_subject(f, SUBJECT_HOST, q->host);
+        return true;
+    }
+    return false;
+}
+
+static bool find_host_rule(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
+        uint32_t rule = rules_find_vm_host(&p->rules, l->unit_vms[i], q->host);
+        if (rule == IX_NONE)
+            continue;
+        finding_subject(f, SUBJECT_OTHER_VM, l->unit_vms[i]);
+        finding_subject(f, SUBJECT_HOST, q->host);
+        finding_subject(f, SUBJECT_RULE, rule);
+        return true;
+    }
+    return false;
+}
+
+static bool find_apart(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct layout *l = &p->layout;
+    uint32_t mine = q->vm;
+    uint32_t other = IX_NONE;
+
+    if (!layout_apart_conflict(l, q->unit, q->slot, &mine, &other) || other == IX_NONE)
+        return false;
+    bool there = l->vm_unit[other] != IX_NONE && l->unit_slot[l->vm_unit[other]] == q->slot;
+    bool comes = l->going_to[other] == q->slot || l->vm_unit[other] == IX_NONE;
+    finding_subject(f, SUBJECT_VM, mine);
+    finding_subject(f, SUBJECT_OTHER_VM, other);
+    finding_subject(f, there ? SUBJECT_HOST : comes ? SUBJECT_TO : SUBJECT_FROM, q->host);
+    finding_subject(f, SUBJECT_RULE, rules_find_vm_vm(&p->rules, RULE_VM_ANTI_AFFINE, mine, other));
+    return true;
+}
+
+static bool find_ft_peer(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
+        uint32_t peer = p->snap->vms[l->unit_vms[i]].ft_peer;
+        uint32_t unit = peer == IX_NONE ? IX_NONE : l->vm_unit[peer];
+        if (unit == IX_NONE || (l->unit_slot[unit] != q->slot && l->other_end[peer] != q->slot))
+            continue;
+        finding_subject(f, SUBJECT_OTHER_VM, l->unit_vms[i]);
+        finding_subject(f, SUBJECT_FT_PEER, peer);
+        finding_subject(f, SUBJECT_HOST, q->host);
+        return true;
+    }
+    return false;
+}
+
+/* Those that it must be together with are not all on one host. */
+static bool find_scattered(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct layout *l = &p->layout;
+
+    for (uint32_t i = 0; i < p->snap->n_vms; i++) {
+        uint32_t unit = l->vm_unit[i];
+        if (unit == IX_NONE || unit == q->unit || p->rules.component[i] != p->rules.component[q->vm])
+            continue;
+        finding_subject(f, SUBJECT_OTHER_VM, i);
+        finding_subject(f, SUBJECT_OTHER_HOST, l->slot_host[l->unit_slot[unit]]);
+        return true;
+    }
+    return false;
+}
+
+/* ---- room ---- */
+
+/* What the unit needs, and what the host has left of it. */
+static void add_room(struct finding *f, const struct asked *q, enum resource r, double need, double left)
+{
+    f->resource = r;
+    finding_subject(f, SUBJECT_HOST, q->host);
+    finding_figure(f, FIGURE_NEED, need);
+    finding_figure(f, FIGURE_LEFT, left);
+}
+
+static double left_to_reserve(const struct pass *p, const struct asked *q, enum resource r)
+{
+    return fmax(p->snap->hosts[q->host].capacity[r] - p->layout.reserved[r][q->slot], 0);
+}
+
+static bool find_reservation(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    enum resource r = q->check == CHECK_RESERVATION_CPU ? RES_CPU : RES_MEM;
+
+    add_room(f, q, r, p->layout.unit_reserved[r][q->unit], left_to_reserve(p, q, r));
+    return true;
+}
+
+static bool find_spare(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    enum resource r;
+    double kept;
+
+    if (!spare_in_the_way(&p->layout.spare, q->unit, q->slot, &r, &kept))
+        return find_host(p, q, f);
+    add_room(f, q, r, p->layout.unit_reserved[r][q->unit], left_to_reserve(p, q, r));
+    finding_figure(f, FIGURE_KEPT, kept);
+    return true;
+}
+
+static bool find_memory(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct layout *l = &p->layout;
+
+    add_room(f, q, RES_MEM, l->unit_mem[q->unit], fmax(l->mem_limit[q->slot] - l->mem_taken[q->slot], 0));
+    finding_figure(f, FIGURE_LIMIT, l->mem_limit[q->slot]);
+    return true;
+}
+
+static bool find_memory_free(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct layout *l = &p->layout;
+
+    add_room(f, q, RES_MEM, l->unit_phys[q->unit], fmax(l->mem_free[q->slot], 0));
+    return true;
+}
+
+/* ---- whether it is worth it ---- */
+
+static bool find_mandatory_only(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    (void)q;
+    if (p->policy.migration_threshold == 1) {
+        finding_figure(f, FIGURE_THRESHOLD, 1);
+        return true;
+    }
+    finding_figure(f, FIGURE_VMS, p->guard.n_bad);
+    finding_figure(f, FIGURE_VMS_ALL, p->guard.n);
+    return guard_distrusts(&p->guard);
+}
+
+static bool find_target(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    (void)q;
+    finding_figure(f, FIGURE_IMBALANCE, p->climb.judge.imbalance);
+    finding_figure(f, FIGURE_TARGET, layout_target(p->layout.n_on, p->policy.migration_threshold));
+    return true;
+}
+
+static double gain(const struct pass *p, const struct asked *q)
+{
+    struct trial t;
+
+    trial_begin(&p->layout, p->climb.judge.weight, q->unit, &t);
+    return judge_gain(&p->climb.judge, &t, q->slot);
+}
+
+static bool find_no_gain(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    double now = p->climb.judge.imbalance;
+
+    finding_figure(f, FIGURE_IMBALANCE_AFTER, now - gain(p, q));
+    finding_figure(f, FIGURE_IMBALANCE, now);
+    return true;
+}
+
+static bool find_goodness(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    finding_figure(f, FIGURE_GAIN, gain(p, q));
+    finding_figure(f, FIGURE_GAIN_MIN, p->climb.judge.goodness);
+    return true;
+}
+
+static bool find_worth(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    const struct worth *w = q->worth;
+
+    (void)p;
+    if (q->check == CHECK_COST_BENEFIT) {
+        finding_figure(f, FIGURE_CPU_COST, w->cost[RES_CPU]);
+        finding_figure(f, FIGURE_MEM_COST, w->cost[RES_MEM]);
+        finding_figure(f, FIGURE_CPU_BENEFIT, w->benefit[RES_CPU]);
+        finding_figure(f, FIGURE_MEM_BENEFIT, w->benefit[RES_MEM]);
+    } else {
+        finding_figure(f, FIGURE_CPU_WORSE, w->worse_of[RES_CPU]);
+        finding_figure(f, FIGURE_MEM_WORSE, w->worse_of[RES_MEM]);
+    }
+    return true;
+}
+
+static bool find_moves_max(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    (void)q;
+    finding_figure(f, FIGURE_MOVES_MAX, (double)p->policy.moves_max);
+    return true;
+}
+
+static bool find_less_gain(const struct pass *p, const struct asked *q, struct finding *f)
+{
+    if (!p->stopped)
+        return false;
+    finding_subject(f, SUBJECT_TO, p->layout.slot_host[p->next.to_slot]);
+    finding_figure(f, FIGURE_IMBALANCE_AFTER, p->climb.judge.imbalance - gain(p, q));
+    finding_figure(f, FIGURE_IMBALANCE_CHOSEN, p->next.imbalance_after);
+    return true;
+}
+
+/* ---- all of them ---- */
+
+/* What the check is about besides the VM: it needs a unit, or a unit and a slot that can run VMs. */
+enum about { ABOUT_VM, ABOUT_UNIT, ABOUT_SLOT };
+
+static const struct {
+    bool (*find)(const struct pass *p, const struct asked *q, struct finding *f); /* NULL: nothing to tell */
+    enum about about;
+} checks[check_count] = {
+    [CHECK_VM_NOT_RUNNING] = {find_vm, ABOUT_VM},
+    [CHECK_VM_HOST_UNSEEN] = {find_unseen, ABOUT_VM},
+    [CHECK_VM_MIGRATING] = {find_migration, ABOUT_VM},
+    [CHECK_VM_KIND] = {find_vm, ABOUT_VM},
+    [CHECK_VM_SAMPLE_BAD] = {find_bad_sample, ABOUT_VM},
+    [CHECK_VM_FT] = {find_ft_pair, ABOUT_VM},
+    [CHECK_VM_COOL_DOWN] = {find_cool_down, ABOUT_VM},
+    [CHECK_VM_RULES] = {find_conflict, ABOUT_VM},
+    [CHECK_UNIT_HELD] = {find_held, ABOUT_UNIT},
+    [CHECK_HOST_NOT_ON] = {find_host, ABOUT_VM},
+    [CHECK_HOST_SLEEPS] = {find_host, ABOUT_VM},
+    [CHECK_FAILOVER_HOST] = {find_host, ABOUT_VM},
+    [CHECK_INCOMPATIBLE] = {find_incompatible, ABOUT_UNIT},
+    [CHECK_AGENT_MISSING] = {find_agent, ABOUT_VM},
+    [CHECK_RULE_VM_HOST] = {find_host_rule, ABOUT_UNIT},
+    [CHECK_RULE_ANTI_AFFINITY] = {find_apart, ABOUT_SLOT},
+    [CHECK_FT_PEER] = {find_ft_peer, ABOUT_SLOT},
+    [CHECK_RULE_AFFINITY] = {find_scattered, ABOUT_UNIT},
+    [CHECK_RESERVATION_CPU] = {find_reservation, ABOUT_SLOT},
+    [CHECK_RESERVATION_MEM] = {find_reservation, ABOUT_SLOT},
+    [CHECK_SPARE_CAPACITY] = {find_spare, ABOUT_SLOT},
+    [CHECK_MEMORY] = {find_memory, ABOUT_SLOT},
+    [CHECK_MEMORY_FREE] = {find_memory_free, ABOUT_SLOT},
+    [CHECK_MANDATORY_ONLY] = {find_mandatory_only, ABOUT_VM},
+    [CHECK_TARGET_REACHED] = {find_target, ABOUT_VM},
+    [CHECK_NO_GAIN] = {find_no_gain, ABOUT_SLOT},
+    [CHECK_MIN_GOODNESS] = {find_goodness, ABOUT_SLOT},
+    [CHECK_COST_BENEFIT] = {find_worth, ABOUT_SLOT},
+    [CHECK_WORST_CASE] = {find_worth, ABOUT_SLOT},
+    [CHECK_MOVES_MAX] = {find_moves_max, ABOUT_VM},
+    [CHECK_LESS_GAIN] = {find_less_gain, ABOUT_SLOT},
+};
+
+const struct finding *check_finding(const struct pass *p, uint32_t vm, uint32_t host, enum check check,
+                                    const struct worth *worth)
+{
+    const struct asked q = {.vm = vm,
+                            .unit = p->layout.vm_unit[vm],
+                            .host = host,
+                            .slot = p->layout.host_slot[host],
+                            .check = check,
+                            .worth = worth};
+    bool known = (checks[check].about == ABOUT_VM || q.unit != IX_NONE) &&
+                 (checks[check].about != ABOUT_SLOT || q.slot != IX_NONE);
+    struct finding f = {.code = FIND_CHECK, .check = check};
+
+    if (!checks[check].find || !known || !checks[check].find(p, &q, &f))
+        f = (struct finding){.code = FIND_MEANING, .check = check};
+    return finding_keep(p->a, f);
+}
+
+const struct finding *check_finding_of_obstacle(const struct pass *p, struct obstacle why)
+{
+    if (why.slot == IX_NONE)
+        return finding_keep(
+            p->a, (struct finding){.code = why.check == CHECK_HOST_NOT_ON ? FIND_NO_OTHER_HOST : FIND_MEANING,
+                                   .check = why.check});
+    uint32_t host = p->layout.slot_host[why.slot];
+    return finding_keep(p->a,
+                        (struct finding){.code = FIND_CLOSEST,
+                                         .check = why.check,
+                                         .subjects = {{SUBJECT_HOST, host}},
+                                         .because = why.unit == IX_NONE
+                                                        ? NULL
+                                                        : check_finding(p, p->layout.unit_first[why.unit],
+                                                                        host, why.check, NULL)});
+}

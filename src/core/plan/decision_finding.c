@@ -1,0 +1,51 @@
+/* What a recommendation tells of its decision: who leaves what, for where, and the loads. */
+#include "core/plan/correct.h"
+
+static struct finding find_wake(const struct pass *p, const struct decision *d)
+{
+    return (struct finding){
+        .code = FIND_WAKE,
+        .reason = d->reason,
+        .subjects = {{SUBJECT_HOST, p->layout.slot_host[d->to_slot]}, {SUBJECT_FOR_VM, d->for_vm}}};
+}
+
+static struct finding find_placement(const struct pass *p, const struct decision *d, uint32_t vm)
+{
+    return (struct finding){.code = FIND_PLACEMENT,
+                            .reason = d->reason,
+                            .subjects = {{SUBJECT_VM, vm}, {SUBJECT_TO, p->layout.slot_host[d->to_slot]}},
+                            .figures = {{FIGURE_CPU_MHZ, p->entitlement[RES_CPU][vm]},
+                                        {FIGURE_MEM_MB, p->entitlement[RES_MEM][vm]},
+                                        {FIGURE_CPU_LOAD_TO, d->load_to[RES_CPU]},
+                                        {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]}}};
+}
+
+static struct finding find_move(const struct pass *p, const struct decision *d, uint32_t vm)
+{
+    bool incompatible = d->reason == REASON_RULE && d->rule == IX_NONE;
+    uint32_t peer = incompatible ? correct_peer_beside(p, d->unit, d->from_slot) : IX_NONE;
+
+    return (struct finding){.code = FIND_MOVE,
+                            .reason = d->reason,
+                            .subjects = {{SUBJECT_VM, vm},
+                                         {SUBJECT_FOR_VM, d->for_vm},
+                                         {SUBJECT_FT_PEER, peer},
+                                         {SUBJECT_FROM, p->layout.slot_host[d->from_slot]},
+                                         {SUBJECT_TO, p->layout.slot_host[d->to_slot]},
+                                         {SUBJECT_RULE, d->rule}},
+                            .figures = {{FIGURE_CPU_MHZ, p->entitlement[RES_CPU][vm]},
+                                        {FIGURE_MEM_MB, p->entitlement[RES_MEM][vm]},
+                                        {FIGURE_CPU_LOAD, d->load_from[RES_CPU]},
+                                        {FIGURE_MEM_LOAD, d->load_from[RES_MEM]},
+                                        {FIGURE_CPU_LOAD_TO, d->load_to[RES_CPU]},
+                                        {FIGURE_MEM_LOAD_TO, d->load_to[RES_MEM]}}};
+}
+
+const struct finding *decision_finding(const struct pass *p, const struct decision *d, uint32_t vm)
+{
+    if (d->found)
+        return d->found;
+    return finding_keep(p->a, d->action == ACTION_POWER_ON ? find_wake(p, d)
+                              : d->action == ACTION_PLACE  ? find_placement(p, d, vm)
+                                                           : find_move(p, d, vm));
+}

@@ -1,0 +1,70 @@
+/* What is told of a host that is put to standby or woken: the figures that an admin needs to judge it. */
+#include "core/power/power.h"
+
+/* The host that is fullest in the window, and by how much. */
+static double fullest(const struct power *w, enum window window, enum resource r, uint32_t *ret_host)
+{
+    double most = 0;
+
+    *ret_host = IX_NONE;
+    for (uint32_t i = 0; i < w->l->n_slots; i++) {
+        double is = utilization_of(&w->u, &w->u.slot[i], window, r, i);
+        if (!utilization_counts(w->l, i) || (*ret_host != IX_NONE && is <= most))
+            continue;
+        most = is;
+        *ret_host = w->l->slot_host[i];
+    }
+    return most;
+}
+
+struct fullest power_finding_fullest(const struct power *w, enum window window)
+{
+    struct fullest f;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        f.load[r] = fullest(w, window, (enum resource)r, &f.host[r]);
+    return f;
+}
+
+/* w->u is as it was before the plan's power-offs. */
+struct finding power_finding_sleep(const struct power *w, uint32_t slot, const struct power_verdict *v)
+{
+    const struct fullest *full = &w->fullest;
+    double load[RES_COUNT];
+
+    for (int r = 0; r < RES_COUNT; r++)
+        load[r] = utilization_of(&w->u, &w->u.slot[slot], WINDOW_40M, (enum resource)r, slot);
+    return (struct finding){.code = FIND_SLEEP,
+                            .reason = REASON_CONSOLIDATE,
+                            .subjects = {{SUBJECT_HOST, w->l->slot_host[slot]},
+                                         {SUBJECT_CPU_FULLEST, full->host[RES_CPU]},
+                                         {SUBJECT_MEM_FULLEST, full->host[RES_MEM]}},
+                            .figures = {{FIGURE_CPU_LOAD, load[RES_CPU]},
+                                        {FIGURE_MEM_LOAD, load[RES_MEM]},
+                                        {FIGURE_CPU_LOAD_FULLEST, full->load[RES_CPU]},
+                                        {FIGURE_MEM_LOAD_FULLEST, full->load[RES_MEM]},
+                                        {FIGURE_CPU_COST, v->worth.cost[RES_CPU]},
+                                        {FIGURE_MEM_COST, v->worth.cost[RES_MEM]},
+                                        {FIGURE_CPU_BENEFIT, v->worth.benefit[RES_CPU]},
+                                        {FIGURE_MEM_BENEFIT, v->worth.benefit[RES_MEM]},
+                                        {FIGURE_RATIO_MIN, w->l->policy->dpm.ratio},
+                                        {FIGURE_WATTS, v->worth.watts},
+                                        {FIGURE_VMS, v->n_moves},
+                                        {FIGURE_OFF_S, v->worth.off_s}}};
+}
+
+struct finding power_finding_wake(const struct power *w, uint32_t slot, const struct power_verdict *v)
+{
+    struct fullest full = power_finding_fullest(w, WINDOW_5M);
+
+    return (struct finding){.code = FIND_WAKE_HIGH,
+                            .reason = REASON_HIGH_UTILIZATION,
+                            .subjects = {{SUBJECT_HOST, w->l->slot_host[slot]},
+                                         {SUBJECT_CPU_FULLEST, full.host[RES_CPU]},
+                                         {SUBJECT_MEM_FULLEST, full.host[RES_MEM]}},
+                            .figures = {{FIGURE_CPU_LOAD_FULLEST, full.load[RES_CPU]},
+                                        {FIGURE_MEM_LOAD_FULLEST, full.load[RES_MEM]},
+                                        {FIGURE_LOAD_MAX, w->u.above},
+                                        {FIGURE_CPU_HIGH, v->after.high[RES_CPU]},
+                                        {FIGURE_MEM_HIGH, v->after.high[RES_MEM]}}};
+}

@@ -1,0 +1,96 @@
+/* A finding's subjects and figures, for programs. */
+#include "render/refs.h"
+#include "render/render.h"
+
+#include "base/rfc3339.h"
+
+#include <stdio.h>
+
+#define MEMBER_MAX 40
+
+/* How a figure's member is completed, or its value written. */
+enum unit { PLAIN, AMOUNT, TIME };
+
+#define SUBJECT_MEMBER(e, member, of) [e] = member,
+#define FIGURE_MEMBER(e, member, unit) [e] = {member, unit},
+static const char *const subject_members[] = {FINDING_SUBJECTS(SUBJECT_MEMBER)};
+static const struct {
+    const char *member;
+    enum unit unit;
+} figure_members[] = {FINDING_FIGURES(FIGURE_MEMBER)};
+
+static const char *id_of(const struct snapshot *s, enum finding_subject name, uint32_t ix)
+{
+#define SUBJECT_ID(e, member, of)                                                                            \
+    case e:                                                                                                  \
+        return s->of[ix].is.id;
+    switch (name) {
+        FINDING_SUBJECTS(SUBJECT_ID)
+    case SUBJECT_END:
+    case finding_subject_count:
+        break;
+    }
+    return NULL;
+}
+
+/* In the order of the lists, whatever order core found them in. */
+static void put_subjects(struct json_writer *w, const struct snapshot *s, const struct finding *f)
+{
+    jw_begin(w, "subjects", JW_OBJECT, JW_INLINE);
+    for (int name = SUBJECT_END + 1; name < finding_subject_count; name++)
+        for (int i = 0; i < FINDING_SUBJECTS_MAX; i++)
+            if ((int)f->subjects[i].name == name && f->subjects[i].ix != IX_NONE)
+                jw_text(w, subject_members[name], id_of(s, f->subjects[i].name, f->subjects[i].ix));
+    jw_end(w);
+}
+
+static void put_figure(struct json_writer *w, const struct finding *f, enum finding_figure name, double value)
+{
+    char time[RFC3339_MAX];
+    char member[MEMBER_MAX];
+
+    if (figure_members[name].unit == TIME) {
+        jw_text(w, figure_members[name].member, rfc3339_format((instant_s)value, time));
+        return;
+    }
+    (void)snprintf(member, sizeof member, "%s%s", figure_members[name].member,
+                   figure_members[name].unit == PLAIN ? ""
+                   : f->resource == RES_CPU           ? "_mhz"
+                                                      : "_mb");
+    jw_figure(w, member, value);
+}
+
+static void put_figures(struct json_writer *w, const struct finding *f)
+{
+    jw_begin(w, "figures", JW_OBJECT, JW_INLINE);
+    for (int name = FIGURE_END + 1; name < finding_figure_count; name++)
+        for (int i = 0; i < FINDING_FIGURES_MAX; i++)
+            if ((int)f->figures[i].name == name && !isnan(f->figures[i].value))
+                put_figure(w, f, f->figures[i].name, f->figures[i].value);
+    jw_end(w);
+}
+
+void render_sentence(struct json_writer *w, const char *key, const struct snapshot *snap,
+                     const struct finding *f)
+{
+    struct arena a = {0};
+
+    jw_text(w, key, wording_text(snap, f, &a));
+    arena_release(&a);
+}
+
+void render_finding(struct json_writer *w, const char *key, const struct snapshot *snap,
+                    const struct finding *f)
+{
+    render_sentence(w, key, snap, f);
+    if (!f)
+        return;
+    put_subjects(w, snap, f);
+    put_figures(w, f);
+    if (!f->because)
+        return;
+    jw_begin(w, "because", JW_OBJECT, JW_INLINE);
+    put_subjects(w, snap, f->because);
+    put_figures(w, f->because);
+    jw_end(w);
+}

@@ -1,0 +1,16 @@
+/* wording.h: findings in English.
+ *
+ * Core says what it found as data (struct finding); here, and nowhere else, it becomes a sentence that an
+ * admin can judge. The command, the service, MQTT and the expected files of the scenarios all ask here, so
+ * that the same finding reads the same everywhere. */
+#ifndef BALLAST_RENDER_WORDING_H
+#define BALLAST_RENDER_WORDING_H
+
+#include <ballast/arena.h>
+#include <ballast/plan.h>
+
+/* One or more whole sentences, in the arena. snap: the one that the finding was made from; the names are its.
+ * NULL for no finding. */
+const char *wording_text(const struct snapshot *snap, const struct finding *f, struct arena *a);
+
+#endif
