@@ -464,7 +464,7 @@ static void test_snapshot(void **state)
 
 /* ---- the document ---- */
 
-/* Every key that is read stands in README.md. */
+/* Every key that is read stands in the manual page. */
 static void test_documented(void **state)
 {
     const struct schema *const tables[] = {
@@ -478,7 +478,7 @@ static void test_documented(void **state)
     (void)state;
     if (!source)
         skip();
-    FILE *f = fopen(arena_printf(&a, "%s/src/sim/scenario/README.md", source), "re");
+    FILE *f = fopen(arena_printf(&a, "%s/packaging/man/ballast-simulate.5", source), "re");
     char *text = arena_array(&a, char, 65536);
 
     assert_non_null(f);
@@ -487,10 +487,10 @@ static void test_documented(void **state)
     for (size_t t = 0; t < ELEMENTS(tables); t++) {
         for (size_t k = 0; k < tables[t]->n; k++) {
             const char *name = tables[t]->fields[k].name;
-            bool there =
-                strstr(text, arena_printf(&a, "`%s`", name)) || strstr(text, arena_printf(&a, "{%s:", name));
+            bool there = strstr(text, arena_printf(&a, "Ic %s ", name)) ||
+                         strstr(text, arena_printf(&a, "Ic %s\n", name));
             if (!there)
-                fail_msg("README.md does not have %s", name);
+                fail_msg("ballast-simulate.5 does not have %s", name);
         }
     }
 }

@@ -1,9 +1,9 @@
 /* scenario.h: what is to be simulated.
  *
- * Read from a YAML file (scenario_read(); conf/examples/simulate-*.yaml show it commented, README.md lists
- * every key) and checked as strictly as a configuration: an unknown key, a value out of its range or a file
- * that cannot be read is an error with "FILE:LINE: ..." and nothing is simulated. Everything is by index of
- * the initial snapshot; strings and arrays live in the arena.
+ * Read from a YAML file (scenario_read(); conf/examples/simulate-*.yaml show it commented,
+ * ballast-simulate(5) lists every key) and checked as strictly as a configuration: an unknown key, a value
+ * out of its range or a file that cannot be read is an error with "FILE:LINE: ..." and nothing is simulated.
+ * Everything is by index of the initial snapshot; strings and arrays live in the arena.
  *
  * Times are seconds from the beginning (`t = 0`), the engine sees `start` + t.
  */
