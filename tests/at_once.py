@@ -2,34 +2,59 @@
 
     at_once([("name", function), …])        # or sys.exit(run_tests(globals())) for all that are called test_…
 
-Each function must have its peers, folders and processes to itself, and fails by what it raises.
+Each function must have its peers, folders and processes to itself, and fails by what it raises; where a peer is missing, that is
+Skip.
 """
 import os
+import sys
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
+PASSED, FAILED, SKIPPED = 0, 1, 77  # exit codes
 SIDE_BY_SIDE = 2 if os.environ.get("BALLAST_TEST_SLOW") else 6  # there they do not wait but compute
 
 
-def passes(name, test):
+
+
+class Skip(Exception):
+    """The peer cannot be had on this machine."""
+
+
+def outcome(name, test):
     began = time.monotonic()
     try:
         test()
+    except Skip as e:
+        print(f"SKIPPED {name}: {e}", flush=True)
+        return SKIPPED
     except Exception:  # whatever it is, the others go on
         print(f"FAILED {name}:\n{traceback.format_exc()}", flush=True)
-        return False
+        return FAILED
     print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)
-    return True
+    return PASSED
 
 
 def at_once(tests):
-    """tests: (name, function without arguments). True if all of them passed."""
+    """tests: (name, function without arguments). The exit code of all of them."""
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        return all(list(pool.map(lambda test: passes(*test), tests)))
+        outcomes = set(pool.map(lambda test: outcome(*test), tests))
+    return FAILED if FAILED in outcomes else SKIPPED if SKIPPED in outcomes else PASSED
 
 
-def run_tests(names):
-    """names: the globals() of a script. What is called test_… in them is run, in the order in which it stands there; gives the
-    exit code."""
-    return 0 if at_once([(name, test) for name, test in names.items() if name.startswith("test_")]) else 1
+def within(lab, test):
+    """The test with a lab of its own, where it takes one."""
+    def run():
+        if not test.__code__.co_argcount:
+            test()
+        else:
+            with lab() as own:
+                test(own)
+    return run
+
+
+def run_tests(names, lab=None):
+    """names: the globals() of a script. What is called test_… in them is run, in the order in which it stands there, or those that the
+    command line names; gives the exit code."""
+    return at_once([(name, within(lab, test)) for name, test in names.items()
+                    if name.startswith("test_") and (name in sys.argv[1:] or not sys.argv[1:])])

@@ -16,6 +16,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from at_once import at_once  # noqa: E402
+
 BALLAST = os.environ.get("BALLAST", "build/src/cli/ballast")
 BALLASTD = os.environ.get("BALLASTD", "build/src/daemon/ballastd")
 SIM = {"kind": "sim", "speed": 50}
@@ -58,6 +61,7 @@ class Daemon:
         self.settings = {"cluster": "test", "state_dir": str(self.folder / "state"), "socket": self.socket, **settings,
                          "source": source}
         self.process = None
+        self.environment = {}  # more than that of the test
         self.write()
 
     def write(self, **changes):
@@ -66,7 +70,7 @@ class Daemon:
 
     def start(self):
         self.process = subprocess.Popen([BALLASTD, "--config", str(self.config)], stdin=subprocess.DEVNULL,
-                                        stderr=open(self.log, "a"))
+                                        stderr=open(self.log, "a"), env=os.environ | self.environment)
 
         def answers():
             if self.process.poll() is not None:
@@ -174,7 +178,5 @@ class Daemon:
 
 
 def main(*tests):
-    for test in tests:
-        began = time.monotonic()
-        test()
-        print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+    """Each test has a ballastd of its own, and mostly waits for it: they run side by side."""
+    sys.exit(at_once([(test.__name__, test) for test in tests]))

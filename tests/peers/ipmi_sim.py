@@ -39,14 +39,12 @@ import time
 
 import ports
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from at_once import SKIPPED, Skip  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
-SKIP = 77
 START_S = 60
 WORKAROUNDS = ("opensesspriv", "solchannelsupport", "solpayloadsize")  # what ipmi_sim needs of FreeIPMI
-
-
-class Skip(Exception):
-    """The peer cannot be had on this machine."""
 
 
 def need(*programs):
@@ -331,4 +329,4 @@ if __name__ == "__main__":
         serve()
     except Skip as e:
         print(f"SKIPPED: {e}", file=sys.stderr)
-        sys.exit(SKIP)
+        sys.exit(SKIPPED)

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 N = 6
 SEED = int(os.environ.get('BALLAST_TEST_SEED', '20261122'))
-ROUNDS = 60 if os.environ.get('BALLAST_TEST_SLOW') else 260
+ROUNDS = 260 if os.environ.get('BALLAST_TEST_LONG') else 100
 
 BY_HAND = '''
 minutely|hourly|daily|monthly|weekly|yearly|annually|quarterly|semiannually|biannually|bi-annually|semi-annually|DAILY

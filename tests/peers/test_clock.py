@@ -21,18 +21,12 @@ class Clock:
     def __init__(self, d):
         self.file = d.folder / "clock"
         self.set(0)
+        d.environment |= {"LD_PRELOAD": SHIM, "CLOCK_SHIM_FILE": str(self.file)}
 
     def set(self, by_s):
         fresh = self.file.with_suffix(".new")
         fresh.write_text(f"{by_s}\n")
         fresh.replace(self.file)
-
-    def __enter__(self):
-        os.environ |= {"LD_PRELOAD": SHIM, "CLOCK_SHIM_FILE": str(self.file)}
-        return self
-
-    def __exit__(self, *_):
-        os.environ.pop("LD_PRELOAD")
 
 
 def now():
@@ -44,8 +38,7 @@ def begin(**settings):
     d = Daemon({"kind": "sim", "speed": 50}, interval_s=2, automation="manual",
                dpm={"enabled": True, "windows": window, "time_zone": "UTC"}, **settings)
     clock = Clock(d)
-    with clock:
-        d.start()
+    d.start()
     return d, clock
 
 

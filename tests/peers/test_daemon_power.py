@@ -131,10 +131,9 @@ def test_no_name_server():
     d.write(power={"defaults": {"methods": ["hypervisor", "ipmi"], "timeout_s": 1, "ipmi": {"console": True}},
                    "hosts": {h: {"ipmi": {"address": f"bmc-{h}.invalid", "username": "u", "password_file": str(password)}}
                              for h in SLEEPERS}})
-    os.environ["LD_PRELOAD"] = SHIM
+    d.environment["LD_PRELOAD"] = SHIM
     with d:
         d.start()
-        os.environ.pop("LD_PRELOAD")
         wait_for("hosts", lambda: d.run("hosts").returncode == 0)
         slowest, deadline = 0, time.monotonic() + 120
         for asked in [{"command": "wake", "host": h} for h in SLEEPERS] + [{"command": "status"}] * 1000:

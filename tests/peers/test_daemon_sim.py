@@ -235,11 +235,8 @@ def test_notifies_systemd():
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
             s.bind(path)
             s.settimeout(60)
-            os.environ.update(NOTIFY_SOCKET=path, WATCHDOG_USEC="1000000")
-            try:
-                d.start()
-            finally:
-                del os.environ["NOTIFY_SOCKET"], os.environ["WATCHDOG_USEC"]
+            d.environment = {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "1000000"}
+            d.start()
 
             def until(word):
                 while True:

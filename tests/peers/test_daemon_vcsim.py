@@ -315,4 +315,4 @@ def test_wrong_password_and_certificate():
 
 if __name__ == "__main__":
     tests = [t for name, t in sorted(globals().items()) if name.startswith("test_") and sys.argv[1:] in ([], [name])]
-    vcsim.main(lambda: main(*tests))
+    vcsim.main(lambda: vcsim.build() and main(*tests))

@@ -2,6 +2,7 @@
 """Hosts switched by IPMI: what the method does to OpenIPMI's simulated controllers, with FreeIPMI's and ipmitool's own
 programs as second witnesses, and what it says when they are deaf, late, busy, lying or talking nonsense."""
 import concurrent.futures
+import contextlib
 import itertools
 import json
 import os
@@ -15,12 +16,14 @@ import tempfile
 import threading
 import time
 
-from ipmi_sim import SKIP, WORKAROUNDS, Controllers, Skip, need
+from ipmi_sim import WORKAROUNDS, Controllers, need
 from udp_relay import UdpRelay
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from at_once import Skip, run_tests  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 ANSWER_S = 120
-AT_ONCE = 6
 SLACK_MS = 5000  # how much later than on a quiet machine what is timed may end
 SURE_S = 60      # for what must get through, however busy the machine is
 
@@ -484,35 +487,11 @@ def test_sixteen_at_once():
         print(f"16 controllers: {took * 1000:.0f} ms together, {max(times)} ms at most")
 
 
-def run(name, test):
-    began = time.monotonic()
-    if test.__code__.co_argcount:
-        with Controllers(["esx1"]) as lab:
-            test(lab["esx1"])
-    else:
-        test()
-    print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)
-
-
-def main():
-    need("ipmi_sim", "ipmitool", "ipmipower")
-    tests = [(name, f) for name, f in globals().items() if name.startswith("test_") and sys.argv[1:] in ([], [name])]
-    missing = None
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:  # most of them wait most of the time
-        for name, done in [(name, pool.submit(run, name, test)) for name, test in tests]:
-            try:
-                done.result()
-            except Skip as e:
-                missing = e
-            except Exception as e:
-                raise AssertionError(f"{name}: {e}") from e
-    if missing:
-        raise missing
+@contextlib.contextmanager
+def controller():
+    with Controllers(["esx1"]) as lab:
+        yield lab["esx1"]
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Skip as e:
-        print(f"SKIPPED: {e}", file=sys.stderr)
-        sys.exit(SKIP)
+    sys.exit(run_tests(globals(), controller))

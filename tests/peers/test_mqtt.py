@@ -292,7 +292,7 @@ def test_it_may_not_write_everything():
             wait_for("nothing unsent", lambda: d.status()["mqtt"]["unsent"] == 0)
             st = d.status()["mqtt"]
             assert st["refused"] >= 12 and "Not authorized" in st["refusal"], st
-            assert "refused; the last one: the broker refuses what is published to ballast/test/" in d.cli("status")
+            assert "refused by the broker; the last: the broker refuses what is published to ballast/test/" in d.cli("status")
             d.stop()
             log = d.log.read_text()
             assert log.count("refuses what is published to ballast/test/events/thawed: Not authorized") == 1, log

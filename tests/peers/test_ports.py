@@ -9,7 +9,7 @@ import tempfile
 import unittest.mock
 
 import ports
-from daemon import main, wait_for
+from daemon import wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
 N_PROCESSES, N_THREADS = 4, 4
@@ -131,5 +131,6 @@ def test_the_range_is_below_what_the_system_gives():
 
 
 if __name__ == "__main__":
-    main(test_each_port_is_of_one_process, test_what_somebody_has_is_not_free, test_where_a_connection_lingers_is_not_free,
-         test_the_range_is_below_what_the_system_gives)
+    for test in (test_each_port_is_of_one_process, test_what_somebody_has_is_not_free, test_where_a_connection_lingers_is_not_free,
+                 test_the_range_is_below_what_the_system_gives):
+        test()  # one after another: they change what all of them ask

@@ -12,15 +12,13 @@ import time
 from probe import PowerProbe
 from redfish_service import V1, RedfishService
 
-SKIP = 77
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from at_once import Skip, run_tests  # noqa: E402
+
 SYSTEM_PYTHON = "/usr/bin/python3"  # the one that Debian's packages are for
 SYSTEM = f"{V1}/Systems/1"
 RESET = f"POST {SYSTEM}/Actions/ComputerSystem.Reset"
 SESSIONS = f"{V1}/SessionService/Sessions"
-
-
-class Skip(Exception):
-    pass
 
 
 SURE_S = 60  # for what must get through, however busy the machine is
@@ -361,21 +359,5 @@ def ask_created(bmc, **config):
         return p()
 
 
-def main():
-    tests = [f for name, f in sorted(globals().items()) if name.startswith("test_")]
-    skipped = None
-    for test in tests:
-        began = time.monotonic()
-        try:
-            test()
-        except Skip as e:
-            skipped = f"SKIPPED {test.__name__}: {e}"
-            continue
-        print(f"{test.__name__}: ok, {time.monotonic() - began:.1f} s", flush=True)
-    if skipped:
-        print(skipped, file=sys.stderr)
-        sys.exit(SKIP)
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(run_tests(globals()))

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Collector and actuator against govmomi's vSphere simulator; what they say is compared with what raw SOAP says."""
 import pathlib
+import sys
 import time
 
 from probe import Probe, by_id
-from vcsim import Vcsim, main, make_certificates
+from vcsim import Vcsim, build, main, make_certificates
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from at_once import run_tests  # noqa: E402
 
 TARGET_S = 60
 
@@ -360,12 +364,5 @@ def test_pools_of_a_host():
             refused("not the host's", p("set", host, f"{own}=1,-1,1,1,-1,1"), "ENOENT", "no pool of host")
 
 
-def run():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            print(name, flush=True)
-            test()
-
-
 if __name__ == "__main__":
-    main(run)
+    main(lambda: build() and sys.exit(run_tests(globals())))

@@ -11,10 +11,12 @@ import tempfile
 import time
 
 from probe import PowerProbe
-from segments import Segments, Skip, need
+from segments import Segments, need
 from wol_listener import WolListener
 
-SKIP = 77
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from at_once import run_tests  # noqa: E402
+
 MAC = "02:00:00:63:00:07"
 SECUREON = "de:ad:be:ef:00:01"
 EVERYBODY = b"\xff" * 6
@@ -348,22 +350,5 @@ def test_relay_hangs(lab):
         relay.stop()
 
 
-def main():
-    tests = [f for name, f in sorted(globals().items()) if name.startswith("test_")]
-    skipped = None
-    for test in tests:
-        began = time.monotonic()
-        try:
-            with Lab() as lab:
-                test(lab)
-        except Skip as e:
-            skipped = f"SKIPPED {test.__name__}: {e}"
-            continue
-        print(f"{test.__name__}: ok, {time.monotonic() - began:.1f} s", flush=True)
-    if skipped:
-        print(skipped, file=sys.stderr)
-        sys.exit(SKIP)
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(run_tests(globals(), Lab))

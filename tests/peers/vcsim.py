@@ -10,6 +10,7 @@ Everything is on loopback, on a port of its own. The server carries a certificat
 test, ends when the test does (its standard input closes), and every wait is bounded. Where Go or govmomi are
 missing, Skip is raised: main(), or whoever calls, ends with 77 then.
 """
+import fcntl
 import hashlib
 import http.cookiejar
 import os
@@ -21,7 +22,6 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -30,18 +30,16 @@ from xml.sax.saxutils import escape
 
 import ports
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from at_once import SKIPPED, Skip  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
-SKIP = 77
 START_S = 60
 CALL_S = 60
 GOPATH = "/usr/share/gocode"
 ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 VIM = "urn:vim25"
-
-
-class Skip(Exception):
-    """The peer cannot be had on this machine."""
 
 
 class Fault(Exception):
@@ -67,9 +65,15 @@ def build():
     sources = sorted((HERE / "vcsim").glob("*.go"))
     # by what it is made of: another checkout's may be newer than these sources, and another program
     binary = cache / f"vcsim-{hashlib.sha256(b''.join(s.read_bytes() for s in sources)).hexdigest()[:16]}"
-    if binary.exists():
-        return str(binary)
-    fresh = cache / f"vcsim.{os.getpid()}.{threading.get_ident()}"
+    with open(cache / "lock", "w") as lock:  # one builds it, the others wait
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not binary.exists():
+            compile_go(sources, binary, cache)
+    return str(binary)
+
+
+def compile_go(sources, binary, cache):
+    fresh = cache / f"vcsim.{os.getpid()}"
     env = dict(os.environ, GO111MODULE="off", GOPATH=GOPATH, GOPROXY="off", GOFLAGS="",
                GOCACHE=str(cache / "go"))
     done = subprocess.run(["go", "build", "-o", str(fresh), *map(str, sources)], env=env, cwd=HERE,
@@ -77,7 +81,6 @@ def build():
     if done.returncode != 0:
         raise RuntimeError("the vcsim launcher does not build:\n" + done.stdout)
     os.replace(fresh, binary)
-    return str(binary)
 
 
 def make_certificates(where, name="ballast test CA"):
@@ -417,7 +420,7 @@ def main(run):
         run()
     except Skip as e:
         print(f"SKIPPED: {e}", file=sys.stderr)
-        sys.exit(SKIP)
+        sys.exit(SKIPPED)
 
 
 def tour():

@@ -310,10 +310,15 @@ unsigned test_clusters(unsigned fallback)
 
     if (getenv("BALLAST_TEST_SEED"))
         return 1;
-    return text ? (unsigned)strtoul(text, NULL, 10) : fallback;
+    if (text)
+        return (unsigned)strtoul(text, NULL, 10);
+    if (getenv("BALLAST_TEST_LONG"))
+        fallback *= 10;
+    return getenv("BALLAST_TEST_SLOW") ? (fallback + 9) / 10 : fallback;
 }
 
 bool test_is_usual(void)
 {
-    return !getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS");
+    return !getenv("BALLAST_TEST_SEED") && !getenv("BALLAST_TEST_CLUSTERS") &&
+           (!getenv("BALLAST_TEST_SLOW") || getenv("BALLAST_TEST_LONG"));
 }

@@ -193,7 +193,8 @@ def clusters(options):
                 yield path.name, json.load(f), 1
         return
     sizes = SIZES[:4] if options.rough or os.environ.get('BALLAST_TEST_SLOW') else SIZES
-    for seed in range(options.first, options.first + options.rounds):
+    rounds = options.rounds * (10 if os.environ.get('BALLAST_TEST_LONG') else 1)
+    for seed in range(options.first, options.first + rounds):
         for shape in options.shape or SHAPES:
             for hosts, vms in sizes:
                 name = f'--shape {shape} --hosts {hosts} --vms {vms} --seed {seed}'
@@ -208,7 +209,7 @@ def main():
     parser.add_argument('--shape', action='append', choices=SHAPES)
     parser.add_argument('--rough', action='store_true')
     parser.add_argument('--first', type=int, default=1, metavar='SEED')
-    parser.add_argument('--rounds', type=int, default=2)
+    parser.add_argument('--rounds', type=int, default=1)
     parser.add_argument('--files', metavar='FOLDER', help='the clusters of this folder instead of generated ones')
     parser.add_argument('--keep', metavar='FOLDER')
     options = parser.parse_args()

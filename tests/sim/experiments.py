@@ -240,6 +240,8 @@ parser.add_argument('--markdown', action='store_true', help='as a table for READ
 parser.add_argument('--traces', help=f'the folder with {TRACES}')
 parser.add_argument('names', nargs='*', metavar='NAME', help=' '.join(EXPERIMENTS))
 arguments = parser.parse_args()
+if os.environ.get('BALLAST_TEST_LONG'):
+    arguments.seeds = max(arguments.seeds, parser.get_default('seeds'))
 unknown = set(arguments.names) - set(EXPERIMENTS)
 if unknown:
     parser.error(f'no experiment {", ".join(sorted(unknown))}')
