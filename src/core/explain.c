@@ -8,13 +8,14 @@
 #include <errno.h>
 
 /* A candidate's figures, where they mean something. */
-static void fill_figures(struct pass *p, uint32_t unit, uint32_t slot, struct candidate *c, struct worth *w)
+static void fill_figures(struct pass *p, uint32_t unit, uint32_t slot, struct candidate *c,
+                         struct migration_worth *w)
 {
-    struct trial t;
+    struct move_trial t;
 
-    trial_begin(&p->layout, p->climb.judge.weight, unit, &t);
-    c->imbalance_after = trial_at(&p->layout, &t, slot);
-    forecast_judge(&p->forecast, unit, slot, w);
+    move_trial_begin(&p->layout, p->climb.score.weight, unit, &t);
+    c->imbalance_after = move_trial_at(&p->layout, &t, slot);
+    migration_cost_worth(&p->migration_cost, unit, slot, w);
     for (int r = 0; r < RES_COUNT; r++) {
         c->cost[r] = w->cost[r];
         c->benefit[r] = w->benefit[r];
@@ -42,9 +43,9 @@ static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
     if (!p->stopped &&
         (p->end == CHECK_MANDATORY_ONLY || p->end == CHECK_TARGET_REACHED || p->end == CHECK_POWER_FIRST))
         return p->end;
-    struct trial t;
-    trial_begin(l, p->climb.judge.weight, unit, &t);
-    check = judge_move(&p->climb.judge, unit, slot, judge_gain(&p->climb.judge, &t, slot));
+    struct move_trial t;
+    move_trial_begin(l, p->climb.score.weight, unit, &t);
+    check = move_score_check(&p->climb.score, unit, slot, move_score_gain(&p->climb.score, &t, slot));
     if (check != CHECK_NONE)
         return check;
     return p->end == CHECK_MOVES_MAX ? CHECK_MOVES_MAX : CHECK_LESS_GAIN;
@@ -67,13 +68,13 @@ static enum check held_by(const struct layout *l, uint32_t vm, uint32_t slot)
     return own != CHECK_NONE ? own : CHECK_UNIT_HELD;
 }
 
-static void judge_host(struct pass *p, uint32_t vm, uint32_t host, struct candidate *c)
+static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct candidate *c)
 {
     const struct layout *l = &p->layout;
     uint32_t unit = l->vm_unit[vm];
     uint32_t slot = l->host_slot[host];
     enum check held = layout_vm_check(l, vm);
-    struct worth w = {0};
+    struct migration_worth w = {0};
 
     *c = (struct candidate){.host = host, .verdict = VERDICT_REJECTED, .imbalance_after = UNKNOWN};
     for (int r = 0; r < RES_COUNT; r++) {
@@ -84,7 +85,7 @@ static void judge_host(struct pass *p, uint32_t vm, uint32_t host, struct candid
         c->verdict = VERDICT_CURRENT;
         c->check = CHECK_CURRENT_HOST;
         if (slot != IX_NONE && slot < l->n_on)
-            c->imbalance_after = p->climb.judge.imbalance; /* what the others' figures are measured against */
+            c->imbalance_after = p->climb.score.imbalance; /* what the others' figures are measured against */
     } else if (unit == IX_NONE) {
         c->check = held;
     } else if (p->stopped && slot == p->next.to_slot) {
@@ -155,11 +156,11 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
     struct pass *p = preferred_rules_run(snap, policy, vm, a);
     if (p->power && !p->stopped && p->end != CHECK_POWER_FIRST)
         p = before_power(p, snap, policy, vm, a);
-    judge_refresh(&p->climb.judge, &p->layout, &p->forecast);
+    move_score_refresh(&p->climb.score, &p->layout, &p->migration_cost);
     e.candidates = arena_array(a, struct candidate, snap->n_hosts);
     for (uint32_t i = 0; i < snap->n_hosts; i++)
         if (host == IX_NONE || host == i)
-            judge_host(p, vm, i, &e.candidates[e.n++]);
+            fill_candidate(p, vm, i, &e.candidates[e.n++]);
     e.summary = summary_of(p, vm, &e);
     *ret = e;
     return 0;

@@ -6,14 +6,14 @@
 #include "core/plan/pass_state.h"
 #include "core/plan/plan.h"
 #include "core/power/power.h"
-#include "core/power/ready.h"
+#include "core/power/ready_by.h"
 #include "core/preferred_rules.h"
 
 #include <errno.h>
 
 /* Looking for room tries many hosts for many VMs. So many trials take a fraction of a second; with fewer than
  * a few hundred hosts they are never used up. */
-#define ROOM_TRIALS 4000000
+#define PREREQUISITE_TRIALS 4000000
 
 static void estimate_demand(struct pass *p, const struct snapshot *snap);
 static void divide(struct pass *p);
@@ -33,7 +33,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before, .end = p->end};
     pass_order(p, ret); /* 8. order: dependencies, groups, priorities, reasons, the state after */
     host_settings(snap, p->demand, a, &ret->settings, &ret->n_settings);
-    ret->ready_wakes = ready_wakes_by_host(p);
+    ret->ready_wakes = ready_by_wake_times(p);
     ret->faults = p->faults;
     ret->n_faults = (uint32_t)p->n_faults;
     ret->stats = p->stats;
@@ -48,7 +48,7 @@ void pass_decide(struct pass *p, const struct snapshot *snap, const struct polic
     plan_correct(p); /* 5. corrections: mandatory moves first */
     if (p->stopped)
         return;
-    power_ready(p);              /* 7. power: hosts that must be on by a certain time are woken, ... */
+    ready_by_wake(p);            /* 7. power: hosts that must be on by a certain time are woken, ... */
     bool saves = power_first(p); /* ... and where hosts go to standby they go before anything is balanced */
     if (!saves)
         plan_balance(p); /* 6. balance: optional moves while they pay */
@@ -60,8 +60,11 @@ void pass_decide(struct pass *p, const struct snapshot *snap, const struct polic
 void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
                   uint32_t watched_vm, struct arena *a)
 {
-    *p = (struct pass){
-        .policy = *policy, .a = a, .watched_vm = watched_vm, .for_vm = IX_NONE, .room_trials = ROOM_TRIALS};
+    *p = (struct pass){.policy = *policy,
+                       .a = a,
+                       .watched_vm = watched_vm,
+                       .for_vm = IX_NONE,
+                       .prerequisite_trials = PREREQUISITE_TRIALS};
     estimate_demand(p, snap);                    /* 1. demand: samples -> what each VM wants */
     divide(p);                                   /* 2. divvy: pools -> what each VM may have */
     rules_compile(p->snap, rules, a, &p->rules); /* 3. rules: where VMs may be, and what contradicts */
@@ -101,7 +104,7 @@ static void find_coming(struct pass *p)
     const struct layout *l = &p->layout;
 
     p->coming = arena_array(p->a, bool, (size_t)l->n_slots + 1);
-    p->slot_bundle = arena_array(p->a, uint32_t, (size_t)l->n_slots + 1);
+    p->slot_move_group = arena_array(p->a, uint32_t, (size_t)l->n_slots + 1);
     for (uint32_t i = 0; i < l->n_slots; i++)
         p->coming[i] = p->snap->hosts[l->slot_host[i]].is.state == HOST_POWERING_ON;
     for (uint32_t i = 0; i < p->snap->n_pending; i++) {
@@ -123,12 +126,12 @@ static void build_layout(struct pass *p)
 {
     layout_init(&p->layout, p->snap, &p->policy, &p->rules, p->entitlement, p->a);
     find_coming(p);
-    forecast_init(&p->forecast, &p->layout, p->demand, p->a);
+    migration_cost_init(&p->migration_cost, &p->layout, p->demand, p->a);
     measure(&p->layout, p->a, &p->before);
     if (p->policy.moves_max == MOVES_AUTO)
-        p->policy.moves_max = forecast_moves_per_interval(&p->forecast);
+        p->policy.moves_max = migration_cost_moves_per_interval(&p->migration_cost);
     p->stats.candidates = (uint64_t)p->layout.n_units * p->layout.n_on;
-    climb_init(&p->climb, &p->layout, &p->forecast, &p->stats, p->a);
+    climb_init(&p->climb, &p->layout, &p->migration_cost, &p->stats, p->a);
 }
 
 void pass_order(struct pass *p, struct plan *ret)

@@ -24,12 +24,12 @@ static uint32_t violations_of_rules(const struct pass *p)
             n += layout_rule_violations(l, rule, there);
     }
     for (uint32_t vm = 0; vm < p->snap->n_vms; vm++) {
-        uint32_t slot = layout_place_of(l, vm);
+        uint32_t slot = layout_slot_of(l, vm);
         uint32_t peer = p->snap->vms[vm].ft_peer;
         if (slot == IX_NONE || slot == l->outside)
             continue;
         n += p->rules.must[vm] && !bitmap_has(p->rules.must[vm], l->slot_host[slot]);
-        n += peer != IX_NONE && vm < peer && layout_place_of(l, peer) == slot;
+        n += peer != IX_NONE && vm < peer && layout_slot_of(l, peer) == slot;
     }
     return n;
 }
@@ -41,7 +41,7 @@ static uint32_t left_behind(const struct pass *p)
     uint32_t n = 0;
 
     for (uint32_t vm = 0; vm < p->snap->n_vms; vm++) {
-        uint32_t slot = layout_place_of(l, vm);
+        uint32_t slot = layout_slot_of(l, vm);
         if (slot == IX_NONE || slot == l->outside || p->snap->vms[vm].is.kind == VM_AGENT)
             continue;
         enum host_state state = p->snap->hosts[l->slot_host[slot]].is.state;
@@ -174,7 +174,7 @@ static void report_left_out(struct pass *p, const struct snapshot *snap,
         const struct rule *rule = &snap->rules[i];
         if (!is_preferred(rule) || (!left_out[i] && !all) || !layout_breaks_rule(&p->layout, rule))
             continue;
-        pass_fault(p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i,
+        plan_fault(p, FAULT_PREFERENCE_DROPPED, IX_NONE, IX_NONE, i,
                    (struct finding){
                        .code = FIND_RULE_LEFT_OUT, .subjects = {{SUBJECT_RULE, i}}, .because = left_out[i]});
     }

@@ -15,20 +15,20 @@
 /* The step of §3.1.2 as it is written: every movable unit, every host. */
 static struct move brute_step(const struct climb *c, struct plan_stats *stats)
 {
-    struct judge j = c->judge;
+    struct move_score j = c->score;
     struct move best = {.unit = IX_NONE, .to_slot = IX_NONE};
 
     j.stats = stats;
     for (uint32_t u = 0; u < c->l->n_units; u++) {
         if (c->l->unit_held[u] != CHECK_NONE || c->l->unit_slot[u] >= c->l->n_on)
             continue;
-        struct trial t;
-        trial_begin(c->l, j.weight, u, &t);
+        struct move_trial t;
+        move_trial_begin(c->l, j.weight, u, &t);
         for (uint32_t s = 0; s < c->l->n_on; s++) {
             if (s == c->l->unit_slot[u])
                 continue;
-            struct move m = {.unit = u, .to_slot = s, .gain = judge_gain(&j, &t, s)};
-            if (judge_move(&j, u, s, m.gain) == CHECK_NONE && judge_better(&j, &m, &best))
+            struct move m = {.unit = u, .to_slot = s, .gain = move_score_gain(&j, &t, s)};
+            if (move_score_check(&j, u, s, m.gain) == CHECK_NONE && move_score_is_better(&j, &m, &best))
                 best = m;
         }
     }

@@ -1,6 +1,6 @@
 /* Cost and benefit: the expected shortfall against an integral, the migration model against its rounds, and
  * the bound that lets the climb pass a unit over against every single move of it. */
-#include "core/costbenefit/costbenefit.h"
+#include "core/costbenefit/migration_cost.h"
 #include "core/costbenefit/shortfall.h"
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
@@ -44,14 +44,14 @@ static void test_shortfall(void **state)
         double capacity = rng_range(&r, 100, 100000);
         double mean = capacity * rng_range(&r, 0, 2);
         double stddev = capacity * (rng_unit(&r) < 0.5 ? rng_range(&r, 0.001, 0.1) : rng_range(&r, 0.1, 2));
-        double got = expected_shortfall(mean, stddev, capacity);
+        double got = shortfall_expected(mean, stddev, capacity);
         double exact = integrated(mean, stddev, capacity);
         if (!(fabs(got - exact) <= 1e-6 * stddev))
             fail_msg("seed %llu: mean %.10g, σ %.10g, capacity %.10g: %.12g, expected %.12g",
                      (unsigned long long)seed, mean, stddev, capacity, got, exact);
-        if (expected_shortfall(mean, stddev, capacity * 1.01) > got + 1e-6 * stddev ||
-            expected_shortfall(mean * 1.01, stddev, capacity) < got - 1e-6 * stddev ||
-            expected_shortfall(mean, stddev * 1.01, capacity) < got - 1e-6 * stddev)
+        if (shortfall_expected(mean, stddev, capacity * 1.01) > got + 1e-6 * stddev ||
+            shortfall_expected(mean * 1.01, stddev, capacity) < got - 1e-6 * stddev ||
+            shortfall_expected(mean, stddev * 1.01, capacity) < got - 1e-6 * stddev)
             fail_msg("seed %llu: more demand or less capacity makes less of a shortfall",
                      (unsigned long long)seed);
     }
@@ -143,7 +143,7 @@ static double expected_rate(const struct pass *p, uint32_t from_slot, uint32_t t
 
 static void check_rates(uint64_t seed, const struct pass *p)
 {
-    const struct rates *r = &p->forecast.rates;
+    const struct rates *r = &p->migration_cost.rates;
 
     for (uint32_t from = 0; from < p->layout.n_slots; from++)
         for (uint32_t to = 0; to < p->layout.n_on; to++) {
@@ -181,32 +181,32 @@ static void check_bound(uint64_t seed, const struct pass *p, unsigned *paid)
 
     for (uint32_t s = 0; s < l->n_slots; s++)
         for (int r = 0; r < RES_COUNT; r++)
-            if (fabs(p->forecast.slot[r][s].demand - expected_there(p, s, (enum resource)r)) > 1e-6)
+            if (fabs(p->migration_cost.slot[r][s].demand - expected_there(p, s, (enum resource)r)) > 1e-6)
                 fail_msg("seed %llu: %.10g is expected on slot %u, not %.10g", (unsigned long long)seed,
-                         expected_there(p, s, (enum resource)r), s, p->forecast.slot[r][s].demand);
+                         expected_there(p, s, (enum resource)r), s, p->migration_cost.slot[r][s].demand);
     for (uint32_t u = 0; u < l->n_units; u++) {
-        bool may = forecast_may_pay(&p->forecast, u);
+        bool may = migration_cost_may_pay(&p->migration_cost, u);
         if (l->unit_slot[u] >= l->n_on || l->unit_held[u] == CHECK_VM_MIGRATING)
             continue;
         for (uint32_t s = 0; s < l->n_on; s++) {
-            struct worth w;
+            struct migration_worth w;
             if (s == l->unit_slot[u])
                 continue;
-            forecast_judge(&p->forecast, u, s, &w);
+            migration_cost_worth(&p->migration_cost, u, s, &w);
             if (w.net > 0 && !may)
                 fail_msg("seed %llu: unit %u pays on slot %u (net %.10g), and is passed over",
                          (unsigned long long)seed, u, s, w.net);
-            if (w.net > 0 && !p->forecast.rates.single[l->unit_slot[u]] &&
-                rates_between(&p->forecast.rates, l->unit_slot[u], s) <=
-                    forecast_rate_needed(&p->forecast, u))
+            if (w.net > 0 && !p->migration_cost.rates.single[l->unit_slot[u]] &&
+                rates_between(&p->migration_cost.rates, l->unit_slot[u], s) <=
+                    migration_cost_rate_needed(&p->migration_cost, u))
                 fail_msg("seed %llu: unit %u pays on slot %u at %.10g MiB/s, and needs more than %.10g",
                          (unsigned long long)seed, u, s,
-                         rates_between(&p->forecast.rates, l->unit_slot[u], s),
-                         forecast_rate_needed(&p->forecast, u));
+                         rates_between(&p->migration_cost.rates, l->unit_slot[u], s),
+                         migration_cost_rate_needed(&p->migration_cost, u));
             for (int r = 0; r < RES_COUNT; r++)
-                if (w.cost[r] < p->forecast.least[r][u] * (1 - 1e-12))
+                if (w.cost[r] < p->migration_cost.least[r][u] * (1 - 1e-12))
                     fail_msg("seed %llu: unit %u costs %.10g on slot %u, and %.10g at least",
-                             (unsigned long long)seed, u, w.cost[r], s, p->forecast.least[r][u]);
+                             (unsigned long long)seed, u, w.cost[r], s, p->migration_cost.least[r][u]);
             *paid += w.net > 0;
         }
     }
@@ -235,7 +235,7 @@ static void check_cluster(uint64_t seed, unsigned *paid)
     check_rates(seed, &p);
     check_bound(seed, &p, paid);
     pass_decide(&p, &snap, &policy, RULES_PREFERRED, IX_NONE, &a);
-    judge_refresh(&p.climb.judge, &p.layout, &p.forecast);
+    move_score_refresh(&p.climb.score, &p.layout, &p.migration_cost);
     check_bound(seed, &p, paid);
     arena_release(&a);
 }

@@ -149,7 +149,7 @@ static void check_order_of_children(uint64_t seed, struct rng *r, const struct l
     }
     for (uint32_t i = 0; i < l->n; i++)
         child[i] = l->child[place[i]];
-    divvy_parcel(child, l->n, l->quantity, a, shuffled);
+    divvy_solve_shares(child, l->n, l->quantity, a, shuffled);
     for (uint32_t i = 0; i < l->n; i++)
         if (!near(shuffled[i], parcel[place[i]], l->quantity))
             fail_msg("seed %llu: in another order child %u gets %.17g, not %.17g", (unsigned long long)seed,
@@ -166,7 +166,7 @@ static void test_one_level(void **state)
         struct level l = random_level(&r);
         double parcel[CHILDREN_MAX];
 
-        divvy_parcel(l.child, l.n, l.quantity, &a, parcel);
+        divvy_solve_shares(l.child, l.n, l.quantity, &a, parcel);
         check_level(seed, &l, parcel);
         check_order_of_children(seed, &r, &l, parcel, &a);
         if (i % 16 == 0)

@@ -54,15 +54,15 @@ static void test_answers(void **state)
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
         struct small s;
         struct pass p;
-        struct worth w;
+        struct migration_worth w;
         prepare(&s, &p, i);
         uint32_t unit = p.layout.vm_unit[0];
-        forecast_judge(&p.forecast, unit, 1, &w);
+        migration_cost_worth(&p.migration_cost, unit, 1, &w);
         enum answer got = w.net <= 0 ? COSTS_MORE : w.worse > 0 ? WORST_CASE : PAYS;
         if (got != cases[i].expected)
             fail_msg("%s: net %g, worse %g", cases[i].what, w.net, w.worse);
         if (w.net > 0)
-            assert_true(forecast_may_pay(&p.forecast, unit));
+            assert_true(migration_cost_may_pay(&p.migration_cost, unit));
         small_release(&s);
     }
 }
@@ -72,19 +72,19 @@ static void test_there_and_back(void **state)
 {
     struct small s;
     struct pass p;
-    struct worth before;
-    struct worth after;
+    struct migration_worth before;
+    struct migration_worth after;
 
     (void)state;
     prepare(&s, &p, 0);
     uint32_t unit = p.layout.vm_unit[0];
-    forecast_judge(&p.forecast, unit, 1, &before);
+    migration_cost_worth(&p.migration_cost, unit, 1, &before);
     layout_move(&p.layout, unit, 1);
-    forecast_move(&p.forecast, unit, 0, 1);
-    assert_true(fabs(p.forecast.slot[RES_CPU][1].demand - 4000) < 1e-9);
+    migration_cost_move(&p.migration_cost, unit, 0, 1);
+    assert_true(fabs(p.migration_cost.slot[RES_CPU][1].demand - 4000) < 1e-9);
     layout_move(&p.layout, unit, 0);
-    forecast_move(&p.forecast, unit, 1, 0);
-    forecast_judge(&p.forecast, unit, 1, &after);
+    migration_cost_move(&p.migration_cost, unit, 1, 0);
+    migration_cost_worth(&p.migration_cost, unit, 1, &after);
     assert_true(fabs(before.net - after.net) < 1e-6 * fabs(before.net));
     assert_true(before.duration_s == after.duration_s);
     small_release(&s);
@@ -112,7 +112,7 @@ static void test_rate_of_pair(void **state)
 {
     struct small s;
     struct pass p;
-    struct worth to_h2, to_h3;
+    struct migration_worth to_h2, to_h3;
 
     (void)state;
     three_hosts(&s);
@@ -121,14 +121,14 @@ static void test_rate_of_pair(void **state)
     know_rate(&s, "h1", "h3", 1000);
     small_freeze(&s);
     pass_prepare(&p, &s.snap, &s.policy, false, IX_NONE, &s.a);
-    assert_true(rates_between(&p.forecast.rates, 0, 1) == 125);
-    assert_true(rates_between(&p.forecast.rates, 0, 2) == 1000);
-    assert_true(rates_between(&p.forecast.rates, 1, 0) == 40);
-    assert_true(rates_between(&p.forecast.rates, 2, 0) == s.policy.migration_rate_mb_s);
-    forecast_judge(&p.forecast, 0, 1, &to_h2);
-    forecast_judge(&p.forecast, 0, 2, &to_h3);
+    assert_true(rates_between(&p.migration_cost.rates, 0, 1) == 125);
+    assert_true(rates_between(&p.migration_cost.rates, 0, 2) == 1000);
+    assert_true(rates_between(&p.migration_cost.rates, 1, 0) == 40);
+    assert_true(rates_between(&p.migration_cost.rates, 2, 0) == s.policy.migration_rate_mb_s);
+    migration_cost_worth(&p.migration_cost, 0, 1, &to_h2);
+    migration_cost_worth(&p.migration_cost, 0, 2, &to_h3);
     assert_true(to_h3.duration_s < to_h2.duration_s / 7 && to_h3.net > to_h2.net);
-    assert_true(to_h2.duration_s == forecast_duration(&p.forecast, 0, 0, 1));
+    assert_true(to_h2.duration_s == migration_cost_duration(&p.migration_cost, 0, 0, 1));
     small_release(&s);
 }
 

@@ -38,7 +38,7 @@ static void test_one_level(void **state)
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
         struct arena a = {0};
         double parcel[MOST];
-        divvy_parcel(cases[i].child, cases[i].n, cases[i].quantity, &a, parcel);
+        divvy_solve_shares(cases[i].child, cases[i].n, cases[i].quantity, &a, parcel);
         for (uint32_t k = 0; k < cases[i].n; k++)
             if (!(fabs(parcel[k] - cases[i].parcel[k]) < 1e-9))
                 fail_msg("%s: child %u gets %.10g, expected %.10g", cases[i].what, k, parcel[k],

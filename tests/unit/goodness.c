@@ -68,13 +68,13 @@ static void test_lowered_once(void **state)
     prepare(&s, 2400, 10, 64);
     begin_climb(&s, &p);
     double load = ((19210.0 / 20000 + 32832.0 / 65536) / 2) / 2;
-    double first = p.climb.judge.goodness;
+    double first = p.climb.score.goodness;
 
     assert_true(fabs(first - 0.5 * load / 9) < 1e-9);
     assert_int_equal(climb_step(&p.climb).unit, IX_NONE);
     while (climb_lower_goodness(&p.climb)) {
         halvings++;
-        assert_true(p.climb.judge.goodness == first / (1 << halvings));
+        assert_true(p.climb.score.goodness == first / (1 << halvings));
         assert_int_equal(climb_step(&p.climb).unit, IX_NONE);
     }
     assert_int_equal(halvings, 1);
@@ -93,12 +93,12 @@ static void test_not_lowered(void **state)
     begin_climb(&s, &p);
     assert_int_equal(climb_step(&p.climb).unit, IX_NONE);
     assert_false(climb_lower_goodness(&p.climb));
-    assert_true(p.climb.judge.goodness == p.climb.goodness0);
+    assert_true(p.climb.score.goodness == p.climb.goodness0);
     small_release(&s);
     prepare(&s, 2400, 100, 256); /* switched off */
     s.policy.min_goodness = false;
     begin_climb(&s, &p);
-    assert_true(p.climb.judge.goodness == 0);
+    assert_true(p.climb.score.goodness == 0);
     assert_int_not_equal(climb_step(&p.climb).unit, IX_NONE);
     assert_false(climb_lower_goodness(&p.climb));
     small_release(&s);

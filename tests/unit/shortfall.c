@@ -24,7 +24,7 @@ static void test_table(void **state)
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
-        double got = expected_shortfall(cases[i].mean, cases[i].stddev, cases[i].capacity);
+        double got = shortfall_expected(cases[i].mean, cases[i].stddev, cases[i].capacity);
         if (!(fabs(got - cases[i].expected) <= 1e-6 * cases[i].stddev + 1e-12))
             fail_msg("case %zu: %.9f, expected %.9f", i, got, cases[i].expected);
     }

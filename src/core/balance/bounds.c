@@ -103,9 +103,9 @@ static double colder_by(const struct layout *l, int r, uint32_t slot, uint32_t o
 }
 
 /* The host of the same class that comes nearest to being as cold as this one; IX_NONE: it is the only one. */
-static uint32_t nearest_witness(const struct bounds *b, const struct targets *t, uint32_t slot)
+static uint32_t nearest_witness(const struct bounds *b, const struct destination_index *t, uint32_t slot)
 {
-    const struct target_class *c = &t->classes[t->class_of[slot]];
+    const struct destination_class *c = &t->classes[t->class_of[slot]];
     uint32_t best = IX_NONE;
     double best_lack = NO_LIMIT;
 
@@ -172,10 +172,10 @@ static void raise_slot(struct bounds *b, uint32_t slot, uint32_t to, const doubl
 /* `to` has become a better destination. Whoever could gain by moving there could gain almost as much by
  * moving to the witness, which its bound covers: what the difference can make is a ε / (n √(σ² + δ)), for a
  * part a and colder by ε. The witness cannot vouch for moves off itself. */
-static void raise_towards(struct bounds *b, const struct targets *t, uint32_t to)
+static void raise_towards(struct bounds *b, const struct destination_index *t, uint32_t to)
 {
     const struct layout *l = b->l;
-    uint32_t witness = targets_find_colder(t, to);
+    uint32_t witness = destination_index_find_colder(t, to);
     double by_demand[RES_COUNT] = {0};
 
     if (witness != IX_NONE) {
@@ -193,7 +193,7 @@ static void raise_towards(struct bounds *b, const struct targets *t, uint32_t to
 }
 
 /* A host that received something: what may leave it is what it was, from a host that is fuller now. */
-static void guess(struct bounds *b, const struct targets *t, uint32_t slot)
+static void guess(struct bounds *b, const struct destination_index *t, uint32_t slot)
 {
     double most = -NO_LIMIT;
     double most_of[RES_COUNT] = {0};
@@ -201,7 +201,7 @@ static void guess(struct bounds *b, const struct targets *t, uint32_t slot)
     if (b->gain[slot] == NO_LIMIT)
         return;
     for (uint32_t k = 0; k < t->n_classes; k++) {
-        const struct target_class *c = &t->classes[k];
+        const struct destination_class *c = &t->classes[k];
         double of[RES_COUNT];
         most = fmax(most, gain_towards(b, slot, t->nodes[c->first_node + 1].least, c->inverse, of));
         for (int r = 0; r < RES_COUNT; r++)
@@ -252,7 +252,7 @@ static bool carry(struct bounds *b, double ret_grow[RES_COUNT], double *ret_keep
     return true;
 }
 
-void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from, uint32_t to)
+void bounds_after_move(struct bounds *b, const struct destination_index *t, uint32_t from, uint32_t to)
 {
     const struct layout *l = b->l;
     double weight[RES_COUNT];

@@ -22,7 +22,7 @@
 #ifndef BALLAST_CORE_BOUNDS_H
 #define BALLAST_CORE_BOUNDS_H
 
-#include "core/balance/targets.h"
+#include "core/balance/destination_index.h"
 
 struct bounds {
     const struct layout *l;
@@ -43,7 +43,7 @@ struct bounds {
 void bounds_init(struct bounds *b, const struct layout *l, struct arena *a);
 
 /* A move has been made from one slot to another: what was known is carried forward, or dropped. */
-void bounds_after_move(struct bounds *b, const struct targets *t, uint32_t from, uint32_t to);
+void bounds_after_move(struct bounds *b, const struct destination_index *t, uint32_t from, uint32_t to);
 
 /* Records what a look at the slot found; positive: the most that each resource's term contributes. */
 void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT]);

@@ -26,18 +26,18 @@ static double goodness_of(const struct layout *l)
     return GOODNESS_PART * load / l->n_units;
 }
 
-void climb_init(struct climb *c, struct layout *l, struct forecast *f, struct plan_stats *stats,
+void climb_init(struct climb *c, struct layout *l, struct migration_cost *f, struct plan_stats *stats,
                 struct arena *a)
 {
     *c = (struct climb){.l = l, .f = f};
-    c->judge.stats = stats;
-    c->judge.vms_left = UINT32_MAX;
+    c->score.stats = stats;
+    c->score.vms_left = UINT32_MAX;
     c->goodness0 = l->policy->min_goodness ? goodness_of(l) : 0;
-    c->judge.goodness = c->goodness0;
-    judge_refresh(&c->judge, l, f);
-    targets_init(&c->targets, l, f->rates.into, a);
+    c->score.goodness = c->goodness0;
+    move_score_refresh(&c->score, l, f);
+    destination_index_init(&c->destinations, l, f->rates.into, a);
     bounds_init(&c->bounds, l, a);
-    c->hope = arena_array(a, struct hope, l->n_on);
+    c->sources = arena_array(a, struct source_slot, l->n_on);
     c->bound = arena_array(a, double, l->n_on);
     c->pays = arena_array(a, bool, l->n_units);
     c->pays_known = arena_array(a, bool, l->n_on);
@@ -50,8 +50,8 @@ static bool may_pay(struct climb *c, uint32_t slot, uint32_t unit)
     const struct rates *rates = &c->f->rates;
 
     if (rates->single[slot])
-        return forecast_may_pay(c->f, unit);
-    c->slowest[unit] = forecast_rate_needed(c->f, unit);
+        return migration_cost_may_pay(c->f, unit);
+    c->slowest[unit] = migration_cost_rate_needed(c->f, unit);
     return c->slowest[unit] < rates->fastest[slot];
 }
 
@@ -82,10 +82,10 @@ static void forget_what_pays(struct climb *c)
 
 /* A unit at the corner of the coldest hosts of a class: the gain, and how much of it each resource
  * contributes at most (the positive parts of bounds.h). */
-static void look_at_corner(const struct climb *c, const struct trial *t, const struct target_class *tc,
-                           double *gain, double positive[RES_COUNT])
+static void look_at_corner(const struct climb *c, const struct move_trial *t,
+                           const struct destination_class *tc, double *gain, double positive[RES_COUNT])
 {
-    const struct target_node *corner = &c->targets.nodes[tc->first_node + 1];
+    const struct destination_node *corner = &c->destinations.nodes[tc->first_node + 1];
     double sum = ROUNDING; /* the sum of the parts may differ in its last digit from what a trial gives */
 
     for (int r = 0; r < RES_COUNT; r++) {
@@ -111,14 +111,14 @@ static uint32_t look_at_corners(struct climb *c, uint32_t slot)
         ask_what_pays(c, slot);
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t u = list->items[i];
-        struct trial t;
+        struct move_trial t;
         c->corner[i] = NOTHING;
         if (!c->pays[u])
             continue;
-        trial_begin(c->l, c->judge.weight, u, &t);
-        for (uint32_t k = 0; k < c->targets.n_classes; k++)
-            if (!targets_too_slow(&c->targets, &c->targets.classes[k], c->slowest[u]))
-                look_at_corner(c, &t, &c->targets.classes[k], &c->corner[i], positive);
+        move_trial_begin(c->l, c->score.weight, u, &t);
+        for (uint32_t k = 0; k < c->destinations.n_classes; k++)
+            if (!destination_index_too_slow(&c->destinations, &c->destinations.classes[k], c->slowest[u]))
+                look_at_corner(c, &t, &c->destinations.classes[k], &c->corner[i], positive);
         if (best == IX_NONE || c->corner[i] > c->corner[best])
             best = i;
     }
@@ -128,19 +128,19 @@ static uint32_t look_at_corners(struct climb *c, uint32_t slot)
 
 static double needed(const struct climb *c, const struct move *best)
 {
-    return best->unit == IX_NONE ? c->judge.goodness : best->gain;
+    return best->unit == IX_NONE ? c->score.goodness : best->gain;
 }
 
 /* One unit in full: its real destinations, and the bound that remains of it and of those before it. */
 static double look_at_unit(struct climb *c, uint32_t unit, double bound, struct move *best)
 {
-    struct trial t;
+    struct move_trial t;
 
-    trial_begin(c->l, c->judge.weight, unit, &t);
-    c->judge.slowest = c->slowest[unit];
-    bound = targets_relaxed(&c->targets, &c->judge, &t, c->l->unit_slot[unit], bound);
+    move_trial_begin(c->l, c->score.weight, unit, &t);
+    c->score.slowest = c->slowest[unit];
+    bound = destination_index_relaxed(&c->destinations, &c->score, &t, c->l->unit_slot[unit], bound);
     if (bound >= needed(c, best))
-        targets_best(&c->targets, &c->judge, &t, unit, best);
+        destination_index_best(&c->destinations, &c->score, &t, unit, best);
     return bound;
 }
 
@@ -161,7 +161,7 @@ static void look_at_slot(struct climb *c, uint32_t slot, struct move *best)
 }
 
 /* The slots whose bounds are at least floor, and above nothing. */
-static uint32_t list_hopeful(struct climb *c, double floor)
+static uint32_t list_sources(struct climb *c, double floor)
 {
     uint32_t n = 0;
 
@@ -172,7 +172,7 @@ static uint32_t list_hopeful(struct climb *c, double floor)
         c->bound[i] = bounds_now(&c->bounds, i);
     for (uint32_t i = 0; i < c->l->n_on; i++)
         if (c->bound[i] >= floor)
-            c->hope[n++] = (struct hope){.slot = i, .bound = c->bound[i]};
+            c->sources[n++] = (struct source_slot){.slot = i, .bound = c->bound[i]};
     return n;
 }
 
@@ -181,25 +181,25 @@ static uint32_t drop_hopeless(struct climb *c, uint32_t n, double gain)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        if (c->hope[i].bound >= gain)
-            c->hope[kept++] = c->hope[i];
+        if (c->sources[i].bound >= gain)
+            c->sources[kept++] = c->sources[i];
     return kept;
 }
 
 /* Looks at the slots whose bounds are at least floor, as far as needed. */
 static void look_from(struct climb *c, double floor, struct move *best)
 {
-    uint32_t n = list_hopeful(c, floor);
+    uint32_t n = list_sources(c, floor);
 
     while (n > 0) {
         uint32_t next = 0;
         for (uint32_t i = 1; i < n; i++)
-            if (c->hope[i].bound > c->hope[next].bound)
+            if (c->sources[i].bound > c->sources[next].bound)
                 next = i;
-        if (c->hope[next].bound < needed(c, best))
+        if (c->sources[next].bound < needed(c, best))
             return;
-        look_at_slot(c, c->hope[next].slot, best);
-        c->hope[next] = c->hope[--n];
+        look_at_slot(c, c->sources[next].slot, best);
+        c->sources[next] = c->sources[--n];
         /* after the first look most of the others are out of the question */
         if (best->unit != IX_NONE)
             n = drop_hopeless(c, n, best->gain);
@@ -210,11 +210,11 @@ struct move climb_step(struct climb *c)
 {
     struct move best = {.unit = IX_NONE, .to_slot = IX_NONE, .gain = 0};
 
-    judge_refresh(&c->judge, c->l, c->f);
-    targets_refresh(&c->targets);
+    move_score_refresh(&c->score, c->l, c->f);
+    destination_index_refresh(&c->destinations);
     /* most likely the best move gains about as much as the last one did */
     double likely = LIKELY_PART * c->last_gain;
-    if (likely > c->judge.goodness)
+    if (likely > c->score.goodness)
         look_from(c, likely, &best);
     if (best.unit == IX_NONE || best.gain < likely)
         look_from(c, needed(c, &best), &best);
@@ -228,19 +228,19 @@ void climb_apply(struct climb *c, const struct move *m)
 
     double weight_before = c->bounds.weight[RES_CPU];
 
-    spare_follow(&c->l->spare, m->unit, m->to_slot);
+    failover_capacity_follow(&c->l->failover, m->unit, m->to_slot);
     layout_move(c->l, m->unit, m->to_slot);
-    forecast_move(c->f, m->unit, from, m->to_slot);
+    migration_cost_move(c->f, m->unit, from, m->to_slot);
     c->l->unit_held[m->unit] = CHECK_VM_MOVED;
     if (m->to_slot < c->l->n_on) {
-        targets_update(&c->targets, m->to_slot);
+        destination_index_update(&c->destinations, m->to_slot);
         c->pays_known[m->to_slot] = false;
     }
     if (from < c->l->n_on) {
-        targets_update(&c->targets, from);
+        destination_index_update(&c->destinations, from);
         c->pays_known[from] = false;
     }
-    bounds_after_move(&c->bounds, &c->targets, from, m->to_slot);
+    bounds_after_move(&c->bounds, &c->destinations, from, m->to_slot);
     /* what pays is weighed like the imbalance */
     if (c->bounds.weight[RES_CPU] != weight_before)
         forget_what_pays(c);
@@ -257,9 +257,9 @@ void climb_count_rejected(struct climb *c)
             uint32_t u = c->l->list[i].items[k];
             enum check held = c->l->unit_held[u];
             if (held != CHECK_NONE && held != CHECK_VM_MOVED)
-                c->judge.stats->rejected[held] += others;
+                c->score.stats->rejected[held] += others;
             if (held == CHECK_NONE && !c->pays[u])
-                c->judge.stats->rejected[CHECK_COST_BENEFIT] += others;
+                c->score.stats->rejected[CHECK_COST_BENEFIT] += others;
         }
     }
 }
@@ -269,8 +269,8 @@ bool climb_lower_goodness(struct climb *c)
     double target = layout_target(c->l->n_on, c->l->policy->migration_threshold);
     double least = c->goodness0 / (1 << GOODNESS_HALVINGS);
 
-    if (!(c->judge.goodness > least) || c->judge.imbalance < GOODNESS_FAR * target)
+    if (!(c->score.goodness > least) || c->score.imbalance < GOODNESS_FAR * target)
         return false;
-    c->judge.goodness /= 2;
+    c->score.goodness /= 2;
     return true;
 }

@@ -28,7 +28,7 @@ static double unit_loss(double z)
     return loss > 0 ? loss : 0;
 }
 
-double expected_shortfall(double mean, double stddev, double capacity)
+double shortfall_expected(double mean, double stddev, double capacity)
 {
     double lack = mean - capacity;
 

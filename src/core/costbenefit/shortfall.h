@@ -4,6 +4,6 @@
 
 /* E[(D - C)+] for D normal with this mean and standard deviation. Computed with + - × / and sqrt only, so
  * that it is the same on every machine; good to 1e-6 standard deviations. */
-double expected_shortfall(double mean, double stddev, double capacity);
+double shortfall_expected(double mean, double stddev, double capacity);
 
 #endif

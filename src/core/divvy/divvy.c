@@ -170,7 +170,7 @@ static void parcel_out(struct build *b, struct divvy_tree *t, uint32_t i, enum q
         t->overcommitted = true;
         t->overcommitted_node = i;
     }
-    divvy_parcel(children, node->n_children, quantity, b->a, parcel);
+    divvy_solve_shares(children, node->n_children, quantity, b->a, parcel);
 }
 
 static uint32_t most_children(const struct divvy_tree *t)
@@ -243,7 +243,7 @@ static void parcel_out_reserved(struct build *b, const struct divvy_tree *t, uin
                                          .shares = kids[c].weight};
         children[c] = child;
     }
-    divvy_parcel(children, node->n_children, quantity, b->a, parcel);
+    divvy_solve_shares(children, node->n_children, quantity, b->a, parcel);
 }
 
 static void divvy_reserved(struct build *b, struct divvy_tree *t)

@@ -26,8 +26,8 @@ struct divvy_child {
  * the limits add up to less, each gets its limit; if the reservations add up to more, each gets its
  * reservation scaled down. O(k log k). Needs reservation <= limit. scratch: space for 2k doubles and 2k
  * indices is taken from a. */
-void divvy_parcel(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a,
-                  double *parcel);
+void divvy_solve_shares(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a,
+                        double *parcel);
 
 enum divvy_kind { DIVVY_POOL, DIVVY_VM };
 
@@ -58,7 +58,7 @@ void divvy_build(const struct snapshot *snap, enum resource r, const double *dem
                  struct divvy_tree *ret);
 
 /* The same tree with other divvied reservations: those that are to be kept where the VMs run
- * (host_parts.h). Limits and entitlements are not divvied, divvied.shares is the weight. It differs from
+ * (pool_parts.h). Limits and entitlements are not divvied, divvied.shares is the weight. It differs from
  * divvy_build() in three things:
  *   - The root hands down what is reserved below it, at most the capacity. What nobody reserved must stay
  *     free for whoever is powered on next: hypervisors refuse what does not fit beside the reservations.

@@ -1,6 +1,6 @@
 #include "core/divvy/host_settings.h"
 
-#include "core/divvy/host_parts.h"
+#include "core/divvy/pool_parts.h"
 
 #define PART_OFF 0.05 /* of what it should be */
 #define SUM_OFF 0.01
@@ -163,7 +163,7 @@ void host_settings(const struct snapshot *snap, double *const demand[RES_COUNT],
     uint32_t n_parts;
     uint32_t n = 0;
 
-    host_parts(snap, demand, a, &parts, &n_parts);
+    pool_parts(snap, demand, a, &parts, &n_parts);
     match(&c, parts, n_parts, a);
     choose_hosts(&c, a);
     struct host_setting *list = arena_array(a, struct host_setting, c.n);

@@ -1,6 +1,6 @@
 /* host_settings.h: which of the hosts' settings are worth changing (§3.1.7).
  *
- * What each pool should have on each host (host_parts.h) is compared with what was last set there. The plan
+ * What each pool should have on each host (pool_parts.h) is compared with what was last set there. The plan
  * lists only differences worth making, because demand wavers, and a calm cluster must not have thousands of
  * settings rewritten at every pass:
  *   - A part that was never set is listed. Where a pool has no VM left it goes back to nothing: no

@@ -47,7 +47,7 @@ static void hand_down(const struct divvy_tree *t, uint32_t i, struct arena *a, d
             (struct divvy_child){.reservation = fmin(kid->reserve, its), .limit = its, .shares = kid->weight};
     }
     if (i > 0 && wants > has[i] * ROUNDED)
-        divvy_parcel(children, node->n_children, has[i], a, &has[node->first_child]);
+        divvy_solve_shares(children, node->n_children, has[i], a, &has[node->first_child]);
 }
 
 bool divvy_limit(const struct divvy_tree *t, struct arena *a, double *demand)

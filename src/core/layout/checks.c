@@ -62,7 +62,7 @@ static enum check check_host_rules(const struct layout *l, uint32_t unit, uint32
 {
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         const struct vm *v = &l->snap->vms[l->unit_vms[i]];
-        if (v->compatible_given && !span_has(v->compatible_hosts, host))
+        if (v->compatible_given && !rules_span_has(v->compatible_hosts, host))
             return CHECK_INCOMPATIBLE;
     }
     return CHECK_RULE_VM_HOST;
@@ -79,7 +79,7 @@ static enum check check_reserved(const struct layout *l, uint32_t unit, uint32_t
             return r == RES_CPU ? CHECK_RESERVATION_CPU : CHECK_RESERVATION_MEM;
         any = any || more > 0;
     }
-    return any && !spare_admits(&l->spare, unit, to_slot) ? CHECK_SPARE_CAPACITY : CHECK_NONE;
+    return any && !failover_capacity_admits(&l->failover, unit, to_slot) ? CHECK_SPARE_CAPACITY : CHECK_NONE;
 }
 
 /* Agents do not wait for one another. */
@@ -125,14 +125,14 @@ uint32_t layout_rule_violations(const struct layout *l, const struct rule *rule,
     uint32_t places = 0;
 
     for (uint32_t i = 0; i < rule->vms.n; i++) {
-        uint32_t slot = layout_place_of(l, rule->vms.items[i]);
+        uint32_t slot = layout_slot_of(l, rule->vms.items[i]);
         if (slot == IX_NONE)
             continue;
         places += there[slot] == 0;
         pairs += there[slot]++;
     }
     for (uint32_t i = 0; i < rule->vms.n; i++) {
-        uint32_t slot = layout_place_of(l, rule->vms.items[i]);
+        uint32_t slot = layout_slot_of(l, rule->vms.items[i]);
         if (slot != IX_NONE)
             there[slot] = 0;
     }
@@ -146,10 +146,10 @@ bool layout_breaks_rule(const struct layout *l, const struct rule *rule)
     if (rule->is.kind == RULE_VM_AFFINE || rule->is.kind == RULE_VM_ANTI_AFFINE)
         return layout_rule_violations(l, rule, there) > 0;
     for (uint32_t i = 0; i < rule->vms.n; i++) {
-        uint32_t slot = layout_place_of(l, rule->vms.items[i]);
+        uint32_t slot = layout_slot_of(l, rule->vms.items[i]);
         if (slot == IX_NONE || slot == l->outside)
             continue;
-        if (span_has(rule->hosts, l->slot_host[slot]) != (rule->is.kind == RULE_HOST_AFFINE))
+        if (rules_span_has(rule->hosts, l->slot_host[slot]) != (rule->is.kind == RULE_HOST_AFFINE))
             return true;
     }
     return false;

@@ -2,64 +2,68 @@
 
 #include <stdlib.h>
 
-bool spare_reserves(const struct spare *s, uint32_t vm)
+bool failover_capacity_protects(const struct failover_capacity *s, uint32_t vm)
 {
-    return spare_need_of(s, vm, RES_CPU) > 0 || spare_need_of(s, vm, RES_MEM) > 0;
+    return failover_capacity_need_of(s, vm, RES_CPU) > 0 || failover_capacity_need_of(s, vm, RES_MEM) > 0;
 }
 
 /* ---- what is kept ---- */
 
-struct kept *spare_find_kept(const struct spare *s, uint32_t lost, uint32_t slot)
+struct failover_reserved *failover_capacity_find_reserved(const struct failover_capacity *s, uint32_t lost,
+                                                          uint32_t slot)
 {
-    for (uint32_t i = 0; i < s->of[lost].n; i++)
-        if (s->of[lost].items[i].slot == slot)
-            return &s->of[lost].items[i];
+    for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
+        if (s->by_lost[lost].items[i].slot == slot)
+            return &s->by_lost[lost].items[i];
     return NULL;
 }
 
-struct kept *spare_add_kept(struct spare *s, uint32_t lost, uint32_t slot)
+struct failover_reserved *failover_capacity_add_reserved(struct failover_capacity *s, uint32_t lost,
+                                                         uint32_t slot)
 {
-    struct kept_list *list = &s->of[lost];
-    struct keeper_list *keepers = &s->at[slot];
-    struct kept *k = spare_find_kept(s, lost, slot);
+    struct failover_reserved_list *list = &s->by_lost[lost];
+    struct failover_holder_list *keepers = &s->by_holder[slot];
+    struct failover_reserved *k = failover_capacity_find_reserved(s, lost, slot);
 
     if (k)
         return k;
-    spare_note(s, NOTE_KEPT, lost, 0);
-    spare_note(s, NOTE_KEEPERS, slot, 0);
+    failover_undo_note(s, NOTE_RESERVED, lost, 0);
+    failover_undo_note(s, NOTE_HOLDERS, slot, 0);
     keepers->items = arena_grow(s->a, keepers->items, keepers->n, &keepers->cap, sizeof keepers->items[0]);
-    keepers->items[keepers->n++] = (struct keeper){.lost = lost, .entry = list->n};
+    keepers->items[keepers->n++] = (struct failover_holder){.lost = lost, .entry = list->n};
     list->items = arena_grow(s->a, list->items, list->n, &list->cap, sizeof list->items[0]);
     k = &list->items[list->n++];
-    *k = (struct kept){.slot = slot};
+    *k = (struct failover_reserved){.slot = slot};
     return k;
 }
 
 /* What the slot keeps, were the place of a VM that needs `less` for the loss of `without` not needed. */
-static double room_without(const struct spare *s, int r, uint32_t slot, uint32_t without, double less)
+static double room_without(const struct failover_capacity *s, int r, uint32_t slot, uint32_t without,
+                           double less)
 {
     double most = 0;
 
-    for (uint32_t i = 0; i < s->at[slot].n; i++) {
-        const struct keeper *k = &s->at[slot].items[i];
-        double used = s->of[k->lost].items[k->entry].used[r] - (k->lost == without ? less : 0);
+    for (uint32_t i = 0; i < s->by_holder[slot].n; i++) {
+        const struct failover_holder *k = &s->by_holder[slot].items[i];
+        double used = s->by_lost[k->lost].items[k->entry].used[r] - (k->lost == without ? less : 0);
         most = used > most ? used : most;
     }
-    most += s->given[r][slot];
+    most += s->for_spare_vms[r][slot];
     return s->least[r] && s->least[r][slot] > most ? s->least[r][slot] : most;
 }
 
-void spare_refresh(struct spare *s, uint32_t slot)
+void failover_capacity_refresh(struct failover_capacity *s, uint32_t slot)
 {
-    spare_note(s, NOTE_ROOM, slot, 0);
+    failover_undo_note(s, NOTE_ROOM, slot, 0);
     for (int r = 0; r < RES_COUNT; r++)
-        s->room[r][slot] = room_without(s, r, slot, IX_NONE, 0);
+        s->reserved[r][slot] = room_without(s, r, slot, IX_NONE, 0);
 }
 
 /* ---- finding a place ---- */
 
 /* Whether the slot could ever take something over from `lost`. */
-bool spare_is_refuge(const struct spare *s, uint32_t lost, uint32_t slot, const uint64_t *allowed)
+bool failover_capacity_is_candidate(const struct failover_capacity *s, uint32_t lost, uint32_t slot,
+                                    const uint64_t *allowed)
 {
     const struct layout *l = s->l;
 
@@ -74,11 +78,12 @@ bool spare_is_refuge(const struct spare *s, uint32_t lost, uint32_t slot, const 
 
 /* By how much more the slot would have to keep, were this needed of it on top of what is used there already.
  */
-double spare_raise_of(const struct spare *s, int r, uint32_t slot, double used, double need)
+double failover_capacity_raise_of(const struct failover_capacity *s, int r, uint32_t slot, double used,
+                                  double need)
 {
     double more = used > need ? used : need;
     double now = s->singly ? more : used + need;
-    double raise = s->given[r][slot] + now - s->room[r][slot];
+    double raise = s->for_spare_vms[r][slot] + now - s->reserved[r][slot];
 
     return need > 0 && raise > 0 ? raise : 0;
 }
@@ -86,8 +91,9 @@ double spare_raise_of(const struct spare *s, int r, uint32_t slot, double used, 
 /* The slot that has to keep least more, then the one with most left; or, if any will do, the first that there
  * is. The reservations that are taken to be on a slot are s->peak. What rules most slots out is asked first:
  * every VM that reserves something asks for all slots. */
-uint32_t spare_find_refuge(const struct spare *s, uint32_t lost, const uint64_t *allowed,
-                           const double need[RES_COUNT], uint32_t n_slots, bool any)
+uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uint32_t lost,
+                                          const uint64_t *allowed, const double need[RES_COUNT],
+                                          uint32_t n_slots, bool any)
 {
     uint32_t best = IX_NONE;
     double best_raise = 0;
@@ -97,16 +103,16 @@ uint32_t spare_find_refuge(const struct spare *s, uint32_t lost, const uint64_t 
         double raise[RES_COUNT];
         double raised = 0;
         for (int r = 0; r < RES_COUNT; r++) {
-            raise[r] = spare_raise_of(s, r, t, s->use[r][t], need[r]);
+            raise[r] = failover_capacity_raise_of(s, r, t, s->use[r][t], need[r]);
             raised += raise[r] * s->l->inverse[r][t];
         }
         if (best != IX_NONE && raised > best_raise)
             continue;
         double least_left = NO_LIMIT;
-        bool fits = spare_is_refuge(s, lost, t, allowed);
+        bool fits = failover_capacity_is_candidate(s, lost, t, allowed);
         for (int r = 0; r < RES_COUNT && fits; r++) {
-            double left =
-                spare_capacity_of(s, (enum resource)r, t) - s->peak[r][t] - s->room[r][t] - raise[r];
+            double left = failover_capacity_of_slot(s, (enum resource)r, t) - s->peak[r][t] -
+                          s->reserved[r][t] - raise[r];
             double part = left * s->l->inverse[r][t];
             fits = raise[r] <= 0 || left >= -ROUNDING;
             least_left = part < least_left ? part : least_left;
@@ -124,38 +130,39 @@ uint32_t spare_find_refuge(const struct spare *s, uint32_t lost, const uint64_t 
 }
 
 /* before: the places found so far, to be kept beside the new ones; or NULL. */
-static void alloc_spare(struct spare *s, const struct spare *before)
+static void alloc_failover(struct failover_capacity *s, const struct failover_capacity *before)
 {
     size_t n = (size_t)s->l->n_slots + 1;
 
     for (int r = 0; r < RES_COUNT; r++) {
-        s->room[r] = arena_array(s->a, double, n);
-        s->given[r] = arena_array(s->a, double, n);
+        s->reserved[r] = arena_array(s->a, double, n);
+        s->for_spare_vms[r] = arena_array(s->a, double, n);
         s->peak[r] = arena_array(s->a, double, n);
         s->use[r] = arena_array(s->a, double, n);
         s->capacity[r] = arena_array(s->a, double, n);
         s->inverse_least[r] = NO_LIMIT;
-        s->least[r] = before ? before->room[r] : NULL;
+        s->least[r] = before ? before->reserved[r] : NULL;
         for (uint32_t i = 0; i < s->l->n_slots; i++) {
             s->peak[r][i] = s->l->reserved[r][i];
             if (before) {
                 s->peak[r][i] = fmax(s->peak[r][i], before->peak[r][i]);
-                s->room[r][i] = before->room[r][i];
+                s->reserved[r][i] = before->reserved[r][i];
             }
             s->capacity[r][i] = s->l->snap->hosts[s->l->slot_host[i]].capacity[r];
             s->inverse_least[r] = fmin(s->inverse_least[r], s->l->inverse[r][i]);
         }
     }
-    s->of = arena_array(s->a, struct kept_list, n);
-    s->at = arena_array(s->a, struct keeper_list, n);
+    s->by_lost = arena_array(s->a, struct failover_reserved_list, n);
+    s->by_holder = arena_array(s->a, struct failover_holder_list, n);
     s->counted_on = arena_array(s->a, bool, n);
     s->over = arena_array(s->a, bool, n);
     for (uint32_t i = 0; i < s->l->n_slots; i++)
         for (int r = 0; r < RES_COUNT; r++)
-            s->over[i] = s->over[i] || s->peak[r][i] > spare_capacity_of(s, (enum resource)r, i) + ROUNDING;
-    s->place_of = arena_array(s->a, uint32_t, s->l->snap->n_vms);
+            s->over[i] =
+                s->over[i] || s->peak[r][i] > failover_capacity_of_slot(s, (enum resource)r, i) + ROUNDING;
+    s->slot_of = arena_array(s->a, uint32_t, s->l->snap->n_vms);
     for (uint32_t i = 0; i < s->l->snap->n_vms; i++)
-        s->place_of[i] = IX_NONE;
+        s->slot_of[i] = IX_NONE;
 }
 
 static bool any_runs(const struct layout *l)
@@ -167,7 +174,7 @@ static bool any_runs(const struct layout *l)
 }
 
 /* A gap for each host that is missing. */
-static void count_hosts(struct spare *s)
+static void count_hosts(struct failover_capacity *s)
 {
     const struct layout *l = s->l;
     uint32_t n = 0;
@@ -175,33 +182,34 @@ static void count_hosts(struct spare *s)
     for (uint32_t i = 0; i < l->n_slots; i++)
         n += layout_counts(l, i);
     for (; n <= l->snap->ha.hosts && n <= l->n_slots && any_runs(l); n++)
-        spare_add_gap(s, IX_NONE, IX_NONE, (const double[RES_COUNT]){0});
+        failover_slot_missing(s, IX_NONE, IX_NONE, (const double[RES_COUNT]){0});
 }
 
-static void find_all(struct spare *s, const struct layout *l, const struct spare *before, struct arena *a)
+static void find_all(struct failover_capacity *s, const struct layout *l,
+                     const struct failover_capacity *before, struct arena *a)
 {
     const struct ha_facts *ha = &l->snap->ha;
     bool failures = ha->policy == HA_HOST_FAILURES && ha->hosts > 0;
     bool percent = ha->policy == HA_PERCENT && (ha->percent[RES_CPU] > 0 || ha->percent[RES_MEM] > 0);
 
-    *s = (struct spare){.l = l, .a = a, .active = failures || percent, .singly = percent};
-    alloc_spare(s, before);
-    spare_place_vms(s);
+    *s = (struct failover_capacity){.l = l, .a = a, .active = failures || percent, .singly = percent};
+    alloc_failover(s, before);
+    failover_slots_for_spare_vms(s);
     if (failures || percent)
-        spare_plan_losses(s);
+        failover_slots_for_losses(s);
     if (failures)
         count_hosts(s);
     s->had_gaps = s->n_open > 0;
 }
 
-void spare_init(struct spare *s, const struct layout *l, struct arena *a)
+void failover_capacity_init(struct failover_capacity *s, const struct layout *l, struct arena *a)
 {
     find_all(s, l, NULL, a);
 }
 
-void spare_renew_beside(struct spare *s)
+void failover_capacity_renew_beside(struct failover_capacity *s)
 {
-    struct spare before = *s;
+    struct failover_capacity before = *s;
 
     find_all(s, before.l, &before, before.a);
     for (uint32_t i = 0; i < s->l->n_slots; i++)
@@ -209,15 +217,15 @@ void spare_renew_beside(struct spare *s)
     s->had_gaps = before.had_gaps;
 }
 
-void spare_renew(struct spare *s)
+void failover_capacity_renew(struct failover_capacity *s)
 {
-    spare_init(s, s->l, s->a);
+    failover_capacity_init(s, s->l, s->a);
     s->had_gaps = true;
 }
 
 /* ---- moves ---- */
 
-static void unit_need(const struct spare *s, uint32_t unit, double ret[RES_COUNT])
+static void unit_need(const struct failover_capacity *s, uint32_t unit, double ret[RES_COUNT])
 {
     for (int r = 0; r < RES_COUNT; r++)
         ret[r] = s->l->unit_reserved[r][unit];
@@ -225,57 +233,58 @@ static void unit_need(const struct spare *s, uint32_t unit, double ret[RES_COUNT
 
 /* What the slot that the unit comes to has to keep once it is there: its own place, if that is kept there, is
  * needed no more. */
-static double room_for(const struct spare *s, int r, uint32_t unit, uint32_t to_slot)
+static double room_for(const struct failover_capacity *s, int r, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
     uint32_t from = l->unit_slot[unit];
     double less = 0;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1] && !s->singly; i++)
-        if (s->place_of[l->unit_vms[i]] == to_slot)
-            less += spare_need_of(s, l->unit_vms[i], r);
-    return less > 0 && from < l->n_on ? room_without(s, r, to_slot, from, less) : s->room[r][to_slot];
+        if (s->slot_of[l->unit_vms[i]] == to_slot)
+            less += failover_capacity_need_of(s, l->unit_vms[i], r);
+    return less > 0 && from < l->n_on ? room_without(s, r, to_slot, from, less) : s->reserved[r][to_slot];
 }
 
 /* Whether the loss of `lost` finds a place for the unit where it comes from: there it still is, or has just
  * left. Not on a host that had more reserved than it has: what is to leave it may not have left yet. */
-static bool may_exchange(const struct spare *s, uint32_t unit, uint32_t lost)
+static bool may_exchange(const struct failover_capacity *s, uint32_t unit, uint32_t lost)
 {
     const struct layout *l = s->l;
     uint32_t from = l->unit_slot[unit];
 
     if (s->singly || from >= l->n_on || s->over[from] ||
-        !spare_is_refuge(s, lost, from, l->unit_allowed[unit]))
+        !failover_capacity_is_candidate(s, lost, from, l->unit_allowed[unit]))
         return false;
-    const struct kept *k = spare_find_kept(s, lost, from);
+    const struct failover_reserved *k = failover_capacity_find_reserved(s, lost, from);
     for (int r = 0; r < RES_COUNT; r++) {
         double need = l->unit_reserved[r][unit];
         double used = k ? k->used[r] : 0;
-        double room = fmax(s->room[r][from], s->given[r][from] + used + need);
-        if (l->reserved[r][from] - need + room > spare_capacity_of(s, (enum resource)r, from) + ROUNDING)
+        double room = fmax(s->reserved[r][from], s->for_spare_vms[r][from] + used + need);
+        if (l->reserved[r][from] - need + room >
+            failover_capacity_of_slot(s, (enum resource)r, from) + ROUNDING)
             return false;
     }
     return true;
 }
 
-static uint32_t refuge_of(const struct spare *s, uint32_t unit, uint32_t lost, bool any)
+static uint32_t candidate_of(const struct failover_capacity *s, uint32_t unit, uint32_t lost, bool any)
 {
     double need[RES_COUNT];
     double *used[RES_COUNT] = {s->use[RES_CPU], s->use[RES_MEM]};
 
     unit_need(s, unit, need);
-    for (uint32_t i = 0; i < s->of[lost].n; i++)
+    for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
-            used[r][s->of[lost].items[i].slot] = s->of[lost].items[i].used[r];
-    uint32_t to = spare_find_refuge(s, lost, s->l->unit_allowed[unit], need, s->l->n_on, any);
-    for (uint32_t i = 0; i < s->of[lost].n; i++)
+            used[r][s->by_lost[lost].items[i].slot] = s->by_lost[lost].items[i].used[r];
+    uint32_t to = failover_capacity_find_candidate(s, lost, s->l->unit_allowed[unit], need, s->l->n_on, any);
+    for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
-            used[r][s->of[lost].items[i].slot] = 0;
+            used[r][s->by_lost[lost].items[i].slot] = 0;
     return to;
 }
 
-bool spare_in_the_way(const struct spare *s, uint32_t unit, uint32_t to_slot, enum resource *ret_r,
-                      double *ret_kept)
+bool failover_capacity_blocks(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot,
+                              enum resource *ret_r, double *ret_kept)
 {
     const struct layout *l = s->l;
 
@@ -283,7 +292,7 @@ bool spare_in_the_way(const struct spare *s, uint32_t unit, uint32_t to_slot, en
         double need = l->unit_reserved[r][unit];
         double kept = need > 0 ? room_for(s, r, unit, to_slot) : 0;
         if (!(need > 0) || l->reserved[r][to_slot] + need + kept <=
-                               spare_capacity_of(s, (enum resource)r, to_slot) + ROUNDING)
+                               failover_capacity_of_slot(s, (enum resource)r, to_slot) + ROUNDING)
             continue;
         if (ret_r)
             *ret_r = (enum resource)r;
@@ -296,23 +305,24 @@ bool spare_in_the_way(const struct spare *s, uint32_t unit, uint32_t to_slot, en
 
 /* Whether all of the unit that reserves something may run there only, by what is mandatory. One that could
  * restart elsewhere is promised a place, whoever it moves with. */
-static bool is_unit_bound_to(const struct spare *s, uint32_t unit, uint32_t slot)
+static bool is_unit_bound_to(const struct failover_capacity *s, uint32_t unit, uint32_t slot)
 {
     const struct layout *l = s->l;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
-        if (spare_reserves(s, l->unit_vms[i]) && !spare_is_bound_to(s, l->rules->must[l->unit_vms[i]], slot))
+        if (failover_capacity_protects(s, l->unit_vms[i]) &&
+            !failover_slot_is_bound(s, l->rules->must[l->unit_vms[i]], slot))
             return false;
     return true;
 }
 
-bool spare_admits(const struct spare *s, uint32_t unit, uint32_t to_slot)
+bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
 
     if (!s->active)
         return true;
-    if (spare_in_the_way(s, unit, to_slot, NULL, NULL))
+    if (failover_capacity_blocks(s, unit, to_slot, NULL, NULL))
         return false;
     /* where something is missing anyway, it holds nothing back but what is kept */
     if (s->n_open > 0 || l->snap->ha.policy == HA_NONE || l->snap->ha.policy == HA_DEDICATED)
@@ -320,59 +330,59 @@ bool spare_admits(const struct spare *s, uint32_t unit, uint32_t to_slot)
     if (s->counted_on[to_slot])
         return false;
     /* one that runs already is no better off where it is; a new one is not promised what cannot be kept */
-    return may_exchange(s, unit, to_slot) || refuge_of(s, unit, to_slot, true) != IX_NONE ||
+    return may_exchange(s, unit, to_slot) || candidate_of(s, unit, to_slot, true) != IX_NONE ||
            (l->unit_slot[unit] != l->outside && is_unit_bound_to(s, unit, to_slot));
 }
 
-static void keep_for(struct spare *s, uint32_t unit, uint32_t lost, uint32_t slot)
+static void keep_for(struct failover_capacity *s, uint32_t unit, uint32_t lost, uint32_t slot)
 {
-    struct kept *k = spare_add_kept(s, lost, slot);
+    struct failover_reserved *k = failover_capacity_add_reserved(s, lost, slot);
 
-    spare_note(s, NOTE_USED, lost, (uint32_t)(k - s->of[lost].items));
+    failover_undo_note(s, NOTE_USED, lost, (uint32_t)(k - s->by_lost[lost].items));
     for (int r = 0; r < RES_COUNT; r++) {
         double need = s->l->unit_reserved[r][unit];
         k->used[r] = s->singly ? fmax(k->used[r], need) : k->used[r] + need;
     }
     for (uint32_t i = s->l->unit_from[unit]; i < s->l->unit_from[unit + 1]; i++) {
-        spare_note(s, NOTE_PLACE, s->l->unit_vms[i], 0);
-        s->place_of[s->l->unit_vms[i]] = slot;
+        failover_undo_note(s, NOTE_SLOT, s->l->unit_vms[i], 0);
+        s->slot_of[s->l->unit_vms[i]] = slot;
     }
 }
 
 /* The places of the unit's VMs that were kept on the slot that it comes to. */
-static void give_back(struct spare *s, uint32_t unit, uint32_t to_slot)
+static void give_back(struct failover_capacity *s, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
     uint32_t from = l->unit_slot[unit];
-    struct kept *k = from < l->n_on ? spare_find_kept(s, from, to_slot) : NULL;
+    struct failover_reserved *k = from < l->n_on ? failover_capacity_find_reserved(s, from, to_slot) : NULL;
 
     if (k)
-        spare_note(s, NOTE_USED, from, (uint32_t)(k - s->of[from].items));
+        failover_undo_note(s, NOTE_USED, from, (uint32_t)(k - s->by_lost[from].items));
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1] && k && !s->singly; i++)
-        if (s->place_of[l->unit_vms[i]] == to_slot)
+        if (s->slot_of[l->unit_vms[i]] == to_slot)
             for (int r = 0; r < RES_COUNT; r++)
-                k->used[r] = fmax(k->used[r] - spare_need_of(s, l->unit_vms[i], r), 0);
+                k->used[r] = fmax(k->used[r] - failover_capacity_need_of(s, l->unit_vms[i], r), 0);
 }
 
 /* Those of the unit that may run nowhere else have no place should the slot be lost. */
-static void name_hopeless(struct spare *s, uint32_t unit, uint32_t slot)
+static void name_hopeless(struct failover_capacity *s, uint32_t unit, uint32_t slot)
 {
     const struct layout *l = s->l;
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
-        const double need[RES_COUNT] = {
-            [RES_CPU] = spare_need_of(s, vm, RES_CPU), [RES_MEM] = spare_need_of(s, vm, RES_MEM)};
-        if (!spare_reserves(s, vm) || !spare_is_bound_to(s, l->rules->must[vm], slot))
+        const double need[RES_COUNT] = {[RES_CPU] = failover_capacity_need_of(s, vm, RES_CPU),
+                                        [RES_MEM] = failover_capacity_need_of(s, vm, RES_MEM)};
+        if (!failover_capacity_protects(s, vm) || !failover_slot_is_bound(s, l->rules->must[vm], slot))
             continue;
-        spare_add_gap(s, vm, slot, need);
+        failover_slot_missing(s, vm, slot, need);
         s->gaps[s->n_gaps - 1].hopeless = true;
         s->n_open--;
         s->unsaid = true;
     }
 }
 
-void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot)
+void failover_capacity_follow(struct failover_capacity *s, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
     double need[RES_COUNT];
@@ -381,14 +391,14 @@ void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot)
     if (!s->active || !(need[RES_CPU] > 0 || need[RES_MEM] > 0))
         return;
     uint32_t from = l->unit_slot[unit];
-    uint32_t refuge = may_exchange(s, unit, to_slot) ? from : refuge_of(s, unit, to_slot, false);
+    uint32_t refuge = may_exchange(s, unit, to_slot) ? from : candidate_of(s, unit, to_slot, false);
 
     give_back(s, unit, to_slot);
-    spare_refresh(s, to_slot);
+    failover_capacity_refresh(s, to_slot);
     bool promised = l->snap->ha.policy != HA_NONE && l->snap->ha.policy != HA_DEDICATED;
     if (refuge != IX_NONE && promised) {
         keep_for(s, unit, to_slot, refuge);
-        spare_refresh(s, refuge);
+        failover_capacity_refresh(s, refuge);
     }
     if (refuge == IX_NONE && promised && !s->trying && s->n_open == 0)
         name_hopeless(s, unit, to_slot);

@@ -10,12 +10,12 @@
  *   dedicated:       nothing: the failover hosts are the room, and run no VMs (host.failover);
  *   spare VMs:       whatever the policy, those in the snapshot have a place kept as if they ran.
  *
- * Promise (tests/property/spare.c): when nothing is missing at the beginning, then at every moment of any
- * order of a plan's moves that depends_on allows, each VM of a lost host still has its place. What is missing
- * at the beginning is a gap, which plan/spare_capacity.c tries to close.
+ * Promise (tests/property/failover_capacity.c): when nothing is missing at the beginning, then at every
+ * moment of any order of a plan's moves that depends_on allows, each VM of a lost host still has its place.
+ * What is missing at the beginning is a gap, which plan/failover_moves.c tries to close.
  */
-#ifndef BALLAST_CORE_SPARE_H
-#define BALLAST_CORE_SPARE_H
+#ifndef BALLAST_CORE_FAILOVER_CAPACITY_H
+#define BALLAST_CORE_FAILOVER_CAPACITY_H
 
 #include <ballast/arena.h>
 #include <ballast/snapshot.h>
@@ -23,29 +23,29 @@
 struct layout;
 
 /* What the loss of one host needs of another. */
-struct kept {
+struct failover_reserved {
     uint32_t slot;
     double used[RES_COUNT];
 };
 
-struct kept_list {
-    struct kept *items;
+struct failover_reserved_list {
+    struct failover_reserved *items;
     uint32_t n;
     size_t cap;
 };
 
 /* The other way round: the entry of `lost` that is about this slot. */
-struct keeper {
+struct failover_holder {
     uint32_t lost, entry; /* of[lost].items[entry] */
 };
 
-struct keeper_list {
-    struct keeper *items;
+struct failover_holder_list {
+    struct failover_holder *items;
     uint32_t n;
     size_t cap;
 };
 
-struct spare_gap {
+struct failover_gap {
     uint32_t vm;   /* IX_NONE: there are too few hosts to lose one */
     uint32_t lost; /* slot; IX_NONE: it is a spare VM */
     double need[RES_COUNT];
@@ -53,75 +53,75 @@ struct spare_gap {
     bool hopeless; /* its VM may run on the lost host only: said, but not counted as open */
 };
 
-struct spare {
+struct failover_capacity {
     const struct layout *l;
     struct arena *a;
-    bool active;                     /* otherwise nothing is kept */
-    bool singly;                     /* percent: VM by VM */
-    double *capacity[RES_COUNT];     /* by slot */
-    double inverse_least[RES_COUNT]; /* 1 / capacity of the largest */
-    double *room[RES_COUNT];         /* by slot: what is kept there */
-    double *given[RES_COUNT];        /* of it, for spare VMs */
-    double *least[RES_COUNT];        /* of it, what is kept in any case, for places found earlier; or NULL */
-    double *peak[RES_COUNT];         /* Σ reservations at the beginning and of all arrivals since */
-    struct kept_list *of;            /* by slot that may be lost, a woken one too */
-    struct keeper_list *at;          /* by slot that keeps something */
-    uint32_t *place_of; /* by VM: where its place for the loss of its own slot is kept; IX_NONE */
-    bool *counted_on;   /* by slot: one of the N - 1 others */
-    bool *over;         /* by slot: more was reserved there at the beginning than it has */
-    struct spare_gap *gaps;
+    bool active;                      /* otherwise nothing is kept */
+    bool singly;                      /* percent: VM by VM */
+    double *capacity[RES_COUNT];      /* by slot */
+    double inverse_least[RES_COUNT];  /* 1 / capacity of the largest */
+    double *reserved[RES_COUNT];      /* by slot: what is kept there */
+    double *for_spare_vms[RES_COUNT]; /* of it, for spare VMs */
+    double *least[RES_COUNT];         /* of it, what is kept in any case, for places found earlier; or NULL */
+    double *peak[RES_COUNT];          /* Σ reservations at the beginning and of all arrivals since */
+    struct failover_reserved_list *by_lost; /* by slot that may be lost, a woken one too */
+    struct failover_holder_list *by_holder; /* by slot that keeps something */
+    uint32_t *slot_of; /* by VM: where its place for the loss of its own slot is kept; IX_NONE */
+    bool *counted_on;  /* by slot: one of the N - 1 others */
+    bool *over;        /* by slot: more was reserved there at the beginning than it has */
+    struct failover_gap *gaps;
     uint32_t n_gaps, n_open;
     bool had_gaps; /* at the beginning */
     bool unsaid;   /* a gap has come that is hopeless, and was not said yet */
     size_t cap_gaps;
-    double *use[RES_COUNT];   /* scratch: by slot, while one loss is looked at */
-    struct spare_note *notes; /* of what a trial has changed (failover_internal.h) */
+    double *use[RES_COUNT];      /* scratch: by slot, while one loss is looked at */
+    struct failover_note *notes; /* of what a trial has changed (failover_internal.h) */
     size_t n_notes, cap_notes;
     bool trying;
 };
 
 /* The layout's slots and units are complete. */
-void spare_init(struct spare *s, const struct layout *l, struct arena *a);
+void failover_capacity_init(struct failover_capacity *s, const struct layout *l, struct arena *a);
 
 /* Finds all places anew, in the layout as it is now, woken hosts included. Where something was missing at the
  * beginning moves are not held back for want of a place: what they leave homeless is found here. */
-void spare_renew(struct spare *s);
+void failover_capacity_renew(struct failover_capacity *s);
 
 /* The same beside the places that were found before: what is kept for those stays kept, and everything that
  * was ever taken to be on a slot counts. The arrays of *s as they were are left alone, so that a copy of *s
  * that was made before brings them back. For slots that are being closed: places there have to be found
  * elsewhere. */
-void spare_renew_beside(struct spare *s);
+void failover_capacity_renew_beside(struct failover_capacity *s);
 
 /* Whether the unit may come to this slot as far as failures are concerned: what is kept there stays free, and
  * its VMs have a place elsewhere should the slot be lost. Asked of units that reserve something. */
-bool spare_admits(const struct spare *s, uint32_t unit, uint32_t to_slot);
+bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot);
 
 /* The first half of that: whether what the unit reserves and what is kept on the slot are more than it has.
  * If so, of which resource and how much is kept; both may be NULL. */
-bool spare_in_the_way(const struct spare *s, uint32_t unit, uint32_t to_slot, enum resource *ret_r,
-                      double *ret_kept);
+bool failover_capacity_blocks(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot,
+                              enum resource *ret_r, double *ret_kept);
 
 /* Follows a decision, before layout_move(). */
-void spare_follow(struct spare *s, uint32_t unit, uint32_t to_slot);
+void failover_capacity_follow(struct failover_capacity *s, uint32_t unit, uint32_t to_slot);
 
 /* What is followed from here on is a trial, until it is taken back. One at a time. */
-void spare_try(struct spare *s);
-void spare_undo(struct spare *s);
+void failover_undo_begin(struct failover_capacity *s);
+void failover_undo(struct failover_capacity *s);
 
 /* Keeps a place for the gap's VM if there is one now that VMs have been moved away, and closes it. */
-bool spare_close(struct spare *s, struct spare_gap *gap);
+bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap);
 
 /* Closes a gap for which nothing has to be kept. */
-void spare_settle(struct spare *s, struct spare_gap *gap);
+void failover_gap_dismiss(struct failover_capacity *s, struct failover_gap *gap);
 
 /* What the gap needs of this slot beyond what is kept there already, and what the slot has left for it.
  * False: the slot is out of the question. */
-bool spare_look(const struct spare *s, const struct spare_gap *gap, uint32_t slot, double ret_more[RES_COUNT],
-                double ret_left[RES_COUNT]);
+bool failover_gap_measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
+                          double ret_more[RES_COUNT], double ret_left[RES_COUNT]);
 
 /* percent: by how much the reservations exceed what may be reserved, with `more` on top; <= 0: they do not.
  */
-double spare_excess(const struct spare *s, enum resource r, double more);
+double failover_gap_excess(const struct failover_capacity *s, enum resource r, double more);
 
 #endif

@@ -1,17 +1,19 @@
 /* What has no place: finding one after all. */
 #include "core/layout/failover_internal.h"
 
-bool spare_look(const struct spare *s, const struct spare_gap *gap, uint32_t slot, double ret_more[RES_COUNT],
-                double ret_left[RES_COUNT])
+bool failover_gap_measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
+                          double ret_more[RES_COUNT], double ret_left[RES_COUNT])
 {
-    if (gap->vm == IX_NONE || !spare_is_refuge(s, gap->lost, slot, s->l->rules->must[gap->vm]))
+    if (gap->vm == IX_NONE || !failover_capacity_is_candidate(s, gap->lost, slot, s->l->rules->must[gap->vm]))
         return false;
-    const struct kept *k = gap->lost == IX_NONE ? NULL : spare_find_kept(s, gap->lost, slot);
+    const struct failover_reserved *k =
+        gap->lost == IX_NONE ? NULL : failover_capacity_find_reserved(s, gap->lost, slot);
     for (int r = 0; r < RES_COUNT; r++) {
         double used = k ? k->used[r] : 0;
-        ret_more[r] = gap->lost == IX_NONE ? gap->need[r] : spare_raise_of(s, r, slot, used, gap->need[r]);
-        ret_left[r] =
-            spare_capacity_of(s, (enum resource)r, slot) - s->l->reserved[r][slot] - s->room[r][slot];
+        ret_more[r] =
+            gap->lost == IX_NONE ? gap->need[r] : failover_capacity_raise_of(s, r, slot, used, gap->need[r]);
+        ret_left[r] = failover_capacity_of_slot(s, (enum resource)r, slot) - s->l->reserved[r][slot] -
+                      s->reserved[r][slot];
     }
     return true;
 }
@@ -24,31 +26,31 @@ static bool has_room(const double more[RES_COUNT], const double left[RES_COUNT])
     return true;
 }
 
-void spare_settle(struct spare *s, struct spare_gap *gap)
+void failover_gap_dismiss(struct failover_capacity *s, struct failover_gap *gap)
 {
     gap->closed = true;
     s->n_open--;
 }
 
 /* Where a spare VM is said to be; IX_NONE: nowhere, or it is none. */
-static uint32_t home_of(const struct spare *s, const struct spare_gap *gap)
+static uint32_t home_of(const struct failover_capacity *s, const struct failover_gap *gap)
 {
     uint32_t host = s->l->snap->vms[gap->vm].host;
 
     return gap->lost == IX_NONE && host != IX_NONE ? s->l->host_slot[host] : IX_NONE;
 }
 
-bool spare_fits_at_home(const struct spare *s, const struct spare_gap *gap)
+bool failover_gap_fits_at_home(const struct failover_capacity *s, const struct failover_gap *gap)
 {
     uint32_t home = home_of(s, gap);
     double more[RES_COUNT];
     double left[RES_COUNT];
 
-    return home != IX_NONE && spare_look(s, gap, home, more, left) && has_room(more, left);
+    return home != IX_NONE && failover_gap_measure(s, gap, home, more, left) && has_room(more, left);
 }
 
 /* A spare VM goes where it is said to be, if it fits there; then where there is most room. */
-bool spare_close(struct spare *s, struct spare_gap *gap)
+bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap)
 {
     const struct layout *l = s->l;
     uint32_t home = home_of(s, gap);
@@ -58,7 +60,7 @@ bool spare_close(struct spare *s, struct spare_gap *gap)
     for (uint32_t t = 0; t < l->n_slots; t++) {
         double more[RES_COUNT];
         double left[RES_COUNT];
-        if (!spare_look(s, gap, t, more, left) || !has_room(more, left))
+        if (!failover_gap_measure(s, gap, t, more, left) || !has_room(more, left))
             continue;
         double least = fmin((left[RES_CPU] - more[RES_CPU]) * l->inverse[RES_CPU][t],
                             (left[RES_MEM] - more[RES_MEM]) * l->inverse[RES_MEM][t]);
@@ -72,18 +74,18 @@ bool spare_close(struct spare *s, struct spare_gap *gap)
     if (best == IX_NONE)
         return false;
     if (gap->lost != IX_NONE)
-        spare_keep_place(s, gap->vm, gap->lost, best);
+        failover_slot_reserve(s, gap->vm, gap->lost, best);
     for (int r = 0; r < RES_COUNT; r++) {
         s->use[r][best] = 0;
         if (gap->lost == IX_NONE)
-            s->given[r][best] += gap->need[r];
+            s->for_spare_vms[r][best] += gap->need[r];
     }
-    spare_refresh(s, best);
-    spare_settle(s, gap);
+    failover_capacity_refresh(s, best);
+    failover_gap_dismiss(s, gap);
     return true;
 }
 
-double spare_excess(const struct spare *s, enum resource r, double more)
+double failover_gap_excess(const struct failover_capacity *s, enum resource r, double more)
 {
     const struct layout *l = s->l;
     double reserved = more;
@@ -93,8 +95,8 @@ double spare_excess(const struct spare *s, enum resource r, double more)
         return -NO_LIMIT;
     for (uint32_t i = 0; i < l->n_slots; i++) {
         if (layout_counts(l, i))
-            capacity += spare_capacity_of(s, r, i);
-        reserved += l->reserved[r][i] - l->passing[r][i]; /* a VM in flight is one */
+            capacity += failover_capacity_of_slot(s, r, i);
+        reserved += l->reserved[r][i] - l->leaving[r][i]; /* a VM in flight is one */
     }
     return reserved - capacity * (1 - l->snap->ha.percent[r] / 100);
 }

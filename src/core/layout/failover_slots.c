@@ -28,25 +28,26 @@ static int hardest_first(const void *a, const void *b)
     return x->hosts != y->hosts ? (x->hosts < y->hosts ? -1 : 1) : largest_first(a, b);
 }
 
-static double size_of(const struct spare *s, uint32_t vm)
+static double size_of(const struct failover_capacity *s, uint32_t vm)
 {
     double size = 0;
 
     for (int r = 0; r < RES_COUNT; r++)
-        size = fmax(size, spare_need_of(s, vm, r) * s->inverse_least[r]);
+        size = fmax(size, failover_capacity_need_of(s, vm, r) * s->inverse_least[r]);
     return size;
 }
 
-void spare_add_gap(struct spare *s, uint32_t vm, uint32_t lost, const double need[RES_COUNT])
+void failover_slot_missing(struct failover_capacity *s, uint32_t vm, uint32_t lost,
+                           const double need[RES_COUNT])
 {
     s->gaps = arena_grow(s->a, s->gaps, s->n_gaps, &s->cap_gaps, sizeof s->gaps[0]);
     s->n_open++;
-    s->gaps[s->n_gaps++] = (struct spare_gap){
+    s->gaps[s->n_gaps++] = (struct failover_gap){
         .vm = vm, .lost = lost, .need = {[RES_CPU] = need[RES_CPU], [RES_MEM] = need[RES_MEM]}};
 }
 
 /* Whether no other host, one that sleeps included, could ever run it. */
-bool spare_is_bound_to(const struct spare *s, const uint64_t *allowed, uint32_t slot)
+bool failover_slot_is_bound(const struct failover_capacity *s, const uint64_t *allowed, uint32_t slot)
 {
     const struct layout *l = s->l;
 
@@ -60,7 +61,7 @@ bool spare_is_bound_to(const struct spare *s, const uint64_t *allowed, uint32_t 
     return true;
 }
 
-static uint32_t count_hosts_of(const struct spare *s, uint32_t vm)
+static uint32_t count_hosts_of(const struct failover_capacity *s, uint32_t vm)
 {
     const uint64_t *must = s->l->rules->must[vm];
     uint32_t n = 0;
@@ -73,7 +74,7 @@ static uint32_t count_hosts_of(const struct spare *s, uint32_t vm)
 }
 
 /* The reserving VMs of a slot, appended. */
-static uint32_t wants_of(const struct spare *s, uint32_t slot, struct want *wants, uint32_t n)
+static uint32_t wants_of(const struct failover_capacity *s, uint32_t slot, struct want *wants, uint32_t n)
 {
     const struct layout *l = s->l;
 
@@ -81,70 +82,73 @@ static uint32_t wants_of(const struct spare *s, uint32_t slot, struct want *want
         uint32_t u = l->list[slot].items[i];
         for (uint32_t k = l->unit_from[u]; k < l->unit_from[u + 1]; k++) {
             uint32_t vm = l->unit_vms[k];
-            if (spare_reserves(s, vm) && l->snap->vms[vm].is.kind != VM_AGENT)
+            if (failover_capacity_protects(s, vm) && l->snap->vms[vm].is.kind != VM_AGENT)
                 wants[n++] = (struct want){.vm = vm, .hosts = count_hosts_of(s, vm), .size = size_of(s, vm)};
         }
     }
     return n;
 }
 
-void spare_keep_place(struct spare *s, uint32_t vm, uint32_t lost, uint32_t slot)
+void failover_slot_reserve(struct failover_capacity *s, uint32_t vm, uint32_t lost, uint32_t slot)
 {
-    struct kept *k = spare_add_kept(s, lost, slot);
+    struct failover_reserved *k = failover_capacity_add_reserved(s, lost, slot);
 
     for (int r = 0; r < RES_COUNT; r++) {
-        double need = spare_need_of(s, vm, r);
+        double need = failover_capacity_need_of(s, vm, r);
         k->used[r] = s->singly ? fmax(k->used[r], need) : k->used[r] + need;
         s->use[r][slot] = k->used[r];
-        s->room[r][slot] = fmax(s->room[r][slot], s->given[r][slot] + k->used[r]);
+        s->reserved[r][slot] = fmax(s->reserved[r][slot], s->for_spare_vms[r][slot] + k->used[r]);
     }
     /* one of the others that are counted on has a place for each loss: this is about its own host's */
     if (s->l->unit_slot[s->l->vm_unit[vm]] == lost)
-        s->place_of[vm] = slot;
+        s->slot_of[vm] = slot;
 }
 
 /* Finds the places one after the other; those that have none are gaps. */
-static void find_places(struct spare *s, uint32_t lost, const struct want *wants, uint32_t n)
+static void find_failover_slots(struct failover_capacity *s, uint32_t lost, const struct want *wants,
+                                uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t vm = wants[i].vm;
-        const double need[RES_COUNT] = {
-            [RES_CPU] = spare_need_of(s, vm, RES_CPU), [RES_MEM] = spare_need_of(s, vm, RES_MEM)};
-        uint32_t to = spare_find_refuge(s, lost, s->l->rules->must[vm], need, s->l->n_slots, false);
+        const double need[RES_COUNT] = {[RES_CPU] = failover_capacity_need_of(s, vm, RES_CPU),
+                                        [RES_MEM] = failover_capacity_need_of(s, vm, RES_MEM)};
+        uint32_t to =
+            failover_capacity_find_candidate(s, lost, s->l->rules->must[vm], need, s->l->n_slots, false);
         if (to != IX_NONE) {
-            spare_keep_place(s, vm, lost, to);
+            failover_slot_reserve(s, vm, lost, to);
             continue;
         }
-        spare_add_gap(s, vm, lost, need);
-        if (spare_is_bound_to(s, s->l->rules->must[vm], lost)) {
+        failover_slot_missing(s, vm, lost, need);
+        if (failover_slot_is_bound(s, s->l->rules->must[vm], lost)) {
             s->gaps[s->n_gaps - 1].hopeless = true;
             s->n_open--; /* it must not hold the others' places less dear */
         }
     }
-    for (uint32_t i = 0; i < s->of[lost].n; i++)
+    for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
         for (int r = 0; r < RES_COUNT; r++)
-            s->use[r][s->of[lost].items[i].slot] = 0;
+            s->use[r][s->by_lost[lost].items[i].slot] = 0;
 }
 
-/* As if find_places() had not been called for this loss, the last one that it was called for. */
-static void forget_places(struct spare *s, uint32_t lost, const struct want *wants, uint32_t n)
+/* As if find_failover_slots() had not been called for this loss, the last one that it was called for. */
+static void forget_failover_slots(struct failover_capacity *s, uint32_t lost, const struct want *wants,
+                                  uint32_t n)
 {
-    struct kept_list *list = &s->of[lost];
+    struct failover_reserved_list *list = &s->by_lost[lost];
 
     while (s->n_gaps > 0 && s->gaps[s->n_gaps - 1].lost == lost)
         s->n_open -= !s->gaps[--s->n_gaps].hopeless;
     for (uint32_t i = 0; i < n; i++)
         if (s->l->unit_slot[s->l->vm_unit[wants[i].vm]] == lost)
-            s->place_of[wants[i].vm] = IX_NONE;
+            s->slot_of[wants[i].vm] = IX_NONE;
     while (list->n > 0) {
         uint32_t slot = list->items[--list->n].slot;
-        s->at[slot].n--; /* the last that was added there */
-        spare_refresh(s, slot);
+        s->by_holder[slot].n--; /* the last that was added there */
+        failover_capacity_refresh(s, slot);
     }
 }
 
 /* The largest first; where that leaves gaps, those with the fewest hosts to go to first. */
-static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
+static void plan_loss(struct failover_capacity *s, uint32_t lost, struct want *wants)
 {
     static int (*const orders[])(const void *, const void *) = {largest_first, hardest_first, largest_first};
     uint32_t n = wants_of(s, lost, wants, 0);
@@ -156,9 +160,9 @@ static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
             n = wants_of(s, i, wants, n);
     for (size_t i = 0; i < sizeof orders / sizeof *orders && n > 0; i++) {
         if (i > 0)
-            forget_places(s, lost, wants, n);
+            forget_failover_slots(s, lost, wants, n);
         qsort(wants, n, sizeof wants[0], orders[i]);
-        find_places(s, lost, wants, n);
+        find_failover_slots(s, lost, wants, n);
         if (s->n_open - open < least && i > 0) /* better than the first: the third is not needed */
             return;
         if (s->n_open == open)
@@ -168,41 +172,43 @@ static void plan_loss(struct spare *s, uint32_t lost, struct want *wants)
 }
 
 /* One spare VM. */
-static void place_spare_vm(struct spare *s, uint32_t vm, bool only_at_home)
+static void slot_for_spare_vm(struct failover_capacity *s, uint32_t vm, bool only_at_home)
 {
-    struct spare_gap gap = {
-        .vm = vm, .lost = IX_NONE, .need = {spare_need_of(s, vm, RES_CPU), spare_need_of(s, vm, RES_MEM)}};
+    struct failover_gap gap = {
+        .vm = vm,
+        .lost = IX_NONE,
+        .need = {failover_capacity_need_of(s, vm, RES_CPU), failover_capacity_need_of(s, vm, RES_MEM)}};
 
-    if (only_at_home && !spare_fits_at_home(s, &gap))
+    if (only_at_home && !failover_gap_fits_at_home(s, &gap))
         return;
-    s->n_open++; /* spare_close() takes it back */
-    if (spare_close(s, &gap)) {
-        s->place_of[vm] = s->l->outside; /* it has one, wherever */
+    s->n_open++; /* failover_gap_close() takes it back */
+    if (failover_gap_close(s, &gap)) {
+        s->slot_of[vm] = s->l->outside; /* it has one, wherever */
         return;
     }
     s->n_open--;
-    spare_add_gap(s, vm, IX_NONE, gap.need);
+    failover_slot_missing(s, vm, IX_NONE, gap.need);
 }
 
 /* Spare VMs: those that fit where they are said to be; then the others, the largest first. */
-void spare_place_vms(struct spare *s)
+void failover_slots_for_spare_vms(struct failover_capacity *s)
 {
     const struct snapshot *snap = s->l->snap;
     struct want *wants = arena_array(s->a, struct want, snap->n_vms);
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < snap->n_vms; i++)
-        if (snap->vms[i].is.kind == VM_SPARE && spare_reserves(s, i))
+        if (snap->vms[i].is.kind == VM_SPARE && failover_capacity_protects(s, i))
             wants[n++] = (struct want){.vm = i, .size = size_of(s, i)};
     if (n == 0)
         return;
     s->active = true;
     qsort(wants, n, sizeof wants[0], hardest_first);
     for (uint32_t i = 0; i < n; i++)
-        place_spare_vm(s, wants[i].vm, true);
+        slot_for_spare_vm(s, wants[i].vm, true);
     for (uint32_t i = 0; i < n; i++)
-        if (s->place_of[wants[i].vm] == IX_NONE)
-            place_spare_vm(s, wants[i].vm, false);
+        if (s->slot_of[wants[i].vm] == IX_NONE)
+            slot_for_spare_vm(s, wants[i].vm, false);
 }
 
 struct ranked {
@@ -220,7 +226,7 @@ static int most_reserved_first(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-static struct ranked *rank_slots(const struct spare *s, uint32_t *ret_n)
+static struct ranked *rank_slots(const struct failover_capacity *s, uint32_t *ret_n)
 {
     const struct layout *l = s->l;
     struct ranked *ranked = arena_array(s->a, struct ranked, l->n_slots);
@@ -241,7 +247,7 @@ static struct ranked *rank_slots(const struct spare *s, uint32_t *ret_n)
 }
 
 /* Those that are hardest to replace first: the others then find room that is kept already. */
-void spare_plan_losses(struct spare *s)
+void failover_slots_for_losses(struct failover_capacity *s)
 {
     const struct ha_facts *ha = &s->l->snap->ha;
     uint32_t n;

@@ -1,56 +1,56 @@
 #include "core/layout/failover_internal.h"
 
-void spare_note(struct spare *s, enum note_kind kind, uint32_t slot, uint32_t ix)
+void failover_undo_note(struct failover_capacity *s, enum failover_note_kind kind, uint32_t slot, uint32_t ix)
 {
     if (!s->trying)
         return;
-    struct spare_note note = {.kind = kind, .slot = slot, .ix = ix};
+    struct failover_note note = {.kind = kind, .slot = slot, .ix = ix};
     for (int r = 0; r < RES_COUNT; r++) {
         if (kind == NOTE_ROOM) {
-            note.was[r] = s->room[r][slot];
+            note.was[r] = s->reserved[r][slot];
             note.peak[r] = s->peak[r][slot];
         }
         if (kind == NOTE_USED)
-            note.was[r] = s->of[slot].items[ix].used[r];
+            note.was[r] = s->by_lost[slot].items[ix].used[r];
     }
-    if (kind == NOTE_PLACE)
-        note.ix = s->place_of[slot];
+    if (kind == NOTE_SLOT)
+        note.ix = s->slot_of[slot];
     s->notes = arena_grow(s->a, s->notes, s->n_notes, &s->cap_notes, sizeof s->notes[0]);
     s->notes[s->n_notes++] = note;
 }
 
-static void put_back(struct spare *s, const struct spare_note *note)
+static void put_back(struct failover_capacity *s, const struct failover_note *note)
 {
     switch (note->kind) {
     case NOTE_ROOM:
         for (int r = 0; r < RES_COUNT; r++) {
-            s->room[r][note->slot] = note->was[r];
+            s->reserved[r][note->slot] = note->was[r];
             s->peak[r][note->slot] = note->peak[r];
         }
         break;
     case NOTE_USED:
         for (int r = 0; r < RES_COUNT; r++)
-            s->of[note->slot].items[note->ix].used[r] = note->was[r];
+            s->by_lost[note->slot].items[note->ix].used[r] = note->was[r];
         break;
-    case NOTE_KEPT:
-        s->of[note->slot].n--;
+    case NOTE_RESERVED:
+        s->by_lost[note->slot].n--;
         break;
-    case NOTE_KEEPERS:
-        s->at[note->slot].n--;
+    case NOTE_HOLDERS:
+        s->by_holder[note->slot].n--;
         break;
-    case NOTE_PLACE:
-        s->place_of[note->slot] = note->ix;
+    case NOTE_SLOT:
+        s->slot_of[note->slot] = note->ix;
         break;
     }
 }
 
-void spare_try(struct spare *s)
+void failover_undo_begin(struct failover_capacity *s)
 {
     s->trying = true;
     s->n_notes = 0;
 }
 
-void spare_undo(struct spare *s)
+void failover_undo(struct failover_capacity *s)
 {
     while (s->n_notes > 0)
         put_back(s, &s->notes[--s->n_notes]);

@@ -53,7 +53,7 @@ static void alloc_slots(struct layout *l)
         l->norm[r] = arena_array(l->a, double, n);
         l->inverse[r] = arena_array(l->a, double, n);
         l->reserved[r] = arena_array(l->a, double, n);
-        l->passing[r] = arena_array(l->a, double, n);
+        l->leaving[r] = arena_array(l->a, double, n);
     }
     l->mem_taken = arena_array(l->a, double, n);
     l->mem_limit = arena_array(l->a, double, n);
@@ -117,7 +117,7 @@ static bool cooling_down(const struct snapshot *s, const struct policy *p, const
     return v->last_migrated > 0 && s->time - v->last_migrated < p->cool_down_s;
 }
 
-bool layout_rests(const struct layout *l, uint32_t unit)
+bool layout_cools_down(const struct layout *l, uint32_t unit)
 {
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++)
         if (cooling_down(l->snap, l->policy, &l->snap->vms[l->unit_vms[i]].is))
@@ -125,7 +125,7 @@ bool layout_rests(const struct layout *l, uint32_t unit)
     return false;
 }
 
-bool layout_holds_loosely(enum check held)
+bool layout_holds_from_balance(enum check held)
 {
     return held == CHECK_VM_DEMAND_UNKNOWN || held == CHECK_VM_SAMPLE_BAD || held == CHECK_VM_FT ||
            held == CHECK_VM_COOL_DOWN;
@@ -238,7 +238,7 @@ static void alloc_units(struct layout *l, uint32_t n)
     l->unit_first = arena_array(l->a, uint32_t, n);
     l->unit_from = arena_array(l->a, uint32_t, (size_t)n + 1);
     l->unit_vms = arena_array(l->a, uint32_t, n);
-    l->unit_place = arena_array(l->a, uint32_t, n);
+    l->unit_index = arena_array(l->a, uint32_t, n);
     for (int r = 0; r < RES_COUNT; r++) {
         l->unit_demand[r] = arena_array(l->a, double, n);
         l->unit_reserved[r] = arena_array(l->a, double, n);
@@ -304,7 +304,7 @@ static void chain_sets(struct layout *l)
 /* What keeps it only from being moved for balance must not hide that it has to come together with others. */
 static void hold_back(struct layout *l, uint32_t unit)
 {
-    if (l->unit_held[unit] == CHECK_NONE || layout_holds_loosely(l->unit_held[unit]))
+    if (l->unit_held[unit] == CHECK_NONE || layout_holds_from_balance(l->unit_held[unit]))
         l->unit_held[unit] = CHECK_RULE_AFFINITY;
 }
 
@@ -353,7 +353,8 @@ static void make_units(struct layout *l, double *const entitlement[RES_COUNT])
         l->unit_vms[i] = places[i].vm;
         l->vm_unit[places[i].vm] = u;
         enum check held = layout_vm_check(l, places[i].vm);
-        if (l->unit_held[u] == CHECK_NONE || (layout_holds_loosely(l->unit_held[u]) && held != CHECK_NONE))
+        if (l->unit_held[u] == CHECK_NONE ||
+            (layout_holds_from_balance(l->unit_held[u]) && held != CHECK_NONE))
             l->unit_held[u] = held;
         l->unit_from[u + 1] = i + 1;
     }
@@ -407,7 +408,7 @@ static void list_add(struct layout *l, uint32_t u, uint32_t slot)
     struct unit_list *list = &l->list[slot];
 
     list->items = arena_grow(l->a, list->items, list->n, &list->cap, sizeof list->items[0]);
-    l->unit_place[u] = list->n;
+    l->unit_index[u] = list->n;
     list->items[list->n++] = u;
 }
 
@@ -416,8 +417,8 @@ static void list_remove(struct layout *l, uint32_t u, uint32_t slot)
     struct unit_list *list = &l->list[slot];
     uint32_t last = list->items[--list->n];
 
-    list->items[l->unit_place[u]] = last;
-    l->unit_place[last] = l->unit_place[u];
+    list->items[l->unit_index[u]] = last;
+    l->unit_index[last] = l->unit_index[u];
 }
 
 /* What a VM in flight weighs on the end where it is not listed. */
@@ -481,7 +482,7 @@ static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT]
     weigh_other_end(l, &w, vm, other);
     l->other_end[vm] = other;
     for (int r = 0; r < RES_COUNT; r++)
-        l->passing[r][leaves] += w.reserved[r];
+        l->leaving[r][leaves] += w.reserved[r];
     if (arrived)
         return;
     l->going_to[vm] = to;
@@ -517,7 +518,7 @@ void layout_init(struct layout *l, const struct snapshot *snap, const struct pol
                  const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a)
 {
     layout_init_bare(l, snap, policy, rules, entitlement, a);
-    spare_init(&l->spare, l, a);
+    failover_capacity_init(&l->failover, l, a);
 }
 
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot)

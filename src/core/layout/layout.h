@@ -41,7 +41,7 @@ struct layout {
     double *norm[RES_COUNT];     /* N */
     double *inverse[RES_COUNT];  /* 1 / capacity */
     double *reserved[RES_COUNT]; /* Σ reservations */
-    double *passing[RES_COUNT];  /* ... of these, of VMs in flight that will be elsewhere in the end */
+    double *leaving[RES_COUNT];  /* ... of these, of VMs in flight that will be elsewhere in the end */
     double *mem_taken;           /* Σ of what the VMs take, by policy.mem_admission */
     double *mem_limit;           /* capacity × policy.mem_overcommit */
     double *mem_free;            /* physically free, after the moves so far; NO_LIMIT where not known */
@@ -60,7 +60,7 @@ struct layout {
     uint32_t *unit_slot;
     uint32_t *unit_first;           /* its VM with the lowest index */
     uint32_t *unit_from, *unit_vms; /* unit_vms[unit_from[u] ... unit_from[u + 1]) */
-    uint32_t *unit_place;           /* where it stands in its slot's list */
+    uint32_t *unit_index;           /* where it stands in its slot's list */
     double *unit_demand[RES_COUNT]; /* entitlement */
     double *unit_reserved[RES_COUNT];
     double *unit_mem;              /* what it takes, by policy.mem_admission */
@@ -77,7 +77,7 @@ struct layout {
     bool has_pairs;                /* fault-tolerant ones */
 
     uint16_t *apart; /* [group × n_slots]: members of the anti-affinity group there */
-    struct spare spare;
+    struct failover_capacity failover;
 };
 
 /* entitlement: by resource, then VM. */
@@ -89,7 +89,7 @@ void layout_init_bare(struct layout *l, const struct snapshot *snap, const struc
                       const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
 
 /* Moves the unit; the caller has checked. What is kept for failures follows in a step of its own
- * (spare_follow()). */
+ * (failover_capacity_follow()). */
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);
 
 /* The same for a trial, and back again: every figure is then what it was, to the last digit. Several are
@@ -109,7 +109,7 @@ void layout_undo(struct layout *l, const struct layout_mark *mark);
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot);
 
 /* The slot where the VM will be when what is under way has ended; IX_NONE: it takes no part. */
-static inline uint32_t layout_place_of(const struct layout *l, uint32_t vm)
+static inline uint32_t layout_slot_of(const struct layout *l, uint32_t vm)
 {
     if (l->vm_unit[vm] == IX_NONE)
         return IX_NONE;
@@ -138,11 +138,11 @@ bool layout_breaks_rule(const struct layout *l, const struct rule *rule);
 enum check layout_vm_check(const struct layout *l, uint32_t vm);
 
 /* Whether a VM of the unit was migrated within the cool-down, whatever else holds it. */
-bool layout_rests(const struct layout *l, uint32_t unit);
+bool layout_cools_down(const struct layout *l, uint32_t unit);
 
 /* What keeps a VM only from being moved for balance, of what that finds; the rest keeps it from being moved
  * at all. */
-bool layout_holds_loosely(enum check held);
+bool layout_holds_from_balance(enum check held);
 
 /* Whether the slot counts in the figures of the plan's end. */
 static inline bool layout_counts(const struct layout *l, uint32_t slot)
@@ -189,15 +189,15 @@ static inline double layout_added_squares(const struct layout *l, uint32_t unit,
 
 /* What moving a unit would do to the imbalance, with the weights held at what they are before the move. All
  * that depends only on the unit and where it is, computed once: */
-struct trial {
+struct move_trial {
     double n; /* slots that count */
     double weight[RES_COUNT];
     double demand[RES_COUNT];
     double sum[RES_COUNT], sum_squares[RES_COUNT]; /* without the unit */
 };
 
-static inline void trial_begin(const struct layout *l, const double weight[RES_COUNT], uint32_t unit,
-                               struct trial *t)
+static inline void move_trial_begin(const struct layout *l, const double weight[RES_COUNT], uint32_t unit,
+                                    struct move_trial *t)
 {
     uint32_t s = l->unit_slot[unit];
 
@@ -214,8 +214,8 @@ static inline void trial_begin(const struct layout *l, const double weight[RES_C
 
 /* The imbalance with the unit on a host with these N and 1 / capacity. Never rises when norm falls, so the
  * least N of several equal hosts bounds them all. */
-static inline double trial_imbalance(const struct trial *t, const double norm[RES_COUNT],
-                                     const double inverse[RES_COUNT])
+static inline double move_trial_imbalance(const struct move_trial *t, const double norm[RES_COUNT],
+                                          const double inverse[RES_COUNT])
 {
     double imbalance = 0;
 
@@ -228,12 +228,12 @@ static inline double trial_imbalance(const struct trial *t, const double norm[RE
     return imbalance;
 }
 
-static inline double trial_at(const struct layout *l, const struct trial *t, uint32_t slot)
+static inline double move_trial_at(const struct layout *l, const struct move_trial *t, uint32_t slot)
 {
     const double norm[RES_COUNT] = {l->norm[RES_CPU][slot], l->norm[RES_MEM][slot]};
     const double inverse[RES_COUNT] = {l->inverse[RES_CPU][slot], l->inverse[RES_MEM][slot]};
 
-    return trial_imbalance(t, norm, inverse);
+    return move_trial_imbalance(t, norm, inverse);
 }
 
 #endif

@@ -1,7 +1,7 @@
 #include "core/place/options.h"
 
 #include "core/plan/correct.h"
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 
 #include <stdlib.h>
 
@@ -21,15 +21,15 @@ void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
 {
     const struct layout *l = &p->layout;
     double weight[RES_COUNT];
-    struct trial t;
+    struct move_trial t;
 
     *ret = (struct options){.items = arena_array(p->a, struct option, l->n_on)};
     layout_weights(l, weight);
-    trial_begin(l, weight, unit, &t);
+    move_trial_begin(l, weight, unit, &t);
     for (uint32_t i = 0; i < l->n_on; i++)
         if (layout_check(l, unit, i) == CHECK_NONE)
             ret->items[ret->n++] = (struct option){
-                .slot = i, .joins = layout_has_component(l, i, unit), .imbalance = trial_at(l, &t, i)};
+                .slot = i, .joins = layout_has_component(l, i, unit), .imbalance = move_trial_at(l, &t, i)};
     if (ret->n > 0)
         qsort(ret->items, ret->n, sizeof ret->items[0], best_first);
 }
@@ -37,12 +37,12 @@ void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
 /* The part that is missing of what the unit needs most of. */
 static double worst_part(const struct layout *l, uint32_t unit, uint32_t slot)
 {
-    double shortage[ROOM_NEEDS];
-    double need[ROOM_NEEDS];
+    double shortage[SHORTAGE_COUNT];
+    double need[SHORTAGE_COUNT];
     double worst = 0;
 
-    room_shortage(l, unit, slot, shortage, need);
-    for (int k = 0; k < ROOM_NEEDS; k++)
+    prerequisite_move_shortage(l, unit, slot, shortage, need);
+    for (int k = 0; k < SHORTAGE_COUNT; k++)
         if (need[k] > 0)
             worst = fmax(worst, shortage[k] / need[k]);
     return worst;
@@ -70,19 +70,19 @@ static uint32_t closest(const struct pass *p, uint32_t unit, enum check *ret_che
 /* By how much it is too little there; UNKNOWN: the check is not about an amount. */
 static double missing_for(const struct pass *p, uint32_t unit, uint32_t slot, enum check check)
 {
-    double shortage[ROOM_NEEDS];
-    double need[ROOM_NEEDS];
+    double shortage[SHORTAGE_COUNT];
+    double need[SHORTAGE_COUNT];
 
-    room_shortage(&p->layout, unit, slot, shortage, need);
+    prerequisite_move_shortage(&p->layout, unit, slot, shortage, need);
     switch ((int)check) { /* only those about an amount */
     case CHECK_RESERVATION_CPU:
-        return shortage[ROOM_CPU];
+        return shortage[SHORTAGE_CPU];
     case CHECK_RESERVATION_MEM:
-        return shortage[ROOM_MEM];
+        return shortage[SHORTAGE_MEM];
     case CHECK_MEMORY:
-        return shortage[ROOM_ADMITTED];
+        return shortage[SHORTAGE_ADMITTED];
     case CHECK_MEMORY_FREE:
-        return shortage[ROOM_FREE];
+        return shortage[SHORTAGE_FREE];
     default:
         return UNKNOWN;
     }

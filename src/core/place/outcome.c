@@ -20,7 +20,7 @@ void attempt_report_broken(struct attempt *t)
         }
         if (placed == IX_NONE || !rule->is.enabled || !layout_breaks_rule(&p->layout, rule))
             continue;
-        pass_fault(p, rule->is.mandatory ? FAULT_RULE_VIOLATED : FAULT_PREFERENCE_DROPPED, placed, IX_NONE, i,
+        plan_fault(p, rule->is.mandatory ? FAULT_RULE_VIOLATED : FAULT_PREFERENCE_DROPPED, placed, IX_NONE, i,
                    (struct finding){.code = FIND_RULE_BROKEN_BY_PLACEMENT,
                                     .subjects = {{SUBJECT_VM, placed}, {SUBJECT_RULE, i}}});
     }

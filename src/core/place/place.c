@@ -4,7 +4,7 @@
 #include "core/place/attempt.h"
 #include "core/place/starting.h"
 #include "core/plan/correct.h"
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void cannot_place(struct attempt *t, uint32_t unit, uint32_t host, struct
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         t->n_failed++;
-        pass_fault(
+        plan_fault(
             p, FAULT_CANNOT_PLACE, vm, host, IX_NONE,
             (struct finding){.code = FIND_CANNOT_PLACE, .subjects = {{SUBJECT_VM, vm}}, .because = because});
     }
@@ -114,17 +114,17 @@ static void give_back(struct attempt *t, uint32_t unit)
         admission_give_back(&t->p.admission, l->unit_vms[i]);
 }
 
-static void take(struct pass *p, uint32_t unit, const struct way *way)
+static void take(struct pass *p, uint32_t unit, const struct prerequisite_moves *way)
 {
-    uint32_t bundle = p->bundle;
+    uint32_t move_group = p->move_group;
 
     if (way->to_slot >= p->layout.n_on && !p->layout.waking[way->to_slot]) {
-        room_wake(p, way->to_slot, REASON_PLACEMENT, p->layout.unit_first[unit]);
+        host_wake_for(p, way->to_slot, REASON_PLACEMENT, p->layout.unit_first[unit]);
         admission_add_host(&p->admission, p->layout.slot_host[way->to_slot]);
     }
-    (void)room_take(p, unit, way);
-    (void)pass_take(p, unit, way->to_slot, REASON_PLACEMENT, IX_NONE, PRIORITY_MANDATORY);
-    p->bundle = bundle;
+    (void)prerequisite_moves_take(p, unit, way);
+    (void)plan_move(p, unit, way->to_slot, REASON_PLACEMENT, IX_NONE, PRIORITY_MANDATORY);
+    p->move_group = move_group;
 }
 
 /* percent: less than promised would be left free, were the unit there, and another (or IX_NONE). ret_f: by
@@ -134,7 +134,7 @@ static bool lacks_spare(const struct pass *p, uint32_t unit, uint32_t other, str
     for (int r = 0; r < RES_COUNT; r++) {
         double more =
             p->layout.unit_reserved[r][unit] + (other == IX_NONE ? 0 : p->layout.unit_reserved[r][other]);
-        double excess = more > 0 ? spare_excess(&p->layout.spare, (enum resource)r, more) : 0;
+        double excess = more > 0 ? failover_gap_excess(&p->layout.failover, (enum resource)r, more) : 0;
         if (excess <= 1e-6)
             continue;
         if (ret_f)
@@ -166,7 +166,7 @@ static bool admit_or_wake(struct attempt *t, uint32_t unit, uint32_t *ret_woken)
     bool given = pools_give(p, unit, &s);
 
     *ret_woken = IX_NONE;
-    uint32_t slot = !given && s.end == ADMISSION_CAPACITY ? room_sleeping_host(p, unit) : IX_NONE;
+    uint32_t slot = !given && s.end == ADMISSION_CAPACITY ? host_wake_find(p, unit) : IX_NONE;
     if (slot != IX_NONE && !p->layout.waking[slot] && wakes_enough(p, unit, slot)) {
         admission_add_host(&p->admission, p->layout.slot_host[slot]);
         given = pools_give(p, unit, &s);
@@ -181,7 +181,7 @@ static bool admit_or_wake(struct attempt *t, uint32_t unit, uint32_t *ret_woken)
 
 /* Where the unit goes: where it fits as things stand, else where others make room, else to a host that is
  * woken. */
-static bool find_way(struct attempt *t, uint32_t unit, struct way *ret)
+static bool find_way(struct attempt *t, uint32_t unit, struct prerequisite_moves *ret)
 {
     struct pass *p = &t->p;
     bool spare = !lacks_spare(p, unit, IX_NONE, NULL);
@@ -189,10 +189,10 @@ static bool find_way(struct attempt *t, uint32_t unit, struct way *ret)
 
     options_rank(p, unit, &o);
     t->first = o;
-    *ret = (struct way){.to_slot = o.n > 0 ? o.items[0].slot : IX_NONE};
-    if (spare && (o.n > 0 || room_find(p, unit, IX_NONE, ret)))
+    *ret = (struct prerequisite_moves){.to_slot = o.n > 0 ? o.items[0].slot : IX_NONE};
+    if (spare && (o.n > 0 || prerequisite_moves_find(p, unit, IX_NONE, ret)))
         return true;
-    *ret = (struct way){.to_slot = room_sleeping_host(p, unit)};
+    *ret = (struct prerequisite_moves){.to_slot = host_wake_find(p, unit)};
     return ret->to_slot != IX_NONE && (spare || wakes_enough(p, unit, ret->to_slot));
 }
 
@@ -209,7 +209,7 @@ static bool has_conflict(const struct pass *p, uint32_t unit)
 static bool place_unit(struct attempt *t, uint32_t unit)
 {
     struct pass *p = &t->p;
-    struct way way;
+    struct prerequisite_moves way;
 
     if (has_conflict(p, unit)) {
         cannot_place(t, unit, IX_NONE, (struct finding){.code = FIND_RULES_HELD});
@@ -219,8 +219,8 @@ static bool place_unit(struct attempt *t, uint32_t unit)
     if (!admit_or_wake(t, unit, &woken))
         return false;
     if (woken != IX_NONE) {
-        room_wake(p, woken, REASON_PLACEMENT, p->layout.unit_first[unit]);
-        take(p, unit, &(struct way){.to_slot = woken});
+        host_wake_for(p, woken, REASON_PLACEMENT, p->layout.unit_first[unit]);
+        take(p, unit, &(struct prerequisite_moves){.to_slot = woken});
         return true;
     }
     if (find_way(t, unit, &way)) {
@@ -228,7 +228,7 @@ static bool place_unit(struct attempt *t, uint32_t unit)
         return true;
     }
     give_back(t, unit);
-    uint32_t coming = room_coming(p, unit);
+    uint32_t coming = host_wake_under_way(p, unit);
     if (coming != IX_NONE) {
         uint32_t host = p->layout.slot_host[coming];
         cannot_place(t, unit, host,
@@ -271,12 +271,13 @@ static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint
     options_rank(p, primary, &o);
     for (uint32_t i = 0; i < o.n; i++) {
         struct layout_mark mark;
-        spare_try(&p->layout.spare); /* what is kept for the primary from then on is not the secondary's */
-        spare_follow(&p->layout.spare, primary, o.items[i].slot);
+        failover_undo_begin(
+            &p->layout.failover); /* what is kept for the primary from then on is not the secondary's */
+        failover_capacity_follow(&p->layout.failover, primary, o.items[i].slot);
         layout_try(&p->layout, primary, o.items[i].slot, &mark);
         options_rank(p, secondary, &other);
         layout_undo(&p->layout, &mark);
-        spare_undo(&p->layout.spare);
+        failover_undo(&p->layout.failover);
         if (other.n == 0)
             continue;
         *ret_first = o.items[i].slot;
@@ -307,10 +308,10 @@ static void place_pair(struct attempt *t, uint32_t primary_vm, uint32_t secondar
             t->half = primary_vm;
             return;
         }
-        p->bundle = ++p->n_bundles;
-        take(p, primary, &(struct way){.to_slot = first});
-        take(p, secondary, &(struct way){.to_slot = second});
-        p->bundle = 0;
+        p->move_group = ++p->n_move_groups;
+        take(p, primary, &(struct prerequisite_moves){.to_slot = first});
+        take(p, secondary, &(struct prerequisite_moves){.to_slot = second});
+        p->move_group = 0;
         return;
     }
     if (!place_unit(t, primary))
@@ -361,7 +362,7 @@ static void bind_agents(struct pass *p)
         uint64_t *hosts = arena_array(p->a, uint64_t, p->rules.words);
         bool required = false;
         for (uint32_t h = 0; h < s->n_hosts && s->vms[l->unit_first[u]].is.kind == VM_AGENT; h++) {
-            if (!span_has(s->hosts[h].agents_required, l->unit_first[u]))
+            if (!rules_span_has(s->hosts[h].agents_required, l->unit_first[u]))
                 continue;
             required = true;
             if (!l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], h))
@@ -502,7 +503,7 @@ static struct attempt *attempt(const struct snapshot *snap, const struct policy 
             continue;
         }
         for (size_t i = 0; i < g.n; i++)
-            pass_fault(&t->p, g.faults[i].code, g.faults[i].vm, g.faults[i].host, g.faults[i].rule,
+            plan_fault(&t->p, g.faults[i].code, g.faults[i].vm, g.faults[i].host, g.faults[i].rule,
                        *g.faults[i].found);
         t->n_failed += (uint32_t)g.n;
         return t;

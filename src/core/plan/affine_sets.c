@@ -1,7 +1,7 @@
 /* Affine sets that are scattered over several hosts: where they can come together, and bringing them there.
  */
 #include "core/plan/correct.h"
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 
 /* Sums that just fit, added in another order. */
 #define ROUNDING 1e-6
@@ -59,7 +59,7 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
     for (int r = 0; r < RES_COUNT; r++)
         if (reserved[r] > 0 &&
-            l->reserved[r][slot] + l->spare.room[r][slot] + reserved[r] > h->capacity[r] + ROUNDING)
+            l->reserved[r][slot] + l->failover.reserved[r][slot] + reserved[r] > h->capacity[r] + ROUNDING)
             return (struct obstacle){r == RES_CPU ? CHECK_RESERVATION_CPU : CHECK_RESERVATION_MEM, IX_NONE,
                                      slot};
     if (l->mem_taken[slot] + mem > l->mem_limit[slot] + ROUNDING)
@@ -69,8 +69,8 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
 }
 
 /* The host to bring a set together on: where the most memory of it is already. */
-uint32_t sets_meeting_place(const struct layout *l, uint32_t component, unsigned priority,
-                            struct obstacle *ret_why)
+uint32_t affine_set_meeting_slot(const struct layout *l, uint32_t component, unsigned priority,
+                                 struct obstacle *ret_why)
 {
     uint32_t best = IX_NONE;
     double best_there = -1;
@@ -134,10 +134,10 @@ static unsigned priority_of_set(const struct pass *p, uint32_t component)
 /* ---- where others have to make room ---- */
 
 /* Who moves away for one part of the set; nobody, where it fits. */
-static bool way_of_part(struct pass *p, uint32_t unit, uint32_t slot, struct way *ret)
+static bool way_of_part(struct pass *p, uint32_t unit, uint32_t slot, struct prerequisite_moves *ret)
 {
-    *ret = (struct way){.to_slot = slot};
-    return layout_check(&p->layout, unit, slot) == CHECK_NONE || room_find(p, unit, slot, ret);
+    *ret = (struct prerequisite_moves){.to_slot = slot};
+    return layout_check(&p->layout, unit, slot) == CHECK_NONE || prerequisite_moves_find(p, unit, slot, ret);
 }
 
 /* How many others would have to move away from this slot for the whole set to come together there, and how
@@ -148,13 +148,14 @@ static uint32_t others_to_move(struct pass *p, uint32_t component, uint32_t slot
     uint32_t parts = 0;
     for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u])
         parts++;
-    struct layout_mark *marks = arena_array(p->a, struct layout_mark, (size_t)parts * (ROOM_MOVES_MAX + 1));
+    struct layout_mark *marks =
+        arena_array(p->a, struct layout_mark, (size_t)parts * (PREREQUISITE_MOVES_MAX + 1));
     uint32_t n = 0;
     uint32_t others = 0;
 
     *ret_copied_mb = 0;
     for (uint32_t u = l->set_first[component]; u != IX_NONE && others != UINT32_MAX; u = l->unit_next[u]) {
-        struct way way;
+        struct prerequisite_moves way;
         bool stays = l->unit_slot[u] == slot;
         bool may = stays ? !l->unit_allowed[u] || bitmap_has(l->unit_allowed[u], l->slot_host[slot])
                          : correct_can_move(l, u) && way_of_part(p, u, slot, &way);
@@ -199,21 +200,22 @@ static uint32_t slot_to_clear(struct pass *p, uint32_t component)
 static bool join_at(struct pass *p, uint32_t component, uint32_t to, unsigned priority)
 {
     struct layout *l = &p->layout;
-    uint32_t bundle = p->bundle;
+    uint32_t move_group = p->move_group;
 
-    p->bundle = ++p->n_bundles;
+    p->move_group = ++p->n_move_groups;
     for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u]) {
-        struct way way;
+        struct prerequisite_moves way;
         if (l->unit_slot[u] == to)
             continue;
         if (!correct_can_move(l, u) || !way_of_part(p, u, to, &way)) {
             correct_violated(p, u, rule_that_joins(p, u), (struct obstacle){layout_check(l, u, to), u, to});
             continue;
         }
-        if (!room_take(p, u, &way) || !pass_take(p, u, to, REASON_RULE, rule_that_joins(p, u), priority))
+        if (!prerequisite_moves_take(p, u, &way) ||
+            !plan_move(p, u, to, REASON_RULE, rule_that_joins(p, u), priority))
             return false;
     }
-    p->bundle = bundle;
+    p->move_group = move_group;
     return true;
 }
 
@@ -234,9 +236,9 @@ static bool bring_together(struct pass *p, uint32_t unit)
     if (!correct_is_due(p, priority))
         return true;
     struct obstacle why;
-    uint32_t to = sets_meeting_place(l, component, priority, &why);
+    uint32_t to = affine_set_meeting_slot(l, component, priority, &why);
     if (to == IX_NONE && priority != PRIORITY_MANDATORY &&
-        sets_meeting_place(l, component, PRIORITY_MANDATORY, &why) != IX_NONE)
+        affine_set_meeting_slot(l, component, PRIORITY_MANDATORY, &why) != IX_NONE)
         return true; /* at the end of a cool-down */
     if (to == IX_NONE && priority == PRIORITY_MANDATORY && p->may_make_room) {
         to = slot_to_clear(p, component);
@@ -254,7 +256,7 @@ static bool bring_together(struct pass *p, uint32_t unit)
     for (uint32_t o = l->set_first[component]; o != IX_NONE; o = l->unit_next[o]) {
         if (l->unit_slot[o] == to)
             continue;
-        if (!pass_take(p, o, to, REASON_RULE, rule_that_joins(p, o), priority))
+        if (!plan_move(p, o, to, REASON_RULE, rule_that_joins(p, o), priority))
             return false;
     }
     hold_those_joined(l, component, to);
@@ -263,7 +265,7 @@ static bool bring_together(struct pass *p, uint32_t unit)
 
 /* Affine sets whose parts are on several hosts, whatever else holds them. A set of which some VM is on its
  * way is left until that has arrived: it may be what brings them together. */
-bool sets_bring_together(struct pass *p)
+bool affine_sets_bring_together(struct pass *p)
 {
     struct layout *l = &p->layout;
     uint32_t *first = arena_array(p->a, uint32_t, p->snap->n_vms); /* by component: a unit of it, + 1 */

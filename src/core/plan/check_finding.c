@@ -4,7 +4,7 @@
 struct asked {
     uint32_t vm, unit, host, slot;
     enum check check;
-    const struct worth *worth;
+    const struct migration_worth *worth;
 };
 
 /* ---- what holds the VM where it is ---- */
@@ -108,7 +108,7 @@ static bool find_incompatible(const struct pass *p, const struct asked *q, struc
 
     for (uint32_t i = l->unit_from[q->unit]; i < l->unit_from[q->unit + 1]; i++) {
         const struct vm *v = &p->snap->vms[l->unit_vms[i]];
-        if (!v->compatible_given || span_has(v->compatible_hosts, q->host))
+        if (!v->compatible_given || rules_span_has(v->compatible_hosts, q->host))
             continue;
         finding_subject(f, SUBJECT_OTHER_VM, l->unit_vms[i]);
         finding_subject(f, SUBJECT_HOST, q->host);
@@ -229,7 +229,7 @@ static bool find_spare(const struct pass *p, const struct asked *q, struct findi
     enum resource r;
     double kept;
 
-    if (!spare_in_the_way(&p->layout.spare, q->unit, q->slot, &r, &kept))
+    if (!failover_capacity_blocks(&p->layout.failover, q->unit, q->slot, &r, &kept))
         return find_host(p, q, f);
     add_room(f, q, r, p->layout.unit_reserved[r][q->unit], left_to_reserve(p, q, r));
     finding_figure(f, FIGURE_KEPT, kept);
@@ -270,22 +270,22 @@ static bool find_mandatory_only(const struct pass *p, const struct asked *q, str
 static bool find_target(const struct pass *p, const struct asked *q, struct finding *f)
 {
     (void)q;
-    finding_figure(f, FIGURE_IMBALANCE, p->climb.judge.imbalance);
+    finding_figure(f, FIGURE_IMBALANCE, p->climb.score.imbalance);
     finding_figure(f, FIGURE_TARGET, layout_target(p->layout.n_on, p->policy.migration_threshold));
     return true;
 }
 
 static double gain(const struct pass *p, const struct asked *q)
 {
-    struct trial t;
+    struct move_trial t;
 
-    trial_begin(&p->layout, p->climb.judge.weight, q->unit, &t);
-    return judge_gain(&p->climb.judge, &t, q->slot);
+    move_trial_begin(&p->layout, p->climb.score.weight, q->unit, &t);
+    return move_score_gain(&p->climb.score, &t, q->slot);
 }
 
 static bool find_no_gain(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    double now = p->climb.judge.imbalance;
+    double now = p->climb.score.imbalance;
 
     finding_figure(f, FIGURE_IMBALANCE_AFTER, now - gain(p, q));
     finding_figure(f, FIGURE_IMBALANCE, now);
@@ -295,13 +295,13 @@ static bool find_no_gain(const struct pass *p, const struct asked *q, struct fin
 static bool find_goodness(const struct pass *p, const struct asked *q, struct finding *f)
 {
     finding_figure(f, FIGURE_GAIN, gain(p, q));
-    finding_figure(f, FIGURE_GAIN_MIN, p->climb.judge.goodness);
+    finding_figure(f, FIGURE_GAIN_MIN, p->climb.score.goodness);
     return true;
 }
 
 static bool find_worth(const struct pass *p, const struct asked *q, struct finding *f)
 {
-    const struct worth *w = q->worth;
+    const struct migration_worth *w = q->worth;
 
     (void)p;
     if (q->check == CHECK_COST_BENEFIT) {
@@ -328,7 +328,7 @@ static bool find_less_gain(const struct pass *p, const struct asked *q, struct f
     if (!p->stopped)
         return false;
     finding_subject(f, SUBJECT_TO, p->layout.slot_host[p->next.to_slot]);
-    finding_figure(f, FIGURE_IMBALANCE_AFTER, p->climb.judge.imbalance - gain(p, q));
+    finding_figure(f, FIGURE_IMBALANCE_AFTER, p->climb.score.imbalance - gain(p, q));
     finding_figure(f, FIGURE_IMBALANCE_CHOSEN, p->next.imbalance_after);
     return true;
 }
@@ -376,7 +376,7 @@ static const struct {
 };
 
 const struct finding *check_finding(const struct pass *p, uint32_t vm, uint32_t host, enum check check,
-                                    const struct worth *worth)
+                                    const struct migration_worth *worth)
 {
     const struct asked q = {.vm = vm,
                             .unit = p->layout.vm_unit[vm],

@@ -3,7 +3,7 @@
 #include "core/plan/correct.h"
 
 #include "core/plan/plan.h"
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 
 /* Reservations within rounding of the capacity are not too much. */
 #define ROUNDING 1e-6
@@ -14,12 +14,12 @@ bool correct_can_move(const struct layout *l, uint32_t unit)
 {
     enum check held = l->unit_held[unit];
 
-    return held == CHECK_NONE || held == CHECK_RULE_AFFINITY || layout_holds_loosely(held);
+    return held == CHECK_NONE || held == CHECK_RULE_AFFINITY || layout_holds_from_balance(held);
 }
 
 bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority)
 {
-    return correct_can_move(l, unit) && (priority == PRIORITY_MANDATORY || !layout_rests(l, unit));
+    return correct_can_move(l, unit) && (priority == PRIORITY_MANDATORY || !layout_cools_down(l, unit));
 }
 
 /* The host where it does most for the balance, of those it may go to; a host with another member of its
@@ -31,10 +31,10 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacl
     double best_imbalance = 0;
     bool best_joins = false;
     double weight[RES_COUNT];
-    struct trial t;
+    struct move_trial t;
 
     layout_weights(l, weight);
-    trial_begin(l, weight, unit, &t);
+    move_trial_begin(l, weight, unit, &t);
     bool scattered = l->unit_held[unit] == CHECK_RULE_AFFINITY;
     *ret_why = (struct obstacle){.check = CHECK_HOST_NOT_ON, .unit = unit, .slot = IX_NONE};
     for (uint32_t i = 0; i < l->n_slots; i++) {
@@ -47,7 +47,7 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacl
         if (check != CHECK_NONE)
             continue;
         bool joins = scattered && layout_has_component(l, i, unit);
-        double imbalance = on ? trial_at(l, &t, i) : NO_LIMIT; /* one that is woken anyway comes last */
+        double imbalance = on ? move_trial_at(l, &t, i) : NO_LIMIT; /* one that is woken anyway comes last */
         if (best == IX_NONE || joins > best_joins || (joins == best_joins && imbalance < best_imbalance)) {
             best = i;
             best_imbalance = imbalance;
@@ -65,7 +65,7 @@ uint32_t correct_way_out(const struct pass *p, uint32_t unit, struct obstacle *r
 
     if (l->unit_held[unit] == CHECK_RULE_AFFINITY) {
         uint32_t to =
-            sets_meeting_place(l, p->rules.component[l->unit_first[unit]], PRIORITY_MANDATORY, ret_why);
+            affine_set_meeting_slot(l, p->rules.component[l->unit_first[unit]], PRIORITY_MANDATORY, ret_why);
         if (to != IX_NONE && to != l->unit_slot[unit])
             return to;
     }
@@ -76,22 +76,22 @@ enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause
                                uint32_t *ret_slot)
 {
     bool must = cause.priority == PRIORITY_MANDATORY && p->may_make_room;
-    struct way way = {.to_slot = correct_way_out(p, unit, ret_why)};
+    struct prerequisite_moves way = {.to_slot = correct_way_out(p, unit, ret_why)};
 
-    if (way.to_slot == IX_NONE && must && !room_find(p, unit, IX_NONE, &way)) {
-        *ret_slot = room_coming(p, unit);
+    if (way.to_slot == IX_NONE && must && !prerequisite_moves_find(p, unit, IX_NONE, &way)) {
+        *ret_slot = host_wake_under_way(p, unit);
         if (*ret_slot != IX_NONE)
             return OUTCOME_WAITS;
-        way.to_slot = room_sleeping_host(p, unit);
+        way.to_slot = host_wake_find(p, unit);
         if (way.to_slot != IX_NONE)
-            room_wake(p, way.to_slot, cause.reason, p->layout.unit_first[unit]);
+            host_wake_for(p, way.to_slot, cause.reason, p->layout.unit_first[unit]);
     }
     if (way.to_slot == IX_NONE)
         return OUTCOME_STUCK;
-    uint32_t bundle = p->bundle;
-    bool goes_on =
-        room_take(p, unit, &way) && pass_take(p, unit, way.to_slot, cause.reason, cause.rule, cause.priority);
-    p->bundle = bundle;
+    uint32_t move_group = p->move_group;
+    bool goes_on = prerequisite_moves_take(p, unit, &way) &&
+                   plan_move(p, unit, way.to_slot, cause.reason, cause.rule, cause.priority);
+    p->move_group = move_group;
     return goes_on ? OUTCOME_MOVED : OUTCOME_STOPPED;
 }
 
@@ -101,7 +101,7 @@ uint32_t correct_peer_beside(const struct pass *p, uint32_t unit, uint32_t slot)
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t peer = p->snap->vms[l->unit_vms[i]].ft_peer;
-        if (peer != IX_NONE && layout_place_of(l, peer) == slot)
+        if (peer != IX_NONE && layout_slot_of(l, peer) == slot)
             return peer;
     }
     return IX_NONE;
@@ -134,8 +134,8 @@ static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         const struct vm *v = &p->snap->vms[vm];
-        if (rule == IX_NONE ? v->compatible_given && !span_has(v->compatible_hosts, host)
-                            : span_has(p->snap->rules[rule].vms, vm))
+        if (rule == IX_NONE ? v->compatible_given && !rules_span_has(v->compatible_hosts, host)
+                            : rules_span_has(p->snap->rules[rule].vms, vm))
             return vm;
     }
     return l->unit_first[unit];
@@ -150,7 +150,7 @@ static void report_violated(struct pass *p, uint32_t unit, uint32_t rule, uint32
     uint32_t slot = l->unit_slot[unit];
     uint32_t peer = rule == IX_NONE ? correct_peer_beside(p, unit, slot) : IX_NONE;
 
-    pass_fault(p, FAULT_RULE_VIOLATED, vm, l->slot_host[slot], rule,
+    plan_fault(p, FAULT_RULE_VIOLATED, vm, l->slot_host[slot], rule,
                (struct finding){.code = coming == IX_NONE ? FIND_RULE_BROKEN : FIND_RULE_BROKEN_YET,
                                 .subjects = {{SUBJECT_VM, vm},
                                              {SUBJECT_FT_PEER, peer},
@@ -200,7 +200,7 @@ static uint32_t host_rule_of(const struct pass *p, uint32_t unit)
 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         const struct vm *v = &p->snap->vms[l->unit_vms[i]];
-        if (v->compatible_given && !span_has(v->compatible_hosts, host))
+        if (v->compatible_given && !rules_span_has(v->compatible_hosts, host))
             return IX_NONE;
         uint32_t rule = rules_find_vm_host(&p->rules, l->unit_vms[i], host);
         if (rule != IX_NONE && (best == IX_NONE || correct_priority(p, rule) < correct_priority(p, best)))
@@ -238,7 +238,7 @@ static uint32_t cheapest_member(const struct pass *p, struct span vms, uint32_t 
     for (uint32_t i = 0; i < vms.n; i++) {
         uint32_t u = l->vm_unit[vms.items[i]];
         struct obstacle why;
-        if (layout_place_of(l, vms.items[i]) != slot || !correct_can_move(l, u))
+        if (layout_slot_of(l, vms.items[i]) != slot || !correct_can_move(l, u))
             continue;
         if (!correct_may_move(l, u, priority)) {
             rests = rests || correct_best_target(p, u, &why) != IX_NONE;
@@ -260,7 +260,7 @@ static uint32_t members_on(const struct layout *l, struct span vms, uint32_t slo
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < vms.n; i++)
-        if (layout_place_of(l, vms.items[i]) == slot && n++ == 0)
+        if (layout_slot_of(l, vms.items[i]) == slot && n++ == 0)
             *ret_first = i;
     return n;
 }
@@ -275,7 +275,7 @@ static bool mend_apart(struct pass *p, uint32_t group)
     if (!is_due(p, rule))
         return true;
     for (uint32_t i = 0; i < vms.n; i++) {
-        uint32_t slot = layout_place_of(l, vms.items[i]);
+        uint32_t slot = layout_slot_of(l, vms.items[i]);
         uint32_t first = i;
         if (slot == IX_NONE || slot >= l->n_on || members_on(l, vms, slot, &first) < 2 || first != i)
             continue;
@@ -321,9 +321,9 @@ static bool mend_pairs(struct pass *p)
 {
     for (uint32_t i = 0; i < p->snap->n_vms; i++) {
         uint32_t peer = p->snap->vms[i].ft_peer;
-        uint32_t slot = layout_place_of(&p->layout, i);
+        uint32_t slot = layout_slot_of(&p->layout, i);
         if (p->snap->vms[i].is.kind != VM_FT_SECONDARY || peer == IX_NONE || slot == IX_NONE ||
-            slot >= p->layout.n_on || layout_place_of(&p->layout, peer) != slot)
+            slot >= p->layout.n_on || layout_slot_of(&p->layout, peer) != slot)
             continue;
         if (!mend(p, half_to_move(p, i, peer), IX_NONE))
             return false;
@@ -374,7 +374,7 @@ static double excess_of(const struct pass *p, uint32_t slot, int r)
 {
     const struct layout *l = &p->layout;
 
-    return l->reserved[r][slot] - l->passing[r][slot] - p->snap->hosts[l->slot_host[slot]].capacity[r];
+    return l->reserved[r][slot] - l->leaving[r][slot] - p->snap->hosts[l->slot_host[slot]].capacity[r];
 }
 
 /* What agents reserve there that do not run yet. */
@@ -410,7 +410,7 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
         if (outcome == OUTCOME_STOPPED || outcome == OUTCOME_WAITS)
             return outcome == OUTCOME_WAITS;
         if (outcome == OUTCOME_STUCK) {
-            pass_fault(p, FAULT_OVERCOMMITTED, IX_NONE, host, IX_NONE,
+            plan_fault(p, FAULT_OVERCOMMITTED, IX_NONE, host, IX_NONE,
                        (struct finding){.code = FIND_HOST_OVERCOMMITTED,
                                         .resource = (enum resource)r,
                                         .subjects = {{SUBJECT_HOST, host}},
@@ -423,12 +423,12 @@ static bool relieve(struct pass *p, uint32_t slot, int r)
 
 static void correct_once(struct pass *p)
 {
-    if (!spare_correct(p) || !evacuate_hosts(p) || !mend_hosts(p) || !mend_pairs(p))
+    if (!correct_failover(p) || !evacuate_hosts(p) || !mend_hosts(p) || !mend_pairs(p))
         return;
     for (uint32_t g = 0; g < p->rules.n_groups; g++)
         if (!mend_apart(p, g))
             return;
-    if (!sets_bring_together(p))
+    if (!affine_sets_bring_together(p))
         return;
     for (uint32_t i = 0; i < p->layout.n_on; i++)
         for (int r = 0; r < RES_COUNT; r++)
@@ -450,7 +450,7 @@ void plan_correct(struct pass *p)
         correct_once(p);
         bool moved = p->n_decisions > decisions;
         bool settled =
-            p->n_faults == faults && !(moved && p->layout.spare.had_gaps) && !p->layout.spare.unsaid;
+            p->n_faults == faults && !(moved && p->layout.failover.had_gaps) && !p->layout.failover.unsaid;
         if (p->stopped || settled || (!moved && p->may_make_room))
             return;
         p->may_make_room = p->may_make_room || !moved;

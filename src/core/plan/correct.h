@@ -48,7 +48,7 @@ struct cause {
 };
 
 /* Moves a unit that cannot stay: where it may go as things stand; if it must go, also to where others make
- * room for it, or to a host that is woken for it (room.h). OUTCOME_STUCK: *ret_why says why;
+ * room for it, or to a host that is woken for it (prerequisite_moves.h). OUTCOME_STUCK: *ret_why says why;
  * OUTCOME_WAITS: *ret_slot is the host that it waits for. */
 enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause, struct obstacle *ret_why,
                                uint32_t *ret_slot);
@@ -66,13 +66,13 @@ bool correct_is_due(const struct pass *p, unsigned priority);
 /* Says that the rule is violated by the unit and cannot be kept. */
 void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why);
 
-/* ---- spare_capacity.c ---- */
+/* ---- failover_moves.c ---- */
 
 /* Makes room for what has no place to restart at; a fault for what is still missing after that. */
-bool spare_correct(struct pass *p);
+bool correct_failover(struct pass *p);
 
 /* After the moves for balance: says anew what is missing, as it is in the end. */
-void spare_review(struct pass *p);
+void correct_failover_review(struct pass *p);
 
 /* ---- evacuate.c ---- */
 bool evacuate_hosts(struct pass *p);
@@ -81,8 +81,8 @@ bool evacuate_hosts(struct pass *p);
 
 /* The slot to bring a scattered set together on by moves of this priority; IX_NONE: none, and *ret_why says
  * why. */
-uint32_t sets_meeting_place(const struct layout *l, uint32_t component, unsigned priority,
-                            struct obstacle *ret_why);
-bool sets_bring_together(struct pass *p);
+uint32_t affine_set_meeting_slot(const struct layout *l, uint32_t component, unsigned priority,
+                                 struct obstacle *ret_why);
+bool affine_sets_bring_together(struct pass *p);
 
 #endif

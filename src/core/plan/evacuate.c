@@ -48,7 +48,7 @@ static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, struct
         struct obstacle mine = why;
         if (held && layout_vm_check(l, vm) != why.check)
             mine.check = CHECK_UNIT_HELD;
-        pass_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
+        plan_fault(p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
                    (struct finding){.code = FIND_CANNOT_LEAVE,
                                     .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}},
                                     .because = check_finding_of_obstacle(p, mine)});
@@ -59,7 +59,7 @@ static void waits_for_host(struct pass *p, uint32_t unit, uint32_t host, uint32_
 {
     uint32_t vm = p->layout.unit_first[unit];
 
-    pass_fault(
+    plan_fault(
         p, FAULT_CANNOT_EVACUATE, vm, host, IX_NONE,
         (struct finding){.code = FIND_CANNOT_LEAVE_YET,
                          .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}, {SUBJECT_OTHER_HOST, coming}}});

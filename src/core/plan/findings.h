@@ -12,6 +12,6 @@ const struct finding *decision_finding(const struct pass *p, const struct decisi
 /* check_finding.c: the figures behind a check of a VM and a host. worth: where the check is of cost and
  * benefit. */
 const struct finding *check_finding(const struct pass *p, uint32_t vm, uint32_t host, enum check check,
-                                    const struct worth *worth);
+                                    const struct migration_worth *worth);
 
 #endif

@@ -20,13 +20,13 @@ static enum reason balance_reason(const struct pass *p, const struct move *m)
 {
     const struct layout *l = &p->layout;
     double fall[RES_COUNT];
-    struct trial t;
+    struct move_trial t;
 
-    trial_begin(l, p->climb.judge.weight, m->unit, &t);
+    move_trial_begin(l, p->climb.score.weight, m->unit, &t);
     for (int r = 0; r < RES_COUNT; r++) {
-        struct trial one = t;
+        struct move_trial one = t;
         one.weight[!r] = 0;
-        fall[r] = t.weight[r] * layout_sigma(l, (enum resource)r) - trial_at(l, &one, m->to_slot);
+        fall[r] = t.weight[r] * layout_sigma(l, (enum resource)r) - move_trial_at(l, &one, m->to_slot);
     }
     return fall[RES_MEM] > fall[RES_CPU] ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
 }
@@ -41,7 +41,7 @@ static bool is_balanced(const struct pass *p, double imbalance)
 
 void plan_balance(struct pass *p)
 {
-    uint64_t most = pass_moves_left(p);
+    uint64_t most = plan_moves_left(p);
     uint32_t left = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 
     p->end = CHECK_MANDATORY_ONLY;
@@ -53,7 +53,7 @@ void plan_balance(struct pass *p)
         p->end = balanced ? CHECK_TARGET_REACHED : left == 0 ? CHECK_MOVES_MAX : CHECK_NONE;
         if (p->end != CHECK_NONE)
             return;
-        p->climb.judge.vms_left = left;
+        p->climb.score.vms_left = left;
         struct move m = climb_step(&p->climb);
         if (m.unit == IX_NONE) {
             if (climb_lower_goodness(&p->climb))
@@ -61,7 +61,7 @@ void plan_balance(struct pass *p)
             return;
         }
         uint32_t members = p->layout.unit_from[m.unit + 1] - p->layout.unit_from[m.unit];
-        if (!pass_take(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE,
+        if (!plan_move(p, m.unit, m.to_slot, balance_reason(p, &m), IX_NONE,
                        priority_at(&p->layout, imbalance)))
             return;
         left -= left == UINT32_MAX ? 0 : members;
@@ -70,6 +70,6 @@ void plan_balance(struct pass *p)
 
 void plan_review(struct pass *p)
 {
-    spare_review(p);
+    correct_failover_review(p);
     climb_count_rejected(&p->climb);
 }

@@ -31,7 +31,7 @@ struct ordering {
     double (*taken)[NEED_COUNT]; /* by slot: at the start, plus all arrivals so far */
     uint32_t *first_departure;   /* by slot */
     uint32_t *woken_by;          /* by slot: the id of the recommendation that wakes its host; 0: none */
-    uint32_t *group_of;          /* by bundle; 0: not numbered yet */
+    uint32_t *group_of;          /* by move_group; 0: not numbered yet */
     uint32_t n_groups;
     struct departure *departures; /* by recommendation */
 };
@@ -252,7 +252,7 @@ static void add_rest_of_unit(const struct ordering *o, const struct decision *d,
     const struct layout *l = &o->p->layout;
     bool after = false;
 
-    for (uint32_t m = l->unit_from[d->unit]; m < l->unit_from[d->unit + 1] && l->spare.active; m++) {
+    for (uint32_t m = l->unit_from[d->unit]; m < l->unit_from[d->unit + 1] && l->failover.active; m++) {
         const struct alloc *set = l->snap->vms[l->unit_vms[m]].is.alloc;
         with[NEED_CPU_RESERVED] += after && with[NEED_CPU_RESERVED] > 0 ? set[RES_CPU].reservation : 0;
         with[NEED_MEM_RESERVED] += after && with[NEED_MEM_RESERVED] > 0 ? set[RES_MEM].reservation : 0;
@@ -282,7 +282,7 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     double with[NEED_COUNT] = {mine[NEED_CPU_RESERVED], mine[NEED_MEM_RESERVED], mine[NEED_MEM],
                                mine[NEED_PHYS]};
     double limit[NEED_COUNT];
-    limits_of(&o->p->layout, d->to_slot, d->kept, limit);
+    limits_of(&o->p->layout, d->to_slot, d->failover_reserved, limit);
     add_rest_of_unit(o, d, vm, with);
     find_dependencies(o, rec, d->to_slot, with, limit, named);
     for (int k = 0; k < NEED_COUNT; k++)
@@ -300,10 +300,10 @@ static void add_decision(struct ordering *o, const struct decision *d, bool *nam
     bool alone = d->unit == IX_NONE || l->unit_from[d->unit + 1] - l->unit_from[d->unit] == 1;
     uint32_t group = 0;
 
-    if (d->bundle != 0 && o->group_of[d->bundle] == 0)
-        o->group_of[d->bundle] = ++o->n_groups;
-    if (d->bundle != 0)
-        group = o->group_of[d->bundle];
+    if (d->move_group != 0 && o->group_of[d->move_group] == 0)
+        o->group_of[d->move_group] = ++o->n_groups;
+    if (d->move_group != 0)
+        group = o->group_of[d->move_group];
     else if (!alone)
         group = ++o->n_groups;
     if (d->unit == IX_NONE) {
@@ -343,7 +343,7 @@ static void begin(struct ordering *o, uint32_t n)
     o->taken = arena_alloc(p->a, slots, sizeof o->taken[0]);
     o->first_departure = arena_array(p->a, uint32_t, slots);
     o->woken_by = arena_array(p->a, uint32_t, slots);
-    o->group_of = arena_array(p->a, uint32_t, (size_t)p->n_bundles + 1);
+    o->group_of = arena_array(p->a, uint32_t, (size_t)p->n_move_groups + 1);
     o->departures = arena_array(p->a, struct departure, n);
     for (uint32_t i = 0; i < slots; i++) {
         o->first_departure[i] = IX_NONE;

@@ -1,7 +1,7 @@
 /* Decisions and faults as they are written down, whichever step finds them. */
 #include "core/plan/pass_state.h"
 
-void pass_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host, uint32_t rule,
+void plan_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host, uint32_t rule,
                 struct finding found)
 {
     p->faults = arena_grow(p->a, p->faults, p->n_faults, &p->cap_faults, sizeof p->faults[0]);
@@ -16,13 +16,13 @@ static bool is_watched(const struct pass *p, uint32_t unit)
     return p->watched_vm != IX_NONE && l->vm_unit[p->watched_vm] == unit;
 }
 
-void pass_record(struct pass *p, const struct decision *d)
+void plan_record(struct pass *p, const struct decision *d)
 {
     p->decisions = arena_grow(p->a, p->decisions, p->n_decisions, &p->cap_decisions, sizeof p->decisions[0]);
     p->decisions[p->n_decisions++] = *d;
 }
 
-bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reason, uint32_t rule,
+bool plan_move(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reason, uint32_t rule,
                unsigned priority)
 {
     struct layout *l = &p->layout;
@@ -33,7 +33,7 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
                          .to_slot = to_slot,
                          .rule = rule,
                          .for_vm = p->for_vm,
-                         .bundle = p->bundle != 0 ? p->bundle : p->slot_bundle[to_slot],
+                         .move_group = p->move_group != 0 ? p->move_group : p->slot_move_group[to_slot],
                          .reason = reason,
                          .priority = priority,
                          .imbalance_before = layout_imbalance(l)};
@@ -43,7 +43,7 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
         d.load_to[r] = l->norm[r][to_slot];
     }
     if (d.action == ACTION_MIGRATE)
-        forecast_judge(&p->forecast, unit, to_slot, &d.worth);
+        migration_cost_worth(&p->migration_cost, unit, to_slot, &d.worth);
     if (is_watched(p, unit)) {
         /* there and back again: the hosts are then judged at the moment before */
         struct layout_mark mark;
@@ -57,12 +57,12 @@ bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
     climb_apply(&p->climb, &(struct move){.unit = unit, .to_slot = to_slot});
     d.imbalance_after = layout_imbalance(l);
     for (int r = 0; r < RES_COUNT; r++)
-        d.kept[r] = l->spare.room[r][to_slot];
-    pass_record(p, &d);
+        d.failover_reserved[r] = l->failover.reserved[r][to_slot];
+    plan_record(p, &d);
     return true;
 }
 
-uint64_t pass_moves_left(const struct pass *p)
+uint64_t plan_moves_left(const struct pass *p)
 {
     const struct layout *l = &p->layout;
     uint64_t made = 0;

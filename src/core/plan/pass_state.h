@@ -5,7 +5,7 @@
 #define BALLAST_CORE_PASS_STATE_H
 
 #include "core/balance/climb.h"
-#include "core/costbenefit/costbenefit.h"
+#include "core/costbenefit/migration_cost.h"
 #include "core/demand/guard.h"
 #include "core/divvy/admission.h"
 #include "core/layout/layout.h"
@@ -20,14 +20,14 @@
 struct decision {
     enum action_kind action;
     uint32_t unit, from_slot, to_slot, rule;
-    uint32_t for_vm; /* IX_NONE, or the VM that it makes room for */
-    uint32_t bundle; /* 0, or a number that decisions share which only make sense together */
+    uint32_t for_vm;     /* IX_NONE, or the VM that it makes room for */
+    uint32_t move_group; /* 0, or a number that decisions share which only make sense together */
     enum reason reason;
     unsigned priority;
-    struct worth worth;
+    struct migration_worth worth;
     double imbalance_before, imbalance_after;
     double load_from[RES_COUNT], load_to[RES_COUNT]; /* N before the move */
-    double kept[RES_COUNT];                          /* at to_slot for failures, once the unit is there */
+    double failover_reserved[RES_COUNT];             /* at to_slot for failures, once the unit is there */
     const struct finding *found;                     /* NULL, or what needs figures that are not kept */
 };
 
@@ -42,25 +42,26 @@ struct pass {
     struct admission admission; /* of reservations to pools, as the snapshot has them */
     struct rules rules;
     struct layout layout;
-    struct forecast forecast;
+    struct migration_cost migration_cost;
     struct climb climb;
     struct metrics before;
 
     struct decision *decisions;
     size_t n_decisions, cap_decisions;
-    uint32_t bundle, n_bundles; /* of the decisions that are being taken; 0: none */
-    uint32_t *slot_bundle;      /* by slot: of the decision that wakes its host */
-    uint32_t for_vm;            /* whom they make room for; IX_NONE */
-    bool *coming;               /* by slot: being woken, or about to be by an approved recommendation */
-    bool may_make_room;         /* others may be moved, and hosts woken, for what must move */
-    uint64_t room_trials;       /* how many hosts may still be tried in looking for room */
+    uint32_t move_group, n_move_groups; /* of the decisions that are being taken; 0: none */
+    uint32_t *slot_move_group;          /* by slot: of the decision that wakes its host */
+    uint32_t for_vm;                    /* whom they make room for; IX_NONE */
+    bool *coming;                 /* by slot: being woken, or about to be by an approved recommendation */
+    bool may_make_room;           /* others may be moved, and hosts woken, for what must move */
+    uint64_t prerequisite_trials; /* how many hosts may still be tried in looking for room */
     struct fault *faults;
     size_t n_faults, cap_faults;
     struct plan_stats stats;
     enum check end; /* why the climb ended: CHECK_TARGET_REACHED, CHECK_MOVES_MAX, CHECK_MANDATORY_ONLY,
                      * CHECK_POWER_FIRST; CHECK_NONE: no move passed */
 
-    struct ready *ready; /* power/ready.h: who is woken when for dpm.ready_by; NULL: nobody has to be */
+    struct ready_by
+        *ready_by;       /* power/ready_by.h: who is woken when for dpm.ready_by; NULL: nobody has to be */
     struct power *power; /* power/power.h: what was asked of the hosts; NULL: nothing */
 
     uint32_t watched_vm;  /* IX_NONE; explain: the pass stops right before this VM is moved ... */
@@ -69,17 +70,17 @@ struct pass {
 };
 
 /* Appends a decision as it is. */
-void pass_record(struct pass *p, const struct decision *d);
+void plan_record(struct pass *p, const struct decision *d);
 
 /* Records the decision to move the unit and makes it; returns false when the pass is to stop here. */
-bool pass_take(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reason, uint32_t rule,
+bool plan_move(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reason, uint32_t rule,
                unsigned priority);
 
 /* How many VMs the plan may still move (policy.moves_max); UINT64_MAX: there is no limit. */
-uint64_t pass_moves_left(const struct pass *p);
+uint64_t plan_moves_left(const struct pass *p);
 
 /* found is copied. */
-void pass_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host, uint32_t rule,
+void plan_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host, uint32_t rule,
                 struct finding found);
 
 #endif

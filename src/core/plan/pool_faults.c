@@ -81,7 +81,7 @@ static void report_pools(struct pool_check *c)
     }
     for (uint32_t i = 0; i < s->n_pools; i++)
         if (reported[i])
-            pass_fault(c->p, FAULT_POOL_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE, find_pool(c, i));
+            plan_fault(c->p, FAULT_POOL_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE, find_pool(c, i));
 }
 
 void plan_report_pools(struct pass *p)
@@ -99,7 +99,7 @@ void plan_report_pools(struct pass *p)
         if (!(capacity > 0)) /* no host can run VMs, which is said of each VM that has to leave */
             continue;
         if (exceeds(reserved, capacity))
-            pass_fault(p, FAULT_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE,
+            plan_fault(p, FAULT_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE,
                        (struct finding){.code = FIND_CLUSTER_OVERCOMMITTED,
                                         .resource = c.r,
                                         .figures = {{FIGURE_NEED, reserved}, {FIGURE_HAS, capacity}}});

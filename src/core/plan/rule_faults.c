@@ -11,8 +11,8 @@ static enum finding_code code_of(const struct pass *p, const struct rule_conflic
         return s->vms[c->vm].ft_peer == c->with ? FIND_RULE_JOINS_PAIR : FIND_RULE_JOINS_APART;
     if (c->with == IX_NONE)
         return FIND_RULES_CONTRADICT;
-    return span_has(s->rules[c->other].vms, c->with) ? FIND_RULES_CONTRADICT_BOTH
-                                                     : FIND_RULES_CONTRADICT_CHAIN;
+    return rules_span_has(s->rules[c->other].vms, c->with) ? FIND_RULES_CONTRADICT_BOTH
+                                                           : FIND_RULES_CONTRADICT_CHAIN;
 }
 
 static struct finding find_conflict(const struct pass *p, const struct rule_conflict *c)
@@ -52,7 +52,7 @@ static void report_agents(struct pass *p)
         uint32_t agent = first_of(s, rule, true);
         uint32_t vm = first_of(s, rule, false);
         if (agent != IX_NONE && vm != IX_NONE)
-            pass_fault(p, FAULT_RULE_CONFLICT, vm, IX_NONE, i,
+            plan_fault(p, FAULT_RULE_CONFLICT, vm, IX_NONE, i,
                        (struct finding){
                            .code = FIND_RULE_JOINS_AGENT,
                            .subjects = {{SUBJECT_VM, vm}, {SUBJECT_OTHER_VM, agent}, {SUBJECT_RULE, i}}});
@@ -63,11 +63,11 @@ void plan_report_rules(struct pass *p)
 {
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
-        pass_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, find_conflict(p, c));
+        plan_fault(p, FAULT_RULE_CONFLICT, c->vm, IX_NONE, c->rule, find_conflict(p, c));
     }
     for (uint32_t i = 0; i < p->rules.n_too_large; i++) {
         const struct rule_excess *e = &p->rules.too_large[i];
-        pass_fault(p, FAULT_RULE_TOO_LARGE, IX_NONE, IX_NONE, e->rule,
+        plan_fault(p, FAULT_RULE_TOO_LARGE, IX_NONE, IX_NONE, e->rule,
                    (struct finding){.code = FIND_RULE_TOO_LARGE,
                                     .subjects = {{SUBJECT_RULE, e->rule}},
                                     .figures = {{FIGURE_VMS, e->vms}, {FIGURE_HOSTS, e->hosts}}});

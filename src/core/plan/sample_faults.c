@@ -7,7 +7,7 @@ void plan_report_samples(struct pass *p)
     const struct guard *g = &p->guard;
 
     if (guard_distrusts(g))
-        pass_fault(p, FAULT_SAMPLES_BAD, IX_NONE, IX_NONE, IX_NONE,
+        plan_fault(p, FAULT_SAMPLES_BAD, IX_NONE, IX_NONE, IX_NONE,
                    (struct finding){.code = FIND_SAMPLES_DISTRUSTED,
                                     .figures = {{FIGURE_VMS, g->n_bad}, {FIGURE_VMS_ALL, g->n}}});
     for (uint32_t i = 0; i < s->n_vms; i++) {
@@ -15,10 +15,10 @@ void plan_report_samples(struct pass *p)
         if (!vm_takes_part(s, v))
             continue;
         if (v->is.demand_unknown)
-            pass_fault(p, FAULT_DEMAND_UNKNOWN, i, v->host, IX_NONE,
+            plan_fault(p, FAULT_DEMAND_UNKNOWN, i, v->host, IX_NONE,
                        (struct finding){.code = FIND_DEMAND_UNKNOWN, .subjects = {{SUBJECT_VM, i}}});
         else if (v->is.sample_bad)
-            pass_fault(p, FAULT_SAMPLE_BAD, i, v->host, IX_NONE,
+            plan_fault(p, FAULT_SAMPLE_BAD, i, v->host, IX_NONE,
                        (struct finding){.code = FIND_SAMPLE_DISTRUSTED,
                                         .subjects = {{SUBJECT_VM, i}},
                                         .because = guard_found(g, i)});

@@ -18,7 +18,7 @@ static double part_given(const struct power *w, enum resource r)
 {
     double gets = 0;
 
-    if (!w->u.may->now[r] || !(w->u.wanted[WINDOW_5M][r] > 0))
+    if (!w->u.capped->now[r] || !(w->u.wanted[WINDOW_5M][r] > 0))
         return 1;
     for (uint32_t i = 0; i < w->l->n_units; i++)
         gets += w->u.unit[i].mean[WINDOW_5M][r];

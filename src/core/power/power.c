@@ -2,7 +2,7 @@
 #include "core/power/expected.h"
 
 #include "core/plan/correct.h"
-#include "core/power/ready.h"
+#include "core/power/ready_by.h"
 
 static bool any(const double of[RES_COUNT])
 {
@@ -42,7 +42,7 @@ static enum power_check consider(struct power *w)
         return POWER_EXPECTED;
     if (!is_due(p, PRIORITY_SLEEP))
         return POWER_MANDATORY_ONLY;
-    if (ready_closed(p))
+    if (ready_by_forbids_standby(p))
         return POWER_WINDOW;
     if (!p->policy.dpm.may_sleep)
         return POWER_NOT_WATCHED;
@@ -50,7 +50,7 @@ static enum power_check consider(struct power *w)
         return POWER_NOT_LOW;
     if (anything_comes(p))
         return POWER_OTHERS_COMING;
-    return p->layout.spare.n_open > 0 ? POWER_SPARE_MISSING : POWER_FINE;
+    return p->layout.failover.n_open > 0 ? POWER_SPARE_MISSING : POWER_FINE;
 }
 
 static struct power *begin(struct pass *p)

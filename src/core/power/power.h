@@ -3,7 +3,7 @@
  *
  * A what-if is played on the pass's own layout and taken back: what it does is written down step by step
  * (what_if_move(), what_if_close()) and undone to the last digit (what_if_undo()). What was chosen is then
- * made anew by the same functions that make every other move (pass_take()).
+ * made anew by the same functions that make every other move (plan_move()).
  */
 #ifndef BALLAST_CORE_POWER_H
 #define BALLAST_CORE_POWER_H
@@ -24,7 +24,7 @@ bool power_first(struct pass *p);
 #define PRIORITY_SLEEP 3
 
 /* One move of a what-if. */
-struct step {
+struct what_if_step {
     uint32_t unit, to;
     bool moved_before;        /* by an earlier step */
     struct unserved unserved; /* how much more goes unserved after it, at the worst-case demand */
@@ -66,7 +66,7 @@ struct power {
     struct layout *l;
     struct utilization u;
     struct scores scores; /* of the state that the what-if has come to */
-    struct step *steps;
+    struct what_if_step *steps;
     size_t n_steps, cap_steps;
     bool *moved;     /* by unit: by a step */
     uint32_t *home;  /* by unit: where it was before the first step */
@@ -77,14 +77,14 @@ struct power {
     uint32_t *order, n_order; /* slots in the order in which they are tried for standby */
     uint32_t *asleep;         /* slots that are put to standby, in the order of the decisions */
     uint32_t n_asleep;
-    uint64_t moves_left;            /* of policy.moves_max */
-    double stable_s;                /* how long demand is expected to stay as it is */
-    struct fullest fullest;         /* once all of those are asleep */
-    struct spare spare0;            /* the pass's own */
-    struct power_verdict *verdicts; /* by slot */
-    enum power_check end;           /* why no other host that is on was asked */
-    enum power_check wake_end;      /* ... that sleeps */
-    const struct rise *rise;        /* expected.h: what hosts are woken for; NULL: for what is wanted now */
+    uint64_t moves_left;                /* of policy.moves_max */
+    double stable_s;                    /* how long demand is expected to stay as it is */
+    struct fullest fullest;             /* once all of those are asleep */
+    struct failover_capacity failover0; /* the pass's own */
+    struct power_verdict *verdicts;     /* by slot */
+    enum power_check end;               /* why no other host that is on was asked */
+    enum power_check wake_end;          /* ... that sleeps */
+    const struct rise *rise; /* expected.h: what hosts are woken for; NULL: for what is wanted now */
 };
 
 /* ---- what_if.c ---- */
@@ -115,25 +115,26 @@ double rank_watts_per_mhz(const struct power *w, uint32_t slot);
 void sleep_hosts(struct power *w);
 
 /* What speaks against a host without moving anything; POWER_FINE: nothing does. */
-enum power_check sleep_ask(const struct power *w, uint32_t slot, struct power_verdict *ret);
+enum power_check sleep_check(const struct power *w, uint32_t slot, struct power_verdict *ret);
 
 /* Whether DPM leaves the host as it is, by what the host says or, where it says nothing, the setting. */
 bool power_is_disabled(const struct power *w, uint32_t slot);
 
 /* Of this, what the host itself is and says; of one that sleeps whether it may be woken. */
-enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct power_verdict *ret);
-enum power_check wake_ask_host(const struct power *w, uint32_t slot);
+enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct power_verdict *ret);
+enum power_check wake_check_host(const struct power *w, uint32_t slot);
 
-/* ---- worth.c ---- */
+/* ---- sleep_worth.c ---- */
 
-double sleep_stable_time(const struct power *w);
+double sleep_worth_stable_time(const struct power *w);
 
 /* The worth of the steps from `first` on, which have emptied the slot. */
-void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret);
+void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret);
 
 /* Whether it does: POWER_FINE, POWER_COST_BENEFIT, or POWER_MISSED_BEFORE, if it would were it not for a
  * regret. ret_r: the resource that decided. */
-enum power_check sleep_pays(const struct power *w, const struct sleep_worth *worth, enum resource *ret_r);
+enum power_check sleep_worth_pays(const struct power *w, const struct sleep_worth *worth,
+                                  enum resource *ret_r);
 
 /* ---- wake.c ---- */
 

@@ -5,7 +5,7 @@
 #include "core/power/power.h"
 
 #include "base/rng.h"
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 
 #include <stdlib.h>
 
@@ -126,7 +126,7 @@ uint32_t rank_to_sleep(const struct power *w, uint32_t *ret)
     find_largest(w->l->snap, largest);
     for (uint32_t i = 0; i < w->n_alive; i++)
         list[i] = (struct ranked){.slot = w->alive[i],
-                                  .last = room_uncertainty(w->p, w->alive[i]),
+                                  .last = host_wake_uncertainty(w->p, w->alive[i]),
                                   .watts = rank_watts_per_mhz(w, w->alive[i]),
                                   .size = size_of(w, largest, w->alive[i]),
                                   .evacuation_mb = evacuation_of(w, w->alive[i])};
@@ -152,10 +152,10 @@ uint32_t rank_to_wake(const struct power *w, uint32_t *ret)
     find_largest(l->snap, largest);
     for (uint32_t i = l->n_on; i < l->n_slots; i++) {
         const struct host_facts *h = &l->snap->hosts[l->slot_host[i]].is;
-        if (l->waking[i] || !room_may_be_woken(w->p, i) || power_is_disabled(w, i))
+        if (l->waking[i] || !host_wake_is_allowed(w->p, i) || power_is_disabled(w, i))
             continue;
         list[n++] = (struct ranked){.slot = i,
-                                    .last = room_uncertainty(w->p, i),
+                                    .last = host_wake_uncertainty(w->p, i),
                                     .watts = rank_watts_per_mhz(w, i),
                                     .size = size_of(w, largest, i),
                                     .since = h->standby_since,

@@ -1,7 +1,7 @@
 /* Which hosts are put to standby (§4.2): one after the other, each tried on what those before it have left.
  */
 #include "core/power/expected.h"
-#include "core/power/ready.h"
+#include "core/power/ready_by.h"
 
 #include <stdlib.h>
 
@@ -71,7 +71,7 @@ static bool takes(const struct power *w, uint32_t unit, uint32_t slot, const str
 /* The host that is put to standby last of all that the unit may go to without bringing it beyond this
  * utilization: VMs that were moved rest for a while, and would keep a host on that could be the next to go.
  * Only hosts behind this one in the order. IX_NONE. */
-static uint32_t find_keeper(const struct power *w, uint32_t unit, uint32_t slot, const struct bound *b)
+static uint32_t find_holder(const struct power *w, uint32_t unit, uint32_t slot, const struct bound *b)
 {
     for (uint32_t i = w->n_order; i-- > 0 && w->order[i] != slot;)
         if (!w->l->closing[w->order[i]] && takes(w, unit, w->order[i], b) &&
@@ -111,15 +111,16 @@ static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum
 }
 
 /* First where it is held at the worst too: what would go unserved then is part of the cost. */
-static uint32_t find_place(const struct power *w, uint32_t unit, uint32_t slot, enum power_check *ret_check)
+static uint32_t find_failover_slot(const struct power *w, uint32_t unit, uint32_t slot,
+                                   enum power_check *ret_check)
 {
     uint32_t to = IX_NONE;
 
     for (int i = 0; i < 2 && to == IX_NONE; i++) {
         bool worst = i == 0;
-        to = find_keeper(w, unit, slot, &(struct bound){w->u.aim, worst});
+        to = find_holder(w, unit, slot, &(struct bound){w->u.aim, worst});
         if (to == IX_NONE)
-            to = find_keeper(w, unit, slot, &(struct bound){w->u.above, worst});
+            to = find_holder(w, unit, slot, &(struct bound){w->u.above, worst});
         if (to == IX_NONE)
             to = find_room(w, unit, worst, ret_check);
     }
@@ -154,7 +155,7 @@ static enum power_check evacuate(struct power *w, uint32_t slot, struct power_ve
     if (exceeds_moves(w, v->n_moves))
         return POWER_MOVES_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t to = find_place(w, list[i].unit, slot, &check);
+        uint32_t to = find_failover_slot(w, list[i].unit, slot, &check);
         v->vm = w->l->unit_first[list[i].unit];
         if (to == IX_NONE)
             return check;
@@ -183,14 +184,15 @@ static enum power_check compare_scores(struct power *w, struct power_verdict *v)
 
 /* The places for what a failure would make homeless are found anew without the host, before anything leaves
  * it: every move is then judged by them. */
-static bool finds_places(struct power *w)
+static bool finds_failover_slots(struct power *w)
 {
-    struct spare *s = &w->l->spare;
+    struct failover_capacity *s = &w->l->failover;
 
     if (!s->active)
         return true;
-    spare_renew_beside(s);
-    return s->n_open == 0 && spare_excess(s, RES_CPU, 0) <= 0 && spare_excess(s, RES_MEM, 0) <= 0;
+    failover_capacity_renew_beside(s);
+    return s->n_open == 0 && failover_gap_excess(s, RES_CPU, 0) <= 0 &&
+           failover_gap_excess(s, RES_MEM, 0) <= 0;
 }
 
 static enum power_check play(struct power *w, uint32_t slot, struct power_verdict *v)
@@ -202,9 +204,9 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
         check = compare_scores(w, v);
     if (check != POWER_FINE)
         return check;
-    sleep_judge(w, slot, first, &v->worth);
-    if ((check = ready_ask(w, slot, v)) != POWER_FINE ||
-        (check = sleep_pays(w, &v->worth, &v->r)) != POWER_FINE)
+    sleep_worth_estimate(w, slot, first, &v->worth);
+    if ((check = ready_by_check(w, slot, v)) != POWER_FINE ||
+        (check = sleep_worth_pays(w, &v->worth, &v->r)) != POWER_FINE)
         return check;
     return expected_lets_sleep(w, slot, v);
 }
@@ -213,18 +215,18 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
 static enum power_check try_host(struct power *w, uint32_t slot, struct power_verdict *v)
 {
     size_t first = w->n_steps;
-    struct spare before = w->l->spare;
-    enum power_check check = sleep_ask(w, slot, v);
+    struct failover_capacity before = w->l->failover;
+    enum power_check check = sleep_check(w, slot, v);
 
     if (check != POWER_FINE)
         return check;
     what_if_close(w, slot);
-    check = finds_places(w) ? play(w, slot, v) : POWER_SPARE;
+    check = finds_failover_slots(w) ? play(w, slot, v) : POWER_SPARE;
     if (check == POWER_FINE)
         return check;
     what_if_undo(w, first);
     what_if_reopen(w, slot);
-    w->l->spare = before;
+    w->l->failover = before;
     return check;
 }
 
@@ -237,7 +239,7 @@ static bool is_low(const struct scores *s)
 static void take_back(struct power *w)
 {
     what_if_undo(w, 0);
-    w->l->spare = w->spare0;
+    w->l->failover = w->failover0;
 }
 
 static void choose(struct power *w)
@@ -279,7 +281,7 @@ static struct planned *list_moves(const struct power *w, uint32_t slot, uint32_t
     return list;
 }
 
-static void record_sleep(struct power *w, uint32_t slot, uint32_t bundle)
+static void record_sleep(struct power *w, uint32_t slot, uint32_t move_group)
 {
     const struct power_verdict *v = &w->verdicts[slot];
     struct decision d = {.action = ACTION_POWER_OFF,
@@ -288,7 +290,7 @@ static void record_sleep(struct power *w, uint32_t slot, uint32_t bundle)
                          .to_slot = slot,
                          .rule = IX_NONE,
                          .for_vm = IX_NONE,
-                         .bundle = bundle,
+                         .move_group = move_group,
                          .reason = REASON_CONSOLIDATE,
                          .priority = PRIORITY_SLEEP,
                          .found = finding_keep(w->p->a, power_finding_sleep(w, slot, v))};
@@ -298,7 +300,7 @@ static void record_sleep(struct power *w, uint32_t slot, uint32_t bundle)
         d.worth.cost[r] = v->worth.cost[r];
         d.worth.benefit[r] = v->worth.benefit[r];
     }
-    pass_record(w->p, &d);
+    plan_record(w->p, &d);
 }
 
 /* Whether each move passes when its turn comes. Places for failures are the one thing that depends on the
@@ -308,11 +310,11 @@ static bool stands_rehearsal(struct power *w, struct planned *const *moves, cons
     struct layout *l = w->l;
     bool good = true;
 
-    if (!l->spare.active)
+    if (!l->failover.active)
         return true;
-    good = finds_places(w);
-    struct spare found = l->spare;
-    spare_try(&l->spare);
+    good = finds_failover_slots(w);
+    struct failover_capacity found = l->failover;
+    failover_undo_begin(&l->failover);
     for (uint32_t i = 0; i < w->n_asleep && good; i++)
         for (uint32_t k = 0; k < n[i] && good; k++) {
             good = layout_check(l, moves[i][k].unit, moves[i][k].to) == CHECK_NONE;
@@ -320,8 +322,8 @@ static bool stands_rehearsal(struct power *w, struct planned *const *moves, cons
                 what_if_move(w, moves[i][k].unit, moves[i][k].to);
         }
     what_if_undo(w, 0);
-    spare_undo(&l->spare);
-    l->spare = good ? found : w->spare0;
+    failover_undo(&l->failover);
+    l->failover = good ? found : w->failover0;
     return good;
 }
 
@@ -330,13 +332,13 @@ static void carry_out(struct power *w, struct planned *const *moves, const uint3
     struct pass *p = w->p;
 
     for (uint32_t i = 0; i < w->n_asleep; i++) {
-        uint32_t bundle = n[i] > 0 ? ++p->n_bundles : 0;
-        p->bundle = bundle;
+        uint32_t move_group = n[i] > 0 ? ++p->n_move_groups : 0;
+        p->move_group = move_group;
         for (uint32_t k = 0; k < n[i]; k++)
-            if (!pass_take(p, moves[i][k].unit, moves[i][k].to, REASON_CONSOLIDATE, IX_NONE, PRIORITY_SLEEP))
+            if (!plan_move(p, moves[i][k].unit, moves[i][k].to, REASON_CONSOLIDATE, IX_NONE, PRIORITY_SLEEP))
                 return;
-        p->bundle = 0;
-        record_sleep(w, w->asleep[i], bundle);
+        p->move_group = 0;
+        record_sleep(w, w->asleep[i], move_group);
     }
 }
 

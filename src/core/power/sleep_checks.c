@@ -13,7 +13,7 @@
 /* Whether a rule lets its VMs run on the host. */
 static bool lets_run(const struct rule *rule, uint32_t host)
 {
-    return span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
+    return rules_span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
 }
 
 /* A mandatory rule whose VMs could run on no other host that is on; IX_NONE. VMs that are off count: they may
@@ -132,7 +132,7 @@ static double wanted_s(const struct power *w, const struct woken *woken)
         return expected_wanted_s(w, woken->at);
     case REASON_ASKED:
         return (double)w->l->policy->dpm.asked_on_s;
-    case REASON_READY_BY:  /* has a rule of its own (ready.h) */
+    case REASON_READY_BY:  /* has a rule of its own (ready_by.h) */
     case REASON_WAKE_TEST: /* it was to wake, and has */
     case reason_count:
         break;
@@ -140,7 +140,7 @@ static double wanted_s(const struct power *w, const struct woken *woken)
     return 0;
 }
 
-enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct power_verdict *ret)
+enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
     const struct layout *l = w->l;
     const struct host_facts *h = &l->snap->hosts[l->slot_host[slot]].is;
@@ -163,11 +163,11 @@ enum power_check sleep_ask_host(const struct power *w, uint32_t slot, struct pow
     return w->busy[slot] ? POWER_HOST_BUSY : POWER_FINE;
 }
 
-enum power_check sleep_ask(const struct power *w, uint32_t slot, struct power_verdict *ret)
+enum power_check sleep_check(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
     *ret = (struct power_verdict){
         .asked = true, .vm = IX_NONE, .other = IX_NONE, .is = UNKNOWN, .bound = UNKNOWN};
-    enum power_check check = sleep_ask_host(w, slot, ret);
+    enum power_check check = sleep_check_host(w, slot, ret);
 
     if (check == POWER_FINE)
         check = ask_minimums(w, slot, ret);

@@ -12,11 +12,11 @@
 static void add_vm(const struct utilization *u, uint32_t vm, struct loads *to)
 {
     for (int r = 0; r < RES_COUNT; r++)
-        to->now[r] += may_get_now(u->may, u->l->snap, vm, (enum resource)r);
+        to->now[r] += capped_demand_now(u->capped, u->l->snap, vm, (enum resource)r);
     for (int w = 0; w < WINDOW_COUNT; w++)
         for (int r = 0; r < RES_COUNT; r++) {
             struct figures is;
-            may_get_window(u->may, u->l->snap, vm, (enum window)w, (enum resource)r, &is);
+            capped_demand_window(u->capped, u->l->snap, vm, (enum window)w, (enum resource)r, &is);
             to->mean[w][r] += is.mean;
             to->variance[w][r] += is.variance;
             to->deviation[w][r] += sqrt(is.variance);
@@ -46,7 +46,7 @@ static void load_slots(struct utilization *u)
         for (uint32_t k = l->unit_from[i]; k < l->unit_from[i + 1]; k++) {
             uint32_t vm = l->unit_vms[k];
             const struct vm_facts *v = &l->snap->vms[vm].is;
-            add_vm(u, vm, &u->slot[layout_place_of(l, vm)]);
+            add_vm(u, vm, &u->slot[layout_slot_of(l, vm)]);
             for (int w = 0; w < WINDOW_COUNT; w++)
                 for (int r = 0; r < RES_COUNT; r++)
                     u->wanted[w][r] += fmin(v->window[w][r].mean, v->alloc[r].limit);
@@ -171,15 +171,15 @@ static bool is_short(const struct utilization *u, uint32_t slot)
 
 static void begin(struct utilization *u, const struct layout *l, struct arena *a)
 {
-    const struct may_get *may = u->may;
+    const struct capped_demand *capped = u->capped;
 
-    if (!may) {
-        struct may_get *its = arena_new(a, struct may_get);
-        may_get_init(its, l->snap, a);
-        may = its;
+    if (!capped) {
+        struct capped_demand *its = arena_new(a, struct capped_demand);
+        capped_demand_init(its, l->snap, a);
+        capped = its;
     }
     *u = (struct utilization){.l = l,
-                              .may = may,
+                              .capped = capped,
                               .aim = (l->policy->dpm.target + l->policy->dpm.tolerance * FILL_PART) / 100,
                               .above = (l->policy->dpm.target + l->policy->dpm.tolerance) / 100,
                               .below = (l->policy->dpm.target - l->policy->dpm.tolerance) / 100};

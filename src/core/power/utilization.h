@@ -8,7 +8,7 @@
  * whether a host is above the range, so that hosts are woken quickly, and 40 minutes where it is asked
  * whether one is below, so that they are put to standby slowly. A VM on its way counts where it will be.
  * Hosts that are about to be switched off or serviced do not count: they are as good as gone. What a VM wants
- * beyond a limit counts nowhere (may_get.h).
+ * beyond a limit counts nowhere (capped_demand.h).
  *
  * While some host is short, what VMs want right now stands in for the mean of 5 minutes wherever it is more:
  * a surge takes minutes to show in the mean, and hosts would be woken a few at a time while everybody waits.
@@ -17,7 +17,7 @@
 #define BALLAST_CORE_UTILIZATION_H
 
 #include "core/layout/layout.h"
-#include "core/power/may_get.h"
+#include "core/power/capped_demand.h"
 
 /* "mean plus two standard deviations" */
 #define UTILIZATION_DEVIATIONS 2
@@ -33,7 +33,7 @@ struct loads {
 /* Kept up to date while units are moved: utilization_move() beside layout_move(). */
 struct utilization {
     const struct layout *l;
-    const struct may_get *may;              /* of the layout's VMs; made anew where it is NULL */
+    const struct capped_demand *capped;     /* of the layout's VMs; made anew where it is NULL */
     double wanted[WINDOW_COUNT][RES_COUNT]; /* by all VMs in the mean, within their own limits only */
     double above, aim, below;               /* the range, and how far hosts that stay are filled at first */
     bool surge;                             /* some host is short right now */

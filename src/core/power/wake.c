@@ -2,7 +2,7 @@
 #include "core/power/expected.h"
 
 #include "core/plan/correct.h"
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 
 /* A score must fall by more than rounding. */
 #define SCORE_LEAST 1e-9
@@ -143,7 +143,7 @@ struct waking {
     uint32_t *woken;
     uint32_t n_woken;
     double high; /* what is left of the squares */
-    struct spare tried;
+    struct failover_capacity tried;
 };
 
 /* What the hosts that are on could do among themselves, with those that are coming. */
@@ -170,11 +170,11 @@ double wake_left_over(struct power *w, bool resting)
 
     for (uint32_t i = 0; i < w->l->n_on; i++)
         to[i] = i;
-    spare_try(&w->l->spare);
+    failover_undo_begin(&w->l->failover);
     relieve(w, &(struct relief){.to = to, .n = w->l->n_on, .resting = resting});
     double left = high_of(&w->scores);
     what_if_undo(w, first);
-    spare_undo(&w->l->spare);
+    failover_undo(&w->l->failover);
     return left;
 }
 
@@ -207,9 +207,9 @@ static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, u
     struct scores s;
     utilization_score(&w->u, &s);
     none = low_of(&s);
-    unsigned certain = room_uncertainty(w->p, order[i]);
+    unsigned certain = host_wake_uncertainty(w->p, order[i]);
     for (uint32_t j = i + 1; j < n && least > none + SCORE_LEAST; j++) {
-        if (room_uncertainty(w->p, order[j]) > certain)
+        if (host_wake_uncertainty(w->p, order[j]) > certain)
             break;
         if (w->l->waking[order[j]]) /* chosen before, for what this one could not do then */
             continue;
@@ -264,7 +264,7 @@ static void record_wake(struct power *w, uint32_t slot)
     const struct power_verdict *v = &w->verdicts[slot];
     struct finding f = w->rise ? expected_finding_wake(w, slot, v) : power_finding_wake(w, slot, v);
 
-    room_wake_host(w->p, slot,
+    host_wake_take(w->p, slot,
                    &(struct wake_why){reason_of(w), IX_NONE, PRIORITY_WAKE, finding_keep(w->p->a, f)});
 }
 
@@ -276,7 +276,7 @@ static struct move *moves_there(struct waking *k, size_t *ret_n)
 
     for (uint32_t i = 0; i < k->n_woken; i++)
         w->l->waking[k->woken[i]] = true;
-    spare_try(&w->l->spare);
+    failover_undo_begin(&w->l->failover);
     relieve(w, &(struct relief){.to = k->woken, .n = k->n_woken, .resting = true});
     size_t n = w->n_steps;
     struct move *moves = arena_array(w->p->a, struct move, n);
@@ -284,7 +284,7 @@ static struct move *moves_there(struct waking *k, size_t *ret_n)
         moves[i] = (struct move){.unit = w->steps[i].unit, .to_slot = w->steps[i].to};
     k->high = high_of(&w->scores);
     what_if_undo(w, 0);
-    spare_undo(&w->l->spare);
+    failover_undo(&w->l->failover);
     utilization_score(&w->u, &w->scores);
     *ret_n = n;
     return moves;
@@ -318,11 +318,11 @@ static void carry_out(struct waking *k, const struct move *moves, size_t n)
         record_wake(w, k->woken[i]);
     for (size_t i = 0; i < n; i++)
         if (layout_check(w->l, moves[i].unit, moves[i].to_slot) == CHECK_NONE &&
-            !pass_take(w->p, moves[i].unit, moves[i].to_slot, reason_of(w), IX_NONE, PRIORITY_WAKE))
+            !plan_move(w->p, moves[i].unit, moves[i].to_slot, reason_of(w), IX_NONE, PRIORITY_WAKE))
             return;
 }
 
-enum power_check wake_ask_host(const struct power *w, uint32_t slot)
+enum power_check wake_check_host(const struct power *w, uint32_t slot)
 {
     const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
 
@@ -347,13 +347,13 @@ void wake_hosts(struct power *w)
         k.was_waking[i] = l->waking[i];
     k.n_coming = list_coming(w, k.coming);
     uint32_t n = rank_to_wake(w, order);
-    spare_try(&l->spare);
+    failover_undo_begin(&l->failover);
     do_without(&k);
     w->wake_end = k.high > 0 ? POWER_NO_RELIEF : POWER_WITHOUT_IT;
     while (k.high > 0 && next_host(&k, order, n))
         w->verdicts[k.woken[k.n_woken - 1]].before = before;
     what_if_undo(w, 0);
-    spare_undo(&l->spare);
+    failover_undo(&l->failover);
     for (uint32_t i = 0; i < l->n_slots; i++)
         l->waking[i] = k.was_waking[i];
     utilization_score(&w->u, &w->scores);

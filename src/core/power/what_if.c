@@ -20,7 +20,7 @@ void what_if_begin(struct power *w, struct pass *p)
 {
     struct layout *l = &p->layout;
 
-    *w = (struct power){.p = p, .l = l, .moves_left = pass_moves_left(p), .spare0 = l->spare};
+    *w = (struct power){.p = p, .l = l, .moves_left = plan_moves_left(p), .failover0 = l->failover};
     utilization_init(&w->u, l, p->a);
     w->moved = arena_array(p->a, bool, l->n_units);
     w->home = arena_array(p->a, uint32_t, l->n_units);
@@ -35,7 +35,7 @@ void what_if_begin(struct power *w, struct pass *p)
             w->alive_capacity[r] += l->snap->hosts[l->slot_host[i]].capacity[r];
     }
     find_busy(w);
-    w->stable_s = sleep_stable_time(w);
+    w->stable_s = sleep_worth_stable_time(w);
     utilization_score(&w->u, &w->scores);
 }
 
@@ -53,14 +53,14 @@ void what_if_move(struct power *w, uint32_t unit, uint32_t to)
 {
     struct layout *l = w->l;
     uint32_t from = l->unit_slot[unit];
-    struct step s = {.unit = unit, .to = to, .moved_before = w->moved[unit]};
+    struct what_if_step s = {.unit = unit, .to = to, .moved_before = w->moved[unit]};
 
     if (!w->moved[unit])
         w->home[unit] = from;
     w->moved[unit] = true;
     add_unserved(w, &s.unserved, from, -1);
     add_unserved(w, &s.unserved, to, -1);
-    spare_follow(&l->spare, unit, to);
+    failover_capacity_follow(&l->failover, unit, to);
     layout_try(l, unit, to, &s.layout);
     utilization_move(&w->u, unit, from, to, &s.utilization);
     add_unserved(w, &s.unserved, from, 1);
@@ -72,7 +72,7 @@ void what_if_move(struct power *w, uint32_t unit, uint32_t to)
 void what_if_undo(struct power *w, size_t n)
 {
     while (w->n_steps > n) {
-        const struct step *s = &w->steps[--w->n_steps];
+        const struct what_if_step *s = &w->steps[--w->n_steps];
         utilization_undo(&w->u, &s->utilization);
         layout_undo(w->l, &s->layout);
         w->moved[s->unit] = s->moved_before;

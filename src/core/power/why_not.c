@@ -2,14 +2,14 @@
 #include "core/power/expected.h"
 
 #include "core/plan/correct.h"
-#include "core/power/ready.h"
+#include "core/power/ready_by.h"
 
 /* A correlation below that decides nothing that would have to be explained. */
 #define TOGETHER_SAID 0.05
 
 static enum power_check why_on(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
-    enum power_check check = sleep_ask_host(w, slot, ret);
+    enum power_check check = sleep_check_host(w, slot, ret);
 
     if (w->verdicts[slot].asked) {
         *ret = w->verdicts[slot];
@@ -24,8 +24,8 @@ static enum power_check why_standby(const struct power *w, uint32_t slot, struct
         *ret = w->verdicts[slot];
         return ret->check;
     }
-    enum power_check check = wake_ask_host(w, slot);
-    if (check == POWER_FINE && ready_wakes_at(w->p, slot) != 0)
+    enum power_check check = wake_check_host(w, slot);
+    if (check == POWER_FINE && ready_by_wakes_at(w->p, slot) != 0)
         return POWER_READY_LATER;
     return check != POWER_FINE ? check : w->wake_end;
 }
@@ -235,7 +235,7 @@ struct finding power_why_finding(const struct power *w, uint32_t host, const str
     case POWER_WINDOW_ENDS:
     case POWER_READY_SOON:
     case POWER_READY_LATER:
-        return ready_finding(w, host, v);
+        return ready_by_finding(w, host, v);
     case POWER_EXPECTED:
         return expected_finding_rise(w);
     case POWER_NEEDED_SOON:

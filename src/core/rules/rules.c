@@ -1,6 +1,6 @@
 #include "core/rules/rules.h"
 
-bool span_has(struct span s, uint32_t ix)
+bool rules_span_has(struct span s, uint32_t ix)
 {
     uint32_t from = 0;
     uint32_t to = s.n;
@@ -65,7 +65,7 @@ static bool is_between_vm_and_host(const struct rule *rule)
 /* Whether the VM-host rule lets its VMs run there. */
 static bool lets_run(const struct rule *rule, uint32_t host)
 {
-    return span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
+    return rules_span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
 }
 
 static bool have_common_host(const struct snapshot *s, const struct rule *a, const struct rule *b)
@@ -82,7 +82,7 @@ static uint32_t contrary_rule(const struct rules *r, uint32_t rule, uint32_t vm)
 {
     for (uint32_t i = 0; i < r->snap->n_rules; i++) {
         const struct rule *o = &r->snap->rules[i];
-        if (i != rule && is_between_vm_and_host(o) && rules_in_force(r, o) && span_has(o->vms, vm) &&
+        if (i != rule && is_between_vm_and_host(o) && rules_in_force(r, o) && rules_span_has(o->vms, vm) &&
             !have_common_host(r->snap, o, &r->snap->rules[rule]))
             return i;
     }
@@ -251,7 +251,7 @@ uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t hos
 
     for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
         const struct rule *rule = &rules->snap->rules[i];
-        if (!rules_in_force(rules, rule) || !span_has(rule->vms, vm))
+        if (!rules_in_force(rules, rule) || !rules_span_has(rule->vms, vm))
             continue;
         bool keeps_off = is_between_vm_and_host(rule) && !lets_run(rule, host);
         if (keeps_off && rule->is.mandatory)
@@ -266,8 +266,8 @@ uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32
 {
     for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
         const struct rule *rule = &rules->snap->rules[i];
-        if (rule->is.kind == kind && rules_in_force(rules, rule) && span_has(rule->vms, vm) &&
-            span_has(rule->vms, other))
+        if (rule->is.kind == kind && rules_in_force(rules, rule) && rules_span_has(rule->vms, vm) &&
+            rules_span_has(rule->vms, other))
             return i;
     }
     return IX_NONE;
@@ -277,7 +277,7 @@ uint32_t rules_find_bond(const struct rules *rules, uint32_t vm)
 {
     for (uint32_t i = 0; i < rules->snap->n_rules; i++) {
         const struct rule *rule = &rules->snap->rules[i];
-        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(rules, rule) || !span_has(rule->vms, vm))
+        if (rule->is.kind != RULE_VM_AFFINE || !rules_in_force(rules, rule) || !rules_span_has(rule->vms, vm))
             continue;
         for (uint32_t j = 0; j < rule->vms.n; j++)
             if (rule->vms.items[j] != vm && rules->component[rule->vms.items[j]] == rules->component[vm])

@@ -82,6 +82,6 @@ uint32_t rules_find_vm_vm(const struct rules *rules, enum rule_kind kind, uint32
 /* The first affine rule that ties the VM to another of its set, or IX_NONE. */
 uint32_t rules_find_bond(const struct rules *rules, uint32_t vm);
 
-bool span_has(struct span s, uint32_t ix);
+bool rules_span_has(struct span s, uint32_t ix);
 
 #endif

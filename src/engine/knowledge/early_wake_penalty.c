@@ -1,7 +1,7 @@
 /* early_wake_penalty.c: power-offs that did not pay, and what was wanted then. README.md, "Regret". */
 #include "engine/internal.h"
 
-#include "core/power/may_get.h"
+#include "core/power/capped_demand.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,16 +71,16 @@ static void add_up(const struct snapshot *s, double ret_now[RES_COUNT], double r
 static void add_missing(const struct snapshot *s, double ret[RES_COUNT])
 {
     struct arena a = {0};
-    struct may_get may;
+    struct capped_demand may;
 
-    may_get_init(&may, s, &a);
+    capped_demand_init(&may, s, &a);
     for (int r = 0; r < RES_COUNT; r++) {
         ret[r] = 0;
         for (uint32_t i = 0; i < s->n_hosts; i++) {
             double wanted = 0;
 
             for (uint32_t k = 0; k < s->hosts[i].vms.n; k++)
-                wanted += may_get_now(&may, s, s->hosts[i].vms.items[k], (enum resource)r);
+                wanted += capped_demand_now(&may, s, s->hosts[i].vms.items[k], (enum resource)r);
             ret[r] += fmax(wanted - s->hosts[i].capacity[r], 0);
         }
     }

@@ -11,7 +11,7 @@
 #include "engine/internal.h"
 
 #include "core/demand/guard.h"
-#include "core/power/may_get.h"
+#include "core/power/capped_demand.h"
 
 #include <math.h>
 
@@ -28,8 +28,8 @@ struct use {
 
 /* Whose figures cannot be right weighs what it did when that was last known. What limits, its own or its
  * pools', would never give it is not lacked. */
-static void add_vm(struct use *u, const struct engine *e, const struct view *view, const struct may_get *may,
-                   const struct seen_vm *v)
+static void add_vm(struct use *u, const struct engine *e, const struct view *view,
+                   const struct capped_demand *may, const struct seen_vm *v)
 {
     uint32_t ix = snapshot_find_vm(&view->snap, v->is.id);
     double demand[RES_COUNT] = {v->is.demand[RES_CPU], v->is.demand[RES_MEM]};
@@ -40,7 +40,7 @@ static void add_vm(struct use *u, const struct engine *e, const struct view *vie
     if (!is_right && !history_last(e->history, v->is.id, view->snap.time, demand))
         return;
     for (int r = 0; r < RES_COUNT; r++)
-        demand[r] = is_right ? may_get_now(may, &view->snap, ix, (enum resource)r)
+        demand[r] = is_right ? capped_demand_now(may, &view->snap, ix, (enum resource)r)
                              : fmin(demand[r], v->is.alloc[r].limit);
     double wants = demand[RES_CPU];
 
@@ -70,9 +70,9 @@ static struct use *use_of_hosts(const struct engine *e, const struct view *v, st
     const struct snapshot *s = &v->snap;
     const struct inventory *inv = &v->seen.inventory;
     struct use *use = arena_array(a, struct use, s->n_hosts);
-    struct may_get may;
+    struct capped_demand may;
 
-    may_get_init(&may, s, a);
+    capped_demand_init(&may, s, a);
     for (size_t i = 0; i < inv->n_vms; i++) {
         const struct seen_vm *vm = &inv->vms[i];
         uint32_t host = vm->host && vm->is.state == VM_ON ? snapshot_find_host(s, vm->host) : IX_NONE;

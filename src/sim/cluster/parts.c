@@ -1,20 +1,20 @@
 /* parts.c: what pools have on each host, as it was last set.
  *
- * At the beginning it is what the snapshot says; where that says nothing, what host_parts() gives, which is
+ * At the beginning it is what the snapshot says; where that says nothing, what pool_parts() gives, which is
  * what Ballast would set at first: so that hosts of a cluster without it have sensible trees; or nothing, if
  * the scenario wants it so (parts_unset). Where a VM comes to a host on which nobody has set anything for its
  * pool, the pool gets no reservation, its own limit and the part of its shares that its VMs there have of all
  * its VMs', until somebody sets it. */
 #include "sim/cluster/cluster_internal.h"
 
-#include "core/divvy/host_parts.h"
+#include "core/divvy/pool_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Where the part is, or where it would have to be inserted. */
-static uint32_t find_place(const struct host_sim *h, uint32_t pool, bool *ret_found)
+static uint32_t find_failover_slot(const struct host_sim *h, uint32_t pool, bool *ret_found)
 {
     uint32_t low = 0, high = h->n_parts;
 
@@ -33,7 +33,7 @@ static uint32_t find_place(const struct host_sim *h, uint32_t pool, bool *ret_fo
 static struct pool_part *part_for(struct host_sim *h, uint32_t pool)
 {
     bool found;
-    uint32_t at = find_place(h, pool, &found);
+    uint32_t at = find_failover_slot(h, pool, &found);
 
     if (found)
         return &h->parts[at];
@@ -80,7 +80,7 @@ void parts_init(struct cluster *c)
         for (uint32_t i = 0; i < s->n_vms; i++)
             demand[r][i] = workload_at(&c->s->vms[i].of[r], 0).value;
     }
-    host_parts(s, demand, &c->scratch, &parts, &n);
+    pool_parts(s, demand, &c->scratch, &parts, &n);
     set_parts(c, parts, n);
     arena_reset(&c->scratch);
 }
@@ -183,7 +183,7 @@ int parts_apply(struct cluster *c, const struct pool_settings *q, struct err *er
     for (size_t i = 0; i < q->n_settings; i++) {
         const struct pool_setting *s = &q->settings[i];
         bool found;
-        uint32_t at = find_place(h, snapshot_find_pool(c->initial, s->pool), &found);
+        uint32_t at = find_failover_slot(h, snapshot_find_pool(c->initial, s->pool), &found);
 
         if (s->nothing && found) {
             memmove(&h->parts[at], &h->parts[at + 1], (h->n_parts - at - 1) * sizeof *h->parts);

@@ -161,8 +161,8 @@ static void divide(struct cluster *c, uint32_t host, enum resource r, double cap
             for (uint32_t k = n->first_child; k < n->first_child + n->n_children; k++)
                 t->got[k] = t->child[k].limit;
         } else {
-            divvy_parcel(&t->child[n->first_child], n->n_children, t->got[i], &c->scratch,
-                         &t->got[n->first_child]);
+            divvy_solve_shares(&t->child[n->first_child], n->n_children, t->got[i], &c->scratch,
+                               &t->got[n->first_child]);
         }
     }
     arena_reset(&c->scratch);

@@ -1,4 +1,4 @@
-#include "core/power/may_get.h"
+#include "core/power/capped_demand.h"
 
 #include "core/divvy/divvy.h"
 
@@ -15,22 +15,23 @@ static void own_figures(const struct vm_facts *v, enum window w, enum resource r
     ret->most = fmin(is->max, limit);
 }
 
-void may_get_window(const struct may_get *may, const struct snapshot *snap, uint32_t vm, enum window w,
-                    enum resource r, struct figures *ret)
+void capped_demand_window(const struct capped_demand *capped, const struct snapshot *snap, uint32_t vm,
+                          enum window w, enum resource r, struct figures *ret)
 {
     own_figures(&snap->vms[vm].is, w, r, ret);
-    if (!may->mean[w][r])
+    if (!capped->mean[w][r])
         return;
-    ret->mean = may->mean[w][r][vm];
-    ret->variance *= may->deviation[w][r][vm] * may->deviation[w][r][vm];
-    ret->most *= may->most[w][r][vm];
+    ret->mean = capped->mean[w][r][vm];
+    ret->variance *= capped->deviation[w][r][vm] * capped->deviation[w][r][vm];
+    ret->most *= capped->most[w][r][vm];
 }
 
-double may_get_now(const struct may_get *may, const struct snapshot *snap, uint32_t vm, enum resource r)
+double capped_demand_now(const struct capped_demand *capped, const struct snapshot *snap, uint32_t vm,
+                         enum resource r)
 {
     const struct vm_facts *v = &snap->vms[vm].is;
 
-    return may->now[r] ? may->now[r][vm] : fmin(v->demand[r], v->alloc[r].limit);
+    return capped->now[r] ? capped->now[r][vm] : fmin(v->demand[r], v->alloc[r].limit);
 }
 
 /* Of all VMs below a node. */
@@ -83,31 +84,31 @@ static void find_parts(const struct divvy_tree *t, const struct snapshot *snap, 
 }
 
 /* Also of VMs that take no part, for which nobody asks. */
-static void limit_window(struct may_get *may, const struct divvy_tree *t, const struct snapshot *snap,
-                         enum window w, enum resource r, struct arena *a)
+static void limit_window(struct capped_demand *capped, const struct divvy_tree *t,
+                         const struct snapshot *snap, enum window w, enum resource r, struct arena *a)
 {
-    double *mean = may->mean[w][r] = arena_array(a, double, snap->n_vms);
+    double *mean = capped->mean[w][r] = arena_array(a, double, snap->n_vms);
     double *deviation = arena_array(a, double, t->n);
     double *most = arena_array(a, double, t->n);
 
-    may->deviation[w][r] = arena_array(a, double, snap->n_vms);
-    may->most[w][r] = arena_array(a, double, snap->n_vms);
+    capped->deviation[w][r] = arena_array(a, double, snap->n_vms);
+    capped->most[w][r] = arena_array(a, double, snap->n_vms);
     for (uint32_t i = 0; i < snap->n_vms; i++) {
         mean[i] = fmin(snap->vms[i].is.window[w][r].mean, snap->vms[i].is.alloc[r].limit);
-        may->deviation[w][r][i] = may->most[w][r][i] = 1;
+        capped->deviation[w][r][i] = capped->most[w][r][i] = 1;
     }
     (void)divvy_limit(t, a, mean);
     find_parts(t, snap, w, r, mean, a, deviation, most);
     for (uint32_t i = 1; i < t->n; i++)
         if (t->nodes[i].kind == DIVVY_VM) {
-            may->deviation[w][r][t->nodes[i].ix] = deviation[i];
-            may->most[w][r][t->nodes[i].ix] = most[i];
+            capped->deviation[w][r][t->nodes[i].ix] = deviation[i];
+            capped->most[w][r][t->nodes[i].ix] = most[i];
         }
 }
 
-void may_get_init(struct may_get *may, const struct snapshot *snap, struct arena *a)
+void capped_demand_init(struct capped_demand *capped, const struct snapshot *snap, struct arena *a)
 {
-    *may = (struct may_get){0};
+    *capped = (struct capped_demand){0};
     for (int r = 0; r < RES_COUNT; r++) {
         struct divvy_tree t;
 
@@ -118,8 +119,8 @@ void may_get_init(struct may_get *may, const struct snapshot *snap, struct arena
             now[i] = fmin(snap->vms[i].is.demand[r], snap->vms[i].is.alloc[r].limit);
         divvy_build(snap, (enum resource)r, now, a, &t);
         (void)divvy_limit(&t, a, now);
-        may->now[r] = now;
+        capped->now[r] = now;
         for (int w = 0; w < WINDOW_COUNT; w++)
-            limit_window(may, &t, snap, (enum window)w, (enum resource)r, a);
+            limit_window(capped, &t, snap, (enum window)w, (enum resource)r, a);
     }
 }

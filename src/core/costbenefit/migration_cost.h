@@ -1,4 +1,4 @@
-/* costbenefit.h: whether a migration is worth it (§3.1.4).
+/* migration_cost.h: whether a migration is worth it (§3.1.4).
  *
  * Cost and benefit are in resource × time: MHz · s and MiB · s. The benefit is the demand that goes unserved
  * without the move and is served with it, on both hosts together, at today's demand, for the stable time.
@@ -10,22 +10,22 @@
  * A VM that is on its way is counted where it will be. The forecast keeps sums per slot, so that judging a
  * move is O(1).
  */
-#ifndef BALLAST_CORE_COSTBENEFIT_H
-#define BALLAST_CORE_COSTBENEFIT_H
+#ifndef BALLAST_CORE_MIGRATION_COST_H
+#define BALLAST_CORE_MIGRATION_COST_H
 
 #include "core/costbenefit/migration.h"
 #include "core/costbenefit/rates.h"
 #include "core/layout/layout.h"
 
 /* What is expected of the demand of a unit, or of a slot's units together. */
-struct outlook {
+struct demand_range {
     double demand, variance; /* today's */
     double min, max;         /* of the last hour */
 };
 
-struct forecast {
+struct migration_cost {
     const struct layout *l;
-    struct outlook *unit[RES_COUNT], *slot[RES_COUNT];
+    struct demand_range *unit[RES_COUNT], *slot[RES_COUNT];
     double *unit_stable_s;             /* how long it stays as it is */
     double *slot_stable;               /* Σ stable × demand, CPU */
     double *slot_shortfall[RES_COUNT]; /* expected, at today's demand */
@@ -37,7 +37,7 @@ struct forecast {
     double weight[RES_COUNT];
 };
 
-struct worth {
+struct migration_worth {
     double cost[RES_COUNT], benefit[RES_COUNT]; /* MHz · s, MiB · s */
     double net; /* benefit - cost, each over the cluster's capacity, weighted like the imbalance; s */
     double worse_of[RES_COUNT]; /* how much more goes unserved in the worst case than it does now: MHz, MiB */
@@ -45,34 +45,36 @@ struct worth {
     double duration_s;
 };
 
-void forecast_init(struct forecast *f, const struct layout *l, double *const demand[RES_COUNT],
-                   struct arena *a);
+void migration_cost_init(struct migration_cost *f, const struct layout *l, double *const demand[RES_COUNT],
+                         struct arena *a);
 
 /* Follows layout_move(). */
-void forecast_move(struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
+void migration_cost_move(struct migration_cost *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
 
 /* The weights of the imbalance have changed. */
-void forecast_set_weights(struct forecast *f, const double weight[RES_COUNT]);
+void migration_cost_set_weights(struct migration_cost *f, const double weight[RES_COUNT]);
 
-void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, struct worth *ret);
+void migration_cost_worth(const struct migration_cost *f, uint32_t unit, uint32_t to_slot,
+                          struct migration_worth *ret);
 
 /* The cost alone, and the duration: between any two slots, wherever the unit is. */
-void forecast_cost(const struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot,
-                   struct worth *ret);
+void migration_cost_between(const struct migration_cost *f, uint32_t unit, uint32_t from_slot,
+                            uint32_t to_slot, struct migration_worth *ret);
 
-/* Whether the move could pay at any destination at all: false only where forecast_judge() would find net <= 0
- * for every one. */
-bool forecast_may_pay(const struct forecast *f, uint32_t unit);
+/* Whether the move could pay at any destination at all: false only where migration_cost_worth() would find
+ * net <= 0 for every one. */
+bool migration_cost_may_pay(const struct migration_cost *f, uint32_t unit);
 
 /* Where hosts copy at different rates: the rate that a move of the unit must be faster than, to pay at all;
- * NO_LIMIT: it cannot. forecast_judge() finds net <= 0 for every destination that is reached at this rate or
- * a lower one. */
-double forecast_rate_needed(const struct forecast *f, uint32_t unit);
+ * NO_LIMIT: it cannot. migration_cost_worth() finds net <= 0 for every destination that is reached at this
+ * rate or a lower one. */
+double migration_cost_rate_needed(const struct migration_cost *f, uint32_t unit);
 
 /* Seconds that the migration would take, between these slots. */
-double forecast_duration(const struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
+double migration_cost_duration(const struct migration_cost *f, uint32_t unit, uint32_t from_slot,
+                               uint32_t to_slot);
 
 /* As many moves as can end within one interval: every migration takes a place on two hosts. */
-int64_t forecast_moves_per_interval(const struct forecast *f);
+int64_t migration_cost_moves_per_interval(const struct migration_cost *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* Spare capacity for failures (§3.3.2): where a restart would find no place in one piece, VMs are moved so
  * that there is one, or a host is woken. */
 #include "core/plan/correct.h"
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 
 #define ROUNDING 1e-6
 
@@ -52,17 +52,18 @@ static bool fits(const double more[RES_COUNT], const double left[RES_COUNT])
 }
 
 /* Who would have to leave the slot for the gap's VM to have a place there; the layout is put back. */
-static bool way_to_clear(struct pass *p, const struct spare_gap *gap, uint32_t slot, struct way *ret)
+static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_t slot,
+                         struct prerequisite_moves *ret)
 {
     struct layout *l = &p->layout;
-    struct way way = {.to_slot = slot};
-    struct layout_mark marks[ROOM_MOVES_MAX];
+    struct prerequisite_moves way = {.to_slot = slot};
+    struct layout_mark marks[PREREQUISITE_MOVES_MAX];
     double more[RES_COUNT];
     double left[RES_COUNT];
-    bool good = spare_look(&l->spare, gap, slot, more, left);
+    bool good = failover_gap_measure(&l->failover, gap, slot, more, left);
     bool found = good && fits(more, left);
 
-    while (good && !found && way.n < ROOM_MOVES_MAX) {
+    while (good && !found && way.n < PREREQUISITE_MOVES_MAX) {
         uint32_t to = IX_NONE;
         uint32_t u = unit_to_clear(p, slot, more, left, &to);
         if (u == IX_NONE)
@@ -70,7 +71,7 @@ static bool way_to_clear(struct pass *p, const struct spare_gap *gap, uint32_t s
         layout_try(l, u, to, &marks[way.n]);
         way.out[way.n++] = (struct move){.unit = u, .to_slot = to};
         way.copied_mb += l->unit_backed[u];
-        good = spare_look(&l->spare, gap, slot, more, left);
+        good = failover_gap_measure(&l->failover, gap, slot, more, left);
         found = good && fits(more, left);
     }
     for (uint32_t i = way.n; i-- > 0;)
@@ -80,12 +81,12 @@ static bool way_to_clear(struct pass *p, const struct spare_gap *gap, uint32_t s
 }
 
 /* The way with the fewest moves, then the least to copy. */
-static bool clear_some_slot(struct pass *p, const struct spare_gap *gap, struct way *ret)
+static bool clear_some_slot(struct pass *p, const struct failover_gap *gap, struct prerequisite_moves *ret)
 {
     bool found = false;
 
     for (uint32_t i = 0; i < p->layout.n_on; i++) {
-        struct way way;
+        struct prerequisite_moves way;
         if (!way_to_clear(p, gap, i, &way))
             continue;
         if (found && (way.n > ret->n || (way.n == ret->n && way.copied_mb >= ret->copied_mb)))
@@ -97,7 +98,7 @@ static bool clear_some_slot(struct pass *p, const struct spare_gap *gap, struct 
 }
 
 /* A host in standby that could keep the place; the larger first, then the lower id. */
-static uint32_t host_to_wake(struct pass *p, const struct spare_gap *gap)
+static uint32_t host_to_wake(struct pass *p, const struct failover_gap *gap)
 {
     struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
@@ -106,10 +107,11 @@ static uint32_t host_to_wake(struct pass *p, const struct spare_gap *gap)
         double more[RES_COUNT];
         double left[RES_COUNT];
         bool waking = l->waking[i];
-        if (!room_may_be_woken(p, i) || !room_comes_first(p, i, best))
+        if (!host_wake_is_allowed(p, i) || !host_wake_comes_first(p, i, best))
             continue;
         l->waking[i] = true;
-        bool would = gap->vm == IX_NONE || (spare_look(&l->spare, gap, i, more, left) && fits(more, left));
+        bool would = gap->vm == IX_NONE ||
+                     (failover_gap_measure(&l->failover, gap, i, more, left) && fits(more, left));
         l->waking[i] = waking;
         if (would && !(gap->vm == IX_NONE && waking))
             best = i;
@@ -118,7 +120,7 @@ static uint32_t host_to_wake(struct pass *p, const struct spare_gap *gap)
 }
 
 /* A host that is being woken already and will close the gap; IX_NONE: none. */
-static uint32_t coming_for(struct pass *p, const struct spare_gap *gap)
+static uint32_t coming_for(struct pass *p, const struct failover_gap *gap)
 {
     struct layout *l = &p->layout;
 
@@ -129,7 +131,8 @@ static uint32_t coming_for(struct pass *p, const struct spare_gap *gap)
             continue;
         bool waking = l->waking[i];
         l->waking[i] = true;
-        bool would = gap->vm == IX_NONE || (spare_look(&l->spare, gap, i, more, left) && fits(more, left));
+        bool would = gap->vm == IX_NONE ||
+                     (failover_gap_measure(&l->failover, gap, i, more, left) && fits(more, left));
         l->waking[i] = waking;
         if (would)
             return i;
@@ -137,7 +140,7 @@ static uint32_t coming_for(struct pass *p, const struct spare_gap *gap)
     return IX_NONE;
 }
 
-static void still_missing(struct pass *p, const struct spare_gap *gap)
+static void still_missing(struct pass *p, const struct failover_gap *gap)
 {
     const struct layout *l = &p->layout;
     uint32_t coming = coming_for(p, gap);
@@ -157,44 +160,44 @@ static void still_missing(struct pass *p, const struct spare_gap *gap)
         finding_figure(&f, FIGURE_CPU_NEED, gap->need[RES_CPU]);
         finding_figure(&f, FIGURE_MEM_NEED, gap->need[RES_MEM]);
     }
-    pass_fault(p, FAULT_SPARE_MISSING, gap->vm, host, IX_NONE, f);
+    plan_fault(p, FAULT_SPARE_MISSING, gap->vm, host, IX_NONE, f);
 }
 
-static bool take_way(struct pass *p, const struct spare_gap *gap, const struct way *way)
+static bool take_way(struct pass *p, const struct failover_gap *gap, const struct prerequisite_moves *way)
 {
-    p->bundle = way->n > 1 ? ++p->n_bundles : 0;
+    p->move_group = way->n > 1 ? ++p->n_move_groups : 0;
     p->for_vm = gap->vm;
     for (uint32_t i = 0; i < way->n; i++)
-        if (!pass_take(p, way->out[i].unit, way->out[i].to_slot, REASON_SPARE_CAPACITY, IX_NONE,
+        if (!plan_move(p, way->out[i].unit, way->out[i].to_slot, REASON_SPARE_CAPACITY, IX_NONE,
                        PRIORITY_MANDATORY))
             return false;
-    p->bundle = 0;
+    p->move_group = 0;
     p->for_vm = IX_NONE;
     return true;
 }
 
 /* False: the pass stops here. */
-static bool close_gap(struct pass *p, struct spare_gap *gap)
+static bool close_gap(struct pass *p, struct failover_gap *gap)
 {
-    struct spare *s = &p->layout.spare;
-    struct way way = {.to_slot = IX_NONE};
+    struct failover_capacity *s = &p->layout.failover;
+    struct prerequisite_moves way = {.to_slot = IX_NONE};
 
-    if (gap->vm != IX_NONE && spare_close(s, gap))
+    if (gap->vm != IX_NONE && failover_gap_close(s, gap))
         return true;
     if (gap->vm != IX_NONE && clear_some_slot(p, gap, &way)) {
         if (!take_way(p, gap, &way))
             return false;
-        if (spare_close(s, gap))
+        if (failover_gap_close(s, gap))
             return true;
     }
     uint32_t slot = coming_for(p, gap) != IX_NONE ? IX_NONE : host_to_wake(p, gap);
     if (slot == IX_NONE)
         return true;
-    room_wake(p, slot, REASON_SPARE_CAPACITY, gap->vm);
+    host_wake_for(p, slot, REASON_SPARE_CAPACITY, gap->vm);
     if (gap->vm == IX_NONE)
-        spare_settle(s, gap);
+        failover_gap_dismiss(s, gap);
     else
-        spare_close(s, gap);
+        failover_gap_close(s, gap);
     return true;
 }
 
@@ -204,14 +207,14 @@ static void wake_for_percent(struct pass *p)
     struct layout *l = &p->layout;
 
     for (int r = 0; r < RES_COUNT; r++) {
-        struct spare_gap none = {.vm = IX_NONE, .lost = IX_NONE};
+        struct failover_gap none = {.vm = IX_NONE, .lost = IX_NONE};
         uint32_t slot = IX_NONE;
-        while (spare_excess(&l->spare, (enum resource)r, 0) > ROUNDING &&
+        while (failover_gap_excess(&l->failover, (enum resource)r, 0) > ROUNDING &&
                (slot = host_to_wake(p, &none)) != IX_NONE)
-            room_wake(p, slot, REASON_SPARE_CAPACITY, IX_NONE);
-        double excess = spare_excess(&l->spare, (enum resource)r, 0);
+            host_wake_for(p, slot, REASON_SPARE_CAPACITY, IX_NONE);
+        double excess = failover_gap_excess(&l->failover, (enum resource)r, 0);
         if (excess > ROUNDING)
-            pass_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
+            plan_fault(p, FAULT_SPARE_MISSING, IX_NONE, IX_NONE, IX_NONE,
                        (struct finding){
                            .code = FIND_FAILOVER_SHARE_MISSING,
                            .resource = (enum resource)r,
@@ -230,26 +233,26 @@ static void want_failover_hosts(struct pass *p)
             continue;
         if (h->is.state == HOST_STANDBY && h->is.dpm != AUTOMATION_DISABLED && h->is.wake_failed_at == 0) {
             if (!p->coming[slot])
-                room_record_wake(
+                host_wake_record(
                     p, slot, &(struct wake_why){REASON_SPARE_CAPACITY, IX_NONE, PRIORITY_MANDATORY, NULL}, 0);
             p->coming[slot] = true;
             continue;
         }
-        pass_fault(p, FAULT_SPARE_MISSING, IX_NONE, i, IX_NONE,
+        plan_fault(p, FAULT_SPARE_MISSING, IX_NONE, i, IX_NONE,
                    (struct finding){.code = FIND_FAILOVER_HOST_OFF, .subjects = {{SUBJECT_HOST, i}}});
     }
 }
 
-bool spare_correct(struct pass *p)
+bool correct_failover(struct pass *p)
 {
-    struct spare *s = &p->layout.spare;
+    struct failover_capacity *s = &p->layout.failover;
     bool too_few = false;
 
     if (s->had_gaps && p->n_decisions > 0)
-        spare_renew(s);
+        failover_capacity_renew(s);
     s->unsaid = false;
     for (uint32_t i = 0; i < s->n_gaps; i++) {
-        struct spare_gap *gap = &s->gaps[i];
+        struct failover_gap *gap = &s->gaps[i];
         if (!gap->closed && !gap->hopeless && !close_gap(p, gap))
             return false;
         if (gap->closed || (gap->vm == IX_NONE && too_few))
@@ -262,9 +265,9 @@ bool spare_correct(struct pass *p)
     return true;
 }
 
-void spare_review(struct pass *p)
+void correct_failover_review(struct pass *p)
 {
-    struct spare *s = &p->layout.spare;
+    struct failover_capacity *s = &p->layout.failover;
     size_t kept = 0;
 
     if (!s->had_gaps)
@@ -273,8 +276,8 @@ void spare_review(struct pass *p)
         if (p->faults[i].code != FAULT_SPARE_MISSING || p->faults[i].vm == IX_NONE)
             p->faults[kept++] = p->faults[i];
     p->n_faults = kept;
-    struct spare decided = *s; /* by which the moves were judged */
-    spare_renew(s);
+    struct failover_capacity decided = *s; /* by which the moves were judged */
+    failover_capacity_renew(s);
     for (uint32_t i = 0; i < s->n_gaps; i++)
         if (s->gaps[i].vm != IX_NONE)
             still_missing(p, &s->gaps[i]);

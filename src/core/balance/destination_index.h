@@ -1,5 +1,5 @@
-/* targets.h: the hosts as destinations, arranged so that the best one is found without looking at all of
- * them.
+/* destination_index.h: the hosts as destinations, arranged so that the best one is found without looking at
+ * all of them.
  *
  * Hosts of the same capacity that are reached about as fast form a class (where all hosts copy at one rate,
  * the capacity alone does): a unit whose move would not pay over a slow link is not looked at there at all.
@@ -7,12 +7,12 @@
  * hosts (its least N of each resource) bounds them all. Each class is a k-d tree of such boxes over (N_cpu,
  * N_mem), kept up to date as loads change and built anew when they have changed a lot.
  */
-#ifndef BALLAST_CORE_TARGETS_H
-#define BALLAST_CORE_TARGETS_H
+#ifndef BALLAST_CORE_DESTINATION_INDEX_H
+#define BALLAST_CORE_DESTINATION_INDEX_H
 
-#include "core/balance/judge.h"
+#include "core/balance/move_score.h"
 
-struct target_node {
+struct destination_node {
     double least[RES_COUNT]; /* N of the box's corner */
     double room_mb;          /* the most memory that any host of the box can still take */
     double free_mb;          /* ... the most that is physically free */
@@ -20,53 +20,55 @@ struct target_node {
     double rate_mb_s;        /* the fastest way to any of them */
 };
 
-struct target_class {
+struct destination_class {
     double inverse[RES_COUNT];
     uint32_t from, n;    /* of order */
     uint32_t first_node; /* the tree's root is node first_node + 1; the children of i are 2i and 2i + 1 */
     uint32_t leaves;     /* a power of two */
 };
 
-struct targets {
+struct destination_index {
     const struct layout *l;
-    struct target_class *classes;
+    struct destination_class *classes;
     uint32_t n_classes;
     uint32_t *class_of; /* by slot */
     uint32_t *order;    /* slots, by class and leaf */
-    uint32_t *place;    /* slot -> its place in order */
-    const double *into; /* by slot: see targets_init() */
-    struct target_node *nodes;
+    uint32_t *position; /* slot -> its place in order */
+    const double *into; /* by slot: see destination_index_init() */
+    struct destination_node *nodes;
     uint32_t changes; /* since the trees were built */
 };
 
 /* into: by slot, at least the rate to it from anywhere. */
-void targets_init(struct targets *t, const struct layout *l, const double *into, struct arena *a);
+void destination_index_init(struct destination_index *t, const struct layout *l, const double *into,
+                            struct arena *a);
 
 /* Where in order the leaf's hosts begin; they end where the next leaf's begin. */
-uint32_t targets_leaf_start(const struct target_class *c, uint32_t leaf);
+uint32_t destination_index_leaf_start(const struct destination_class *c, uint32_t leaf);
 
 /* Whether no host of the class is reached faster than this. */
-static inline bool targets_too_slow(const struct targets *t, const struct target_class *c, double slowest)
+static inline bool destination_index_too_slow(const struct destination_index *t,
+                                              const struct destination_class *c, double slowest)
 {
     return t->nodes[c->first_node + 1].rate_mb_s <= slowest;
 }
 
 /* Follows a change of the slot's load. */
-void targets_update(struct targets *t, uint32_t slot);
+void destination_index_update(struct destination_index *t, uint32_t slot);
 
 /* Another host of the slot's class that is at least as cold in both resources, or IX_NONE. */
-uint32_t targets_find_colder(const struct targets *t, uint32_t slot);
+uint32_t destination_index_find_colder(const struct destination_index *t, uint32_t slot);
 
 /* Builds the trees anew if that has become worth it. */
-void targets_refresh(struct targets *t);
+void destination_index_refresh(struct destination_index *t);
 
 /* The greatest gain of the unit over all hosts but `except`, whatever rules or memory say, in all classes
- * that are not too slow for it (judge.slowest), if it is greater than floor; else floor. */
-double targets_relaxed(const struct targets *t, const struct judge *j, const struct trial *trial,
-                       uint32_t except, double floor);
+ * that are not too slow for it (move_score.slowest), if it is greater than floor; else floor. */
+double destination_index_relaxed(const struct destination_index *t, const struct move_score *score,
+                                 const struct move_trial *trial, uint32_t except, double floor);
 
 /* Betters *best by moves of the unit that pass every check. */
-void targets_best(const struct targets *t, const struct judge *j, const struct trial *trial, uint32_t unit,
-                  struct move *best);
+void destination_index_best(const struct destination_index *t, const struct move_score *score,
+                            const struct move_trial *trial, uint32_t unit, struct move *best);
 
 #endif

@@ -1,5 +1,5 @@
 /* Seats (a VM on a host), parts (a pool on a host), and what the two divvied trees make of them. */
-#include "core/divvy/host_parts.h"
+#include "core/divvy/pool_parts.h"
 
 #include "core/divvy/divvy.h"
 
@@ -249,7 +249,7 @@ static bool fit_host(struct division *d, uint32_t host)
         children[i] =
             (struct divvy_child){fmin(seat_node(d, from + i)->reserve, reserved), reserved, reserved};
     }
-    divvy_parcel(children, n, fmax(room, least), d->a, d->seat_reserved + from);
+    divvy_solve_shares(children, n, fmax(room, least), d->a, d->seat_reserved + from);
     return true;
 }
 
@@ -331,7 +331,7 @@ static void divide_limit(struct division *d, uint32_t from, uint32_t n, double l
         hosts[i].reservation = 0;
         hosts[i].limit = most < quantity ? NO_LIMIT : fmax(capacity - base[i], 0);
     }
-    divvy_parcel(hosts, n, wanted <= quantity ? quantity - wanted : quantity, d->a, parcel);
+    divvy_solve_shares(hosts, n, wanted <= quantity ? quantity - wanted : quantity, d->a, parcel);
     for (uint32_t i = 0; i < n; i++)
         d->alloc[from + i].limit = whole(&running, base[i] + parcel[i]);
 }
@@ -403,7 +403,7 @@ static uint32_t *places(const struct division *d)
     return place;
 }
 
-void host_parts(const struct snapshot *snap, double *const demand[RES_COUNT], struct arena *a,
+void pool_parts(const struct snapshot *snap, double *const demand[RES_COUNT], struct arena *a,
                 struct host_setting **ret, uint32_t *ret_n)
 {
     struct division d = {.snap = snap, .a = a};

@@ -17,7 +17,7 @@ static double stable_of(const struct power *w, double stable_s)
 }
 
 /* How long demand is expected to stay as it is: the mean over the VMs, weighted by what they want. */
-double sleep_stable_time(const struct power *w)
+double sleep_worth_stable_time(const struct power *w)
 {
     const struct layout *l = w->l;
     double demand = 0;
@@ -41,7 +41,7 @@ static double saved_watts(const struct host_facts *f)
     return saved < 0 ? 0 : saved;
 }
 
-void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret)
+void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret)
 {
     const struct layout *l = w->l;
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
@@ -52,12 +52,12 @@ void sleep_judge(const struct power *w, uint32_t slot, size_t first, struct slee
     struct unserved unserved = {0};
 
     for (size_t i = first; i < w->n_steps; i++) {
-        struct worth move;
+        struct migration_worth move;
         for (int r = 0; r < RES_COUNT; r++)
             unserved_add(&unserved, &w->steps[i].unserved, (enum resource)r, 1);
         if (w->steps[i].moved_before) /* it leaves its own host anyway, and that one has counted it */
             continue;
-        forecast_cost(&w->p->forecast, w->steps[i].unit, slot, w->steps[i].to, &move);
+        migration_cost_between(&w->p->migration_cost, w->steps[i].unit, slot, w->steps[i].to, &move);
         v.evacuate_s += move.duration_s;
         for (int r = 0; r < RES_COUNT; r++)
             v.cost[r] += WAYS * move.cost[r];
@@ -86,7 +86,8 @@ static bool pays(const struct power *w, const struct sleep_worth *worth, const d
     return true;
 }
 
-enum power_check sleep_pays(const struct power *w, const struct sleep_worth *worth, enum resource *ret_r)
+enum power_check sleep_worth_pays(const struct power *w, const struct sleep_worth *worth,
+                                  enum resource *ret_r)
 {
     enum resource usual;
 

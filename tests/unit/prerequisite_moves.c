@@ -3,7 +3,7 @@
 
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 #include "small_cluster.h"
 
 #include <string.h>
@@ -35,8 +35,8 @@ static void test_shortage(void **state)
 {
     struct small s;
     struct pass p;
-    double lack[ROOM_NEEDS];
-    double need[ROOM_NEEDS];
+    double lack[SHORTAGE_COUNT];
+    double need[SHORTAGE_COUNT];
 
     (void)state;
     full_host(&s);
@@ -44,11 +44,11 @@ static void test_shortage(void **state)
     s.inv.vms[1].is.alloc[RES_CPU].reservation = 3000;
     s.inv.hosts[1].is.mem_free_mb = 5000;
     prepare(&s, &p);
-    room_shortage(&p.layout, unit_of(&s, &p, "big"), 1, lack, need);
-    assert_true(need[ROOM_CPU] == 9000 && lack[ROOM_CPU] == 2000);
-    assert_true(need[ROOM_MEM] == 0 && lack[ROOM_MEM] <= 0);
-    assert_true(need[ROOM_ADMITTED] == 6144 && lack[ROOM_ADMITTED] == 1024);
-    assert_true(need[ROOM_FREE] == 6144 && lack[ROOM_FREE] == 1144);
+    prerequisite_move_shortage(&p.layout, unit_of(&s, &p, "big"), 1, lack, need);
+    assert_true(need[SHORTAGE_CPU] == 9000 && lack[SHORTAGE_CPU] == 2000);
+    assert_true(need[SHORTAGE_MEM] == 0 && lack[SHORTAGE_MEM] <= 0);
+    assert_true(need[SHORTAGE_ADMITTED] == 6144 && lack[SHORTAGE_ADMITTED] == 1024);
+    assert_true(need[SHORTAGE_FREE] == 6144 && lack[SHORTAGE_FREE] == 1144);
     small_release(&s);
 }
 
@@ -71,7 +71,7 @@ static void test_who_moves_away(void **state)
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
         struct small s;
         struct pass p;
-        struct way way = {.n = 0};
+        struct prerequisite_moves way = {.n = 0};
         full_host(&s);
         s.inv.hosts[0].is.state = HOST_ENTERING_MAINTENANCE;
         s.inv.hosts[2].is.total[RES_MEM] = cases[i].h3_mb;
@@ -79,7 +79,7 @@ static void test_who_moves_away(void **state)
             if (strstr(cases[i].disabled, s.inv.vms[k].is.id))
                 s.inv.vms[k].is.automation = AUTOMATION_DISABLED;
         prepare(&s, &p);
-        bool found = room_find(&p, unit_of(&s, &p, "big"), IX_NONE, &way);
+        bool found = prerequisite_moves_find(&p, unit_of(&s, &p, "big"), IX_NONE, &way);
         const char *who = found ? s.snap.vms[p.layout.unit_first[way.out[0].unit]].is.id : "";
         if (strcmp(who, cases[i].expected) != 0 || (found && way.n != 1))
             fail_msg("%s: \"%s\" moves away", cases[i].what, who);
@@ -92,14 +92,14 @@ static void test_looking_changes_nothing(void **state)
 {
     struct small s;
     struct pass p;
-    struct way way;
+    struct prerequisite_moves way;
 
     (void)state;
     full_host(&s);
     prepare(&s, &p);
     double taken = p.layout.mem_taken[1];
     double sum = p.layout.sum[RES_CPU];
-    assert_true(room_find(&p, unit_of(&s, &p, "big"), 1, &way));
+    assert_true(prerequisite_moves_find(&p, unit_of(&s, &p, "big"), 1, &way));
     assert_true(p.layout.mem_taken[1] == taken && p.layout.sum[RES_CPU] == sum);
     assert_int_equal(p.layout.unit_slot[unit_of(&s, &p, "y")], 1);
     assert_int_equal(p.n_decisions, 0);
@@ -135,9 +135,9 @@ static void test_what_may_be_woken(void **state)
                 (struct seen_pending){.action = ACTION_POWER_ON, .host = "h4"};
         prepare(&s, &p);
         uint32_t slot = p.layout.host_slot[small_host_ix(&s, "h4")];
-        if (room_may_be_woken(&p, slot) != cases[i].may)
+        if (host_wake_is_allowed(&p, slot) != cases[i].may)
             fail_msg("%s", cases[i].what);
-        assert_int_equal(room_sleeping_host(&p, unit_of(&s, &p, "big")), cases[i].may ? slot : IX_NONE);
+        assert_int_equal(host_wake_find(&p, unit_of(&s, &p, "big")), cases[i].may ? slot : IX_NONE);
         small_release(&s);
     }
 }

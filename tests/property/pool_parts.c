@@ -1,6 +1,6 @@
-/* The parts of the pool tree on the hosts against what host_parts.h promises, counted VM by VM; and that the
+/* The parts of the pool tree on the hosts against what pool_parts.h promises, counted VM by VM; and that the
  * settings of a plan, once they are set, are within the bounds of host_settings.h and followed by none. */
-#include "core/divvy/host_parts.h"
+#include "core/divvy/pool_parts.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"
 #include "core/divvy/host_settings.h"
@@ -56,7 +56,7 @@ static void set_up(struct world *w, uint64_t seed, bool flights, struct arena *a
             (node->kind == DIVVY_VM ? w->vm_node : w->pool_node)[r][node->ix] = i;
         }
     }
-    host_parts(&w->snap, w->demand, a, &w->parts, &w->n);
+    pool_parts(&w->snap, w->demand, a, &w->parts, &w->n);
 }
 
 /* Whether the VM counts on the host: it is there, or in flight to or from there. */
@@ -464,7 +464,7 @@ static void test_settings(void **state)
             else
                 listed += n;
             carry_out(&w.snap, list, n, &a);
-            host_parts(&w.snap, w.demand, &a, &w.parts, &w.n);
+            pool_parts(&w.snap, w.demand, &a, &w.parts, &w.n);
             kept += w.n;
             check_in_force(&w);
             host_settings(&w.snap, w.demand, &a, &list, &n);

@@ -1,7 +1,7 @@
-#include "core/power/ready.h"
+#include "core/power/ready_by.h"
 
 #include "core/plan/correct.h"
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 
 #include <stdlib.h>
 
@@ -35,14 +35,14 @@ static double boot_of(const struct pass *p, uint32_t slot)
     return isnan(boot_s) ? (double)p->policy.dpm.boot_s : boot_s;
 }
 
-bool ready_closed(const struct pass *p)
+bool ready_by_forbids_standby(const struct pass *p)
 {
     return schedule_of(p)->given && !schedule_of(p)->power_off;
 }
 
-instant_s ready_wakes_at(const struct pass *p, uint32_t slot)
+instant_s ready_by_wakes_at(const struct pass *p, uint32_t slot)
 {
-    return p->ready ? p->ready->wakes_at[slot] : 0;
+    return p->ready_by ? p->ready_by->wakes_at[slot] : 0;
 }
 
 /* ---- what is missing ---- */
@@ -124,7 +124,7 @@ static uint32_t lanes_of(const struct pass *p, uint32_t n)
 
 /* Backwards from the end: each in the lane that is free longest, those that take longest last, so that the
  * lanes are about equally long. */
-static void set_times(const struct pass *p, struct sleeper *list, uint32_t n, struct ready *ready)
+static void set_times(const struct pass *p, struct sleeper *list, uint32_t n, struct ready_by *ready)
 {
     uint32_t n_lanes = lanes_of(p, n);
     double *free_s = arena_array(p->a, double, n_lanes); /* before the end: from there on the lane is taken */
@@ -148,12 +148,12 @@ static void wake(struct pass *p, uint32_t slot)
     struct finding f = {.code = FIND_WAKE_READY,
                         .reason = REASON_READY_BY,
                         .subjects = {{SUBJECT_HOST, p->layout.slot_host[slot]}},
-                        .figures = {{FIGURE_HOSTS, p->ready->n_by_then},
-                                    {FIGURE_HOSTS_ALL, p->ready->n_managed},
+                        .figures = {{FIGURE_HOSTS, p->ready_by->n_by_then},
+                                    {FIGURE_HOSTS_ALL, p->ready_by->n_managed},
                                     {FIGURE_BOOT_S, boot_of(p, slot)},
                                     {FIGURE_READY_BY, (double)schedule_of(p)->ready_by}}};
 
-    room_wake_host(p, slot,
+    host_wake_take(p, slot,
                    &(struct wake_why){REASON_READY_BY, IX_NONE, PRIORITY_MANDATORY, finding_keep(p->a, f)});
 }
 
@@ -173,11 +173,11 @@ static void report_missing(struct pass *p, const struct missing *m)
 {
     uint32_t failed = find_failed(p);
 
-    pass_fault(p, FAULT_READY_BY, IX_NONE, failed, IX_NONE,
+    plan_fault(p, FAULT_READY_BY, IX_NONE, failed, IX_NONE,
                (struct finding){.code = FIND_READY_MISSING,
                                 .subjects = {{SUBJECT_HOST, failed}},
-                                .figures = {{FIGURE_HOSTS, p->ready->n_by_then},
-                                            {FIGURE_HOSTS_ALL, p->ready->n_managed},
+                                .figures = {{FIGURE_HOSTS, p->ready_by->n_by_then},
+                                            {FIGURE_HOSTS_ALL, p->ready_by->n_managed},
                                             {FIGURE_CPU_MISSING, fmax(m->of[RES_CPU], 0)},
                                             {FIGURE_MEM_MISSING, fmax(m->of[RES_MEM], 0)},
                                             {FIGURE_READY_BY, (double)schedule_of(p)->ready_by}}});
@@ -231,8 +231,8 @@ static void choose(struct pass *p, struct missing *m)
         count_in(p, order[i], m);
     }
     n = leave_out(p, list, n, m);
-    p->ready->n_by_then += n;
-    set_times(p, list, n, p->ready);
+    p->ready_by->n_by_then += n;
+    set_times(p, list, n, p->ready_by);
 }
 
 /* Every host of the cluster, also those that have no slot. */
@@ -245,7 +245,7 @@ static uint32_t count_managed(const struct pass *p)
     return n;
 }
 
-void power_ready(struct pass *p)
+void ready_by_wake(struct pass *p)
 {
     struct missing m = begin_missing(p);
     uint32_t n_on = 0;
@@ -259,26 +259,26 @@ void power_ready(struct pass *p)
         }
     if (!is_missing(&m))
         return;
-    p->ready = arena_new(p->a, struct ready);
-    p->ready->wakes_at = arena_array(p->a, instant_s, p->layout.n_slots);
-    p->ready->n_by_then = n_on;
-    p->ready->n_managed = count_managed(p);
+    p->ready_by = arena_new(p->a, struct ready_by);
+    p->ready_by->wakes_at = arena_array(p->a, instant_s, p->layout.n_slots);
+    p->ready_by->n_by_then = n_on;
+    p->ready_by->n_managed = count_managed(p);
     choose(p, &m);
     for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++) /* the next pass would be too late */
-        if (p->ready->wakes_at[i] != 0 && !is_going(p, i) &&
-            p->snap->time + p->policy.interval_s > p->ready->wakes_at[i])
+        if (p->ready_by->wakes_at[i] != 0 && !is_going(p, i) &&
+            p->snap->time + p->policy.interval_s > p->ready_by->wakes_at[i])
             wake(p, i);
     if (is_missing(&m))
         report_missing(p, &m);
 }
 
-const instant_s *ready_wakes_by_host(const struct pass *p)
+const instant_s *ready_by_wake_times(const struct pass *p)
 {
-    if (!p->ready)
+    if (!p->ready_by)
         return NULL;
     instant_s *ret = arena_array(p->a, instant_s, p->snap->n_hosts);
     for (uint32_t i = 0; i < p->layout.n_slots; i++)
-        ret[p->layout.slot_host[i]] = p->ready->wakes_at[i];
+        ret[p->layout.slot_host[i]] = p->ready_by->wakes_at[i];
     return ret;
 }
 
@@ -314,7 +314,7 @@ static double lead_of(const struct power *w, uint32_t slot)
     return (rounds - 1) * slowest + boot_of(p, slot) + 2 * (double)p->policy.interval_s;
 }
 
-enum power_check ready_ask(const struct power *w, uint32_t slot, struct power_verdict *v)
+enum power_check ready_by_check(const struct power *w, uint32_t slot, struct power_verdict *v)
 {
     const struct pass *p = w->p;
     const struct schedule_facts *s = schedule_of(p);
@@ -343,7 +343,7 @@ enum power_check ready_ask(const struct power *w, uint32_t slot, struct power_ve
 
 /* ---- the figures ---- */
 
-struct finding ready_finding(const struct power *w, uint32_t host, const struct power_verdict *v)
+struct finding ready_by_finding(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     const struct schedule_facts *s = schedule_of(w->p);
     instant_s opens = s->power_off_changes;
@@ -362,7 +362,7 @@ struct finding ready_finding(const struct power *w, uint32_t host, const struct 
         finding_figure(&f, FIGURE_IS_S, v->is);
         finding_figure(&f, FIGURE_LEAST_S, v->bound);
     } else {
-        finding_figure(&f, FIGURE_AT, (double)ready_wakes_at(w->p, w->l->host_slot[host]));
+        finding_figure(&f, FIGURE_AT, (double)ready_by_wakes_at(w->p, w->l->host_slot[host]));
     }
     finding_figure(&f, FIGURE_READY_BY, (double)s->ready_by);
     return f;

@@ -1,4 +1,4 @@
-#include "core/balance/targets.h"
+#include "core/balance/destination_index.h"
 
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ static uint32_t leaves_for(uint32_t n)
     return leaves;
 }
 
-uint32_t targets_leaf_start(const struct target_class *c, uint32_t leaf)
+uint32_t destination_index_leaf_start(const struct destination_class *c, uint32_t leaf)
 {
     return c->from + (uint32_t)((uint64_t)c->n * leaf / c->leaves);
 }
@@ -85,14 +85,14 @@ static void select_by(const struct layout *l, uint32_t *slots, uint32_t n, uint3
     }
 }
 
-static void split(const struct targets *t, const struct target_class *c, uint32_t leaf, uint32_t n_leaves,
-                  int axis)
+static void split(const struct destination_index *t, const struct destination_class *c, uint32_t leaf,
+                  uint32_t n_leaves, int axis)
 {
     if (n_leaves == 1)
         return;
-    uint32_t from = targets_leaf_start(c, leaf);
-    uint32_t mid = targets_leaf_start(c, leaf + n_leaves / 2);
-    uint32_t to = targets_leaf_start(c, leaf + n_leaves);
+    uint32_t from = destination_index_leaf_start(c, leaf);
+    uint32_t mid = destination_index_leaf_start(c, leaf + n_leaves / 2);
+    uint32_t to = destination_index_leaf_start(c, leaf + n_leaves);
 
     select_by(t->l, t->order + from, to - from, mid - from, axis);
     split(t, c, leaf, n_leaves / 2, !axis);
@@ -104,14 +104,16 @@ static double room_of(const struct layout *l, uint32_t slot)
     return l->mem_limit[slot] - l->mem_taken[slot];
 }
 
-static struct target_node leaf_box(const struct targets *t, const struct target_class *c, uint32_t leaf)
+static struct destination_node leaf_box(const struct destination_index *t, const struct destination_class *c,
+                                        uint32_t leaf)
 {
-    struct target_node box = {.least = {NO_LIMIT, NO_LIMIT},
-                              .room_mb = -NO_LIMIT,
-                              .free_mb = -NO_LIMIT,
-                              .left = {-NO_LIMIT, -NO_LIMIT}};
+    struct destination_node box = {.least = {NO_LIMIT, NO_LIMIT},
+                                   .room_mb = -NO_LIMIT,
+                                   .free_mb = -NO_LIMIT,
+                                   .left = {-NO_LIMIT, -NO_LIMIT}};
 
-    for (uint32_t i = targets_leaf_start(c, leaf); i < targets_leaf_start(c, leaf + 1); i++) {
+    for (uint32_t i = destination_index_leaf_start(c, leaf); i < destination_index_leaf_start(c, leaf + 1);
+         i++) {
         uint32_t s = t->order[i];
         for (int r = 0; r < RES_COUNT; r++) {
             double left = t->l->snap->hosts[t->l->slot_host[s]].capacity[r] - t->l->reserved[r][s];
@@ -125,9 +127,9 @@ static struct target_node leaf_box(const struct targets *t, const struct target_
     return box;
 }
 
-static struct target_node join(const struct target_node *x, const struct target_node *y)
+static struct destination_node join(const struct destination_node *x, const struct destination_node *y)
 {
-    struct target_node box = *x;
+    struct destination_node box = *x;
 
     for (int r = 0; r < RES_COUNT; r++) {
         box.least[r] = y->least[r] < box.least[r] ? y->least[r] : box.least[r];
@@ -139,13 +141,13 @@ static struct target_node join(const struct target_node *x, const struct target_
     return box;
 }
 
-static void build(struct targets *t, const struct target_class *c)
+static void build(struct destination_index *t, const struct destination_class *c)
 {
-    struct target_node *nodes = t->nodes + c->first_node;
+    struct destination_node *nodes = t->nodes + c->first_node;
 
     split(t, c, 0, c->leaves, RES_CPU);
     for (uint32_t i = 0; i < c->n; i++)
-        t->place[t->order[c->from + i]] = c->from + i;
+        t->position[t->order[c->from + i]] = c->from + i;
     for (uint32_t leaf = 0; leaf < c->leaves; leaf++)
         nodes[c->leaves + leaf] = leaf_box(t, c, leaf);
     for (uint32_t i = c->leaves; i-- > 1;)
@@ -174,25 +176,26 @@ static uint32_t band_of(double rate, double least, double width)
     return band;
 }
 
-void targets_init(struct targets *t, const struct layout *l, const double *into, struct arena *a)
+void destination_index_init(struct destination_index *t, const struct layout *l, const double *into,
+                            struct arena *a)
 {
     struct slot_class *by_class = arena_array(a, struct slot_class, l->n_on);
 
     double least;
     double width = band_width(l, into, &least);
 
-    *t = (struct targets){.l = l, .into = into};
+    *t = (struct destination_index){.l = l, .into = into};
     for (uint32_t i = 0; i < l->n_on; i++)
         by_class[i] = (struct slot_class){
             {l->inverse[RES_CPU][i], l->inverse[RES_MEM][i]}, band_of(into[i], least, width), i};
     qsort(by_class, l->n_on, sizeof by_class[0], compare_classes);
-    t->classes = arena_array(a, struct target_class, l->n_on);
+    t->classes = arena_array(a, struct destination_class, l->n_on);
     t->class_of = arena_array(a, uint32_t, l->n_on);
     t->order = arena_array(a, uint32_t, l->n_on);
-    t->place = arena_array(a, uint32_t, l->n_on);
+    t->position = arena_array(a, uint32_t, l->n_on);
     for (uint32_t i = 0; i < l->n_on; i++) {
         if (i == 0 || !same_class(&by_class[i], &by_class[i - 1]))
-            t->classes[t->n_classes++] = (struct target_class){
+            t->classes[t->n_classes++] = (struct destination_class){
                 .inverse = {by_class[i].inverse[RES_CPU], by_class[i].inverse[RES_MEM]}, .from = i};
         t->classes[t->n_classes - 1].n++;
         t->class_of[by_class[i].slot] = t->n_classes - 1;
@@ -204,20 +207,20 @@ void targets_init(struct targets *t, const struct layout *l, const double *into,
         t->classes[i].first_node = nodes;
         nodes += 2 * t->classes[i].leaves;
     }
-    t->nodes = arena_array(a, struct target_node, nodes);
+    t->nodes = arena_array(a, struct destination_node, nodes);
     for (uint32_t i = 0; i < t->n_classes; i++)
         build(t, &t->classes[i]);
 }
 
-void targets_update(struct targets *t, uint32_t slot)
+void destination_index_update(struct destination_index *t, uint32_t slot)
 {
-    const struct target_class *c = &t->classes[t->class_of[slot]];
-    struct target_node *nodes = t->nodes + c->first_node;
-    uint32_t place = t->place[slot] - c->from;
+    const struct destination_class *c = &t->classes[t->class_of[slot]];
+    struct destination_node *nodes = t->nodes + c->first_node;
+    uint32_t place = t->position[slot] - c->from;
     /* the leaf whose range holds the place; the division may be off by one */
     uint32_t leaf = (uint32_t)((uint64_t)place * c->leaves / c->n);
 
-    while (leaf + 1 < c->leaves && targets_leaf_start(c, leaf + 1) - c->from <= place)
+    while (leaf + 1 < c->leaves && destination_index_leaf_start(c, leaf + 1) - c->from <= place)
         leaf++;
     nodes[c->leaves + leaf] = leaf_box(t, c, leaf);
     for (uint32_t i = (c->leaves + leaf) / 2; i >= 1; i /= 2)
@@ -225,7 +228,7 @@ void targets_update(struct targets *t, uint32_t slot)
     t->changes++;
 }
 
-void targets_refresh(struct targets *t)
+void destination_index_refresh(struct destination_index *t)
 {
     if (t->changes < REBUILD_LEAST || t->changes < t->l->n_on / REBUILD_PART)
         return;
@@ -236,10 +239,10 @@ void targets_refresh(struct targets *t)
 
 /* ---- searching ---- */
 
-uint32_t targets_find_colder(const struct targets *t, uint32_t slot)
+uint32_t destination_index_find_colder(const struct destination_index *t, uint32_t slot)
 {
-    const struct target_class *c = &t->classes[t->class_of[slot]];
-    const struct target_node *nodes = t->nodes + c->first_node;
+    const struct destination_class *c = &t->classes[t->class_of[slot]];
+    const struct destination_node *nodes = t->nodes + c->first_node;
     double cpu = t->l->norm[RES_CPU][slot];
     double mem = t->l->norm[RES_MEM][slot];
     uint32_t stack[STACK_MAX] = {1};
@@ -254,8 +257,8 @@ uint32_t targets_find_colder(const struct targets *t, uint32_t slot)
             stack[depth++] = 2 * i;
             continue;
         }
-        for (uint32_t p = targets_leaf_start(c, i - c->leaves); p < targets_leaf_start(c, i - c->leaves + 1);
-             p++)
+        for (uint32_t p = destination_index_leaf_start(c, i - c->leaves);
+             p < destination_index_leaf_start(c, i - c->leaves + 1); p++)
             if (t->order[p] != slot && t->l->norm[RES_CPU][t->order[p]] <= cpu &&
                 t->l->norm[RES_MEM][t->order[p]] <= mem)
                 return t->order[p];
@@ -263,10 +266,10 @@ uint32_t targets_find_colder(const struct targets *t, uint32_t slot)
     return IX_NONE;
 }
 
-static double box_gain(const struct judge *j, const struct trial *trial, const struct target_class *c,
-                       const struct target_node *box)
+static double box_gain(const struct move_score *score, const struct move_trial *trial,
+                       const struct destination_class *c, const struct destination_node *box)
 {
-    return j->imbalance - trial_imbalance(trial, box->least, c->inverse);
+    return score->imbalance - move_trial_imbalance(trial, box->least, c->inverse);
 }
 
 /* A walk through a tree, the more promising child first. */
@@ -276,11 +279,12 @@ struct walk {
     uint32_t depth;
 };
 
-static void push_children(struct walk *w, const struct target_node *nodes, uint32_t i, const struct judge *j,
-                          const struct trial *trial, const struct target_class *c)
+static void push_children(struct walk *w, const struct destination_node *nodes, uint32_t i,
+                          const struct move_score *score, const struct move_trial *trial,
+                          const struct destination_class *c)
 {
-    double left = box_gain(j, trial, c, &nodes[2 * i]);
-    double right = box_gain(j, trial, c, &nodes[2 * i + 1]);
+    double left = box_gain(score, trial, c, &nodes[2 * i]);
+    double right = box_gain(score, trial, c, &nodes[2 * i + 1]);
     uint32_t better = left >= right ? 2 * i : 2 * i + 1;
 
     w->node[w->depth] = better == 2 * i ? 2 * i + 1 : 2 * i;
@@ -289,29 +293,29 @@ static void push_children(struct walk *w, const struct target_node *nodes, uint3
     w->bound[w->depth++] = left >= right ? left : right;
 }
 
-double targets_relaxed(const struct targets *t, const struct judge *j, const struct trial *trial,
-                       uint32_t except, double floor)
+double destination_index_relaxed(const struct destination_index *t, const struct move_score *score,
+                                 const struct move_trial *trial, uint32_t except, double floor)
 {
     for (uint32_t k = 0; k < t->n_classes; k++) {
-        const struct target_class *c = &t->classes[k];
-        const struct target_node *nodes = t->nodes + c->first_node;
-        if (targets_too_slow(t, c, j->slowest))
+        const struct destination_class *c = &t->classes[k];
+        const struct destination_node *nodes = t->nodes + c->first_node;
+        if (destination_index_too_slow(t, c, score->slowest))
             continue;
-        struct walk w = {.node = {1}, .bound = {box_gain(j, trial, c, &nodes[1])}, .depth = 1};
+        struct walk w = {.node = {1}, .bound = {box_gain(score, trial, c, &nodes[1])}, .depth = 1};
         while (w.depth > 0) {
             w.depth--;
             uint32_t i = w.node[w.depth];
             if (w.bound[w.depth] <= floor)
                 continue;
             if (i < c->leaves) {
-                push_children(&w, nodes, i, j, trial, c);
+                push_children(&w, nodes, i, score, trial, c);
                 continue;
             }
-            for (uint32_t p = targets_leaf_start(c, i - c->leaves);
-                 p < targets_leaf_start(c, i - c->leaves + 1); p++) {
+            for (uint32_t p = destination_index_leaf_start(c, i - c->leaves);
+                 p < destination_index_leaf_start(c, i - c->leaves + 1); p++) {
                 if (t->order[p] == except)
                     continue;
-                double gain = judge_gain(j, trial, t->order[p]);
+                double gain = move_score_gain(score, trial, t->order[p]);
                 floor = gain > floor ? gain : floor;
             }
         }
@@ -320,57 +324,60 @@ double targets_relaxed(const struct targets *t, const struct judge *j, const str
 }
 
 /* Without counting what it costs and gains. */
-static bool too_slow(const struct judge *j, uint32_t unit, uint32_t slot)
+static bool too_slow(const struct move_score *score, uint32_t unit, uint32_t slot)
 {
-    return j->slowest > 0 && rates_between(&j->f->rates, j->l->unit_slot[unit], slot) <= j->slowest;
+    return score->slowest > 0 &&
+           rates_between(&score->cost->rates, score->l->unit_slot[unit], slot) <= score->slowest;
 }
 
-static void try_slot(const struct judge *j, const struct trial *trial, uint32_t unit, uint32_t slot,
-                     struct move *best)
+static void try_slot(const struct move_score *score, const struct move_trial *trial, uint32_t unit,
+                     uint32_t slot, struct move *best)
 {
-    struct move m = {.unit = unit, .to_slot = slot, .gain = judge_gain(j, trial, slot)};
+    struct move m = {.unit = unit, .to_slot = slot, .gain = move_score_gain(score, trial, slot)};
 
-    if (!judge_better(j, &m, best))
+    if (!move_score_is_better(score, &m, best))
         return;
-    if (too_slow(j, unit, slot)) {
-        j->stats->evaluated++;
-        j->stats->rejected[CHECK_COST_BENEFIT]++;
+    if (too_slow(score, unit, slot)) {
+        score->stats->evaluated++;
+        score->stats->rejected[CHECK_COST_BENEFIT]++;
         return;
     }
-    if (judge_move(j, unit, slot, m.gain) == CHECK_NONE)
+    if (move_score_check(score, unit, slot, m.gain) == CHECK_NONE)
         *best = m;
 }
 
-static void try_leaf(const struct targets *t, const struct judge *j, const struct trial *trial, uint32_t unit,
-                     uint32_t from, uint32_t to, struct move *best)
+static void try_leaf(const struct destination_index *t, const struct move_score *score,
+                     const struct move_trial *trial, uint32_t unit, uint32_t from, uint32_t to,
+                     struct move *best)
 {
     for (uint32_t p = from; p < to; p++)
-        if (t->order[p] != j->l->unit_slot[unit])
-            try_slot(j, trial, unit, t->order[p], best);
+        if (t->order[p] != score->l->unit_slot[unit])
+            try_slot(score, trial, unit, t->order[p], best);
 }
 
 /* Where the source's own rate is too slow, only pairs that are known to be faster are left. */
-static bool only_pairs(const struct judge *j, const struct trial *trial, uint32_t unit, struct move *best)
+static bool only_pairs(const struct move_score *score, const struct move_trial *trial, uint32_t unit,
+                       struct move *best)
 {
-    const struct rates *rates = &j->f->rates;
-    uint32_t from = j->l->unit_slot[unit];
+    const struct rates *rates = &score->cost->rates;
+    uint32_t from = score->l->unit_slot[unit];
     uint32_t n;
 
-    if (!(j->slowest > 0 && rates->own[from] <= j->slowest))
+    if (!(score->slowest > 0 && rates->own[from] <= score->slowest))
         return false;
     const struct migration_rate *pairs = rates_pairs_of(rates, from, &n);
 
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t slot = j->l->host_slot[pairs[i].to];
-        if (slot < j->l->n_on && pairs[i].rate_mb_s > j->slowest)
-            try_slot(j, trial, unit, slot, best);
+        uint32_t slot = score->l->host_slot[pairs[i].to];
+        if (slot < score->l->n_on && pairs[i].rate_mb_s > score->slowest)
+            try_slot(score, trial, unit, slot, best);
     }
     return true;
 }
 
 /* The check that no host of the box passes for want of room; CHECK_NONE: some may. A MiB or MHz of doubt is
  * left to the checks themselves. */
-static enum check lacking(const struct layout *l, const struct target_node *box, uint32_t unit)
+static enum check lacking(const struct layout *l, const struct destination_node *box, uint32_t unit)
 {
     for (int r = 0; r < RES_COUNT; r++)
         if (l->unit_reserved[r][unit] > 0 && box->left[r] + 1 < l->unit_reserved[r][unit])
@@ -381,11 +388,11 @@ static enum check lacking(const struct layout *l, const struct target_node *box,
 }
 
 /* The hosts of a box are left out together, and counted as if each had been tried. */
-static bool leave_out(const struct targets *t, const struct judge *j, const struct target_class *c,
-                      uint32_t i, uint32_t unit)
+static bool leave_out(const struct destination_index *t, const struct move_score *score,
+                      const struct destination_class *c, uint32_t i, uint32_t unit)
 {
-    enum check check = lacking(j->l, &t->nodes[c->first_node + i], unit);
-    uint32_t own = j->l->unit_slot[unit];
+    enum check check = lacking(score->l, &t->nodes[c->first_node + i], unit);
+    uint32_t own = score->l->unit_slot[unit];
     uint32_t first = i;
     uint32_t end = i + 1;
 
@@ -393,39 +400,39 @@ static bool leave_out(const struct targets *t, const struct judge *j, const stru
         return false;
     for (; first < c->leaves; end *= 2)
         first *= 2;
-    uint32_t from = targets_leaf_start(c, first - c->leaves);
-    uint32_t to = targets_leaf_start(c, end - c->leaves);
-    bool here = own < j->l->n_on && t->place[own] >= from && t->place[own] < to;
+    uint32_t from = destination_index_leaf_start(c, first - c->leaves);
+    uint32_t to = destination_index_leaf_start(c, end - c->leaves);
+    bool here = own < score->l->n_on && t->position[own] >= from && t->position[own] < to;
     uint32_t hosts = to - from - here;
-    j->stats->evaluated += hosts;
-    j->stats->rejected[check] += hosts;
+    score->stats->evaluated += hosts;
+    score->stats->rejected[check] += hosts;
     return true;
 }
 
-void targets_best(const struct targets *t, const struct judge *j, const struct trial *trial, uint32_t unit,
-                  struct move *best)
+void destination_index_best(const struct destination_index *t, const struct move_score *score,
+                            const struct move_trial *trial, uint32_t unit, struct move *best)
 {
-    if (only_pairs(j, trial, unit, best))
+    if (only_pairs(score, trial, unit, best))
         return;
     for (uint32_t k = 0; k < t->n_classes; k++) {
-        const struct target_class *c = &t->classes[k];
-        const struct target_node *nodes = t->nodes + c->first_node;
-        if (targets_too_slow(t, c, j->slowest))
+        const struct destination_class *c = &t->classes[k];
+        const struct destination_node *nodes = t->nodes + c->first_node;
+        if (destination_index_too_slow(t, c, score->slowest))
             continue;
-        struct walk w = {.node = {1}, .bound = {box_gain(j, trial, c, &nodes[1])}, .depth = 1};
+        struct walk w = {.node = {1}, .bound = {box_gain(score, trial, c, &nodes[1])}, .depth = 1};
         while (w.depth > 0) {
             w.depth--;
             uint32_t i = w.node[w.depth];
             /* a bound that equals the best may hide a tie, which the cheaper migration wins */
-            if (w.bound[w.depth] < j->goodness || w.bound[w.depth] < GAIN_LEAST ||
-                w.bound[w.depth] < best->gain || nodes[i].rate_mb_s <= j->slowest ||
-                leave_out(t, j, c, i, unit))
+            if (w.bound[w.depth] < score->goodness || w.bound[w.depth] < GAIN_LEAST ||
+                w.bound[w.depth] < best->gain || nodes[i].rate_mb_s <= score->slowest ||
+                leave_out(t, score, c, i, unit))
                 continue;
             if (i < c->leaves)
-                push_children(&w, nodes, i, j, trial, c);
+                push_children(&w, nodes, i, score, trial, c);
             else
-                try_leaf(t, j, trial, unit, targets_leaf_start(c, i - c->leaves),
-                         targets_leaf_start(c, i - c->leaves + 1), best);
+                try_leaf(t, score, trial, unit, destination_index_leaf_start(c, i - c->leaves),
+                         destination_index_leaf_start(c, i - c->leaves + 1), best);
         }
     }
 }

@@ -1,4 +1,4 @@
-/* may_get.h: what VMs may get of what they want, however many hosts are on.
+/* capped_demand.h: what VMs may get of what they want, however many hosts are on.
  *
  * What a VM wants beyond its own limit no host will ever give it, nor what all VMs of a pool want beyond the
  * limit of the pool: the mean is cut to what the limits leave of it (divvy_limit()). What is always between 0
@@ -8,14 +8,14 @@
  *
  * Where no pool has a limit nothing is computed, and where none binds figures are the same to the last digit.
  */
-#ifndef BALLAST_CORE_MAY_GET_H
-#define BALLAST_CORE_MAY_GET_H
+#ifndef BALLAST_CORE_CAPPED_DEMAND_H
+#define BALLAST_CORE_CAPPED_DEMAND_H
 
 #include <ballast/arena.h>
 #include <ballast/snapshot.h>
 
 /* By VM, by index; NULL of a resource of which no pool has a limit. */
-struct may_get {
+struct capped_demand {
     double *now[RES_COUNT];
     double *mean[WINDOW_COUNT][RES_COUNT];
     double *deviation[WINDOW_COUNT][RES_COUNT]; /* part of its standard deviation */
@@ -28,10 +28,11 @@ struct figures {
 };
 
 /* Lives in the arena. */
-void may_get_init(struct may_get *may, const struct snapshot *snap, struct arena *a);
+void capped_demand_init(struct capped_demand *capped, const struct snapshot *snap, struct arena *a);
 
-void may_get_window(const struct may_get *may, const struct snapshot *snap, uint32_t vm, enum window w,
-                    enum resource r, struct figures *ret);
-double may_get_now(const struct may_get *may, const struct snapshot *snap, uint32_t vm, enum resource r);
+void capped_demand_window(const struct capped_demand *capped, const struct snapshot *snap, uint32_t vm,
+                          enum window w, enum resource r, struct figures *ret);
+double capped_demand_now(const struct capped_demand *capped, const struct snapshot *snap, uint32_t vm,
+                         enum resource r);
 
 #endif

@@ -1,4 +1,4 @@
-#include "core/costbenefit/costbenefit.h"
+#include "core/costbenefit/migration_cost.h"
 
 #include "core/costbenefit/shortfall.h"
 
@@ -21,7 +21,7 @@ static const double hourly_drift[RES_COUNT] = {[RES_CPU] = 0.20, [RES_MEM] = 0.0
 /* Bounds are compared with sums of the same terms in another order. */
 #define MARGIN (1 + 1e-9)
 
-static double stddev_of(const struct outlook *o, int r)
+static double stddev_of(const struct demand_range *o, int r)
 {
     double drift = hourly_drift[r] * o->demand;
     double variance = o->variance + drift * drift;
@@ -29,7 +29,7 @@ static double stddev_of(const struct outlook *o, int r)
     return sqrt(variance > 0 ? variance : 0);
 }
 
-static struct outlook plus(struct outlook a, const struct outlook *b, double by)
+static struct demand_range plus(struct demand_range a, const struct demand_range *b, double by)
 {
     a.demand += by * b->demand;
     a.variance += by * b->variance;
@@ -38,14 +38,14 @@ static struct outlook plus(struct outlook a, const struct outlook *b, double by)
     return a;
 }
 
-static double capacity_of(const struct forecast *f, int r, uint32_t slot)
+static double capacity_of(const struct migration_cost *f, int r, uint32_t slot)
 {
     return f->l->snap->hosts[f->l->slot_host[slot]].capacity[r];
 }
 
-static double shortfall_of(const struct forecast *f, const struct outlook *o, int r, uint32_t slot)
+static double shortfall_of(const struct migration_cost *f, const struct demand_range *o, int r, uint32_t slot)
 {
-    return expected_shortfall(o->demand, stddev_of(o, r), capacity_of(f, r, slot));
+    return shortfall_expected(o->demand, stddev_of(o, r), capacity_of(f, r, slot));
 }
 
 static double positive(double x)
@@ -55,20 +55,21 @@ static double positive(double x)
 
 /* ---- what is expected ---- */
 
-static struct outlook outlook_of(const struct layout *l, double *const demand[RES_COUNT], int r, uint32_t vm)
+static struct demand_range demand_range_of(const struct layout *l, double *const demand[RES_COUNT], int r,
+                                           uint32_t vm)
 {
     const struct demand_stats *hour = &l->snap->vms[vm].is.window[WINDOW_60M][r];
     double limit =
         l->snap->vms[vm].is.alloc[r].limit; /* what it wants beyond it, no host will ever give it */
     double jitter = within_interval[r] * demand[r][vm];
 
-    return (struct outlook){.demand = demand[r][vm],
-                            .variance = hour->stddev * hour->stddev + jitter * jitter,
-                            .min = fmin(hour->min, demand[r][vm]),
-                            .max = fmin(fmax(hour->max, demand[r][vm]), limit)};
+    return (struct demand_range){.demand = demand[r][vm],
+                                 .variance = hour->stddev * hour->stddev + jitter * jitter,
+                                 .min = fmin(hour->min, demand[r][vm]),
+                                 .max = fmin(fmax(hour->max, demand[r][vm]), limit)};
 }
 
-static void look_out(struct forecast *f, uint32_t u, double *const demand[RES_COUNT])
+static void look_out(struct migration_cost *f, uint32_t u, double *const demand[RES_COUNT])
 {
     const struct layout *l = f->l;
     double horizon = (double)l->policy->horizon_s;
@@ -78,7 +79,7 @@ static void look_out(struct forecast *f, uint32_t u, double *const demand[RES_CO
         uint32_t vm = l->unit_vms[i];
         const struct vm_facts *v = &l->snap->vms[vm].is;
         for (int r = 0; r < RES_COUNT; r++) {
-            struct outlook mine = outlook_of(l, demand, r, vm);
+            struct demand_range mine = demand_range_of(l, demand, r, vm);
             f->unit[r][u] = plus(f->unit[r][u], &mine, 1);
         }
         double stable = isnan(v->stable_s) ? STABLE_FALLBACK * horizon : v->stable_s;
@@ -86,7 +87,7 @@ static void look_out(struct forecast *f, uint32_t u, double *const demand[RES_CO
     }
 }
 
-static void add_to_slot(struct forecast *f, uint32_t u, uint32_t slot, double by)
+static void add_to_slot(struct migration_cost *f, uint32_t u, uint32_t slot, double by)
 {
     for (int r = 0; r < RES_COUNT; r++)
         f->slot[r][slot] = plus(f->slot[r][slot], &f->unit[r][u], by);
@@ -95,7 +96,7 @@ static void add_to_slot(struct forecast *f, uint32_t u, uint32_t slot, double by
 
 /* What is on its way will be at its destination for most of the horizon: it is expected there, and no longer
  * where it comes from. */
-static void follow_flight(struct forecast *f, double *const demand[RES_COUNT], uint32_t vm)
+static void follow_flight(struct migration_cost *f, double *const demand[RES_COUNT], uint32_t vm)
 {
     const struct layout *l = f->l;
     uint32_t from = l->unit_slot[l->vm_unit[vm]];
@@ -103,7 +104,7 @@ static void follow_flight(struct forecast *f, double *const demand[RES_COUNT], u
     double stable = f->unit_stable_s[l->vm_unit[vm]] * demand[RES_CPU][vm];
 
     for (int r = 0; r < RES_COUNT; r++) {
-        struct outlook mine = outlook_of(l, demand, r, vm);
+        struct demand_range mine = demand_range_of(l, demand, r, vm);
         f->slot[r][from] = plus(f->slot[r][from], &mine, -1);
         f->slot[r][to] = plus(f->slot[r][to], &mine, 1);
     }
@@ -111,7 +112,7 @@ static void follow_flight(struct forecast *f, double *const demand[RES_COUNT], u
     f->slot_stable[to] += stable;
 }
 
-static void set_shortfall(struct forecast *f, uint32_t slot)
+static void set_shortfall(struct migration_cost *f, uint32_t slot)
 {
     if (slot == f->l->outside)
         return;
@@ -131,7 +132,7 @@ static void add_cost(const struct vm_facts *v, const struct migration_model *m, 
 }
 
 /* The members of a set are migrated one after the other. */
-static void cost_at_rate(const struct forecast *f, uint32_t u, double rate, double cost[RES_COUNT],
+static void cost_at_rate(const struct migration_cost *f, uint32_t u, double rate, double cost[RES_COUNT],
                          double *duration_s)
 {
     const struct layout *l = f->l;
@@ -149,7 +150,7 @@ static void cost_at_rate(const struct forecast *f, uint32_t u, double rate, doub
 }
 
 /* At this rate, which is the fastest one or lower. */
-static void cost_at_least(const struct forecast *f, uint32_t u, double fastest, double rate,
+static void cost_at_least(const struct migration_cost *f, uint32_t u, double fastest, double rate,
                           double cost[RES_COUNT])
 {
     const struct layout *l = f->l;
@@ -165,7 +166,7 @@ static void cost_at_least(const struct forecast *f, uint32_t u, double fastest, 
 }
 
 /* What moving the unit off this slot costs at least, wherever it goes. */
-static void set_least(struct forecast *f, uint32_t u, uint32_t slot)
+static void set_least(struct migration_cost *f, uint32_t u, uint32_t slot)
 {
     double fastest = f->rates.fastest[slot];
     double fixed[RES_COUNT];
@@ -184,7 +185,7 @@ static void set_least(struct forecast *f, uint32_t u, uint32_t slot)
     }
 }
 
-static double over_capacity(const struct forecast *f, const double amount[RES_COUNT])
+static double over_capacity(const struct migration_cost *f, const double amount[RES_COUNT])
 {
     double sum = 0;
 
@@ -193,7 +194,8 @@ static double over_capacity(const struct forecast *f, const double amount[RES_CO
     return sum;
 }
 
-double forecast_duration(const struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot)
+double migration_cost_duration(const struct migration_cost *f, uint32_t unit, uint32_t from_slot,
+                               uint32_t to_slot)
 {
     double cost[RES_COUNT];
     double duration;
@@ -202,22 +204,22 @@ double forecast_duration(const struct forecast *f, uint32_t unit, uint32_t from_
     return duration;
 }
 
-void forecast_cost(const struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot,
-                   struct worth *ret)
+void migration_cost_between(const struct migration_cost *f, uint32_t unit, uint32_t from_slot,
+                            uint32_t to_slot, struct migration_worth *ret)
 {
-    *ret = (struct worth){0};
+    *ret = (struct migration_worth){0};
     cost_at_rate(f, unit, rates_between(&f->rates, from_slot, to_slot), ret->cost, &ret->duration_s);
 }
 
 /* ---- sums, kept ---- */
 
-void forecast_init(struct forecast *f, const struct layout *l, double *const demand[RES_COUNT],
-                   struct arena *a)
+void migration_cost_init(struct migration_cost *f, const struct layout *l, double *const demand[RES_COUNT],
+                         struct arena *a)
 {
-    *f = (struct forecast){.l = l};
+    *f = (struct migration_cost){.l = l};
     for (int r = 0; r < RES_COUNT; r++) {
-        f->unit[r] = arena_array(a, struct outlook, l->n_units);
-        f->slot[r] = arena_array(a, struct outlook, (size_t)l->n_slots + 1);
+        f->unit[r] = arena_array(a, struct demand_range, l->n_units);
+        f->slot[r] = arena_array(a, struct demand_range, (size_t)l->n_slots + 1);
         f->slot_shortfall[r] = arena_array(a, double, (size_t)l->n_slots + 1);
         f->least[r] = arena_array(a, double, l->n_units);
         f->fixed[r] = arena_array(a, double, l->n_units);
@@ -246,7 +248,7 @@ void forecast_init(struct forecast *f, const struct layout *l, double *const dem
     layout_weights(l, f->weight);
 }
 
-void forecast_move(struct forecast *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot)
+void migration_cost_move(struct migration_cost *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot)
 {
     add_to_slot(f, unit, from_slot, -1);
     add_to_slot(f, unit, to_slot, 1);
@@ -256,7 +258,7 @@ void forecast_move(struct forecast *f, uint32_t unit, uint32_t from_slot, uint32
         set_least(f, unit, to_slot);
 }
 
-void forecast_set_weights(struct forecast *f, const double weight[RES_COUNT])
+void migration_cost_set_weights(struct migration_cost *f, const double weight[RES_COUNT])
 {
     f->weight[RES_CPU] = weight[RES_CPU];
     f->weight[RES_MEM] = weight[RES_MEM];
@@ -267,7 +269,7 @@ void forecast_set_weights(struct forecast *f, const double weight[RES_COUNT])
 /* How long demand stays as it is: the mean over the source's VMs, weighted by what they use, or over the
  * cluster's, which stand for the destination's, if that is shorter. One figure for all destinations: what
  * sets them apart is how much room they have now and in the worst case. */
-static double stable_time(const struct forecast *f, uint32_t slot)
+static double stable_time(const struct migration_cost *f, uint32_t slot)
 {
     double demand = f->slot[RES_CPU][slot].demand;
     double stable = demand > 0 ? f->slot_stable[slot] / demand : 0;
@@ -275,7 +277,8 @@ static double stable_time(const struct forecast *f, uint32_t slot)
     return stable < f->stable_mean ? positive(stable) : f->stable_mean;
 }
 
-void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, struct worth *ret)
+void migration_cost_worth(const struct migration_cost *f, uint32_t unit, uint32_t to_slot,
+                          struct migration_worth *ret)
 {
     const struct layout *l = f->l;
     uint32_t s = l->unit_slot[unit];
@@ -283,12 +286,12 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
     double stable = stable_time(f, s);
     double gain[RES_COUNT];
 
-    *ret = (struct worth){0};
+    *ret = (struct migration_worth){0};
     cost_at_rate(f, unit, rates_between(&f->rates, s, d), ret->cost, &ret->duration_s);
     for (int r = 0; r < RES_COUNT; r++) {
-        const struct outlook *u = &f->unit[r][unit];
-        struct outlook left = plus(f->slot[r][s], u, -1);
-        struct outlook joined = plus(f->slot[r][d], u, 1);
+        const struct demand_range *u = &f->unit[r][unit];
+        struct demand_range left = plus(f->slot[r][s], u, -1);
+        struct demand_range joined = plus(f->slot[r][d], u, 1);
         double cs = capacity_of(f, r, s);
         double cd = capacity_of(f, r, d);
         double now = f->slot_shortfall[r][s] + f->slot_shortfall[r][d];
@@ -304,18 +307,18 @@ void forecast_judge(const struct forecast *f, uint32_t unit, uint32_t to_slot, s
 }
 
 /* The most there can be to gain: what the source is relieved of, as if the destination did not feel it. */
-static double most_to_gain(const struct forecast *f, uint32_t unit, int r, double stable)
+static double most_to_gain(const struct migration_cost *f, uint32_t unit, int r, double stable)
 {
     uint32_t s = f->l->unit_slot[unit];
-    const struct outlook *u = &f->unit[r][unit];
-    struct outlook left = plus(f->slot[r][s], u, -1);
+    const struct demand_range *u = &f->unit[r][unit];
+    struct demand_range left = plus(f->slot[r][s], u, -1);
     double now = f->slot_shortfall[r][s];
 
     return now > 0 ? (now - shortfall_of(f, &left, r, s)) * stable : 0;
 }
 
 /* At the rate r that cost at least is fixed + (least - fixed) × fastest / r. */
-double forecast_rate_needed(const struct forecast *f, uint32_t unit)
+double migration_cost_rate_needed(const struct migration_cost *f, uint32_t unit)
 {
     uint32_t s = f->l->unit_slot[unit];
     double stable = stable_time(f, s);
@@ -330,21 +333,21 @@ double forecast_rate_needed(const struct forecast *f, uint32_t unit)
     return gain > 0 ? by_rate / gain / MARGIN : NO_LIMIT;
 }
 
-bool forecast_may_pay(const struct forecast *f, uint32_t unit)
+bool migration_cost_may_pay(const struct migration_cost *f, uint32_t unit)
 {
     uint32_t s = f->l->unit_slot[unit];
     double stable = stable_time(f, s);
     double net = 0;
 
     if (!f->rates.single[s])
-        return forecast_rate_needed(f, unit) < f->rates.fastest[s];
+        return migration_cost_rate_needed(f, unit) < f->rates.fastest[s];
     for (int r = 0; r < RES_COUNT; r++)
         net +=
             f->weight[r] * (most_to_gain(f, unit, r, stable) * MARGIN - f->least[r][unit]) / f->capacity[r];
     return net > 0;
 }
 
-int64_t forecast_moves_per_interval(const struct forecast *f)
+int64_t migration_cost_moves_per_interval(const struct migration_cost *f)
 {
     const struct layout *l = f->l;
     double sum_s = 0;
@@ -354,7 +357,7 @@ int64_t forecast_moves_per_interval(const struct forecast *f)
     for (uint32_t u = 0; u < l->n_units; u++) {
         if (l->unit_held[u] != CHECK_NONE)
             continue;
-        sum_s += forecast_duration(f, u, l->unit_slot[u], l->unit_slot[u]);
+        sum_s += migration_cost_duration(f, u, l->unit_slot[u], l->unit_slot[u]);
         n++;
     }
     for (uint32_t i = 0; i < l->n_on; i++) {

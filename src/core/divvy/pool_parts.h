@@ -1,4 +1,4 @@
-/* host_parts.h: the pool tree, broken up into one for each host (§3.1.7).
+/* pool_parts.h: the pool tree, broken up into one for each host (§3.1.7).
  *
  * On the hosts local schedulers divide what there is, each by a pool tree of its own. A pool has a part on
  * every host where VMs of it, or of a pool below it, run: of its reservation and limit in accordance with
@@ -6,7 +6,7 @@
  * together do what the one tree says, as if the cluster were one large host. A VM that is migrated, or is
  * about to be, counts on both hosts. The settings of the VMs themselves travel with them and are not parts.
  *
- * Invariants, checked by tests/property/host_parts.c; where VMs in flight are counted twice, or do not fit on
+ * Invariants, checked by tests/property/pool_parts.c; where VMs in flight are counted twice, or do not fit on
  * their host, it says so:
  *   reservation  over all hosts the parts add up to what the pool's VMs were divvied of it
  *                (divvy_build_reserved(): the pool's own reservation, unless that is more than its VMs may
@@ -25,14 +25,14 @@
  * Limits of pools below each other are not divvied further (Figure 2 does): a pool with a limit of its own
  * keeps all of it, because the pool above is limited on the host too, and lets those have more that want it
  * at the moment. */
-#ifndef BALLAST_CORE_HOST_PARTS_H
-#define BALLAST_CORE_HOST_PARTS_H
+#ifndef BALLAST_CORE_POOL_PARTS_H
+#define BALLAST_CORE_POOL_PARTS_H
 
 #include <ballast/arena.h>
 #include <ballast/snapshot.h>
 
 /* Every part, by host, then pool. demand: of each VM, by resource and index. */
-void host_parts(const struct snapshot *snap, double *const demand[RES_COUNT], struct arena *a,
+void pool_parts(const struct snapshot *snap, double *const demand[RES_COUNT], struct arena *a,
                 struct host_setting **ret, uint32_t *ret_n);
 
 #endif

@@ -69,8 +69,8 @@ static double solve_lambda(const struct divvy_child *children, uint32_t k, doubl
     return fmin(fmax((quantity - exact_fixed) / exact_growing, from), to);
 }
 
-void divvy_parcel(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a,
-                  double *parcel)
+void divvy_solve_shares(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a,
+                        double *parcel)
 {
     double reserved = 0;
     double most = 0;

@@ -1,4 +1,4 @@
-#include "core/plan/room.h"
+#include "core/plan/prerequisite_moves.h"
 
 #include "core/plan/correct.h"
 
@@ -8,30 +8,30 @@
 /* How many VMs of a host are tried for one step, the likeliest first. */
 #define TRIES_MAX 8
 
-void room_shortage(const struct layout *l, uint32_t unit, uint32_t slot, double ret[ROOM_NEEDS],
-                   double ret_need[ROOM_NEEDS])
+void prerequisite_move_shortage(const struct layout *l, uint32_t unit, uint32_t slot,
+                                double ret[SHORTAGE_COUNT], double ret_need[SHORTAGE_COUNT])
 {
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
 
     for (int r = 0; r < RES_COUNT; r++) {
-        int k = r == RES_CPU ? ROOM_CPU : ROOM_MEM;
+        int k = r == RES_CPU ? SHORTAGE_CPU : SHORTAGE_MEM;
         ret_need[k] = l->unit_reserved[r][unit];
         ret[k] = ret_need[k] > 0
-                     ? l->reserved[r][slot] + l->spare.room[r][slot] + ret_need[k] - h->capacity[r]
+                     ? l->reserved[r][slot] + l->failover.reserved[r][slot] + ret_need[k] - h->capacity[r]
                      : 0;
     }
-    ret_need[ROOM_ADMITTED] = l->unit_mem[unit];
-    ret[ROOM_ADMITTED] = l->mem_taken[slot] + l->unit_mem[unit] - l->mem_limit[slot];
-    ret_need[ROOM_FREE] = l->unit_phys[unit];
-    ret[ROOM_FREE] = l->unit_phys[unit] - l->mem_free[slot];
+    ret_need[SHORTAGE_ADMITTED] = l->unit_mem[unit];
+    ret[SHORTAGE_ADMITTED] = l->mem_taken[slot] + l->unit_mem[unit] - l->mem_limit[slot];
+    ret_need[SHORTAGE_FREE] = l->unit_phys[unit];
+    ret[SHORTAGE_FREE] = l->unit_phys[unit] - l->mem_free[slot];
 }
 
-static void freed_by(const struct layout *l, uint32_t unit, double ret[ROOM_NEEDS])
+static void freed_by(const struct layout *l, uint32_t unit, double ret[SHORTAGE_COUNT])
 {
-    ret[ROOM_CPU] = l->unit_reserved[RES_CPU][unit];
-    ret[ROOM_MEM] = l->unit_reserved[RES_MEM][unit];
-    ret[ROOM_ADMITTED] = l->unit_mem[unit];
-    ret[ROOM_FREE] = l->unit_backed[unit];
+    ret[SHORTAGE_CPU] = l->unit_reserved[RES_CPU][unit];
+    ret[SHORTAGE_MEM] = l->unit_reserved[RES_MEM][unit];
+    ret[SHORTAGE_ADMITTED] = l->unit_mem[unit];
+    ret[SHORTAGE_FREE] = l->unit_backed[unit];
 }
 
 /* Whether VMs that move away can mend what the check found. */
@@ -66,7 +66,7 @@ static uint32_t unit_in_the_way(const struct layout *l, uint32_t unit, uint32_t 
 
 /* Who to try next: of those that free enough the one with the least memory to copy, else the one that frees
  * most of what is short. */
-static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double shortage[ROOM_NEEDS],
+static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double shortage[SHORTAGE_COUNT],
                             const uint32_t *tried, uint32_t n_tried)
 {
     uint32_t best = IX_NONE;
@@ -75,7 +75,7 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
 
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
         uint32_t u = l->list[slot].items[i];
-        double freed[ROOM_NEEDS];
+        double freed[SHORTAGE_COUNT];
         double part = 0;
         bool enough = true;
         bool seen = false;
@@ -84,7 +84,7 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
         if (seen || !may_make_way(l, u))
             continue;
         freed_by(l, u, freed);
-        for (int k = 0; k < ROOM_NEEDS; k++) {
+        for (int k = 0; k < SHORTAGE_COUNT; k++) {
             if (!(shortage[k] > 0))
                 continue;
             part += fmin(freed[k] / shortage[k], 1);
@@ -111,24 +111,24 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
 }
 
 /* One more move out of the slot, made on the layout. */
-static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check check, struct way *way,
-                     struct layout_mark *marks)
+static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check check,
+                     struct prerequisite_moves *way, struct layout_mark *marks)
 {
     struct layout *l = &p->layout;
     uint32_t tried[TRIES_MAX];
-    double shortage[ROOM_NEEDS];
-    double need[ROOM_NEEDS];
+    double shortage[SHORTAGE_COUNT];
+    double need[SHORTAGE_COUNT];
     bool by_rule = check == CHECK_RULE_ANTI_AFFINITY || check == CHECK_FT_PEER;
 
-    room_shortage(l, unit, slot, shortage, need);
+    prerequisite_move_shortage(l, unit, slot, shortage, need);
     for (uint32_t n = 0; n < (by_rule ? 1 : TRIES_MAX); n++) {
         struct obstacle why;
         uint32_t u =
             by_rule ? unit_in_the_way(l, unit, slot, check) : next_to_try(l, slot, shortage, tried, n);
-        if (u == IX_NONE || p->room_trials == 0)
+        if (u == IX_NONE || p->prerequisite_trials == 0)
             return false;
         uint32_t to = correct_best_target(p, u, &why);
-        p->room_trials -= p->room_trials < l->n_on ? p->room_trials : l->n_on;
+        p->prerequisite_trials -= p->prerequisite_trials < l->n_on ? p->prerequisite_trials : l->n_on;
         if (to == IX_NONE) {
             tried[n] = u;
             continue;
@@ -142,23 +142,24 @@ static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check ch
 }
 
 /* What has to move away from this slot; the layout is put back as it was. */
-static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct way *ret)
+static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct prerequisite_moves *ret)
 {
     struct layout *l = &p->layout;
     enum check check = layout_check(l, unit, slot);
-    struct way way = {.to_slot = slot};
-    struct layout_mark marks[ROOM_MOVES_MAX];
+    struct prerequisite_moves way = {.to_slot = slot};
+    struct layout_mark marks[PREREQUISITE_MOVES_MAX];
 
-    if (check != CHECK_NONE && p->room_trials == 0)
+    if (check != CHECK_NONE && p->prerequisite_trials == 0)
         return false;
-    while (is_mendable(check) && way.n < ROOM_MOVES_MAX && step_out(p, unit, slot, check, &way, marks))
+    while (is_mendable(check) && way.n < PREREQUISITE_MOVES_MAX &&
+           step_out(p, unit, slot, check, &way, marks))
         check = layout_check(l, unit, slot);
     if (check == CHECK_NONE) {
         double weight[RES_COUNT];
-        struct trial t;
+        struct move_trial t;
         layout_weights(l, weight);
-        trial_begin(l, weight, unit, &t);
-        way.imbalance = slot < l->n_on ? trial_at(l, &t, slot) : 0;
+        move_trial_begin(l, weight, unit, &t);
+        way.imbalance = slot < l->n_on ? move_trial_at(l, &t, slot) : 0;
     }
     for (uint32_t i = way.n; i-- > 0;)
         layout_undo(l, &marks[i]);
@@ -169,29 +170,29 @@ static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct way *ret
 }
 
 /* Step by step what is kept for failures changes as well, which the search leaves aside. */
-static bool stands_rehearsal(struct pass *p, uint32_t unit, const struct way *way)
+static bool stands_rehearsal(struct pass *p, uint32_t unit, const struct prerequisite_moves *way)
 {
     struct layout *l = &p->layout;
-    struct layout_mark marks[ROOM_MOVES_MAX];
+    struct layout_mark marks[PREREQUISITE_MOVES_MAX];
     uint32_t done = 0;
     bool good = true;
 
-    if (!l->spare.active)
+    if (!l->failover.active)
         return true;
-    spare_try(&l->spare);
+    failover_undo_begin(&l->failover);
     for (; done < way->n && good; done++) {
         good = layout_check(l, way->out[done].unit, way->out[done].to_slot) == CHECK_NONE;
-        spare_follow(&l->spare, way->out[done].unit, way->out[done].to_slot);
+        failover_capacity_follow(&l->failover, way->out[done].unit, way->out[done].to_slot);
         layout_try(l, way->out[done].unit, way->out[done].to_slot, &marks[done]);
     }
     good = good && layout_check(l, unit, way->to_slot) == CHECK_NONE;
     while (done-- > 0)
         layout_undo(l, &marks[done]);
-    spare_undo(&l->spare);
+    failover_undo(&l->failover);
     return good;
 }
 
-static bool is_better(const struct way *x, const struct way *than)
+static bool is_better(const struct prerequisite_moves *x, const struct prerequisite_moves *than)
 {
     if (x->n != than->n)
         return x->n < than->n;
@@ -200,12 +201,12 @@ static bool is_better(const struct way *x, const struct way *than)
     return x->imbalance < than->imbalance;
 }
 
-bool room_find(struct pass *p, uint32_t unit, uint32_t only, struct way *ret)
+bool prerequisite_moves_find(struct pass *p, uint32_t unit, uint32_t only, struct prerequisite_moves *ret)
 {
     bool found = false;
 
     for (uint32_t i = 0; i < p->layout.n_on; i++) {
-        struct way way;
+        struct prerequisite_moves way;
         if (i == p->layout.unit_slot[unit] || (only != IX_NONE && i != only))
             continue;
         if (!way_to(p, unit, i, &way) || (found && !is_better(&way, ret)) || !stands_rehearsal(p, unit, &way))
@@ -216,15 +217,15 @@ bool room_find(struct pass *p, uint32_t unit, uint32_t only, struct way *ret)
     return found;
 }
 
-bool room_take(struct pass *p, uint32_t unit, const struct way *way)
+bool prerequisite_moves_take(struct pass *p, uint32_t unit, const struct prerequisite_moves *way)
 {
-    uint32_t bundle = p->bundle;
+    uint32_t move_group = p->move_group;
 
-    if (way->n > 0 && bundle == 0)
-        p->bundle = ++p->n_bundles;
+    if (way->n > 0 && move_group == 0)
+        p->move_group = ++p->n_move_groups;
     p->for_vm = p->layout.unit_first[unit];
     for (uint32_t i = 0; i < way->n; i++)
-        if (!pass_take(p, way->out[i].unit, way->out[i].to_slot, REASON_PREREQUISITE, IX_NONE,
+        if (!plan_move(p, way->out[i].unit, way->out[i].to_slot, REASON_PREREQUISITE, IX_NONE,
                        PRIORITY_MANDATORY))
             return false;
     p->for_vm = IX_NONE;
@@ -233,7 +234,7 @@ bool room_take(struct pass *p, uint32_t unit, const struct way *way)
 
 /* ---- hosts in standby ---- */
 
-bool room_may_be_woken(const struct pass *p, uint32_t slot)
+bool host_wake_is_allowed(const struct pass *p, uint32_t slot)
 {
     const struct host *h = &p->snap->hosts[p->layout.slot_host[slot]];
 
@@ -241,7 +242,7 @@ bool room_may_be_woken(const struct pass *p, uint32_t slot)
            !h->failover && !p->coming[slot];
 }
 
-unsigned room_uncertainty(const struct pass *p, uint32_t slot)
+unsigned host_wake_uncertainty(const struct pass *p, uint32_t slot)
 {
     const struct host_facts *h = &p->snap->hosts[p->layout.slot_host[slot]].is;
     enum automation level = h->dpm == AUTOMATION_INHERIT ? p->policy.dpm.automation : h->dpm;
@@ -249,7 +250,7 @@ unsigned room_uncertainty(const struct pass *p, uint32_t slot)
     return (level == AUTOMATION_AUTOMATIC ? 0u : 2u) + (h->wake_verified ? 0u : 1u);
 }
 
-bool room_comes_first(const struct pass *p, uint32_t slot, uint32_t than)
+bool host_wake_comes_first(const struct pass *p, uint32_t slot, uint32_t than)
 {
     const struct layout *l = &p->layout;
     double mine = 0;
@@ -259,8 +260,8 @@ bool room_comes_first(const struct pass *p, uint32_t slot, uint32_t than)
         return true;
     if (l->waking[slot] != l->waking[than])
         return l->waking[slot];
-    if (room_uncertainty(p, slot) != room_uncertainty(p, than))
-        return room_uncertainty(p, slot) < room_uncertainty(p, than);
+    if (host_wake_uncertainty(p, slot) != host_wake_uncertainty(p, than))
+        return host_wake_uncertainty(p, slot) < host_wake_uncertainty(p, than);
     for (int r = 0; r < RES_COUNT; r++) {
         double a = p->snap->hosts[l->slot_host[slot]].capacity[r];
         double b = p->snap->hosts[l->slot_host[than]].capacity[r];
@@ -280,18 +281,18 @@ static bool would_fit(struct layout *l, uint32_t unit, uint32_t slot)
     return fits;
 }
 
-uint32_t room_sleeping_host(struct pass *p, uint32_t unit)
+uint32_t host_wake_find(struct pass *p, uint32_t unit)
 {
     struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
 
     for (uint32_t i = l->n_on; i < l->n_slots; i++)
-        if (room_may_be_woken(p, i) && room_comes_first(p, i, best) && would_fit(l, unit, i))
+        if (host_wake_is_allowed(p, i) && host_wake_comes_first(p, i, best) && would_fit(l, unit, i))
             best = i;
     return best;
 }
 
-uint32_t room_coming(const struct pass *p, uint32_t unit)
+uint32_t host_wake_under_way(const struct pass *p, uint32_t unit)
 {
     struct layout l = p->layout; /* the arrays are shared: waking is put back */
 
@@ -301,9 +302,9 @@ uint32_t room_coming(const struct pass *p, uint32_t unit)
     return IX_NONE;
 }
 
-void room_record_wake(struct pass *p, uint32_t slot, const struct wake_why *why, uint32_t bundle)
+void host_wake_record(struct pass *p, uint32_t slot, const struct wake_why *why, uint32_t move_group)
 {
-    pass_record(p, &(struct decision){.action = ACTION_POWER_ON,
+    plan_record(p, &(struct decision){.action = ACTION_POWER_ON,
                                       .unit = IX_NONE,
                                       .from_slot = slot,
                                       .to_slot = slot,
@@ -311,20 +312,20 @@ void room_record_wake(struct pass *p, uint32_t slot, const struct wake_why *why,
                                       .for_vm = why->for_vm,
                                       .reason = why->reason,
                                       .priority = why->priority,
-                                      .bundle = bundle,
+                                      .move_group = move_group,
                                       .imbalance_after = layout_imbalance(&p->layout),
                                       .found = why->found});
 }
 
-void room_wake_host(struct pass *p, uint32_t slot, const struct wake_why *why)
+void host_wake_take(struct pass *p, uint32_t slot, const struct wake_why *why)
 {
     p->layout.waking[slot] = true;
-    p->slot_bundle[slot] = ++p->n_bundles;
-    room_record_wake(p, slot, why, p->slot_bundle[slot]);
+    p->slot_move_group[slot] = ++p->n_move_groups;
+    host_wake_record(p, slot, why, p->slot_move_group[slot]);
 }
 
-void room_wake(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm)
+void host_wake_for(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm)
 {
     if (!p->layout.waking[slot])
-        room_wake_host(p, slot, &(struct wake_why){reason, for_vm, PRIORITY_MANDATORY, NULL});
+        host_wake_take(p, slot, &(struct wake_why){reason, for_vm, PRIORITY_MANDATORY, NULL});
 }

@@ -41,7 +41,7 @@ static double kept_by_all(const struct pass *p)
     double sum = 0;
 
     for (uint32_t i = 0; i < p->layout.n_on; i++)
-        sum += p->layout.spare.room[RES_CPU][i];
+        sum += p->layout.failover.reserved[RES_CPU][i];
     return sum;
 }
 
@@ -71,8 +71,8 @@ static void test_what_is_kept(void **state)
         prepare(&s, &p);
         if (cases[i].kept >= 0 && kept_by_all(&p) != cases[i].kept)
             fail_msg("%s: %g MHz are kept, expected %g", cases[i].what, kept_by_all(&p), cases[i].kept);
-        if ((p.layout.spare.n_open > 0) != (cases[i].gaps > 0))
-            fail_msg("%s: %u gaps", cases[i].what, p.layout.spare.n_open);
+        if ((p.layout.failover.n_open > 0) != (cases[i].gaps > 0))
+            fail_msg("%s: %u gaps", cases[i].what, p.layout.failover.n_open);
         small_release(&s);
     }
 }
@@ -101,7 +101,7 @@ static void test_who_may_come(void **state)
         reserving(&s, "b", "h2", 3000);
         reserving(&s, "c", "h3", cases[i].mhz);
         prepare(&s, &p);
-        assert_int_equal(p.layout.spare.n_open, 0);
+        assert_int_equal(p.layout.failover.n_open, 0);
         uint32_t c = unit_of(&s, &p, "c");
         bool h1 = layout_check(&p.layout, c, 0) == CHECK_NONE;
         bool h2 = layout_check(&p.layout, c, 1) == CHECK_NONE;
@@ -123,8 +123,8 @@ static void test_rules_of_places(void **state)
         small_rule(&s, RULE_HOST_AFFINE, mandatory, "a", "h1");
         small_freeze(&s);
         pass_prepare(&p, &s.snap, &s.policy, RULES_PREFERRED, IX_NONE, &s.a);
-        assert_int_equal(p.layout.spare.n_gaps, mandatory); /* said, but the others' places stay as dear */
-        assert_int_equal(p.layout.spare.n_open, 0);
+        assert_int_equal(p.layout.failover.n_gaps, mandatory); /* said, but the others' places stay as dear */
+        assert_int_equal(p.layout.failover.n_open, 0);
         small_release(&s);
     }
 }
@@ -147,9 +147,9 @@ static void test_spare_vms(void **state)
         s.inv.vms[i].is.demand[RES_MEM] = 0;
     }
     prepare(&s, &p);
-    assert_true(p.layout.spare.room[RES_CPU][2] == 9500);
-    assert_int_equal(p.layout.spare.n_gaps, 1);
-    assert_int_equal(p.layout.spare.gaps[0].vm, small_vm_ix(&s, "s1"));
+    assert_true(p.layout.failover.reserved[RES_CPU][2] == 9500);
+    assert_int_equal(p.layout.failover.n_gaps, 1);
+    assert_int_equal(p.layout.failover.gaps[0].vm, small_vm_ix(&s, "s1"));
     small_release(&s);
 }
 
@@ -165,9 +165,9 @@ static void test_share_with_a_flight(void **state)
     reserving(&s, "b", "h2", 7500);
     small_migration(&s, "b", "h2", "h3");
     prepare(&s, &p);
-    assert_true(spare_excess(&p.layout.spare, RES_CPU, 0) == 0);
-    assert_true(spare_excess(&p.layout.spare, RES_CPU, 100) == 100);
-    assert_true(spare_excess(&p.layout.spare, RES_MEM, 1e6) < 0);
+    assert_true(failover_gap_excess(&p.layout.failover, RES_CPU, 0) == 0);
+    assert_true(failover_gap_excess(&p.layout.failover, RES_CPU, 100) == 100);
+    assert_true(failover_gap_excess(&p.layout.failover, RES_MEM, 1e6) < 0);
     small_release(&s);
 }
 
