@@ -3,6 +3,7 @@
 
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
+#include "core/plan/host_wakes.h"
 #include "core/plan/prerequisite_moves.h"
 #include "small_cluster.h"
 

@@ -4,6 +4,7 @@
 #include "core/place/attempt.h"
 #include "core/place/starting.h"
 #include "core/plan/correct.h"
+#include "core/plan/host_wakes.h"
 #include "core/plan/prerequisite_moves.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
  * reservations that do not fit. */
 #include "core/plan/correct.h"
 
+#include "core/plan/host_wakes.h"
 #include "core/plan/plan.h"
 #include "core/plan/prerequisite_moves.h"
 

@@ -1,6 +1,7 @@
 /* Spare capacity for failures (§3.3.2): where a restart would find no place in one piece, VMs are moved so
  * that there is one, or a host is woken. */
 #include "core/plan/correct.h"
+#include "core/plan/host_wakes.h"
 #include "core/plan/prerequisite_moves.h"
 
 #define ROUNDING 1e-6

@@ -5,7 +5,7 @@
 #include "core/power/power.h"
 
 #include "base/rng.h"
-#include "core/plan/prerequisite_moves.h"
+#include "core/plan/host_wakes.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "core/power/ready_by.h"
 
 #include "core/plan/correct.h"
-#include "core/plan/prerequisite_moves.h"
+#include "core/plan/host_wakes.h"
 
 #include <stdlib.h>
 

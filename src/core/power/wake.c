@@ -2,7 +2,7 @@
 #include "core/power/expected.h"
 
 #include "core/plan/correct.h"
-#include "core/plan/prerequisite_moves.h"
+#include "core/plan/host_wakes.h"
 
 /* A score must fall by more than rounding. */
 #define SCORE_LEAST 1e-9
