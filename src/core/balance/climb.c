@@ -26,16 +26,16 @@ static double goodness_of(const struct layout *l)
     return GOODNESS_PART * load / l->n_units;
 }
 
-void climb_init(struct climb *c, struct layout *l, struct migration_cost *f, struct plan_stats *stats,
+void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs, struct plan_stats *stats,
                 struct arena *a)
 {
-    *c = (struct climb){.l = l, .f = f};
+    *c = (struct climb){.l = l, .costs = costs};
     c->score.stats = stats;
     c->score.vms_left = UINT32_MAX;
     c->goodness0 = l->policy->min_goodness ? goodness_of(l) : 0;
     c->score.goodness = c->goodness0;
-    move_score_refresh(&c->score, l, f);
-    destination_index_init(&c->destinations, l, f->rates.into, a);
+    move_score_refresh(&c->score, l, costs);
+    destination_index_init(&c->destinations, l, costs->rates.into, a);
     bounds_init(&c->bounds, l, a);
     c->sources = arena_array(a, struct source_slot, l->n_on);
     c->bound = arena_array(a, double, l->n_on);
@@ -47,11 +47,11 @@ void climb_init(struct climb *c, struct layout *l, struct migration_cost *f, str
 
 static bool may_pay(struct climb *c, uint32_t slot, uint32_t unit)
 {
-    const struct rates *rates = &c->f->rates;
+    const struct rates *rates = &c->costs->rates;
 
     if (rates->single[slot])
-        return migration_cost_may_pay(c->f, unit);
-    c->slowest[unit] = migration_cost_rate_needed(c->f, unit);
+        return migration_cost_may_pay(c->costs, unit);
+    c->slowest[unit] = migration_cost_rate_needed(c->costs, unit);
     return c->slowest[unit] < rates->fastest[slot];
 }
 
@@ -99,7 +99,7 @@ static void look_at_corner(const struct climb *c, const struct move_trial *t,
     *gain = sum > *gain ? sum : *gain;
 }
 
-/* The first, cheap look at a slot: every unit at the corners. Returns the place of the unit with the most to
+/* The first, cheap look at a slot: every unit at the corners. Returns the index of the unit with the most to
  * gain. */
 static uint32_t look_at_corners(struct climb *c, uint32_t slot)
 {
@@ -210,7 +210,7 @@ struct move climb_step(struct climb *c)
 {
     struct move best = {.unit = IX_NONE, .to_slot = IX_NONE, .gain = 0};
 
-    move_score_refresh(&c->score, c->l, c->f);
+    move_score_refresh(&c->score, c->l, c->costs);
     destination_index_refresh(&c->destinations);
     /* most likely the best move gains about as much as the last one did */
     double likely = LIKELY_PART * c->last_gain;
@@ -230,7 +230,7 @@ void climb_apply(struct climb *c, const struct move *m)
 
     failover_capacity_follow(&c->l->failover, m->unit, m->to_slot);
     layout_move(c->l, m->unit, m->to_slot);
-    migration_cost_move(c->f, m->unit, from, m->to_slot);
+    migration_cost_move(c->costs, m->unit, from, m->to_slot);
     c->l->unit_held[m->unit] = CHECK_VM_MOVED;
     if (m->to_slot < c->l->n_on) {
         destination_index_update(&c->destinations, m->to_slot);

@@ -11,7 +11,7 @@
 #include "core/balance/destination_index.h"
 #include "core/balance/move_score.h"
 
-/* A slot that may hold the best move. */
+/* A slot that the best move may leave. */
 struct source_slot {
     uint32_t slot;
     double bound;
@@ -19,7 +19,7 @@ struct source_slot {
 
 struct climb {
     struct layout *l;
-    struct migration_cost *f;
+    struct migration_cost *costs;
     struct move_score score;
     struct destination_index destinations;
     struct bounds bounds;
@@ -30,10 +30,10 @@ struct climb {
     double *slowest;  /* by unit that pays: move_score.slowest */
     struct source_slot *sources; /* scratch: slots to look at in a step */
     double *bound;               /* scratch: by slot */
-    double *corner;              /* scratch: by place in a slot's list */
+    double *corner;              /* scratch: by index in a slot's list */
 };
 
-void climb_init(struct climb *c, struct layout *l, struct migration_cost *f, struct plan_stats *stats,
+void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs, struct plan_stats *stats,
                 struct arena *a);
 
 /* The best move, or one with unit == IX_NONE. Changes nothing but what is known about bounds. */

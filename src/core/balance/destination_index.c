@@ -217,7 +217,7 @@ void destination_index_update(struct destination_index *t, uint32_t slot)
     const struct destination_class *c = &t->classes[t->class_of[slot]];
     struct destination_node *nodes = t->nodes + c->first_node;
     uint32_t place = t->position[slot] - c->from;
-    /* the leaf whose range holds the place; the division may be off by one */
+    /* the leaf whose range holds the index; the division may be off by one */
     uint32_t leaf = (uint32_t)((uint64_t)place * c->leaves / c->n);
 
     while (leaf + 1 < c->leaves && destination_index_leaf_start(c, leaf + 1) - c->from <= place)
@@ -327,7 +327,7 @@ double destination_index_relaxed(const struct destination_index *t, const struct
 static bool too_slow(const struct move_score *score, uint32_t unit, uint32_t slot)
 {
     return score->slowest > 0 &&
-           rates_between(&score->cost->rates, score->l->unit_slot[unit], slot) <= score->slowest;
+           rates_between(&score->costs->rates, score->l->unit_slot[unit], slot) <= score->slowest;
 }
 
 static void try_slot(const struct move_score *score, const struct move_trial *trial, uint32_t unit,
@@ -359,7 +359,7 @@ static void try_leaf(const struct destination_index *t, const struct move_score 
 static bool only_pairs(const struct move_score *score, const struct move_trial *trial, uint32_t unit,
                        struct move *best)
 {
-    const struct rates *rates = &score->cost->rates;
+    const struct rates *rates = &score->costs->rates;
     uint32_t from = score->l->unit_slot[unit];
     uint32_t n;
 

@@ -33,7 +33,7 @@ struct destination_index {
     uint32_t n_classes;
     uint32_t *class_of; /* by slot */
     uint32_t *order;    /* slots, by class and leaf */
-    uint32_t *position; /* slot -> its place in order */
+    uint32_t *position; /* slot -> its index in order */
     const double *into; /* by slot: see destination_index_init() */
     struct destination_node *nodes;
     uint32_t changes; /* since the trees were built */

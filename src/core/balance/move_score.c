@@ -1,11 +1,11 @@
 #include "core/balance/move_score.h"
 
-void move_score_refresh(struct move_score *score, const struct layout *l, struct migration_cost *f)
+void move_score_refresh(struct move_score *score, const struct layout *l, struct migration_cost *costs)
 {
     layout_weights(l, score->weight);
-    migration_cost_set_weights(f, score->weight);
+    migration_cost_set_weights(costs, score->weight);
     score->l = l;
-    score->cost = f;
+    score->costs = costs;
     score->imbalance =
         score->weight[RES_CPU] * layout_sigma(l, RES_CPU) + score->weight[RES_MEM] * layout_sigma(l, RES_MEM);
 }
@@ -14,7 +14,7 @@ static enum check check_worth(const struct move_score *score, uint32_t unit, uin
 {
     struct migration_worth w;
 
-    migration_cost_worth(score->cost, unit, slot, &w);
+    migration_cost_worth(score->costs, unit, slot, &w);
     if (!(w.net > 0))
         return CHECK_COST_BENEFIT;
     return w.worse > 0 ? CHECK_WORST_CASE : CHECK_NONE;
@@ -48,10 +48,10 @@ bool move_score_is_better(const struct move_score *score, const struct move *x, 
         return x->gain > than->gain;
     if (l->unit_backed[x->unit] != l->unit_backed[than->unit])
         return l->unit_backed[x->unit] < l->unit_backed[than->unit];
-    if (score->cost->rates.differ) {
-        double mine = migration_cost_duration(score->cost, x->unit, l->unit_slot[x->unit], x->to_slot);
+    if (score->costs->rates.differ) {
+        double mine = migration_cost_duration(score->costs, x->unit, l->unit_slot[x->unit], x->to_slot);
         double theirs =
-            migration_cost_duration(score->cost, than->unit, l->unit_slot[than->unit], than->to_slot);
+            migration_cost_duration(score->costs, than->unit, l->unit_slot[than->unit], than->to_slot);
         if (mine != theirs)
             return mine < theirs;
     }

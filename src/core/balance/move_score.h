@@ -19,7 +19,7 @@ struct move {
 
 struct move_score {
     const struct layout *l;
-    const struct migration_cost *cost;
+    const struct migration_cost *costs;
     double weight[RES_COUNT];
     double imbalance;  /* now, with these weights */
     double goodness;   /* the least gain that is worth a migration */
@@ -30,7 +30,7 @@ struct move_score {
 };
 
 /* Sets weights and imbalance to the layout's present state. */
-void move_score_refresh(struct move_score *score, const struct layout *l, struct migration_cost *f);
+void move_score_refresh(struct move_score *score, const struct layout *l, struct migration_cost *costs);
 
 /* The gain of a move: move_trial_begin() once for a unit, then for each slot. */
 static inline double move_score_gain(const struct move_score *score, const struct move_trial *t,

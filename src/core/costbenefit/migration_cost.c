@@ -38,14 +38,15 @@ static struct demand_range plus(struct demand_range a, const struct demand_range
     return a;
 }
 
-static double capacity_of(const struct migration_cost *f, int r, uint32_t slot)
+static double capacity_of(const struct migration_cost *costs, int r, uint32_t slot)
 {
-    return f->l->snap->hosts[f->l->slot_host[slot]].capacity[r];
+    return costs->l->snap->hosts[costs->l->slot_host[slot]].capacity[r];
 }
 
-static double shortfall_of(const struct migration_cost *f, const struct demand_range *o, int r, uint32_t slot)
+static double shortfall_of(const struct migration_cost *costs, const struct demand_range *o, int r,
+                           uint32_t slot)
 {
-    return shortfall_expected(o->demand, stddev_of(o, r), capacity_of(f, r, slot));
+    return shortfall_expected(o->demand, stddev_of(o, r), capacity_of(costs, r, slot));
 }
 
 static double positive(double x)
@@ -69,55 +70,55 @@ static struct demand_range demand_range_of(const struct layout *l, double *const
                                  .max = fmin(fmax(hour->max, demand[r][vm]), limit)};
 }
 
-static void look_out(struct migration_cost *f, uint32_t u, double *const demand[RES_COUNT])
+static void look_out(struct migration_cost *costs, uint32_t u, double *const demand[RES_COUNT])
 {
-    const struct layout *l = f->l;
+    const struct layout *l = costs->l;
     double horizon = (double)l->policy->horizon_s;
 
-    f->unit_stable_s[u] = horizon;
+    costs->unit_stable_s[u] = horizon;
     for (uint32_t i = l->unit_from[u]; i < l->unit_from[u + 1]; i++) {
         uint32_t vm = l->unit_vms[i];
         const struct vm_facts *v = &l->snap->vms[vm].is;
         for (int r = 0; r < RES_COUNT; r++) {
             struct demand_range mine = demand_range_of(l, demand, r, vm);
-            f->unit[r][u] = plus(f->unit[r][u], &mine, 1);
+            costs->unit[r][u] = plus(costs->unit[r][u], &mine, 1);
         }
         double stable = isnan(v->stable_s) ? STABLE_FALLBACK * horizon : v->stable_s;
-        f->unit_stable_s[u] = fmin(f->unit_stable_s[u], fmax(stable, STABLE_LEAST));
+        costs->unit_stable_s[u] = fmin(costs->unit_stable_s[u], fmax(stable, STABLE_LEAST));
     }
 }
 
-static void add_to_slot(struct migration_cost *f, uint32_t u, uint32_t slot, double by)
+static void add_to_slot(struct migration_cost *costs, uint32_t u, uint32_t slot, double by)
 {
     for (int r = 0; r < RES_COUNT; r++)
-        f->slot[r][slot] = plus(f->slot[r][slot], &f->unit[r][u], by);
-    f->slot_stable[slot] += by * f->unit_stable_s[u] * f->unit[RES_CPU][u].demand;
+        costs->slot[r][slot] = plus(costs->slot[r][slot], &costs->unit[r][u], by);
+    costs->slot_stable[slot] += by * costs->unit_stable_s[u] * costs->unit[RES_CPU][u].demand;
 }
 
 /* What is on its way will be at its destination for most of the horizon: it is expected there, and no longer
  * where it comes from. */
-static void follow_flight(struct migration_cost *f, double *const demand[RES_COUNT], uint32_t vm)
+static void follow_flight(struct migration_cost *costs, double *const demand[RES_COUNT], uint32_t vm)
 {
-    const struct layout *l = f->l;
+    const struct layout *l = costs->l;
     uint32_t from = l->unit_slot[l->vm_unit[vm]];
     uint32_t to = l->going_to[vm];
-    double stable = f->unit_stable_s[l->vm_unit[vm]] * demand[RES_CPU][vm];
+    double stable = costs->unit_stable_s[l->vm_unit[vm]] * demand[RES_CPU][vm];
 
     for (int r = 0; r < RES_COUNT; r++) {
         struct demand_range mine = demand_range_of(l, demand, r, vm);
-        f->slot[r][from] = plus(f->slot[r][from], &mine, -1);
-        f->slot[r][to] = plus(f->slot[r][to], &mine, 1);
+        costs->slot[r][from] = plus(costs->slot[r][from], &mine, -1);
+        costs->slot[r][to] = plus(costs->slot[r][to], &mine, 1);
     }
-    f->slot_stable[from] -= stable;
-    f->slot_stable[to] += stable;
+    costs->slot_stable[from] -= stable;
+    costs->slot_stable[to] += stable;
 }
 
-static void set_shortfall(struct migration_cost *f, uint32_t slot)
+static void set_shortfall(struct migration_cost *costs, uint32_t slot)
 {
-    if (slot == f->l->outside)
+    if (slot == costs->l->outside)
         return;
     for (int r = 0; r < RES_COUNT; r++)
-        f->slot_shortfall[r][slot] = shortfall_of(f, &f->slot[r][slot], r, slot);
+        costs->slot_shortfall[r][slot] = shortfall_of(costs, &costs->slot[r][slot], r, slot);
 }
 
 /* ---- what it costs ---- */
@@ -132,10 +133,10 @@ static void add_cost(const struct vm_facts *v, const struct migration_model *m, 
 }
 
 /* The members of a set are migrated one after the other. */
-static void cost_at_rate(const struct migration_cost *f, uint32_t u, double rate, double cost[RES_COUNT],
+static void cost_at_rate(const struct migration_cost *costs, uint32_t u, double rate, double cost[RES_COUNT],
                          double *duration_s)
 {
-    const struct layout *l = f->l;
+    const struct layout *l = costs->l;
 
     cost[RES_CPU] = 0;
     cost[RES_MEM] = 0;
@@ -150,10 +151,10 @@ static void cost_at_rate(const struct migration_cost *f, uint32_t u, double rate
 }
 
 /* At this rate, which is the fastest one or lower. */
-static void cost_at_least(const struct migration_cost *f, uint32_t u, double fastest, double rate,
+static void cost_at_least(const struct migration_cost *costs, uint32_t u, double fastest, double rate,
                           double cost[RES_COUNT])
 {
-    const struct layout *l = f->l;
+    const struct layout *l = costs->l;
 
     cost[RES_CPU] = 0;
     cost[RES_MEM] = 0;
@@ -166,102 +167,102 @@ static void cost_at_least(const struct migration_cost *f, uint32_t u, double fas
 }
 
 /* What moving the unit off this slot costs at least, wherever it goes. */
-static void set_least(struct migration_cost *f, uint32_t u, uint32_t slot)
+static void set_least(struct migration_cost *costs, uint32_t u, uint32_t slot)
 {
-    double fastest = f->rates.fastest[slot];
+    double fastest = costs->rates.fastest[slot];
     double fixed[RES_COUNT];
     double least[RES_COUNT];
     double duration;
 
-    if (f->rates.single[slot]) {
-        cost_at_rate(f, u, fastest, least, &duration);
+    if (costs->rates.single[slot]) {
+        cost_at_rate(costs, u, fastest, least, &duration);
     } else {
-        cost_at_least(f, u, fastest, fastest, least);
-        cost_at_least(f, u, fastest, NO_LIMIT, fixed);
+        cost_at_least(costs, u, fastest, fastest, least);
+        cost_at_least(costs, u, fastest, NO_LIMIT, fixed);
     }
     for (int r = 0; r < RES_COUNT; r++) {
-        f->least[r][u] = least[r];
-        f->fixed[r][u] = f->rates.single[slot] ? least[r] : fixed[r];
+        costs->least[r][u] = least[r];
+        costs->fixed[r][u] = costs->rates.single[slot] ? least[r] : fixed[r];
     }
 }
 
-static double over_capacity(const struct migration_cost *f, const double amount[RES_COUNT])
+static double over_capacity(const struct migration_cost *costs, const double amount[RES_COUNT])
 {
     double sum = 0;
 
     for (int r = 0; r < RES_COUNT; r++)
-        sum += f->weight[r] * amount[r] / f->capacity[r];
+        sum += costs->weight[r] * amount[r] / costs->capacity[r];
     return sum;
 }
 
-double migration_cost_duration(const struct migration_cost *f, uint32_t unit, uint32_t from_slot,
+double migration_cost_duration(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                                uint32_t to_slot)
 {
     double cost[RES_COUNT];
     double duration;
 
-    cost_at_rate(f, unit, rates_between(&f->rates, from_slot, to_slot), cost, &duration);
+    cost_at_rate(costs, unit, rates_between(&costs->rates, from_slot, to_slot), cost, &duration);
     return duration;
 }
 
-void migration_cost_between(const struct migration_cost *f, uint32_t unit, uint32_t from_slot,
+void migration_cost_between(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                             uint32_t to_slot, struct migration_worth *ret)
 {
     *ret = (struct migration_worth){0};
-    cost_at_rate(f, unit, rates_between(&f->rates, from_slot, to_slot), ret->cost, &ret->duration_s);
+    cost_at_rate(costs, unit, rates_between(&costs->rates, from_slot, to_slot), ret->cost, &ret->duration_s);
 }
 
 /* ---- sums, kept ---- */
 
-void migration_cost_init(struct migration_cost *f, const struct layout *l, double *const demand[RES_COUNT],
-                         struct arena *a)
+void migration_cost_init(struct migration_cost *costs, const struct layout *l,
+                         double *const demand[RES_COUNT], struct arena *a)
 {
-    *f = (struct migration_cost){.l = l};
+    *costs = (struct migration_cost){.l = l};
     for (int r = 0; r < RES_COUNT; r++) {
-        f->unit[r] = arena_array(a, struct demand_range, l->n_units);
-        f->slot[r] = arena_array(a, struct demand_range, (size_t)l->n_slots + 1);
-        f->slot_shortfall[r] = arena_array(a, double, (size_t)l->n_slots + 1);
-        f->least[r] = arena_array(a, double, l->n_units);
-        f->fixed[r] = arena_array(a, double, l->n_units);
+        costs->unit[r] = arena_array(a, struct demand_range, l->n_units);
+        costs->slot[r] = arena_array(a, struct demand_range, (size_t)l->n_slots + 1);
+        costs->slot_shortfall[r] = arena_array(a, double, (size_t)l->n_slots + 1);
+        costs->least[r] = arena_array(a, double, l->n_units);
+        costs->fixed[r] = arena_array(a, double, l->n_units);
         for (uint32_t i = 0; i < l->n_on; i++)
-            f->capacity[r] += capacity_of(f, r, i);
+            costs->capacity[r] += capacity_of(costs, r, i);
     }
-    f->unit_stable_s = arena_array(a, double, l->n_units);
-    f->slot_stable = arena_array(a, double, (size_t)l->n_slots + 1);
-    rates_init(&f->rates, l, a);
+    costs->unit_stable_s = arena_array(a, double, l->n_units);
+    costs->slot_stable = arena_array(a, double, (size_t)l->n_slots + 1);
+    rates_init(&costs->rates, l, a);
     for (uint32_t u = 0; u < l->n_units; u++) {
-        look_out(f, u, demand);
-        add_to_slot(f, u, l->unit_slot[u], 1);
-        set_least(f, u, l->unit_slot[u]);
+        look_out(costs, u, demand);
+        add_to_slot(costs, u, l->unit_slot[u], 1);
+        set_least(costs, u, l->unit_slot[u]);
     }
     for (uint32_t i = 0; i < l->snap->n_vms; i++)
         if (l->going_to[i] != IX_NONE)
-            follow_flight(f, demand, i);
+            follow_flight(costs, demand, i);
     double demand_sum = 0;
     double stable_sum = 0;
     for (uint32_t i = 0; i < l->n_slots; i++) {
-        set_shortfall(f, i);
-        demand_sum += f->slot[RES_CPU][i].demand;
-        stable_sum += f->slot_stable[i];
+        set_shortfall(costs, i);
+        demand_sum += costs->slot[RES_CPU][i].demand;
+        stable_sum += costs->slot_stable[i];
     }
-    f->stable_mean = demand_sum > 0 ? stable_sum / demand_sum : 0;
-    layout_weights(l, f->weight);
+    costs->stable_mean = demand_sum > 0 ? stable_sum / demand_sum : 0;
+    layout_weights(l, costs->weight);
 }
 
-void migration_cost_move(struct migration_cost *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot)
+void migration_cost_move(struct migration_cost *costs, uint32_t unit, uint32_t from_slot, uint32_t to_slot)
 {
-    add_to_slot(f, unit, from_slot, -1);
-    add_to_slot(f, unit, to_slot, 1);
-    set_shortfall(f, from_slot);
-    set_shortfall(f, to_slot);
-    if (f->rates.differ)
-        set_least(f, unit, to_slot);
+    add_to_slot(costs, unit, from_slot, -1);
+    add_to_slot(costs, unit, to_slot, 1);
+    set_shortfall(costs, from_slot);
+    set_shortfall(costs, to_slot);
+    if (costs->rates.differ)
+        set_least(costs, unit, to_slot);
 }
 
-void migration_cost_set_weights(struct migration_cost *f, const double weight[RES_COUNT])
+void migration_cost_set_weights(struct migration_cost *costs, const double weight[RES_COUNT])
 {
-    f->weight[RES_CPU] = weight[RES_CPU];
-    f->weight[RES_MEM] = weight[RES_MEM];
+    costs->weight[RES_CPU] = weight[RES_CPU];
+    costs->weight[RES_MEM] = weight[RES_MEM];
 }
 
 /* ---- judging ---- */
@@ -269,87 +270,87 @@ void migration_cost_set_weights(struct migration_cost *f, const double weight[RE
 /* How long demand stays as it is: the mean over the source's VMs, weighted by what they use, or over the
  * cluster's, which stand for the destination's, if that is shorter. One figure for all destinations: what
  * sets them apart is how much room they have now and in the worst case. */
-static double stable_time(const struct migration_cost *f, uint32_t slot)
+static double stable_time(const struct migration_cost *costs, uint32_t slot)
 {
-    double demand = f->slot[RES_CPU][slot].demand;
-    double stable = demand > 0 ? f->slot_stable[slot] / demand : 0;
+    double demand = costs->slot[RES_CPU][slot].demand;
+    double stable = demand > 0 ? costs->slot_stable[slot] / demand : 0;
 
-    return stable < f->stable_mean ? positive(stable) : f->stable_mean;
+    return stable < costs->stable_mean ? positive(stable) : costs->stable_mean;
 }
 
-void migration_cost_worth(const struct migration_cost *f, uint32_t unit, uint32_t to_slot,
+void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
                           struct migration_worth *ret)
 {
-    const struct layout *l = f->l;
+    const struct layout *l = costs->l;
     uint32_t s = l->unit_slot[unit];
     uint32_t d = to_slot;
-    double stable = stable_time(f, s);
+    double stable = stable_time(costs, s);
     double gain[RES_COUNT];
 
     *ret = (struct migration_worth){0};
-    cost_at_rate(f, unit, rates_between(&f->rates, s, d), ret->cost, &ret->duration_s);
+    cost_at_rate(costs, unit, rates_between(&costs->rates, s, d), ret->cost, &ret->duration_s);
     for (int r = 0; r < RES_COUNT; r++) {
-        const struct demand_range *u = &f->unit[r][unit];
-        struct demand_range left = plus(f->slot[r][s], u, -1);
-        struct demand_range joined = plus(f->slot[r][d], u, 1);
-        double cs = capacity_of(f, r, s);
-        double cd = capacity_of(f, r, d);
-        double now = f->slot_shortfall[r][s] + f->slot_shortfall[r][d];
-        double then = shortfall_of(f, &left, r, s) + shortfall_of(f, &joined, r, d);
-        double worst_stay = positive(left.min + u->max - cs) + positive(f->slot[r][d].max - cd);
+        const struct demand_range *u = &costs->unit[r][unit];
+        struct demand_range left = plus(costs->slot[r][s], u, -1);
+        struct demand_range joined = plus(costs->slot[r][d], u, 1);
+        double cs = capacity_of(costs, r, s);
+        double cd = capacity_of(costs, r, d);
+        double now = costs->slot_shortfall[r][s] + costs->slot_shortfall[r][d];
+        double then = shortfall_of(costs, &left, r, s) + shortfall_of(costs, &joined, r, d);
+        double worst_stay = positive(left.min + u->max - cs) + positive(costs->slot[r][d].max - cd);
         double worst_move = positive(left.min - cs) + positive(joined.max - cd);
         ret->benefit[r] = (now - then) * stable;
         gain[r] = ret->benefit[r] - ret->cost[r];
         ret->worse_of[r] = worst_move - fmax(worst_stay, now);
     }
-    ret->net = over_capacity(f, gain);
-    ret->worse = over_capacity(f, ret->worse_of);
+    ret->net = over_capacity(costs, gain);
+    ret->worse = over_capacity(costs, ret->worse_of);
 }
 
 /* The most there can be to gain: what the source is relieved of, as if the destination did not feel it. */
-static double most_to_gain(const struct migration_cost *f, uint32_t unit, int r, double stable)
+static double most_to_gain(const struct migration_cost *costs, uint32_t unit, int r, double stable)
 {
-    uint32_t s = f->l->unit_slot[unit];
-    const struct demand_range *u = &f->unit[r][unit];
-    struct demand_range left = plus(f->slot[r][s], u, -1);
-    double now = f->slot_shortfall[r][s];
+    uint32_t s = costs->l->unit_slot[unit];
+    const struct demand_range *u = &costs->unit[r][unit];
+    struct demand_range left = plus(costs->slot[r][s], u, -1);
+    double now = costs->slot_shortfall[r][s];
 
-    return now > 0 ? (now - shortfall_of(f, &left, r, s)) * stable : 0;
+    return now > 0 ? (now - shortfall_of(costs, &left, r, s)) * stable : 0;
 }
 
 /* At the rate r that cost at least is fixed + (least - fixed) × fastest / r. */
-double migration_cost_rate_needed(const struct migration_cost *f, uint32_t unit)
+double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t unit)
 {
-    uint32_t s = f->l->unit_slot[unit];
-    double stable = stable_time(f, s);
+    uint32_t s = costs->l->unit_slot[unit];
+    double stable = stable_time(costs, s);
     double gain = 0;
     double by_rate = 0;
 
     for (int r = 0; r < RES_COUNT; r++) {
-        double weight = f->weight[r] / f->capacity[r];
-        gain += weight * (most_to_gain(f, unit, r, stable) * MARGIN - f->fixed[r][unit]);
-        by_rate += weight * (f->least[r][unit] - f->fixed[r][unit]) * f->rates.fastest[s];
+        double weight = costs->weight[r] / costs->capacity[r];
+        gain += weight * (most_to_gain(costs, unit, r, stable) * MARGIN - costs->fixed[r][unit]);
+        by_rate += weight * (costs->least[r][unit] - costs->fixed[r][unit]) * costs->rates.fastest[s];
     }
     return gain > 0 ? by_rate / gain / MARGIN : NO_LIMIT;
 }
 
-bool migration_cost_may_pay(const struct migration_cost *f, uint32_t unit)
+bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit)
 {
-    uint32_t s = f->l->unit_slot[unit];
-    double stable = stable_time(f, s);
+    uint32_t s = costs->l->unit_slot[unit];
+    double stable = stable_time(costs, s);
     double net = 0;
 
-    if (!f->rates.single[s])
-        return migration_cost_rate_needed(f, unit) < f->rates.fastest[s];
+    if (!costs->rates.single[s])
+        return migration_cost_rate_needed(costs, unit) < costs->rates.fastest[s];
     for (int r = 0; r < RES_COUNT; r++)
-        net +=
-            f->weight[r] * (most_to_gain(f, unit, r, stable) * MARGIN - f->least[r][unit]) / f->capacity[r];
+        net += costs->weight[r] * (most_to_gain(costs, unit, r, stable) * MARGIN - costs->least[r][unit]) /
+               costs->capacity[r];
     return net > 0;
 }
 
-int64_t migration_cost_moves_per_interval(const struct migration_cost *f)
+int64_t migration_cost_moves_per_interval(const struct migration_cost *costs)
 {
-    const struct layout *l = f->l;
+    const struct layout *l = costs->l;
     double sum_s = 0;
     uint32_t n = 0;
     double places = 0;
@@ -357,7 +358,7 @@ int64_t migration_cost_moves_per_interval(const struct migration_cost *f)
     for (uint32_t u = 0; u < l->n_units; u++) {
         if (l->unit_held[u] != CHECK_NONE)
             continue;
-        sum_s += migration_cost_duration(f, u, l->unit_slot[u], l->unit_slot[u]);
+        sum_s += migration_cost_duration(costs, u, l->unit_slot[u], l->unit_slot[u]);
         n++;
     }
     for (uint32_t i = 0; i < l->n_on; i++) {

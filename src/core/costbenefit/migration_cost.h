@@ -7,7 +7,7 @@
  * (README.md). Demand varies, so what is counted is the expected shortfall; README.md gives the variance that
  * is assumed and where its figures come from.
  *
- * A VM that is on its way is counted where it will be. The forecast keeps sums per slot, so that judging a
+ * A VM that is on its way is counted where it will be. Sums are kept per slot, so that estimating a
  * move is O(1).
  */
 #ifndef BALLAST_CORE_MIGRATION_COST_H
@@ -45,36 +45,37 @@ struct migration_worth {
     double duration_s;
 };
 
-void migration_cost_init(struct migration_cost *f, const struct layout *l, double *const demand[RES_COUNT],
-                         struct arena *a);
+void migration_cost_init(struct migration_cost *costs, const struct layout *l,
+                         double *const demand[RES_COUNT], struct arena *a);
 
 /* Follows layout_move(). */
-void migration_cost_move(struct migration_cost *f, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
+void migration_cost_move(struct migration_cost *costs, uint32_t unit, uint32_t from_slot, uint32_t to_slot);
 
 /* The weights of the imbalance have changed. */
-void migration_cost_set_weights(struct migration_cost *f, const double weight[RES_COUNT]);
+void migration_cost_set_weights(struct migration_cost *costs, const double weight[RES_COUNT]);
 
-void migration_cost_worth(const struct migration_cost *f, uint32_t unit, uint32_t to_slot,
+void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uint32_t to_slot,
                           struct migration_worth *ret);
 
 /* The cost alone, and the duration: between any two slots, wherever the unit is. */
-void migration_cost_between(const struct migration_cost *f, uint32_t unit, uint32_t from_slot,
+void migration_cost_between(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                             uint32_t to_slot, struct migration_worth *ret);
 
 /* Whether the move could pay at any destination at all: false only where migration_cost_worth() would find
  * net <= 0 for every one. */
-bool migration_cost_may_pay(const struct migration_cost *f, uint32_t unit);
+bool migration_cost_may_pay(const struct migration_cost *costs, uint32_t unit);
 
 /* Where hosts copy at different rates: the rate that a move of the unit must be faster than, to pay at all;
  * NO_LIMIT: it cannot. migration_cost_worth() finds net <= 0 for every destination that is reached at this
  * rate or a lower one. */
-double migration_cost_rate_needed(const struct migration_cost *f, uint32_t unit);
+double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t unit);
 
 /* Seconds that the migration would take, between these slots. */
-double migration_cost_duration(const struct migration_cost *f, uint32_t unit, uint32_t from_slot,
+double migration_cost_duration(const struct migration_cost *costs, uint32_t unit, uint32_t from_slot,
                                uint32_t to_slot);
 
-/* As many moves as can end within one interval: every migration takes a place on two hosts. */
-int64_t migration_cost_moves_per_interval(const struct migration_cost *f);
+/* As many moves as can end within one interval: every migration takes one of the migrations that each of two
+ * hosts may have at a time. */
+int64_t migration_cost_moves_per_interval(const struct migration_cost *costs);
 
 #endif

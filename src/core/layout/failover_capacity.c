@@ -7,7 +7,7 @@ bool failover_capacity_protects(const struct failover_capacity *s, uint32_t vm)
     return failover_capacity_need_of(s, vm, RES_CPU) > 0 || failover_capacity_need_of(s, vm, RES_MEM) > 0;
 }
 
-/* ---- what is kept ---- */
+/* ---- what is reserved ---- */
 
 struct failover_reserved *failover_capacity_find_reserved(const struct failover_capacity *s, uint32_t lost,
                                                           uint32_t slot)
@@ -37,9 +37,10 @@ struct failover_reserved *failover_capacity_add_reserved(struct failover_capacit
     return k;
 }
 
-/* What the slot keeps, were the place of a VM that needs `less` for the loss of `without` not needed. */
-static double room_without(const struct failover_capacity *s, int r, uint32_t slot, uint32_t without,
-                           double less)
+/* What is reserved on the slot, without the failover slot of a VM that needs `less` for the loss of
+ * `without`. */
+static double reserved_without(const struct failover_capacity *s, int r, uint32_t slot, uint32_t without,
+                               double less)
 {
     double most = 0;
 
@@ -54,14 +55,13 @@ static double room_without(const struct failover_capacity *s, int r, uint32_t sl
 
 void failover_capacity_refresh(struct failover_capacity *s, uint32_t slot)
 {
-    failover_undo_note(s, NOTE_ROOM, slot, 0);
+    failover_undo_note(s, NOTE_AMOUNT, slot, 0);
     for (int r = 0; r < RES_COUNT; r++)
-        s->reserved[r][slot] = room_without(s, r, slot, IX_NONE, 0);
+        s->reserved[r][slot] = reserved_without(s, r, slot, IX_NONE, 0);
 }
 
-/* ---- finding a place ---- */
+/* ---- finding a holder ---- */
 
-/* Whether the slot could ever take something over from `lost`. */
 bool failover_capacity_is_candidate(const struct failover_capacity *s, uint32_t lost, uint32_t slot,
                                     const uint64_t *allowed)
 {
@@ -76,8 +76,6 @@ bool failover_capacity_is_candidate(const struct failover_capacity *s, uint32_t 
     return !allowed || bitmap_has(allowed, l->slot_host[slot]);
 }
 
-/* By how much more the slot would have to keep, were this needed of it on top of what is used there already.
- */
 double failover_capacity_raise_of(const struct failover_capacity *s, int r, uint32_t slot, double used,
                                   double need)
 {
@@ -88,8 +86,7 @@ double failover_capacity_raise_of(const struct failover_capacity *s, int r, uint
     return need > 0 && raise > 0 ? raise : 0;
 }
 
-/* The slot that has to keep least more, then the one with most left; or, if any will do, the first that there
- * is. The reservations that are taken to be on a slot are s->peak. What rules most slots out is asked first:
+/* The reservations that are taken to be on a slot are s->peak. What rules most slots out is asked first:
  * every VM that reserves something asks for all slots. */
 uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uint32_t lost,
                                           const uint64_t *allowed, const double need[RES_COUNT],
@@ -129,7 +126,7 @@ uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uin
     return best;
 }
 
-/* before: the places found so far, to be kept beside the new ones; or NULL. */
+/* before: the failover slots found so far, which stay beside the new ones; or NULL. */
 static void alloc_failover(struct failover_capacity *s, const struct failover_capacity *before)
 {
     size_t n = (size_t)s->l->n_slots + 1;
@@ -231,9 +228,9 @@ static void unit_need(const struct failover_capacity *s, uint32_t unit, double r
         ret[r] = s->l->unit_reserved[r][unit];
 }
 
-/* What the slot that the unit comes to has to keep once it is there: its own place, if that is kept there, is
- * needed no more. */
-static double room_for(const struct failover_capacity *s, int r, uint32_t unit, uint32_t to_slot)
+/* What has to stay reserved on the slot that the unit comes to, once it is there: its own failover slot, if
+ * that is there, is not needed any more. */
+static double reserved_with(const struct failover_capacity *s, int r, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
     uint32_t from = l->unit_slot[unit];
@@ -242,11 +239,12 @@ static double room_for(const struct failover_capacity *s, int r, uint32_t unit, 
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1] && !s->singly; i++)
         if (s->slot_of[l->unit_vms[i]] == to_slot)
             less += failover_capacity_need_of(s, l->unit_vms[i], r);
-    return less > 0 && from < l->n_on ? room_without(s, r, to_slot, from, less) : s->reserved[r][to_slot];
+    return less > 0 && from < l->n_on ? reserved_without(s, r, to_slot, from, less) : s->reserved[r][to_slot];
 }
 
-/* Whether the loss of `lost` finds a place for the unit where it comes from: there it still is, or has just
- * left. Not on a host that had more reserved than it has: what is to leave it may not have left yet. */
+/* Whether the host that the unit comes from can hold its failover slot for the loss of `lost`: the unit still
+ * is there, or has just left. Not on a host that had more reserved than it has: what is to leave it may not
+ * have left yet. */
 static bool may_exchange(const struct failover_capacity *s, uint32_t unit, uint32_t lost)
 {
     const struct layout *l = s->l;
@@ -284,27 +282,27 @@ static uint32_t candidate_of(const struct failover_capacity *s, uint32_t unit, u
 }
 
 bool failover_capacity_blocks(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot,
-                              enum resource *ret_r, double *ret_kept)
+                              enum resource *ret_r, double *ret_reserved)
 {
     const struct layout *l = s->l;
 
     for (int r = 0; r < RES_COUNT; r++) {
         double need = l->unit_reserved[r][unit];
-        double kept = need > 0 ? room_for(s, r, unit, to_slot) : 0;
-        if (!(need > 0) || l->reserved[r][to_slot] + need + kept <=
+        double reserved = need > 0 ? reserved_with(s, r, unit, to_slot) : 0;
+        if (!(need > 0) || l->reserved[r][to_slot] + need + reserved <=
                                failover_capacity_of_slot(s, (enum resource)r, to_slot) + ROUNDING)
             continue;
         if (ret_r)
             *ret_r = (enum resource)r;
-        if (ret_kept)
-            *ret_kept = kept;
+        if (ret_reserved)
+            *ret_reserved = reserved;
         return true;
     }
     return false;
 }
 
 /* Whether all of the unit that reserves something may run there only, by what is mandatory. One that could
- * restart elsewhere is promised a place, whoever it moves with. */
+ * restart elsewhere is promised a failover slot, whatever it moves with. */
 static bool is_unit_bound_to(const struct failover_capacity *s, uint32_t unit, uint32_t slot)
 {
     const struct layout *l = s->l;
@@ -324,17 +322,18 @@ bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, 
         return true;
     if (failover_capacity_blocks(s, unit, to_slot, NULL, NULL))
         return false;
-    /* where something is missing anyway, it holds nothing back but what is kept */
+    /* where something is missing anyway, nothing is held back but what is reserved */
     if (s->n_open > 0 || l->snap->ha.policy == HA_NONE || l->snap->ha.policy == HA_DEDICATED)
         return true;
     if (s->counted_on[to_slot])
         return false;
-    /* one that runs already is no better off where it is; a new one is not promised what cannot be kept */
+    /* one that runs already is no better off where it is; a new one is promised nothing that cannot be held
+     */
     return may_exchange(s, unit, to_slot) || candidate_of(s, unit, to_slot, true) != IX_NONE ||
            (l->unit_slot[unit] != l->outside && is_unit_bound_to(s, unit, to_slot));
 }
 
-static void keep_for(struct failover_capacity *s, uint32_t unit, uint32_t lost, uint32_t slot)
+static void reserve_for(struct failover_capacity *s, uint32_t unit, uint32_t lost, uint32_t slot)
 {
     struct failover_reserved *k = failover_capacity_add_reserved(s, lost, slot);
 
@@ -349,7 +348,7 @@ static void keep_for(struct failover_capacity *s, uint32_t unit, uint32_t lost, 
     }
 }
 
-/* The places of the unit's VMs that were kept on the slot that it comes to. */
+/* The failover slots of the unit's VMs on the slot that it comes to are not needed any more. */
 static void give_back(struct failover_capacity *s, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
@@ -364,7 +363,7 @@ static void give_back(struct failover_capacity *s, uint32_t unit, uint32_t to_sl
                 k->used[r] = fmax(k->used[r] - failover_capacity_need_of(s, l->unit_vms[i], r), 0);
 }
 
-/* Those of the unit that may run nowhere else have no place should the slot be lost. */
+/* VMs of the unit that may run nowhere else have no failover slot on any other host. */
 static void name_hopeless(struct failover_capacity *s, uint32_t unit, uint32_t slot)
 {
     const struct layout *l = s->l;
@@ -397,7 +396,7 @@ void failover_capacity_follow(struct failover_capacity *s, uint32_t unit, uint32
     failover_capacity_refresh(s, to_slot);
     bool promised = l->snap->ha.policy != HA_NONE && l->snap->ha.policy != HA_DEDICATED;
     if (refuge != IX_NONE && promised) {
-        keep_for(s, unit, to_slot, refuge);
+        reserve_for(s, unit, to_slot, refuge);
         failover_capacity_refresh(s, refuge);
     }
     if (refuge == IX_NONE && promised && !s->trying && s->n_open == 0)

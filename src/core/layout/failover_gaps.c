@@ -1,4 +1,4 @@
-/* What has no place: finding one after all. */
+/* Gaps: VMs without a failover slot. How much room each would take where, and reserving it after all. */
 #include "core/layout/failover_internal.h"
 
 bool failover_gap_measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
@@ -32,7 +32,7 @@ void failover_gap_dismiss(struct failover_capacity *s, struct failover_gap *gap)
     s->n_open--;
 }
 
-/* Where a spare VM is said to be; IX_NONE: nowhere, or it is none. */
+/* The slot of the host that the snapshot gives for a spare VM; IX_NONE: none, or it is no spare VM. */
 static uint32_t home_of(const struct failover_capacity *s, const struct failover_gap *gap)
 {
     uint32_t host = s->l->snap->vms[gap->vm].host;
@@ -49,7 +49,7 @@ bool failover_gap_fits_at_home(const struct failover_capacity *s, const struct f
     return home != IX_NONE && failover_gap_measure(s, gap, home, more, left) && has_room(more, left);
 }
 
-/* A spare VM goes where it is said to be, if it fits there; then where there is most room. */
+/* A spare VM goes to the host that the snapshot gives, if it fits there; then where there is most room. */
 bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap)
 {
     const struct layout *l = s->l;

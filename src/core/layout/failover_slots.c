@@ -1,4 +1,4 @@
-/* The places as they are found when a layout is made: loss by loss, VM by VM. */
+/* Which host holds room for which VM, as it is found when a layout is made: loss by loss, VM by VM. */
 #include "core/layout/failover_internal.h"
 
 #include <stdlib.h>
@@ -99,12 +99,13 @@ void failover_slot_reserve(struct failover_capacity *s, uint32_t vm, uint32_t lo
         s->use[r][slot] = k->used[r];
         s->reserved[r][slot] = fmax(s->reserved[r][slot], s->for_spare_vms[r][slot] + k->used[r]);
     }
-    /* one of the others that are counted on has a place for each loss: this is about its own host's */
+    /* VMs of the N - 1 others have a failover slot for each loss: slot_of is for the loss of their own host
+     */
     if (s->l->unit_slot[s->l->vm_unit[vm]] == lost)
         s->slot_of[vm] = slot;
 }
 
-/* Finds the places one after the other; those that have none are gaps. */
+/* Finds the failover slots one after the other; VMs without one are gaps. */
 static void find_failover_slots(struct failover_capacity *s, uint32_t lost, const struct want *wants,
                                 uint32_t n)
 {
@@ -121,7 +122,7 @@ static void find_failover_slots(struct failover_capacity *s, uint32_t lost, cons
         failover_slot_missing(s, vm, lost, need);
         if (failover_slot_is_bound(s, s->l->rules->must[vm], lost)) {
             s->gaps[s->n_gaps - 1].hopeless = true;
-            s->n_open--; /* it must not hold the others' places less dear */
+            s->n_open--; /* it does not count when two sequences are compared */
         }
     }
     for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
@@ -190,7 +191,7 @@ static void slot_for_spare_vm(struct failover_capacity *s, uint32_t vm, bool onl
     failover_slot_missing(s, vm, IX_NONE, gap.need);
 }
 
-/* Spare VMs: those that fit where they are said to be; then the others, the largest first. */
+/* Spare VMs: those that fit on the host that the snapshot gives; then the others, the largest first. */
 void failover_slots_for_spare_vms(struct failover_capacity *s)
 {
     const struct snapshot *snap = s->l->snap;
@@ -246,7 +247,7 @@ static struct ranked *rank_slots(const struct failover_capacity *s, uint32_t *re
     return ranked;
 }
 
-/* Those that are hardest to replace first: the others then find room that is kept already. */
+/* Hosts that are hardest to replace first: the others then find room that is reserved already. */
 void failover_slots_for_losses(struct failover_capacity *s)
 {
     const struct ha_facts *ha = &s->l->snap->ha;

@@ -6,7 +6,7 @@ void failover_undo_note(struct failover_capacity *s, enum failover_note_kind kin
         return;
     struct failover_note note = {.kind = kind, .slot = slot, .ix = ix};
     for (int r = 0; r < RES_COUNT; r++) {
-        if (kind == NOTE_ROOM) {
+        if (kind == NOTE_AMOUNT) {
             note.was[r] = s->reserved[r][slot];
             note.peak[r] = s->peak[r][slot];
         }
@@ -22,7 +22,7 @@ void failover_undo_note(struct failover_capacity *s, enum failover_note_kind kin
 static void put_back(struct failover_capacity *s, const struct failover_note *note)
 {
     switch (note->kind) {
-    case NOTE_ROOM:
+    case NOTE_AMOUNT:
         for (int r = 0; r < RES_COUNT; r++) {
             s->reserved[r][note->slot] = note->was[r];
             s->peak[r][note->slot] = note->peak[r];

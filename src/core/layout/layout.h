@@ -35,7 +35,7 @@ struct layout {
     struct arena *a;
 
     uint32_t n_slots, n_on;
-    uint32_t outside;            /* = n_slots: every array by slot has a place for it */
+    uint32_t outside;            /* = n_slots: every array by slot has an element for it */
     uint32_t *slot_host;         /* slot -> host; outside: IX_NONE */
     uint32_t *host_slot;         /* host -> slot; IX_NONE: a disconnected one */
     double *norm[RES_COUNT];     /* N */
@@ -60,7 +60,7 @@ struct layout {
     uint32_t *unit_slot;
     uint32_t *unit_first;           /* its VM with the lowest index */
     uint32_t *unit_from, *unit_vms; /* unit_vms[unit_from[u] ... unit_from[u + 1]) */
-    uint32_t *unit_index;           /* where it stands in its slot's list */
+    uint32_t *unit_index;           /* its index in its slot's list */
     double *unit_demand[RES_COUNT]; /* entitlement */
     double *unit_reserved[RES_COUNT];
     double *unit_mem;              /* what it takes, by policy.mem_admission */
@@ -84,11 +84,11 @@ struct layout {
 void layout_init(struct layout *l, const struct snapshot *snap, const struct policy *policy,
                  const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
 
-/* The same without what is kept for failures, for a layout that nobody asks what may go where. */
+/* The same without failover capacity, for a layout that is not asked what may go where. */
 void layout_init_bare(struct layout *l, const struct snapshot *snap, const struct policy *policy,
                       const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
 
-/* Moves the unit; the caller has checked. What is kept for failures follows in a step of its own
+/* Moves the unit; the caller has checked. Failover capacity follows in a step of its own
  * (failover_capacity_follow()). */
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);
 

@@ -273,7 +273,7 @@ static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint
     for (uint32_t i = 0; i < o.n; i++) {
         struct layout_mark mark;
         failover_undo_begin(
-            &p->layout.failover); /* what is kept for the primary from then on is not the secondary's */
+            &p->layout.failover); /* what is reserved for the primary from then on is not the secondary's */
         failover_capacity_follow(&p->layout.failover, primary, o.items[i].slot);
         layout_try(&p->layout, primary, o.items[i].slot, &mark);
         options_rank(p, secondary, &other);
@@ -419,7 +419,7 @@ static void place_one(struct attempt *t, uint32_t unit)
         place_pair(t, l->snap->vms[half].ft_peer, half);
 }
 
-/* A VM that got a place while the other half of its pair, which was to get one too, did not: in sets with
+/* A VM that got a host while the other half of its pair, which was to get one too, did not: in sets with
  * several pairs. */
 static uint32_t find_half(const struct pass *p)
 {
@@ -513,7 +513,7 @@ static struct attempt *attempt(const struct snapshot *snap, const struct policy 
 
 /* First with all rules; then without the preferred ones; then apart from those that the VMs should be with.
  */
-static struct attempt *settle(const struct snapshot *snap, const struct policy *policy, struct arena *a)
+static struct attempt *best_attempt(const struct snapshot *snap, const struct policy *policy, struct arena *a)
 {
     static const unsigned rules[] = {RULES_PREFERRED, 0, RULES_PREFERRED | RULES_PLACED_APART,
                                      RULES_PLACED_APART};
@@ -535,7 +535,7 @@ int place_run(const struct snapshot *snap, const struct policy *policy, const ui
 
     if (r < 0)
         return r;
-    struct attempt *t = settle(what_if, policy, a);
+    struct attempt *t = best_attempt(what_if, policy, a);
     struct plan plan = {.snap = snap, .policy = t->p.policy, .before = t->p.before};
     pass_order(&t->p, &plan);
     attempt_report_broken(t);

@@ -68,7 +68,7 @@ void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obsta
 
 /* ---- failover_moves.c ---- */
 
-/* Makes room for what has no place to restart at; a fault for what is still missing after that. */
+/* Makes room for VMs that have no failover slot; a fault for what is still missing after that. */
 bool correct_failover(struct pass *p);
 
 /* After the moves for balance: says anew what is missing, as it is in the end. */

@@ -52,7 +52,7 @@ static bool fits(const double more[RES_COUNT], const double left[RES_COUNT])
     return true;
 }
 
-/* Who would have to leave the slot for the gap's VM to have a place there; the layout is put back. */
+/* Which units would have to leave the slot for it to hold the gap's VM; the layout is put back. */
 static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_t slot,
                          struct prerequisite_moves *ret)
 {
@@ -98,7 +98,7 @@ static bool clear_some_slot(struct pass *p, const struct failover_gap *gap, stru
     return found;
 }
 
-/* A host in standby that could keep the place; the larger first, then the lower id. */
+/* A host in standby that could be the holder; the larger first, then the lower id. */
 static uint32_t host_to_wake(struct pass *p, const struct failover_gap *gap)
 {
     struct layout *l = &p->layout;

@@ -44,9 +44,9 @@ static void needs_of(const struct layout *l, uint32_t u, bool leaving, double re
     ret[NEED_PHYS] = leaving ? l->unit_backed[u] : l->unit_phys[u];
 }
 
-/* What was kept for failures when the move was decided on stays free. Places that were given up later are
- * those of VMs that have not arrived yet; those that were found later had room beside everything that was
- * there and had arrived, or are where their VM was. */
+/* What was reserved for failures when the move was decided on stays free. Failover slots that were given up
+ * later are those of VMs that have not arrived yet; those that were found later had room beside everything
+ * that was there and had arrived, or are where their VM was. */
 static void limits_of(const struct layout *l, uint32_t slot, const double kept[RES_COUNT],
                       double ret[NEED_COUNT])
 {
@@ -244,8 +244,8 @@ static void add_sleep(struct ordering *o, const struct decision *d, uint32_t gro
     o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};
 }
 
-/* The places of all VMs of a unit were given up together, while those that come after this one are not there
- * yet: what they reserve has to be free from the first on. */
+/* The failover slots of all VMs of a unit were given up together, while those that come after this one are
+ * not there yet: what they reserve has to be free from the first on. */
 static void add_rest_of_unit(const struct ordering *o, const struct decision *d, uint32_t vm,
                              double with[NEED_COUNT])
 {

@@ -20,7 +20,7 @@
 struct decision {
     enum action_kind action;
     uint32_t unit, from_slot, to_slot, rule;
-    uint32_t for_vm;     /* IX_NONE, or the VM that it makes room for */
+    uint32_t for_vm;     /* IX_NONE, or the VM that this makes room for */
     uint32_t move_group; /* 0, or a number that decisions share which only make sense together */
     enum reason reason;
     unsigned priority;

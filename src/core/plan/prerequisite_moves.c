@@ -169,7 +169,7 @@ static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct prerequi
     return true;
 }
 
-/* Step by step what is kept for failures changes as well, which the search leaves aside. */
+/* Step by step what is reserved for failures changes as well, which the search leaves aside. */
 static bool stands_rehearsal(struct pass *p, uint32_t unit, const struct prerequisite_moves *way)
 {
     struct layout *l = &p->layout;

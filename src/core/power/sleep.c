@@ -182,8 +182,8 @@ static enum power_check compare_scores(struct power *w, struct power_verdict *v)
     return lower ? POWER_FINE : POWER_KEEPS_LOW;
 }
 
-/* The places for what a failure would make homeless are found anew without the host, before anything leaves
- * it: every move is then judged by them. */
+/* Failover slots are found anew without the host before anything leaves it: every move is then checked
+ * against them. */
 static bool finds_failover_slots(struct power *w)
 {
     struct failover_capacity *s = &w->l->failover;

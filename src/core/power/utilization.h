@@ -42,7 +42,7 @@ struct utilization {
     double *high[RES_COUNT], *low[RES_COUNT]; /* by slot: the squares that the scores are made of */
 };
 
-/* What a trial changes, to be put back to the last digit. */
+/* What a what-if move changes, to be put back to the last digit. */
 struct utilization_mark {
     uint32_t slot[2];
     struct loads loads[2];
