@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "core/pass.h"
-#include "core/plan/pass_state.h"
 #include "core/plan/host_wakes.h"
+#include "core/plan/pass_state.h"
 #include "core/plan/prerequisite_moves.h"
 #include "small_cluster.h"
 

@@ -35,7 +35,7 @@ struct what_if_step {
 /* What powering a host off costs and gains, in MHz s and MiB s. */
 struct sleep_worth {
     double cost[RES_COUNT], benefit[RES_COUNT];
-    double usual[RES_COUNT]; /* the cost, were it not for a power-off that was regretted */
+    double usual[RES_COUNT]; /* the cost without the early-wake penalty */
     double lacks[RES_COUNT]; /* what would go unserved without it at the worst-case demand, MHz and MiB */
     double off_s;            /* how long it is expected to be off */
     double evacuate_s;       /* until it is empty */
@@ -131,8 +131,8 @@ double sleep_worth_stable_time(const struct power *w);
 /* The worth of the steps from `first` on, which have emptied the slot. */
 void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret);
 
-/* Whether it does: POWER_FINE, POWER_COST_BENEFIT, or POWER_MISSED_BEFORE, if it would were it not for a
- * regret. ret_r: the resource that decided. */
+/* Whether it does: POWER_FINE, POWER_COST_BENEFIT, or POWER_MISSED_BEFORE, if it would without the early-wake
+ * penalty. ret_r: the resource that decided. */
 enum power_check sleep_worth_pays(const struct power *w, const struct sleep_worth *worth,
                                   enum resource *ret_r);
 

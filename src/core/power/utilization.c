@@ -83,7 +83,7 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
     return demand * u->l->inverse[r][slot];
 }
 
-/* ret_usual: without what a regret adds. */
+/* ret_usual: without the early-wake penalty. */
 static double worst_of(const struct utilization *u, const struct loads *loads, enum resource r,
                        double *ret_usual)
 {

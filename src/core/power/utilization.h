@@ -48,7 +48,7 @@ struct utilization_mark {
     struct loads loads[2];
 };
 
-/* At the worst-case demand; usual: were it not for a regret. */
+/* At the worst-case demand; usual: without the early-wake penalty. */
 struct unserved {
     double worst[RES_COUNT], usual[RES_COUNT];
 };
@@ -88,7 +88,7 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
                       uint32_t slot);
 
 /* What would go unserved on the slot were demand at its worst, MHz or MiB: the mean of an hour plus three
- * standard deviations (§4.2); or, while a power-off is regretted, as much as was wanted then, if that is
+ * standard deviations (§4.2); or, under an early-wake penalty, as much as was wanted then, if that is
  * more.
  */
 void utilization_unserved(const struct utilization *u, enum resource r, uint32_t slot, struct unserved *ret);
