@@ -88,6 +88,8 @@ enum finding_code {
     FIND_DPM_OFF,
     FIND_OUTLOOK,
     FIND_OUTLOOK_OFF, /* dpm.proactive is false */
+
+    finding_code_count
 };
 
 /* Subjects: the enumerator, its member in JSON, and what it is an index of. */
