@@ -24,8 +24,8 @@ static int create(const struct source_config *cfg, struct actuator **ret, struct
 
     if (!x)
         return err_set(err, -ENOMEM, "out of memory");
-    x->config = cfg->power;
-    int r = x->config->inner ? x->config->inner->create(cfg, &x->inner, err) : 0;
+    x->config = cfg->shared;
+    int r = x->config->inner ? x->config->inner->create(x->config->source, &x->inner, err) : 0;
 
     if (r < 0) {
         free(x);

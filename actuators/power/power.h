@@ -1,9 +1,9 @@
 /* power.h: the actuator that puts each host's own ways to be switched in an order, around the source's own
  * actuator, which may be missing.
  *
- * OPERATION_STANDBY, OPERATION_WAKE and measure() of a host that has an entry in the setup go through its
- * methods (ballast/power.h), one after the other; POWER_HYPERVISOR among them is the source's own operation.
- * Everything else, and all other hosts, are handed to the source's own actuator as they come.
+ * OPERATION_STANDBY, OPERATION_WAKE and measure() of a host that has an entry in the configuration go through
+ * its methods (ballast/power.h), one after the other; POWER_HYPERVISOR among them is the source's own
+ * operation. Everything else, and all other hosts, are handed to the source's own actuator as they come.
  *
  * Nothing about an operation is kept in memory: the name of its task says which method was asked and when, so
  * that any worker, or the next process, goes on with it (course.h). README.md has the rules.
@@ -16,7 +16,8 @@
 
 /* Lives longer than every actuator made of it, and does not change meanwhile. */
 struct power_config {
-    const struct actuator_ops *inner; /* the source's own, or NULL */
+    const struct actuator_ops *inner;   /* the source's own, or NULL */
+    const struct source_config *source; /* for the inner one */
     const struct power_host *hosts;
     size_t n_hosts;
     /* By kind; NULL: it cannot be used. That of POWER_HYPERVISOR is not looked at. */
@@ -26,7 +27,7 @@ struct power_config {
                        * blanks. NULL: there is no other */
 };
 
-/* The table of functions for this setup. Its create() expects source_config.power to be the same setup. */
+/* The table of functions for this configuration, which its create() expects in source_config.shared. */
 void power_actuator(const struct power_config *config, struct actuator_ops *ret);
 
 /* With which of its methods the host can be woken, and put to standby: WAKE_* of facts.h. */

@@ -351,9 +351,7 @@ int call_for_task(struct vsphere *v, const char *method, const struct strbuf *bo
 
 const struct actuator_ops vsphere_actuator = {
     .kind = "vsphere",
-    .operations = 1u << OPERATION_MIGRATE | 1u << OPERATION_ENTER_MAINTENANCE |
-                  1u << OPERATION_EXIT_MAINTENANCE | 1u << OPERATION_STANDBY | 1u << OPERATION_WAKE |
-                  1u << OPERATION_POWER_ON_VM,
+    .operations = OPERATIONS_ALL,
     .create = create,
     .check = check,
     .start = start,

@@ -49,6 +49,8 @@ struct operation {
     struct power_request power;
 };
 
+#define OPERATIONS_ALL ((1u << (OPERATION_POWER_ON_VM + 1)) - 1) /* actuator_ops.operations */
+
 static inline bool operation_is_of_vm(enum operation_kind kind)
 {
     return kind == OPERATION_MIGRATE || kind == OPERATION_POWER_ON_VM;

@@ -4,10 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-
-struct pretend;      /* src/sim/pretend/pretend.h */
-struct cluster;      /* src/sim/cluster/cluster.h */
-struct power_config; /* actuators/power/power.h */
+#include <stdint.h>
 
 struct source_config {
     const char *kind;
@@ -17,16 +14,14 @@ struct source_config {
     const char *ca_file;  /* NULL: the system's */
     bool tls_verify;
     const char *cluster; /* the cluster's name at the source */
-    const char
-        *file; /* kind file: the snapshot to read; kind sim: the cluster to pretend, NULL: the built-in */
-    const char *folder; /* kind sim: where the pretend cluster outlives the service; NULL: nowhere */
+    const char *file; /* kinds file, sim: the snapshot to read or to begin with; sim: NULL: a built-in one */
+    const char *folder; /* kind sim: where the cluster outlives the service; NULL: nowhere */
+    double speed;       /* kind sim: how many times faster than real */
+    uint64_t seed;      /* kind sim: of how demand wavers */
     const char *stats;  /* kind vsphere: "auto", "counters" or "quick", see collectors/vsphere; NULL: auto */
     unsigned timeout_s; /* for one collect() or one call of an actuator */
-    const atomic_bool *stop;   /* the service is going down: return early. NULL: never */
-    struct pretend *pretend;   /* kind sim: the cluster that collector and actuator share; not owned */
-    struct cluster *simulated; /* the simulator: the same; not owned */
-    const struct power_config
-        *power; /* actuators/power: what it puts in front of the source's own; not owned */
+    const atomic_bool *stop; /* the service is going down: return early. NULL: never */
+    void *shared;            /* what the plug-in's open() made (plugin.h); not owned. NULL: nothing */
 };
 
 #endif

@@ -244,6 +244,8 @@ void config_source(const struct config *c, struct source_config *ret)
         .cluster = s->cluster,
         .file = s->file,
         .folder = s->folder,
+        .speed = (double)s->speed,
+        .seed = (uint64_t)c->policy.seed,
         .stats = s->stats,
         .timeout_s = (unsigned)s->timeout_s,
     };

@@ -132,7 +132,7 @@ int config_load_for(const char *path, enum config_use use, struct arena *a, stru
 int config_parse(const char *path, const char *text, size_t len, enum config_use use, struct arena *a,
                  struct config *ret, struct err *err);
 
-/* How to reach the cluster, for collectors and actuators. Points into the configuration; stop and pretend are
+/* How to reach the cluster, for collectors and actuators. Points into the configuration; stop and shared are
  * left NULL for the service to fill in. */
 void config_source(const struct config *c, struct source_config *ret);
 

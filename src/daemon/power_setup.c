@@ -10,19 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
-static int build(struct power_setup *w, const struct config *c, struct err *err)
+static int build(struct power_setup *w, const struct config *c, const struct source_config *source,
+                 struct err *err)
 {
     struct arena *a = &w->arena;
 
     w->config = (struct power_config){
         .inner = w->actuators,
-        .hosts = config_power(c, w->source.stop, a),
+        .source = source,
+        .hosts = config_power(c, source->stop, a),
         .n_hosts = c->n_power_hosts,
         .methods =
             {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method, [POWER_WOL] = &wol_method},
         .life = arena_printf(a, "%lld-%lld", (long long)getpid(), (long long)process_steady_us()),
     };
-    w->source.power = &w->config;
     if (c->n_power_hosts == 0)
         return 0;
     int r = power_check(&w->config, err);
@@ -31,6 +32,7 @@ static int build(struct power_setup *w, const struct config *c, struct err *err)
         return r;
     power_actuator(&w->config, &w->own);
     w->actuators = &w->own;
+    w->source.shared = &w->config;
     w->ways = arena_array(a, struct host_way, c->n_power_hosts);
     w->uses = arena_array(a, enum entry_use, c->n_power_hosts);
     struct host_draw *draws = arena_array(a, struct host_draw, c->n_power_hosts);
@@ -59,7 +61,7 @@ int power_setup_new(const struct config *c, const struct actuator_ops *inner,
     struct power_setup *w = arena_new(&a, struct power_setup);
 
     *w = (struct power_setup){.arena = a, .actuators = inner, .source = *source};
-    int r = build(w, c, err);
+    int r = build(w, c, source, err);
 
     if (r < 0) {
         power_setup_free(w);
@@ -99,7 +101,7 @@ int power_setup_change(struct power_setup **w, const struct config *c, const str
 
     if (engine_is_switching(e))
         return err_set(err, -EBUSY, "hosts are being put to standby or woken just now");
-    int r = power_setup_new(c, (*w)->config.inner, &(*w)->source, *w, &fresh, err);
+    int r = power_setup_new(c, (*w)->config.inner, (*w)->config.source, *w, &fresh, err);
 
     if (r < 0)
         return r;

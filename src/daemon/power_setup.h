@@ -22,13 +22,13 @@ struct power_setup {
     struct actuator_ops own;              /* only if there are hosts */
     const struct actuator_ops *actuators; /* own, or the source's; NULL: there are none */
     struct source_config source;          /* for these */
-    struct host_way *ways;                /* one for each host of the setup */
+    struct host_way *ways;                /* one for each host of the configuration */
     enum entry_use *uses;                 /* the same: as it was last said */
     struct power_setup *before;           /* the earlier one */
 };
 
 /* Builds it for the hosts of the configuration, of which nothing is borrowed, around the source's own
- * actuator (NULL: none), and checks them as their methods do. source is copied, and its `stop` ends calls
+ * actuator (NULL: none), and checks them as their methods do. source lives as long, and its `stop` ends calls
  * early. before: the earlier one, or NULL; it is released with the new one. */
 int power_setup_new(const struct config *c, const struct actuator_ops *inner,
                     const struct source_config *source, struct power_setup *before, struct power_setup **ret,

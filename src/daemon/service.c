@@ -1,9 +1,7 @@
 #include "daemon/service.h"
 
-#include "actuators/registry.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "collectors/registry.h"
 #include "daemon/actuator_workers.h"
 #include "daemon/collector_thread.h"
 #include "daemon/consoles.h"
@@ -15,7 +13,7 @@
 #include "daemon/subscribers.h"
 #include "daemon/wall_clock.h"
 #include "engine/engine.h"
-#include "sim/pretend/pretend.h"
+#include "plugins/plugins.h"
 #include "store/sqlite.h"
 
 #include <errno.h>
@@ -38,12 +36,11 @@ struct service {
     struct source_config source_config;
     const char *source_name; /* tells it from others, for as long as the store lives */
     struct arena names;
-    const struct collector_ops *collector_ops;
+    const struct plugin *plugin;
     struct power_setup *power; /* now */
     struct consoles *consoles;
     struct subscribers subscribers;
     atomic_bool stop;
-    struct pretend *pretend;
 
     sd_event *loop;
     sd_event_source *news_io, *timer, *sigterm, *sigint, *sighup;
@@ -266,23 +263,11 @@ static const char *name_of(void *ctx, const char *host)
 static int open_source(struct service *s, struct err *err)
 {
     const struct config *c = s->config;
-    bool sim = strcmp(c->source.kind, "sim") == 0;
-    const struct actuator_ops *actuator = sim ? &pretend_actuator : actuator_find(c->source.kind);
     int r;
 
-    s->collector_ops = sim ? &pretend_collector : collector_find(c->source.kind);
-    if (!s->collector_ops)
+    s->plugin = plugins_find(c->source.kind);
+    if (!s->plugin)
         return err_set(err, -ENOTSUP, "source.kind: %s is not built into this ballastd", c->source.kind);
-    if (sim) {
-        const struct pretend_options options = {.cluster = c->source.cluster,
-                                                .file = c->source.file,
-                                                .folder = c->source.folder,
-                                                .speed = (double)c->source.speed,
-                                                .seed = (uint64_t)c->policy.seed};
-
-        if ((r = pretend_new(&options, &s->pretend, err)) < 0)
-            return r;
-    }
     config_source(c, &s->source_config);
     s->source_name = arena_printf(&s->names, "%s %s %s", c->source.kind,
                                   c->source.url    ? c->source.url
@@ -290,13 +275,14 @@ static int open_source(struct service *s, struct err *err)
                                                    : "-",
                                   c->source.cluster ? c->source.cluster : "-");
     s->source_config.stop = &s->stop;
-    s->source_config.pretend = s->pretend;
+    if (s->plugin->open && (r = s->plugin->open(&s->source_config, &s->source_config.shared, err)) < 0)
+        return r;
     if ((r = queue_init(&s->news, false)) < 0)
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     s->news_open = true;
-    if ((r = collector_thread_start(s->collector_ops, &s->source_config, &s->news, &s->source, err)) < 0)
+    if ((r = collector_thread_start(s->plugin->collector, &s->source_config, &s->news, &s->source, err)) < 0)
         return r;
-    if ((r = power_setup_new(c, actuator, &s->source_config, NULL, &s->power, err)) < 0)
+    if ((r = power_setup_new(c, s->plugin->actuator, &s->source_config, NULL, &s->power, err)) < 0)
         return r;
     if ((r = actuator_workers_start(s->power->actuators, &s->power->source, &s->news, &s->actuators, err)) <
         0)
@@ -394,7 +380,8 @@ static void end(struct service *s)
     event_outputs_release(&s->out);
     if (s->news_open)
         queue_release(&s->news, news_free);
-    pretend_free(s->pretend);
+    if (s->plugin && s->plugin->close)
+        s->plugin->close(s->source_config.shared);
     (void)sd_event_source_disable_unref(s->news_io);
     (void)sd_event_source_disable_unref(s->timer);
     (void)sd_event_source_disable_unref(s->sigterm);

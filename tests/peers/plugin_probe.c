@@ -16,13 +16,12 @@
  *                                           a limit of -1 is none; POOL=nothing: no VM is left there
  *
  * {"ok": true, ...} or {"ok": false, "error": "ECONNREFUSED", "text": "..."}. */
-#include "actuators/registry.h"
 #include "actuators/skeleton/skeleton.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "collectors/registry.h"
 #include "collectors/skeleton/skeleton.h"
 #include "model/freeze.h"
+#include "plugins/plugins.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -35,9 +34,11 @@ struct probe {
     struct source_config cfg;
     struct collector *collector;
     struct actuator *actuator;
-    const struct collector_ops *collects;
-    const struct actuator_ops *acts;
+    const struct plugin *plugin;
 };
+
+/* On no list. */
+static const struct plugin skeleton = {"skeleton", &skeleton_collector, &skeleton_actuator};
 
 /* Not json_null(): the model's own writer of JSON has a function of that name. */
 static json_t *nothing(void)
@@ -166,7 +167,7 @@ static json_t *do_collect(struct probe *p)
     struct inventory inv;
     struct snapshot snap;
     struct err err = {0};
-    int r = p->collects->collect(p->collector, &a, &inv, &err);
+    int r = p->plugin->collector->collect(p->collector, &a, &inv, &err);
 
     if (r < 0)
         return failed(r, &err);
@@ -217,21 +218,21 @@ static json_t *do_act(struct probe *p, const char *verb, char *const *words)
     int r;
 
     if (strcmp(verb, "poll") == 0) {
-        r = p->acts->poll(p->actuator, &q, words[0], &progress, &err);
+        r = p->plugin->actuator->poll(p->actuator, &q, words[0], &progress, &err);
         if (r < 0)
             return failed(r, &err);
         return json_pack("{s:b,s:s,s:i,s:b,s:s}", "ok", 1, "state", states[progress.state], "percent",
                          progress.percent, "gone", progress.gone, "why", progress.why.text);
     }
     if (strcmp(verb, "cancel") == 0)
-        r = p->acts->cancel(p->actuator, &q, words[0], &err);
+        r = p->plugin->actuator->cancel(p->actuator, &q, words[0], &err);
     else if (!read_request(words, &q))
         r = err_set(&err, -EINVAL, "no such operation");
     else if (strcmp(verb, "check") == 0)
-        r = p->acts->check(p->actuator, &q, &err);
+        r = p->plugin->actuator->check(p->actuator, &q, &err);
     else {
         q.only_adopt = strcmp(verb, "adopt") == 0;
-        r = p->acts->start(p->actuator, &q, task, &err);
+        r = p->plugin->actuator->start(p->actuator, &q, task, &err);
     }
     return r < 0 ? failed(r, &err) : json_pack("{s:b,s:s}", "ok", 1, "task", task);
 }
@@ -270,8 +271,8 @@ static json_t *do_set(struct probe *p, char *const *words)
     while (q.n_settings < 6 && words[1 + q.n_settings] &&
            read_setting(words[1 + q.n_settings], &list[q.n_settings]))
         q.n_settings++;
-    if (p->acts->apply_settings && q.n_settings > 0)
-        r = p->acts->apply_settings(p->actuator, &q, &err);
+    if (p->plugin->actuator->apply_settings && q.n_settings > 0)
+        r = p->plugin->actuator->apply_settings(p->actuator, &q, &err);
     return r < 0 ? failed(r, &err) : json_pack("{s:b}", "ok", 1);
 }
 
@@ -284,9 +285,9 @@ static json_t *obey(struct probe *p, char *line)
         words[i] = strsep(&line, " \n");
     if (words[0] && strcmp(words[0], "collect") == 0)
         return do_collect(p);
-    if (words[0] && words[1] && p->acts && strcmp(words[0], "set") == 0)
+    if (words[0] && words[1] && p->plugin->actuator && strcmp(words[0], "set") == 0)
         return do_set(p, words + 1);
-    if (words[0] && words[1] && p->acts)
+    if (words[0] && words[1] && p->plugin->actuator)
         return do_act(p, words[0], words + 1);
     return failed(-EINVAL, (err_set(&err, -EINVAL, "no such command"), &err));
 }
@@ -358,27 +359,22 @@ int main(int argc, char **argv)
     }
     (void)signal(SIGPIPE, SIG_IGN); /* as http.h asks */
     log_set_level(LOG_LEVEL_DEBUG);
-    p.collects = collector_find(p.cfg.kind);
-    p.acts = actuator_find(p.cfg.kind);
-    if (strcmp(p.cfg.kind, "skeleton") == 0) { /* which is on no list */
-        p.collects = &skeleton_collector;
-        p.acts = &skeleton_actuator;
-    }
-    if (!p.collects) {
+    p.plugin = strcmp(p.cfg.kind, skeleton.kind) == 0 ? &skeleton : plugins_find(p.cfg.kind);
+    if (!p.plugin) {
         (void)fprintf(stderr, "plugin_probe: there is no source of kind \"%s\"\n", p.cfg.kind);
         return 2;
     }
-    r = p.collects->create(&p.cfg, &p.collector, &err);
-    if (r == 0 && p.acts)
-        r = p.acts->create(&p.cfg, &p.actuator, &err);
+    r = p.plugin->collector->create(&p.cfg, &p.collector, &err);
+    if (r == 0 && p.plugin->actuator)
+        r = p.plugin->actuator->create(&p.cfg, &p.actuator, &err);
     if (r < 0)
         say(failed(r, &err));
     while (r == 0 && getline(&line, &size, stdin) > 0)
         say(obey(&p, line));
     free(line);
-    p.collects->destroy(p.collector);
-    if (p.acts)
-        p.acts->destroy(p.actuator);
+    p.plugin->collector->destroy(p.collector);
+    if (p.plugin->actuator)
+        p.plugin->actuator->destroy(p.actuator);
     free((void *)p.cfg.password);
     return r < 0 ? 1 : 0;
 }

@@ -166,7 +166,7 @@ static void begin(struct world *w, size_t n_methods, bool asleep)
                                   .methods = {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method},
                                   .clock_ms = no_time};
     another_life();
-    cfg.power = &setup;
+    cfg.shared = &setup;
     power_actuator(&setup, &ops);
     assert_int_equal(ops.create(&cfg, &actuators, NULL), 0);
     way = (struct host_way){.name = "h2",

@@ -235,7 +235,7 @@ static void begin(struct actuators_world *w, const char *order, enum operation_k
         .clock_ms = fake_clock_ms,
         .life = "one"};
     power_actuator(&w->setup, &w->ops);
-    w->cfg.power = &w->setup;
+    w->cfg.shared = &w->setup;
     assert_int_equal(w->ops.create(&w->cfg, &w->x, NULL), 0);
     w->q = (struct operation){
         .uid = "u",

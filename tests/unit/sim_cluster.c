@@ -138,17 +138,17 @@ static void test_settings_are_kept(void **state)
         set.alloc[r] = (struct alloc){.limit = 3000, .shares = 500};
     const struct pool_settings q = {.host = "h1", .settings = &set, .n_settings = 1};
 
-    assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), 0);
+    assert_int_equal(cluster_set_pools(w.c, &q, NULL), 0);
     NEAR(sim_gets(&w, "a", RES_CPU), 3000); /* a third of the host by shares, and the limit */
     NEAR(sim_gets(&w, "b", RES_CPU), 7000);
     sim_look(&w, &inv, &s);
     NEAR(s.settings[0].alloc[RES_CPU].limit, 3000);
     set.alloc[RES_CPU].reservation = 5000;
-    assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), -EINVAL);
+    assert_int_equal(cluster_set_pools(w.c, &q, NULL), -EINVAL);
     set.pool = "nobody";
-    assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), -ENOENT);
+    assert_int_equal(cluster_set_pools(w.c, &q, NULL), -ENOENT);
     set = (struct pool_setting){.pool = "p", .nothing = true};
-    assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), 0);
+    assert_int_equal(cluster_set_pools(w.c, &q, NULL), 0);
     NEAR(sim_gets(&w, "a", RES_CPU), 8000); /* a VM is there: the pool counts as if nobody had set it */
     sim_release(&w);
 }
@@ -172,7 +172,7 @@ static void test_reserved_in_a_pool(void **state)
         set.alloc[r] = (struct alloc){.limit = NO_LIMIT, .shares = 1};
     const struct pool_settings q = {.host = "h1", .settings = &set, .n_settings = 1};
 
-    assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), 0);
+    assert_int_equal(cluster_set_pools(w.c, &q, NULL), 0);
     NEAR(sim_gets(&w, "a", RES_CPU), 6000);
     NEAR(sim_gets(&w, "b", RES_CPU), 4000);
     sim_release(&w);
@@ -217,7 +217,7 @@ static void test_small_changes(void **state)
         wanted = h->wanted[RES_CPU], delivered = h->delivered[RES_CPU], watts = h->watts;
         short_of += wanted > 10000;
         if (k % 10 == 0) /* and not each time, so that small changes follow one another */
-            assert_int_equal(cluster_actuator.apply_settings(w.actuator, &nothing, NULL), 0);
+            assert_int_equal(cluster_set_pools(w.c, &nothing, NULL), 0);
         for (uint32_t i = 0; i < 12; i++)
             NEAR(cluster_vm(w.c, i)->gets[RES_CPU], before[i]);
         NEAR(h->wanted[RES_CPU], wanted);

@@ -40,8 +40,8 @@ static void test_migrations(void **state)
     sim_begin(&w);
     sim_run(&w, 1);
     q = sim_of_vm(&w, OPERATION_MIGRATE, "v00", "h1", "h2");
-    assert_int_equal(cluster_actuator.check(w.actuator, &q, NULL), -EPERM);
-    assert_int_equal(cluster_actuator.check(w.actuator, &q, NULL), 0); /* it happens once */
+    assert_int_equal(cluster_check(w.c, &q, NULL), -EPERM);
+    assert_int_equal(cluster_check(w.c, &q, NULL), 0); /* it happens once */
     assert_int_equal(sim_start(&w, &q, task), 0);
     sim_run(&w, 5.9);
     assert_int_equal(sim_poll(&w, task).state, TASK_RUNNING);
@@ -56,7 +56,7 @@ static void test_migrations(void **state)
     assert_int_equal(sim_poll(&w, task).percent, 50);
     assert_int_equal(sim_move(&w, "v00", "h1", "h2", NULL), 0);
     NEAR(cluster_next_s(w.c), 3610); /* what hangs takes no bandwidth */
-    assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task, NULL), 0);
+    assert_int_equal(cluster_cancel(w.c, task, NULL), 0);
     assert_int_equal(sim_poll(&w, task).state, TASK_FAILED);
     sim_run(&w, 3620);
     assert_int_equal(where(&w, 0), 1);
@@ -313,7 +313,7 @@ static void test_samples(void **state)
         bool wrong = t >= 100 && t < 700;
 
         sim_run(&w, t);
-        assert_int_equal(cluster_collector.collect(w.collector, &w.small.a, &inv, NULL), 0);
+        assert_int_equal(cluster_collect(w.c, &w.small.a, &inv, NULL), 0);
         const struct vm_sample *m = &inv.vms[0].sample;
 
         assert_int_equal(m->measured, EPOCH + (wrong ? 60 : (instant_s)t));
@@ -328,7 +328,7 @@ static void test_samples(void **state)
                inv.vms[2].sample.measured < EPOCH + t;
     }
     sim_run(&w, 780);
-    assert_int_equal(cluster_collector.collect(w.collector, &w.small.a, &inv, NULL), 0);
+    assert_int_equal(cluster_collect(w.c, &w.small.a, &inv, NULL), 0);
     for (int i = 0; i < 3; i++)
         old += inv.vms[i].sample.measured < EPOCH + 780;
     assert_int_equal(old, 10 + 1); /* v00 ten times, then whichever comes along */
@@ -350,9 +350,9 @@ static void test_nobody_answers(void **state)
     begin(&w, 2, faults, ELEMENTS(faults));
     sim_begin(&w);
     sim_run(&w, 15);
-    assert_int_equal(cluster_collector.collect(w.collector, &w.small.a, &inv, NULL), -ECONNREFUSED);
+    assert_int_equal(cluster_collect(w.c, &w.small.a, &inv, NULL), -ECONNREFUSED);
     sim_run(&w, 35);
-    assert_int_equal(cluster_collector.collect(w.collector, &w.small.a, &inv, NULL), 0);
+    assert_int_equal(cluster_collect(w.c, &w.small.a, &inv, NULL), 0);
     assert_int_equal(sim_move(&w, "v00", "h1", "h2", NULL), -ECONNREFUSED);
     sim_run(&w, 50);
     q = sim_of_vm(&w, OPERATION_MIGRATE, "v00", "h1", "h2");
@@ -514,7 +514,7 @@ static void ask_anything(struct sim *w, struct rng *r)
         q = sim_of_host(w, operations[rng_below(r, 4)], h->is.id);
     }
     if (sim_start(w, &q, task) == 0 && rng_below(r, 8) == 0)
-        (void)cluster_actuator.cancel(w->actuator, &q, task, NULL);
+        (void)cluster_cancel(w->c, task, NULL);
     if (rng_below(r, 10) == 0) {
         struct pool_setting set = {.pool = rng_below(r, 2) ? "p" : "q", .nothing = rng_below(r, 3) == 0};
 
@@ -524,7 +524,7 @@ static void ask_anything(struct sim *w, struct rng *r)
                                           .shares = 1 + rng_below(r, 5000)};
         const struct pool_settings z = {.host = h->is.id, .settings = &set, .n_settings = 1};
 
-        (void)cluster_actuator.apply_settings(w->actuator, &z, NULL);
+        (void)cluster_set_pools(w->c, &z, NULL);
     }
 }
 
@@ -545,7 +545,7 @@ static double storm(uint64_t seed)
 
         sim_run(&w, 10.0 * i + rng_unit(&r));
         ask_anything(&w, &r);
-        if (cluster_collector.collect(w.collector, &a, &inv, NULL) == 0 && seed % 2 == 0 &&
+        if (cluster_collect(w.c, &a, &inv, NULL) == 0 && seed % 2 == 0 &&
             snapshot_freeze(&inv, &a, &snap, &err) < 0 && !strstr(err.text, "demand"))
             fail_msg("%s", err.text);
     }

@@ -238,22 +238,22 @@ static void test_slots_and_cancel(void **state)
     assert_int_equal(sim_poll(&w, task[2]).state, TASK_QUEUED);
     sim_look(&w, &inv, &s);
     assert_int_equal(inv.n_migrations, 2);
-    assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task[0], NULL), 0);
+    assert_int_equal(cluster_cancel(w.c, task[0], NULL), 0);
     sim_check(&w);
     assert_int_equal(sim_poll(&w, task[0]).state, TASK_FAILED);
     assert_int_equal(sim_poll(&w, task[0]).why.code, -ECANCELED);
     assert_int_equal(sim_poll(&w, task[2]).state, TASK_RUNNING);
     sim_look(&w, &inv, &s);
     NEAR(inv.hosts[1].is.mem_free_mb, 16384 - 2000); /* of b and c; d has not begun */
-    assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task[3], NULL), 0);
+    assert_int_equal(cluster_cancel(w.c, task[3], NULL), 0);
     sim_run(&w, 60);
     assert_int_equal(where(&w, "a"), 0);
     assert_int_equal(where(&w, "b"), 1);
     assert_int_equal(where(&w, "c"), 1);
     assert_int_equal(where(&w, "d"), 0);
     assert_int_equal(cluster_vm_totals(w.c, 0)->migrations_failed, 1);
-    assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task[1], NULL), 0);
-    assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, "task-7", NULL), -ENOENT);
+    assert_int_equal(cluster_cancel(w.c, task[1], NULL), 0);
+    assert_int_equal(cluster_cancel(w.c, "task-7", NULL), -ENOENT);
     assert_true(sim_poll(&w, "sim-task-99").gone);
     sim_release(&w);
 }
@@ -415,7 +415,7 @@ static void test_maintenance(void **state)
     sim_run(&w, 700);
     assert_int_equal(cluster_host(w.c, 0)->state, HOST_ON);
     assert_int_equal(sim_do(&w, OPERATION_ENTER_MAINTENANCE, "h2", task), 0);
-    assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task, NULL), 0);
+    assert_int_equal(cluster_cancel(w.c, task, NULL), 0);
     assert_int_equal(cluster_host(w.c, 1)->state, HOST_ON);
     sim_look(&w, &inv, &s);
     assert_true(s.hosts[0].is.on_since == EPOCH + 610);

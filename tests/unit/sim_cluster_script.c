@@ -123,7 +123,7 @@ static void test_faults(void **state)
                     assert_int_equal(sim_poll(&w, task[t]).state, k ? faults[i].late : faults[i].early);
             }
             for (int t = 0; t < 2; t++)
-                assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task[t], NULL), 0);
+                assert_int_equal(cluster_cancel(w.c, task[t], NULL), 0);
             sim_run(&w, from_s + 200);
         }
         assert_int_equal(cluster_vm(w.c, sim_vm(&w, "a"))->host, faults[i].late == TASK_SUCCEEDED ? 1 : 0);
@@ -155,7 +155,7 @@ static void test_start_is_cancelled(void **state)
     assert_int_equal(sim_power_on(&w, "off", "h2", task), 0);
     sim_run(&w, 1);
     assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h2", NULL), -EBUSY);
-    assert_int_equal(cluster_actuator.cancel(w.actuator, NULL, task, NULL), 0);
+    assert_int_equal(cluster_cancel(w.c, task, NULL), 0);
     assert_int_equal(sim_poll(&w, task).why.code, -ECANCELED);
     assert_int_equal(sim_do(&w, OPERATION_STANDBY, "h2", NULL), 0);
     sim_run(&w, 100);
@@ -175,7 +175,7 @@ static void test_deaf(void **state)
     sim_begin(&w);
     cluster_strike(w.c, &deaf);
     sim_run(&w, 1e6);
-    assert_int_equal(cluster_collector.collect(w.collector, &w.small.a, &inv, NULL), -ECONNREFUSED);
+    assert_int_equal(cluster_collect(w.c, &w.small.a, &inv, NULL), -ECONNREFUSED);
     assert_int_equal(sim_move(&w, "a", "h1", "h2", NULL), 0);
     deaf.for_s = 0;
     cluster_strike(w.c, &deaf);
@@ -230,10 +230,10 @@ static void test_parts_unset(void **state)
         assert_int_equal(s.n_settings > 0, !unset);
         NEAR(sim_gets(&w, "a", RES_CPU), 1000);
         cluster_refuse_settings(w.c, 0, true);
-        assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), -EPERM);
+        assert_int_equal(cluster_set_pools(w.c, &q, NULL), -EPERM);
         NEAR(sim_gets(&w, "a", RES_CPU), 1000);
         cluster_refuse_settings(w.c, 0, false);
-        assert_int_equal(cluster_actuator.apply_settings(w.actuator, &q, NULL), 0);
+        assert_int_equal(cluster_set_pools(w.c, &q, NULL), 0);
         sim_check(&w);
         NEAR(sim_gets(&w, "a", RES_CPU), 500);
         sim_look(&w, &inv, &s);

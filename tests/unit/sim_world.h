@@ -34,9 +34,6 @@ struct sim {
     struct small small;
     struct scenario s;
     struct cluster *c;
-    struct source_config cfg;
-    struct collector *collector;
-    struct actuator *actuator;
     unsigned uids;
     char uid[32];
 };
@@ -87,15 +84,10 @@ static inline void sim_freeze(struct sim *w)
 static inline void sim_begin(struct sim *w)
 {
     w->c = cluster_new(&w->s);
-    w->cfg = (struct source_config){.kind = cluster_collector.kind, .simulated = w->c};
-    assert_int_equal(cluster_collector.create(&w->cfg, &w->collector, NULL), 0);
-    assert_int_equal(cluster_actuator.create(&w->cfg, &w->actuator, NULL), 0);
 }
 
 static inline void sim_release(struct sim *w)
 {
-    cluster_collector.destroy(w->collector);
-    cluster_actuator.destroy(w->actuator);
     cluster_free(w->c);
     small_release(&w->small);
 }
@@ -142,7 +134,7 @@ static inline int sim_start(struct sim *w, const struct operation *q, char task[
 {
     char ignored[TASK_NAME_MAX];
     struct err err = {0};
-    int r = cluster_actuator.start(w->actuator, q, task ? task : ignored, &err);
+    int r = cluster_start(w->c, q, task ? task : ignored, &err);
 
     sim_check(w);
     return r;
@@ -168,7 +160,7 @@ static inline struct task_progress sim_poll(struct sim *w, const char *task)
 {
     struct task_progress ret;
 
-    assert_int_equal(cluster_actuator.poll(w->actuator, NULL, task, &ret, NULL), 0);
+    assert_int_equal(cluster_poll(w->c, task, &ret, NULL), 0);
     return ret;
 }
 
@@ -177,7 +169,7 @@ static inline void sim_look(struct sim *w, struct inventory *ret_inv, struct sna
 {
     struct err err = {0};
 
-    assert_int_equal(cluster_collector.collect(w->collector, &w->small.a, ret_inv, &err), 0);
+    assert_int_equal(cluster_collect(w->c, &w->small.a, ret_inv, &err), 0);
     int r = snapshot_freeze(ret_inv, &w->small.a, ret, &err);
 
     if (r < 0)

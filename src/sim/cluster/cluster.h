@@ -6,8 +6,8 @@
  * (reservation, limit, shares; §5.1.1) after what migrations take. Between two changes everything is constant
  * but what is copied, so integrals are exact.
  *
- * It is looked at and acted on through the ordinary contracts (cluster_collector, cluster_actuator with
- * source_config.simulated set). Not thread-safe: a simulation has one thread.
+ * A live cluster in front of it, with the clock of the machine, is sim/fake_cluster. Not thread-safe: a
+ * simulation has one thread.
  */
 #ifndef BALLAST_SIM_CLUSTER_H
 #define BALLAST_SIM_CLUSTER_H
@@ -28,8 +28,22 @@ double cluster_next_s(const struct cluster *c);
 /* t_s: not before the last one. */
 void cluster_advance(struct cluster *c, double t_s);
 
-extern const struct collector_ops cluster_collector;
-extern const struct actuator_ops cluster_actuator;
+/* ---- what a collector and an actuator ask of it (requests.c) ----------------------------------
+ *
+ * As the functions of the same purpose in ballast/collector.h and ballast/actuator.h; of each task the name
+ * is enough. -ECONNREFUSED: it is deaf. */
+
+int cluster_collect(struct cluster *c, struct arena *a, struct inventory *ret, struct err *err);
+int cluster_check(struct cluster *c, const struct operation *q, struct err *err);
+int cluster_start(struct cluster *c, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                  struct err *err);
+int cluster_poll(struct cluster *c, const char *task, struct task_progress *ret, struct err *err);
+int cluster_cancel(struct cluster *c, const char *task, struct err *err);
+int cluster_set_pools(struct cluster *c, const struct pool_settings *q, struct err *err);
+int cluster_measure(struct cluster *c, const char *host, double *ret_w, struct err *err);
+
+/* Whichever of these the job is for. */
+void cluster_run_job(struct cluster *c, const struct job *job, struct job_result *ret);
 
 /* ---- what the simulation may see, and a collector may not ---- */
 

@@ -22,11 +22,8 @@ static int by_time(const void *x, const void *y)
     return (*a > *b) - (*a < *b);
 }
 
-int admin_init(struct admin *ad, const struct scenario *s, struct cluster *c, struct err *err)
+void admin_init(struct admin *ad, const struct scenario *s, struct cluster *c)
 {
-    const struct source_config config = {
-        .kind = cluster_actuator.kind, .cluster = s->initial.cluster, .simulated = c};
-
     *ad = (struct admin){.scenario = s, .cluster = c, .again_s = INFINITY};
     ad->arrivals_s = xcalloc(s->initial.n_vms, sizeof *ad->arrivals_s);
     for (uint32_t i = 0; i < s->initial.n_vms; i++) {
@@ -37,7 +34,6 @@ int admin_init(struct admin *ad, const struct scenario *s, struct cluster *c, st
     ad->due_s = xcalloc(s->n_deeds, sizeof *ad->due_s);
     for (uint32_t i = 0; i < s->n_deeds; i++)
         ad->due_s[i] = s->deeds[i].at_s;
-    return s->ballast ? 0 : cluster_actuator.create(&config, &ad->actuator, err);
 }
 
 void admin_release(struct admin *ad)
@@ -45,8 +41,6 @@ void admin_release(struct admin *ad)
     free(ad->arrivals_s);
     free(ad->due_s);
     free(ad->newcomers);
-    if (ad->actuator)
-        cluster_actuator.destroy(ad->actuator);
 }
 
 /* ---- who has come, and who needs nothing any more -------------------------------------------- */
@@ -276,7 +270,7 @@ static int start_on(struct admin *ad, uint32_t vm, uint32_t host)
     const struct operation q = {
         .uid = uid, .kind = OPERATION_POWER_ON_VM, .vm = s->vms[vm].is.id, .to = s->hosts[host].is.id};
 
-    return cluster_actuator.start(ad->actuator, &q, task, &err);
+    return cluster_start(ad->cluster, &q, task, &err);
 }
 
 /* The host on which it is being started; IX_NONE: none would have it. Where the answer is lost, or nobody

@@ -34,11 +34,10 @@ struct admin {
     double *due_s;   /* of each deed of the script, later again where it was refused; INFINITY: it is done */
     double again_s;  /* without Ballast: the next try to start a VM */
     uint32_t unplaced;
-    struct actuator *actuator; /* without Ballast: the admin's own actuators */
 };
 
 /* Nothing happens before the cluster's first advance. */
-int admin_init(struct admin *ad, const struct scenario *s, struct cluster *c, struct err *err);
+void admin_init(struct admin *ad, const struct scenario *s, struct cluster *c);
 void admin_release(struct admin *ad);
 
 /* When the next one arrives or something is to be done, after t_s; INFINITY: never. */

@@ -77,11 +77,7 @@ static int begin(struct service *v, double t_s, struct err *err)
 {
     const struct engine_ports ports = {&memory_store,  v->store,      &source_ops,     &v->source,
                                        &actuators_ops, &v->actuators, &event_sink_ops, &v->event_sink};
-    int r;
 
-    if ((r = cluster_collector.create(&v->config, &v->collector, err)) < 0 ||
-        (r = cluster_actuator.create(&v->config, &v->actuator, err)) < 0)
-        return r;
     v->lives++;
     return engine_create(&v->settings, &ports, service_instant(v, t_s), &v->engine, err);
 }
@@ -96,11 +92,7 @@ static void forget_jobs(struct waiting_jobs *w)
 static void end(struct service *v)
 {
     engine_free(v->engine);
-    cluster_collector.destroy(v->collector);
-    cluster_actuator.destroy(v->actuator);
     v->engine = NULL;
-    v->collector = NULL;
-    v->actuator = NULL;
     v->asked = 0;
     v->pass_done = false;
     forget_jobs(&v->waiting);
@@ -149,13 +141,13 @@ int service_init(struct service *v, const struct scenario *s, struct cluster *c,
     *v = (struct service){
         .scenario = s,
         .a = a,
-        .config = {.kind = cluster_collector.kind, .cluster = s->initial.cluster, .simulated = c},
+        .cluster = c,
         .settings = {.cluster = s->initial.cluster,
                      .source = "simulated",
                      .policy = s->policy,
                      .schedule = &s->schedule,
-                     .operations = cluster_actuator.operations,
-                     .sets_pools = cluster_actuator.apply_settings != NULL,
+                     .operations = OPERATIONS_ALL,
+                     .sets_pools = true,
                      .history_days = HISTORY_DAYS,
                      .look_s = (instant_s)s->look_s,
                      .clock_us = clock_us},
@@ -182,7 +174,7 @@ static void answer_job(struct service *v, const struct job *job, instant_s now)
 {
     struct job_result result;
 
-    job_run(&cluster_actuator, v->actuator, job, &result);
+    cluster_run_job(v->cluster, job, &result);
     engine_on_job_result(v->engine, job, &result, now);
 }
 
@@ -218,7 +210,7 @@ static void answer_source(struct service *v, instant_s now)
     uint64_t serial = v->asked;
 
     v->asked = 0;
-    if (cluster_collector.collect(v->collector, &c.arena, &c.inventory, &err) < 0) {
+    if (cluster_collect(v->cluster, &c.arena, &c.inventory, &err) < 0) {
         arena_release(&c.arena);
         engine_on_source_error(v->engine, serial, &err, now);
         return;
@@ -234,7 +226,7 @@ static void die(struct service *v, const struct waiting_jobs *jobs, size_t done,
         struct job_result unheard;
 
         if (rng_below(&v->rng, 2) == 1 && jobs->items[i]->kind != JOB_MEASURE)
-            job_run(&cluster_actuator, v->actuator, jobs->items[i], &unheard);
+            cluster_run_job(v->cluster, jobs->items[i], &unheard);
     }
     end(v);
     v->doomed = false;

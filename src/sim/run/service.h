@@ -37,9 +37,7 @@ struct service {
     const struct scenario *scenario;
     struct arena *a; /* of the result */
     struct engine_settings settings;
-    struct source_config config;
-    struct collector *collector;
-    struct actuator *actuator;
+    struct cluster *cluster;
     struct store *store;
     struct engine *engine; /* NULL: it is down */
     struct source source;

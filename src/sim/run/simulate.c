@@ -54,14 +54,12 @@ static int check_series(const struct scenario *s, const struct simulate_options 
 static int run_begin(struct run *run, struct arena *a, struct err *err)
 {
     const struct scenario *s = run->scenario;
-    int r;
 
     run->cluster = cluster_new(s);
     run->sample_s = sample_of(s);
     run->measuring = !(s->measure_from_s > 0);
     figures_init(&run->figures, s, run->cluster, run->options, a);
-    if ((r = admin_init(&run->admin, s, run->cluster, err)) < 0)
-        return r;
+    admin_init(&run->admin, s, run->cluster);
     return s->ballast ? service_init(&run->service, s, run->cluster, run->options->clock_us, a, err) : 0;
 }
 

@@ -1,5 +1,5 @@
-/* VMs of the pretend cluster that are off or suspended: do they start as they would at a hypervisor? */
-#include "pretend_world.h"
+/* VMs of the fake cluster that are off or suspended: do they start as they would at a hypervisor? */
+#include "fake_cluster_world.h"
 
 #include "base/cleanup.h"
 
@@ -7,20 +7,20 @@
 
 static const struct {
     const char *vm, *to;
-    enum pretend_fault fault;
+    enum fake_cluster_fault fault;
     int start;
     enum task_state at_end;
 } starts[] = {
-    {"b", "h2", PRETEND_OBEYS, 0, TASK_SUCCEEDED}, /* registered at h1 */
-    {"b", "h1", PRETEND_OBEYS, 0, TASK_SUCCEEDED},
-    {"c", "h2", PRETEND_OBEYS, 0, TASK_SUCCEEDED}, /* suspended, registered nowhere */
-    {"b", "h2", PRETEND_FAILS, 0, TASK_FAILED},
-    {"b", "h2", PRETEND_HANGS, 0, TASK_RUNNING},
-    {"b", "h2", PRETEND_REFUSES, -EPERM, TASK_FAILED},
-    {"a", "h1", PRETEND_OBEYS, -ESTALE, TASK_FAILED}, /* runs there */
-    {"a", "h2", PRETEND_OBEYS, -ESTALE, TASK_FAILED}, /* runs elsewhere */
-    {"b", "h3", PRETEND_OBEYS, -EHOSTDOWN, TASK_FAILED},
-    {"none", "h2", PRETEND_OBEYS, -ENOENT, TASK_FAILED},
+    {"b", "h2", FAKE_CLUSTER_OBEYS, 0, TASK_SUCCEEDED}, /* registered at h1 */
+    {"b", "h1", FAKE_CLUSTER_OBEYS, 0, TASK_SUCCEEDED},
+    {"c", "h2", FAKE_CLUSTER_OBEYS, 0, TASK_SUCCEEDED}, /* suspended, registered nowhere */
+    {"b", "h2", FAKE_CLUSTER_FAILS, 0, TASK_FAILED},
+    {"b", "h2", FAKE_CLUSTER_HANGS, 0, TASK_RUNNING},
+    {"b", "h2", FAKE_CLUSTER_REFUSES, -EPERM, TASK_FAILED},
+    {"a", "h1", FAKE_CLUSTER_OBEYS, -ESTALE, TASK_FAILED}, /* runs there */
+    {"a", "h2", FAKE_CLUSTER_OBEYS, -ESTALE, TASK_FAILED}, /* runs elsewhere */
+    {"b", "h3", FAKE_CLUSTER_OBEYS, -EHOSTDOWN, TASK_FAILED},
+    {"none", "h2", FAKE_CLUSTER_OBEYS, -ENOENT, TASK_FAILED},
 };
 
 static void test_starts(void **state)
@@ -39,11 +39,11 @@ static void test_starts(void **state)
             .uid = "u", .kind = OPERATION_POWER_ON_VM, .vm = starts[i].vm, .to = starts[i].to};
 
         world_init(&w, path);
-        (void)pretend_set_fault(w.p, starts[i].vm, starts[i].fault);
-        assert_int_equal(pretend_actuator.check(w.x, &q, NULL), starts[i].start);
-        assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), starts[i].start);
+        (void)fake_cluster_set_fault(w.p, starts[i].vm, starts[i].fault);
+        assert_int_equal(fake_cluster_actuator.check(w.x, &q, NULL), starts[i].start);
+        assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), starts[i].start);
         if (starts[i].start == 0) {
-            assert_int_equal(pretend_actuator.start(w.x, &q, again, NULL), 0);
+            assert_int_equal(fake_cluster_actuator.start(w.x, &q, again, NULL), 0);
             assert_string_equal(task, again); /* adopted, not begun twice */
             assert_int_equal(progress_of(&w, &q, task).state, TASK_RUNNING);
             w.now_s = 100;

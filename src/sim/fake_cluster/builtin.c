@@ -1,4 +1,4 @@
-#include "sim/pretend/pretend_internal.h"
+#include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include "base/rng.h"
 
@@ -76,7 +76,7 @@ static void add_vms(struct inventory *inv, struct arena *a, const struct group *
     }
 }
 
-void pretend_fill(struct inventory *inv, struct arena *a, const char *cluster)
+void fake_cluster_fill(struct inventory *inv, struct arena *a, const char *cluster)
 {
     struct rng rng = {.state = 1}; /* the levels are part of the cluster; the seed only lets them waver */
     static const char *const apart[] = {"db-01", "db-02"};

@@ -1,10 +1,10 @@
-/* outside.c: the pretend cluster as others see it, and as it outlives the process: a folder of small texts
+/* outside.c: the fake cluster as others see it, and as it outlives the process: a folder of small texts
  * (README.md lists them).
  *
  * What somebody else writes counts once, when it differs from what was last read or written here; garbage
  * counts as nothing. What cannot be written is left for the next time: nothing but this pretence depends on
  * it. */
-#include "sim/pretend/pretend_internal.h"
+#include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -89,12 +89,12 @@ static double read_number(const struct outside *o, const char *sub, const char *
 
 /* ---- others write, we read ------------------------------------------------------------------- */
 
-static const char *host_id(const struct pretend *p, uint32_t host)
+static const char *host_id(const struct fake_cluster *p, uint32_t host)
 {
     return p->s.initial.hosts[host].is.id;
 }
 
-static void look_at_power(struct pretend *p, uint32_t host)
+static void look_at_power(struct fake_cluster *p, uint32_t host)
 {
     struct outside *o = p->outside;
     char *text = read_file(o, "power", host_id(p, host));
@@ -111,7 +111,7 @@ static void look_at_power(struct pretend *p, uint32_t host)
 }
 
 /* "VM CPU_MHZ [MEM_MB]" */
-static void take_load(struct pretend *p, char *line)
+static void take_load(struct fake_cluster *p, char *line)
 {
     char *rest = NULL;
     const char *vm = strtok_r(line, " \t", &rest);
@@ -126,11 +126,11 @@ static void take_load(struct pretend *p, char *line)
 
     if (!isfinite(mhz) || mhz < 0 || !isfinite(mb) || mb < 0)
         return;
-    pretend_set_level(&p->s, ix, mhz, mb);
+    fake_cluster_set_level(&p->s, ix, mhz, mb);
     cluster_demand_changed(p->cluster, ix);
 }
 
-static void look_at_load(struct pretend *p)
+static void look_at_load(struct fake_cluster *p)
 {
     struct outside *o = p->outside;
     char *text = read_file(o, "", "load");
@@ -148,7 +148,7 @@ static void look_at_load(struct pretend *p)
     free(text);
 }
 
-void outside_look(struct pretend *p)
+void outside_look(struct fake_cluster *p)
 {
     for (uint32_t i = 0; i < p->s.initial.n_hosts; i++)
         look_at_power(p, i);
@@ -169,7 +169,7 @@ static void tell_number(const struct outside *o, const char *sub, const char *ho
         *told = v;
 }
 
-static void tell_host(struct pretend *p, uint32_t host)
+static void tell_host(struct fake_cluster *p, uint32_t host)
 {
     struct outside *o = p->outside;
     const struct host_now *now = cluster_host(p->cluster, host);
@@ -184,7 +184,7 @@ static void tell_host(struct pretend *p, uint32_t host)
                 &o->joules[host]);
 }
 
-static void tell_placement(struct pretend *p)
+static void tell_placement(struct fake_cluster *p)
 {
     struct outside *o = p->outside;
     bool news = !o->placement_told;
@@ -212,7 +212,7 @@ static void tell_placement(struct pretend *p)
     free(text);
 }
 
-void outside_tell(struct pretend *p)
+void outside_tell(struct fake_cluster *p)
 {
     for (uint32_t i = 0; i < p->s.initial.n_hosts; i++)
         tell_host(p, i);
@@ -222,7 +222,7 @@ void outside_tell(struct pretend *p)
 /* ---- beginning ------------------------------------------------------------------------------- */
 
 /* Where VMs ran when the last process ended. A VM that has come or gone since is as the snapshot has it. */
-static void recall_placement(struct pretend *p)
+static void recall_placement(struct fake_cluster *p)
 {
     char *text = read_file(p->outside, "", "placement");
     char *rest = NULL;
@@ -256,7 +256,7 @@ static int make_folders(const char *folder, struct err *err)
     return 0;
 }
 
-int outside_open(struct pretend *p, const char *folder, struct err *err)
+int outside_open(struct fake_cluster *p, const char *folder, struct err *err)
 {
     const struct snapshot *s = &p->s.initial;
     int r = make_folders(folder, err);

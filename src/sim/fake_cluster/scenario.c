@@ -1,5 +1,5 @@
 /* scenario.c: from a snapshot to a scenario that goes on for ever. */
-#include "sim/pretend/pretend_internal.h"
+#include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include <string.h>
 
@@ -84,7 +84,7 @@ static struct workload wavering(uint64_t seed, double max)
     };
 }
 
-void pretend_set_level(struct scenario *s, uint32_t vm, double cpu_mhz, double mem_mb)
+void fake_cluster_set_level(struct scenario *s, uint32_t vm, double cpu_mhz, double mem_mb)
 {
     const struct vm_facts *f = &s->initial.vms[vm].is;
     double idle = s->policy.mem_idle_percent / 100;
@@ -119,11 +119,11 @@ static void add_vm(struct scenario *s, uint32_t vm, uint64_t seed, double core_m
         cpu = FRESH_CPU_SHARE * core_mhz * f->vcpus;
     if (f->state != VM_ON && !(mem > 0))
         mem = FRESH_MEM_SHARE * f->mem_mb;
-    pretend_set_level(s, vm, cpu, mem);
+    fake_cluster_set_level(s, vm, cpu, mem);
 }
 
-void pretend_scenario(const struct snapshot *snap, instant_s start, uint64_t seed, struct arena *a,
-                      struct scenario *ret)
+void fake_cluster_scenario(const struct snapshot *snap, instant_s start, uint64_t seed, struct arena *a,
+                           struct scenario *ret)
 {
     *ret = (struct scenario){
         .name = snap->cluster,

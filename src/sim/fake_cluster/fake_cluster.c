@@ -1,4 +1,4 @@
-#include "sim/pretend/pretend_internal.h"
+#include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include "model/freeze.h"
 #include "model/snapshot_json.h"
@@ -21,12 +21,12 @@ static double machine_clock(void *clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-instant_s pretend_instant(const struct pretend *p)
+instant_s fake_cluster_instant(const struct fake_cluster *p)
 {
     return p->epoch ? p->epoch + (instant_s)p->now_s(p->clock) : (instant_s)time(NULL);
 }
 
-static int read_snapshot(struct pretend *p, const struct pretend_options *o, struct snapshot *ret,
+static int read_snapshot(struct fake_cluster *p, const struct fake_cluster_options *o, struct snapshot *ret,
                          struct err *err)
 {
     int r;
@@ -34,9 +34,9 @@ static int read_snapshot(struct pretend *p, const struct pretend_options *o, str
     if (o->file) {
         r = snapshot_load(o->file, &p->arena, ret, NULL, err);
     } else {
-        struct inventory inv = {.time = pretend_instant(p)};
+        struct inventory inv = {.time = fake_cluster_instant(p)};
 
-        pretend_fill(&inv, &p->arena, "pretend");
+        fake_cluster_fill(&inv, &p->arena, "pretend");
         r = snapshot_freeze(&inv, &p->arena, ret, err);
     }
     if (r == 0 && o->cluster)
@@ -53,38 +53,31 @@ static uint32_t first_task(void)
     return 1 + drawn % FIRST_TASK_MOST;
 }
 
-static int build(struct pretend *p, const struct pretend_options *o, struct err *err)
+static int build(struct fake_cluster *p, const struct fake_cluster_options *o, struct err *err)
 {
     struct snapshot snap;
     int r = read_snapshot(p, o, &snap, err);
 
     if (r < 0)
         return r;
-    pretend_scenario(&snap, pretend_instant(p), o->seed, &p->arena, &p->s);
+    fake_cluster_scenario(&snap, fake_cluster_instant(p), o->seed, &p->arena, &p->s);
     p->cluster = cluster_new(&p->s);
     cluster_number_tasks_from(p->cluster, first_task());
-    p->cfg = (struct source_config){.kind = cluster_collector.kind, .simulated = p->cluster};
-    if ((r = cluster_collector.create(&p->cfg, &p->eyes, err)) < 0)
-        return r;
-    return cluster_actuator.create(&p->cfg, &p->actuators, err);
+    return 0;
 }
 
 /* What there is of it, without the lock. */
-static void discard(struct pretend *p)
+static void discard(struct fake_cluster *p)
 {
-    if (p->eyes)
-        cluster_collector.destroy(p->eyes);
-    if (p->actuators)
-        cluster_actuator.destroy(p->actuators);
     outside_free(p->outside);
     cluster_free(p->cluster);
     arena_release(&p->arena);
     free(p);
 }
 
-int pretend_new(const struct pretend_options *options, struct pretend **ret, struct err *err)
+int fake_cluster_new(const struct fake_cluster_options *options, struct fake_cluster **ret, struct err *err)
 {
-    struct pretend *p = calloc(1, sizeof *p);
+    struct fake_cluster *p = calloc(1, sizeof *p);
     int r;
 
     if (!p)
@@ -104,7 +97,7 @@ int pretend_new(const struct pretend_options *options, struct pretend **ret, str
     return 0;
 }
 
-void pretend_free(struct pretend *p)
+void fake_cluster_free(struct fake_cluster *p)
 {
     if (!p)
         return;
@@ -112,7 +105,7 @@ void pretend_free(struct pretend *p)
     discard(p);
 }
 
-void pretend_enter(struct pretend *p)
+void fake_cluster_enter(struct fake_cluster *p)
 {
     (void)pthread_mutex_lock(&p->lock);
     p->advanced_s = fmax(p->advanced_s, (p->now_s(p->clock) - p->began_s) * p->speed);
@@ -121,7 +114,7 @@ void pretend_enter(struct pretend *p)
         outside_look(p);
 }
 
-void pretend_leave(struct pretend *p)
+void fake_cluster_leave(struct fake_cluster *p)
 {
     if (p->outside)
         outside_tell(p);
@@ -131,27 +124,27 @@ void pretend_leave(struct pretend *p)
 /* ---- what a test does to it ---- */
 
 /* The VM, with the lock held, whatever comes of it; IX_NONE if there is none. */
-static uint32_t enter(struct pretend *p, const char *vm)
+static uint32_t enter(struct fake_cluster *p, const char *vm)
 {
-    pretend_enter(p);
+    fake_cluster_enter(p);
     uint32_t ix = snapshot_find_vm(&p->s.initial, vm);
 
     return ix != IX_NONE && cluster_has_vm(p->cluster, ix) ? ix : IX_NONE;
 }
 
-static int leave(struct pretend *p, uint32_t ix)
+static int leave(struct fake_cluster *p, uint32_t ix)
 {
-    pretend_leave(p);
+    fake_cluster_leave(p);
     return ix == IX_NONE ? -ENOENT : 0;
 }
 
-int pretend_set_fault(struct pretend *p, const char *vm, enum pretend_fault fault)
+int fake_cluster_set_fault(struct fake_cluster *p, const char *vm, enum fake_cluster_fault fault)
 {
     static const enum sim_fault faults[] = {
-        [PRETEND_OBEYS] = sim_fault_count,
-        [PRETEND_REFUSES] = SIM_MIGRATION_REFUSED,
-        [PRETEND_FAILS] = SIM_MIGRATION_FAILS,
-        [PRETEND_HANGS] = SIM_MIGRATION_HANGS,
+        [FAKE_CLUSTER_OBEYS] = sim_fault_count,
+        [FAKE_CLUSTER_REFUSES] = SIM_MIGRATION_REFUSED,
+        [FAKE_CLUSTER_FAILS] = SIM_MIGRATION_FAILS,
+        [FAKE_CLUSTER_HANGS] = SIM_MIGRATION_HANGS,
     };
     uint32_t ix = enter(p, vm);
 
@@ -160,28 +153,28 @@ int pretend_set_fault(struct pretend *p, const char *vm, enum pretend_fault faul
     return leave(p, ix);
 }
 
-void pretend_set_deaf(struct pretend *p, bool deaf)
+void fake_cluster_set_deaf(struct fake_cluster *p, bool deaf)
 {
     static const enum sim_fault both[] = {SIM_SOURCE_DEAF, SIM_ACTUATOR_DEAF};
 
-    pretend_enter(p);
+    fake_cluster_enter(p);
     for (size_t i = 0; i < 2; i++)
         cluster_strike(p->cluster, &(struct scripted_fault){.kind = both[i], .for_s = deaf ? INFINITY : 0});
-    pretend_leave(p);
+    fake_cluster_leave(p);
 }
 
-int pretend_set_demand(struct pretend *p, const char *vm, double cpu_mhz, double mem_mb)
+int fake_cluster_set_demand(struct fake_cluster *p, const char *vm, double cpu_mhz, double mem_mb)
 {
     uint32_t ix = enter(p, vm);
 
     if (ix != IX_NONE) {
-        pretend_set_level(&p->s, ix, cpu_mhz, mem_mb);
+        fake_cluster_set_level(&p->s, ix, cpu_mhz, mem_mb);
         cluster_demand_changed(p->cluster, ix);
     }
     return leave(p, ix);
 }
 
-int pretend_remove_vm(struct pretend *p, const char *vm)
+int fake_cluster_remove_vm(struct fake_cluster *p, const char *vm)
 {
     uint32_t ix = enter(p, vm);
 
@@ -190,7 +183,7 @@ int pretend_remove_vm(struct pretend *p, const char *vm)
     return leave(p, ix);
 }
 
-const char *pretend_where(struct pretend *p, const char *vm)
+const char *fake_cluster_where(struct fake_cluster *p, const char *vm)
 {
     uint32_t ix = enter(p, vm);
     uint32_t host = ix == IX_NONE ? IX_NONE : cluster_vm(p->cluster, ix)->host;
@@ -199,18 +192,18 @@ const char *pretend_where(struct pretend *p, const char *vm)
     return host == IX_NONE ? NULL : p->s.initial.hosts[host].is.id;
 }
 
-unsigned pretend_migrations_begun(struct pretend *p)
+unsigned fake_cluster_migrations_begun(struct fake_cluster *p)
 {
-    pretend_enter(p);
+    fake_cluster_enter(p);
     unsigned n = cluster_vm_operations(p->cluster);
 
-    pretend_leave(p);
+    fake_cluster_leave(p);
     return n;
 }
 
-int pretend_refuse_settings(struct pretend *p, const char *host, bool refuses)
+int fake_cluster_refuse_settings(struct fake_cluster *p, const char *host, bool refuses)
 {
-    pretend_enter(p);
+    fake_cluster_enter(p);
     uint32_t ix = snapshot_find_host(&p->s.initial, host);
 
     if (ix != IX_NONE)
@@ -218,11 +211,11 @@ int pretend_refuse_settings(struct pretend *p, const char *host, bool refuses)
     return leave(p, ix);
 }
 
-unsigned pretend_settings_applied(struct pretend *p)
+unsigned fake_cluster_settings_applied(struct fake_cluster *p)
 {
-    pretend_enter(p);
+    fake_cluster_enter(p);
     unsigned n = p->settings_applied;
 
-    pretend_leave(p);
+    fake_cluster_leave(p);
     return n;
 }

@@ -1,8 +1,8 @@
-/* pretend.h: a cluster that is not there, on the wall clock.
+/* fake_cluster.h: a cluster that is not there, on the wall clock.
  *
  * For trying Ballast without a hypervisor and for the tests of the service: one object plays the hypervisor,
  * and a collector and an actuator (kind "sim") look at it and act on it as they would on a real one. It is
- * reached through source_config.pretend; whoever owns it frees it after them.
+ * reached through source_config.shared; whoever opened it closes it after them.
  *
  * It is the simulated cluster (sim/cluster/cluster.h) with a lock and a clock in front of it: every call
  * first lets happen what has become due, in the order in which it was due, whether or not somebody looked.
@@ -11,17 +11,17 @@
  * it is forgotten.
  *
  * How far time has gone is asked of a clock; `speed` makes everything that takes time take less of it. */
-#ifndef BALLAST_SIM_PRETEND_H
-#define BALLAST_SIM_PRETEND_H
+#ifndef BALLAST_SIM_FAKE_CLUSTER_H
+#define BALLAST_SIM_FAKE_CLUSTER_H
 
 #include <ballast/actuator.h>
 #include <ballast/collector.h>
 
 #include <stdint.h>
 
-struct pretend;
+struct fake_cluster;
 
-struct pretend_options {
+struct fake_cluster_options {
     const char *cluster;          /* its name; NULL: that of the file, or "pretend" */
     const char *file;             /* a snapshot to begin with; NULL: the built-in, imbalanced cluster */
     const char *folder;           /* where it outlives the process (outside.c); NULL: nowhere */
@@ -33,48 +33,51 @@ struct pretend_options {
 };
 
 /* -EINVAL with "FILE: JSON-pointer: ..." for a file that is no snapshot, or what the system says. */
-int pretend_new(const struct pretend_options *options, struct pretend **ret, struct err *err);
+int fake_cluster_new(const struct fake_cluster_options *options, struct fake_cluster **ret, struct err *err);
 
 /* NULL is fine. */
-void pretend_free(struct pretend *p);
+void fake_cluster_free(struct fake_cluster *p);
 
-extern const struct collector_ops pretend_collector;
-extern const struct actuator_ops pretend_actuator;
+/* The plug-in of kind "sim" (ballast/plugin.h). cfg->shared is a struct fake_cluster. */
+int fake_cluster_open(const struct source_config *cfg, void **ret_shared, struct err *err);
+void fake_cluster_close(void *shared);
+extern const struct collector_ops fake_cluster_collector;
+extern const struct actuator_ops fake_cluster_actuator;
 
 /* ---- what a test does to it; -ENOENT where there is no such VM ---- */
 
-enum pretend_fault {
-    PRETEND_OBEYS,   /* as it should */
-    PRETEND_REFUSES, /* check() and start() say no */
-    PRETEND_FAILS,   /* it fails half way */
-    PRETEND_HANGS,   /* it stays at half way until it is cancelled */
+enum fake_cluster_fault {
+    FAKE_CLUSTER_OBEYS,   /* as it should */
+    FAKE_CLUSTER_REFUSES, /* check() and start() say no */
+    FAKE_CLUSTER_FAILS,   /* it fails half way */
+    FAKE_CLUSTER_HANGS,   /* it stays at half way until it is cancelled */
 };
 
 /* What becomes of the migrations and starts of this VM that begin from now on. */
-int pretend_set_fault(struct pretend *p, const char *vm, enum pretend_fault fault);
+int fake_cluster_set_fault(struct fake_cluster *p, const char *vm, enum fake_cluster_fault fault);
 
 /* Nobody answers: collect() and all the actuator's calls fail with -ECONNREFUSED. Tasks go on. */
-void pretend_set_deaf(struct pretend *p, bool deaf);
+void fake_cluster_set_deaf(struct fake_cluster *p, bool deaf);
 
 /* Whether the host refuses settings of pools from now on. -ENOENT: there is no such host. */
-int pretend_refuse_settings(struct pretend *p, const char *host, bool refuses);
+int fake_cluster_refuse_settings(struct fake_cluster *p, const char *host, bool refuses);
 
 /* How many times settings were taken by a host so far. */
-unsigned pretend_settings_applied(struct pretend *p);
+unsigned fake_cluster_settings_applied(struct fake_cluster *p);
 
 /* The VM's level of demand from now on; of memory, what a collector sees wanted, the hypervisor's own
  * included.
  */
-int pretend_set_demand(struct pretend *p, const char *vm, double cpu_mhz, double mem_mb);
+int fake_cluster_set_demand(struct fake_cluster *p, const char *vm, double cpu_mhz, double mem_mb);
 
 /* It is gone. */
-int pretend_remove_vm(struct pretend *p, const char *vm);
+int fake_cluster_remove_vm(struct fake_cluster *p, const char *vm);
 
 /* Where the VM runs now: its host's id, valid as long as p; NULL if it does not, or is not there. */
-const char *pretend_where(struct pretend *p, const char *vm);
+const char *fake_cluster_where(struct fake_cluster *p, const char *vm);
 
 /* How many migrations and starts of VMs have been begun so far, so that a test can see that nothing was begun
  * twice. */
-unsigned pretend_migrations_begun(struct pretend *p);
+unsigned fake_cluster_migrations_begun(struct fake_cluster *p);
 
 #endif

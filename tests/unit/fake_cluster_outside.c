@@ -1,5 +1,5 @@
-/* The folder in which the pretend cluster outlives the process, and through which its hosts are switched. */
-#include "pretend_world.h"
+/* The folder in which the fake cluster outlives the process, and through which its hosts are switched. */
+#include "fake_cluster_world.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -30,13 +30,13 @@ static void begin(struct world *w)
     struct err err = {0};
 
     *w = (struct world){0};
-    const struct pretend_options o = {
+    const struct fake_cluster_options o = {
         .folder = folder, .speed = 1, .seed = 7, .now_s = clock_of, .clock = &w->now_s, .epoch = EPOCH};
 
-    assert_int_equal(pretend_new(&o, &w->p, &err), 0);
-    w->cfg = (struct source_config){.kind = "sim", .pretend = w->p};
-    assert_int_equal(pretend_collector.create(&w->cfg, &w->c, &err), 0);
-    assert_int_equal(pretend_actuator.create(&w->cfg, &w->x, &err), 0);
+    assert_int_equal(fake_cluster_new(&o, &w->p, &err), 0);
+    w->cfg = (struct source_config){.kind = "sim", .shared = w->p};
+    assert_int_equal(fake_cluster_collector.create(&w->cfg, &w->c, &err), 0);
+    assert_int_equal(fake_cluster_actuator.create(&w->cfg, &w->x, &err), 0);
 }
 
 static void put(const char *name, const char *text)
@@ -116,7 +116,7 @@ static void test_switched_from_outside(void **state)
     assert_int_equal(state_of(&w, host), HOST_ON);
     put(file, "0\n"); /* with VMs on it: they stop with it */
     assert_int_equal(state_of(&w, host), HOST_DISCONNECTED);
-    assert_null(pretend_where(w.p, vm));
+    assert_null(fake_cluster_where(w.p, vm));
 
     put(file, "1\n");
     w.now_s += 10;
@@ -125,7 +125,7 @@ static void test_switched_from_outside(void **state)
     assert_int_equal(state_of(&w, host), HOST_ON);
     w.now_s += 60;
     assert_int_equal(state_of(&w, host), HOST_ON);
-    assert_string_equal(pretend_where(w.p, vm), host); /* and so do they */
+    assert_string_equal(fake_cluster_where(w.p, vm), host); /* and so do they */
     world_release(&w);
 }
 
@@ -160,7 +160,7 @@ static void test_outlives_the_process(void **state)
     (void)snprintf(file, sizeof file, "power/%s", host);
     put(file, "0");
     begin(&w);
-    assert_string_equal(pretend_where(w.p, vm), other);
+    assert_string_equal(fake_cluster_where(w.p, vm), other);
     assert_int_equal(state_of(&w, host), HOST_DISCONNECTED);
 
     /* what it wants, from outside */
@@ -193,7 +193,7 @@ static void empty(struct world *w, const char *host)
     look(w, &a, &inv, &s);
     for (uint32_t i = 0; i < s.n_vms; i++) {
         if (s.vms[i].host != IX_NONE && strcmp(s.hosts[s.vms[i].host].is.id, host) == 0)
-            assert_int_equal(pretend_remove_vm(w->p, s.vms[i].is.id), 0);
+            assert_int_equal(fake_cluster_remove_vm(w->p, s.vms[i].is.id), 0);
     }
     arena_release(&a);
 }
@@ -225,7 +225,7 @@ static void test_standby_of_the_hypervisor(void **state)
     empty(&w, host);
     const struct operation q = {.uid = "u", .kind = OPERATION_STANDBY, .host = host};
 
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, &err), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, &err), 0);
     w.now_s += 600;
     assert_int_equal(state_of(&w, host), HOST_STANDBY);
     assert_string_equal(get(file), "0\n");

@@ -1,11 +1,11 @@
-/* pretend_world.h: a pretend cluster for a test, with a clock that is set by hand. */
-#ifndef BALLAST_TESTS_UNIT_PRETEND_WORLD_H
-#define BALLAST_TESTS_UNIT_PRETEND_WORLD_H
+/* fake_cluster_world.h: a fake cluster for a test, with a clock that is set by hand. */
+#ifndef BALLAST_TESTS_UNIT_FAKE_CLUSTER_WORLD_H
+#define BALLAST_TESTS_UNIT_FAKE_CLUSTER_WORLD_H
 
 #include "unit.h"
 
 #include "model/freeze.h"
-#include "sim/pretend/pretend.h"
+#include "sim/fake_cluster/fake_cluster.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 /* A cluster with its collector and actuator, and a clock that is set by hand. */
 struct world {
     double now_s;
-    struct pretend *p;
+    struct fake_cluster *p;
     struct source_config cfg;
     struct collector *c;
     struct actuator *x;
@@ -32,13 +32,13 @@ static inline void world_init_fast(struct world *w, const char *file, double spe
     struct err err = {0};
 
     *w = (struct world){0};
-    const struct pretend_options o = {
+    const struct fake_cluster_options o = {
         .file = file, .speed = speed, .seed = 7, .now_s = clock_of, .clock = &w->now_s, .epoch = EPOCH};
 
-    assert_int_equal(pretend_new(&o, &w->p, &err), 0);
-    w->cfg = (struct source_config){.kind = "sim", .pretend = w->p};
-    assert_int_equal(pretend_collector.create(&w->cfg, &w->c, &err), 0);
-    assert_int_equal(pretend_actuator.create(&w->cfg, &w->x, &err), 0);
+    assert_int_equal(fake_cluster_new(&o, &w->p, &err), 0);
+    w->cfg = (struct source_config){.kind = "sim", .shared = w->p};
+    assert_int_equal(fake_cluster_collector.create(&w->cfg, &w->c, &err), 0);
+    assert_int_equal(fake_cluster_actuator.create(&w->cfg, &w->x, &err), 0);
 }
 
 static inline void world_init(struct world *w, const char *file)
@@ -48,9 +48,9 @@ static inline void world_init(struct world *w, const char *file)
 
 static inline void world_release(struct world *w)
 {
-    pretend_collector.destroy(w->c);
-    pretend_actuator.destroy(w->x);
-    pretend_free(w->p);
+    fake_cluster_collector.destroy(w->c);
+    fake_cluster_actuator.destroy(w->x);
+    fake_cluster_free(w->p);
 }
 
 /* Collects and freezes; the snapshot lives in the arena. */
@@ -58,7 +58,7 @@ static inline void look(struct world *w, struct arena *a, struct inventory *ret_
 {
     struct err err = {0};
 
-    assert_int_equal(pretend_collector.collect(w->c, a, ret_inv, &err), 0);
+    assert_int_equal(fake_cluster_collector.collect(w->c, a, ret_inv, &err), 0);
     int r = snapshot_freeze(ret_inv, a, ret, &err);
 
     if (r < 0)
@@ -70,7 +70,7 @@ static inline struct task_progress progress_of(struct world *w, const struct ope
 {
     struct task_progress ret;
 
-    assert_int_equal(pretend_actuator.poll(w->x, q, task, &ret, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.poll(w->x, q, task, &ret, NULL), 0);
     return ret;
 }
 

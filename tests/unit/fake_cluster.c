@@ -1,5 +1,5 @@
-/* The pretend cluster: does it behave as a hypervisor would, as far as the service can tell? */
-#include "pretend_world.h"
+/* The fake cluster: does it behave as a hypervisor would, as far as the service can tell? */
+#include "fake_cluster_world.h"
 
 #include "base/cleanup.h"
 
@@ -61,15 +61,15 @@ static void test_samples_tell_the_demand(void **state)
         assert_true(fabs(mem - inv.vms[i].is.demand[RES_MEM]) < 1);
     }
     /* an overloaded host lets its VMs wait */
-    assert_int_equal(pretend_set_demand(w.p, "web-01", 5000, 2000), 0);
-    assert_int_equal(pretend_set_demand(w.p, "app-01", 10000, 2000), 0);
+    assert_int_equal(fake_cluster_set_demand(w.p, "web-01", 5000, 2000), 0);
+    assert_int_equal(fake_cluster_set_demand(w.p, "app-01", 10000, 2000), 0);
     look(&w, &a, &inv, &s);
     uint32_t vm = snapshot_find_vm(&s, "app-01");
 
     assert_true(inv.vms[vm].sample.cpu_ready_ms > 0);
     assert_true(inv.vms[vm].sample.cpu_used_mhz < inv.vms[vm].is.demand[RES_CPU]);
     /* no VM is seen to use more than its vCPUs have */
-    assert_int_equal(pretend_set_demand(w.p, "web-01", 1e6, 2000), 0);
+    assert_int_equal(fake_cluster_set_demand(w.p, "web-01", 1e6, 2000), 0);
     look(&w, &a, &inv, &s);
     vm = snapshot_find_vm(&s, "web-01");
     assert_true(inv.vms[vm].is.demand[RES_CPU] <= inv.vms[vm].is.vcpus * inv.vms[vm].sample.core_mhz);
@@ -111,33 +111,33 @@ static void test_migration_takes_its_time(void **state)
 
     (void)state;
     world_init(&w, NULL);
-    assert_int_equal(pretend_actuator.check(w.x, &q, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.check(w.x, &q, NULL), 0);
     q.only_adopt = true;
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), -ESRCH);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), -ESRCH);
     q.only_adopt = false;
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
-    assert_int_equal(pretend_actuator.start(w.x, &q, again, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, again, NULL), 0);
     assert_string_equal(task, again); /* adopted, not begun twice */
     q.only_adopt = true;
-    assert_int_equal(pretend_actuator.start(w.x, &q, again, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, again, NULL), 0);
     assert_string_equal(task, again);
     q.only_adopt = false;
-    assert_int_equal(pretend_migrations_begun(w.p), 1);
+    assert_int_equal(fake_cluster_migrations_begun(w.p), 1);
     w.now_s = 5;
     struct task_progress g = progress_of(&w, &q, task);
 
     assert_int_equal(g.state, TASK_RUNNING);
     assert_in_range(g.percent, 10, 90);
-    assert_string_equal(pretend_where(w.p, "web-01"), "pretend-1");
+    assert_string_equal(fake_cluster_where(w.p, "web-01"), "pretend-1");
     look(&w, &a, &inv, &s);
     assert_int_equal(s.n_migrations, 1);
     assert_true(s.migrations[0].started == EPOCH);
     w.now_s = 60;
     g = progress_of(&w, &q, task);
     assert_int_equal(g.state, TASK_SUCCEEDED);
-    assert_string_equal(pretend_where(w.p, "web-01"), "pretend-3");
-    assert_int_equal(pretend_actuator.start(w.x, &q, again, NULL), -ESTALE);
-    assert_int_equal(pretend_actuator.check(w.x, &q, NULL), -ESTALE);
+    assert_string_equal(fake_cluster_where(w.p, "web-01"), "pretend-3");
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, again, NULL), -ESTALE);
+    assert_int_equal(fake_cluster_actuator.check(w.x, &q, NULL), -ESTALE);
     world_release(&w);
 }
 
@@ -152,7 +152,7 @@ static void test_slots(void **state)
     world_init(&w, NULL);
     for (int i = 0; i < 6; i++) {
         q[i] = move(vms[i], "pretend-1", "pretend-3");
-        assert_int_equal(pretend_actuator.start(w.x, &q[i], task[i], NULL), 0);
+        assert_int_equal(fake_cluster_actuator.start(w.x, &q[i], task[i], NULL), 0);
     }
     assert_int_equal(progress_of(&w, &q[3], task[3]).state, TASK_RUNNING);
     assert_int_equal(progress_of(&w, &q[4], task[4]).state, TASK_QUEUED);
@@ -166,19 +166,19 @@ static void test_slots(void **state)
 
 static const struct {
     const char *vm, *from, *to;
-    enum pretend_fault fault;
+    enum fake_cluster_fault fault;
     int start;               /* what start() gives */
     enum task_state at_half; /* and a little later */
     enum task_state at_end;
 } migrations[] = {
-    {"web-01", "pretend-1", "pretend-2", PRETEND_OBEYS, 0, TASK_RUNNING, TASK_SUCCEEDED},
-    {"web-01", "pretend-1", "pretend-2", PRETEND_FAILS, 0, TASK_FAILED, TASK_FAILED},
-    {"web-01", "pretend-1", "pretend-2", PRETEND_HANGS, 0, TASK_RUNNING, TASK_RUNNING},
-    {"web-01", "pretend-1", "pretend-2", PRETEND_REFUSES, -EPERM, TASK_FAILED, TASK_FAILED},
-    {"web-01", "pretend-2", "pretend-3", PRETEND_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
-    {"web-01", "pretend-2", "pretend-1", PRETEND_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
-    {"none", "pretend-1", "pretend-2", PRETEND_OBEYS, -ENOENT, TASK_FAILED, TASK_FAILED},
-    {"web-01", "pretend-1", "none", PRETEND_OBEYS, -EINVAL, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-1", "pretend-2", FAKE_CLUSTER_OBEYS, 0, TASK_RUNNING, TASK_SUCCEEDED},
+    {"web-01", "pretend-1", "pretend-2", FAKE_CLUSTER_FAILS, 0, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-1", "pretend-2", FAKE_CLUSTER_HANGS, 0, TASK_RUNNING, TASK_RUNNING},
+    {"web-01", "pretend-1", "pretend-2", FAKE_CLUSTER_REFUSES, -EPERM, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-2", "pretend-3", FAKE_CLUSTER_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-2", "pretend-1", FAKE_CLUSTER_OBEYS, -ESTALE, TASK_FAILED, TASK_FAILED},
+    {"none", "pretend-1", "pretend-2", FAKE_CLUSTER_OBEYS, -ENOENT, TASK_FAILED, TASK_FAILED},
+    {"web-01", "pretend-1", "none", FAKE_CLUSTER_OBEYS, -EINVAL, TASK_FAILED, TASK_FAILED},
 };
 
 static void test_migrations(void **state)
@@ -191,8 +191,8 @@ static void test_migrations(void **state)
         struct operation q = move(migrations[i].vm, migrations[i].from, migrations[i].to);
 
         world_init(&w, NULL);
-        (void)pretend_set_fault(w.p, migrations[i].vm, migrations[i].fault);
-        assert_int_equal(pretend_actuator.start(w.x, &q, task, &err), migrations[i].start);
+        (void)fake_cluster_set_fault(w.p, migrations[i].vm, migrations[i].fault);
+        assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, &err), migrations[i].start);
         if (migrations[i].start == 0) {
             w.now_s = 7;
             assert_int_equal(progress_of(&w, &q, task).state, migrations[i].at_half);
@@ -213,15 +213,15 @@ static void test_cancel(void **state)
 
     (void)state;
     world_init(&w, NULL);
-    assert_int_equal(pretend_set_fault(w.p, "web-01", PRETEND_HANGS), 0);
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_set_fault(w.p, "web-01", FAKE_CLUSTER_HANGS), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s = 500;
-    assert_int_equal(pretend_actuator.cancel(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.cancel(w.x, &q, task, NULL), 0);
     struct task_progress g = progress_of(&w, &q, task);
 
     assert_int_equal(g.state, TASK_FAILED);
     assert_false(g.gone);
-    assert_string_equal(pretend_where(w.p, "web-01"), "pretend-1");
+    assert_string_equal(fake_cluster_where(w.p, "web-01"), "pretend-1");
     assert_true(progress_of(&w, &q, "task-of-an-earlier-life").gone);
     world_release(&w);
 }
@@ -237,12 +237,12 @@ static void test_vm_vanishes(void **state)
 
     (void)state;
     world_init(&w, NULL);
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
-    assert_int_equal(pretend_remove_vm(w.p, "db-01"), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_remove_vm(w.p, "db-01"), 0);
     assert_int_equal(progress_of(&w, &q, task).state, TASK_FAILED);
-    assert_int_equal(pretend_actuator.check(w.x, &q, NULL), -ENOENT);
-    assert_null(pretend_where(w.p, "db-01"));
-    assert_int_equal(pretend_remove_vm(w.p, "db-01"), -ENOENT);
+    assert_int_equal(fake_cluster_actuator.check(w.x, &q, NULL), -ENOENT);
+    assert_null(fake_cluster_where(w.p, "db-01"));
+    assert_int_equal(fake_cluster_remove_vm(w.p, "db-01"), -ENOENT);
     look(&w, &a, &inv, &s);
     assert_int_equal(snapshot_find_vm(&s, "db-01"), IX_NONE);
     assert_int_equal(inv.n_migrations, 0);
@@ -272,7 +272,7 @@ static void evacuate(struct world *w, const char *from, const char *to)
         if (strcmp(s.hosts[s.vms[i].host].is.id, from) == 0) {
             struct operation q = move(s.vms[i].is.id, from, to);
 
-            assert_int_equal(pretend_actuator.start(w->x, &q, task, NULL), 0);
+            assert_int_equal(fake_cluster_actuator.start(w->x, &q, task, NULL), 0);
         }
     }
     for (int i = 0; i < 20; i++) {
@@ -290,7 +290,7 @@ static void test_host_goes_and_comes_back(void **state)
 
     (void)state;
     world_init(&w, NULL);
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s = 100;
     assert_int_equal(progress_of(&w, &q, task).state, TASK_RUNNING);
     assert_int_equal(state_of(&w, "pretend-3"), HOST_ENTERING_MAINTENANCE);
@@ -299,25 +299,25 @@ static void test_host_goes_and_comes_back(void **state)
     assert_int_equal(state_of(&w, "pretend-3"), HOST_MAINTENANCE);
     struct operation in = move("web-01", "pretend-1", "pretend-3");
 
-    assert_int_equal(pretend_actuator.start(w.x, &in, task, NULL), -EHOSTDOWN);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &in, task, NULL), -EHOSTDOWN);
     q.kind = OPERATION_EXIT_MAINTENANCE;
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s += 100;
     assert_int_equal(state_of(&w, "pretend-3"), HOST_ON);
     q.kind = OPERATION_STANDBY;
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     assert_int_equal(state_of(&w, "pretend-3"), HOST_ENTERING_STANDBY);
     w.now_s += 100;
     assert_int_equal(state_of(&w, "pretend-3"), HOST_STANDBY);
     q.kind = OPERATION_WAKE;
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     assert_int_equal(state_of(&w, "pretend-3"), HOST_POWERING_ON);
     w.now_s += 179;
     assert_int_equal(state_of(&w, "pretend-3"), HOST_POWERING_ON);
     w.now_s += 2;
     assert_int_equal(state_of(&w, "pretend-3"), HOST_ON);
     q = (struct operation){.uid = "s", .kind = OPERATION_STANDBY, .host = "pretend-1"};
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), -EBUSY); /* VMs run on it */
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), -EBUSY); /* VMs run on it */
     world_release(&w);
 }
 
@@ -329,8 +329,8 @@ static void test_maintenance_is_called_off(void **state)
 
     (void)state;
     world_init(&w, NULL);
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
-    assert_int_equal(pretend_actuator.cancel(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.cancel(w.x, &q, task, NULL), 0);
     assert_int_equal(progress_of(&w, &q, task).state, TASK_FAILED);
     assert_int_equal(state_of(&w, "pretend-2"), HOST_ON);
     world_release(&w);
@@ -346,12 +346,12 @@ static void test_deaf(void **state)
 
     (void)state;
     world_init(&w, NULL);
-    pretend_set_deaf(w.p, true);
-    assert_int_equal(pretend_collector.collect(w.c, &a, &inv, &err), -ECONNREFUSED);
+    fake_cluster_set_deaf(w.p, true);
+    assert_int_equal(fake_cluster_collector.collect(w.c, &a, &inv, &err), -ECONNREFUSED);
     assert_null(inv.hosts);
-    assert_int_equal(pretend_actuator.check(w.x, &q, &err), -ECONNREFUSED);
-    pretend_set_deaf(w.p, false);
-    assert_int_equal(pretend_collector.collect(w.c, &a, &inv, &err), 0);
+    assert_int_equal(fake_cluster_actuator.check(w.x, &q, &err), -ECONNREFUSED);
+    fake_cluster_set_deaf(w.p, false);
+    assert_int_equal(fake_cluster_collector.collect(w.c, &a, &inv, &err), 0);
     world_release(&w);
 }
 
@@ -374,37 +374,37 @@ static void test_settings(void **state)
     look(&w, &a, &inv, &s);
     assert_true(inv.settings_seen && s.n_settings == 0);
     for (int i = 0; i < 2; i++) /* repeating does no harm */
-        assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), 0);
+        assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), 0);
     q.host = "pretend-1";
     q.n_settings = 1;
-    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), 0);
+    assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), 0);
     look(&w, &a, &inv, &s);
     assert_int_equal(s.n_settings, 3);
     assert_true(s.settings[0].host == 0 && s.settings[0].alloc[RES_CPU].limit == 500);
     assert_true(s.settings[1].alloc[RES_CPU].reservation == 200 && s.settings[2].alloc[RES_CPU].shares == 7);
     list[0].nothing = true;
-    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), 0);
+    assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), 0);
     look(&w, &a, &inv, &s);
     assert_true(s.n_settings == 2 && s.settings[0].host == 1);
 
     list[1].pool = "nobody's";
     q.n_settings = 2;
-    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -ENOENT);
+    assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -ENOENT);
     q.host = "nowhere";
-    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -ENOENT);
+    assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -ENOENT);
     q.host = "pretend-2";
     q.n_settings = 1;
-    assert_int_equal(pretend_refuse_settings(w.p, "pretend-2", true), 0);
-    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -EPERM);
-    pretend_set_deaf(w.p, true);
-    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -ECONNREFUSED);
-    pretend_set_deaf(w.p, false);
-    assert_int_equal(pretend_refuse_settings(w.p, "nowhere", true), -ENOENT);
+    assert_int_equal(fake_cluster_refuse_settings(w.p, "pretend-2", true), 0);
+    assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -EPERM);
+    fake_cluster_set_deaf(w.p, true);
+    assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -ECONNREFUSED);
+    fake_cluster_set_deaf(w.p, false);
+    assert_int_equal(fake_cluster_refuse_settings(w.p, "nowhere", true), -ENOENT);
     list[0] = (struct pool_setting){.pool = "test", .alloc = {{9, 8, 1, false}, {0, NO_LIMIT, 1, false}}};
-    assert_int_equal(pretend_refuse_settings(w.p, "pretend-2", false), 0);
-    assert_int_equal(pretend_actuator.apply_settings(w.x, &q, &err), -EINVAL);
+    assert_int_equal(fake_cluster_refuse_settings(w.p, "pretend-2", false), 0);
+    assert_int_equal(fake_cluster_actuator.apply_settings(w.x, &q, &err), -EINVAL);
     look(&w, &a, &inv, &s);
-    assert_true(s.n_settings == 2 && pretend_settings_applied(w.p) == 4);
+    assert_true(s.n_settings == 2 && fake_cluster_settings_applied(w.p) == 4);
     world_release(&w);
 }
 
@@ -417,7 +417,7 @@ static void test_from_a_file(void **state)
     char path[] = "/tmp/ballast-pretend-XXXXXX";
     CLEANUP(closep) int fd = write_cluster(path);
     struct err err = {0};
-    struct pretend *none = NULL;
+    struct fake_cluster *none = NULL;
 
     (void)state;
     world_init(&w, path);
@@ -428,7 +428,7 @@ static void test_from_a_file(void **state)
     assert_true(s.vms[1].is.demand[RES_CPU] == 0 && !inv.vms[1].sample.present);
     world_release(&w);
     assert_int_equal(ftruncate(fd, 100), 0);
-    assert_int_equal(pretend_new(&(struct pretend_options){.file = path}, &none, &err), -EINVAL);
+    assert_int_equal(fake_cluster_new(&(struct fake_cluster_options){.file = path}, &none, &err), -EINVAL);
     assert_non_null(strstr(err.text, path));
     assert_null(none);
     (void)unlink(path);
@@ -456,7 +456,7 @@ static void test_speed(void **state)
     (void)state;
     world_init_fast(&w, path, 20);
     w.now_s = 100;
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s = 102.9;
     assert_int_equal(facts_of(&w, &a, &inv, "h2")->state, HOST_ENTERING_STANDBY);
     assert_in_range(progress_of(&w, &q, task).percent, 95, 98);
@@ -466,7 +466,7 @@ static void test_speed(void **state)
     assert_int_equal(h->state, HOST_STANDBY);
     assert_true(h->standby_since == EPOCH + 103);
     q.kind = OPERATION_WAKE;
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s = 130;
     h = facts_of(&w, &a, &inv, "h2");
     assert_int_equal(h->state, HOST_ON);
@@ -474,7 +474,7 @@ static void test_speed(void **state)
     assert_true(inv.vms[0].sample.measured == EPOCH + 130);
     assert_true(fabs(inv.vms[0].sample.interval_ms - 20000) < 1e-6); /* since the last look */
     q = move("a", "h1", "h2");
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
     w.now_s = 130.1; /* of about 0.2 s */
     (void)facts_of(&w, &a, &inv, "h2");
     assert_int_equal(inv.n_migrations, 1);
@@ -493,8 +493,8 @@ static void test_tasks_of_two_processes(void **state)
     (void)state;
     world_init(&w, NULL);
     world_init(&next, NULL);
-    assert_int_equal(pretend_actuator.start(w.x, &q, task, NULL), 0);
-    assert_int_equal(pretend_actuator.start(next.x, &q, its, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(w.x, &q, task, NULL), 0);
+    assert_int_equal(fake_cluster_actuator.start(next.x, &q, its, NULL), 0);
     assert_false(progress_of(&w, &q, task).gone);
     assert_true(progress_of(&next, &q, task).gone);
     world_release(&w);
@@ -507,7 +507,7 @@ static void *hammer(void *arg)
     struct world *w = arg;
     struct actuator *x = NULL;
 
-    if (pretend_actuator.create(&w->cfg, &x, NULL) < 0)
+    if (fake_cluster_actuator.create(&w->cfg, &x, NULL) < 0)
         return NULL;
     for (int i = 0; i < 200; i++) {
         char task[TASK_NAME_MAX];
@@ -515,10 +515,10 @@ static void *hammer(void *arg)
         struct operation q = move("web-01", from, i % 2 ? "pretend-1" : "pretend-2");
         struct task_progress g;
 
-        if (pretend_actuator.start(x, &q, task, NULL) == 0)
-            (void)pretend_actuator.poll(x, &q, task, &g, NULL);
+        if (fake_cluster_actuator.start(x, &q, task, NULL) == 0)
+            (void)fake_cluster_actuator.poll(x, &q, task, &g, NULL);
     }
-    pretend_actuator.destroy(x);
+    fake_cluster_actuator.destroy(x);
     return NULL;
 }
 
@@ -529,10 +529,10 @@ static void test_threads(void **state)
     struct err err;
 
     (void)state;
-    assert_int_equal(pretend_new(&(struct pretend_options){.speed = 10000}, &w.p, &err), 0);
-    w.cfg = (struct source_config){.kind = "sim", .pretend = w.p};
-    assert_int_equal(pretend_collector.create(&w.cfg, &w.c, &err), 0);
-    assert_int_equal(pretend_actuator.create(&w.cfg, &w.x, &err), 0);
+    assert_int_equal(fake_cluster_new(&(struct fake_cluster_options){.speed = 10000}, &w.p, &err), 0);
+    w.cfg = (struct source_config){.kind = "sim", .shared = w.p};
+    assert_int_equal(fake_cluster_collector.create(&w.cfg, &w.c, &err), 0);
+    assert_int_equal(fake_cluster_actuator.create(&w.cfg, &w.x, &err), 0);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, hammer, &w), 0);
     for (int i = 0; i < 100; i++) {
