@@ -53,16 +53,16 @@ static struct level random_level(struct rng *r)
     return l;
 }
 
-static void check_level(uint64_t seed, const struct level *l, const double *parcel)
+static void check_level(uint64_t seed, const struct level *l, const double *portion)
 {
     double sum = 0;
-    double growing = 0; /* λ is at least the parcel / shares of whoever got more than it had to */
+    double growing = 0; /* λ is at least the portion / shares of whoever got more than it had to */
     double waiting = NO_LIMIT;
     bool thirsty = false; /* a child without shares got more than its reservation */
 
     for (uint32_t i = 0; i < l->n; i++) {
         const struct divvy_child *c = &l->child[i];
-        double p = parcel[i];
+        double p = portion[i];
         sum += p;
         if (l->reserved > l->quantity) {
             if (!near(p, c->reservation * l->quantity / l->reserved, l->reserved))
@@ -92,30 +92,30 @@ static void check_level(uint64_t seed, const struct level *l, const double *parc
 }
 
 /* §2.3: "by giving a chunk to the child with minimum value of current allocation / shares". */
-static void by_chunks(const struct level *l, double chunk, double *parcel)
+static void by_chunks(const struct level *l, double chunk, double *portion)
 {
     double left = l->quantity - l->reserved;
 
     for (uint32_t i = 0; i < l->n; i++)
-        parcel[i] = l->child[i].reservation;
+        portion[i] = l->child[i].reservation;
     while (left > 0) {
         uint32_t next = IX_NONE;
         for (uint32_t i = 0; i < l->n; i++) {
             const struct divvy_child *c = &l->child[i];
-            if (parcel[i] >= c->limit || c->shares <= 0)
+            if (portion[i] >= c->limit || c->shares <= 0)
                 continue;
-            if (next == IX_NONE || parcel[i] / c->shares < parcel[next] / l->child[next].shares)
+            if (next == IX_NONE || portion[i] / c->shares < portion[next] / l->child[next].shares)
                 next = i;
         }
         if (next == IX_NONE)
             return;
-        double some = fmin(fmin(chunk, left), l->child[next].limit - parcel[next]);
-        parcel[next] += some;
+        double some = fmin(fmin(chunk, left), l->child[next].limit - portion[next]);
+        portion[next] += some;
         left -= some;
     }
 }
 
-static void compare_with_chunks(uint64_t seed, const struct level *l, const double *parcel)
+static void compare_with_chunks(uint64_t seed, const struct level *l, const double *portion)
 {
     double slow[CHILDREN_MAX];
     double chunk = l->quantity / CHUNKS;
@@ -127,13 +127,13 @@ static void compare_with_chunks(uint64_t seed, const struct level *l, const doub
         return; /* check_level() says what must come out then */
     by_chunks(l, chunk, slow);
     for (uint32_t i = 0; i < l->n; i++)
-        if (fabs(slow[i] - parcel[i]) > 2 * CHILDREN_MAX * chunk)
+        if (fabs(slow[i] - portion[i]) > 2 * CHILDREN_MAX * chunk)
             fail_msg("seed %llu: child %u gets %.17g, by small chunks %.17g", (unsigned long long)seed, i,
-                     parcel[i], slow[i]);
+                     portion[i], slow[i]);
 }
 
-static void check_order_of_children(uint64_t seed, struct rng *r, const struct level *l, const double *parcel,
-                                    struct arena *a)
+static void check_order_of_children(uint64_t seed, struct rng *r, const struct level *l,
+                                    const double *portion, struct arena *a)
 {
     struct divvy_child child[CHILDREN_MAX];
     uint32_t place[CHILDREN_MAX];
@@ -151,9 +151,9 @@ static void check_order_of_children(uint64_t seed, struct rng *r, const struct l
         child[i] = l->child[place[i]];
     divvy_solve_shares(child, l->n, l->quantity, a, shuffled);
     for (uint32_t i = 0; i < l->n; i++)
-        if (!near(shuffled[i], parcel[place[i]], l->quantity))
+        if (!near(shuffled[i], portion[place[i]], l->quantity))
             fail_msg("seed %llu: in another order child %u gets %.17g, not %.17g", (unsigned long long)seed,
-                     place[i], shuffled[i], parcel[place[i]]);
+                     place[i], shuffled[i], portion[place[i]]);
 }
 
 static void test_one_level(void **state)
@@ -164,13 +164,13 @@ static void test_one_level(void **state)
         struct rng r = {.state = seed};
         struct arena a = {0};
         struct level l = random_level(&r);
-        double parcel[CHILDREN_MAX];
+        double portion[CHILDREN_MAX];
 
-        divvy_solve_shares(l.child, l.n, l.quantity, &a, parcel);
-        check_level(seed, &l, parcel);
-        check_order_of_children(seed, &r, &l, parcel, &a);
+        divvy_solve_shares(l.child, l.n, l.quantity, &a, portion);
+        check_level(seed, &l, portion);
+        check_order_of_children(seed, &r, &l, portion, &a);
         if (i % 16 == 0)
-            compare_with_chunks(seed, &l, parcel);
+            compare_with_chunks(seed, &l, portion);
         arena_release(&a);
     }
 }
@@ -185,48 +185,48 @@ struct twin {
     double *reserve, *demand, *weight, *entitlement, *reservation, *limit;
 };
 
-static double at_lambda(const struct divvy_child *c, uint32_t n, double lambda, double *parcel)
+static double at_lambda(const struct divvy_child *c, uint32_t n, double lambda, double *portion)
 {
     double sum = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        parcel[i] = fmin(fmax(lambda * c[i].shares, c[i].reservation), c[i].limit);
-        sum += parcel[i];
+        portion[i] = fmin(fmax(lambda * c[i].shares, c[i].reservation), c[i].limit);
+        sum += portion[i];
     }
     return sum;
 }
 
-static void parcel_by_halving(const struct divvy_child *c, uint32_t n, double quantity, bool without,
-                              double *parcel)
+static void portion_by_halving(const struct divvy_child *c, uint32_t n, double quantity, bool without,
+                               double *portion)
 {
     double low = 0;
     double high = 1;
-    double reserved = at_lambda(c, n, 0, parcel);
+    double reserved = at_lambda(c, n, 0, portion);
 
     if (reserved >= quantity) {
         for (uint32_t i = 0; i < n; i++)
-            parcel[i] = reserved > 0 ? c[i].reservation / reserved * quantity : 0;
+            portion[i] = reserved > 0 ? c[i].reservation / reserved * quantity : 0;
         return;
     }
-    while (at_lambda(c, n, high, parcel) < quantity && high < 1e12)
+    while (at_lambda(c, n, high, portion) < quantity && high < 1e12)
         high *= 2;
-    if (at_lambda(c, n, high, parcel) < quantity && !without) {
+    if (at_lambda(c, n, high, portion) < quantity && !without) {
         /* those who have shares are satisfied: those who have none take equal parts of what is left */
         struct divvy_child rest[NODES_MAX];
         for (uint32_t i = 0; i < n; i++)
             rest[i] = c[i].shares > 0 ? (struct divvy_child){c[i].limit, c[i].limit, 0}
                                       : (struct divvy_child){c[i].reservation, c[i].limit, 1};
-        parcel_by_halving(rest, n, quantity, true, parcel);
+        portion_by_halving(rest, n, quantity, true, portion);
         return;
     }
     for (int i = 0; i < 200; i++) {
         double middle = (low + high) / 2;
-        if (at_lambda(c, n, middle, parcel) < quantity)
+        if (at_lambda(c, n, middle, portion) < quantity)
             low = middle;
         else
             high = middle;
     }
-    (void)at_lambda(c, n, high, parcel);
+    (void)at_lambda(c, n, high, portion);
 }
 
 static void twin_up(struct twin *w, uint32_t i)
@@ -278,11 +278,11 @@ static void twin_down(struct twin *w, uint32_t i, struct arena *a)
     }
     if (n == 0)
         return;
-    parcel_by_halving(wanted, n, w->entitlement[i], false, w->entitlement + first);
-    parcel_by_halving(demand > w->reservation[i] * (1 + 1e-9) ? wanted : set, n, w->reservation[i], false,
-                      w->reservation + first);
-    parcel_by_halving(demand > w->limit[i] * (1 + 1e-9) ? wanted : set, n, w->limit[i], false,
-                      w->limit + first);
+    portion_by_halving(wanted, n, w->entitlement[i], false, w->entitlement + first);
+    portion_by_halving(demand > w->reservation[i] * (1 + 1e-9) ? wanted : set, n, w->reservation[i], false,
+                       w->reservation + first);
+    portion_by_halving(demand > w->limit[i] * (1 + 1e-9) ? wanted : set, n, w->limit[i], false,
+                       w->limit + first);
     for (uint32_t c = 0; c < n; c++)
         twin_down(w, first + c, a);
 }

@@ -16,7 +16,7 @@ static void test_one_level(void **state)
         double quantity;
         uint32_t n;
         struct divvy_child child[MOST];
-        double parcel[MOST];
+        double portion[MOST];
     } cases[] = {
         {"by shares", 90, 2, {{0, NO_LIMIT, 2}, {0, NO_LIMIT, 1}}, {60, 30}},
         {"never past a limit", 90, 2, {{0, 20, 2}, {0, NO_LIMIT, 1}}, {20, 70}},
@@ -37,12 +37,12 @@ static void test_one_level(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
         struct arena a = {0};
-        double parcel[MOST];
-        divvy_solve_shares(cases[i].child, cases[i].n, cases[i].quantity, &a, parcel);
+        double portion[MOST];
+        divvy_solve_shares(cases[i].child, cases[i].n, cases[i].quantity, &a, portion);
         for (uint32_t k = 0; k < cases[i].n; k++)
-            if (!(fabs(parcel[k] - cases[i].parcel[k]) < 1e-9))
-                fail_msg("%s: child %u gets %.10g, expected %.10g", cases[i].what, k, parcel[k],
-                         cases[i].parcel[k]);
+            if (!(fabs(portion[k] - cases[i].portion[k]) < 1e-9))
+                fail_msg("%s: child %u gets %.10g, expected %.10g", cases[i].what, k, portion[k],
+                         cases[i].portion[k]);
         arena_release(&a);
     }
 }

@@ -217,7 +217,7 @@ static double factor(double sigma0, double sigma1, double delta)
 }
 
 /* One step's F, f and addition; false where nothing can be said. */
-static bool carry(struct bounds *b, double ret_grow[RES_COUNT], double *ret_keep, double *ret_shift)
+static bool advance(struct bounds *b, double ret_grow[RES_COUNT], double *ret_keep, double *ret_shift)
 {
     const struct layout *l = b->l;
     double n = l->n_on;
@@ -270,7 +270,7 @@ void bounds_after_move(struct bounds *b, const struct destination_index *t, uint
             b->spread[r] = fmax(b->spread[r], distance(l, r, from));
     }
     layout_weights(l, weight);
-    if (weight[RES_CPU] != b->weight[RES_CPU] || !carry(b, grow, &keep, &shift)) {
+    if (weight[RES_CPU] != b->weight[RES_CPU] || !advance(b, grow, &keep, &shift)) {
         bounds_forget_all(b);
         return;
     }

@@ -145,8 +145,8 @@ static void accumulate(struct build *b, struct divvy_tree *t)
 enum quantity { Q_RESERVATION, Q_LIMIT, Q_ENTITLEMENT };
 
 /* Parcels one quantity of a node out among its children. */
-static void parcel_out(struct build *b, struct divvy_tree *t, uint32_t i, enum quantity q, double *parcel,
-                       struct divvy_child *children)
+static void portion_out(struct build *b, struct divvy_tree *t, uint32_t i, enum quantity q, double *portion,
+                        struct divvy_child *children)
 {
     const struct divvy_node *node = &t->nodes[i];
     const struct divvy_node *kids = &t->nodes[node->first_child];
@@ -170,7 +170,7 @@ static void parcel_out(struct build *b, struct divvy_tree *t, uint32_t i, enum q
         t->overcommitted = true;
         t->overcommitted_node = i;
     }
-    divvy_solve_shares(children, node->n_children, quantity, b->a, parcel);
+    divvy_solve_shares(children, node->n_children, quantity, b->a, portion);
 }
 
 static uint32_t most_children(const struct divvy_tree *t)
@@ -185,16 +185,16 @@ static uint32_t most_children(const struct divvy_tree *t)
 static void entitle(struct build *b, struct divvy_tree *t)
 {
     uint32_t most = most_children(t);
-    double *parcel = arena_array(b->a, double, most);
+    double *portion = arena_array(b->a, double, most);
     struct divvy_child *children = arena_array(b->a, struct divvy_child, most);
 
     t->nodes[0].entitlement = t->nodes[0].divvied.reservation;
     for (uint32_t i = 0; i < t->n; i++) {
         if (t->nodes[i].n_children == 0)
             continue;
-        parcel_out(b, t, i, Q_ENTITLEMENT, parcel, children);
+        portion_out(b, t, i, Q_ENTITLEMENT, portion, children);
         for (uint32_t c = 0; c < t->nodes[i].n_children; c++)
-            t->nodes[t->nodes[i].first_child + c].entitlement = parcel[c];
+            t->nodes[t->nodes[i].first_child + c].entitlement = portion[c];
     }
 }
 
@@ -212,8 +212,8 @@ static void divvy_settings(struct build *b, struct divvy_tree *t)
 
         if (node->n_children == 0)
             continue;
-        parcel_out(b, t, i, Q_RESERVATION, reservation, children);
-        parcel_out(b, t, i, Q_LIMIT, limit, children);
+        portion_out(b, t, i, Q_RESERVATION, reservation, children);
+        portion_out(b, t, i, Q_LIMIT, limit, children);
         for (uint32_t c = 0; c < node->n_children; c++)
             weights += t->nodes[node->first_child + c].weight;
         for (uint32_t c = 0; c < node->n_children; c++) {
@@ -225,8 +225,8 @@ static void divvy_settings(struct build *b, struct divvy_tree *t)
 }
 
 /* How a node's reservation is handed down to where VMs run. */
-static void parcel_out_reserved(struct build *b, const struct divvy_tree *t, uint32_t i, double *parcel,
-                                struct divvy_child *children)
+static void portion_out_reserved(struct build *b, const struct divvy_tree *t, uint32_t i, double *portion,
+                                 struct divvy_child *children)
 {
     const struct divvy_node *node = &t->nodes[i];
     const struct divvy_node *kids = &t->nodes[node->first_child];
@@ -243,13 +243,13 @@ static void parcel_out_reserved(struct build *b, const struct divvy_tree *t, uin
                                          .shares = kids[c].weight};
         children[c] = child;
     }
-    divvy_solve_shares(children, node->n_children, quantity, b->a, parcel);
+    divvy_solve_shares(children, node->n_children, quantity, b->a, portion);
 }
 
 static void divvy_reserved(struct build *b, struct divvy_tree *t)
 {
     uint32_t most = most_children(t);
-    double *parcel = arena_array(b->a, double, most);
+    double *portion = arena_array(b->a, double, most);
     struct divvy_child *children = arena_array(b->a, struct divvy_child, most);
 
     double reserve = 0;
@@ -260,9 +260,9 @@ static void divvy_reserved(struct build *b, struct divvy_tree *t)
     for (uint32_t i = 0; i < t->n; i++) {
         if (t->nodes[i].n_children == 0 || t->nodes[i].divvied.reservation <= 0)
             continue; /* born with nothing */
-        parcel_out_reserved(b, t, i, parcel, children);
+        portion_out_reserved(b, t, i, portion, children);
         for (uint32_t c = 0; c < t->nodes[i].n_children; c++)
-            t->nodes[t->nodes[i].first_child + c].divvied.reservation = parcel[c];
+            t->nodes[t->nodes[i].first_child + c].divvied.reservation = portion[c];
     }
 }
 

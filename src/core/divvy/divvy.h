@@ -1,6 +1,6 @@
 /* divvy.h: who is entitled to what (§2.3).
  *
- * A pool's quantity is parcelled out among its children by reservation, then shares, never past limit: a
+ * A pool's quantity is shared out among its children by reservation, then shares, never past limit: a
  * child gets clamp(λ · shares, reservation, limit), with the one λ that hands out everything. For
  * entitlements the quantity at the root is the capacity of the hosts that can run VMs and the limits are
  * replaced by demand.
@@ -22,12 +22,12 @@ struct divvy_child {
     double reservation, limit, shares;
 };
 
-/* The primitive. Fills parcel[i] = clamp(λ · shares_i, reservation_i, limit_i) with Σ parcel = quantity; if
+/* The primitive. Fills portion[i] = clamp(λ · shares_i, reservation_i, limit_i) with Σ portion = quantity; if
  * the limits add up to less, each gets its limit; if the reservations add up to more, each gets its
  * reservation scaled down. O(k log k). Needs reservation <= limit. scratch: space for 2k doubles and 2k
  * indices is taken from a. */
 void divvy_solve_shares(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a,
-                        double *parcel);
+                        double *portion);
 
 enum divvy_kind { DIVVY_POOL, DIVVY_VM };
 

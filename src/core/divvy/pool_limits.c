@@ -32,7 +32,7 @@ static bool add_up(const struct divvy_tree *t, const double *demand, double *ret
 }
 
 /* Hands what a node may have down to its children: as it shares its entitlement, where they want more. */
-static void hand_down(const struct divvy_tree *t, uint32_t i, struct arena *a, double *has)
+static void pass_down(const struct divvy_tree *t, uint32_t i, struct arena *a, double *has)
 {
     const struct divvy_node *node = &t->nodes[i];
     struct divvy_child *children = arena_array(a, struct divvy_child, node->n_children);
@@ -58,7 +58,7 @@ bool divvy_limit(const struct divvy_tree *t, struct arena *a, double *demand)
         return false;
     for (uint32_t i = 0; i < t->n; i++)
         if (t->nodes[i].n_children > 0)
-            hand_down(t, i, a, has);
+            pass_down(t, i, a, has);
     for (uint32_t i = 1; i < t->n; i++)
         if (t->nodes[i].kind == DIVVY_VM)
             demand[t->nodes[i].ix] = has[i];

@@ -313,7 +313,7 @@ static void ask_hosts(const struct division *d, uint32_t from, uint32_t n, doubl
 static void divide_limit(struct division *d, uint32_t from, uint32_t n, double limit)
 {
     struct divvy_child *hosts = arena_array(d->a, struct divvy_child, n);
-    double *parcel = arena_array(d->a, double, n);
+    double *portion = arena_array(d->a, double, n);
     double *base = arena_array(d->a, double, n);
     double reserved = 0, wanted = 0, most = 0, running = 0;
 
@@ -331,9 +331,9 @@ static void divide_limit(struct division *d, uint32_t from, uint32_t n, double l
         hosts[i].reservation = 0;
         hosts[i].limit = most < quantity ? NO_LIMIT : fmax(capacity - base[i], 0);
     }
-    divvy_solve_shares(hosts, n, wanted <= quantity ? quantity - wanted : quantity, d->a, parcel);
+    divvy_solve_shares(hosts, n, wanted <= quantity ? quantity - wanted : quantity, d->a, portion);
     for (uint32_t i = 0; i < n; i++)
-        d->alloc[from + i].limit = whole(&running, base[i] + parcel[i]);
+        d->alloc[from + i].limit = whole(&running, base[i] + portion[i]);
 }
 
 /* One pool on all of its hosts; what is below it is complete. */

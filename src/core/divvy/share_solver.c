@@ -70,7 +70,7 @@ static double solve_lambda(const struct divvy_child *children, uint32_t k, doubl
 }
 
 void divvy_solve_shares(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a,
-                        double *parcel)
+                        double *portion)
 {
     double reserved = 0;
     double most = 0;
@@ -84,12 +84,12 @@ void divvy_solve_shares(const struct divvy_child *children, uint32_t k, double q
     if (reserved >= quantity) {
         double scale = reserved > 0 ? quantity / reserved : 0;
         for (uint32_t i = 0; i < k; i++)
-            parcel[i] = children[i].reservation * scale;
+            portion[i] = children[i].reservation * scale;
         return;
     }
     if (most <= quantity) {
         for (uint32_t i = 0; i < k; i++)
-            parcel[i] = children[i].limit;
+            portion[i] = children[i].limit;
         return;
     }
     if (most_with_shares <= quantity) {
@@ -107,5 +107,5 @@ void divvy_solve_shares(const struct divvy_child *children, uint32_t k, double q
     }
     double lambda = solve_lambda(children, k, quantity, a);
     for (uint32_t i = 0; i < k; i++)
-        parcel[i] = share_of(&children[i], lambda);
+        portion[i] = share_of(&children[i], lambda);
 }

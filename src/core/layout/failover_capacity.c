@@ -22,15 +22,15 @@ struct failover_reserved *failover_capacity_add_reserved(struct failover_capacit
                                                          uint32_t slot)
 {
     struct failover_reserved_list *list = &s->by_lost[lost];
-    struct failover_holder_list *keepers = &s->by_holder[slot];
+    struct failover_holder_list *holders = &s->by_holder[slot];
     struct failover_reserved *k = failover_capacity_find_reserved(s, lost, slot);
 
     if (k)
         return k;
     failover_undo_note(s, NOTE_RESERVED, lost, 0);
     failover_undo_note(s, NOTE_HOLDERS, slot, 0);
-    keepers->items = arena_grow(s->a, keepers->items, keepers->n, &keepers->cap, sizeof keepers->items[0]);
-    keepers->items[keepers->n++] = (struct failover_holder){.lost = lost, .entry = list->n};
+    holders->items = arena_grow(s->a, holders->items, holders->n, &holders->cap, sizeof holders->items[0]);
+    holders->items[holders->n++] = (struct failover_holder){.lost = lost, .entry = list->n};
     list->items = arena_grow(s->a, list->items, list->n, &list->cap, sizeof list->items[0]);
     k = &list->items[list->n++];
     *k = (struct failover_reserved){.slot = slot};
@@ -390,16 +390,16 @@ void failover_capacity_follow(struct failover_capacity *s, uint32_t unit, uint32
     if (!s->active || !(need[RES_CPU] > 0 || need[RES_MEM] > 0))
         return;
     uint32_t from = l->unit_slot[unit];
-    uint32_t refuge = may_exchange(s, unit, to_slot) ? from : candidate_of(s, unit, to_slot, false);
+    uint32_t candidate = may_exchange(s, unit, to_slot) ? from : candidate_of(s, unit, to_slot, false);
 
     give_back(s, unit, to_slot);
     failover_capacity_refresh(s, to_slot);
     bool promised = l->snap->ha.policy != HA_NONE && l->snap->ha.policy != HA_DEDICATED;
-    if (refuge != IX_NONE && promised) {
-        reserve_for(s, unit, to_slot, refuge);
-        failover_capacity_refresh(s, refuge);
+    if (candidate != IX_NONE && promised) {
+        reserve_for(s, unit, to_slot, candidate);
+        failover_capacity_refresh(s, candidate);
     }
-    if (refuge == IX_NONE && promised && !s->trying && s->n_open == 0)
+    if (candidate == IX_NONE && promised && !s->trying && s->n_open == 0)
         name_hopeless(s, unit, to_slot);
     for (int r = 0; r < RES_COUNT; r++)
         s->peak[r][to_slot] += need[r];

@@ -40,10 +40,10 @@ struct sums {
 };
 
 /* How much less than by themselves the VMs below the node vary, and want at the most, for its limit. */
-static void keep_within(double limit, double together, struct sums *is, double *ret_deviation,
+static void keep_within(double limit, double correlation, struct sums *is, double *ret_deviation,
                         double *ret_most)
 {
-    double all = (1 - together) * is->variance + together * is->deviation * is->deviation;
+    double all = (1 - correlation) * is->variance + correlation * is->deviation * is->deviation;
     double bound = fmax(is->mean * (limit - is->mean), 0);
 
     *ret_deviation = all > bound ? sqrt(bound / all) : 1;

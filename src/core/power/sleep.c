@@ -327,7 +327,7 @@ static bool stands_rehearsal(struct power *w, struct planned *const *moves, cons
     return good;
 }
 
-static void carry_out(struct power *w, struct planned *const *moves, const uint32_t *n)
+static void make_decisions(struct power *w, struct planned *const *moves, const uint32_t *n)
 {
     struct pass *p = w->p;
 
@@ -353,7 +353,7 @@ void sleep_hosts(struct power *w)
     w->fullest = power_finding_fullest(w, WINDOW_40M);
     take_back(w);
     if (stands_rehearsal(w, moves, n)) {
-        carry_out(w, moves, n);
+        make_decisions(w, moves, n);
         return;
     }
     for (uint32_t i = 0; i < w->n_asleep; i++)

@@ -62,14 +62,15 @@ static double positive(double x)
 static double upper(const struct utilization *u, const struct loads *loads, enum window w, enum resource r,
                     double deviations)
 {
-    double together = u->l->snap->correlation.of[w][r];
+    double correlation = u->l->snap->correlation.of[w][r];
     double alone = positive(loads->variance[w][r]);
     double all = positive(loads->deviation[w][r]);
     double independent = loads->mean[w][r] + deviations * sqrt(alone);
 
-    if (!(together > 0))
+    if (!(correlation > 0))
         return independent;
-    double correlated = loads->mean[w][r] + deviations * sqrt((1 - together) * alone + together * all * all);
+    double correlated =
+        loads->mean[w][r] + deviations * sqrt((1 - correlation) * alone + correlation * all * all);
     return fmax(independent, fmin(correlated, loads->most[w][r]));
 }
 
@@ -105,14 +106,14 @@ static bool is_within(const struct utilization *u, const struct loads *x, const 
 {
     double room = most - x->mean[w][r] - y->mean[w][r];
     double alone = x->variance[w][r] + y->variance[w][r];
-    double together = u->l->snap->correlation.of[w][r];
+    double correlation = u->l->snap->correlation.of[w][r];
 
     if (room < 0 || deviations * deviations * alone > room * room)
         return false;
-    if (!(together > 0))
+    if (!(correlation > 0))
         return true;
     double all = x->deviation[w][r] + y->deviation[w][r];
-    double variance = (1 - together) * alone + together * all * all;
+    double variance = (1 - correlation) * alone + correlation * all * all;
 
     return deviations * deviations * variance <= room * room || x->most[w][r] + y->most[w][r] <= most;
 }

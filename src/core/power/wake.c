@@ -310,7 +310,7 @@ static void leave_asleep(struct waking *k, const struct move *moves, size_t n)
     k->n_woken = left;
 }
 
-static void carry_out(struct waking *k, const struct move *moves, size_t n)
+static void make_decisions(struct waking *k, const struct move *moves, size_t n)
 {
     struct power *w = k->w;
 
@@ -363,5 +363,5 @@ void wake_hosts(struct power *w)
     size_t n_moves;
     struct move *moves = moves_there(&k, &n_moves);
     leave_asleep(&k, moves, n_moves);
-    carry_out(&k, moves, n_moves);
+    make_decisions(&k, moves, n_moves);
 }

@@ -5,7 +5,7 @@
 #include "core/power/ready_by.h"
 
 /* A correlation below that decides nothing that would have to be explained. */
-#define TOGETHER_SAID 0.05
+#define CORRELATION_SAID 0.05
 
 static enum power_check why_on(const struct power *w, uint32_t slot, struct power_verdict *ret)
 {
@@ -122,7 +122,7 @@ static struct finding find_no_room(const struct power *w, uint32_t host, const s
 static struct finding find_too_dear(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     struct finding f = find_check(v, host);
-    double together = w->l->snap->correlation.of[WINDOW_60M][v->r];
+    double correlation = w->l->snap->correlation.of[WINDOW_60M][v->r];
 
     if (!(v->worth.off_s > 0)) {
         finding_figure(&f, FIGURE_EVACUATE_S, v->worth.evacuate_s);
@@ -132,8 +132,8 @@ static struct finding find_too_dear(const struct power *w, uint32_t host, const 
     finding_figure(&f, v->r == RES_CPU ? FIGURE_CPU_BENEFIT : FIGURE_MEM_BENEFIT, v->worth.benefit[v->r]);
     finding_figure(&f, FIGURE_RATIO_MIN, w->l->policy->dpm.ratio);
     finding_figure(&f, FIGURE_OFF_S, v->worth.off_s);
-    if (together >= TOGETHER_SAID && v->worth.lacks[v->r] > 0) {
-        finding_figure(&f, FIGURE_CORRELATION, together);
+    if (correlation >= CORRELATION_SAID && v->worth.lacks[v->r] > 0) {
+        finding_figure(&f, FIGURE_CORRELATION, correlation);
         finding_figure(&f, FIGURE_MISSING, v->worth.lacks[v->r]);
     }
     return f;
