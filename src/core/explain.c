@@ -1,3 +1,4 @@
+/* Why a VM goes where it goes, or stays; why a host is put to standby or woken, or is not. */
 #include "core/explain.h"
 
 #include "core/plan/findings.h"

@@ -1,3 +1,7 @@
+/* A pass in eight steps; this file is their table of contents. Each step reads what the earlier ones finished
+ * and adds one thing. Steps 1 to 7 run once for each choice of preferred rules that is tried
+ * (preferred_rules.h), step 8 for the one that counts. Placement (place/) has steps of its own between 4
+ * and 8. */
 #include "core/pass.h"
 
 #include "core/demand/demand.h"
@@ -11,51 +15,13 @@
 
 #include <errno.h>
 
-/* Looking for room tries many hosts for many VMs. So many trials take a fraction of a second; with fewer than
- * a few hundred hosts they are never used up. */
+/* Looking for prerequisite moves tries many hosts for many VMs. So many trials take a fraction of a second;
+ * with fewer than a few hundred hosts they are never used up. */
 #define PREREQUISITE_TRIALS 4000000
 
 static void estimate_demand(struct pass *p, const struct snapshot *snap);
 static void divide(struct pass *p);
 static void build_layout(struct pass *p);
-
-/* The table of contents. Each step reads what the earlier ones finished and adds one thing. Steps 1 to 7 run
- * once for each choice of preferred rules that is tried (preferred_rules.h), step 8 for the one that counts.
- */
-int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
-             struct err *err)
-{
-    if (policy->migration_threshold < 1 || policy->migration_threshold > 5)
-        return err_set(err, -EINVAL, "migration_threshold is %lld, expected 1 ... 5",
-                       (long long)policy->migration_threshold);
-    struct pass *p = preferred_rules_run(snap, policy, IX_NONE, a); /* calls pass_decide() */
-
-    *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before, .end = p->end};
-    pass_order(p, ret); /* 8. order: dependencies, groups, priorities, reasons, the state after */
-    host_settings(snap, p->demand, a, &ret->settings, &ret->n_settings);
-    ret->ready_wakes = ready_by_wake_times(p);
-    ret->faults = p->faults;
-    ret->n_faults = (uint32_t)p->n_faults;
-    ret->stats = p->stats;
-    return 0;
-}
-
-void pass_decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
-                 uint32_t watched_vm, struct arena *a)
-{
-    pass_prepare(p, snap, policy, rules, watched_vm, a); /* steps 1 to 4, right below */
-    plan_report_state(p);
-    plan_correct(p); /* 5. corrections: mandatory moves first */
-    if (p->stopped)
-        return;
-    ready_by_wake(p);            /* 7. power: hosts that must be on by a certain time are woken, ... */
-    bool saves = power_first(p); /* ... and where hosts go to standby they go before anything is balanced */
-    if (!saves)
-        plan_balance(p); /* 6. balance: optional moves while they pay */
-    plan_review(p);
-    if (!saves)
-        power_evaluate(p); /* 7. power again: wake or sleep, each tried on the layout and taken back */
-}
 
 void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
                   uint32_t watched_vm, struct arena *a)
@@ -69,6 +35,41 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
     divide(p);                                   /* 2. divvy: pools -> what each VM may have */
     rules_compile(p->snap, rules, a, &p->rules); /* 3. rules: where VMs may be, and what contradicts */
     build_layout(p);                             /* 4. layout: the what-if copy that moves are made on */
+}
+
+void pass_decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                 uint32_t watched_vm, struct arena *a)
+{
+    pass_prepare(p, snap, policy, rules, watched_vm, a);
+    plan_report_state(p); /* what is wrong with the cluster, whatever is decided */
+    plan_correct(p);      /* 5. corrections: mandatory moves first */
+    if (p->stopped)
+        return;
+    ready_by_wake(p);            /* 7. power, begun early: what must be on by a certain time is woken, */
+    bool saves = power_first(p); /*    and what is not needed goes to standby before it is balanced */
+    if (!saves)
+        plan_balance(p); /* 6. balance: optional moves while they pay */
+    plan_review(p);      /* what is missing for failures after all of them */
+    if (!saves)
+        power_evaluate(p); /* 7. power: wake or put to standby, each tried on the layout and taken back */
+}
+
+int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
+             struct err *err)
+{
+    if (policy->migration_threshold < 1 || policy->migration_threshold > 5)
+        return err_set(err, -EINVAL, "migration_threshold is %lld, expected 1 ... 5",
+                       (long long)policy->migration_threshold);
+    struct pass *p = preferred_rules_run(snap, policy, IX_NONE, a); /* calls pass_decide() for each choice */
+
+    *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before, .end = p->end};
+    pass_order(p, ret); /* 8. order: dependencies, groups, priorities, reasons, the state after */
+    host_settings(snap, p->demand, a, &ret->settings, &ret->n_settings);
+    ret->ready_wakes = ready_by_wake_times(p);
+    ret->faults = p->faults;
+    ret->n_faults = (uint32_t)p->n_faults;
+    ret->stats = p->stats;
+    return 0;
 }
 
 /* ---- the parts of a step that belong together ---- */

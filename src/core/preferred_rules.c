@@ -1,3 +1,5 @@
+/* Runs a pass with all preferred rules, then without those that cannot be kept, and chooses the better one.
+ */
 #include "core/preferred_rules.h"
 
 #include "core/pass.h"

@@ -1,3 +1,4 @@
+/* Upper bounds on what a move off each host can still gain, carried from move to move of the climb. */
 #include "core/balance/bounds.h"
 
 /* Bounds are products of many factors; this is more than their rounding adds up to. */

@@ -1,3 +1,4 @@
+/* One step of the climb after the other. Which moves are allowed and pay is asked of move_score.c. */
 #include "core/balance/climb.h"
 
 /* A move must gain at least this part of what moving an average VM away by one average load would

@@ -1,3 +1,4 @@
+/* The k-d trees of destinations: built, kept up to date, and searched for the best one for a unit. */
 #include "core/balance/destination_index.h"
 
 #include <stdlib.h>

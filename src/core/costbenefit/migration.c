@@ -1,3 +1,4 @@
+/* The model of one live migration, forwards and backwards. It knows no layout. */
 #include "core/costbenefit/migration.h"
 
 #define DOWNTIME_ALLOWED_S 0.3 /* QEMU's default */

@@ -1,3 +1,4 @@
+/* Cost and benefit of moving a unit, from sums per slot that follow each move. */
 #include "core/costbenefit/migration_cost.h"
 
 #include "core/costbenefit/shortfall.h"

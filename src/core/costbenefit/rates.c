@@ -1,3 +1,4 @@
+/* Copy rates between slots, from what the snapshot knows of pairs and hosts. */
 #include "core/costbenefit/rates.h"
 
 static double own_rate(const struct layout *l, uint32_t slot)

@@ -1,3 +1,4 @@
+/* The expected shortfall of a normally distributed demand. */
 #include "core/costbenefit/shortfall.h"
 
 #define Z_MAX 6.0 /* beyond it, nothing is lost worth counting */

@@ -1,3 +1,4 @@
+/* From samples to demand, and from a snapshot to the demand of each VM. */
 #include "core/demand/demand.h"
 
 #include "core/demand/guard.h"

@@ -1,3 +1,4 @@
+/* What pools have left to reserve, up the tree to the root. */
 #include "core/divvy/admission.h"
 
 /* Sums of the same numbers in another order may differ in their last digits: a Hz, a byte. */

@@ -1,3 +1,4 @@
+/* Compares the parts of pools on hosts with what was last set, and lists what is worth setting. */
 #include "core/divvy/host_settings.h"
 
 #include "core/divvy/pool_parts.h"

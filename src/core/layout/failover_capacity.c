@@ -1,3 +1,4 @@
+/* Room reserved for restarts: asked before each move, and followed after it. */
 #include "core/layout/failover_internal.h"
 
 #include <stdlib.h>

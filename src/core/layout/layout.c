@@ -1,3 +1,4 @@
+/* Builds a layout from a snapshot; moves units on it, and takes tried moves back. */
 #include "core/layout/layout.h"
 
 #include <stdlib.h>

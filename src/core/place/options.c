@@ -1,3 +1,4 @@
+/* Ranks the hosts that a VM may be powered on at; finds what comes closest where there is none. */
 #include "core/place/options.h"
 
 #include "core/plan/correct.h"

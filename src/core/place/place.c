@@ -1,3 +1,4 @@
+/* Powers VMs on: one after the other, pairs together, and the best of several attempts. */
 #include "core/place/place.h"
 
 #include "core/pass.h"

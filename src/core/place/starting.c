@@ -1,3 +1,4 @@
+/* VMs that are about to run are taken to use all they can. */
 #include "core/place/starting.h"
 
 #include <string.h>

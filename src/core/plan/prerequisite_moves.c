@@ -1,3 +1,4 @@
+/* Finds the fewest moves of other VMs that make room for one, and makes them. */
 #include "core/plan/prerequisite_moves.h"
 
 #include "core/plan/correct.h"

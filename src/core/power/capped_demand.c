@@ -1,3 +1,4 @@
+/* Cuts the mean, deviation and most of what VMs want to what limits let them get. */
 #include "core/power/capped_demand.h"
 
 #include "core/divvy/divvy.h"

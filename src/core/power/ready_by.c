@@ -1,3 +1,4 @@
+/* Wakes hosts in time for dpm.ready_by, and says when the schedule forbids a power-off. */
 #include "core/power/ready_by.h"
 
 #include "core/plan/correct.h"

@@ -1,3 +1,4 @@
+/* Demand over capacity of each host in two windows, followed move by move; the high and low score. */
 #include "core/power/utilization.h"
 
 /* How far a sum may be off by the order in which it was added. */

@@ -1,3 +1,4 @@
+/* Compiles the rules of a snapshot: bitmaps of hosts, components that stay together, groups kept apart. */
 #include "core/rules/rules.h"
 
 bool rules_span_has(struct span s, uint32_t ix)
