@@ -79,18 +79,24 @@ void render_sentence(struct json_writer *w, const char *key, const struct snapsh
     arena_release(&a);
 }
 
-void render_finding(struct json_writer *w, const char *key, const struct snapshot *snap,
-                    const struct finding *f)
+/* The members beside the sentence. */
+static void put_particulars(struct json_writer *w, const struct snapshot *snap, const struct finding *f)
 {
-    render_sentence(w, key, snap, f);
-    if (!f)
-        return;
     put_subjects(w, snap, f);
     put_figures(w, f);
     if (!f->because)
         return;
     jw_begin(w, "because", JW_OBJECT, JW_INLINE);
-    put_subjects(w, snap, f->because);
-    put_figures(w, f->because);
+    if (f->because->check != CHECK_NONE)
+        jw_text(w, "check", check_name(f->because->check));
+    put_particulars(w, snap, f->because);
     jw_end(w);
+}
+
+void render_finding(struct json_writer *w, const char *key, const struct snapshot *snap,
+                    const struct finding *f)
+{
+    render_sentence(w, key, snap, f);
+    if (f)
+        put_particulars(w, snap, f);
 }

@@ -47,7 +47,7 @@ void render_sentence(struct json_writer *w, const char *key, const struct snapsh
                      const struct finding *f);
 
 /* The same, and beside it "subjects" (ids of what it is about), "figures" and, where something is behind it,
- * "because" with the subjects and figures of that. */
+ * "because", an object with the same members of that and the "check" that decided. */
 void render_finding(struct json_writer *w, const char *key, const struct snapshot *snap,
                     const struct finding *f);
 

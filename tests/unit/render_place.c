@@ -52,9 +52,16 @@ static const struct finding has_room = {
 static const struct finding would_do = {.code = FIND_ALTERNATIVE,
                                         .subjects = {{SUBJECT_HOST, 2}},
                                         .figures = {{FIGURE_CPU_LOAD, 0.1}, {FIGURE_MEM_LOAD, 0.2}}};
-static const struct finding no_host = {.code = FIND_NO_HOST};
+static const struct finding no_memory = {
+    .code = FIND_CHECK,
+    .check = CHECK_MEMORY,
+    .resource = RES_MEM,
+    .subjects = {{SUBJECT_HOST, 2}},
+    .figures = {{FIGURE_NEED, 2048}, {FIGURE_LEFT, 1024}, {FIGURE_LIMIT, 4096}}};
+static const struct finding closest = {
+    .code = FIND_CLOSEST, .check = CHECK_MEMORY, .subjects = {{SUBJECT_HOST, 2}}, .because = &no_memory};
 static const struct finding no_place = {
-    .code = FIND_CANNOT_PLACE, .subjects = {{SUBJECT_VM, 1}}, .because = &no_host};
+    .code = FIND_CANNOT_PLACE, .subjects = {{SUBJECT_VM, 1}}, .because = &closest};
 
 static const struct alternative others[] = {{2, 0.25, &would_do}, {3, UNKNOWN, NULL}};
 static const uint32_t first_two[] = {1, 2};
@@ -146,7 +153,8 @@ static const char place_text[] =
     "\n"
     "1 fault\n"
     "\n"
-    "  cannot_place: v01 cannot be powered on. No host can run VMs.\n";
+    "  cannot_place: v01 cannot be powered on. On h02, which comes closest, it takes 2.0 GiB, and h02 has "
+    "1.0 GiB of 4.0 GiB left.\n";
 
 static void test_place_text(void **state)
 {
@@ -223,6 +231,11 @@ static void test_json(void **state)
     render_plan_json(&plan, &out);
     json_t *p = json_loads(out.text, JSON_REJECT_DUPLICATES, &e);
     assert_non_null(p);
+    const json_t *behind = json_object_get(json_array_get(json_object_get(p, "faults"), 0), "because");
+    assert_string_equal(json_string_value(json_object_get(behind, "check")), "memory");
+    const json_t *figures = json_object_get(json_object_get(behind, "because"), "figures");
+    assert_int_equal(json_object_size(figures), 3);
+    assert_true(json_number_value(json_object_get(figures, "need_mb")) == 2048);
     const json_t *list = json_object_get(p, "recommendations");
     assert_null(json_object_get(json_array_get(list, 0), "alternatives"));
     const json_t *wake = json_array_get(list, 1);
