@@ -1,3 +1,4 @@
+/* arena.c: memory that is handed out in pieces and released all at once. It frees nothing singly. */
 #include <ballast/arena.h>
 
 #include <stdalign.h>

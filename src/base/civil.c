@@ -1,3 +1,4 @@
+/* civil.c: dates to day numbers and back. Time zones are schedule/zone.c's. */
 #include "base/civil.h"
 
 #define DAYS_PER_ERA 146097 /* 400 years */

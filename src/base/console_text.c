@@ -1,3 +1,5 @@
+/* console_text.c: cleans the bytes of a serial line: removes escape sequences, control characters and
+ * invalid UTF-8. It does not read consoles. */
 #include "base/console_text.h"
 
 #include <stdint.h>

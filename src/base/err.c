@@ -1,3 +1,4 @@
+/* err.c: sets and widens error sentences. It logs nothing. */
 #include <ballast/err.h>
 
 #include <stdarg.h>

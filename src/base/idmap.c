@@ -1,3 +1,4 @@
+/* idmap.c: a hash table from ids to pointers. It owns the keys, not the values. */
 #include "base/idmap.h"
 
 #include "base/xalloc.h"

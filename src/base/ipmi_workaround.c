@@ -1,3 +1,4 @@
+/* ipmi_workaround.c: finds the names of IPMI workarounds. What each does is actuators/ipmi's. */
 #include "base/ipmi_workaround.h"
 
 #include <string.h>

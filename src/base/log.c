@@ -1,3 +1,4 @@
+/* log.c: writes log lines to standard error. It keeps no file of its own. */
 #include "base/log.h"
 
 #include "base/rfc3339.h"

@@ -1,3 +1,4 @@
+/* mac.c: parses Ethernet addresses. */
 #include "base/mac.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* names.c: the functions of every word list in names.h. */
 #include <ballast/names.h>
 
 #include "base/name_define.h"

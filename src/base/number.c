@@ -1,3 +1,4 @@
+/* number.c: parses decimal numbers strictly. */
 #include "base/number.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* rfc3339.c: formats and parses instants in UTC. Local time is schedule/zone.c's. */
 #include "base/rfc3339.h"
 
 #include "base/civil.h"

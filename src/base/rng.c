@@ -1,3 +1,4 @@
+/* rng.c: splitmix64 and the distributions drawn from it. */
 #include "base/rng.h"
 
 uint64_t rng_next(struct rng *r)

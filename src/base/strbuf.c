@@ -1,3 +1,4 @@
+/* strbuf.c: strings that grow up to a limit; what exceeds the limit is dropped. */
 #include "base/strbuf.h"
 
 #include <stdarg.h>

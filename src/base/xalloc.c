@@ -1,3 +1,4 @@
+/* xalloc.c: malloc and its like, ending the process when memory runs out. */
 #include "base/xalloc.h"
 
 #include <stdio.h>

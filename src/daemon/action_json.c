@@ -1,3 +1,4 @@
+/* action_json.c: an action as JSON. */
 #include "daemon/action_json.h"
 
 #include "base/rfc3339.h"

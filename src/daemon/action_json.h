@@ -9,10 +9,10 @@
 void action_json(struct json_writer *w, const char *key, const struct snapshot *s,
                  const struct action_record *r);
 
-/* The same without the object around it, for who has more to say of it. */
+/* The members only, for a caller that adds more to the object. */
 void action_json_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r);
 
-/* null for 0. */
+/* An instant as text; 0 becomes null. */
 void action_json_instant(struct json_writer *w, const char *key, instant_s t);
 
 #endif

@@ -1,3 +1,4 @@
+/* console_opener.c: the thread that opens and closes serial consoles. Reading them is consoles.c's. */
 #include "daemon/console_opener.h"
 
 #include "base/xalloc.h"
@@ -87,7 +88,7 @@ int console_opener_start(struct queue *opened, struct console_opener **ret, stru
     return 0;
 }
 
-static void give(struct console_opener *d, const struct order *what)
+static void send_command(struct console_opener *d, const struct order *what)
 {
     struct order *o = xcalloc(1, sizeof *o);
 
@@ -97,13 +98,13 @@ static void give(struct console_opener *d, const struct order *what)
 
 void console_opener_open(struct console_opener *d, uint64_t action, const struct power_host *host)
 {
-    give(d, &(struct order){.verb = DIAL_OPEN, .action = action, .host = host});
+    send_command(d, &(struct order){.verb = DIAL_OPEN, .action = action, .host = host});
 }
 
 void console_opener_close(struct console_opener *d, struct console *console)
 {
     if (console)
-        give(d, &(struct order){.verb = DIAL_CLOSE, .console = console});
+        send_command(d, &(struct order){.verb = DIAL_CLOSE, .console = console});
 }
 
 int console_opener_stop(struct console_opener *d, int64_t deadline_s)
@@ -111,7 +112,7 @@ int console_opener_stop(struct console_opener *d, int64_t deadline_s)
     const struct timespec until = {.tv_sec = deadline_s};
 
     atomic_store(&d->stops, true);
-    give(d, &(struct order){.verb = DIAL_STOP});
+    send_command(d, &(struct order){.verb = DIAL_STOP});
     return pthread_timedjoin_np(d->thread, NULL, &until) == 0 ? 0 : -ETIMEDOUT;
 }
 

@@ -1,3 +1,4 @@
+/* consoles.c: reads and stores the consoles of waking hosts. Opening them is console_opener.c's. */
 #include "daemon/consoles.h"
 
 #include "base/cleanup.h"
@@ -47,7 +48,7 @@ struct consoles {
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-static void keep(struct capture *x, const char *data, size_t n)
+static void append_output(struct capture *x, const char *data, size_t n)
 {
     if (n >= CONSOLE_KEPT) {
         data += n - CONSOLE_KEPT;
@@ -64,7 +65,7 @@ static void keep(struct capture *x, const char *data, size_t n)
     x->dirty = true;
 }
 
-static void store(struct capture *x, instant_s now)
+static void store_capture(struct capture *x, instant_s now)
 {
     const struct console_record r = {.action = x->action,
                                      .host = x->host,
@@ -77,12 +78,12 @@ static void store(struct capture *x, instant_s now)
     x->stored = now;
     x->dirty = false;
     if (store_put_console(x->all->store, &r, &err) < 0)
-        log_warning("what host %s said on its console is not kept: %s", x->host, err.text);
+        log_warning("console output of host %s not stored: %s", x->host, err.text);
 }
 
 /* ---- the connection -------------------------------------------------------------------------- */
 
-static void disconnect(struct capture *x)
+static void close_console(struct capture *x)
 {
     x->io = sd_event_source_disable_unref(x->io);
     console_opener_close(x->all->opener, x->console);
@@ -91,7 +92,7 @@ static void disconnect(struct capture *x)
 
 /* Reads what there is, but no more at a time than is kept: who never falls silent must not hold up the
  * others. -EPIPE: the connection has ended. */
-static int drain(struct capture *x)
+static int read_output(struct capture *x)
 {
     char buffer[READ_AT_ONCE];
     size_t all = 0;
@@ -105,7 +106,7 @@ static int drain(struct capture *x)
             x->why = err;
             x->dirty = true;
         } else if (n > 0) {
-            keep(x, buffer, (size_t)n);
+            append_output(x, buffer, (size_t)n);
             all += (size_t)n;
         }
     } while (n > 0 && all < CONSOLE_KEPT);
@@ -117,15 +118,15 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
     struct capture *x = userdata;
 
     (void)source, (void)fd, (void)revents;
-    if (drain(x) < 0)
-        disconnect(x); /* made again, but one that ends at once no more often than each AGAIN_AFTER_S */
+    if (read_output(x) < 0)
+        close_console(x); /* made again, but one that ends at once no more often than each AGAIN_AFTER_S */
     return 0;
 }
 
 static void fail_to_open(struct capture *x, const struct err *err)
 {
     if (strcmp(x->why.text, err->text) != 0)
-        log_info("the console of host %s cannot be read: %s", x->host, err->text);
+        log_info("cannot read the console of host %s: %s", x->host, err->text);
     x->why = *err;
     x->dirty = true;
 }
@@ -143,7 +144,7 @@ static void open_console(struct capture *x, const struct snapshot *s, instant_s 
 
 /* ---- captures -------------------------------------------------------------------------------- */
 
-static struct capture *find(struct consoles *c, uint64_t action)
+static struct capture *find_capture(struct consoles *c, uint64_t action)
 {
     struct capture *x = c->first;
 
@@ -162,9 +163,9 @@ static bool is_wanted(const struct consoles *c)
 }
 
 /* One that nobody waits for any more is closed again. */
-static void take(struct consoles *c, struct opened_console *o)
+static void take_opened(struct consoles *c, struct opened_console *o)
 {
-    struct capture *x = find(c, o->action);
+    struct capture *x = find_capture(c, o->action);
 
     if (!x) {
         console_opener_close(c->opener, o->console);
@@ -180,9 +181,9 @@ static void take(struct consoles *c, struct opened_console *o)
 
     if (r == 0)
         return;
-    (void)err_set(&o->err, r, "it cannot be watched: %s", strerror(-r));
+    (void)err_set(&o->err, r, "cannot watch the console: %s", strerror(-r));
     fail_to_open(x, &o->err);
-    disconnect(x);
+    close_console(x);
 }
 
 static int on_opened(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -192,13 +193,13 @@ static int on_opened(sd_event_source *source, int fd, uint32_t revents, void *us
 
     (void)source, (void)fd, (void)revents;
     while ((o = (struct opened_console *)queue_pop(&c->opened)) != NULL) {
-        take(c, o);
+        take_opened(c, o);
         free(o);
     }
     return 0;
 }
 
-static struct capture *begin(struct consoles *c, const struct action_record *r)
+static struct capture *begin_capture(struct consoles *c, const struct action_record *r)
 {
     struct capture *x = xcalloc(1, sizeof *x);
 
@@ -211,13 +212,13 @@ static struct capture *begin(struct consoles *c, const struct action_record *r)
     return x;
 }
 
-static void end(struct capture *x, instant_s now)
+static void end_capture(struct capture *x, instant_s now)
 {
     if (x->console)
-        (void)drain(x);
-    disconnect(x);
+        (void)read_output(x);
+    close_console(x);
     if (x->dirty)
-        store(x, now);
+        store_capture(x, now);
     free(x->kept);
     free(x->host);
     free(x);
@@ -236,19 +237,18 @@ static void log_last_lines(struct capture *x)
     unsigned lines = 0;
 
     if (x->console)
-        (void)drain(x);
+        (void)read_output(x);
     strbuf_init(&text, STRBUF_NO_LIMIT);
     console_text_clean(x->kept, x->n, &text);
     if (text.len == 0) {
-        log_warning("host %s said nothing on its console%s%s", x->host, x->why.text[0] ? ": " : "",
-                    x->why.text);
+        log_warning("no console output from host %s%s%s", x->host, x->why.text[0] ? ": " : "", x->why.text);
         return;
     }
     char *from = text.text + text.len;
 
     while (from > text.text && (from[-1] != '\n' || from == text.text + text.len || ++lines < SHOWN_LINES))
         from--;
-    log_warning("host %s said last on its console (`ballast console %llu` shows all that is kept):", x->host,
+    log_warning("last console output of host %s (all of it: `ballast console %llu`):", x->host,
                 (unsigned long long)x->action);
     for (char *line = strsep(&from, "\n"); line; line = strsep(&from, "\n")) {
         if (*line)
@@ -256,16 +256,16 @@ static void log_last_lines(struct capture *x)
     }
 }
 
-void consoles_hear(struct consoles *c, const struct event *ev)
+void consoles_on_event(struct consoles *c, const struct event *ev)
 {
     const struct action_record *r = ev->action;
 
     if (!c || !r || r->kind != ACTION_POWER_ON)
         return;
-    struct capture *x = find(c, r->id);
+    struct capture *x = find_capture(c, r->id);
 
     if (ev->kind == EVENT_ACTION && r->state == ACTION_STARTING && !x && is_wanted(c))
-        (void)begin(c, r);
+        (void)begin_capture(c, r);
     else if (x && ev->kind == EVENT_ACTION && (has_ended(r->state) || r->state == ACTION_APPROVED))
         x->over = true;
     else if (x && ev->kind == EVENT_WAKE_FAILED && (x->n > 0 || x->console || x->why.text[0]))
@@ -278,13 +278,13 @@ static void resume(struct consoles *c, const struct action_record *r)
     struct console_record was;
     bool runs = r->state == ACTION_STARTING || r->state == ACTION_RUNNING || r->state == ACTION_VERIFYING;
 
-    if (r->kind != ACTION_POWER_ON || !runs || !is_wanted(c) || find(c, r->id))
+    if (r->kind != ACTION_POWER_ON || !runs || !is_wanted(c) || find_capture(c, r->id))
         return;
-    struct capture *x = begin(c, r);
+    struct capture *x = begin_capture(c, r);
 
     if (store_get_console(c->store, r->id, &a, &was, NULL) < 0)
         return;
-    keep(x, was.data, was.n);
+    append_output(x, was.data, was.n);
     x->dirty = false;
 }
 
@@ -298,7 +298,7 @@ void consoles_resume(struct consoles *c, const struct engine *e)
         resume(c, list[i]);
 }
 
-void consoles_work(struct consoles *c, const struct snapshot *s, instant_s now)
+void consoles_update(struct consoles *c, const struct snapshot *s, instant_s now)
 {
     struct capture **at = c ? &c->first : NULL;
 
@@ -307,27 +307,27 @@ void consoles_work(struct consoles *c, const struct snapshot *s, instant_s now)
 
         if (x->over) {
             *at = x->next;
-            end(x, now);
+            end_capture(x, now);
             continue;
         }
         if (!x->console && !x->opening && now >= x->open_at && s)
             open_console(x, s, now);
         if (x->dirty && now - x->stored >= STORE_EACH_S)
-            store(x, now);
+            store_capture(x, now);
         at = &x->next;
     }
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static int start(struct consoles *c, struct err *err)
+static int start_consoles(struct consoles *c, struct err *err)
 {
     int r = queue_init(&c->opened, false);
 
     if (r < 0)
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     if ((r = sd_event_add_io(c->loop, &c->opened_io, c->opened.fd, EPOLLIN, on_opened, c)) < 0)
-        return err_set(err, r, "consoles cannot be waited for: %s", strerror(-r));
+        return err_set(err, r, "cannot watch for opened consoles: %s", strerror(-r));
     return console_opener_start(&c->opened, &c->opener, err);
 }
 
@@ -338,7 +338,7 @@ int consoles_new(sd_event *loop, struct store *store, const struct power_setup *
     int r;
 
     *c = (struct consoles){.loop = loop, .store = store, .power = power, .opened = {.fd = -1}};
-    if ((r = start(c, err)) < 0) {
+    if ((r = start_consoles(c, err)) < 0) {
         consoles_free(c);
         return r;
     }
@@ -359,7 +359,7 @@ int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s)
         struct capture *x = c->first;
 
         c->first = x->next;
-        end(x, now);
+        end_capture(x, now);
     }
     return c->opener ? console_opener_stop(c->opener, deadline_s) : 0;
 }

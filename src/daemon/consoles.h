@@ -1,13 +1,10 @@
-/* consoles.h: what hosts say on their serial consoles while they wake.
+/* consoles.h: captures the serial console of a host while an action wakes it.
  *
- * From the moment an action begins to wake a host whose configuration wants it (ipmi.console), its console is
- * read until the action has ended. The last CONSOLE_KEPT bytes are stored with the action: now and then
- * meanwhile, so that a kill loses little, and at the end. A connection that breaks is made again. After a
- * restart in the middle what was stored is gone on with.
+ * When an action begins to wake a host with `ipmi.console`, its console is read until the action has ended.
+ * The last CONSOLE_KEPT bytes are stored with the action: at intervals, so that a kill loses little, and at
+ * the end. A broken connection is made again. After a restart, capturing continues behind the stored bytes.
  *
- * What is read and stored is so on the main thread; connections are made and ended by another
- * (console_opener.h).
- */
+ * The main thread reads and stores; another thread (console_opener.h) opens and closes connections. */
 #ifndef BALLAST_DAEMON_CONSOLES_H
 #define BALLAST_DAEMON_CONSOLES_H
 
@@ -21,26 +18,27 @@
 
 struct consoles;
 
-/* Another one since a reload; it lives longer. */
+/* Uses this power setup from now on, after a reload. It must live longer. */
 void consoles_change(struct consoles *c, const struct power_setup *power);
 
-/* store and power live longer; loop too. */
+/* loop, store and power must live longer. */
 int consoles_new(sd_event *loop, struct store *store, const struct power_setup *power, struct consoles **ret,
                  struct err *err);
 
-/* Stores what was captured so far, and ends all connections. -ETIMEDOUT: not by that time of day, so that a
- * thread still uses `power` and this. NULL is fine. */
+/* Stores all captures and closes all connections. -ETIMEDOUT: not before the deadline (time of day), so a
+ * thread still uses this and `power`. NULL is fine. */
 int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s);
 void consoles_free(struct consoles *c); /* one that has stopped, or NULL */
 
-/* From an event sink: what a wake came to. A failed one's last lines go to the log. Nothing else is done yet.
- */
-void consoles_hear(struct consoles *c, const struct event *ev);
+/* Takes note of a wake's state; after a failed wake the last console lines go to the log. consoles_update()
+ * does the rest. */
+void consoles_on_event(struct consoles *c, const struct event *ev);
 
-/* Goes on with wakes that an earlier process has begun. */
+/* Continues captures of wakes that an earlier process began. */
 void consoles_resume(struct consoles *c, const struct engine *e);
 
-/* After anything that happened: opens, stores and closes what is due. s: the newest inventory, or NULL. */
-void consoles_work(struct consoles *c, const struct snapshot *s, instant_s now);
+/* Opens, stores and closes what is due. Call it after every event of the loop. s: the newest snapshot, or
+ * NULL. */
+void consoles_update(struct consoles *c, const struct snapshot *s, instant_s now);
 
 #endif

@@ -1,3 +1,4 @@
+/* event_json.c: an event's data, type and subject as JSON. The envelope is mqtt/cloudevent.c's. */
 #include "daemon/event_json.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* event_json.h: what an event says, as JSON: the `data` of src/mqtt/README.md. */
+/* event_json.h: an event's members as JSON: the `data` of src/mqtt/README.md. */
 #ifndef BALLAST_DAEMON_EVENT_JSON_H
 #define BALLAST_DAEMON_EVENT_JSON_H
 
@@ -6,16 +6,16 @@
 #include "engine/ports.h"
 #include "store/events.h"
 
-/* The object on one line, without its end. */
+/* Adds the object on one line, without a newline. */
 void event_json_data(const struct event *ev, struct strbuf *out);
 
-/* "action.running", "host.standby", or the kind alone. */
+/* Adds the type: "action.running", "host.standby", or the kind alone. */
 void event_json_type(const struct event *ev, struct strbuf *out);
 
-/* The id of the VM or host that it is about; NULL. */
+/* The id of the VM or host that the event is about; NULL: neither. */
 const char *event_json_subject(const struct event *ev);
 
-/* {"ok": true, "events": [...]}, without an end. */
+/* Adds {"ok": true, "events": [...]}, without a newline. */
 void event_json_reply(const struct event_record *list, size_t n, struct strbuf *out);
 
 #endif

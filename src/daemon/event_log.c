@@ -1,3 +1,4 @@
+/* event_log.c: writes events to the log, with a severity each. Storing them is journal.c's. */
 #include "daemon/event_log.h"
 
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* event_outputs.c: opens, updates and closes the journal, the MQTT feed and the event stream together. */
 #include "daemon/event_outputs.h"
 
 int event_outputs_open(const struct config *c, sd_event *loop, struct store *store, struct event_outputs *ret,
@@ -16,7 +17,7 @@ void event_outputs_update(struct event_outputs *o, const struct engine *e, const
 {
     mqtt_feed_update(o->mqtt, e, journal_last(o->journal), now);
     mqtt_feed_skip(
-        o->mqtt, journal_tidy(o->journal, c->history_days, c->history_events, mqtt_feed_sent(o->mqtt), now));
+        o->mqtt, journal_prune(o->journal, c->history_days, c->history_events, mqtt_feed_sent(o->mqtt), now));
 }
 
 const struct mqtt_status *event_outputs_mqtt_status(const struct event_outputs *o, struct mqtt_status *ret)

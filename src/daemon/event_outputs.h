@@ -1,5 +1,5 @@
-/* event_outputs.h: all ways out for what happens: the store and the log (journal.h), a broker (mqtt_feed.h),
- * whoever follows at the socket (event_stream.h). */
+/* event_outputs.h: every output of events: store and log (journal.h), a broker (mqtt_feed.h), clients that
+ * follow at the socket (event_stream.h). */
 #ifndef BALLAST_DAEMON_EVENT_OUTPUTS_H
 #define BALLAST_DAEMON_EVENT_OUTPUTS_H
 
@@ -13,18 +13,18 @@ struct event_outputs {
     struct event_stream *stream;
 };
 
-/* To be stopped and released also where it fails. */
+/* On failure, stop and release it all the same. */
 int event_outputs_open(const struct config *c, sd_event *loop, struct store *store, struct event_outputs *ret,
                        struct err *err);
 
-/* What was stored of what has happened goes out; what is old goes. */
+/* Sends stored events to the broker and prunes old ones. */
 void event_outputs_update(struct event_outputs *o, const struct engine *e, const struct config *c,
                           instant_s now);
 
-/* Of the broker; NULL where there is none. */
+/* The broker connection's status; NULL without a broker. */
 const struct mqtt_status *event_outputs_mqtt_status(const struct event_outputs *o, struct mqtt_status *ret);
 
-/* The broker's part, as mqtt_feed_stop(). The rest is for when nothing happens any more. */
+/* Stops the broker's part, as mqtt_feed_stop(). event_outputs_release() comes after the last event. */
 int event_outputs_stop(struct event_outputs *o, int64_t deadline_s);
 void event_outputs_release(struct event_outputs *o);
 

@@ -1,3 +1,4 @@
+/* event_stream.c: sends stored events to clients that follow them. It stores nothing. */
 #include "daemon/event_stream.h"
 
 #include "base/cleanup.h"

@@ -1,9 +1,8 @@
-/* event_stream.h: who wants to see events: those that are there, and those that come (`ballast events
- * --follow`).
+/* event_stream.h: answers requests for events, and sends new events to clients that follow them (`ballast
+ * events --follow`).
  *
- * A follower is a client of the server that waits for ever and gets line after line. It is given the next
- * events when it has taken the last ones, straight from the store, so a slow one costs nothing but its own
- * delay. */
+ * A follower is a client that waits for ever and gets line after line. The next events are read from the
+ * store when the client has read the last ones, so a slow client delays only itself. */
 #ifndef BALLAST_DAEMON_EVENT_STREAM_H
 #define BALLAST_DAEMON_EVENT_STREAM_H
 
@@ -18,14 +17,14 @@ struct event_stream;
 struct event_stream *event_stream_new(struct store *store);
 void event_stream_free(struct event_stream *f); /* NULL is fine */
 
-/* Answers into `out`; -EINPROGRESS: the client follows from now on. */
+/* Answers into `out`. -EINPROGRESS: the client follows from now on. */
 int event_stream_serve(struct event_stream *f, const struct request *q, struct client *c, struct strbuf *out,
                        struct err *err);
 
-/* Whether the ticket is a follower's. */
+/* Whether the ticket belongs to a follower. */
 bool event_stream_owns(uint64_t ticket);
 
-/* Gives it what is new, if it has taken what it was given. */
+/* Sends new events, if the client has read the last ones. */
 void event_stream_send(struct event_stream *f, struct client *c, uint64_t ticket);
 void event_stream_drop(struct event_stream *f, uint64_t ticket);
 

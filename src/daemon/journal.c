@@ -1,3 +1,5 @@
+/* journal.c: the engine's event sink: logs events, stores them, prunes old ones. Sending them is
+ * mqtt_feed.c's. */
 #include "daemon/journal.h"
 
 #include "base/cleanup.h"
@@ -80,7 +82,7 @@ uint64_t journal_last(const struct event_sink *o)
 
 /* ---- the event sink ------------------------------------------------------------------------------ */
 
-static void publish(struct event_sink *o, const struct event *ev)
+static void journal_publish(struct event_sink *o, const struct event *ev)
 {
     CLEANUP(strbuf_releasep) struct strbuf data = {0};
     CLEANUP(strbuf_releasep) struct strbuf type = {0};
@@ -144,7 +146,7 @@ static int put_gap(struct event_sink *o, uint64_t from, uint64_t n, const char *
     return store_put_event(o->store, &r, &o->put, err);
 }
 
-static int keep(struct event_sink *o, struct err *err)
+static int journal_keep(struct event_sink *o, struct err *err)
 {
     int r = 0;
 
@@ -155,7 +157,7 @@ static int keep(struct event_sink *o, struct err *err)
     return r;
 }
 
-static void kept(struct event_sink *o)
+static void journal_kept(struct event_sink *o)
 {
     if (!o->first)
         return;
@@ -165,21 +167,22 @@ static void kept(struct event_sink *o)
     o->newest = o->put;
 }
 
-const struct event_sink_ops journal_sink = {.publish = publish, .keep = keep, .kept = kept};
+const struct event_sink_ops journal_sink = {
+    .publish = journal_publish, .keep = journal_keep, .kept = journal_kept};
 
 /* ---- what is not kept for ever --------------------------------------------------------------- */
 
-static uint64_t greater(uint64_t a, uint64_t b)
+static uint64_t later_id(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
 /* Together, so that nothing goes without a word. floor 0: only what is old goes. */
-static int drop(struct event_sink *o, instant_s before, uint64_t sent, uint64_t floor, instant_s now,
-                struct err *err)
+static int prune_events(struct event_sink *o, instant_s before, uint64_t sent, uint64_t floor, instant_s now,
+                        struct err *err)
 {
     const struct store_ops *ops = &store_sqlite;
-    uint64_t from = greater(sent, o->oldest - 1) + 1;
+    uint64_t from = later_id(sent, o->oldest - 1) + 1;
     uint64_t newest;
     int r = ops->begin(o->store, err);
 
@@ -200,7 +203,7 @@ static int drop(struct event_sink *o, instant_s before, uint64_t sent, uint64_t 
     return store_event_range(o->store, &o->oldest, &newest, err);
 }
 
-uint64_t journal_tidy(struct event_sink *o, int64_t days, int64_t most, uint64_t sent, instant_s now)
+uint64_t journal_prune(struct event_sink *o, int64_t days, int64_t most, uint64_t sent, instant_s now)
 {
     uint64_t n = o->newest + 1 - o->oldest;
     bool many = n > (uint64_t)(most + most / SLACK);
@@ -208,7 +211,7 @@ uint64_t journal_tidy(struct event_sink *o, int64_t days, int64_t most, uint64_t
 
     if ((!many && now < o->next_tidy) || o->first) /* what waits to be stored comes first */
         return o->oldest - 1;
-    if (drop(o, now - days * DAY_S, sent, many ? o->newest - (uint64_t)most : 0, now, &err) < 0 &&
+    if (prune_events(o, now - days * DAY_S, sent, many ? o->newest - (uint64_t)most : 0, now, &err) < 0 &&
         now >= o->next_tidy)
         log_warning("%s", err.text);
     o->next_tidy = now + TIDY_S;

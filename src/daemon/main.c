@@ -1,4 +1,4 @@
-/* ballastd: the service. */
+/* main.c: options and exit codes of ballastd. The service itself is service.c. */
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "config/config.h"

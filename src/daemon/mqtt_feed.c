@@ -1,3 +1,4 @@
+/* mqtt_feed.c: reads events from the store and states from the engine, and hands them to the MQTT thread. */
 #include "daemon/mqtt_feed.h"
 
 #include "base/cleanup.h"
@@ -19,8 +20,8 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-#define NOTE_SENT "mqtt_sent" /* up to which event the broker has them */
-#define QUEUED_EVENTS_MAX 128 /* events that the thread has at most; the rest wait in the store */
+#define NOTE_SENT "mqtt_sent" /* note: the last event that the broker confirmed */
+#define QUEUED_EVENTS_MAX 128 /* events handed to the thread; the rest wait in the store */
 #define CLIENT_ID_DIGITS 15   /* of the store's name: with "ballast-", the 23 bytes that every broker takes */
 
 struct mqtt_feed {
@@ -72,7 +73,7 @@ static void queue_event(struct mqtt_feed *t, const struct event_record *r)
     t->handed = r->id;
 }
 
-/* A state has no number that lasts: the instant tells those of one process from those of another. */
+/* States have no stored number: the start time of the process makes their ids unique. */
 static void queue_state(struct mqtt_feed *t, const char *topic, const char *type, const char *subject,
                         const char *data, instant_s now)
 {
@@ -109,7 +110,7 @@ static void queue_stored_events(struct mqtt_feed *t)
         queue_event(t, &list[i]);
 }
 
-/* Should it not be stored, the next answer tries again; a restart before that sends a few events twice. */
+/* When storing fails, the next answer tries again; a restart before that sends a few events twice. */
 static void store_sent_mark(struct mqtt_feed *t)
 {
     char text[24];
@@ -119,7 +120,7 @@ static void store_sent_mark(struct mqtt_feed *t)
     int r = store_sqlite.put_note(t->store, NOTE_SENT, text, &err);
 
     if (r < 0 && !t->mark_failed)
-        log_warning("mqtt: up to which event the broker has them was not stored: %s", err.text);
+        log_warning("mqtt: the number of the last confirmed event was not stored: %s", err.text);
     t->mark_failed = r < 0;
 }
 
@@ -205,7 +206,7 @@ static void free_retained(void *value)
     free(retained);
 }
 
-/* One that is gone is taken back from the broker. */
+/* Clears the retained state of a host that no longer exists. */
 static bool clear_missing_host(const char *host, void *value, void *ctx)
 {
     const struct host_states_update *const *at = ctx;
@@ -248,7 +249,7 @@ void mqtt_feed_update(struct mqtt_feed *t, const struct engine *e, uint64_t last
     update_host_states(t, e, now);
 }
 
-/* ---- what can be seen ------------------------------------------------------------------------ */
+/* ---- status ---------------------------------------------------------------------------------- */
 
 uint64_t mqtt_feed_sent(const struct mqtt_feed *t)
 {
@@ -283,9 +284,9 @@ bool mqtt_feed_status(const struct mqtt_feed *t, uint64_t last, struct mqtt_stat
     return true;
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- start and stop -------------------------------------------------------------------------- */
 
-/* What happened before there was a broker to tell is not sent to it. */
+/* Events from before the broker was first configured are not sent. */
 static int load_sent_mark(struct mqtt_feed *t, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -303,7 +304,7 @@ static int load_sent_mark(struct mqtt_feed *t, struct err *err)
     return 0;
 }
 
-/* Of hosts that an earlier process knew something may be retained; what is not there any more goes. */
+/* The broker may retain states of hosts from an earlier process; those of hosts that are gone are cleared. */
 static int load_retained_hosts(struct mqtt_feed *t, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -355,7 +356,7 @@ static int start_feed(struct mqtt_feed *t, const struct config *c, sd_event *loo
     if ((r = queue_init(&t->reports, false)) < 0)
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     if ((r = sd_event_add_io(loop, &t->io, t->reports.fd, EPOLLIN, on_mqtt_report, t)) < 0)
-        return err_set(err, r, "the broker's thread cannot be waited for: %s", strerror(-r));
+        return err_set(err, r, "cannot watch for reports of the MQTT thread: %s", strerror(-r));
     return mqtt_thread_start(&t->options, &t->reports, &t->thread, err);
 }
 
@@ -389,7 +390,7 @@ int mqtt_feed_stop(struct mqtt_feed *t, int64_t deadline_s)
     int r = mqtt_thread_stop(t->thread, deadline_s);
 
     if (r == 0)
-        (void)on_mqtt_report(NULL, -1, 0, t); /* what it has learned last */
+        (void)on_mqtt_report(NULL, -1, 0, t); /* the last confirmations */
     return r;
 }
 

@@ -1,3 +1,4 @@
+/* mqtt_thread.c: the thread that connects to the broker and publishes. It never touches engine or store. */
 #include "daemon/mqtt_thread.h"
 
 #include "base/idmap.h"
@@ -16,10 +17,10 @@
 #define STEP_MS 1000
 #define RETRY_FIRST_S 1
 #define RETRY_MAX_S 60
-#define STEADY_S 30 /* a connection that has lasted so long was a good one */
-#define GOODBYE_S 2 /* to get the last words across */
+#define STEADY_S 30 /* a connection that lasted this long resets the retry interval */
+#define GOODBYE_S 2 /* to publish what is left at the stop */
 #define LOGGED_TOPICS_MAX 1000
-#define REFUSED 128 /* reasons from here on are refusals */
+#define REFUSED 128 /* reason codes from here on are refusals */
 #define MS_PER_S 1000
 
 enum mqtt_command_kind { MQTT_PUBLISH_EVENT, MQTT_PUBLISH_STATE, MQTT_DROP_EVENTS, MQTT_STOP };
@@ -66,7 +67,7 @@ static void free_command(struct queue_item *item)
     free(o);
 }
 
-/* ---- what the broker says -------------------------------------------------------------------- */
+/* ---- answers of the broker ------------------------------------------------------------------- */
 
 static void on_connected(void *ctx)
 {
@@ -79,15 +80,15 @@ static void on_connected(void *ctx)
     t->changed = true;
 }
 
-/* For each topic once: whoever may not write there once may not a thousand times. */
+/* Logged once per topic. */
 static void record_refusal(struct mqtt_thread *t, const char *topic, const char *why)
 {
     t->refused++;
-    (void)err_set(&t->refusal, -EPERM, "the broker refuses what is published to %s: %s", topic, why);
+    (void)err_set(&t->refusal, -EPERM, "the broker refuses messages to %s: %s", topic, why);
     if (idmap_get(&t->logged_topics, topic) || t->logged_topics.n >= LOGGED_TOPICS_MAX)
         return;
     *idmap_slot(&t->logged_topics, topic) = t;
-    log_error("mqtt: %s; it is not sent again", t->refusal.text);
+    log_error("mqtt: %s; not sent again", t->refusal.text);
 }
 
 static void on_answered(void *ctx, int mid, int reason)
@@ -110,14 +111,15 @@ static time_t retry_pause_s(const struct mqtt_thread *t, int code)
 {
     time_t pause = RETRY_FIRST_S;
 
-    if (code == -EACCES || code == -EINVAL) /* not by itself better soon; accounts get locked */
+    if (code == -EACCES ||
+        code == -EINVAL) /* lasts until someone fixes it; accounts get locked by repeated attempts */
         return RETRY_MAX_S;
     for (unsigned i = 1; i < t->failures && pause < RETRY_MAX_S; i++)
         pause *= 2;
     return pause < RETRY_MAX_S ? pause : RETRY_MAX_S;
 }
 
-/* Said when it is news: a broker may be away for hours. */
+/* Logs only a change: a broker may be away for hours. */
 static void connection_lost(struct mqtt_thread *t, const struct err *why)
 {
     bool good = t->up && steady_s() - t->up_since >= STEADY_S;
@@ -128,7 +130,7 @@ static void connection_lost(struct mqtt_thread *t, const struct err *why)
     t->retry_at = steady_s() + retry_pause_s(t, why->code);
     publish_queue_connection_lost(t->queue);
     if (t->up || strcmp(t->error.text, why->text) != 0)
-        log_warning("mqtt: %s; events are kept until it can be", why->text);
+        log_warning("mqtt: %s; events are kept until the broker can be reached", why->text);
     t->up = false;
     t->error = *why;
     t->changed = true;
@@ -144,7 +146,7 @@ static void connect_if_due(struct mqtt_thread *t)
         connection_lost(t, &err);
 }
 
-/* As much as the window takes. */
+/* Until the window of unacknowledged messages is full. */
 static void publish_queued(struct mqtt_thread *t)
 {
     struct queued_message m;
@@ -158,7 +160,7 @@ static void publish_queued(struct mqtt_thread *t)
         int r = broker_publish(t->broker, m.topic, m.payload, state, json ? CLOUDEVENT_CONTENT_TYPE : NULL,
                                &mid, &err);
 
-        if (r == -EMSGSIZE || r == -EINVAL) { /* as if the broker had said so */
+        if (r == -EMSGSIZE || r == -EINVAL) { /* handled like a refusal */
             publish_queue_sent(t->queue, no_mid);
             (void)publish_queue_acknowledge(t->queue, no_mid, &m);
             record_refusal(t, m.topic, err.text);
@@ -257,7 +259,7 @@ static void *mqtt_thread_main(void *arg)
             (void)poll(&fd, 1, wait_ms(t));
         }
     }
-    if (t->broker) /* "offline" may not have got through, or may not even have been sent */
+    if (t->broker) /* without "offline" published, let the broker send the last will */
         broker_disconnect(t->broker, !all_published(t));
     broker_free(t->broker);
     t->broker = NULL;
@@ -283,7 +285,7 @@ int mqtt_thread_start(const struct broker_options *options, struct queue *report
     r = pthread_create(&t->thread, NULL, mqtt_thread_main, t);
     if (r != 0) {
         mqtt_thread_free(t);
-        return err_set(err, -r, "no thread to talk to the broker with: %s", strerror(r));
+        return err_set(err, -r, "cannot start the MQTT thread: %s", strerror(r));
     }
     *ret = t;
     return 0;

@@ -1,3 +1,5 @@
+/* power_setup.c: combines the actuators of power.hosts with those of the source, and finds the host of an
+ * entry. */
 #include "daemon/power_setup.h"
 
 #include "actuators/ipmi/ipmi.h"

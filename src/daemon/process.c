@@ -1,3 +1,4 @@
+/* process.c: clocks, signals, and restarting this program in place. */
 #include "daemon/process.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ int64_t process_steady_us(void)
     return process_clock_us(CLOCK_BOOTTIME);
 }
 
-int process_run_anew(char *const argv[])
+int process_restart(char *const argv[])
 {
     (void)execv("/proc/self/exe", argv);
     return -errno;

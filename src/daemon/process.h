@@ -9,17 +9,17 @@
 
 #define USEC_PER_S ((uint64_t)1000000)
 
-/* Of a clock that is there always. */
+/* The clock must be one that always exists. */
 int64_t process_clock_us(clockid_t clock);
 
-/* One that nobody can set, and that goes on while the machine sleeps. */
+/* A clock that cannot be set and continues while the machine sleeps. */
 int64_t process_steady_us(void);
 
-/* This program once more, in the place of this process and with its id. Returns only if it cannot be: a
- * negative errno. */
-int process_run_anew(char *const argv[]);
+/* Runs this program again in this process, with the same process id. Returns only on failure, a negative
+ * errno. */
+int process_restart(char *const argv[]);
 
-/* Before any thread begins, so that all of them leave SIGTERM, SIGINT and SIGHUP to the loop. */
+/* Call it before any thread starts, so that SIGTERM, SIGINT and SIGHUP reach the loop only. */
 int process_block_signals(struct err *err);
 
 #endif

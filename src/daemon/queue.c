@@ -1,3 +1,4 @@
+/* queue.c: a queue between threads with an eventfd. */
 #include "daemon/queue.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
-/* queue.h: whole values from one thread to another. The only place where threads meet.
+/* queue.h: passes whole values from one thread to another. Threads share nothing else.
  *
- * First in, first out; what is pushed belongs to the queue, what is popped to whoever popped it. An eventfd
- * counts the items, so that a loop can wait for it along with everything else, and a worker can block on it.
+ * First in, first out. A pushed item belongs to the queue, a popped one to the caller. An eventfd counts the
+ * items, so that an event loop can watch it and a worker can block on it.
  */
 #ifndef BALLAST_DAEMON_QUEUE_H
 #define BALLAST_DAEMON_QUEUE_H
@@ -28,7 +28,7 @@ int queue_init(struct queue *q, bool blocks);
 void queue_push(struct queue *q, struct queue_item *item);
 struct queue_item *queue_pop(struct queue *q);
 
-/* Gives what is left to dispose, and closes. No other thread may use the queue any more. */
+/* Disposes of the items left, and closes. No other thread may use the queue any more. */
 void queue_release(struct queue *q, void (*dispose)(struct queue_item *item));
 
 #endif

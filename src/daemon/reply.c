@@ -1,3 +1,4 @@
+/* reply.c: the engine's state as JSON replies. It changes nothing; commands are request_handler.c's. */
 #include "daemon/reply.h"
 
 #include "base/cleanup.h"

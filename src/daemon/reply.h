@@ -1,4 +1,4 @@
-/* reply.h: what the service answers, as JSON made from the engine's state. README.md has the fields. */
+/* reply.h: replies to requests, as JSON made from the engine's state. README.md has the fields. */
 #ifndef BALLAST_DAEMON_REPLY_H
 #define BALLAST_DAEMON_REPLY_H
 
@@ -17,13 +17,13 @@ int reply_view(const struct engine *e, const struct store_ops *store_ops, struct
                const struct request *request, const struct mqtt_status *broker, instant_s now,
                struct strbuf *out, struct err *err);
 
-/* Done; nothing more to say. */
+/* {"ok": true} alone. */
 void reply_done(struct strbuf *out);
 
-/* The pass that was asked for: its figures, and what it recommends. */
+/* The figures and recommendations of the requested pass. */
 void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct strbuf *out);
 
-/* Where VMs are powered on, the plan in both forms, and what was begun of it. */
+/* A placement: the plan as JSON and as text, and the actions that were begun. */
 void reply_placement(const struct engine *e, const struct placement *p, struct strbuf *out);
 
 /* These actions, as they stand now. */

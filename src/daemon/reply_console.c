@@ -1,3 +1,4 @@
+/* reply_console.c: a captured console, cleaned, as JSON. */
 #include "daemon/reply_console.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* reply_energy.c: what hosts drew and VMs lacked, as JSON. engine/knowledge/energy.h defines the figures. */
+/* reply_energy.c: the energy account as JSON. engine/knowledge/energy.h defines the figures. */
 #include "daemon/reply_energy.h"
 
 #include "base/cleanup.h"

@@ -1,3 +1,4 @@
+/* reply_forecast.c: expected and actual demand as JSON. */
 #include "daemon/reply_forecast.h"
 
 #include "base/cleanup.h"

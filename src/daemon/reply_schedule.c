@@ -1,3 +1,4 @@
+/* reply_schedule.c: the schedule and the planned wakes as JSON. */
 #include "daemon/reply_schedule.h"
 
 #include "base/json_writer.h"

@@ -1,3 +1,4 @@
+/* request.c: parses one request, strictly. Carrying it out is request_handler.c's. */
 #include "daemon/request.h"
 
 #include "base/cleanup.h"

@@ -1,8 +1,7 @@
-/* request.h: what the command asks of the service: one line of JSON, read strictly. README.md has the
- * protocol.
+/* request.h: one request to the service: a line of JSON, parsed strictly. README.md has the protocol.
  *
- * Whoever may open the socket may send anything: lines are capped (REQUEST_BYTES_MAX), lists too, and a field
- * that the command does not know is refused, because it would be a misunderstanding.
+ * A client may send anything: lines and lists are capped (REQUEST_BYTES_MAX), and a field that the command
+ * does not have is refused.
  */
 #ifndef BALLAST_DAEMON_REQUEST_H
 #define BALLAST_DAEMON_REQUEST_H
@@ -25,28 +24,28 @@
 #define FORECAST_HOURS_DEFAULT 24
 
 #define REQUESTS(X)                                                                                          \
-    X(REQUEST_STATUS, "status", "how the service and its cluster are")                                       \
-    X(REQUEST_HOSTS, "hosts", "the hosts, with their load")                                                  \
-    X(REQUEST_VMS, "vms", "the VMs, with what they want")                                                    \
-    X(REQUEST_POOLS, "pools", "the resource pools, with what they are entitled to")                          \
-    X(REQUEST_RECOMMENDATIONS, "recommendations", "what is recommended, and what became of it")              \
+    X(REQUEST_STATUS, "status", "the state of the service and its cluster")                                  \
+    X(REQUEST_HOSTS, "hosts", "the hosts and their load")                                                    \
+    X(REQUEST_VMS, "vms", "the VMs, their demand and entitlement")                                           \
+    X(REQUEST_POOLS, "pools", "the resource pools and their entitlement")                                    \
+    X(REQUEST_RECOMMENDATIONS, "recommendations", "recommendations, and the actions made from them")         \
     X(REQUEST_HISTORY, "history", "actions that have ended, newest first")                                   \
-    X(REQUEST_SAMPLES, "samples", "what each VM wanted, over the last hour")                                 \
+    X(REQUEST_SAMPLES, "samples", "each VM's demand over the last hour")                                     \
     X(REQUEST_APPLY, "apply", "approves recommendations")                                                    \
-    X(REQUEST_REJECT, "reject", "rejects recommendations, or takes an approval back")                        \
-    X(REQUEST_RUN, "run", "a pass now")                                                                      \
-    X(REQUEST_SNAPSHOT, "snapshot", "what the last pass was made from")                                      \
+    X(REQUEST_REJECT, "reject", "rejects recommendations, or withdraws an approval")                         \
+    X(REQUEST_RUN, "run", "makes a pass now")                                                                \
+    X(REQUEST_SNAPSHOT, "snapshot", "the snapshot of the last pass")                                         \
     X(REQUEST_PAUSE, "pause", "starts nothing until resumed")                                                \
     X(REQUEST_RESUME, "resume", "starts actions again")                                                      \
     X(REQUEST_MAINTENANCE, "maintenance", "takes a host out of service, or puts it back")                    \
-    X(REQUEST_PLACE, "place", "where VMs would be powered on, and doing it")                                 \
+    X(REQUEST_PLACE, "place", "places VMs: where to power them on, and with `apply` doing so")               \
     X(REQUEST_STANDBY, "standby", "puts a host to standby")                                                  \
-    X(REQUEST_WAKE, "wake", "wakes a host from standby, or proves that it wakes")                            \
-    X(REQUEST_EVENTS, "events", "what has happened, and what happens")                                       \
-    X(REQUEST_ENERGY, "energy", "what the hosts drew, and what VMs lacked")                                  \
+    X(REQUEST_WAKE, "wake", "wakes a host from standby, or tests that it wakes")                             \
+    X(REQUEST_EVENTS, "events", "past events, and new ones as they come")                                    \
+    X(REQUEST_ENERGY, "energy", "energy used by hosts, and demand of VMs not met")                           \
     X(REQUEST_SCHEDULE, "schedule", "when hosts may be put to standby and must be back")                     \
-    X(REQUEST_FORECAST, "forecast", "what was expected of the cluster's demand, what came, what comes next") \
-    X(REQUEST_CONSOLE, "console", "what a host said while it woke")
+    X(REQUEST_FORECAST, "forecast", "the cluster's demand: expected, actual, and predicted")                 \
+    X(REQUEST_CONSOLE, "console", "a host's console output while it woke")
 
 #define REQUEST_ENUM(e, word, meaning) e,
 enum request_kind { REQUESTS(REQUEST_ENUM) request_kind_count };

@@ -1,3 +1,5 @@
+/* request_handler.c: carries out requests and answers them, now or when the engine is ready. Parsing is
+ * request.c's, the socket server.c's. */
 #include "daemon/request_handler.h"
 
 #include "base/cleanup.h"

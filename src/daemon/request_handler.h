@@ -1,5 +1,5 @@
-/* request_handler.h: what a line at the socket asks for is done, and answered: at once, or when it has come
- * about. */
+/* request_handler.h: carries out a request from the socket and answers it, at once or when the result is
+ * there. */
 #ifndef BALLAST_DAEMON_REQUEST_HANDLER_H
 #define BALLAST_DAEMON_REQUEST_HANDLER_H
 
@@ -8,7 +8,7 @@
 #include "daemon/server.h"
 #include "engine/engine.h"
 
-/* What is asked, and when; borrowed for the call. */
+/* Everything that a request may use; borrowed for the call. */
 struct request_handler {
     struct engine *engine;
     struct store *store;
@@ -17,13 +17,13 @@ struct request_handler {
     instant_s now;
 };
 
-/* Answers a request, or has the client wait (server_wait()) with a ticket. */
+/* Parses the line, carries the request out and answers it, or lets the client wait with a ticket. */
 void request_handler_serve(const struct request_handler *s, struct client *c, const char *line, size_t len);
 
-/* Answers one that waits, if there is an answer by now; one that follows events gets what is new. */
+/* Answers a waiting client, if its result is there; sends new events to a follower. */
 void request_handler_answer_waiting(const struct request_handler *s, struct client *c, uint64_t ticket);
 
-/* Whoever hangs up before it was decided where VMs go does not want them powered on any more. */
+/* A waiting client has hung up: its placement is cancelled, its event stream ends. */
 void request_handler_cancel(const struct request_handler *s, uint64_t ticket);
 
 #endif

@@ -1,3 +1,5 @@
+/* server.c: the Unix socket: accepts clients, reads lines, sends replies, drops slow clients. It does not
+ * know what a line means. */
 #include "daemon/server.h"
 
 #include "base/log.h"

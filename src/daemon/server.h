@@ -20,38 +20,37 @@
 struct server;
 struct client;
 
-/* A request has arrived; to be answered by server_reply() or kept by server_wait(), before it returns. */
+/* A request has arrived. It must call server_reply() or server_wait() before it returns. */
 typedef void (*serve_fn)(void *ctx, struct client *c, const char *line, size_t len);
 
-/* A client that is sent a stream (server_stream()) has taken all of it so far. It may be sent more at once.
- */
+/* A client has read everything that server_stream() sent so far. More may be sent at once. */
 typedef void (*more_fn)(void *ctx, struct client *c, uint64_t ticket);
 
-/* A client that waits has hung up, or has waited for too long. */
+/* A waiting client has hung up or has waited for too long. */
 typedef void (*gone_fn)(void *ctx, uint64_t ticket);
 
-/* Listens. A socket that nobody listens on any more is replaced; -EADDRINUSE where somebody does. */
+/* Listens. An abandoned socket is replaced; -EADDRINUSE when another process listens on it. */
 int server_start(sd_event *loop, const char *path, serve_fn serve, gone_fn gone, more_fn more, void *ctx,
                  struct server **ret, struct err *err);
 
-/* Closes all and removes the socket. NULL is fine. */
+/* Closes all connections and removes the socket. NULL is fine. */
 void server_stop(struct server *s);
 
 /* Sends the text and a newline; the text is copied. */
 void server_reply(struct client *c, const struct strbuf *text);
 
-/* Keeps the request until server_reply(); the ticket is whatever the caller will know it by, not 0. */
+/* Lets the client wait until server_reply(). The caller chooses the ticket; it is not 0. */
 void server_wait(struct client *c, uint64_t ticket);
 
-/* The same as server_reply() for one that waits and goes on waiting: a line of many. It may wait for ever,
- * but not be slow to take what it is sent. */
+/* Sends one line to a waiting client, which goes on waiting. It may wait for ever, but is dropped when it
+ * reads too slowly. */
 void server_stream(struct client *c, const struct strbuf *text);
 bool server_client_took_all(const struct client *c);
 
-/* Calls `each` for all that wait. It may reply. */
+/* Calls `each` for every waiting client. It may reply. */
 void server_each_waiting(struct server *s, void (*each)(void *ctx, struct client *c, uint64_t ticket));
 
-/* Who it is, as the kernel says: "root (uid 0)". */
+/* The client's user, as the kernel reports it: "root (uid 0)". */
 const char *server_client_user(const struct client *c);
 
 #endif

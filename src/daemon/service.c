@@ -1,3 +1,5 @@
+/* service.c: connects configuration, store, threads, engine and socket on one event loop. It decides
+ * nothing. */
 #include "daemon/service.h"
 
 #include "base/cleanup.h"
@@ -27,14 +29,14 @@
 #include <time.h>
 
 #define NEWS_AT_ONCE_US INT64_C(100000)
-#define NEWS_AT_END_US INT64_C(3000000) /* what is left then the next process finds out */
-#define STOP_S 10                       /* how long the threads may take to come to an end */
+#define NEWS_AT_END_US INT64_C(3000000) /* the next process finds out the rest */
+#define STOP_S 10                       /* how long threads may take to end */
 
 struct service {
     const struct config *config; /* in force */
-    struct arena reloaded;       /* holds it after a reload; what the threads use stays in the first one */
+    struct arena reloaded;       /* the configuration after a reload; threads keep using the first one */
     struct source_config source_config;
-    const char *source_name; /* tells it from others, for as long as the store lives */
+    const char *source_name; /* identifies the source across restarts */
     struct arena names;
     const struct plugin *plugin;
     struct power_setup *power; /* now */
@@ -53,12 +55,12 @@ struct service {
     struct engine *engine;
     struct server *server;
     struct wall_clock clock;
-    bool anew; /* begins once more when it has ended */
+    bool restart; /* the program is run again after the stop */
     char *const *argv;
     uint64_t due_us; /* the next tick, on the steady clock; 0: none is set */
 };
 
-/* ---- who is answered ------------------------------------------------------------------------- */
+/* ---- requests that wait ---------------------------------------------------------------------- */
 
 static struct request_handler request_handler_of(struct service *s)
 {
@@ -69,27 +71,27 @@ static struct request_handler request_handler_of(struct service *s)
                                     .now = wall_clock_now(&s->clock)};
 }
 
-static void go_on(void *ctx, struct client *c, uint64_t ticket)
+static void answer_waiting(void *ctx, struct client *c, uint64_t ticket)
 {
     const struct request_handler handler = request_handler_of(ctx);
 
     request_handler_answer_waiting(&handler, c, ticket);
 }
 
-/* ---- after anything that happened ------------------------------------------------------------ */
+/* ---- after each event of the loop ------------------------------------------------------------- */
 
-static void happened(struct service *s)
+static void update_outputs_and_timer(struct service *s)
 {
     instant_s now = wall_clock_now(&s->clock);
     instant_s at = engine_wakeup(s->engine, now);
-    /* a tick that is due at once is made soon, and not in a circle */
+    /* a tick that is due now comes after 0.1 s, so that the loop does not spin */
     uint64_t wait_us = at > now ? (uint64_t)(at - now) * USEC_PER_S : USEC_PER_S / 10;
     uint64_t due_us = (uint64_t)process_steady_us() + wait_us;
 
-    consoles_work(s->consoles, engine_snapshot(s->engine), now);
+    consoles_update(s->consoles, engine_snapshot(s->engine), now);
     event_outputs_update(&s->out, s->engine, s->config, now);
-    server_each_waiting(s->server, go_on);
-    /* only ever earlier: whoever asks something all the time must not put the tick off */
+    server_each_waiting(s->server, answer_waiting);
+    /* only ever earlier: frequent requests must not put the tick off */
     if (s->due_us != 0 && s->due_us <= due_us)
         return;
     s->due_us = due_us;
@@ -103,17 +105,16 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
     (void)source, (void)usec;
     s->due_us = 0;
-    if (!s->anew && wall_clock_was_set(&s->clock, s->config->path)) {
-        s->anew = true; /* ends as for SIGTERM */
+    if (!s->restart && wall_clock_was_set(&s->clock, s->config->path)) {
+        s->restart = true; /* ends as for SIGTERM */
         return sd_event_exit(s->loop, 0);
     }
     engine_tick(s->engine, wall_clock_now(&s->clock));
-    happened(s);
+    update_outputs_and_timer(s);
     return 0;
 }
 
-/* Not all that there is, if that takes long: thousands of answers come while hundreds of hosts are emptied.
- */
+/* Stops after for_us: thousands of answers come while hundreds of hosts are emptied. */
 static void take_news(struct service *s, int64_t for_us)
 {
     const int64_t until_us = process_steady_us() + for_us;
@@ -144,22 +145,22 @@ static int on_news(sd_event_source *source, int fd, uint32_t revents, void *user
 
     (void)source, (void)fd, (void)revents;
     take_news(s, NEWS_AT_ONCE_US);
-    happened(s);
+    update_outputs_and_timer(s);
     return 0;
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static void serve(void *ctx, struct client *c, const char *line, size_t len)
+static void serve_line(void *ctx, struct client *c, const char *line, size_t len)
 {
     struct service *s = ctx;
     const struct request_handler handler = request_handler_of(s);
 
     request_handler_serve(&handler, c, line, len);
-    happened(s);
+    update_outputs_and_timer(s);
 }
 
-static void give_up(void *ctx, uint64_t ticket)
+static void cancel_waiting(void *ctx, uint64_t ticket)
 {
     const struct request_handler handler = request_handler_of(ctx);
 
@@ -188,7 +189,7 @@ static struct engine_settings settings_of(const struct service *s)
     };
 }
 
-static int load_again(struct service *s, struct arena *a, struct config *fresh, struct err *err)
+static int reload_config(struct service *s, struct arena *a, struct config *fresh, struct err *err)
 {
     struct config_change *changes;
     int r = config_load(s->config->path, a, fresh, err);
@@ -213,8 +214,8 @@ static void reload(struct service *s)
     struct config *fresh = arena_new(&a, struct config);
     struct err err = {0};
 
-    if (load_again(s, &a, fresh, &err) < 0) {
-        log_error("not reloaded, the old configuration stays in force: %s", err.text);
+    if (reload_config(s, &a, fresh, &err) < 0) {
+        log_error("configuration not reloaded, the old one stays in force: %s", err.text);
         arena_release(&a);
         return;
     }
@@ -237,7 +238,7 @@ static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si,
     (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)process_clock_us(CLOCK_MONOTONIC));
     reload(s);
     (void)sd_notify(0, "READY=1");
-    happened(s);
+    update_outputs_and_timer(s);
     return 0;
 }
 
@@ -251,9 +252,9 @@ static int on_stop(sd_event_source *source, const struct signalfd_siginfo *si, v
     return sd_event_exit(s->loop, 0);
 }
 
-/* ---- beginning ------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
-static const char *name_of(void *ctx, const char *host)
+static const char *host_name_for_actuators(void *ctx, const char *host)
 {
     const struct service *s = ctx;
 
@@ -287,7 +288,7 @@ static int open_source(struct service *s, struct err *err)
     if ((r = actuator_workers_start(s->power->actuators, &s->power->source, &s->news, &s->actuators, err)) <
         0)
         return r;
-    actuator_workers_set_names(s->actuators, name_of, s);
+    actuator_workers_set_names(s->actuators, host_name_for_actuators, s);
     return 0;
 }
 
@@ -327,7 +328,7 @@ static int open_loop(struct service *s, struct err *err)
     return 0;
 }
 
-static int begin(struct service *s, struct err *err)
+static int start_service(struct service *s, struct err *err)
 {
     int r;
 
@@ -340,13 +341,15 @@ static int begin(struct service *s, struct err *err)
         (r = event_outputs_open(s->config, s->loop, s->store, &s->out, err)) < 0 ||
         (r = open_source(s, err)) < 0 || (r = open_engine(s, err)) < 0 || (r = open_loop(s, err)) < 0)
         return r;
-    return server_start(s->loop, s->config->socket, serve, give_up, go_on, s, &s->server, err);
+    return server_start(s->loop, s->config->socket, serve_line, cancel_waiting, answer_waiting, s, &s->server,
+                        err);
 }
 
-/* ---- end ------------------------------------------------------------------------------------- */
+/* ---- stop ------------------------------------------------------------------------------------ */
 
-/* In reverse; what the threads still learned (the name of a task that has just begun) is stored. */
-static void end(struct service *s)
+/* In reverse order of the start. Results that threads still deliver (the name of a task that has just
+ * begun) are stored. */
+static void stop_service(struct service *s)
 {
     int64_t deadline = (int64_t)time(NULL) + STOP_S;
 
@@ -367,12 +370,11 @@ static void end(struct service *s)
     engine_free(s->engine);
     store_close(s->store);
     if (actuators < 0 || source < 0 || broker < 0 || consoles < 0) {
-        log_warning(
-            "a request to the source, the broker or a console does not come to an end; leaving without "
-            "waiting for it");
-        if (s->anew)
-            (void)process_run_anew(s->argv);
-        _exit(s->anew ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
+        log_warning("a request to the source, the broker or a console has not ended within 10 s; stopping "
+                    "without waiting for it");
+        if (s->restart)
+            (void)process_restart(s->argv);
+        _exit(s->restart ? EXIT_FAILURE : EXIT_SUCCESS); /* a thread still uses what would be freed below */
     }
     consoles_free(s->consoles);
     actuator_workers_free(s->actuators);
@@ -396,20 +398,20 @@ static void end(struct service *s)
 int service_run(const struct config *config, char *const argv[], struct err *err)
 {
     struct service s = {.config = config, .argv = argv};
-    int r = begin(&s, err);
+    int r = start_service(&s, err);
 
     if (r == 0) {
         startup_log_warnings(config, &s.power->config);
         startup_log_standby_hosts(s.config, s.engine);
         startup_log_settings(config);
-        happened(&s);
+        update_outputs_and_timer(&s);
         (void)sd_notify(0, "READY=1");
         r = sd_event_loop(s.loop);
         if (r < 0)
-            (void)err_set(err, r, "the event loop broke: %s", strerror(-r));
+            (void)err_set(err, r, "the event loop failed: %s", strerror(-r));
     }
-    end(&s);
-    if (r == 0 && s.anew && (r = process_run_anew(argv)) < 0)
-        (void)err_set(err, r, "the service cannot begin anew: %s", strerror(-r));
+    stop_service(&s);
+    if (r == 0 && s.restart && (r = process_restart(argv)) < 0)
+        (void)err_set(err, r, "the service cannot restart: %s", strerror(-r));
     return r < 0 ? r : 0;
 }

@@ -1,4 +1,4 @@
-/* service.h: everything wired together: configuration, store, threads, engine, socket, on one event loop. */
+/* service.h: connects configuration, store, threads, engine and socket on one event loop. */
 #ifndef BALLAST_DAEMON_SERVICE_H
 #define BALLAST_DAEMON_SERVICE_H
 
@@ -6,9 +6,9 @@
 
 #include <ballast/err.h>
 
-/* Runs until SIGTERM or SIGINT. The arena holds the configuration and must outlive the call. argv: with what
- * this program runs, and is run once more where the time of day is set. 0: stopped as it should; a negative
- * errno with a sentence: it could not begin, anew or at all. */
+/* Runs until SIGTERM or SIGINT. The configuration must outlive the call. argv: this program's arguments, used
+ * to run it again after the clock was set. 0: stopped as requested; a negative errno and a sentence: the
+ * start or the restart failed. */
 int service_run(const struct config *config, char *const argv[], struct err *err);
 
 #endif

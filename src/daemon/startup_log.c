@@ -1,3 +1,4 @@
+/* startup_log.c: the log lines at a start, after a reload, and before the end. */
 #include "daemon/startup_log.h"
 
 #include "base/cleanup.h"
@@ -42,9 +43,8 @@ void startup_log_warnings(const struct config *c, const struct power_config *pow
         log_warning("%s", c->warnings[i]);
     startup_log_schedule(c);
     if (c->policy.dpm.enabled && power->n_hosts == 0 && (operations & both) != both)
-        log_warning("dpm.enabled: source.kind %s cannot be asked to put hosts to standby and to wake them, "
-                    "and power.hosts "
-                    "has none: that is recommended, and not done",
+        log_warning("dpm.enabled: source.kind %s can neither put hosts to standby nor wake them, and "
+                    "power.hosts is empty: power changes are recommended, not carried out",
                     c->source.kind);
 }
 
@@ -55,21 +55,20 @@ void startup_log_reload(const struct config_change *changes, size_t n, bool powe
     for (size_t i = 0; i < n; i++) {
         bool waits = power_waits && config_is_of_power(&changes[i]);
         const char *when = changes[i].key->flags & FIELD_RESTART ? "; takes effect at the next start"
-                           : waits ? "; takes effect at the next reload or start, as hosts are being put to "
-                                     "standby or woken just now"
+                           : waits ? "; takes effect at the next reload or start, because a power change is "
+                                     "under way"
                                    : "";
 
         later += when[0] != '\0';
         if (changes[i].secret)
-            log_notice("%s: what stands in the file has changed%s", changes[i].key->name, when);
+            log_notice("%s: the contents of the file have changed%s", changes[i].key->name, when);
         else
             log_notice("%s: %s -> %s%s", changes[i].key->name, changes[i].from ? changes[i].from : "(none)",
                        changes[i].to ? changes[i].to : "(none)", when);
     }
     log_notice("configuration reloaded, %zu change%s", n, n == 1 ? "" : "s");
     if (later > 0)
-        log_warning("%zu of what has changed %s not in force yet: see above", later,
-                    later == 1 ? "is" : "are");
+        log_warning("%zu of the changes %s not in force yet: see above", later, later == 1 ? "is" : "are");
 }
 
 void startup_log_unfinished(const struct engine *e)

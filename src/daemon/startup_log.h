@@ -1,5 +1,4 @@
-/* startup_log.h: what is said in the log when the service begins, has read its configuration anew, and ends.
- */
+/* startup_log.h: the log lines at a start, after a reload, and before the service ends. */
 #ifndef BALLAST_DAEMON_STARTUP_LOG_H
 #define BALLAST_DAEMON_STARTUP_LOG_H
 
@@ -7,23 +6,23 @@
 #include "config/config.h"
 #include "engine/engine.h"
 
-/* What it is, and where it is asked. */
+/* Version, cluster, source, automation, interval, socket. */
 void startup_log_settings(const struct config *c);
 
-/* In which time zone the schedule of power management is; nothing where there is none. */
+/* The time zone of the power-management schedule; nothing without a schedule. */
 void startup_log_schedule(const struct config *c);
 
-/* A warning where hosts sleep that were put to standby while dpm.enabled was true, and it is not any more. */
+/* Warns when dpm.enabled is false and hosts still sleep that Ballast put to standby. */
 void startup_log_standby_hosts(const struct config *c, const struct engine *e);
 
-/* What is odd about it, and the schedule. */
+/* The configuration's warnings, and the schedule. */
 void startup_log_warnings(const struct config *c, const struct power_config *power);
 
-/* What a reload has changed, and when that takes effect. power_waits: `power:` not now, because hosts are
- * being switched. */
+/* The changes of a reload, and when each takes effect. power_waits: changes below `power:` wait, because a
+ * power change is under way. */
 void startup_log_reload(const struct config_change *changes, size_t n, bool power_waits);
 
-/* Actions that are under way while the service ends. */
+/* Actions that still run at the hypervisor. */
 void startup_log_unfinished(const struct engine *e);
 
 #endif

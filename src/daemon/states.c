@@ -1,3 +1,4 @@
+/* states.c: the state of the cluster and of each host as JSON, for the broker to retain. */
 #include "daemon/states.h"
 
 #include "base/cleanup.h"
@@ -144,8 +145,9 @@ static void put_missing(struct json_writer *w, const struct asleep *h)
     jw_figure(w, "boot_s", h->boot_s);
 }
 
-static void tell(struct json_writer *w, struct strbuf *text, bool ours, bool there, const char *host,
-                 void (*each)(void *ctx, const char *host, const char *json), void *ctx)
+static void end_host_state(struct json_writer *w, struct strbuf *text, bool ours, bool there,
+                           const char *host, void (*each)(void *ctx, const char *host, const char *json),
+                           void *ctx)
 {
     jw_bool(w, "by_ballast", ours);
     jw_bool(w, "in_inventory", there);
@@ -179,7 +181,7 @@ void states_of_hosts(const struct engine *e, void (*each)(void *ctx, const char 
         jw_init(&w, &text);
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
         put_host(&w, &s->hosts[i], demand);
-        tell(&w, &text, is_ours(asleep, n_asleep, id), true, id, each, ctx);
+        end_host_state(&w, &text, is_ours(asleep, n_asleep, id), true, id, each, ctx);
     }
     for (size_t i = 0; i < n_asleep; i++) {
         if (asleep[i].there)
@@ -187,6 +189,6 @@ void states_of_hosts(const struct engine *e, void (*each)(void *ctx, const char 
         jw_init(&w, &text);
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
         put_missing(&w, &asleep[i]);
-        tell(&w, &text, asleep[i].ours, false, asleep[i].host, each, ctx);
+        end_host_state(&w, &text, asleep[i].ours, false, asleep[i].host, each, ctx);
     }
 }

@@ -1,26 +1,28 @@
+/* subscribers.c: passes each event of the engine to the journal and to the consoles. */
 #include "daemon/subscribers.h"
 
 #include "daemon/journal.h"
 
-static const struct subscribers *of(struct event_sink *o)
+static const struct subscribers *subscribers_of(struct event_sink *o)
 {
     return (const struct subscribers *)o;
 }
 
-static void publish(struct event_sink *o, const struct event *ev)
+static void subscribers_publish(struct event_sink *o, const struct event *ev)
 {
-    journal_sink.publish(of(o)->journal, ev);
-    consoles_hear(of(o)->consoles, ev);
+    journal_sink.publish(subscribers_of(o)->journal, ev);
+    consoles_on_event(subscribers_of(o)->consoles, ev);
 }
 
-static int keep(struct event_sink *o, struct err *err)
+static int subscribers_keep(struct event_sink *o, struct err *err)
 {
-    return journal_sink.keep(of(o)->journal, err);
+    return journal_sink.keep(subscribers_of(o)->journal, err);
 }
 
-static void kept(struct event_sink *o)
+static void subscribers_kept(struct event_sink *o)
 {
-    journal_sink.kept(of(o)->journal);
+    journal_sink.kept(subscribers_of(o)->journal);
 }
 
-const struct event_sink_ops subscribers_sink = {.publish = publish, .keep = keep, .kept = kept};
+const struct event_sink_ops subscribers_sink = {
+    .publish = subscribers_publish, .keep = subscribers_keep, .kept = subscribers_kept};

@@ -1,5 +1,5 @@
-/* subscribers.h: who hears what the engine says: the journal first, which keeps it, then the consoles of
- * hosts that wake. */
+/* subscribers.h: passes the engine's events to the journal, which stores them, and then to the consoles of
+ * waking hosts. */
 #ifndef BALLAST_DAEMON_SUBSCRIBERS_H
 #define BALLAST_DAEMON_SUBSCRIBERS_H
 
@@ -11,7 +11,7 @@ struct subscribers {
     struct consoles *consoles;
 };
 
-/* The event sink is a struct subscribers, which must stay where it is. */
+/* The event sink is a struct subscribers, which must not move. */
 extern const struct event_sink_ops subscribers_sink;
 
 #endif

@@ -1,3 +1,4 @@
+/* wall_clock.c: the time given to the engine, and whether the machine's clock was set since the start. */
 #include "daemon/wall_clock.h"
 
 #include "base/cleanup.h"
@@ -35,14 +36,13 @@ bool wall_clock_was_set(struct wall_clock *d, const char *config_path)
     if (by_s < SET_S && by_s > -SET_S)
         return false;
     if (config_load(config_path, &a, fresh, &err) == 0 && power_setup_check(fresh, &err) == 0) {
-        log_notice("the clock was set by %lld s: beginning anew", by_s);
+        log_notice("the clock was set by %lld s: restarting the service", by_s);
         return true;
     }
     if (!d->set_was_logged)
-        log_error(
-            "the clock was set by %lld s, and the time from before goes on, because the service could not "
-            "begin anew: %s",
-            by_s, err.text);
+        log_error("the clock was set by %lld s; the service keeps the time from before, because it could not "
+                  "restart: %s",
+                  by_s, err.text);
     d->set_was_logged = true;
     return false;
 }

@@ -1,3 +1,4 @@
+/* broker.c: one connection to an MQTT broker with libmosquitto. Reconnecting is daemon/mqtt_thread.c's. */
 #include "mqtt/broker.h"
 
 #include "base/xalloc.h"

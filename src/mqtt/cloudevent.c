@@ -1,3 +1,4 @@
+/* cloudevent.c: writes the CloudEvents envelope around an event's JSON. */
 #include "mqtt/cloudevent.h"
 
 #include "base/cleanup.h"

@@ -1,3 +1,5 @@
+/* publish_queue.c: which message is published next, and which again after a lost connection. It sends
+ * nothing itself. */
 #include "mqtt/publish_queue.h"
 
 #include "base/xalloc.h"

@@ -1,3 +1,4 @@
+/* topic.c: builds topics and escapes names into single levels. */
 #include "mqtt/topic.h"
 
 #include <inttypes.h>
@@ -52,7 +53,7 @@ void topic_level(const char *name, struct strbuf *out)
         strbuf_printf(out, "~%016" PRIx64, hash(name));
 }
 
-static void begin(const struct topics *t, struct strbuf *out)
+static void put_cluster_level(const struct topics *t, struct strbuf *out)
 {
     strbuf_printf(out, "%s/", t->prefix);
     topic_level(t->cluster, out);
@@ -60,20 +61,20 @@ static void begin(const struct topics *t, struct strbuf *out)
 
 void topic_event(const struct topics *t, const char *kind, struct strbuf *out)
 {
-    begin(t, out);
+    put_cluster_level(t, out);
     strbuf_puts(out, "/events/");
     topic_level(kind, out);
 }
 
 void topic_cluster(const struct topics *t, struct strbuf *out)
 {
-    begin(t, out);
+    put_cluster_level(t, out);
     strbuf_puts(out, "/state");
 }
 
 void topic_host(const struct topics *t, const char *host, struct strbuf *out)
 {
-    begin(t, out);
+    put_cluster_level(t, out);
     strbuf_puts(out, "/hosts/");
     topic_level(host, out);
     strbuf_puts(out, "/state");
@@ -81,6 +82,6 @@ void topic_host(const struct topics *t, const char *host, struct strbuf *out)
 
 void topic_online(const struct topics *t, struct strbuf *out)
 {
-    begin(t, out);
+    put_cluster_level(t, out);
     strbuf_puts(out, "/online");
 }

@@ -1,3 +1,4 @@
+/* http.c: sends one HTTP request with libcurl and reads a bounded answer, without interpreting it. */
 #include "net/http.h"
 
 #include <curl/curl.h>
@@ -63,7 +64,7 @@ int http_url_check(const char *url, struct err *err)
     return r;
 }
 
-static size_t take(char *data, size_t size, size_t n, void *ctx)
+static size_t receive_body(char *data, size_t size, size_t n, void *ctx)
 {
     struct http_session *s = ctx;
 
@@ -100,7 +101,7 @@ static void set_session(struct http_session *s)
         (void)curl_easy_setopt(c, CURLOPT_CAINFO, s->options.ca_file);
         (void)curl_easy_setopt(c, CURLOPT_CAPATH, NULL); /* this CA and no other */
     }
-    (void)curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
+    (void)curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, receive_body);
     (void)curl_easy_setopt(c, CURLOPT_WRITEDATA, s);
     (void)curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
     (void)curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, watch);

@@ -1,3 +1,4 @@
+/* soap.c: writes SOAP envelopes and reads payloads and faults. */
 #include "net/soap.h"
 
 #include "base/cleanup.h"

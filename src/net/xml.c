@@ -1,3 +1,4 @@
+/* xml.c: parses a peer's XML with libxml2 and walks it. It resolves no entity and fetches nothing. */
 #include "net/xml.h"
 
 #include "base/cleanup.h"

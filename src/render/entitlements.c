@@ -1,3 +1,4 @@
+/* entitlements.c: the entitlement tree as JSON and as text. */
 #include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"

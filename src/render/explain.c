@@ -1,3 +1,4 @@
+/* explain.c: the explanation of a VM or a host as JSON and as text. */
 #include "render/refs.h"
 #include "render/render.h"
 #include "render/table.h"

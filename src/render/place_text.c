@@ -1,3 +1,4 @@
+/* place_text.c: a placement as text. Its JSON is plan_json.c's. */
 #include "render/plan_section.h"
 #include "render/refs.h"
 #include "render/render.h"

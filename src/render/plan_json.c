@@ -1,3 +1,4 @@
+/* plan_json.c: a plan as JSON (ballast-plan/1). */
 #include "render/refs.h"
 #include "render/render.h"
 

@@ -1,3 +1,4 @@
+/* plan_section.c: the sections that a plan's text consists of. */
 #include "render/plan_section.h"
 
 #include "render/loads.h"

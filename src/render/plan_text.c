@@ -1,3 +1,4 @@
+/* plan_text.c: a plan as text: puts the sections in order. */
 #include "render/plan_section.h"
 #include "render/render.h"
 

@@ -1,3 +1,4 @@
+/* policy_json.c: the settings of a plan as JSON. */
 #include "render/render.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* schedule_json.c: the power-management schedule as JSON. */
 #include "render/schedule_json.h"
 
 #include "schedule/zone.h"

@@ -1,3 +1,4 @@
+/* table.c: aligns text in columns and wraps long cells. Control characters become '?'. */
 #include "render/table.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* what_if.c: the answer to a what-if question as JSON and as text. */
 #include "render/loads.h"
 #include "render/plan_section.h"
 #include "render/refs.h"

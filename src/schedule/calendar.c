@@ -1,4 +1,4 @@
-/* Reading calendar expressions. The grammar is that of systemd's src/shared/calendarspec.c, which
+/* calendar.c: reads calendar expressions. The grammar is that of systemd's src/shared/calendarspec.c, which
  * systemd.time(7) describes; where the manual is silent (a comma after the last day, two-digit years) that
  * source counts. */
 #include "schedule/calendar.h"

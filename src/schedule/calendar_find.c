@@ -1,5 +1,5 @@
-/* Searching for occurrences: day by day over sets, forwards or backwards, with whole years and months left
- * out. */
+/* calendar_find.c: searches for occurrences: day by day over sets, forwards or backwards, with whole years
+ * and months left out. */
 #include "schedule/calendar.h"
 
 #include "schedule/zone.h"

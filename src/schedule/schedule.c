@@ -1,3 +1,4 @@
+/* schedule.c: combines windows and ready_by into what holds at one moment. It never asks for the time. */
 #include "schedule/schedule.h"
 
 #include "schedule/span.h"

@@ -1,3 +1,4 @@
+/* span.c: parses time spans such as "1d 12h". */
 #include "schedule/span.h"
 
 #include <ctype.h>

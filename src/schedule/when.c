@@ -1,3 +1,4 @@
+/* when.c: parses the times that a person gives on the command line. */
 #include "schedule/when.h"
 
 #include "base/rfc3339.h"

@@ -1,3 +1,4 @@
+/* zone.c: converts between local time and instants with ICU. */
 #include "schedule/zone.h"
 
 #include "base/civil.h"

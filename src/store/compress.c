@@ -1,3 +1,4 @@
+/* compress.c: deflates and inflates the texts of passes with zlib. */
 #include "store/compress.h"
 
 #include <errno.h>

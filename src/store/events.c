@@ -1,3 +1,4 @@
+/* events.c: stores, lists and prunes events. Sending them is daemon/mqtt_feed.c's. */
 #include "store/events.h"
 
 #include "store/internal.h"

@@ -1,3 +1,4 @@
+/* load.c: the store port's reading side. Writing is sqlite.c's. */
 #include "store/compress.h"
 #include "store/internal.h"
 #include "store/rows.h"

@@ -1,3 +1,4 @@
+/* open.c: opens and locks the database, and checks it. Tables are made by schema.c. */
 #include "store/internal.h"
 #include "store/schema.h"
 

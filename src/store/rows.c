@@ -1,3 +1,4 @@
+/* rows.c: binds records to SQL statements and reads rows back, by a table of columns. */
 #include "store/rows.h"
 
 #include <errno.h>

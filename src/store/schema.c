@@ -1,3 +1,4 @@
+/* schema.c: creates the tables and upgrades older databases. */
 #include "store/schema.h"
 
 #include <errno.h>

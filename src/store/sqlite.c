@@ -1,3 +1,4 @@
+/* sqlite.c: the store port's writing side. Reading is load.c's. */
 #include "store/sqlite.h"
 
 #include "store/compress.h"

@@ -61,11 +61,11 @@ def test_set():
             assert abs(time.timestamp() - now() - by) < 30, time
             assert d.process.poll() is None and d.process.pid == pid and d.status()["frozen"]
         text = d.log.read_text()
-        assert text.count("beginning anew") == 2 and "was set by 10800 s" in text and "was set by -10800 s" in text, text
+        assert text.count("restarting the service") == 2 and "was set by 10800 s" in text and "was set by -10800 s" in text, text
         clock.set(5)
         d.cli("run")
         d.cli("run")
-        assert d.log.read_text().count("beginning anew") == 2
+        assert d.log.read_text().count("restarting the service") == 2
         d.stop()
 
 
@@ -78,13 +78,13 @@ def power_off_or_none(d):
 
 
 def test_set_while_the_configuration_is_wrong():
-    """It would not come back: it goes on by the old time and says so, until it can begin anew."""
+    """It would not come back: it keeps the old time and logs that, until it can restart."""
     d, clock = begin()
     with d:
         good = d.config.read_text()
         d.config.write_text(good + "nonsense: 1\n")
         clock.set(3 * HOUR_S)
-        wait_for("it is said", lambda: "the time from before goes on" in d.log.read_text(), 30)
+        wait_for("it is said", lambda: "keeps the time from before" in d.log.read_text(), 30)
         assert power_off(d) is False
         d.config.write_text(good)
         wait_for("the window", lambda: power_off_or_none(d) is True, 30)
@@ -98,7 +98,7 @@ def test_set_while_a_host_cannot_be_switched():
         good = d.config.read_text()
         d.write(power={"hosts": {"h0": {"wol": {"mac": "02:00:00:00:00:01", "interface": "no-interface-has-such-a-name"}}}})
         clock.set(3 * HOUR_S)
-        wait_for("it is said", lambda: "the time from before goes on" in d.log.read_text(), 30)
+        wait_for("it is said", lambda: "keeps the time from before" in d.log.read_text(), 30)
         assert "interface is not the name" in d.log.read_text() and power_off(d) is False
         d.config.write_text(good)
         wait_for("the window", lambda: power_off_or_none(d) is True, 30)

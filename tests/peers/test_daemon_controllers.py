@@ -143,7 +143,7 @@ def test_reload():
         files = {name: pathlib.Path(h["ipmi"]["password_file"]) for name, h in d.settings["power"]["hosts"].items()}
         password = files["esx2"].read_text()
         files["esx2"].write_text("wrong\n")
-        reload(d, "power.hosts: what stands in the file has changed")
+        reload(d, "power.hosts: the contents of the file have changed")
         assert "wrong" not in d.log.read_text()
         d.cli("wake", "esx2", "--verify")
         wait_for("refused", lambda: any("password" in (a["why"] or "") for a in d.json("history")), 60)
@@ -156,14 +156,14 @@ def test_reload():
         reload(d, "power.hosts: 3 hosts -> 2 hosts, changed: esx0")
         log = d.log.read_text()
         assert "source.speed: 12 -> 13; takes effect at the next start" in log
-        assert "1 of what has changed is not in force yet" in log
+        assert "1 of the changes is not in force yet" in log
         wait_for("esx0 has no way", lambda: "ipmi" not in d.cli("hosts").split("esx0")[1].split("esx1")[0], 30)
         d.cli("wake", "esx2", "--verify")
         wait_for("asked to wake", lambda: ("esx2", "power", 1) in lab.asked, 90)
         address = d.settings["power"]["hosts"]["esx2"]["ipmi"]["address"]
         d.settings["power"]["hosts"]["esx2"]["ipmi"]["address"] = "127.0.0.1:9"
         d.write()
-        reload(d, "takes effect at the next reload or start, as hosts are being put to standby or woken just now")
+        reload(d, "takes effect at the next reload or start, because a power change is under way")
         wait_for("the proof", lambda: states(d)["h2"] == "on" and quiet(d), 120)
         wait_for("the proof is seen", lambda: "ipmi (proven)" in d.cli("hosts"))
         reload(d, "power.hosts: 2 hosts -> 2 hosts, changed: esx2")

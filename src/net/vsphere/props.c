@@ -1,3 +1,4 @@
+/* props.c: reads properties of vCenter objects page by page. What they mean is the plug-ins' to know. */
 #include "net/vsphere/props.h"
 
 #include "base/cleanup.h"

@@ -1,3 +1,4 @@
+/* session.c: logs in to a vCenter, renews the session, and maps SOAP faults to errno. */
 #include "net/vsphere/session.h"
 
 #include "base/cleanup.h"

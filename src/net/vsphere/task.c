@@ -1,3 +1,4 @@
+/* task.c: reads a TaskInfo. It starts and cancels no task. */
 #include "net/vsphere/task.h"
 
 #include "base/cleanup.h"

@@ -1,3 +1,4 @@
+/* axis.c: tick marks and labels of time and value axes. */
 #include "base/rfc3339.h"
 #include "sim/report/chart.h"
 #include "sim/report/format.h"

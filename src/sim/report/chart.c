@@ -1,3 +1,4 @@
+/* chart.c: draws line, bar and area charts as SVG. The map of hosts is heat.c's. */
 #include "sim/report/chart.h"
 
 #include "sim/report/downsample.h"
@@ -30,13 +31,13 @@ static void widen(const double *v, size_t n, double *least, double *most)
 }
 
 /* What is known of a curve: mean, ends, extremes. */
-struct told {
+struct curve_facts {
     double least, most, mean, last;
 };
 
-static struct told tell(const struct curve *c)
+static struct curve_facts curve_facts(const struct curve *c)
 {
-    struct told t = {INFINITY, -INFINITY, 0, NAN};
+    struct curve_facts t = {INFINITY, -INFINITY, 0, NAN};
     size_t known = 0;
 
     widen(c->v, c->n, &t.least, &t.most);
@@ -160,7 +161,7 @@ static void put_bars(const struct drawing *d)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static const char *told_text(const struct drawing *d, const struct curve *c, const struct told *t)
+static const char *told_text(const struct drawing *d, const struct curve *c, const struct curve_facts *t)
 {
     const char *unit = d->chart->unit;
 
@@ -182,7 +183,7 @@ static const char *alternative(const struct drawing *d)
     const char *text = "";
 
     for (size_t i = 0; i < c->n_curves && i < TOLD_MAX; i++) {
-        struct told t = tell(&c->curves[i]);
+        struct curve_facts t = curve_facts(&c->curves[i]);
         if (t.least <= t.most)
             text = arena_printf(d->a, "%s%s%s", text, *text ? " " : "", told_text(d, &c->curves[i], &t));
     }

@@ -1,3 +1,4 @@
+/* compare.c: two policies side by side, as text. */
 #include "sim/report/compare.h"
 #include "render/table.h"
 #include "sim/report/pools.h"

@@ -1,3 +1,4 @@
+/* downsample.c: reduces a series to a screen's width and keeps every spike. */
 #include "sim/report/downsample.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* heat.c: the map of hosts over time, an image with a legend. */
 #include "sim/report/chart.h"
 #include "sim/report/format.h"
 #include "sim/report/png.h"

@@ -1,3 +1,4 @@
+/* html.c: assembles the page. Its tables are page_figures.c's, its plots page_plots.c's. */
 #include "sim/report/compare.h"
 #include "sim/report/page.h"
 #include "sim/report/page_assets.h"

@@ -1,3 +1,4 @@
+/* json.c: ballast-simulation/1 and ballast-comparison/1. */
 #include "base/json_writer.h"
 #include "base/rfc3339.h"
 #include "render/render.h"

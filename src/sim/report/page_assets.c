@@ -1,3 +1,4 @@
+/* page_assets.c: the style sheet and the script that the page contains. */
 #include "sim/report/page_assets.h"
 
 /* Colours: Okabe and Ito's, which those who see no red or no green can tell apart; lighter ones where the

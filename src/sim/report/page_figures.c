@@ -1,3 +1,4 @@
+/* page_figures.c: the tables of the page. */
 #include "sim/report/page.h"
 #include "sim/report/pools.h"
 

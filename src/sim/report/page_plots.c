@@ -1,3 +1,4 @@
+/* page_plots.c: the plots of the page, in the order in which an admin asks for them. */
 #include "sim/report/page.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* png.c: encodes an image with a palette as PNG. */
 #include "sim/report/png.h"
 
 #include "base/cleanup.h"

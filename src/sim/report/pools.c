@@ -1,3 +1,4 @@
+/* pools.c: the figures of a pool. */
 #include "sim/report/pools.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* series.c: the points of a run as CSV. */
 #include "base/rfc3339.h"
 #include "sim/report/report.h"
 

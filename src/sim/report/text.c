@@ -1,3 +1,4 @@
+/* text.c: one run, or the median of several, as text. */
 #include "render/table.h"
 #include "sim/report/format.h"
 #include "sim/report/pools.h"

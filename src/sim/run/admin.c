@@ -1,3 +1,4 @@
+/* admin.c: acts for the people of a scenario: powers VMs on, services hosts, changes settings. */
 #include "sim/run/admin.h"
 
 #include "base/xalloc.h"
@@ -45,7 +46,7 @@ void admin_release(struct admin *ad)
 
 /* ---- who has come, and who needs nothing any more -------------------------------------------- */
 
-static void welcome(struct admin *ad)
+static void add_newcomers(struct admin *ad)
 {
     for (uint32_t vm; (vm = cluster_next_arrival(ad->cluster)) != IX_NONE;) {
         if (ad->n_newcomers == ad->cap_newcomers) {
@@ -56,7 +57,7 @@ static void welcome(struct admin *ad)
     }
 }
 
-static void see_off(struct admin *ad, double t_s)
+static void drop_settled(struct admin *ad, double t_s)
 {
     size_t left = 0;
 
@@ -116,7 +117,7 @@ static bool is_being_started(const struct service *v, const char *vm)
 }
 
 /* Asks for all that are ready. False: there is nothing to ask for, or it was refused. */
-static bool ask(struct admin *ad, struct service *v, double t_s)
+static bool request_placement(struct admin *ad, struct service *v, double t_s)
 {
     const char **ids = xcalloc(ad->n_newcomers, sizeof *ids);
     struct place_request q = {.vms = ids, .apply = true, .by = ADMIN};
@@ -204,7 +205,7 @@ static int place(struct admin *ad, struct service *v, double t_s, struct err *er
                 return 0;
             continue;
         }
-        if (!ask(ad, v, t_s))
+        if (!request_placement(ad, v, t_s))
             return 0;
         if ((r = service_answer(v, t_s, err)) < 0)
             return r;
@@ -316,7 +317,7 @@ static void start_by_hand(struct admin *ad, double t_s)
 
 /* ---- the script ------------------------------------------------------------------------------ */
 
-static int set(struct service *v, const struct scripted_deed *d, double t_s, struct err *err)
+static int change_setting(struct service *v, const struct scripted_deed *d, double t_s, struct err *err)
 {
     int r = policy_set(&v->settings.policy, d->key, d->value, err);
 
@@ -334,7 +335,7 @@ static int do_deed(struct admin *ad, struct service *v, const struct scripted_de
     int r;
 
     if (d->kind == SCRIPT_SET)
-        return set(v, d, t_s, err);
+        return change_setting(v, d, t_s, err);
     if (!v->engine)
         return -EAGAIN;
     r = engine_maintenance(v->engine, ad->scenario->initial.hosts[d->host].is.id, enter, ADMIN,
@@ -395,10 +396,10 @@ int admin_turn(struct admin *ad, struct service *v, double t_s, struct err *err)
 
     while (ad->next_arrival < ad->n_arrivals && ad->arrivals_s[ad->next_arrival] <= t_s)
         ad->next_arrival++;
-    welcome(ad);
+    add_newcomers(ad);
     bool news = ad->n_newcomers > waited;
 
-    see_off(ad, t_s);
+    drop_settled(ad, t_s);
     if (!v) {
         if (news || t_s >= ad->again_s)
             start_by_hand(ad, t_s);

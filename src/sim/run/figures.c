@@ -1,3 +1,4 @@
+/* figures.c: measures a run: samples, integrals, metrics. It changes nothing in the cluster. */
 #include "sim/run/figures.h"
 
 #include "core/demand/demand.h"
@@ -37,13 +38,13 @@ static void make_classes(struct figures *f)
         f->classes = arena_grow(f->a, f->classes, f->n_classes, &cap, sizeof *f->classes);
         f->classes[f->n_classes++] = name;
     }
-    f->mood = arena_array(f->a, struct moods, (size_t)f->n_classes + 1);
+    f->happiness = arena_array(f->a, struct happiness_now, (size_t)f->n_classes + 1);
     f->by_class = arena_array(f->a, struct class_sums, (size_t)f->n_classes + 1);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static struct sums sum_up(const struct figures *f)
+static struct sums current_sums(const struct figures *f)
 {
     struct sums s = {0};
 
@@ -98,10 +99,10 @@ static void count_interval(struct figures *f, const struct sums *now, double len
     }
 }
 
-static void count_moods(struct figures *f, double length_s)
+static void count_happiness(struct figures *f, double length_s)
 {
     for (uint32_t i = 0; i <= f->n_classes; i++) {
-        const struct moods *m = &f->mood[i];
+        const struct happiness_now *m = &f->happiness[i];
         struct class_sums *c = &f->by_class[i];
 
         if (m->n == 0)
@@ -116,13 +117,13 @@ static void count_moods(struct figures *f, double length_s)
 /* ---- one sample ------------------------------------------------------------------------------ */
 
 /* Entitlements and loads of the cluster as it truly is. */
-struct truth {
+struct ground_truth {
     struct snapshot snap;
     double *entitlement[RES_COUNT];
     struct metrics metrics;
 };
 
-static void look(struct figures *f, struct truth *t)
+static void read_ground_truth(struct figures *f, struct ground_truth *t)
 {
     struct arena *a = &f->scratch;
     struct rules rules;
@@ -150,16 +151,16 @@ static double happiness_of(const struct vm_now *v, double entitlement)
     return due < ALMOST_NOTHING_MHZ ? 1 : fmin(v->gets[RES_CPU] / due, 1);
 }
 
-static void feel(struct moods *m, double happiness)
+static void add_happiness(struct happiness_now *m, double happiness)
 {
     m->n++;
     m->sum += happiness;
     m->happy += happiness >= HAPPY;
 }
 
-static void feel_all(struct figures *f, const struct truth *t)
+static void add_all_happiness(struct figures *f, const struct ground_truth *t)
 {
-    memset(f->mood, 0, ((size_t)f->n_classes + 1) * sizeof *f->mood);
+    memset(f->happiness, 0, ((size_t)f->n_classes + 1) * sizeof *f->happiness);
     for (uint32_t i = 0; i < f->scenario->initial.n_vms; i++) {
         const struct vm_now *v = cluster_vm(f->cluster, i);
 
@@ -167,23 +168,23 @@ static void feel_all(struct figures *f, const struct truth *t)
             continue;
         double happiness = happiness_of(v, t->entitlement[RES_CPU][i]);
 
-        feel(&f->mood[f->n_classes], happiness);
+        add_happiness(&f->happiness[f->n_classes], happiness);
         if (f->class_of[i] != IX_NONE)
-            feel(&f->mood[f->class_of[i]], happiness);
+            add_happiness(&f->happiness[f->class_of[i]], happiness);
     }
 }
 
-static double mean_of(const struct moods *m)
+static double mean_of(const struct happiness_now *m)
 {
     return m->n > 0 ? 100 * m->sum / m->n : NAN;
 }
 
-static double share_of(const struct moods *m)
+static double share_of(const struct happiness_now *m)
 {
     return m->n > 0 ? 100.0 * m->happy / m->n : NAN;
 }
 
-static void keep_hosts(struct figures *f, const struct truth *t, struct series_point *p)
+static void keep_hosts(struct figures *f, const struct ground_truth *t, struct series_point *p)
 {
     uint32_t n = f->scenario->initial.n_hosts;
     double *watts = arena_array(f->a, double, n);
@@ -220,7 +221,7 @@ static void keep_now(const struct figures *f, struct series_point *p)
     }
 }
 
-static void keep_point(struct figures *f, const struct truth *t, const struct sums *sums, double t_s)
+static void keep_point(struct figures *f, const struct ground_truth *t, const struct sums *sums, double t_s)
 {
     double *happiness = arena_array(f->a, double, f->n_classes);
     double *happy = arena_array(f->a, double, f->n_classes);
@@ -232,8 +233,8 @@ static void keep_point(struct figures *f, const struct truth *t, const struct su
         .migrations_running = cluster_migrations_running(f->cluster),
         .migrations = f->migrations_before + sums->migrations,
         .kwh = (f->energy_before_j + sums->energy_j) / 3.6e6,
-        .happiness_mean = mean_of(&f->mood[f->n_classes]),
-        .happy_share = share_of(&f->mood[f->n_classes]),
+        .happiness_mean = mean_of(&f->happiness[f->n_classes]),
+        .happy_share = share_of(&f->happiness[f->n_classes]),
         .pool_happiness = happiness,
         .pool_happy = happy,
     };
@@ -244,8 +245,8 @@ static void keep_point(struct figures *f, const struct truth *t, const struct su
             p.load_max[r] = fmax(p.load_max[r], m->hosts[i].n[r]);
     }
     for (uint32_t i = 0; i < f->n_classes; i++) {
-        happiness[i] = mean_of(&f->mood[i]);
-        happy[i] = share_of(&f->mood[i]);
+        happiness[i] = mean_of(&f->happiness[i]);
+        happy[i] = share_of(&f->happiness[i]);
     }
     keep_now(f, &p);
     if (f->options->host_series)
@@ -257,11 +258,11 @@ static void keep_point(struct figures *f, const struct truth *t, const struct su
 /* The interval that ends now is counted with what was taken at its beginning. */
 static struct sums count_until(struct figures *f, double t_s)
 {
-    struct sums now = sum_up(f);
+    struct sums now = current_sums(f);
 
     if (!isnan(f->last_s) && t_s > f->last_s) {
         count_interval(f, &now, t_s - f->last_s);
-        count_moods(f, t_s - f->last_s);
+        count_happiness(f, t_s - f->last_s);
     }
     f->last = now;
     f->last_s = t_s;
@@ -270,11 +271,11 @@ static struct sums count_until(struct figures *f, double t_s)
 
 void figures_take(struct figures *f, double t_s)
 {
-    struct truth t;
+    struct ground_truth t;
     struct sums sums = count_until(f, t_s);
 
-    look(f, &t);
-    feel_all(f, &t);
+    read_ground_truth(f, &t);
+    add_all_happiness(f, &t);
     f->taken = arena_grow(f->a, f->taken, f->n_taken, &f->cap_taken, sizeof *f->taken);
     f->taken[f->n_taken++] = (struct instant_figures){t_s, t.metrics.imbalance, t.metrics.target};
     if (f->options->series)
@@ -300,7 +301,7 @@ void figures_release(struct figures *f)
 
 void figures_begin(struct figures *f, double t_s)
 {
-    struct sums before = sum_up(f);
+    struct sums before = current_sums(f);
 
     f->energy_before_j += before.energy_j;
     f->migrations_before += before.migrations;

@@ -11,7 +11,7 @@
 #include "sim/run/simulate.h"
 
 /* Of a class of VMs, or of all: what its VMs got of what they are entitled to, now. */
-struct moods {
+struct happiness_now {
     uint32_t n, happy;
     double sum;
 };
@@ -45,12 +45,12 @@ struct figures {
     const char **classes; /* names, in the order of the first VM of each */
     uint32_t n_classes;
 
-    double from_s;               /* measured since */
-    struct sums last;            /* at the last sample */
-    double last_s;               /* NAN: there was none since from_s */
-    struct moods *mood;          /* at the last sample, by class; all VMs: the one behind them */
-    struct class_sums *by_class; /* the same */
-    double bound[RES_COUNT];     /* Σ of what was possible */
+    double from_s;                   /* measured since */
+    struct sums last;                /* at the last sample */
+    double last_s;                   /* NAN: there was none since from_s */
+    struct happiness_now *happiness; /* at the last sample, by class; all VMs: the one behind them */
+    struct class_sums *by_class;     /* the same */
+    double bound[RES_COUNT];         /* Σ of what was possible */
     double all_on_j;
     struct instant_figures *taken; /* since from_s */
     size_t n_taken, cap_taken;

@@ -1,3 +1,5 @@
+/* service.c: the simulated service: answers the jobs of an engine, and kills and restarts it. It measures
+ * nothing. */
 #include "sim/run/service.h"
 
 #include "base/job.h"
@@ -73,7 +75,7 @@ instant_s service_instant(const struct service *v, double t_s)
     return v->scenario->start + (instant_s)floor(t_s);
 }
 
-static int begin(struct service *v, double t_s, struct err *err)
+static int start_engine(struct service *v, double t_s, struct err *err)
 {
     const struct engine_ports ports = {&memory_store,  v->store,      &source_ops,     &v->source,
                                        &actuators_ops, &v->actuators, &event_sink_ops, &v->event_sink};
@@ -89,7 +91,7 @@ static void forget_jobs(struct waiting_jobs *w)
     w->n = 0;
 }
 
-static void end(struct service *v)
+static void stop_engine(struct service *v)
 {
     engine_free(v->engine);
     v->engine = NULL;
@@ -156,12 +158,12 @@ int service_init(struct service *v, const struct scenario *s, struct cluster *c,
     v->source.of = v->actuators.of = v->event_sink.of = v;
     schedule_kills(v);
     v->store = memory_store_new(&s->initial, v->n_kills > 0);
-    return begin(v, 0, err);
+    return start_engine(v, 0, err);
 }
 
 void service_release(struct service *v)
 {
-    end(v);
+    stop_engine(v);
     memory_store_free(v->store);
     free(v->kills);
     free(v->downs);
@@ -220,7 +222,7 @@ static void answer_source(struct service *v, instant_s now)
 }
 
 /* The process is gone, in the middle of `jobs`, of which the first `done` were answered. */
-static void die(struct service *v, const struct waiting_jobs *jobs, size_t done, double t_s)
+static void die_within_answers(struct service *v, const struct waiting_jobs *jobs, size_t done, double t_s)
 {
     for (size_t i = done; i < jobs->n; i++) {
         struct job_result unheard;
@@ -228,7 +230,7 @@ static void die(struct service *v, const struct waiting_jobs *jobs, size_t done,
         if (rng_below(&v->rng, 2) == 1 && jobs->items[i]->kind != JOB_MEASURE)
             cluster_run_job(v->cluster, jobs->items[i], &unheard);
     }
-    end(v);
+    stop_engine(v);
     v->doomed = false;
     v->up_at_s = t_s + v->downs[v->next_kill];
     v->next_kill++;
@@ -243,7 +245,7 @@ static bool dies(struct service *v, double t_s)
 }
 
 /* All that waits now; what is asked for meanwhile waits for the next turn. */
-static void turn(struct service *v, double t_s)
+static void answer_orders(struct service *v, double t_s)
 {
     struct waiting_jobs jobs = v->waiting;
     instant_s now = service_instant(v, t_s);
@@ -252,13 +254,13 @@ static void turn(struct service *v, double t_s)
     v->waiting = (struct waiting_jobs){0};
     for (; i < jobs.n && v->engine; i++) {
         if (dies(v, t_s))
-            die(v, &jobs, i, t_s);
+            die_within_answers(v, &jobs, i, t_s);
         else
             answer_job(v, jobs.items[i], now);
     }
     if (v->engine && v->asked != 0) {
         if (dies(v, t_s))
-            die(v, &jobs, i, t_s);
+            die_within_answers(v, &jobs, i, t_s);
         else
             answer_source(v, now);
     }
@@ -271,7 +273,7 @@ int service_answer(struct service *v, double t_s, struct err *err)
     for (int turns = 0; v->engine && (v->asked != 0 || v->waiting.n > 0); turns++) {
         if (turns == TURNS_MAX)
             return err_set(err, -ELOOP, "at %.0f s the engine asks on and on", t_s);
-        turn(v, t_s);
+        answer_orders(v, t_s);
     }
     return 0;
 }
@@ -294,12 +296,12 @@ int service_turn(struct service *v, double t_s, struct err *err)
     if (!v->engine) {
         if (t_s < v->up_at_s)
             return 0;
-        if ((r = begin(v, t_s, err)) < 0)
+        if ((r = start_engine(v, t_s, err)) < 0)
             return r;
     }
     doom_if_due(v, t_s);
     if (v->doomed && t_s >= v->dies_by_s) {
-        die(v, &v->waiting, 0, t_s);
+        die_within_answers(v, &v->waiting, 0, t_s);
         return 0;
     }
     engine_tick(v->engine, service_instant(v, t_s));

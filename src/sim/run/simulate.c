@@ -1,4 +1,5 @@
-/* simulate.c: the virtual clock. */
+/* simulate.c: the virtual clock: advances the cluster, then the service, then the admin. It measures nothing
+ * itself. */
 #include "sim/run/simulate.h"
 
 #include "sim/run/admin.h"
@@ -118,7 +119,7 @@ static void measure(struct run *run, double t_s)
 }
 
 /* Everything that happens at this time: the world first, then who watches it, then who acts on it. */
-static int moment(struct run *run, double t_s, struct err *err)
+static int run_moment(struct run *run, double t_s, struct err *err)
 {
     const struct simulate_options *o = run->options;
     struct service *v = run->scenario->ballast ? &run->service : NULL;
@@ -150,7 +151,7 @@ static void fill_account(const struct run *run, struct metrics_of_run *m)
     m->account_unmet_mhz_s = now.unmet[RES_CPU] - before->unmet[RES_CPU];
 }
 
-static void finish(struct run *run, struct simulation *ret)
+static void fill_result(struct run *run, struct simulation *ret)
 {
     const struct scenario *s = run->scenario;
 
@@ -181,12 +182,12 @@ int simulate(const struct scenario *s, const struct simulate_options *options, s
         return r;
     r = run_begin(&run, a, err);
     for (double t_s = 0; r == 0; t_s = next_s(&run, t_s)) {
-        r = moment(&run, t_s, err);
+        r = run_moment(&run, t_s, err);
         if (t_s >= s->duration_s)
             break;
     }
     if (r == 0)
-        finish(&run, ret);
+        fill_result(&run, ret);
     run_end(&run);
     return r;
 }

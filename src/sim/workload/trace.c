@@ -1,3 +1,4 @@
+/* trace.c: reads folders of traces into one set of VMs. Lines are trace_rows.c's. */
 #include "sim/workload/trace.h"
 
 #include "base/cleanup.h"

@@ -1,3 +1,4 @@
+/* trace_rows.c: parses the lines of each trace format. */
 #include "sim/workload/trace_rows.h"
 
 #include "base/number.h"

@@ -1,3 +1,4 @@
+/* workload.c: the demand of a VM at a time. It keeps no state. */
 #include "sim/workload/workload.h"
 
 #include "base/name_define.h"
