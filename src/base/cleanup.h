@@ -1,4 +1,4 @@
-/* cleanup.h: what is acquired in a function is released when its variable goes out of scope.
+/* cleanup.h: releases a variable when it goes out of scope.
  *
  *     CLEANUP(fclosep) FILE *f = fopen(path, "re");
  */

@@ -1,8 +1,8 @@
-/* console_text.h: what came over a serial line, as text that can be shown.
+/* console_text.h: the output of a serial line, cleaned for a terminal.
  *
  * A booting host writes for a terminal: colours, cursor movements, progress that overwrites itself, and, when
- * the line's speed changes, garbage. Whoever shows that as it is hands the reader's terminal to the host, so
- * it is cleaned first. What is left is UTF-8 of printable characters and newlines.
+ * the line's speed changes, garbage. Shown raw, it could control the reader's terminal. The cleaned text is
+ * UTF-8 with printable characters and newlines only.
  */
 #ifndef BALLAST_BASE_CONSOLE_TEXT_H
 #define BALLAST_BASE_CONSOLE_TEXT_H
@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* Adds to `to` what n bytes say:
+/* Adds the text of n bytes to `to`:
  *   - escape sequences (ECMA-48: CSI, OSC and the like, charset selections) are left out; one that places the
  *     cursor in another row begins a new line, unless one has just begun
  *   - "\r\n" and "\n" end a line; "\r" alone takes the line back to its beginning, and what is written there

@@ -1,6 +1,6 @@
-/* idmap.h: from an id to whatever belongs to it. Open addressing; keys are copied, values are the owner's.
+/* idmap.h: a hash table from ids to pointers. Open addressing; keys are copied, values are the owner's.
  *
- * Nothing is removed singly: the owner rebuilds the map when it wants to forget (idmap_keep()).
+ * No single entry is removed: idmap_keep() rebuilds the table from the entries to keep.
  */
 #ifndef BALLAST_BASE_IDMAP_H
 #define BALLAST_BASE_IDMAP_H
@@ -21,10 +21,10 @@ struct idmap {
 /* The value, or NULL. */
 void *idmap_get(const struct idmap *m, const char *key);
 
-/* Where the value of the key stands; a new key gets NULL. Valid until the next call. */
+/* The place of the key's value; a new key gets NULL. Valid until the next call. */
 void **idmap_slot(struct idmap *m, const char *key);
 
-/* Keeps the entries that `keep` says yes to; it disposes of the values that it says no to. */
+/* Keeps the entries for which `keep` returns true; for the others it must dispose of the value. */
 void idmap_keep(struct idmap *m, bool (*keep)(const char *key, void *value, void *ctx), void *ctx);
 
 /* Frees the keys and the table; the values through dispose, where it is not NULL. */

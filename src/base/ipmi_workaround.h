@@ -1,7 +1,7 @@
-/* ipmi_workaround.h: the names of what is done differently for controllers that do not keep to IPMI's rules.
+/* ipmi_workaround.h: the names of workarounds for controllers that violate the IPMI specification.
  *
- * The names are FreeIPMI's, those of its tools' option -W (ipmipower(8), ipmiconsole(8), WORKAROUNDS); only
- * what applies to IPMI 2.0 sessions and serial-over-LAN is here. The flags behind them are actuators/ipmi's.
+ * The names are FreeIPMI's, of the option -W of its tools (ipmipower(8), ipmiconsole(8), WORKAROUNDS), as far
+ * as they apply to IPMI 2.0 sessions and serial-over-LAN. The flags behind them are actuators/ipmi's.
  */
 #ifndef BALLAST_BASE_IPMI_WORKAROUND_H
 #define BALLAST_BASE_IPMI_WORKAROUND_H
@@ -30,7 +30,7 @@ enum ipmi_workaround {
         IPMI_WORKAROUND_COUNT
 };
 
-/* IPMI_WORKAROUND_COUNT for a name that there is not. */
+/* IPMI_WORKAROUND_COUNT: no such name. */
 enum ipmi_workaround ipmi_workaround_find(const char *name);
 
 bool ipmi_workaround_known(const char *name);

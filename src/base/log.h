@@ -1,4 +1,4 @@
-/* log.h: what the service says while it works. Used from the engine upwards, and by plugins; never by core.
+/* log.h: log lines of the service. Used from the engine upwards and by plug-ins; never by core.
  *
  * One line a message on standard error, with the syslog priority in front ("<4>") when the journal reads it
  * (JOURNAL_STREAM is set), and a time stamp when it does not. Thread-safe: a line is written in one piece.

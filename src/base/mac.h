@@ -14,7 +14,7 @@ struct mac {
 /* Six pairs of hexadecimal digits with colons or dashes between them. -EINVAL: anything else. */
 int mac_parse(const char *text, struct mac *ret);
 
-/* Of one network card, not of a group of them, nor of nobody. */
+/* The address of one network card: neither a group address nor all zeros. */
 bool mac_is_station(const struct mac *mac);
 
 #endif

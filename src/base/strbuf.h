@@ -1,8 +1,8 @@
 /* strbuf.h: a string that grows, up to a limit that its owner sets.
  *
  * The text is always terminated and text is never NULL after strbuf_init(). Past the limit further text is
- * dropped and `overflow` is set: whoever reads from a peer checks it, so that 200 MB of answer end as an
- * error.
+ * dropped and `overflow` is set. Code that reads from a peer checks it, so that an answer of 200 MB becomes
+ * an error.
  */
 #ifndef BALLAST_BASE_STRBUF_H
 #define BALLAST_BASE_STRBUF_H

@@ -1,5 +1,5 @@
-/* xalloc.h: allocation that cannot fail, for what lives longer than an arena. Like the arena, it ends the
- * process with a message when the machine is out of memory: half a decision is worse than a restart. */
+/* xalloc.h: allocation that cannot fail, for values that outlive an arena. Like the arena, it ends the
+ * process with a message when memory runs out: half a decision is worse than a restart. */
 #ifndef BALLAST_BASE_XALLOC_H
 #define BALLAST_BASE_XALLOC_H
 

@@ -1,4 +1,4 @@
-/* cloudevent.h: an event as others read it: CloudEvents 1.0, structured content mode (the JSON event format).
+/* cloudevent.h: an event in CloudEvents 1.0, structured content mode (the JSON event format).
  *
  * https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md, and for the content
  * type bindings/mqtt-protocol-binding.md, section 3.2. */
@@ -21,7 +21,7 @@ struct cloudevent {
     const char *data; /* JSON */
 };
 
-/* Adds it as one line without an end. */
+/* Adds the envelope and its data as one line without a newline. */
 void cloudevent_json(const struct cloudevent *ce, struct strbuf *out);
 
 #endif

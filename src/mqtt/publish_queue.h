@@ -1,14 +1,14 @@
-/* publish_queue.h: what is on its way to the broker: in order, bounded, and again where an answer got lost.
+/* publish_queue.h: the messages between the MQTT thread and the broker: in order, bounded, repeated when a
+ * connection was lost. Events wait in the store, not here: only a few are queued at a time.
  *
- * Two sorts of messages. Events have ids that grow; each is sent once it is its turn, at most PUBLISH_WINDOW
- * are without an answer at a time, and what is behind them waits. States are retained by the broker: only the
- * newest of each topic counts, so a newer one takes the place of an older one that was not sent yet, and all
- * of them are sent again with each connection, since the broker may have lost them.
+ * Two kinds of messages. Events have growing ids and are sent in order; at most PUBLISH_WINDOW messages are
+ * unacknowledged at a time. States are retained by the broker, so only the newest of each topic counts: it
+ * replaces one that was not sent yet, and all states are sent again after each connect.
  *
- * A connection that ends takes the broker's answers with it: what was sent and not answered is sent again, in
- * the old order, before anything else. That is what "at least once" comes to.
+ * Messages without an acknowledgement when a connection ends are sent again first, in their order: at least
+ * once.
  *
- * No network, no clock, no thread: whoever owns it sends what publish_queue_next() gives. */
+ * No network, no clock, no thread: the owner sends what publish_queue_next() returns. */
 #ifndef BALLAST_MQTT_PUBLISH_QUEUE_H
 #define BALLAST_MQTT_PUBLISH_QUEUE_H
 
@@ -22,7 +22,7 @@ struct publish_queue;
 
 struct queued_message {
     uint64_t event;              /* its id; 0: a state */
-    const char *topic, *payload; /* payload "": takes back what was retained */
+    const char *topic, *payload; /* payload "": clears the retained message */
 };
 
 struct publish_queue *publish_queue_new(void);
@@ -32,27 +32,27 @@ void publish_queue_free(struct publish_queue *o); /* NULL is fine */
 void publish_queue_add_event(struct publish_queue *o, uint64_t id, const char *topic, const char *payload);
 void publish_queue_set_state(struct publish_queue *o, const char *topic, const char *payload);
 
-/* What is to be sent next: a state before an event. False: nothing, or the window is full. Valid until the
- * next call; the same again until publish_queue_sent(). */
+/* The next message to send, states before events. False: none, or the window is full. Valid until the next
+ * call; the same message until publish_queue_sent(). */
 bool publish_queue_next(struct publish_queue *o, struct queued_message *ret);
 
-/* What publish_queue_next() gave was handed to the connection, which will answer by this number. */
+/* The message of publish_queue_next() was handed to the connection, which will answer with this id. */
 void publish_queue_sent(struct publish_queue *o, int mid);
 
-/* The broker has taken it, or refused it for good; either way it is over. False: not one that waits. ret:
- * what it was, until the next call. */
+/* The broker has confirmed or refused the message; both end it. False: no message waits for this id. ret: the
+ * message, until the next call. */
 bool publish_queue_acknowledge(struct publish_queue *o, int mid, struct queued_message *ret);
 
-/* Events up to this one are not to be sent any more, unless they are on their way already. */
+/* Drops events up to this one that were not sent yet. */
 void publish_queue_drop_events(struct publish_queue *o, uint64_t id);
 
 /* The connection has ended. */
 void publish_queue_connection_lost(struct publish_queue *o);
 
-/* All events up to this id are over: what is to be remembered. 0: none was. */
+/* All events up to this id were confirmed, refused or dropped; to be remembered by the owner. 0: none. */
 uint64_t publish_queue_last_done(const struct publish_queue *o);
 
-/* Events that are here and not over; without an answer, states included. */
+/* Events queued or unacknowledged; all unacknowledged messages, states included. */
 size_t publish_queue_events(const struct publish_queue *o);
 size_t publish_queue_unacknowledged(const struct publish_queue *o);
 

@@ -1,14 +1,15 @@
 /* topic.h: the topics that Ballast publishes to.
  *
- *   PREFIX/CLUSTER/events/KIND         what happens
- *   PREFIX/CLUSTER/state               retained: how the cluster is
- *   PREFIX/CLUSTER/hosts/HOST/state    retained: how a host is
+ *   PREFIX/CLUSTER/events/KIND         events
+ *   PREFIX/CLUSTER/state               retained: the state of the cluster
+ *   PREFIX/CLUSTER/hosts/HOST/state    retained: the state of a host
  *   PREFIX/CLUSTER/online              retained: "online", or, by the last will, "offline"
  *
- * CLUSTER and HOST (its id at the source) are names that others chose. Each becomes one level: letters,
- * digits and - . _ stay, every other byte is %XX, as in a URL. So no name can add a level (/), match others
- * (+, #), pose as the broker's own ($) or break a line. A level that would be longer than TOPIC_LEVEL_MAX is
- * cut, and ends with ~ and a hash of the whole name. PREFIX is the admin's and may have levels. */
+ * CLUSTER and HOST (its id at the source) are names that are not ours. Each becomes one level: letters,
+ * digits and - . _ stay, every other byte becomes %XX, as in a URL. So no name can add a level (/), match
+ * others
+ * (+, #), look like the broker's own ($) or break a line. A level longer than TOPIC_LEVEL_MAX is cut and ends
+ * with ~ and a hash of the whole name. PREFIX is the admin's and may have several levels. */
 #ifndef BALLAST_MQTT_TOPIC_H
 #define BALLAST_MQTT_TOPIC_H
 

@@ -1,7 +1,6 @@
-/* plan_section.h: the parts that the texts of plans are made of.
+/* plan_section.h: the sections of a plan's text.
  *
- * Each begins with an empty line, but for the heading and what stands right below it, and is left out where
- * there is nothing of its kind.
+ * Each begins with an empty line, except the heading and the section below it. An empty section is left out.
  */
 #ifndef BALLAST_RENDER_PLAN_SECTION_H
 #define BALLAST_RENDER_PLAN_SECTION_H

@@ -1,4 +1,4 @@
-/* render.h: what a person or a program is shown of a decision.
+/* render.h: a decision as text for people and as JSON for programs.
  *
  * One place for the command, HTTP, MQTT and the golden files: the same thing looks the same everywhere. JSON
  * (the formats of the contract) names objects by id, text by name. Both depend on nothing but what they are

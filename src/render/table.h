@@ -36,13 +36,12 @@ struct table {
 
 void table_init(struct table *t, struct arena *a, const struct column *columns, size_t n_columns);
 
-/* Starts nothing and ends nothing: after n_columns cells the next one begins a row. The text is not copied;
- * NULL is shown as "-". */
+/* Adds a cell; after n_columns cells the next one begins a row. The text is not copied; NULL is shown as "-".
+ */
 void table_cell(struct table *t, const char *text);
 void table_cellf(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A number with as few decimals as tell something: none from 100 on, else up to three. Infinity and what is
- * not known are "-". */
+/* A number with few decimals: none from 100 on, else up to three. Infinite and unknown values are "-". */
 void table_number(struct table *t, double value);
 
 /* Title line and rows, each after the indent. */

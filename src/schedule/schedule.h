@@ -13,7 +13,8 @@
 
 #include <stdint.h>
 
-/* Longer than the 40 minutes that power-off looks at, so that what is judged then has all been since. */
+/* Longer than the 40 minutes of load that power-off evaluates, so that all of that load came after ready_by.
+ */
 #define SCHEDULE_HOLD_S 3600
 
 struct schedule_window {
@@ -35,7 +36,7 @@ struct schedule {
 int schedule_window_parse(const char *text, const char *zone, struct arena *a, struct schedule_window *ret,
                           struct err *err);
 
-/* What holds at one moment. */
+/* The schedule at one moment. */
 struct schedule_state {
     bool power_off;     /* hosts may be put to standby */
     instant_s changes;  /* when that is over, or begins; 0: never, or not within two months */

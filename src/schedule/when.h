@@ -1,6 +1,6 @@
-/* when.h: an instant as a person says it: "2026-01-31T12:00:00Z", "2026-01-31", "yesterday", "2h".
+/* when.h: an instant as a person writes it: "2026-01-31T12:00:00Z", "2026-01-31", "yesterday", "2h".
  *
- * Everything that takes a time on the command line takes these forms, and no other. */
+ * Every time option of the command line takes these forms, and no other. */
 #ifndef BALLAST_SCHEDULE_WHEN_H
 #define BALLAST_SCHEDULE_WHEN_H
 

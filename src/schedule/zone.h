@@ -1,4 +1,4 @@
-/* zone.h: time zones, by their IANA names. ICU knows the rules; this asks it one question, in two directions.
+/* zone.h: converts between instants and local time, by IANA time zone. ICU has the rules.
  *
  * Local time is kept as seconds since 1970-01-01T00:00:00 as if there were no zones ("local seconds"), so
  * that dates are arithmetic (base/civil.h). */
@@ -17,13 +17,13 @@
 /* Whether there is such a zone: an IANA name ("Europe/Berlin"), or UTC. */
 bool zone_is_known(const char *name);
 
-/* The machine's own zone, as TZ or /etc/localtime say; UTC where neither says anything that is known. */
+/* The machine's zone, by TZ or /etc/localtime; UTC if neither names a known zone. */
 const char *zone_of_system(struct arena *a);
 
 /* An open zone. Not to be shared between threads. */
 struct zone;
 
-/* The zone is known: NULL is for lack of memory, and for data of ICU that cannot be read. */
+/* The zone must be known. NULL: out of memory, or ICU's data cannot be read. */
 struct zone *zone_open(const char *name);
 void zone_close(struct zone *z);
 static inline void zone_closep(struct zone **z)
@@ -31,7 +31,7 @@ static inline void zone_closep(struct zone **z)
     zone_close(*z);
 }
 
-/* Local seconds at the instant. */
+/* The local seconds of an instant. */
 int64_t zone_local(struct zone *z, instant_s t);
 
 /* What a local time is. It comes once, as a rule; when clocks are set forward some never come (ZONE_GAP:

@@ -1,4 +1,4 @@
-/* report.h: what came of a simulation, for people and for programs.
+/* report.h: the results of a simulation, for people and for programs.
  *
  * Everything is appended to a strbuf; nothing here asks for the time or writes a file. The same simulation
  * gives the same bytes, decide_ms_total in the JSON aside: text and page leave it out.

@@ -1,13 +1,12 @@
-/* admin.h: what people do during a run: they want VMs powered on that have arrived, take hosts out of
- * service, and change settings; at the times that the scenario says, through the engine's commands.
+/* admin.h: acts for the people of a scenario: powers arriving VMs on, services hosts, and changes settings,
+ * at the scenario's times, through the engine's commands.
  *
- * VMs that arrive together are asked for together (one plan, §3.2). If some of them have no place, the others
- * are asked for again without them, and those without a place after each pass, when the cluster may have
- * changed. So is a VM whose start came to nothing, or whose request died with the service.
+ * VMs that arrive together are requested together (one plan, §3.2). If some have no place, the others are
+ * requested again without them, and those without a place again after each pass. So is a VM whose start
+ * failed, or whose request was lost with the service.
  *
- * Without Ballast an admin starts each VM on the host with the most memory that is not configured for VMs,
- * on the next one if that refuses it, and tries again a minute later if all do.
- */
+ * Without Ballast the admin starts each VM on the host with the most memory not configured for VMs, on the
+ * next one if that refuses, and tries again a minute later if all refuse. */
 #ifndef BALLAST_SIM_ADMIN_H
 #define BALLAST_SIM_ADMIN_H
 

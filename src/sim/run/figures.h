@@ -1,8 +1,7 @@
-/* figures.h: what is measured of a run. README.md defines each metric.
+/* figures.h: measures a run. README.md defines each metric.
  *
- * Two sources: the cluster's totals, which are exact integrals, and what is taken every sample_s of the
- * cluster as it truly is: entitlements, imbalance, happiness. A sample stands for the time until the next
- * one.
+ * Two sources: the cluster's totals, which are exact integrals, and samples every sample_s of its true state:
+ * entitlements, imbalance, happiness. A sample stands for the time until the next one.
  */
 #ifndef BALLAST_SIM_FIGURES_H
 #define BALLAST_SIM_FIGURES_H
@@ -68,7 +67,7 @@ void figures_release(struct figures *f);
 /* The cluster has been advanced to t_s. */
 void figures_take(struct figures *f, double t_s);
 
-/* What was before does not count. */
+/* Starts measuring: discards everything before. */
 void figures_begin(struct figures *f, double t_s);
 
 /* Fills metrics, pools, series and duration. What the service itself counted is the caller's. */

@@ -1,14 +1,12 @@
-/* workload.h: what a VM wants, as a function of time.
+/* workload.h: the demand of a VM as a function of time.
  *
  * A workload is a pure function: the same kind, parameters, seed and time give the same value, whatever was
- * asked before and whatever was decided about the VM. So a run can be repeated, and two policies can be
+ * computed before and whatever was decided about the VM. So a run can be repeated, and two policies can be
  * compared on the same demand (§5.1.1: "the VMs would have the same load value at the same time in the
  * simulation across different runs").
  *
- * Values are MHz or MiB; a kind that draws from a distribution never gives less than 0. Between two changes a
- * value is constant; a line (a ramp, a trace that is read as lines between its samples) is cut into steps,
- * each of which has the line's mean.
- */
+ * Values are MHz or MiB, never below 0. A value is constant between two changes; a line (a ramp, a trace that
+ * is read as lines between its samples) is cut into steps, each with the line's mean. */
 #ifndef BALLAST_SIM_WORKLOAD_H
 #define BALLAST_SIM_WORKLOAD_H
 
