@@ -37,7 +37,7 @@ static void open_one(struct console_opener *d, const struct order *o)
     queue_push(d->opened, &ret->item);
 }
 
-static void *dialler_main(void *arg)
+static void *console_opener_main(void *arg)
 {
     struct console_opener *d = arg;
     bool over = false;
@@ -79,7 +79,7 @@ int console_opener_start(struct queue *opened, struct console_opener **ret, stru
         free(d);
         return err_set(err, r, "no descriptor for a queue: %s", strerror(-r));
     }
-    r = pthread_create(&d->thread, NULL, dialler_main, d);
+    r = pthread_create(&d->thread, NULL, console_opener_main, d);
     if (r != 0) {
         console_opener_free(d);
         return err_set(err, -r, "no thread to open consoles with: %s", strerror(r));

@@ -177,7 +177,7 @@ static int ended(const struct broker *b, int rc, int code, struct err *err)
     int port = b->options->port;
 
     if (b->refused != 0 && !b->up)
-        return err_set(err, -EACCES, "the broker %s:%d does not let us in: %s (reason %d)%s", host, port,
+        return err_set(err, -EACCES, "the broker %s:%d rejects the login: %s (reason %d)%s", host, port,
                        mosquitto_reason_string(b->refused), b->refused,
                        b->options->username ? "; are mqtt.username and the password right?" : "");
     if (b->refused != 0)

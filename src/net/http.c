@@ -193,7 +193,7 @@ static int why_not(const struct http_session *s, const struct http_request *q, C
     case CURLE_SSL_CONNECT_ERROR:
         return err_set(err, -EPROTO, "%s: no TLS connection: %s", q->url, detail);
     case CURLE_ABORTED_BY_CALLBACK:
-        return err_set(err, -ECANCELED, "%s: given up, because the service stops", q->url);
+        return err_set(err, -ECANCELED, "%s: cancelled, because the service stops", q->url);
     case CURLE_PARTIAL_FILE:
         return err_set(err, -ECONNRESET, "%s: the answer broke off in the middle: %s", q->url, detail);
     case CURLE_GOT_NOTHING:
@@ -212,7 +212,7 @@ int http_send(struct http_session *s, const struct http_request *q, struct http_
     size_t most = q->answer_max ? q->answer_max : HTTP_ANSWER_MAX;
 
     if (left_ms <= 0)
-        return err_set(err, -ETIMEDOUT, "%s: no time was left to ask", q->url);
+        return err_set(err, -ETIMEDOUT, "%s: no time was left for the request", q->url);
     struct strbuf body;
     strbuf_init(&body, most);
     s->into = &body;

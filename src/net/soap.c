@@ -105,14 +105,13 @@ static int status_error(const struct soap_endpoint *e, const struct http_answer 
     switch (http->status) {
     case 401:
     case 403:
-        return err_set(err, -EACCES, "%s: the server refuses us (HTTP %ld)", e->url, http->status);
+        return err_set(err, -EACCES, "%s: access refused (HTTP %ld)", e->url, http->status);
     case 404:
         return err_set(err, -EPROTO,
                        "%s: there is no such page (HTTP 404): is the path right (/sdk for vSphere)?", e->url);
     default:
         if (http->status >= 300 && http->status < 400)
-            return err_set(err, -EPROTO, "%s: the server points elsewhere (HTTP %ld), which is not followed",
-                           e->url, http->status);
+            return err_set(err, -EPROTO, "%s: redirects are not followed (HTTP %ld)", e->url, http->status);
         return err_set(err, -EPROTO, "%s: the server answered HTTP %ld without a SOAP fault: %s", e->url,
                        http->status, said[0] ? said : "(nothing)");
     }

@@ -79,16 +79,16 @@ static int read_item(struct reader *r, struct item *ret)
         r->at += 2;
         e = read_number(r, &i.stop);
     } else if (e == 0 && r->at[0] == '.' && isdigit((unsigned char)r->at[1])) {
-        return refuse(r, "fractions of a second are of no use here");
+        return refuse(r, "fractions of a second are not supported");
     }
     if (e == 0 && *r->at == '/') {
         r->at++;
         e = read_number(r, &i.repeat);
         if (e == 0 && i.repeat == 0)
-            return refuse(r, "a repetition of 0 never goes on");
+            return refuse(r, "a repetition of 0");
     }
     if (e == 0 && *r->at != '\0' && !strchr(" ,-~:", *r->at))
-        return refuse(r, "there is something between the numbers that does not belong there");
+        return refuse(r, "unexpected characters between the numbers");
     if (e == 0)
         *ret = i;
     return e;
@@ -272,7 +272,7 @@ static int read_date(struct reader *r, struct lists *ret)
     ret->n = 0;
     ret->from_end = false;
     if (*r->at == '@')
-        return refuse(r, "\"@\" is of no use here");
+        return refuse(r, "\"@\" is not supported");
     while (*r->at != '\0') {
         int e = read_list(r, &ret->list[ret->n++]);
         if (e < 0)
@@ -399,7 +399,7 @@ int calendar_parse(const char *text, const char *zone, struct arena *a, struct c
         return e;
     r.at = without_shorthand(rest);
     if (*r.at == '\0')
-        return refuse(&r, "there is nothing");
+        return refuse(&r, "the expression is empty");
     e = read_weekdays(&r, &c);
     if (e == 0)
         e = read_date(&r, &date);
@@ -414,7 +414,7 @@ int calendar_parse(const char *text, const char *zone, struct arena *a, struct c
     c.zone = arena_strdup(a, zone);
     c.text = arena_strdup(a, text);
     if (!calendar_next(&c, -1, &first))
-        return err_set(err, -EINVAL, "\"%s\" never comes, expected a date that there is", text);
+        return err_set(err, -EINVAL, "\"%s\" never occurs, expected a date that exists", text);
     *ret = c;
     return 0;
 }

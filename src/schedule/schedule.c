@@ -21,9 +21,8 @@ int schedule_window_parse(const char *text, const char *zone, struct arena *a, s
     if (strlen(text) > CALENDAR_TEXT_MAX)
         return err_set(err, -EINVAL, "a window is longer than %d bytes", CALENDAR_TEXT_MAX);
     if (!word)
-        return err_set(
-            err, -EINVAL,
-            "\"%s\" does not say for how long, expected a window such as \"Mon..Fri 20:00 for 10h\"", text);
+        return err_set(err, -EINVAL,
+                       "\"%s\" has no length, expected a window such as \"Mon..Fri 20:00 for 10h\"", text);
     int e = calendar_parse(arena_strndup(a, text, (size_t)(word - text)), zone, a, &w.begins, err);
     if (e == 0)
         e = span_parse(word + strlen(FOR), &w.span_s, err);

@@ -60,7 +60,7 @@ int span_parse(const char *text, int64_t *ret_s, struct err *err)
         at += strspn(at, " ");
     }
     if (sum < 1)
-        return err_set(err, -EINVAL, "\"%s\" is no time at all, expected a time span such as \"10h\"", text);
+        return err_set(err, -EINVAL, "\"%s\" is a time span of 0, expected one such as \"10h\"", text);
     *ret_s = sum;
     return 0;
 }

@@ -35,7 +35,7 @@ int store_put_console(struct store *s, const struct console_record *r, struct er
         sqlite3_bind_blob64(st, 5, r->n > 0 ? r->data : "", r->n, SQLITE_STATIC) == SQLITE_OK)
         rc = sqlite3_step(st);
     (void)sqlite3_finalize(st);
-    return rc == SQLITE_DONE ? 0 : store_failed(s, "keep what a host said on its console", err);
+    return rc == SQLITE_DONE ? 0 : store_failed(s, "store console output", err);
 }
 
 static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
@@ -57,7 +57,7 @@ static int say_nothing_kept(struct store *s, uint64_t action, struct err *err)
         r = err_set(err, -EINVAL, "there is no action %llu; `ballast history` lists those that have ended",
                     (unsigned long long)action);
     else if (rc != SQLITE_ROW)
-        r = store_failed(s, "read what a host said on its console", err);
+        r = store_failed(s, "read console output", err);
     else if (kind && strcmp(kind, action_kind_name(ACTION_POWER_ON)) != 0)
         r = err_set(err, -ENOENT,
                     "action %llu is a %s: a console is captured while a host wakes (power_on), where "
@@ -65,8 +65,8 @@ static int say_nothing_kept(struct store *s, uint64_t action, struct err *err)
                     (unsigned long long)action, kind);
     else
         r = err_set(err, -ENOENT,
-                    "nothing was captured for action %llu: a console is captured while a host wakes whose "
-                    "ipmi.console is set",
+                    "nothing was captured for action %llu: a console is captured while a host with "
+                    "ipmi.console wakes",
                     (unsigned long long)action);
     (void)sqlite3_finalize(st);
     return r;
@@ -95,7 +95,7 @@ int store_get_console(struct store *s, uint64_t action, struct arena *a, struct 
     } else if (rc == SQLITE_DONE) {
         r = say_nothing_kept(s, action, err);
     } else {
-        r = store_failed(s, "read what a host said on its console", err);
+        r = store_failed(s, "read console output", err);
     }
     (void)sqlite3_finalize(st);
     return r;

@@ -23,7 +23,7 @@ static int check_transaction(const struct store *s, struct err *err)
 {
     if (!s->in_transaction || !sqlite3_get_autocommit(s->db))
         return 0;
-    return err_set(err, -EIO, "the store %s had to give up what was begun, after an earlier error", s->path);
+    return err_set(err, -EIO, "the store %s rolled the transaction back after an earlier error", s->path);
 }
 
 int store_put_event(struct store *s, const struct event_record *event, uint64_t *ret_id, struct err *err)
@@ -147,12 +147,12 @@ int store_get_note(struct store *s, const char *key, struct arena *a, const char
 int store_instance(struct store *s, struct arena *a, const char **ret, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = prepare(s, "SELECT name FROM instance", &st, "say its name", err);
+    int r = prepare(s, "SELECT name FROM instance", &st, "read its name", err);
 
     if (r < 0)
         return r;
     if (sqlite3_step(st) != SQLITE_ROW)
-        return store_failed(s, "say its name", err);
+        return store_failed(s, "read its name", err);
     *ret = text_of(st, 0, a);
     return 0;
 }

@@ -88,7 +88,7 @@ static int read_instance(const struct store *s, struct arena *a, const char **re
 
     if (sqlite3_prepare_v2(s->db, "SELECT name FROM instance", -1, &st, NULL) != SQLITE_OK ||
         sqlite3_step(st) != SQLITE_ROW)
-        return store_failed(s, "say its name", err);
+        return store_failed(s, "read its name", err);
     *ret = arena_strdup(a, (const char *)sqlite3_column_text(st, 0));
     return 0;
 }

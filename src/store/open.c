@@ -44,7 +44,7 @@ static int make_directory(const char *dir, struct err *err)
     if (!S_ISDIR(st.st_mode))
         return err_set(err, -ENOTDIR, "the state directory %s is not a directory", dir);
     if (st.st_mode & S_IWOTH)
-        return err_set(err, -EPERM, "the state directory %s can be written by everybody, expected mode 0700",
+        return err_set(err, -EPERM, "the state directory %s is writable by everybody, expected mode 0700",
                        dir);
     return 0;
 }
@@ -132,7 +132,7 @@ static int check_tables(struct store *s, struct err *err)
 
         if (!found || strcmp(found, "ok") != 0)
             r = err_set(err, -EIO,
-                        "the store %s is damaged (%s: %.100s); restore it, or move it away to begin with an "
+                        "the store %s is damaged (%s: %.100s); restore it, or move it away to start with an "
                         "empty one",
                         s->path, tables[i], found ? found : "no answer");
         (void)sqlite3_finalize(st);

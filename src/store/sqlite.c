@@ -143,7 +143,7 @@ static int check_transaction(const struct store *s, struct err *err)
 {
     if (!s->in_transaction || !sqlite3_get_autocommit(s->db))
         return 0;
-    return err_set(err, -EIO, "the store %s had to give up what was begun, after an earlier error", s->path);
+    return err_set(err, -EIO, "the store %s rolled the transaction back after an earlier error", s->path);
 }
 
 static int put(struct store *s, enum statement which, const struct sql_table *t, const void *record,

@@ -256,10 +256,10 @@ def test_it_is_not_let_in():
             d.start()
             wait_for("an error", lambda: d.status()["mqtt"]["error"])
             error = d.status()["mqtt"]["error"]
-            assert "does not let us in: Not authorized (reason 135); are mqtt.username and the password right?" in error, error
+            assert "rejects the login: Not authorized (reason 135); are mqtt.username and the password right?" in error, error
             d.stop()
             log = d.log.read_text()
-            assert log.count("does not let us in") == 1 and "wrong" not in log, log
+            assert log.count("rejects the login") == 1 and "wrong" not in log, log
         other = Broker()
         with Daemon(SIM, **QUIET, mqtt=b.settings(ca_file=str(other.ca[1]))) as d:
             d.start()

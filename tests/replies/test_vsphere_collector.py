@@ -371,7 +371,7 @@ BODIES = (  # name, body, HTTP status, error, words of the sentence
     ("503 with a text", b"no healthy upstream", 503, "EPROTO", "HTTP 503 without a SOAP fault: no healthy upstream"),
     ("403", b"go away", 403, "EACCES", "HTTP 403"),
     ("404", b"", 404, "EPROTO", "/sdk"),
-    ("redirect", b"", 302, "EPROTO", "points elsewhere"),
+    ("redirect", b"", 302, "EPROTO", "redirects are not followed"),
     ("entities", DTD, 200, "EPROTO", "document type"),
     ("outside", OUTSIDE, 200, "EPROTO", "document type"),
     ("an empty body", made.envelope(""), 200, "EPROTO", "no SOAP envelope"),

@@ -19,13 +19,13 @@ static const struct {
     /* the schedule of power management */
     {SIM "dpm:\n  windows: Mon 20:00 for 10h\n",
      "f.yaml:4: dpm.windows is \"Mon 20:00 for 10h\", expected a list such as [ONE, TWO]"},
-    {SIM "dpm:\n  windows: [Mon 20:00]\n", "f.yaml:4: dpm.windows: \"Mon 20:00\" does not say for how long"},
+    {SIM "dpm:\n  windows: [Mon 20:00]\n", "f.yaml:4: dpm.windows: \"Mon 20:00\" has no length"},
     {SIM "dpm:\n  windows:\n  - Mon 20:00 for 10h\n  - Mon..Foo 20:00 for 10h\n",
      "f.yaml:6: dpm.windows: \"Mon..Foo 20:00\": a day of the week is missing, expected a calendar "
      "expression"},
     {SIM "dpm:\n  windows: [Mon 20:00 for 10 hrs and more]\n",
      "f.yaml:4: dpm.windows: \"10 hrs and more\" is not a time span"},
-    {SIM "dpm:\n  windows: ['*-02-30 for 1h']\n", "f.yaml:4: dpm.windows: \"*-02-30\" never comes"},
+    {SIM "dpm:\n  windows: ['*-02-30 for 1h']\n", "f.yaml:4: dpm.windows: \"*-02-30\" never occurs"},
     {SIM "dpm:\n  ready_by: ['07:30 Europe/Berlyn']\n",
      "f.yaml:4: dpm.ready_by: \"07:30 Europe/Berlyn\": \"Europe/Berlyn\" is not a time zone"},
     {SIM "dpm:\n  ready_by: ['25:30']\n", "f.yaml:4: dpm.ready_by: \"25:30\": the hour is out of its range"},

@@ -415,7 +415,7 @@ static void w_publish(struct event_sink *o, const struct event *ev)
         (void)snprintf(line, 24, "%s", event_kind_name(ev->kind));
 }
 
-static const struct event_sink_ops w_outlet_ops = {.publish = w_publish};
+static const struct event_sink_ops w_event_sink_ops = {.publish = w_publish};
 
 static void w_publish_to_keep(struct event_sink *o, const struct event *ev)
 {
@@ -468,7 +468,7 @@ void world_begin_engine(void)
                                        &source,
                                        &w_actuators_ops,
                                        &actuators,
-                                       W->keeps ? &w_keeping_ops : &w_outlet_ops,
+                                       W->keeps ? &w_keeping_ops : &w_event_sink_ops,
                                        &event_sink};
     struct err err = {0};
 

@@ -61,7 +61,7 @@ int vsphere_new(const struct source_config *cfg, struct vsphere **ret, struct er
     (void)snprintf(v->action, sizeof v->action, "%s", ACTION_OLDEST);
     vsphere_deadline_from_config(v);
     if (strncasecmp(cfg->url, "http:", 5) == 0)
-        log_warning("%s is not encrypted: the password can be read on the way", cfg->url);
+        log_warning("%s is not encrypted: the password is sent in clear text", cfg->url);
     *ret = v;
     return 0;
 }

@@ -108,12 +108,12 @@ static void put_each(const struct page *p, void (*put)(const struct page *p, siz
 
 /* ---- over each other ------------------------------------------------------------------------- */
 
-#define TOGETHER_MAX 3
+#define CURVES_MAX 3
 
 static void put_together(const struct page *p, struct chart chart, const char *alone, figure_fn of,
                          enum curve_kind kind, const struct curve *line)
 {
-    struct curve curves[TOGETHER_MAX];
+    struct curve curves[CURVES_MAX];
     size_t n = 0;
 
     for (size_t set = 0; set < p->n; set++) {

@@ -370,7 +370,7 @@ static int do_deeds(struct admin *ad, struct service *v, double t_s, struct err 
         if (r == -EAGAIN)
             continue;
         if (r < 0 || (r = service_answer(v, t_s, err)) < 0)
-            return err_widen(err, "the deed at %.0f s", s->deeds[i].at_s);
+            return err_widen(err, "the operation at %.0f s", s->deeds[i].at_s);
     }
     return 0;
 }

@@ -272,7 +272,7 @@ int service_answer(struct service *v, double t_s, struct err *err)
 {
     for (int turns = 0; v->engine && (v->asked != 0 || v->waiting.n > 0); turns++) {
         if (turns == TURNS_MAX)
-            return err_set(err, -ELOOP, "at %.0f s the engine asks on and on", t_s);
+            return err_set(err, -ELOOP, "at %.0f s the engine does not stop asking for work", t_s);
         answer_orders(v, t_s);
     }
     return 0;
