@@ -1,6 +1,7 @@
 /* Loading a file; what follows from several keys together. */
 #include "config/config.h"
 
+#include "config/former_keys.h"
 #include "config/hosts.h"
 #include "config/keys.h"
 #include "config/mqtt.h"
@@ -174,7 +175,9 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
     if (r < 0)
         return r;
     s.root = root;
-    r = reader_object(&s.reader, root, &schema, &c);
+    r = former_keys_rename(&s, root);
+    if (r == 0)
+        r = reader_object(&s.reader, root, &schema, &c);
     if (r == 0)
         r = config_read_power(&s);
     if (r == 0)

@@ -94,10 +94,10 @@ struct config {
     const char *socket;
     struct policy policy;
     struct config_source source;
-    int64_t history_days;   /* of actions and migrations kept in the store */
-    int64_t history_passes; /* kept in the store, with their snapshots */
-    int64_t history_mb;     /* that those may take */
-    int64_t history_events; /* kept in the store, sent or not */
+    int64_t history_days;      /* of actions and migrations kept in the store */
+    int64_t history_passes;    /* kept in the store, with their snapshots */
+    int64_t history_passes_mb; /* that those may take */
+    int64_t history_events;    /* kept in the store, sent or not */
     struct config_power_host *power_hosts;
     size_t n_power_hosts;
     struct config_power_host *power_defaults; /* NULL: the section is not there */

@@ -14,20 +14,20 @@
 #define EXIT_CANNOT 1
 #define EXIT_WRONG 2 /* usage or configuration */
 
-static const char usage[] = "Usage: ballastd [--config FILE] [--check] [--verbose]\n"
-                            "\n"
-                            "Watches a cluster, recommends migrations, and carries out those that were\n"
-                            "approved. Stays in the foreground and logs to standard error; SIGTERM ends it,\n"
-                            "SIGHUP reloads the configuration.\n"
-                            "\n"
-                            "  --config FILE  the configuration (" CONFIG_DEFAULT ")\n"
-                            "  --check        says whether the configuration is good, and ends\n"
-                            "  --verbose      logs more\n"
-                            "  --help         this text\n"
-                            "  --version      the version\n"
-                            "\n"
-                            "Exit codes: 0 ended as asked; 1 it could not be done; 2 the usage or the\n"
-                            "configuration is wrong.\n";
+static const char usage[] =
+    "Usage: ballastd [--config FILE] [--check] [--verbose]\n"
+    "\n"
+    "Balances a cluster of hypervisors: recommends live migrations, standby and wake\n"
+    "of hosts, and carries out what is approved. Stays in the foreground and logs to\n"
+    "standard error; SIGTERM stops it, SIGHUP reads the configuration again.\n"
+    "\n"
+    "  --config FILE  the configuration; default " CONFIG_DEFAULT "\n"
+    "  --check        check the configuration and exit\n"
+    "  --verbose      log more\n"
+    "  --help         show this help\n"
+    "  --version      show the version\n"
+    "\n"
+    "Exit codes: 0 stopped on request; 1 failure; 2 wrong usage or configuration.\n";
 
 enum mode { MODE_RUN, MODE_CHECK, MODE_HELP, MODE_VERSION, MODE_WRONG };
 

@@ -92,6 +92,7 @@ static const struct {
      "encrypted"},
     {SIM "dpm:\n  enabled: true\n  windows: ['20:00 for 10']\n",
      "f.yaml:5: dpm.windows: \"20:00 for 10\" is a window of 10 s"},
+    {SIM "history:\n  mb: 7\n", "f.yaml:4: history.mb is called passes_mb now"},
     {"cluster: a\nsource:\n  kind: sim\n  url: https://vc\n  tls_verify: true\n",
      "f.yaml:4: source.url is of no use to source.kind sim"},
 };
@@ -108,6 +109,18 @@ static void test_odd(void **state)
         assert_true(c.n_warnings >= 1);
         assert_memory_equal(c.warnings[0], odd[i].warning, strlen(odd[i].warning));
     }
+}
+
+/* What stands below a former name counts as if below the present one. */
+static void test_former_key(void **state)
+{
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct config c;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(parse(SIM "history: {mb: 7, days: 3}\n", CONFIG_FOR_SERVICE, &a, &c, &err), 0);
+    assert_true(c.history_passes_mb == 7 && c.history_days == 3 && c.n_warnings == 1);
 }
 
 /* An empty section is one of which all is commented out. */
@@ -565,6 +578,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_former_key),
         cmocka_unit_test(test_taken),
         cmocka_unit_test(test_power_hosts),
         cmocka_unit_test(test_power_defaults),

@@ -69,9 +69,9 @@ static const struct {
     /* sections and single values */
     {"cluster: a\nsource: sim\n", "f.yaml:2: source is \"sim\", expected a section"},
     {SIM "dpm: [enabled]\n", "f.yaml:3: dpm is a list, expected a section"},
-    {"cluster: {name: a}\n", "f.yaml:1: cluster is a section, expected the cluster's name in"},
+    {"cluster: {name: a}\n", "f.yaml:1: cluster is a section, expected the name of the cluster in"},
     {"cluster: [a]\n",
-     "f.yaml:1: cluster is a list, expected the cluster's name in everything that Ballast says; required"},
+     "f.yaml:1: cluster is a list, expected the name of the cluster in all output; required"},
     {"cluster:\n", "f.yaml:1: cluster has no value"},
     {"cluster: ''\n", "f.yaml:1: cluster is \"\""},
     {"cluster: ~\n", "f.yaml:1: cluster has no value"},
