@@ -90,7 +90,7 @@ static const struct word_list lists[] = {
 
 static const char head[] =
     "# Names\n\n"
-    "Every word that Ballast shows or understands. Programs may rely on them: words are added, none changes "
+    "Every word in the output and input of Ballast. Programs may rely on them: words are added, none changes "
     "its "
     "meaning.\nMade from `include/ballast/names.h`, `src/engine/ports.h` and `src/model/policy.c`; a unit "
     "test compares.\n";
