@@ -1,5 +1,18 @@
 /* commands.c: what an admin asks for, and what can be seen. */
-#include "engine/internal.h"
+#include "engine/commands.h"
+
+#include "engine/actions/action.h"
+#include "engine/actions/action_states.h"
+#include "engine/actions/power_preconditions.h"
+#include "engine/decide.h"
+#include "engine/events.h"
+#include "engine/knowledge/cluster_demand.h"
+#include "engine/knowledge/energy.h"
+#include "engine/knowledge/hosts.h"
+#include "engine/observation.h"
+#include "engine/persist.h"
+#include "engine/source_poll.h"
+#include "engine/state.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,7 +20,7 @@
 int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err *err)
 {
     (void)err;
-    *ret_ticket = ++e->runs_wanted;
+    *ret_ticket = ++e->passes->runs_wanted;
     want_look(e, now);
     engine_tick(e, now);
     return 0;
@@ -15,14 +28,14 @@ int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err
 
 int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pass, struct err *err)
 {
-    if (ticket > e->runs_done)
+    if (ticket > e->passes->runs_done)
         return err_set(err, -EINPROGRESS, "the pass is being made");
-    if (e->run_code < 0) {
+    if (e->passes->run_code < 0) {
         if (err)
-            *err = e->run_error;
-        return e->run_code;
+            *err = e->passes->run_error;
+        return e->passes->run_code;
     }
-    *ret_pass = e->run_pass;
+    *ret_pass = e->passes->run_pass;
     return 0;
 }
 
@@ -30,7 +43,7 @@ int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pas
 int not_stored(const struct engine *e, const char *done, struct err *err)
 {
     return err_set(err, -EIO, "%s, but that could not be stored and is forgotten at a restart: %s", done,
-                   e->store_error.text);
+                   e->persist->error.text);
 }
 
 /* ---- apply and reject ------------------------------------------------------------------------ */
@@ -49,7 +62,7 @@ static int find_known(const struct engine *e, uint64_t id, struct action **ret, 
     *ret = action_find(e, id);
     if (*ret)
         return 0;
-    if (id > 0 && id <= e->last_action)
+    if (id > 0 && id <= e->actions->last_id)
         return err_set(err, -ENOENT,
                        "recommendation %llu ended long ago; `ballast recommendations` lists the "
                        "ones that are there",
@@ -63,7 +76,7 @@ int check_operation(const struct engine *e, const struct action_record *r, struc
     bool power = r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
     const char *name = power ? snapshot_host_name(engine_snapshot(e), r->host) : NULL;
 
-    if (power && hosts_can(e, r->kind, r->host))
+    if (power && hosts_can(e->knowledge->hosts, r->kind, r->host))
         return 0;
     if (e->settings.operations == 0)
         return err_set(
@@ -72,7 +85,7 @@ int check_operation(const struct engine *e, const struct action_record *r, struc
             : e->settings.n_ways == 0 ? "; power.hosts in the configuration gives hosts ways to be "
                                         "switched"
                                       : ", and the host has no method below power.hosts");
-    if (r->kind == ACTION_POWER_OFF && !hosts_can(e, ACTION_POWER_ON, r->host))
+    if (r->kind == ACTION_POWER_OFF && !hosts_can(e->knowledge->hosts, ACTION_POWER_ON, r->host))
         return err_set(
             err, -ENOTSUP,
             "this source cannot be asked to wake hosts: host %s would stay in standby; power.hosts "
@@ -96,14 +109,14 @@ int check_operation(const struct engine *e, const struct action_record *r, struc
 
 static int check_seen(const struct engine *e, const struct action *x, instant_s now, struct err *err)
 {
-    if (e->source == SOURCE_LOST)
+    if (e->poll->state == SOURCE_LOST)
         return err_set(err, -EHOSTUNREACH, "nothing can be begun while the cluster cannot be read: %s",
-                       e->source_error.text);
+                       e->poll->error.text);
     if (now - x->r.seen > stale_after_s(e))
         return err_set(err, -ESTALE,
                        "recommendation %llu rests on what was seen %lld s ago; `ballast run` decides anew",
                        (unsigned long long)x->r.id, (long long)(now - x->r.seen));
-    if (x->r.pass != e->last_pass) /* a placement was begun since, and the room may be promised */
+    if (x->r.pass != e->passes->last) /* a placement was begun since, and the room may be promised */
         return err_set(err, -ESTALE,
                        "recommendation %llu is from before VMs were placed, and does not count with them; "
                        "`ballast run` decides anew",
@@ -126,8 +139,8 @@ static int check_needs(const struct engine *e, const struct action *x, const uin
             return err_set(err, -EBUSY, "recommendation %llu depends on %llu: apply both, or that one first",
                            (unsigned long long)x->r.id, (unsigned long long)need);
     }
-    for (size_t i = 0; action_needs_group(&x->r) && i < e->n_actions; i++) {
-        const struct action *y = e->actions[i];
+    for (size_t i = 0; action_needs_group(&x->r) && i < e->actions->n; i++) {
+        const struct action *y = e->actions->list[i];
 
         if (y->r.group == x->r.group && y->r.pass == x->r.pass && y->r.state == ACTION_RECOMMENDED &&
             !among(y->r.id, ids, n))
@@ -186,8 +199,8 @@ int engine_apply(struct engine *e, const uint64_t *ids, size_t n, const char *by
 static void reject_with_dependents(struct engine *e, struct action *x, instant_s now)
 {
     action_enter(e, x, ACTION_REJECTED, "a person said no", now);
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *y = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *y = e->actions->list[i];
 
         if (y->r.state != ACTION_RECOMMENDED && y->r.state != ACTION_APPROVED)
             continue;
@@ -226,12 +239,12 @@ int engine_pause(struct engine *e, instant_s now, struct err *err)
         return 0;
     e->paused = true;
     e->paused_since = now;
-    e->note_dirty = true;
+    e->persist->notes_dirty = true;
     publish(e, &(struct event){.kind = EVENT_PAUSED,
                                .time = now,
                                .text = "paused: nothing is started until `ballast resume`"});
     engine_tick(e, now);
-    return e->note_dirty ? not_stored(e, "paused", err) : 0;
+    return e->persist->notes_dirty ? not_stored(e, "paused", err) : 0;
 }
 
 int engine_resume(struct engine *e, instant_s now, struct err *err)
@@ -240,11 +253,11 @@ int engine_resume(struct engine *e, instant_s now, struct err *err)
         return 0;
     e->paused = false;
     e->paused_since = 0;
-    e->note_dirty = true;
+    e->persist->notes_dirty = true;
     publish(
         e, &(struct event){.kind = EVENT_RESUMED, .time = now, .text = "resumed: actions are started again"});
     engine_tick(e, now);
-    return e->note_dirty ? not_stored(e, "resumed", err) : 0;
+    return e->persist->notes_dirty ? not_stored(e, "resumed", err) : 0;
 }
 
 /* ---- what can be seen ------------------------------------------------------------------------ */
@@ -255,21 +268,21 @@ void engine_status(const struct engine *e, struct engine_status *ret)
         .cluster = e->cluster,
         .policy = e->settings.policy,
         .source_automation = e->now_seen ? e->now_seen->seen.inventory.source_automation : NULL,
-        .source = e->source,
-        .source_since = e->source_since,
-        .source_error = e->source == SOURCE_LOST ? e->source_error.text : NULL,
+        .source = e->poll->state,
+        .source_since = e->poll->since,
+        .source_error = e->poll->state == SOURCE_LOST ? e->poll->error.text : NULL,
         .seen = e->now_seen ? e->now_seen->asked : 0,
-        .asking = e->asking,
+        .asking = e->poll->asking,
         .paused = e->paused,
         .paused_since = e->paused_since,
-        .store_error = e->store_error.code != 0 ? e->store_error.text : NULL,
-        .last_pass = e->passes_here > 0 ? e->decided_pass : 0,
-        .last_pass_time = e->last_pass_time,
-        .last_pass_error = e->pass_error.code != 0 ? e->pass_error.text : NULL,
-        .next_pass = e->next_pass,
+        .store_error = e->persist->error.code != 0 ? e->persist->error.text : NULL,
+        .last_pass = e->passes->n_here > 0 ? e->passes->decided_id : 0,
+        .last_pass_time = e->passes->last_time,
+        .last_pass_error = e->passes->error.code != 0 ? e->passes->error.text : NULL,
+        .next_pass = e->passes->next,
     };
-    for (size_t i = 0; i < e->n_actions; i++)
-        ret->actions[e->actions[i]->r.state]++;
+    for (size_t i = 0; i < e->actions->n; i++)
+        ret->actions[e->actions->list[i]->r.state]++;
 }
 
 const struct snapshot *engine_snapshot(const struct engine *e)
@@ -279,13 +292,43 @@ const struct snapshot *engine_snapshot(const struct engine *e)
 
 const struct plan *engine_plan(const struct engine *e)
 {
-    return e->decided ? &e->decided->plan : NULL;
+    return e->passes->decided ? &e->passes->decided->plan : NULL;
 }
 
 size_t engine_actions(const struct engine *e, struct arena *a, const struct action_record ***ret)
 {
-    *ret = arena_array(a, const struct action_record *, e->n_actions);
-    for (size_t i = 0; i < e->n_actions; i++)
-        (*ret)[i] = &e->actions[i]->r;
-    return e->n_actions;
+    *ret = arena_array(a, const struct action_record *, e->actions->n);
+    for (size_t i = 0; i < e->actions->n; i++)
+        (*ret)[i] = &e->actions->list[i]->r;
+    return e->actions->n;
+}
+
+size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret)
+{
+    return hosts_asleep(e->knowledge->hosts, engine_snapshot(e), a, ret);
+}
+
+void engine_power(const struct engine *e, struct engine_power *ret)
+{
+    *ret = *energy_now(e->knowledge->energy);
+}
+
+void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, instant_s ahead_s,
+                     struct arena *a, struct engine_forecast *ret)
+{
+    const struct demand_profile *profile = cluster_demand_profile(e->knowledge->cluster);
+    uint32_t slots = (uint32_t)(ahead_s / DEMAND_SLOT_S) + 1;
+
+    *ret = (struct engine_forecast){
+        .enabled = e->settings.policy.dpm.enabled,
+        .proactive = e->settings.policy.dpm.proactive,
+        .zone = cluster_demand_zone(e->knowledge->cluster),
+        .doubted = demand_forecast_doubted_since(profile, now),
+    };
+    ret->n_past = demand_profile_slots(profile, now - back_s, now, a, &ret->past);
+    struct expected *ahead = arena_array(a, struct expected, slots);
+    for (uint32_t i = 1; i < slots; i++) /* doubted or not: that may be over until then */
+        ret->n_ahead +=
+            demand_forecast_at(profile, now + (instant_s)i * DEMAND_SLOT_S, now, &ahead[ret->n_ahead]);
+    ret->ahead = ahead;
 }

@@ -1,10 +1,23 @@
 /* decide.c: from a frozen snapshot to numbered recommendations, and what of them goes ahead by itself. */
-#include "engine/internal.h"
+#include "engine/decide.h"
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/xalloc.h"
 #include "core/pass.h"
+#include "engine/actions/action.h"
+#include "engine/actions/action_states.h"
+#include "engine/actions/pool_updates.h"
+#include "engine/actions/power_outcome.h"
+#include "engine/actions/power_preconditions.h"
+#include "engine/events.h"
+#include "engine/knowledge/hosts.h"
+#include "engine/knowledge/vm_demand.h"
+#include "engine/observation.h"
+#include "engine/persist.h"
+#include "engine/recommendations.h"
+#include "engine/source_poll.h"
+#include "engine/state.h"
 #include "model/snapshot_json.h"
 #include "render/render.h"
 #include "render/wording/wording.h"
@@ -21,6 +34,24 @@
     900 /* ... and a service may be restarted, before a cluster counts as newly watched */
 #define EVENT_TEXT_MAX 512
 #define FAULTS_PUBLISHED_MAX 20 /* of one pass, as events */
+
+/* ---- when ------------------------------------------------------------------------------------ */
+
+void passes_end_runs(struct engine *e, int code, const struct err *err, uint64_t pass)
+{
+    if (e->poll->asked_run <= e->passes->runs_done)
+        return;
+    e->passes->runs_done = e->poll->asked_run;
+    e->passes->run_code = code;
+    e->passes->run_pass = pass;
+    e->passes->run_error = err ? *err : (struct err){0};
+}
+
+void passes_hurry(struct engine *e, instant_s now)
+{
+    e->passes->again = true;
+    e->passes->next = now;
+}
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
@@ -57,9 +88,9 @@ bool overload_is_new(const struct engine *e)
 {
     const struct snapshot *now = &e->now_seen->snap;
 
-    if (!e->decided || e->passed_early)
+    if (!e->passes->decided || e->passes->early)
         return false;
-    const struct snapshot *then = &e->decided->snap;
+    const struct snapshot *then = &e->passes->decided->snap;
 
     for (uint32_t i = 0; i < now->n_hosts; i++) {
         if (!is_overloaded(now, i))
@@ -98,10 +129,11 @@ static bool is_watched(const struct engine *e, instant_s now)
     instant_s gap = look * WATCH_GAP_LOOKS > WATCH_GAP_LEAST_S ? look * WATCH_GAP_LOOKS : WATCH_GAP_LEAST_S;
 
     return e->settings.policy.dpm.watch_s == 0 ||
-           history_watched_s(e->history, now, gap) + look >= e->settings.policy.dpm.watch_s;
+           demand_history_watched_s(vm_demand_history(e->knowledge->vms), now, gap) + look >=
+               e->settings.policy.dpm.watch_s;
 }
 
-static int run_pass(struct engine *e, struct view *v, instant_s now, struct err *err)
+static int run_pass(struct engine *e, struct observation *v, instant_s now, struct err *err)
 {
     struct policy policy = e->settings.policy;
     struct arena *a = &v->seen.arena;
@@ -112,11 +144,11 @@ static int run_pass(struct engine *e, struct view *v, instant_s now, struct err 
     policy.dpm.may_sleep = !policy.dpm.enabled || is_watched(e, now);
     if ((r = pass_run(&v->snap, &policy, a, &v->plan, err)) < 0)
         return r;
-    e->imbalanced_passes = imbalanced(&v->plan) ? e->imbalanced_passes + 1 : 0;
+    e->passes->n_imbalanced = imbalanced(&v->plan) ? e->passes->n_imbalanced + 1 : 0;
     /* Against thrashing, only where nobody looks: a peak that is gone by the next pass is not worth a
      * migration. A person is shown the moves at once. */
-    if (policy.automation == AUTOMATION_FULL && e->imbalanced_passes > 0 &&
-        e->imbalanced_passes < IMBALANCED_PASSES_NEEDED && !some_host_over(&v->plan.before)) {
+    if (policy.automation == AUTOMATION_FULL && e->passes->n_imbalanced > 0 &&
+        e->passes->n_imbalanced < IMBALANCED_PASSES_NEEDED && !some_host_over(&v->plan.before)) {
         policy.optional_moves = false;
         if ((r = pass_run(&v->snap, &policy, a, &v->plan, err)) < 0)
             return r;
@@ -131,7 +163,7 @@ static int run_pass(struct engine *e, struct view *v, instant_s now, struct err 
 
 static bool is_held(const struct idmap *holds, const char *id, instant_s now)
 {
-    const struct hold *h = idmap_get(holds, id);
+    const struct backoff *h = idmap_get(holds, id);
 
     return h && h->until > now;
 }
@@ -146,7 +178,7 @@ static bool may_move(const struct engine *e, const struct snapshot *s, const str
 
     return e->settings.policy.automation == AUTOMATION_FULL && ix != IX_NONE &&
            s->vms[ix].is.automation != AUTOMATION_MANUAL && s->vms[ix].is.automation != AUTOMATION_DISABLED &&
-           !is_held(&e->holds, x->r.vm, now);
+           !is_held(&e->actions->vm_backoff, x->r.vm, now);
 }
 
 /* The power of hosts has a level of its own, whatever the level for VMs is. */
@@ -154,7 +186,7 @@ static bool may_wake(const struct engine *e, const struct snapshot *s, const str
 {
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
-    return ix != IX_NONE && !is_held(&e->host_holds, x->r.host, now) &&
+    return ix != IX_NONE && !is_held(&e->actions->wake_backoff, x->r.host, now) &&
            power_is_automatic(e, &s->hosts[ix].is);
 }
 
@@ -162,7 +194,7 @@ static bool may_sleep(const struct engine *e, const struct snapshot *s, const st
 {
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
-    return ix != IX_NONE && !is_held(&e->sleep_holds, x->r.host, now) &&
+    return ix != IX_NONE && !is_held(&e->actions->standby_backoff, x->r.host, now) &&
            power_is_automatic(e, &s->hosts[ix].is) && host_use(e, x->r.host)->arriving == 0 &&
            power_may_sleep(e, ix, x, NULL) == 0;
 }
@@ -170,7 +202,7 @@ static bool may_sleep(const struct engine *e, const struct snapshot *s, const st
 static bool actuators_can(const struct engine *e, const struct action *x)
 {
     if (x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF)
-        return hosts_can(e, x->r.kind, x->r.host);
+        return hosts_can(e->knowledge->hosts, x->r.kind, x->r.host);
     return (e->settings.operations & (1u << action_operation(x->r.kind))) != 0;
 }
 
@@ -218,8 +250,8 @@ static bool withhold(const struct engine *e, struct action **list, bool *ok, siz
     return changed;
 }
 
-static void approve_by_itself(struct engine *e, const struct view *v, const uint64_t *number, struct arena *a,
-                              instant_s now)
+static void approve_by_itself(struct engine *e, const struct observation *v, const uint64_t *number,
+                              struct arena *a, instant_s now)
 {
     const struct plan *plan = &v->plan;
     struct action **list = arena_array(a, struct action *, plan->n_recommendations);
@@ -272,7 +304,7 @@ int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, con
         .plan = kept ? text.text : NULL,
     };
 
-    return storing_flush(e, &r, now);
+    return persist_flush(e, &r, now);
 }
 
 static void publish_pass(struct engine *e, const struct plan *plan, instant_s now)
@@ -281,9 +313,9 @@ static void publish_pass(struct engine *e, const struct plan *plan, instant_s no
 
     (void)snprintf(text, sizeof text,
                    "pass %llu: imbalance %.3f (target %.3f), %u recommendation%s, %.3f after",
-                   (unsigned long long)e->last_pass, plan->before.imbalance, plan->before.target,
+                   (unsigned long long)e->passes->last, plan->before.imbalance, plan->before.target,
                    plan->n_recommendations, plan->n_recommendations == 1 ? "" : "s", plan->after.imbalance);
-    publish(e, &(struct event){.kind = EVENT_PASS_DONE, .time = now, .pass = e->last_pass, .text = text});
+    publish(e, &(struct event){.kind = EVENT_PASS_DONE, .time = now, .pass = e->passes->last, .text = text});
 }
 
 /* The same trouble in two passes, though its sentence has other figures in it. */
@@ -316,7 +348,7 @@ static void publish_others(struct engine *e, enum event_kind kind, const struct 
             continue;
         publish(e, &(struct event){.kind = kind,
                                    .time = now,
-                                   .pass = e->last_pass,
+                                   .pass = e->passes->last,
                                    .fault = f->code,
                                    .vm = f->vm == IX_NONE ? NULL : plan->snap->vms[f->vm].is.id,
                                    .host = f->host == IX_NONE ? NULL : plan->snap->hosts[f->host].is.id,
@@ -328,8 +360,9 @@ static void publish_others(struct engine *e, enum event_kind kind, const struct 
         return;
     (void)snprintf(more, sizeof more, "and %u more faults that %s", n - FAULTS_PUBLISHED_MAX,
                    kind == EVENT_FAULT ? "were not there before" : "are not there any more");
-    publish(e, &(struct event){
-                   .kind = kind, .time = now, .pass = e->last_pass, .fault = fault_code_count, .text = more});
+    publish(e,
+            &(struct event){
+                .kind = kind, .time = now, .pass = e->passes->last, .fault = fault_code_count, .text = more});
 }
 
 /* Only what has changed since the last pass: a fault may stand for weeks, and status shows all of them. After
@@ -343,34 +376,34 @@ static void publish_faults(struct engine *e, const struct plan *plan, const stru
 
 int decide(struct engine *e, const char *trigger, instant_s now, struct err *err)
 {
-    struct view *v = e->now_seen;
+    struct observation *v = e->now_seen;
     struct arena *a = &v->seen.arena;
     int r = run_pass(e, v, now, err);
 
     if (r < 0)
         return err_widen(err, "the pass could not decide");
-    struct view *last = e->decided;
+    struct observation *last = e->passes->decided;
 
     v->references++;
-    e->decided = v;
-    e->decided_pass = ++e->last_pass;
-    e->passes_here++;
-    e->last_pass_time = now;
+    e->passes->decided = v;
+    e->passes->decided_id = ++e->passes->last;
+    e->passes->n_here++;
+    e->passes->last_time = now;
 
     uint64_t *number = recommendation_numbers(&v->plan, a);
 
     publish_pass(e, &v->plan, now);
     publish_faults(e, &v->plan, last ? &last->plan : NULL, now);
-    view_unref(last);
+    observation_unref(last);
     bool withdrawn = power_withdraw(e, &v->plan, false, now);
 
-    recommendations_take(e, v, e->last_pass, a, number, now);
+    recommendations_take(e, v, e->passes->last, a, number, now);
     if (withdrawn) /* the plan counted without those hosts: the next one, made at once, counts with them */
-        e->again = true;
+        e->passes->again = true;
     else
         approve_by_itself(e, v, number, a, now);
-    pools_take(e, v);
-    (void)decision_store(e, &v->plan, e->last_pass, trigger, now);
+    pool_updates_take(e, v);
+    (void)decision_store(e, &v->plan, e->passes->last, trigger, now);
     actions_forget(e, now);
     return 0;
 }

@@ -1,5 +1,16 @@
 /* host_commands.c: what an admin asks of a host: maintenance, standby, waking. */
-#include "engine/internal.h"
+#include "engine/engine.h"
+
+#include "engine/actions/action.h"
+#include "engine/actions/action_states.h"
+#include "engine/actions/power_outcome.h"
+#include "engine/actions/power_preconditions.h"
+#include "engine/commands.h"
+#include "engine/decide.h"
+#include "engine/knowledge/hosts.h"
+#include "engine/observation.h"
+#include "engine/source_poll.h"
+#include "engine/state.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,8 +19,8 @@
 
 static struct action *find_host_action(const struct engine *e, enum action_kind kind, const char *host)
 {
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *x = e->actions->list[i];
 
         if (x->r.kind == kind && action_committed(x) && strcmp(x->r.host, host) == 0)
             return x;
@@ -39,8 +50,8 @@ static int find_host(const struct snapshot *s, const char *word, uint32_t *ret, 
 
 static bool host_actions_stored(const struct engine *e, const char *host)
 {
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action *x = e->actions->list[i];
 
         if (x->dirty && x->r.host && strcmp(x->r.host, host) == 0)
             return false;
@@ -65,7 +76,7 @@ static uint64_t add_host_action(struct engine *e, enum action_kind kind, enum re
     struct action *x = action_add(e, &r);
 
     action_approve(e, x, by, now);
-    e->next_pass = now; /* passes are to see it */
+    e->passes->next = now; /* passes are to see it */
     return x->r.id;
 }
 
@@ -75,7 +86,7 @@ static int find_seen(const struct engine *e, const char *word, const struct host
     uint32_t ix = IX_NONE;
     int r;
 
-    if (!e->now_seen || e->source == SOURCE_LOST)
+    if (!e->now_seen || e->poll->state == SOURCE_LOST)
         return err_set(err, -EHOSTUNREACH, "the cluster %s",
                        e->now_seen ? "cannot be read now; `ballast status` says why"
                                    : "was not seen yet; `ballast status` says when it is");
@@ -120,14 +131,14 @@ static int enter_maintenance(struct engine *e, const struct host_facts *h, const
 static void end_evacuation(struct engine *e, struct action *wish, instant_s now)
 {
     action_enter(e, wish, ACTION_CANCELLED, "an admin put the host back into service", now);
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *x = e->actions->list[i];
 
         if (x->r.state == ACTION_APPROVED && x->r.reason == REASON_MAINTENANCE && x->r.from &&
             strcmp(x->r.from, wish->r.host) == 0)
             action_enter(e, x, ACTION_CANCELLED, "an admin put the host back into service", now);
     }
-    e->next_pass = now;
+    e->passes->next = now;
 }
 
 static int exit_maintenance(struct engine *e, const struct host_facts *h, const char *by, instant_s now,
@@ -219,11 +230,11 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
     if (h->state == HOST_STANDBY && up && up->r.state == ACTION_APPROVED) { /* taken back */
         *ret_id = up->r.id;
         action_cancel(e, up, "an admin wants the host in standby", now);
-        e->next_pass = now;
+        e->passes->next = now;
         return 0;
     }
     if (x || h->state == HOST_STANDBY ||
-        (h->state == HOST_ENTERING_STANDBY && !power_host_lingers(e, h->id, now)))
+        (h->state == HOST_ENTERING_STANDBY && !power_off_of_host_uncertain(e, h->id, now)))
         return 0;
     if ((r = check_power_operations(e, h->id, true, err)) < 0 ||
         (r = power_may_sleep(e, snapshot_find_host(&e->now_seen->snap, h->id), NULL, err)) < 0)
@@ -272,8 +283,8 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, const
     if (down && down->r.state == ACTION_APPROVED && !verify) { /* nothing has been asked yet: taken back */
         ret_ids[0] = down->r.id;
         action_cancel(e, down, "an admin wants the host on", now);
-        hosts_wanted(e, h->id, REASON_ASKED, now);
-        e->next_pass = now;
+        hosts_wanted(e->knowledge->hosts, h->id, REASON_ASKED, now);
+        e->passes->next = now;
         return 0;
     }
     if (up) {
@@ -286,7 +297,7 @@ static int wake(struct engine *e, const struct host_facts *h, bool verify, const
     if (h->state == HOST_ON && verify)
         return prove_wake(e, h, by, now, ret_ids, err);
     if (h->state == HOST_ON) /* and stays so */
-        hosts_wanted(e, h->id, REASON_ASKED, now);
+        hosts_wanted(e->knowledge->hosts, h->id, REASON_ASKED, now);
     if (h->state == HOST_ON || h->state == HOST_POWERING_ON)
         return 0;
     if (h->state == HOST_DISCONNECTED)

@@ -3,10 +3,20 @@
  * A request waits for an inventory that is asked for after it, so that a VM that was made a moment ago is
  * known, and that nothing that was approved meanwhile is forgotten. One inventory decides one thing: when a
  * plan was begun, whatever else waits (the next request, a pass) gets an inventory in which that counts. */
-#include "engine/internal.h"
+#include "engine/placement.h"
 
 #include "base/xalloc.h"
 #include "core/place/place.h"
+#include "engine/actions/action.h"
+#include "engine/actions/action_states.h"
+#include "engine/actions/power_outcome.h"
+#include "engine/commands.h"
+#include "engine/decide.h"
+#include "engine/observation.h"
+#include "engine/persist.h"
+#include "engine/recommendations.h"
+#include "engine/source_poll.h"
+#include "engine/state.h"
 #include "render/render.h"
 #include "render/wording/wording.h"
 
@@ -18,6 +28,28 @@
 #define PLACINGS_MAX 64
 #define ABANDONED_S 60 /* a decision that nobody has asked for so long is nobody's any more */
 
+/* VMs that an admin wants powered on: waits for an inventory, then holds what was decided until it is
+ * fetched. */
+struct placing {
+    uint64_t ticket;
+    uint64_t after; /* only an inventory with a higher serial decides it */
+    char **names;
+    size_t n_names;
+    bool apply;
+    char *by;
+    bool decided;
+    instant_s decided_at;
+    int code; /* of the decision; < 0: error says why there is none */
+    struct err error;
+    struct observation *view; /* what was decided from */
+    struct arena arena;
+    struct plan plan;
+    const uint32_t *vms; /* by index */
+    uint32_t n_vms, n_unplaced;
+    uint64_t *ids; /* actions that were begun */
+    size_t n_ids;
+};
+
 /* ---- what waits, and what was decided -------------------------------------------------------- */
 
 static void placing_free(struct placing *p)
@@ -26,28 +58,22 @@ static void placing_free(struct placing *p)
         free(p->names[i]);
     free(p->names);
     free(p->by);
-    view_unref(p->view);
+    observation_unref(p->view);
     arena_release(&p->arena);
     free(p);
 }
 
 static void forget(struct engine *e, size_t i)
 {
-    placing_free(e->placings[i]);
-    memmove(&e->placings[i], &e->placings[i + 1], (--e->n_placings - i) * sizeof *e->placings);
-}
-
-void placings_free(struct engine *e)
-{
-    while (e->n_placings > 0)
-        forget(e, e->n_placings - 1);
-    free(e->placings);
+    placing_free(e->placements->list[i]);
+    memmove(&e->placements->list[i], &e->placements->list[i + 1],
+            (--e->placements->n - i) * sizeof *e->placements->list);
 }
 
 bool placings_wait(const struct engine *e)
 {
-    for (size_t i = 0; i < e->n_placings; i++) {
-        if (!e->placings[i]->decided)
+    for (size_t i = 0; i < e->placements->n; i++) {
+        if (!e->placements->list[i]->decided)
             return true;
     }
     return false;
@@ -62,8 +88,8 @@ static void conclude(struct placing *p, int code, instant_s now)
 
 void placings_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now)
 {
-    for (size_t i = 0; i < e->n_placings; i++) {
-        struct placing *p = e->placings[i];
+    for (size_t i = 0; i < e->placements->n; i++) {
+        struct placing *p = e->placements->list[i];
 
         if (p->decided || p->after >= serial)
             continue;
@@ -74,8 +100,8 @@ void placings_fail(struct engine *e, uint64_t serial, const struct err *why, ins
 
 void placings_forget(struct engine *e, instant_s now)
 {
-    for (size_t i = e->n_placings; i-- > 0;) {
-        if (e->placings[i]->decided && e->placings[i]->decided_at + ABANDONED_S < now)
+    for (size_t i = e->placements->n; i-- > 0;) {
+        if (e->placements->list[i]->decided && e->placements->list[i]->decided_at + ABANDONED_S < now)
             forget(e, i);
     }
 }
@@ -96,7 +122,7 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
         return err_set(err, -EINVAL, "no VM was named");
     if (request->apply && (r = check_allowed(e, err)) < 0)
         return r;
-    if (e->n_placings == PLACINGS_MAX)
+    if (e->placements->n == PLACINGS_MAX)
         return err_set(err, -EAGAIN, "too many placements are asked for at a time");
     struct placing *p = xcalloc(1, sizeof *p);
 
@@ -105,10 +131,10 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
         p->names[p->n_names] = xstrdup(request->vms[p->n_names]);
     p->apply = request->apply;
     p->by = xstrdup(request->by);
-    p->ticket = ++e->last_placing;
-    p->after = e->serial;
-    e->placings = xreallocarray(e->placings, e->n_placings + 1, sizeof(struct placing *));
-    e->placings[e->n_placings++] = p;
+    p->ticket = ++e->placements->last_ticket;
+    p->after = e->poll->serial;
+    e->placements->list = xreallocarray(e->placements->list, e->placements->n + 1, sizeof(struct placing *));
+    e->placements->list[e->placements->n++] = p;
     *ret_ticket = p->ticket;
     want_look(e, now);
     engine_tick(e, now);
@@ -119,7 +145,7 @@ static size_t find_placing(const struct engine *e, uint64_t ticket)
 {
     size_t i = 0;
 
-    while (i < e->n_placings && e->placings[i]->ticket != ticket)
+    while (i < e->placements->n && e->placements->list[i]->ticket != ticket)
         i++;
     return i;
 }
@@ -128,9 +154,9 @@ int engine_place_result(const struct engine *e, uint64_t ticket, struct placemen
 {
     size_t i = find_placing(e, ticket);
 
-    if (i == e->n_placings)
+    if (i == e->placements->n)
         return err_set(err, -ENOENT, "nobody has fetched what was decided for too long");
-    const struct placing *p = e->placings[i];
+    const struct placing *p = e->placements->list[i];
 
     if (!p->decided)
         return err_set(err, -EINPROGRESS, "the placement is being decided");
@@ -152,7 +178,7 @@ void engine_place_release(struct engine *e, uint64_t ticket)
 {
     size_t i = find_placing(e, ticket);
 
-    if (i < e->n_placings)
+    if (i < e->placements->n)
         forget(e, i);
 }
 
@@ -186,10 +212,10 @@ static int check_vm(const struct engine *e, const struct snapshot *s, uint32_t i
 
     if (v->is.state == VM_ON)
         return err_set(err, -EALREADY, "VM %s runs already, on host %s", v->is.name, h->is.name);
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action_record *r = &e->actions[i]->r;
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action_record *r = &e->actions->list[i]->r;
 
-        if (action_committed(e->actions[i]) && r->vm && strcmp(r->vm, v->is.id) == 0)
+        if (action_committed(e->actions->list[i]) && r->vm && strcmp(r->vm, v->is.id) == 0)
             return err_set(err, -EALREADY, "VM %s is being powered on already: action %llu is %s", v->is.name,
                            (unsigned long long)r->id, action_state_name(r->state));
     }
@@ -237,8 +263,8 @@ static int find_vms(const struct engine *e, struct placing *p)
 /* What an earlier pass recommends for a VM of this plan, and nobody has approved, is no longer the plan. */
 static void supersede(struct engine *e, const char *vm, instant_s now)
 {
-    for (size_t i = 0; vm && i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
+    for (size_t i = 0; vm && i < e->actions->n; i++) {
+        struct action *x = e->actions->list[i];
 
         if (x->r.state == ACTION_RECOMMENDED && x->r.vm && strcmp(x->r.vm, vm) == 0)
             action_enter(e, x, ACTION_EXPIRED, "a VM that was powered on by hand needs it elsewhere", now);
@@ -252,7 +278,7 @@ static int check_plan(const struct engine *e, struct placing *p)
 
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct action_record r =
-            recommendation_record(&p->view->snap, &plan->recommendations[i], e->last_pass);
+            recommendation_record(&p->view->snap, &plan->recommendations[i], e->passes->last);
         int code = check_operation(e, &r, &p->error);
 
         if (code < 0)
@@ -273,11 +299,11 @@ static int begin_plan(struct engine *e, struct placing *p, instant_s now)
     struct action **begun = arena_array(&p->arena, struct action *, plan->n_recommendations);
     size_t n = 0;
 
-    e->last_pass++;
+    e->passes->last++;
     p->ids = arena_array(&p->arena, uint64_t, plan->n_recommendations);
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *rec = &plan->recommendations[i];
-        struct action_record r = recommendation_record(&p->view->snap, rec, e->last_pass);
+        struct action_record r = recommendation_record(&p->view->snap, rec, e->passes->last);
         const struct action *woken = find_power_change(e, &r);
 
         if (woken) {
@@ -297,11 +323,11 @@ static int begin_plan(struct engine *e, struct placing *p, instant_s now)
     for (size_t i = 0; i < n; i++)
         action_approve(e, begun[i], p->by, now);
     p->n_ids = n;
-    e->next_pass = now; /* passes are to see it */
-    if (decision_store(e, plan, e->last_pass, "place", now) < 0)
+    e->passes->next = now; /* passes are to see it */
+    if (decision_store(e, plan, e->passes->last, "place", now) < 0)
         return err_set(&p->error, -EIO,
                        "approved, but that could not be stored and is forgotten at a restart: %s",
-                       e->store_error.text);
+                       e->persist->error.text);
     return 0;
 }
 
@@ -311,10 +337,10 @@ static bool takes_standby_back(struct engine *e, struct placing *p, instant_s no
 {
     if (!p->apply || e->paused || !power_withdraw(e, &p->plan, p->n_unplaced > 0, now))
         return false;
-    view_unref(p->view);
+    observation_unref(p->view);
     p->view = NULL;
-    p->after = e->serial;
-    e->next_pass = now;
+    p->after = e->poll->serial;
+    e->passes->next = now;
     want_look(e, now);
     return true;
 }
@@ -346,8 +372,8 @@ static int decide_placing(struct engine *e, struct placing *p, instant_s now)
 
 bool placings_decide(struct engine *e, uint64_t serial, instant_s now)
 {
-    for (size_t i = 0; i < e->n_placings; i++) {
-        struct placing *p = e->placings[i];
+    for (size_t i = 0; i < e->placements->n; i++) {
+        struct placing *p = e->placements->list[i];
 
         if (p->decided || p->after >= serial)
             continue;
@@ -360,4 +386,12 @@ bool placings_decide(struct engine *e, uint64_t serial, instant_s now)
             return true;
     }
     return false;
+}
+
+void placements_free(struct placements *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        placing_free(p->list[i]);
+    free(p->list);
+    free(p);
 }

@@ -187,6 +187,9 @@ struct stored {
     size_t n_patterns;
 };
 
+/* The value of a note, or NULL. */
+const char *stored_note(const struct stored *s, const char *key);
+
 struct retention {
     instant_s samples_before;     /* samples older than this are dropped */
     instant_s ended_before;       /* and actions and migrations that ended before this */

@@ -1,7 +1,10 @@
 /* recommendations.c: what a plan recommends, as actions with numbers that last. */
-#include "engine/internal.h"
+#include "engine/recommendations.h"
 
 #include "base/xalloc.h"
+#include "engine/actions/action.h"
+#include "engine/observation.h"
+#include "engine/state.h"
 #include "render/wording/wording.h"
 
 #include <stdlib.h>
@@ -53,8 +56,8 @@ struct action_record recommendation_record(const struct snapshot *s, const struc
 /* The unapproved recommendation of an earlier pass that this one repeats, or NULL. */
 static struct action *find_repeated(const struct engine *e, const struct action_record *r)
 {
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *x = e->actions->list[i];
 
         if (x->r.state == ACTION_RECOMMENDED && x->r.kind == r->kind && same_text(x->r.vm, r->vm) &&
             same_text(x->r.from, r->from) && same_text(x->r.to, r->to) && same_text(x->r.host, r->host))
@@ -97,7 +100,7 @@ bool vm_is_taken(const struct engine *e, const char *vm)
 
 const struct action *find_power_change(const struct engine *e, const struct action_record *r)
 {
-    const struct action_list *power = &e->occupancy.power;
+    const struct action_list *power = &e->actions->usage.power;
 
     for (size_t i = 0; (r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF) && i < power->n; i++) {
         const struct action *x = power->items[i];
@@ -119,7 +122,7 @@ static int by_number(const void *a, const void *b)
 bool recommendation_needs(struct engine *e, struct action *x, const struct recommendation *rec,
                           const uint64_t *number, struct arena *a)
 {
-    uint64_t *ids = arena_array(a, uint64_t, rec->n_depends_on + e->n_actions);
+    uint64_t *ids = arena_array(a, uint64_t, rec->n_depends_on + e->actions->n);
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < rec->n_depends_on; i++) {
@@ -127,8 +130,8 @@ bool recommendation_needs(struct engine *e, struct action *x, const struct recom
             return false;
         ids[n++] = number[rec->depends_on[i]];
     }
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *y = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action *y = e->actions->list[i];
 
         if (action_committed(y) && y->r.kind == ACTION_MIGRATE && x->r.to && same_text(y->r.from, x->r.to))
             ids[n++] = y->r.id;
@@ -151,7 +154,7 @@ uint64_t *recommendation_numbers(const struct plan *plan, struct arena *a)
     return arena_array(a, uint64_t, (size_t)highest + 1);
 }
 
-void recommendations_take(struct engine *e, const struct view *v, uint64_t pass, struct arena *a,
+void recommendations_take(struct engine *e, const struct observation *v, uint64_t pass, struct arena *a,
                           uint64_t *ret_number, instant_s now)
 {
     const struct plan *plan = &v->plan;
@@ -184,8 +187,8 @@ void recommendations_take(struct engine *e, const struct view *v, uint64_t pass,
         if (news)
             action_enter(e, x, ACTION_RECOMMENDED, NULL, now);
     }
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *x = e->actions->list[i];
 
         if (x->r.state == ACTION_RECOMMENDED && x->r.pass != pass)
             action_enter(e, x, ACTION_EXPIRED, "a later pass no longer recommends it", now);

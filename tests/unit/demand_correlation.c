@@ -36,30 +36,30 @@ static double normal(struct rng *r)
 /* What the engine does at its last look. */
 static struct correlation measured(const struct load *load)
 {
-    static struct together t;
-    struct history *h = history_new();
+    static struct demand_correlation t;
+    struct demand_history *h = demand_history_new();
     struct demand_stats got[WINDOW_COUNT][RES_COUNT];
     double stable_s;
     char vm[16];
 
-    t = (struct together){0};
+    t = (struct demand_correlation){0};
     for (int k = 0; k < LOOKS; k++)
         for (int i = 0; i < load->n_vms; i++) {
             double d[RES_COUNT] = {load->cpu[i][k], 1024};
 
             (void)snprintf(vm, sizeof vm, "vm%d", i);
             if (load->there[i][k])
-                assert_true(history_add(h, vm, time_of(k), d));
+                assert_true(demand_history_add(h, vm, time_of(k), d));
         }
     for (int i = 0; i < load->n_vms; i++) {
         double d[RES_COUNT] = {load->cpu[i][LOOKS], 1024};
 
         (void)snprintf(vm, sizeof vm, "vm%d", i);
         if (load->there[i][LOOKS])
-            history_describe(h, vm, NOW, d, &t, got, &stable_s);
+            demand_history_describe(h, vm, NOW, d, &t, got, &stable_s);
     }
-    history_free(h);
-    return together_result(&t);
+    demand_history_free(h);
+    return demand_correlation_result(&t);
 }
 
 /* By hand: the covariance of each pair of VMs, one after the other, over the last looks. */

@@ -61,7 +61,7 @@ static void test_windows(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
-        struct history *h = history_new();
+        struct demand_history *h = demand_history_new();
         struct demand_stats got[WINDOW_COUNT][RES_COUNT];
         double stable_s;
         double now[RES_COUNT] = {cases[i].present, 1000};
@@ -70,9 +70,9 @@ static void test_windows(void **state)
         for (size_t k = 0; k < ELEMENTS(cases[i].samples) && cases[i].samples[k].ago > 0; k++) {
             double d[RES_COUNT] = {cases[i].samples[k].cpu, 1000};
 
-            assert_true(history_add(h, "vm", NOW - cases[i].samples[k].ago, d));
+            assert_true(demand_history_add(h, "vm", NOW - cases[i].samples[k].ago, d));
         }
-        history_describe(h, "vm", NOW, now, NULL, got, &stable_s);
+        demand_history_describe(h, "vm", NOW, now, NULL, got, &stable_s);
         for (int w = 0; w < WINDOW_COUNT; w++) {
             NEAR(got[w][RES_CPU].mean, cases[i].window[w].mean);
             NEAR(got[w][RES_CPU].stddev, cases[i].window[w].stddev);
@@ -84,29 +84,29 @@ static void test_windows(void **state)
             assert_true(isnan(stable_s));
         else
             NEAR(stable_s, cases[i].stable_s);
-        history_free(h);
+        demand_history_free(h);
     }
 }
 
 static void test_samples_keep_their_distance(void **state)
 {
-    struct history *h = history_new();
+    struct demand_history *h = demand_history_new();
     double d[RES_COUNT] = {1, 1};
 
     (void)state;
-    assert_true(history_add(h, "vm", NOW, d));
-    assert_false(history_add(h, "vm", NOW, d));
-    assert_false(history_add(h, "vm", NOW + HISTORY_SPACING_S - 1, d));
-    assert_false(history_add(h, "vm", NOW - 100, d)); /* the clock went back */
-    assert_true(history_add(h, "vm", NOW + HISTORY_SPACING_S, d));
-    history_free(h);
+    assert_true(demand_history_add(h, "vm", NOW, d));
+    assert_false(demand_history_add(h, "vm", NOW, d));
+    assert_false(demand_history_add(h, "vm", NOW + DEMAND_HISTORY_SPACING_S - 1, d));
+    assert_false(demand_history_add(h, "vm", NOW - 100, d)); /* the clock went back */
+    assert_true(demand_history_add(h, "vm", NOW + DEMAND_HISTORY_SPACING_S, d));
+    demand_history_free(h);
 }
 
 /* Thirty busy minutes with a look each, and ten quiet ones in which hosts wake, migrations end, and looks
  * come every ten seconds: three quarters of the time it was busy. */
 static void test_looks_that_come_sooner(void **state)
 {
-    struct history *h = history_new();
+    struct demand_history *h = demand_history_new();
     struct demand_stats got[WINDOW_COUNT][RES_COUNT];
     const double busy[RES_COUNT] = {1000, 1000};
     const double quiet[RES_COUNT] = {0, 0};
@@ -114,18 +114,18 @@ static void test_looks_that_come_sooner(void **state)
 
     (void)state;
     for (instant_s t = NOW - 2400; t < NOW - 600; t += 60)
-        (void)history_add(h, "vm", t, busy);
+        (void)demand_history_add(h, "vm", t, busy);
     for (instant_s t = NOW - 600; t < NOW; t += 10)
-        (void)history_add(h, "vm", t, quiet);
-    history_describe(h, "vm", NOW, quiet, NULL, got, &stable_s);
+        (void)demand_history_add(h, "vm", t, quiet);
+    demand_history_describe(h, "vm", NOW, quiet, NULL, got, &stable_s);
     assert_true(got[WINDOW_40M][RES_CPU].mean >= 600 && got[WINDOW_40M][RES_CPU].mean <= 800);
-    history_free(h);
+    demand_history_free(h);
 }
 
 /* Years of it do not grow: 2,000 VMs, met and gone. */
 static void test_forgets(void **state)
 {
-    struct history *h = history_new();
+    struct demand_history *h = demand_history_new();
     struct demand_stats got[WINDOW_COUNT][RES_COUNT];
     double d[RES_COUNT] = {100, 100};
     double other[RES_COUNT] = {900, 900};
@@ -138,16 +138,16 @@ static void test_forgets(void **state)
 
         for (int i = 0; i < 2000; i++) {
             (void)snprintf(vm, sizeof vm, "vm-%d-%d", round / 10, i);
-            assert_true(history_add(h, vm, now, d));
+            assert_true(demand_history_add(h, vm, now, d));
         }
-        history_forget(h, now);
+        demand_history_forget(h, now);
     }
-    history_describe(h, "vm-0-7", NOW + 20 * 600, other, NULL, got, &stable_s);
+    demand_history_describe(h, "vm-0-7", NOW + 20 * 600, other, NULL, got, &stable_s);
     NEAR(got[WINDOW_60M][RES_CPU].min, 900); /* nothing left of it */
-    history_describe(h, "vm-1-7", NOW + 19 * 600 + 1, other, NULL, got, &stable_s);
+    demand_history_describe(h, "vm-1-7", NOW + 19 * 600 + 1, other, NULL, got, &stable_s);
     NEAR(got[WINDOW_60M][RES_CPU].min, 100);
     NEAR(stable_s, 0);
-    history_free(h);
+    demand_history_free(h);
 }
 
 /* Seconds between samples, the last one as long ago as the last figure says. */
@@ -170,17 +170,18 @@ static void test_how_long_it_was_watched(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(watched_cases); i++) {
-        struct history *h = history_new();
+        struct demand_history *h = demand_history_new();
         double d[RES_COUNT] = {1, 1};
         int n = watched_cases[i].n;
 
         print_message("  %s\n", watched_cases[i].name);
         for (int k = 0; k < n; k++)
-            (void)history_add(h, "vm", NOW - watched_cases[i].ago - (n - 1 - k) * watched_cases[i].apart, d);
-        (void)history_add(h, "late", NOW, d); /* a VM that has just been met shortens nothing */
-        history_forget(h, NOW);
-        assert_int_equal(history_watched_s(h, NOW, watched_cases[i].gap), watched_cases[i].watched);
-        history_free(h);
+            (void)demand_history_add(h, "vm",
+                                     NOW - watched_cases[i].ago - (n - 1 - k) * watched_cases[i].apart, d);
+        (void)demand_history_add(h, "late", NOW, d); /* a VM that has just been met shortens nothing */
+        demand_history_forget(h, NOW);
+        assert_int_equal(demand_history_watched_s(h, NOW, watched_cases[i].gap), watched_cases[i].watched);
+        demand_history_free(h);
     }
 }
 

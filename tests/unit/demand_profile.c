@@ -31,13 +31,14 @@ static double level(char day, instant_s of_day)
     return LOW;
 }
 
-static void add(struct pattern *p, instant_s t, double cpu, double size)
+static void add(struct demand_profile *p, instant_s t, double cpu, double size)
 {
-    pattern_add(p, t, &(struct pattern_look){.demand = {cpu, 50000}, .size = {size, size * 2048}});
+    demand_profile_add(p, t,
+                       &(struct cluster_demand_sums){.demand = {cpu, 50000}, .size = {size, size * 2048}});
 }
 
 /* Watches the days, from MONDAY on; and the last of them only until `stop`. */
-static instant_s watch(struct pattern *p, const char *days, double size, instant_s stop)
+static instant_s watch(struct demand_profile *p, const char *days, double size, instant_s stop)
 {
     size_t n = strlen(days);
     instant_s t = MONDAY;
@@ -89,13 +90,13 @@ static void test_cases(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
-        struct pattern *p = pattern_new();
+        struct demand_profile *p = demand_profile_new();
         struct expected x;
         instant_s now = watch(p, cases[i].days, 100, 7 * HOUR);
         instant_s today = MONDAY + (instant_s)(strlen(cases[i].days) - 1) * DAY;
 
         print_message("  %s\n", cases[i].what);
-        bool any = pattern_expect(p, today + 8 * HOUR + 600, now > today ? now : today + 7 * HOUR, &x);
+        bool any = demand_forecast_at(p, today + 8 * HOUR + 600, now > today ? now : today + 7 * HOUR, &x);
         if (cases[i].expected == NOTHING) {
             assert_false(any && !isnan(x.demand[RES_CPU]));
         } else {
@@ -105,14 +106,14 @@ static void test_cases(void **state)
             assert_int_equal(x.of, cases[i].of);
             assert_int_equal(x.alike, cases[i].alike);
         }
-        pattern_free(p);
+        demand_profile_free(p);
     }
 }
 
 /* A rise within the slot: the peak is what hosts have to be there for. */
 static void test_peak(void **state)
 {
-    struct pattern *p = pattern_new();
+    struct demand_profile *p = demand_profile_new();
     struct expected x;
     struct arena a = {0};
     struct pattern_record *list;
@@ -121,12 +122,12 @@ static void test_peak(void **state)
     for (int d = 0; d < 3; d++)
         for (instant_s s = 0; s < DAY; s += LOOK)
             add(p, MONDAY + d * DAY + s, s >= 8 * HOUR + 600 && s < 9 * HOUR ? HIGH : LOW, 100);
-    assert_true(pattern_expect(p, MONDAY + 3 * DAY + 8 * HOUR, MONDAY + 3 * DAY, &x));
+    assert_true(demand_forecast_at(p, MONDAY + 3 * DAY + 8 * HOUR, MONDAY + 3 * DAY, &x));
     assert_true(fabs(x.demand[RES_CPU] - HIGH) < HIGH / 20);
-    assert_int_equal(pattern_slots(p, MONDAY + 8 * HOUR, MONDAY + 8 * HOUR + 1, &a, &list), 1);
+    assert_int_equal(demand_profile_slots(p, MONDAY + 8 * HOUR, MONDAY + 8 * HOUR + 1, &a, &list), 1);
     assert_true(fabs(list[0].mean[RES_CPU] - (2 * LOW + HIGH) / 3) < LOW / 10);
     arena_release(&a);
-    pattern_free(p);
+    demand_profile_free(p);
 }
 
 /* A slot that was watched for less than half of its time is a gap; so is one that a long look would stand
@@ -142,16 +143,16 @@ static void test_gaps(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(of); i++) {
         struct arena a = {0};
-        struct pattern *p = pattern_new();
+        struct demand_profile *p = demand_profile_new();
         struct pattern_record *list;
 
         add(p, MONDAY - 1, LOW, 100);
         for (instant_s s = of[i].from; s < of[i].until; s += of[i].every)
             add(p, MONDAY + s, LOW, 100);
-        add(p, MONDAY + 3 * PATTERN_SLOT_S, LOW, 100);
-        size_t n = pattern_slots(p, MONDAY, MONDAY + 1, &a, &list);
+        add(p, MONDAY + 3 * DEMAND_SLOT_S, LOW, 100);
+        size_t n = demand_profile_slots(p, MONDAY, MONDAY + 1, &a, &list);
         assert_int_equal(n, of[i].known ? 1 : 0);
-        pattern_free(p);
+        demand_profile_free(p);
         arena_release(&a);
     }
 }
@@ -165,25 +166,25 @@ static void test_population(void **state)
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(of); i++) {
-        struct pattern *p = pattern_new();
+        struct demand_profile *p = demand_profile_new();
         struct expected x;
 
         (void)watch(p, "####", of[i].then, DAY);
         instant_s today = MONDAY + 4 * DAY;
         for (instant_s s = 0; s < 7 * HOUR; s += LOOK)
             add(p, today + s, LOW, of[i].now);
-        bool any = pattern_expect(p, today + 8 * HOUR, today + 7 * HOUR, &x);
+        bool any = demand_forecast_at(p, today + 8 * HOUR, today + 7 * HOUR, &x);
         assert_true(any == (of[i].factor > 0));
         if (any)
             assert_true(fabs(x.demand[RES_CPU] - HIGH * of[i].factor) < HIGH / 50);
-        pattern_free(p);
+        demand_profile_free(p);
     }
 }
 
 /* Desktops that are powered on at eight, every day: the few of seven o'clock say nothing of nine. */
 static void test_population_by_day(void **state)
 {
-    struct pattern *p = pattern_new();
+    struct demand_profile *p = demand_profile_new();
     struct expected x;
 
     (void)state;
@@ -191,16 +192,16 @@ static void test_population_by_day(void **state)
         bool office = t % DAY >= 8 * HOUR && t % DAY < 18 * HOUR;
         add(p, t, office ? HIGH : LOW, office ? 400 : 20);
     }
-    assert_true(pattern_expect(p, MONDAY + 3 * DAY + 9 * HOUR, MONDAY + 3 * DAY + 7 * HOUR, &x));
+    assert_true(demand_forecast_at(p, MONDAY + 3 * DAY + 9 * HOUR, MONDAY + 3 * DAY + 7 * HOUR, &x));
     assert_true(fabs(x.demand[RES_CPU] - HIGH) < 1);
-    pattern_free(p);
+    demand_profile_free(p);
 }
 
-static size_t ahead(const struct pattern *p, instant_s now)
+static size_t ahead(const struct demand_profile *p, instant_s now)
 {
     struct arena a = {0};
     struct expected *list;
-    size_t n = pattern_forecast(p, now, 24, &a, &list);
+    size_t n = demand_forecast_next(p, now, 24, &a, &list);
 
     arena_release(&a);
     return n;
@@ -209,32 +210,32 @@ static size_t ahead(const struct pattern *p, instant_s now)
 /* On a holiday nothing more is expected half an hour after it should have come; by the next morning it is. */
 static void test_doubt(void **state)
 {
-    struct pattern *p = pattern_new();
+    struct demand_profile *p = demand_profile_new();
     instant_s today = MONDAY + 7 * DAY;
 
     (void)state;
     (void)watch(p, "#####..", 100, DAY);
     for (instant_s s = 0; s <= DAY + 7 * HOUR; s += LOOK) {
         add(p, today + s, LOW, 100);
-        bool doubted = pattern_doubted(p, today + s) != 0;
-        assert_true(doubted == (s >= 8 * HOUR + 2 * PATTERN_SLOT_S && s < 18 * HOUR + PATTERN_SLOT_S));
+        bool doubted = demand_forecast_doubted_since(p, today + s) != 0;
+        assert_true(doubted == (s >= 8 * HOUR + 2 * DEMAND_SLOT_S && s < 18 * HOUR + DEMAND_SLOT_S));
         assert_true((ahead(p, today + s) > 0) == !doubted);
     }
-    pattern_free(p);
+    demand_profile_free(p);
 }
 
 /* A quieter night is no other day. */
 static void test_quiet_night(void **state)
 {
-    struct pattern *p = pattern_new();
+    struct demand_profile *p = demand_profile_new();
     instant_s today = MONDAY + 7 * DAY;
 
     (void)state;
     (void)watch(p, "#####..", 100, DAY);
     for (instant_s s = 0; s <= 7 * HOUR; s += LOOK)
         add(p, today + s, LOW / 2, 100);
-    assert_true(pattern_doubted(p, today + 7 * HOUR) == 0);
-    pattern_free(p);
+    assert_true(demand_forecast_doubted_since(p, today + 7 * HOUR) == 0);
+    demand_profile_free(p);
 }
 
 /* Europe's: an hour ahead of UTC in winter, two from 29 March on. */
@@ -251,19 +252,19 @@ static void test_clock_change(void **state)
 
     (void)state;
     for (int zoned = 0; zoned < 2; zoned++) {
-        struct pattern *p = pattern_new();
+        struct demand_profile *p = demand_profile_new();
         struct expected x;
 
         if (zoned)
-            pattern_set_zone(p, berlin, NULL);
+            demand_profile_set_zone(p, berlin, NULL);
         for (instant_s t = monday - 14 * DAY; t < monday + 5 * HOUR; t += LOOK) {
             instant_s local = t + berlin(NULL, t);
             bool working = ((local / DAY) + 3) % 7 < 5;
             add(p, t, working && local % DAY >= 8 * HOUR && local % DAY < 18 * HOUR ? HIGH : LOW, 100);
         }
-        assert_true(pattern_expect(p, monday + 6 * HOUR, monday + 5 * HOUR, &x)); /* 08:00 of Berlin */
+        assert_true(demand_forecast_at(p, monday + 6 * HOUR, monday + 5 * HOUR, &x)); /* 08:00 of Berlin */
         assert_true(fabs(x.demand[RES_CPU] - (zoned ? HIGH : LOW)) < 1);
-        pattern_free(p);
+        demand_profile_free(p);
     }
 }
 
@@ -272,63 +273,63 @@ static void test_no_days_before(void **state)
 {
     (void)state;
     for (instant_s begin = 0; begin <= 2 * DAY; begin += DAY - 7) {
-        struct pattern *p = pattern_new();
+        struct demand_profile *p = demand_profile_new();
         struct expected x;
 
-        pattern_set_zone(p, berlin, NULL);
+        demand_profile_set_zone(p, berlin, NULL);
         for (instant_s t = begin; t < begin + 2 * HOUR; t += LOOK)
             add(p, t, LOW, 100);
-        assert_false(pattern_expect(p, begin + 3 * HOUR, begin + 2 * HOUR, &x));
-        assert_true(pattern_doubted(p, begin + 2 * HOUR) == 0);
-        pattern_free(p);
+        assert_false(demand_forecast_at(p, begin + 3 * HOUR, begin + 2 * HOUR, &x));
+        assert_true(demand_forecast_doubted_since(p, begin + 2 * HOUR) == 0);
+        demand_profile_free(p);
     }
 }
 
-/* Out of the store it expects what it expected before; what is older than PATTERN_DAYS is gone. */
+/* Out of the store it expects what it expected before; what is older than DEMAND_DAYS is gone. */
 static void test_store(void **state)
 {
     struct arena a = {0};
-    struct pattern *p = pattern_new();
-    struct pattern *q = pattern_new();
+    struct demand_profile *p = demand_profile_new();
+    struct demand_profile *q = demand_profile_new();
     struct pattern_record *list;
     struct expected x, y;
     instant_s now = watch(p, "#####..#####..#", 100, 7 * HOUR);
-    size_t n = pattern_unstored(p, &a, &list);
+    size_t n = demand_profile_unstored(p, &a, &list);
 
     (void)state;
-    assert_true(pattern_dirty(p));
+    assert_true(demand_profile_dirty(p));
     assert_int_equal(n, 14 * 96 + 28); /* 27 quarters of an hour are over, and the present one */
     for (size_t i = 0; i < n; i++)
-        pattern_recall(q, &list[i]);
-    assert_false(pattern_dirty(q));
+        demand_profile_recall(q, &list[i]);
+    assert_false(demand_profile_dirty(q));
     add(q, now + 1, LOW, 100);
-    assert_true(pattern_expect(p, now + HOUR + 600, now, &x) &&
-                pattern_expect(q, now + HOUR + 600, now + 1, &y));
+    assert_true(demand_forecast_at(p, now + HOUR + 600, now, &x) &&
+                demand_forecast_at(q, now + HOUR + 600, now + 1, &y));
     assert_true(x.demand[RES_CPU] == y.demand[RES_CPU] && x.days == y.days && x.of == y.of);
-    pattern_stored(p);
-    assert_false(pattern_dirty(p));
-    assert_int_equal(pattern_unstored(p, &a, &list), 0);
+    demand_profile_stored(p);
+    assert_false(demand_profile_dirty(p));
+    assert_int_equal(demand_profile_unstored(p, &a, &list), 0);
     add(q, now + 60 * DAY, LOW, 100);
-    assert_false(pattern_expect(q, now + 60 * DAY, now + 60 * DAY, &y));
+    assert_false(demand_forecast_at(q, now + 60 * DAY, now + 60 * DAY, &y));
     arena_release(&a);
-    pattern_free(p);
-    pattern_free(q);
+    demand_profile_free(p);
+    demand_profile_free(q);
 }
 
 /* A clock that is set back adds nothing until it has caught up, and breaks nothing. */
 static void test_clock_back(void **state)
 {
-    struct pattern *p = pattern_new();
+    struct demand_profile *p = demand_profile_new();
     struct arena a = {0};
     struct pattern_record *list;
 
     (void)state;
     (void)watch(p, "#", 100, 12 * HOUR);
-    size_t n = pattern_slots(p, MONDAY, MONDAY + DAY, &a, &list);
+    size_t n = demand_profile_slots(p, MONDAY, MONDAY + DAY, &a, &list);
     add(p, MONDAY + HOUR, HIGH * 100, 100);
-    assert_int_equal(pattern_slots(p, MONDAY, MONDAY + DAY, &a, &list), n);
+    assert_int_equal(demand_profile_slots(p, MONDAY, MONDAY + DAY, &a, &list), n);
     arena_release(&a);
-    pattern_free(p);
+    demand_profile_free(p);
 }
 
 int main(void)

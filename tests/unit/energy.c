@@ -52,17 +52,17 @@ static void keep(struct energy *x, struct store *s)
 {
     struct err err;
 
-    assert_int_equal(energy_store(x, &ops, s, &err), 0);
-    energy_stored(x);
-    assert_false(energy_is_unstored(x));
+    assert_int_equal(energy_ops.persist(x, &ops, s, &err), 0);
+    energy_ops.stored(x);
+    assert_false(energy_ops.is_dirty(x));
 }
 
-static struct energy_sight awake(double watts, double all_on_w)
+static struct energy_sample awake(double watts, double all_on_w)
 {
-    return (struct energy_sight){.host = "h", .phase = ENERGY_AWAKE, .watts = watts, .all_on_w = all_on_w};
+    return (struct energy_sample){.host = "h", .phase = ENERGY_AWAKE, .watts = watts, .all_on_w = all_on_w};
 }
 
-static void look(struct energy *x, struct energy_sight is, instant_s at)
+static void look(struct energy *x, struct energy_sample is, instant_s at)
 {
     energy_look(x, &is, 1, at, LONGEST_S);
 }
@@ -91,10 +91,10 @@ static void test_spans(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(spans); i++) {
-        struct energy *x = energy_new();
+        struct energy *x = energy_ops.create();
         struct store s = {0};
-        struct energy_sight before = awake(spans[i].watts_before, spans[i].all_on_before);
-        struct energy_sight now = awake(spans[i].watts, spans[i].all_on);
+        struct energy_sample before = awake(spans[i].watts_before, spans[i].all_on_before);
+        struct energy_sample now = awake(spans[i].watts, spans[i].all_on);
 
         print_message("  %s\n", spans[i].name);
         before.phase = spans[i].before;
@@ -120,7 +120,7 @@ static void test_spans(void **state)
         assert_near(r->unmet[RES_CPU], 60 * 200);
         assert_near(r->unmet[RES_MEM], 60 * 5);
         assert_int_equal(r->until, HOUR + 660);
-        energy_free(x);
+        energy_ops.release(x);
     }
 }
 
@@ -140,7 +140,7 @@ static void test_gaps(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(gaps); i++) {
-        struct energy *x = energy_new();
+        struct energy *x = energy_ops.create();
         struct store s = {0};
         double used = 0;
 
@@ -160,16 +160,16 @@ static void test_gaps(void **state)
         assert_near(r->span_s, gaps[i].span_s);
         assert_near(row(&s, "", HOUR)->span_s, gaps[i].span_s);
         assert_near(used, r->span_s * 100 / 3600);
-        energy_free(x);
+        energy_ops.release(x);
     }
 }
 
 /* Over a full hour each gets its part, and nothing is there twice. */
 static void test_hours(void **state)
 {
-    struct energy *x = energy_new();
+    struct energy *x = energy_ops.create();
     struct store s = {0};
-    struct energy_sight slept = awake(10, 150);
+    struct energy_sample slept = awake(10, 150);
 
     (void)state;
     look(x, awake(120, 150), HOUR + 3600 - 100);
@@ -188,15 +188,15 @@ static void test_hours(void **state)
     look(x, slept, HOUR + 3600 + 120); /* the hour that is over is not written again */
     keep(x, &s);
     assert_int_equal(s.puts, puts + 2);
-    energy_free(x);
+    energy_ops.release(x);
 }
 
 /* The cluster is the sum of its hosts; its time is not. */
 static void test_cluster(void **state)
 {
-    struct energy *x = energy_new();
+    struct energy *x = energy_ops.create();
     struct store s = {0};
-    struct energy_sight both[] = {awake(100, 90), awake(20, 90)};
+    struct energy_sample both[] = {awake(100, 90), awake(20, 90)};
 
     (void)state;
     both[1].host = "i";
@@ -213,7 +213,7 @@ static void test_cluster(void **state)
     assert_near(all->host_s, 240);
     assert_near(all->asleep_s, 120);
     assert_near(all->measured_s, 120);
-    energy_free(x);
+    energy_ops.release(x);
 }
 
 /* ---- what a restart finds -------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ static void test_cluster(void **state)
 /* Killed after any look: at most what was not stored is lost, and what was is not there twice. */
 static void test_killed(void **state)
 {
-    struct energy *x = energy_new();
+    struct energy *x = energy_ops.create();
     struct store s = {0};
 
     (void)state;
@@ -230,9 +230,9 @@ static void test_killed(void **state)
         if (t % 420 != 0)
             keep(x, &s);
         if (t % 300 == 0) { /* sometimes right after a look that was not stored */
-            energy_free(x);
-            x = energy_new();
-            energy_recall(x, s.rows, (size_t)s.n, HOUR + t);
+            energy_ops.release(x);
+            x = energy_ops.create();
+            energy_ops.recall(x, &(struct stored){.energy = s.rows, .n_energy = (size_t)s.n}, HOUR + t);
         }
     }
     keep(x, &s);
@@ -241,34 +241,34 @@ static void test_killed(void **state)
 
     assert_near(used, span * 100 / 3600);
     assert_near(span, 7200 - 60); /* until the first row there is nothing that a restart could begin with */
-    energy_free(x);
+    energy_ops.release(x);
 }
 
 /* The clock was set back by two hours while the service was down. */
 static void test_clock_set_back(void **state)
 {
-    struct energy *x = energy_new();
+    struct energy *x = energy_ops.create();
     struct store s = {0};
 
     (void)state;
     look(x, awake(100, 100), HOUR + 7200);
     look(x, awake(100, 100), HOUR + 7260);
     keep(x, &s);
-    energy_free(x);
-    x = energy_new();
-    energy_recall(x, s.rows, (size_t)s.n, HOUR + 60);
+    energy_ops.release(x);
+    x = energy_ops.create();
+    energy_ops.recall(x, &(struct stored){.energy = s.rows, .n_energy = (size_t)s.n}, HOUR + 60);
     for (instant_s t = 60; t <= 7320; t += 60)
         look(x, awake(100, 100), HOUR + t);
     keep(x, &s);
     assert_near(row(&s, "h", HOUR)->span_s, 3540);
     assert_near(row(&s, "h", HOUR + 7200)->span_s, 60 + 120); /* that time was there twice */
-    energy_free(x);
+    energy_ops.release(x);
 }
 
 /* A look that is no later than the last one adds nothing. */
 static void test_no_time(void **state)
 {
-    struct energy *x = energy_new();
+    struct energy *x = energy_ops.create();
     struct store s = {0};
 
     (void)state;
@@ -280,7 +280,7 @@ static void test_no_time(void **state)
     look(x, awake(100, 100), HOUR + 61);
     keep(x, &s);
     assert_near(row(&s, "h", HOUR)->span_s, 1);
-    energy_free(x);
+    energy_ops.release(x);
 }
 
 /* A store that fails: what it has not taken is kept for the next try. */
@@ -293,27 +293,28 @@ static int refuse(struct store *s, const struct energy_record *r, struct err *er
 static void test_store_fails(void **state)
 {
     static const struct store_ops full = {.put_energy = refuse};
-    struct energy *x = energy_new();
+    struct energy *x = energy_ops.create();
     struct store s = {0};
     struct err err;
 
     (void)state;
     for (instant_s t = 0; t <= 3 * 3600; t += 60) {
         look(x, awake(100, 100), HOUR + t);
-        assert_int_equal(t == 0 ? 0 : energy_store(x, &full, &s, &err), t == 0 ? 0 : -EIO);
-        assert_true(energy_is_unstored(x));
+        assert_int_equal(t == 0 ? 0 : energy_ops.persist(x, &full, &s, &err), t == 0 ? 0 : -EIO);
+        assert_true(energy_ops.is_dirty(x));
     }
-    energy_forget(x, INT64_MAX); /* not what the store does not have */
+    energy_ops.forget(x, &(struct retention){.energy_before = INT64_MAX},
+                      0); /* not what the store does not have */
     keep(x, &s);
     for (instant_s h = 0; h < 3; h++)
         assert_near(row(&s, "h", HOUR + h * 3600)->used_wh, 100);
-    energy_free(x);
+    energy_ops.release(x);
 }
 
 /* The scale is a moving average of an hour, and outlives a restart. */
 static void test_scale(void **state)
 {
-    struct energy *x = energy_new();
+    struct energy *x = energy_ops.create();
     struct store s = {0};
 
     (void)state;
@@ -327,11 +328,11 @@ static void test_scale(void **state)
     look(x, awake(100, 100), HOUR + 9000);
     look(x, awake(100, 100), HOUR + 9060);
     keep(x, &s);
-    energy_free(x);
-    x = energy_new();
-    energy_recall(x, s.rows, (size_t)s.n, HOUR + 9060);
+    energy_ops.release(x);
+    x = energy_ops.create();
+    energy_ops.recall(x, &(struct stored){.energy = s.rows, .n_energy = (size_t)s.n}, HOUR + 9060);
     assert_near(energy_scale(x, "h"), 2);
-    energy_free(x);
+    energy_ops.release(x);
 }
 
 int main(void)

@@ -2,7 +2,8 @@
  * and whoever moved it. */
 #include "engine_world.h"
 
-#include "engine/internal.h"
+#include "engine/actions/action.h"
+#include "engine/state.h"
 
 #define DAY_S (24 * 3600)
 
@@ -203,7 +204,7 @@ static void test_forgotten(void **state)
             w.now += 3600;
             world_run(70);
         }
-        assert_int_equal(w.engine->holds.n, days[i] < 2 ? 1 : 0);
+        assert_int_equal(w.engine->actions->vm_backoff.n, days[i] < 2 ? 1 : 0);
         assert_int_equal(last_migrated("vm00") != 0, days[i] < 2);
         world_release();
     }

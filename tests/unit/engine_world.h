@@ -68,7 +68,7 @@ struct world_move {
     int place;      /* its own, from 1; filled in */
 };
 
-#define WORLD_PATTERNS PATTERN_SLOTS
+#define WORLD_PATTERNS DEMAND_SLOTS
 
 struct world {
     instant_s now;

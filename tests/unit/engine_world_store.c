@@ -217,7 +217,7 @@ static int w_put_pattern(struct store *s, const struct pattern_record *pattern, 
     (void)s, (void)err;
     assert_true(W->in_transaction);
     if (!W->dead)
-        W->patterns[pattern->time / PATTERN_SLOT_S % WORLD_PATTERNS] = *pattern;
+        W->patterns[pattern->time / DEMAND_SLOT_S % WORLD_PATTERNS] = *pattern;
     return 0;
 }
 

@@ -9,7 +9,7 @@
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-6 * (b) + 1e-9)
 
 /* 1,110 MiB are copied of 1,000 where a tenth is dirtied: 100 MiB/s make 11.1 s of it. */
-static const struct lesson plain = {
+static const struct timed_migration plain = {
     .vm = "v", .from = "a", .to = "b", .mem_mb = 1000, .dirty_mb_s = UNKNOWN, .duration_s = 11.1};
 
 static const struct {
@@ -34,118 +34,120 @@ static void test_one(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
-        struct learned *l = learned_new();
-        struct lesson x = plain;
+        struct migration_stats *l = migration_stats_new();
+        struct timed_migration x = plain;
 
         print_message("  %s\n", cases[i].what);
         x.mem_mb = cases[i].mem_mb;
         x.dirty_mb_s = cases[i].dirty_mb_s;
         x.duration_s = cases[i].duration_s;
-        assert_true(learned_take(l, &x, NOW) == (cases[i].rate > 0));
+        assert_true(migration_stats_take(l, &x, NOW) == (cases[i].rate > 0));
         if (cases[i].rate > 0) {
-            double rate = learned_pair_rate(l, "a", "b");
+            double rate = migration_stats_pair_rate(l, "a", "b");
 
             assert_true(fabs(rate - cases[i].rate) <
                         0.01 * rate); /* of the last round only a part is needed */
-            assert_true(learned_host_rate(l, "a") == rate && learned_host_rate(l, "b") == rate);
+            assert_true(migration_stats_host_rate(l, "a") == rate &&
+                        migration_stats_host_rate(l, "b") == rate);
         } else {
-            assert_true(isnan(learned_pair_rate(l, "a", "b")) && isnan(learned_host_rate(l, "a")));
+            assert_true(isnan(migration_stats_pair_rate(l, "a", "b")) &&
+                        isnan(migration_stats_host_rate(l, "a")));
         }
-        assert_true(isnan(learned_pair_rate(l, "b", "a"))); /* the other way may be another one */
-        assert_true(isnan(learned_dirty(l, "v")));          /* pair and VM cannot be told apart yet */
-        learned_free(l);
+        assert_true(isnan(migration_stats_pair_rate(l, "b", "a"))); /* the other way may be another one */
+        assert_true(isnan(migration_stats_dirty(l, "v")));          /* pair and VM cannot be told apart yet */
+        migration_stats_free(l);
     }
 }
 
 static void test_newest_counts_for_a_quarter(void **state)
 {
-    struct learned *l = learned_new();
-    struct lesson x = plain;
+    struct migration_stats *l = migration_stats_new();
+    struct timed_migration x = plain;
 
     (void)state;
-    (void)learned_take(l, &x, NOW);
+    (void)migration_stats_take(l, &x, NOW);
     x.duration_s = 5.55;
-    (void)learned_take(l, &x,
-                       NOW); /* of the same VM, so its dirty rate stays 0 at least, and what it explains */
-    NEAR(learned_pair_rate(l, "a", "b"), 125);
+    (void)migration_stats_take(
+        l, &x, NOW); /* of the same VM, so its dirty rate stays 0 at least, and what it explains */
+    NEAR(migration_stats_pair_rate(l, "a", "b"), 125);
     x.to = "c";
     x.vm = "w";
-    (void)learned_take(l, &x, NOW);
-    NEAR(learned_pair_rate(l, "a", "c"), 200);
-    NEAR(learned_host_rate(l, "a"), 125 + 75 / 4.0);
-    learned_free(l);
+    (void)migration_stats_take(l, &x, NOW);
+    NEAR(migration_stats_pair_rate(l, "a", "c"), 200);
+    NEAR(migration_stats_host_rate(l, "a"), 125 + 75 / 4.0);
+    migration_stats_free(l);
 }
 
 /* Where the rate of the pair is known from others, the time it took tells what the VM dirties. */
 static void test_dirty(void **state)
 {
-    struct learned *l = learned_new();
-    struct lesson x = plain;
+    struct migration_stats *l = migration_stats_new();
+    struct timed_migration x = plain;
 
     (void)state;
     x.dirty_mb_s = 0;
     x.duration_s = 10;
     x.vm = "quiet";
-    (void)learned_take(l, &x, NOW);                /* 100 MiB/s */
-    assert_true(isnan(learned_dirty(l, "quiet"))); /* the source knows */
+    (void)migration_stats_take(l, &x, NOW);                /* 100 MiB/s */
+    assert_true(isnan(migration_stats_dirty(l, "quiet"))); /* the source knows */
     x.vm = "busy";
     x.dirty_mb_s = UNKNOWN;
     x.duration_s = 20;
-    (void)learned_take(l, &x, NOW);
-    assert_true(fabs(learned_dirty(l, "busy") - 50) < 1);
-    double rate = learned_pair_rate(l, "a", "b");
+    (void)migration_stats_take(l, &x, NOW);
+    assert_true(fabs(migration_stats_dirty(l, "busy") - 50) < 1);
+    double rate = migration_stats_pair_rate(l, "a", "b");
 
     assert_true(rate < 100 && rate > 80); /* perhaps it was the link: a quarter of it */
     x.vm = "busier"; /* it must have been throttled: as fast as it is copied, and no faster */
     x.duration_s = 200;
-    (void)learned_take(l, &x, NOW);
-    NEAR(learned_dirty(l, "busier"), rate);
+    (void)migration_stats_take(l, &x, NOW);
+    NEAR(migration_stats_dirty(l, "busier"), rate);
     x.vm = "still"; /* faster than the link is known to be */
     x.duration_s = 6;
-    (void)learned_take(l, &x, NOW);
-    assert_true(learned_dirty(l, "still") == 0);
-    learned_free(l);
+    (void)migration_stats_take(l, &x, NOW);
+    assert_true(migration_stats_dirty(l, "still") == 0);
+    migration_stats_free(l);
 }
 
 /* The same migration again and again: what is learned of link and VM comes to explain it. */
 static void test_settles(void **state)
 {
-    struct learned *l = learned_new();
-    struct lesson x = plain;
+    struct migration_stats *l = migration_stats_new();
+    struct timed_migration x = plain;
 
     (void)state;
     x.duration_s = 40;
     for (int i = 0; i < 60; i++)
-        (void)learned_take(l, &x, NOW);
-    double rate = learned_pair_rate(l, "a", "b");
-    double dirty = learned_dirty(l, "v");
+        (void)migration_stats_take(l, &x, NOW);
+    double rate = migration_stats_pair_rate(l, "a", "b");
+    double dirty = migration_stats_dirty(l, "v");
 
     assert_true(rate >= 25 && dirty >= 0 && dirty < rate);
     assert_true(fabs(1000 / (rate - dirty) / 40 - 1) < 0.1); /* of endless rounds: mem / (rate - dirty) */
-    learned_free(l);
+    migration_stats_free(l);
 }
 
 /* With others on the link, it gives at least so much. */
 static void test_shared(void **state)
 {
-    struct learned *l = learned_new();
-    struct lesson x = plain;
+    struct migration_stats *l = migration_stats_new();
+    struct timed_migration x = plain;
 
     (void)state;
     x.shared = true;
-    assert_false(learned_take(l, &x, NOW));
+    assert_false(migration_stats_take(l, &x, NOW));
     x.shared = false;
-    assert_true(learned_take(l, &x, NOW));
+    assert_true(migration_stats_take(l, &x, NOW));
     x.shared = true;
     x.vm = "w";
     x.duration_s = 22.2; /* half of it was the other's */
-    assert_false(learned_take(l, &x, NOW));
-    NEAR(learned_pair_rate(l, "a", "b"), 100);
+    assert_false(migration_stats_take(l, &x, NOW));
+    NEAR(migration_stats_pair_rate(l, "a", "b"), 100);
     x.duration_s = 5.55;
-    assert_true(learned_take(l, &x, NOW));
-    NEAR(learned_pair_rate(l, "a", "b"), 125);
-    assert_true(isnan(learned_dirty(l, "w")));
-    learned_free(l);
+    assert_true(migration_stats_take(l, &x, NOW));
+    NEAR(migration_stats_pair_rate(l, "a", "b"), 125);
+    assert_true(isnan(migration_stats_dirty(l, "w")));
+    migration_stats_free(l);
 }
 
 static void count(const char *from, const char *to, double rate_mb_s, void *ctx)
@@ -158,44 +160,48 @@ static void count(const char *from, const char *to, double rate_mb_s, void *ctx)
 
 static void test_kept_and_forgotten(void **state)
 {
-    struct learned *l = learned_new();
-    struct learned *again = learned_new();
-    struct lesson x = plain;
+    struct migration_stats *l = migration_stats_new();
+    struct migration_stats *again = migration_stats_new();
+    struct timed_migration x = plain;
     struct rate_record pair, host, none;
     struct dirty_record dirty;
     int n = 0;
 
     (void)state;
-    (void)learned_take(l, &x, NOW);
+    (void)migration_stats_take(l, &x, NOW);
     x.vm = "w";
     x.to = "c";
-    (void)learned_take(l, &x, NOW + 50);
+    (void)migration_stats_take(l, &x, NOW + 50);
     x.duration_s = 15;
-    (void)learned_take(l, &x, NOW + 50);
-    assert_true(learned_rate_record(l, "a", "b", &pair) && learned_rate_record(l, "a", "", &host) &&
-                learned_dirty_record(l, "w", &dirty));
-    assert_false(learned_rate_record(l, "c", "a", &none) || learned_rate_record(l, "x", "", &none) ||
-                 learned_dirty_record(l, "v", &dirty));
-    assert_true(learned_dirty_record(l, "w", &dirty) && dirty.learned == NOW + 50 && pair.learned == NOW);
-    learned_recall_rate(again, &pair);
-    learned_recall_rate(again, &host);
-    learned_recall_dirty(again, &dirty);
-    assert_true(learned_pair_rate(again, "a", "b") == pair.mb_s &&
-                learned_host_rate(again, "a") == host.mb_s && learned_dirty(again, "w") == dirty.mb_s);
+    (void)migration_stats_take(l, &x, NOW + 50);
+    assert_true(migration_stats_rate_record(l, "a", "b", &pair) &&
+                migration_stats_rate_record(l, "a", "", &host) &&
+                migration_stats_dirty_record(l, "w", &dirty));
+    assert_false(migration_stats_rate_record(l, "c", "a", &none) ||
+                 migration_stats_rate_record(l, "x", "", &none) ||
+                 migration_stats_dirty_record(l, "v", &dirty));
+    assert_true(migration_stats_dirty_record(l, "w", &dirty) && dirty.learned == NOW + 50 &&
+                pair.learned == NOW);
+    migration_stats_recall_rate(again, &pair);
+    migration_stats_recall_rate(again, &host);
+    migration_stats_recall_dirty(again, &dirty);
+    assert_true(migration_stats_pair_rate(again, "a", "b") == pair.mb_s &&
+                migration_stats_host_rate(again, "a") == host.mb_s &&
+                migration_stats_dirty(again, "w") == dirty.mb_s);
     pair.mb_s = -1; /* a damaged row */
-    learned_recall_rate(again, &pair);
+    migration_stats_recall_rate(again, &pair);
     pair.mb_s = UNKNOWN;
-    learned_recall_rate(again, &pair);
-    assert_true(learned_pair_rate(again, "a", "b") > 0);
-    learned_forget(l, NOW + 1);
-    learned_each_pair(l, count, &n);
+    migration_stats_recall_rate(again, &pair);
+    assert_true(migration_stats_pair_rate(again, "a", "b") > 0);
+    migration_stats_forget(l, NOW + 1);
+    migration_stats_each_pair(l, count, &n);
     assert_int_equal(n, 1);
-    assert_true(isnan(learned_pair_rate(l, "a", "b")) && isnan(learned_host_rate(l, "b")));
-    assert_true(learned_pair_rate(l, "a", "c") > 0 && learned_host_rate(l, "a") > 0);
-    learned_forget(l, NOW + 51);
-    assert_true(isnan(learned_host_rate(l, "a")) && isnan(learned_dirty(l, "w")));
-    learned_free(l);
-    learned_free(again);
+    assert_true(isnan(migration_stats_pair_rate(l, "a", "b")) && isnan(migration_stats_host_rate(l, "b")));
+    assert_true(migration_stats_pair_rate(l, "a", "c") > 0 && migration_stats_host_rate(l, "a") > 0);
+    migration_stats_forget(l, NOW + 51);
+    assert_true(isnan(migration_stats_host_rate(l, "a")) && isnan(migration_stats_dirty(l, "w")));
+    migration_stats_free(l);
+    migration_stats_free(again);
 }
 
 int main(void)

@@ -2,7 +2,12 @@
  * such a VM counts with. */
 #include "unit.h"
 
-#include "engine/internal.h"
+#include "engine/actions/action.h"
+#include "engine/knowledge/vm_demand.h"
+#include "engine/observation.h"
+#include "engine/persist.h"
+#include "engine/source_poll.h"
+#include "engine/state.h"
 
 #include <string.h>
 
@@ -32,8 +37,11 @@ static const struct store_ops s_ops = {.begin = s_begin, .commit = s_begin, .put
 struct bench {
     struct store store;
     struct engine e;
+    struct source_poll poll;
+    struct persist persist;
+    struct actions actions;
     struct collected seen;
-    struct view *view;
+    struct observation *view;
 };
 
 static void bench_init(struct bench *b)
@@ -42,18 +50,19 @@ static void bench_init(struct bench *b)
     policy_default(&b->e.settings.policy);
     b->e.port.store_ops = &s_ops;
     b->e.port.store = &b->store;
-    b->e.history = history_new();
-    b->e.learned = learned_new();
-    b->e.pattern = pattern_new();
+    b->e.poll = &b->poll;
+    b->e.persist = &b->persist;
+    b->e.actions = &b->actions;
+    b->e.knowledge = knowledge_new();
+    knowledge_configure(b->e.knowledge, &b->e.settings);
 }
 
 static void bench_release(struct bench *b)
 {
-    view_unref(b->view);
-    hosts_release(&b->e);
-    history_free(b->e.history);
-    learned_free(b->e.learned);
-    pattern_free(b->e.pattern);
+    observation_unref(b->view);
+    knowledge_free(b->e.knowledge);
+    action_queue_release(&b->actions);
+    slot_usage_release(&b->actions);
 }
 
 /* A host of 8 cores of 2 GHz, and VMs of two vCPUs and 4 GiB that use 1 GHz and 2 GiB. */
@@ -93,9 +102,9 @@ static const struct vm_facts *gathered(struct bench *b, instant_s now)
 {
     struct err err = {0};
 
-    view_unref(b->view);
+    observation_unref(b->view);
     b->view = NULL;
-    if (gather(&b->e, &b->seen, 1, now, &b->view, &err) < 0)
+    if (observation_build(&b->e, &b->seen, 1, now, &b->view, &err) < 0)
         fail_msg("refused: %s", err.text);
     return &b->view->snap.vms[0].is;
 }
@@ -156,7 +165,7 @@ static void test_last_known(void **state)
         }
         assert_int_equal(b.store.kept, 1); /* it is no measurement */
         some_vms(&b, 1)->sample.cpu_used_mhz = cases[i].used;
-        assert_true(gathered(&b, NOW + 2 * HISTORY_LENGTH_S)->demand[RES_CPU] == 0); /* too long ago */
+        assert_true(gathered(&b, NOW + 2 * DEMAND_HISTORY_LENGTH_S)->demand[RES_CPU] == 0); /* too long ago */
         bench_release(&b);
     }
 }

@@ -4,7 +4,10 @@
 #include "engine_world.h"
 
 #include "base/rng.h"
-#include "engine/internal.h"
+#include "engine/actions/action.h"
+#include "engine/actions/action_states.h"
+#include "engine/observation.h"
+#include "engine/state.h"
 
 #define STORM_SEEDS 6
 #define STORM_S 1500
@@ -44,8 +47,8 @@ static void check_host(const struct engine *e, const char *host)
     const struct host_use *u = host_use(e, host);
     struct host_use want = {0};
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action *x = e->actions->list[i];
         bool there = is(x->r.from, host) || is(x->r.to, host);
         bool committed = action_committed(x);
 
@@ -70,8 +73,8 @@ static void check_vm(const struct engine *e, const char *vm)
     const struct vm_use *u = vm_use(e, vm);
     struct vm_use want = {0};
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action *x = e->actions->list[i];
 
         if (!is(x->r.vm, vm))
             continue;
@@ -91,17 +94,17 @@ static void check_all(const struct engine *e)
     uint32_t slots = 0;
     uint32_t power = 0;
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action *x = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action *x = e->actions->list[i];
 
         slots += has_slot(x);
         power += is_power(x) && (action_under_way(x) || x->r.state == ACTION_VERIFYING ||
                                  (x->r.state == ACTION_APPROVED && x->job_out));
         if (action_committed(x)) {
-            assert_true(in_list(&e->occupancy.committed, x));
-            assert_true(!is_power(x) || in_list(&e->occupancy.power, x));
+            assert_true(in_list(&e->actions->usage.committed, x));
+            assert_true(!is_power(x) || in_list(&e->actions->usage.power, x));
         }
-        assert_int_equal(in_list(&e->unstored_actions, x), x->dirty);
+        assert_int_equal(in_list(&e->actions->unstored, x), x->dirty);
         for (uint32_t d = 0; d < x->r.n_depends_on; d++) {
             const struct action *y = action_find(e, x->r.depends_on[d]);
             bool known = !y;
@@ -111,8 +114,8 @@ static void check_all(const struct engine *e)
             assert_true(known);
         }
     }
-    assert_int_equal(e->occupancy.slots, slots);
-    assert_int_equal(e->occupancy.power_changes, power);
+    assert_int_equal(e->actions->usage.slots, slots);
+    assert_int_equal(e->actions->usage.power_changes, power);
 }
 
 static void check_seen(const struct engine *e)
@@ -125,19 +128,20 @@ static void check_seen(const struct engine *e)
         const struct migration *m = &s->migrations[i];
         bool ours = false;
 
-        for (size_t k = 0; k < e->n_actions; k++)
-            ours = ours || (e->actions[k]->r.kind == ACTION_MIGRATE && action_committed(e->actions[k]) &&
-                            is(e->actions[k]->r.vm, s->vms[m->vm].is.id));
+        for (size_t k = 0; k < e->actions->n; k++)
+            ours = ours ||
+                   (e->actions->list[k]->r.kind == ACTION_MIGRATE && action_committed(e->actions->list[k]) &&
+                    is(e->actions->list[k]->r.vm, s->vms[m->vm].is.id));
         want[m->from].out++;
         want[m->to].in++;
         want[m->from].theirs += !ours;
         want[m->to].theirs += !ours;
         theirs += !ours;
     }
-    assert_int_equal(e->occupancy.theirs, theirs);
-    assert_memory_equal(e->occupancy.seen, want, s->n_hosts * sizeof *want);
-    for (size_t k = 0; k < e->n_actions; k++) {
-        const struct action_record *r = &e->actions[k]->r;
+    assert_int_equal(e->actions->usage.theirs, theirs);
+    assert_memory_equal(e->actions->usage.seen, want, s->n_hosts * sizeof *want);
+    for (size_t k = 0; k < e->actions->n; k++) {
+        const struct action_record *r = &e->actions->list[k]->r;
         bool others = false;
 
         for (uint32_t i = 0; i < s->n_migrations && r->kind == ACTION_MIGRATE; i++) {
@@ -147,11 +151,11 @@ static void check_seen(const struct engine *e)
             others = others || (!is(r->vm, s->vms[s->migrations[i].vm].is.id) &&
                                 (is(r->from, from) || is(r->from, to) || is(r->to, from) || is(r->to, to)));
         }
-        assert_true(r->kind != ACTION_MIGRATE || occupancy_sees_others(e, e->actions[k]) == others);
+        assert_true(r->kind != ACTION_MIGRATE || slot_usage_sees_others(e, e->actions->list[k]) == others);
     }
-    for (size_t i = 0; i < e->occupancy.power.n; i++)
-        assert_int_equal(e->occupancy.power_host[i],
-                         snapshot_find_host(s, e->occupancy.power.items[i]->r.host));
+    for (size_t i = 0; i < e->actions->usage.power.n; i++)
+        assert_int_equal(e->actions->usage.power_host[i],
+                         snapshot_find_host(s, e->actions->usage.power.items[i]->r.host));
 }
 
 static void check(const struct world *w)
@@ -186,8 +190,8 @@ static size_t n_ended(const struct engine *e)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < e->n_actions; i++)
-        n += action_ended(e->actions[i]);
+    for (size_t i = 0; i < e->actions->n; i++)
+        n += action_ended(e->actions->list[i]);
     return n;
 }
 
@@ -199,16 +203,16 @@ static void check_nobody_is_forgotten(struct world *w, bool ticked)
     const struct job nobody = {.kind = JOB_POLL};
     const struct job_result none = {0};
 
-    while (!w->dead && w->engine->agenda.later.n > 0)
+    while (!w->dead && w->engine->actions->queue.later.n > 0)
         engine_on_job_result(w->engine, &nobody, &none, w->now);
     if (w->dead)
         return;
-    carry_on(w->engine, w->now); /* where the store works again, everything is due already */
+    action_states_advance(w->engine, w->now); /* where the store works again, everything is due already */
     int orders = n_jobs(w, ticked);
     size_t ended = n_ended(w->engine);
 
-    agenda_add_all(w->engine);
-    carry_on(w->engine, w->now);
+    action_queue_add_all(w->engine);
+    action_states_advance(w->engine, w->now);
     if (w->dead)
         return;
     assert_int_equal(n_jobs(w, ticked), orders);

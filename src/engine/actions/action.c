@@ -1,7 +1,14 @@
 /* action.c: the list of actions, and the one way for an action to change its state. */
+#include "engine/actions/action.h"
+
 #include "base/xalloc.h"
 #include "engine/actions/action_record.h"
-#include "engine/internal.h"
+#include "engine/actions/migration_timing.h"
+#include "engine/actions/power_outcome.h"
+#include "engine/events.h"
+#include "engine/observation.h"
+#include "engine/persist.h"
+#include "engine/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +30,7 @@ void action_changed(struct engine *e, struct action *x)
     if (x->dirty)
         return;
     x->dirty = true;
-    action_list_add(&e->unstored_actions, x);
+    action_list_add(&e->actions->unstored, x);
 }
 
 static void link_needs(const struct engine *e, struct action *x)
@@ -38,10 +45,10 @@ static void link_needs(const struct engine *e, struct action *x)
 
 void actions_link(struct engine *e)
 {
-    for (size_t i = 0; i < e->n_actions; i++)
-        e->actions[i]->needed_by.n = 0;
-    for (size_t i = 0; i < e->n_actions; i++)
-        link_needs(e, e->actions[i]);
+    for (size_t i = 0; i < e->actions->n; i++)
+        e->actions->list[i]->needed_by.n = 0;
+    for (size_t i = 0; i < e->actions->n; i++)
+        link_needs(e, e->actions->list[i]);
 }
 
 void action_set_depends(struct engine *e, struct action *x, const uint64_t *ids, uint32_t n)
@@ -67,17 +74,17 @@ struct action *action_add(struct engine *e, const struct action_record *r)
 
     x->r = *r;
     if (news) {
-        x->r.id = ++e->last_action;
-        (void)snprintf(uid, sizeof uid, "%s-%llu", e->instance, (unsigned long long)x->r.id);
+        x->r.id = ++e->actions->last_id;
+        (void)snprintf(uid, sizeof uid, "%s-%llu", e->actions->instance, (unsigned long long)x->r.id);
         x->r.uid = uid;
     }
     x->r = action_record_copy(&x->r);
     link_needs(e, x);
-    if (e->n_actions == e->cap_actions) {
-        e->cap_actions = e->cap_actions ? e->cap_actions * 2 : 64;
-        e->actions = xreallocarray(e->actions, e->cap_actions, sizeof *e->actions);
+    if (e->actions->n == e->actions->cap) {
+        e->actions->cap = e->actions->cap ? e->actions->cap * 2 : 64;
+        e->actions->list = xreallocarray(e->actions->list, e->actions->cap, sizeof *e->actions->list);
     }
-    e->actions[e->n_actions++] = x; /* the highest id so far, so they stay sorted */
+    e->actions->list[e->actions->n++] = x; /* the highest id so far, so they stay sorted */
     if (news)
         action_changed(e, x);
     (void)action_counts(e, x);
@@ -87,14 +94,14 @@ struct action *action_add(struct engine *e, const struct action_record *r)
 struct action *action_find(const struct engine *e, uint64_t id)
 {
     size_t low = 0;
-    size_t high = e->n_actions;
+    size_t high = e->actions->n;
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
 
-        if (e->actions[mid]->r.id == id)
-            return e->actions[mid];
-        if (e->actions[mid]->r.id < id)
+        if (e->actions->list[mid]->r.id == id)
+            return e->actions->list[mid];
+        if (e->actions->list[mid]->r.id < id)
             low = mid + 1;
         else
             high = mid;
@@ -153,71 +160,9 @@ enum operation_kind action_operation(enum action_kind kind)
     return OPERATION_MIGRATE;
 }
 
-static struct hold *hold_in(struct idmap *holds, const char *id)
-{
-    void **slot = idmap_slot(holds, id);
-
-    if (!*slot)
-        *slot = xcalloc(1, sizeof(struct hold));
-    return *slot;
-}
-
-struct hold *hold_of(struct engine *e, const char *vm)
-{
-    return hold_in(&e->holds, vm);
-}
-
-struct hold *action_hold(struct engine *e, const struct action_record *r)
-{
-    if (r->vm)
-        return hold_in(&e->holds, r->vm);
-    return hold_in(r->kind == ACTION_POWER_OFF ? &e->sleep_holds : &e->host_holds, r->host);
-}
-
 bool action_needs_group(const struct action_record *r)
 {
     return r->group != 0 && r->kind != ACTION_POWER_ON;
-}
-
-bool action_leaves_hold(const struct action_record *r)
-{
-    return r->kind == ACTION_MIGRATE || r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
-}
-
-/* Twice as long after each failure in a row: of what moves from the cool-down on. A host that did not wake is
- * asked again much sooner: asking does no harm, and it may be the only one that is left to be woken; others
- * whose wake-up is proven come before it. */
-instant_s hold_length_s(const struct engine *e, enum action_kind kind, unsigned failures)
-{
-    const struct policy *p = &e->settings.policy;
-    instant_s length = kind == ACTION_POWER_ON ? p->interval_s : p->cool_down_s;
-    instant_s most = kind == ACTION_POWER_ON ? HOLD_WAKE_MAX_S : HOLD_MAX_S;
-
-    length = length > 0 ? length : 1;
-    for (unsigned i = 1; i < failures && length < most; i++)
-        length *= 2;
-    return length < most ? length : most;
-}
-
-/* As after a restart, which reads no further back. */
-static bool keep_hold(const char *key, void *value, void *ctx)
-{
-    const instant_s *before = ctx;
-    const struct hold *h = value;
-
-    (void)key;
-    if (h->moved >= *before || h->tried >= *before || h->until >= *before)
-        return true;
-    free(value);
-    return false;
-}
-
-void holds_forget(struct engine *e, instant_s before)
-{
-    struct idmap *const all[] = {&e->holds, &e->host_holds, &e->sleep_holds};
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        idmap_keep(all[i], keep_hold, &before);
 }
 
 static double consumed_mb(const struct engine *e, const char *vm)
@@ -229,21 +174,7 @@ static double consumed_mb(const struct engine *e, const char *vm)
     return ix == IX_NONE ? UNKNOWN : e->now_seen->snap.vms[ix].is.consumed_mb;
 }
 
-void migration_note(struct engine *e, const struct migration_record *r, bool taught)
-{
-    if (e->n_unstored == e->cap_unstored) {
-        e->cap_unstored = e->cap_unstored ? e->cap_unstored * 2 : 16;
-        e->unstored = xreallocarray(e->unstored, e->cap_unstored, sizeof *e->unstored);
-    }
-    struct unstored_migration *m = &e->unstored[e->n_unstored++];
-
-    *m = (struct unstored_migration){.r = *r, .taught = taught};
-    m->r.vm = xstrdup(r->vm);
-    m->r.from = xstrdup(r->from);
-    m->r.to = xstrdup(r->to);
-}
-
-static void note_end(struct engine *e, const struct action *x, bool taught)
+static void note_end(struct engine *e, const struct action *x)
 {
     const struct migration_record r = {
         .action = x->r.id,
@@ -256,37 +187,17 @@ static void note_end(struct engine *e, const struct action *x, bool taught)
         .ok = x->r.state == ACTION_DONE,
     };
 
-    migration_note(e, &r, taught);
+    persist_migration(e, &r);
 }
 
-/* What its end means for the next one of the same VM or host. */
 static void remember_end(struct engine *e, const struct action *x, instant_s now)
 {
-    if (!action_leaves_hold(&x->r))
-        return;
-    if (x->r.state == ACTION_DONE) {
-        struct hold *h = action_hold(e, &x->r);
-
-        h->moved = now;
-        h->failures = 0;
-        h->until = 0;
-    } else if (x->r.state == ACTION_FAILED) {
-        struct hold *h = action_hold(e, &x->r);
-
-        h->tried = now;
-        h->until = now + hold_length_s(e, x->r.kind, ++h->failures);
-    } else if (x->r.state == ACTION_REJECTED) {
-        struct hold *h = action_hold(e, &x->r);
-
-        h->tried = now;
-        h->until = now + hold_length_s(e, x->r.kind, 1);
-    }
-    if (x->r.kind != ACTION_MIGRATE)
+    backoff_end(e, &x->r, now);
+    if (x->r.kind != ACTION_MIGRATE || (x->r.state != ACTION_DONE && x->r.state != ACTION_FAILED))
         return;
     if (x->r.state == ACTION_DONE)
-        note_end(e, x, learn_ends(e, x, now));
-    else if (x->r.state == ACTION_FAILED)
-        note_end(e, x, false);
+        migration_timing_end(e, x, now);
+    note_end(e, x);
 }
 
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why, instant_s now)
@@ -298,7 +209,7 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
     x->r.state = state;
     action_changed(e, x);
     if (action_counts(e, x))
-        agenda_wake(e, x);
+        action_queue_wake(e, x);
     if (state == ACTION_APPROVED)
         x->r.approved = now;
     if (state == ACTION_STARTING)
@@ -334,14 +245,14 @@ static bool is_needed(const struct action *x)
 
 void actions_forget(struct engine *e, instant_s now)
 {
-    struct action **kept = xcalloc(e->cap_actions, sizeof(struct action *));
+    struct action **kept = xcalloc(e->actions->cap, sizeof(struct action *));
     size_t n = 0;
 
-    agenda_forget(e);
+    action_queue_forget(e);
     /* freed afterwards: is_needed() looks at others */
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
-        bool over = action_ended(x) && !x->dirty && !x->job_out && x->r.ended + ENDED_SHOWN_S < now;
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *x = e->actions->list[i];
+        bool over = action_ended(x) && !x->dirty && !x->job_out && x->r.ended + ACTION_ENDED_SHOWN_S < now;
 
         kept[n++] = x;
         if (over && !is_needed(x))
@@ -349,15 +260,28 @@ void actions_forget(struct engine *e, instant_s now)
     }
     size_t next = 0;
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        if (next < n && e->actions[i] == kept[next])
+    for (size_t i = 0; i < e->actions->n; i++) {
+        if (next < n && e->actions->list[i] == kept[next])
             next++;
         else
-            action_free(e->actions[i]);
+            action_free(e->actions->list[i]);
     }
-    free(e->actions);
-    e->actions = kept;
-    e->n_actions = n;
+    free(e->actions->list);
+    e->actions->list = kept;
+    e->actions->n = n;
     actions_link(e);
-    occupancy_rebuild(e);
+    slot_usage_rebuild(e);
+}
+
+void actions_free(struct actions *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        action_free(all->list[i]);
+    free(all->list);
+    free(all->instance);
+    action_list_release(&all->unstored);
+    action_queue_release(all);
+    slot_usage_release(all);
+    backoff_release(all);
+    free(all);
 }

@@ -1,6 +1,7 @@
 #include "engine/actions/action_queue.h"
 
-#include "engine/internal.h"
+#include "engine/actions/action.h"
+#include "engine/state.h"
 
 #include <string.h>
 
@@ -42,9 +43,9 @@ static struct action *heap_pop(struct action_list *h)
 
 /* ---- what is due ----------------------------------------------------------------------------- */
 
-void agenda_add(struct engine *e, struct action *x)
+void action_queue_add(struct engine *e, struct action *x)
 {
-    struct agenda *g = &e->agenda;
+    struct action_queue *g = &e->actions->queue;
 
     if (x->due || !action_committed(x))
         return;
@@ -55,17 +56,17 @@ void agenda_add(struct engine *e, struct action *x)
         heap_push(&g->due, x);
 }
 
-void agenda_add_all(struct engine *e)
+void action_queue_add_all(struct engine *e)
 {
-    e->agenda.all = true;
+    e->actions->queue.all = true;
 }
 
-void agenda_queue(struct engine *e, struct action *x)
+void action_queue_queue(struct engine *e, struct action *x)
 {
     if (x->queued)
         return;
     x->queued = true;
-    heap_push(&e->agenda.queue, x);
+    heap_push(&e->actions->queue.queue, x);
 }
 
 /* Only one that is approved waits for others. */
@@ -73,11 +74,11 @@ static void wake_list(struct engine *e, const struct action_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         if (l->items[i]->r.state == ACTION_APPROVED && !l->items[i]->job_out)
-            agenda_add(e, l->items[i]);
+            action_queue_add(e, l->items[i]);
     }
 }
 
-void agenda_wake(struct engine *e, const struct action *x)
+void action_queue_wake(struct engine *e, const struct action *x)
 {
     wake_list(e, &host_use(e, x->r.from)->actions);
     wake_list(e, &host_use(e, x->r.to)->actions);
@@ -85,44 +86,44 @@ void agenda_wake(struct engine *e, const struct action *x)
     wake_list(e, &vm_use(e, x->r.vm)->actions);
     wake_list(e, &x->needed_by);
     if (x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF)
-        wake_list(e, &e->occupancy.power);
+        wake_list(e, &e->actions->usage.power);
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 static void take_all(struct engine *e)
 {
-    const struct action_list *all = &e->occupancy.committed;
+    const struct action_list *all = &e->actions->usage.committed;
 
-    e->agenda.all = false;
+    e->actions->queue.all = false;
     for (size_t i = 0; i < all->n; i++)
-        agenda_add(e, all->items[i]);
+        action_queue_add(e, all->items[i]);
 }
 
-static void take_later(struct agenda *g)
+static void take_later(struct action_queue *g)
 {
     for (size_t i = 0; i < g->later.n; i++)
         heap_push(&g->due, g->later.items[i]);
     g->later.n = 0;
 }
 
-void agenda_begin(struct engine *e)
+void action_queue_begin(struct engine *e)
 {
-    take_later(&e->agenda);
-    if (e->agenda.all)
+    take_later(&e->actions->queue);
+    if (e->actions->queue.all)
         take_all(e);
 }
 
-struct action *agenda_next(struct engine *e)
+struct action *action_queue_next(struct engine *e)
 {
-    struct agenda *g = &e->agenda;
+    struct action_queue *g = &e->actions->queue;
 
-    while (g->queue.n > 0 && !occupancy_is_full(e)) {
+    while (g->queue.n > 0 && !slot_usage_is_full(e)) {
         struct action *first = heap_pop(&g->queue);
         bool now = !g->at || comes_before(g->at, first);
 
         first->queued = false;
-        agenda_add(e, first);
+        action_queue_add(e, first);
         if (now) /* one is offered the slot at a time */
             break;
     }
@@ -150,16 +151,16 @@ static void keep_committed(struct action_list *h)
     }
 }
 
-void agenda_forget(struct engine *e)
+void action_queue_forget(struct engine *e)
 {
-    take_later(&e->agenda);
-    keep_committed(&e->agenda.due);
-    keep_committed(&e->agenda.queue);
+    take_later(&e->actions->queue);
+    keep_committed(&e->actions->queue.due);
+    keep_committed(&e->actions->queue.queue);
 }
 
-void agenda_release(struct engine *e)
+void action_queue_release(struct actions *all)
 {
-    action_list_release(&e->agenda.due);
-    action_list_release(&e->agenda.later);
-    action_list_release(&e->agenda.queue);
+    action_list_release(&all->queue.due);
+    action_list_release(&all->queue.later);
+    action_list_release(&all->queue.queue);
 }

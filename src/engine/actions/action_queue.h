@@ -14,7 +14,9 @@
 
 #include "engine/actions/slot_usage.h"
 
-struct agenda {
+struct actions;
+
+struct action_queue {
     struct action_list due;   /* a heap: the first is the next one */
     struct action_list later; /* for the next round */
     struct action_list queue; /* a heap: those that found the cluster full */
@@ -22,19 +24,19 @@ struct agenda {
     bool all;                 /* everything is due */
 };
 
-void agenda_add(struct engine *e, struct action *x);
-void agenda_add_all(struct engine *e);
+void action_queue_add(struct engine *e, struct action *x);
+void action_queue_add_all(struct engine *e);
 /* It waits until the cluster is not full any more, perhaps among other things. */
-void agenda_queue(struct engine *e, struct action *x);
+void action_queue_queue(struct engine *e, struct action *x);
 /* x has given something up. */
-void agenda_wake(struct engine *e, const struct action *x);
+void action_queue_wake(struct engine *e, const struct action *x);
 
-/* A round: until agenda_next() returns NULL, which ends it. */
-void agenda_begin(struct engine *e);
-struct action *agenda_next(struct engine *e);
+/* A round: until action_queue_next() returns NULL, which ends it. */
+void action_queue_begin(struct engine *e);
+struct action *action_queue_next(struct engine *e);
 
 /* Not in a round: what has ended is about to be forgotten. */
-void agenda_forget(struct engine *e);
-void agenda_release(struct engine *e);
+void action_queue_forget(struct engine *e);
+void action_queue_release(struct actions *all);
 
 #endif

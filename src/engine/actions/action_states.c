@@ -6,14 +6,32 @@
  *
  * One function for each transition; step() says which state leads where. Whatever can happen at any moment (a
  * worker's answer, an inventory, time passing) ends here. */
-#include "engine/internal.h"
+#include "engine/actions/action_states.h"
 
 #include "base/xalloc.h"
-#include "engine/actions/preconditions.h"
+#include "engine/actions/action.h"
+#include "engine/actions/migration_timing.h"
+#include "engine/actions/observed_state.h"
+#include "engine/actions/power_outcome.h"
+#include "engine/actions/power_preconditions.h"
+#include "engine/actions/power_progress.h"
+#include "engine/knowledge/cluster_demand.h"
+#include "engine/observation.h"
+#include "engine/persist.h"
+#include "engine/retry.h"
+#include "engine/source_poll.h"
+#include "engine/state.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#define POLL_MAX_S 10   /* between two questions for a long task's progress */
+#define HANG_FACTOR 5   /* a task is cancelled after this many times its estimate ... */
+#define HANG_MIN_S 300  /* ... and not before this */
+#define START_TRIES 8   /* unclear starts in a row before an inventory decides */
+#define VERIFY_LOOKS 3  /* inventories that may contradict a task's success before it counts as failed */
+#define CLOCK_SLACK_S 5 /* what a clock may be corrected by between two processes */
 
 static const char *subject(const struct engine *e, const struct action *x)
 {
@@ -42,13 +60,13 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
     if ((ended->r.group == 0 && ended->needed_by.n == 0) || power_has_left_anyway(e, ended))
         return;
 
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *x = e->actions->list[i];
         bool together = ended->r.group != 0 && x->r.group == ended->r.group && x->r.pass == ended->r.pass;
 
         if (x == ended || (x->r.state != ACTION_APPROVED && x->r.state != ACTION_RECOMMENDED))
             continue;
-        if ((!depends_on(x, ended->r.id) && !together) || power_went_anyway(e, x, ended))
+        if ((!depends_on(x, ended->r.id) && !together) || power_off_completed_late(e, x, ended))
             continue;
         (void)snprintf(why, sizeof why, "action %llu, which it %s, was %s", (unsigned long long)ended->r.id,
                        together ? "belongs with" : "depends on", action_state_name(ended->r.state));
@@ -94,7 +112,7 @@ static void submit(struct engine *e, struct action *x, enum job_kind kind, insta
 
     power_request(e, x, kind, now, &job.operation);
     if (e->port.actuators_ops->submit(e->port.actuators, &job, &err) < 0) {
-        x->retry_at = now + POLL_S;
+        x->retry_at = now + ACTION_POLL_S;
         return;
     }
     x->job_out = true;
@@ -130,7 +148,7 @@ void action_approve(struct engine *e, struct action *x, const char *by, instant_
     x->retry_at = 0;
     x->retries = 0;
     action_enter(e, x, ACTION_APPROVED, NULL, now);
-    patterns_approved(e, &x->r, now);
+    cluster_demand_approved(e->knowledge->cluster, &x->r, now);
 }
 
 /* approved -> starting. Stored first: from here on a restart must assume that the hypervisor was asked. */
@@ -144,15 +162,15 @@ static void begin(struct engine *e, struct action *x, instant_s now)
     x->look_after = 0;
     x->only_adopt = false;
     action_enter(e, x, ACTION_STARTING, NULL, now);
-    if (storing_flush(e, NULL, now) < 0) {
+    if (persist_flush(e, NULL, now) < 0) {
         x->r.attempts = 0;
         x->r.started = 0;
         action_enter(e, x, ACTION_APPROVED, "its beginning could not be stored, so it was not begun", now);
         x->r.approved = approved; /* nobody approved it anew: the plan goes on growing old */
-        x->retry_at = e->store_retry_at;
+        x->retry_at = e->persist->retry_at;
         return;
     }
-    learn_begins(e, x, now);
+    migration_timing_begin(e, x, now);
     submit(e, x, JOB_START, now);
 }
 
@@ -166,9 +184,9 @@ static void run(struct engine *e, struct action *x, const char *task, instant_s 
     x->r.task = own;
     x->retries = 0;
     x->retry_at = now; /* a short task may be over already */
-    x->look_after = e->serial;
+    x->look_after = e->poll->serial;
     action_enter(e, x, ACTION_RUNNING, NULL, now);
-    (void)storing_flush(e, NULL, now);
+    (void)persist_flush(e, NULL, now);
 }
 
 /* -> verifying. `why` and code tell what else is known when it is not a success that was reported. */
@@ -176,7 +194,7 @@ static void verify(struct engine *e, struct action *x, const char *why, int code
 {
     x->doubt = code != 0;
     x->doubt_code = code;
-    x->look_after = e->serial; /* whatever was asked for until now may show the past */
+    x->look_after = e->poll->serial; /* whatever was asked for until now may show the past */
     x->looks = 0;
     action_enter(e, x, ACTION_VERIFYING, why, now);
     want_look(e, now);
@@ -200,8 +218,8 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         if (why[0] && !(x->r.why && strcmp(x->r.why, why) == 0))
             remember_why(e, x, why);
         x->judged = e->now_seen ? e->now_seen->serial : 0;
-        if (x->r.kind == ACTION_MIGRATE && e->now_seen && occupancy_is_full(e))
-            agenda_queue(e, x);
+        if (x->r.kind == ACTION_MIGRATE && e->now_seen && slot_usage_is_full(e))
+            action_queue_queue(e, x);
         return;
     case READY:
         break;
@@ -429,13 +447,13 @@ static void step(struct engine *e, struct action *x, instant_s now)
 }
 
 /* More urgent ones first; within a priority in the order of the plan. */
-void carry_on(struct engine *e, instant_s now)
+void action_states_advance(struct engine *e, instant_s now)
 {
     struct action *x;
 
     power_count(e);
-    agenda_begin(e);
-    while ((x = agenda_next(e)))
+    action_queue_begin(e);
+    while ((x = action_queue_next(e)))
         step(e, x, now);
 }
 
@@ -464,7 +482,7 @@ static void on_checked(struct engine *e, struct action *x, const struct job_resu
     } else if (result->code == -ESTALE || result->code == -ENOENT) {
         action_cancel(e, x, result->err.text, now);
         want_look(e, now);
-    } else if (may_pass(result->code)) {
+    } else if (error_is_transient(result->code)) {
         remember_why(e, x, result->err.text);
         ask_later(x, result->code, now);
     } else {
@@ -494,9 +512,10 @@ static void on_started(struct engine *e, struct action *x, const struct job_resu
     } else if (result->code == -ENOENT) {
         action_cancel(e, x, result->err.text, now);
         want_look(e, now);
-    } else if (may_pass(result->code)) { /* the peer may have begun: an inventory first, then once more */
+    } else if (error_is_transient(
+                   result->code)) { /* the peer may have begun: an inventory first, then once more */
         remember_why(e, x, result->err.text);
-        x->look_after = e->serial;
+        x->look_after = e->poll->serial;
         ask_later(x, result->code, now);
     } else {
         x->refused = result->code == -EPERM && x->retries == 0 && !x->adopted;
@@ -521,7 +540,7 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
         return;
     }
     x->retries = 0;
-    learn_polled(x, p->state, now);
+    migration_timing_polled(x, p->state, now);
     switch (p->state) {
     case TASK_QUEUED:
     case TASK_RUNNING:
@@ -530,7 +549,9 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
             x->advanced = now;
         }
         task_goes_on(e, x, p, now);
-        x->retry_at = now + (age / 10 < POLL_S ? POLL_S : age / 10 < POLL_MAX_S ? age / 10 : POLL_MAX_S);
+        x->retry_at = now + (age / 10 < ACTION_POLL_S ? ACTION_POLL_S
+                             : age / 10 < POLL_MAX_S  ? age / 10
+                                                      : POLL_MAX_S);
         return;
     case TASK_SUCCEEDED:
         verify(e, x, NULL, 0, now);
@@ -556,7 +577,7 @@ static void on_cancelled(struct engine *e, struct action *x, const struct job_re
         remember_why(e, x, "it takes long, and the hypervisor cannot stop it: it is followed to its end");
     else if (result->code < 0)
         x->cancel_at = now + back_off_s(++x->retries);
-    x->retry_at = now + POLL_S;
+    x->retry_at = now + ACTION_POLL_S;
 }
 
 static void take_result(struct engine *e, struct action *x, const struct job_result *result, instant_s now)
@@ -580,7 +601,8 @@ static void take_result(struct engine *e, struct action *x, const struct job_res
     }
 }
 
-void carry_result(struct engine *e, const struct job *job, const struct job_result *result, instant_s now)
+void action_states_result(struct engine *e, const struct job *job, const struct job_result *result,
+                          instant_s now)
 {
     struct action *x = action_find(e, job->id);
 
@@ -592,6 +614,6 @@ void carry_result(struct engine *e, const struct job *job, const struct job_resu
     power_count(e);
     take_result(e, x, result, now);
     if (gave_up && x->r.state == ACTION_APPROVED) /* it was not begun, and others may */
-        agenda_wake(e, x);
-    agenda_add(e, x);
+        action_queue_wake(e, x);
+    action_queue_add(e, x);
 }

@@ -1,9 +1,13 @@
 /* migration_timing.c: migrations are timed while they are carried out, and what they taught goes into the
  * next snapshot.
  */
-#include "engine/internal.h"
+#include "engine/actions/migration_timing.h"
 
+#include "engine/actions/action.h"
+#include "engine/knowledge/knowledge.h"
 #include "engine/knowledge/migration_stats.h"
+#include "engine/observation.h"
+#include "engine/state.h"
 
 #include <string.h>
 
@@ -33,7 +37,7 @@ static void share_links(const struct action_list *there, struct action *x)
     }
 }
 
-void learn_begins(struct engine *e, struct action *x, instant_s now)
+void migration_timing_begin(struct engine *e, struct action *x, instant_s now)
 {
     if (x->r.kind != ACTION_MIGRATE)
         return;
@@ -50,19 +54,19 @@ void learn_begins(struct engine *e, struct action *x, instant_s now)
 }
 
 /* What others move takes of the links, too. */
-void learn_looks(struct engine *e)
+void migration_timing_observe(struct engine *e)
 {
-    const struct action_list *all = &e->occupancy.committed;
+    const struct action_list *all = &e->actions->usage.committed;
 
     for (size_t i = 0; i < all->n && e->now_seen->snap.n_migrations > 0; i++) {
         struct action *x = all->items[i];
 
         if (is_copying(x) && !x->copy.shared)
-            x->copy.shared = occupancy_sees_others(e, x);
+            x->copy.shared = slot_usage_sees_others(e, x);
     }
 }
 
-void learn_polled(struct action *x, enum task_state state, instant_s now)
+void migration_timing_polled(struct action *x, enum task_state state, instant_s now)
 {
     if (x->copy.began == 0) /* of an earlier process: nobody knows */
         return;
@@ -83,15 +87,16 @@ void learn_polled(struct action *x, enum task_state state, instant_s now)
 
 /* It ended somewhere between the last two questions. Nothing is learned from what was not watched from
  * beginning to end, was begun more than once, or took so long that it was to be stopped. */
-bool learn_ends(struct engine *e, const struct action *x, instant_s now)
+void migration_timing_end(struct engine *e, const struct action *x, instant_s now)
 {
     const struct copy *c = &x->copy;
 
     if (c->began == 0 || c->ended == 0 || x->r.attempts != 1 || x->r.cancel_asked)
-        return false;
+        return;
     instant_s ran = c->ran > c->began ? c->ran : c->began;
-    double told = c->dirty_mb_s == learned_dirty(e->learned, x->r.vm) ? UNKNOWN : c->dirty_mb_s;
-    const struct lesson lesson = {
+    double told =
+        c->dirty_mb_s == migration_stats_dirty(e->knowledge->migrations, x->r.vm) ? UNKNOWN : c->dirty_mb_s;
+    const struct timed_migration lesson = {
         .vm = x->r.vm,
         .from = x->r.from,
         .to = x->r.to,
@@ -101,75 +106,5 @@ bool learn_ends(struct engine *e, const struct action *x, instant_s now)
         .shared = c->shared,
     };
 
-    return learned_take(e->learned, &lesson, now);
-}
-
-/* ---- into the snapshot ----------------------------------------------------------------------- */
-
-struct fill {
-    struct inventory *inv;
-    struct arena *a;
-    struct idmap hosts;
-};
-
-static void add_pair(const char *from, const char *to, double rate_mb_s, void *ctx)
-{
-    struct fill *f = ctx;
-    const struct seen_host *x = idmap_get(&f->hosts, from);
-    const struct seen_host *y = idmap_get(&f->hosts, to);
-
-    if (x && y)
-        *inventory_add_migration_rate(f->inv, f->a) =
-            (struct seen_migration_rate){.from = x->is.id, .to = y->is.id, .rate_mb_s = rate_mb_s};
-}
-
-/* What the source says itself stands. */
-void learn_fill(const struct engine *e, struct inventory *inv, struct arena *a)
-{
-    struct fill f = {.inv = inv, .a = a};
-
-    for (size_t i = 0; i < inv->n_hosts; i++) {
-        struct host_facts *h = &inv->hosts[i].is;
-
-        if (!h->id)
-            continue;
-        *idmap_slot(&f.hosts, h->id) = &inv->hosts[i];
-        if (isnan(h->migration_rate_mb_s))
-            h->migration_rate_mb_s = learned_host_rate(e->learned, h->id);
-    }
-    for (size_t i = 0; i < inv->n_vms; i++) {
-        struct vm_facts *v = &inv->vms[i].is;
-
-        if (v->id && isnan(v->dirty_mb_s))
-            v->dirty_mb_s = learned_dirty(e->learned, v->id);
-    }
-    if (inv->n_migration_rates == 0)
-        learned_each_pair(e->learned, add_pair, &f);
-    idmap_release(&f.hosts, NULL);
-}
-
-/* ---- the store ------------------------------------------------------------------------------- */
-
-int learn_store(const struct engine *e, const struct migration_record *m, struct err *err)
-{
-    const struct store_ops *ops = e->port.store_ops;
-    const char *const pairs[][2] = {{m->from, m->to}, {m->from, ""}, {m->to, ""}};
-    struct rate_record rate;
-    struct dirty_record dirty;
-    int r;
-
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (learned_rate_record(e->learned, pairs[i][0], pairs[i][1], &rate) &&
-            (r = ops->put_rate(e->port.store, &rate, err)) < 0)
-            return r;
-    }
-    return learned_dirty_record(e->learned, m->vm, &dirty) ? ops->put_dirty(e->port.store, &dirty, err) : 0;
-}
-
-void learn_recall(struct engine *e, const struct stored *s)
-{
-    for (size_t i = 0; i < s->n_rates; i++)
-        learned_recall_rate(e->learned, &s->rates[i]);
-    for (size_t i = 0; i < s->n_dirties; i++)
-        learned_recall_dirty(e->learned, &s->dirties[i]);
+    (void)migration_stats_take(e->knowledge->migrations, &lesson, now);
 }

@@ -1,8 +1,13 @@
-/* power_preconditions.c: when a host may go to standby and when one is woken, and what came of it. */
-#include "engine/internal.h"
+/* power_preconditions.c: when a host may go to standby, and when one may be woken. */
+#include "engine/actions/power_preconditions.h"
 
 #include "base/xalloc.h"
-#include "engine/actions/preconditions.h"
+#include "engine/actions/action.h"
+#include "engine/actions/observed_state.h"
+#include "engine/knowledge/hosts.h"
+#include "engine/observation.h"
+#include "engine/source_poll.h"
+#include "engine/state.h"
 
 #include <errno.h>
 #include <math.h>
@@ -36,7 +41,7 @@ enum leaving { LEAVES_NOT, LEAVES_LATER, LEAVES_BEFORE };
 static enum leaving *list_leaving(const struct engine *e, const struct action *than)
 {
     const struct snapshot *s = &e->now_seen->snap;
-    const struct action_list *power = &e->occupancy.power;
+    const struct action_list *power = &e->actions->usage.power;
     enum leaving *ret = xcalloc(s->n_hosts, sizeof *ret);
 
     for (size_t i = 0; i < power->n; i++) {
@@ -44,7 +49,7 @@ static enum leaving *list_leaving(const struct engine *e, const struct action *t
 
         if (x == than || x->r.kind != ACTION_POWER_OFF || !action_committed(x))
             continue;
-        uint32_t ix = e->occupancy.power_host[i];
+        uint32_t ix = e->actions->usage.power_host[i];
         bool before = x->r.state != ACTION_APPROVED || !than || x->r.id < than->r.id;
 
         if (ix != IX_NONE && ret[ix] != LEAVES_BEFORE)
@@ -106,7 +111,7 @@ static void count_staying(const struct engine *e, uint32_t leaving, const struct
 
 /* What the VMs that run are promised, spare ones included. Summed up once for an inventory: hundreds of hosts
  * may wait to go to standby. */
-static const double *reserved(struct view *v)
+static const double *reserved(struct observation *v)
 {
     const struct snapshot *s = &v->snap;
 
@@ -193,11 +198,11 @@ static const char *way_to_on(enum host_state state)
 
 static const char *why_unproven(const struct engine *e, const char *host)
 {
-    const struct known_host *k = hosts_find(e, host);
+    const struct known_host *k = hosts_find(e->knowledge->hosts, host);
 
-    return hosts_has_failed(e, host) ? ", its last wake-up failed"
-           : k && k->r.woke != 0     ? " since one of the ways to wake it was taken away"
-                                     : "";
+    return hosts_has_failed(e->knowledge->hosts, host) ? ", its last wake-up failed"
+           : k && k->r.woke != 0                       ? " since one of the ways to wake it was taken away"
+                                                       : "";
 }
 
 int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
@@ -217,7 +222,7 @@ int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x,
                        "host %s is kept on for failures: it is a failover host of the cluster's high "
                        "availability, which is set at its manager",
                        h->is.name);
-    if (!test && !hosts_is_proven(e, &h->is))
+    if (!test && !hosts_is_proven(e->knowledge->hosts, &h->is))
         return err_set(
             err, -EPERM,
             "host %s was not seen to wake yet%s, and may not come back: `ballast wake %s --verify` "
@@ -261,19 +266,19 @@ static bool may_still_sleep(const struct engine *e, const struct action *x, char
 
 void power_count(struct engine *e)
 {
-    e->power_changes = e->occupancy.power_changes;
+    e->actions->power_changes = e->actions->usage.power_changes;
 }
 
 void power_submitted(struct engine *e, const struct action *x)
 {
-    e->power_changes += is_of_power(x) && x->r.state == ACTION_APPROVED;
+    e->actions->power_changes += is_of_power(x) && x->r.state == ACTION_APPROVED;
 }
 
 static bool slot_is_free(const struct engine *e)
 {
     int64_t most = dpm_changes_max(&e->settings.policy.dpm, e->now_seen->snap.n_hosts);
 
-    return most == 0 || e->power_changes < most;
+    return most == 0 || e->actions->power_changes < most;
 }
 
 static void say_no_slot(char *why)
@@ -282,20 +287,6 @@ static void say_no_slot(char *why)
 }
 
 /* ---- readiness ------------------------------------------------------------------------------- */
-
-static bool runs_on(const struct snapshot *s, const char *vm, const char *host)
-{
-    uint32_t ix = snapshot_find_vm(s, vm);
-
-    return ix != IX_NONE && s->vms[ix].is.state == VM_ON && s->vms[ix].host != IX_NONE &&
-           strcmp(s->hosts[s->vms[ix].host].is.id, host) == 0;
-}
-
-bool power_has_left_anyway(const struct engine *e, const struct action *x)
-{
-    return x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_CANCELLED && e->now_seen &&
-           power_is_leaving(e, x->r.from) && !runs_on(&e->now_seen->snap, x->r.vm, x->r.from);
-}
 
 /* What was to leave has left, one way or another: a VM that somebody else moved or stopped is gone too. */
 static enum readiness evacuated(const struct engine *e, const struct action *x, char *why)
@@ -312,7 +303,7 @@ static enum readiness evacuated(const struct engine *e, const struct action *x, 
         }
         if (y && y->r.state == ACTION_DONE)
             continue;
-        if (y && y->r.vm && !runs_on(s, y->r.vm, x->r.host))
+        if (y && y->r.vm && !observed_state_runs_on(s, y->r.vm, x->r.host))
             continue;
         (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
                        (unsigned long long)x->r.depends_on[i], y ? action_state_name(y->r.state) : "lost");
@@ -327,7 +318,7 @@ static bool something_leaves(const struct engine *e, const char *host)
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, host);
 
-    return host_use(e, host)->departing > 0 || (ix != IX_NONE && e->occupancy.seen[ix].out > 0);
+    return host_use(e, host)->departing > 0 || (ix != IX_NONE && e->actions->usage.seen[ix].out > 0);
 }
 
 bool power_nothing_is_on(const struct engine *e, const char *host)
@@ -356,7 +347,7 @@ void power_look(struct engine *e, struct action *x, instant_s now)
         return;
     }
     if (x->settled == 0)
-        x->settled = e->serial; /* whatever was asked for until now may show the past */
+        x->settled = e->poll->serial; /* whatever was asked for until now may show the past */
     if (e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
         want_look(e, now);
 }
@@ -464,119 +455,4 @@ enum readiness wake_readiness(const struct engine *e, const struct action *x, in
         return READY;
     say_no_slot(why);
     return WAIT;
-}
-
-/* ---- ends ------------------------------------------------------------------------------------ */
-
-/* From the call until the inventory was asked for that shows it: rather too long than too short. */
-static double timed_boot_s(const struct engine *e, const struct action *x)
-{
-    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - power_waits_since(x));
-}
-
-static enum host_state state_of(const struct engine *e, const char *host)
-{
-    const struct snapshot *s = engine_snapshot(e);
-    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
-
-    return ix == IX_NONE ? HOST_DISCONNECTED : s->hosts[ix].is.state;
-}
-
-/* While its task runs, the inventory says of one that its manager has lost that it is on its way down. */
-static bool is_lost(const struct engine *e, const char *host)
-{
-    return state_of(e, host) == HOST_DISCONNECTED || hosts_is_unseen(e, host);
-}
-
-static void wake_failed(struct engine *e, const struct action *x, instant_s now)
-{
-    char text[2 * WHY_MAX];
-
-    if (state_of(e, x->r.host) == HOST_MAINTENANCE) { /* awake it is, but not for VMs */
-        hosts_woken(e, x->r.host, UNKNOWN, now);
-        return;
-    }
-
-    hosts_wake_failed(e, x->r.host, now);
-    (void)snprintf(text, sizeof text, "host %s did not wake: %s",
-                   snapshot_host_name(engine_snapshot(e), x->r.host),
-                   x->r.why ? x->r.why : "nobody knows why");
-    publish(e, &(struct event){.kind = EVENT_WAKE_FAILED,
-                               .time = now,
-                               .action = &x->r,
-                               .pass = x->r.pass,
-                               .host = x->r.host,
-                               .text = text});
-    e->again = true; /* another one in its place, at once */
-    e->next_pass = now;
-}
-
-void power_ended(struct engine *e, const struct action *x, instant_s now)
-{
-    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
-        hosts_wanted(e, x->r.host, x->r.reason, x->r.approved);
-    if (x->r.started == 0 && x->r.state != ACTION_FAILED) /* it was so already */
-        return;
-    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
-        hosts_woken(e, x->r.host, timed_boot_s(e, x), now);
-    else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
-        wake_failed(e, x, now);
-    else if (x->r.kind == ACTION_POWER_OFF &&
-             (x->r.state == ACTION_DONE || (power_may_still_go(x) && is_lost(e, x->r.host))))
-        hosts_put_down(e, x->r.host, now); /* one that was lost on its way down can at least be woken */
-}
-
-/* ---- second thoughts ------------------------------------------------------------------------- */
-
-static uint32_t wakes_wanted(const struct engine *e, const struct plan *plan)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
-        const struct action_record r = recommendation_record(plan->snap, &plan->recommendations[i], 0);
-
-        n += r.kind == ACTION_POWER_ON && !find_power_change(e, &r);
-    }
-    return n;
-}
-
-static bool cannot_be_emptied(const struct plan *plan, const char *host)
-{
-    for (uint32_t i = 0; i < plan->n_faults; i++) {
-        const struct fault *f = &plan->faults[i];
-        uint32_t at = f->host;
-
-        if (f->code != FAULT_CANNOT_EVACUATE)
-            continue;
-        if (at == IX_NONE && f->vm != IX_NONE)
-            at = plan->snap->vms[f->vm].host;
-        if (at != IX_NONE && strcmp(plan->snap->hosts[at].is.id, host) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instant_s now)
-{
-    uint32_t wanted = wakes_wanted(e, plan);
-    bool high = plan->before.dpm_high[RES_CPU] > 0 || plan->before.dpm_high[RES_MEM] > 0;
-    bool any = false;
-
-    if (more || (wanted == 0 && high))
-        wanted = UINT32_MAX;
-    for (size_t i = e->n_actions; i > 0; i--) { /* approved last, taken back first */
-        struct action *x = e->actions[i - 1];
-
-        if (x->r.kind != ACTION_POWER_OFF || x->r.state != ACTION_APPROVED || x->r.pass == 0)
-            continue;
-        if (cannot_be_emptied(plan, x->r.host)) {
-            action_cancel(e, x, "the host cannot be emptied any more", now);
-            any = true;
-        } else if (wanted > 0) {
-            wanted--;
-            action_cancel(e, x, "more hosts are needed now, and this one is still on", now);
-            any = true;
-        }
-    }
-    return any;
 }

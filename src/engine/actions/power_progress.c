@@ -1,28 +1,43 @@
 /* power_progress.c: what is particular to a host that is being switched while its task runs. The task may go
  * on from one way to the next (actuators/power), each of which can fail, or say yes and be wrong. */
-#include "engine/internal.h"
+#include "engine/actions/power_progress.h"
 
 #include "base/xalloc.h"
-#include "engine/actions/preconditions.h"
+#include "engine/actions/action.h"
+#include "engine/actions/action_states.h"
+#include "engine/actions/observed_state.h"
+#include "engine/actions/power_preconditions.h"
+#include "engine/decide.h"
+#include "engine/knowledge/hosts.h"
+#include "engine/observation.h"
+#include "engine/persist.h"
+#include "engine/retry.h"
+#include "engine/source_poll.h"
+#include "engine/state.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what a job says ------------------------------------------------------------------------ */
+#define HANG_HOST_S 1800 /* maintenance, standby, and waking where it is not known how long a boot takes */
+#define WAKE_FACTOR 3    /* a host that has not come after this many times its boot has failed to wake */
+#define WAKE_MIN_S 60    /* ... and not before this */
+#define WAKE_LOOKS 10    /* inventories during a boot, so that it is known to a tenth how long it takes */
+
+/* ---- what a job says ---------------------------------------------------------------------- */
 
 /* Whether nothing runs on a host that is to sleep, seen just now, and after all that emptied it was over. One
  * that is on its way down may not be seen any more: then what its manager says of it counts, which is that it
  * knows no VM there; and as long as it is seen, it must still be one that may go. */
 static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
 {
-    if (!e->now_seen || e->source != SOURCE_UP || now - e->now_seen->received > SLEEP_SEEN_S) {
+    if (!e->now_seen || e->poll->state != SOURCE_UP || now - e->now_seen->received > SLEEP_SEEN_S) {
         want_look(e, now);
         return false;
     }
     if (x->settled == 0) /* begun by an earlier process */
-        x->settled = e->serial;
+        x->settled = e->poll->serial;
     if (e->now_seen->serial <= x->settled && x->r.state != ACTION_STARTING) {
         want_look(e, now);
         return false;
@@ -56,8 +71,8 @@ void power_request(struct engine *e, struct action *x, enum job_kind kind, insta
 
 bool engine_is_switching(const struct engine *e)
 {
-    for (size_t i = 0; i < e->n_actions; i++) {
-        const struct action_record *r = &e->actions[i]->r;
+    for (size_t i = 0; i < e->actions->n; i++) {
+        const struct action_record *r = &e->actions->list[i]->r;
 
         if ((r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF) &&
             (r->state == ACTION_STARTING || r->state == ACTION_RUNNING))
@@ -82,7 +97,7 @@ instant_s power_patience_s(const struct engine *e, const struct action *x)
 
     if (x->r.kind != ACTION_POWER_ON)
         return HANG_HOST_S;
-    const instant_s tries = hosts_wake_tries_s(e, x->r.host);
+    const instant_s tries = hosts_wake_tries_s(e->knowledge->hosts, x->r.host);
 
     if (isnan(boot) || boot > 1e6)
         return HANG_HOST_S + tries;
@@ -131,58 +146,6 @@ bool power_is_there(struct engine *e, struct action *x, instant_s now)
     return false;
 }
 
-/* ---- what it leaves behind ------------------------------------------------------------------- */
-
-bool power_may_still_go(const struct action *x)
-{
-    return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 && !x->refused &&
-           (x->r.state == ACTION_FAILED || x->r.state == ACTION_CANCELLED);
-}
-
-/* Since then it was out of service, and came back or not: whatever it had heard is over. */
-static bool was_out_since(const struct known_host *k, instant_s t)
-{
-    return k && (k->r.put_down != 0 || k->r.standby_since != 0 || k->r.woke > t || k->r.on_since > t);
-}
-
-bool power_lingers(const struct engine *e, const struct action *x, instant_s now)
-{
-    return power_may_still_go(x) && now < x->r.ended + LINGERS_S &&
-           !was_out_since(hosts_find(e, x->r.host), x->r.ended);
-}
-
-static const struct action *last_that_may_go(const struct engine *e, const char *host)
-{
-    for (size_t i = e->n_actions; i > 0; i--) {
-        if (power_may_still_go(e->actions[i - 1]) && strcmp(e->actions[i - 1]->r.host, host) == 0)
-            return e->actions[i - 1];
-    }
-    return NULL;
-}
-
-bool power_host_lingers(const struct engine *e, const char *host, instant_s now)
-{
-    const struct action *x = last_that_may_go(e, host);
-
-    return x && power_lingers(e, x, now);
-}
-
-bool power_went_late(const struct engine *e, const char *host)
-{
-    const struct action *x = last_that_may_go(e, host);
-
-    return x && !was_out_since(hosts_find(e, host), x->r.ended);
-}
-
-bool power_went_anyway(const struct engine *e, const struct action *up, const struct action *down)
-{
-    if (up->r.kind != ACTION_POWER_ON || !power_may_still_go(down) || strcmp(up->r.host, down->r.host) != 0)
-        return false;
-    const struct known_host *k = hosts_find(e, down->r.host);
-
-    return k && k->r.put_down != 0;
-}
-
 /* ---- what the task says ---------------------------------------------------------------------- */
 
 const char *why_with(const struct action *x, const char *more, char buffer[WHY_ALL])
@@ -213,7 +176,7 @@ void task_goes_on(struct engine *e, struct action *x, const struct task_progress
     }
     if (p->why.text[0]) /* said, and kept for those who ask later which way it came */
         action_enter(e, x, ACTION_RUNNING, why_with(x, p->why.text, why), now);
-    (void)storing_flush(e, NULL, now);
+    (void)persist_flush(e, NULL, now);
 }
 
 /* Its host is no worse than before: no failure, and whether it is still needed a pass says at once. */
@@ -222,30 +185,6 @@ bool power_was_not_asked(struct engine *e, struct action *x, const struct task_p
     if (x->r.vm || p->why.code != -ESRCH)
         return false;
     action_cancel(e, x, p->why.text, now);
-    e->again = true;
-    e->next_pass = now;
+    passes_hurry(e, now);
     return true;
-}
-
-bool may_pass(int code)
-{
-    switch (code) {
-    case -ETIMEDOUT:
-    case -ECONNREFUSED:
-    case -ECONNRESET:
-    case -ECONNABORTED:
-    case -ENOTCONN:
-    case -EHOSTUNREACH:
-    case -ENETUNREACH:
-    case -ENETDOWN:
-    case -EPIPE:
-    case -EAGAIN:
-    case -EINTR:
-    case -EBUSY:
-    case -EPROTO:
-    case -ECANCELED:
-        return true;
-    default:
-        return false;
-    }
 }

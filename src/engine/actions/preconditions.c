@@ -1,141 +1,22 @@
+/* preconditions.c: what must hold before an approved action begins, kind by kind. */
 #include "engine/actions/preconditions.h"
 
 #include "base/xalloc.h"
+#include "engine/actions/action.h"
+#include "engine/actions/observed_state.h"
+#include "engine/actions/power_outcome.h"
+#include "engine/actions/power_preconditions.h"
+#include "engine/observation.h"
+#include "engine/persist.h"
+#include "engine/source_poll.h"
+#include "engine/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where the inventory shows it ------------------------------------------------------------ */
-
-static enum whereabouts vm_whereabouts(const struct snapshot *s, const struct action *x)
-{
-    uint32_t ix = snapshot_find_vm(s, x->r.vm);
-
-    if (ix == IX_NONE)
-        return GONE;
-    const struct vm *v = &s->vms[ix];
-
-    if (v->host == IX_NONE)
-        return ELSEWHERE;
-    const struct host_facts *h = &s->hosts[v->host].is;
-
-    if (h->state == HOST_DISCONNECTED)
-        return NOT_SEEN;
-    if (strcmp(h->id, x->r.to) == 0)
-        return AT_TARGET;
-    return strcmp(h->id, x->r.from) == 0 ? AT_SOURCE : ELSEWHERE;
-}
-
-/* A VM to be powered on: wherever it is registered, it is at the source as long as it does not run. */
-static enum whereabouts start_whereabouts(const struct snapshot *s, const struct action *x)
-{
-    uint32_t ix = snapshot_find_vm(s, x->r.vm);
-
-    if (ix == IX_NONE)
-        return GONE;
-    const struct vm *v = &s->vms[ix];
-
-    if (v->host != IX_NONE && s->hosts[v->host].is.state == HOST_DISCONNECTED)
-        return NOT_SEEN;
-    if (v->is.state != VM_ON)
-        return AT_SOURCE;
-    return strcmp(s->hosts[v->host].is.id, x->r.to) == 0 ? AT_TARGET : ELSEWHERE;
-}
-
-/* A host to be woken. It is not connected while it boots, which says nothing; nor does it where it was lost
- * on its way down. */
-static enum whereabouts wake_whereabouts(const struct engine *e, const struct action *x)
-{
-    const struct snapshot *s = &e->now_seen->snap;
-    uint32_t ix = snapshot_find_host(s, x->r.host);
-
-    if (ix == IX_NONE)
-        return GONE;
-    switch (s->hosts[ix].is.state) {
-    case HOST_ON:
-    case HOST_ENTERING_MAINTENANCE: /* an admin wants it so, once it is on */
-        return AT_TARGET;
-    case HOST_STANDBY:
-    case HOST_POWERING_ON:
-        return AT_SOURCE;
-    case HOST_DISCONNECTED:
-        return NOT_SEEN;
-    case HOST_ENTERING_STANDBY:
-        return hosts_is_unseen(e, x->r.host) ? NOT_SEEN : ELSEWHERE;
-    case HOST_MAINTENANCE:
-    case host_state_count:
-        break;
-    }
-    return ELSEWHERE;
-}
-
-/* A host to be put to standby. That it is not seen any more may mean that it sleeps: hosts_fill() knows when.
- */
-static enum whereabouts sleep_whereabouts(const struct engine *e, const struct action *x)
-{
-    const struct snapshot *s = &e->now_seen->snap;
-    uint32_t ix = snapshot_find_host(s, x->r.host);
-
-    if (ix == IX_NONE)
-        return GONE;
-    switch (s->hosts[ix].is.state) {
-    case HOST_STANDBY:
-        return AT_TARGET;
-    case HOST_ON:
-    case HOST_ENTERING_STANDBY:
-        return hosts_is_unseen(e, x->r.host) ? NOT_SEEN : AT_SOURCE;
-    case HOST_DISCONNECTED:
-        return NOT_SEEN;
-    case HOST_MAINTENANCE:
-    case HOST_ENTERING_MAINTENANCE:
-    case HOST_POWERING_ON:
-    case host_state_count:
-        break;
-    }
-    return ELSEWHERE;
-}
-
-static enum whereabouts host_whereabouts(const struct snapshot *s, const struct action *x, bool entering)
-{
-    uint32_t ix = snapshot_find_host(s, x->r.host);
-
-    if (ix == IX_NONE)
-        return GONE;
-    enum host_state state = s->hosts[ix].is.state;
-
-    if (state == HOST_DISCONNECTED)
-        return NOT_SEEN;
-    return (state == HOST_MAINTENANCE) == entering ? AT_TARGET : AT_SOURCE;
-}
-
-enum whereabouts whereabouts(const struct engine *e, const struct action *x)
-{
-    const struct snapshot *s = &e->now_seen->snap;
-
-    switch (x->r.kind) {
-    case ACTION_MIGRATE:
-        return vm_whereabouts(s, x);
-    case ACTION_PLACE:
-        return start_whereabouts(s, x);
-    case ACTION_ENTER_MAINTENANCE:
-        return host_whereabouts(s, x, true);
-    case ACTION_EXIT_MAINTENANCE:
-        return host_whereabouts(s, x, false);
-    case ACTION_POWER_ON:
-        return wake_whereabouts(e, x);
-    case ACTION_POWER_OFF:
-        return sleep_whereabouts(e, x);
-    case action_kind_count:
-        break;
-    }
-    return GONE;
-}
-
-bool inventory_tells(const struct engine *e, const struct action *x)
-{
-    return e->now_seen && e->now_seen->serial > x->look_after;
-}
+#define MANDATORY_HOLDS 6 /* times as long as another plan that must be done anyway */
+#define CLOCK_SLACK_S 5   /* what a clock may be corrected by between two processes */
 
 /* ---- approved: may it begin? ----------------------------------------------------------------- */
 
@@ -252,7 +133,7 @@ static size_t collect_needs(const struct engine *e, const struct action *x, cons
 /* Until when what it depends on, and what changes the power of a host, took its time. */
 static instant_s hosts_held_up_until(const struct engine *e, const struct action *x, instant_s now)
 {
-    const struct action **needs = xcalloc(e->n_actions, sizeof(const struct action *));
+    const struct action **needs = xcalloc(e->actions->n, sizeof(const struct action *));
     size_t n = collect_needs(e, x, needs);
     instant_s until = 0;
 
@@ -324,7 +205,7 @@ enum readiness dependencies(const struct engine *e, const struct action *x, char
     for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
         const struct action *y = action_find(e, x->r.depends_on[i]);
 
-        if (y && power_went_anyway(e, x, y))
+        if (y && power_off_completed_late(e, x, y))
             continue;
         if (!y || (action_ended(y) && y->r.state != ACTION_DONE)) {
             (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
@@ -378,7 +259,7 @@ static enum readiness vm_readiness(const struct engine *e, const struct action *
 
     if (r != READY)
         return r;
-    if (vm_is_busy(e, x) || (x->r.kind == ACTION_MIGRATE && !occupancy_has_slot(e, x)))
+    if (vm_is_busy(e, x) || (x->r.kind == ACTION_MIGRATE && !slot_usage_has_slot(e, x)))
         return WAIT;
     return agents_are_on(e, x, why) ? READY : WAIT;
 }
@@ -389,7 +270,7 @@ bool host_is_empty(const struct engine *e, const char *host)
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, host);
 
-    if (host_use(e, host)->arriving > 0 || (ix != IX_NONE && e->occupancy.seen[ix].in > 0))
+    if (host_use(e, host)->arriving > 0 || (ix != IX_NONE && e->actions->usage.seen[ix].in > 0))
         return false;
     for (uint32_t i = 0; ix != IX_NONE && i < s->hosts[ix].vms.n; i++) {
         if (s->vms[s->hosts[ix].vms.items[i]].is.kind != VM_AGENT)
@@ -448,6 +329,6 @@ enum readiness readiness(const struct engine *e, const struct action *x, instant
 
 bool may_begin_anything(const struct engine *e, instant_s now)
 {
-    return !e->paused && e->source == SOURCE_UP && e->store_error.code == 0 && e->now_seen &&
+    return !e->paused && e->poll->state == SOURCE_UP && e->persist->error.code == 0 && e->now_seen &&
            now - e->now_seen->asked <= stale_after_s(e);
 }

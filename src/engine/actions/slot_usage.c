@@ -1,7 +1,9 @@
 #include "engine/actions/slot_usage.h"
 
 #include "base/xalloc.h"
-#include "engine/internal.h"
+#include "engine/actions/action.h"
+#include "engine/observation.h"
+#include "engine/state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +58,7 @@ static bool is_of_power(const struct action *x)
 
 static struct host_use *use_of_host(struct engine *e, const char *host)
 {
-    void **slot = idmap_slot(&e->occupancy.hosts, host);
+    void **slot = idmap_slot(&e->actions->usage.hosts, host);
 
     if (!*slot)
         *slot = xcalloc(1, sizeof(struct host_use));
@@ -65,7 +67,7 @@ static struct host_use *use_of_host(struct engine *e, const char *host)
 
 static struct vm_use *use_of_vm(struct engine *e, const char *vm)
 {
-    void **slot = idmap_slot(&e->occupancy.vms, vm);
+    void **slot = idmap_slot(&e->actions->usage.vms, vm);
 
     if (!*slot)
         *slot = xcalloc(1, sizeof(struct vm_use));
@@ -75,7 +77,7 @@ static struct vm_use *use_of_vm(struct engine *e, const char *vm)
 const struct host_use *host_use(const struct engine *e, const char *host)
 {
     static const struct host_use none;
-    const struct host_use *u = host ? idmap_get(&e->occupancy.hosts, host) : NULL;
+    const struct host_use *u = host ? idmap_get(&e->actions->usage.hosts, host) : NULL;
 
     return u ? u : &none;
 }
@@ -83,7 +85,7 @@ const struct host_use *host_use(const struct engine *e, const char *host)
 const struct vm_use *vm_use(const struct engine *e, const char *vm)
 {
     static const struct vm_use none;
-    const struct vm_use *u = vm ? idmap_get(&e->occupancy.vms, vm) : NULL;
+    const struct vm_use *u = vm ? idmap_get(&e->actions->usage.vms, vm) : NULL;
 
     return u ? u : &none;
 }
@@ -112,7 +114,7 @@ static void count(struct engine *e, const struct action *x, unsigned as, uint32_
 {
     const bool committed = as & COUNTS_COMMITTED;
     const bool move = x->r.kind == ACTION_MIGRATE;
-    struct occupancy *o = &e->occupancy;
+    struct slot_usage *o = &e->actions->usage;
     const char *ends[3];
     int n = ends_of(x, ends);
 
@@ -150,7 +152,7 @@ static uint32_t seen_host(const struct engine *e, const struct action *x)
 
 static void enlist_power(struct engine *e, struct action *x)
 {
-    struct occupancy *o = &e->occupancy;
+    struct slot_usage *o = &e->actions->usage;
 
     action_list_add(&o->power, x);
     o->power_host = xreallocarray(o->power_host, o->power.cap, sizeof *o->power_host);
@@ -174,7 +176,7 @@ static void enlist(struct engine *e, struct action *x)
         action_list_add(&use_of_vm(e, x->r.vm)->actions, x);
     if (!action_committed(x))
         return;
-    action_list_add(&e->occupancy.committed, x);
+    action_list_add(&e->actions->usage.committed, x);
     if (is_of_power(x))
         enlist_power(e, x);
 }
@@ -186,7 +188,7 @@ static bool is_ours(const struct engine *e, const char *vm)
     return vm_use(e, vm)->moves > 0;
 }
 
-static void count_theirs(struct occupancy *o, const struct migration *m, uint32_t by)
+static void count_theirs(struct slot_usage *o, const struct migration *m, uint32_t by)
 {
     o->theirs += by;
     o->seen[m->from].theirs += by;
@@ -215,16 +217,16 @@ static const struct migration *seen_migration_of(const struct engine *e, const c
 /* Whether the migration of a VM counts as somebody else's has changed. */
 static void change_actuators(struct engine *e, const char *vm, bool ours)
 {
-    const struct migration *m = e->now_seen && e->occupancy.seen ? seen_migration_of(e, vm) : NULL;
+    const struct migration *m = e->now_seen && e->actions->usage.seen ? seen_migration_of(e, vm) : NULL;
 
     if (m)
-        count_theirs(&e->occupancy, m, ours ? (uint32_t)-1 : 1);
+        count_theirs(&e->actions->usage, m, ours ? (uint32_t)-1 : 1);
 }
 
-void occupancy_look(struct engine *e)
+void slot_usage_look(struct engine *e)
 {
     const struct snapshot *s = &e->now_seen->snap;
-    struct occupancy *o = &e->occupancy;
+    struct slot_usage *o = &e->actions->usage;
 
     free(o->seen);
     o->seen = xcalloc(s->n_hosts, sizeof *o->seen);
@@ -281,9 +283,9 @@ static void free_vm_use(void *value)
     free(u);
 }
 
-void occupancy_release(struct engine *e)
+void slot_usage_release(struct actions *all)
 {
-    struct occupancy *o = &e->occupancy;
+    struct slot_usage *o = &all->usage;
 
     idmap_release(&o->hosts, free_host_use);
     idmap_release(&o->vms, free_vm_use);
@@ -291,21 +293,21 @@ void occupancy_release(struct engine *e)
     action_list_release(&o->power);
     free(o->power_host);
     free(o->seen);
-    *o = (struct occupancy){0};
+    *o = (struct slot_usage){0};
 }
 
-void occupancy_rebuild(struct engine *e)
+void slot_usage_rebuild(struct engine *e)
 {
-    occupancy_release(e);
-    for (size_t i = 0; i < e->n_actions; i++) {
-        struct action *x = e->actions[i];
+    slot_usage_release(e->actions);
+    for (size_t i = 0; i < e->actions->n; i++) {
+        struct action *x = e->actions->list[i];
 
         x->counted = 0;
         x->listed = false;
         (void)action_counts(e, x);
     }
     if (e->now_seen)
-        occupancy_look(e);
+        slot_usage_look(e);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
@@ -324,30 +326,30 @@ static bool host_has_room(const struct engine *e, const char *host, const struct
     int64_t used = (int64_t)host_use(e, host)->slots - (wants->counted & COUNTS_SLOT ? 1 : 0);
 
     if (ix != IX_NONE)
-        used += e->occupancy.seen[ix].theirs;
+        used += e->actions->usage.seen[ix].theirs;
     return used < host_limit(e, ix);
 }
 
 static bool cluster_has_room(const struct engine *e, int64_t besides)
 {
-    const struct occupancy *o = &e->occupancy;
+    const struct slot_usage *o = &e->actions->usage;
     int64_t limit = e->settings.policy.migrations_per_cluster;
 
     return limit <= 0 || (int64_t)o->slots + o->theirs - besides < limit;
 }
 
-bool occupancy_is_full(const struct engine *e)
+bool slot_usage_is_full(const struct engine *e)
 {
     return !cluster_has_room(e, 0);
 }
 
-bool occupancy_has_slot(const struct engine *e, const struct action *wants)
+bool slot_usage_has_slot(const struct engine *e, const struct action *wants)
 {
     return cluster_has_room(e, wants->counted & COUNTS_SLOT ? 1 : 0) &&
            host_has_room(e, wants->r.from, wants) && host_has_room(e, wants->r.to, wants);
 }
 
-bool occupancy_sees_others(const struct engine *e, const struct action *move)
+bool slot_usage_sees_others(const struct engine *e, const struct action *move)
 {
     const struct migration *own = seen_migration_of(e, move->r.vm);
     const char *const ends[] = {move->r.from, move->r.to};
@@ -357,7 +359,7 @@ bool occupancy_sees_others(const struct engine *e, const struct action *move)
         uint32_t ix = snapshot_find_host(&e->now_seen->snap, ends[i]);
 
         if (ix != IX_NONE)
-            others += e->occupancy.seen[ix].in + e->occupancy.seen[ix].out -
+            others += e->actions->usage.seen[ix].in + e->actions->usage.seen[ix].out -
                       (own && (own->from == ix || own->to == ix) ? 1 : 0);
     }
     return others > 0;

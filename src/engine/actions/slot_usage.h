@@ -1,8 +1,8 @@
 /* slot_usage.h: who takes what, by host and by VM, so that no action has to look at all the others.
  *
  * It is kept, not computed: action_counts() is called with whatever changes an action's state, or whether an
- * order of it is out, and adds and takes away what differs; occupancy_look() with each new inventory, for
- * what others move; occupancy_rebuild() when actions are forgotten, which keeps the maps from growing for
+ * order of it is out, and adds and takes away what differs; slot_usage_look() with each new inventory, for
+ * what others move; slot_usage_rebuild() when actions are forgotten, which keeps the maps from growing for
  * ever.
  *
  * Invariants, between two calls of the engine, checked by tests/unit/slot_usage.c against a count by hand:
@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 struct action;
+struct actions;
 struct engine;
 
 struct action_list {
@@ -54,7 +55,7 @@ struct seen_use {
     uint32_t theirs; /* in or out */
 };
 
-struct occupancy {
+struct slot_usage {
     struct idmap hosts;           /* id -> struct host_use */
     struct idmap vms;             /* id -> struct vm_use */
     struct action_list committed; /* all */
@@ -70,9 +71,9 @@ struct occupancy {
 /* Of the action, by its state: it is added, taken away or changed. Returns whether it gave something up that
  * another one may have waited for. */
 bool action_counts(struct engine *e, struct action *x);
-void occupancy_look(struct engine *e);
-void occupancy_rebuild(struct engine *e);
-void occupancy_release(struct engine *e);
+void slot_usage_look(struct engine *e);
+void slot_usage_rebuild(struct engine *e);
+void slot_usage_release(struct actions *all);
 
 /* Never NULL: of what no action is about, an empty one. Valid until the next change. */
 const struct host_use *host_use(const struct engine *e, const char *host);
@@ -80,10 +81,10 @@ const struct vm_use *vm_use(const struct engine *e, const char *vm);
 
 /* Whether the move that wants to begin gets a slot at both of its hosts and in the cluster. There must be an
  * inventory. */
-bool occupancy_has_slot(const struct engine *e, const struct action *wants);
+bool slot_usage_has_slot(const struct engine *e, const struct action *wants);
 /* Whether the newest inventory shows a migration of another VM in or out of a host of this move. */
-bool occupancy_sees_others(const struct engine *e, const struct action *move);
+bool slot_usage_sees_others(const struct engine *e, const struct action *move);
 /* Whether the cluster has none left, whoever wants one. */
-bool occupancy_is_full(const struct engine *e);
+bool slot_usage_is_full(const struct engine *e);
 
 #endif

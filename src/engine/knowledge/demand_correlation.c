@@ -8,7 +8,7 @@
 /* Samples are kept with seven digits: what is less than that of the deviations is rounding. */
 #define SQUARES_LEAST 1e-6
 
-void together_end(struct together *t, enum window w, enum resource r, double squares)
+void demand_correlation_end(struct demand_correlation *t, enum window w, enum resource r, double squares)
 {
     t->squares[w][r] += squares;
     t->deviations[w][r] += sqrt(squares);
@@ -16,12 +16,12 @@ void together_end(struct together *t, enum window w, enum resource r, double squ
 
 /* Of n times the variance of a sum of independent VMs is off by √(2/(n-1)) of itself in the mean. All sums
  * are over the same times, so that their number cancels out. */
-static double measure(const struct together *t, enum window w, enum resource r)
+static double measure(const struct demand_correlation *t, enum window w, enum resource r)
 {
     double of_sum = 0;
     unsigned n = 0;
 
-    for (int i = 0; i < TOGETHER_TIMES; i++) {
+    for (int i = 0; i < DEMAND_CORRELATION_TIMES; i++) {
         n += t->seen[w][i] ? 1 : 0;
         of_sum += t->away[w][r][i] * t->away[w][r][i];
     }
@@ -36,7 +36,7 @@ static double measure(const struct together *t, enum window w, enum resource r)
     return fmin(fmax((of_sum - alone - chance) / pairs, 0), 1);
 }
 
-struct correlation together_result(const struct together *t)
+struct correlation demand_correlation_result(const struct demand_correlation *t)
 {
     struct correlation ret;
 

@@ -14,26 +14,26 @@
 #include "engine/knowledge/demand_history.h"
 
 /* The present, and one place for each time that samples can have within the hour. */
-#define TOGETHER_TIMES (HISTORY_LENGTH_S / HISTORY_SPACING_S + 2)
+#define DEMAND_CORRELATION_TIMES (DEMAND_HISTORY_LENGTH_S / DEMAND_HISTORY_SPACING_S + 2)
 
 /* What the VMs do that were described so far. Begins as {0}. */
-struct together {
-    double away[WINDOW_COUNT][RES_COUNT][TOGETHER_TIMES]; /* Σ over VMs: how far from their means */
-    bool seen[WINDOW_COUNT][TOGETHER_TIMES];
+struct demand_correlation {
+    double away[WINDOW_COUNT][RES_COUNT][DEMAND_CORRELATION_TIMES]; /* Σ over VMs: how far from their means */
+    bool seen[WINDOW_COUNT][DEMAND_CORRELATION_TIMES];
     double squares[WINDOW_COUNT][RES_COUNT], deviations[WINDOW_COUNT][RES_COUNT]; /* Σ of s, of √s */
 };
 
-/* Where a time is kept that lies so many seconds back, 0 <= ago <= HISTORY_LENGTH_S: samples of a VM that
- * keep their distance have places of their own, those of one look all the same. */
-static inline uint32_t together_at(instant_s ago)
+/* Where a time is kept that lies so many seconds back, 0 <= ago <= DEMAND_HISTORY_LENGTH_S: samples of a VM
+ * that keep their distance have places of their own, those of one look all the same. */
+static inline uint32_t demand_correlation_at(instant_s ago)
 {
-    return ((uint32_t)ago + HISTORY_SPACING_S - 1) / HISTORY_SPACING_S;
+    return ((uint32_t)ago + DEMAND_HISTORY_SPACING_S - 1) / DEMAND_HISTORY_SPACING_S;
 }
 
 /* One VM, all of whose times have been added in away and seen: the sum of the squares of what was added. */
-void together_end(struct together *t, enum window w, enum resource r, double squares);
+void demand_correlation_end(struct demand_correlation *t, enum window w, enum resource r, double squares);
 
 /* 0 where there are too few samples to tell. What independent VMs may show by chance is taken off. */
-struct correlation together_result(const struct together *t);
+struct correlation demand_correlation_result(const struct demand_correlation *t);
 
 #endif

@@ -35,32 +35,32 @@ struct days {
 };
 
 /* Zones are slow to ask, and change their mind twice a year. */
-static int64_t offset_at(const struct pattern *p, instant_s t)
+static int64_t offset_at(const struct demand_profile *p, instant_s t)
 {
-    instant_s slot = slot_begin(t);
+    instant_s slot = demand_profile_slot_begin(t);
 
     if (!p->offset || slot < 0) /* nobody was there before 1970 */
         return 0;
-    struct offset *o = &p->offsets[slot / PATTERN_SLOT_S % OFFSETS];
+    struct offset *o = &p->offsets[slot / DEMAND_SLOT_S % OFFSETS];
     if (o->slot != slot)
         *o = (struct offset){.slot = slot, .offset_s = p->offset(p->zone, slot)};
     return o->offset_s;
 }
 
-static instant_s local(const struct pattern *p, instant_s t)
+static instant_s local(const struct demand_profile *p, instant_s t)
 {
     return t + offset_at(p, t);
 }
 
 /* The same time of the day, so many days earlier. The clock may have been changed in between. */
-static instant_s days_earlier(const struct pattern *p, instant_s t, int days)
+static instant_s days_earlier(const struct demand_profile *p, instant_s t, int days)
 {
     instant_s earlier = t - (instant_s)days * DAY_S;
 
-    return slot_begin(earlier + offset_at(p, t) - offset_at(p, earlier));
+    return demand_profile_slot_begin(earlier + offset_at(p, t) - offset_at(p, earlier));
 }
 
-static int weekday(const struct pattern *p, instant_s t)
+static int weekday(const struct demand_profile *p, instant_s t)
 {
     return (int)((local(p, t) / DAY_S + EPOCH_WEEKDAY) % WEEK_DAYS);
 }
@@ -76,9 +76,9 @@ static bool is_alike(enum alike_days kind, int today, int days)
 }
 
 /* How large the VMs are now, against this time of that day. UNKNOWN: too different. */
-static double growth(const struct pattern *p, instant_s now, int days, int r)
+static double growth(const struct demand_profile *p, instant_s now, int days, int r)
 {
-    const struct pattern_record *then = slot_find(p, days_earlier(p, now, days));
+    const struct pattern_record *then = demand_profile_slot_find(p, days_earlier(p, now, days));
 
     if (!then || isnan(then->size[r]) || !(then->size[r] > 0) || !(p->size_now[r] > 0))
         return 1;
@@ -86,18 +86,18 @@ static double growth(const struct pattern *p, instant_s now, int days, int r)
     return factor <= SIZE_MOST && factor >= 1 / SIZE_MOST ? factor : UNKNOWN;
 }
 
-static void collect(const struct pattern *p, instant_s slot, instant_s now, enum alike_days kind, int r,
-                    struct days *ret)
+static void collect(const struct demand_profile *p, instant_s slot, instant_s now, enum alike_days kind,
+                    int r, struct days *ret)
 {
     uint32_t most = kind == ALIKE_WEEKDAY ? WEEKS_MOST : ALIKE_MOST;
     /* a slot of tomorrow is compared with today, if that part of today is over */
     int today = weekday(p, slot);
 
     ret->n = 0;
-    for (int d = 1; d < PATTERN_DAYS && ret->n < most; d++) {
+    for (int d = 1; d < DEMAND_DAYS && ret->n < most; d++) {
         instant_s at = days_earlier(p, slot, d);
         const struct pattern_record *s =
-            is_alike(kind, today, d) && at + PATTERN_SLOT_S <= now ? slot_find(p, at) : NULL;
+            is_alike(kind, today, d) && at + DEMAND_SLOT_S <= now ? demand_profile_slot_find(p, at) : NULL;
         double factor = s && !isnan(s->peak[r]) ? growth(p, now, d, r) : UNKNOWN;
         if (!isnan(factor))
             ret->value[ret->n++] = s->peak[r] * factor;
@@ -154,7 +154,8 @@ static bool agree(const struct days *d, enum alike_days kind, double *ret_value,
     return 3 * hits >= 2 * d->n && came(d, RECENT, value) >= asked;
 }
 
-static bool expect_one(const struct pattern *p, instant_s slot, instant_s now, int r, struct expected *ret)
+static bool expect_one(const struct demand_profile *p, instant_s slot, instant_s now, int r,
+                       struct expected *ret)
 {
     const enum alike_days kinds[] = {ALIKE_WEEKDAY,
                                      weekday(p, slot) >= SATURDAY ? ALIKE_WEEKENDS : ALIKE_WORKING_DAYS};
@@ -177,11 +178,11 @@ static bool expect_one(const struct pattern *p, instant_s slot, instant_s now, i
     return false;
 }
 
-bool expect_raw(const struct pattern *p, instant_s at, instant_s now, struct expected *ret)
+bool demand_forecast_raw(const struct demand_profile *p, instant_s at, instant_s now, struct expected *ret)
 {
     bool any = false;
 
-    *ret = (struct expected){.time = slot_begin(at), .demand = {UNKNOWN, UNKNOWN}};
+    *ret = (struct expected){.time = demand_profile_slot_begin(at), .demand = {UNKNOWN, UNKNOWN}};
     for (int r = 0; r < RES_COUNT; r++)
         any = expect_one(p, ret->time, now, r, ret) || any;
     return any;
@@ -199,12 +200,12 @@ static enum outcome outcome_of(const struct pattern_record *s, int r, double top
     return s->expected[r] - s->peak[r] > (1 - AGREE_PART) * top ? OUTCOME_MISSED : OUTCOME_CAME;
 }
 
-static void find_top(const struct pattern *p, instant_s now, double ret[RES_COUNT])
+static void find_top(const struct demand_profile *p, instant_s now, double ret[RES_COUNT])
 {
     for (int r = 0; r < RES_COUNT; r++)
         ret[r] = 0;
-    for (instant_s t = slot_begin(now); t > now - WEEK_DAYS * DAY_S; t -= PATTERN_SLOT_S) {
-        const struct pattern_record *s = slot_find(p, t);
+    for (instant_s t = demand_profile_slot_begin(now); t > now - WEEK_DAYS * DAY_S; t -= DEMAND_SLOT_S) {
+        const struct pattern_record *s = demand_profile_slot_find(p, t);
         for (int r = 0; s && r < RES_COUNT; r++)
             ret[r] = fmax(ret[r], s->peak[r]); /* of an UNKNOWN and a number the number */
     }
@@ -212,13 +213,13 @@ static void find_top(const struct pattern *p, instant_s now, double ret[RES_COUN
 
 /* How well it has foreseen the last days: not where it was expected on two days of this kind and did not
  * come, and has not come on any since. Days between them of which something else was expected say nothing. */
-static bool is_trusted(const struct pattern *p, const struct expected *x, int r, double top)
+static bool is_trusted(const struct demand_profile *p, const struct expected *x, int r, double top)
 {
     enum alike_days kind = weekday(p, x->time) >= SATURDAY ? ALIKE_WEEKENDS : ALIKE_WORKING_DAYS;
     int missed = 0;
 
     for (int d = 1; d <= TRUST_DAYS && missed < TRUST_MISSED; d++) {
-        const struct pattern_record *s = slot_find(p, days_earlier(p, x->time, d));
+        const struct pattern_record *s = demand_profile_slot_find(p, days_earlier(p, x->time, d));
         if (!is_alike(kind, weekday(p, x->time), d) || !s)
             continue;
         if (s->peak[r] >= AGREE_PART * x->demand[r]) /* false where it was not watched */
@@ -228,12 +229,12 @@ static bool is_trusted(const struct pattern *p, const struct expected *x, int r,
     return missed < TRUST_MISSED;
 }
 
-static bool expect_trusted(const struct pattern *p, instant_s at, instant_s now, const double top[RES_COUNT],
-                           struct expected *ret)
+static bool expect_trusted(const struct demand_profile *p, instant_s at, instant_s now,
+                           const double top[RES_COUNT], struct expected *ret)
 {
     bool any = false;
 
-    if (!expect_raw(p, at, now, ret))
+    if (!demand_forecast_raw(p, at, now, ret))
         return false;
     for (int r = 0; r < RES_COUNT; r++) {
         if (!is_trusted(p, ret, r, top[r]))
@@ -243,7 +244,7 @@ static bool expect_trusted(const struct pattern *p, instant_s at, instant_s now,
     return any;
 }
 
-bool pattern_expect(const struct pattern *p, instant_s at, instant_s now, struct expected *ret)
+bool demand_forecast_at(const struct demand_profile *p, instant_s at, instant_s now, struct expected *ret)
 {
     double top[RES_COUNT];
 
@@ -253,13 +254,14 @@ bool pattern_expect(const struct pattern *p, instant_s at, instant_s now, struct
 
 /* The newest slots that are over decide: as long as none of them came as expected, and DOUBT_SLOTS did not.
  */
-static instant_s doubted_since(const struct pattern *p, instant_s now, int r, double top)
+static instant_s doubted_since(const struct demand_profile *p, instant_s now, int r, double top)
 {
     uint32_t missed = 0;
     instant_s since = 0;
 
-    for (instant_s t = slot_begin(now) - PATTERN_SLOT_S; t > now - DOUBT_S; t -= PATTERN_SLOT_S) {
-        enum outcome is = outcome_of(slot_find(p, t), r, top);
+    for (instant_s t = demand_profile_slot_begin(now) - DEMAND_SLOT_S; t > now - DOUBT_S;
+         t -= DEMAND_SLOT_S) {
+        enum outcome is = outcome_of(demand_profile_slot_find(p, t), r, top);
         if (is == OUTCOME_CAME)
             break;
         if (is == OUTCOME_MISSED) {
@@ -270,7 +272,7 @@ static instant_s doubted_since(const struct pattern *p, instant_s now, int r, do
     return missed >= DOUBT_SLOTS ? since : 0;
 }
 
-instant_s pattern_doubted(const struct pattern *p, instant_s now)
+instant_s demand_forecast_doubted_since(const struct demand_profile *p, instant_s now)
 {
     double top[RES_COUNT];
 
@@ -280,18 +282,19 @@ instant_s pattern_doubted(const struct pattern *p, instant_s now)
     return cpu == 0 || (mem != 0 && mem < cpu) ? mem : cpu;
 }
 
-size_t pattern_forecast(const struct pattern *p, instant_s now, uint32_t slots, struct arena *a,
-                        struct expected **ret)
+size_t demand_forecast_next(const struct demand_profile *p, instant_s now, uint32_t slots, struct arena *a,
+                            struct expected **ret)
 {
     double top[RES_COUNT];
     size_t n = 0;
 
     *ret = NULL;
-    if (pattern_doubted(p, now) != 0)
+    if (demand_forecast_doubted_since(p, now) != 0)
         return 0;
     find_top(p, now, top);
     *ret = arena_array(a, struct expected, slots);
     for (uint32_t i = 0; i < slots; i++)
-        n += expect_trusted(p, slot_begin(now) + (instant_s)i * PATTERN_SLOT_S, now, top, &(*ret)[n]);
+        n += expect_trusted(p, demand_profile_slot_begin(now) + (instant_s)i * DEMAND_SLOT_S, now, top,
+                            &(*ret)[n]);
     return n;
 }

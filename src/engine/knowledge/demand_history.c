@@ -10,7 +10,7 @@
 
 /* In ascending order. */
 static const instant_s window_length_s[WINDOW_COUNT] = {
-    [WINDOW_5M] = 300, [WINDOW_40M] = 2400, [WINDOW_60M] = HISTORY_LENGTH_S};
+    [WINDOW_5M] = 300, [WINDOW_40M] = 2400, [WINDOW_60M] = DEMAND_HISTORY_LENGTH_S};
 
 /* A level has changed when demand is away from it by this share of it, and by this much. */
 #define LEVEL_SHARE 0.25
@@ -26,13 +26,13 @@ struct track {
     size_t n, cap;
 };
 
-struct history {
+struct demand_history {
     struct idmap tracks;
 };
 
-struct history *history_new(void)
+struct demand_history *demand_history_new(void)
 {
-    return xcalloc(1, sizeof(struct history));
+    return xcalloc(1, sizeof(struct demand_history));
 }
 
 static void track_free(void *value)
@@ -45,7 +45,7 @@ static void track_free(void *value)
     free(t);
 }
 
-void history_free(struct history *h)
+void demand_history_free(struct demand_history *h)
 {
     if (!h)
         return;
@@ -65,7 +65,8 @@ static void track_drop_before(struct track *t, instant_s time)
     t->n -= gone;
 }
 
-bool history_add(struct history *h, const char *vm, instant_s time, const double demand[RES_COUNT])
+bool demand_history_add(struct demand_history *h, const char *vm, instant_s time,
+                        const double demand[RES_COUNT])
 {
     void **slot = idmap_slot(&h->tracks, vm);
 
@@ -73,10 +74,10 @@ bool history_add(struct history *h, const char *vm, instant_s time, const double
         *slot = xcalloc(1, sizeof(struct track));
     struct track *t = *slot;
 
-    if (t->n > 0 && time < t->items[t->n - 1].time + HISTORY_SPACING_S)
+    if (t->n > 0 && time < t->items[t->n - 1].time + DEMAND_HISTORY_SPACING_S)
         return false;
     if (t->n == t->cap) {
-        track_drop_before(t, time - HISTORY_LENGTH_S);
+        track_drop_before(t, time - DEMAND_HISTORY_LENGTH_S);
         if (t->n == t->cap) {
             t->cap = t->cap ? t->cap * 2 : 8;
             t->items = xreallocarray(t->items, t->cap, sizeof *t->items);
@@ -101,7 +102,7 @@ struct window_part {
     const struct track *t;
     size_t first, end;
     instant_s now;
-    struct together *all; /* may be NULL */
+    struct demand_correlation *all; /* may be NULL */
 };
 
 /* Σ of the squares of how far the samples are from the mean. */
@@ -128,14 +129,14 @@ static double add_together(const struct window_part *p, enum window w, enum reso
     away[0] += present - mean;
     seen[0] = true;
     for (size_t i = p->first; i < p->end; i++) {
-        uint32_t at = together_at(p->now - p->t->items[i].time);
+        uint32_t at = demand_correlation_at(p->now - p->t->items[i].time);
         double d = (double)p->t->items[i].demand[r] - mean;
 
         squares += d * d;
         away[at] += d;
         seen[at] = true;
     }
-    together_end(p->all, w, r, squares);
+    demand_correlation_end(p->all, w, r, squares);
     return squares;
 }
 
@@ -163,7 +164,7 @@ static void tally_sample(struct tally *x, double d)
 
 /* Each window holds the shorter ones, so that one way back through the samples serves them all. */
 static void describe_windows(const struct track *t, instant_s now, const double demand[RES_COUNT],
-                             struct together *all, struct demand_stats ret[][RES_COUNT])
+                             struct demand_correlation *all, struct demand_stats ret[][RES_COUNT])
 {
     struct tally tally[RES_COUNT];
     size_t end = t ? t->n : 0;
@@ -205,17 +206,18 @@ static double stable_s(const struct track *t, instant_s now, const double presen
 
         if (s->time >= now)
             continue;
-        if (s->time < now - HISTORY_LENGTH_S)
+        if (s->time < now - DEMAND_HISTORY_LENGTH_S)
             break;
         if (!same_level(s, present))
             return (double)(now - since);
         since = s->time;
     }
-    return now - since >= HISTORY_ENOUGH_S ? (double)(now - since) : UNKNOWN;
+    return now - since >= DEMAND_HISTORY_ENOUGH_S ? (double)(now - since) : UNKNOWN;
 }
 
-void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
-                      struct together *all, struct demand_stats ret[][RES_COUNT], double *ret_stable_s)
+void demand_history_describe(const struct demand_history *h, const char *vm, instant_s now,
+                             const double demand[RES_COUNT], struct demand_correlation *all,
+                             struct demand_stats ret[][RES_COUNT], double *ret_stable_s)
 {
     const struct track *t = idmap_get(&h->tracks, vm);
 
@@ -223,7 +225,7 @@ void history_describe(const struct history *h, const char *vm, instant_s now, co
     *ret_stable_s = t ? stable_s(t, now, demand) : UNKNOWN;
 }
 
-instant_s history_watched_s(const struct history *h, instant_s now, instant_s gap_s)
+instant_s demand_history_watched_s(const struct demand_history *h, instant_s now, instant_s gap_s)
 {
     instant_s longest = 0;
 
@@ -238,11 +240,12 @@ instant_s history_watched_s(const struct history *h, instant_s now, instant_s ga
     return longest;
 }
 
-bool history_last(const struct history *h, const char *vm, instant_s now, double ret_demand[RES_COUNT])
+bool demand_history_last(const struct demand_history *h, const char *vm, instant_s now,
+                         double ret_demand[RES_COUNT])
 {
     const struct track *t = idmap_get(&h->tracks, vm);
 
-    if (!t || t->n == 0 || t->items[t->n - 1].time < now - HISTORY_LENGTH_S)
+    if (!t || t->n == 0 || t->items[t->n - 1].time < now - DEMAND_HISTORY_LENGTH_S)
         return false;
     for (int r = 0; r < RES_COUNT; r++)
         ret_demand[r] = (double)t->items[t->n - 1].demand[r];
@@ -255,14 +258,14 @@ static bool keep_track(const char *key, void *value, void *ctx)
     struct track *t = value;
 
     (void)key;
-    track_drop_before(t, *now - HISTORY_LENGTH_S);
+    track_drop_before(t, *now - DEMAND_HISTORY_LENGTH_S);
     if (t->n > 0)
         return true;
     track_free(t);
     return false;
 }
 
-void history_forget(struct history *h, instant_s now)
+void demand_history_forget(struct demand_history *h, instant_s now)
 {
     idmap_keep(&h->tracks, keep_track, &now);
 }

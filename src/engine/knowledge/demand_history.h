@@ -1,12 +1,12 @@
 /* demand_history.h: what each VM wanted over the last hour.
  *
  * The windows of a snapshot (5, 40 and 60 minutes) are made from samples that the engine took itself, each
- * with the weight of one. Samples are at least HISTORY_SPACING_S apart, less than the minute between looks by
- * so much that five minutes always have enough of them for demand_correlation.h; what comes sooner is not
- * kept, but the present demand always takes part in the windows. Looks come sooner while migrations end and
- * hosts wake: were all of them kept, such minutes would weigh several times as much as the others, and ten
- * quiet ones outweigh thirty busy ones. What was not observed is not made up: the windows cover what there
- * is, and a VM that has just been met has windows of its present demand.
+ * with the weight of one. Samples are at least DEMAND_HISTORY_SPACING_S apart, less than the minute between
+ * looks by so much that five minutes always have enough of them for demand_correlation.h; what comes sooner
+ * is not kept, but the present demand always takes part in the windows. Looks come sooner while migrations
+ * end and hosts wake: were all of them kept, such minutes would weigh several times as much as the others,
+ * and ten quiet ones outweigh thirty busy ones. What was not observed is not made up: the windows cover what
+ * there is, and a VM that has just been met has windows of its present demand.
  */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_DEMAND_HISTORY_H
 #define BALLAST_ENGINE_KNOWLEDGE_DEMAND_HISTORY_H
@@ -15,35 +15,39 @@
 
 #include <stdbool.h>
 
-#define HISTORY_LENGTH_S 3600
-#define HISTORY_SPACING_S 40
-#define HISTORY_ENOUGH_S 1800
+#define DEMAND_HISTORY_LENGTH_S 3600
+#define DEMAND_HISTORY_SPACING_S 40
+#define DEMAND_HISTORY_ENOUGH_S 1800
 
-struct history;
-struct together;
+struct demand_history;
+struct demand_correlation;
 
-struct history *history_new(void);
-void history_free(struct history *h);
+struct demand_history *demand_history_new(void);
+void demand_history_free(struct demand_history *h);
 
 /* Adds one; whether it was kept. Refused: one older than, or too close to, the newest of its VM. */
-bool history_add(struct history *h, const char *vm, instant_s time, const double demand[RES_COUNT]);
+bool demand_history_add(struct demand_history *h, const char *vm, instant_s time,
+                        const double demand[RES_COUNT]);
 
 /* Mean, population standard deviation, least and most of each window that ends now, and how long the recent
  * levels have lasted: back to the first sample that was away from the present level by more than a quarter of
  * it (and by more than a small absolute amount). A VM whose level has not changed since it was first seen,
- * less than HISTORY_ENOUGH_S ago, has not been watched for long enough to say: UNKNOWN. ret has WINDOW_COUNT
- * rows. all: where the VM is added to what all of them do (demand_correlation.h), or NULL. */
-void history_describe(const struct history *h, const char *vm, instant_s now, const double demand[RES_COUNT],
-                      struct together *all, struct demand_stats ret[][RES_COUNT], double *ret_stable_s);
+ * less than DEMAND_HISTORY_ENOUGH_S ago, has not been watched for long enough to say: UNKNOWN. ret has
+ * WINDOW_COUNT rows. all: where the VM is added to what all of them do (demand_correlation.h), or NULL. */
+void demand_history_describe(const struct demand_history *h, const char *vm, instant_s now,
+                             const double demand[RES_COUNT], struct demand_correlation *all,
+                             struct demand_stats ret[][RES_COUNT], double *ret_stable_s);
 
 /* For how many seconds until now the cluster has been watched without a gap longer than gap_s: of the VM of
- * which that holds the longest, HISTORY_LENGTH_S at most. */
-instant_s history_watched_s(const struct history *h, instant_s now, instant_s gap_s);
+ * which that holds the longest, DEMAND_HISTORY_LENGTH_S at most. */
+instant_s demand_history_watched_s(const struct demand_history *h, instant_s now, instant_s gap_s);
 
-/* What it wanted when that was last known, within the last HISTORY_LENGTH_S; false: it is not known. */
-bool history_last(const struct history *h, const char *vm, instant_s now, double ret_demand[RES_COUNT]);
+/* What it wanted when that was last known, within the last DEMAND_HISTORY_LENGTH_S; false: it is not known.
+ */
+bool demand_history_last(const struct demand_history *h, const char *vm, instant_s now,
+                         double ret_demand[RES_COUNT]);
 
-/* Drops what is older than HISTORY_LENGTH_S, and VMs of which nothing is left. */
-void history_forget(struct history *h, instant_s now);
+/* Drops what is older than DEMAND_HISTORY_LENGTH_S, and VMs of which nothing is left. */
+void demand_history_forget(struct demand_history *h, instant_s now);
 
 #endif

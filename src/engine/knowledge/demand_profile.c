@@ -11,49 +11,49 @@
 
 #define PART_S 300 /* that the highest mean is taken of */
 
-#define WATCHED_LEAST_S (PATTERN_SLOT_S / 2)
+#define WATCHED_LEAST_S (DEMAND_SLOT_S / 2)
 #define PART_WATCHED_LEAST_S (PART_S / 2)
 
-struct pattern *pattern_new(void)
+struct demand_profile *demand_profile_new(void)
 {
-    struct pattern *p = xcalloc(1, sizeof *p);
+    struct demand_profile *p = xcalloc(1, sizeof *p);
 
     p->offsets = xcalloc(OFFSETS, sizeof *p->offsets);
     return p;
 }
 
-void pattern_free(struct pattern *p)
+void demand_profile_free(struct demand_profile *p)
 {
     if (p)
         free(p->offsets);
     free(p);
 }
 
-void pattern_set_zone(struct pattern *p, utc_offset_fn offset, void *zone)
+void demand_profile_set_zone(struct demand_profile *p, utc_offset_fn offset, void *zone)
 {
     p->offset = offset;
     p->zone = zone;
     memset(p->offsets, 0, OFFSETS * sizeof *p->offsets);
 }
 
-instant_s slot_begin(instant_s at)
+instant_s demand_profile_slot_begin(instant_s at)
 {
-    return at - at % PATTERN_SLOT_S;
+    return at - at % DEMAND_SLOT_S;
 }
 
-const struct pattern_record *slot_find(const struct pattern *p, instant_s begin)
+const struct pattern_record *demand_profile_slot_find(const struct demand_profile *p, instant_s begin)
 {
     if (begin <= 0) /* nobody was there before 1970 */
         return NULL;
-    const struct pattern_record *r = &p->slots[begin / PATTERN_SLOT_S % PATTERN_SLOTS];
+    const struct pattern_record *r = &p->slots[begin / DEMAND_SLOT_S % DEMAND_SLOTS];
 
     return r->time == begin ? r : NULL;
 }
 
-/* The slot of that time, which takes the place of the one that is PATTERN_DAYS older. */
-static struct pattern_record *slot_make(struct pattern *p, instant_s begin)
+/* The slot of that time, which takes the place of the one that is DEMAND_DAYS older. */
+static struct pattern_record *slot_make(struct demand_profile *p, instant_s begin)
 {
-    struct pattern_record *r = &p->slots[begin / PATTERN_SLOT_S % PATTERN_SLOTS];
+    struct pattern_record *r = &p->slots[begin / DEMAND_SLOT_S % DEMAND_SLOTS];
 
     if (r->time != begin)
         *r = (struct pattern_record){.time = begin,
@@ -71,7 +71,7 @@ static void tally_add(struct tally *t, const double of[RES_COUNT], double for_s)
         t->sum[r] += of[r] * for_s;
 }
 
-static void part_end(struct pattern *p)
+static void part_end(struct demand_profile *p)
 {
     for (int r = 0; r < RES_COUNT && p->part.seen_s >= PART_WATCHED_LEAST_S; r++)
         p->peak[r] = fmax(p->peak[r], p->part.sum[r] / p->part.seen_s);
@@ -79,7 +79,7 @@ static void part_end(struct pattern *p)
 }
 
 /* What was watched of the slot becomes its record. */
-static void slot_end(struct pattern *p)
+static void slot_end(struct demand_profile *p)
 {
     struct pattern_record *s = slot_make(p, p->open);
 
@@ -97,22 +97,22 @@ static void slot_end(struct pattern *p)
 }
 
 /* What is expected of the next slot is kept in it: it is compared with what comes. */
-static void foresee(struct pattern *p, instant_s now)
+static void foresee(struct demand_profile *p, instant_s now)
 {
-    struct pattern_record *s = slot_make(p, slot_begin(now) + PATTERN_SLOT_S);
+    struct pattern_record *s = slot_make(p, demand_profile_slot_begin(now) + DEMAND_SLOT_S);
     struct expected x;
 
-    (void)expect_raw(p, s->time, now, &x);
+    (void)demand_forecast_raw(p, s->time, now, &x);
     for (int r = 0; r < RES_COUNT; r++)
         s->expected[r] = x.demand[r];
     s->days = x.days;
     s->of = x.of;
 }
 
-void pattern_add(struct pattern *p, instant_s now, const struct pattern_look *look)
+void demand_profile_add(struct demand_profile *p, instant_s now, const struct cluster_demand_sums *look)
 {
     instant_s gap = p->looked == 0 ? 0 : now - p->looked;
-    instant_s begin = slot_begin(now);
+    instant_s begin = demand_profile_slot_begin(now);
 
     if (p->looked != 0 && gap <= 0)
         return;
@@ -133,9 +133,9 @@ void pattern_add(struct pattern *p, instant_s now, const struct pattern_look *lo
     foresee(p, now);
 }
 
-void pattern_woke(struct pattern *p, instant_s now)
+void demand_profile_woke(struct demand_profile *p, instant_s now)
 {
-    slot_make(p, slot_begin(now))->woken++;
+    slot_make(p, demand_profile_slot_begin(now))->woken++;
 }
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -146,42 +146,42 @@ static bool is_something(const struct pattern_record *s)
            s->woken > 0;
 }
 
-size_t pattern_slots(const struct pattern *p, instant_s since, instant_s now, struct arena *a,
-                     struct pattern_record **ret)
+size_t demand_profile_slots(const struct demand_profile *p, instant_s since, instant_s now, struct arena *a,
+                            struct pattern_record **ret)
 {
-    instant_s first = slot_begin(since);
+    instant_s first = demand_profile_slot_begin(since);
     size_t n = 0;
 
-    if (now - first > (instant_s)PATTERN_SLOTS * PATTERN_SLOT_S)
-        first = slot_begin(now) - (instant_s)(PATTERN_SLOTS - 1) * PATTERN_SLOT_S;
-    *ret = arena_array(a, struct pattern_record, PATTERN_SLOTS);
-    for (instant_s t = first; t <= now && n < PATTERN_SLOTS; t += PATTERN_SLOT_S) {
-        const struct pattern_record *s = slot_find(p, t);
+    if (now - first > (instant_s)DEMAND_SLOTS * DEMAND_SLOT_S)
+        first = demand_profile_slot_begin(now) - (instant_s)(DEMAND_SLOTS - 1) * DEMAND_SLOT_S;
+    *ret = arena_array(a, struct pattern_record, DEMAND_SLOTS);
+    for (instant_s t = first; t <= now && n < DEMAND_SLOTS; t += DEMAND_SLOT_S) {
+        const struct pattern_record *s = demand_profile_slot_find(p, t);
         if (s && is_something(s))
             (*ret)[n++] = *s;
     }
     return n;
 }
 
-bool pattern_dirty(const struct pattern *p)
+bool demand_profile_dirty(const struct demand_profile *p)
 {
     return p->unstored_from != 0;
 }
 
 /* Those that have come to an end, and the present one: what was expected of it outlives a restart in it. */
-size_t pattern_unstored(const struct pattern *p, struct arena *a, struct pattern_record **ret)
+size_t demand_profile_unstored(const struct demand_profile *p, struct arena *a, struct pattern_record **ret)
 {
     *ret = NULL;
-    return p->unstored_from == 0 ? 0 : pattern_slots(p, p->unstored_from, p->open, a, ret);
+    return p->unstored_from == 0 ? 0 : demand_profile_slots(p, p->unstored_from, p->open, a, ret);
 }
 
-void pattern_stored(struct pattern *p)
+void demand_profile_stored(struct demand_profile *p)
 {
     p->unstored_from = 0;
 }
 
-void pattern_recall(struct pattern *p, const struct pattern_record *r)
+void demand_profile_recall(struct demand_profile *p, const struct pattern_record *r)
 {
-    if (r->time > 0 && r->time % PATTERN_SLOT_S == 0)
+    if (r->time > 0 && r->time % DEMAND_SLOT_S == 0)
         *slot_make(p, r->time) = *r;
 }

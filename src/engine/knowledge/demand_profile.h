@@ -2,7 +2,7 @@
  * want (§7.1).
  *
  * The demand of all VMs together is kept by slots of a quarter of an hour: its mean, and the highest mean of
- * five minutes within it, which is what hosts have to be there for. Slots of PATTERN_DAYS are kept. One that
+ * five minutes within it, which is what hosts have to be there for. Slots of DEMAND_DAYS are kept. One that
  * was not watched for half of its time is a gap, and a gap is nothing: neither a quiet time nor a miss.
  *
  * A slot to come is expected to want what the same slot of days alike has wanted. Days alike are the last
@@ -18,65 +18,65 @@
  * that stayed below what was expected of them, until one comes as expected again (as at night after a
  * holiday).
  *
- * Days and times of the day are those of pattern_set_zone(), so that a change of clocks changes nothing.
- * Where that is UTC, and people live by another clock, a rise moves by an hour twice a year: it is then not
- * foreseen (spring), or expected an hour too early (autumn), until the days since outweigh those before, two
- * weeks at most. Hosts are woken by what is wanted all the same. */
+ * Days and times of the day are those of demand_profile_set_zone(), so that a change of clocks changes
+ * nothing. Where that is UTC, and people live by another clock, a rise moves by an hour twice a year: it is
+ * then not foreseen (spring), or expected an hour too early (autumn), until the days since outweigh those
+ * before, two weeks at most. Hosts are woken by what is wanted all the same. */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_DEMAND_PROFILE_H
 #define BALLAST_ENGINE_KNOWLEDGE_DEMAND_PROFILE_H
 
 #include "engine/ports.h"
 
-#define PATTERN_SLOT_S FORECAST_SLOT_S
-#define PATTERN_DAYS 36
-#define PATTERN_SLOTS (PATTERN_DAYS * 24 * 3600 / PATTERN_SLOT_S)
+#define DEMAND_SLOT_S FORECAST_SLOT_S
+#define DEMAND_DAYS 36
+#define DEMAND_SLOTS (DEMAND_DAYS * 24 * 3600 / DEMAND_SLOT_S)
 
-struct pattern;
+struct demand_profile;
 
-struct pattern *pattern_new(void);
-void pattern_free(struct pattern *p);
+struct demand_profile *demand_profile_new(void);
+void demand_profile_free(struct demand_profile *p);
 
 /* How far local time is ahead of UTC at that instant, in seconds. NULL: days are those of UTC. It is asked
  * once for a slot. */
 typedef int64_t (*utc_offset_fn)(void *zone, instant_s at);
-void pattern_set_zone(struct pattern *p, utc_offset_fn offset, void *zone);
+void demand_profile_set_zone(struct demand_profile *p, utc_offset_fn offset, void *zone);
 
 /* A look: what all VMs that run want together, clipped at their limits, and how large they are. */
-struct pattern_look {
+struct cluster_demand_sums {
     double demand[RES_COUNT];
     double size[RES_COUNT]; /* vCPUs, configured MiB */
 };
 
 /* Looks in the order of time; one that is not later than the last is passed over. */
-void pattern_add(struct pattern *p, instant_s now, const struct pattern_look *look);
+void demand_profile_add(struct demand_profile *p, instant_s now, const struct cluster_demand_sums *look);
 
 /* A host was woken for what is expected. */
-void pattern_woke(struct pattern *p, instant_s now);
+void demand_profile_woke(struct demand_profile *p, instant_s now);
 
 /* What the days alike say of the slot that `at` lies in, whatever this day has been so far. False: nothing is
  * expected, ret->demand is UNKNOWN for both resources. */
-bool pattern_expect(const struct pattern *p, instant_s at, instant_s now, struct expected *ret);
+bool demand_forecast_at(const struct demand_profile *p, instant_s at, instant_s now, struct expected *ret);
 
 /* Since when this day is another one than expected, so that nothing is expected of it; 0: it is not. */
-instant_s pattern_doubted(const struct pattern *p, instant_s now);
+instant_s demand_forecast_doubted_since(const struct demand_profile *p, instant_s now);
 
 /* The slot that `now` lies in and those after it, as far as something is expected; none while this day is
  * doubted. At most `slots`; in the arena. */
-size_t pattern_forecast(const struct pattern *p, instant_s now, uint32_t slots, struct arena *a,
-                        struct expected **ret);
+size_t demand_forecast_next(const struct demand_profile *p, instant_s now, uint32_t slots, struct arena *a,
+                            struct expected **ret);
 
 /* The slots from `since` until now that were watched or expected, oldest first; in the arena. */
-size_t pattern_slots(const struct pattern *p, instant_s since, instant_s now, struct arena *a,
-                     struct pattern_record **ret);
+size_t demand_profile_slots(const struct demand_profile *p, instant_s since, instant_s now, struct arena *a,
+                            struct pattern_record **ret);
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
 /* Whether slots have come to an end that are not stored, and which; in the arena. */
-bool pattern_dirty(const struct pattern *p);
-size_t pattern_unstored(const struct pattern *p, struct arena *a, struct pattern_record **ret);
-void pattern_stored(struct pattern *p);
+bool demand_profile_dirty(const struct demand_profile *p);
+size_t demand_profile_unstored(const struct demand_profile *p, struct arena *a, struct pattern_record **ret);
+void demand_profile_stored(struct demand_profile *p);
 
 /* Out of the store. */
-void pattern_recall(struct pattern *p, const struct pattern_record *r);
+void demand_profile_recall(struct demand_profile *p, const struct pattern_record *r);
 
 #endif

@@ -19,10 +19,10 @@ struct offset {
 };
 
 /* The days that are kept, and those to come that anybody asks for. */
-#define OFFSETS (2 * PATTERN_SLOTS)
+#define OFFSETS (2 * DEMAND_SLOTS)
 
-struct pattern {
-    struct pattern_record slots[PATTERN_SLOTS]; /* by number of the slot; time 0: none */
+struct demand_profile {
+    struct pattern_record slots[DEMAND_SLOTS]; /* by number of the slot; time 0: none */
     utc_offset_fn offset;
     void *zone;
     struct offset *offsets; /* by number of the slot; OFFSETS; of its own */
@@ -34,12 +34,12 @@ struct pattern {
     instant_s unstored_from;    /* the first slot that has ended and is not stored; 0: none */
 };
 
-instant_s slot_begin(instant_s at);
+instant_s demand_profile_slot_begin(instant_s at);
 
 /* What the days alike say, whatever came of it on the last of them. Kept beside what comes. */
-bool expect_raw(const struct pattern *p, instant_s at, instant_s now, struct expected *ret);
+bool demand_forecast_raw(const struct demand_profile *p, instant_s at, instant_s now, struct expected *ret);
 
 /* NULL: nothing is known of it. */
-const struct pattern_record *slot_find(const struct pattern *p, instant_s begin);
+const struct pattern_record *demand_profile_slot_find(const struct demand_profile *p, instant_s begin);
 
 #endif

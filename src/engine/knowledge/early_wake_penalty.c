@@ -1,7 +1,9 @@
 /* early_wake_penalty.c: power-offs that did not pay, and what was wanted then. README.md, "Regret". */
-#include "engine/internal.h"
+#include "engine/knowledge/early_wake_penalty.h"
 
+#include "base/xalloc.h"
 #include "core/power/capped_demand.h"
+#include "engine/knowledge/hosts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +28,18 @@
 /* How far busy_at may be behind in the store. */
 #define TOUCH_S 600
 
+#define NOTE_REGRET "regret"
+
+struct early_wake_penalty {
+    struct regret is;         /* quiet_s: what was asked at `seen` */
+    instant_s seen;           /* when demand last came back as it did then */
+    double before[RES_COUNT]; /* what was wanted while it was quiet */
+    instant_s stored_busy_at;
+    bool dirty;
+};
+
 /* What is still asked for; 0: too little to matter. */
-static double quiet_asked(const struct regret_memory *m, instant_s now)
+static double quiet_asked(const struct early_wake_penalty *m, instant_s now)
 {
     double age = (double)(now - m->seen);
     double asked = m->is.quiet_s * exp2(-fmax(age, 0) / HALVES_S);
@@ -35,13 +47,15 @@ static double quiet_asked(const struct regret_memory *m, instant_s now)
     return m->is.at != 0 && asked >= QUIET_LEAST_S ? asked : 0;
 }
 
-void regret_fill(const struct engine *e, struct inventory *inv)
+static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
 {
-    double asked = quiet_asked(&e->regret, inv->time);
+    const struct early_wake_penalty *m = piece;
+    double asked = quiet_asked(m, inv->time);
 
+    (void)c, (void)a;
     if (!(asked > 0))
         return;
-    inv->regret = e->regret.is;
+    inv->regret = m->is;
     inv->regret.quiet_s = asked;
 }
 
@@ -90,18 +104,18 @@ static void add_missing(const struct snapshot *s, double ret[RES_COUNT])
 /* Whether the host is being woken for load, was put to standby by us, and what goes unserved until it is back
  * is worth more than it saved: the measure of a power-off (§4.2), afterwards. ret_off_s: how long it slept.
  */
-static bool did_not_pay(const struct engine *e, const struct snapshot *s, const struct action *x,
+static bool did_not_pay(const struct knowledge_context *c, const struct snapshot *s, const char *host,
                         const double missing[RES_COUNT], double *ret_off_s)
 {
-    const struct known_host *k = hosts_find(e, x->r.host);
-    uint32_t ix = snapshot_find_host(s, x->r.host);
+    const struct known_host *k = hosts_find(c->known->hosts, host);
+    uint32_t ix = snapshot_find_host(s, host);
 
     if (ix == IX_NONE || !k || k->r.put_down == 0)
         return false;
     const struct host *h = &s->hosts[ix];
-    const struct dpm_policy *dpm = &e->settings.policy.dpm;
+    const struct dpm_policy *dpm = &c->settings->policy.dpm;
     double boot_s = isnan(h->is.boot_s) ? (double)dpm->boot_s : h->is.boot_s;
-    double late_s = (double)e->settings.policy.interval_s + boot_s;
+    double late_s = (double)c->settings->policy.interval_s + boot_s;
 
     *ret_off_s = (double)(s->time - k->r.put_down);
     for (int r = 0; r < RES_COUNT; r++)
@@ -111,32 +125,24 @@ static bool did_not_pay(const struct engine *e, const struct snapshot *s, const 
 }
 
 /* The longest standby of those that did not pay, in seconds; UNKNOWN: there are none. */
-static double find_missed(const struct engine *e, const struct snapshot *s)
+static double find_missed(const struct knowledge_context *c, const struct snapshot *s)
 {
-    const struct action_list *power = &e->occupancy.power;
     double missing[RES_COUNT];
     double longest = UNKNOWN;
     bool added = false;
 
-    for (size_t i = 0; i < power->n; i++) {
-        const struct action *x = power->items[i];
+    for (size_t i = 0; i < c->n_waking; i++) {
         double off_s;
 
-        if (x->r.kind != ACTION_POWER_ON || x->r.reason != REASON_HIGH_UTILIZATION || !action_committed(x))
+        if (c->waking[i].reason != REASON_HIGH_UTILIZATION)
             continue;
         if (!added)
             add_missing(s, missing);
         added = true;
-        if (did_not_pay(e, s, x, missing, &off_s))
+        if (did_not_pay(c, s, c->waking[i].host, missing, &off_s))
             longest = fmax(off_s, longest); /* of a number and UNKNOWN it is the number */
     }
     return longest;
-}
-
-static void changed(struct engine *e)
-{
-    e->regret.dirty = true;
-    e->note_dirty = true;
 }
 
 static void raise(struct regret *g, const double wanted[RES_COUNT])
@@ -145,26 +151,25 @@ static void raise(struct regret *g, const double wanted[RES_COUNT])
         g->wanted[r] = fmax(g->wanted[r], wanted[r]);
 }
 
-static void note(struct engine *e, double off_s, const double wanted[RES_COUNT],
+static void note(struct early_wake_penalty *m, double off_s, const double wanted[RES_COUNT],
                  const double before[RES_COUNT], instant_s now)
 {
-    struct regret_memory *m = &e->regret;
     double asked = quiet_asked(m, now);
 
     if (m->is.at != 0 && now - m->is.at <= RISING_S) /* the same again */
         return;
     if (!(asked > 0))
-        *m = (struct regret_memory){0};
+        *m = (struct early_wake_penalty){0};
     raise(&m->is, wanted);
     m->is.at = m->is.busy_at = m->seen = now;
     m->is.quiet_s = fmax(asked, QUIET_MARGIN * (off_s + QUIET_LEAST_S));
     for (int r = 0; r < RES_COUNT; r++)
         m->before[r] = before[r];
-    changed(e);
+    m->dirty = true;
 }
 
 /* Whether the cluster wants as much as when hosts were missed, or more than half of what it was more. */
-static bool is_busy(const struct regret_memory *m, const double wanted[RES_COUNT])
+static bool is_busy(const struct early_wake_penalty *m, const double wanted[RES_COUNT])
 {
     for (int r = 0; r < RES_COUNT; r++) {
         double rise = m->is.wanted[r] - m->before[r];
@@ -177,17 +182,16 @@ static bool is_busy(const struct regret_memory *m, const double wanted[RES_COUNT
 
 /* Demand that comes back after a quiet in which hosts would have been put to standby, had it not been for the
  * memory, proves it right. */
-static void follow(struct engine *e, const double wanted[RES_COUNT], instant_s now)
+static void follow(struct early_wake_penalty *m, const double wanted[RES_COUNT], instant_s now)
 {
-    struct regret_memory *m = &e->regret;
     double asked = quiet_asked(m, now);
     double quiet = (double)(now - m->is.busy_at);
 
     if (m->is.at == 0)
         return;
     if (!(asked > 0)) {
-        *m = (struct regret_memory){0};
-        changed(e);
+        *m = (struct early_wake_penalty){0};
+        m->dirty = true;
         return;
     }
     if (now - m->is.at <= RISING_S)
@@ -200,21 +204,23 @@ static void follow(struct engine *e, const double wanted[RES_COUNT], instant_s n
     }
     m->is.busy_at = now;
     if (now - m->stored_busy_at >= TOUCH_S || m->seen == now)
-        changed(e);
+        m->dirty = true;
 }
 
-void regret_look(struct engine *e, const struct snapshot *s)
+static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
 {
-    double off_s = find_missed(e, s);
+    struct early_wake_penalty *m = piece;
+    double off_s = find_missed(c, s);
     double wanted[RES_COUNT];
     double before[RES_COUNT];
 
-    if (e->regret.is.at == 0 && isnan(off_s))
+    (void)a;
+    if (m->is.at == 0 && isnan(off_s))
         return;
     add_up(s, wanted, before);
     if (!isnan(off_s))
-        note(e, off_s, wanted, before, s->time);
-    follow(e, wanted, s->time);
+        note(m, off_s, wanted, before, s->time);
+    follow(m, wanted, s->time);
 }
 
 /* ---- the store ------------------------------------------------------------------------------- */
@@ -222,7 +228,7 @@ void regret_look(struct engine *e, const struct snapshot *s)
 /* Three instants, what is asked, and what was wanted: then, and before. */
 #define NUMBERS 8
 
-static double *number_of(struct regret_memory *m, int i)
+static double *number_of(struct early_wake_penalty *m, int i)
 {
     double *const of[NUMBERS - 3] = {&m->is.quiet_s, &m->is.wanted[RES_CPU], &m->is.wanted[RES_MEM],
                                      &m->before[RES_CPU], &m->before[RES_MEM]};
@@ -230,21 +236,30 @@ static double *number_of(struct regret_memory *m, int i)
     return of[i];
 }
 
-int regret_store(const struct engine *e, struct err *err)
+static bool is_dirty(const void *piece)
 {
-    struct regret_memory m = e->regret;
-    char text[256];
+    const struct early_wake_penalty *m = piece;
 
-    (void)snprintf(text, sizeof text, "%lld %lld %lld %.17g %.17g %.17g %.17g %.17g", (long long)m.is.at,
-                   (long long)m.is.busy_at, (long long)m.seen, m.is.quiet_s, m.is.wanted[RES_CPU],
-                   m.is.wanted[RES_MEM], m.before[RES_CPU], m.before[RES_MEM]);
-    return e->port.store_ops->put_note(e->port.store, NOTE_REGRET, m.is.at != 0 ? text : NULL, err);
+    return m->dirty;
 }
 
-void regret_stored(struct engine *e)
+static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
 {
-    e->regret.dirty = false;
-    e->regret.stored_busy_at = e->regret.is.busy_at;
+    const struct early_wake_penalty *m = piece;
+    char text[256];
+
+    (void)snprintf(text, sizeof text, "%lld %lld %lld %.17g %.17g %.17g %.17g %.17g", (long long)m->is.at,
+                   (long long)m->is.busy_at, (long long)m->seen, m->is.quiet_s, m->is.wanted[RES_CPU],
+                   m->is.wanted[RES_MEM], m->before[RES_CPU], m->before[RES_MEM]);
+    return ops->put_note(s, NOTE_REGRET, m->is.at != 0 ? text : NULL, err);
+}
+
+static void stored(void *piece)
+{
+    struct early_wake_penalty *m = piece;
+
+    m->dirty = false;
+    m->stored_busy_at = m->is.busy_at;
 }
 
 /* An instant in the future tells of a clock that was set back: taken for now. */
@@ -261,9 +276,10 @@ static bool read_instant(const char **at, instant_s now, instant_s *ret)
 }
 
 /* What cannot be read was not written here: nothing is remembered. */
-void regret_recall(struct engine *e, const char *text, instant_s now)
+static void recall(void *piece, const struct stored *s, instant_s now)
 {
-    struct regret_memory m = {0};
+    const char *text = stored_note(s, NOTE_REGRET);
+    struct early_wake_penalty m = {0};
 
     if (!text || !read_instant(&text, now, &m.is.at) || !read_instant(&text, now, &m.is.busy_at) ||
         !read_instant(&text, now, &m.seen))
@@ -278,5 +294,28 @@ void regret_recall(struct engine *e, const char *text, instant_s now)
         text = end;
     }
     m.stored_busy_at = m.is.busy_at;
-    e->regret = m;
+    *(struct early_wake_penalty *)piece = m;
 }
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void *create(void)
+{
+    return xcalloc(1, sizeof(struct early_wake_penalty));
+}
+
+static void release(void *piece)
+{
+    free(piece);
+}
+
+const struct knowledge_ops early_wake_penalty_ops = {
+    .create = create,
+    .release = release,
+    .fill = fill,
+    .observe = observe,
+    .is_dirty = is_dirty,
+    .persist = persist,
+    .stored = stored,
+    .recall = recall,
+};

@@ -2,6 +2,7 @@
 
 #include "base/idmap.h"
 #include "base/xalloc.h"
+#include "engine/knowledge/host_power.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@
 #define SCALE_S 3600.0 /* how far back the scale of a meter remembers */
 #define SCALE_JUMP                                                                                           \
     3 /* so many times as much, or as little, is no fluctuation: the host has got another model */
-#define CLUSTER "" /* stands for all hosts together */
+#define LONGEST_LOOKS 5 /* what was drawn is not known where looks are further apart than so many ... */
+#define COLLECTION_S 60 /* ... and what a collection may take */
+#define CLUSTER ""      /* stands for all hosts together */
 
 struct hour {
     struct energy_record r; /* host: the map's key */
@@ -20,9 +23,9 @@ struct hour {
 
 /* Of a host, or of the cluster. */
 struct account {
-    struct energy_sight last; /* host is not set */
-    bool seen;                /* last is there: by this process */
-    instant_s until;          /* accounted so far; 0: nothing yet */
+    struct energy_sample last; /* host is not set */
+    bool seen;                 /* last is there: by this process */
+    instant_s until;           /* accounted so far; 0: nothing yet */
     double scale;
     instant_s scaled; /* scale was last learned; 0: by an earlier process, or never */
     struct hour *hours;
@@ -32,12 +35,8 @@ struct account {
 struct energy {
     struct idmap accounts; /* host id -> struct account; CLUSTER */
     bool dirty;
+    struct engine_power now; /* as of the newest snapshot */
 };
-
-struct energy *energy_new(void)
-{
-    return xcalloc(1, sizeof(struct energy));
-}
 
 static void account_free(void *value)
 {
@@ -47,14 +46,6 @@ static void account_free(void *value)
         return;
     free(c->hours);
     free(c);
-}
-
-void energy_free(struct energy *x)
-{
-    if (!x)
-        return;
-    idmap_release(&x->accounts, account_free);
-    free(x);
 }
 
 static struct account *account_of(struct energy *x, const char *host)
@@ -95,7 +86,7 @@ static struct hour *hour_at(struct account *c, instant_s begins)
 }
 
 /* dt_s of a host that is as the sight says, into a record. */
-static void add(struct energy_record *r, const struct energy_sight *is, double dt_s)
+static void add(struct energy_record *r, const struct energy_sample *is, double dt_s)
 {
     r->host_s += dt_s;
     r->asleep_s += is->phase == ENERGY_ASLEEP ? dt_s : 0;
@@ -140,7 +131,7 @@ static struct energy_record *touch(struct account *c, instant_s begins, instant_
 }
 
 /* from ... to, into the hours of the host and of the cluster. */
-static void add_span(struct account *host, struct account *cluster, const struct energy_sight *is,
+static void add_span(struct account *host, struct account *cluster, const struct energy_sample *is,
                      double from_s, double to_s)
 {
     while (from_s < to_s) {
@@ -171,9 +162,9 @@ static void add_cluster_span(struct account *cluster, instant_s from, instant_s 
 
 /* As the earlier look says, where that belongs to a part of the time; what VMs want is a mean of all of it.
  */
-static struct energy_sight earlier_part(const struct energy_sight *before, const struct energy_sight *now)
+static struct energy_sample earlier_part(const struct energy_sample *before, const struct energy_sample *now)
 {
-    struct energy_sight is = *before;
+    struct energy_sample is = *before;
 
     for (int i = 0; i < RES_COUNT; i++) {
         is.wanted[i] = now->wanted[i];
@@ -184,7 +175,7 @@ static struct energy_sight earlier_part(const struct energy_sight *before, const
     return is;
 }
 
-static void look_at(struct account *c, struct account *cluster, const struct energy_sight *is, instant_s now,
+static void look_at(struct account *c, struct account *cluster, const struct energy_sample *is, instant_s now,
                     instant_s longest_s)
 {
     double from_s = (double)c->until;
@@ -192,7 +183,7 @@ static void look_at(struct account *c, struct account *cluster, const struct ene
 
     if (c->until != 0 && now > c->until && now - c->until <= longest_s) {
         if (c->seen && c->last.phase != is->phase) {
-            const struct energy_sight before = earlier_part(&c->last, is);
+            const struct energy_sample before = earlier_part(&c->last, is);
 
             add_span(c, cluster, &before, from_s, (from_s + to_s) / 2);
             from_s = (from_s + to_s) / 2;
@@ -206,7 +197,7 @@ static void look_at(struct account *c, struct account *cluster, const struct ene
         c->until = now;
 }
 
-void energy_look(struct energy *x, const struct energy_sight *sights, size_t n, instant_s now,
+void energy_look(struct energy *x, const struct energy_sample *samples, size_t n, instant_s now,
                  instant_s longest_s)
 {
     struct account *cluster = account_of(x, CLUSTER);
@@ -216,7 +207,7 @@ void energy_look(struct energy *x, const struct energy_sight *sights, size_t n, 
     if (now > cluster->until)
         cluster->until = now;
     for (size_t i = 0; i < n; i++)
-        look_at(account_of(x, sights[i].host), cluster, &sights[i], now, longest_s);
+        look_at(account_of(x, samples[i].host), cluster, &samples[i], now, longest_s);
     x->dirty = true;
 }
 
@@ -241,13 +232,16 @@ void energy_learn_scale(struct energy *x, const char *host, double scale, instan
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-bool energy_is_unstored(const struct energy *x)
+static bool is_dirty(const void *piece)
 {
+    const struct energy *x = piece;
+
     return x->dirty;
 }
 
-int energy_store(const struct energy *x, const struct store_ops *ops, struct store *s, struct err *err)
+static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
 {
+    const struct energy *x = piece;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < x->accounts.cap; i++) {
@@ -279,8 +273,10 @@ static void drop_old_hours(struct account *c)
     c->n = kept;
 }
 
-void energy_stored(struct energy *x)
+static void stored(void *piece)
 {
+    struct energy *x = piece;
+
     for (size_t i = 0; x->dirty && i < x->accounts.cap; i++) {
         if (x->accounts.entries[i].value)
             drop_old_hours(x->accounts.entries[i].value);
@@ -289,10 +285,12 @@ void energy_stored(struct energy *x)
 }
 
 /* An end in the future tells of a clock that was set back: taken for now. */
-void energy_recall(struct energy *x, const struct energy_record *records, size_t n, instant_s now)
+static void recall(void *piece, const struct stored *s, instant_s now)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct energy_record *r = &records[i];
+    struct energy *x = piece;
+
+    for (size_t i = 0; i < s->n_energy; i++) {
+        const struct energy_record *r = &s->energy[i];
 
         if (r->length_s != ENERGY_HOUR_S)
             continue;
@@ -321,7 +319,67 @@ static bool keep_account(const char *key, void *value, void *ctx)
     return keep;
 }
 
-void energy_forget(struct energy *x, instant_s before)
+static void forget(void *piece, const struct retention *keep, instant_s now)
 {
+    struct energy *x = piece;
+    instant_s before = keep->energy_before;
+
+    (void)now;
     idmap_keep(&x->accounts, keep_account, &before);
 }
+
+/* ---- as a piece of knowledge ------------------------------------------------------------------ */
+
+const struct engine_power *energy_now(const struct energy *x)
+{
+    return &x->now;
+}
+
+static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
+{
+    struct energy *x = piece;
+    const instant_s longest_s = LONGEST_LOOKS * c->look_period_s + COLLECTION_S;
+    struct arena scratch = {0};
+    const struct energy_sample *samples = host_power_sample(x, c, s, &scratch);
+
+    (void)a;
+    x->now = (struct engine_power){.hosts = s->n_hosts};
+    for (uint32_t i = 0; i < s->n_hosts; i++) {
+        const struct energy_sample *is = &samples[i];
+
+        x->now.unknown += isnan(is->watts) ? 1 : 0;
+        x->now.measured += is->measured ? 1 : 0;
+        x->now.watts += isnan(is->watts) ? 0 : is->watts;
+        x->now.all_on_w += isnan(is->watts) ? 0 : is->all_on_w;
+        for (int r = 0; r < RES_COUNT; r++) {
+            x->now.wanted[r] += is->wanted[r];
+            x->now.unmet[r] += is->unmet[r];
+        }
+    }
+    energy_look(x, samples, s->n_hosts, s->time, longest_s);
+    arena_release(&scratch);
+}
+
+static void *create(void)
+{
+    return xcalloc(1, sizeof(struct energy));
+}
+
+static void release(void *piece)
+{
+    struct energy *x = piece;
+
+    idmap_release(&x->accounts, account_free);
+    free(x);
+}
+
+const struct knowledge_ops energy_ops = {
+    .create = create,
+    .release = release,
+    .observe = observe,
+    .is_dirty = is_dirty,
+    .persist = persist,
+    .stored = stored,
+    .recall = recall,
+    .forget = forget,
+};

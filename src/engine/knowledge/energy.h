@@ -1,7 +1,7 @@
 /* energy.h: the energy account: what the hosts drew, what they would have drawn had none of them slept, and
  * what VMs lacked meanwhile.
  *
- * Each look at the cluster says what every host draws and what its VMs want (struct energy_sight;
+ * Each look at the cluster says what every host draws and what its VMs want (struct energy_sample;
  * host_power.c makes them). The account adds that up over the time between two looks, by host and hour; what
  * it has is put into the store with each look, as the sums so far of the hours that have changed, so that
  * storing it twice, or being killed between two looks, counts nothing twice.
@@ -26,14 +26,14 @@
 #ifndef BALLAST_ENGINE_KNOWLEDGE_ENERGY_H
 #define BALLAST_ENGINE_KNOWLEDGE_ENERGY_H
 
-#include "engine/ports.h"
+#include "engine/knowledge/knowledge.h"
 
-struct energy;
+extern const struct knowledge_ops energy_ops;
 
 enum energy_phase { ENERGY_UNSEEN, ENERGY_AWAKE, ENERGY_ASLEEP, ENERGY_BOOTING };
 
 /* A host at a look. */
-struct energy_sight {
+struct energy_sample {
     const char *host; /* id; borrowed for the call */
     enum energy_phase phase;
     double watts;                               /* UNKNOWN */
@@ -42,11 +42,11 @@ struct energy_sight {
     double wanted[RES_COUNT], unmet[RES_COUNT]; /* MHz, MiB */
 };
 
-struct energy *energy_new(void);
-void energy_free(struct energy *x);
+/* What the hosts draw, and what VMs lack, as of the newest snapshot. */
+const struct engine_power *energy_now(const struct energy *x);
 
 /* All hosts that a look has shown. A look that is no later than the last one adds no time. */
-void energy_look(struct energy *x, const struct energy_sight *sights, size_t n, instant_s now,
+void energy_look(struct energy *x, const struct energy_sample *samples, size_t n, instant_s now,
                  instant_s longest_s);
 
 /* What a meter reads of what the model says, a moving average over the time that the host was on; UNKNOWN:
@@ -56,15 +56,5 @@ void energy_learn_scale(struct energy *x, const char *host, double scale, instan
 
 /* Adds what is summed of `r`. */
 void energy_add(struct energy_record *sum, const struct energy_record *r);
-
-/* ---- the store ------------------------------------------------------------------------------- */
-
-bool energy_is_unstored(const struct energy *x);
-/* Puts what is not stored yet; once all of it is durable, energy_stored() drops hours that are over. */
-int energy_store(const struct energy *x, const struct store_ops *ops, struct store *s, struct err *err);
-void energy_stored(struct energy *x);
-void energy_recall(struct energy *x, const struct energy_record *records, size_t n, instant_s now);
-/* Hosts that no look has shown since. */
-void energy_forget(struct energy *x, instant_s before);
 
 #endif

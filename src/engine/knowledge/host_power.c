@@ -1,4 +1,4 @@
-/* host_power.c: what every host draws at a look, and what its VMs lack: the sights of which the account is
+/* host_power.c: what every host draws at a look, and what its VMs lack: the samples of which the account is
  * made.
  *
  * A meter is believed. Without one a host draws what its model says: from power_idle_w to power_peak_w as its
@@ -8,10 +8,11 @@
  * What meters read of what the model says while the host is on is its scale; it holds for what the host would
  * draw were it on, and for what it draws while its meter cannot be read. Where there is no model it stands
  * for the watts themselves. */
-#include "engine/internal.h"
+#include "engine/knowledge/host_power.h"
 
 #include "core/demand/guard.h"
 #include "core/power/capped_demand.h"
+#include "engine/knowledge/vm_demand.h"
 
 #include <math.h>
 
@@ -28,19 +29,19 @@ struct use {
 
 /* Whose figures cannot be right weighs what it did when that was last known. What limits, its own or its
  * pools', would never give it is not lacked. */
-static void add_vm(struct use *u, const struct engine *e, const struct view *view,
+static void add_vm(struct use *u, const struct knowledge_context *c, const struct snapshot *s,
                    const struct capped_demand *may, const struct seen_vm *v)
 {
-    uint32_t ix = snapshot_find_vm(&view->snap, v->is.id);
+    uint32_t ix = snapshot_find_vm(s, v->is.id);
     double demand[RES_COUNT] = {v->is.demand[RES_CPU], v->is.demand[RES_MEM]};
     struct finding wrong;
     bool is_right =
-        ix != IX_NONE && !v->is.demand_unknown && !guard_find(&view->snap, &e->settings.policy, ix, &wrong);
+        ix != IX_NONE && !v->is.demand_unknown && !guard_find(s, &c->settings->policy, ix, &wrong);
 
-    if (!is_right && !history_last(e->history, v->is.id, view->snap.time, demand))
+    if (!is_right && !demand_history_last(vm_demand_history(c->known->vms), v->is.id, s->time, demand))
         return;
     for (int r = 0; r < RES_COUNT; r++)
-        demand[r] = is_right ? capped_demand_now(may, &view->snap, ix, (enum resource)r)
+        demand[r] = is_right ? capped_demand_now(may, s, ix, (enum resource)r)
                              : fmin(demand[r], v->is.alloc[r].limit);
     double wants = demand[RES_CPU];
 
@@ -65,10 +66,9 @@ static void finish_use(struct use *u, const struct host *h)
     u->unmet[RES_MEM] = fmax(0, u->wanted[RES_MEM] - h->capacity[RES_MEM]);
 }
 
-static struct use *use_of_hosts(const struct engine *e, const struct view *v, struct arena *a)
+static struct use *use_of_hosts(const struct knowledge_context *c, const struct snapshot *s, struct arena *a)
 {
-    const struct snapshot *s = &v->snap;
-    const struct inventory *inv = &v->seen.inventory;
+    const struct inventory *inv = c->inventory;
     struct use *use = arena_array(a, struct use, s->n_hosts);
     struct capped_demand may;
 
@@ -78,7 +78,7 @@ static struct use *use_of_hosts(const struct engine *e, const struct view *v, st
         uint32_t host = vm->host && vm->is.state == VM_ON ? snapshot_find_host(s, vm->host) : IX_NONE;
 
         if (host != IX_NONE)
-            add_vm(&use[host], e, v, &may, vm);
+            add_vm(&use[host], c, s, &may, vm);
     }
     for (uint32_t i = 0; i < s->n_hosts; i++)
         finish_use(&use[i], &s->hosts[i]);
@@ -87,7 +87,7 @@ static struct use *use_of_hosts(const struct engine *e, const struct view *v, st
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
-enum energy_phase draw_phase(enum host_state state)
+enum energy_phase host_power_phase(enum host_state state)
 {
     switch (state) {
     case HOST_ON:
@@ -107,18 +107,14 @@ enum energy_phase draw_phase(enum host_state state)
 }
 
 /* Some sources show a host that boots as one that sleeps. */
-static void notice_wakes(const struct engine *e, const struct snapshot *s, struct energy_sight *sights)
+static void notice_wakes(const struct knowledge_context *c, const struct snapshot *s,
+                         struct energy_sample *samples)
 {
-    const struct action_list *power = &e->occupancy.power;
+    for (size_t i = 0; i < c->n_waking; i++) {
+        uint32_t host = c->waking[i].asked ? snapshot_find_host(s, c->waking[i].host) : IX_NONE;
 
-    for (size_t i = 0; i < power->n; i++) {
-        const struct action *x = power->items[i];
-        bool wakes =
-            x->r.kind == ACTION_POWER_ON && (x->r.state == ACTION_RUNNING || x->r.state == ACTION_VERIFYING);
-        uint32_t host = wakes && x->r.host ? snapshot_find_host(s, x->r.host) : IX_NONE;
-
-        if (host != IX_NONE && sights[host].phase == ENERGY_ASLEEP)
-            sights[host].phase = ENERGY_BOOTING;
+        if (host != IX_NONE && samples[host].phase == ENERGY_ASLEEP)
+            samples[host].phase = ENERGY_BOOTING;
     }
 }
 
@@ -179,14 +175,14 @@ static double awake_watts(const struct host *h, double done, double scale)
 
 /* What of its capacity each host would have to give, had all that can be on an equal part of the work. Those
  * that are not counted neither take of it nor give, or the others would seem to have saved what they do. */
-static double work_done(const struct snapshot *s, const struct use *use, const struct energy_sight *sights,
+static double work_done(const struct snapshot *s, const struct use *use, const struct energy_sample *samples,
                         const double *scales)
 {
     double used = 0;
     double capacity = 0;
 
     for (uint32_t i = 0; i < s->n_hosts; i++) {
-        if (!takes_part(&s->hosts[i]) || isnan(sights[i].watts) ||
+        if (!takes_part(&s->hosts[i]) || isnan(samples[i].watts) ||
             isnan(awake_watts(&s->hosts[i], 0, scales[i])))
             continue;
         used += use[i].used_mhz;
@@ -195,41 +191,41 @@ static double work_done(const struct snapshot *s, const struct use *use, const s
     return capacity > 0 ? used / capacity : 0;
 }
 
-static void learn_scale(struct engine *e, const struct host_facts *f, const struct energy_sight *is,
+static void learn_scale(struct energy *account, const struct host_facts *f, const struct energy_sample *is,
                         double used_mhz, instant_s now)
 {
     double model = model_watts(f, used_mhz);
 
     if (is->phase != ENERGY_AWAKE || isnan(f->power_w) || model == 0)
         return;
-    energy_learn_scale(e->energy, f->id, isnan(model) ? f->power_w : f->power_w / model, now);
+    energy_learn_scale(account, f->id, isnan(model) ? f->power_w : f->power_w / model, now);
 }
 
-struct energy_sight *draw_look(struct engine *e, const struct view *v, struct arena *a, instant_s now)
+struct energy_sample *host_power_sample(struct energy *account, const struct knowledge_context *c,
+                                        const struct snapshot *s, struct arena *a)
 {
-    const struct snapshot *s = &v->snap;
-    const struct use *use = use_of_hosts(e, v, a);
-    struct energy_sight *sights = arena_array(a, struct energy_sight, s->n_hosts);
+    const struct use *use = use_of_hosts(c, s, a);
+    struct energy_sample *samples = arena_array(a, struct energy_sample, s->n_hosts);
     double *scales = arena_array(a, double, s->n_hosts);
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
-        sights[i] =
-            (struct energy_sight){.host = s->hosts[i].is.id, .phase = draw_phase(s->hosts[i].is.state)};
-    notice_wakes(e, s, sights);
+        samples[i] = (struct energy_sample){.host = s->hosts[i].is.id,
+                                            .phase = host_power_phase(s->hosts[i].is.state)};
+    notice_wakes(c, s, samples);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host *h = &s->hosts[i];
-        struct energy_sight *is = &sights[i];
+        struct energy_sample *is = &samples[i];
 
-        learn_scale(e, &h->is, is, use[i].used_mhz, now);
-        scales[i] = usable_scale(&h->is, energy_scale(e->energy, h->is.id));
+        learn_scale(account, &h->is, is, use[i].used_mhz, s->time);
+        scales[i] = usable_scale(&h->is, energy_scale(account, h->is.id));
         is->watts = watts_of(&h->is, is->phase, use[i].used_mhz, scales[i]);
         is->measured = !isnan(h->is.power_w);
     }
-    double done = work_done(s, use, sights, scales);
+    double done = work_done(s, use, samples, scales);
 
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host *h = &s->hosts[i];
-        struct energy_sight *is = &sights[i];
+        struct energy_sample *is = &samples[i];
 
         is->all_on_w = takes_part(h) ? awake_watts(h, done, scales[i]) : is->watts;
         if (isnan(is->all_on_w)) /* nothing is said to be saved that nobody knows */
@@ -239,35 +235,5 @@ struct energy_sight *draw_look(struct engine *e, const struct view *v, struct ar
             is->unmet[r] = use[i].unmet[r];
         }
     }
-    return sights;
-}
-
-/* ---- what can be seen ------------------------------------------------------------------------ */
-
-void engine_power(const struct engine *e, struct engine_power *ret)
-{
-    *ret = e->power_now;
-}
-
-void draw_account(struct engine *e, const struct view *v, instant_s now)
-{
-    struct arena a = {0};
-    struct energy_sight *sights = draw_look(e, v, &a, now);
-    struct engine_power sum = {.hosts = v->snap.n_hosts};
-
-    for (uint32_t i = 0; i < v->snap.n_hosts; i++) {
-        const struct energy_sight *is = &sights[i];
-
-        sum.unknown += isnan(is->watts) ? 1 : 0;
-        sum.measured += is->measured ? 1 : 0;
-        sum.watts += isnan(is->watts) ? 0 : is->watts;
-        sum.all_on_w += isnan(is->watts) ? 0 : is->all_on_w;
-        for (int r = 0; r < RES_COUNT; r++) {
-            sum.wanted[r] += is->wanted[r];
-            sum.unmet[r] += is->unmet[r];
-        }
-    }
-    e->power_now = sum;
-    energy_look(e->energy, sights, v->snap.n_hosts, now, ENERGY_LOOKS * look_period_s(e) + ENERGY_SLACK_S);
-    arena_release(&a);
+    return samples;
 }

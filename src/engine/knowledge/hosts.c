@@ -1,7 +1,9 @@
 /* hosts.c: what is remembered of each host's power, because the source does not say it or would forget it. */
-#include "engine/internal.h"
+#include "engine/knowledge/hosts.h"
 
+#include "base/idmap.h"
 #include "base/xalloc.h"
+#include "engine/events.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,9 +15,16 @@
 #define BOOT_NEWEST 0.25 /* what the newest boot counts for in the moving average */
 #define TOUCH_S (24 * 3600)
 
-static struct known_host *known(struct engine *e, const char *host)
+struct hosts {
+    struct idmap of; /* host id -> struct known_host */
+    bool dirty;
+    struct idmap ways; /* host id -> const struct host_way: of the hosts of the newest inventory */
+    const struct engine_settings *settings;
+};
+
+static struct known_host *known(struct hosts *h, const char *host)
 {
-    void **slot = idmap_slot(&e->hosts, host);
+    void **slot = idmap_slot(&h->of, host);
 
     if (!*slot) {
         struct known_host *k = xcalloc(1, sizeof *k);
@@ -27,9 +36,9 @@ static struct known_host *known(struct engine *e, const char *host)
     return *slot;
 }
 
-const struct known_host *hosts_find(const struct engine *e, const char *host)
+const struct known_host *hosts_find(const struct hosts *h, const char *host)
 {
-    return idmap_get(&e->hosts, host);
+    return idmap_get(&h->of, host);
 }
 
 /* Whoever has taken a way to wake it away may have taken the one that worked: which it was is not known. */
@@ -39,31 +48,31 @@ static bool has_its_ways(const struct host_record *r, const struct host_facts *f
 }
 
 /* A proof that came with the newest inventory is not in it yet. */
-bool hosts_is_proven(const struct engine *e, const struct host_facts *f)
+bool hosts_is_proven(const struct hosts *h, const struct host_facts *f)
 {
-    const struct known_host *k = hosts_find(e, f->id);
+    const struct known_host *k = hosts_find(h, f->id);
 
     if (!k)
         return f->wake_verified;
     return k->r.wake_failed == 0 && (f->wake_verified || (k->r.woke != 0 && has_its_ways(&k->r, f)));
 }
 
-bool hosts_has_failed(const struct engine *e, const char *host)
+bool hosts_has_failed(const struct hosts *h, const char *host)
 {
-    const struct known_host *k = hosts_find(e, host);
+    const struct known_host *k = hosts_find(h, host);
 
     return k && k->r.wake_failed != 0;
 }
 
-static void changed(struct engine *e, struct known_host *k)
+static void changed(struct hosts *h, struct known_host *k)
 {
     k->dirty = true;
-    e->hosts_dirty = true;
+    h->dirty = true;
 }
 
 /* ---- what an inventory says ------------------------------------------------------------------ */
 
-static bool is_up(enum host_state s)
+bool hosts_is_up(enum host_state s)
 {
     return s == HOST_ON || s == HOST_ENTERING_STANDBY || s == HOST_ENTERING_MAINTENANCE;
 }
@@ -80,8 +89,8 @@ static struct host_record follow(const struct known_host *k, enum host_state sta
 {
     struct host_record r = k->r;
 
-    if (is_up(state) || state == HOST_MAINTENANCE) {
-        if (is_up(state) && was_out(k))
+    if (hosts_is_up(state) || state == HOST_MAINTENANCE) {
+        if (hosts_is_up(state) && was_out(k))
             r.on_since = now;
         else if (state == HOST_MAINTENANCE)
             r.on_since = 0;
@@ -99,99 +108,46 @@ static struct host_record follow(const struct known_host *k, enum host_state sta
     return r;
 }
 
-bool hosts_is_unseen(const struct engine *e, const char *host)
+void hosts_set_unseen(struct hosts *h, const char *host, bool unseen)
 {
-    const struct known_host *k = hosts_find(e, host);
+    known(h, host)->unseen = unseen;
+}
+
+bool hosts_is_unseen(const struct hosts *h, const char *host)
+{
+    const struct known_host *k = hosts_find(h, host);
 
     return k && k->unseen;
 }
 
-/* What a host that its manager has lost is because of us: many managers show one so that sleeps, or is on its
- * way there. HOST_DISCONNECTED: it is no doing of ours. */
-static enum host_state lost_because_of_us(const struct engine *e, const char *host)
-{
-    const struct known_host *k = hosts_find(e, host);
-
-    if (k && k->r.put_down != 0)
-        return HOST_STANDBY;
-    const struct action_list *its = &host_use(e, host)->actions;
-
-    for (size_t i = 0; i < its->n; i++) {
-        const struct action *x = its->items[i];
-
-        if (x->r.kind != ACTION_POWER_OFF || strcmp(x->r.host, host) != 0)
-            continue;
-        if (x->r.state == ACTION_VERIFYING && !x->doubt)
-            return HOST_STANDBY;
-        if (x->r.state == ACTION_RUNNING)
-            return HOST_ENTERING_STANDBY;
-    }
-    return power_went_late(e, host) ? HOST_STANDBY : HOST_DISCONNECTED;
-}
-
-/* Hosts on which a VM runs, as far as the source knows. Only where that is asked: by hundreds of hosts that
- * sleep, where the source shows them as lost, or by none. */
-static const struct idmap *busy_hosts(const struct inventory *inv, struct idmap *set)
-{
-    for (size_t i = 0; set->n == 0 && i < inv->n_vms; i++) {
-        const char *host = inv->vms[i].is.state == VM_ON ? inv->vms[i].host : NULL;
-
-        if (host)
-            *idmap_slot(set, host) = (void *)(uintptr_t)host;
-    }
-    return set;
-}
-
-/* The wake of ours that is not over yet: the inventory that is being filled may be the one that ends it. */
-static struct woken being_woken(const struct engine *e, const char *host)
-{
-    const struct action_list *its = &host_use(e, host)->actions;
-
-    for (size_t i = 0; i < its->n; i++) {
-        const struct action *x = its->items[i];
-
-        if (x->r.kind == ACTION_POWER_ON && action_committed(x) && strcmp(x->r.host, host) == 0)
-            return (struct woken){.at = x->r.approved, .reason = x->r.reason};
-    }
-    return (struct woken){0};
-}
-
-static void fill(const struct engine *e, struct host_facts *f, instant_s now)
+static void fill_host(const struct hosts *h, struct host_facts *f, instant_s now)
 {
     const struct known_host none = {.r = {.boot_s = UNKNOWN}, .state = host_state_count};
-    const struct known_host *k = hosts_find(e, f->id);
+    const struct known_host *k = hosts_find(h, f->id);
     const struct host_record r = follow(k ? k : &none, f->state, now);
-    const struct hold *wake = idmap_get(&e->host_holds, f->id);
-    const struct hold *sleep = idmap_get(&e->sleep_holds, f->id);
 
-    if (is_up(f->state) && f->on_since == 0)
+    if (hosts_is_up(f->state) && f->on_since == 0)
         f->on_since = r.on_since;
     if (f->state == HOST_STANDBY && f->standby_since == 0)
         f->standby_since = r.standby_since;
-    if (is_up(f->state)) {
-        struct woken coming = being_woken(e, f->id);
-
-        f->woken = coming.at != 0 ? coming : r.woken;
-    }
+    if (hosts_is_up(f->state))
+        f->woken = r.woken;
     if (isnan(f->boot_s))
         f->boot_s = r.boot_s;
-    f->wake_verified = hosts_is_proven(e, f);
-    if (!is_up(f->state) && r.wake_failed != 0 && wake && wake->until > now)
-        f->wake_failed_at = r.wake_failed;
-    if (is_up(f->state) && sleep && sleep->until > now && f->on_since < sleep->tried)
-        f->on_since = sleep->tried < now ? sleep->tried : now;
+    f->wake_verified = hosts_is_proven(h, f);
 }
 
-/* By id, else by a name that only one host has: the wrong one must never be switched. */
-void hosts_match(struct engine *e, const struct inventory *inv)
+/* Finds out which host each of the settings' ways is meant for. By id, else by a name that only one host has:
+ * the wrong one must never be switched. */
+static void match_ways(struct hosts *h, const struct inventory *inv)
 {
     struct idmap ids = {0};
     struct idmap names = {0};
     static const char twice[] = "";
 
-    idmap_release(&e->ways, NULL);
-    e->ways = (struct idmap){0};
-    for (size_t i = 0; e->settings.n_ways > 0 && i < inv->n_hosts; i++) {
+    idmap_release(&h->ways, NULL);
+    h->ways = (struct idmap){0};
+    for (size_t i = 0; h->settings->n_ways > 0 && i < inv->n_hosts; i++) {
         const struct host_facts *f = &inv->hosts[i].is;
 
         if (!f->id)
@@ -203,14 +159,14 @@ void hosts_match(struct engine *e, const struct inventory *inv)
             *slot = (void *)(uintptr_t)(*slot ? twice : f->id);
         }
     }
-    for (size_t i = 0; i < e->settings.n_ways; i++) {
-        const struct host_way *way = &e->settings.ways[i];
+    for (size_t i = 0; i < h->settings->n_ways; i++) {
+        const struct host_way *way = &h->settings->ways[i];
         const char *by_id = idmap_get(&ids, way->name);
         const char *id = by_id ? by_id : idmap_get(&names, way->name);
 
         if (!id || id == twice)
             continue;
-        void **slot = idmap_slot(&e->ways, id);
+        void **slot = idmap_slot(&h->ways, id);
 
         if (!*slot || by_id) /* who names the id means it */
             *slot = (void *)(uintptr_t)way;
@@ -219,19 +175,19 @@ void hosts_match(struct engine *e, const struct inventory *inv)
     idmap_release(&names, NULL);
 }
 
-bool hosts_can(const struct engine *e, enum action_kind kind, const char *host)
+bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host)
 {
-    const struct host_way *way = idmap_get(&e->ways, host);
+    const struct host_way *way = idmap_get(&h->ways, host);
 
     if (way)
         return way->wakes != 0 && (kind == ACTION_POWER_ON || way->sleeps != 0);
-    return (e->settings.operations & 1u << OPERATION_WAKE) &&
-           (kind == ACTION_POWER_ON || (e->settings.operations & 1u << OPERATION_STANDBY));
+    return (h->settings->operations & 1u << OPERATION_WAKE) &&
+           (kind == ACTION_POWER_ON || (h->settings->operations & 1u << OPERATION_STANDBY));
 }
 
-instant_s hosts_wake_tries_s(const struct engine *e, const char *host)
+instant_s hosts_wake_tries_s(const struct hosts *h, const char *host)
 {
-    const struct host_way *way = idmap_get(&e->ways, host);
+    const struct host_way *way = idmap_get(&h->ways, host);
 
     return way ? way->tries_s : 0;
 }
@@ -239,20 +195,20 @@ instant_s hosts_wake_tries_s(const struct engine *e, const char *host)
 /* What the configuration says of the ways to switch a host counts; where it says something of some hosts,
  * those that cannot be switched are none of DPM's: that are on and nobody could put down, or wake again. One
  * that sleeps is woken when it is needed, though nobody could put it down a second time. */
-static void fill_ways(const struct engine *e, struct host_facts *f)
+static void fill_ways(const struct hosts *h, struct host_facts *f)
 {
-    const struct host_way *way = idmap_get(&e->ways, f->id);
+    const struct host_way *way = idmap_get(&h->ways, f->id);
     bool sleeps = f->state == HOST_STANDBY || f->state == HOST_POWERING_ON;
 
     if (way)
         f->wake_methods = way->wakes;
-    if (e->settings.n_ways > 0 && !hosts_can(e, sleeps ? ACTION_POWER_ON : ACTION_POWER_OFF, f->id))
+    if (h->settings->n_ways > 0 && !hosts_can(h, sleeps ? ACTION_POWER_ON : ACTION_POWER_OFF, f->id))
         f->dpm = AUTOMATION_DISABLED;
 }
 
-static void fill_draws(const struct engine *e, struct host_facts *f)
+static void fill_draws(const struct hosts *h, struct host_facts *f)
 {
-    const struct host_way *way = idmap_get(&e->ways, f->id);
+    const struct host_way *way = idmap_get(&h->ways, f->id);
 
     if (!way || !way->draws)
         return;
@@ -262,27 +218,21 @@ static void fill_draws(const struct engine *e, struct host_facts *f)
         f->power_standby_w = way->draws->standby_w;
 }
 
-void hosts_fill(struct engine *e, struct inventory *inv)
+static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
 {
-    struct idmap busy = {0};
+    struct hosts *h = piece;
 
+    (void)c, (void)a;
+    match_ways(h, inv);
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
         if (!f->id)
             continue;
-        bool lost = f->state == HOST_DISCONNECTED;
-
-        if (lost && !idmap_get(busy_hosts(inv, &busy), f->id))
-            f->state = lost_because_of_us(e, f->id);
-        if (lost && f->state == HOST_STANDBY && power_went_late(e, f->id))
-            hosts_put_down(e, f->id, inv->time);
-        known(e, f->id)->unseen = lost && f->state == HOST_ENTERING_STANDBY;
-        fill_ways(e, f);
-        fill_draws(e, f);
-        fill(e, f, inv->time);
+        fill_ways(h, f);
+        fill_draws(h, f);
+        fill_host(h, f, inv->time);
     }
-    idmap_release(&busy, NULL);
 }
 
 /* What it was when it was last seen, also by an earlier process as far as that was stored. */
@@ -326,13 +276,14 @@ static void tell_change(struct engine *e, const struct snapshot *s, const struct
 
 /* Hosts that the inventory before this one had. Two inventories are compared, so that neither a start nor a
  * source that cannot be read for a while says anything of hosts. */
-static void tell_lost(struct engine *e, const struct snapshot *before, const struct snapshot *s)
+static void tell_lost(struct engine *e, const struct hosts *h, const struct snapshot *before,
+                      const struct snapshot *s)
 {
     char text[256];
 
     for (uint32_t i = 0; i < before->n_hosts; i++) {
         const struct host_facts *f = &before->hosts[i].is;
-        const struct known_host *k = hosts_find(e, f->id);
+        const struct known_host *k = hosts_find(h, f->id);
 
         if (snapshot_find_host(s, f->id) != IX_NONE)
             continue;
@@ -357,26 +308,27 @@ static void tell_arrival(struct engine *e, const struct snapshot *before, const 
     tell(e, is_new ? EVENT_HOST : EVENT_HOST_BACK, s, s->time, f, was(k), f->state, text);
 }
 
-void hosts_look(struct engine *e, const struct snapshot *s)
+static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
 {
-    const struct snapshot *before = engine_snapshot(e);
+    struct hosts *h = piece;
 
-    if (before)
-        tell_lost(e, before, s);
+    (void)a;
+    if (c->before)
+        tell_lost(c->engine, h, c->before, s);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         const struct host_facts *f = &s->hosts[i].is;
-        struct known_host *k = known(e, f->id);
+        struct known_host *k = known(h, f->id);
         struct host_record r = follow(k, f->state, s->time);
         bool news = r.on_since != k->r.on_since || r.standby_since != k->r.standby_since ||
                     r.put_down != k->r.put_down || r.woken.at != k->r.woken.at;
 
         if (news || s->time - r.seen >= TOUCH_S || s->time < r.seen) {
             r.seen = s->time;
-            changed(e, k);
+            changed(h, k);
         }
-        if (before)
-            tell_arrival(e, before, s, f, k);
-        tell_change(e, s, f, k);
+        if (c->before)
+            tell_arrival(c->engine, c->before, s, f, k);
+        tell_change(c->engine, s, f, k);
         k->r = r;
         k->state = f->state;
     }
@@ -384,51 +336,50 @@ void hosts_look(struct engine *e, const struct snapshot *s)
 
 /* ---- what our own actions say ---------------------------------------------------------------- */
 
-static unsigned ways_of(const struct engine *e, const char *host)
+static unsigned ways_of(const struct snapshot *s, const char *host)
 {
-    const struct snapshot *s = engine_snapshot(e);
     uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
 
     return ix == IX_NONE ? 0 : s->hosts[ix].is.wake_methods;
 }
 
-void hosts_woken(struct engine *e, const char *host, double boot_s, instant_s now)
+void hosts_woken(struct hosts *h, const struct snapshot *s, const char *host, double boot_s, instant_s now)
 {
-    struct known_host *k = known(e, host);
+    struct known_host *k = known(h, host);
 
     k->r.woke = now;
-    k->r.woke_by = ways_of(e, host);
+    k->r.woke_by = ways_of(s, host);
     k->r.wake_failed = 0;
     if (boot_s >= BOOT_LEAST_S && boot_s <= BOOT_MOST_S)
         k->r.boot_s = isnan(k->r.boot_s) ? boot_s : k->r.boot_s + BOOT_NEWEST * (boot_s - k->r.boot_s);
-    changed(e, k);
+    changed(h, k);
 }
 
-void hosts_wanted(struct engine *e, const char *host, enum reason reason, instant_s since)
+void hosts_wanted(struct hosts *h, const char *host, enum reason reason, instant_s since)
 {
-    struct known_host *k = known(e, host);
+    struct known_host *k = known(h, host);
 
     k->r.woken = (struct woken){.at = since, .reason = reason};
-    changed(e, k);
+    changed(h, k);
 }
 
-void hosts_wake_failed(struct engine *e, const char *host, instant_s now)
+void hosts_wake_failed(struct hosts *h, const char *host, instant_s now)
 {
-    struct known_host *k = known(e, host);
+    struct known_host *k = known(h, host);
 
     k->r.wake_failed = now;
-    changed(e, k);
+    changed(h, k);
 }
 
-void hosts_put_down(struct engine *e, const char *host, instant_s now)
+void hosts_put_down(struct hosts *h, const char *host, instant_s now)
 {
-    struct known_host *k = known(e, host);
+    struct known_host *k = known(h, host);
 
     k->r.put_down = now;
     k->r.on_since = 0;
     if (k->r.standby_since == 0)
         k->r.standby_since = now;
-    changed(e, k);
+    changed(h, k);
 }
 
 /* ---- what can be seen ------------------------------------------------------------------------ */
@@ -441,15 +392,14 @@ static int by_host(const void *a, const void *b)
     return strcmp(x->host, y->host);
 }
 
-size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **ret)
+size_t hosts_asleep(const struct hosts *h, const struct snapshot *s, struct arena *a, struct asleep **ret)
 {
-    const struct snapshot *s = engine_snapshot(e);
-    struct asleep *list = arena_array(a, struct asleep, e->hosts.n);
+    struct asleep *list = arena_array(a, struct asleep, h->of.n);
     size_t n = 0;
 
-    for (size_t i = 0; i < e->hosts.cap; i++) {
-        const struct known_host *k = e->hosts.entries[i].value;
-        const char *host = e->hosts.entries[i].key;
+    for (size_t i = 0; i < h->of.cap; i++) {
+        const struct known_host *k = h->of.entries[i].value;
+        const char *host = h->of.entries[i].key;
 
         if (!host || (k->r.standby_since == 0 && k->r.put_down == 0 && k->state != HOST_STANDBY))
             continue;
@@ -470,32 +420,43 @@ size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **re
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-int hosts_store(const struct engine *e, struct err *err)
+static bool is_dirty(const void *piece)
 {
-    for (size_t i = 0; i < e->hosts.cap; i++) {
-        const struct known_host *k = e->hosts.entries[i].value;
+    const struct hosts *h = piece;
 
-        if (!e->hosts.entries[i].key || !k->dirty)
+    return h->dirty;
+}
+
+static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
+{
+    const struct hosts *h = piece;
+
+    for (size_t i = 0; i < h->of.cap; i++) {
+        const struct known_host *k = h->of.entries[i].value;
+
+        if (!h->of.entries[i].key || !k->dirty)
             continue;
         struct host_record r = k->r;
         int code;
 
-        r.host = e->hosts.entries[i].key;
-        if ((code = e->port.store_ops->put_host(e->port.store, &r, err)) < 0)
+        r.host = h->of.entries[i].key;
+        if ((code = ops->put_host(s, &r, err)) < 0)
             return code;
     }
     return 0;
 }
 
-void hosts_stored(struct engine *e)
+static void stored(void *piece)
 {
-    for (size_t i = 0; e->hosts_dirty && i < e->hosts.cap; i++) {
-        struct known_host *k = e->hosts.entries[i].value;
+    struct hosts *h = piece;
 
-        if (e->hosts.entries[i].key)
+    for (size_t i = 0; i < h->of.cap; i++) {
+        struct known_host *k = h->of.entries[i].value;
+
+        if (h->of.entries[i].key)
             k->dirty = false;
     }
-    e->hosts_dirty = false;
+    h->dirty = false;
 }
 
 /* An instant in the future tells of a clock that was set back: taken for now. */
@@ -504,8 +465,10 @@ static instant_s past(instant_s t, instant_s now)
     return t < now ? t : now;
 }
 
-void hosts_recall(struct engine *e, const struct stored *s, instant_s now)
+static void recall(void *piece, const struct stored *s, instant_s now)
 {
+    struct hosts *h = piece;
+
     for (size_t i = 0; i < s->n_hosts; i++) {
         struct host_record r = s->hosts[i];
 
@@ -517,16 +480,17 @@ void hosts_recall(struct engine *e, const struct stored *s, instant_s now)
         r.woken.at = past(r.woken.at, now);
         if (!(r.boot_s >= BOOT_LEAST_S && r.boot_s <= BOOT_MOST_S))
             r.boot_s = UNKNOWN;
-        known(e, r.host)->r = r;
-        known(e, s->hosts[i].host)->r.host = NULL; /* the map has it */
+        known(h, r.host)->r = r;
+        known(h, s->hosts[i].host)->r.host = NULL; /* the map has it */
     }
 }
 
 /* Of another source the same ids may be other hosts, so they cannot be remembered; but not without a word. */
-void hosts_disown(struct engine *e, const struct stored *s, instant_s now)
+static void disown(void *piece, struct engine *e, const struct stored *s, instant_s now)
 {
     char text[256];
 
+    (void)piece;
     for (size_t i = 0; i < s->n_hosts; i++) {
         if (s->hosts[i].put_down == 0)
             continue;
@@ -556,9 +520,27 @@ static bool keep_host(const char *key, void *value, void *ctx)
     return false;
 }
 
-void hosts_forget(struct engine *e, instant_s before)
+static void forget(void *piece, const struct retention *keep, instant_s now)
 {
-    idmap_keep(&e->hosts, keep_host, &before);
+    struct hosts *h = piece;
+    instant_s before = keep->hosts_before;
+
+    (void)now;
+    idmap_keep(&h->of, keep_host, &before);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void *create(void)
+{
+    return xcalloc(1, sizeof(struct hosts));
+}
+
+static void configure(void *piece, const struct engine_settings *settings)
+{
+    struct hosts *h = piece;
+
+    h->settings = settings;
 }
 
 static void free_known(void *value)
@@ -566,8 +548,25 @@ static void free_known(void *value)
     free(value);
 }
 
-void hosts_release(struct engine *e)
+static void release(void *piece)
 {
-    idmap_release(&e->hosts, free_known);
-    idmap_release(&e->ways, NULL);
+    struct hosts *h = piece;
+
+    idmap_release(&h->of, free_known);
+    idmap_release(&h->ways, NULL);
+    free(h);
 }
+
+const struct knowledge_ops hosts_ops = {
+    .create = create,
+    .release = release,
+    .configure = configure,
+    .fill = fill,
+    .observe = observe,
+    .is_dirty = is_dirty,
+    .persist = persist,
+    .stored = stored,
+    .recall = recall,
+    .disown = disown,
+    .forget = forget,
+};

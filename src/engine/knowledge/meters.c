@@ -1,11 +1,9 @@
-/* meters.c: asks what hosts draw, one question a minute and host, a few at a time, so that a controller that
- * hangs holds up nobody for long: each failure in a row doubles the time until it is asked again.
- *
- * A reading counts for a few minutes, and as long as the host is in the phase that it was read in: what it
- * drew while it was on says nothing once it sleeps. */
-#include "engine/internal.h"
+/* meters.c: what was read, what is out, and when each meter is asked again. */
+#include "engine/knowledge/meters.h"
 
+#include "base/idmap.h"
 #include "base/xalloc.h"
+#include "engine/knowledge/host_power.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,41 +27,57 @@ struct meter {
     bool by_source; /* the inventory says it anyway */
 };
 
-static struct meter *meter_of(struct engine *e, const char *host)
+struct meters {
+    struct idmap of;    /* host id -> struct meter */
+    uint64_t serial;    /* of the newest question */
+    unsigned n_out;     /* questions */
+    uint32_t next;      /* the host of the newest inventory that is looked at next */
+    bool round_is_over; /* all were looked at since the newest inventory */
+    bool none;          /* the actuators have no meters at all */
+};
+
+static struct meter *meter_of(struct meters *all, const char *host)
 {
-    void **slot = idmap_slot(&e->meters.of, host);
+    void **slot = idmap_slot(&all->of, host);
 
     if (!*slot)
         *slot = xcalloc(1, sizeof(struct meter));
     return *slot;
 }
 
-void meters_fill(struct engine *e, struct inventory *inv)
+static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
 {
+    struct meters *all = piece;
+
+    (void)c, (void)a;
     for (size_t i = 0; i < inv->n_hosts; i++) {
         struct host_facts *f = &inv->hosts[i].is;
 
         if (!f->id)
             continue;
         if (!isnan(f->power_w)) {
-            meter_of(e, f->id)->by_source = true;
+            meter_of(all, f->id)->by_source = true;
             continue;
         }
-        struct meter *m = idmap_get(&e->meters.of, f->id);
+        struct meter *m = idmap_get(&all->of, f->id);
 
         if (!m)
             continue;
         m->by_source = false;
-        if (m->read != 0 && inv->time - m->read <= FRESH_S && m->phase == draw_phase(f->state))
+        if (m->read != 0 && inv->time - m->read <= FRESH_S && m->phase == host_power_phase(f->state))
             f->power_w = m->watts;
     }
 }
 
-void meters_look(struct engine *e)
+/* There is a new inventory: another round. */
+static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
 {
-    if (e->meters.round_is_over)
-        e->meters.next = 0;
-    e->meters.round_is_over = false;
+    struct meters *all = piece;
+
+    (void)c, (void)s, (void)a;
+    if (all->round_is_over)
+        all->next = 0;
+    all->round_is_over = false;
 }
 
 static bool is_due(const struct meter *m, instant_s now)
@@ -72,41 +86,38 @@ static bool is_due(const struct meter *m, instant_s now)
 }
 
 /* False: the actuators take no more. */
-static bool ask(struct engine *e, const struct host_facts *f, struct meter *m, instant_s now)
+static bool ask(struct meters *all, const struct engine_ports *port, const struct host_facts *f,
+                struct meter *m, instant_s now)
 {
     struct err err = {0};
-    const struct job job = {.kind = JOB_MEASURE, .id = e->meters.serial + 1, .measure = {.host = f->id}};
-    int r = e->port.actuators_ops->submit(e->port.actuators, &job, &err);
+    const struct job job = {.kind = JOB_MEASURE, .id = all->serial + 1, .measure = {.host = f->id}};
+    int r = port->actuators_ops->submit(port->actuators, &job, &err);
 
     if (r == -ENOTSUP) { /* there are no meters at all */
-        e->meters.none = true;
+        all->none = true;
         return false;
     }
     if (r < 0)
         return false;
-    m->serial = ++e->meters.serial;
-    m->asked_phase = draw_phase(f->state);
+    m->serial = ++all->serial;
+    m->asked_phase = host_power_phase(f->state);
     m->ask_after = now + PERIOD_S;
-    e->meters.n_out++;
+    all->n_out++;
     return true;
 }
 
-void meters_carry_on(struct engine *e, instant_s now)
+void meters_ask(struct meters *all, const struct engine_ports *port, const struct snapshot *s, instant_s now)
 {
-    struct meters *all = &e->meters;
-
-    if (all->none || all->round_is_over || !e->now_seen)
+    if (all->none || all->round_is_over || !s)
         return;
-    const struct snapshot *s = &e->now_seen->snap;
-
     for (; all->next < s->n_hosts && all->n_out < AT_ONCE; all->next++) {
         const struct host_facts *f = &s->hosts[all->next].is;
 
-        if (draw_phase(f->state) == ENERGY_UNSEEN)
+        if (host_power_phase(f->state) == ENERGY_UNSEEN)
             continue;
-        struct meter *m = meter_of(e, f->id);
+        struct meter *m = meter_of(all, f->id);
 
-        if (is_due(m, now) && !ask(e, f, m, now))
+        if (is_due(m, now) && !ask(all, port, f, m, now))
             return;
     }
     all->round_is_over = all->next >= s->n_hosts;
@@ -121,14 +132,14 @@ static instant_s pause_after(unsigned failures)
     return wait < PERIOD_MAX_S ? wait : PERIOD_MAX_S;
 }
 
-void meters_result(struct engine *e, const struct job *job, const struct job_result *result, instant_s now)
+void meters_result(struct meters *all, const struct job *job, const struct job_result *result, instant_s now)
 {
-    struct meter *m = idmap_get(&e->meters.of, job->measure.host);
+    struct meter *m = idmap_get(&all->of, job->measure.host);
 
     if (!m || m->serial == 0 || m->serial != job->id)
         return;
     m->serial = 0;
-    e->meters.n_out--;
+    all->n_out--;
     if (result->code == -ENOTSUP) {
         m->unable = true;
     } else if (result->code < 0 || !(result->watts >= 0 && result->watts <= WATTS_MOST)) {
@@ -154,10 +165,19 @@ static bool ask_again(const char *key, void *value, void *ctx)
     return true;
 }
 
-void meters_configure(struct engine *e)
+/* Those that had none may have got one. */
+static void configure(void *piece, const struct engine_settings *settings)
 {
-    e->meters.none = false;
-    idmap_keep(&e->meters.of, ask_again, NULL);
+    struct meters *all = piece;
+
+    (void)settings;
+    all->none = false;
+    idmap_keep(&all->of, ask_again, NULL);
+}
+
+static void *create(void)
+{
+    return xcalloc(1, sizeof(struct meters));
 }
 
 static void meter_free(void *value)
@@ -165,7 +185,18 @@ static void meter_free(void *value)
     free(value);
 }
 
-void meters_release(struct engine *e)
+static void release(void *piece)
 {
-    idmap_release(&e->meters.of, meter_free);
+    struct meters *all = piece;
+
+    idmap_release(&all->of, meter_free);
+    free(all);
 }
+
+const struct knowledge_ops meters_ops = {
+    .create = create,
+    .release = release,
+    .configure = configure,
+    .fill = fill,
+    .observe = observe,
+};

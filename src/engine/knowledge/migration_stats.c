@@ -19,14 +19,21 @@ struct host_rates {
     struct idmap to; /* host id -> struct average */
 };
 
-struct learned {
-    struct idmap hosts; /* id -> struct host_rates */
-    struct idmap dirty; /* VM id -> struct average */
+/* A migration that changed what is known, since that was last stored. */
+struct taught {
+    char *vm, *from, *to;
 };
 
-struct learned *learned_new(void)
+struct migration_stats {
+    struct idmap hosts; /* id -> struct host_rates */
+    struct idmap dirty; /* VM id -> struct average */
+    struct taught *taught;
+    size_t n_taught, cap_taught;
+};
+
+struct migration_stats *migration_stats_new(void)
 {
-    return xcalloc(1, sizeof(struct learned));
+    return xcalloc(1, sizeof(struct migration_stats));
 }
 
 static void free_average(void *value)
@@ -44,12 +51,34 @@ static void free_host(void *value)
     free(h);
 }
 
-void learned_free(struct learned *l)
+static void taught_clear(struct migration_stats *l)
+{
+    for (size_t i = 0; i < l->n_taught; i++) {
+        free(l->taught[i].vm);
+        free(l->taught[i].from);
+        free(l->taught[i].to);
+    }
+    l->n_taught = 0;
+}
+
+static void taught_add(struct migration_stats *l, const struct timed_migration *x)
+{
+    if (l->n_taught == l->cap_taught) {
+        l->cap_taught = l->cap_taught ? l->cap_taught * 2 : 16;
+        l->taught = xreallocarray(l->taught, l->cap_taught, sizeof *l->taught);
+    }
+    l->taught[l->n_taught++] =
+        (struct taught){.vm = xstrdup(x->vm), .from = xstrdup(x->from), .to = xstrdup(x->to)};
+}
+
+void migration_stats_free(struct migration_stats *l)
 {
     if (!l)
         return;
     idmap_release(&l->hosts, free_host);
     idmap_release(&l->dirty, free_average);
+    taught_clear(l);
+    free(l->taught);
     free(l);
 }
 
@@ -60,7 +89,7 @@ static double value_of(const struct average *a)
     return a && a->learned != 0 ? a->mb_s : UNKNOWN;
 }
 
-static const struct average *find_rate(const struct learned *l, const char *from, const char *to)
+static const struct average *find_rate(const struct migration_stats *l, const char *from, const char *to)
 {
     const struct host_rates *h = idmap_get(&l->hosts, from);
 
@@ -69,23 +98,24 @@ static const struct average *find_rate(const struct learned *l, const char *from
     return *to ? idmap_get(&h->to, to) : &h->own;
 }
 
-double learned_pair_rate(const struct learned *l, const char *from, const char *to)
+double migration_stats_pair_rate(const struct migration_stats *l, const char *from, const char *to)
 {
     return value_of(find_rate(l, from, to));
 }
 
-double learned_host_rate(const struct learned *l, const char *host)
+double migration_stats_host_rate(const struct migration_stats *l, const char *host)
 {
     return value_of(find_rate(l, host, ""));
 }
 
-double learned_dirty(const struct learned *l, const char *vm)
+double migration_stats_dirty(const struct migration_stats *l, const char *vm)
 {
     return value_of(idmap_get(&l->dirty, vm));
 }
 
-void learned_each_pair(const struct learned *l,
-                       void (*pair)(const char *from, const char *to, double rate_mb_s, void *ctx), void *ctx)
+void migration_stats_each_pair(const struct migration_stats *l,
+                               void (*pair)(const char *from, const char *to, double rate_mb_s, void *ctx),
+                               void *ctx)
 {
     for (size_t i = 0; i < l->hosts.cap; i++) {
         const struct host_rates *h = l->hosts.entries[i].value;
@@ -108,7 +138,7 @@ static struct average *average_of(struct idmap *m, const char *id)
     return *slot;
 }
 
-static struct host_rates *host_of(struct learned *l, const char *id)
+static struct host_rates *host_of(struct migration_stats *l, const char *id)
 {
     void **slot = idmap_slot(&l->hosts, id);
 
@@ -117,7 +147,7 @@ static struct host_rates *host_of(struct learned *l, const char *id)
     return *slot;
 }
 
-static struct average *rate_of(struct learned *l, const char *from, const char *to)
+static struct average *rate_of(struct migration_stats *l, const char *from, const char *to)
 {
     struct host_rates *h = host_of(l, from);
 
@@ -131,8 +161,8 @@ static void mix(struct average *a, double mb_s, instant_s now)
 }
 
 /* What shared its link is no more than a lower bound, and nothing where nothing is known. */
-static bool learn_rate(struct learned *l, const char *from, const char *to, double mb_s, bool at_least,
-                       instant_s now)
+static bool learn_rate(struct migration_stats *l, const char *from, const char *to, double mb_s,
+                       bool at_least, instant_s now)
 {
     if (at_least && !(mb_s > value_of(find_rate(l, from, to))))
         return false;
@@ -140,17 +170,17 @@ static bool learn_rate(struct learned *l, const char *from, const char *to, doub
     return true;
 }
 
-bool learned_take(struct learned *l, const struct lesson *x, instant_s now)
+bool migration_stats_take(struct migration_stats *l, const struct timed_migration *x, instant_s now)
 {
     bool told = !isnan(x->dirty_mb_s);
-    double dirty = told ? x->dirty_mb_s : learned_dirty(l, x->vm);
-    double known = learned_pair_rate(l, x->from, x->to);
+    double dirty = told ? x->dirty_mb_s : migration_stats_dirty(l, x->vm);
+    double known = migration_stats_pair_rate(l, x->from, x->to);
 
-    if (!(x->mem_mb > 0) || !(x->duration_s >= LESSON_LEAST_S))
+    if (!(x->mem_mb > 0) || !(x->duration_s >= MIGRATION_TIMED_LEAST_S))
         return false;
     double rate = migration_rate_of(x->mem_mb, dirty, x->duration_s);
 
-    if (!(rate >= LESSON_RATE_LEAST && rate <= LESSON_RATE_MOST))
+    if (!(rate >= MIGRATION_RATE_LEAST && rate <= MIGRATION_RATE_MOST))
         return false;
     bool any = learn_rate(l, x->from, x->to, rate, x->shared, now);
 
@@ -158,12 +188,15 @@ bool learned_take(struct learned *l, const struct lesson *x, instant_s now)
     any = learn_rate(l, x->to, "", rate, x->shared, now) || any;
     if (!told && !x->shared && !isnan(known))
         mix(average_of(&l->dirty, x->vm), migration_dirty_of(x->mem_mb, known, x->duration_s), now);
+    if (any)
+        taught_add(l, x);
     return any;
 }
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-bool learned_rate_record(const struct learned *l, const char *from, const char *to, struct rate_record *ret)
+bool migration_stats_rate_record(const struct migration_stats *l, const char *from, const char *to,
+                                 struct rate_record *ret)
 {
     const struct average *a = find_rate(l, from, to);
 
@@ -173,7 +206,7 @@ bool learned_rate_record(const struct learned *l, const char *from, const char *
     return true;
 }
 
-bool learned_dirty_record(const struct learned *l, const char *vm, struct dirty_record *ret)
+bool migration_stats_dirty_record(const struct migration_stats *l, const char *vm, struct dirty_record *ret)
 {
     const struct average *a = idmap_get(&l->dirty, vm);
 
@@ -184,15 +217,16 @@ bool learned_dirty_record(const struct learned *l, const char *vm, struct dirty_
 }
 
 /* What stands in a file may have been written by anybody. */
-void learned_recall_rate(struct learned *l, const struct rate_record *r)
+void migration_stats_recall_rate(struct migration_stats *l, const struct rate_record *r)
 {
-    if (r->from && r->to && r->learned > 0 && r->mb_s >= LESSON_RATE_LEAST && r->mb_s <= LESSON_RATE_MOST)
+    if (r->from && r->to && r->learned > 0 && r->mb_s >= MIGRATION_RATE_LEAST &&
+        r->mb_s <= MIGRATION_RATE_MOST)
         *rate_of(l, r->from, r->to) = (struct average){.mb_s = r->mb_s, .learned = r->learned};
 }
 
-void learned_recall_dirty(struct learned *l, const struct dirty_record *r)
+void migration_stats_recall_dirty(struct migration_stats *l, const struct dirty_record *r)
 {
-    if (r->vm && r->learned > 0 && r->mb_s >= 0 && r->mb_s <= LESSON_RATE_MOST)
+    if (r->vm && r->learned > 0 && r->mb_s >= 0 && r->mb_s <= MIGRATION_RATE_MOST)
         *average_of(&l->dirty, r->vm) = (struct average){.mb_s = r->mb_s, .learned = r->learned};
 }
 
@@ -225,8 +259,128 @@ static bool keep_host(const char *key, void *value, void *ctx)
     return false;
 }
 
-void learned_forget(struct learned *l, instant_s before)
+void migration_stats_forget(struct migration_stats *l, instant_s before)
 {
     idmap_keep(&l->dirty, keep_average, &before);
     idmap_keep(&l->hosts, keep_host, &before);
 }
+
+/* ---- as a piece of knowledge ---------------------------------------------------------------- */
+
+struct filling {
+    struct inventory *inv;
+    struct arena *a;
+    struct idmap hosts;
+};
+
+static void add_pair(const char *from, const char *to, double rate_mb_s, void *ctx)
+{
+    struct filling *f = ctx;
+    const struct seen_host *x = idmap_get(&f->hosts, from);
+    const struct seen_host *y = idmap_get(&f->hosts, to);
+
+    if (x && y)
+        *inventory_add_migration_rate(f->inv, f->a) =
+            (struct seen_migration_rate){.from = x->is.id, .to = y->is.id, .rate_mb_s = rate_mb_s};
+}
+
+/* What the source says itself stands. */
+static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
+{
+    const struct migration_stats *l = piece;
+    struct filling f = {.inv = inv, .a = a};
+
+    (void)c;
+    for (size_t i = 0; i < inv->n_hosts; i++) {
+        struct host_facts *h = &inv->hosts[i].is;
+
+        if (!h->id)
+            continue;
+        *idmap_slot(&f.hosts, h->id) = &inv->hosts[i];
+        if (isnan(h->migration_rate_mb_s))
+            h->migration_rate_mb_s = migration_stats_host_rate(l, h->id);
+    }
+    for (size_t i = 0; i < inv->n_vms; i++) {
+        struct vm_facts *v = &inv->vms[i].is;
+
+        if (v->id && isnan(v->dirty_mb_s))
+            v->dirty_mb_s = migration_stats_dirty(l, v->id);
+    }
+    if (inv->n_migration_rates == 0)
+        migration_stats_each_pair(l, add_pair, &f);
+    idmap_release(&f.hosts, NULL);
+}
+
+static bool is_dirty(const void *piece)
+{
+    const struct migration_stats *l = piece;
+
+    return l->n_taught > 0;
+}
+
+static int put_taught(const struct migration_stats *l, const struct taught *m, const struct store_ops *ops,
+                      struct store *s, struct err *err)
+{
+    const char *const pairs[][2] = {{m->from, m->to}, {m->from, ""}, {m->to, ""}};
+    struct rate_record rate;
+    struct dirty_record dirty;
+    int r;
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (migration_stats_rate_record(l, pairs[i][0], pairs[i][1], &rate) &&
+            (r = ops->put_rate(s, &rate, err)) < 0)
+            return r;
+    }
+    return migration_stats_dirty_record(l, m->vm, &dirty) ? ops->put_dirty(s, &dirty, err) : 0;
+}
+
+static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
+{
+    const struct migration_stats *l = piece;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < l->n_taught; i++)
+        r = put_taught(l, &l->taught[i], ops, s, err);
+    return r;
+}
+
+static void stored(void *piece)
+{
+    taught_clear(piece);
+}
+
+static void recall(void *piece, const struct stored *s, instant_s now)
+{
+    (void)now;
+    for (size_t i = 0; i < s->n_rates; i++)
+        migration_stats_recall_rate(piece, &s->rates[i]);
+    for (size_t i = 0; i < s->n_dirties; i++)
+        migration_stats_recall_dirty(piece, &s->dirties[i]);
+}
+
+static void forget(void *piece, const struct retention *keep, instant_s now)
+{
+    (void)now;
+    migration_stats_forget(piece, keep->learned_before);
+}
+
+static void *create(void)
+{
+    return migration_stats_new();
+}
+
+static void release(void *piece)
+{
+    migration_stats_free(piece);
+}
+
+const struct knowledge_ops migration_stats_ops = {
+    .create = create,
+    .release = release,
+    .fill = fill,
+    .is_dirty = is_dirty,
+    .persist = persist,
+    .stored = stored,
+    .recall = recall,
+    .forget = forget,
+};

@@ -7,23 +7,23 @@
  * explains too much of, the next migrations correct: all are exponential moving averages, in which the newest
  * counts for a quarter.
  *
- * A migration teaches nothing when it was too short to be timed (LESSON_LEAST_S), or when the rate that
- * follows is absurd. One that shared a host with another migration says that the link gives at least so much:
- * it counts where that is more than is known, and says nothing of its VM.
+ * A migration teaches nothing when it was too short to be timed (MIGRATION_TIMED_LEAST_S), or when the rate
+ * that follows is absurd. One that shared a host with another migration says that the link gives at least so
+ * much: it counts where that is more than is known, and says nothing of its VM.
  */
 #ifndef BALLAST_ENGINE_KNOWLEDGE_MIGRATION_STATS_H
 #define BALLAST_ENGINE_KNOWLEDGE_MIGRATION_STATS_H
 
-#include "engine/ports.h"
+#include "engine/knowledge/knowledge.h"
 
-#define LESSON_LEAST_S 5        /* shorter ones are asking and setting up more than copying */
-#define LESSON_RATE_LEAST 1.0   /* MiB/s; a link slower than this ... */
-#define LESSON_RATE_MOST 100000 /* ... or faster than this is a mistake */
+#define MIGRATION_TIMED_LEAST_S 5  /* shorter ones are asking and setting up more than copying */
+#define MIGRATION_RATE_LEAST 1.0   /* MiB/s; a link slower than this ... */
+#define MIGRATION_RATE_MOST 100000 /* ... or faster than this is a mistake */
 
-struct learned;
+extern const struct knowledge_ops migration_stats_ops;
 
 /* A migration that ended well. */
-struct lesson {
+struct timed_migration {
     const char *vm, *from, *to;
     double mem_mb;     /* what backed the VM when it began; UNKNOWN */
     double dirty_mb_s; /* what the source says of the VM; UNKNOWN: it says nothing */
@@ -31,30 +31,31 @@ struct lesson {
     bool shared;       /* with another migration that one of its hosts took part in, for some of the time */
 };
 
-struct learned *learned_new(void);
-void learned_free(struct learned *l);
+struct migration_stats *migration_stats_new(void);
+void migration_stats_free(struct migration_stats *l);
 
 /* Whether it taught anything. */
-bool learned_take(struct learned *l, const struct lesson *lesson, instant_s now);
+bool migration_stats_take(struct migration_stats *l, const struct timed_migration *lesson, instant_s now);
 
 /* MiB/s, or UNKNOWN. The rate of a host is that of its migrations with any other, in and out. */
-double learned_pair_rate(const struct learned *l, const char *from, const char *to);
-double learned_host_rate(const struct learned *l, const char *host);
-double learned_dirty(const struct learned *l, const char *vm);
+double migration_stats_pair_rate(const struct migration_stats *l, const char *from, const char *to);
+double migration_stats_host_rate(const struct migration_stats *l, const char *host);
+double migration_stats_dirty(const struct migration_stats *l, const char *vm);
 
 /* Calls back for every pair, in no particular order. */
-void learned_each_pair(const struct learned *l,
-                       void (*pair)(const char *from, const char *to, double rate_mb_s, void *ctx),
-                       void *ctx);
+void migration_stats_each_pair(const struct migration_stats *l,
+                               void (*pair)(const char *from, const char *to, double rate_mb_s, void *ctx),
+                               void *ctx);
 
 /* To and from the store: what is known of a pair (of a host: `to` is ""), or of a VM. False: nothing is. The
  * strings are the caller's. */
-bool learned_rate_record(const struct learned *l, const char *from, const char *to, struct rate_record *ret);
-bool learned_dirty_record(const struct learned *l, const char *vm, struct dirty_record *ret);
-void learned_recall_rate(struct learned *l, const struct rate_record *r);
-void learned_recall_dirty(struct learned *l, const struct dirty_record *r);
+bool migration_stats_rate_record(const struct migration_stats *l, const char *from, const char *to,
+                                 struct rate_record *ret);
+bool migration_stats_dirty_record(const struct migration_stats *l, const char *vm, struct dirty_record *ret);
+void migration_stats_recall_rate(struct migration_stats *l, const struct rate_record *r);
+void migration_stats_recall_dirty(struct migration_stats *l, const struct dirty_record *r);
 
 /* Drops what no migration has taught since. */
-void learned_forget(struct learned *l, instant_s before);
+void migration_stats_forget(struct migration_stats *l, instant_s before);
 
 #endif

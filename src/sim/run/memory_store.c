@@ -23,7 +23,7 @@ struct store {
     size_t n_migrations, cap_migrations;
     struct sample_record *samples; /* in the order in which they were taken; vm borrowed */
     size_t n_samples, cap_samples;
-    struct pattern_record patterns[PATTERN_SLOTS];       /* by number of the slot; time 0: none */
+    struct pattern_record patterns[DEMAND_SLOTS];        /* by number of the slot; time 0: none */
     struct idmap rates, dirties, settings, hosts, notes; /* values: the record, or the text; their own */
     struct memory_energy energy;
 };
@@ -311,7 +311,7 @@ static int ms_forget_setting(struct store *s, const char *host, const char *pool
 static int ms_put_pattern(struct store *s, const struct pattern_record *pattern, struct err *err)
 {
     (void)err;
-    s->patterns[pattern->time / PATTERN_SLOT_S % PATTERN_SLOTS] = *pattern;
+    s->patterns[pattern->time / DEMAND_SLOT_S % DEMAND_SLOTS] = *pattern;
     return 0;
 }
 
@@ -534,8 +534,8 @@ static int ms_load(struct store *s, instant_s since, instant_s samples_since, st
     load_hosts(s, a, ret);
     load_words(s, a, ret);
     memory_energy_load(&s->energy, samples_since - ENERGY_HOUR_S, a, ret);
-    ret->patterns = arena_array(a, struct pattern_record, PATTERN_SLOTS);
-    for (size_t i = 0; i < PATTERN_SLOTS; i++)
+    ret->patterns = arena_array(a, struct pattern_record, DEMAND_SLOTS);
+    for (size_t i = 0; i < DEMAND_SLOTS; i++)
         if (s->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = s->patterns[i];
     return 0;

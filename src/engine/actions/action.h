@@ -1,0 +1,88 @@
+/* action.h: an action, the list of all, and the one way for it to change its state. */
+#ifndef BALLAST_ENGINE_ACTIONS_ACTION_H
+#define BALLAST_ENGINE_ACTIONS_ACTION_H
+
+#include "engine/actions/action_queue.h"
+#include "engine/actions/backoff.h"
+#include "engine/actions/slot_usage.h"
+#include "engine/engine.h"
+
+/* How its copying went, as seen while it was carried out. */
+struct copy {
+    instant_s began;           /* 0: not by this process */
+    instant_s ran;             /* last seen running */
+    instant_s ended;           /* reported to have succeeded; 0: not yet */
+    double mem_mb, dirty_mb_s; /* of the VM, when it began */
+    bool shared;               /* another migration used one of its hosts at some time meanwhile */
+};
+
+/* The record and what need not outlive a restart. The strings of the record are the action's own. */
+struct action {
+    struct action_record r;
+    bool dirty;            /* the store does not have this version yet: see action_changed() */
+    bool job_out;          /* a worker has a job of it */
+    enum job_kind job;     /* which */
+    bool adopted;          /* from an earlier process */
+    instant_s retry_at;    /* nothing is asked of the actuators before this */
+    unsigned retries;      /* failures to learn anything, in a row */
+    uint64_t look_after;   /* only an inventory with a higher serial says where it stands */
+    bool only_adopt;       /* ACTION_STARTING: what does not run yet is not begun any more, or not now */
+    unsigned looks;        /* inventories that contradicted the task's success */
+    int percent;           /* the most that the hypervisor has said of its progress ... */
+    instant_s advanced;    /* ... since when; 0: nothing yet */
+    instant_s waits_since; /* ACTION_POWER_ON: its host has had time to come since then, which is later than
+                            * it began, as nobody could be asked before; 0: since then */
+    instant_s polled;      /* when the actuators last answered how far it is; 0: not yet, to this process */
+    instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
+    bool refused;          /* at once, and nobody was asked before: nothing of it was begun */
+    bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
+    int doubt_code;        /* the errno behind it */
+    struct copy copy;
+    uint64_t judged;  /* the inventory with which it was last found to have to wait */
+    uint64_t settled; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing was left
+                       * to be done on the host; 0: something is */
+    struct action_list needed_by; /* those that depend on it; perhaps also some that do not any more */
+    unsigned counted;             /* slot_usage.c: what it counts as */
+    bool listed;                  /* ... and whether it is in the lists */
+    bool due, queued;             /* action_queue.c: where it waits */
+};
+
+struct actions {
+    struct action **list; /* by id */
+    size_t n, cap;
+    uint64_t last_id;
+    char *instance;              /* the store's name, part of every uid */
+    struct action_list unstored; /* those that are dirty */
+    struct slot_usage usage;
+    struct action_queue queue;
+    int64_t power_changes; /* hosts that are put to standby or woken now; see power_count() */
+    struct idmap vm_backoff, wake_backoff, standby_backoff; /* id -> struct backoff */
+};
+
+/* How long an ended action stays at hand. */
+#define ACTION_ENDED_SHOWN_S 3600
+
+struct action *action_add(struct engine *e, const struct action_record *r); /* copies; id 0: gets the next */
+struct action *action_find(const struct engine *e, uint64_t id);
+bool action_ended(const struct action *x);
+bool action_under_way(const struct action *x); /* a hypervisor may be working on it: starting or running */
+bool action_committed(const struct action *x); /* approved and not ended */
+/* Whether it is approved only along with the others of its group. A host may be woken before anybody has said
+ * that what is planned for it shall happen; that waits for the host in any case. */
+bool action_needs_group(const struct action_record *r);
+enum operation_kind action_operation(enum action_kind kind); /* what the actuators are asked for */
+void action_free(struct action *x);
+/* The states: each stores and publishes. `why` may be NULL. */
+void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,
+                  instant_s now);
+void action_set_depends(struct engine *e, struct action *x, const uint64_t *ids, uint32_t n);
+/* It is to be stored with the next transaction. */
+void action_changed(struct engine *e, struct action *x);
+/* Who depends on whom, of all: where numbers may have come before what they mean. */
+void actions_link(struct engine *e);
+/* Ends with actions that nothing needs any more. */
+void actions_forget(struct engine *e, instant_s now);
+
+void actions_free(struct actions *all);
+
+#endif

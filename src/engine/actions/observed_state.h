@@ -1,0 +1,25 @@
+/* observed_state.h: where the newest inventory shows what an action is about. */
+#ifndef BALLAST_ENGINE_ACTIONS_OBSERVED_STATE_H
+#define BALLAST_ENGINE_ACTIONS_OBSERVED_STATE_H
+
+#include "engine/engine.h"
+
+struct action;
+
+enum whereabouts {
+    AT_SOURCE, /* as before the action */
+    AT_TARGET, /* as after it */
+    ELSEWHERE, /* neither */
+    GONE,      /* not in the inventory */
+    NOT_SEEN,  /* its host is disconnected: nothing can be said */
+};
+
+/* By the newest inventory; there must be one. */
+enum whereabouts whereabouts(const struct engine *e, const struct action *x);
+
+/* Whether the newest inventory was asked for late enough to tell. */
+bool inventory_tells(const struct engine *e, const struct action *x);
+
+bool observed_state_runs_on(const struct snapshot *s, const char *vm, const char *host);
+
+#endif

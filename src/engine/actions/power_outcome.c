@@ -1,0 +1,192 @@
+/* power_outcome.c: what the end of a power change means for its host, and which changes are taken back. */
+#include "engine/actions/power_outcome.h"
+
+#include "engine/actions/action.h"
+#include "engine/actions/action_states.h"
+#include "engine/actions/observed_state.h"
+#include "engine/actions/power_preconditions.h"
+#include "engine/actions/power_progress.h"
+#include "engine/decide.h"
+#include "engine/events.h"
+#include "engine/knowledge/hosts.h"
+#include "engine/observation.h"
+#include "engine/recommendations.h"
+#include "engine/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define UNCERTAIN_S 300 /* a host that was asked to go and did not may be slow: no VMs for so long */
+
+bool power_has_left_anyway(const struct engine *e, const struct action *x)
+{
+    return x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_CANCELLED && e->now_seen &&
+           power_is_leaving(e, x->r.from) && !observed_state_runs_on(&e->now_seen->snap, x->r.vm, x->r.from);
+}
+
+/* ---- what it leaves behind ------------------------------------------------------------------- */
+
+bool power_may_still_go(const struct action *x)
+{
+    return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 && !x->refused &&
+           (x->r.state == ACTION_FAILED || x->r.state == ACTION_CANCELLED);
+}
+
+/* Since then it was out of service, and came back or not: whatever it had heard is over. */
+static bool was_out_since(const struct known_host *k, instant_s t)
+{
+    return k && (k->r.put_down != 0 || k->r.standby_since != 0 || k->r.woke > t || k->r.on_since > t);
+}
+
+bool power_off_uncertain(const struct engine *e, const struct action *x, instant_s now)
+{
+    return power_may_still_go(x) && now < x->r.ended + UNCERTAIN_S &&
+           !was_out_since(hosts_find(e->knowledge->hosts, x->r.host), x->r.ended);
+}
+
+static const struct action *last_that_may_go(const struct engine *e, const char *host)
+{
+    for (size_t i = e->actions->n; i > 0; i--) {
+        if (power_may_still_go(e->actions->list[i - 1]) && strcmp(e->actions->list[i - 1]->r.host, host) == 0)
+            return e->actions->list[i - 1];
+    }
+    return NULL;
+}
+
+bool power_off_of_host_uncertain(const struct engine *e, const char *host, instant_s now)
+{
+    const struct action *x = last_that_may_go(e, host);
+
+    return x && power_off_uncertain(e, x, now);
+}
+
+bool power_went_late(const struct engine *e, const char *host)
+{
+    const struct action *x = last_that_may_go(e, host);
+
+    return x && !was_out_since(hosts_find(e->knowledge->hosts, host), x->r.ended);
+}
+
+bool power_off_completed_late(const struct engine *e, const struct action *up, const struct action *down)
+{
+    if (up->r.kind != ACTION_POWER_ON || !power_may_still_go(down) || strcmp(up->r.host, down->r.host) != 0)
+        return false;
+    const struct known_host *k = hosts_find(e->knowledge->hosts, down->r.host);
+
+    return k && k->r.put_down != 0;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/* From the call until the inventory was asked for that shows it: rather too long than too short. */
+static double timed_boot_s(const struct engine *e, const struct action *x)
+{
+    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - power_waits_since(x));
+}
+
+static enum host_state state_of(const struct engine *e, const char *host)
+{
+    const struct snapshot *s = engine_snapshot(e);
+    uint32_t ix = s ? snapshot_find_host(s, host) : IX_NONE;
+
+    return ix == IX_NONE ? HOST_DISCONNECTED : s->hosts[ix].is.state;
+}
+
+/* While its task runs, the inventory says of one that its manager has lost that it is on its way down. */
+static bool is_lost(const struct engine *e, const char *host)
+{
+    return state_of(e, host) == HOST_DISCONNECTED || hosts_is_unseen(e->knowledge->hosts, host);
+}
+
+static void wake_failed(struct engine *e, const struct action *x, instant_s now)
+{
+    char text[2 * WHY_MAX];
+
+    if (state_of(e, x->r.host) == HOST_MAINTENANCE) { /* awake it is, but not for VMs */
+        hosts_woken(e->knowledge->hosts, engine_snapshot(e), x->r.host, UNKNOWN, now);
+        return;
+    }
+
+    hosts_wake_failed(e->knowledge->hosts, x->r.host, now);
+    (void)snprintf(text, sizeof text, "host %s did not wake: %s",
+                   snapshot_host_name(engine_snapshot(e), x->r.host),
+                   x->r.why ? x->r.why : "nobody knows why");
+    publish(e, &(struct event){.kind = EVENT_WAKE_FAILED,
+                               .time = now,
+                               .action = &x->r,
+                               .pass = x->r.pass,
+                               .host = x->r.host,
+                               .text = text});
+    passes_hurry(e, now); /* another one in its place */
+}
+
+void power_ended(struct engine *e, const struct action *x, instant_s now)
+{
+    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
+        hosts_wanted(e->knowledge->hosts, x->r.host, x->r.reason, x->r.approved);
+    if (x->r.started == 0 && x->r.state != ACTION_FAILED) /* it was so already */
+        return;
+    if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
+        hosts_woken(e->knowledge->hosts, engine_snapshot(e), x->r.host, timed_boot_s(e, x), now);
+    else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
+        wake_failed(e, x, now);
+    else if (x->r.kind == ACTION_POWER_OFF &&
+             (x->r.state == ACTION_DONE || (power_may_still_go(x) && is_lost(e, x->r.host))))
+        hosts_put_down(e->knowledge->hosts, x->r.host,
+                       now); /* one that was lost on its way down can at least be woken */
+}
+
+/* ---- second thoughts ------------------------------------------------------------------------- */
+
+static uint32_t wakes_wanted(const struct engine *e, const struct plan *plan)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < plan->n_recommendations; i++) {
+        const struct action_record r = recommendation_record(plan->snap, &plan->recommendations[i], 0);
+
+        n += r.kind == ACTION_POWER_ON && !find_power_change(e, &r);
+    }
+    return n;
+}
+
+static bool cannot_be_emptied(const struct plan *plan, const char *host)
+{
+    for (uint32_t i = 0; i < plan->n_faults; i++) {
+        const struct fault *f = &plan->faults[i];
+        uint32_t at = f->host;
+
+        if (f->code != FAULT_CANNOT_EVACUATE)
+            continue;
+        if (at == IX_NONE && f->vm != IX_NONE)
+            at = plan->snap->vms[f->vm].host;
+        if (at != IX_NONE && strcmp(plan->snap->hosts[at].is.id, host) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instant_s now)
+{
+    uint32_t wanted = wakes_wanted(e, plan);
+    bool high = plan->before.dpm_high[RES_CPU] > 0 || plan->before.dpm_high[RES_MEM] > 0;
+    bool any = false;
+
+    if (more || (wanted == 0 && high))
+        wanted = UINT32_MAX;
+    for (size_t i = e->actions->n; i > 0; i--) { /* approved last, taken back first */
+        struct action *x = e->actions->list[i - 1];
+
+        if (x->r.kind != ACTION_POWER_OFF || x->r.state != ACTION_APPROVED || x->r.pass == 0)
+            continue;
+        if (cannot_be_emptied(plan, x->r.host)) {
+            action_cancel(e, x, "the host cannot be emptied any more", now);
+            any = true;
+        } else if (wanted > 0) {
+            wanted--;
+            action_cancel(e, x, "more hosts are needed now, and this one is still on", now);
+            any = true;
+        }
+    }
+    return any;
+}

@@ -1,0 +1,14 @@
+/* host_power.h: what every host draws, and what its VMs lack. */
+#ifndef BALLAST_ENGINE_KNOWLEDGE_HOST_POWER_H
+#define BALLAST_ENGINE_KNOWLEDGE_HOST_POWER_H
+
+#include "engine/knowledge/energy.h"
+
+enum energy_phase host_power_phase(enum host_state state);
+
+/* Of all hosts, by index of the snapshot; the account learns the scales of meters on the way. In the arena.
+ */
+struct energy_sample *host_power_sample(struct energy *account, const struct knowledge_context *c,
+                                        const struct snapshot *s, struct arena *a);
+
+#endif

@@ -1,0 +1,43 @@
+/* hosts.h: what is remembered of each host's power, because its source does not say it or would forget it.
+ *
+ * Since when it is on or asleep, how long it boots, when it last woke or failed to, whether we put it to
+ * standby, what it was woken for. Stored as it changes; a host that we put to standby is never forgotten.
+ * Which way of the configuration is meant for which host is known here, too. */
+#ifndef BALLAST_ENGINE_KNOWLEDGE_HOSTS_H
+#define BALLAST_ENGINE_KNOWLEDGE_HOSTS_H
+
+#include "engine/knowledge/knowledge.h"
+
+extern const struct knowledge_ops hosts_ops;
+
+/* What is remembered of a host. */
+struct known_host {
+    struct host_record r;  /* `host` is the key of the map */
+    enum host_state state; /* in the last inventory; host_state_count: not seen by this process */
+    bool dirty;
+    bool unseen; /* the last inventory had it as lost: its manager does, while we put it to standby */
+};
+
+/* What is remembered of the host, or NULL. */
+const struct known_host *hosts_find(const struct hosts *h, const char *host);
+/* Whether it has been seen to wake, last time too: by us, or as the source says. */
+bool hosts_is_proven(const struct hosts *h, const struct host_facts *f);
+bool hosts_has_failed(const struct hosts *h, const char *host); /* its last wake */
+bool hosts_is_unseen(const struct hosts *h, const char *host);
+void hosts_set_unseen(struct hosts *h, const char *host, bool unseen);
+bool hosts_is_up(enum host_state state);
+/* Whether the actuators can do that to the host's power: ACTION_POWER_ON or ACTION_POWER_OFF. */
+bool hosts_can(const struct hosts *h, enum action_kind kind, const char *host);
+/* By how much its wake may take longer than its boots, as it may be its last way that works. */
+instant_s hosts_wake_tries_s(const struct hosts *h, const char *host);
+/* A wake of ours brought it back, after that time (UNKNOWN: it was not timed); did not; it sleeps by our own
+ * action. s: the newest inventory. */
+void hosts_woken(struct hosts *h, const struct snapshot *s, const char *host, double boot_s, instant_s now);
+void hosts_wake_failed(struct hosts *h, const char *host, instant_s now);
+void hosts_put_down(struct hosts *h, const char *host, instant_s now);
+/* It is on, and was woken for that; or a person asks for what is so already. */
+void hosts_wanted(struct hosts *h, const char *host, enum reason reason, instant_s since);
+/* Those in standby, by id; in the arena. s: the newest inventory, or NULL. */
+size_t hosts_asleep(const struct hosts *h, const struct snapshot *s, struct arena *a, struct asleep **ret);
+
+#endif

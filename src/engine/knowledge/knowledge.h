@@ -1,0 +1,80 @@
+/* knowledge.h: what the engine remembers beyond the newest inventory, piece by piece, and all by one table.
+ *
+ * A piece of knowledge has an opaque struct and a header of its own. The engine calls all of them in the same
+ * way and order (knowledge.c): before a snapshot is built each puts into the inventory what the source does
+ * not say; after that each learns from the snapshot; what has changed is stored, and read back after a
+ * restart.
+ *
+ * To add one: a member below, a line in the table of knowledge.c, a file that fills struct knowledge_ops. */
+#ifndef BALLAST_ENGINE_KNOWLEDGE_KNOWLEDGE_H
+#define BALLAST_ENGINE_KNOWLEDGE_KNOWLEDGE_H
+
+#include "engine/engine.h"
+
+struct knowledge {
+    struct vm_demand *vms;
+    struct migration_stats *migrations;
+    struct hosts *hosts;
+    struct early_wake_penalty *penalty;
+    struct cluster_demand *cluster;
+    struct energy *energy;
+    struct meters *meters;
+    struct known_pool_settings *pools;
+};
+
+/* A wake of ours that has not ended. */
+struct wake_under_way {
+    const char *host; /* id */
+    enum reason reason;
+    bool asked; /* the actuators were */
+};
+
+/* What the pieces are told along with an inventory. */
+struct knowledge_context {
+    struct engine *engine; /* for publish() */
+    const struct engine_settings *settings;
+    const struct knowledge *known;       /* the pieces before this one have seen the inventory already */
+    const struct inventory *inventory;   /* observe(): what the snapshot was built from */
+    const struct snapshot *before;       /* of the inventory before; NULL: there was none */
+    instant_s look_period_s;             /* between two inventories */
+    const struct wake_under_way *waking; /* by our own actions */
+    size_t n_waking;
+};
+
+/* Of one piece. NULL where it has nothing to do. */
+struct knowledge_ops {
+    void *(*create)(void);
+    void (*release)(void *piece);
+    /* The settings stay where they are until the next call. */
+    void (*configure)(void *piece, const struct engine_settings *settings);
+    /* Puts what is known into an inventory that does not say it. */
+    void (*fill)(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a);
+    /* Learns from a new snapshot, which was checked; what is expected of the future goes into it. */
+    void (*observe)(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a);
+    bool (*is_dirty)(const void *piece);
+    /* Puts what is not stored yet, within a transaction; stored() is called once that is durable. */
+    int (*persist)(const void *piece, const struct store_ops *ops, struct store *s, struct err *err);
+    void (*stored)(void *piece);
+    /* After a restart. disown(): what stands in the store is of another source. */
+    void (*recall)(void *piece, const struct stored *s, instant_s now);
+    void (*disown)(void *piece, struct engine *e, const struct stored *s, instant_s now);
+    /* Drops what is too old to be kept. */
+    void (*forget)(void *piece, const struct retention *keep, instant_s now);
+};
+
+struct knowledge *knowledge_new(void);
+void knowledge_free(struct knowledge *k);
+void knowledge_configure(struct knowledge *k, const struct engine_settings *settings);
+void knowledge_fill(struct knowledge *k, const struct knowledge_context *c, struct inventory *inv,
+                    struct arena *a);
+void knowledge_observe(struct knowledge *k, const struct knowledge_context *c, struct snapshot *s,
+                       struct arena *a);
+bool knowledge_is_dirty(const struct knowledge *k);
+int knowledge_persist(const struct knowledge *k, const struct store_ops *ops, struct store *s,
+                      struct err *err);
+void knowledge_stored(struct knowledge *k);
+void knowledge_recall(struct knowledge *k, const struct stored *s, instant_s now);
+void knowledge_disown(struct knowledge *k, struct engine *e, const struct stored *s, instant_s now);
+void knowledge_forget(struct knowledge *k, const struct retention *keep, instant_s now);
+
+#endif

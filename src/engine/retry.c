@@ -1,0 +1,43 @@
+/* retry.c: waiting times after failures. */
+#include "engine/retry.h"
+
+#include <errno.h>
+
+#define RETRY_MAX_S 60 /* ... up to this */
+
+instant_s back_off_s(unsigned failures)
+{
+    instant_s wait = RETRY_FIRST_S;
+
+    for (unsigned i = 1; i < failures && wait < RETRY_MAX_S; i++)
+        wait *= 2;
+    return wait < RETRY_MAX_S ? wait : RETRY_MAX_S;
+}
+
+instant_s pause_s(int code, unsigned failures)
+{
+    return code == -EACCES ? RETRY_MAX_S : back_off_s(failures);
+}
+
+bool error_is_transient(int code)
+{
+    switch (code) {
+    case -ETIMEDOUT:
+    case -ECONNREFUSED:
+    case -ECONNRESET:
+    case -ECONNABORTED:
+    case -ENOTCONN:
+    case -EHOSTUNREACH:
+    case -ENETUNREACH:
+    case -ENETDOWN:
+    case -EPIPE:
+    case -EAGAIN:
+    case -EINTR:
+    case -EBUSY:
+    case -EPROTO:
+    case -ECANCELED:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,147 @@
+/* source_poll.c: asks the source for inventories: in time, on request, and less often while it fails. */
+#include "engine/source_poll.h"
+
+#include "engine/decide.h"
+#include "engine/events.h"
+#include "engine/placement.h"
+#include "engine/retry.h"
+#include "engine/state.h"
+
+#include <errno.h>
+
+#define STALE_INTERVALS 2   /* older data than this many intervals is not acted on ... */
+#define STALE_LEAST_S 10    /* ... but collecting takes time, however short the interval */
+#define LOOK_PER_INTERVAL 5 /* inventories between two passes, for the history ... */
+#define LOOK_MAX_S 60       /* ... and no rarer than this */
+
+instant_s stale_after_s(const struct engine *e)
+{
+    instant_s limit = STALE_INTERVALS * e->settings.policy.interval_s;
+
+    return limit > STALE_LEAST_S ? limit : STALE_LEAST_S;
+}
+
+void want_look(struct engine *e, instant_s at)
+{
+    if (at < e->poll->next_look)
+        e->poll->next_look = at;
+}
+
+instant_s look_period_s(const struct engine *e)
+{
+    instant_s period = e->settings.policy.interval_s / LOOK_PER_INTERVAL;
+
+    if (e->settings.look_s > 0)
+        return e->settings.look_s;
+    return period < 1 ? 1 : period > LOOK_MAX_S ? LOOK_MAX_S : period;
+}
+
+static void source_is_lost(struct engine *e, const struct err *why, instant_s now)
+{
+    e->poll->error = *why;
+    if (e->poll->state == SOURCE_LOST)
+        return;
+    e->poll->state = SOURCE_LOST;
+    e->poll->since = now;
+    publish(e, &(struct event){.kind = EVENT_SOURCE_LOST, .time = now, .text = e->poll->error.text});
+}
+
+void source_poll_failed(struct engine *e, const struct err *why, instant_s now)
+{
+    e->poll->asking = false;
+    e->poll->failures++;
+    e->poll->next_ask = now + pause_s(why->code, e->poll->failures);
+    source_is_lost(e, why, now);
+    if (e->poll->asked_for_pass)
+        e->passes->error = *why;
+    passes_end_runs(e, why->code ? why->code : -EIO, why, 0);
+    placings_fail(e, e->poll->serial, why, now);
+}
+
+void source_poll_worked(struct engine *e, instant_s now)
+{
+    e->poll->failures = 0;
+    e->poll->next_ask = 0;
+    e->poll->error = (struct err){0};
+    if (e->poll->state == SOURCE_UP)
+        return;
+    if (e->poll->state == SOURCE_LOST)
+        publish(e, &(struct event){
+                       .kind = EVENT_SOURCE_BACK, .time = now, .text = "the cluster can be read again"});
+    e->poll->state = SOURCE_UP;
+    e->poll->since = now;
+}
+
+static bool run_is_wanted(const struct engine *e)
+{
+    return e->passes->runs_wanted > e->passes->runs_done;
+}
+
+/* Somebody waits for an inventory: that is not put off. */
+static bool is_waited_for(const struct engine *e)
+{
+    return run_is_wanted(e) || placings_wait(e);
+}
+
+static bool source_is_silent(const struct engine *e, instant_s now)
+{
+    return e->poll->asking && (e->poll->state != SOURCE_LOST || is_waited_for(e)) &&
+           now - e->poll->asked_at > stale_after_s(e);
+}
+
+/* A collector has its own time limit; should it hang all the same, that is said. Its answer is still waited
+ * for, but not with what somebody has asked for meanwhile: whoever does not know when it would be done has
+ * given up, and VMs must not be powered on an hour later. */
+void source_poll_notice_silence(struct engine *e, instant_s now)
+{
+    struct err err = {0};
+
+    if (!source_is_silent(e, now))
+        return;
+    (void)err_set(&err, -ETIMEDOUT, "the source has not answered for %lld s",
+                  (long long)(now - e->poll->asked_at));
+    source_is_lost(e, &err, now);
+    e->poll->asked_run = e->passes->runs_wanted;
+    passes_end_runs(e, err.code, &err, 0);
+    placings_fail(e, UINT64_MAX, &err, now);
+}
+
+void source_poll_ask(struct engine *e, instant_s now)
+{
+    struct err err = {0};
+    bool pass = run_is_wanted(e) || now >= e->passes->next;
+
+    if (e->poll->asking ||
+        (!is_waited_for(e) && (now < e->poll->next_ask || (!pass && now < e->poll->next_look))))
+        return;
+    e->poll->serial++;
+    e->poll->asked_at = now;
+    e->poll->asked_for_pass = pass;
+    e->poll->asked_run = e->passes->runs_wanted;
+    e->poll->asking = true;
+    if (e->port.source_ops->ask(e->port.source, e->poll->serial, &err) < 0)
+        source_poll_failed(e, &err, now);
+}
+
+static instant_s earlier(instant_s a, instant_s b)
+{
+    return a < b ? a : b;
+}
+
+static instant_s later(instant_s a, instant_s b)
+{
+    return a > b ? a : b;
+}
+
+instant_s source_poll_wakeup(const struct engine *e, instant_s now)
+{
+    const struct source_poll *p = e->poll;
+
+    if (!p->asking && is_waited_for(e))
+        return now;
+    if (!p->asking)
+        return later(earlier(p->next_look, e->passes->next), p->next_ask);
+    if (p->state != SOURCE_LOST || is_waited_for(e))
+        return p->asked_at + stale_after_s(e) + 1;
+    return INT64_MAX;
+}
