@@ -312,9 +312,7 @@ unsigned test_clusters(unsigned fallback)
         return 1;
     if (text)
         return (unsigned)strtoul(text, NULL, 10);
-    if (getenv("BALLAST_TEST_LONG"))
-        fallback *= 10;
-    return getenv("BALLAST_TEST_SLOW") ? (fallback + 9) / 10 : fallback;
+    return getenv("BALLAST_TEST_SLOW") && !getenv("BALLAST_TEST_LONG") ? (fallback + 9) / 10 : fallback;
 }
 
 bool test_is_usual(void)

@@ -48,8 +48,8 @@ void random_policy(struct rng *r, struct policy *ret);
 void random_dpm(struct rng *r, struct policy *ret);
 
 /* The seed to begin with and how many clusters to try: BALLAST_TEST_SEED repeats one alone,
- * BALLAST_TEST_CLUSTERS sets how many. Without them a long run tries ten times as many, a slow one
- * (sanitizers) a tenth. */
+ * BALLAST_TEST_CLUSTERS sets how many. Without them a slow run
+ * (sanitizers) that is not a long one tries a tenth. */
 uint64_t test_seed(void);
 unsigned test_clusters(unsigned fallback);
 
