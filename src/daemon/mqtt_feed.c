@@ -117,7 +117,8 @@ static void store_sent_mark(struct mqtt_feed *t)
     struct err err = {0};
 
     (void)snprintf(text, sizeof text, "%" PRIu64, t->sent);
-    int r = store_sqlite.put_note(t->store, NOTE_SENT, text, &err);
+    int r = store_sqlite.put(t->store, &(struct record){RECORD_NOTE, .note = &(struct note){NOTE_SENT, text}},
+                             &err);
 
     if (r < 0 && !t->mark_failed)
         log_warning("mqtt: the number of the last confirmed event was not stored: %s", err.text);
@@ -368,7 +369,8 @@ int mqtt_feed_start(const struct config *c, sd_event *loop, struct store *store,
 
     *ret = NULL;
     if (!c->mqtt.url)
-        return store_sqlite.put_note(store, NOTE_SENT, NULL, err);
+        return store_sqlite.forget(
+            store, &(struct record){RECORD_NOTE, .note = &(struct note){.key = NOTE_SENT}}, err);
     t = xcalloc(1, sizeof *t);
     t->store = store;
     t->reports.fd = -1;

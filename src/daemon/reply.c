@@ -382,14 +382,15 @@ static int put_history(struct json_writer *w, const struct engine *e, const stru
                        struct store *store, unsigned limit, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    struct action_record *list = NULL;
-    size_t n = 0;
-    int r = ops->list_ended(store, limit, &a, &list, &n, err);
+    struct records found = {0};
+    int r = ops->list(store, QUERY_ENDED_ACTIONS, limit, &a, &found, err);
 
     if (r < 0)
         return r;
+    const struct action_record *list = found.actions;
+
     jw_begin(w, "history", JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < found.n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         action_json_fields(w, engine_snapshot(e), &list[i]);
         jw_bool(w, "console",
@@ -464,14 +465,15 @@ static int put_samples(struct json_writer *w, const struct store_ops *ops, struc
                        struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    struct sample_record *list = NULL;
-    size_t n = 0;
-    int r = ops->list_samples(store, &a, &list, &n, err);
+    struct records found = {0};
+    int r = ops->list(store, QUERY_SAMPLES, 0, &a, &found, err);
 
     if (r < 0)
         return r;
+    const struct sample_record *list = found.samples;
+
     jw_begin(w, "samples", JW_ARRAY, JW_INLINE);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < found.n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         action_json_instant(w, "time", list[i].time);
         jw_text(w, "vm", list[i].vm);

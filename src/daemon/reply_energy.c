@@ -121,17 +121,19 @@ int reply_energy_put(struct json_writer *w, const struct engine *e, const struct
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     instant_s since = q->since != 0 ? q->since : now - SINCE_DAYS * ENERGY_DAY_S;
-    struct energy_record *all = NULL;
-    struct energy_record *rows = NULL;
+    struct records cluster = {0};
+    struct records hosts = {0};
     struct energy_record total = {.host = ""};
-    size_t n_all = 0;
-    size_t n = 0;
-    int r = ops->list_energy(store, since, false, &a, &all, &n_all, err);
+    int r = ops->list(store, QUERY_ENERGY, since, &a, &cluster, err);
 
     if (r == 0 && q->by == ENERGY_BY_HOST)
-        r = ops->list_energy(store, since, true, &a, &rows, &n, err);
+        r = ops->list(store, QUERY_HOST_ENERGY, since, &a, &hosts, err);
     if (r < 0)
         return r;
+    struct energy_record *all = cluster.energy;
+    struct energy_record *rows = hosts.energy;
+    size_t n_all = cluster.n;
+    size_t n = hosts.n;
     instant_s from = first_instant(all, n_all);
 
     for (size_t i = 0; i < n_all; i++)

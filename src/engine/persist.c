@@ -95,6 +95,14 @@ static int by_id(const void *a, const void *b)
     return ((*x)->r.id > (*y)->r.id) - ((*x)->r.id < (*y)->r.id);
 }
 
+static int put_note(struct engine *e, const char *key, const char *value, struct err *err)
+{
+    const struct record note = {RECORD_NOTE, .note = &(struct note){key, value}};
+
+    return value ? e->port.store_ops->put(e->port.store, &note, err)
+                 : e->port.store_ops->forget(e->port.store, &note, err);
+}
+
 static int put_all(struct engine *e, const struct pass_record *pass, struct err *err)
 {
     const struct store_ops *ops = e->port.store_ops;
@@ -105,11 +113,12 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
     if (dirty->n > 0)
         qsort(dirty->items, dirty->n, sizeof(struct action *), by_id);
     for (size_t i = 0; i < dirty->n; i++) {
-        if ((r = ops->put_action(s, &dirty->items[i]->r, err)) < 0)
+        if ((r = ops->put(s, &(struct record){RECORD_ACTION, .action = &dirty->items[i]->r}, err)) < 0)
             return r;
     }
     for (size_t i = 0; i < e->persist->n_migrations; i++) {
-        if ((r = ops->put_migration(s, &e->persist->migrations[i], err)) < 0)
+        if ((r = ops->put(s, &(struct record){RECORD_MIGRATION, .migration = &e->persist->migrations[i]},
+                          err)) < 0)
             return r;
     }
     if ((r = knowledge_persist(e->knowledge, ops, s, err)) < 0)
@@ -118,13 +127,13 @@ static int put_all(struct engine *e, const struct pass_record *pass, struct err 
         char since[RFC3339_MAX];
         const char *value = e->paused ? rfc3339_format(e->paused_since, since) : NULL;
 
-        if ((r = ops->put_note(s, NOTE_PAUSED, value, err)) < 0 ||
-            (r = ops->put_note(s, NOTE_SOURCE, e->source_name, err)) < 0)
+        if ((r = put_note(e, NOTE_PAUSED, value, err)) < 0 ||
+            (r = put_note(e, NOTE_SOURCE, e->source_name, err)) < 0)
             return r;
     }
     if (e->persist->events_dirty && (r = e->port.event_sink_ops->keep(e->port.event_sink, err)) < 0)
         return r;
-    return pass ? ops->put_pass(s, pass, err) : 0;
+    return pass ? ops->put(s, &(struct record){RECORD_PASS, .pass = pass}, err) : 0;
 }
 
 int persist_flush(struct engine *e, const struct pass_record *pass, instant_s now)
@@ -176,7 +185,8 @@ void persist_samples(struct engine *e, const struct sample_record *samples, size
     int r = ops->begin(e->port.store, &err);
 
     if (r == 0) {
-        r = ops->put_samples(e->port.store, samples, n, &err);
+        for (size_t i = 0; r == 0 && i < n; i++)
+            r = ops->put(e->port.store, &(struct record){RECORD_SAMPLE, .sample = &samples[i]}, &err);
         if (r < 0)
             ops->rollback(e->port.store);
         else

@@ -160,6 +160,65 @@ struct note {
     const char *key, *value;
 };
 
+enum record_kind {
+    RECORD_ACTION,
+    RECORD_MIGRATION,
+    RECORD_RATE,
+    RECORD_DIRTY,
+    RECORD_HOST,
+    RECORD_SAMPLE,
+    RECORD_PASS,
+    RECORD_SETTING,
+    RECORD_NOTE,
+    RECORD_ENERGY,
+    RECORD_PATTERN,
+    record_kind_count
+};
+
+/* One of them, borrowed. */
+struct record {
+    enum record_kind kind;
+    union {
+        const void *any; /* for implementations that go by a table of kinds */
+        const struct action_record *action;
+        const struct migration_record *migration;
+        const struct rate_record *rate;
+        const struct dirty_record *dirty;
+        const struct host_record *host;
+        const struct sample_record *sample;
+        const struct pass_record *pass;
+        const struct setting_record *setting;
+        const struct note *note;
+        const struct energy_record *energy;
+        const struct pattern_record *pattern;
+    };
+};
+
+/* What people ask the store for. */
+enum record_query {
+    QUERY_ENDED_ACTIONS, /* so many that have ended, newest end first; without the recommendations that
+                          * expired, which are many and of which nothing came */
+    QUERY_SAMPLES,       /* all that are kept, oldest first; those of one time by VM */
+    QUERY_PASSES,        /* so many without their texts, newest first */
+    QUERY_PASS,          /* the one with this number, with its texts; -ENOENT */
+    QUERY_ENERGY,        /* of the cluster, by time: what was drawn since then, hours and days that began
+                          * earlier and end later included */
+    QUERY_HOST_ENERGY,   /* each host's sum since then, by id; time is the earliest, length_s the sum */
+    record_query_count
+};
+
+/* The answer; in the arena of the question. */
+struct records {
+    union {
+        void *any;
+        struct action_record *actions;
+        struct sample_record *samples;
+        struct pass_record *passes;
+        struct energy_record *energy;
+    };
+    size_t n;
+};
+
 /* What a restart begins with; strings and arrays are in the arena that load() was given. */
 struct stored {
     const char *instance; /* a random name that the store was given when it was created; part of every uid */
@@ -209,8 +268,8 @@ struct store; /* each implementation defines its own; created and destroyed by w
  * blame. What a failed call was to write is not written, in part or whole. Records and strings passed in are
  * borrowed for the call; what is returned is copied into the arena.
  *
- * A put_ outside begin() ... commit() is a transaction of its own, and durable (fsync) when it returns 0: the
- * engine stores ACTION_STARTING before it asks a hypervisor for anything, and relies on finding it again
+ * A put() outside begin() ... commit() is a transaction of its own, and durable (fsync) when it returns 0:
+ * the engine stores ACTION_STARTING before it asks a hypervisor for anything, and relies on finding it again
  * after a power failure. Between begin() and commit() the puts become durable together, at commit(). */
 struct store_ops {
     /* Everything that a restart needs. Called once, first. An empty store gives a name and nothing else. */
@@ -223,55 +282,18 @@ struct store_ops {
     int (*commit)(struct store *s, struct err *err);
     void (*rollback)(struct store *s);
 
-    /* Inserts it, or replaces the one with the same id. */
-    int (*put_action)(struct store *s, const struct action_record *action, struct err *err);
-
-    int (*put_migration)(struct store *s, const struct migration_record *migration, struct err *err);
-    /* Each inserts it, or replaces the one of the same hosts, or VM. */
-    int (*put_rate)(struct store *s, const struct rate_record *rate, struct err *err);
-    int (*put_dirty)(struct store *s, const struct dirty_record *dirty, struct err *err);
-
-    /* Inserts it, or replaces that of the same host. */
-    int (*put_host)(struct store *s, const struct host_record *host, struct err *err);
-
-    int (*put_samples)(struct store *s, const struct sample_record *samples, size_t n, struct err *err);
-    int (*put_pass)(struct store *s, const struct pass_record *pass, struct err *err);
-
-    /* Inserts it, or replaces the one of the same host and pool. */
-    int (*put_setting)(struct store *s, const struct setting_record *setting, struct err *err);
-    int (*forget_setting)(struct store *s, const char *host, const char *pool, struct err *err);
-
-    /* value NULL: forgets the key. */
-    int (*put_note)(struct store *s, const char *key, const char *value, struct err *err);
+    /* Inserts it, or replaces the one with the same key: the id of an action or a pass, the host of a host,
+     * the hosts of a rate, host and pool of a setting, host and time of energy, VM and time of a sample. A
+     * migration is always added. */
+    int (*put)(struct store *s, const struct record *record, struct err *err);
+    /* Drops the setting, or the note, with the key of this one. */
+    int (*forget)(struct store *s, const struct record *record, struct err *err);
 
     int (*prune)(struct store *s, const struct retention *keep, struct err *err);
 
-    /* Inserts it, or replaces that of the same host and time. */
-    int (*put_energy)(struct store *s, const struct energy_record *energy, struct err *err);
-
-    /* What was drawn since then, hours and days that began earlier and end later included. of_hosts: each
-     * host's sum, by id; time is then the earliest, and length_s the sum. Else the cluster's, by time. */
-    int (*list_energy)(struct store *s, instant_s since, bool of_hosts, struct arena *a,
-                       struct energy_record **ret, size_t *ret_n, struct err *err);
-
-    /* Actions that have ended, newest end first, at most limit; without the recommendations that expired,
-     * which are many and of which nothing came. */
-    int (*list_ended)(struct store *s, unsigned limit, struct arena *a, struct action_record **ret,
-                      size_t *ret_n, struct err *err);
-
-    /* The samples that are kept, oldest first; those of one time by VM. */
-    int (*list_samples)(struct store *s, struct arena *a, struct sample_record **ret, size_t *ret_n,
-                        struct err *err);
-
-    /* Passes without their texts, newest first, at most limit. */
-    int (*list_passes)(struct store *s, unsigned limit, struct arena *a, struct pass_record **ret,
-                       size_t *ret_n, struct err *err);
-
-    /* One pass with its texts; -ENOENT. */
-    int (*get_pass)(struct store *s, uint64_t id, struct arena *a, struct pass_record *ret, struct err *err);
-
-    /* Inserts it, or replaces that of the same time. */
-    int (*put_pattern)(struct store *s, const struct pattern_record *pattern, struct err *err);
+    /* of: the number, instant or pass that the question names; 0. NULL where nobody asks. */
+    int (*list)(struct store *s, enum record_query query, int64_t of, struct arena *a, struct records *ret,
+                struct err *err);
 
     /* Whether what the host said on its console is kept with the action. NULL: nothing is. */
     bool (*has_console)(struct store *s, uint64_t action);

@@ -12,17 +12,8 @@ enum statement {
     ST_COMMIT,
     ST_SAVEPOINT,
     ST_RELEASE,
-    ST_PUT_ACTION,
-    ST_PUT_MIGRATION,
-    ST_PUT_RATE,
-    ST_PUT_DIRTY,
-    ST_PUT_HOST,
-    ST_PUT_SAMPLE,
-    ST_PUT_PASS,
     ST_TRIM_PASSES,
-    ST_PUT_SETTING,
     ST_FORGET_SETTING,
-    ST_PUT_NOTE,
     ST_FORGET_NOTE,
     ST_PRUNE_SAMPLES,
     ST_PRUNE_ACTIONS,
@@ -31,11 +22,9 @@ enum statement {
     ST_PRUNE_DIRTIES,
     ST_PRUNE_HOSTS,
     ST_PRUNE_PASSES,
-    ST_PUT_ENERGY,
     ST_PRUNE_ENERGY,
     ST_ROLL_ENERGY,
     ST_DROP_ROLLED,
-    ST_PUT_PATTERN,
     ST_PRUNE_PATTERNS,
     ST_COUNT
 };
@@ -47,6 +36,7 @@ struct store {
     int64_t passes_bytes; /* how much the passes may take */
     bool in_transaction;  /* between begin() and commit() */
     sqlite3_stmt *st[ST_COUNT];
+    sqlite3_stmt *put[record_kind_count];
 };
 
 /* "the store PATH could not DOING: ..." from the database's last error; -EIO. */
@@ -58,14 +48,7 @@ int store_prepare(struct store *s, struct err *err);
 /* load.c: the part of the port that reads. */
 int store_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
                struct err *err);
-int store_list_ended(struct store *s, unsigned limit, struct arena *a, struct action_record **ret,
-                     size_t *ret_n, struct err *err);
-int store_list_samples(struct store *s, struct arena *a, struct sample_record **ret, size_t *ret_n,
-                       struct err *err);
-int store_list_passes(struct store *s, unsigned limit, struct arena *a, struct pass_record **ret,
-                      size_t *ret_n, struct err *err);
-int store_list_energy(struct store *s, instant_s since, bool of_hosts, struct arena *a,
-                      struct energy_record **ret, size_t *ret_n, struct err *err);
-int store_get_pass(struct store *s, uint64_t id, struct arena *a, struct pass_record *ret, struct err *err);
+int store_list(struct store *s, enum record_query query, int64_t of, struct arena *a, struct records *ret,
+               struct err *err);
 
 #endif

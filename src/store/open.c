@@ -184,6 +184,8 @@ void store_close(struct store *s)
         return;
     for (int i = 0; i < ST_COUNT; i++)
         (void)sqlite3_finalize(s->st[i]);
+    for (int i = 0; i < record_kind_count; i++)
+        (void)sqlite3_finalize(s->put[i]);
     (void)sqlite3_close(s->db);
     if (s->lock_fd >= 0)
         (void)close(s->lock_fd);

@@ -158,6 +158,14 @@ static const struct sql_column pattern_columns[] = {
     COLUMN(pattern_record, U32, "woken", woken),
 };
 
+static const struct sql_column note_columns[] = {
+    COLUMN(note, TEXT, "key", key),
+    COLUMN(note, TEXT, "value", value),
+};
+
+const struct sql_table table_notes = TABLE("notes", note_columns);
+const struct sql_table table_note_keys = {"notes", note_columns, 1};
+const struct sql_table table_setting_keys = {"settings", setting_columns, 2};
 const struct sql_table table_actions = TABLE("actions", action_columns);
 const struct sql_table table_migrations = TABLE("migrations", migration_columns);
 const struct sql_table table_rates = TABLE("rates", rate_columns);

@@ -34,7 +34,6 @@ static const char *const fixed_sql[ST_COUNT] = {
     [ST_TRIM_PASSES] =
         "DELETE FROM passes WHERE id < (SELECT max(id) FROM passes) AND id IN (SELECT id FROM"
         " (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS so_far FROM passes) WHERE so_far > ?)",
-    [ST_PUT_NOTE] = "INSERT OR REPLACE INTO notes (key, value) VALUES (?, ?)",
     [ST_FORGET_NOTE] = "DELETE FROM notes WHERE key = ?",
     [ST_FORGET_SETTING] = "DELETE FROM settings WHERE host = ? AND pool = ?",
     [ST_PRUNE_SAMPLES] = "DELETE FROM samples WHERE time < ?",
@@ -60,71 +59,70 @@ static const char *const fixed_sql[ST_COUNT] = {
         "DELETE FROM passes WHERE id <= (SELECT id FROM passes ORDER BY id DESC LIMIT 1 OFFSET ?)",
 };
 
-static int prepare(struct store *s, enum statement which, const char *sql, struct err *err)
+/* What is put, by kind: a migration has no key in its record, and is always added. */
+static const struct {
+    const struct sql_table *table;
+    const char *doing;
+} kinds[record_kind_count] = {
+    [RECORD_ACTION] = {&table_actions, "keep an action"},
+    [RECORD_MIGRATION] = {&table_migrations, "keep a migration"},
+    [RECORD_RATE] = {&table_rates, "keep a rate of copying"},
+    [RECORD_DIRTY] = {&table_dirties, "keep a rate of writing"},
+    [RECORD_HOST] = {&table_hosts, "keep what is known of a host"},
+    [RECORD_SAMPLE] = {&table_samples, "keep samples of demand"},
+    [RECORD_PASS] = {&table_passes, "keep a pass"},
+    [RECORD_SETTING] = {&table_settings, "keep a pool's setting on a host"},
+    [RECORD_NOTE] = {&table_notes, "keep a note"},
+    [RECORD_ENERGY] = {&table_energy, "keep what a host drew"},
+    [RECORD_PATTERN] = {&table_patterns, "keep what was wanted"},
+};
+
+static int prepare(struct store *s, sqlite3_stmt **ret, const char *sql, struct err *err)
 {
-    int rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->st[which], NULL);
+    int rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
 
     return rc == SQLITE_OK ? 0 : store_failed(s, "be prepared", err);
 }
 
-static int prepare_put(struct store *s, enum statement which, const struct sql_table *t,
-                       const char *more_columns, const char *more_places, struct err *err)
+/* An action's row is replaced where it is, so that another one with the same uid is an error and not gone. */
+static void put_in_place(const struct sql_table *t, struct strbuf *sql)
 {
-    CLEANUP(strbuf_releasep) struct strbuf sql = {0};
-
-    strbuf_init(&sql, STRBUF_NO_LIMIT);
-    strbuf_printf(&sql, "INSERT OR REPLACE INTO %s (", t->name);
-    row_column_names(t, &sql);
-    strbuf_printf(&sql, "%s) VALUES (", more_columns);
-    row_placeholders(t, &sql);
-    strbuf_printf(&sql, "%s)", more_places);
-    return prepare(s, which, sql.text, err);
+    strbuf_puts(sql, " ON CONFLICT (id) DO UPDATE SET ");
+    for (int i = 1; i < t->n; i++)
+        strbuf_printf(sql, "%s%s = excluded.%s", i > 1 ? ", " : "", t->columns[i].name, t->columns[i].name);
 }
 
-/* The action's row is replaced where it is, so that another one with the same uid is an error and not gone.
- */
-static int prepare_put_action(struct store *s, struct err *err)
+static int prepare_put(struct store *s, enum record_kind kind, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf sql = {0};
+    const struct sql_table *t = kinds[kind].table;
+    bool pass = kind == RECORD_PASS;
 
     strbuf_init(&sql, STRBUF_NO_LIMIT);
-    strbuf_puts(&sql, "INSERT INTO actions (");
-    row_column_names(&table_actions, &sql);
-    strbuf_puts(&sql, ") VALUES (");
-    row_placeholders(&table_actions, &sql);
-    strbuf_puts(&sql, ") ON CONFLICT (id) DO UPDATE SET ");
-    for (int i = 1; i < table_actions.n; i++)
-        strbuf_printf(&sql, "%s%s = excluded.%s", i > 1 ? ", " : "", table_actions.columns[i].name,
-                      table_actions.columns[i].name);
-    return prepare(s, ST_PUT_ACTION, sql.text, err);
+    strbuf_printf(&sql, "INSERT %sINTO %s (", kind == RECORD_ACTION ? "" : "OR REPLACE ", t->name);
+    row_column_names(t, &sql);
+    strbuf_printf(&sql, "%s) VALUES (", pass ? ", bytes, snapshot_size, snapshot, plan_size, plan" : "");
+    row_placeholders(t, &sql);
+    strbuf_printf(&sql, "%s)", pass ? ", ?, ?, ?, ?, ?" : "");
+    if (kind == RECORD_ACTION)
+        put_in_place(t, &sql);
+    return prepare(s, &s->put[kind], sql.text, err);
 }
 
 int store_prepare(struct store *s, struct err *err)
 {
     int r = 0;
 
-    for (int i = 0; r == 0 && i < ST_COUNT; i++) {
-        if (fixed_sql[i])
-            r = prepare(s, (enum statement)i, fixed_sql[i], err);
-    }
-    if (r < 0 || (r = prepare_put_action(s, err)) < 0 ||
-        (r = prepare_put(s, ST_PUT_MIGRATION, &table_migrations, "", "", err)) < 0 ||
-        (r = prepare_put(s, ST_PUT_RATE, &table_rates, "", "", err)) < 0 ||
-        (r = prepare_put(s, ST_PUT_SETTING, &table_settings, "", "", err)) < 0 ||
-        (r = prepare_put(s, ST_PUT_DIRTY, &table_dirties, "", "", err)) < 0 ||
-        (r = prepare_put(s, ST_PUT_HOST, &table_hosts, "", "", err)) < 0 ||
-        (r = prepare_put(s, ST_PUT_ENERGY, &table_energy, "", "", err)) < 0 ||
-        (r = prepare_put(s, ST_PUT_PATTERN, &table_patterns, "", "", err)) < 0 ||
-        (r = prepare_put(s, ST_PUT_SAMPLE, &table_samples, "", "", err)) < 0)
-        return r;
-    return prepare_put(s, ST_PUT_PASS, &table_passes, ", bytes, snapshot_size, snapshot, plan_size, plan",
-                       ", ?, ?, ?, ?, ?", err);
+    for (int i = 0; r == 0 && i < ST_COUNT; i++)
+        r = prepare(s, &s->st[i], fixed_sql[i], err);
+    for (int kind = 0; r == 0 && kind < record_kind_count; kind++)
+        r = prepare_put(s, (enum record_kind)kind, err);
+    return r;
 }
 
 /* Runs a statement whose parameters are bound (bound: what binding them gave), and makes it ready again. */
-static int run(struct store *s, enum statement which, int bound, const char *doing, struct err *err)
+static int run(struct store *s, sqlite3_stmt *st, int bound, const char *doing, struct err *err)
 {
-    sqlite3_stmt *st = s->st[which];
     int rc = bound == SQLITE_OK ? sqlite3_step(st) : bound;
     int r = 0;
 
@@ -146,14 +144,6 @@ static int check_transaction(const struct store *s, struct err *err)
     return err_set(err, -EIO, "the store %s rolled the transaction back after an earlier error", s->path);
 }
 
-static int put(struct store *s, enum statement which, const struct sql_table *t, const void *record,
-               const char *doing, struct err *err)
-{
-    int r = check_transaction(s, err);
-
-    return r < 0 ? r : run(s, which, row_bind(s->st[which], t, record), doing, err);
-}
-
 /* ---- groups: several statements that are stored together or not at all, within a transaction or without
  * ---- */
 
@@ -161,7 +151,7 @@ static int group_begin(struct store *s, const char *doing, struct err *err)
 {
     int r = check_transaction(s, err);
 
-    return r < 0 ? r : run(s, ST_SAVEPOINT, SQLITE_OK, doing, err);
+    return r < 0 ? r : run(s, s->st[ST_SAVEPOINT], SQLITE_OK, doing, err);
 }
 
 static void group_undo(struct store *s)
@@ -177,7 +167,7 @@ static void group_undo(struct store *s)
 static int group_end(struct store *s, int r, const char *doing, struct err *err)
 {
     if (r == 0)
-        r = run(s, ST_RELEASE, SQLITE_OK, doing, err);
+        r = run(s, s->st[ST_RELEASE], SQLITE_OK, doing, err);
     if (r < 0)
         group_undo(s);
     return r;
@@ -187,7 +177,7 @@ static int group_end(struct store *s, int r, const char *doing, struct err *err)
 
 static int begin(struct store *s, struct err *err)
 {
-    int r = run(s, ST_BEGIN, SQLITE_OK, "begin to write", err);
+    int r = run(s, s->st[ST_BEGIN], SQLITE_OK, "begin to write", err);
 
     s->in_transaction = r == 0;
     return r;
@@ -205,53 +195,11 @@ static int commit(struct store *s, struct err *err)
     int r = check_transaction(s, err);
 
     if (r == 0)
-        r = run(s, ST_COMMIT, SQLITE_OK, "write what was begun", err);
+        r = run(s, s->st[ST_COMMIT], SQLITE_OK, "write what was begun", err);
     if (r < 0)
         rollback(s);
     s->in_transaction = false;
     return r;
-}
-
-static int put_action(struct store *s, const struct action_record *action, struct err *err)
-{
-    return put(s, ST_PUT_ACTION, &table_actions, action, "keep an action", err);
-}
-
-static int put_migration(struct store *s, const struct migration_record *migration, struct err *err)
-{
-    return put(s, ST_PUT_MIGRATION, &table_migrations, migration, "keep a migration", err);
-}
-
-static int put_rate(struct store *s, const struct rate_record *rate, struct err *err)
-{
-    return put(s, ST_PUT_RATE, &table_rates, rate, "keep a rate of copying", err);
-}
-
-static int put_dirty(struct store *s, const struct dirty_record *dirty, struct err *err)
-{
-    return put(s, ST_PUT_DIRTY, &table_dirties, dirty, "keep a rate of writing", err);
-}
-
-static int put_host(struct store *s, const struct host_record *host, struct err *err)
-{
-    return put(s, ST_PUT_HOST, &table_hosts, host, "keep what is known of a host", err);
-}
-
-static int put_pattern(struct store *s, const struct pattern_record *pattern, struct err *err)
-{
-    return put(s, ST_PUT_PATTERN, &table_patterns, pattern, "keep what was wanted", err);
-}
-
-static int put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
-{
-    static const char doing[] = "keep samples of demand";
-    int r = group_begin(s, doing, err);
-
-    if (r < 0)
-        return r;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = put(s, ST_PUT_SAMPLE, &table_samples, &samples[i], doing, err);
-    return group_end(s, r, doing, err);
 }
 
 static int bind_packed(sqlite3_stmt *st, int place, const struct compressed *p)
@@ -268,7 +216,7 @@ static int put_pass(struct store *s, const struct pass_record *pass, struct err 
     static const char doing[] = "keep a pass";
     CLEANUP(compress_release) struct compressed snapshot = {0};
     CLEANUP(compress_release) struct compressed plan = {0};
-    sqlite3_stmt *st = s->st[ST_PUT_PASS];
+    sqlite3_stmt *st = s->put[RECORD_PASS];
     int place = table_passes.n + 1;
     int r;
 
@@ -284,48 +232,35 @@ static int put_pass(struct store *s, const struct pass_record *pass, struct err 
         bound = bind_packed(st, place + 1, &snapshot);
     if (bound == SQLITE_OK)
         bound = bind_packed(st, place + 3, &plan);
-    r = run(s, ST_PUT_PASS, bound, doing, err);
+    r = run(s, st, bound, doing, err);
     if (r == 0)
-        r = run(s, ST_TRIM_PASSES, sqlite3_bind_int64(s->st[ST_TRIM_PASSES], 1, s->passes_bytes), doing, err);
+        r = run(s, s->st[ST_TRIM_PASSES], sqlite3_bind_int64(s->st[ST_TRIM_PASSES], 1, s->passes_bytes),
+                doing, err);
     return group_end(s, r, doing, err);
 }
 
-static int put_setting(struct store *s, const struct setting_record *setting, struct err *err)
+static int put(struct store *s, const struct record *record, struct err *err)
 {
-    return put(s, ST_PUT_SETTING, &table_settings, setting, "keep a pool's setting on a host", err);
-}
-
-static int forget_setting(struct store *s, const char *host, const char *pool, struct err *err)
-{
-    sqlite3_stmt *st = s->st[ST_FORGET_SETTING];
+    sqlite3_stmt *st = s->put[record->kind];
     int r = check_transaction(s, err);
 
     if (r < 0)
         return r;
-    int bound = sqlite3_bind_text(st, 1, host, -1, SQLITE_STATIC);
-
-    if (bound == SQLITE_OK)
-        bound = sqlite3_bind_text(st, 2, pool, -1, SQLITE_STATIC);
-    return run(s, ST_FORGET_SETTING, bound, "forget a pool's setting on a host", err);
+    if (record->kind == RECORD_PASS)
+        return put_pass(s, record->pass, err);
+    return run(s, st, row_bind(st, kinds[record->kind].table, record->any), kinds[record->kind].doing, err);
 }
 
-static int put_note(struct store *s, const char *key, const char *value, struct err *err)
+static int forget(struct store *s, const struct record *record, struct err *err)
 {
-    enum statement which = value ? ST_PUT_NOTE : ST_FORGET_NOTE;
+    bool note = record->kind == RECORD_NOTE;
+    sqlite3_stmt *st = s->st[note ? ST_FORGET_NOTE : ST_FORGET_SETTING];
     int r = check_transaction(s, err);
 
     if (r < 0)
         return r;
-    int bound = sqlite3_bind_text(s->st[which], 1, key, -1, SQLITE_STATIC);
-
-    if (bound == SQLITE_OK && value)
-        bound = sqlite3_bind_text(s->st[which], 2, value, -1, SQLITE_STATIC);
-    return run(s, which, bound, "keep a note", err);
-}
-
-static int put_energy(struct store *s, const struct energy_record *energy, struct err *err)
-{
-    return put(s, ST_PUT_ENERGY, &table_energy, energy, "keep what a host drew", err);
+    return run(s, st, row_bind(st, note ? &table_note_keys : &table_setting_keys, record->any),
+               note ? "forget a note" : "forget a pool's setting on a host", err);
 }
 
 static int prune(struct store *s, const struct retention *keep, struct err *err)
@@ -347,7 +282,8 @@ static int prune(struct store *s, const struct retention *keep, struct err *err)
     if (r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < sizeof steps / sizeof *steps; i++)
-        r = run(s, steps[i].which, sqlite3_bind_int64(s->st[steps[i].which], 1, steps[i].bound), doing, err);
+        r = run(s, s->st[steps[i].which], sqlite3_bind_int64(s->st[steps[i].which], 1, steps[i].bound), doing,
+                err);
     return group_end(s, r, doing, err);
 }
 
@@ -356,23 +292,9 @@ const struct store_ops store_sqlite = {
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
-    .put_action = put_action,
-    .put_migration = put_migration,
-    .put_rate = put_rate,
-    .put_dirty = put_dirty,
-    .put_host = put_host,
-    .put_energy = put_energy,
-    .put_samples = put_samples,
-    .put_pass = put_pass,
-    .put_setting = put_setting,
-    .forget_setting = forget_setting,
-    .put_note = put_note,
+    .put = put,
+    .forget = forget,
     .prune = prune,
-    .list_ended = store_list_ended,
-    .list_samples = store_list_samples,
-    .list_energy = store_list_energy,
-    .list_passes = store_list_passes,
-    .get_pass = store_get_pass,
-    .put_pattern = put_pattern,
+    .list = store_list,
     .has_console = store_has_console,
 };

@@ -100,63 +100,9 @@ static void rollback(struct store *s)
     (void)s;
 }
 
-static int put_action(struct store *s, const struct action_record *r, struct err *err)
+static int put(struct store *s, const struct record *record, struct err *err)
 {
-    (void)r;
-    return done(s, err);
-}
-
-static int put_migration(struct store *s, const struct migration_record *r, struct err *err)
-{
-    (void)r;
-    return done(s, err);
-}
-
-static int put_rate(struct store *s, const struct rate_record *r, struct err *err)
-{
-    (void)r;
-    return done(s, err);
-}
-
-static int put_dirty(struct store *s, const struct dirty_record *r, struct err *err)
-{
-    (void)r;
-    return done(s, err);
-}
-
-static int put_energy(struct store *s, const struct energy_record *r, struct err *err)
-{
-    (void)r;
-    return done(s, err);
-}
-
-static int put_host(struct store *s, const struct host_record *r, struct err *err)
-{
-    (void)r;
-    return done(s, err);
-}
-
-static int put_samples(struct store *s, const struct sample_record *r, size_t n, struct err *err)
-{
-    (void)r, (void)n;
-    return done(s, err);
-}
-
-static int put_pass(struct store *s, const struct pass_record *r, struct err *err)
-{
-    (void)r;
-    return done(s, err);
-}
-
-static int put_note(struct store *s, const char *key, const char *value, struct err *err)
-{
-    (void)key, (void)value;
-    return done(s, err);
-}
-
-static int put_pattern(struct store *s, const struct pattern_record *r, struct err *err)
-{
-    (void)r;
+    (void)record;
     return done(s, err);
 }
 
@@ -171,17 +117,9 @@ static const struct store_ops store_ops = {
     .begin = done,
     .commit = done,
     .rollback = rollback,
-    .put_action = put_action,
-    .put_migration = put_migration,
-    .put_rate = put_rate,
-    .put_dirty = put_dirty,
-    .put_host = put_host,
-    .put_energy = put_energy,
-    .put_samples = put_samples,
-    .put_pass = put_pass,
-    .put_note = put_note,
+    .put = put,
+    .forget = put,
     .prune = prune,
-    .put_pattern = put_pattern,
 };
 
 static int ask(struct source *s, uint64_t serial, struct err *err)

@@ -20,8 +20,10 @@ struct store {
     int n, puts;
 };
 
-static int put(struct store *s, const struct energy_record *r, struct err *err)
+static int put(struct store *s, const struct record *record, struct err *err)
 {
+    const struct energy_record *r = record->energy;
+
     int i = 0;
 
     (void)err;
@@ -36,7 +38,7 @@ static int put(struct store *s, const struct energy_record *r, struct err *err)
     return 0;
 }
 
-static const struct store_ops ops = {.put_energy = put};
+static const struct store_ops ops = {.put = put};
 
 static const struct energy_record *row(const struct store *s, const char *host, instant_s time)
 {
@@ -284,15 +286,16 @@ static void test_no_time(void **state)
 }
 
 /* A store that fails: what it has not taken is kept for the next try. */
-static int refuse(struct store *s, const struct energy_record *r, struct err *err)
+static int refuse(struct store *s, const struct record *record, struct err *err)
 {
-    (void)s, (void)r;
+
+    (void)s, (void)record;
     return err_set(err, -EIO, "the disk is full");
 }
 
 static void test_store_fails(void **state)
 {
-    static const struct store_ops full = {.put_energy = refuse};
+    static const struct store_ops full = {.put = refuse};
     struct energy *x = energy_ops.create();
     struct store s = {0};
     struct err err;

@@ -231,7 +231,7 @@ extern const struct store_ops w_store_ops;
 void w_fill_pools(struct inventory *inv, struct arena *a);
 void w_plan_pools(const struct snapshot *s, struct arena *a, struct plan *ret);
 int w_submit_settings(const struct job *o);
-int w_put_setting(struct store *s, const struct setting_record *r, struct err *err);
-int w_forget_setting(struct store *s, const char *host, const char *pool, struct err *err);
+void w_put_setting(const struct setting_record *r);
+void w_forget_setting(const char *host, const char *pool);
 
 #endif

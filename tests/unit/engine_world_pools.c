@@ -116,30 +116,23 @@ static int w_find_part(const char *host, const char *pool)
     return i;
 }
 
-int w_put_setting(struct store *s, const struct setting_record *r, struct err *err)
+void w_put_setting(const struct setting_record *r)
 {
     int i = w_find_part(r->host, r->pool);
 
-    (void)s, (void)err;
-    assert_true(W->in_transaction && i < WORLD_PARTS);
-    if (W->dead)
-        return 0;
+    assert_true(i < WORLD_PARTS);
     /* only what was set is stored */
     assert_true(W->has[r->host[1] - '0'][w_pool(r->pool)] == r->alloc[RES_CPU].reservation);
     W->n_parts += i == W->n_parts;
     W->parts[i] = *r;
     W->parts[i].host = arena_strdup(&W->memory, r->host);
     W->parts[i].pool = arena_strdup(&W->memory, r->pool);
-    return 0;
 }
 
-int w_forget_setting(struct store *s, const char *host, const char *pool, struct err *err)
+void w_forget_setting(const char *host, const char *pool)
 {
     int i = w_find_part(host, pool);
 
-    (void)s, (void)err;
-    assert_true(W->in_transaction);
-    if (!W->dead && i < W->n_parts)
+    if (i < W->n_parts)
         W->parts[i] = W->parts[--W->n_parts];
-    return 0;
 }

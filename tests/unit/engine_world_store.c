@@ -96,40 +96,20 @@ static void w_rollback(struct store *s)
     w_undo();
 }
 
-static int w_put_action(struct store *s, const struct action_record *r, struct err *err)
+static void put_migration(const struct migration_record *m)
 {
-    (void)s, (void)err;
-    assert_true(W->in_transaction && r->id > 0 && r->id <= WORLD_ACTIONS);
-    if (W->dead)
-        return 0;
-    W->actions[r->id - 1] = action_record_lend(r, &W->memory);
-    if (W->n_actions < r->id)
-        W->n_actions = r->id;
-    return 0;
+    struct migration_record *to = &W->migrations[W->n_migrations++ % WORLD_TASKS];
+
+    *to = *m;
+    to->vm = arena_strdup(&W->memory, m->vm);
+    to->from = arena_strdup(&W->memory, m->from);
+    to->to = arena_strdup(&W->memory, m->to);
 }
 
-static int w_put_migration(struct store *s, const struct migration_record *m, struct err *err)
-{
-    (void)s, (void)err;
-    if (W->dead)
-        return 0;
-    struct migration_record c = *m;
-
-    c.vm = arena_strdup(&W->memory, m->vm);
-    c.from = arena_strdup(&W->memory, m->from);
-    c.to = arena_strdup(&W->memory, m->to);
-    W->migrations[W->n_migrations++ % WORLD_TASKS] = c;
-    return 0;
-}
-
-static int w_put_rate(struct store *s, const struct rate_record *rate, struct err *err)
+static void put_rate(const struct rate_record *rate)
 {
     int i = 0;
 
-    (void)s, (void)err;
-    assert_true(W->in_transaction);
-    if (W->dead)
-        return 0;
     while (i < W->n_rates &&
            (strcmp(W->rates[i].from, rate->from) != 0 || strcmp(W->rates[i].to, rate->to) != 0))
         i++;
@@ -138,107 +118,131 @@ static int w_put_rate(struct store *s, const struct rate_record *rate, struct er
     W->rates[i] = *rate;
     W->rates[i].from = arena_strdup(&W->memory, rate->from);
     W->rates[i].to = arena_strdup(&W->memory, rate->to);
-    return 0;
 }
 
-static int w_put_dirty(struct store *s, const struct dirty_record *dirty, struct err *err)
+static void put_dirty(const struct dirty_record *dirty)
 {
     int i = 0;
 
-    (void)s, (void)err;
-    assert_true(W->in_transaction);
-    if (W->dead)
-        return 0;
     while (i < W->n_dirties && strcmp(W->dirties[i].vm, dirty->vm) != 0)
         i++;
     W->n_dirties += i == W->n_dirties;
     W->dirties[i] = *dirty;
     W->dirties[i].vm = arena_strdup(&W->memory, dirty->vm);
-    return 0;
 }
 
-static int w_put_host(struct store *s, const struct host_record *host, struct err *err)
+static void put_host(const struct host_record *host)
 {
     int i = 0;
 
-    (void)s, (void)err;
-    assert_true(W->in_transaction);
-    if (W->dead)
-        return 0;
     while (i < W->n_known && strcmp(W->known[i].host, host->host) != 0)
         i++;
     assert_true(i < WORLD_HOSTS);
     W->n_known += i == W->n_known;
     W->known[i] = *host;
     W->known[i].host = arena_strdup(&W->memory, host->host);
-    return 0;
 }
 
-static int w_put_energy(struct store *s, const struct energy_record *energy, struct err *err)
+static void put_energy(const struct energy_record *energy)
 {
     int i = 0;
 
-    (void)s, (void)err;
-    assert_true(W->in_transaction && energy->until > energy->time);
-    if (W->dead)
-        return 0;
+    assert_true(energy->until > energy->time);
     while (i < W->n_energy &&
            (W->energy[i].time != energy->time || strcmp(W->energy[i].host, energy->host) != 0))
         i++;
     if (i == WORLD_ENERGY) /* the oldest are not asked for any more */
-        return 0;
+        return;
     W->n_energy += i == W->n_energy;
     W->energy[i] = *energy;
     W->energy[i].host = arena_strdup(&W->memory, energy->host);
-    return 0;
 }
 
-static int w_put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
+static void put_note(const char *key, const char *value)
 {
-    (void)s, (void)samples, (void)err;
-    W->n_samples += (int)n;
-    return 0;
+    const struct {
+        const char *key;
+        char *text;
+        size_t size;
+    } notes[] = {
+        {"frozen", W->paused_note, sizeof W->paused_note},
+        {"source", W->source_note, sizeof W->source_note},
+        {"regret", W->regret_note, sizeof W->regret_note},
+    };
+    size_t i = 0;
+
+    while (i < 3 && strcmp(notes[i].key, key) != 0)
+        i++;
+    assert_true(i < 3);
+    (void)snprintf(notes[i].text, notes[i].size, "%s", value ? value : "");
 }
 
-static int w_put_pass(struct store *s, const struct pass_record *pass, struct err *err)
+/* What a world that is dead is given is lost, but counted. */
+static int w_put(struct store *s, const struct record *record, struct err *err)
 {
-    (void)s, (void)err;
-    assert_true((pass->snapshot != NULL) == (W->settings.passes_kept > 0));
-    assert_true((pass->plan != NULL) == (W->settings.passes_kept > 0));
-    if (!W->dead)
-        W->last_pass = pass->id;
-    W->n_passes++;
-    return 0;
-}
+    const struct action_record *action = record->action;
+    const struct pattern_record *pattern = record->pattern;
 
-/* The newest WORLD_PATTERNS of them. */
-static int w_put_pattern(struct store *s, const struct pattern_record *pattern, struct err *err)
-{
     (void)s, (void)err;
     assert_true(W->in_transaction);
-    if (!W->dead)
+    W->n_samples += record->kind == RECORD_SAMPLE;
+    W->n_passes += record->kind == RECORD_PASS;
+    if (record->kind == RECORD_PASS) {
+        assert_true((record->pass->snapshot != NULL) == (W->settings.passes_kept > 0));
+        assert_true((record->pass->plan != NULL) == (W->settings.passes_kept > 0));
+    }
+    if (W->dead)
+        return 0;
+    switch (record->kind) {
+    case RECORD_ACTION:
+        assert_true(action->id > 0 && action->id <= WORLD_ACTIONS);
+        W->actions[action->id - 1] = action_record_lend(action, &W->memory);
+        if (W->n_actions < action->id)
+            W->n_actions = action->id;
+        break;
+    case RECORD_MIGRATION:
+        put_migration(record->migration);
+        break;
+    case RECORD_RATE:
+        put_rate(record->rate);
+        break;
+    case RECORD_DIRTY:
+        put_dirty(record->dirty);
+        break;
+    case RECORD_HOST:
+        put_host(record->host);
+        break;
+    case RECORD_ENERGY:
+        put_energy(record->energy);
+        break;
+    case RECORD_SETTING:
+        w_put_setting(record->setting);
+        break;
+    case RECORD_NOTE:
+        put_note(record->note->key, record->note->value);
+        break;
+    case RECORD_PASS:
+        W->last_pass = record->pass->id;
+        break;
+    case RECORD_PATTERN: /* the newest WORLD_PATTERNS of them */
         W->patterns[pattern->time / DEMAND_SLOT_S % WORLD_PATTERNS] = *pattern;
+        break;
+    case RECORD_SAMPLE:
+    case record_kind_count:
+        break;
+    }
     return 0;
 }
 
-static int w_put_note(struct store *s, const char *key, const char *value, struct err *err)
+static int w_forget(struct store *s, const struct record *record, struct err *err)
 {
     (void)s, (void)err;
-    bool paused = strcmp(key, "frozen") == 0;
-
-    bool regret = strcmp(key, "regret") == 0;
-
-    assert_true(paused || regret || strcmp(key, "source") == 0);
     if (W->dead)
         return 0;
-    if (regret) {
-        (void)snprintf(W->regret_note, sizeof W->regret_note, "%s", value ? value : "");
-        return 0;
-    }
-    if (paused)
-        (void)snprintf(W->paused_note, sizeof W->paused_note, "%s", value ? value : "");
+    if (record->kind == RECORD_NOTE)
+        put_note(record->note->key, NULL);
     else
-        (void)snprintf(W->source_note, sizeof W->source_note, "%s", value ? value : "");
+        w_forget_setting(record->setting->host, record->setting->pool);
     return 0;
 }
 
@@ -260,17 +264,7 @@ const struct store_ops w_store_ops = {
     .begin = w_begin,
     .commit = w_commit,
     .rollback = w_rollback,
-    .put_action = w_put_action,
-    .put_migration = w_put_migration,
-    .put_rate = w_put_rate,
-    .put_dirty = w_put_dirty,
-    .put_host = w_put_host,
-    .put_energy = w_put_energy,
-    .put_samples = w_put_samples,
-    .put_pass = w_put_pass,
-    .put_setting = w_put_setting,
-    .forget_setting = w_forget_setting,
-    .put_note = w_put_note,
+    .put = w_put,
+    .forget = w_forget,
     .prune = w_prune,
-    .put_pattern = w_put_pattern,
 };

@@ -36,13 +36,15 @@ static void test_actions(void **state)
     struct action_record first = record(1, ACTION_DONE, 100);
     struct action_record second = record(2, ACTION_FAILED, 200);
 
-    assert_int_equal(memory_store.put_action(s, &first, NULL), 0);
-    assert_int_equal(memory_store.put_action(s, &r, NULL), 0);
-    assert_int_equal(memory_store.put_action(s, &second, NULL), 0); /* out of order */
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_ACTION, .action = &first}, NULL), 0);
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_ACTION, .action = &r}, NULL), 0);
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_ACTION, .action = &second}, NULL),
+                     0); /* out of order */
     r.state = ACTION_RUNNING;
     r.task = "task-9";
-    assert_int_equal(memory_store.put_action(s, &r, NULL), 0); /* replaces */
-    needs[0] = 99;                                             /* what was put is the store's own */
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_ACTION, .action = &r}, NULL),
+                     0); /* replaces */
+    needs[0] = 99;       /* what was put is the store's own */
 
     struct stored got = load(s, 150, &a);
 
@@ -73,8 +75,10 @@ static void test_samples_by_vm_then_time(void **state)
     struct arena a = {0};
 
     (void)state;
-    assert_int_equal(memory_store.put_samples(s, early, 3, NULL), 0);
-    assert_int_equal(memory_store.put_samples(s, late, 2, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(memory_store.put(s, &(struct record){RECORD_SAMPLE, .sample = &early[i]}, NULL), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(memory_store.put(s, &(struct record){RECORD_SAMPLE, .sample = &late[i]}, NULL), 0);
     struct stored got = load(s, 0, &a);
 
     assert_int_equal(got.n_samples, 4);
@@ -103,18 +107,22 @@ static void test_what_was_learned_and_set(void **state)
     const struct host_record long_gone = {.host = "h2", .seen = 5};
 
     (void)state;
-    assert_int_equal(memory_store.put_rate(s, &rate, NULL), 0);
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_RATE, .rate = &rate}, NULL), 0);
     rate.mb_s = 200;
-    assert_int_equal(memory_store.put_rate(s, &rate, NULL), 0);
-    assert_int_equal(memory_store.put_dirty(s, &dirty, NULL), 0);
-    assert_int_equal(memory_store.put_host(s, &asleep, NULL), 0);
-    assert_int_equal(memory_store.put_host(s, &long_gone, NULL), 0);
-    assert_int_equal(memory_store.put_setting(s, &setting, NULL), 0);
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_RATE, .rate = &rate}, NULL), 0);
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_DIRTY, .dirty = &dirty}, NULL), 0);
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_HOST, .host = &asleep}, NULL), 0);
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_HOST, .host = &long_gone}, NULL), 0);
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_SETTING, .setting = &setting}, NULL), 0);
     setting.host = "h1";
-    assert_int_equal(memory_store.put_setting(s, &setting, NULL), 0);
-    assert_int_equal(memory_store.put_note(s, "source", "x", NULL), 0);
-    assert_int_equal(memory_store.put_note(s, "frozen", "y", NULL), 0);
-    assert_int_equal(memory_store.put_note(s, "frozen", NULL, NULL), 0);
+    assert_int_equal(memory_store.put(s, &(struct record){RECORD_SETTING, .setting = &setting}, NULL), 0);
+    assert_int_equal(
+        memory_store.put(s, &(struct record){RECORD_NOTE, .note = &(struct note){"source", "x"}}, NULL), 0);
+    assert_int_equal(
+        memory_store.put(s, &(struct record){RECORD_NOTE, .note = &(struct note){"frozen", "y"}}, NULL), 0);
+    assert_int_equal(
+        memory_store.forget(s, &(struct record){RECORD_NOTE, .note = &(struct note){.key = "frozen"}}, NULL),
+        0);
     struct stored got = load(s, 0, &a);
 
     assert_int_equal(got.n_rates, 1);
@@ -125,7 +133,12 @@ static void test_what_was_learned_and_set(void **state)
     assert_string_equal(got.settings[0].host, "h1");
     assert_int_equal(got.n_notes, 1);
     assert_string_equal(got.notes[0].key, "source");
-    assert_int_equal(memory_store.forget_setting(s, "h1", "p1", NULL), 0);
+    assert_int_equal(
+        memory_store.forget(
+            s,
+            &(struct record){RECORD_SETTING, .setting = &(struct setting_record){.host = "h1", .pool = "p1"}},
+            NULL),
+        0);
 
     const struct retention keep = {.learned_before = 15, .hosts_before = 15};
 

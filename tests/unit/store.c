@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
+/* Of a record of that kind, into s. */
+#define PUT(kind_, ...) store_sqlite.put(s, &(struct record){RECORD_##kind_, __VA_ARGS__}, &err)
+
 static void assert_same_text(const char *a, const char *b)
 {
     if (!a || !b)
@@ -51,6 +54,15 @@ static void assert_same_action(const struct action_record *a, const struct actio
 
 /* ---- what is put is there again ---- */
 
+static int put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
+{
+    int r = store_sqlite.begin(s, err);
+
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = store_sqlite.put(s, &(struct record){RECORD_SAMPLE, .sample = &samples[i]}, err);
+    return r == 0 ? store_sqlite.commit(s, err) : r;
+}
+
 static void test_new(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
@@ -83,15 +95,14 @@ static void test_actions(void **state)
     struct place p;
     struct err err = {0};
     struct action_record ended = full, twin = bare;
-    struct action_record *list;
-    size_t n;
+    struct records found;
 
     (void)state;
     place_make(&p);
     struct store *s = must_open(&p);
 
-    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
-    assert_int_equal(store_sqlite.put_action(s, &bare, &err), 0);
+    assert_int_equal(PUT(ACTION, .action = &full), 0);
+    assert_int_equal(PUT(ACTION, .action = &bare), 0);
     store_close(s);
     s = must_open(&p);
     struct stored all = must_load(s, &a);
@@ -102,17 +113,17 @@ static void test_actions(void **state)
     assert_same_action(&all.actions[1], &bare);
     ended.state = ACTION_DONE;
     ended.ended = 3000;
-    assert_int_equal(store_sqlite.put_action(s, &ended, &err), 0);
+    assert_int_equal(PUT(ACTION, .action = &ended), 0);
     all = must_load(s, &a);
     assert_int_equal(all.n_actions, 2);
     assert_same_action(&all.actions[0], &ended);
     assert_int_equal(store_sqlite.load(s, 3001, 0, &a, &all, &err), 0);
     assert_int_equal(all.n_actions, 1); /* ended before: not needed any more */
-    assert_int_equal(store_sqlite.list_ended(s, 10, &a, &list, &n, &err), 0);
-    assert_int_equal(n, 1);
-    assert_same_action(&list[0], &ended);
+    assert_int_equal(store_sqlite.list(s, QUERY_ENDED_ACTIONS, 10, &a, &found, &err), 0);
+    assert_int_equal(found.n, 1);
+    assert_same_action(&found.actions[0], &ended);
     twin.id = 9; /* the uid of another one: refused, and the other one stays */
-    assert_int_equal(store_sqlite.put_action(s, &twin, &err), -EINVAL);
+    assert_int_equal(PUT(ACTION, .action = &twin), -EINVAL);
     assert_int_equal(must_load(s, &a).n_actions, 2);
     store_close(s);
     remove_all(p.dir);
@@ -132,10 +143,14 @@ static void test_numbers_are_given_once(void **state)
 
     ended.ended = 4000;
     ended.state = ACTION_REJECTED;
-    assert_int_equal(store_sqlite.put_action(s, &ended, &err), 0);
+    assert_int_equal(PUT(ACTION, .action = &ended), 0);
     assert_int_equal(
-        store_sqlite.put_pass(
-            s, &(struct pass_record){.id = 12, .trigger = "run", .snapshot = "{}", .plan = "{}"}, &err),
+        store_sqlite.put(
+            s,
+            &(struct record){
+                RECORD_PASS,
+                .pass = &(struct pass_record){.id = 12, .trigger = "run", .snapshot = "{}", .plan = "{}"}},
+            &err),
         0);
     assert_int_equal(store_sqlite.prune(s, &keep, &err), 0);
     store_close(s);
@@ -172,14 +187,16 @@ static void test_the_rest(void **state)
     place_make(&p);
     struct store *s = must_open(&p);
 
-    assert_int_equal(store_sqlite.put_migration(s, &m, &err), 0);
-    assert_int_equal(store_sqlite.put_samples(s, samples, 3, &err), 0);
-    assert_int_equal(store_sqlite.put_samples(s, samples, 3, &err), 0); /* again: replaced, not refused */
-    assert_int_equal(store_sqlite.put_samples(s, NULL, 0, &err), 0);
-    assert_int_equal(store_sqlite.put_note(s, "frozen", "1000", &err), 0);
-    assert_int_equal(store_sqlite.put_note(s, "frozen", "2000", &err), 0);
-    assert_int_equal(store_sqlite.put_note(s, "gone", "x", &err), 0);
-    assert_int_equal(store_sqlite.put_note(s, "gone", NULL, &err), 0);
+    assert_int_equal(PUT(MIGRATION, .migration = &m), 0);
+    assert_int_equal(put_samples(s, samples, 3, &err), 0);
+    assert_int_equal(put_samples(s, samples, 3, &err), 0); /* again: replaced, not refused */
+    assert_int_equal(put_samples(s, samples, 0, &err), 0);
+    assert_int_equal(PUT(NOTE, .note = &(struct note){"frozen", "1000"}), 0);
+    assert_int_equal(PUT(NOTE, .note = &(struct note){"frozen", "2000"}), 0);
+    assert_int_equal(PUT(NOTE, .note = &(struct note){"gone", "x"}), 0);
+    assert_int_equal(
+        store_sqlite.forget(s, &(struct record){RECORD_NOTE, .note = &(struct note){.key = "gone"}}, &err),
+        0);
     store_close(s);
     s = must_open(&p);
     struct stored all = must_load(s, &a);
@@ -192,16 +209,14 @@ static void test_the_rest(void **state)
     assert_true(all.samples[0].time == 50 && all.samples[1].time == 100);
     assert_true(all.samples[1].demand[RES_MEM] == 4.5);
     assert_string_equal(all.samples[2].vm, "b");
-    struct sample_record *list;
-    size_t n;
+    struct records found;
 
-    assert_int_equal(store_sqlite.list_samples(s, &a, &list, &n, &err), 0);
-    assert_int_equal(n, 3);
-    assert_true(list[0].time == 50 && list[1].time == 100 && list[2].time == 100);
-    assert_string_equal(list[1].vm, "a");
-    assert_string_equal(list[2].vm, "b");
-    assert_int_equal(all.n_notes, 1);
-    assert_string_equal(all.notes[0].value, "2000");
+    assert_int_equal(store_sqlite.list(s, QUERY_SAMPLES, 0, &a, &found, &err), 0);
+    assert_true(found.n == 3 && found.samples[0].time == 50 && found.samples[1].time == 100 &&
+                found.samples[2].time == 100);
+    assert_string_equal(found.samples[1].vm, "a");
+    assert_string_equal(found.samples[2].vm, "b");
+    assert_true(all.n_notes == 1 && strcmp(all.notes[0].value, "2000") == 0);
     assert_int_equal(
         store_sqlite.prune(s, &(struct retention){.samples_before = 60, .ended_before = 21, .passes_kept = 9},
                            &err),
@@ -232,9 +247,9 @@ static void test_what_was_learned(void **state)
     struct store *s = must_open(&p);
 
     for (int i = 0; i < 4; i++) /* the last one replaces the third */
-        assert_int_equal(store_sqlite.put_rate(s, &rates[i], &err), 0);
+        assert_int_equal(PUT(RATE, .rate = &rates[i]), 0);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(store_sqlite.put_dirty(s, &dirties[i], &err), 0);
+        assert_int_equal(PUT(DIRTY, .dirty = &dirties[i]), 0);
     store_close(s);
     s = must_open(&p);
     struct stored all = must_load(s, &a);
@@ -274,7 +289,7 @@ static void test_hosts(void **state)
     struct store *s = must_open(&p);
 
     for (size_t i = 0; i < ELEMENTS(records); i++) /* the last one replaces the third */
-        assert_int_equal(store_sqlite.put_host(s, &records[i], &err), 0);
+        assert_int_equal(PUT(HOST, .host = &records[i]), 0);
     store_close(s);
     s = must_open(&p);
     struct stored all = must_load(s, &a);
@@ -315,7 +330,7 @@ static void test_settings(void **state)
     struct store *s = must_open(&p);
 
     for (int i = 0; i < 4; i++) /* the last one replaces the third */
-        assert_int_equal(store_sqlite.put_setting(s, &records[i], &err), 0);
+        assert_int_equal(PUT(SETTING, .setting = &records[i]), 0);
     store_close(s);
     s = must_open(&p);
     struct stored all = must_load(s, &a);
@@ -327,8 +342,18 @@ static void test_settings(void **state)
                 all.settings[1].alloc[RES_MEM].limit == NO_LIMIT);
     assert_true(all.settings[2].alloc[RES_CPU].limit == NO_LIMIT &&
                 all.settings[2].alloc[RES_CPU].shares == 5);
-    assert_int_equal(store_sqlite.forget_setting(s, "a", "x", &err), 0);
-    assert_int_equal(store_sqlite.forget_setting(s, "b", "y", &err), 0); /* there is none */
+    assert_int_equal(
+        store_sqlite.forget(
+            s,
+            &(struct record){RECORD_SETTING, .setting = &(struct setting_record){.host = "a", .pool = "x"}},
+            &err),
+        0);
+    assert_int_equal(
+        store_sqlite.forget(
+            s,
+            &(struct record){RECORD_SETTING, .setting = &(struct setting_record){.host = "b", .pool = "y"}},
+            &err),
+        0); /* there is none */
     all = must_load(s, &a);
     assert_int_equal(all.n_settings, 2);
     assert_string_equal(all.settings[0].pool, "y");
@@ -349,7 +374,7 @@ static void test_older_store(void **state)
     struct store *s = must_open(&p);
     const char *name = must_load(s, &a).instance;
 
-    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
+    assert_int_equal(PUT(ACTION, .action = &full), 0);
     store_close(s);
     tamper(&p, "DROP TABLE rates; DROP TABLE dirty_rates; DROP TABLE settings; DROP TABLE hosts; "
                "DROP TABLE energy; DROP TABLE events; DROP TABLE patterns; DROP TRIGGER consoles_end; "
@@ -360,112 +385,10 @@ static void test_older_store(void **state)
 
     assert_true(all.n_actions == 1 && all.n_rates == 0 && all.n_dirties == 0);
     assert_string_equal(all.instance, name);
-    assert_int_equal(store_sqlite.put_rate(s, &rate, &err), 0);
+    assert_int_equal(PUT(RATE, .rate = &rate), 0);
     store_close(s);
     s = must_open(&p);
     assert_int_equal(must_load(s, &a).n_rates, 1);
-    store_close(s);
-    remove_all(p.dir);
-}
-
-static void put_pass(struct store *s, uint64_t id, const char *snapshot)
-{
-    struct err err = {0};
-    const struct pass_record pass = {.id = id,
-                                     .time = (instant_s)(id * 300),
-                                     .trigger = "interval",
-                                     .imbalance_before = 0.25,
-                                     .imbalance_after = 0.125,
-                                     .target = 0.05,
-                                     .n_recommendations = 3,
-                                     .n_faults = 1,
-                                     .decide_us = 1234,
-                                     .snapshot = snapshot,
-                                     .plan = "{\"plan\": 1}"};
-    int r = store_sqlite.put_pass(s, &pass, &err);
-
-    if (r < 0)
-        print_error("%s\n", err.text);
-    assert_int_equal(r, 0);
-}
-
-static void test_passes(void **state)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    struct place p;
-    struct err err = {0};
-    struct pass_record *list, pass;
-    size_t n;
-
-    (void)state;
-    place_make(&p);
-    struct store *s = must_open(&p);
-
-    for (uint64_t id = 1; id <= 5; id++)
-        put_pass(s, id, id == 3 ? "" : "{\"snapshot\": \"\xc3\xa9\"}");
-    assert_int_equal(store_sqlite.list_passes(s, 3, &a, &list, &n, &err), 0);
-    assert_int_equal(n, 3);
-    assert_true(list[0].id == 5 && list[2].id == 3 && list[0].time == 1500 && !list[0].snapshot);
-    assert_int_equal(store_sqlite.get_pass(s, 2, &a, &pass, &err), 0);
-    assert_string_equal(pass.snapshot, "{\"snapshot\": \"\xc3\xa9\"}");
-    assert_string_equal(pass.plan, "{\"plan\": 1}");
-    assert_string_equal(pass.trigger, "interval");
-    assert_true(pass.n_recommendations == 3 && pass.n_faults == 1 && pass.decide_us == 1234 &&
-                pass.imbalance_after == 0.125);
-    assert_int_equal(store_sqlite.get_pass(s, 3, &a, &pass, &err), 0);
-    assert_string_equal(pass.snapshot, "");
-    put_pass(s, 6, NULL); /* kept without what it was made of */
-    assert_int_equal(store_sqlite.get_pass(s, 6, &a, &pass, &err), 0);
-    assert_null(pass.snapshot);
-    assert_int_equal(store_sqlite.get_pass(s, 77, &a, &pass, &err), -ENOENT);
-    assert_int_equal(store_sqlite.prune(s, &(struct retention){.passes_kept = 3}, &err), 0);
-    assert_int_equal(store_sqlite.list_passes(s, 10, &a, &list, &n, &err), 0);
-    assert_int_equal(n, 3);
-    assert_true(list[2].id == 4);
-    assert_int_equal(must_load(s, &a).last_pass, 6);
-    store_close(s);
-    tamper(
-        &p,
-        "UPDATE passes SET snapshot = x'0102' WHERE id = 4; UPDATE passes SET plan_size = -1 WHERE id = 5");
-    s = must_open(&p);
-    assert_int_equal(store_sqlite.get_pass(s, 4, &a, &pass, &err), -EIO);
-    assert_non_null(strstr(err.text, "damaged pass"));
-    assert_int_equal(store_sqlite.get_pass(s, 5, &a, &pass, &err), -EIO);
-    store_close(s);
-    remove_all(p.dir);
-}
-
-/* Noise does not shrink: ten passes of 300 kB do not fit into one MiB, and the newest stay. */
-static void test_passes_fit(void **state)
-{
-    CLEANUP(arena_releasep) struct arena a = {0};
-    struct place p;
-    struct store *s = NULL;
-    struct err err = {0};
-    struct pass_record *list;
-    size_t n;
-    size_t size = 400000;
-    char *noise = arena_array(&a, char, size + 1);
-    unsigned x = 1;
-
-    (void)state;
-    place_make(&p);
-    assert_int_equal(store_open(p.state, 1, &s, &err), 0);
-    for (size_t i = 0; i < size; i++) {
-        x = x * 1103515245u + 12345u;
-        noise[i] = (char)(1 + (x >> 16) % 255);
-    }
-    for (uint64_t id = 1; id <= 10; id++)
-        put_pass(s, id, noise);
-    assert_int_equal(store_sqlite.list_passes(s, 100, &a, &list, &n, &err), 0);
-    assert_int_equal(n, 2);
-    assert_true(list[0].id == 10 && list[1].id == 9);
-    store_close(s);
-    assert_int_equal(store_open(p.state, 0, &s, &err), 0);
-    put_pass(s, 11, noise); /* too large for all there is: kept all the same */
-    assert_int_equal(store_sqlite.list_passes(s, 100, &a, &list, &n, &err), 0);
-    assert_int_equal(n, 1);
-    assert_true(list[0].id == 11);
     store_close(s);
     remove_all(p.dir);
 }
@@ -474,6 +397,7 @@ static void test_transactions(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     struct place p;
+    const struct pass_record pass = {.id = 1, .time = 300, .trigger = "interval", .snapshot = "{}"};
     struct err err = {0};
     struct action_record twin = bare;
     const struct sample_record sample = {.vm = "a", .time = 1, .demand = {1, 1}};
@@ -483,23 +407,23 @@ static void test_transactions(void **state)
     struct store *s = must_open(&p);
 
     assert_int_equal(store_sqlite.begin(s, &err), 0);
-    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
-    assert_int_equal(store_sqlite.put_samples(s, &sample, 1, &err), 0);
+    assert_int_equal(PUT(ACTION, .action = &full), 0);
+    assert_int_equal(PUT(SAMPLE, .sample = &sample), 0);
     store_sqlite.rollback(s);
     struct stored all = must_load(s, &a);
 
     assert_true(all.n_actions == 0 && all.n_samples == 0 && all.last_action == 0);
     assert_int_equal(store_sqlite.begin(s, &err), 0);
-    assert_int_equal(store_sqlite.put_action(s, &bare, &err), 0);
-    assert_int_equal(store_sqlite.put_samples(s, &sample, 1, &err), 0);
-    put_pass(s, 1, "{}");
+    assert_int_equal(PUT(ACTION, .action = &bare), 0);
+    assert_int_equal(PUT(SAMPLE, .sample = &sample), 0);
+    assert_int_equal(PUT(PASS, .pass = &pass), 0);
     twin.id = 9;
-    assert_int_equal(store_sqlite.put_action(s, &twin, &err), -EINVAL); /* takes only itself back */
+    assert_int_equal(PUT(ACTION, .action = &twin), -EINVAL); /* takes only itself back */
     assert_int_equal(store_sqlite.commit(s, &err), 0);
     all = must_load(s, &a);
     assert_true(all.n_actions == 1 && all.n_samples == 1 && all.last_pass == 1);
     assert_int_equal(store_sqlite.begin(s, &err), 0); /* and closed without a commit */
-    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
+    assert_int_equal(PUT(ACTION, .action = &full), 0);
     store_close(s);
     s = must_open(&p);
     assert_int_equal(must_load(s, &a).n_actions, 1);
@@ -539,7 +463,7 @@ static void test_many_samples(void **state)
             samples[i].time = 1000000 + pass * 300;
         double t0 = seconds();
 
-        assert_int_equal(store_sqlite.put_samples(s, samples, n, &err), 0);
+        assert_int_equal(put_samples(s, samples, n, &err), 0);
         double t1 = seconds();
         const struct retention keep = {.samples_before = 1000000 + pass * 300 - 3600, .passes_kept = 10};
 
@@ -568,8 +492,6 @@ int main(void)
         cmocka_unit_test(test_older_store),
         cmocka_unit_test(test_hosts),
         cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_passes),
-        cmocka_unit_test(test_passes_fit),
         cmocka_unit_test(test_transactions),
         cmocka_unit_test(test_many_samples),
     };

@@ -27,7 +27,7 @@ static void must_put(struct store *s, const struct energy_record *r)
 {
     struct err err = {0};
 
-    if (store_sqlite.put_energy(s, r, &err) < 0)
+    if (store_sqlite.put(s, &(struct record){RECORD_ENERGY, .energy = r}, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -35,11 +35,12 @@ static size_t list(struct store *s, instant_s since, bool of_hosts, struct arena
                    struct energy_record **ret)
 {
     struct err err = {0};
-    size_t n = 0;
+    struct records found = {0};
 
-    if (store_sqlite.list_energy(s, since, of_hosts, a, ret, &n, &err) < 0)
+    if (store_sqlite.list(s, of_hosts ? QUERY_HOST_ENERGY : QUERY_ENERGY, since, a, &found, &err) < 0)
         fail_msg("%s", err.text);
-    return n;
+    *ret = found.energy;
+    return found.n;
 }
 
 static void assert_figures(const struct energy_record *r, double k)

@@ -116,7 +116,7 @@ static void test_transaction(void **state)
     store_sqlite.rollback(s);
     assert_string_equal(found(s, all, &a), "1"); /* nothing is told of what did not happen */
     assert_int_equal(store_sqlite.begin(s, &err), 0);
-    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
+    assert_int_equal(store_sqlite.put(s, &(struct record){RECORD_ACTION, .action = &full}, &err), 0);
     assert_int_equal(put(s, "thawed", 2), 2);
     assert_int_equal(store_sqlite.commit(s, &err), 0);
     store_close(s);
@@ -182,17 +182,24 @@ static void test_notes(void **state)
 
     assert_int_equal(store_get_note(s, "k", &a, &value, &err), 0);
     assert_null(value);
-    assert_int_equal(store_sqlite.put_note(s, "k", "12", &err), 0);
+    assert_int_equal(
+        store_sqlite.put(s, &(struct record){RECORD_NOTE, .note = &(struct note){"k", "12"}}, &err), 0);
     assert_int_equal(store_get_note(s, "k", &a, &value, &err), 0);
     assert_string_equal(value, "12");
     assert_int_equal(store_instance(s, &a, &name, &err), 0);
     assert_string_equal(name, must_load(s, &a).instance);
     assert_int_equal(store_host_ids(s, &a, &hosts, &n, &err), 0);
     assert_int_equal(n, 0);
-    assert_int_equal(store_sqlite.put_host(s, &(struct host_record){.host = "h2", .boot_s = UNKNOWN}, &err),
-                     0);
-    assert_int_equal(store_sqlite.put_host(s, &(struct host_record){.host = "h1", .boot_s = UNKNOWN}, &err),
-                     0);
+    assert_int_equal(
+        store_sqlite.put(
+            s, &(struct record){RECORD_HOST, .host = &(struct host_record){.host = "h2", .boot_s = UNKNOWN}},
+            &err),
+        0);
+    assert_int_equal(
+        store_sqlite.put(
+            s, &(struct record){RECORD_HOST, .host = &(struct host_record){.host = "h1", .boot_s = UNKNOWN}},
+            &err),
+        0);
     assert_int_equal(store_host_ids(s, &a, &hosts, &n, &err), 0);
     assert_int_equal(n, 2);
     assert_string_equal(hosts[0], "h1");

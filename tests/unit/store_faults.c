@@ -81,7 +81,7 @@ static void test_spoiled(void **state)
         place_make(&p);
         struct store *s = must_open(&p);
 
-        assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
+        assert_int_equal(store_sqlite.put(s, &(struct record){RECORD_ACTION, .action = &full}, &err), 0);
         store_close(s);
         s = NULL;
         if (spoiled[i].sql) {
@@ -250,7 +250,7 @@ static void test_disk_full(void **state)
         x.uid = arena_printf(&a, "uid-%llu", (unsigned long long)id);
         assert_int_equal(store_sqlite.begin(s, &err), 0);
         for (int k = 0; r == 0 && k < 4; k++, x.id += 1000000, x.uid = arena_printf(&a, "%s+", x.uid))
-            r = store_sqlite.put_action(s, &x, &err);
+            r = store_sqlite.put(s, &(struct record){RECORD_ACTION, .action = &x}, &err);
         if (r == 0)
             r = store_sqlite.commit(s, &err);
         else
@@ -266,7 +266,7 @@ static void test_disk_full(void **state)
 
     x.id = 5000000;
     x.uid = "after";
-    assert_int_equal(store_sqlite.put_action(s, &x, &err), 0);
+    assert_int_equal(store_sqlite.put(s, &(struct record){RECORD_ACTION, .action = &x}, &err), 0);
     assert_int_equal(must_load(s, &a).n_actions, stored + 1);
     store_close(s);
     store_close(must_open(&p));
@@ -288,14 +288,17 @@ static void write_until_killed(const struct place *p, int fd)
         x.uid = uid;
         x.state = ACTION_STARTING;
         x.task = NULL;
-        if (store_sqlite.put_action(s, &x, &err) < 0)
+        if (store_sqlite.put(s, &(struct record){RECORD_ACTION, .action = &x}, &err) < 0)
             _exit(1);
         if (write(fd, &id, sizeof id) != (ssize_t)sizeof id)
             _exit(1);
         x.state = ACTION_RUNNING;
         x.task = "task-1";
-        if (store_sqlite.begin(s, &err) < 0 || store_sqlite.put_action(s, &x, &err) < 0 ||
-            store_sqlite.put_note(s, "last", uid, &err) < 0 || store_sqlite.commit(s, &err) < 0)
+        if (store_sqlite.begin(s, &err) < 0 ||
+            store_sqlite.put(s, &(struct record){RECORD_ACTION, .action = &x}, &err) < 0 ||
+            store_sqlite.put(s, &(struct record){RECORD_NOTE, .note = &(struct note){"last", uid}}, &err) <
+                0 ||
+            store_sqlite.commit(s, &err) < 0)
             _exit(1);
     }
 }
@@ -364,11 +367,11 @@ static void test_locked_by_another_program(void **state)
 
     assert_int_equal(sqlite3_open(p.db, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(store_sqlite.put_action(s, &full, &err), -EIO);
+    assert_int_equal(store_sqlite.put(s, &(struct record){RECORD_ACTION, .action = &full}, &err), -EIO);
     assert_non_null(strstr(err.text, "database is locked"));
     assert_int_equal(store_sqlite.begin(s, &err), -EIO);
     assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(store_sqlite.put_action(s, &full, &err), 0);
+    assert_int_equal(store_sqlite.put(s, &(struct record){RECORD_ACTION, .action = &full}, &err), 0);
     (void)sqlite3_close(db);
     store_close(s);
     remove_all(p.dir);

@@ -23,7 +23,8 @@ static void test_patterns(void **state)
     struct store *s = must_open(&p);
 
     for (size_t i = 0; i < ELEMENTS(records); i++) /* the last one replaces the third */
-        assert_int_equal(store_sqlite.put_pattern(s, &records[i], &err), 0);
+        assert_int_equal(store_sqlite.put(s, &(struct record){RECORD_PATTERN, .pattern = &records[i]}, &err),
+                         0);
     store_close(s);
     s = must_open(&p);
     struct stored all = must_load(s, &a);

@@ -111,7 +111,7 @@ static int persist(const void *piece, const struct store_ops *ops, struct store 
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = ops->put_pattern(s, &list[i], err);
+        r = ops->put(s, &(struct record){RECORD_PATTERN, .pattern = &list[i]}, err);
     arena_release(&a);
     return r;
 }

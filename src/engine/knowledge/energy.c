@@ -253,7 +253,7 @@ static int persist(const void *piece, const struct store_ops *ops, struct store 
             struct energy_record record = c->hours[k].r;
 
             record.host = x->accounts.entries[i].key;
-            r = ops->put_energy(s, &record, err);
+            r = ops->put(s, &(struct record){RECORD_ENERGY, .energy = &record}, err);
         }
     }
     return r;

@@ -440,7 +440,7 @@ static int persist(const void *piece, const struct store_ops *ops, struct store 
         int code;
 
         r.host = h->of.entries[i].key;
-        if ((code = ops->put_host(s, &r, err)) < 0)
+        if ((code = ops->put(s, &(struct record){RECORD_HOST, .host = &r}, err)) < 0)
             return code;
     }
     return 0;

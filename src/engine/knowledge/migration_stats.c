@@ -328,10 +328,12 @@ static int put_taught(const struct migration_stats *l, const struct taught *m, c
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (migration_stats_rate_record(l, pairs[i][0], pairs[i][1], &rate) &&
-            (r = ops->put_rate(s, &rate, err)) < 0)
+            (r = ops->put(s, &(struct record){RECORD_RATE, .rate = &rate}, err)) < 0)
             return r;
     }
-    return migration_stats_dirty_record(l, m->vm, &dirty) ? ops->put_dirty(s, &dirty, err) : 0;
+    return migration_stats_dirty_record(l, m->vm, &dirty)
+               ? ops->put(s, &(struct record){RECORD_DIRTY, .dirty = &dirty}, err)
+               : 0;
 }
 
 static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)

@@ -120,9 +120,10 @@ static int persist(const void *piece, const struct store_ops *ops, struct store 
         if (!p || !p->dirty)
             continue;
         struct setting_record record = {.host = p->host, .pool = p->pool};
+        const struct record stored = {RECORD_SETTING, .setting = &record};
 
         memcpy(record.alloc, p->alloc, sizeof record.alloc);
-        r = p->gone ? ops->forget_setting(s, p->host, p->pool, err) : ops->put_setting(s, &record, err);
+        r = p->gone ? ops->forget(s, &stored, err) : ops->put(s, &stored, err);
     }
     return r;
 }

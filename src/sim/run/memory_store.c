@@ -4,12 +4,55 @@
 #include "base/xalloc.h"
 #include "engine/actions/action_record.h"
 #include "engine/knowledge/demand_profile.h"
-#include "sim/run/memory_energy.h"
+#include "engine/knowledge/energy.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define STRINGS_MAX 3
+
+/* How records are kept that have a key: what to copy, and what the key is made of. */
+static const struct shape {
+    size_t size;
+    size_t strings[STRINGS_MAX]; /* offsets; those of the key first */
+    unsigned n_strings, n_key;
+    size_t time; /* offset of an instant that is a part of the key, where has_time */
+    bool has_time;
+} shapes[record_kind_count] = {
+    [RECORD_RATE] = {sizeof(struct rate_record),
+                     {offsetof(struct rate_record, from), offsetof(struct rate_record, to)},
+                     .n_strings = 2,
+                     .n_key = 2},
+    [RECORD_DIRTY] = {sizeof(struct dirty_record),
+                      {offsetof(struct dirty_record, vm)},
+                      .n_strings = 1,
+                      .n_key = 1},
+    [RECORD_HOST] = {sizeof(struct host_record),
+                     {offsetof(struct host_record, host)},
+                     .n_strings = 1,
+                     .n_key = 1},
+    [RECORD_SETTING] = {sizeof(struct setting_record),
+                        {offsetof(struct setting_record, host), offsetof(struct setting_record, pool)},
+                        .n_strings = 2,
+                        .n_key = 2},
+    [RECORD_NOTE] = {sizeof(struct note),
+                     {offsetof(struct note, key), offsetof(struct note, value)},
+                     .n_strings = 2,
+                     .n_key = 1},
+    [RECORD_ENERGY] = {sizeof(struct energy_record),
+                       {offsetof(struct energy_record, host)},
+                       .n_strings = 1,
+                       .n_key = 1,
+                       .time = offsetof(struct energy_record, time),
+                       .has_time = true},
+    [RECORD_MIGRATION] = {sizeof(struct migration_record),
+                          {offsetof(struct migration_record, vm), offsetof(struct migration_record, from),
+                           offsetof(struct migration_record, to)},
+                          .n_strings = 3},
+};
 
 /* Actions and migrations are appended in the order of their ids and ends, and pruned from the front. */
 struct store {
@@ -19,13 +62,13 @@ struct store {
     int64_t decide_us;
     struct action_record *actions; /* by id; strings their own */
     size_t n_actions, cap_actions;
-    struct migration_record *migrations;
+    struct migration_record *migrations; /* strings their own */
     size_t n_migrations, cap_migrations;
     struct sample_record *samples; /* in the order in which they were taken; vm borrowed */
     size_t n_samples, cap_samples;
-    struct pattern_record patterns[DEMAND_SLOTS];        /* by number of the slot; time 0: none */
-    struct idmap rates, dirties, settings, hosts, notes; /* values: the record, or the text; their own */
-    struct memory_energy energy;
+    struct pattern_record patterns[DEMAND_SLOTS]; /* by number of the slot; time 0: none */
+    struct idmap keyed[record_kind_count];        /* key -> the record, of kinds that have one; their own */
+    struct energy_record energy_gone;             /* the cluster's, of what was pruned */
 };
 
 struct store *memory_store_new(const struct snapshot *vms, bool keep_samples)
@@ -42,65 +85,56 @@ int64_t memory_store_decide_us(const struct store *s)
     return s->decide_us;
 }
 
+static bool is_cluster(const struct energy_record *r)
+{
+    return *r->host == '\0';
+}
+
 struct energy_record memory_store_energy(const struct store *s)
 {
-    return memory_energy_sum(&s->energy);
+    const struct idmap *rows = &s->keyed[RECORD_ENERGY];
+    struct energy_record sum = s->energy_gone;
+
+    for (size_t i = 0; i < rows->cap; i++) {
+        const struct energy_record *r = rows->entries[i].value;
+
+        if (r && is_cluster(r))
+            energy_add(&sum, r);
+    }
+    return sum;
 }
 
 /* ---- records that own their strings ---------------------------------------------------------- */
 
-static void drop(const char *s)
+static const char **string_of(const void *record, size_t offset)
 {
-    free((void *)(uintptr_t)s);
+    return (const char **)((char *)(uintptr_t)record + offset);
 }
 
-static void migration_release(struct migration_record *m)
+static void own_strings(const struct shape *shape, void *record)
 {
-    drop(m->vm);
-    drop(m->from);
-    drop(m->to);
+    for (unsigned i = 0; i < shape->n_strings; i++)
+        *string_of(record, shape->strings[i]) = xstrdup(*string_of(record, shape->strings[i]));
 }
 
-static void rate_free(void *value)
+static void drop_strings(const struct shape *shape, void *record)
 {
-    struct rate_record *r = value;
+    for (unsigned i = 0; i < shape->n_strings; i++)
+        free((void *)(uintptr_t)*string_of(record, shape->strings[i]));
+}
 
-    if (!r)
+static void lend_strings(const struct shape *shape, void *record, struct arena *a)
+{
+    for (unsigned i = 0; i < shape->n_strings; i++)
+        *string_of(record, shape->strings[i]) = arena_strdup(a, *string_of(record, shape->strings[i]));
+}
+
+static void drop(const struct shape *shape, void *record)
+{
+    if (!record)
         return;
-    drop(r->from);
-    drop(r->to);
-    free(r);
-}
-
-static void dirty_free(void *value)
-{
-    struct dirty_record *d = value;
-
-    if (!d)
-        return;
-    drop(d->vm);
-    free(d);
-}
-
-static void setting_free(void *value)
-{
-    struct setting_record *r = value;
-
-    if (!r)
-        return;
-    drop(r->host);
-    drop(r->pool);
-    free(r);
-}
-
-static void host_free(void *value)
-{
-    struct host_record *h = value;
-
-    if (!h)
-        return;
-    drop(h->host);
-    free(h);
+    drop_strings(shape, record);
+    free(record);
 }
 
 void memory_store_free(struct store *s)
@@ -110,16 +144,15 @@ void memory_store_free(struct store *s)
     for (size_t i = 0; i < s->n_actions; i++)
         action_record_release(&s->actions[i]);
     for (size_t i = 0; i < s->n_migrations; i++)
-        migration_release(&s->migrations[i]);
+        drop_strings(&shapes[RECORD_MIGRATION], &s->migrations[i]);
     free(s->actions);
     free(s->migrations);
     free(s->samples);
-    idmap_release(&s->rates, rate_free);
-    idmap_release(&s->dirties, dirty_free);
-    idmap_release(&s->settings, setting_free);
-    idmap_release(&s->hosts, host_free);
-    idmap_release(&s->notes, free);
-    memory_energy_release(&s->energy);
+    for (int kind = 0; kind < record_kind_count; kind++) {
+        for (size_t i = 0; i < s->keyed[kind].cap; i++)
+            drop(&shapes[kind], s->keyed[kind].entries[i].value);
+        idmap_release(&s->keyed[kind], NULL);
+    }
     free(s);
 }
 
@@ -164,164 +197,111 @@ static size_t find_action(const struct store *s, uint64_t id)
     return low;
 }
 
-static int ms_put_action(struct store *s, const struct action_record *r, struct err *err)
+static void put_action(struct store *s, const struct action_record *r)
 {
     struct action_record copy = action_record_copy(r);
     size_t i = find_action(s, r->id);
 
-    (void)err;
     if (s->last_action < r->id)
         s->last_action = r->id;
     if (i < s->n_actions && s->actions[i].id == r->id) {
         action_record_release(&s->actions[i]);
         s->actions[i] = copy;
-        return 0;
+        return;
     }
     s->actions = grow(s->actions, s->n_actions, &s->cap_actions, sizeof *s->actions);
     memmove(&s->actions[i + 1], &s->actions[i], (s->n_actions++ - i) * sizeof *s->actions);
     s->actions[i] = copy;
-    return 0;
 }
 
-static int ms_put_migration(struct store *s, const struct migration_record *m, struct err *err)
+static void put_migration(struct store *s, const struct migration_record *m)
 {
-    struct migration_record copy = *m;
-
-    (void)err;
-    copy.vm = xstrdup(m->vm);
-    copy.from = xstrdup(m->from);
-    copy.to = xstrdup(m->to);
     s->migrations = grow(s->migrations, s->n_migrations, &s->cap_migrations, sizeof *s->migrations);
-    s->migrations[s->n_migrations++] = copy;
-    return 0;
+    s->migrations[s->n_migrations] = *m;
+    own_strings(&shapes[RECORD_MIGRATION], &s->migrations[s->n_migrations++]);
 }
 
-/* Two ids as one key. Ids do not hold a newline. */
-static char *key_of(const char *a, const char *b)
+static void put_sample(struct store *s, const struct sample_record *sample)
 {
-    size_t n = strlen(a) + strlen(b) + 2;
-    char *key = xcalloc(n, 1);
+    uint32_t vm = s->keep_samples ? snapshot_find_vm(s->vms, sample->vm) : IX_NONE;
 
-    (void)snprintf(key, n, "%s\n%s", a, b);
-    return key;
+    if (vm == IX_NONE)
+        return;
+    s->samples = grow(s->samples, s->n_samples, &s->cap_samples, sizeof *s->samples);
+    s->samples[s->n_samples] = *sample;
+    s->samples[s->n_samples++].vm = s->vms->vms[vm].is.id;
 }
 
-static int ms_put_rate(struct store *s, const struct rate_record *rate, struct err *err)
+/* Where the record with this key stands. Ids do not hold a newline. */
+static void **slot_of(struct store *s, const struct record *record)
 {
-    char *key = key_of(rate->from, rate->to);
-    void **slot = idmap_slot(&s->rates, key);
-    struct rate_record *copy = xcalloc(1, sizeof *copy);
+    const struct shape *shape = &shapes[record->kind];
+    char key[1024];
+    int n = 0;
 
-    (void)err;
-    *copy = *rate;
-    copy->from = xstrdup(rate->from);
-    copy->to = xstrdup(rate->to);
-    rate_free(*slot);
+    if (shape->has_time)
+        n = snprintf(key, sizeof key, "%" PRId64 "\n",
+                     *(const instant_s *)((const char *)record->any + shape->time));
+    for (unsigned i = 0; i < shape->n_key; i++)
+        n += snprintf(key + n, sizeof key - (size_t)n, "%s\n", *string_of(record->any, shape->strings[i]));
+    assert((size_t)n < sizeof key);
+    return idmap_slot(&s->keyed[record->kind], key);
+}
+
+static void put_keyed(struct store *s, const struct record *record)
+{
+    const struct shape *shape = &shapes[record->kind];
+    void **slot = slot_of(s, record);
+    void *copy = xcalloc(1, shape->size);
+
+    memcpy(copy, record->any, shape->size);
+    own_strings(shape, copy);
+    drop(shape, *slot);
     *slot = copy;
-    free(key);
-    return 0;
 }
 
-static int ms_put_dirty(struct store *s, const struct dirty_record *dirty, struct err *err)
-{
-    void **slot = idmap_slot(&s->dirties, dirty->vm);
-    struct dirty_record *copy = xcalloc(1, sizeof *copy);
-
-    (void)err;
-    *copy = *dirty;
-    copy->vm = xstrdup(dirty->vm);
-    dirty_free(*slot);
-    *slot = copy;
-    return 0;
-}
-
-static int ms_put_host(struct store *s, const struct host_record *host, struct err *err)
-{
-    void **slot = idmap_slot(&s->hosts, host->host);
-    struct host_record *copy = xcalloc(1, sizeof *copy);
-
-    (void)err;
-    *copy = *host;
-    copy->host = xstrdup(host->host);
-    host_free(*slot);
-    *slot = copy;
-    return 0;
-}
-
-static int ms_put_energy(struct store *s, const struct energy_record *energy, struct err *err)
+static int ms_put(struct store *s, const struct record *record, struct err *err)
 {
     (void)err;
-    memory_energy_put(&s->energy, energy);
-    return 0;
-}
-
-static int ms_put_samples(struct store *s, const struct sample_record *samples, size_t n, struct err *err)
-{
-    (void)err;
-    for (size_t i = 0; s->keep_samples && i < n; i++) {
-        uint32_t vm = snapshot_find_vm(s->vms, samples[i].vm);
-
-        if (vm == IX_NONE)
-            continue;
-        s->samples = grow(s->samples, s->n_samples, &s->cap_samples, sizeof *s->samples);
-        s->samples[s->n_samples] = samples[i];
-        s->samples[s->n_samples++].vm = s->vms->vms[vm].is.id;
+    switch (record->kind) {
+    case RECORD_ACTION:
+        put_action(s, record->action);
+        break;
+    case RECORD_MIGRATION:
+        put_migration(s, record->migration);
+        break;
+    case RECORD_SAMPLE:
+        put_sample(s, record->sample);
+        break;
+    case RECORD_PASS:
+        s->last_pass = record->pass->id;
+        s->decide_us += record->pass->decide_us;
+        break;
+    case RECORD_PATTERN: /* in the place of the one that is too old to be looked at */
+        s->patterns[record->pattern->time / DEMAND_SLOT_S % DEMAND_SLOTS] = *record->pattern;
+        break;
+    case RECORD_RATE:
+    case RECORD_DIRTY:
+    case RECORD_HOST:
+    case RECORD_SETTING:
+    case RECORD_NOTE:
+    case RECORD_ENERGY:
+        put_keyed(s, record);
+        break;
+    case record_kind_count:
+        break;
     }
     return 0;
 }
 
-static int ms_put_pass(struct store *s, const struct pass_record *pass, struct err *err)
-{
-    (void)err;
-    s->last_pass = pass->id;
-    s->decide_us += pass->decide_us;
-    return 0;
-}
-
-static int ms_put_setting(struct store *s, const struct setting_record *setting, struct err *err)
-{
-    char *key = key_of(setting->host, setting->pool);
-    void **slot = idmap_slot(&s->settings, key);
-    struct setting_record *copy = xcalloc(1, sizeof *copy);
-
-    (void)err;
-    *copy = *setting;
-    copy->host = xstrdup(setting->host);
-    copy->pool = xstrdup(setting->pool);
-    setting_free(*slot);
-    *slot = copy;
-    free(key);
-    return 0;
-}
-
 /* An entry without a value is one that was forgotten. */
-static int ms_forget_setting(struct store *s, const char *host, const char *pool, struct err *err)
+static int ms_forget(struct store *s, const struct record *record, struct err *err)
 {
-    char *key = key_of(host, pool);
-    void **slot = idmap_slot(&s->settings, key);
+    void **slot = slot_of(s, record);
 
     (void)err;
-    setting_free(*slot);
+    drop(&shapes[record->kind], *slot);
     *slot = NULL;
-    free(key);
-    return 0;
-}
-
-/* In the place of the one that is too old to be looked at. */
-static int ms_put_pattern(struct store *s, const struct pattern_record *pattern, struct err *err)
-{
-    (void)err;
-    s->patterns[pattern->time / DEMAND_SLOT_S % DEMAND_SLOTS] = *pattern;
-    return 0;
-}
-
-static int ms_put_note(struct store *s, const char *key, const char *value, struct err *err)
-{
-    void **slot = idmap_slot(&s->notes, key);
-
-    (void)err;
-    free(*slot);
-    *slot = xstrdup(value);
     return 0;
 }
 
@@ -346,7 +326,7 @@ static void prune_migrations(struct store *s, instant_s before)
 
     for (size_t i = 0; i < s->n_migrations; i++) {
         if (s->migrations[i].ended < before)
-            migration_release(&s->migrations[i]);
+            drop_strings(&shapes[RECORD_MIGRATION], &s->migrations[i]);
         else
             s->migrations[kept++] = s->migrations[i];
     }
@@ -365,52 +345,63 @@ static void prune_samples(struct store *s, instant_s before)
     s->n_samples -= gone;
 }
 
-static bool keep_rate(const char *key, void *value, void *ctx)
-{
-    const struct rate_record *r = value;
-    bool keep = r->learned >= *(const instant_s *)ctx;
+struct pruning {
+    struct store *s;
+    const struct retention *keep;
+    enum record_kind kind;
+};
 
-    (void)key;
-    if (!keep)
-        rate_free(value);
-    return keep;
+static bool is_recent(const struct pruning *p, const void *value)
+{
+    const struct rate_record *rate = value;
+    const struct dirty_record *dirty = value;
+    const struct host_record *host = value;
+    const struct energy_record *energy = value;
+
+    switch (p->kind) {
+    case RECORD_RATE:
+        return rate->learned >= p->keep->learned_before;
+    case RECORD_DIRTY:
+        return dirty->learned >= p->keep->learned_before;
+    case RECORD_HOST:
+        return host->put_down != 0 || host->seen >= p->keep->hosts_before;
+    case RECORD_ENERGY:
+        return energy->time + energy->length_s > p->keep->energy_before;
+    case RECORD_ACTION:
+    case RECORD_MIGRATION:
+    case RECORD_SAMPLE:
+    case RECORD_PASS:
+    case RECORD_SETTING:
+    case RECORD_NOTE:
+    case RECORD_PATTERN:
+    case record_kind_count:
+        break;
+    }
+    return true;
 }
 
-static bool keep_dirty(const char *key, void *value, void *ctx)
+static bool keep_recent(const char *key, void *value, void *ctx)
 {
-    const struct dirty_record *d = value;
-    bool keep = d->learned >= *(const instant_s *)ctx;
+    const struct pruning *p = ctx;
 
     (void)key;
-    if (!keep)
-        dirty_free(value);
-    return keep;
-}
-
-static bool keep_host(const char *key, void *value, void *ctx)
-{
-    const struct host_record *h = value;
-    bool keep = h->put_down != 0 || h->seen >= *(const instant_s *)ctx;
-
-    (void)key;
-    if (!keep)
-        host_free(value);
-    return keep;
+    if (!value || is_recent(p, value))
+        return true;
+    if (p->kind == RECORD_ENERGY && is_cluster(value))
+        energy_add(&p->s->energy_gone, value);
+    drop(&shapes[p->kind], value);
+    return false;
 }
 
 static int ms_prune(struct store *s, const struct retention *keep, struct err *err)
 {
-    instant_s learned_before = keep->learned_before;
-    instant_s hosts_before = keep->hosts_before;
-
     (void)err;
     prune_actions(s, keep->ended_before);
     prune_migrations(s, keep->ended_before);
     prune_samples(s, keep->samples_before);
-    idmap_keep(&s->rates, keep_rate, &learned_before);
-    idmap_keep(&s->dirties, keep_dirty, &learned_before);
-    idmap_keep(&s->hosts, keep_host, &hosts_before);
-    memory_energy_prune(&s->energy, keep->energy_before);
+    for (int kind = 0; kind < record_kind_count; kind++)
+        idmap_keep(&s->keyed[kind], keep_recent,
+                   &(struct pruning){.s = s, .keep = keep, .kind = (enum record_kind)kind});
     return 0;
 }
 
@@ -434,6 +425,14 @@ static int by_host_then_pool(const void *x, const void *y)
     return order != 0 ? order : strcmp(a->pool, b->pool);
 }
 
+static int by_time_then_host(const void *x, const void *y)
+{
+    const struct energy_record *a = x;
+    const struct energy_record *b = y;
+
+    return a->time != b->time ? (a->time > b->time) - (a->time < b->time) : strcmp(a->host, b->host);
+}
+
 static void load_history(const struct store *s, instant_s since, instant_s samples_since, struct arena *a,
                          struct stored *ret)
 {
@@ -444,16 +443,10 @@ static void load_history(const struct store *s, instant_s since, instant_s sampl
     }
     ret->migrations = arena_array(a, struct migration_record, s->n_migrations);
     for (size_t i = 0; i < s->n_migrations; i++) {
-        const struct migration_record *m = &s->migrations[i];
-        struct migration_record *to = &ret->migrations[ret->n_migrations];
-
-        if (m->ended < since)
+        if (s->migrations[i].ended < since)
             continue;
-        *to = *m;
-        to->vm = arena_strdup(a, m->vm);
-        to->from = arena_strdup(a, m->from);
-        to->to = arena_strdup(a, m->to);
-        ret->n_migrations++;
+        ret->migrations[ret->n_migrations] = s->migrations[i];
+        lend_strings(&shapes[RECORD_MIGRATION], &ret->migrations[ret->n_migrations++], a);
     }
     ret->samples = arena_array(a, struct sample_record, s->n_samples);
     for (size_t i = 0; i < s->n_samples; i++) {
@@ -462,66 +455,30 @@ static void load_history(const struct store *s, instant_s since, instant_s sampl
     }
     if (ret->n_samples > 0)
         qsort(ret->samples, ret->n_samples, sizeof *ret->samples, by_vm_then_time);
-}
-
-static void load_learned(const struct store *s, struct arena *a, struct stored *ret)
-{
-    ret->rates = arena_array(a, struct rate_record, s->rates.n);
-    ret->dirties = arena_array(a, struct dirty_record, s->dirties.n);
-    for (size_t i = 0; i < s->rates.cap; i++) {
-        const struct rate_record *r = s->rates.entries[i].value;
-
-        if (!r)
-            continue;
-        ret->rates[ret->n_rates] = *r;
-        ret->rates[ret->n_rates].from = arena_strdup(a, r->from);
-        ret->rates[ret->n_rates++].to = arena_strdup(a, r->to);
-    }
-    for (size_t i = 0; i < s->dirties.cap; i++) {
-        const struct dirty_record *d = s->dirties.entries[i].value;
-
-        if (!d)
-            continue;
-        ret->dirties[ret->n_dirties] = *d;
-        ret->dirties[ret->n_dirties++].vm = arena_strdup(a, d->vm);
+    ret->patterns = arena_array(a, struct pattern_record, DEMAND_SLOTS);
+    for (size_t i = 0; i < DEMAND_SLOTS; i++) {
+        if (s->patterns[i].time != 0)
+            ret->patterns[ret->n_patterns++] = s->patterns[i];
     }
 }
 
-static void load_hosts(const struct store *s, struct arena *a, struct stored *ret)
+/* All records of a kind, in the arena. */
+static void *load_keyed(const struct store *s, enum record_kind kind, struct arena *a, size_t *ret_n)
 {
-    ret->hosts = arena_array(a, struct host_record, s->hosts.n);
-    for (size_t i = 0; i < s->hosts.cap; i++) {
-        const struct host_record *h = s->hosts.entries[i].value;
+    const struct shape *shape = &shapes[kind];
+    const struct idmap *map = &s->keyed[kind];
+    char *list = arena_alloc(a, map->n, shape->size);
 
-        if (!h)
+    *ret_n = 0;
+    for (size_t i = 0; i < map->cap; i++) {
+        if (!map->entries[i].value)
             continue;
-        ret->hosts[ret->n_hosts] = *h;
-        ret->hosts[ret->n_hosts++].host = arena_strdup(a, h->host);
-    }
-}
+        char *to = list + (*ret_n)++ * shape->size;
 
-static void load_words(const struct store *s, struct arena *a, struct stored *ret)
-{
-    ret->settings = arena_array(a, struct setting_record, s->settings.n);
-    for (size_t i = 0; i < s->settings.cap; i++) {
-        const struct setting_record *r = s->settings.entries[i].value;
-
-        if (!r)
-            continue;
-        ret->settings[ret->n_settings] = *r;
-        ret->settings[ret->n_settings].host = arena_strdup(a, r->host);
-        ret->settings[ret->n_settings++].pool = arena_strdup(a, r->pool);
+        memcpy(to, map->entries[i].value, shape->size);
+        lend_strings(shape, to, a);
     }
-    if (ret->n_settings > 0)
-        qsort(ret->settings, ret->n_settings, sizeof *ret->settings, by_host_then_pool);
-    ret->notes = arena_array(a, struct note, s->notes.n);
-    for (size_t i = 0; i < s->notes.cap; i++) {
-        const struct idmap_entry *n = &s->notes.entries[i];
-
-        if (n->key && n->value)
-            ret->notes[ret->n_notes++] =
-                (struct note){.key = arena_strdup(a, n->key), .value = arena_strdup(a, n->value)};
-    }
+    return list;
 }
 
 static int ms_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a,
@@ -530,14 +487,18 @@ static int ms_load(struct store *s, instant_s since, instant_s samples_since, st
     (void)err;
     *ret = (struct stored){.instance = "simulated", .last_action = s->last_action, .last_pass = s->last_pass};
     load_history(s, since, samples_since, a, ret);
-    load_learned(s, a, ret);
-    load_hosts(s, a, ret);
-    load_words(s, a, ret);
-    memory_energy_load(&s->energy, samples_since - ENERGY_HOUR_S, a, ret);
-    ret->patterns = arena_array(a, struct pattern_record, DEMAND_SLOTS);
-    for (size_t i = 0; i < DEMAND_SLOTS; i++)
-        if (s->patterns[i].time != 0)
-            ret->patterns[ret->n_patterns++] = s->patterns[i];
+    ret->rates = load_keyed(s, RECORD_RATE, a, &ret->n_rates);
+    ret->dirties = load_keyed(s, RECORD_DIRTY, a, &ret->n_dirties);
+    ret->hosts = load_keyed(s, RECORD_HOST, a, &ret->n_hosts);
+    ret->notes = load_keyed(s, RECORD_NOTE, a, &ret->n_notes);
+    ret->settings = load_keyed(s, RECORD_SETTING, a, &ret->n_settings);
+    if (ret->n_settings > 0)
+        qsort(ret->settings, ret->n_settings, sizeof *ret->settings, by_host_then_pool);
+    ret->energy = load_keyed(s, RECORD_ENERGY, a, &ret->n_energy);
+    if (ret->n_energy > 0)
+        qsort(ret->energy, ret->n_energy, sizeof *ret->energy, by_time_then_host);
+    for (; ret->n_energy > 0 && ret->energy->time < samples_since - ENERGY_HOUR_S; ret->n_energy--)
+        ret->energy++;
     return 0;
 }
 
@@ -546,17 +507,7 @@ const struct store_ops memory_store = {
     .begin = ms_always,
     .commit = ms_always,
     .rollback = ms_rollback,
-    .put_action = ms_put_action,
-    .put_migration = ms_put_migration,
-    .put_rate = ms_put_rate,
-    .put_dirty = ms_put_dirty,
-    .put_host = ms_put_host,
-    .put_energy = ms_put_energy,
-    .put_samples = ms_put_samples,
-    .put_pass = ms_put_pass,
-    .put_setting = ms_put_setting,
-    .forget_setting = ms_forget_setting,
-    .put_note = ms_put_note,
+    .put = ms_put,
+    .forget = ms_forget,
     .prune = ms_prune,
-    .put_pattern = ms_put_pattern,
 };

@@ -3,8 +3,7 @@
  *
  * Nothing that is put can fail, so no transaction is ever rolled back; and nothing can be interrupted between
  * begin() and commit(), because a simulated service dies between two of its calls and not within one. Of
- * passes only the number is kept. list_ended(), list_samples(), list_energy(), list_passes() and get_pass(),
- * which only serve people, are not there.
+ * passes only the number is kept. There is no list(), which only serves people.
  */
 #ifndef BALLAST_SIM_MEMORY_STORE_H
 #define BALLAST_SIM_MEMORY_STORE_H
