@@ -1,4 +1,5 @@
-/* early_wake_penalty.c: power-offs that did not pay, and what was wanted then. README.md, "Regret". */
+/* early_wake_penalty.c: power-offs that did not pay, and what was wanted then. README.md, "Early-wake
+ * penalty". */
 #include "engine/knowledge/early_wake_penalty.h"
 
 #include "base/xalloc.h"
@@ -251,7 +252,9 @@ static int persist(const void *piece, const struct store_ops *ops, struct store 
     (void)snprintf(text, sizeof text, "%lld %lld %lld %.17g %.17g %.17g %.17g %.17g", (long long)m->is.at,
                    (long long)m->is.busy_at, (long long)m->seen, m->is.quiet_s, m->is.wanted[RES_CPU],
                    m->is.wanted[RES_MEM], m->before[RES_CPU], m->before[RES_MEM]);
-    return ops->put_note(s, NOTE_REGRET, m->is.at != 0 ? text : NULL, err);
+    const struct record note = {RECORD_NOTE, .note = &(struct note){NOTE_REGRET, text}};
+
+    return m->is.at != 0 ? ops->put(s, &note, err) : ops->forget(s, &note, err);
 }
 
 static void stored(void *piece)
