@@ -47,7 +47,7 @@ def talk_until_it_dies(d, n):
 def all_are_there(d, listener, timeout=60):
     last = last_number(d)
     wait_for(f"event {last}", lambda: last in numbers(listener), timeout)
-    assert once(listener) == list(range(1, last + 1)), once(listener)
+    assert once(listener)[:last] == list(range(1, last + 1)), once(listener)  # a pass may have ended since
     wait_for("nothing unsent", lambda: d.status()["mqtt"]["unsent"] == 0, timeout)
 
 
