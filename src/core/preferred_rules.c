@@ -1,5 +1,4 @@
-/* Runs a pass with all preferred rules, then without those that cannot be kept, and chooses the better one.
- */
+/* Runs a pass with all preferred rules, then without those that cannot be kept; the better one counts. */
 #include "core/preferred_rules.h"
 
 #include "core/pass.h"

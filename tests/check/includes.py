@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Includes point one way: from the daemon down to base, never up, never from plugin to plugin; and within the core from
-the pass down to demand."""
+the pass down to demand, where no file declares a function of another folder either."""
 import re
 
-from tree import ROOT, end, files, text_of
+from tree import ROOT, code_of, end, files, text_of
 
 # Whose headers a folder may include, besides its own and <ballast/…>. The most telling prefix of a path counts.
 MAY_INCLUDE = {
@@ -62,7 +62,25 @@ def rule_for(path):
     return None
 
 
+# A function at the beginning of a line, with its whole list of parameters: what follows tells a declaration from a definition.
+FUNCTION = re.compile(r'^(?!static|typedef|return|else|#)[A-Za-z_][\w \t\*]*?\b(\w+)\([^;{}()]*\)\s*([;{])', re.M)
+
+
+def declared_elsewhere():
+    """Functions of the core that a file of another folder declares, or a .c file other than their own."""
+    home, lines = {}, []
+    for path in files('.c', under='src/core'):
+        home.update({name: path for name, end_ in FUNCTION.findall(code_of(path)) if end_ == '{'})
+    for path in files('.c', '.h', under='src'):
+        for name, end_ in FUNCTION.findall(code_of(path)):
+            own = home.get(name)
+            if end_ == ';' and own and (path.parent != own.parent or path.suffix == '.c'):
+                lines.append(f'{path}: declares {name}() of {own}')
+    return lines
+
+
 violations = [f'the table has {folder}, which is not there' for folder in MAY_INCLUDE if not (ROOT / folder).is_dir()]
+violations += declared_elsewhere()
 violations += [f'the table lets {folder} include {name}, which is not there' for folder, names in MAY_INCLUDE.items()
                for name in names.split() if not (ROOT / 'src' / name).is_dir() and not (ROOT / name).is_dir()]
 n = 0

@@ -1,5 +1,4 @@
-/* Finds figures that cannot be right, and puts them within what the VM could use in a copy of the snapshot.
- */
+/* Finds figures that cannot be right, and mends them in a copy of the snapshot. */
 #include "core/demand/guard.h"
 
 #include <string.h>
