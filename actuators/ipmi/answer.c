@@ -94,13 +94,13 @@ static const uint8_t outside_of_a_session[] = {0x06, 0x00, 0xff, 0x07, 0x00, 0, 
 
 enum { SESSION = sizeof outside_of_a_session, LENGTH = SESSION, MESSAGE };
 
-void ipmi_greeting_write(uint8_t seq, uint8_t to[IPMI_GREETING_LEN])
+void ipmi_ping_write(uint8_t seq, uint8_t to[IPMI_PING_LEN])
 {
     enum { CONTROLLER = 0x20, US = 0x81, APP = 0x06 << 2, THIS_CHANNEL_AND_2_0 = 0x8e, ADMIN = 0x04 };
     uint8_t *m = to + MESSAGE;
 
     memcpy(to, outside_of_a_session, SESSION);
-    to[LENGTH] = IPMI_GREETING_LEN - MESSAGE;
+    to[LENGTH] = IPMI_PING_LEN - MESSAGE;
     m[0] = CONTROLLER;
     m[1] = APP;
     m[2] = checksum(m, 2);
@@ -112,8 +112,7 @@ void ipmi_greeting_write(uint8_t seq, uint8_t to[IPMI_GREETING_LEN])
     m[8] = checksum(m + 3, 5);
 }
 
-int ipmi_greeting_read(const uint8_t *packet, size_t n, bool any_sum, struct ipmi_greeting *ret,
-                       struct err *err)
+int ipmi_ping_read(const uint8_t *packet, size_t n, bool any_sum, struct ipmi_ping *ret, struct err *err)
 {
     enum {
         APP_ANSWER = 0x07,
@@ -138,9 +137,9 @@ int ipmi_greeting_read(const uint8_t *packet, size_t n, bool any_sum, struct ipm
     if (m[1] >> 2 != APP_ANSWER || m[COMMAND] != GET_CHANNEL_AUTHENTICATION_CAPABILITIES)
         return err_set(err, -EPROTO, "that is the answer to something else");
     bool whole = m[CODE] == 0 && len > EXTENDED + 1;
-    *ret = (struct ipmi_greeting){.seq = m[SEQ] >> 2,
-                                  .speaks_2_0 = whole && m[TYPES] & 0x80 && m[EXTENDED] & 0x02,
-                                  .wants_k_g = whole && m[STATUS] & 0x20};
+    *ret = (struct ipmi_ping){.seq = m[SEQ] >> 2,
+                              .speaks_2_0 = whole && m[TYPES] & 0x80 && m[EXTENDED] & 0x02,
+                              .wants_k_g = whole && m[STATUS] & 0x20};
     return 0;
 }
 

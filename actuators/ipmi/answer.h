@@ -27,10 +27,10 @@ int ipmi_answer_watts(const uint8_t *rs, size_t n, double *ret, struct err *err)
 
 /* The message that every controller answers outside of a session: Get Channel Authentication Capabilities
  * (22.13), in RMCP and in IPMI 1.5's clothes (13.6). seq, 0 ... 63, comes back in the answer. */
-#define IPMI_GREETING_LEN 23
-void ipmi_greeting_write(uint8_t seq, uint8_t to[IPMI_GREETING_LEN]);
+#define IPMI_PING_LEN 23
+void ipmi_ping_write(uint8_t seq, uint8_t to[IPMI_PING_LEN]);
 
-struct ipmi_greeting {
+struct ipmi_ping {
     uint8_t seq;
     bool speaks_2_0; /* RMCP+ sessions */
     bool wants_k_g;  /* a key beside the password is set */
@@ -38,8 +38,7 @@ struct ipmi_greeting {
 
 /* The packet that answers it. any_sum: checksums need not be right (the workaround nochecksumcheck). -EPROTO:
  * it is no IPMI, or the answer to something else. */
-int ipmi_greeting_read(const uint8_t *packet, size_t n, bool any_sum, struct ipmi_greeting *ret,
-                       struct err *err);
+int ipmi_ping_read(const uint8_t *packet, size_t n, bool any_sum, struct ipmi_ping *ret, struct err *err);
 
 /* RMCP+ Open Session Request and its answer (13.17, 13.18): asked by ourselves only to learn why a session is
  * refused. algorithms: authentication, integrity, confidentiality (13.28). */

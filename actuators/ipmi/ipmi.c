@@ -1,10 +1,10 @@
 #include "ipmi.h"
 
 #include "answer.h"
-#include "greet.h"
+#include "call_timeout.h"
+#include "presence_ping.h"
 #include "session.h"
 #include "settings.h"
-#include "watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -91,10 +91,10 @@ static struct ipmi_pace pace_for(const struct power_method *m, const struct ipmi
 static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct order *o, struct err *err)
 {
     const struct power_method *m = t->method;
-    struct watch watch;
+    struct call_timeout watch;
     int why;
 
-    if (watch_begin(&watch, t->deadline) < 0)
+    if (call_timeout_begin(&watch, t->deadline) < 0)
         return err_set(err, -EAGAIN, "no thread can be had to watch over it");
     int r = ipmi_session_open(&m->settings, peer, pace_for(m, peer), &t->ctx, &t->again, err);
     if (r == 0)
@@ -106,7 +106,7 @@ static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct ord
     if (r == -EBUSY && !o->measure) /* who measures comes again anyway */
         t->again = true;
     ipmi_session_close(t->ctx);
-    if (watch_end(&watch) && r < 0) {
+    if (call_timeout_end(&watch) && r < 0) {
         t->again = false;
         r = deadline_stopped(t->deadline)
                 ? err_set(err, -ECANCELED, "the service is going down")
@@ -118,7 +118,7 @@ static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct ord
 /* Until it went well, is sure to fail, or time is up. */
 static int obey(struct power_method *m, struct order *o, struct err *err)
 {
-    const struct deadline d = {.at_ms = watch_now_ms() + (int64_t)m->host->timeout_s * 1000,
+    const struct deadline d = {.at_ms = call_timeout_now_ms() + (int64_t)m->host->timeout_s * 1000,
                                .stop = m->host->stop};
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     struct ipmi_peer peer;
@@ -128,7 +128,7 @@ static int obey(struct power_method *m, struct order *o, struct err *err)
     for (bool again = true; again;) {
         struct talk talk = {.method = m, .deadline = &d};
         struct err now = {0};
-        r = ipmi_greet(&m->settings, &d, &peer, &now);
+        r = ipmi_presence_ping(&m->settings, &d, &peer, &now);
         if (r == 0)
             r = in_a_session(&talk, &peer, o, &now);
         if (r < 0 && !(last.code && r == -ETIMEDOUT)) /* that time ran out says less than what took it */

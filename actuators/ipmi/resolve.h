@@ -3,7 +3,7 @@
 #ifndef BALLAST_IPMI_RESOLVE_H
 #define BALLAST_IPMI_RESOLVE_H
 
-#include "watch.h"
+#include "call_timeout.h"
 
 #include <ballast/err.h>
 

@@ -1,13 +1,13 @@
 /* session.h: an RMCP+ session with a controller, over libfreeipmi.
  *
  * It is opened for one call and closed after it: controllers have room for few sessions, and one that is kept
- * must be found broken before it can be opened anew. Both calls block; watch.h ends them in time. Errors
- * begin with what is wrong, without the host's name, which the caller puts before.
+ * must be found broken before it can be opened anew. Both calls block; call_timeout.h ends them in time.
+ * Errors begin with what is wrong, without the host's name, which the caller puts before.
  */
 #ifndef BALLAST_IPMI_SESSION_H
 #define BALLAST_IPMI_SESSION_H
 
-#include "greet.h"
+#include "presence_ping.h"
 #include "settings.h"
 
 #include <freeipmi/freeipmi.h>

@@ -2,8 +2,8 @@
 #ifndef BALLAST_ACTUATORS_POWER_INTERNAL_H
 #define BALLAST_ACTUATORS_POWER_INTERNAL_H
 
-#include "actuators/power/course.h"
 #include "actuators/power/power.h"
+#include "actuators/power/power_task.h"
 
 /* ---- numbers of conduct ---- */
 
@@ -31,7 +31,7 @@ struct power_change {
     const struct power_host *host;
     const struct operation *q;
     int64_t asked_ms; /* when q->power.now was, by the configuration's clock */
-    struct course c;
+    struct power_task c;
 };
 
 /* Called first. */
@@ -40,12 +40,12 @@ void power_change_begins(struct power_change *j);
 int64_t spent_ms(const struct power_change *j);
 instant_s time_of(const struct power_change *j);
 
-/* What a poll() comes to, beside the course that it has changed. */
+/* What a poll() comes to, beside the power_task that it has changed. */
 struct outcome {
     enum task_state state;
     int percent;
     bool gone;        /* TASK_FAILED: only an inventory can tell */
-    bool interrupted; /* the service goes down: nothing was learned, and the course stays as it was */
+    bool interrupted; /* the service goes down: nothing was learned, and the power_task stays as it was */
     struct err why;
 };
 
@@ -69,7 +69,7 @@ int ask_cut(const struct power_change *j, unsigned place, struct err *err);
 /* Asks the methods that can tell, who told last first: one after the other until one answers, or all of them.
  * 0: one has; the error is that of the first. -ENOTSUP: none can. */
 int ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err);
-/* Both were said: puts it into *out, once in a course. */
+/* Both were said: puts it into *out, once in a task. */
 bool disagree(struct power_change *j, const struct readings *r, struct outcome *out);
 /* Whether a method that failed so may have passed on what it was asked for all the same. */
 bool may_have_heard(int code);

@@ -226,12 +226,12 @@ bool disagree(struct power_change *j, const struct readings *r, struct outcome *
 {
     if (r->on == j->host->n_order || r->off == j->host->n_order)
         return false;
-    if (!j->c.split)
+    if (!j->c.controllers_disagree)
         (void)err_set(&out->why, -EPROTO,
                       "%s says that host %s is on, and %s that it is off: one of them errs, or is that of "
                       "another machine",
                       method_word(j, r->on), j->host->name, method_word(j, r->off));
-    j->c.split = true;
+    j->c.controllers_disagree = true;
     return true;
 }
 

@@ -150,14 +150,14 @@ static int start(struct actuator *x, const struct operation *q, char ret_task[TA
 
     if (!h)
         return x->inner ? x->config->inner->start(x->inner, q, ret_task, err) : no_inner(q, err);
-    struct course c = {.phase = PHASE_ASK, .began = q->power.now, .since = q->power.now};
+    struct power_task c = {.phase = PHASE_ASK, .began = q->power.now, .since = q->power.now};
 
     if (q->only_adopt)
         return err_set(err, -ESRCH, "nobody has asked anything of host %s", h->name);
     if (strlen(h->name) > ENTRY_NAME_MAX)
         return err_set(err, -EINVAL, "the name of host %.40s... is too long", h->name);
     memcpy(c.entry, h->name, strlen(h->name));
-    return course_write(&c, ret_task, err);
+    return power_task_write(&c, ret_task, err);
 }
 
 static int poll_own(struct actuator *x, const struct operation *q, const char *task,
@@ -166,7 +166,7 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
     struct power_change j = {.x = x, .q = q};
     struct outcome out = {.state = TASK_RUNNING, .percent = -1};
     char name[TASK_NAME_MAX] = "";
-    int r = course_read(task, &j.c, err);
+    int r = power_task_read(task, &j.c, err);
 
     if (r < 0)
         return r;
@@ -193,7 +193,7 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
         standby_step(&j, &out);
     if (out.interrupted) /* the next process asks again what was perhaps asked */
         return err_set(err, -ECANCELED, "%s", out.why.text);
-    if (out.state == TASK_RUNNING && (r = course_write(&j.c, name, err)) < 0)
+    if (out.state == TASK_RUNNING && (r = power_task_write(&j.c, name, err)) < 0)
         return r;
     *ret =
         (struct task_progress){.state = out.state, .percent = out.percent, .gone = out.gone, .why = out.why};
@@ -207,18 +207,18 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
 static int poll(struct actuator *x, const struct operation *q, const char *task, struct task_progress *ret,
                 struct err *err)
 {
-    if (is_of_power(q->kind) && course_is(task))
+    if (is_of_power(q->kind) && power_task_is(task))
         return poll_own(x, q, task, ret, err);
     return x->inner ? x->config->inner->poll(x->inner, q, task, ret, err) : no_inner(q, err);
 }
 
 static int cancel(struct actuator *x, const struct operation *q, const char *task, struct err *err)
 {
-    struct course c;
+    struct power_task c;
 
-    if (!is_of_power(q->kind) || !course_is(task))
+    if (!is_of_power(q->kind) || !power_task_is(task))
         return x->inner ? x->config->inner->cancel(x->inner, q, task, err) : no_inner(q, err);
-    int r = course_read(task, &c, err);
+    int r = power_task_read(task, &c, err);
 
     if (r < 0)
         return r;

@@ -6,7 +6,7 @@
  * operation. Everything else, and all other hosts, are handed to the source's own actuator as they come.
  *
  * Nothing about an operation is kept in memory: the name of its task says which method was asked and when, so
- * that any worker, or the next process, goes on with it (course.h). README.md has the rules.
+ * that any worker, or the next process, goes on with it (power_task.h). README.md has the rules.
  */
 #ifndef BALLAST_ACTUATORS_POWER_H
 #define BALLAST_ACTUATORS_POWER_H

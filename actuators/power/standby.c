@@ -68,8 +68,8 @@ static void next_soft(struct power_change *j, struct outcome *out, bool seen_on)
 /* All were asked. Where an answer was lost the host may be on its way down by now. */
 static void all_asked(struct power_change *j, struct outcome *out)
 {
-    if (!j->c.doubt) { /* hope: one took it, and the host stayed on for all of its time */
-        give_up_or_cut(j, out, j->c.hope);
+    if (!j->c.reply_lost) { /* accepted: one took it, and the host stayed on for all of its time */
+        give_up_or_cut(j, out, j->c.accepted);
         return;
     }
     go_on(j, PHASE_ASKED, (unsigned)j->host->n_order - 1);
@@ -99,18 +99,18 @@ static void ask(struct power_change *j, struct outcome *out)
         if (j->q->power.now - j->c.since < ASK_WITHIN_S)
             return;
         out->state = TASK_FAILED;
-        out->gone = j->c.doubt;
+        out->gone = j->c.reply_lost;
         (void)err_set(&out->why, -EPERM,
                       "host %s was not asked to shut down%s: it is not proven empty any more", j->host->name,
-                      j->c.doubt || j->c.hope ? " once more" : "");
+                      j->c.reply_lost || j->c.accepted ? " once more" : "");
         return;
     }
     j->c.method = place;
     int r = ask_one(j, place, &err);
 
     if (r == 0) {
-        j->c.hope = true;
-        j->c.doubt = false;
+        j->c.accepted = true;
+        j->c.reply_lost = false;
         return;
     }
     if (r == -ESTALE && j->host->order[place] == POWER_HYPERVISOR) { /* it is in standby already */
@@ -123,7 +123,7 @@ static void ask(struct power_change *j, struct outcome *out)
         return;
     }
     (void)err_widen(&out->why, "%s", method_word(j, place));
-    j->c.doubt = j->c.doubt || may_have_heard(r);
+    j->c.reply_lost = j->c.reply_lost || may_have_heard(r);
     if (may_have_heard(r) && j->host->order[place] == POWER_HYPERVISOR &&
         j->q->power.now - j->c.since < ADOPT_FOR_S) {
         out->why = (struct err){0}; /* it may have begun, and then is followed: start() adopts it */
@@ -148,7 +148,7 @@ static bool look(struct power_change *j, bool all, struct readings *says, struct
 /* One says on and one says off: that of another machine may be among them, so nothing more is asked. */
 static void end_split(struct power_change *j, const struct readings *says, struct outcome *out)
 {
-    j->c.split = false;
+    j->c.controllers_disagree = false;
     (void)disagree(j, says, out);
     (void)end_unknown(out);
 }
@@ -156,15 +156,15 @@ static void end_split(struct power_change *j, const struct readings *says, struc
 /* The time for it is over, and the chassis is still on. */
 static void stayed_on(struct power_change *j, struct outcome *out)
 {
-    bool last = j->c.doubt; /* nobody is left; what was perhaps heard has come to nothing */
+    bool last = j->c.reply_lost; /* nobody is left; what was perhaps heard has come to nothing */
 
     (void)err_set(&out->why, -ETIMEDOUT, "%s asked host %s to shut down, but it is still on %lld s later",
                   last ? "something perhaps" : method_word(j, j->c.method), j->host->name,
                   (long long)(j->q->power.now - j->c.since));
-    j->c.doubt = false;
+    j->c.reply_lost = false;
     if (!last)
         next_soft(j, out, true);
-    else if (j->c.hope)
+    else if (j->c.accepted)
         give_up_or_cut(j, out, true);
     else
         out->state = TASK_FAILED; /* none took it: that is no reason to cut */
@@ -219,7 +219,7 @@ static void follow(struct power_change *j, struct outcome *out)
         out->gone = true;
         return;
     }
-    j->c.hope = false; /* it was refused: no reason to cut */
+    j->c.accepted = false; /* it was refused: no reason to cut */
     next_soft(j, out, false);
 }
 

@@ -36,11 +36,12 @@ static void contradicted(struct power_change *j, struct outcome *out)
 {
     (void)err_set(&out->why, -EIO, "%s said yes, but host %s is still off %lld s later",
                   method_word(j, j->c.method), j->host->name, (long long)(j->q->power.now - j->c.since));
-    j->c.hope = false;
+    j->c.accepted = false;
     go_on_with_next(j);
 }
 
-/* Another says that the host is on: it may be right, so there is hope, and asking the next does no harm. */
+/* Another says that the host is on: it may be right, so the request still counts as accepted, and asking the
+ * next does no harm. */
 static void contradicted_by_one(struct power_change *j)
 {
     if (next_method(j, j->c.method + 1, POWER_CAN_WAKE) < j->host->n_order)
@@ -63,7 +64,7 @@ static void wait_for_inventory(struct power_change *j, struct outcome *out)
 
 static void none_left(struct power_change *j, struct outcome *out)
 {
-    if (j->c.hope)
+    if (j->c.accepted)
         return;
     out->state = TASK_FAILED;
     (void)err_set(&out->why, -EIO, "host %s has no other method to be woken by", j->host->name);
@@ -144,7 +145,7 @@ static void ask(struct power_change *j, struct outcome *out)
     }
     j->c.since = time_of(j);
     if (r == 0) {
-        j->c.hope = true;
+        j->c.accepted = true;
         return;
     }
     out->why = err;
@@ -205,7 +206,7 @@ static void follow(struct power_change *j, struct outcome *out)
     }
     out->why = p.why;
     (void)err_widen(&out->why, "%s", method_word(j, j->c.method));
-    j->c.hope = false;
+    j->c.accepted = false;
     go_on_with_next(j);
 }
 

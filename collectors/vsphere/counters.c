@@ -141,18 +141,18 @@ static void take_metric(const struct counters *c, const xml_node *metric, struct
 
 static int by_id(const void *a, const void *b)
 {
-    return strcmp((*(struct sight_vm *const *)a)->id, (*(struct sight_vm *const *)b)->id);
+    return strcmp((*(struct vs_inventory_vm *const *)a)->id, (*(struct vs_inventory_vm *const *)b)->id);
 }
 
 static int id_is(const void *id, const void *vm)
 {
-    return strcmp(id, (*(struct sight_vm *const *)vm)->id);
+    return strcmp(id, (*(struct vs_inventory_vm *const *)vm)->id);
 }
 
 /* All VMs that run, by id. */
-static struct sight_vm **running(struct sight *s, struct arena *a, size_t *ret_n)
+static struct vs_inventory_vm **running(struct vs_inventory *s, struct arena *a, size_t *ret_n)
 {
-    struct sight_vm **vms = arena_array(a, struct sight_vm *, s->n_vms);
+    struct vs_inventory_vm **vms = arena_array(a, struct vs_inventory_vm *, s->n_vms);
     size_t n = 0;
 
     for (size_t i = 0; i < s->n_vms; i++) {
@@ -164,16 +164,16 @@ static struct sight_vm **running(struct sight *s, struct arena *a, size_t *ret_n
     return vms;
 }
 
-size_t counters_read(const struct counters *c, const xml_node *payload, struct sight *s)
+size_t counters_read(const struct counters *c, const xml_node *payload, struct vs_inventory *s)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     size_t n = 0;
     size_t filled = 0;
-    struct sight_vm **vms = running(s, &a, &n);
+    struct vs_inventory_vm **vms = running(s, &a, &n);
 
     for (const xml_node *metric = xml_child(payload, "returnval"); metric; metric = xml_again(metric)) {
         const char *id = xml_text(xml_child(metric, "entity"), &a);
-        struct sight_vm **vm = id && n ? bsearch(id, vms, n, sizeof *vms, id_is) : NULL;
+        struct vs_inventory_vm **vm = id && n ? bsearch(id, vms, n, sizeof *vms, id_is) : NULL;
         if (!vm)
             continue;
         double before = (*vm)->sample.interval_ms;
@@ -184,7 +184,7 @@ size_t counters_read(const struct counters *c, const xml_node *payload, struct s
 }
 
 static void put_query(struct strbuf *b, const struct vsphere *v, const struct counters *c,
-                      struct sight_vm *const *vms, size_t n)
+                      struct vs_inventory_vm *const *vms, size_t n)
 {
     vsphere_begin(b, "QueryPerf", "PerformanceManager", vsphere_content(v)->perf_manager);
     for (size_t i = 0; i < n; i++) {
@@ -203,8 +203,8 @@ static void put_query(struct strbuf *b, const struct vsphere *v, const struct co
     vsphere_end(b, "QueryPerf");
 }
 
-/* Takes the VM that a fault names out of the batch and out of the sight. */
-static bool drop_gone(struct sight_vm **vms, size_t n, const char *id)
+/* Takes the VM that a fault names out of the batch and out of the inventory. */
+static bool drop_gone(struct vs_inventory_vm **vms, size_t n, const char *id)
 {
     for (size_t i = 0; i < n; i++) {
         if (vms[i] && strcmp(vms[i]->id, id) == 0) {
@@ -216,8 +216,8 @@ static bool drop_gone(struct sight_vm **vms, size_t n, const char *id)
     return false;
 }
 
-static int collect_batch(struct vsphere *v, const struct counters *c, struct sight *s, struct sight_vm **vms,
-                         size_t n, size_t *count, struct err *err)
+static int collect_batch(struct vsphere *v, const struct counters *c, struct vs_inventory *s,
+                         struct vs_inventory_vm **vms, size_t n, size_t *count, struct err *err)
 {
     int r = -ENOENT;
 
@@ -256,7 +256,8 @@ static int look_up(struct vsphere *v, struct counters *c, struct err *err)
     return err_set(err, -ENOTSUP, "%s: the server has no counter cpu.usagemhz.average", vsphere_url(v));
 }
 
-int counters_collect(struct vsphere *v, struct counters *c, struct sight *s, size_t *ret_vms, struct err *err)
+int counters_collect(struct vsphere *v, struct counters *c, struct vs_inventory *s, size_t *ret_vms,
+                     struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     size_t n = 0;
@@ -265,7 +266,7 @@ int counters_collect(struct vsphere *v, struct counters *c, struct sight *s, siz
 
     if (r < 0)
         return r;
-    struct sight_vm **vms = running(s, &a, &n);
+    struct vs_inventory_vm **vms = running(s, &a, &n);
     for (size_t i = 0; i < n; i += BATCH) {
         r = collect_batch(v, c, s, vms + i, n - i < BATCH ? n - i : BATCH, &count, err);
         if (r < 0)
@@ -279,7 +280,7 @@ int counters_collect(struct vsphere *v, struct counters *c, struct sight *s, siz
 
 #define WATTS_MOST 1e5 /* more than any host draws: no measurement */
 
-static struct sight_host *find_host(struct sight *s, const char *id)
+static struct vs_inventory_host *find_host(struct vs_inventory *s, const char *id)
 {
     for (size_t i = 0; i < s->n_hosts; i++) {
         if (strcmp(s->hosts[i].id, id) == 0)
@@ -288,13 +289,13 @@ static struct sight_host *find_host(struct sight *s, const char *id)
     return NULL;
 }
 
-void counters_read_power(const struct counters *c, const xml_node *payload, struct sight *s)
+void counters_read_power(const struct counters *c, const xml_node *payload, struct vs_inventory *s)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
 
     for (const xml_node *metric = xml_child(payload, "returnval"); metric; metric = xml_again(metric)) {
         const char *id = xml_text(xml_child(metric, "entity"), &a);
-        struct sight_host *h = id ? find_host(s, id) : NULL;
+        struct vs_inventory_host *h = id ? find_host(s, id) : NULL;
 
         for (const xml_node *n = xml_child(metric, "value"); h && n; n = xml_again(n)) {
             int64_t number = -1;
@@ -307,13 +308,13 @@ void counters_read_power(const struct counters *c, const xml_node *payload, stru
     }
 }
 
-static bool is_up(const struct sight_host *h)
+static bool is_up(const struct vs_inventory_host *h)
 {
     return h->connection == CONNECTION_CONNECTED && h->power == HOST_POWER_ON && h->standby == STANDBY_NONE;
 }
 
 static void put_power_query(struct strbuf *b, const struct vsphere *v, const struct counters *c,
-                            const struct sight_host *hosts, size_t n)
+                            const struct vs_inventory_host *hosts, size_t n)
 {
     vsphere_begin(b, "QueryPerf", "PerformanceManager", vsphere_content(v)->perf_manager);
     for (size_t i = 0; i < n; i++) {
@@ -329,7 +330,7 @@ static void put_power_query(struct strbuf *b, const struct vsphere *v, const str
     vsphere_end(b, "QueryPerf");
 }
 
-void counters_collect_power(struct vsphere *v, const struct counters *c, struct sight *s)
+void counters_collect_power(struct vsphere *v, const struct counters *c, struct vs_inventory *s)
 {
     for (size_t i = 0; c->known && c->power >= 0 && i < s->n_hosts; i += BATCH) {
         CLEANUP(strbuf_releasep) struct strbuf body = {0};

@@ -84,7 +84,7 @@ static void clusters_begin(void *ctx)
 static int clusters_object(void *ctx, const struct vsphere_object *o, struct err *err)
 {
     struct clusters *l = ctx;
-    const char *name = sight_name(vsphere_prop(o, "name"), l->a);
+    const char *name = vs_inventory_name(vsphere_prop(o, "name"), l->a);
 
     (void)err;
     if (strcmp(o->type, "ClusterComputeResource") != 0 || !name)
@@ -163,16 +163,16 @@ static int find_cluster(struct collector *c, struct err *err)
     return 0;
 }
 
-static int read_cluster(struct collector *c, struct sight *s, struct err *err)
+static int read_cluster(struct collector *c, struct vs_inventory *s, struct err *err)
 {
     struct vsphere_query q;
-    struct vsphere_reader reader = {.begin = sight_begin, .object = sight_object, .ctx = s};
+    struct vsphere_reader reader = {.begin = vs_inventory_begin, .object = vs_inventory_object, .ctx = s};
 
-    sight_query(c->cluster, PAGE, &q);
+    vs_inventory_query(c->cluster, PAGE, &q);
     return vsphere_retrieve(c->vsphere, &q, &reader, err);
 }
 
-static int see(struct collector *c, struct sight *s, struct err *err)
+static int see(struct collector *c, struct vs_inventory *s, struct err *err)
 {
     bool known = c->cluster[0] != '\0';
     int r = known ? 0 : find_cluster(c, err);
@@ -200,7 +200,7 @@ static bool is_refusal(int r)
 /* Nor are they where a VM is backed by more memory than it has, beyond any overhead. */
 #define BACKED_MOST 2
 
-static bool contradict(const struct sight *s, const struct vm_sample *quick)
+static bool contradict(const struct vs_inventory *s, const struct vm_sample *quick)
 {
     double apart = 0;
     double most = 0;
@@ -226,7 +226,7 @@ static void say_no_counters(struct collector *c, const char *why)
 
 /* Counters where there are any, quick stats for the rest; quick stats alone where the two contradict each
  * other. */
-static int measure_auto(struct collector *c, struct sight *s, struct err *err)
+static int measure_auto(struct collector *c, struct vs_inventory *s, struct err *err)
 {
     struct vm_sample *quick = arena_array(s->arena, struct vm_sample, s->n_vms);
     size_t n = 0;
@@ -248,7 +248,7 @@ static int measure_auto(struct collector *c, struct sight *s, struct err *err)
     return 0;
 }
 
-static int measure(struct collector *c, struct sight *s, struct err *err)
+static int measure(struct collector *c, struct vs_inventory *s, struct err *err)
 {
     size_t n = 0;
     int r;
@@ -270,7 +270,7 @@ static int measure(struct collector *c, struct sight *s, struct err *err)
 }
 
 /* Said when it gets worse, not at every pass. */
-static void say_what_is_missing(struct collector *c, const struct sight *s)
+static void say_what_is_missing(struct collector *c, const struct vs_inventory *s)
 {
     if (s->unreadable > c->said_unreadable)
         log_warning("%s: %s may not read %zu properties: what they say is treated as not known", c->cfg->url,
@@ -294,19 +294,19 @@ static void say_what_is_missing(struct collector *c, const struct sight *s)
 static int collect(struct collector *c, struct arena *a, struct inventory *ret, struct err *err)
 {
     struct err own = {0};
-    struct sight s;
+    struct vs_inventory s;
     struct inventory inv;
 
     if (!err)
         err = &own;
     vsphere_deadline_from_config(c->vsphere);
-    sight_init(&s, a);
+    vs_inventory_init(&s, a);
     int r = see(c, &s, err);
     if (r == 0)
         r = measure(c, &s, err);
     if (r < 0)
         return r;
-    r = sight_map(&s, &inv, err);
+    r = vs_inventory_map(&s, &inv, err);
     if (r < 0)
         return err_widen(err, "%s", c->cfg->url);
     say_what_is_missing(c, &s);

@@ -44,12 +44,12 @@ static void commands(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct ipmi_greeting says = {.seq = 0xff};
+    struct ipmi_ping says = {.seq = 0xff};
     struct err err = {0};
 
-    (void)ipmi_greeting_read(data, size, true, &says, &err);
+    (void)ipmi_ping_read(data, size, true, &says, &err);
     says.seq = 0xff;
-    int r = ipmi_greeting_read(data, size, false, &says, &err);
+    int r = ipmi_ping_read(data, size, false, &says, &err);
     expect(r == 0 ? says.seq < 64 : r == -EPROTO && err.text[0] && says.seq == 0xff);
     r = ipmi_opening_read(data, size, size ? data[size - 1] : 0, &err);
     expect(r <= 0);

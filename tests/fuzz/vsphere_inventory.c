@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a = {0};
     struct soap_answer answer = {0};
-    struct sight s;
+    struct vs_inventory s;
     struct inventory inv;
     struct snapshot snap;
     struct counters c;
@@ -27,8 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     strbuf_puts(&text, head);
     strbuf_add(&text, data, size);
     strbuf_puts(&text, tail);
-    sight_init(&s, &a);
-    const struct vsphere_reader reader = {.begin = sight_begin, .object = sight_object, .ctx = &s};
+    vs_inventory_init(&s, &a);
+    const struct vsphere_reader reader = {
+        .begin = vs_inventory_begin, .object = vs_inventory_object, .ctx = &s};
     if (soap_parse(text.text, text.len, &answer, &err) == 0 && answer.payload &&
         vsphere_read_page(answer.payload, &reader, token, sizeof token, &count, &err) == 0) {
         counters_read_numbers(xml_child(answer.payload, "returnval/objects/propSet/val"), &c);
@@ -36,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             c.number[i] = c.number[i] < 0 ? 100 + i : c.number[i];
         (void)counters_read(&c, answer.payload, &s);
         counters_read_power(&c, answer.payload, &s);
-        if (sight_map(&s, &inv, &err) == 0)
+        if (vs_inventory_map(&s, &inv, &err) == 0)
             (void)snapshot_freeze(&inv, &a, &snap, &err);
     }
     soap_answer_release(&answer);

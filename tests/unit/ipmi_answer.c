@@ -78,26 +78,26 @@ static const uint8_t greeting[] = {0x06, 0x00, 0xff, 0x07, 0x00, 0x00, 0x00, 0x0
 
 static void test_greetings(void **state)
 {
-    uint8_t packet[sizeof greeting + 4], ours[IPMI_GREETING_LEN];
-    struct ipmi_greeting says;
+    uint8_t packet[sizeof greeting + 4], ours[IPMI_PING_LEN];
+    struct ipmi_ping says;
     struct err err = {0};
 
     (void)state;
-    assert_int_equal(ipmi_greeting_read(greeting, sizeof greeting, false, &says, &err), 0);
+    assert_int_equal(ipmi_ping_read(greeting, sizeof greeting, false, &says, &err), 0);
     assert_int_equal(says.seq, 0x15);
     assert_true(says.speaks_2_0 && !says.wants_k_g);
     for (size_t n = 0; n < sizeof greeting; n++) /* every piece of it is too little */
-        assert_int_equal(ipmi_greeting_read(greeting, n, false, &says, &err), -EPROTO);
+        assert_int_equal(ipmi_ping_read(greeting, n, false, &says, &err), -EPROTO);
     for (size_t i = 14; i < sizeof greeting; i++) { /* and every byte of the message counts */
         memcpy(packet, greeting, sizeof greeting);
         packet[i] ^= 0x10;
-        assert_int_equal(ipmi_greeting_read(packet, sizeof greeting, false, &says, &err), -EPROTO);
+        assert_int_equal(ipmi_ping_read(packet, sizeof greeting, false, &says, &err), -EPROTO);
     }
     memcpy(packet, greeting, sizeof greeting);
     packet[sizeof greeting - 1] ^= 1;
-    assert_int_equal(ipmi_greeting_read(packet, sizeof greeting, true, &says, &err), 0);
-    ipmi_greeting_write(63, ours);
-    assert_int_equal(ipmi_greeting_read(ours, sizeof ours, false, &says, &err),
+    assert_int_equal(ipmi_ping_read(packet, sizeof greeting, true, &says, &err), 0);
+    ipmi_ping_write(63, ours);
+    assert_int_equal(ipmi_ping_read(ours, sizeof ours, false, &says, &err),
                      -EPROTO); /* a question is no answer */
 }
 

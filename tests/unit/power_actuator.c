@@ -387,19 +387,25 @@ static void test_strange_tasks(void **state)
     assert_int_equal(w.ops.cancel(w.x, &w.q, "p1 h 0 1 1000000 1000000 4:esx1 task 17", &err), 0);
 
     /* names with blanks and digits in them come back as they went */
-    struct course c = {
-        .phase = PHASE_INNER, .method = 2, .hope = true, .split = true, .teller = 3, .began = 5, .since = 7};
-    struct course back;
+    struct power_task c = {.phase = PHASE_INNER,
+                           .method = 2,
+                           .accepted = true,
+                           .controllers_disagree = true,
+                           .teller = 3,
+                           .began = 5,
+                           .since = 7};
+    struct power_task back;
     char name[TASK_NAME_MAX];
 
     (void)snprintf(c.entry, sizeof c.entry, "12: esx 1");
     (void)snprintf(c.inner, sizeof c.inner, "task 3:4");
-    assert_int_equal(course_write(&c, name, &err), 0);
-    assert_int_equal(course_read(name, &back, &err), 0);
+    assert_int_equal(power_task_write(&c, name, &err), 0);
+    assert_int_equal(power_task_read(name, &back, &err), 0);
     assert_string_equal(back.entry, c.entry);
     assert_string_equal(back.inner, c.inner);
-    assert_true(back.phase == c.phase && back.method == 2 && back.hope && back.began == 5 && back.since == 7);
-    assert_true(back.split && !back.doubt && back.teller == 3);
+    assert_true(back.phase == c.phase && back.method == 2 && back.accepted && back.began == 5 &&
+                back.since == 7);
+    assert_true(back.controllers_disagree && !back.reply_lost && back.teller == 3);
     end(&w);
 }
 

@@ -5,8 +5,8 @@
 
 #include "unit.h"
 
-#include "actuators/power/course.h"
 #include "actuators/power/power.h"
+#include "actuators/power/power_task.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,23 +3,23 @@
 #include "unit.h"
 
 #include "base/cleanup.h"
-#include "collectors/vsphere/sight.h"
+#include "collectors/vsphere/vs_inventory.h"
 
 #include <errno.h>
 #include <string.h>
 
-static struct sight_host a_host(const char *id)
+static struct vs_inventory_host a_host(const char *id)
 {
-    return (struct sight_host){.id = id,
-                               .connection = CONNECTION_CONNECTED,
-                               .power = HOST_POWER_ON,
-                               .core_mhz = 2000,
-                               .cores = 8,
-                               .mem_mb = 65536,
-                               .mem_used_mb = UNKNOWN};
+    return (struct vs_inventory_host){.id = id,
+                                      .connection = CONNECTION_CONNECTED,
+                                      .power = HOST_POWER_ON,
+                                      .core_mhz = 2000,
+                                      .cores = 8,
+                                      .mem_mb = 65536,
+                                      .mem_used_mb = UNKNOWN};
 }
 
-static struct sight_vm a_vm(const char *id, const char *host)
+static struct vs_inventory_vm a_vm(const char *id, const char *host)
 {
     struct vm_sample sample = {.present = true,
                                .interval_ms = UNKNOWN,
@@ -33,23 +33,23 @@ static struct sight_vm a_vm(const char *id, const char *host)
                                .mem_consumed_mb = 1000,
                                .mem_overhead_mb = UNKNOWN};
 
-    return (struct sight_vm){.id = id,
-                             .host = host,
-                             .state = VM_ON,
-                             .state_known = true,
-                             .connected = true,
-                             .vcpus = 2,
-                             .mem_mb = 2048,
-                             .sample = sample};
+    return (struct vs_inventory_vm){.id = id,
+                                    .host = host,
+                                    .state = VM_ON,
+                                    .state_known = true,
+                                    .connected = true,
+                                    .vcpus = 2,
+                                    .mem_mb = 2048,
+                                    .sample = sample};
 }
 
-static void map(struct sight *s, struct inventory *ret)
+static void map(struct vs_inventory *s, struct inventory *ret)
 {
     struct err err = {0};
 
     s->cluster = "c";
     s->root_pool = "root";
-    if (sight_map(s, ret, &err) < 0)
+    if (vs_inventory_map(s, ret, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -82,12 +82,12 @@ static void test_host_states(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(hosts); i++) {
         CLEANUP(arena_releasep) struct arena a = {0};
-        struct sight s;
+        struct vs_inventory s;
         struct inventory inv;
-        struct sight_host h = a_host("h");
-        struct sight_vm v = a_vm("v", "h");
+        struct vs_inventory_host h = a_host("h");
+        struct vs_inventory_vm v = a_vm("v", "h");
 
-        sight_init(&s, &a);
+        vs_inventory_init(&s, &a);
         h.connection = hosts[i].connection;
         h.power = hosts[i].power;
         h.standby = hosts[i].standby;
@@ -105,12 +105,12 @@ static void test_host_states(void **state)
 static void test_host_without_hardware(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    struct sight s;
+    struct vs_inventory s;
     struct inventory inv;
-    struct sight_host h = a_host("h");
+    struct vs_inventory_host h = a_host("h");
 
     (void)state;
-    sight_init(&s, &a);
+    vs_inventory_init(&s, &a);
     h.core_mhz = UNKNOWN;
     s.hosts = &h, s.n_hosts = 1;
     map(&s, &inv);
@@ -131,12 +131,12 @@ static void test_free_memory(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(memory); i++) {
         CLEANUP(arena_releasep) struct arena a = {0};
-        struct sight s;
+        struct vs_inventory s;
         struct inventory inv;
-        struct sight_host h = a_host("h");
-        struct sight_vm v = a_vm("v", "h");
+        struct vs_inventory_host h = a_host("h");
+        struct vs_inventory_vm v = a_vm("v", "h");
 
-        sight_init(&s, &a);
+        vs_inventory_init(&s, &a);
         h.mem_used_mb = memory[i].used_mb;
         v.sample.mem_consumed_mb = memory[i].vm_consumed_mb;
         s.hosts = &h, s.n_hosts = 1;
@@ -157,11 +157,11 @@ static void test_kept_for_the_hypervisor(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(kept); i++) {
         CLEANUP(arena_releasep) struct arena a = {0};
-        struct sight s;
+        struct vs_inventory s;
         struct inventory inv;
-        struct sight_host h[] = {a_host("a"), a_host("b"), a_host("asleep")};
+        struct vs_inventory_host h[] = {a_host("a"), a_host("b"), a_host("asleep")};
 
-        sight_init(&s, &a);
+        vs_inventory_init(&s, &a);
         h[2].standby = STANDBY_IN;
         s.effective[RES_CPU] = kept[i].effective;
         s.hosts = h, s.n_hosts = 3;
@@ -185,14 +185,14 @@ static void test_shares(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(shares); i++) {
         CLEANUP(arena_releasep) struct arena a = {0};
-        struct sight s;
+        struct vs_inventory s;
         struct inventory inv;
-        struct sight_host h = a_host("h");
-        struct sight_vm v = a_vm("v", "h");
+        struct vs_inventory_host h = a_host("h");
+        struct vs_inventory_vm v = a_vm("v", "h");
 
-        sight_init(&s, &a);
+        vs_inventory_init(&s, &a);
         for (int r = 0; r < RES_COUNT; r++)
-            v.alloc[r] = (struct sight_alloc){
+            v.alloc[r] = (struct vs_inventory_alloc){
                 .given = true, .level = shares[i].level, .shares = shares[i].given, .limit = NO_LIMIT};
         s.hosts = &h, s.n_hosts = 1;
         s.vms = &v, s.n_vms = 1;
@@ -207,17 +207,17 @@ static void test_broken_references(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
     static const char *const named[] = {"v", "ghost", "v", "w"};
-    struct sight s;
+    struct vs_inventory s;
     struct inventory inv;
-    struct sight_host h = a_host("h");
-    struct sight_vm v[] = {a_vm("v", "h"), a_vm("w", "h"), a_vm("x", "nowhere")};
-    struct sight_pool p[] = {{.id = "p", .parent = "q"}, {.id = "q", .parent = "p"}, {.id = "root"}};
-    struct sight_rule r[] = {{.id = "1", .apart = true, .vms = {.items = named, .n = 4}},
-                             {.id = "2", .vms = {.items = named, .n = 2}},
-                             {.id = "3", .of_groups = true, .vm_group = "none", .on_hosts = "none"}};
+    struct vs_inventory_host h = a_host("h");
+    struct vs_inventory_vm v[] = {a_vm("v", "h"), a_vm("w", "h"), a_vm("x", "nowhere")};
+    struct vs_inventory_pool p[] = {{.id = "p", .parent = "q"}, {.id = "q", .parent = "p"}, {.id = "root"}};
+    struct vs_inventory_rule r[] = {{.id = "1", .apart = true, .vms = {.items = named, .n = 4}},
+                                    {.id = "2", .vms = {.items = named, .n = 2}},
+                                    {.id = "3", .of_groups = true, .vm_group = "none", .on_hosts = "none"}};
 
     (void)state;
-    sight_init(&s, &a);
+    vs_inventory_init(&s, &a);
     v[0].kind = VM_FT_PRIMARY;
     v[0].ft_peers = (struct ids){.items = &named[1], .n = 1};
     v[1].pool = "unknown";
@@ -235,7 +235,7 @@ static void test_broken_references(void **state)
     assert_int_equal(inv.rules[0].vms.n, 2);
 
     s.root_pool = NULL;
-    assert_int_equal(sight_map(&s, &inv, NULL), -EPROTO);
+    assert_int_equal(vs_inventory_map(&s, &inv, NULL), -EPROTO);
 }
 
 /* Pairs count where both halves say so; what else is left of one is an ordinary VM that stays. */
@@ -246,16 +246,16 @@ static void test_pairs(void **state)
     static const char *const a_id[] = {"a"};
     static const char *const e_id[] = {"e"};
     static const char *const f_id[] = {"f"};
-    struct sight s;
+    struct vs_inventory s;
     struct inventory inv;
-    struct sight_host h = a_host("h");
-    struct sight_vm v[] = {a_vm("a", "h"), a_vm("b", "h"), a_vm("c", "h"),
-                           a_vm("d", "h"), a_vm("e", "h"), a_vm("f", "h")};
-    struct sight_override own[] = {{.id = "a", .automation = AUTOMATION_MANUAL},
-                                   {.id = "e", .automation = AUTOMATION_MANUAL}};
+    struct vs_inventory_host h = a_host("h");
+    struct vs_inventory_vm v[] = {a_vm("a", "h"), a_vm("b", "h"), a_vm("c", "h"),
+                                  a_vm("d", "h"), a_vm("e", "h"), a_vm("f", "h")};
+    struct vs_inventory_override own[] = {{.id = "a", .automation = AUTOMATION_MANUAL},
+                                          {.id = "e", .automation = AUTOMATION_MANUAL}};
 
     (void)state;
-    sight_init(&s, &a);
+    vs_inventory_init(&s, &a);
     v[0].kind = VM_FT_PRIMARY, v[0].ft_peers = (struct ids){second_and_gone, 2};
     v[1].kind = VM_FT_SECONDARY, v[1].ft_peers = (struct ids){a_id, 1};
     v[2].kind = VM_FT_SECONDARY, v[2].ft_peers = (struct ids){a_id, 1}; /* of old: a does not know it */
@@ -280,14 +280,14 @@ static void test_pairs(void **state)
 static void test_agents(void **state)
 {
     CLEANUP(arena_releasep) struct arena a = {0};
-    struct sight s;
+    struct vs_inventory s;
     struct inventory inv;
-    struct sight_host h[] = {a_host("h"), a_host("i")};
-    struct sight_vm v[] = {a_vm("filter", "h"), a_vm("off", "h"), a_vm("vcls", "i"), a_vm("away", "nowhere"),
-                           a_vm("template", "i")};
+    struct vs_inventory_host h[] = {a_host("h"), a_host("i")};
+    struct vs_inventory_vm v[] = {a_vm("filter", "h"), a_vm("off", "h"), a_vm("vcls", "i"),
+                                  a_vm("away", "nowhere"), a_vm("template", "i")};
 
     (void)state;
-    sight_init(&s, &a);
+    vs_inventory_init(&s, &a);
     for (size_t i = 0; i < ELEMENTS(v); i++) {
         v[i].kind = VM_AGENT;
         v[i].required = i != 2;
@@ -319,13 +319,14 @@ static void test_scalable_shares(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(scaling); i++) {
         CLEANUP(arena_releasep) struct arena a = {0};
-        struct sight s;
+        struct vs_inventory s;
         struct inventory inv;
-        struct sight_pool p[] = {{.id = "root", .scales_descendants = scaling[i].root},
-                                 {.id = "outer", .parent = "root", .scales_descendants = scaling[i].outer},
-                                 {.id = "inner", .parent = "outer", .scales_descendants = scaling[i].inner}};
+        struct vs_inventory_pool p[] = {
+            {.id = "root", .scales_descendants = scaling[i].root},
+            {.id = "outer", .parent = "root", .scales_descendants = scaling[i].outer},
+            {.id = "inner", .parent = "outer", .scales_descendants = scaling[i].inner}};
 
-        sight_init(&s, &a);
+        vs_inventory_init(&s, &a);
         s.pools = p, s.n_pools = 3;
         s.root_scales = scaling[i].cluster;
         map(&s, &inv);
@@ -346,13 +347,13 @@ static void test_turbo(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
         CLEANUP(arena_releasep) struct arena a = {0};
-        struct sight_host h = a_host("h");
-        struct sight_vm v = a_vm("v", "h");
-        struct sight s;
+        struct vs_inventory_host h = a_host("h");
+        struct vs_inventory_vm v = a_vm("v", "h");
+        struct vs_inventory s;
         struct inventory inv;
 
         v.sample.cpu_used_mhz = cases[i].used;
-        sight_init(&s, &a);
+        vs_inventory_init(&s, &a);
         s.hosts = &h;
         s.n_hosts = 1;
         s.vms = &v;

@@ -1,4 +1,4 @@
-/* greet.h: is there a controller at all, and how quick is it?
+/* presence_ping.h: is there a controller at all, and how quick is it?
  *
  * Before a session is tried, one message outside of any session is sent, over a socket of our own. That tells
  * a controller that is deaf from one that refuses and one that answers in garbage, which FreeIPMI does not;
@@ -6,23 +6,23 @@
  * on which the pace of repeating depends: whoever repeats sooner than answers come never gets one that fits
  * (FreeIPMI changes the message's tag each time).
  */
-#ifndef BALLAST_IPMI_GREET_H
-#define BALLAST_IPMI_GREET_H
+#ifndef BALLAST_IPMI_PRESENCE_PING_H
+#define BALLAST_IPMI_PRESENCE_PING_H
 
 #include "answer.h"
+#include "call_timeout.h"
 #include "resolve.h"
 #include "settings.h"
-#include "watch.h"
 
 struct ipmi_peer {
     char address[IPMI_PEER_MAX]; /* "192.0.2.1:623", "[2001:db8::1]:623" */
     int64_t answer_ms;           /* how long the answer took */
-    struct ipmi_greeting says;
+    struct ipmi_ping says;
 };
 
 /* Sentences begin with what is wrong; the caller widens them with the host. */
-int ipmi_greet(const struct ipmi_settings *s, const struct deadline *d, struct ipmi_peer *ret,
-               struct err *err);
+int ipmi_presence_ping(const struct ipmi_settings *s, const struct deadline *d, struct ipmi_peer *ret,
+                       struct err *err);
 
 /* Asks for a session with these algorithms, which is not taken up, only to learn why one is refused: 0 where
  * it is not, or where no answer came. FreeIPMI knows but one of the ways in which controllers say that they

@@ -1,11 +1,11 @@
-/* sight.h: what was read of a vSphere cluster, object by object, before anything refers to anything.
+/* vs_inventory.h: what was read of a vSphere cluster, object by object, before anything refers to anything.
  *
- * Answers come in pages and in any order, so a VM may be met before its host. sight_read.c fills this from
- * the answers, sight_map.c makes the inventory of it. Numbers are as the peer gave them, but converted to MHz
- * and MiB; UNKNOWN where the peer said nothing. Everything lives in one arena.
+ * Answers come in pages and in any order, so a VM may be met before its host. vs_inventory_read.c fills this
+ * from the answers, vs_inventory_map.c makes the inventory of it. Numbers are as the peer gave them, but
+ * converted to MHz and MiB; UNKNOWN where the peer said nothing. Everything lives in one arena.
  */
-#ifndef BALLAST_COLLECTORS_VSPHERE_SIGHT_H
-#define BALLAST_COLLECTORS_VSPHERE_SIGHT_H
+#ifndef BALLAST_COLLECTORS_VSPHERE_VS_INVENTORY_H
+#define BALLAST_COLLECTORS_VSPHERE_VS_INVENTORY_H
 
 #include "net/vsphere/props.h"
 #include "net/vsphere/task.h"
@@ -16,7 +16,7 @@ enum connection { CONNECTION_UNKNOWN, CONNECTION_CONNECTED, CONNECTION_LOST };
 enum host_power { HOST_POWER_UNKNOWN, HOST_POWER_ON, HOST_POWER_OFF, HOST_POWER_STANDBY };
 enum standby_mode { STANDBY_NONE, STANDBY_ENTERING, STANDBY_IN, STANDBY_EXITING };
 
-struct sight_host {
+struct vs_inventory_host {
     const char *id, *name;
     enum connection connection;
     enum host_power power;
@@ -34,32 +34,32 @@ struct sight_host {
 /* Shares by level are resolved when the sizes are known. */
 enum shares_level { SHARES_NORMAL, SHARES_LOW, SHARES_HIGH, SHARES_CUSTOM };
 
-struct sight_alloc {
+struct vs_inventory_alloc {
     bool given;
     double reservation, limit, shares;
     enum shares_level level;
     bool expandable;
 };
 
-struct sight_vm {
+struct vs_inventory_vm {
     const char *id, *name, *host, *pool;
     enum vm_state state;
     bool state_known, template_, connected, migrating;
     double vcpus, mem_mb; /* UNKNOWN: its configuration could not be read */
-    struct sight_alloc alloc[RES_COUNT];
+    struct vs_inventory_alloc alloc[RES_COUNT];
     enum vm_kind kind;
     bool required;           /* an agent without which its host may run nothing else */
     struct ids ft_peers;     /* the other halves of its fault-tolerant pair, as it says; mostly one */
     struct vm_sample sample; /* present: quick stats or counters were there */
 };
 
-struct sight_pool {
+struct vs_inventory_pool {
     const char *id, *name, *parent;
-    struct sight_alloc alloc[RES_COUNT];
+    struct vs_inventory_alloc alloc[RES_COUNT];
     bool scales_descendants;
 };
 
-struct sight_rule {
+struct vs_inventory_rule {
     const char *id, *name;
     bool enabled, mandatory;
     bool apart;                                  /* of two VMs; false: together */
@@ -68,26 +68,26 @@ struct sight_rule {
     const char *vm_group, *on_hosts, *off_hosts; /* VM-host rules: names of groups; NULL */
 };
 
-struct sight_group {
+struct vs_inventory_group {
     const char *name;
     bool of_hosts;
     struct ids members;
 };
 
-struct sight_override {
+struct vs_inventory_override {
     const char *id; /* of a VM, or of a host for DPM */
     bool of_host;
     enum automation automation;
 };
 
 /* What HA's admission control keeps free for failures. */
-struct sight_ha {
+struct vs_inventory_ha {
     struct ha_facts is;
     struct ids failover_hosts;
     const char *unknown; /* what the cluster does not tell, a phrase; NULL: nothing */
 };
 
-struct sight {
+struct vs_inventory {
     struct arena *arena;
     const char *cluster, *root_pool;
     const char *automation; /* the cluster's own, for people */
@@ -95,13 +95,13 @@ struct sight {
     bool overrides_count;   /* the cluster lets VMs have levels of their own */
     bool root_scales;
     double effective[RES_COUNT]; /* what the cluster says it has for VMs; UNKNOWN */
-    struct sight_host *hosts;
-    struct sight_vm *vms;
-    struct sight_pool *pools;
-    struct sight_rule *rules;
-    struct sight_group *groups;
-    struct sight_override *overrides;
-    struct sight_ha ha;
+    struct vs_inventory_host *hosts;
+    struct vs_inventory_vm *vms;
+    struct vs_inventory_pool *pools;
+    struct vs_inventory_rule *rules;
+    struct vs_inventory_group *groups;
+    struct vs_inventory_override *overrides;
+    struct vs_inventory_ha ha;
     struct vsphere_task *tasks; /* those that are queued or running */
     size_t n_hosts, n_vms, n_pools, n_rules, n_groups, n_overrides, n_tasks;
     size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_groups, cap_overrides, cap_tasks;
@@ -110,28 +110,29 @@ struct sight {
     const char *rule_left_out; /* one of them */
 };
 
-void sight_init(struct sight *s, struct arena *a);
+void vs_inventory_init(struct vs_inventory *s, struct arena *a);
 
-/* For a vsphere_reader with ctx = the sight: takes one object of any kind. */
-void sight_begin(void *ctx);
-int sight_object(void *ctx, const struct vsphere_object *o, struct err *err);
+/* For a vsphere_reader with ctx = the vs_inventory: takes one object of any kind. */
+void vs_inventory_begin(void *ctx);
+int vs_inventory_object(void *ctx, const struct vsphere_object *o, struct err *err);
 
-/* Reads ClusterConfigInfoEx: rules, groups, levels of VMs and hosts, what HA keeps free (sight_config.c). */
-void sight_config(struct sight *s, const xml_node *config);
+/* Reads ClusterConfigInfoEx: rules, groups, levels of VMs and hosts, what HA keeps free
+ * (vs_inventory_config.c). */
+void vs_inventory_config(struct vs_inventory *s, const xml_node *config);
 
 /* A size that makes sense, or UNKNOWN. */
-double sight_number(const xml_node *node);
+double vs_inventory_number(const xml_node *node);
 
 /* All references of a list: <vm type="VirtualMachine">vm-1</vm>... */
-struct ids sight_refs(struct sight *s, const xml_node *parent, const char *name);
+struct ids vs_inventory_refs(struct vs_inventory *s, const xml_node *parent, const char *name);
 
 /* An object's name, with the characters / \ % that vSphere writes as %2f %5c %25. NULL: it has none. */
-const char *sight_name(const xml_node *node, struct arena *a);
+const char *vs_inventory_name(const xml_node *node, struct arena *a);
 
-/* The properties that sight_object() understands, from a cluster down. */
-void sight_query(const char *cluster, unsigned page, struct vsphere_query *ret);
+/* The properties that vs_inventory_object() understands, from a cluster down. */
+void vs_inventory_query(const char *cluster, unsigned page, struct vsphere_query *ret);
 
 /* The inventory of what was seen. -EPROTO: it is no cluster. */
-int sight_map(struct sight *s, struct inventory *ret, struct err *err);
+int vs_inventory_map(struct vs_inventory *s, struct inventory *ret, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "greet.h"
+#include "presence_ping.h"
 
 #include "base/cleanup.h"
 #include "base/ipmi_workaround.h"
@@ -11,7 +11,7 @@
 #define LOOK_MS 100
 #define REFUSALS 3 /* a controller that restarts refuses for a moment */
 
-struct greeting {
+struct ping {
     const struct deadline *deadline;
     int fd;
     bool any_sum;
@@ -40,40 +40,40 @@ static int connect_to(const struct ipmi_settings *s, const struct deadline *d, i
 }
 
 /* -EAGAIN: nothing of use yet. */
-static int look_at(struct greeting *g, const uint8_t *packet, size_t n, struct ipmi_peer *ret)
+static int look_at(struct ping *g, const uint8_t *packet, size_t n, struct ipmi_peer *ret)
 {
-    struct ipmi_greeting says;
+    struct ipmi_ping says;
 
-    if (ipmi_greeting_read(packet, n, g->any_sum, &says, &g->why) < 0 || says.seq >= g->n_sent) {
+    if (ipmi_ping_read(packet, n, g->any_sum, &says, &g->why) < 0 || says.seq >= g->n_sent) {
         g->garbage++;
         return -EAGAIN;
     }
     ret->says = says;
-    ret->answer_ms = watch_now_ms() - g->sent_ms[says.seq];
+    ret->answer_ms = call_timeout_now_ms() - g->sent_ms[says.seq];
     return 0;
 }
 
 /* The kernel tells of an earlier packet that was refused when the next one is sent, or when one is awaited.
  */
-static int trouble(struct greeting *g, int code)
+static int trouble(struct ping *g, int code)
 {
     if (code == EAGAIN || code == EINTR)
         return -EAGAIN;
     return ++g->refused >= REFUSALS ? -code : -EAGAIN;
 }
 
-static int say(struct greeting *g, const uint8_t packet[IPMI_GREETING_LEN])
+static int say(struct ping *g, const uint8_t packet[IPMI_PING_LEN])
 {
-    return send(g->fd, packet, IPMI_GREETING_LEN, 0) < 0 ? trouble(g, errno) : -EAGAIN;
+    return send(g->fd, packet, IPMI_PING_LEN, 0) < 0 ? trouble(g, errno) : -EAGAIN;
 }
 
 /* Waits until `until_ms` for an answer. */
-static int hear(struct greeting *g, int64_t until_ms, struct ipmi_peer *ret)
+static int hear(struct ping *g, int64_t until_ms, struct ipmi_peer *ret)
 {
     uint8_t packet[1024];
     int64_t left;
 
-    while ((left = until_ms - watch_now_ms()) > 0 && !deadline_stopped(g->deadline)) {
+    while ((left = until_ms - call_timeout_now_ms()) > 0 && !deadline_stopped(g->deadline)) {
         struct pollfd p = {.fd = g->fd, .events = POLLIN};
         if (poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) <= 0)
             continue;
@@ -87,7 +87,7 @@ static int hear(struct greeting *g, int64_t until_ms, struct ipmi_peer *ret)
     return -EAGAIN;
 }
 
-static int failure(const struct greeting *g, int r, struct err *err)
+static int failure(const struct ping *g, int r, struct err *err)
 {
     if (deadline_stopped(g->deadline))
         return err_set(err, -ECANCELED, "the service is going down");
@@ -101,10 +101,10 @@ static int failure(const struct greeting *g, int r, struct err *err)
     return err_set(err, -ETIMEDOUT, "it does not answer");
 }
 
-int ipmi_greet(const struct ipmi_settings *s, const struct deadline *d, struct ipmi_peer *ret,
-               struct err *err)
+int ipmi_presence_ping(const struct ipmi_settings *s, const struct deadline *d, struct ipmi_peer *ret,
+                       struct err *err)
 {
-    struct greeting g = {
+    struct ping g = {
         .deadline = d, .fd = -1, .any_sum = s->workarounds & 1u << IPMI_WORKAROUND_nochecksumcheck};
     struct ipmi_peer peer = {.answer_ms = 0};
     CLEANUP(closep) int fd = -1;
@@ -114,10 +114,10 @@ int ipmi_greet(const struct ipmi_settings *s, const struct deadline *d, struct i
         return r;
     g.fd = fd;
     for (r = -EAGAIN; r == -EAGAIN && deadline_left_ms(d) > 0 && !deadline_stopped(d);) {
-        uint8_t packet[IPMI_GREETING_LEN];
-        int64_t now = watch_now_ms(), until = now + PACE_MS;
+        uint8_t packet[IPMI_PING_LEN];
+        int64_t now = call_timeout_now_ms(), until = now + PACE_MS;
         if (g.n_sent < sizeof g.sent_ms / sizeof g.sent_ms[0]) { /* else it is deaf, and time runs out */
-            ipmi_greeting_write((uint8_t)g.n_sent, packet);
+            ipmi_ping_write((uint8_t)g.n_sent, packet);
             g.sent_ms[g.n_sent++] = now;
             r = say(&g, packet);
         }
@@ -141,10 +141,11 @@ int ipmi_ask_why(const struct ipmi_settings *s, const uint8_t algorithms[3], con
     if (connect_to(s, d, &fd, &peer, NULL) < 0)
         return 0;
     for (uint8_t tag = 0; tag < TRIES && deadline_left_ms(d) > 0; tag++) {
-        int64_t until = watch_now_ms() + PACE_MS, left;
+        int64_t until = call_timeout_now_ms() + PACE_MS, left;
         ipmi_opening_write(tag, algorithms, packet);
         (void)send(fd, packet, sizeof packet, 0);
-        while ((left = until - watch_now_ms()) > 0 && deadline_left_ms(d) > 0 && !deadline_stopped(d)) {
+        while ((left = until - call_timeout_now_ms()) > 0 && deadline_left_ms(d) > 0 &&
+               !deadline_stopped(d)) {
             struct pollfd p = {.fd = fd, .events = POLLIN};
             if (poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) <= 0)
                 continue;

@@ -1,20 +1,20 @@
 /* The cluster's configuration: rules, groups, levels of automation, and what HA keeps free. */
-#include "collectors/vsphere/sight.h"
+#include "collectors/vsphere/vs_inventory.h"
 
 #include <string.h>
 
-#define SIGHT_ADD(s, items, n, cap)                                                                          \
+#define VS_INVENTORY_ADD(s, items, n, cap)                                                                   \
     ((s)->items = arena_grow((s)->arena, (s)->items, (s)->n, &(s)->cap, sizeof *(s)->items),                 \
      &(s)->items[(s)->n++])
 
-static const char *text_or_null(struct sight *s, const xml_node *node)
+static const char *text_or_null(struct vs_inventory *s, const xml_node *node)
 {
     const char *t = xml_text(node, s->arena);
 
     return t && t[0] ? t : NULL;
 }
 
-static void read_rule(struct sight *s, const xml_node *n)
+static void read_rule(struct vs_inventory *s, const xml_node *n)
 {
     bool together = xml_type_is(n, "ClusterAffinityRuleSpec");
     bool apart = xml_type_is(n, "ClusterAntiAffinityRuleSpec");
@@ -23,8 +23,8 @@ static void read_rule(struct sight *s, const xml_node *n)
 
     if (!together && !apart && !of_groups) /* dependencies of restarts, and what later versions bring */
         return;
-    struct sight_rule *r = SIGHT_ADD(s, rules, n_rules, cap_rules);
-    *r = (struct sight_rule){
+    struct vs_inventory_rule *r = VS_INVENTORY_ADD(s, rules, n_rules, cap_rules);
+    *r = (struct vs_inventory_rule){
         .id =
             key ? arena_printf(s->arena, "rule-%s", key) : arena_printf(s->arena, "rule-at-%zu", s->n_rules),
         .name = text_or_null(s, xml_child(n, "name")),
@@ -32,22 +32,22 @@ static void read_rule(struct sight *s, const xml_node *n)
         .mandatory = !of_groups || xml_bool(xml_child(n, "mandatory")), /* DRS always keeps VM-VM rules */
         .apart = apart,
         .of_groups = of_groups,
-        .vms = sight_refs(s, n, "vm"),
+        .vms = vs_inventory_refs(s, n, "vm"),
         .vm_group = text_or_null(s, xml_child(n, "vmGroupName")),
         .on_hosts = text_or_null(s, xml_child(n, "affineHostGroupName")),
         .off_hosts = text_or_null(s, xml_child(n, "antiAffineHostGroupName")),
     };
 }
 
-static void read_group(struct sight *s, const xml_node *n)
+static void read_group(struct vs_inventory *s, const xml_node *n)
 {
     bool of_hosts = xml_type_is(n, "ClusterHostGroup");
     const char *name = text_or_null(s, xml_child(n, "name"));
 
     if (!name || (!of_hosts && !xml_type_is(n, "ClusterVmGroup")))
         return;
-    *SIGHT_ADD(s, groups, n_groups, cap_groups) = (struct sight_group){
-        .name = name, .of_hosts = of_hosts, .members = sight_refs(s, n, of_hosts ? "host" : "vm")};
+    *VS_INVENTORY_ADD(s, groups, n_groups, cap_groups) = (struct vs_inventory_group){
+        .name = name, .of_hosts = of_hosts, .members = vs_inventory_refs(s, n, of_hosts ? "host" : "vm")};
 }
 
 static const struct {
@@ -60,7 +60,7 @@ static const struct {
     {"manual", AUTOMATION_MANUAL},
 };
 
-static void read_override(struct sight *s, const xml_node *n, bool of_host)
+static void read_override(struct vs_inventory *s, const xml_node *n, bool of_host)
 {
     const char *id = text_or_null(s, xml_child(n, "key"));
     const xml_node *enabled = xml_child(n, "enabled");
@@ -73,8 +73,8 @@ static void read_override(struct sight *s, const xml_node *n, bool of_host)
     if (enabled && !xml_bool(enabled))
         automation = AUTOMATION_DISABLED;
     if (id)
-        *SIGHT_ADD(s, overrides, n_overrides, cap_overrides) =
-            (struct sight_override){.id = id, .of_host = of_host, .automation = automation};
+        *VS_INVENTORY_ADD(s, overrides, n_overrides, cap_overrides) =
+            (struct vs_inventory_override){.id = id, .of_host = of_host, .automation = automation};
 }
 
 /* More hosts than a cluster has anyway. */
@@ -84,12 +84,12 @@ static void read_override(struct sight *s, const xml_node *n, bool of_host)
 static double failures_of(const xml_node *policy)
 {
     const xml_node *level = xml_child(policy, "failoverLevel");
-    double n = level ? sight_number(level) : 1;
+    double n = level ? vs_inventory_number(level) : 1;
 
     return n <= FAILURES_MOST ? n : UNKNOWN;
 }
 
-static void read_failures(struct sight_ha *ha, const xml_node *policy)
+static void read_failures(struct vs_inventory_ha *ha, const xml_node *policy)
 {
     double n = failures_of(policy);
 
@@ -101,10 +101,10 @@ static void read_failures(struct sight_ha *ha, const xml_node *policy)
 
 /* Percentages that vCenter computes stand for so many hosts; where it has not computed them yet, those are
  * taken. */
-static void read_percentages(struct sight_ha *ha, const xml_node *policy)
+static void read_percentages(struct vs_inventory_ha *ha, const xml_node *policy)
 {
-    double cpu = sight_number(xml_child(policy, "cpuFailoverResourcesPercent"));
-    double mem = sight_number(xml_child(policy, "memoryFailoverResourcesPercent"));
+    double cpu = vs_inventory_number(xml_child(policy, "cpuFailoverResourcesPercent"));
+    double mem = vs_inventory_number(xml_child(policy, "memoryFailoverResourcesPercent"));
 
     if (xml_bool(xml_child(policy, "autoComputePercentages")) && !(cpu > 0 && mem > 0))
         read_failures(ha, policy);
@@ -114,7 +114,7 @@ static void read_percentages(struct sight_ha *ha, const xml_node *policy)
         ha->unknown = "the percentages that it reserves are not told";
 }
 
-static void read_ha(struct sight *s, const xml_node *das)
+static void read_ha(struct vs_inventory *s, const xml_node *das)
 {
     const xml_node *admission = xml_child(das, "admissionControlEnabled");
     const xml_node *policy = xml_child(das, "admissionControlPolicy");
@@ -128,13 +128,13 @@ static void read_ha(struct sight *s, const xml_node *das)
     else if (xml_type_is(policy, "ClusterFailoverResourcesAdmissionControlPolicy"))
         read_percentages(&s->ha, policy);
     else if (xml_type_is(policy, "ClusterFailoverHostAdmissionControlPolicy"))
-        s->ha = (struct sight_ha){.is = {.policy = HA_DEDICATED},
-                                  .failover_hosts = sight_refs(s, policy, "failoverHosts")};
+        s->ha = (struct vs_inventory_ha){.is = {.policy = HA_DEDICATED},
+                                         .failover_hosts = vs_inventory_refs(s, policy, "failoverHosts")};
     else
         s->ha.unknown = "the policy of its admission control is none that is known";
 }
 
-void sight_config(struct sight *s, const xml_node *config)
+void vs_inventory_config(struct vs_inventory *s, const xml_node *config)
 {
     const xml_node *drs = xml_child(config, "drsConfig");
     const xml_node *own_levels = xml_child(drs, "enableVmBehaviorOverrides");

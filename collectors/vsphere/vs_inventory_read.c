@@ -1,5 +1,5 @@
-/* From ObjectContent to the structs of sight.h. */
-#include "collectors/vsphere/sight.h"
+/* From ObjectContent to the structs of vs_inventory.h. */
+#include "collectors/vsphere/vs_inventory.h"
 
 #include "base/rfc3339.h"
 
@@ -10,7 +10,7 @@
 #define NUMBER_ABSURD 1e12
 #define BYTES_ABSURD 1e16
 
-#define SIGHT_ADD(s, items, n, cap)                                                                          \
+#define VS_INVENTORY_ADD(s, items, n, cap)                                                                   \
     ((s)->items = arena_grow((s)->arena, (s)->items, (s)->n, &(s)->cap, sizeof *(s)->items),                 \
      &(s)->items[(s)->n++])
 
@@ -66,7 +66,7 @@ static const struct vsphere_step steps[] = {
     {"vm_tasks", "VirtualMachine", "recentTask", NULL},
 };
 
-void sight_query(const char *cluster, unsigned page, struct vsphere_query *ret)
+void vs_inventory_query(const char *cluster, unsigned page, struct vsphere_query *ret)
 {
     *ret = (struct vsphere_query){.start_type = "ClusterComputeResource",
                                   .start = cluster,
@@ -78,17 +78,17 @@ void sight_query(const char *cluster, unsigned page, struct vsphere_query *ret)
                                   .page = page};
 }
 
-void sight_init(struct sight *s, struct arena *a)
+void vs_inventory_init(struct vs_inventory *s, struct arena *a)
 {
-    *s = (struct sight){
+    *s = (struct vs_inventory){
         .arena = a, .overrides_count = true, .effective = {[RES_CPU] = UNKNOWN, [RES_MEM] = UNKNOWN}};
 }
 
-void sight_begin(void *ctx)
+void vs_inventory_begin(void *ctx)
 {
-    struct sight *s = ctx;
+    struct vs_inventory *s = ctx;
 
-    sight_init(s, s->arena); /* what a first try gathered stays in the arena, unused */
+    vs_inventory_init(s, s->arena); /* what a first try gathered stays in the arena, unused */
 }
 
 static double number_up_to(const xml_node *node, double most)
@@ -100,12 +100,12 @@ static double number_up_to(const xml_node *node, double most)
     return (double)v;
 }
 
-double sight_number(const xml_node *node)
+double vs_inventory_number(const xml_node *node)
 {
     return number_up_to(node, NUMBER_ABSURD);
 }
 
-const char *sight_name(const xml_node *node, struct arena *a)
+const char *vs_inventory_name(const xml_node *node, struct arena *a)
 {
     static const struct {
         const char *code;
@@ -130,7 +130,7 @@ const char *sight_name(const xml_node *node, struct arena *a)
     return name;
 }
 
-static const char *text(struct sight *s, const xml_node *node)
+static const char *text(struct vs_inventory *s, const xml_node *node)
 {
     const char *t = xml_text(node, s->arena);
 
@@ -138,12 +138,12 @@ static const char *text(struct sight *s, const xml_node *node)
 }
 
 /* A name as people wrote it: vSphere hides three characters in it. */
-static const char *name_of(struct sight *s, const struct vsphere_object *o)
+static const char *name_of(struct vs_inventory *s, const struct vsphere_object *o)
 {
-    return sight_name(vsphere_prop(o, "name"), s->arena);
+    return vs_inventory_name(vsphere_prop(o, "name"), s->arena);
 }
 
-struct ids sight_refs(struct sight *s, const xml_node *parent, const char *name)
+struct ids vs_inventory_refs(struct vs_inventory *s, const xml_node *parent, const char *name)
 {
     const char **items = NULL;
     size_t n = 0;
@@ -159,20 +159,20 @@ struct ids sight_refs(struct sight *s, const xml_node *parent, const char *name)
     return (struct ids){.items = items, .n = (uint32_t)n};
 }
 
-static void read_alloc(const xml_node *node, struct sight_alloc *ret)
+static void read_alloc(const xml_node *node, struct vs_inventory_alloc *ret)
 {
     const xml_node *level = xml_child(node, "shares/level");
     int64_t limit = -1;
 
     if (!node)
         return;
-    double reservation = sight_number(xml_child(node, "reservation"));
+    double reservation = vs_inventory_number(xml_child(node, "reservation"));
     (void)xml_int(xml_child(node, "limit"), &limit);
-    *ret = (struct sight_alloc){
+    *ret = (struct vs_inventory_alloc){
         .given = true,
         .reservation = isnan(reservation) ? 0 : reservation,
         .limit = limit < 0 || (double)limit > NUMBER_ABSURD ? NO_LIMIT : (double)limit,
-        .shares = sight_number(xml_child(node, "shares/shares")),
+        .shares = vs_inventory_number(xml_child(node, "shares/shares")),
         .level = xml_text_is(level, "custom") ? SHARES_CUSTOM
                  : xml_text_is(level, "low")  ? SHARES_LOW
                  : xml_text_is(level, "high") ? SHARES_HIGH
@@ -181,16 +181,16 @@ static void read_alloc(const xml_node *node, struct sight_alloc *ret)
     };
 }
 
-static void read_host(struct sight *s, const struct vsphere_object *o)
+static void read_host(struct vs_inventory *s, const struct vsphere_object *o)
 {
-    struct sight_host *h = SIGHT_ADD(s, hosts, n_hosts, cap_hosts);
+    struct vs_inventory_host *h = VS_INVENTORY_ADD(s, hosts, n_hosts, cap_hosts);
     const xml_node *connection = vsphere_prop(o, "runtime.connectionState");
     const xml_node *power = vsphere_prop(o, "runtime.powerState");
     const xml_node *standby = vsphere_prop(o, "runtime.standbyMode");
     const char *boot = text(s, vsphere_prop(o, "runtime.bootTime"));
     double bytes = number_up_to(vsphere_prop(o, "summary.hardware.memorySize"), BYTES_ABSURD);
 
-    *h = (struct sight_host){
+    *h = (struct vs_inventory_host){
         .id = arena_strdup(s->arena, o->value),
         .name = name_of(s, o),
         .connection = xml_text_is(connection, "connected") ? CONNECTION_CONNECTED
@@ -206,10 +206,10 @@ static void read_host(struct sight *s, const struct vsphere_object *o)
                                                       : STANDBY_NONE,
         .in_maintenance = xml_bool(vsphere_prop(o, "runtime.inMaintenanceMode")),
         .can_standby = xml_bool(vsphere_prop(o, "capability.standbySupported")),
-        .core_mhz = sight_number(vsphere_prop(o, "summary.hardware.cpuMhz")),
-        .cores = sight_number(vsphere_prop(o, "summary.hardware.numCpuCores")),
+        .core_mhz = vs_inventory_number(vsphere_prop(o, "summary.hardware.cpuMhz")),
+        .cores = vs_inventory_number(vsphere_prop(o, "summary.hardware.numCpuCores")),
         .mem_mb = bytes / BYTES_PER_MIB,
-        .mem_used_mb = sight_number(vsphere_prop(o, "summary.quickStats.overallMemoryUsage")),
+        .mem_used_mb = vs_inventory_number(vsphere_prop(o, "summary.quickStats.overallMemoryUsage")),
         .power_w = UNKNOWN,
     };
     if (boot)
@@ -243,7 +243,7 @@ static bool is_agent(const struct vsphere_object *o, bool *ret_required)
     return false;
 }
 
-static void read_kind(struct sight *s, const struct vsphere_object *o, struct sight_vm *v)
+static void read_kind(struct vs_inventory *s, const struct vsphere_object *o, struct vs_inventory_vm *v)
 {
     const xml_node *ft = vsphere_prop(o, "config.ftInfo");
     int64_t role = 0;
@@ -252,19 +252,19 @@ static void read_kind(struct sight *s, const struct vsphere_object *o, struct si
         bool primary = role == 1;
         v->kind = primary ? VM_FT_PRIMARY : VM_FT_SECONDARY;
         if (!xml_bool(xml_child(ft, "orphaned"))) /* its primary knows nothing of it any more */
-            v->ft_peers = sight_refs(s, ft, primary ? "secondaries" : "primaryVM");
+            v->ft_peers = vs_inventory_refs(s, ft, primary ? "secondaries" : "primaryVM");
     } else if (is_agent(o, &v->required)) {
         v->kind = VM_AGENT;
     }
 }
 
-static void read_vm(struct sight *s, const struct vsphere_object *o)
+static void read_vm(struct vs_inventory *s, const struct vsphere_object *o)
 {
-    struct sight_vm *v = SIGHT_ADD(s, vms, n_vms, cap_vms);
+    struct vs_inventory_vm *v = VS_INVENTORY_ADD(s, vms, n_vms, cap_vms);
     const xml_node *power = vsphere_prop(o, "runtime.powerState");
     const xml_node *stats = vsphere_prop(o, "summary.quickStats");
 
-    *v = (struct sight_vm){
+    *v = (struct vs_inventory_vm){
         .id = arena_strdup(s->arena, o->value),
         .name = name_of(s, o),
         .host = text(s, vsphere_prop(o, "runtime.host")),
@@ -275,34 +275,34 @@ static void read_vm(struct sight *s, const struct vsphere_object *o)
         .state_known = power != NULL,
         .template_ = xml_bool(vsphere_prop(o, "config.template")),
         .connected = xml_text_is(vsphere_prop(o, "runtime.connectionState"), "connected"),
-        .vcpus = sight_number(vsphere_prop(o, "config.hardware.numCPU")),
-        .mem_mb = sight_number(vsphere_prop(o, "config.hardware.memoryMB")),
+        .vcpus = vs_inventory_number(vsphere_prop(o, "config.hardware.numCPU")),
+        .mem_mb = vs_inventory_number(vsphere_prop(o, "config.hardware.memoryMB")),
     };
     read_kind(s, o, v);
     read_alloc(vsphere_prop(o, "config.cpuAllocation"), &v->alloc[RES_CPU]);
     read_alloc(vsphere_prop(o, "config.memoryAllocation"), &v->alloc[RES_MEM]);
-    double consumed = sight_number(xml_child(stats, "hostMemoryUsage"));
+    double consumed = vs_inventory_number(xml_child(stats, "hostMemoryUsage"));
     v->sample = (struct vm_sample){
         .present = stats != NULL,
         .interval_ms = UNKNOWN,
-        .cpu_used_mhz = sight_number(xml_child(stats, "overallCpuUsage")),
+        .cpu_used_mhz = vs_inventory_number(xml_child(stats, "overallCpuUsage")),
         .cpu_run_ms = UNKNOWN,
         .cpu_sleep_ms = UNKNOWN,
         .cpu_ready_ms = UNKNOWN,
         .core_mhz = UNKNOWN,
-        .mem_active_mb = sight_number(xml_child(stats, "guestMemoryUsage")),
+        .mem_active_mb = vs_inventory_number(xml_child(stats, "guestMemoryUsage")),
         .mem_guest_used_mb = UNKNOWN,
         .mem_consumed_mb = consumed > 0 ? consumed : UNKNOWN, /* no VM runs on no memory: not measured yet */
-        .mem_overhead_mb = sight_number(xml_child(stats, "consumedOverheadMemory")),
+        .mem_overhead_mb = vs_inventory_number(xml_child(stats, "consumedOverheadMemory")),
     };
 }
 
-static void read_pool(struct sight *s, const struct vsphere_object *o)
+static void read_pool(struct vs_inventory *s, const struct vsphere_object *o)
 {
-    struct sight_pool *p = SIGHT_ADD(s, pools, n_pools, cap_pools);
+    struct vs_inventory_pool *p = VS_INVENTORY_ADD(s, pools, n_pools, cap_pools);
     const xml_node *config = vsphere_prop(o, "config");
 
-    *p = (struct sight_pool){
+    *p = (struct vs_inventory_pool){
         .id = arena_strdup(s->arena, o->value),
         .name = name_of(s, o),
         .parent = text(s, vsphere_prop(o, "parent")),
@@ -313,38 +313,38 @@ static void read_pool(struct sight *s, const struct vsphere_object *o)
     read_alloc(xml_child(config, "memoryAllocation"), &p->alloc[RES_MEM]);
 }
 
-static void read_cluster(struct sight *s, const struct vsphere_object *o)
+static void read_cluster(struct vs_inventory *s, const struct vsphere_object *o)
 {
     const xml_node *summary = vsphere_prop(o, "summary");
 
     s->cluster = name_of(s, o);
     s->root_pool = text(s, vsphere_prop(o, "resourcePool"));
-    s->effective[RES_CPU] = sight_number(xml_child(summary, "effectiveCpu"));
-    s->effective[RES_MEM] = sight_number(xml_child(summary, "effectiveMemory"));
-    sight_config(s, vsphere_prop(o, "configurationEx"));
+    s->effective[RES_CPU] = vs_inventory_number(xml_child(summary, "effectiveCpu"));
+    s->effective[RES_MEM] = vs_inventory_number(xml_child(summary, "effectiveMemory"));
+    vs_inventory_config(s, vsphere_prop(o, "configurationEx"));
 }
 
-static void read_task(struct sight *s, const struct vsphere_object *o)
+static void read_task(struct vs_inventory *s, const struct vsphere_object *o)
 {
     struct vsphere_task t;
 
     /* a task that ended between two answers has no info any more: nothing is lost with it */
     if (vsphere_task_read(vsphere_prop(o, "info"), &t, NULL) < 0 || !vsphere_task_is_active(&t))
         return;
-    *SIGHT_ADD(s, tasks, n_tasks, cap_tasks) = t;
+    *VS_INVENTORY_ADD(s, tasks, n_tasks, cap_tasks) = t;
 }
 
 static const struct {
     const char *type;
-    void (*read)(struct sight *s, const struct vsphere_object *o);
+    void (*read)(struct vs_inventory *s, const struct vsphere_object *o);
 } readers[] = {
     {"VirtualMachine", read_vm}, {"HostSystem", read_host}, {"ResourcePool", read_pool},
     {"VirtualApp", read_pool},   {"Task", read_task},       {"ClusterComputeResource", read_cluster},
 };
 
-int sight_object(void *ctx, const struct vsphere_object *o, struct err *err)
+int vs_inventory_object(void *ctx, const struct vsphere_object *o, struct err *err)
 {
-    struct sight *s = ctx;
+    struct vs_inventory *s = ctx;
 
     (void)err;
     for (const xml_node *m = xml_child(o->content, "missingSet"); m; m = xml_again(m)) {

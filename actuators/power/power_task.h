@@ -1,8 +1,8 @@
-/* course.h: how far an operation is, written into the name of its task. Inside this folder only.
+/* power_task.h: how far an operation is, written into the name of its task. Inside this folder only.
  *
  *     p1 PHASE METHOD MARKS BEGAN SINCE LENGTH:ENTRY [the hypervisor's own task, or which process is to cut]
  *
- * MARKS is a number: 1 hope, 2 doubt, 4 split, 16 times the teller.
+ * MARKS is a number: 1 accepted, 2 reply lost, 4 controllers disagree, 16 times the teller.
  *
  * The engine stores the name before it asks again (task_progress.task). A process that dies between a call
  * and the storing of the name that follows from it makes the same call once more, which does no harm: waking
@@ -10,8 +10,8 @@
  * switched the host on again meanwhile: the name says which process is to do it, and another one that finds
  * it takes the power for cut and looks what came of it.
  */
-#ifndef BALLAST_ACTUATORS_POWER_COURSE_H
-#define BALLAST_ACTUATORS_POWER_COURSE_H
+#ifndef BALLAST_ACTUATORS_POWER_POWER_TASK_H
+#define BALLAST_ACTUATORS_POWER_POWER_TASK_H
 
 #include <ballast/actuator.h>
 
@@ -26,12 +26,12 @@ enum phase {
     PHASE_CUT_ASKED = 'd', /* it said yes */
 };
 
-struct course {
+struct power_task {
     enum phase phase;
-    unsigned method; /* place in the host's order */
-    bool hope;       /* a method that said yes may still be right */
-    bool doubt;      /* standby: one whose answer was lost may have heard the request */
-    bool split;      /* it was said that methods disagree about the chassis */
+    unsigned method;           /* place in the host's order */
+    bool accepted;             /* a method that said yes may still be right */
+    bool reply_lost;           /* standby: one whose answer was lost may have heard the request */
+    bool controllers_disagree; /* it was said that methods disagree about the chassis */
     unsigned teller; /* place of the method that told of the chassis last: asked first the next time */
     instant_s began; /* waking: when the first was asked, and later by the time in which none could be */
     instant_s since; /* of this phase and method */
@@ -40,11 +40,11 @@ struct course {
 };
 
 /* Whether the name is one of ours. */
-bool course_is(const char *task);
+bool power_task_is(const char *task);
 
 /* -EINVAL: it is not one that this version has written. */
-int course_read(const char *task, struct course *ret, struct err *err);
+int power_task_read(const char *task, struct power_task *ret, struct err *err);
 /* -ENAMETOOLONG: the hypervisor's name of its task does not fit. */
-int course_write(const struct course *c, char ret[TASK_NAME_MAX], struct err *err);
+int power_task_write(const struct power_task *c, char ret[TASK_NAME_MAX], struct err *err);
 
 #endif

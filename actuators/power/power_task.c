@@ -1,4 +1,4 @@
-#include "actuators/power/course.h"
+#include "actuators/power/power_task.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -6,26 +6,26 @@
 #include <string.h>
 
 static const char mark[] = "p1 ";
-enum { HOPE = 1, DOUBT = 2, SPLIT = 4, TELLER = 16, MARKS_MAX = 16 * TELLER };
+enum { ACCEPTED = 1, REPLY_LOST = 2, CONTROLLERS_DISAGREE = 4, TELLER = 16, MARKS_MAX = 16 * TELLER };
 
 #define METHODS_MAX 16u
 
 static const char phases[] = {PHASE_ASK, PHASE_ASKED, PHASE_RISEN, PHASE_INNER, PHASE_CUT, PHASE_CUT_ASKED};
 
-bool course_is(const char *task)
+bool power_task_is(const char *task)
 {
     return task && strncmp(task, mark, strlen(mark)) == 0;
 }
 
-int course_read(const char *task, struct course *ret, struct err *err)
+int power_task_read(const char *task, struct power_task *ret, struct err *err)
 {
-    struct course c = {0};
+    struct power_task c = {0};
     char phase = 0;
     unsigned marks = 0;
     int len = 0;
     int at = 0;
 
-    if (!course_is(task) ||
+    if (!power_task_is(task) ||
         sscanf(task, "p1 %c %u %u %" SCNd64 " %" SCNd64 " %d:%n", &phase, &c.method, &marks, &c.began,
                &c.since, &len, &at) != 6 ||
         at == 0 || !memchr(phases, phase, sizeof phases) || c.method >= METHODS_MAX || marks >= MARKS_MAX ||
@@ -37,19 +37,19 @@ int course_read(const char *task, struct course *ret, struct err *err)
     if (rest[0] == ' ')
         (void)snprintf(c.inner, sizeof c.inner, "%s", rest + 1);
     c.phase = (enum phase)phase;
-    c.hope = marks & HOPE;
-    c.doubt = marks & DOUBT;
-    c.split = marks & SPLIT;
+    c.accepted = marks & ACCEPTED;
+    c.reply_lost = marks & REPLY_LOST;
+    c.controllers_disagree = marks & CONTROLLERS_DISAGREE;
     c.teller = marks / TELLER;
     *ret = c;
     return 0;
 }
 
-int course_write(const struct course *c, char ret[TASK_NAME_MAX], struct err *err)
+int power_task_write(const struct power_task *c, char ret[TASK_NAME_MAX], struct err *err)
 {
     bool inner = (c->phase == PHASE_INNER || c->phase == PHASE_CUT) && c->inner[0];
-    unsigned marks =
-        (c->hope ? HOPE : 0) | (c->doubt ? DOUBT : 0) | (c->split ? SPLIT : 0) | c->teller * TELLER;
+    unsigned marks = (c->accepted ? ACCEPTED : 0) | (c->reply_lost ? REPLY_LOST : 0) |
+                     (c->controllers_disagree ? CONTROLLERS_DISAGREE : 0) | c->teller * TELLER;
     int n = snprintf(ret, TASK_NAME_MAX, "p1 %c %u %u %" PRId64 " %" PRId64 " %zu:%s%s%s", (char)c->phase,
                      c->method, marks, c->began, c->since, strlen(c->entry), c->entry, inner ? " " : "",
                      inner ? c->inner : "");

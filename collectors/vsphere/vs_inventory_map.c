@@ -1,5 +1,5 @@
 /* From what was seen to the inventory: here the objects find each other. */
-#include "collectors/vsphere/sight.h"
+#include "collectors/vsphere/vs_inventory.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -57,7 +57,7 @@ static size_t index_find(const struct index *ix, const char *id)
 }
 
 struct map {
-    struct sight *s;
+    struct vs_inventory *s;
     struct inventory *inv;
     struct arena *a;    /* the inventory's */
     struct arena *work; /* gone after the mapping */
@@ -67,7 +67,7 @@ struct map {
     uint32_t last_mark;
 };
 
-static bool runs(const struct sight_vm *v)
+static bool runs(const struct vs_inventory_vm *v)
 {
     return v->state == VM_ON && !v->template_;
 }
@@ -75,7 +75,7 @@ static bool runs(const struct sight_vm *v)
 /* What the VMs and the tasks say of the hosts and VMs that they are about. */
 static void note_relations(struct map *m)
 {
-    struct sight *s = m->s;
+    struct vs_inventory *s = m->s;
 
     for (size_t i = 0; i < s->n_vms; i++) {
         size_t h = runs(&s->vms[i]) ? index_find(&m->hosts, s->vms[i].host) : NOT_THERE;
@@ -102,7 +102,7 @@ static void note_relations(struct map *m)
 
 /* A sleeping host is not connected, so standby comes first. Two things cannot be seen at once: a host at rest
  * and a VM running on it. The answers are not one instant; what is safe is taken until they agree. */
-static enum host_state host_state(const struct sight_host *h)
+static enum host_state host_state(const struct vs_inventory_host *h)
 {
     if (isnan(h->core_mhz) || isnan(h->mem_mb) || !(h->cores >= 1) || !(h->core_mhz > 0) || !(h->mem_mb > 0))
         return HOST_DISCONNECTED;
@@ -122,7 +122,7 @@ static enum host_state host_state(const struct sight_host *h)
 }
 
 /* Physically free, unless the host's figure contradicts those of its own VMs. */
-static double mem_free(const struct sight_host *h)
+static double mem_free(const struct vs_inventory_host *h)
 {
     bool sane = h->mem_used_mb > 0 && h->mem_used_mb <= h->mem_mb &&
                 h->mem_used_mb >= SHARED_SLACK * h->vm_consumed_mb;
@@ -132,10 +132,10 @@ static double mem_free(const struct sight_host *h)
 
 static void map_hosts(struct map *m)
 {
-    struct sight *s = m->s;
+    struct vs_inventory *s = m->s;
 
     for (size_t i = 0; i < s->n_hosts; i++) {
-        const struct sight_host *h = &s->hosts[i];
+        const struct vs_inventory_host *h = &s->hosts[i];
         struct seen_host *to = inventory_add_host(m->inv, m->a);
 
         to->is.id = h->id;
@@ -178,7 +178,7 @@ static void map_reserved(struct map *m)
     }
 }
 
-static double shares_of(const struct sight_alloc *a, double normal)
+static double shares_of(const struct vs_inventory_alloc *a, double normal)
 {
     switch (a->level) {
     case SHARES_LOW:
@@ -194,7 +194,7 @@ static double shares_of(const struct sight_alloc *a, double normal)
 }
 
 /* to->shares holds what normal means for the object. */
-static void map_alloc(const struct sight_alloc *a, struct alloc *to)
+static void map_alloc(const struct vs_inventory_alloc *a, struct alloc *to)
 {
     if (!a->given)
         return;
@@ -206,7 +206,7 @@ static void map_alloc(const struct sight_alloc *a, struct alloc *to)
 
 /* Whether some pool above this one has its descendants' shares scaled. A cycle ends at the number of pools.
  */
-static bool is_scaled(const struct map *m, const struct sight_pool *p)
+static bool is_scaled(const struct map *m, const struct vs_inventory_pool *p)
 {
     for (size_t depth = 0; depth <= m->s->n_pools; depth++) {
         size_t up = index_find(&m->pools, p->parent);
@@ -229,7 +229,7 @@ static const char *below_root(const struct map *m, const char *pool)
 static void map_pools(struct map *m)
 {
     for (size_t i = 0; i < m->s->n_pools; i++) {
-        const struct sight_pool *p = &m->s->pools[i];
+        const struct vs_inventory_pool *p = &m->s->pools[i];
         if (m->s->root_pool && strcmp(p->id, m->s->root_pool) == 0)
             continue;
         struct seen_pool *to = inventory_add_pool(m->inv, m->a);
@@ -250,7 +250,7 @@ static bool is_measured(const struct vm_sample *x)
     return x->present && !isnan(x->cpu_used_mhz);
 }
 
-static void map_vm_size(const struct sight_vm *v, struct vm_facts *f)
+static void map_vm_size(const struct vs_inventory_vm *v, struct vm_facts *f)
 {
     bool known = v->vcpus >= 1 && v->mem_mb > 0;
     double consumed = v->sample.mem_consumed_mb;
@@ -276,7 +276,7 @@ static void cap_turbo(struct vm_sample *x, uint32_t vcpus)
         x->cpu_used_mhz = most;
 }
 
-static void map_vm(struct map *m, const struct sight_vm *v)
+static void map_vm(struct map *m, const struct vs_inventory_vm *v)
 {
     struct seen_vm *to = inventory_add_vm(m->inv, m->a);
     size_t host = index_find(&m->hosts, v->host);
@@ -306,7 +306,7 @@ static void map_vm(struct map *m, const struct sight_vm *v)
         to->is.automation = AUTOMATION_DISABLED;
 }
 
-static bool wanted(const struct map *m, const struct sight_vm *v)
+static bool wanted(const struct map *m, const struct vs_inventory_vm *v)
 {
     if (v->template_ || !v->state_known)
         return false; /* without a power state it is about to come or to go */
@@ -317,7 +317,7 @@ static bool wanted(const struct map *m, const struct sight_vm *v)
 
 static void map_vms(struct map *m)
 {
-    struct sight *s = m->s;
+    struct vs_inventory *s = m->s;
 
     m->vm_kept = arena_array(m->work, bool, s->n_vms);
     for (size_t i = 0; i < s->n_vms; i++) {
@@ -337,11 +337,11 @@ struct id_list {
 /* What is to run on a host before anything else does, by the host that it is registered on. */
 static void map_agents(struct map *m)
 {
-    struct sight *s = m->s;
+    struct vs_inventory *s = m->s;
     struct id_list *of = arena_array(m->work, struct id_list, s->n_hosts);
 
     for (size_t i = 0; i < s->n_vms; i++) {
-        const struct sight_vm *v = &s->vms[i];
+        const struct vs_inventory_vm *v = &s->vms[i];
         size_t h = m->vm_kept[i] && v->required ? index_find(&m->hosts, v->host) : NOT_THERE;
         if (h == NOT_THERE)
             continue;
@@ -362,7 +362,7 @@ static bool names(const struct ids *ids, const char *id)
 }
 
 /* The secondary of this primary: one that takes it for its primary. NOT_THERE: none is seen. */
-static size_t secondary_of(const struct map *m, const struct sight_vm *primary)
+static size_t secondary_of(const struct map *m, const struct vs_inventory_vm *primary)
 {
     for (uint32_t i = 0; i < primary->ft_peers.n; i++) {
         size_t ix = index_find(&m->vms, primary->ft_peers.items[i]);
@@ -377,7 +377,7 @@ static size_t secondary_of(const struct map *m, const struct sight_vm *primary)
  * an ordinary VM that stays. */
 static void map_peers(struct map *m)
 {
-    const struct sight *s = m->s;
+    const struct vs_inventory *s = m->s;
     const char **peer = arena_array(m->work, const char *, s->n_vms);
     size_t to = 0;
 
@@ -390,7 +390,7 @@ static void map_peers(struct map *m)
         peer[second] = s->vms[i].id;
     }
     for (size_t i = 0; i < s->n_vms; i++) {
-        const struct sight_vm *v = &s->vms[i];
+        const struct vs_inventory_vm *v = &s->vms[i];
         if (!m->vm_kept[i])
             continue;
         struct seen_vm *seen = &m->inv->vms[to++];
@@ -419,7 +419,7 @@ static void map_overrides(struct map *m)
         index_make(&work, inv->n_vms ? &inv->vms[0].is.id : NULL, inv->n_vms, sizeof *inv->vms);
 
     for (size_t i = 0; i < m->s->n_overrides; i++) {
-        const struct sight_override *o = &m->s->overrides[i];
+        const struct vs_inventory_override *o = &m->s->overrides[i];
         size_t host = o->of_host ? index_find(&m->hosts, o->id) : NOT_THERE;
         size_t vm = o->of_host ? NOT_THERE : index_find(&vms, o->id);
 
@@ -452,14 +452,14 @@ static struct ids present(struct map *m, const struct ids *ids, bool hosts)
 static struct ids members(struct map *m, const char *group, bool hosts)
 {
     for (size_t i = 0; group && i < m->s->n_groups; i++) {
-        const struct sight_group *g = &m->s->groups[i];
+        const struct vs_inventory_group *g = &m->s->groups[i];
         if (g->of_hosts == hosts && strcmp(g->name, group) == 0)
             return present(m, &g->members, hosts);
     }
     return (struct ids){0};
 }
 
-static struct seen_rule *add_rule(struct map *m, const struct sight_rule *from, enum rule_kind kind,
+static struct seen_rule *add_rule(struct map *m, const struct vs_inventory_rule *from, enum rule_kind kind,
                                   const char *id)
 {
     struct seen_rule *r = inventory_add_rule(m->inv, m->a);
@@ -473,7 +473,7 @@ static struct seen_rule *add_rule(struct map *m, const struct sight_rule *from, 
 }
 
 /* A rule of a VM group and a host group. One that names both kinds of host groups is two rules. */
-static void map_group_rule(struct map *m, const struct sight_rule *from, const char *host_group,
+static void map_group_rule(struct map *m, const struct vs_inventory_rule *from, const char *host_group,
                            enum rule_kind kind, const char *id)
 {
     struct ids vms = members(m, from->vm_group, false);
@@ -494,7 +494,7 @@ static void map_group_rule(struct map *m, const struct sight_rule *from, const c
 static void map_rules(struct map *m)
 {
     for (size_t i = 0; i < m->s->n_rules; i++) {
-        const struct sight_rule *from = &m->s->rules[i];
+        const struct vs_inventory_rule *from = &m->s->rules[i];
 
         if (from->of_groups) {
             const char *second = from->on_hosts ? arena_printf(m->a, "%s-not", from->id) : from->id;
@@ -515,7 +515,7 @@ static void map_ha(struct map *m)
     m->inv->ha_failover_hosts = present(m, &m->s->ha.failover_hosts, true);
 }
 
-int sight_map(struct sight *s, struct inventory *ret, struct err *err)
+int vs_inventory_map(struct vs_inventory *s, struct inventory *ret, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena work = {0};
     struct inventory inv = {.source_automation = s->automation, .cluster = s->cluster};

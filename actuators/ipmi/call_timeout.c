@@ -1,4 +1,4 @@
-#include "watch.h"
+#include "call_timeout.h"
 
 #include <errno.h>
 #include <time.h>
@@ -6,7 +6,7 @@
 #define LOOK_MS 100
 #define AGAIN_MS 10 /* the signal may come between two waits, where it ends nothing */
 
-int64_t watch_now_ms(void)
+int64_t call_timeout_now_ms(void)
 {
     struct timespec t;
 
@@ -21,7 +21,7 @@ bool deadline_stopped(const struct deadline *d)
 
 int64_t deadline_left_ms(const struct deadline *d)
 {
-    int64_t left = d->at_ms - watch_now_ms();
+    int64_t left = d->at_ms - call_timeout_now_ms();
 
     return left > 0 ? left : 0;
 }
@@ -34,7 +34,7 @@ static void wake(int signal_number)
 static struct timespec in_ms(int64_t ms)
 {
     struct timespec t;
-    int64_t at = watch_now_ms() + ms;
+    int64_t at = call_timeout_now_ms() + ms;
 
     t.tv_sec = (time_t)(at / 1000);
     t.tv_nsec = (long)(at % 1000) * 1000000;
@@ -43,7 +43,7 @@ static struct timespec in_ms(int64_t ms)
 
 static void *look(void *argument)
 {
-    struct watch *w = argument;
+    struct call_timeout *w = argument;
 
     (void)pthread_mutex_lock(&w->lock);
     while (!w->ended) {
@@ -73,12 +73,12 @@ static void listen_for_it(sigset_t *mask_before)
     (void)pthread_sigmask(SIG_UNBLOCK, &only, mask_before);
 }
 
-int watch_begin(struct watch *w, const struct deadline *d)
+int call_timeout_begin(struct call_timeout *w, const struct deadline *d)
 {
     pthread_condattr_t monotonic;
     sigset_t all, before;
 
-    *w = (struct watch){.deadline = d, .caller = pthread_self()};
+    *w = (struct call_timeout){.deadline = d, .caller = pthread_self()};
     (void)pthread_condattr_init(&monotonic);
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&w->changed, &monotonic);
@@ -99,7 +99,7 @@ int watch_begin(struct watch *w, const struct deadline *d)
     return 0;
 }
 
-bool watch_end(struct watch *w)
+bool call_timeout_end(struct call_timeout *w)
 {
     (void)pthread_mutex_lock(&w->lock);
     w->ended = true;
