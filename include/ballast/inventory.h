@@ -1,8 +1,8 @@
 /* inventory.h: a cluster as somebody saw it, before anything was checked.
  *
  * Filled by a collector from a hypervisor's answers or by the snapshot reader from JSON, in the order met,
- * with references by id. snapshot_freeze() (src/model/freeze.h) checks it and makes the snapshot of it. All
- * strings and arrays live in the arena that the filler was given; none of the arrays has holes.
+ * with references by id. snapshot_build() (src/model/snapshot_build.h) checks it and makes the snapshot of
+ * it. All strings and arrays live in the arena that the filler was given; none of the arrays has holes.
  *
  * What could not be read is left at its default and marked (demand_unknown, HOST_DISCONNECTED), never
  * guessed; samples are handed on as they were measured, whether they can be right is judged later.

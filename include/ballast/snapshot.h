@@ -1,6 +1,6 @@
 /* snapshot.h: the frozen cluster that a pass decides from.
  *
- * Made by snapshot_freeze() out of an inventory, and never changed after. Hosts, VMs, pools and rules are
+ * Made by snapshot_build() out of an inventory, and never changed after. Hosts, VMs, pools and rules are
  * sorted by id (byte order), so that the order in which a source lists them cannot change a decision;
  * references are indices into these arrays, IX_NONE for none. Every index is valid, every number finite
  * unless its comment says otherwise, 0 <= reservation <= limit everywhere, and the pools form a tree.

@@ -3,7 +3,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 
 enum { OPT_HOSTS, OPT_VMS, OPT_SEED, OPT_SHAPE, OPT_FORMAT };
@@ -54,7 +54,7 @@ static enum exit_code verb_generate_run(const struct args *args, struct arena *a
         cli_error("ballast generate: %s", err.text);
         return EXIT_WRONG;
     }
-    if (snapshot_freeze(&inventory, a, &snap, &err) < 0) {
+    if (snapshot_build(&inventory, a, &snap, &err) < 0) {
         cli_error("ballast generate: %s", err.text);
         return EXIT_FAILED;
     }

@@ -8,7 +8,7 @@
 #include "engine/persist.h"
 #include "engine/source_poll.h"
 #include "engine/state.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +146,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
     action_facts_explain_lost_hosts(e, inv);
     knowledge_fill(e->knowledge, &c, inv, a);
     action_facts_fill(e, inv, a);
-    int r = snapshot_freeze(inv, a, &v->snap, err);
+    int r = snapshot_build(inv, a, &v->snap, err);
 
     if (r < 0) {
         observation_unref(v);

@@ -1,4 +1,4 @@
-/* check.h: what can be wrong with one object by itself. Used by freeze.c. */
+/* check.h: what can be wrong with one object by itself. Used by snapshot_build.c. */
 #ifndef BALLAST_MODEL_CHECK_H
 #define BALLAST_MODEL_CHECK_H
 
@@ -18,10 +18,10 @@ struct place {
 };
 
 /* Sets err to "/KIND/IX/FIELD: ..." and returns -EINVAL. field may be "". */
-int place_error(const struct place *at, const char *field, const char *format, ...)
+int check_refuse(const struct place *at, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sizes, words and what belongs together within one object. References are left to freeze.c. */
+/* Sizes, words and what belongs together within one object. References are left to snapshot_build.c. */
 int check_host(const struct seen_host *h, size_t ix, struct err *err);
 int check_vm(const struct seen_vm *v, size_t ix, struct err *err);
 int check_pool(const struct seen_pool *p, size_t ix, struct err *err);

@@ -2,7 +2,7 @@
  *
  * Deterministic: the same options give the same cluster on every machine. Plausible: VMs of one to eight
  * vCPUs whose memory in use fits their hosts though what is configured need not, with an hour of history
- * each. Valid: it freezes, and at the start no rule is violated.
+ * each. Valid: a snapshot can be built from it, and at the start no rule is violated.
  */
 #ifndef BALLAST_MODEL_GENERATE_H
 #define BALLAST_MODEL_GENERATE_H

@@ -1,6 +1,6 @@
 #include "model/snapshot_fields.h"
 #include "model/snapshot_json.h"
-#include "model/thaw.h"
+#include "model/snapshot_to_inventory.h"
 
 #include "schema/writer.h"
 
@@ -18,8 +18,8 @@ static void dump_hosts(struct dump *d)
 {
     jw_begin(&d->w, "hosts", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_hosts; i++) {
-        struct seen_host seen = thaw_host(d->s, &d->s->hosts[i], d->ids);
-        writer_object(&d->w, NULL, &schema_host, &seen);
+        struct seen_host seen = snapshot_to_host(d->s, &d->s->hosts[i], d->ids);
+        writer_object(&d->w, NULL, &snapshot_fields_host, &seen);
     }
     jw_end(&d->w);
 }
@@ -28,8 +28,8 @@ static void dump_vms(struct dump *d)
 {
     jw_begin(&d->w, "vms", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_vms; i++) {
-        struct seen_vm seen = thaw_vm(d->s, &d->s->vms[i], d->ids);
-        writer_object(&d->w, NULL, &schema_vm, &seen);
+        struct seen_vm seen = snapshot_to_vm(d->s, &d->s->vms[i], d->ids);
+        writer_object(&d->w, NULL, &snapshot_fields_vm, &seen);
     }
     jw_end(&d->w);
 }
@@ -38,8 +38,8 @@ static void dump_pools(struct dump *d)
 {
     jw_begin(&d->w, "pools", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_pools; i++) {
-        struct seen_pool seen = thaw_pool(d->s, &d->s->pools[i]);
-        writer_object(&d->w, NULL, &schema_pool, &seen);
+        struct seen_pool seen = snapshot_to_pool(d->s, &d->s->pools[i]);
+        writer_object(&d->w, NULL, &snapshot_fields_pool, &seen);
     }
     jw_end(&d->w);
 }
@@ -48,8 +48,8 @@ static void dump_rules(struct dump *d)
 {
     jw_begin(&d->w, "rules", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_rules; i++) {
-        struct seen_rule seen = thaw_rule(d->s, &d->s->rules[i], d->ids);
-        writer_object(&d->w, NULL, &schema_rule, &seen);
+        struct seen_rule seen = snapshot_to_rule(d->s, &d->s->rules[i], d->ids);
+        writer_object(&d->w, NULL, &snapshot_fields_rule, &seen);
     }
     jw_end(&d->w);
 }
@@ -60,14 +60,14 @@ static void dump_actions(struct dump *d)
 
     jw_begin(&d->w, "migrations", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_migrations; i++) {
-        struct seen_migration seen = thaw_migration(s, &s->migrations[i]);
-        writer_object(&d->w, NULL, &schema_migration, &seen);
+        struct seen_migration seen = snapshot_to_migration(s, &s->migrations[i]);
+        writer_object(&d->w, NULL, &snapshot_fields_migration, &seen);
     }
     jw_end(&d->w);
     jw_begin(&d->w, "pending", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_pending; i++) {
-        struct seen_pending seen = thaw_pending(s, &s->pending[i]);
-        writer_object(&d->w, NULL, &schema_pending, &seen);
+        struct seen_pending seen = snapshot_to_pending(s, &s->pending[i]);
+        writer_object(&d->w, NULL, &snapshot_fields_pending, &seen);
     }
     jw_end(&d->w);
 }
@@ -81,8 +81,8 @@ static void dump_migration_rates(struct dump *d)
         return;
     jw_begin(&d->w, "migration_rates", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_migration_rates; i++) {
-        struct seen_migration_rate seen = thaw_migration_rate(s, &s->migration_rates[i]);
-        writer_object(&d->w, NULL, &schema_migration_rate, &seen);
+        struct seen_migration_rate seen = snapshot_to_migration_rate(s, &s->migration_rates[i]);
+        writer_object(&d->w, NULL, &snapshot_fields_migration_rate, &seen);
     }
     jw_end(&d->w);
 }
@@ -95,8 +95,8 @@ static void dump_settings(struct dump *d)
         return;
     jw_begin(&d->w, "settings", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_settings; i++) {
-        struct seen_setting seen = thaw_setting(s, &s->settings[i]);
-        writer_object(&d->w, NULL, &schema_setting, &seen);
+        struct seen_setting seen = snapshot_to_setting(s, &s->settings[i]);
+        writer_object(&d->w, NULL, &snapshot_fields_setting, &seen);
     }
     jw_end(&d->w);
 }
@@ -115,18 +115,18 @@ static void dump_cluster(struct dump *d)
 {
     const struct snapshot *s = d->s;
     const struct inventory top = {.ha = s->ha,
-                                  .ha_failover_hosts = thaw_failover_hosts(s, d->ids),
+                                  .ha_failover_hosts = snapshot_to_failover_hosts(s, d->ids),
                                   .schedule = s->schedule,
                                   .correlation = s->correlation,
                                   .regret = s->regret};
 
-    writer_object(&d->w, "ha", &schema_ha, &top);
+    writer_object(&d->w, "ha", &snapshot_fields_ha, &top);
     if (s->schedule.given)
-        writer_object(&d->w, "schedule", &schema_schedule, &top);
+        writer_object(&d->w, "schedule", &snapshot_fields_schedule, &top);
     if (any_correlation(&s->correlation))
-        writer_object(&d->w, "correlation", &schema_correlation, &top);
+        writer_object(&d->w, "correlation", &snapshot_fields_correlation, &top);
     if (s->regret.at != 0)
-        writer_object(&d->w, "regret", &schema_regret, &top);
+        writer_object(&d->w, "regret", &snapshot_fields_regret, &top);
 }
 
 static void dump_forecast(struct dump *d)
@@ -135,7 +135,7 @@ static void dump_forecast(struct dump *d)
         return;
     jw_begin(&d->w, "forecast", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_forecast; i++)
-        writer_object(&d->w, NULL, &schema_expected, &d->s->forecast[i]);
+        writer_object(&d->w, NULL, &snapshot_fields_expected, &d->s->forecast[i]);
     jw_end(&d->w);
 }
 

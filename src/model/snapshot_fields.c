@@ -55,12 +55,12 @@ static const struct field document_fields[] = {
     F("time", FIELD_INSTANT, time, REQ),
     SKIPPED("hosts"), SKIPPED("vms"), SKIPPED("pools"), SKIPPED("rules"), SKIPPED("migrations"), SKIPPED("pending"),
     SKIPPED("migration_rates"), SKIPPED("settings"), SKIPPED("forecast"),
-    O("ha", schema_ha),
-    O("schedule", schema_schedule),
-    O("correlation", schema_correlation),
-    O("regret", schema_regret),
+    O("ha", snapshot_fields_ha),
+    O("schedule", snapshot_fields_schedule),
+    O("correlation", snapshot_fields_correlation),
+    O("regret", snapshot_fields_regret),
 };
-SCHEMA(schema_document, "snapshot", document_fields);
+SCHEMA(snapshot_fields_document, "snapshot", document_fields);
 
 static const struct field ha_fields[] = {
     W("policy", ha.policy, ha_policy_words, 0),
@@ -69,7 +69,7 @@ static const struct field ha_fields[] = {
     F("mem_percent", FIELD_NUMBER, ha.percent[RES_MEM], 0),
     F("failover_hosts", FIELD_IDS, ha_failover_hosts, NUL),
 };
-SCHEMA(schema_ha, "ha", ha_fields);
+SCHEMA(snapshot_fields_ha, "ha", ha_fields);
 
 static const struct field schedule_fields[] = {
     F("power_off", FIELD_BOOL, schedule.power_off, 0),
@@ -78,7 +78,7 @@ static const struct field schedule_fields[] = {
     F("ready_cpu_mhz", FIELD_NUMBER, schedule.ready[RES_CPU], 0),
     F("ready_mem_mb", FIELD_NUMBER, schedule.ready[RES_MEM], 0),
 };
-SCHEMA(schema_schedule, "schedule", schedule_fields);
+SCHEMA(snapshot_fields_schedule, "schedule", schedule_fields);
 #define TOGETHER(name, w)                                                                                    \
     static const struct field name##_fields[] = {                                                            \
         F("cpu", FIELD_NUMBER, correlation.of[w][RES_CPU], 0),                                               \
@@ -90,7 +90,7 @@ TOGETHER(together_40m, WINDOW_40M);
 TOGETHER(together_60m, WINDOW_60M);
 static const struct field correlation_fields[] = {
     O("5m", together_5m), O("40m", together_40m), O("60m", together_60m)};
-SCHEMA(schema_correlation, "correlation", correlation_fields);
+SCHEMA(snapshot_fields_correlation, "correlation", correlation_fields);
 
 static const struct field regret_fields[] = {
     F("at", FIELD_INSTANT, regret.at, REQ),
@@ -99,7 +99,7 @@ static const struct field regret_fields[] = {
     F("cpu_mhz", FIELD_NUMBER, regret.wanted[RES_CPU], 0),
     F("mem_mb", FIELD_NUMBER, regret.wanted[RES_MEM], 0),
 };
-SCHEMA(schema_regret, "regret", regret_fields);
+SCHEMA(snapshot_fields_regret, "regret", regret_fields);
 #undef S
 
 #define S struct seen_host
@@ -136,7 +136,7 @@ static const struct field host_fields[] = {
     F("migration_rate_mb_s", FIELD_NUMBER, is.migration_rate_mb_s, OPT),
     F("migrations_max", FIELD_COUNT, is.migrations_max, OPT),
 };
-SCHEMA(schema_host, "host", host_fields);
+SCHEMA(snapshot_fields_host, "host", host_fields);
 #undef S
 
 #define S struct seen_vm
@@ -205,7 +205,7 @@ static const struct field vm_fields[] = {
     F("labels", FIELD_LABELS, is.labels, OPT),
     F("last_migrated", FIELD_INSTANT, is.last_migrated, OPT),
 };
-SCHEMA(schema_vm, "vm", vm_fields);
+SCHEMA(snapshot_fields_vm, "vm", vm_fields);
 #undef S
 
 #define S struct seen_pool
@@ -227,7 +227,7 @@ static const struct field pool_fields[] = {
     O("mem", pool_mem),
     F("scalable_shares", FIELD_BOOL, is.scalable_shares, 0),
 };
-SCHEMA(schema_pool, "pool", pool_fields);
+SCHEMA(snapshot_fields_pool, "pool", pool_fields);
 #undef S
 
 #define S struct seen_rule
@@ -240,7 +240,7 @@ static const struct field rule_fields[] = {
     F("vms", FIELD_IDS, vms, REQ),
     F("hosts", FIELD_IDS, hosts, OPT),
 };
-SCHEMA(schema_rule, "rule", rule_fields);
+SCHEMA(snapshot_fields_rule, "rule", rule_fields);
 #undef S
 
 #define S struct seen_migration
@@ -250,7 +250,7 @@ static const struct field migration_fields[] = {
     F("to", FIELD_TEXT, to, REQ),
     F("started", FIELD_INSTANT, started, OPT),
 };
-SCHEMA(schema_migration, "migration", migration_fields);
+SCHEMA(snapshot_fields_migration, "migration", migration_fields);
 #undef S
 
 /* The objects of a plan: what the pass does not ask of them is passed over. */
@@ -265,7 +265,7 @@ static const struct field pending_fields[] = {
     SKIPPED("group"), SKIPPED("imbalance_after"), SKIPPED("cost"), SKIPPED("benefit"), SKIPPED("duration_s"),
     SKIPPED("alternatives"),
 };
-SCHEMA(schema_pending, "pending recommendation", pending_fields);
+SCHEMA(snapshot_fields_pending, "pending recommendation", pending_fields);
 #undef S
 
 #define S struct seen_migration_rate
@@ -274,7 +274,7 @@ static const struct field migration_rate_fields[] = {
     F("to", FIELD_TEXT, to, REQ),
     F("rate_mb_s", FIELD_NUMBER, rate_mb_s, REQ),
 };
-SCHEMA(schema_migration_rate, "migration rate", migration_rate_fields);
+SCHEMA(snapshot_fields_migration_rate, "migration rate", migration_rate_fields);
 #undef S
 
 /* As in a plan, so that what a plan asks for can be told as done. */
@@ -294,7 +294,7 @@ static const struct field setting_fields[] = {
     O("cpu", setting_cpu),
     O("mem", setting_mem),
 };
-SCHEMA(schema_setting, "setting of a pool on a host", setting_fields);
+SCHEMA(snapshot_fields_setting, "setting of a pool on a host", setting_fields);
 #undef S
 
 #define S struct expected
@@ -306,6 +306,6 @@ static const struct field expected_fields[] = {
     F("of", FIELD_COUNT, of, OPT),
     W("alike", alike, alike_days_words, 0),
 };
-SCHEMA(schema_expected, "expected demand", expected_fields);
+SCHEMA(snapshot_fields_expected, "expected demand", expected_fields);
 #undef S
 /* clang-format on */

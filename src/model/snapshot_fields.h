@@ -13,18 +13,18 @@
 /* By the numbers of enum automation; "" for those that no host and no VM has. */
 extern const char *const automation_words[];
 
-extern const struct schema schema_document;                   /* struct inventory; its lists are skipped */
-extern const struct schema schema_ha;                         /* struct inventory */
-extern const struct schema schema_correlation, schema_regret; /* struct inventory */
-extern const struct schema schema_host;                       /* struct seen_host */
-extern const struct schema schema_vm;                         /* struct seen_vm, and so on */
-extern const struct schema schema_schedule; /* struct inventory; .schedule.given is not part of it */
-extern const struct schema schema_pool;
-extern const struct schema schema_rule;
-extern const struct schema schema_migration;
-extern const struct schema schema_pending;
-extern const struct schema schema_migration_rate;
-extern const struct schema schema_setting;
-extern const struct schema schema_expected; /* struct expected */
+extern const struct schema snapshot_fields_document; /* struct inventory; its lists are skipped */
+extern const struct schema snapshot_fields_ha;       /* struct inventory */
+extern const struct schema snapshot_fields_correlation, snapshot_fields_regret; /* struct inventory */
+extern const struct schema snapshot_fields_host;                                /* struct seen_host */
+extern const struct schema snapshot_fields_vm;       /* struct seen_vm, and so on */
+extern const struct schema snapshot_fields_schedule; /* struct inventory; .schedule.given is not part of it */
+extern const struct schema snapshot_fields_pool;
+extern const struct schema snapshot_fields_rule;
+extern const struct schema snapshot_fields_migration;
+extern const struct schema snapshot_fields_pending;
+extern const struct schema snapshot_fields_migration_rate;
+extern const struct schema snapshot_fields_setting;
+extern const struct schema snapshot_fields_expected; /* struct expected */
 
 #endif

@@ -2,7 +2,7 @@
  *
  * The reader takes files from anywhere: it is strict about types, refuses a key that is given twice, and caps
  * the size. Fields that it does not know are passed over, and said once for each kind of object. Whether the
- * whole makes sense is for snapshot_freeze() to say; snapshot_load() does both.
+ * whole makes sense is for snapshot_build() to say; snapshot_load() does both.
  */
 #ifndef BALLAST_MODEL_SNAPSHOT_JSON_H
 #define BALLAST_MODEL_SNAPSHOT_JSON_H
@@ -22,8 +22,8 @@
 int inventory_read(const char *text, size_t len, struct arena *a, struct inventory *ret,
                    struct unknown_fields *unknown, struct err *err);
 
-/* Reads and freezes the file, or standard input for "-". The sentence begins with the file's name. -EINVAL:
- * the content is wrong; -EFBIG: too large; otherwise why it could not be read. */
+/* Reads the file and builds the snapshot, or standard input for "-". The sentence begins with the file's
+ * name. -EINVAL: the content is wrong; -EFBIG: too large; otherwise why it could not be read. */
 int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
                   struct err *err);
 

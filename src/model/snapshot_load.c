@@ -1,5 +1,5 @@
 #include "base/cleanup.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 #include "model/vms_json.h"
 
@@ -53,7 +53,7 @@ int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struc
 
     if ((r = load_text(path, &text, err)) < 0 ||
         (r = inventory_read(text.text, text.len, a, &inv, unknown, err)) < 0 ||
-        (r = snapshot_freeze(&inv, a, ret, err)) < 0)
+        (r = snapshot_build(&inv, a, ret, err)) < 0)
         (void)err_widen(err, "%s", path);
     return r;
 }

@@ -155,15 +155,15 @@ enum {
 };
 
 static const struct list lists[LIST_COUNT] = {
-    [LIST_HOSTS] = {"hosts", &schema_host, add_host, finish_host},
-    [LIST_VMS] = {"vms", &schema_vm, add_vm, finish_vm},
-    [LIST_POOLS] = {"pools", &schema_pool, add_pool, NULL},
-    [LIST_RULES] = {"rules", &schema_rule, add_rule, finish_rule},
-    [LIST_MIGRATIONS] = {"migrations", &schema_migration, add_migration, NULL},
-    [LIST_PENDING] = {"pending", &schema_pending, add_pending, NULL},
-    [LIST_RATES] = {"migration_rates", &schema_migration_rate, add_migration_rate, NULL},
-    [LIST_SETTINGS] = {"settings", &schema_setting, add_setting, NULL},
-    [LIST_FORECAST] = {"forecast", &schema_expected, add_expected, finish_expected},
+    [LIST_HOSTS] = {"hosts", &snapshot_fields_host, add_host, finish_host},
+    [LIST_VMS] = {"vms", &snapshot_fields_vm, add_vm, finish_vm},
+    [LIST_POOLS] = {"pools", &snapshot_fields_pool, add_pool, NULL},
+    [LIST_RULES] = {"rules", &snapshot_fields_rule, add_rule, finish_rule},
+    [LIST_MIGRATIONS] = {"migrations", &snapshot_fields_migration, add_migration, NULL},
+    [LIST_PENDING] = {"pending", &snapshot_fields_pending, add_pending, NULL},
+    [LIST_RATES] = {"migration_rates", &snapshot_fields_migration_rate, add_migration_rate, NULL},
+    [LIST_SETTINGS] = {"settings", &snapshot_fields_setting, add_setting, NULL},
+    [LIST_FORECAST] = {"forecast", &snapshot_fields_expected, add_expected, finish_expected},
 };
 
 static int read_item(const struct reader *r, const struct node *n, const struct list *l,
@@ -228,7 +228,8 @@ static int read_document(const struct reader *r, const struct node *document, st
 
     if (document->kind != NODE_MAP)
         return reader_refuse(r, document, "an object");
-    if ((rc = check_format(r, document)) < 0 || (rc = reader_object(r, document, &schema_document, &inv)) < 0)
+    if ((rc = check_format(r, document)) < 0 ||
+        (rc = reader_object(r, document, &snapshot_fields_document, &inv)) < 0)
         return rc;
     finish_ha(json_object_get(document->json, "ha"), &inv);
     inv.schedule.given = node_has(document, "schedule");

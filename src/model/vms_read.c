@@ -1,8 +1,8 @@
 #include "model/vms_json.h"
 
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_read.h"
-#include "model/thaw.h"
+#include "model/snapshot_to_inventory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -149,15 +149,15 @@ static int check_twice(const struct vm_reader *v, const struct node *document)
     return 0;
 }
 
-/* Freezing counts the VMs of the whole cluster; who wrote the file counts in the file. Only the new ones can
- * be wrong: the cluster was good without them. */
-static int freeze(struct vm_reader *v)
+/* Building the snapshot counts the VMs of the whole cluster; who wrote the file counts in the file. Only the
+ * new ones can be wrong: the cluster was good without them. */
+static int build_snapshot(struct vm_reader *v)
 {
     static const char vms[] = "/vms/";
     struct err *err = v->r.err;
     struct err inner = {0};
     char *rest;
-    int rc = snapshot_freeze(&v->inv, v->r.a, &v->to_place.snap, &inner);
+    int rc = snapshot_build(&v->inv, v->r.a, &v->to_place.snap, &inner);
 
     if (rc == 0)
         return 0;
@@ -188,8 +188,9 @@ static int read_document(struct vm_reader *v, const struct node *document)
 {
     int rc;
 
-    snapshot_thaw(v->cluster, v->r.a, &v->inv);
-    if ((rc = read_objects(v, document)) < 0 || (rc = check_twice(v, document)) < 0 || (rc = freeze(v)) < 0)
+    snapshot_to_inventory(v->cluster, v->r.a, &v->inv);
+    if ((rc = read_objects(v, document)) < 0 || (rc = check_twice(v, document)) < 0 ||
+        (rc = build_snapshot(v)) < 0)
         return rc;
     v->to_place.n = (uint32_t)v->n;
     v->to_place.vms = arena_array(v->r.a, uint32_t, v->n);

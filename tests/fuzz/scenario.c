@@ -40,8 +40,9 @@ static void check(const struct scenario *s)
             (s->faults[i].vm != IX_NONE && s->faults[i].vm >= s->initial.n_vms))
             abort();
     }
-    for (uint32_t i = 0; i < s->n_deeds; i++) {
-        if (s->deeds[i].kind == SCRIPT_SET ? !s->deeds[i].key : s->deeds[i].host >= s->initial.n_hosts)
+    for (uint32_t i = 0; i < s->n_operations; i++) {
+        if (s->operations[i].kind == SCRIPT_SET ? !s->operations[i].key
+                                                : s->operations[i].host >= s->initial.n_hosts)
             abort();
     }
 }

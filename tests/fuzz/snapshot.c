@@ -1,6 +1,6 @@
 /* Snapshots from files: read, frozen, written, and then the same again, byte for byte. */
 #include "base/strbuf.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     strbuf_init(&text[0], STRBUF_NO_LIMIT);
     strbuf_init(&text[1], STRBUF_NO_LIMIT);
     bool good = inventory_read((const char *)data, size, &a, &inv, &unknown, &err) == 0 &&
-                snapshot_freeze(&inv, &a, &s, &err) == 0;
+                snapshot_build(&inv, &a, &s, &err) == 0;
     if (good != (err.code == 0) || (!good && err.text[0] != '/'))
         abort();
     for (size_t i = 0; i < unknown.n; i++)
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (good) {
         snapshot_dump(&s, &text[0]);
         if (inventory_read(text[0].text, text[0].len, &a, &inv, NULL, &err) < 0 ||
-            snapshot_freeze(&inv, &a, &s, &err) < 0)
+            snapshot_build(&inv, &a, &s, &err) < 0)
             abort();
         snapshot_dump(&s, &text[1]);
         if (strcmp(text[0].text, text[1].text) != 0)

@@ -1,6 +1,6 @@
 /* VMs to be placed, from files: read into a small cluster, which must stay a good one. */
 #include "base/strbuf.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/vms_json.h"
 
 #include <stdint.h>
@@ -27,7 +27,7 @@ static void read_again(const struct snapshot *s, struct arena *a)
     strbuf_init(&text, STRBUF_NO_LIMIT);
     snapshot_dump(s, &text);
     if (inventory_read(text.text, text.len, a, &inv, NULL, &err) < 0 ||
-        snapshot_freeze(&inv, a, &again, &err) < 0)
+        snapshot_build(&inv, a, &again, &err) < 0)
         abort();
     strbuf_release(&text);
 }
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err err = {0};
 
     if (inventory_read(cluster_text, strlen(cluster_text), &a, &inv, NULL, &err) < 0 ||
-        snapshot_freeze(&inv, &a, &cluster, &err) < 0)
+        snapshot_build(&inv, &a, &cluster, &err) < 0)
         abort();
     bool good = vms_read((const char *)data, size, &cluster, &a, &v, &unknown, &err) == 0;
     if (good != (err.code == 0) || (!good && err.text[0] != '/'))

@@ -3,7 +3,7 @@
  * that. */
 #include "base/strbuf.h"
 #include "collectors/vsphere/counters.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 
 static const char head[] = "<soapenv:Envelope xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\" "
                            "xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" "
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)counters_read(&c, answer.payload, &s);
         counters_read_power(&c, answer.payload, &s);
         if (vs_inventory_map(&s, &inv, &err) == 0)
-            (void)snapshot_freeze(&inv, &a, &snap, &err);
+            (void)snapshot_build(&inv, &a, &snap, &err);
     }
     soap_answer_release(&answer);
     strbuf_release(&text);

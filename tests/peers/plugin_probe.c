@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "collectors/skeleton/skeleton.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "plugins/plugins.h"
 
 #include <errno.h>
@@ -171,7 +171,7 @@ static json_t *do_collect(struct probe *p)
 
     if (r < 0)
         return failed(r, &err);
-    const char *frozen = snapshot_freeze(&inv, &a, &snap, &err) < 0 ? err.text : "ok";
+    const char *frozen = snapshot_build(&inv, &a, &snap, &err) < 0 ? err.text : "ok";
     return json_pack("{s:b,s:s,s:I,s:o,s:s,s:o,s:o,s:o,s:o,s:o}", "ok", 1, "cluster", inv.cluster, "time",
                      (json_int_t)inv.time, "source_automation", text(inv.source_automation), "freeze", frozen,
                      "hosts", hosts(&inv), "vms", vms(&inv), "pools", pools(&inv), "rules", rules(&inv), "ha",

@@ -1,6 +1,6 @@
 #include "random_cluster.h"
 
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 
 #include <stdio.h>
@@ -247,7 +247,7 @@ void random_cluster(struct rng *r, const struct cluster_options *o, struct arena
     if (o->pairs)
         add_pairs(r, &inv, a);
     random_extras(r, o, &inv, a);
-    if (snapshot_freeze(&inv, a, ret, &err) < 0) {
+    if (snapshot_build(&inv, a, ret, &err) < 0) {
         (void)fprintf(stderr, "the random cluster is invalid: %s\n", err.text);
         exit(1);
     }

@@ -164,7 +164,7 @@ static void test_left(void **state)
         add_vm(&s, "v1", "low", left_cases[i].in_low, true);
         add_vm(&s, "v2", left_cases[i].high.id, left_cases[i].in_high, true);
         add_vm(&s, "v3", NULL, left_cases[i].in_root, true);
-        small_freeze(&s);
+        small_build(&s);
         admission_init(&s.snap, &s.a, &ad);
         uint32_t low = snapshot_find_pool(&s.snap, "low");
         double left = admission_left(&ad, RES_CPU, low, &end, &where);
@@ -194,7 +194,7 @@ static void test_one_after_the_other(void **state)
     add_vm(&s, "v2", "low", 1500, false);
     add_vm(&s, "v3", "low", 1500, false);
     add_vm(&s, "v4", "low", 0, false);
-    small_freeze(&s);
+    small_build(&s);
     admission_init(&s.snap, &s.a, &ad);
     uint32_t v2 = small_vm_ix(&s, "v2");
     uint32_t v3 = small_vm_ix(&s, "v3");
@@ -229,7 +229,7 @@ static void test_past_its_limit(void **state)
     add_pool(&s, &low);
     add_pool(&s, &high);
     add_vm(&s, "v1", "low", 4000, true);
-    small_freeze(&s);
+    small_build(&s);
     admission_init(&s.snap, &s.a, &ad);
     assert_true(admission_left(&ad, RES_CPU, snapshot_find_pool(&s.snap, "low"), NULL, NULL) == 0);
     assert_true(admission_left(&ad, RES_CPU, snapshot_find_pool(&s.snap, "high"), NULL, NULL) == 2500);
@@ -249,7 +249,7 @@ static void test_memory_and_hosts(void **state)
     struct seen_vm *v = add_vm(&s, "v1", NULL, 0, false);
     v->is.mem_mb = 2048;
     v->is.alloc[RES_MEM].reservation = 2048;
-    small_freeze(&s);
+    small_build(&s);
     admission_init(&s.snap, &s.a, &ad);
     assert_false(admission_fits(&ad, 0, &shortage));
     assert_int_equal(shortage.r, RES_MEM);

@@ -44,7 +44,7 @@ static void prepare(struct small *s, struct pass *p, size_t i)
     }
     s->inv.vms[1].is.window[WINDOW_60M][RES_CPU].min = cases[i].beside_min;
     s->inv.vms[2].is.window[WINDOW_60M][RES_CPU].max = fmax(cases[i].there_max, cases[i].there);
-    small_freeze(s);
+    small_build(s);
     pass_prepare(p, &s->snap, &s->policy, false, IX_NONE, &s->a);
 }
 
@@ -119,7 +119,7 @@ static void test_rate_of_pair(void **state)
     s.inv.hosts[1].is.migration_rate_mb_s = 125;
     know_rate(&s, "h2", "h1", 40); /* the other way round says nothing */
     know_rate(&s, "h1", "h3", 1000);
-    small_freeze(&s);
+    small_build(&s);
     pass_prepare(&p, &s.snap, &s.policy, false, IX_NONE, &s.a);
     assert_true(rates_between(&p.migration_cost.rates, 0, 1) == 125);
     assert_true(rates_between(&p.migration_cost.rates, 0, 2) == 1000);

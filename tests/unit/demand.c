@@ -106,7 +106,7 @@ static void test_of_a_cluster(void **state)
         v->is.alloc[RES_CPU].limit = cases[i].limit;
         if (v->is.state == VM_OFF)
             v->is.demand[RES_MEM] = 0;
-        small_freeze(&s);
+        small_build(&s);
         demand_estimate(&s.snap, RES_CPU, &demand);
         if (demand != cases[i].expected)
             fail_msg("case %zu: %g, expected %g", i, demand, cases[i].expected);

@@ -61,7 +61,7 @@ static const struct divvy_node *node_of(const struct small *s, const struct divv
 
 static void build(struct small *s, struct divvy_tree *t)
 {
-    small_freeze(s);
+    small_build(s);
     double *demand = arena_array(&s->a, double, s->snap.n_vms);
     demand_estimate(&s->snap, RES_CPU, demand);
     divvy_build(&s->snap, RES_CPU, demand, &s->a, t);

@@ -13,7 +13,7 @@ static const char *explained(struct small *s, const char *vm)
     struct err err = {0};
     const char *text = "";
 
-    small_freeze(s);
+    small_build(s);
     assert_int_equal(explain_vm(&s->snap, &s->policy, small_vm_ix(s, vm), IX_NONE, &s->a, &e, &err), 0);
     for (uint32_t i = 0; i < e.n; i++)
         text = arena_printf(&s->a, "%s%s%s", text, i > 0 ? " " : "",
@@ -109,7 +109,7 @@ static void test_no_such(void **state)
 
     (void)state;
     hot_host(&s);
-    small_freeze(&s);
+    small_build(&s);
     assert_int_equal(explain_vm(&s.snap, &s.policy, 3, IX_NONE, &s.a, &e, &err), -EINVAL);
     assert_int_equal(explain_vm(&s.snap, &s.policy, 0, 3, &s.a, &e, &err), -EINVAL);
     assert_int_equal(explain_vm(&s.snap, &s.policy, 0, 1, &s.a, &e, &err), 0);

@@ -27,7 +27,7 @@ static void three_hosts(struct small *s, struct ha_facts ha)
 
 static void prepare(struct small *s, struct pass *p)
 {
-    small_freeze(s);
+    small_build(s);
     pass_prepare(p, &s->snap, &s->policy, 0, IX_NONE, &s->a);
 }
 
@@ -121,7 +121,7 @@ static void test_rules_of_places(void **state)
         three_hosts(&s, (struct ha_facts){.policy = HA_HOST_FAILURES, .hosts = 1});
         reserving(&s, "a", "h1", 5000);
         small_rule(&s, RULE_HOST_AFFINE, mandatory, "a", "h1");
-        small_freeze(&s);
+        small_build(&s);
         pass_prepare(&p, &s.snap, &s.policy, RULES_PREFERRED, IX_NONE, &s.a);
         assert_int_equal(p.layout.failover.n_gaps, mandatory); /* said, but the others' places stay as dear */
         assert_int_equal(p.layout.failover.n_open, 0);

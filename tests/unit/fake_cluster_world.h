@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "sim/fake_cluster/fake_cluster.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static inline void look(struct world *w, struct arena *a, struct inventory *ret_
     struct err err = {0};
 
     assert_int_equal(fake_cluster_collector.collect(w->c, a, ret_inv, &err), 0);
-    int r = snapshot_freeze(ret_inv, a, ret, &err);
+    int r = snapshot_build(ret_inv, a, ret, &err);
 
     if (r < 0)
         print_error("%s\n", err.text);

@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "base/strbuf.h"
-#include "model/freeze.h"
 #include "model/generate.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static void build(const struct generate_options *o, struct arena *a, struct snap
     struct inventory inv;
     struct err err = {0};
 
-    if (generate(o, a, &inv, &err) < 0 || snapshot_freeze(&inv, a, ret, &err) < 0)
+    if (generate(o, a, &inv, &err) < 0 || snapshot_build(&inv, a, ret, &err) < 0)
         fail_msg("%s %u x %u: %s", generate_shape_name(o->shape), o->hosts, o->vms, err.text);
     assert_int_equal(ret->n_hosts, o->hosts);
     assert_int_equal(ret->n_vms, o->vms);

@@ -53,7 +53,7 @@ static void test_both_sides(void **state)
 
 static void begin_climb(struct small *s, struct pass *p)
 {
-    small_freeze(s);
+    small_build(s);
     pass_prepare(p, &s->snap, &s->policy, false, IX_NONE, &s->a);
 }
 

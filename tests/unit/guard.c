@@ -49,7 +49,7 @@ static void one_vm(struct small *s, const struct guard_case *c)
     v->is.overhead_mb = c->overhead;
     v->is.sample_age_s = c->age_s;
     v->is.sample_bad = c->marked;
-    small_freeze(s);
+    small_build(s);
 }
 
 static void test_what_is_found(void **state)
@@ -88,7 +88,7 @@ static void test_what_it_counts_with(void **state)
     bad->is.consumed_mb = 1e6;
     bad->is.overhead_mb = 100;
     small_vm(&s, "v2", "h1", 500, 4096);
-    small_freeze(&s);
+    small_build(&s);
     guard_judge(&s.snap, &s.policy, &s.a, &g);
     const struct vm_facts *f = &g.snap->vms[0].is;
     assert_true(f->demand[RES_CPU] == 2000 && f->demand[RES_MEM] == 4196 && f->consumed_mb == 4196);
@@ -114,7 +114,7 @@ static void test_in_flight(void **state)
     small_vm(&s, "v1", "slow", 2900, 1024);
     small_migration(&s, "v1", "fast", "slow");
     small_vm(&s, "v2", "slow", 2900, 1024);
-    small_freeze(&s);
+    small_build(&s);
     struct finding f;
     assert_false(guard_find(&s.snap, &s.policy, 0, &f));
     assert_true(guard_find(&s.snap, &s.policy, 1, &f));
@@ -146,7 +146,7 @@ static void test_too_many(void **state)
             v->is.state = VM_OFF;
             v->is.demand[RES_MEM] = 0;
         }
-        small_freeze(&s);
+        small_build(&s);
         guard_judge(&s.snap, &s.policy, &s.a, &g);
         if (guard_distrusts(&g) != cases[i].distrusts || g.n != cases[i].vms || g.n_bad != cases[i].bad)
             fail_msg("case %zu: %u of %u", i, g.n_bad, g.n);

@@ -37,7 +37,7 @@ static void test_sets_without_a_host(void **state)
         small_rule(&s, RULE_HOST_AFFINE, true, "v1", cases[i].first);
         if (cases[i].second)
             small_rule(&s, RULE_HOST_AFFINE, true, "v2", cases[i].second);
-        small_freeze(&s);
+        small_build(&s);
         rules_compile(&s.snap, 0, &s.a, &r);
         if (r.held[0] != cases[i].impossible || r.held[1] != cases[i].impossible ||
             r.n_conflicts != cases[i].impossible)
@@ -73,7 +73,7 @@ static void test_joined_pairs(void **state)
         s.inv.vms[1].ft_peer = "v1";
         small_rule(&s, RULE_VM_AFFINE, true, cases[i].first, "");
         small_rule(&s, RULE_VM_AFFINE, true, cases[i].second, "");
-        small_freeze(&s);
+        small_build(&s);
         rules_compile(&s.snap, 0, &s.a, &r);
         if (r.held[0] != cases[i].joined || r.held[1] != cases[i].joined || r.n_conflicts != cases[i].joined)
             fail_msg("%s: %u conflicts", cases[i].what, r.n_conflicts);
@@ -101,7 +101,7 @@ static void test_groups_that_are_too_large(void **state)
         small_rule(&s, RULE_VM_ANTI_AFFINE, true, cases[i].vms, "");
         if (cases[i].hosts)
             small_rule(&s, RULE_HOST_AFFINE, true, cases[i].vms, cases[i].hosts);
-        small_freeze(&s);
+        small_build(&s);
         rules_compile(&s.snap, 0, &s.a, &r);
         assert_int_equal(r.n_too_large, cases[i].n_vms > 0);
         if (r.n_too_large > 0) {

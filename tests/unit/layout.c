@@ -9,7 +9,7 @@
 
 static void prepare(struct small *s, struct pass *p)
 {
-    small_freeze(s);
+    small_build(s);
     pass_prepare(p, &s->snap, &s->policy, false, IX_NONE, &s->a);
 }
 

@@ -1,8 +1,8 @@
 /* A host or a VM by what a person calls it: the id before the name, and a name that two have is refused. */
 #include "unit.h"
 
-#include "model/freeze.h"
 #include "model/named.h"
+#include "model/snapshot_build.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void make_base(struct arena *a, struct snapshot *ret)
         v->is.name = i == 0 ? "v2" : names[i];
         v->is.state = VM_OFF;
     }
-    assert_int_equal(snapshot_freeze(&inv, a, ret, &err), 0);
+    assert_int_equal(snapshot_build(&inv, a, ret, &err), 0);
 }
 
 static const struct {

@@ -30,7 +30,7 @@ static const char *plan_for(struct small *s)
 {
     struct err err = {0};
 
-    small_freeze(s);
+    small_build(s);
     uint32_t vm = small_vm_ix(s, "new");
     assert_int_equal(place_run(&s->snap, &s->policy, &vm, 1, &s->a, &s->plan, &err), 0);
     for (uint32_t i = 0; i < s->plan.n_recommendations; i++)

@@ -348,7 +348,7 @@ static void test_settings(void **state)
 
     (void)state;
     three_hosts(&s);
-    small_freeze(&s);
+    small_build(&s);
     s.policy.migration_threshold = 6;
     assert_int_equal(pass_run(&s.snap, &s.policy, &s.a, &s.plan, &err), -EINVAL);
     s.policy.migration_threshold = 0;

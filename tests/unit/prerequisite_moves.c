@@ -11,7 +11,7 @@
 
 static void prepare(struct small *s, struct pass *p)
 {
-    small_freeze(s);
+    small_build(s);
     pass_prepare(p, &s->snap, &s->policy, 0, IX_NONE, &s->a);
 }
 

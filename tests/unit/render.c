@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/strbuf.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "render/render.h"
 #include "render/table.h"
 
@@ -38,7 +38,7 @@ static void make_snapshot(struct arena *a, struct snapshot *ret)
     p->is.name = "gold";
     struct seen_rule *r = inventory_add_rule(&inv, a);
     r->is.id = "r1";
-    assert_int_equal(snapshot_freeze(&inv, a, ret, &err), 0);
+    assert_int_equal(snapshot_build(&inv, a, ret, &err), 0);
 }
 
 static struct host_load loads_before[] = {{0, {0.9, 0.5}}, {1, {0.1, 0.5}}};

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/strbuf.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "render/render.h"
 
 #include <jansson.h>
@@ -34,7 +34,7 @@ static void make_snapshot(struct arena *a, struct snapshot *ret)
         v->is.state = VM_OFF;
     }
     inventory_add_pool(&inv, a)->is.id = "p1";
-    assert_int_equal(snapshot_freeze(&inv, a, ret, &err), 0);
+    assert_int_equal(snapshot_build(&inv, a, ret, &err), 0);
 }
 
 static const struct finding makes_room = {

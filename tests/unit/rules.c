@@ -69,7 +69,7 @@ static void test_where(void **state)
         for (uint32_t k = 0; k < where_cases[i].n_rules; k++)
             small_rule(&s, where_cases[i].rule[k].kind, where_cases[i].rule[k].mandatory, "v1",
                        where_cases[i].rule[k].hosts);
-        small_freeze(&s);
+        small_build(&s);
         rules_compile(&s.snap, where_cases[i].with_preferred, &s.a, &r);
         const char *got = "";
         for (uint32_t h = 0; h < s.snap.n_hosts; h++)
@@ -109,7 +109,7 @@ static void test_contrary(void **state)
         }
         for (uint32_t k = 0; k < 3 && cases[i].hosts[k]; k++)
             small_rule(&s, RULE_HOST_AFFINE, true, "v1", cases[i].hosts[k]);
-        small_freeze(&s);
+        small_build(&s);
         rules_compile(&s.snap, false, &s.a, &r);
         assert_int_equal(r.n_conflicts, 1);
         if (r.conflicts[0].other != cases[i].other)
@@ -129,7 +129,7 @@ static void test_which_rule(void **state)
     three_hosts(&s);
     small_rule(&s, RULE_HOST_AFFINE, false, "v1", "h2");
     small_rule(&s, RULE_HOST_ANTI_AFFINE, true, "v1 v2", "h1");
-    small_freeze(&s);
+    small_build(&s);
     rules_compile(&s.snap, true, &s.a, &r);
     assert_int_equal(rules_find_vm_host(&r, 0, 0), 1);
     assert_int_equal(rules_find_vm_host(&r, 0, 1), IX_NONE);
@@ -176,7 +176,7 @@ static void test_together(void **state)
         for (int k = 0; k < 2; k++)
             if (*cases[i].sets[k])
                 small_rule(&s, RULE_VM_AFFINE, true, cases[i].sets[k], "");
-        small_freeze(&s);
+        small_build(&s);
         rules_compile(&s.snap, false, &s.a, &r);
         for (uint32_t v = 0; v < 5; v++)
             if (r.component[v] != cases[i].expected[v])
@@ -208,7 +208,7 @@ static void test_contradictions(void **state)
         three_hosts(&s);
         small_rule(&s, RULE_VM_AFFINE, true, cases[i].together, "");
         small_rule(&s, RULE_VM_ANTI_AFFINE, cases[i].mandatory, cases[i].apart, "");
-        small_freeze(&s);
+        small_build(&s);
         rules_compile(&s.snap, cases[i].with_preferred, &s.a, &r);
         for (uint32_t v = 0; v < 5; v++)
             if (r.held[v] != cases[i].held[v])
@@ -234,7 +234,7 @@ static void test_contradiction_by_way_of_another(void **state)
     small_rule(&s, RULE_VM_AFFINE, true, "v1 v2", "");
     small_rule(&s, RULE_VM_AFFINE, true, "v2 v3", "");
     small_rule(&s, RULE_VM_ANTI_AFFINE, true, "v1 v3", "");
-    small_freeze(&s);
+    small_build(&s);
     rules_compile(&s.snap, false, &s.a, &r);
     assert_int_equal(r.n_conflicts, 1);
     assert_int_equal(r.conflicts[0].rule, 2);

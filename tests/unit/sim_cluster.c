@@ -34,7 +34,7 @@ static void divide_and_compare(const struct vm_case *vms, size_t n, const char *
                                               .limit = vms[i].limit > 0 ? vms[i].limit : NO_LIMIT,
                                               .shares = vms[i].shares};
     }
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     sim_check(&w);
     for (size_t i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ static void test_no_more_than_its_cores(void **state)
     sim_init(&w);
     small_host(&w.small, "h1", 10000, 65536)->is.cores = 4;
     small_vm(&w.small, "a", "h1", 9000, 1024);
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     NEAR(sim_gets(&w, "a", RES_CPU), 2500);
     NEAR(cluster_vm(w.c, 0)->wants[RES_CPU], 9000);
@@ -127,7 +127,7 @@ static void test_settings_are_kept(void **state)
     small_pool(&w.small, "p", NULL);
     small_vm(&w.small, "a", "h1", 9000, 1024)->pool = "p";
     small_vm(&w.small, "b", "h1", 9000, 1024);
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     sim_look(&w, &inv, &s);
     assert_true(inv.settings_seen);
@@ -166,7 +166,7 @@ static void test_reserved_in_a_pool(void **state)
     small_vm(&w.small, "a", "h1", 9000, 1024)->pool = "p";
     small_vm(&w.small, "b", "h1", 9000, 1024);
     w.small.inv.vms[0].is.alloc[RES_CPU].reservation = 6000;
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     for (int r = 0; r < RES_COUNT; r++)
         set.alloc[r] = (struct alloc){.limit = NO_LIMIT, .shares = 1};
@@ -195,7 +195,7 @@ static void test_small_changes(void **state)
         v->is.alloc[RES_CPU].limit = i % 4 == 0 ? 500 : NO_LIMIT;
         v->is.alloc[RES_CPU].shares = 1000 + 100 * i;
     }
-    sim_freeze(&w);
+    sim_build(&w);
     for (uint32_t i = 0; i < 12; i++)
         w.s.vms[i].of[RES_CPU] = (struct workload){.kind = WORKLOAD_UNIFORM,
                                                    .seed = i,
@@ -239,7 +239,7 @@ static void test_small_changes_in_a_limited_pool(void **state)
     small_pool(&w.small, "p", NULL)->is.alloc[RES_CPU].limit = 2000;
     small_vm(&w.small, "a", "h1", 1000, 1024)->pool = "p";
     small_vm(&w.small, "b", "h1", 500, 1024)->pool = "p";
-    sim_freeze(&w);
+    sim_build(&w);
     w.s.vms[1].of[RES_CPU] = (struct workload){.kind = WORKLOAD_SPIKE,
                                                .level = 500,
                                                .high = 3000,
@@ -273,7 +273,7 @@ static void test_settings_of_the_snapshot(void **state)
     set->pool = "p";
     for (int r = 0; r < RES_COUNT; r++)
         set->alloc[r].shares = 1000;
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     NEAR(sim_gets(&w, "a", RES_CPU), 5000);
     cluster_truth(w.c, &w.small.a, &t);
@@ -296,7 +296,7 @@ static void test_memory_short(void **state)
         small_host(&w.small, "h1", 10000, 4096);
         small_vm(&w.small, "a", "h1", 4000, 4096);
         small_vm(&w.small, "b", "h1", 4000, 4096);
-        sim_freeze(&w);
+        sim_build(&w);
         w.s.swap_slowdown = slowdown[i];
         sim_begin(&w);
         NEAR(sim_gets(&w, "a", RES_MEM), 2048);
@@ -315,7 +315,7 @@ static void test_proportional(void **state)
     small_host(&w.small, "h1", 10000, 65536)->is.cores = 1;
     small_vm(&w.small, "a", "h1", 9000, 1024)->is.alloc[RES_CPU].reservation = 9000;
     small_vm(&w.small, "b", "h1", 6001, 1024);
-    sim_freeze(&w);
+    sim_build(&w);
     w.s.scheduler = SCHEDULER_PROPORTIONAL;
     sim_begin(&w);
     NEAR(sim_gets(&w, "a", RES_CPU), floor(9000 * 10000.0 / 15001));
@@ -342,7 +342,7 @@ static void test_samples_tell_the_demand(void **state)
         v->is.consumed_mb = 2048;
         v->is.demand[RES_MEM] = 1024;
     }
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     for (int look = 0; look < 3; look++) {
         sim_look(&w, &inv, &s);
@@ -376,7 +376,7 @@ static void test_samples_are_means(void **state)
     sim_init(&w);
     small_host(&w.small, "h1", 10000, 16384);
     small_vm(&w.small, "a", "h1", 1000, 1024);
-    sim_freeze(&w);
+    sim_build(&w);
     w.s.vms[0].of[RES_CPU] = (struct workload){.kind = WORKLOAD_SPIKE,
                                                .level = 1000,
                                                .high = 3000,
@@ -411,7 +411,7 @@ static void test_another_host_counts_anew(void **state)
     small_host(&w.small, "h1", 10000, 16384);
     small_host(&w.small, "h2", 10000, 16384)->is.cores = 2;
     small_vm(&w.small, "a", "h1", 9000, 1000);
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     assert_int_equal(sim_move(&w, "a", "h1", "h2", NULL), 0);
     sim_run(&w, 60);
@@ -434,7 +434,7 @@ static void test_idle_memory_is_reclaimed(void **state)
     small_host(&w.small, "h1", 10000, 4096);
     small_vm(&w.small, "a", "h1", 1000, 4096)->is.demand[RES_MEM] = 1024;
     small_vm(&w.small, "b", "h1", 1000, 2048)->is.demand[RES_MEM] = 2048;
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     sim_look(&w, &inv, &s);
     NEAR(inv.vms[0].is.consumed_mb, 2048);
@@ -454,7 +454,7 @@ static void test_totals(void **state)
     small_host(&w.small, "h1", 10000, 8192);
     small_host(&w.small, "h2", 10000, 8192);
     small_vm(&w.small, "a", "h1", 2500, 1024);
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     sim_run(&w, 1000);
     const struct host_totals *h = cluster_host_totals(w.c, 0);
@@ -489,7 +489,7 @@ static void test_truth(void **state)
     small_host(&w.small, "h2", 10000, 8192);
     small_vm(&w.small, "a", "h1", 2500, 1024);
     small_vm(&w.small, "b", "h1", 9500, 1024);
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     assert_int_equal(sim_move(&w, "b", "h1", "h2", NULL), 0);
     sim_run(&w, 1);

@@ -14,7 +14,7 @@ static void begin(struct sim *w, int n_vms, const struct scripted_fault *faults,
         small_host(&w->small, (const char *[]){"h1", "h2", "h3"}[i], 10000, 16384);
     for (int i = 0; i < n_vms; i++)
         small_vm(&w->small, arena_printf(&w->small.a, "v%02d", i), "h1", 1000, 1000);
-    sim_freeze(w);
+    sim_build(w);
     w->s.faults = (struct scripted_fault *)(uintptr_t)faults;
     w->s.n_faults = n;
 }
@@ -246,7 +246,7 @@ static void test_states_at_the_beginning(void **state)
     w.small.inv.hosts[3].is.state = HOST_ENTERING_MAINTENANCE;
     small_vm(&w.small, "a", "h1", 1000, 1000);
     small_vm(&w.small, "b", "h3", 1000, 1000);
-    sim_freeze(&w);
+    sim_build(&w);
     sim_begin(&w);
     sim_check(&w);
     assert_int_equal(where(&w, 0), IX_NONE);
@@ -457,7 +457,7 @@ static void begin_storm(struct sim *w, uint64_t seed)
         v->is.vcpus = 1 + rng_below(&r, 3);
         v->is.alloc[RES_MEM].reservation = rng_below(&r, 3) * 256;
     }
-    sim_freeze(w);
+    sim_build(w);
     w->s.seed = seed;
     w->s.swap_slowdown = 1;
     w->s.migration.cpu_mhz_per_mb_s = 3;
@@ -546,7 +546,7 @@ static double storm(uint64_t seed)
         sim_run(&w, 10.0 * i + rng_unit(&r));
         ask_anything(&w, &r);
         if (cluster_collect(w.c, &a, &inv, NULL) == 0 && seed % 2 == 0 &&
-            snapshot_freeze(&inv, &a, &snap, &err) < 0 && !strstr(err.text, "demand"))
+            snapshot_build(&inv, &a, &snap, &err) < 0 && !strstr(err.text, "demand"))
             fail_msg("%s", err.text);
     }
     for (uint32_t i = 0; i < STORM_HOSTS; i++) {

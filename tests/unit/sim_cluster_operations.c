@@ -13,7 +13,7 @@ static void begin(struct sim *w, int n_vms)
         small_host(&w->small, (const char *[]){"h1", "h2", "h3"}[i], 10000, 16384);
     for (int i = 0; i < n_vms; i++)
         small_vm(&w->small, ids[i], "h1", 1000, 1000);
-    sim_freeze(w);
+    sim_build(w);
 }
 
 static uint32_t where(const struct sim *w, const char *vm)
@@ -201,7 +201,7 @@ static void test_memory_at_a_full_destination(void **state)
     small_vm(&w.small, "b", "h2", 1000, 2000);
     for (int i = 0; i < 2; i++)
         w.small.inv.vms[i].is.alloc[RES_MEM].shares = 1000;
-    sim_freeze(&w);
+    sim_build(&w);
     w.s.vms[0].of[RES_MEM] = (struct workload){.kind = WORKLOAD_SPIKE,
                                                .level = 1000,
                                                .high = 2000,

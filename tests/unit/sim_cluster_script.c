@@ -15,7 +15,7 @@ static void begin(struct sim *w)
 
     off->is.state = VM_OFF;
     off->is.demand[RES_MEM] = 0;
-    sim_freeze(w);
+    sim_build(w);
     w->s.vms[sim_vm(w, "off")].of[RES_CPU].level = 500;
     w->s.vms[sim_vm(w, "off")].of[RES_MEM].level = 500;
 }
@@ -222,7 +222,7 @@ static void test_parts_unset(void **state)
         small_host(&w.small, "h2", 10000, 16384);
         small_pool(&w.small, "p", NULL);
         small_vm(&w.small, "a", "h1", 1000, 1000)->pool = "p";
-        sim_freeze(&w);
+        sim_build(&w);
         w.s.parts_unset = unset;
         sim_begin(&w);
         sim_look(&w, &inv, &s);

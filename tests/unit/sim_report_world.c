@@ -1,7 +1,7 @@
 #include "sim_report_world.h"
 
 #include "base/rng.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 
 #include <assert.h>
 #include <math.h>
@@ -34,7 +34,7 @@ static void make_cluster(const struct report_world *w, struct arena *a, struct s
         v->is.id = arena_printf(a, "vm%04u", i);
         v->is.state = VM_OFF;
     }
-    int r = snapshot_freeze(&inv, a, ret, &err);
+    int r = snapshot_build(&inv, a, ret, &err);
     assert(r == 0);
     (void)r;
 }

@@ -460,7 +460,7 @@ static void test_operations(void **state)
     seen.host = 1;
     sim_scenario_deed(&s, &a, 600, SCRIPT_MAINTENANCE_ENTER)->host = 1;
     sim_scenario_deed(&s, &a, 3000, SCRIPT_MAINTENANCE_EXIT)->host = 1;
-    struct scripted_deed *set = sim_scenario_deed(&s, &a, 5000, SCRIPT_SET);
+    struct scripted_operation *set = sim_scenario_deed(&s, &a, 5000, SCRIPT_SET);
 
     set->key = "automation";
     set->value = "manual";
@@ -501,7 +501,7 @@ static void test_operations_hold_up_nothing(void **state)
     sim_scenario_deed(&s, &a, 600, SCRIPT_MAINTENANCE_ENTER)->host = 1;
     sim_scenario_deed(&s, &a, 700, SCRIPT_MAINTENANCE_EXIT)->host = 2;
     sim_scenario_deed(&s, &a, 800, SCRIPT_MAINTENANCE_ENTER)->host = 2;
-    struct scripted_deed *set = sim_scenario_deed(&s, &a, 5000, SCRIPT_SET);
+    struct scripted_operation *set = sim_scenario_deed(&s, &a, 5000, SCRIPT_SET);
 
     set->key = "automation";
     set->value = "manual";

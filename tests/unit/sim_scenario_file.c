@@ -307,7 +307,7 @@ static void test_random(void **state)
     assert_in_range(on_first, 4, 18);
 }
 
-/* ---- faults, deeds ---- */
+/* ---- faults, operations ---- */
 
 static void test_scripts(void **state)
 {
@@ -332,11 +332,11 @@ static void test_scripts(void **state)
     assert_true(s.faults[0].kind == SIM_HOST_DIES && s.faults[0].host == 2 && s.faults[0].for_s == 600);
     assert_true(s.faults[1].kind == SIM_WAKE_SLOW && s.faults[1].host == IX_NONE && s.faults[1].factor == 3);
     assert_true(s.faults[2].kind == SIM_SAMPLES_STALE && s.faults[2].vm == 1 && isinf(s.faults[2].for_s));
-    assert_int_equal(s.n_deeds, 3);
-    assert_string_equal(s.deeds[0].key, "migration_threshold");
-    assert_string_equal(s.deeds[1].key, "dpm.ratio");
-    assert_string_equal(s.deeds[1].value, "3");
-    assert_true(s.deeds[2].kind == SCRIPT_MAINTENANCE_EXIT && s.deeds[2].host == 1);
+    assert_int_equal(s.n_operations, 3);
+    assert_string_equal(s.operations[0].key, "migration_threshold");
+    assert_string_equal(s.operations[1].key, "dpm.ratio");
+    assert_string_equal(s.operations[1].value, "3");
+    assert_true(s.operations[2].kind == SCRIPT_MAINTENANCE_EXIT && s.operations[2].host == 1);
 }
 
 /* ---- files beside it ---- */
@@ -470,7 +470,7 @@ static void test_documented(void **state)
     const struct schema *const tables[] = {
         &top_keys,       &host_keys,   &power_keys, &vm_keys,    &at_keys,       &alloc_keys,
         &range_keys,     &pool_keys,   &rule_keys,  &ha_keys,    &workload_keys, &source_keys,
-        &migration_keys, &faults_keys, &rate_keys,  &rates_keys, &event_keys,    &deed_keys,
+        &migration_keys, &faults_keys, &rate_keys,  &rates_keys, &event_keys,    &operation_keys,
     };
     CLEANUP(arena_releasep) struct arena a = {0};
     const char *source = getenv("BALLAST_SOURCE_DIR");

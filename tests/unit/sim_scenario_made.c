@@ -2,7 +2,7 @@
 
 #include "unit.h"
 
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 
 #include <string.h>
 
@@ -89,7 +89,7 @@ void sim_scenario_make(struct scenario *ret, uint32_t hosts, uint32_t vms, doubl
     ret->policy.automation = AUTOMATION_FULL;
     add_hosts(&inv, hosts, a);
     add_vms(&inv, vms, hosts, cpu_mhz, on_one_host, a);
-    if (snapshot_freeze(&inv, a, &ret->initial, &err) < 0)
+    if (snapshot_build(&inv, a, &ret->initial, &err) < 0)
         fail_msg("%s", err.text);
     add_models(ret, cpu_mhz, a);
 }
@@ -111,19 +111,19 @@ struct scripted_fault *sim_scenario_fault(struct scenario *s, struct arena *a, d
     return &list[i];
 }
 
-struct scripted_deed *sim_scenario_deed(struct scenario *s, struct arena *a, double at_s,
-                                        enum scripted_kind kind)
+struct scripted_operation *sim_scenario_deed(struct scenario *s, struct arena *a, double at_s,
+                                             enum scripted_kind kind)
 {
-    struct scripted_deed *list = arena_array(a, struct scripted_deed, (size_t)s->n_deeds + 1);
-    uint32_t i = s->n_deeds;
+    struct scripted_operation *list = arena_array(a, struct scripted_operation, (size_t)s->n_operations + 1);
+    uint32_t i = s->n_operations;
 
-    if (s->n_deeds > 0)
-        memcpy(list, s->deeds, s->n_deeds * sizeof *list);
+    if (s->n_operations > 0)
+        memcpy(list, s->operations, s->n_operations * sizeof *list);
     for (; i > 0 && list[i - 1].at_s > at_s; i--)
         list[i] = list[i - 1];
-    list[i] = (struct scripted_deed){.at_s = at_s, .kind = kind, .host = IX_NONE};
-    s->deeds = list;
-    s->n_deeds++;
+    list[i] = (struct scripted_operation){.at_s = at_s, .kind = kind, .host = IX_NONE};
+    s->operations = list;
+    s->n_operations++;
     return &list[i];
 }
 

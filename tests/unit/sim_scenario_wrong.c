@@ -109,7 +109,7 @@ static const struct {
      "f.yaml:4: there is no VM or group of VMs \"x\""},
     {BEGIN "ha: {policy: luck}\n", "f.yaml:3: ha.policy is \"luck\", expected none, host_failures, percent"},
     {BEGIN "ha: {failover_hosts: mars}\n", "f.yaml:3: there is no host or group of hosts \"mars\""},
-    /* faults and deeds */
+    /* faults and operations */
     {BEGIN "faults: {rates: {host_dies: 2000}}\n", "f.yaml:3: faults.rates.host_dies is \"2000\""},
     {BEGIN "faults: {rates: {wake_fails: 2}}\n",
      "f.yaml:3: faults.rates.wake_fails is 2, expected at most 1"},

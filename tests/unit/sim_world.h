@@ -4,7 +4,7 @@
  *     sim_init(&w);
  *     small_host(&w.small, "h1", 10000, 16384);
  *     small_vm(&w.small, "v1", "h1", 2000, 1024);      constant demand
- *     sim_freeze(&w);                                  models with plain numbers, which may be changed now
+ *     sim_build(&w);                                  models with plain numbers, which may be changed now
  *     sim_begin(&w);
  */
 #ifndef BALLAST_TESTS_UNIT_SIM_WORLD_H
@@ -12,7 +12,7 @@
 
 #include "unit.h"
 
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "sim/cluster/cluster.h"
 #include "small_cluster.h"
 
@@ -45,11 +45,11 @@ static inline void sim_init(struct sim *w)
 }
 
 /* 100 W + 100 W, 100 MiB/s links, boots in 100 s; VMs want what the snapshot says, always. */
-static inline void sim_freeze(struct sim *w)
+static inline void sim_build(struct sim *w)
 {
     struct arena *a = &w->small.a;
 
-    small_freeze(&w->small);
+    small_build(&w->small);
     const struct snapshot *snap = &w->small.snap;
 
     w->s = (struct scenario){.name = "test",
@@ -170,7 +170,7 @@ static inline void sim_look(struct sim *w, struct inventory *ret_inv, struct sna
     struct err err = {0};
 
     assert_int_equal(cluster_collect(w->c, &w->small.a, ret_inv, &err), 0);
-    int r = snapshot_freeze(ret_inv, &w->small.a, ret, &err);
+    int r = snapshot_build(ret_inv, &w->small.a, ret, &err);
 
     if (r < 0)
         print_error("%s\n", err.text);

@@ -1,7 +1,7 @@
 #include "small_cluster.h"
 
 #include "core/pass.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,13 +100,13 @@ void small_pending(struct small *s, const char *vm, const char *from, const char
     *p = (struct seen_pending){.action = ACTION_MIGRATE, .vm = vm, .from = from, .to = to};
 }
 
-void small_freeze(struct small *s)
+void small_build(struct small *s)
 {
     struct err err = {0};
 
     for (size_t i = 0; i < s->inv.n_vms && !s->own_windows; i++)
         vm_facts_windows(&s->inv.vms[i].is);
-    if (snapshot_freeze(&s->inv, &s->a, &s->snap, &err) < 0) {
+    if (snapshot_build(&s->inv, &s->a, &s->snap, &err) < 0) {
         (void)fprintf(stderr, "the small cluster is invalid: %s\n", err.text);
         exit(1);
     }
@@ -117,7 +117,7 @@ const char *small_moves(struct small *s)
     struct err err = {0};
     const char *text = "";
 
-    small_freeze(s);
+    small_build(s);
     if (pass_run(&s->snap, &s->policy, &s->a, &s->plan, &err) < 0) {
         (void)fprintf(stderr, "no plan: %s\n", err.text);
         exit(1);

@@ -41,7 +41,7 @@ void small_rule(struct small *s, enum rule_kind kind, bool mandatory, const char
 void small_migration(struct small *s, const char *vm, const char *from, const char *to);
 void small_pending(struct small *s, const char *vm, const char *from, const char *to);
 
-void small_freeze(struct small *s);
+void small_build(struct small *s);
 
 /* Freezes and plans. The moves as "v1>h2 v2>h1", the faults as "rule_violated:v1 overcommitted:-". */
 const char *small_moves(struct small *s);

@@ -3,8 +3,8 @@
 
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "model/freeze.h"
 #include "model/generate.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 
 #include <errno.h>
@@ -226,13 +226,13 @@ static const struct {
     {DOC(HOSTS ",\"ha\":{\"cpu_percent\":120}"), "/ha/cpu_percent: 120 is not a percentage"},
 };
 
-static int read_and_freeze(const char *text, struct arena *a, struct snapshot *ret,
-                           struct unknown_fields *unknown, struct err *err)
+static int read_and_build(const char *text, struct arena *a, struct snapshot *ret,
+                          struct unknown_fields *unknown, struct err *err)
 {
     struct inventory inv;
     int r = inventory_read(text, strlen(text), a, &inv, unknown, err);
 
-    return r < 0 ? r : snapshot_freeze(&inv, a, ret, err);
+    return r < 0 ? r : snapshot_build(&inv, a, ret, err);
 }
 
 static void test_cases(void **state)
@@ -242,7 +242,7 @@ static void test_cases(void **state)
         struct arena a = {0};
         struct snapshot s;
         struct err err = {0};
-        int r = read_and_freeze(cases[i].text, &a, &s, NULL, &err);
+        int r = read_and_build(cases[i].text, &a, &s, NULL, &err);
         print_message("%s\n", r < 0 ? err.text : "accepted");
         if (!cases[i].wrong && r < 0)
             fail_msg("%s: %s", cases[i].text, err.text);
@@ -263,8 +263,8 @@ static void test_defaults(void **state)
 
     (void)state;
     assert_int_equal(
-        read_and_freeze(WITH_VM(",\"cpu\":{\"demand\":300},\"windows\":{\"60m\":{\"cpu\":{\"max\":900}}}"),
-                        &a, &s, NULL, &err),
+        read_and_build(WITH_VM(",\"cpu\":{\"demand\":300},\"windows\":{\"60m\":{\"cpu\":{\"max\":900}}}"), &a,
+                       &s, NULL, &err),
         0);
     const struct vm_facts *f = &s.vms[0].is;
     assert_string_equal(f->name, "v1");
@@ -275,7 +275,7 @@ static void test_defaults(void **state)
     assert_false(s.vms[0].compatible_given);
     assert_int_equal(s.vms[0].pool, IX_NONE);
     /* nobody said what it uses: never taken for nothing */
-    assert_int_equal(read_and_freeze(WITH_VM(""), &a, &s, NULL, &err), 0);
+    assert_int_equal(read_and_build(WITH_VM(""), &a, &s, NULL, &err), 0);
     assert_true(s.vms[0].is.demand_unknown);
     arena_release(&a);
 }
@@ -301,7 +301,7 @@ static void test_default_failures(void **state)
         struct snapshot s;
         struct err err = {0};
 
-        assert_int_equal(read_and_freeze(failures[i].text, &a, &s, NULL, &err), 0);
+        assert_int_equal(read_and_build(failures[i].text, &a, &s, NULL, &err), 0);
         if (s.ha.hosts != failures[i].hosts)
             fail_msg("%s: %u hosts, expected %u", failures[i].text, s.ha.hosts, failures[i].hosts);
         arena_release(&a);
@@ -328,7 +328,7 @@ static void test_unknown_fields(void **state)
     struct err err = {0};
 
     (void)state;
-    assert_int_equal(read_and_freeze(text, &a, &s, &unknown, &err), 0);
+    assert_int_equal(read_and_build(text, &a, &s, &unknown, &err), 0);
     assert_int_equal(unknown.n, ELEMENTS(expected));
     for (size_t i = 0; i < ELEMENTS(expected); i++)
         assert_string_equal(unknown_field_text(&unknown.items[i], &a), expected[i]);
@@ -415,18 +415,18 @@ static void test_round_trip(void **state)
                 .days = i,
                 .of = i + i % 2,
                 .alike = (enum alike_days)(i % alike_days_count)};
-        assert_int_equal(snapshot_freeze(&inv, &a, &s, &err), 0);
+        assert_int_equal(snapshot_build(&inv, &a, &s, &err), 0);
         char *first = dump(&s);
         assert_true((strstr(first, "\"correlation\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "\"regret\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "\"woken\"") != NULL) == (seed > 2));
         assert_true((strstr(first, "migration_rates") != NULL) == (seed > 1));
         assert_true((strstr(first, "forecast") != NULL) == (seed > 1));
-        assert_int_equal(read_and_freeze(first, &a, &s, NULL, &err), 0);
+        assert_int_equal(read_and_build(first, &a, &s, NULL, &err), 0);
         char *second = dump(&s);
         assert_string_equal(first, second);
         char *mixed = shuffled(first, seed);
-        assert_int_equal(read_and_freeze(mixed, &a, &s, NULL, &err), 0);
+        assert_int_equal(read_and_build(mixed, &a, &s, NULL, &err), 0);
         char *third = dump(&s);
         assert_string_equal(first, third);
         free(first);
@@ -458,7 +458,7 @@ static void test_odd_names(void **state)
     struct err err = {0};
 
     (void)state;
-    assert_int_equal(read_and_freeze(DOC(HOSTS), &a, &s, NULL, &err), 0);
+    assert_int_equal(read_and_build(DOC(HOSTS), &a, &s, NULL, &err), 0);
     for (size_t i = 0; i < ELEMENTS(names); i++) {
         char expected[128];
         s.hosts[0].is.name = names[i].name;

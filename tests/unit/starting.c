@@ -52,7 +52,7 @@ static void test_next_placement_sees_the_load(void **state)
 
         v->is.state = VM_OFF;
         v->is.demand[RES_CPU] = v->is.demand[RES_MEM] = 0;
-        small_freeze(&s);
+        small_build(&s);
         uint32_t vm = small_vm_ix(&s, "v6");
 
         assert_int_equal(place_run(&s.snap, &s.policy, &vm, 1, &s.a, &plan, &err), 0);
@@ -92,7 +92,7 @@ static void test_next_placement_sees_the_room(void **state)
         s.inv.vms[2].is.alloc[RES_MEM].reservation = 12288;
         v->is.mem_mb = 6144;
         v->is.alloc[RES_MEM].reservation = 6144;
-        small_freeze(&s);
+        small_build(&s);
         uint32_t vm = small_vm_ix(&s, "v6");
 
         assert_int_equal(place_run(&s.snap, &s.policy, &vm, 1, &s.a, &plan, &err), 0);
@@ -110,13 +110,13 @@ static void test_only_what_has_not_begun(void **state)
     (void)state;
     begin(&s, true);
     s.inv.hosts[1].is.state = HOST_DISCONNECTED;
-    small_freeze(&s);
+    small_build(&s);
     assert_ptr_equal(starting_counted(&s.snap, &s.a), &s.snap);
     small_release(&s);
     begin(&s, true);
     s.inv.vms[2].is.state = VM_ON;
     s.inv.vms[2].host = "h2";
-    small_freeze(&s);
+    small_build(&s);
     assert_ptr_equal(starting_counted(&s.snap, &s.a), &s.snap);
     small_release(&s);
 }
@@ -129,7 +129,7 @@ static void test_memory(void **state)
     (void)state;
     begin(&s, true);
     s.inv.hosts[0].is.mem_free_mb = UNKNOWN;
-    small_freeze(&s);
+    small_build(&s);
     const struct snapshot *c = starting_counted(&s.snap, &s.a);
     const struct host *h2 = &c->hosts[small_host_ix(&s, "h2")];
 

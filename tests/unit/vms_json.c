@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/strbuf.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/vms_json.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ static void make_cluster(struct arena *a, struct snapshot *ret)
     struct err err = {0};
 
     assert_int_equal(inventory_read(cluster_text, strlen(cluster_text), a, &inv, NULL, &err), 0);
-    assert_int_equal(snapshot_freeze(&inv, a, ret, &err), 0);
+    assert_int_equal(snapshot_build(&inv, a, ret, &err), 0);
 }
 
 static void test_refused(void **state)

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/strbuf.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 #include "model/what_if.h"
 
@@ -42,7 +42,7 @@ static void make_base(struct arena *a, struct snapshot *ret)
         vm_facts_windows(&v->is);
         v->host = host_of[i];
     }
-    assert_int_equal(snapshot_freeze(&inv, a, ret, &err), 0);
+    assert_int_equal(snapshot_build(&inv, a, ret, &err), 0);
 }
 
 static const struct {
@@ -196,7 +196,7 @@ static void test_still_a_snapshot(void **state)
         strbuf_init(&text[i], STRBUF_NO_LIMIT);
     snapshot_dump(&w.snap, &text[0]);
     assert_int_equal(inventory_read(text[0].text, text[0].len, &a, &inv, NULL, &err), 0);
-    assert_int_equal(snapshot_freeze(&inv, &a, &again, &err), 0);
+    assert_int_equal(snapshot_build(&inv, &a, &again, &err), 0);
     snapshot_dump(&again, &text[1]);
     assert_string_equal(text[0].text, text[1].text);
     for (int i = 0; i < 2; i++)

@@ -2,7 +2,7 @@
  * sentences themselves are in the expected files of tests/scenarios. */
 #include "unit.h"
 
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "render/wording/wording.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static void make_snapshot(struct arena *a, struct snapshot *ret)
     v->is.sample_bad = "its CPU use is given as -5 MHz";
     v->host = "h1";
     inventory_add_rule(&inv, a)->is.id = "r1";
-    if (snapshot_freeze(&inv, a, ret, &err) < 0)
+    if (snapshot_build(&inv, a, ret, &err) < 0)
         fail_msg("%s", err.text);
 }
 

@@ -1,6 +1,6 @@
 #include "sim/fake_cluster/fake_cluster_internal.h"
 
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int read_snapshot(struct fake_cluster *p, const struct fake_cluster_optio
         struct inventory inv = {.time = fake_cluster_instant(p)};
 
         fake_cluster_fill(&inv, &p->arena, "pretend");
-        r = snapshot_freeze(&inv, &p->arena, ret, err);
+        r = snapshot_build(&inv, &p->arena, ret, err);
     }
     if (r == 0 && o->cluster)
         ret->cluster = arena_strdup(&p->arena, o->cluster);

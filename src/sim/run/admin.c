@@ -32,9 +32,9 @@ void admin_init(struct admin *ad, const struct scenario *s, struct cluster *c)
             ad->arrivals_s[ad->n_arrivals++] = s->vms[i].arrives_s;
     }
     qsort(ad->arrivals_s, ad->n_arrivals, sizeof *ad->arrivals_s, by_time);
-    ad->due_s = xcalloc(s->n_deeds, sizeof *ad->due_s);
-    for (uint32_t i = 0; i < s->n_deeds; i++)
-        ad->due_s[i] = s->deeds[i].at_s;
+    ad->due_s = xcalloc(s->n_operations, sizeof *ad->due_s);
+    for (uint32_t i = 0; i < s->n_operations; i++)
+        ad->due_s[i] = s->operations[i].at_s;
 }
 
 void admin_release(struct admin *ad)
@@ -317,7 +317,7 @@ static void start_by_hand(struct admin *ad, double t_s)
 
 /* ---- the script ------------------------------------------------------------------------------ */
 
-static int change_setting(struct service *v, const struct scripted_deed *d, double t_s, struct err *err)
+static int change_setting(struct service *v, const struct scripted_operation *d, double t_s, struct err *err)
 {
     int r = policy_set(&v->settings.policy, d->key, d->value, err);
 
@@ -327,8 +327,8 @@ static int change_setting(struct service *v, const struct scripted_deed *d, doub
 }
 
 /* -EAGAIN: not now. A host that is to come out of maintenance and runs is refused, too: it is so already. */
-static int do_deed(struct admin *ad, struct service *v, const struct scripted_deed *d, double t_s,
-                   struct err *err)
+static int do_operation(struct admin *ad, struct service *v, const struct scripted_operation *d, double t_s,
+                        struct err *err)
 {
     bool enter = d->kind == SCRIPT_MAINTENANCE_ENTER;
     uint64_t id;
@@ -346,12 +346,12 @@ static int do_deed(struct admin *ad, struct service *v, const struct scripted_de
 }
 
 /* What is to be done with one host is done in the order of the script; it holds up nothing else. */
-static bool waits_for_another(const struct admin *ad, uint32_t deed)
+static bool waits_for_another(const struct admin *ad, uint32_t operation)
 {
-    const struct scripted_deed *all = ad->scenario->deeds;
+    const struct scripted_operation *all = ad->scenario->operations;
 
-    for (uint32_t i = 0; i < deed && all[deed].kind != SCRIPT_SET; i++) {
-        if (all[i].kind != SCRIPT_SET && all[i].host == all[deed].host && ad->due_s[i] < INFINITY)
+    for (uint32_t i = 0; i < operation && all[operation].kind != SCRIPT_SET; i++) {
+        if (all[i].kind != SCRIPT_SET && all[i].host == all[operation].host && ad->due_s[i] < INFINITY)
             return true;
     }
     return false;
@@ -361,16 +361,16 @@ static int do_deeds(struct admin *ad, struct service *v, double t_s, struct err 
 {
     const struct scenario *s = ad->scenario;
 
-    for (uint32_t i = 0; i < s->n_deeds && s->deeds[i].at_s <= t_s; i++) {
+    for (uint32_t i = 0; i < s->n_operations && s->operations[i].at_s <= t_s; i++) {
         if (ad->due_s[i] > t_s || waits_for_another(ad, i))
             continue;
-        int r = do_deed(ad, v, &s->deeds[i], t_s, err);
+        int r = do_operation(ad, v, &s->operations[i], t_s, err);
 
         ad->due_s[i] = r == -EAGAIN ? t_s + AGAIN_S : INFINITY;
         if (r == -EAGAIN)
             continue;
         if (r < 0 || (r = service_answer(v, t_s, err)) < 0)
-            return err_widen(err, "the operation at %.0f s", s->deeds[i].at_s);
+            return err_widen(err, "the operation at %.0f s", s->operations[i].at_s);
     }
     return 0;
 }
@@ -384,7 +384,7 @@ double admin_next_s(const struct admin *ad, double t_s)
 
     if (ad->next_arrival < ad->n_arrivals)
         next_s = fmin(next_s, ad->arrivals_s[ad->next_arrival]);
-    for (uint32_t i = 0; s->ballast && i < s->n_deeds; i++)
+    for (uint32_t i = 0; s->ballast && i < s->n_operations; i++)
         next_s = fmin(next_s, ad->due_s[i] > t_s ? ad->due_s[i] : INFINITY);
     return next_s;
 }

@@ -30,8 +30,9 @@ struct admin {
     size_t n_newcomers, cap_newcomers;
     uint64_t ticket; /* 0: nothing is asked for */
     uint32_t life;   /* of the service that was asked */
-    double *due_s;   /* of each deed of the script, later again where it was refused; INFINITY: it is done */
-    double again_s;  /* without Ballast: the next try to start a VM */
+    double
+        *due_s; /* of each operation of the script, later again where it was refused; INFINITY: it is done */
+    double again_s; /* without Ballast: the next try to start a VM */
     uint32_t unplaced;
 };
 

@@ -141,7 +141,7 @@ struct building {
     size_t first_pool, first_rule;
     double core_mhz;             /* of the fastest host */
     struct workload_spec source; /* defaults of the traces */
-    size_t cap_deeds;
+    size_t cap_operations;
     struct trace_source **sources;
     size_t n_sources, cap_sources;
 };
@@ -155,22 +155,22 @@ void hosts_of_snapshot(struct building *b, const struct inventory *inv);
 void vms_of_snapshot(struct building *b, const struct inventory *inv);
 
 int pools_build(struct building *b, const struct node *list);
-int rules_build(struct building *b, const struct node *list);
-int ha_build(struct building *b, const struct node *section);
+int pools_build_rules(struct building *b, const struct node *list);
+int pools_build_ha(struct building *b, const struct node *section);
 int faults_build(struct building *b, const struct node *section);
-int deeds_build(struct building *b, const struct node *list);
+int faults_build_script(struct building *b, const struct node *list);
 
 /* The scenario's own section about traces; NULL: there is none. */
-int source_read(struct building *b, const struct node *n);
-struct workload_spec workload_default(void);
+int workloads_read_source(struct building *b, const struct node *n);
+struct workload_spec workloads_default(void);
 
 /* The names of the traces that a group of VMs is given. */
-int traces_of(struct building *b, const struct node *group, const struct vm_spec *spec,
-              struct trace_names *ret);
+int workloads_traces(struct building *b, const struct node *group, const struct vm_spec *spec,
+                     struct trace_names *ret);
 
 /* Shares, times: what follows from a VM's sizes. */
-void vm_finish(const struct building *b, struct vm_spec *v);
-struct alloc alloc_of(const struct alloc_spec *spec, double normal);
+void vms_finish(const struct building *b, struct vm_spec *v);
+struct alloc vms_alloc(const struct alloc_spec *spec, double normal);
 
 /* What every VM wants, from its spec; the sizes of all hosts and VMs are known. */
 int workloads_build(struct building *b);
@@ -195,19 +195,19 @@ int settings_read(const struct reader *f, const struct node *section, struct pol
 /* ---- what several of these read ---- */
 
 /* "web-007" of 120: numbered from 1, so that ids sort as they count. */
-const char *member_name(struct arena *a, const char *name, uint32_t i, uint32_t n);
+const char *groups_member_name(struct arena *a, const char *name, uint32_t i, uint32_t n);
 
 /* -EINVAL if a group's variants are none. */
-int variants_check(const struct reader *f, const struct node *group, const struct node *cycle,
-                   const struct node *split);
+int groups_check_variants(const struct reader *f, const struct node *group, const struct node *cycle,
+                          const struct node *split);
 
 /* Reads what the i-th of n members has of its own, on top of what is in ret: variants come by turns, or in
  * blocks of equal size. Nothing, where there are none. */
-int variant_read(const struct reader *f, uint32_t i, uint32_t n, const struct node *cycle,
-                 const struct node *split, const struct schema *keys, void *ret);
+int groups_read_variant(const struct reader *f, uint32_t i, uint32_t n, const struct node *cycle,
+                        const struct node *split, const struct schema *keys, void *ret);
 
 /* -EINVAL unless a group has either a name of its own or objects of the snapshot that it is about. */
-int name_check(const struct reader *f, const struct node *group, const char *name, const char *match);
+int groups_check_name(const struct reader *f, const struct node *group, const char *name, const char *match);
 
 /* What words mean an object: its id, its name, its group, its kind, or a pattern with * and ? of an id or
  * name. */
@@ -215,18 +215,18 @@ struct called {
     const char *id, *name, *group, *kind;
 };
 
-struct called host_called(const struct host_spec *h);
-struct called vm_called(const struct vm_spec *v);
-bool is_meant(const char *word, struct called o);
+struct called groups_host_called(const struct host_spec *h);
+struct called groups_vm_called(const struct vm_spec *v);
+bool groups_is_meant(const char *word, struct called o);
 
 /* For tables. struct range. */
-field_reader read_range;
+field_reader groups_read_range;
 
 /* struct workload_spec [RES_COUNT], and one for the defaults of traces. */
-field_reader read_workload;
+field_reader workloads_read;
 
 extern const struct schema top_keys, host_keys, power_keys, vm_keys, at_keys, alloc_keys, range_keys,
     pool_keys, rule_keys, ha_keys, workload_keys, resource_keys, source_keys, migration_keys, faults_keys,
-    rates_keys, rate_keys, event_keys, deed_keys;
+    rates_keys, rate_keys, event_keys, operation_keys;
 
 #endif

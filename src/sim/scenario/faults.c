@@ -246,31 +246,33 @@ int faults_build(struct building *b, const struct node *section)
     return 0;
 }
 
-/* ---- an admin's deeds ---- */
+/* ---- an admin's operations ---- */
 
-struct deed_spec {
+struct operation_spec {
     double at_s;
     const char *enter, *exit;
     const struct node *set;
 };
 
-static const struct field deed_key_list[] = {
-    {"at_s", FIELD_NUMBER, offsetof(struct deed_spec, at_s), 0, TIME_MOST,
+static const struct field operation_key_list[] = {
+    {"at_s", FIELD_NUMBER, offsetof(struct operation_spec, at_s), 0, TIME_MOST,
      .meaning = "seconds from the beginning"},
-    {"maintenance_enter", FIELD_TEXT, offsetof(struct deed_spec, enter), .meaning = "the name of a host"},
-    {"maintenance_exit", FIELD_TEXT, offsetof(struct deed_spec, exit), .meaning = "the name of a host"},
-    {"set", FIELD_NODE, offsetof(struct deed_spec, set), .meaning = "{KEY: VALUE} of the settings"},
+    {"maintenance_enter", FIELD_TEXT, offsetof(struct operation_spec, enter),
+     .meaning = "the name of a host"},
+    {"maintenance_exit", FIELD_TEXT, offsetof(struct operation_spec, exit), .meaning = "the name of a host"},
+    {"set", FIELD_NODE, offsetof(struct operation_spec, set), .meaning = "{KEY: VALUE} of the settings"},
 };
 
-const struct schema deed_keys = SCHEMA_OF("", deed_key_list);
+const struct schema operation_keys = SCHEMA_OF("", operation_key_list);
 
-static struct scripted_deed *add_deed(struct building *b, double at_s, enum scripted_kind kind)
+static struct scripted_operation *add_operation(struct building *b, double at_s, enum scripted_kind kind)
 {
     struct scenario *s = b->s;
 
-    s->deeds = arena_grow(b->f.a, s->deeds, s->n_deeds, &b->cap_deeds, sizeof *s->deeds);
-    s->deeds[s->n_deeds] = (struct scripted_deed){.at_s = at_s, .kind = kind, .host = IX_NONE};
-    return &s->deeds[s->n_deeds++];
+    s->operations =
+        arena_grow(b->f.a, s->operations, s->n_operations, &b->cap_operations, sizeof *s->operations);
+    s->operations[s->n_operations] = (struct scripted_operation){.at_s = at_s, .kind = kind, .host = IX_NONE};
+    return &s->operations[s->n_operations++];
 }
 
 static int add_settings(struct building *b, const struct node *set, double at_s)
@@ -280,17 +282,17 @@ static int add_settings(struct building *b, const struct node *set, double at_s)
     int r = settings_read(&b->f, set, &scratch, &given);
 
     for (size_t i = 0; r == 0 && i < given.n; i++) {
-        struct scripted_deed *d = add_deed(b, at_s, SCRIPT_SET);
+        struct scripted_operation *d = add_operation(b, at_s, SCRIPT_SET);
         d->key = given.items[i].key;
         d->value = given.items[i].value;
     }
     return r;
 }
 
-static int read_deed(struct building *b, const struct node *n)
+static int read_operation(struct building *b, const struct node *n)
 {
-    struct deed_spec spec = {.at_s = UNKNOWN};
-    int r = reader_object(&b->f, n, &deed_keys, &spec);
+    struct operation_spec spec = {.at_s = UNKNOWN};
+    int r = reader_object(&b->f, n, &operation_keys, &spec);
 
     if (r < 0)
         return r;
@@ -305,23 +307,23 @@ static int read_deed(struct building *b, const struct node *n)
 
     if (ix == IX_NONE)
         return reader_complain(&b->f, n, ": there is no host \"%.64s\", expected one that is there", host);
-    add_deed(b, spec.at_s, spec.enter ? SCRIPT_MAINTENANCE_ENTER : SCRIPT_MAINTENANCE_EXIT)->host = ix;
+    add_operation(b, spec.at_s, spec.enter ? SCRIPT_MAINTENANCE_ENTER : SCRIPT_MAINTENANCE_EXIT)->host = ix;
     return 0;
 }
 
-static double deed_at(const void *item)
+static double operation_at(const void *item)
 {
-    return ((const struct scripted_deed *)item)->at_s;
+    return ((const struct scripted_operation *)item)->at_s;
 }
 
-int deeds_build(struct building *b, const struct node *list)
+int faults_build_script(struct building *b, const struct node *list)
 {
     size_t ix = 0;
-    int r = list ? reader_list_check(&b->f, list, "a list of deeds", SCRIPT_MAX) : 0;
+    int r = list ? reader_list_check(&b->f, list, "a list of operations", SCRIPT_MAX) : 0;
 
     for (const struct node *n = list ? list->first : NULL; r == 0 && n; n = n->next, ix++)
-        r = read_deed(b, n);
+        r = read_operation(b, n);
     if (r == 0)
-        sort_by_time(b->s->deeds, b->s->n_deeds, sizeof *b->s->deeds, deed_at, b->f.a);
+        sort_by_time(b->s->operations, b->s->n_operations, sizeof *b->s->operations, operation_at, b->f.a);
     return r;
 }

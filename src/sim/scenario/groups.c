@@ -8,7 +8,7 @@
 
 #define DIGITS_LEAST 3
 
-const char *member_name(struct arena *a, const char *name, uint32_t i, uint32_t n)
+const char *groups_member_name(struct arena *a, const char *name, uint32_t i, uint32_t n)
 {
     int digits = snprintf(NULL, 0, "%u", n);
 
@@ -23,8 +23,8 @@ static size_t variant_of(uint32_t i, uint32_t n, const struct node *cycle, const
     return i / ((n + split->n - 1) / split->n);
 }
 
-int variant_read(const struct reader *f, uint32_t i, uint32_t n, const struct node *cycle,
-                 const struct node *split, const struct schema *keys, void *ret)
+int groups_read_variant(const struct reader *f, uint32_t i, uint32_t n, const struct node *cycle,
+                        const struct node *split, const struct schema *keys, void *ret)
 {
     const struct node *list = cycle ? cycle : split;
 
@@ -38,24 +38,24 @@ int variant_read(const struct reader *f, uint32_t i, uint32_t n, const struct no
     return reader_object(f, v, keys, ret);
 }
 
-int name_check(const struct reader *f, const struct node *group, const char *name, const char *match)
+int groups_check_name(const struct reader *f, const struct node *group, const char *name, const char *match)
 {
     if (!name == !match)
         return reader_complain(f, group, ".name is missing, expected a name, or match with a snapshot");
     return 0;
 }
 
-struct called host_called(const struct host_spec *h)
+struct called groups_host_called(const struct host_spec *h)
 {
     return (struct called){h->seen.is.id, h->seen.is.name, h->group, h->kind};
 }
 
-struct called vm_called(const struct vm_spec *v)
+struct called groups_vm_called(const struct vm_spec *v)
 {
     return (struct called){v->seen.is.id, v->seen.is.name, v->group, v->kind};
 }
 
-bool is_meant(const char *word, struct called o)
+bool groups_is_meant(const char *word, struct called o)
 {
     const char *const words[] = {o.id, o.name, o.group, o.kind};
 
@@ -66,8 +66,8 @@ bool is_meant(const char *word, struct called o)
     return strpbrk(word, "*?[") && (fnmatch(word, o.id, 0) == 0 || (o.name && fnmatch(word, o.name, 0) == 0));
 }
 
-int variants_check(const struct reader *f, const struct node *group, const struct node *cycle,
-                   const struct node *split)
+int groups_check_variants(const struct reader *f, const struct node *group, const struct node *cycle,
+                          const struct node *split)
 {
     const struct node *list = cycle ? cycle : split;
     int r;
@@ -107,7 +107,7 @@ static const struct field range_key_list[] = {
 
 const struct schema range_keys = SCHEMA_OF("", range_key_list);
 
-int read_range(const struct reader *f, const struct node *n, void *at)
+int groups_read_range(const struct reader *f, const struct node *n, void *at)
 {
     struct range *ret = at;
     struct uniform u = {0};

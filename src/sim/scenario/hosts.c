@@ -178,14 +178,14 @@ static int add(struct building *b, const struct host_spec *spec, const char *id)
 static int add_group(struct building *b, const struct node *group, const struct host_spec *spec)
 {
     uint32_t n = spec->count ? spec->count : 1;
-    int r = variants_check(&b->f, group, spec->cycle, spec->split);
+    int r = groups_check_variants(&b->f, group, spec->cycle, spec->split);
 
     for (uint32_t i = 0; r == 0 && i < n; i++) {
         struct host_spec h = *spec;
 
-        r = variant_read(&b->f, i, n, spec->cycle, spec->split, &host_keys, &h);
+        r = groups_read_variant(&b->f, i, n, spec->cycle, spec->split, &host_keys, &h);
         if (r == 0)
-            r = add(b, &h, spec->count ? member_name(b->f.a, spec->name, i, n) : spec->name);
+            r = add(b, &h, spec->count ? groups_member_name(b->f.a, spec->name, i, n) : spec->name);
     }
     return r;
 }
@@ -197,7 +197,7 @@ static int change_matching(struct building *b, const struct node *group, const c
 
     for (size_t i = 0; i < b->n_hosts; i++) {
         struct host_spec *h = &b->hosts[i];
-        if (i >= b->n_snapshot_hosts || !is_meant(pattern, host_called(h)))
+        if (i >= b->n_snapshot_hosts || !groups_is_meant(pattern, groups_host_called(h)))
             continue;
         int r = reader_object(&b->f, group, &host_keys, h);
         if (r < 0)
@@ -227,7 +227,7 @@ int hosts_build(struct building *b, const struct node *groups)
         if ((r = reader_object(&b->f, g, &host_keys, &spec)) < 0)
             return r;
         spec.line = g->line;
-        if ((r = name_check(&b->f, g, spec.name, spec.match)) < 0)
+        if ((r = groups_check_name(&b->f, g, spec.name, spec.match)) < 0)
             return r;
         r = spec.match ? change_matching(b, g, spec.match) : add_group(b, g, &spec);
     }

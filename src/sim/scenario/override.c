@@ -147,7 +147,7 @@ static int find_place(const struct reader *f, struct node *root, const char *pat
     return 0;
 }
 
-static int apply(struct building *b, const struct schema *top, struct node *root, unsigned line)
+static int apply_one(struct building *b, const struct schema *top, struct node *root, unsigned line)
 {
     const struct scenario_override *o = &b->options->overrides[line - OVERRIDE_LINES];
     const struct reader *f = &b->f;
@@ -182,11 +182,11 @@ static int apply(struct building *b, const struct schema *top, struct node *root
     return 0;
 }
 
-int overrides_apply(struct building *b, const struct schema *top, struct node *root)
+int override_apply(struct building *b, const struct schema *top, struct node *root)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && b->options && i < b->options->n_overrides; i++)
-        r = apply(b, top, root, OVERRIDE_LINES + (unsigned)i);
+        r = apply_one(b, top, root, OVERRIDE_LINES + (unsigned)i);
     return r;
 }

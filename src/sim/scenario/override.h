@@ -12,7 +12,7 @@
 #include "sim/scenario/build.h"
 
 /* top: the keys of the scenario itself. */
-int overrides_apply(struct building *b, const struct schema *top, struct node *root);
+int override_apply(struct building *b, const struct schema *top, struct node *root);
 
 /* "FILE:LINE", or "--set PATH" for what an override gave. */
 const char *override_place(const struct reader *r, unsigned line);

@@ -177,7 +177,7 @@ static int meant_hosts(const struct building *b, const struct ids *words, unsign
         bool any = false;
         for (size_t h = 0; h < b->n_hosts; h++) {
             const struct host_spec *host = &b->hosts[h];
-            if (is_meant(words->items[w], host_called(host)))
+            if (groups_is_meant(words->items[w], groups_host_called(host)))
                 any = in[h] = true;
         }
         if (!any)
@@ -275,7 +275,7 @@ static int by_id(const void *key, const void *item)
     return strcmp(key, ((const struct host_spec *)item)->seen.is.id);
 }
 
-/* Where the snapshot has them; a host that is not there is left to freezing to complain of. */
+/* Where the snapshot has them; a host that is not there is left to snapshot_build() to refuse. */
 static void take_present(struct placement *p, struct vm_spec *v)
 {
     const struct building *b = p->b;

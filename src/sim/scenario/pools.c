@@ -41,8 +41,8 @@ static int add_pool(struct building *b, const struct node *n)
 
     p->is.id = p->is.name = spec.name;
     p->is.scalable_shares = spec.scalable_shares;
-    p->is.alloc[RES_CPU] = alloc_of(&spec.cpu, p->is.alloc[RES_CPU].shares);
-    p->is.alloc[RES_MEM] = alloc_of(&spec.mem, p->is.alloc[RES_MEM].shares);
+    p->is.alloc[RES_CPU] = vms_alloc(&spec.cpu, p->is.alloc[RES_CPU].shares);
+    p->is.alloc[RES_MEM] = vms_alloc(&spec.mem, p->is.alloc[RES_MEM].shares);
     p->parent = spec.parent;
     return 0;
 }
@@ -89,12 +89,12 @@ const struct schema rule_keys = SCHEMA_OF("", rule_key_list);
 
 static struct called nth_host(const struct building *b, size_t i)
 {
-    return host_called(&b->hosts[i]);
+    return groups_host_called(&b->hosts[i]);
 }
 
 static struct called nth_vm(const struct building *b, size_t i)
 {
-    return vm_called(&b->vms[i]);
+    return groups_vm_called(&b->vms[i]);
 }
 
 /* The ids that the words stand for, in the order of the inventory, each once. */
@@ -108,7 +108,7 @@ static int resolve(const struct building *b, const struct ids *words, unsigned l
     for (uint32_t w = 0; w < words->n; w++) {
         bool any = false;
         for (size_t i = 0; i < n; i++) {
-            if (is_meant(words->items[w], nth(b, i)))
+            if (groups_is_meant(words->items[w], nth(b, i)))
                 any = in[i] = true;
         }
         if (!any)
@@ -148,7 +148,7 @@ static int add_rule(struct building *b, const struct node *n)
     return resolve(b, &spec.hosts, n->line, "host", nth_host, b->n_hosts, &rule->hosts);
 }
 
-int rules_build(struct building *b, const struct node *list)
+int pools_build_rules(struct building *b, const struct node *list)
 {
     size_t ix = 0;
     int r = list ? reader_list_check(&b->f, list, "a list of rules", SCENARIO_GROUPS_MAX) : 0;
@@ -186,7 +186,7 @@ static const struct field ha_key_list[] = {
 
 const struct schema ha_keys = SCHEMA_OF("", ha_key_list);
 
-int ha_build(struct building *b, const struct node *section)
+int pools_build_ha(struct building *b, const struct node *section)
 {
     struct ha_spec spec = {0};
     int r;

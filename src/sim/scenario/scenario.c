@@ -2,9 +2,9 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
-#include "model/thaw.h"
+#include "model/snapshot_to_inventory.h"
 #include "schema/yaml_tree.h"
 #include "sim/scenario/build.h"
 #include "sim/scenario/override.h"
@@ -185,7 +185,7 @@ static int load_snapshot(struct building *b, const struct top *t, unsigned line)
         (void)err_widen(b->f.err, "%s", reader_place(&b->f, line));
         return r;
     }
-    snapshot_thaw(&snap, b->f.a, &inv);
+    snapshot_to_inventory(&snap, b->f.a, &inv);
     inv.n_migrations = inv.n_pending = 0; /* of another time: nobody would end them */
     if (!t->start && inv.time > 0)
         b->s->start = inv.time;
@@ -196,7 +196,7 @@ static int load_snapshot(struct building *b, const struct top *t, unsigned line)
     return 0;
 }
 
-/* ---- freezing ---- */
+/* ---- the initial snapshot ---- */
 
 static void fill_inventory(struct building *b)
 {
@@ -215,7 +215,7 @@ static void fill_inventory(struct building *b)
         inv->vms[i] = b->vms[i].seen;
 }
 
-/* The line of the object that a complaint of freezing is about ("/vms/3/cpu/limit: ..."). */
+/* The line of the object that a complaint of snapshot_build() is about ("/vms/3/cpu/limit: ..."). */
 static unsigned line_of(const struct building *b, const char *pointer, const char **ret_id)
 {
     size_t ix;
@@ -241,13 +241,13 @@ static unsigned line_of(const struct building *b, const char *pointer, const cha
     return 1;
 }
 
-static int freeze(struct building *b)
+static int build_snapshot(struct building *b)
 {
     struct err err = {0};
     const char *id;
 
     fill_inventory(b);
-    if (snapshot_freeze(&b->inv, b->f.a, &b->s->initial, &err) == 0)
+    if (snapshot_build(&b->inv, b->f.a, &b->s->initial, &err) == 0)
         return 0;
     unsigned line = line_of(b, err.text, &id);
 
@@ -276,14 +276,15 @@ static int build(struct building *b, const struct top *t, const struct node *roo
     if ((r = check_top(b, t, root)) < 0 || (r = build_policy(b, t->settings)) < 0 ||
         (r = schedule_build(b, t->schedule)) < 0 ||
         (r = load_snapshot(b, t, line_of_key(root, "snapshot"))) < 0 || (r = hosts_build(b, t->hosts)) < 0 ||
-        (r = pools_build(b, t->pools)) < 0 || (r = source_read(b, t->workload)) < 0 ||
+        (r = pools_build(b, t->pools)) < 0 || (r = workloads_read_source(b, t->workload)) < 0 ||
         (r = vms_build(b, t->vms)) < 0 || (r = workloads_build(b)) < 0 || (r = placement_build(b)) < 0 ||
-        (r = rules_build(b, t->rules)) < 0 || (r = ha_build(b, t->ha)) < 0 || (r = freeze(b)) < 0)
+        (r = pools_build_rules(b, t->rules)) < 0 || (r = pools_build_ha(b, t->ha)) < 0 ||
+        (r = build_snapshot(b)) < 0)
         return r;
     order_models(b);
     if ((r = faults_build(b, t->faults)) < 0)
         return r;
-    return deeds_build(b, t->script);
+    return faults_build_script(b, t->script);
 }
 
 static void copy_top(struct scenario *s, const struct top *t, const char *file)
@@ -313,7 +314,7 @@ int scenario_parse(const char *file, const char *text, size_t len, const struct 
     b.f = (struct reader){
         .file = arena_strdup(a, file), .place = override_place, .context = &b, .a = a, .err = err};
     if ((r = yaml_tree_parse(file, text, len, a, &root, err)) < 0 ||
-        (r = overrides_apply(&b, &top_keys, root)) < 0 || (r = reader_object(&b.f, root, &top_keys, &t)) < 0)
+        (r = override_apply(&b, &top_keys, root)) < 0 || (r = reader_object(&b.f, root, &top_keys, &t)) < 0)
         return r;
     copy_top(&s, &t, b.f.file);
     if (options && options->seed_given)

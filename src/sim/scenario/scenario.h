@@ -106,10 +106,10 @@ struct scripted_fault {
     double factor;
 };
 
-/* An admin's deed at a time: the scenario's script of settings and host states. */
+/* An admin's operation at a time: the scenario's script of settings and host states. */
 enum scripted_kind { SCRIPT_MAINTENANCE_ENTER, SCRIPT_MAINTENANCE_EXIT, SCRIPT_SET };
 
-struct scripted_deed {
+struct scripted_operation {
     double at_s;
     enum scripted_kind kind;
     uint32_t host;
@@ -144,8 +144,8 @@ struct scenario {
     struct fault_rate rates[sim_fault_count];
     struct scripted_fault *faults; /* by at_s */
     uint32_t n_faults;
-    struct scripted_deed *deeds; /* by at_s */
-    uint32_t n_deeds;
+    struct scripted_operation *operations; /* by at_s */
+    uint32_t n_operations;
 };
 
 /* One `--set PATH=VALUE`: replaces or adds a value of the file before it is read ("duration_s",

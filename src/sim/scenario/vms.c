@@ -108,9 +108,9 @@ static const struct field vm_key_list[] = {
     {"mem", FIELD_OBJECT, offsetof(struct vm_spec, alloc) + RES_MEM * sizeof(struct alloc_spec),
      .inner = &alloc_keys, .meaning = "reservation, limit and shares in MiB"},
     {"at", FIELD_OWN, AT(at), .read = read_at, .meaning = "where it begins"},
-    {"arrives_s", FIELD_OWN, AT(arrives_s), 0, TIME_MOST, .read = read_range,
+    {"arrives_s", FIELD_OWN, AT(arrives_s), 0, TIME_MOST, .read = groups_read_range,
      .meaning = "seconds; 0: there from the beginning; {uniform: [A, B]}"},
-    {"lasts_s", FIELD_OWN, AT(lasts_s), 0, TIME_MOST, .read = read_range,
+    {"lasts_s", FIELD_OWN, AT(lasts_s), 0, TIME_MOST, .read = groups_read_range,
      .meaning = "seconds that it runs; {uniform: [A, B]}"},
     {"dirty_mb_s", FIELD_NUMBER, AT(dirty_mb_s), 0, 1e6,
      .meaning = "MiB/s that it writes to its memory at full CPU"},
@@ -120,7 +120,7 @@ static const struct field vm_key_list[] = {
     {"compatible", FIELD_OWN, AT(seen.compatible_hosts), .read = read_compatible,
      .meaning = "hosts or groups of hosts that it can run on"},
     {"labels", FIELD_LABELS, AT(seen.is.labels), .meaning = "{KEY: VALUE}"},
-    {"workload", FIELD_OWN, AT(workload), .read = read_workload, .meaning = "what it wants"},
+    {"workload", FIELD_OWN, AT(workload), .read = workloads_read, .meaning = "what it wants"},
 };
 
 const struct schema vm_keys = SCHEMA_OF("", vm_key_list);
@@ -157,7 +157,7 @@ static double shares_of(const struct alloc_spec *a, double normal)
     return a->shares;
 }
 
-struct alloc alloc_of(const struct alloc_spec *spec, double normal)
+struct alloc vms_alloc(const struct alloc_spec *spec, double normal)
 {
     return (struct alloc){spec->reservation, spec->limit, shares_of(spec, normal), spec->expandable};
 }
@@ -202,14 +202,14 @@ static void finish_times(const struct building *b, struct vm_spec *v)
 }
 
 /* What follows from the sizes; of a trace they are known late. */
-void vm_finish(const struct building *b, struct vm_spec *v)
+void vms_finish(const struct building *b, struct vm_spec *v)
 {
     struct vm_facts *is = &v->seen.is;
     struct vm_facts normal = {.vcpus = is->vcpus, .mem_mb = is->mem_mb};
 
     vm_facts_default(&normal);
     for (int r = 0; r < RES_COUNT; r++)
-        is->alloc[r] = alloc_of(&v->alloc[r], normal.alloc[r].shares);
+        is->alloc[r] = vms_alloc(&v->alloc[r], normal.alloc[r].shares);
     v->model.dirty_mb_s = v->dirty_mb_s;
     v->model.share_class = share_class_of(v, normal.alloc[RES_CPU].shares);
     finish_times(b, v);
@@ -236,10 +236,10 @@ static int add_group(struct building *b, const struct node *group, const struct 
 {
     struct trace_names traces = {0};
     uint32_t n = spec->count ? spec->count : 1;
-    int r = variants_check(&b->f, group, spec->cycle, spec->split);
+    int r = groups_check_variants(&b->f, group, spec->cycle, spec->split);
 
     if (r == 0 && (spec->count_traces || spec->names == NAMES_TRACES))
-        r = traces_of(b, group, spec, &traces);
+        r = workloads_traces(b, group, spec, &traces);
     if (spec->count_traces)
         n = traces.n;
     if (r == 0 && spec->names == NAMES_TRACES && n > traces.n)
@@ -249,11 +249,11 @@ static int add_group(struct building *b, const struct node *group, const struct 
         struct vm_spec v = *spec;
         bool numbered = spec->count || spec->count_traces;
 
-        r = variant_read(&b->f, i, n, spec->cycle, spec->split, &vm_keys, &v);
+        r = groups_read_variant(&b->f, i, n, spec->cycle, spec->split, &vm_keys, &v);
         if (r == 0)
             r = add(b, &v,
                     spec->names == NAMES_TRACES ? traces.items[i]
-                    : numbered                  ? member_name(b->f.a, spec->name, i, n)
+                    : numbered                  ? groups_member_name(b->f.a, spec->name, i, n)
                                                 : spec->name);
     }
     return r;
@@ -269,7 +269,7 @@ static int change_matching(struct building *b, const struct node *group, const c
         return reader_complain(&b->f, group, ".match: count, names, cycle and split are for new VMs");
     for (size_t i = 0; i < b->n_vms; i++) {
         struct vm_spec *v = &b->vms[i];
-        if (!v->of_snapshot || !is_meant(pattern, vm_called(v)))
+        if (!v->of_snapshot || !groups_is_meant(pattern, groups_vm_called(v)))
             continue;
         int r = reader_object(&b->f, group, &vm_keys, v);
         if (r < 0)
@@ -292,7 +292,7 @@ int vms_build(struct building *b, const struct node *groups)
         if ((r = reader_object(&b->f, g, &vm_keys, &spec)) < 0)
             return r;
         spec.line = g->line;
-        if ((r = name_check(&b->f, g, spec.name, spec.match)) < 0)
+        if ((r = groups_check_name(&b->f, g, spec.name, spec.match)) < 0)
             return r;
         r = spec.match ? change_matching(b, g, spec.match) : add_group(b, g, &spec);
     }

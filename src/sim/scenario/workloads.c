@@ -173,7 +173,7 @@ static int read_one(const struct reader *f, const struct node *n, struct workloa
     if (!kind)
         return reader_complain(f, n, "has no kind, expected a number, trace or {kind: ...}");
     if (kind->kind != NODE_SCALAR || strcmp(kind->text, "trace") != 0)
-        s = workload_default();
+        s = workloads_default();
     s.given = true;
     s.line = n->line;
     if (node_child(n, "file") || node_child(n, "dir"))
@@ -199,7 +199,7 @@ static const struct field resource_key_list[] = {
 
 const struct schema resource_keys = SCHEMA_OF("", resource_key_list);
 
-int read_workload(const struct reader *f, const struct node *n, void *at)
+int workloads_read(const struct reader *f, const struct node *n, void *at)
 {
     struct workload_spec *both = at;
 
@@ -216,16 +216,16 @@ int read_workload(const struct reader *f, const struct node *n, void *at)
 
 /* ---- the building ---- */
 
-struct workload_spec workload_default(void)
+struct workload_spec workloads_default(void)
 {
     return (struct workload_spec){.w = {.scale = 1, .step_s = STEP_S}};
 }
 
-int source_read(struct building *b, const struct node *n)
+int workloads_read_source(struct building *b, const struct node *n)
 {
     struct workload_spec *s = &b->source;
 
-    *s = workload_default();
+    *s = workloads_default();
     s->kind = WORKLOAD_TRACE;
     if (!n)
         return 0;
@@ -270,8 +270,8 @@ static int find_set(struct building *b, const struct workload_spec *s, struct tr
     return 0;
 }
 
-int traces_of(struct building *b, const struct node *group, const struct vm_spec *spec,
-              struct trace_names *ret)
+int workloads_traces(struct building *b, const struct node *group, const struct vm_spec *spec,
+                     struct trace_names *ret)
 {
     const struct workload_spec *s = &spec->workload[RES_CPU];
     struct trace_source *source;
@@ -363,7 +363,7 @@ static int take_trace(struct building *b, struct vm_spec *v)
         if (e < 0)
             return e;
         if (t->of[r].n == 0 && s->if_traced)
-            *s = workload_default(); /* not given */
+            *s = workloads_default(); /* not given */
         else if (t->of[r].n == 0)
             return reader_complain_line(&b->f, s->line,
                                         "the trace \"%s\" says nothing about %s, expected another one",
@@ -399,7 +399,7 @@ static void finish(const struct building *b, struct vm_spec *v, enum resource r)
     struct workload *w = &s->w;
 
     if (!s->given) {
-        *s = workload_default();
+        *s = workloads_default();
         w->level = v->of_snapshot ? v->seen.is.demand[r] : v->seen.is.mem_mb;
     }
     w->kind = (enum workload_kind)s->kind;
@@ -448,7 +448,7 @@ int workloads_build(struct building *b)
         v->vcpu_mhz_given = !isnan(v->vcpu_mhz);
         if (!v->vcpu_mhz_given)
             v->vcpu_mhz = b->core_mhz;
-        vm_finish(b, v);
+        vms_finish(b, v);
         for (int res = 0; res < RES_COUNT; res++)
             finish(b, v, (enum resource)res);
         begin_with(v);

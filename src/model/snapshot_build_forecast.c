@@ -1,6 +1,6 @@
 /* What is expected of the next hours: checked, and in the order of time. */
 #include "model/check.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 
 #include "base/rfc3339.h"
 
@@ -15,7 +15,7 @@ static int by_time(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-int freeze_forecast(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err)
+int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err)
 {
     char text[RFC3339_MAX];
 

@@ -1,6 +1,6 @@
-/* freeze.h: from what was seen to what a pass may trust. */
-#ifndef BALLAST_MODEL_FREEZE_H
-#define BALLAST_MODEL_FREEZE_H
+/* snapshot_build.h: from an inventory to a snapshot that a pass may trust. */
+#ifndef BALLAST_MODEL_SNAPSHOT_BUILD_H
+#define BALLAST_MODEL_SNAPSHOT_BUILD_H
 
 #include <ballast/arena.h>
 #include <ballast/err.h>
@@ -14,9 +14,10 @@
  * duplicate and unknown ids, a pool cycle, a VM that is on without a host or on one in standby or
  * maintenance, demand on a VM that is off, a host without capacity, rules of VMs or hosts that do not exist.
  */
-int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err);
+int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err);
 
-/* A step of it (freeze_forecast.c): what is expected, into s. */
-int freeze_forecast(const struct inventory *inv, struct arena *a, struct snapshot *s, struct err *err);
+/* A step of it (snapshot_build_forecast.c): what is expected, into s. */
+int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct snapshot *s,
+                            struct err *err);
 
 #endif

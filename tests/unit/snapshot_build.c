@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/rng.h"
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void test_sorted_and_linked(void **state)
 
     (void)state;
     small_cluster(&a, &inv);
-    assert_int_equal(snapshot_freeze(&inv, &a, &s, &err), 0);
+    assert_int_equal(snapshot_build(&inv, &a, &s, &err), 0);
     assert_string_equal(s.hosts[0].is.id, "ha");
     assert_string_equal(s.hosts[2].is.id, "hc");
     assert_string_equal(s.hosts[2].is.name, "hc"); /* a name that is not known is the id */
@@ -234,7 +234,7 @@ static void expect_refused(const struct inventory *inv, struct arena *a, const c
 
     memset(&s, 0x5a, sizeof s);
     memset(&untouched, 0x5a, sizeof untouched);
-    assert_int_equal(snapshot_freeze(inv, a, &s, &err), -EINVAL);
+    assert_int_equal(snapshot_build(inv, a, &s, &err), -EINVAL);
     print_message("%s\n", err.text);
     assert_int_equal(err.code, -EINVAL);
     if (strncmp(err.text, expected, strlen(expected)) != 0)
@@ -339,7 +339,7 @@ static void test_allowed(void **state)
     inv.vms[1].compatible_hosts = (struct ids){one_host, 1};
     inv.vms[2].is.state = VM_OFF;
     inv.vms[2].is.demand[RES_CPU] = 0;
-    assert_int_equal(snapshot_freeze(&inv, &a, &s, &err), 0);
+    assert_int_equal(snapshot_build(&inv, &a, &s, &err), 0);
     assert_true(s.vms[snapshot_find_vm(&s, "v2")].compatible_given);
     assert_int_equal(s.vms[snapshot_find_vm(&s, "v2")].compatible_hosts.n, 0);
     assert_int_equal(s.vms[snapshot_find_vm(&s, "v1")].compatible_hosts.n, 1);
@@ -402,7 +402,7 @@ static void test_large(void **state)
         v->pool = p->is.id;
     }
     clock_t began = clock();
-    assert_int_equal(snapshot_freeze(&inv, &a, &s, &err), 0);
+    assert_int_equal(snapshot_build(&inv, &a, &s, &err), 0);
     print_message("%.3f s\n", (double)(clock() - began) / CLOCKS_PER_SEC);
     uint32_t sum = 0;
     for (uint32_t h = 0; h < n_hosts; h++) {

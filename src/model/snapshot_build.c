@@ -1,4 +1,4 @@
-#include "model/freeze.h"
+#include "model/snapshot_build.h"
 
 #include "model/check.h"
 #include "model/find.h"
@@ -21,7 +21,7 @@ struct index {
     uint32_t n;
 };
 
-struct freeze {
+struct building {
     const struct inventory *inv;
     struct arena *a;
     struct snapshot *s;
@@ -57,7 +57,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* items: n structs of `stride` bytes, the id of which is their first member. */
-static int index_init(struct freeze *f, const char *kind, const void *items, size_t n, size_t stride,
+static int index_init(struct building *f, const char *kind, const void *items, size_t n, size_t stride,
                       struct index *ret)
 {
     if (n >= IX_NONE)
@@ -101,13 +101,13 @@ static int resolve(const struct place *at, const char *field, const struct index
     }
     uint32_t ix = index_find(x, id);
     if (ix == IX_NONE)
-        return place_error(at, field, "no object of /%s has the id \"%s\", expected one that is there",
-                           x->kind, id);
+        return check_refuse(at, field, "no object of /%s has the id \"%s\", expected one that is there",
+                            x->kind, id);
     *ret = ix;
     return 0;
 }
 
-static int resolve_all(struct freeze *f, const struct place *at, const char *field, const struct index *x,
+static int resolve_all(struct building *f, const struct place *at, const char *field, const struct index *x,
                        const struct ids *ids, struct span *ret)
 {
     if (ids->n == 0) {
@@ -127,14 +127,14 @@ static int resolve_all(struct freeze *f, const struct place *at, const char *fie
     qsort(items, ids->n, sizeof *items, by_value);
     for (uint32_t i = 1; i < ids->n; i++) {
         if (items[i] == items[i - 1])
-            return place_error(at, field, "\"%s\" is listed twice, expected once", x->sorted[items[i]].id);
+            return check_refuse(at, field, "\"%s\" is listed twice, expected once", x->sorted[items[i]].id);
     }
     *ret = (struct span){.items = items, .n = ids->n};
     return 0;
 }
 
 /* By key, so that their order says nothing. */
-static int sort_labels(struct freeze *f, const struct place *at, struct labels *l)
+static int sort_labels(struct building *f, const struct place *at, struct labels *l)
 {
     if (l->n == 0) {
         l->items = NULL;
@@ -146,13 +146,13 @@ static int sort_labels(struct freeze *f, const struct place *at, struct labels *
     qsort(items, l->n, sizeof *items, by_key);
     for (uint32_t i = 1; i < l->n; i++) {
         if (strcmp(items[i].key, items[i - 1].key) == 0)
-            return place_error(at, "labels", "\"%s\" is given twice, expected once", items[i].key);
+            return check_refuse(at, "labels", "\"%s\" is given twice, expected once", items[i].key);
     }
     l->items = items;
     return 0;
 }
 
-static int freeze_hosts(struct freeze *f)
+static int build_hosts(struct building *f)
 {
     struct snapshot *s = f->s;
 
@@ -178,20 +178,20 @@ static int freeze_hosts(struct freeze *f)
 }
 
 /* A VM that runs does so somewhere, and on a host that can be running. */
-static int check_vm_place(const struct freeze *f, const struct place *at, const struct vm *v)
+static int check_vm_place(const struct building *f, const struct place *at, const struct vm *v)
 {
     if (v->is.state != VM_ON)
         return 0;
     if (v->host == IX_NONE)
-        return place_error(at, "host", "missing though the VM is on, expected the id of its host");
+        return check_refuse(at, "host", "missing though the VM is on, expected the id of its host");
     const struct host *h = &f->s->hosts[v->host];
     if (h->is.state == HOST_STANDBY || h->is.state == HOST_MAINTENANCE)
-        return place_error(at, "host", "\"%s\" is in %s though the VM is on, expected a host that runs VMs",
-                           h->is.id, host_state_name(h->is.state));
+        return check_refuse(at, "host", "\"%s\" is in %s though the VM is on, expected a host that runs VMs",
+                            h->is.id, host_state_name(h->is.state));
     return 0;
 }
 
-static int freeze_vms(struct freeze *f)
+static int build_vms(struct building *f)
 {
     struct snapshot *s = f->s;
 
@@ -220,7 +220,7 @@ static int freeze_vms(struct freeze *f)
 }
 
 /* The halves of a pair are one of each kind, and know each other: it is enough that one names the other. */
-static int freeze_ft_pairs(struct freeze *f)
+static int build_ft_pairs(struct building *f)
 {
     struct snapshot *s = f->s;
 
@@ -233,18 +233,18 @@ static int freeze_ft_pairs(struct freeze *f)
         struct vm *peer = &s->vms[v->ft_peer];
         enum vm_kind expected = v->is.kind == VM_FT_PRIMARY ? VM_FT_SECONDARY : VM_FT_PRIMARY;
         if (peer->is.kind != expected)
-            return place_error(&at, "ft_peer", "\"%s\" is of kind \"%s\", expected %s", peer->is.id,
-                               vm_kind_name(peer->is.kind), vm_kind_name(expected));
+            return check_refuse(&at, "ft_peer", "\"%s\" is of kind \"%s\", expected %s", peer->is.id,
+                                vm_kind_name(peer->is.kind), vm_kind_name(expected));
         if (peer->ft_peer != IX_NONE && peer->ft_peer != ix)
-            return place_error(&at, "ft_peer", "\"%s\" is the peer of \"%s\", expected \"%s\"", peer->is.id,
-                               s->vms[peer->ft_peer].is.id, v->is.id);
+            return check_refuse(&at, "ft_peer", "\"%s\" is the peer of \"%s\", expected \"%s\"", peer->is.id,
+                                s->vms[peer->ft_peer].is.id, v->is.id);
         peer->ft_peer = ix;
     }
     return 0;
 }
 
 /* The VMs in state on, host by host: counted, then dealt out, which leaves each span ascending. */
-static void collect_vms_of_hosts(struct freeze *f)
+static void collect_vms_of_hosts(struct building *f)
 {
     struct snapshot *s = f->s;
     uint32_t *items = arena_array(f->a, uint32_t, s->n_vms);
@@ -266,7 +266,7 @@ static void collect_vms_of_hosts(struct freeze *f)
     }
 }
 
-static int freeze_pools(struct freeze *f)
+static int build_pools(struct building *f)
 {
     struct snapshot *s = f->s;
 
@@ -287,7 +287,7 @@ static int freeze_pools(struct freeze *f)
 }
 
 /* From each pool up to the root or to one that was seen to lead there: every pool is stepped over once. */
-static int check_pool_tree(struct freeze *f)
+static int check_pool_tree(struct building *f)
 {
     enum { UNSEEN, ON_THE_WAY, LEADS_TO_ROOT };
     const struct snapshot *s = f->s;
@@ -302,15 +302,15 @@ static int check_pool_tree(struct freeze *f)
             p = s->pools[p].parent;
         }
         if (p != IX_NONE && mark[p] == ON_THE_WAY)
-            return place_error(&at, "parent", "the parents of \"%s\" go round in a circle, expected a tree",
-                               s->pools[p].is.id);
+            return check_refuse(&at, "parent", "the parents of \"%s\" go round in a circle, expected a tree",
+                                s->pools[p].is.id);
         for (p = start; p != IX_NONE && mark[p] == ON_THE_WAY; p = s->pools[p].parent)
             mark[p] = LEADS_TO_ROOT;
     }
     return 0;
 }
 
-static int freeze_rules(struct freeze *f)
+static int build_rules(struct building *f)
 {
     struct snapshot *s = f->s;
 
@@ -340,7 +340,7 @@ static int migration_order(const void *a, const void *b)
     return (x->vm > y->vm) - (x->vm < y->vm);
 }
 
-static int freeze_migrations(struct freeze *f)
+static int build_migrations(struct building *f)
 {
     struct snapshot *s = f->s;
     const struct inventory *inv = f->inv;
@@ -355,11 +355,11 @@ static int freeze_migrations(struct freeze *f)
         int r;
 
         if (!seen->vm || !seen->from || !seen->to)
-            return place_error(&at,
-                               !seen->vm     ? "vm"
-                               : !seen->from ? "from"
-                                             : "to",
-                               "missing, expected an id");
+            return check_refuse(&at,
+                                !seen->vm     ? "vm"
+                                : !seen->from ? "from"
+                                              : "to",
+                                "missing, expected an id");
         if ((r = resolve(&at, "vm", &f->vms, seen->vm, &m->vm)) < 0 ||
             (r = resolve(&at, "from", &f->hosts, seen->from, &m->from)) < 0 ||
             (r = resolve(&at, "to", &f->hosts, seen->to, &m->to)) < 0)
@@ -367,16 +367,16 @@ static int freeze_migrations(struct freeze *f)
         m->started = seen->started;
         const struct vm *v = &s->vms[m->vm];
         if (v->is.state != VM_ON)
-            return place_error(&at, "vm", "\"%s\" is %s, expected a VM that is on", seen->vm,
-                               vm_state_name(v->is.state));
+            return check_refuse(&at, "vm", "\"%s\" is %s, expected a VM that is on", seen->vm,
+                                vm_state_name(v->is.state));
         if (m->from == m->to)
-            return place_error(&at, "to", "\"%s\" is where it comes from, expected another host", seen->to);
+            return check_refuse(&at, "to", "\"%s\" is where it comes from, expected another host", seen->to);
         if (v->host != m->from && v->host != m->to)
-            return place_error(&at, "vm", "\"%s\" runs on \"%s\", expected \"%s\" or \"%s\"", seen->vm,
-                               s->hosts[v->host].is.id, seen->from, seen->to);
+            return check_refuse(&at, "vm", "\"%s\" runs on \"%s\", expected \"%s\" or \"%s\"", seen->vm,
+                                s->hosts[v->host].is.id, seen->from, seen->to);
         if (moving[m->vm]++)
-            return place_error(&at, "vm", "\"%s\" is being migrated already, expected one migration of a VM",
-                               seen->vm);
+            return check_refuse(&at, "vm", "\"%s\" is being migrated already, expected one migration of a VM",
+                                seen->vm);
     }
     if (s->n_migrations > 0)
         qsort(s->migrations, s->n_migrations, sizeof *s->migrations, migration_order);
@@ -401,16 +401,16 @@ static int check_pending(const struct place *at, const struct seen_pending *p)
     bool of_vm = p->action == ACTION_MIGRATE || p->action == ACTION_PLACE;
 
     if (of_vm && !p->vm)
-        return place_error(at, "vm", "missing, expected the VM of a %s", action_kind_name(p->action));
+        return check_refuse(at, "vm", "missing, expected the VM of a %s", action_kind_name(p->action));
     if (of_vm && !p->to)
-        return place_error(at, "to", "missing, expected the destination of a %s",
-                           action_kind_name(p->action));
+        return check_refuse(at, "to", "missing, expected the destination of a %s",
+                            action_kind_name(p->action));
     if (!of_vm && !p->host)
-        return place_error(at, "host", "missing, expected the host of a %s", action_kind_name(p->action));
+        return check_refuse(at, "host", "missing, expected the host of a %s", action_kind_name(p->action));
     return 0;
 }
 
-static int freeze_pending(struct freeze *f)
+static int build_pending(struct building *f)
 {
     struct snapshot *s = f->s;
     unsigned char *vm_seen = arena_array(f->a, unsigned char, s->n_vms);
@@ -430,7 +430,8 @@ static int freeze_pending(struct freeze *f)
             (r = resolve(&at, "host", &f->hosts, seen->host, &p->host)) < 0)
             return r;
         if (p->vm != IX_NONE && vm_seen[p->vm]++)
-            return place_error(&at, "vm", "\"%s\" has a pending action already, expected one a VM", seen->vm);
+            return check_refuse(&at, "vm", "\"%s\" has a pending action already, expected one a VM",
+                                seen->vm);
     }
     if (s->n_pending > 0)
         qsort(s->pending, s->n_pending, sizeof *s->pending, pending_order);
@@ -447,7 +448,7 @@ static int rate_order(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
-static int freeze_migration_rates(struct freeze *f)
+static int build_migration_rates(struct building *f)
 {
     struct snapshot *s = f->s;
 
@@ -466,7 +467,7 @@ static int freeze_migration_rates(struct freeze *f)
             (r = resolve(&at, "to", &f->hosts, seen->to, &m->to)) < 0)
             return r;
         if (m->from == m->to)
-            return place_error(&at, "to", "\"%s\" is where it comes from, expected another host", seen->to);
+            return check_refuse(&at, "to", "\"%s\" is where it comes from, expected another host", seen->to);
         m->rate_mb_s = seen->rate_mb_s;
     }
     if (s->n_migration_rates > 0)
@@ -490,7 +491,7 @@ static int setting_order(const void *a, const void *b)
     return (x->pool > y->pool) - (x->pool < y->pool);
 }
 
-static int freeze_settings(struct freeze *f)
+static int build_settings(struct building *f)
 {
     struct snapshot *s = f->s;
 
@@ -521,7 +522,7 @@ static int freeze_settings(struct freeze *f)
     return 0;
 }
 
-static int freeze_ha(struct freeze *f)
+static int build_ha(struct building *f)
 {
     const struct place at = {.kind = "ha", .ix = NO_IX, .err = f->err};
     int r = check_ha(&f->inv->ha, f->err);
@@ -538,7 +539,7 @@ static int freeze_ha(struct freeze *f)
     return 0;
 }
 
-static int index_all(struct freeze *f)
+static int index_all(struct building *f)
 {
     const struct inventory *inv = f->inv;
     int r;
@@ -550,23 +551,22 @@ static int index_all(struct freeze *f)
     return index_init(f, "rules", inv->rules, inv->n_rules, sizeof *inv->rules, &f->rules);
 }
 
-int snapshot_freeze(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err)
+int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err)
 {
     struct snapshot s = {.cluster = inv->cluster,
                          .time = inv->time,
                          .schedule = inv->schedule,
                          .correlation = inv->correlation,
                          .regret = inv->regret};
-    struct freeze f = {.inv = inv, .a = a, .s = &s, .err = err};
+    struct building f = {.inv = inv, .a = a, .s = &s, .err = err};
     int r;
 
     /* in this order: each step relies on what the ones before it found to be right */
-    if ((r = check_inventory(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = freeze_hosts(&f)) < 0 ||
-        (r = freeze_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = freeze_vms(&f)) < 0 ||
-        (r = freeze_ft_pairs(&f)) < 0 || (r = freeze_rules(&f)) < 0 || (r = freeze_migrations(&f)) < 0 ||
-        (r = freeze_pending(&f)) < 0 || (r = freeze_settings(&f)) < 0 ||
-        (r = freeze_migration_rates(&f)) < 0 || (r = freeze_ha(&f)) < 0 ||
-        (r = freeze_forecast(inv, a, &s, err)) < 0)
+    if ((r = check_inventory(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = build_hosts(&f)) < 0 ||
+        (r = build_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = build_vms(&f)) < 0 ||
+        (r = build_ft_pairs(&f)) < 0 || (r = build_rules(&f)) < 0 || (r = build_migrations(&f)) < 0 ||
+        (r = build_pending(&f)) < 0 || (r = build_settings(&f)) < 0 || (r = build_migration_rates(&f)) < 0 ||
+        (r = build_ha(&f)) < 0 || (r = snapshot_build_forecast(inv, a, &s, err)) < 0)
         return r;
     collect_vms_of_hosts(&f);
     *ret = s;
