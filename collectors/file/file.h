@@ -4,6 +4,7 @@
 
 #include <ballast/collector.h>
 
+extern const struct source_kind file_source;
 extern const struct collector_ops file_collector;
 
 #endif

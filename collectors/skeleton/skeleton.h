@@ -4,6 +4,7 @@
 
 #include <ballast/collector.h>
 
+extern const struct source_kind skeleton_source;
 extern const struct collector_ops skeleton_collector;
 
 #endif

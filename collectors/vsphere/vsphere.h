@@ -5,6 +5,7 @@
 
 #include <ballast/collector.h>
 
+extern const struct source_kind vsphere_source;
 extern const struct collector_ops vsphere_collector;
 
 #endif

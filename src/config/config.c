@@ -24,41 +24,30 @@
 
 /* ---- the source: what its kind needs, and what it has no use for ---- */
 
-static const struct source_kind *find_kind(const char *word)
+static const struct field *find_key(const struct schema *keys, const char *name)
 {
-    for (const struct source_kind *k = source_kinds; k->word; k++) {
-        if (strcmp(k->word, word) == 0)
-            return k;
+    for (size_t i = 0; i < keys->n; i++) {
+        if (strcmp(keys->fields[i].name, name) == 0)
+            return &keys->fields[i];
     }
     return NULL;
 }
 
-static const struct {
-    const char *path;
-    unsigned use;
-} source_uses[] = {
-    {"source.url", USES_URL},      {"source.username", USES_LOGIN}, {"source.password_file", USES_LOGIN},
-    {"source.ca_file", USES_TLS},  {"source.tls_verify", USES_TLS}, {"source.cluster", USES_CLUSTER},
-    {"source.file", USES_FILE},    {"source.stats", USES_STATS},    {"source.speed", USES_SPEED},
-    {"source.folder", USES_SPEED},
-};
-
 static int check_source_kind(const struct section *s)
 {
-    const struct source_kind *kind = find_kind(s->config->source.kind);
+    const struct source_kind *kind = config_source_kind(s->config->source.kind);
+    const struct node *given = node_find(s->root, "source");
 
-    if (!kind->here)
-        return section_refuse(s, "source.kind",
-                              "%s is not in this version of Ballast yet, expected vsphere, sim or file",
-                              kind->word);
-    for (size_t i = 0; i < sizeof(source_uses) / sizeof(source_uses[0]); i++) {
-        const char *path = source_uses[i].path;
-        bool given = section_has(s, path);
+    for (size_t i = 0; i < kind->keys.n; i++) {
+        const struct field *key = &kind->keys.fields[i];
 
-        if (!given && (kind->needs & source_uses[i].use))
-            return section_refuse(s, path, "is missing, expected it because source.kind is %s", kind->word);
-        if (given && !(kind->uses & source_uses[i].use))
-            section_warn(s, section_line(s, path), "%s is of no use to source.kind %s", path, kind->word);
+        if (key->flags & FIELD_REQUIRED && !node_child(given, key->name))
+            return section_refuse(s, arena_printf(s->reader.a, "source.%s", key->name),
+                                  "is missing, expected it because source.kind is %s", kind->kind);
+    }
+    for (const struct node *n = given->first; n; n = n->next) {
+        if (strcmp(n->key, "kind") != 0 && strcmp(n->key, "timeout_s") != 0 && !find_key(&kind->keys, n->key))
+            section_warn(s, n->line, "source.%s is of no use to source.kind %s", n->key, kind->kind);
     }
     return 0;
 }
@@ -76,7 +65,7 @@ static int check_ca_file(const struct section *s)
 
 static void warn_about_tls(const struct section *s)
 {
-    const struct config_source *source = &s->config->source;
+    const struct source_config *source = &s->config->source;
 
     if (!source->url)
         return;
@@ -144,7 +133,8 @@ static int finish(const struct section *s)
     if (!c->cluster)
         return section_refuse(s, "cluster", "is missing, expected the cluster's name");
     if (!c->source.kind)
-        return section_refuse(s, "source.kind", "is missing, expected vsphere, sim or file");
+        return section_refuse(s, "source.kind", "is missing, expected %s",
+                              reader_words(&s->reader, config_source_words(s->reader.a)));
     if ((r = check_socket(s)) < 0 || (r = check_source_kind(s)) < 0 || (r = check_ca_file(s)) < 0 ||
         (r = section_secret(s, "source.password_file", c->source.password_file, &c->source.password)) < 0 ||
         (r = config_check_mqtt(s)) < 0)
@@ -235,21 +225,6 @@ int config_load(const char *path, struct arena *a, struct config *ret, struct er
 
 void config_source(const struct config *c, struct source_config *ret)
 {
-    const struct config_source *s = &c->source;
-
-    *ret = (struct source_config){
-        .kind = s->kind,
-        .url = s->url,
-        .username = s->username,
-        .password = s->password,
-        .ca_file = s->ca_file,
-        .tls_verify = s->tls_verify,
-        .cluster = s->cluster,
-        .file = s->file,
-        .folder = s->folder,
-        .speed = (double)s->speed,
-        .seed = (uint64_t)c->policy.seed,
-        .stats = s->stats,
-        .timeout_s = (unsigned)s->timeout_s,
-    };
+    *ret = c->source;
+    ret->seed = (uint64_t)c->policy.seed;
 }

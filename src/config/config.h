@@ -32,20 +32,6 @@
 /* Larger files are refused before they are read. */
 #define CONFIG_SIZE_MAX (1024 * 1024)
 
-/* Where a cluster is. `source:` */
-struct config_source {
-    const char *kind;
-    const char *url, *username;
-    const char *password_file, *password;
-    const char *ca_file;
-    bool tls_verify;
-    const char *cluster;
-    const char *file, *folder;
-    int64_t timeout_s;
-    const char *stats; /* auto, counters or quick */
-    int64_t speed;     /* kind sim: how many times faster than real its migrations and boots are */
-};
-
 /* How a host is woken and put to sleep from outside. `power.hosts.NAME:`, with what `power.defaults:` says
  * where it does not; what neither gives is NULL. ballast/power.h says what each is for. */
 struct config_power_host {
@@ -93,11 +79,11 @@ struct config {
     const char *state_dir;
     const char *socket;
     struct policy policy;
-    struct config_source source;
-    int64_t history_days;      /* of actions and migrations kept in the store */
-    int64_t history_passes;    /* kept in the store, with their snapshots */
-    int64_t history_passes_mb; /* that those may take */
-    int64_t history_events;    /* kept in the store, sent or not */
+    struct source_config source; /* stop, shared and seed: see config_source() */
+    int64_t history_days;        /* of actions and migrations kept in the store */
+    int64_t history_passes;      /* kept in the store, with their snapshots */
+    int64_t history_passes_mb;   /* that those may take */
+    int64_t history_events;      /* kept in the store, sent or not */
     struct config_power_host *power_hosts;
     size_t n_power_hosts;
     struct config_power_host *power_defaults; /* NULL: the section is not there */

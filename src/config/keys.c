@@ -1,5 +1,6 @@
 #include "config/keys.h"
 
+#include "plugins/source_kinds.h"
 #include "schema/reader.h"
 
 #include <string.h>
@@ -47,19 +48,6 @@ static int read_setting(const struct reader *r, const struct node *n, void *at)
     return e;
 }
 
-const struct source_kind source_kinds[] = {
-    {"vsphere", true, USES_URL | USES_LOGIN, USES_URL | USES_LOGIN | USES_TLS | USES_CLUSTER | USES_STATS},
-    {"sim", true, 0, USES_FILE | USES_SPEED | USES_CLUSTER},
-    {"file", true, USES_FILE, USES_FILE},
-    {"libvirt", false, 0, 0},
-    {"proxmox", false, 0, 0},
-    {"ovirt", false, 0, 0},
-    {NULL, false, 0, 0},
-};
-
-static const char *const kind_words[] = {"vsphere", "sim", "file", "libvirt", "proxmox", "ovirt", NULL};
-static const char *const stats_words[] = {"auto", "counters", "quick", NULL};
-static const char *const source_schemes[] = {"https", "http", NULL};
 static const char *const mqtt_schemes[] = {"mqtts", "mqtt", NULL};
 
 static const struct field service_keys[] = {
@@ -83,74 +71,17 @@ static const struct field service_keys[] = {
     {.name = "source.kind",
      .type = FIELD_CHOICE,
      .offset = AT(source.kind),
-     .words = kind_words,
+     .words = NULL, /* source_kinds[] */
      .flags = FIELD_RESTART,
      .meaning = "the kind of the source; required"},
-    {.name = "source.url",
-     .type = FIELD_URL,
-     .offset = AT(source.url),
-     .words = source_schemes,
-     .flags = FIELD_RESTART,
-     .meaning = "the URL of the API"},
-    {.name = "source.username",
-     .type = FIELD_TEXT,
-     .offset = AT(source.username),
-     .flags = FIELD_RESTART,
-     .meaning = "the user to log in as"},
-    {.name = "source.password_file",
-     .type = FIELD_PATH,
-     .offset = AT(source.password_file),
-     .flags = FIELD_RESTART,
-     .meaning = "a file with the password on its only line; only the service should be able to read it"},
-    {.name = "source.ca_file",
-     .type = FIELD_PATH,
-     .offset = AT(source.ca_file),
-     .flags = FIELD_RESTART,
-     .meaning = "PEM certificates of the authorities to trust; default: the system's"},
-    {.name = "source.tls_verify",
-     .type = FIELD_BOOL,
-     .offset = AT(source.tls_verify),
-     .fallback = "true",
-     .flags = FIELD_RESTART,
-     .meaning = "false accepts any certificate; each start logs a warning"},
-    {.name = "source.cluster",
-     .type = FIELD_TEXT,
-     .offset = AT(source.cluster),
-     .flags = FIELD_RESTART,
-     .meaning = "the name of the cluster at the source"},
-    {.name = "source.file",
-     .type = FIELD_PATH,
-     .offset = AT(source.file),
-     .flags = FIELD_RESTART,
-     .meaning = "kind file: the snapshot to read; kind sim: the simulated cluster, default a built-in one"},
-    {.name = "source.folder",
-     .type = FIELD_PATH,
-     .offset = AT(source.folder),
-     .flags = FIELD_RESTART,
-     .meaning = "sim: a folder that keeps the state of the simulated cluster across restarts"},
     {.name = "source.timeout_s",
-     .type = FIELD_INT,
+     .type = FIELD_COUNT,
      .offset = AT(source.timeout_s),
      .min = 1,
      .max = 3600,
      .fallback = "60",
      .flags = FIELD_RESTART,
      .meaning = "seconds until one read of the inventory, or one request, counts as failed"},
-    {.name = "source.stats",
-     .type = FIELD_CHOICE,
-     .offset = AT(source.stats),
-     .words = stats_words,
-     .fallback = "auto",
-     .flags = FIELD_RESTART,
-     .meaning = "vsphere: demand from performance counters, from quick stats, or from what the vCenter has"},
-    {.name = "source.speed",
-     .type = FIELD_INT,
-     .offset = AT(source.speed),
-     .min = 1,
-     .max = 10000,
-     .fallback = "1",
-     .flags = FIELD_RESTART,
-     .meaning = "sim: how many times faster than real time migrations and boots are"},
     {.name = "history.days",
      .type = FIELD_INT,
      .offset = AT(history_days),
@@ -393,15 +324,79 @@ static const struct field power_host_keys[] = {
 
 const struct schema power_host_schema = SCHEMA_OF("", power_host_keys);
 
+const struct source_kind *config_source_kind(const char *word)
+{
+    for (size_t i = 0; source_kinds[i]; i++) {
+        if (strcmp(source_kinds[i]->kind, word) == 0)
+            return source_kinds[i];
+    }
+    return NULL;
+}
+
+const char *const *config_source_words(struct arena *a)
+{
+    size_t n = 0;
+
+    while (source_kinds[n])
+        n++;
+    const char **words = arena_array(a, const char *, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        words[i] = source_kinds[i]->kind;
+    return words;
+}
+
+struct key_list {
+    struct field *items;
+    size_t n, cap;
+};
+
+static struct field *add_key(struct key_list *l, const struct field *key, struct arena *a)
+{
+    l->items = arena_grow(a, l->items, l->n, &l->cap, sizeof *l->items);
+    l->items[l->n] = *key;
+    return &l->items[l->n++];
+}
+
+static bool has_key(const struct key_list *l, const char *name)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        if (strcmp(l->items[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A key that several kinds have is kept at the same place for all of them. */
+static void add_source_keys(struct key_list *l, const struct schema *keys, struct arena *a)
+{
+    for (size_t i = 0; i < keys->n; i++) {
+        struct field key = keys->fields[i];
+
+        key.name = arena_printf(a, "source.%s", keys->fields[i].name);
+        key.offset += AT(source);
+        key.flags = FIELD_RESTART;
+        if (!has_key(l, key.name))
+            (void)add_key(l, &key, a);
+    }
+}
+
 const struct field *config_keys(struct arena *a, size_t *ret_n)
 {
+    struct key_list l = {0};
     size_t n_settings;
     const struct setting *settings = policy_settings(&n_settings);
-    struct field *keys = arena_array(a, struct field, N_SERVICE_KEYS + n_settings);
 
-    memcpy(keys, service_keys, sizeof(service_keys));
+    for (size_t i = 0; i < N_SERVICE_KEYS; i++) {
+        struct field *key = add_key(&l, &service_keys[i], a);
+
+        if (key->offset == AT(source.kind))
+            key->words = config_source_words(a);
+        for (size_t k = 0; service_keys[i].offset == AT(source.timeout_s) && source_kinds[k]; k++)
+            add_source_keys(&l, &source_kinds[k]->keys, a);
+    }
     for (size_t i = 0; i < n_settings; i++) {
-        keys[N_SERVICE_KEYS + i] = (struct field){
+        const struct field key = {
             .name = settings[i].key,
             .type = FIELD_OWN,
             .offset = AT(policy),
@@ -409,7 +404,9 @@ const struct field *config_keys(struct arena *a, size_t *ret_n)
             .meaning = settings[i].meaning,
             .fallback = settings[i].fallback,
         };
+
+        (void)add_key(&l, &key, a);
     }
-    *ret_n = N_SERVICE_KEYS + n_settings;
-    return keys;
+    *ret_n = l.n;
+    return l.items;
 }

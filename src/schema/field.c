@@ -44,6 +44,8 @@ const char *field_text(const struct field *f, const void *object, struct arena *
         return *(const bool *)p ? "true" : "false";
     case FIELD_INT:
         return arena_printf(a, "%lld", (long long)*(const int64_t *)p);
+    case FIELD_COUNT:
+        return arena_printf(a, "%u", *(const uint32_t *)p);
     case FIELD_NUMBER:
         return isnan(*(const double *)p) ? NULL : arena_printf(a, "%.12g", *(const double *)p);
     case FIELD_CURVE:
@@ -52,7 +54,6 @@ const char *field_text(const struct field *f, const void *object, struct arena *
         return list_text(*(const char *const *const *)p, a);
     case FIELD_WORD:
     case FIELD_LIMIT:
-    case FIELD_COUNT:
     case FIELD_INSTANT:
     case FIELD_IDS:
     case FIELD_LABELS:
@@ -107,6 +108,9 @@ void field_copy(const struct field *f, const void *from, void *to, struct arena 
     case FIELD_INT:
         *(int64_t *)q = *(const int64_t *)p;
         break;
+    case FIELD_COUNT:
+        *(uint32_t *)q = *(const uint32_t *)p;
+        break;
     case FIELD_NUMBER:
         *(double *)q = *(const double *)p;
         break;
@@ -118,7 +122,6 @@ void field_copy(const struct field *f, const void *from, void *to, struct arena 
         break;
     case FIELD_WORD:
     case FIELD_LIMIT:
-    case FIELD_COUNT:
     case FIELD_INSTANT:
     case FIELD_IDS:
     case FIELD_LABELS:

@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     'src/sim/run': 'base schedule model core render engine',
     'src/sim/report': 'base model render',
     'src/plugins': 'collectors actuators sim',
-    'src/config': 'base schedule schema model',
+    'src/config': 'base schedule schema model plugins',
     'src/store': 'base model engine',
     'src/mqtt': 'base model render engine',
     'src/engine': 'base schedule model core render',

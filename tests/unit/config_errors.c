@@ -95,10 +95,9 @@ static const struct {
     /* the service's own keys */
     {"cluster: a\n", "f.yaml:1: source.kind is missing, expected vsphere, sim or file"},
     {"cluster: a\nsource:\n  timeout_s: 5\n", "f.yaml:2: source.kind is missing"},
-    {"cluster: a\nsource: {kind: xen}\n",
-     "f.yaml:2: source.kind is \"xen\", expected vsphere, sim, file, libvirt, proxmox or ovirt"},
+    {"cluster: a\nsource: {kind: xen}\n", "f.yaml:2: source.kind is \"xen\", expected vsphere, sim or file"},
     {"cluster: a\nsource: {kind: libvirt}\n",
-     "f.yaml:2: source.kind libvirt is not in this version of Ballast yet"},
+     "f.yaml:2: source.kind is \"libvirt\", expected vsphere, sim or file"},
     {"cluster: a\nsource: {kind: file}\n",
      "f.yaml:2: source.file is missing, expected it because source.kind is file"},
     {"cluster: a\nsource:\n  kind: vsphere\n", "f.yaml:2: source.url is missing"},

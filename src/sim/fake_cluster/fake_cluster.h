@@ -41,6 +41,7 @@ void fake_cluster_free(struct fake_cluster *p);
 /* The plug-in of kind "sim" (ballast/plugin.h). cfg->shared is a struct fake_cluster. */
 int fake_cluster_open(const struct source_config *cfg, void **ret_shared, struct err *err);
 void fake_cluster_close(void *shared);
+extern const struct source_kind fake_cluster_source;
 extern const struct collector_ops fake_cluster_collector;
 extern const struct actuator_ops fake_cluster_actuator;
 

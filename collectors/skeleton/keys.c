@@ -1,0 +1,19 @@
+/* keys.c: what the configuration says of this kind of source, below `source:`. */
+#include "collectors/skeleton/skeleton.h"
+
+static const char *const url_schemes[] = {"https", "http", NULL};
+
+static const struct field keys[] = {
+    {.name = "url",
+     .type = FIELD_URL,
+     .offset = offsetof(struct source_config, url),
+     .words = url_schemes,
+     .flags = FIELD_REQUIRED,
+     .meaning = "the URL of the API"},
+    {.name = "cluster",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct source_config, cluster),
+     .meaning = "the name of the cluster at the source"},
+};
+
+const struct source_kind skeleton_source = {"skeleton", {"source", keys, sizeof keys / sizeof *keys}};

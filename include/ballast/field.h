@@ -1,0 +1,73 @@
+/* field.h: what an object of a file may have, field by field.
+ *
+ * One table for each kind of object says what a field is called, what it may hold, where it is kept and what
+ * it means. src/schema reads YAML and JSON by such tables; a plug-in declares its keys of the configuration
+ * with one (source.h). */
+#ifndef BALLAST_FIELD_H
+#define BALLAST_FIELD_H
+
+#include <stddef.h>
+
+struct node;
+struct reader;
+
+enum field_type {
+    FIELD_TEXT,    /* const char *; on one line */
+    FIELD_PATH,    /* const char *; a relative one is meant from the file's folder */
+    FIELD_URL,     /* const char *; .words are the schemes */
+    FIELD_MAC,     /* const char *; of one network card */
+    FIELD_CHOICE,  /* const char *; one of .words */
+    FIELD_WORD,    /* int or an enum; the number of the word in .words */
+    FIELD_NUMBER,  /* double */
+    FIELD_LIMIT,   /* double; null is NO_LIMIT */
+    FIELD_INT,     /* int64_t */
+    FIELD_COUNT,   /* uint32_t */
+    FIELD_BOOL,    /* bool */
+    FIELD_INSTANT, /* instant_s */
+    FIELD_LIST,    /* const char *const *; NULL at the end */
+    FIELD_IDS,     /* struct ids */
+    FIELD_LABELS,  /* struct labels */
+    FIELD_FLAGS,   /* unsigned; a list of .words, each its bit */
+    FIELD_CURVE,   /* struct power_curve */
+    FIELD_OBJECT,  /* .inner, at .offset */
+    FIELD_NODE,    /* const struct node *; YAML: read later */
+    FIELD_OWN,     /* whatever .read makes of it */
+    FIELD_SKIPPED, /* known, but of no use here */
+};
+
+#define FIELD_REQUIRED (1u << 0)
+#define FIELD_NULLABLE (1u << 1) /* null is read as if it were absent */
+#define FIELD_OPTIONAL                                                                                       \
+    (1u << 2)                   /* written only where it is known: not UNKNOWN, NULL, 0 or empty; an object, \
+                                 * where all that is required of it is */
+#define FIELD_RESTART (1u << 3) /* configuration: a change takes effect at the next start */
+
+typedef int field_reader(const struct reader *r, const struct node *n, void *at);
+
+struct field {
+    const char *name; /* "url"; "source.url" stands in a section source */
+    enum field_type type;
+    size_t offset;            /* in the object's struct */
+    double min, max;          /* of numbers, inclusive; both 0: any */
+    const char *const *words; /* NULL at the end; "" stands for a number that has no word here */
+    field_reader *read;       /* FIELD_OWN */
+    const char *meaning;      /* with its unit */
+    const char *fallback;     /* the default as text; NULL: none */
+    unsigned flags;
+    const struct schema *inner; /* FIELD_OBJECT */
+    size_t given;               /* offset of a bool: whether the field is there at all; 0: nobody asks */
+};
+
+struct schema {
+    const char *what; /* "host"; "" where it is of no interest */
+    const struct field *fields;
+    size_t n;
+};
+
+#define SCHEMA_OF(text, array) ((struct schema){(text), (array), sizeof(array) / sizeof(array)[0]})
+
+/* The words of an enum, for a table: ENUM_WORDS(host_state, HOST_STATES) is host_state_words[]. */
+#define ENUM_WORD(e, word, meaning) word,
+#define ENUM_WORDS(name, LIST) static const char *const name##_words[] = {LIST(ENUM_WORD) NULL}
+
+#endif

@@ -1,0 +1,26 @@
+/* keys.c: what the configuration says of the fake cluster (`source: kind: sim`). */
+#include "sim/fake_cluster/fake_cluster.h"
+
+static const struct field keys[] = {
+    {.name = "cluster",
+     .type = FIELD_TEXT,
+     .offset = offsetof(struct source_config, cluster),
+     .meaning = "the name of the cluster"},
+    {.name = "file",
+     .type = FIELD_PATH,
+     .offset = offsetof(struct source_config, file),
+     .meaning = "a snapshot to begin with; a built-in cluster if not given"},
+    {.name = "folder",
+     .type = FIELD_PATH,
+     .offset = offsetof(struct source_config, folder),
+     .meaning = "a folder that keeps the state of the simulated cluster across restarts"},
+    {.name = "speed",
+     .type = FIELD_COUNT,
+     .offset = offsetof(struct source_config, speed),
+     .min = 1,
+     .max = 10000,
+     .fallback = "1",
+     .meaning = "how many times faster than real time migrations and boots are"},
+};
+
+const struct source_kind fake_cluster_source = {"sim", {"source", keys, sizeof keys / sizeof *keys}};
