@@ -21,7 +21,7 @@ int engine_run(struct engine *e, instant_s now, uint64_t *ret_ticket, struct err
 {
     (void)err;
     *ret_ticket = ++e->passes->runs_wanted;
-    want_look(e, now);
+    source_poll_want(e, now);
     engine_tick(e, now);
     return 0;
 }
@@ -112,7 +112,7 @@ static int check_seen(const struct engine *e, const struct action *x, instant_s 
     if (e->poll->state == SOURCE_LOST)
         return err_set(err, -EHOSTUNREACH, "nothing can be begun while the cluster cannot be read: %s",
                        e->poll->error.text);
-    if (now - x->r.seen > stale_after_s(e))
+    if (now - x->r.seen > source_poll_stale_after_s(e))
         return err_set(err, -ESTALE,
                        "recommendation %llu rests on what was seen %lld s ago; `ballast run` decides anew",
                        (unsigned long long)x->r.id, (long long)(now - x->r.seen));
@@ -240,9 +240,9 @@ int engine_pause(struct engine *e, instant_s now, struct err *err)
     e->paused = true;
     e->paused_since = now;
     e->persist->notes_dirty = true;
-    publish(e, &(struct event){.kind = EVENT_PAUSED,
-                               .time = now,
-                               .text = "paused: nothing is started until `ballast resume`"});
+    events_publish(e, &(struct event){.kind = EVENT_PAUSED,
+                                      .time = now,
+                                      .text = "paused: nothing is started until `ballast resume`"});
     engine_tick(e, now);
     return e->persist->notes_dirty ? not_stored(e, "paused", err) : 0;
 }
@@ -254,7 +254,7 @@ int engine_resume(struct engine *e, instant_s now, struct err *err)
     e->paused = false;
     e->paused_since = 0;
     e->persist->notes_dirty = true;
-    publish(
+    events_publish(
         e, &(struct event){.kind = EVENT_RESUMED, .time = now, .text = "resumed: actions are started again"});
     engine_tick(e, now);
     return e->persist->notes_dirty ? not_stored(e, "resumed", err) : 0;

@@ -84,7 +84,7 @@ static bool is_overloaded(const struct snapshot *s, uint32_t host)
     return false;
 }
 
-bool overload_is_new(const struct engine *e)
+bool decide_overload_is_new(const struct engine *e)
 {
     const struct snapshot *now = &e->now_seen->snap;
 
@@ -125,7 +125,7 @@ static bool imbalanced(const struct plan *plan)
 /* Samples come with the looks, so the newest and the oldest may each be one look away. */
 static bool is_watched(const struct engine *e, instant_s now)
 {
-    instant_s look = look_period_s(e);
+    instant_s look = source_poll_period_s(e);
     instant_s gap = look * WATCH_GAP_LOOKS > WATCH_GAP_LEAST_S ? look * WATCH_GAP_LOOKS : WATCH_GAP_LEAST_S;
 
     return e->settings.policy.dpm.watch_s == 0 ||
@@ -276,8 +276,7 @@ static void approve_by_itself(struct engine *e, const struct observation *v, con
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
-int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger,
-                   instant_s now)
+int decide_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger, instant_s now)
 {
     CLEANUP(strbuf_releasep) struct strbuf snapshot = {0};
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
@@ -315,7 +314,8 @@ static void publish_pass(struct engine *e, const struct plan *plan, instant_s no
                    "pass %llu: imbalance %.3f (target %.3f), %u recommendation%s, %.3f after",
                    (unsigned long long)e->passes->last, plan->before.imbalance, plan->before.target,
                    plan->n_recommendations, plan->n_recommendations == 1 ? "" : "s", plan->after.imbalance);
-    publish(e, &(struct event){.kind = EVENT_PASS_DONE, .time = now, .pass = e->passes->last, .text = text});
+    events_publish(
+        e, &(struct event){.kind = EVENT_PASS_DONE, .time = now, .pass = e->passes->last, .text = text});
 }
 
 /* The same trouble in two passes, though its sentence has other figures in it. */
@@ -346,23 +346,24 @@ static void publish_others(struct engine *e, enum event_kind kind, const struct 
 
         if (idmap_get(&known, fault_key(plan, f, &a)) || n++ >= FAULTS_PUBLISHED_MAX)
             continue;
-        publish(e, &(struct event){.kind = kind,
-                                   .time = now,
-                                   .pass = e->passes->last,
-                                   .fault = f->code,
-                                   .vm = f->vm == IX_NONE ? NULL : plan->snap->vms[f->vm].is.id,
-                                   .host = f->host == IX_NONE ? NULL : plan->snap->hosts[f->host].is.id,
-                                   .snapshot = plan->snap,
-                                   .text = wording_text(plan->snap, f->found, &a)});
+        events_publish(e,
+                       &(struct event){.kind = kind,
+                                       .time = now,
+                                       .pass = e->passes->last,
+                                       .fault = f->code,
+                                       .vm = f->vm == IX_NONE ? NULL : plan->snap->vms[f->vm].is.id,
+                                       .host = f->host == IX_NONE ? NULL : plan->snap->hosts[f->host].is.id,
+                                       .snapshot = plan->snap,
+                                       .text = wording_text(plan->snap, f->found, &a)});
     }
     idmap_release(&known, NULL);
     if (n <= FAULTS_PUBLISHED_MAX)
         return;
     (void)snprintf(more, sizeof more, "and %u more faults that %s", n - FAULTS_PUBLISHED_MAX,
                    kind == EVENT_FAULT ? "were not there before" : "are not there any more");
-    publish(e,
-            &(struct event){
-                .kind = kind, .time = now, .pass = e->passes->last, .fault = fault_code_count, .text = more});
+    events_publish(
+        e, &(struct event){
+               .kind = kind, .time = now, .pass = e->passes->last, .fault = fault_code_count, .text = more});
 }
 
 /* Only what has changed since the last pass: a fault may stand for weeks, and status shows all of them. After
@@ -403,7 +404,7 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
     else
         approve_by_itself(e, v, number, a, now);
     pool_updates_take(e, v);
-    (void)decision_store(e, &v->plan, e->passes->last, trigger, now);
+    (void)decide_store(e, &v->plan, e->passes->last, trigger, now);
     actions_forget(e, now);
     return 0;
 }

@@ -30,12 +30,12 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
 /* Whether VMs want more than there is on a host that had enough at the last pass: nobody should wait for the
  * interval to end then. One that stays short is no news, and after a pass that came early the next one comes
  * when it is due, so that restless demand does not make a pass of every look. */
-bool overload_is_new(const struct engine *e);
+bool decide_overload_is_new(const struct engine *e);
 
 /* Stores what was decided, with what it was decided from, and all that else is to be stored. On failure the
  * rest is tried again, the record is lost. */
-int decision_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger,
-                   instant_s now);
+int decide_store(struct engine *e, const struct plan *plan, uint64_t pass, const char *trigger,
+                 instant_s now);
 
 /* Answers the runs that wait for this pass, or for what it was to be made from. */
 void passes_end_runs(struct engine *e, int code, const struct err *err, uint64_t pass);

@@ -37,7 +37,7 @@ void engine_tick(struct engine *e, instant_s now)
 {
     e->ticked = now;
     source_poll_notice_silence(e, now);
-    placings_forget(e, now);
+    placements_forget(e, now);
     persist_prune(e, now);
     action_queue_add_all(e);
     proceed(e, now);
@@ -54,8 +54,9 @@ static void make_pass(struct engine *e, instant_s now)
     e->passes->next = e->passes->again ? now : e->poll->asked_at + e->settings.policy.interval_s;
     e->passes->error = err;
     if (r < 0)
-        publish(e, &(struct event){
-                       .kind = EVENT_PASS_FAILED, .time = now, .pass = e->passes->last, .text = err.text});
+        events_publish(
+            e, &(struct event){
+                   .kind = EVENT_PASS_FAILED, .time = now, .pass = e->passes->last, .text = err.text});
     passes_end_runs(e, r, &err, e->passes->last);
 }
 
@@ -71,7 +72,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     }
     e->poll->asking = false;
     e->passes->again = false;
-    e->poll->next_look = now + look_period_s(e);
+    e->poll->next_look = now + source_poll_period_s(e);
     action_queue_add_all(e);
     if (observation_build(e, collected, serial, now, &v, &err) < 0) {
         source_poll_failed(e, &err, now);
@@ -81,14 +82,14 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     source_poll_worked(e, now);
     observation_unref(e->now_seen);
     e->now_seen = v;
-    slot_usage_look(e);
+    slot_usage_observe(e);
     migration_timing_observe(e);
     action_states_advance(e, now); /* what has arrived is done, before anything new is decided */
     action_queue_add_all(e);
-    if (!placings_decide(e, serial, now) && (e->poll->asked_for_pass || overload_is_new(e)))
+    if (!placements_decide(e, serial, now) && (e->poll->asked_for_pass || decide_overload_is_new(e)))
         make_pass(e, now);
     if (e->passes->again)
-        want_look(e, now);
+        source_poll_want(e, now);
     proceed(e, now);
 }
 
@@ -216,7 +217,7 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
     take_settings(e, settings);
     e->passes->next =
         earlier(e->passes->next - interval + settings->policy.interval_s, now + settings->policy.interval_s);
-    want_look(e, now + look_period_s(e));
+    source_poll_want(e, now + source_poll_period_s(e));
     action_queue_add_all(e);
     proceed(e, now);
 }

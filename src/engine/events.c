@@ -35,7 +35,7 @@ int event_kind_parse(const char *word, enum event_kind *ret)
     return -EINVAL;
 }
 
-void publish(struct engine *e, const struct event *event)
+void events_publish(struct engine *e, const struct event *event)
 {
     struct event whole = *event;
 

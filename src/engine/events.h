@@ -7,6 +7,6 @@
 struct engine;
 
 /* Names come from the newest snapshot where the event has none of its own. */
-void publish(struct engine *e, const struct event *event);
+void events_publish(struct engine *e, const struct event *event);
 
 #endif

@@ -141,7 +141,7 @@ int observation_build(struct engine *e, struct collected *collected, uint64_t se
                                   .known = e->knowledge,
                                   .inventory = inv,
                                   .before = engine_snapshot(e),
-                                  .look_period_s = look_period_s(e)};
+                                  .look_period_s = source_poll_period_s(e)};
 
     action_facts_explain_lost_hosts(e, inv);
     knowledge_fill(e->knowledge, &c, inv, a);

@@ -34,11 +34,12 @@ static void persist_failed(struct engine *e, const struct err *why, instant_s no
     if (e->persist->error.code == 0)
         e->persist->error.code = -EIO;
     e->persist->failures++;
-    instant_s pause = back_off_s(e->persist->failures);
+    instant_s pause = retry_wait_s(e->persist->failures);
 
     e->persist->retry_at = now + (pause < RETRY_MAX_S ? pause : RETRY_MAX_S);
     if (news)
-        publish(e, &(struct event){.kind = EVENT_STORE_FAILED, .time = now, .text = e->persist->error.text});
+        events_publish(
+            e, &(struct event){.kind = EVENT_STORE_FAILED, .time = now, .text = e->persist->error.text});
 }
 
 void persist_migration(struct engine *e, const struct migration_record *r)
@@ -302,7 +303,7 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
      * nothing is waited for until the clock has caught up; nor does a host stay on until then for what it is
      * being woken for, or is left alone because it did not go */
     if (!action_ended(x) && x->r.started > now + CLOCK_SLACK_S) {
-        x->r.started = now - stale_after_s(e) - 1;
+        x->r.started = now - source_poll_stale_after_s(e) - 1;
         if (x->r.approved > x->r.started)
             x->r.approved = x->r.started;
         action_changed(e, x);

@@ -30,7 +30,7 @@
 
 /* VMs that an admin wants powered on: waits for an inventory, then holds what was decided until it is
  * fetched. */
-struct placing {
+struct pending_placement {
     uint64_t ticket;
     uint64_t after; /* only an inventory with a higher serial decides it */
     char **names;
@@ -52,7 +52,7 @@ struct placing {
 
 /* ---- what waits, and what was decided -------------------------------------------------------- */
 
-static void placing_free(struct placing *p)
+static void pending_placement_free(struct pending_placement *p)
 {
     for (size_t i = 0; i < p->n_names; i++)
         free(p->names[i]);
@@ -65,12 +65,12 @@ static void placing_free(struct placing *p)
 
 static void forget(struct engine *e, size_t i)
 {
-    placing_free(e->placements->list[i]);
+    pending_placement_free(e->placements->list[i]);
     memmove(&e->placements->list[i], &e->placements->list[i + 1],
             (--e->placements->n - i) * sizeof *e->placements->list);
 }
 
-bool placings_wait(const struct engine *e)
+bool placements_wait(const struct engine *e)
 {
     for (size_t i = 0; i < e->placements->n; i++) {
         if (!e->placements->list[i]->decided)
@@ -79,17 +79,17 @@ bool placings_wait(const struct engine *e)
     return false;
 }
 
-static void conclude(struct placing *p, int code, instant_s now)
+static void conclude(struct pending_placement *p, int code, instant_s now)
 {
     p->decided = true;
     p->decided_at = now;
     p->code = code;
 }
 
-void placings_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now)
+void placements_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now)
 {
     for (size_t i = 0; i < e->placements->n; i++) {
-        struct placing *p = e->placements->list[i];
+        struct pending_placement *p = e->placements->list[i];
 
         if (p->decided || p->after >= serial)
             continue;
@@ -98,7 +98,7 @@ void placings_fail(struct engine *e, uint64_t serial, const struct err *why, ins
     }
 }
 
-void placings_forget(struct engine *e, instant_s now)
+void placements_forget(struct engine *e, instant_s now)
 {
     for (size_t i = e->placements->n; i-- > 0;) {
         if (e->placements->list[i]->decided && e->placements->list[i]->decided_at + ABANDONED_S < now)
@@ -124,7 +124,7 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
         return r;
     if (e->placements->n == PLACINGS_MAX)
         return err_set(err, -EAGAIN, "too many placements are asked for at a time");
-    struct placing *p = xcalloc(1, sizeof *p);
+    struct pending_placement *p = xcalloc(1, sizeof *p);
 
     p->names = xcalloc(request->n_vms, sizeof *p->names);
     for (; p->n_names < request->n_vms; p->n_names++)
@@ -133,10 +133,11 @@ int engine_place(struct engine *e, const struct place_request *request, instant_
     p->by = xstrdup(request->by);
     p->ticket = ++e->placements->last_ticket;
     p->after = e->poll->serial;
-    e->placements->list = xreallocarray(e->placements->list, e->placements->n + 1, sizeof(struct placing *));
+    e->placements->list =
+        xreallocarray(e->placements->list, e->placements->n + 1, sizeof(struct pending_placement *));
     e->placements->list[e->placements->n++] = p;
     *ret_ticket = p->ticket;
-    want_look(e, now);
+    source_poll_want(e, now);
     engine_tick(e, now);
     return 0;
 }
@@ -156,7 +157,7 @@ int engine_place_result(const struct engine *e, uint64_t ticket, struct placemen
 
     if (i == e->placements->n)
         return err_set(err, -ENOENT, "nobody has fetched what was decided for too long");
-    const struct placing *p = e->placements->list[i];
+    const struct pending_placement *p = e->placements->list[i];
 
     if (!p->decided)
         return err_set(err, -EINPROGRESS, "the placement is being decided");
@@ -236,7 +237,7 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Ascending, each once, in whatever order and however often they were named. */
-static int find_vms(const struct engine *e, struct placing *p)
+static int find_vms(const struct engine *e, struct pending_placement *p)
 {
     const struct snapshot *s = &p->view->snap;
     uint32_t *vms = arena_array(&p->arena, uint32_t, p->n_names);
@@ -272,7 +273,7 @@ static void supersede(struct engine *e, const char *vm, instant_s now)
 }
 
 /* Everything that the plan needs can be asked for, and nothing of it is under way otherwise. */
-static int check_plan(const struct engine *e, struct placing *p)
+static int check_plan(const struct engine *e, struct pending_placement *p)
 {
     const struct plan *plan = &p->plan;
 
@@ -292,7 +293,7 @@ static int check_plan(const struct engine *e, struct placing *p)
 }
 
 /* The plan's actions, with numbers and needs, then approved as one. */
-static int begin_plan(struct engine *e, struct placing *p, instant_s now)
+static int begin_plan(struct engine *e, struct pending_placement *p, instant_s now)
 {
     const struct plan *plan = &p->plan;
     uint64_t *number = recommendation_numbers(plan, &p->arena);
@@ -324,7 +325,7 @@ static int begin_plan(struct engine *e, struct placing *p, instant_s now)
         action_approve(e, begun[i], p->by, now);
     p->n_ids = n;
     e->passes->next = now; /* passes are to see it */
-    if (decision_store(e, plan, e->passes->last, "place", now) < 0)
+    if (decide_store(e, plan, e->passes->last, "place", now) < 0)
         return err_set(&p->error, -EIO,
                        "approved, but that could not be stored and is forgotten at a restart: %s",
                        e->persist->error.text);
@@ -333,7 +334,7 @@ static int begin_plan(struct engine *e, struct placing *p, instant_s now)
 
 /* Where the VMs do not fit without waking a host, or not at all, one that was to go to standby and is still
  * on stays on instead. What was found without it counts no more: the next inventory shows it on. */
-static bool takes_standby_back(struct engine *e, struct placing *p, instant_s now)
+static bool takes_standby_back(struct engine *e, struct pending_placement *p, instant_s now)
 {
     if (!p->apply || e->paused || !power_withdraw(e, &p->plan, p->n_unplaced > 0, now))
         return false;
@@ -341,11 +342,11 @@ static bool takes_standby_back(struct engine *e, struct placing *p, instant_s no
     p->view = NULL;
     p->after = e->poll->serial;
     e->passes->next = now;
-    want_look(e, now);
+    source_poll_want(e, now);
     return true;
 }
 
-static int decide_placing(struct engine *e, struct placing *p, instant_s now)
+static int decide_placing(struct engine *e, struct pending_placement *p, instant_s now)
 {
     int r;
 
@@ -370,10 +371,10 @@ static int decide_placing(struct engine *e, struct placing *p, instant_s now)
     return begin_plan(e, p, now);
 }
 
-bool placings_decide(struct engine *e, uint64_t serial, instant_s now)
+bool placements_decide(struct engine *e, uint64_t serial, instant_s now)
 {
     for (size_t i = 0; i < e->placements->n; i++) {
-        struct placing *p = e->placements->list[i];
+        struct pending_placement *p = e->placements->list[i];
 
         if (p->decided || p->after >= serial)
             continue;
@@ -391,7 +392,7 @@ bool placings_decide(struct engine *e, uint64_t serial, instant_s now)
 void placements_free(struct placements *p)
 {
     for (size_t i = 0; i < p->n; i++)
-        placing_free(p->list[i]);
+        pending_placement_free(p->list[i]);
     free(p->list);
     free(p);
 }

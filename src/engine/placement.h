@@ -6,19 +6,19 @@
 
 /* In the order in which they were asked for. */
 struct placements {
-    struct placing **list;
+    struct pending_placement **list;
     size_t n;
     uint64_t last_ticket;
 };
 
 /* Some request waits for an inventory. */
-bool placings_wait(const struct engine *e);
+bool placements_wait(const struct engine *e);
 /* Decides what waited for this inventory. True: something was begun, so nothing else is to be decided from
  * it. */
-bool placings_decide(struct engine *e, uint64_t serial, instant_s now);
+bool placements_decide(struct engine *e, uint64_t serial, instant_s now);
 /* What waits for this inventory, or an earlier one, waits in vain. */
-void placings_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
-void placings_forget(struct engine *e, instant_s now); /* what nobody fetches */
+void placements_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
+void placements_forget(struct engine *e, instant_s now); /* what nobody fetches */
 void placements_free(struct placements *p);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define RETRY_MAX_S 60 /* ... up to this */
 
-instant_s back_off_s(unsigned failures)
+instant_s retry_wait_s(unsigned failures)
 {
     instant_s wait = RETRY_FIRST_S;
 
@@ -14,9 +14,9 @@ instant_s back_off_s(unsigned failures)
     return wait < RETRY_MAX_S ? wait : RETRY_MAX_S;
 }
 
-instant_s pause_s(int code, unsigned failures)
+instant_s retry_wait_after_s(int code, unsigned failures)
 {
-    return code == -EACCES ? RETRY_MAX_S : back_off_s(failures);
+    return code == -EACCES ? RETRY_MAX_S : retry_wait_s(failures);
 }
 
 bool error_is_transient(int code)

@@ -7,10 +7,10 @@
 #define RETRY_FIRST_S 2 /* doubled from this ... */
 
 /* Seconds to wait before trying again after so many failures in a row. */
-instant_s back_off_s(unsigned failures);
+instant_s retry_wait_s(unsigned failures);
 /* The same where a login may have been refused: that is not tried quickly again, because directories lock an
  * account after a few wrong passwords in a row. */
-instant_s pause_s(int code, unsigned failures);
+instant_s retry_wait_after_s(int code, unsigned failures);
 /* Errors after which nobody knows whether the peer has heard us, or will hear us the next time. */
 bool error_is_transient(int code);
 

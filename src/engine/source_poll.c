@@ -14,20 +14,20 @@
 #define LOOK_PER_INTERVAL 5 /* inventories between two passes, for the history ... */
 #define LOOK_MAX_S 60       /* ... and no rarer than this */
 
-instant_s stale_after_s(const struct engine *e)
+instant_s source_poll_stale_after_s(const struct engine *e)
 {
     instant_s limit = STALE_INTERVALS * e->settings.policy.interval_s;
 
     return limit > STALE_LEAST_S ? limit : STALE_LEAST_S;
 }
 
-void want_look(struct engine *e, instant_s at)
+void source_poll_want(struct engine *e, instant_s at)
 {
     if (at < e->poll->next_look)
         e->poll->next_look = at;
 }
 
-instant_s look_period_s(const struct engine *e)
+instant_s source_poll_period_s(const struct engine *e)
 {
     instant_s period = e->settings.policy.interval_s / LOOK_PER_INTERVAL;
 
@@ -43,19 +43,19 @@ static void source_is_lost(struct engine *e, const struct err *why, instant_s no
         return;
     e->poll->state = SOURCE_LOST;
     e->poll->since = now;
-    publish(e, &(struct event){.kind = EVENT_SOURCE_LOST, .time = now, .text = e->poll->error.text});
+    events_publish(e, &(struct event){.kind = EVENT_SOURCE_LOST, .time = now, .text = e->poll->error.text});
 }
 
 void source_poll_failed(struct engine *e, const struct err *why, instant_s now)
 {
     e->poll->asking = false;
     e->poll->failures++;
-    e->poll->next_ask = now + pause_s(why->code, e->poll->failures);
+    e->poll->next_ask = now + retry_wait_after_s(why->code, e->poll->failures);
     source_is_lost(e, why, now);
     if (e->poll->asked_for_pass)
         e->passes->error = *why;
     passes_end_runs(e, why->code ? why->code : -EIO, why, 0);
-    placings_fail(e, e->poll->serial, why, now);
+    placements_fail(e, e->poll->serial, why, now);
 }
 
 void source_poll_worked(struct engine *e, instant_s now)
@@ -66,8 +66,9 @@ void source_poll_worked(struct engine *e, instant_s now)
     if (e->poll->state == SOURCE_UP)
         return;
     if (e->poll->state == SOURCE_LOST)
-        publish(e, &(struct event){
-                       .kind = EVENT_SOURCE_BACK, .time = now, .text = "the cluster can be read again"});
+        events_publish(
+            e,
+            &(struct event){.kind = EVENT_SOURCE_BACK, .time = now, .text = "the cluster can be read again"});
     e->poll->state = SOURCE_UP;
     e->poll->since = now;
 }
@@ -80,13 +81,13 @@ static bool run_is_wanted(const struct engine *e)
 /* Somebody waits for an inventory: that is not put off. */
 static bool is_waited_for(const struct engine *e)
 {
-    return run_is_wanted(e) || placings_wait(e);
+    return run_is_wanted(e) || placements_wait(e);
 }
 
 static bool source_is_silent(const struct engine *e, instant_s now)
 {
     return e->poll->asking && (e->poll->state != SOURCE_LOST || is_waited_for(e)) &&
-           now - e->poll->asked_at > stale_after_s(e);
+           now - e->poll->asked_at > source_poll_stale_after_s(e);
 }
 
 /* A collector has its own time limit; should it hang all the same, that is said. Its answer is still waited
@@ -103,7 +104,7 @@ void source_poll_notice_silence(struct engine *e, instant_s now)
     source_is_lost(e, &err, now);
     e->poll->asked_run = e->passes->runs_wanted;
     passes_end_runs(e, err.code, &err, 0);
-    placings_fail(e, UINT64_MAX, &err, now);
+    placements_fail(e, UINT64_MAX, &err, now);
 }
 
 void source_poll_ask(struct engine *e, instant_s now)
@@ -142,6 +143,6 @@ instant_s source_poll_wakeup(const struct engine *e, instant_s now)
     if (!p->asking)
         return later(earlier(p->next_look, e->passes->next), p->next_ask);
     if (p->state != SOURCE_LOST || is_waited_for(e))
-        return p->asked_at + stale_after_s(e) + 1;
+        return p->asked_at + source_poll_stale_after_s(e) + 1;
     return INT64_MAX;
 }

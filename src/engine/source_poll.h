@@ -19,10 +19,10 @@ struct source_poll {
 };
 
 /* Wants an inventory by that time. */
-void want_look(struct engine *e, instant_s at);
-instant_s look_period_s(const struct engine *e); /* between two inventories */
+void source_poll_want(struct engine *e, instant_s at);
+instant_s source_poll_period_s(const struct engine *e); /* between two inventories */
 /* Older data than this is not acted on. */
-instant_s stale_after_s(const struct engine *e);
+instant_s source_poll_stale_after_s(const struct engine *e);
 
 /* Asks for an inventory, if it is time. */
 void source_poll_ask(struct engine *e, instant_s now);

@@ -66,7 +66,7 @@ static struct energy_sample awake(double watts, double all_on_w)
 
 static void look(struct energy *x, struct energy_sample is, instant_s at)
 {
-    energy_look(x, &is, 1, at, LONGEST_S);
+    energy_add_samples(x, &is, 1, at, LONGEST_S);
 }
 
 #define assert_near(a, b) assert_within((a), (b), 1e-9)
@@ -205,7 +205,7 @@ static void test_cluster(void **state)
     both[1].phase = ENERGY_ASLEEP;
     both[1].measured = true;
     for (instant_s t = 0; t <= 120; t += 60)
-        energy_look(x, both, 2, HOUR + t, LONGEST_S);
+        energy_add_samples(x, both, 2, HOUR + t, LONGEST_S);
     keep(x, &s);
     const struct energy_record *all = row(&s, "", HOUR);
 

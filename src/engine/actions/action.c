@@ -218,11 +218,11 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
         x->r.ended = now;
         remember_end(e, x, now);
     }
-    publish(e, &(struct event){.kind = EVENT_ACTION,
-                               .time = now,
-                               .action = &x->r,
-                               .pass = x->r.pass,
-                               .text = x->r.why ? x->r.why : x->r.text});
+    events_publish(e, &(struct event){.kind = EVENT_ACTION,
+                                      .time = now,
+                                      .action = &x->r,
+                                      .pass = x->r.pass,
+                                      .text = x->r.why ? x->r.why : x->r.text});
     if (action_ended(x))
         power_ended(e, x, now);
 }

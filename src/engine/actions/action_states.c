@@ -125,7 +125,7 @@ static void submit(struct engine *e, struct action *x, enum job_kind kind, insta
 static void ask_later(struct action *x, int code, instant_s now)
 {
     x->retries++;
-    x->retry_at = now + pause_s(code, x->retries);
+    x->retry_at = now + retry_wait_after_s(code, x->retries);
 }
 
 static void remember_why(struct engine *e, struct action *x, const char *why)
@@ -197,7 +197,7 @@ static void verify(struct engine *e, struct action *x, const char *why, int code
     x->look_after = e->poll->serial; /* whatever was asked for until now may show the past */
     x->looks = 0;
     action_enter(e, x, ACTION_VERIFYING, why, now);
-    want_look(e, now);
+    source_poll_want(e, now);
 }
 
 /* ---- steps: what a state waits for ----------------------------------------------------------- */
@@ -210,7 +210,7 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         return;
     if (x->r.kind == ACTION_POWER_OFF)
         power_look(e, x, now);
-    switch (readiness(e, x, now, why)) {
+    switch (preconditions(e, x, now, why)) {
     case NEVER:
         action_cancel(e, x, why, now);
         return;
@@ -224,9 +224,9 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
     case READY:
         break;
     }
-    if (!may_begin_anything(e, now) || x->retry_at > now)
+    if (!preconditions_may_begin(e, now) || x->retry_at > now)
         return;
-    if (whereabouts(e, x) == AT_TARGET) {
+    if (observed_state(e, x) == AT_TARGET) {
         finish(e, x, now);
         return;
     }
@@ -280,7 +280,7 @@ static bool may_start_again(const struct engine *e, const struct action *x, inst
 
     if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x, now))
         return false;
-    return !grows_old || (age >= -CLOCK_SLACK_S && age <= stale_after_s(e));
+    return !grows_old || (age >= -CLOCK_SLACK_S && age <= source_poll_stale_after_s(e));
 }
 
 /* An unclear start: somebody may have heard us. The inventory says whether it has happened; if not, start()
@@ -291,11 +291,11 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
 
     if (x->job_out || x->retry_at > now)
         return;
-    if (!inventory_tells(e, x)) {
-        want_look(e, now);
+    if (!observed_state_is_known(e, x)) {
+        source_poll_want(e, now);
         return;
     }
-    switch (whereabouts(e, x)) {
+    switch (observed_state(e, x)) {
     case AT_TARGET:
         finish(e, x, now);
         return;
@@ -310,7 +310,7 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
         if (!x->r.vm && now >= deadline(e, x))
             verify(e, x, x->r.why, -ETIMEDOUT, now);
         else
-            want_look(e, now + back_off_s(++x->retries));
+            source_poll_want(e, now + retry_wait_s(++x->retries));
         return;
     case AT_SOURCE:
         break;
@@ -355,7 +355,7 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
 }
 
 /* What an inventory says that contradicts the task's end. */
-static void contradicted(struct engine *e, struct action *x, enum whereabouts at, instant_s now)
+static void contradicted(struct engine *e, struct action *x, enum observed_state at, instant_s now)
 {
     char why[WHY_ALL];
     const char *what = at == AT_SOURCE  ? "the inventory shows no change"
@@ -374,7 +374,7 @@ static void contradicted(struct engine *e, struct action *x, enum whereabouts at
     }
     if (at != GONE && ++x->looks < VERIFY_LOOKS) { /* the source may be behind its own tasks */
         x->look_after = e->now_seen->serial;
-        want_look(e, now + RETRY_FIRST_S);
+        source_poll_want(e, now + RETRY_FIRST_S);
         return;
     }
     (void)snprintf(why, sizeof why, "the hypervisor says that it is done, but %s", what);
@@ -383,7 +383,7 @@ static void contradicted(struct engine *e, struct action *x, enum whereabouts at
 
 /* Nothing can be said yet: a host that is not seen will be back, or another will show the VM. One that was
  * woken takes minutes, though who was asked says yes at once; but not for ever. */
-static bool must_look_again(const struct engine *e, const struct action *x, enum whereabouts at,
+static bool must_look_again(const struct engine *e, const struct action *x, enum observed_state at,
                             instant_s now)
 {
     if (x->r.kind == ACTION_POWER_ON)
@@ -397,11 +397,11 @@ static bool must_look_again(const struct engine *e, const struct action *x, enum
 
 static void step_verifying(struct engine *e, struct action *x, instant_s now)
 {
-    if (!inventory_tells(e, x)) {
-        want_look(e, now + RETRY_FIRST_S);
+    if (!observed_state_is_known(e, x)) {
+        source_poll_want(e, now + RETRY_FIRST_S);
         return;
     }
-    enum whereabouts at = whereabouts(e, x);
+    enum observed_state at = observed_state(e, x);
 
     if (at == AT_TARGET) {
         finish(e, x, now);
@@ -410,7 +410,8 @@ static void step_verifying(struct engine *e, struct action *x, instant_s now)
     if (must_look_again(e, x, at, now)) {
         x->look_after = e->now_seen->serial;
         x->retries++;
-        want_look(e, now + (x->r.vm ? back_off_s(x->retries) : power_look_pause_s(e, x, x->retries)));
+        source_poll_want(e,
+                         now + (x->r.vm ? retry_wait_s(x->retries) : power_look_pause_s(e, x, x->retries)));
         return;
     }
     if (at == ELSEWHERE && x->r.kind != ACTION_MIGRATE) {
@@ -467,11 +468,11 @@ static void on_checked(struct engine *e, struct action *x, const struct job_resu
         return;
     if (result->code == 0) {
         /* the world may have changed while the worker asked */
-        enum readiness r = readiness(e, x, now, why);
+        enum preconditions r = preconditions(e, x, now, why);
 
         if (r == NEVER)
             action_cancel(e, x, why, now);
-        else if (r == READY && may_begin_anything(e, now))
+        else if (r == READY && preconditions_may_begin(e, now))
             begin(e, x, now);
         return;
     }
@@ -481,7 +482,7 @@ static void on_checked(struct engine *e, struct action *x, const struct job_resu
         verify(e, x, result->err.text, -ESTALE, now);
     } else if (result->code == -ESTALE || result->code == -ENOENT) {
         action_cancel(e, x, result->err.text, now);
-        want_look(e, now);
+        source_poll_want(e, now);
     } else if (error_is_transient(result->code)) {
         remember_why(e, x, result->err.text);
         ask_later(x, result->code, now);
@@ -511,7 +512,7 @@ static void on_started(struct engine *e, struct action *x, const struct job_resu
         verify(e, x, result->err.text, -ESTALE, now);
     } else if (result->code == -ENOENT) {
         action_cancel(e, x, result->err.text, now);
-        want_look(e, now);
+        source_poll_want(e, now);
     } else if (error_is_transient(
                    result->code)) { /* the peer may have begun: an inventory first, then once more */
         remember_why(e, x, result->err.text);
@@ -576,7 +577,7 @@ static void on_cancelled(struct engine *e, struct action *x, const struct job_re
     else if (result->code == -ENOTSUP)
         remember_why(e, x, "it takes long, and the hypervisor cannot stop it: it is followed to its end");
     else if (result->code < 0)
-        x->cancel_at = now + back_off_s(++x->retries);
+        x->cancel_at = now + retry_wait_s(++x->retries);
     x->retry_at = now + ACTION_POLL_S;
 }
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static enum whereabouts vm_whereabouts(const struct snapshot *s, const struct action *x)
+static enum observed_state vm_observed(const struct snapshot *s, const struct action *x)
 {
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
 
@@ -28,7 +28,7 @@ static enum whereabouts vm_whereabouts(const struct snapshot *s, const struct ac
 }
 
 /* A VM to be powered on: wherever it is registered, it is at the source as long as it does not run. */
-static enum whereabouts start_whereabouts(const struct snapshot *s, const struct action *x)
+static enum observed_state start_observed(const struct snapshot *s, const struct action *x)
 {
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
 
@@ -45,7 +45,7 @@ static enum whereabouts start_whereabouts(const struct snapshot *s, const struct
 
 /* A host to be woken. It is not connected while it boots, which says nothing; nor does it where it was lost
  * on its way down. */
-static enum whereabouts wake_whereabouts(const struct engine *e, const struct action *x)
+static enum observed_state wake_observed(const struct engine *e, const struct action *x)
 {
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, x->r.host);
@@ -73,7 +73,7 @@ static enum whereabouts wake_whereabouts(const struct engine *e, const struct ac
 /* A host to be put to standby. That it is not seen any more may mean that it sleeps:
  * action_facts_explain_lost_hosts() knows when.
  */
-static enum whereabouts sleep_whereabouts(const struct engine *e, const struct action *x)
+static enum observed_state sleep_observed(const struct engine *e, const struct action *x)
 {
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, x->r.host);
@@ -97,7 +97,7 @@ static enum whereabouts sleep_whereabouts(const struct engine *e, const struct a
     return ELSEWHERE;
 }
 
-static enum whereabouts host_whereabouts(const struct snapshot *s, const struct action *x, bool entering)
+static enum observed_state host_observed(const struct snapshot *s, const struct action *x, bool entering)
 {
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
@@ -110,30 +110,30 @@ static enum whereabouts host_whereabouts(const struct snapshot *s, const struct 
     return (state == HOST_MAINTENANCE) == entering ? AT_TARGET : AT_SOURCE;
 }
 
-enum whereabouts whereabouts(const struct engine *e, const struct action *x)
+enum observed_state observed_state(const struct engine *e, const struct action *x)
 {
     const struct snapshot *s = &e->now_seen->snap;
 
     switch (x->r.kind) {
     case ACTION_MIGRATE:
-        return vm_whereabouts(s, x);
+        return vm_observed(s, x);
     case ACTION_PLACE:
-        return start_whereabouts(s, x);
+        return start_observed(s, x);
     case ACTION_ENTER_MAINTENANCE:
-        return host_whereabouts(s, x, true);
+        return host_observed(s, x, true);
     case ACTION_EXIT_MAINTENANCE:
-        return host_whereabouts(s, x, false);
+        return host_observed(s, x, false);
     case ACTION_POWER_ON:
-        return wake_whereabouts(e, x);
+        return wake_observed(e, x);
     case ACTION_POWER_OFF:
-        return sleep_whereabouts(e, x);
+        return sleep_observed(e, x);
     case action_kind_count:
         break;
     }
     return GONE;
 }
 
-bool inventory_tells(const struct engine *e, const struct action *x)
+bool observed_state_is_known(const struct engine *e, const struct action *x)
 {
     return e->now_seen && e->now_seen->serial > x->look_after;
 }

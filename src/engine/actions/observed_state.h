@@ -6,7 +6,7 @@
 
 struct action;
 
-enum whereabouts {
+enum observed_state {
     AT_SOURCE, /* as before the action */
     AT_TARGET, /* as after it */
     ELSEWHERE, /* neither */
@@ -15,10 +15,10 @@ enum whereabouts {
 };
 
 /* By the newest inventory; there must be one. */
-enum whereabouts whereabouts(const struct engine *e, const struct action *x);
+enum observed_state observed_state(const struct engine *e, const struct action *x);
 
 /* Whether the newest inventory was asked for late enough to tell. */
-bool inventory_tells(const struct engine *e, const struct action *x);
+bool observed_state_is_known(const struct engine *e, const struct action *x);
 
 bool observed_state_runs_on(const struct snapshot *s, const char *vm, const char *host);
 

@@ -130,7 +130,8 @@ void pool_updates_carry_on(struct engine *e, instant_s now)
 {
     struct pool_updates *p = e->pool_updates;
 
-    while (p->n_out < p->n_jobs && p->n_out < AT_ONCE && may_set_by_itself(e) && may_begin_anything(e, now)) {
+    while (p->n_out < p->n_jobs && p->n_out < AT_ONCE && may_set_by_itself(e) &&
+           preconditions_may_begin(e, now)) {
         struct pool_update *j = p->jobs[p->n_out];
         struct err err = {0};
         const struct job job = {
@@ -163,7 +164,7 @@ static void say_failed(struct engine *e, const struct pool_update *j, const stru
     if (!news)
         return;
     p->n_said++;
-    publish(
+    events_publish(
         e, &(struct event){
                .kind = EVENT_SETTINGS_FAILED, .time = now, .pass = e->passes->decided_id, .text = why->text});
 }
@@ -187,7 +188,7 @@ static void say_set(struct engine *e, instant_s now)
     (void)snprintf(text, sizeof text, "%zu setting%s of pools on %zu host%s w%s set", p->n_settings,
                    p->n_settings == 1 ? "" : "s", p->n_hosts, p->n_hosts == 1 ? "" : "s",
                    p->n_settings == 1 ? "as" : "ere");
-    publish(
+    events_publish(
         e, &(struct event){.kind = EVENT_SETTINGS, .time = now, .pass = e->passes->decided_id, .text = text});
 }
 

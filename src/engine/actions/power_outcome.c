@@ -111,12 +111,12 @@ static void wake_failed(struct engine *e, const struct action *x, instant_s now)
     (void)snprintf(text, sizeof text, "host %s did not wake: %s",
                    snapshot_host_name(engine_snapshot(e), x->r.host),
                    x->r.why ? x->r.why : "nobody knows why");
-    publish(e, &(struct event){.kind = EVENT_WAKE_FAILED,
-                               .time = now,
-                               .action = &x->r,
-                               .pass = x->r.pass,
-                               .host = x->r.host,
-                               .text = text});
+    events_publish(e, &(struct event){.kind = EVENT_WAKE_FAILED,
+                                      .time = now,
+                                      .action = &x->r,
+                                      .pass = x->r.pass,
+                                      .host = x->r.host,
+                                      .text = text});
     passes_hurry(e, now); /* another one in its place */
 }
 

@@ -289,7 +289,7 @@ static void say_no_slot(char *why)
 /* ---- readiness ------------------------------------------------------------------------------- */
 
 /* What was to leave has left, one way or another: a VM that somebody else moved or stopped is gone too. */
-static enum readiness evacuated(const struct engine *e, const struct action *x, char *why)
+static enum preconditions evacuated(const struct engine *e, const struct action *x, char *why)
 {
     const struct snapshot *s = &e->now_seen->snap;
     bool waits = false;
@@ -341,15 +341,15 @@ void power_look(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_MAX] = "";
 
-    if (!e->now_seen || !slot_is_free(e) || !may_begin_anything(e, now) || whereabouts(e, x) != AT_SOURCE ||
-        !nothing_left(e, x, why)) {
+    if (!e->now_seen || !slot_is_free(e) || !preconditions_may_begin(e, now) ||
+        observed_state(e, x) != AT_SOURCE || !nothing_left(e, x, why)) {
         x->settled = 0;
         return;
     }
     if (x->settled == 0)
         x->settled = e->poll->serial; /* whatever was asked for until now may show the past */
     if (e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
-        want_look(e, now);
+        source_poll_want(e, now);
 }
 
 /* By what the newest inventory was given, which foresees when it changes. */
@@ -363,16 +363,17 @@ static bool schedule_is_closed(const struct engine *e, instant_s now)
 
 /* Not without what it depends on, on an inventory that was asked for when all that was over and that is
  * fresh, with nobody on the host or on the way there, and only if enough stays on. */
-enum readiness sleep_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+enum preconditions power_preconditions_sleep(const struct engine *e, const struct action *x, instant_s now,
+                                             char *why)
 {
     if (x->r.pass != 0 &&
-        plan_is_old(e, x, now, why)) /* what an admin asked for holds until it is taken back */
+        preconditions_plan_is_old(e, x, now, why)) /* what an admin asked for holds until it is taken back */
         return NEVER;
     if (!e->now_seen)
         return WAIT;
     const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
 
-    switch (whereabouts(e, x)) {
+    switch (observed_state(e, x)) {
     case AT_TARGET:
         return READY; /* begin() sees that there is nothing to do */
     case AT_SOURCE:
@@ -395,7 +396,7 @@ enum readiness sleep_readiness(const struct engine *e, const struct action *x, i
 
     if (news && !may_still_sleep(e, x, why))
         return NEVER;
-    enum readiness r = evacuated(e, x, why);
+    enum preconditions r = evacuated(e, x, why);
 
     if (r != READY)
         return r;
@@ -420,18 +421,19 @@ bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant
 }
 
 /* Not without what it depends on, and not on old knowledge; else as soon as it can be asked. */
-enum readiness wake_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+enum preconditions power_preconditions_wake(const struct engine *e, const struct action *x, instant_s now,
+                                            char *why)
 {
-    if (plan_is_old(e, x, now, why))
+    if (preconditions_plan_is_old(e, x, now, why))
         return NEVER;
     if (!e->now_seen)
         return WAIT;
-    enum readiness r = dependencies(e, x, why);
+    enum preconditions r = dependencies(e, x, why);
     const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
 
     if (r != READY)
         return r;
-    switch (whereabouts(e, x)) {
+    switch (observed_state(e, x)) {
     case AT_TARGET:
         return READY; /* begin() sees that there is nothing to do */
     case AT_SOURCE:

@@ -25,8 +25,10 @@ bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant
 /* No VM but agents is known to be on the host, on its way there, or not quite away. */
 bool power_nothing_is_on(const struct engine *e, const char *host);
 
-/* Of approved actions that change the power of a host: see readiness(). */
-enum readiness sleep_readiness(const struct engine *e, const struct action *x, instant_s now, char *why);
-enum readiness wake_readiness(const struct engine *e, const struct action *x, instant_s now, char *why);
+/* Of approved actions that change the power of a host: see preconditions(). */
+enum preconditions power_preconditions_sleep(const struct engine *e, const struct action *x, instant_s now,
+                                             char *why);
+enum preconditions power_preconditions_wake(const struct engine *e, const struct action *x, instant_s now,
+                                            char *why);
 
 #endif

@@ -33,16 +33,16 @@
 static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
 {
     if (!e->now_seen || e->poll->state != SOURCE_UP || now - e->now_seen->received > SLEEP_SEEN_S) {
-        want_look(e, now);
+        source_poll_want(e, now);
         return false;
     }
     if (x->settled == 0) /* begun by an earlier process */
         x->settled = e->poll->serial;
     if (e->now_seen->serial <= x->settled && x->r.state != ACTION_STARTING) {
-        want_look(e, now);
+        source_poll_want(e, now);
         return false;
     }
-    switch (whereabouts(e, x)) {
+    switch (observed_state(e, x)) {
     case AT_SOURCE:
         return power_sleep_is_safe(e, x, now);
     case NOT_SEEN:
@@ -107,7 +107,7 @@ instant_s power_patience_s(const struct engine *e, const struct action *x)
 instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
 {
     double boot = boot_s(e, x->r.host);
-    instant_s pause = back_off_s(looks);
+    instant_s pause = retry_wait_s(looks);
 
     if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
         pause = (instant_s)(boot / WAKE_LOOKS);
@@ -136,13 +136,13 @@ bool power_is_there(struct engine *e, struct action *x, instant_s now)
 {
     if (x->r.kind != ACTION_POWER_ON)
         return false;
-    if (inventory_tells(e, x) && whereabouts(e, x) == AT_TARGET)
+    if (observed_state_is_known(e, x) && observed_state(e, x) == AT_TARGET)
         return true;
-    if (inventory_tells(e, x)) {
+    if (observed_state_is_known(e, x)) {
         x->look_after = e->now_seen->serial;
         x->looks++;
     }
-    want_look(e, (e->now_seen ? e->now_seen->received : now) + power_look_pause_s(e, x, x->looks + 1));
+    source_poll_want(e, (e->now_seen ? e->now_seen->received : now) + power_look_pause_s(e, x, x->looks + 1));
     return false;
 }
 

@@ -58,7 +58,7 @@ static bool vm_makes_sense(const struct engine *e, const struct action *x, char 
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
     bool starts = x->r.kind == ACTION_PLACE;
 
-    switch (whereabouts(e, x)) {
+    switch (observed_state(e, x)) {
     case AT_SOURCE:
         if (starts || s->vms[ix].is.state == VM_ON)
             return true;
@@ -184,9 +184,10 @@ static instant_s held_up_until(const struct engine *e, const struct action *x, i
  * has to be done anyway holds longer: a host with many VMs is not emptied within two intervals, and whoever
  * approved that should not have to again. One from the future tells of a clock that was set back between two
  * processes: nobody knows how old it is. */
-bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why)
+bool preconditions_plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
-    instant_s limit = stale_after_s(e) * (x->r.priority == PRIORITY_MANDATORY ? MANDATORY_HOLDS : 1);
+    instant_s limit =
+        source_poll_stale_after_s(e) * (x->r.priority == PRIORITY_MANDATORY ? MANDATORY_HOLDS : 1);
     instant_s age = now - (x->r.approved > x->r.seen ? x->r.approved : x->r.seen);
 
     if ((age >= -CLOCK_SLACK_S && age <= limit) || (age > limit && now - held_up_until(e, x, now) <= limit))
@@ -200,7 +201,7 @@ bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, 
     return true;
 }
 
-enum readiness dependencies(const struct engine *e, const struct action *x, char *why)
+enum preconditions dependencies(const struct engine *e, const struct action *x, char *why)
 {
     for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
         const struct action *y = action_find(e, x->r.depends_on[i]);
@@ -247,15 +248,16 @@ static bool agents_are_on(const struct engine *e, const struct action *x, char *
 }
 
 /* Of a VM: that moves, or that is to be powered on. */
-static enum readiness vm_readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+static enum preconditions vm_preconditions(const struct engine *e, const struct action *x, instant_s now,
+                                           char *why)
 {
-    if (plan_is_old(e, x, now, why))
+    if (preconditions_plan_is_old(e, x, now, why))
         return NEVER;
     if (!e->now_seen) /* after a restart: the first inventory decides */
         return WAIT;
     if (!makes_sense(e, x, why))
         return NEVER;
-    enum readiness r = dependencies(e, x, why);
+    enum preconditions r = dependencies(e, x, why);
 
     if (r != READY)
         return r;
@@ -279,11 +281,11 @@ bool host_is_empty(const struct engine *e, const char *host)
     return true;
 }
 
-static enum readiness host_readiness(const struct engine *e, const struct action *x, char *why)
+static enum preconditions host_preconditions(const struct engine *e, const struct action *x, char *why)
 {
     if (!e->now_seen)
         return WAIT;
-    switch (whereabouts(e, x)) {
+    switch (observed_state(e, x)) {
     case AT_SOURCE:
         break;
     case AT_TARGET:
@@ -307,28 +309,28 @@ static enum readiness host_readiness(const struct engine *e, const struct action
     return x->r.kind == ACTION_EXIT_MAINTENANCE || host_is_empty(e, x->r.host) ? READY : WAIT;
 }
 
-enum readiness readiness(const struct engine *e, const struct action *x, instant_s now, char *why)
+enum preconditions preconditions(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
     why[0] = '\0';
     switch (x->r.kind) {
     case ACTION_MIGRATE:
     case ACTION_PLACE:
-        return vm_readiness(e, x, now, why);
+        return vm_preconditions(e, x, now, why);
     case ACTION_POWER_ON:
-        return wake_readiness(e, x, now, why);
+        return power_preconditions_wake(e, x, now, why);
     case ACTION_ENTER_MAINTENANCE:
     case ACTION_EXIT_MAINTENANCE:
-        return host_readiness(e, x, why);
+        return host_preconditions(e, x, why);
     case ACTION_POWER_OFF:
-        return sleep_readiness(e, x, now, why);
+        return power_preconditions_sleep(e, x, now, why);
     case action_kind_count:
         break;
     }
     return NEVER;
 }
 
-bool may_begin_anything(const struct engine *e, instant_s now)
+bool preconditions_may_begin(const struct engine *e, instant_s now)
 {
     return !e->paused && e->poll->state == SOURCE_UP && e->persist->error.code == 0 && e->now_seen &&
-           now - e->now_seen->asked <= stale_after_s(e);
+           now - e->now_seen->asked <= source_poll_stale_after_s(e);
 }

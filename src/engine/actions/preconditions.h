@@ -8,7 +8,7 @@ struct action;
 
 #define WHY_MAX 768
 
-enum readiness {
+enum preconditions {
     READY,
     WAIT,  /* for what it depends on, a slot, an inventory */
     NEVER, /* the world is no longer what it was planned for */
@@ -16,16 +16,16 @@ enum readiness {
 
 /* Of an approved action. NEVER: why, a sentence of at most WHY_MAX bytes, says what has changed. WAIT: what
  * for, where that is worth telling; else "". */
-enum readiness readiness(const struct engine *e, const struct action *x, instant_s now, char *why);
+enum preconditions preconditions(const struct engine *e, const struct action *x, instant_s now, char *why);
 
 /* Parts of it, for power_preconditions.c. */
-enum readiness dependencies(const struct engine *e, const struct action *x, char *why);
+enum preconditions dependencies(const struct engine *e, const struct action *x, char *why);
 /* A plan is made from one moment, and holds for a while only. */
-bool plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why);
+bool preconditions_plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why);
 /* The last VM has left, agents apart, and none is on its way. */
 bool host_is_empty(const struct engine *e, const char *host);
 
 /* Nothing is begun while paused, on old data, or when its beginning could not be stored. */
-bool may_begin_anything(const struct engine *e, instant_s now);
+bool preconditions_may_begin(const struct engine *e, instant_s now);
 
 #endif

@@ -223,7 +223,7 @@ static void change_actuators(struct engine *e, const char *vm, bool ours)
         count_theirs(&e->actions->usage, m, ours ? (uint32_t)-1 : 1);
 }
 
-void slot_usage_look(struct engine *e)
+void slot_usage_observe(struct engine *e)
 {
     const struct snapshot *s = &e->now_seen->snap;
     struct slot_usage *o = &e->actions->usage;
@@ -307,7 +307,7 @@ void slot_usage_rebuild(struct engine *e)
         (void)action_counts(e, x);
     }
     if (e->now_seen)
-        slot_usage_look(e);
+        slot_usage_observe(e);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* slot_usage.h: who takes what, by host and by VM, so that no action has to look at all the others.
  *
  * It is kept, not computed: action_counts() is called with whatever changes an action's state, or whether an
- * order of it is out, and adds and takes away what differs; slot_usage_look() with each new inventory, for
+ * order of it is out, and adds and takes away what differs; slot_usage_observe() with each new inventory, for
  * what others move; slot_usage_rebuild() when actions are forgotten, which keeps the maps from growing for
  * ever.
  *
@@ -71,7 +71,7 @@ struct slot_usage {
 /* Of the action, by its state: it is added, taken away or changed. Returns whether it gave something up that
  * another one may have waited for. */
 bool action_counts(struct engine *e, struct action *x);
-void slot_usage_look(struct engine *e);
+void slot_usage_observe(struct engine *e);
 void slot_usage_rebuild(struct engine *e);
 void slot_usage_release(struct actions *all);
 

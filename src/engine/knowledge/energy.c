@@ -197,8 +197,8 @@ static void look_at(struct account *c, struct account *cluster, const struct ene
         c->until = now;
 }
 
-void energy_look(struct energy *x, const struct energy_sample *samples, size_t n, instant_s now,
-                 instant_s longest_s)
+void energy_add_samples(struct energy *x, const struct energy_sample *samples, size_t n, instant_s now,
+                        instant_s longest_s)
 {
     struct account *cluster = account_of(x, CLUSTER);
 
@@ -356,7 +356,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
             x->now.unmet[r] += is->unmet[r];
         }
     }
-    energy_look(x, samples, s->n_hosts, s->time, longest_s);
+    energy_add_samples(x, samples, s->n_hosts, s->time, longest_s);
     arena_release(&scratch);
 }
 

@@ -46,8 +46,8 @@ struct energy_sample {
 const struct engine_power *energy_now(const struct energy *x);
 
 /* All hosts that a look has shown. A look that is no later than the last one adds no time. */
-void energy_look(struct energy *x, const struct energy_sample *samples, size_t n, instant_s now,
-                 instant_s longest_s);
+void energy_add_samples(struct energy *x, const struct energy_sample *samples, size_t n, instant_s now,
+                        instant_s longest_s);
 
 /* What a meter reads of what the model says, a moving average over the time that the host was on; UNKNOWN:
  * never read. energy_learn_scale() takes a newer one into account. */

@@ -249,13 +249,13 @@ static enum host_state was(const struct known_host *k)
 static void tell(struct engine *e, enum event_kind kind, const struct snapshot *names, instant_s now,
                  const struct host_facts *f, enum host_state before, enum host_state is, const char *text)
 {
-    publish(e, &(struct event){.kind = kind,
-                               .time = now,
-                               .host = f->id,
-                               .was = before,
-                               .is = is,
-                               .snapshot = names,
-                               .text = text});
+    events_publish(e, &(struct event){.kind = kind,
+                                      .time = now,
+                                      .host = f->id,
+                                      .was = before,
+                                      .is = is,
+                                      .snapshot = names,
+                                      .text = text});
 }
 
 /* Each state that inventories show, whoever changed it. The first look at a host is none, unless an earlier
@@ -499,11 +499,11 @@ static void disown(void *piece, struct engine *e, const struct stored *s, instan
             "host %.100s was put to standby by this service, and it is not known here any more that "
             "it sleeps: the configuration names another source than before",
             s->hosts[i].host);
-        publish(e, &(struct event){.kind = EVENT_FAULT,
-                                   .time = now,
-                                   .fault = fault_code_count,
-                                   .host = s->hosts[i].host,
-                                   .text = text});
+        events_publish(e, &(struct event){.kind = EVENT_FAULT,
+                                          .time = now,
+                                          .fault = fault_code_count,
+                                          .host = s->hosts[i].host,
+                                          .text = text});
     }
 }
 

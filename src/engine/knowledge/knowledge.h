@@ -31,7 +31,7 @@ struct wake_under_way {
 
 /* What the pieces are told along with an inventory. */
 struct knowledge_context {
-    struct engine *engine; /* for publish() */
+    struct engine *engine; /* for events_publish() */
     const struct engine_settings *settings;
     const struct knowledge *known;       /* the pieces before this one have seen the inventory already */
     const struct inventory *inventory;   /* observe(): what the snapshot was built from */
