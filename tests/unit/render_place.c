@@ -153,7 +153,7 @@ static const char place_text[] =
     "\n"
     "1 fault\n"
     "\n"
-    "  cannot_place: v01 cannot be powered on. On h02, which comes closest, it takes 2.0 GiB, and h02 has "
+    "  cannot_place: v01 cannot be powered on. h02 comes closest. It takes 2.0 GiB, and h02 has "
     "1.0 GiB of 4.0 GiB left.\n";
 
 static void test_place_text(void **state)

@@ -1,8 +1,9 @@
-/* Every finding has a sentence, and parts that several sentences share are worded to the letter. The
- * sentences themselves are in the expected files of tests/scenarios. */
+/* Every finding has a sentence, every template parses and names only what exists, and a finding that lacks
+ * everything is no reason to crash. The sentences themselves are in the expected files of tests/scenarios. */
 #include "unit.h"
 
 #include "model/snapshot_build.h"
+#include "render/wording/templates.h"
 #include "render/wording/wording.h"
 
 #include <string.h>
@@ -53,6 +54,101 @@ static struct finding made(enum finding_code code, const struct finding *because
 static bool is_sentence(const char *text)
 {
     return text && strlen(text) > 1 && text[strlen(text) - 1] == '.' && !strstr(text, "(null)");
+}
+
+/* A name that does not exist, and a brace that is not closed, stay in the text. */
+static void assert_expands(const struct sentence *w, const char *text)
+{
+    const char *expanded = wording_expand(w, text);
+
+    if (strpbrk(expanded, "{}"))
+        fail_msg("%s: %s", text, expanded);
+}
+
+static bool is_word(const char *name, const char *text)
+{
+    enum reason reason;
+    enum check check;
+    enum power_check power;
+
+    return strcmp(name, "reason") == 0  ? reason_parse(text, &reason) == 0
+           : strcmp(name, "check") == 0 ? check_parse(text, &check) == 0
+           : strcmp(name, "power") == 0 ? power_check_parse(text, &power) == 0
+                                        : true;
+}
+
+/* "check=memory !kept at>{time}": each name, and what it is compared with, exists. */
+static void assert_conditions(const struct sentence *w, const char *when)
+{
+    char *rest = arena_strdup(w->a, when);
+    const char *condition;
+
+    while ((condition = strsep(&rest, " ")) != NULL) {
+        condition += *condition == '!';
+        size_t len = strcspn(condition, "=<>");
+        const char *name = arena_strndup(w->a, condition, len);
+        if (len > 0)
+            assert_expands(w, arena_printf(w->a, "{%s}", name));
+        if (len == 0 ? *when != '\0' : condition[len] && !is_word(name, condition + len + 1))
+            fail_msg("%s: %s", when, condition);
+        assert_expands(w, condition);
+    }
+}
+
+static bool is_used(const char *phrase, struct arena *a)
+{
+    const char *braces = arena_printf(a, "{%s}", phrase);
+    const char *capital = arena_printf(a, "{^%s}", phrase);
+
+    for (size_t i = 0; i < wording_templates_count; i++)
+        if (strstr(wording_templates[i].text, braces) || strstr(wording_templates[i].text, capital))
+            return true;
+    for (size_t i = 0; i < wording_phrases_count; i++)
+        if (strstr(wording_phrases[i].text, braces) || strstr(wording_phrases[i].text, capital))
+            return true;
+    return false;
+}
+
+static void test_every_template(void **state)
+{
+    const struct finding none = {.code = FIND_CHECK};
+    struct arena a = {0};
+    struct snapshot s;
+
+    (void)state;
+    make_snapshot(&a, &s);
+    for (int pass = 0; pass < 2; pass++) {
+        const struct finding full = made(FIND_CHECK, &none);
+        const struct sentence w = {.snap = &s, .f = pass == 0 ? &full : &none, .a = &a};
+        for (size_t i = 0; i < wording_templates_count; i++) {
+            assert_expands(&w, wording_templates[i].text);
+            assert_conditions(&w, wording_templates[i].when);
+        }
+        for (size_t i = 0; i < wording_phrases_count; i++) {
+            assert_expands(&w, wording_phrases[i].text);
+            assert_conditions(&w, wording_phrases[i].when);
+            if (!is_used(wording_phrases[i].name, &a))
+                fail_msg("%s is not used", wording_phrases[i].name);
+        }
+    }
+    arena_release(&a);
+}
+
+static void test_finding_without_anything(void **state)
+{
+    struct arena a = {0};
+    struct snapshot s;
+
+    (void)state;
+    make_snapshot(&a, &s);
+    for (int code = FIND_NONE + 1; code < finding_code_count; code++)
+        assert_non_null(wording_text(&s, &(struct finding){.code = (enum finding_code)code}, &a));
+    for (int i = 0; i < check_count; i++)
+        assert_non_null(wording_text(&s, &(struct finding){.code = FIND_CHECK, .check = (enum check)i}, &a));
+    for (int i = 0; i < power_check_count; i++)
+        assert_non_null(
+            wording_text(&s, &(struct finding){.code = FIND_POWER, .power = (enum power_check)i}, &a));
+    arena_release(&a);
 }
 
 static void test_every_code(void **state)
@@ -151,10 +247,9 @@ static void test_amounts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_code),
-        cmocka_unit_test(test_every_check),
-        cmocka_unit_test(test_every_power_check),
-        cmocka_unit_test(test_amounts),
+        cmocka_unit_test(test_every_template),    cmocka_unit_test(test_finding_without_anything),
+        cmocka_unit_test(test_every_code),        cmocka_unit_test(test_every_check),
+        cmocka_unit_test(test_every_power_check), cmocka_unit_test(test_amounts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,140 +1,367 @@
-/* Which file says what, and the parts that their sentences share. */
-#include "render/wording/sentence.h"
+/* Makes sentences of the templates: which row, and what stands for its braces. The sentences themselves are
+ * in templates.c. */
+#include "render/wording/wording.h"
 
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "base/rfc3339.h"
+#include "base/strbuf.h"
+#include "render/wording/templates.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #define MHZ_PER_GHZ 1000.0
 #define MB_PER_GB 1024.0
+#define PERCENT 100.0
+#define SECONDS_PER_MINUTE 60
+#define MINUTES_PER_HOUR 60
+#define HOURS_PER_DAY 24
 
-uint32_t wording_subject(const struct sentence *w, enum finding_subject name)
+#define NAME_MAX_LEN 64    /* of what stands in braces, or of a condition */
+#define SENTENCE_MAX 16384 /* far more than any; what is behind a finding is part of it */
+
+enum unit { PLAIN, AMOUNT, TIME };
+
+/* What a name stands for. */
+struct value {
+    enum { NO_SUCH_NAME, ABSENT, TEXT, NUMBER } kind;
+    const char *text;
+    double number;
+    const char *form; /* how the number is written, unless the template says otherwise */
+    uint32_t ix;      /* of a subject; IX_NONE otherwise */
+};
+
+static const struct value no_such_name = {.kind = NO_SUCH_NAME, .ix = IX_NONE};
+static const struct value absent = {.kind = ABSENT, .ix = IX_NONE};
+
+static struct value text_value(const char *text)
 {
-    for (int i = 0; i < FINDING_SUBJECTS_MAX; i++)
-        if (w->f->subjects[i].name == name)
-            return w->f->subjects[i].ix;
-    return IX_NONE;
+    return text ? (struct value){.kind = TEXT, .text = text, .ix = IX_NONE} : absent;
 }
 
-const char *wording_name(const struct sentence *w, enum finding_subject name)
+static struct value number_value(double number, const char *form)
 {
-    uint32_t ix = wording_subject(w, name);
+    return isnan(number) ? absent
+                         : (struct value){.kind = NUMBER, .number = number, .form = form, .ix = IX_NONE};
+}
 
-#define SUBJECT_NAME(e, member, of)                                                                          \
-    case e:                                                                                                  \
-        return w->snap->of[ix].is.name;
-    switch (ix == IX_NONE ? SUBJECT_END : name) {
-        FINDING_SUBJECTS(SUBJECT_NAME)
-    case SUBJECT_END:
-    case finding_subject_count:
-        break;
+/* ---- subjects, and facts of them ---- */
+
+static struct value vms_fact(const struct snapshot *s, uint32_t ix, const char *fact)
+{
+    const struct vm_facts *v = &s->vms[ix].is;
+
+    return strcmp(fact, "") == 0               ? text_value(v->name)
+           : strcmp(fact, "state") == 0        ? text_value(vm_state_name(v->state))
+           : strcmp(fact, "kind") == 0         ? text_value(vm_kind_name(v->kind))
+           : strcmp(fact, "kind_meaning") == 0 ? text_value(vm_kind_meaning(v->kind))
+           : strcmp(fact, "vcpus") == 0        ? number_value(v->vcpus, "whole")
+           : strcmp(fact, "sample_bad") == 0   ? text_value(v->sample_bad)
+                                               : no_such_name;
+}
+
+static struct value hosts_fact(const struct snapshot *s, uint32_t ix, const char *fact)
+{
+    const struct host_facts *h = &s->hosts[ix].is;
+
+    return strcmp(fact, "") == 0           ? text_value(h->name)
+           : strcmp(fact, "state") == 0    ? text_value(host_state_name(h->state))
+           : strcmp(fact, "failover") == 0 ? text_value(s->hosts[ix].failover ? "failover" : NULL)
+           : strcmp(fact, "boot_s") == 0   ? number_value(h->boot_s, "duration")
+                                           : no_such_name;
+}
+
+static struct value pools_fact(const struct snapshot *s, uint32_t ix, const char *fact)
+{
+    return *fact ? no_such_name : text_value(s->pools[ix].is.name);
+}
+
+static struct value rules_fact(const struct snapshot *s, uint32_t ix, const char *fact)
+{
+    return strcmp(fact, "") == 0            ? text_value(s->rules[ix].is.name)
+           : strcmp(fact, "mandatory") == 0 ? text_value(s->rules[ix].is.mandatory ? "mandatory" : NULL)
+                                            : no_such_name;
+}
+
+/* "vm", or "vm.state". */
+static struct value subject(const struct sentence *w, const char *name)
+{
+#define SUBJECT_ROW(e, member, of) {e, member, of##_fact},
+    static const struct {
+        enum finding_subject subject;
+        const char *member;
+        struct value (*fact)(const struct snapshot *, uint32_t, const char *);
+    } rows[] = {FINDING_SUBJECTS(SUBJECT_ROW)};
+    size_t len = strcspn(name, ".");
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strncmp(rows[i].member, name, len) != 0 || rows[i].member[len])
+            continue;
+        for (int j = 0; j < FINDING_SUBJECTS_MAX; j++) {
+            uint32_t ix = w->f->subjects[j].ix;
+            if (w->f->subjects[j].name != rows[i].subject || ix == IX_NONE)
+                continue;
+            struct value v = rows[i].fact(w->snap, ix, name + len + (name[len] == '.'));
+            v.ix = ix;
+            return v;
+        }
+        return absent;
     }
-    return "?";
+    return no_such_name;
 }
 
-double wording_figure(const struct sentence *w, enum finding_figure name)
+/* ---- figures ---- */
+
+static bool ends_with(const char *name, const char *end)
 {
-    for (int i = 0; i < FINDING_FIGURES_MAX; i++)
-        if (w->f->figures[i].name == name)
-            return w->f->figures[i].value;
-    return UNKNOWN;
+    size_t n = strlen(name);
+    size_t m = strlen(end);
+
+    return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-bool wording_has(const struct sentence *w, enum finding_figure name)
+static const char *form_of(const char *member, enum unit unit, enum resource r)
 {
-    return !isnan(wording_figure(w, name));
+    if (unit == TIME)
+        return "instant";
+    if (unit == AMOUNT)
+        return r == RES_CPU ? "mhz" : "mb";
+    return ends_with(member, "_mhz")                                                          ? "mhz"
+           : ends_with(member, "_mb")                                                         ? "mb"
+           : ends_with(member, "_s") && !strstr(member, "_mhz_s") && !strstr(member, "_mb_s") ? "duration"
+                                                                                              : "whole";
 }
 
-uint32_t wording_count(const struct sentence *w, enum finding_figure name)
+static struct value figure(const struct sentence *w, const char *name)
 {
-    return (uint32_t)wording_figure(w, name);
-}
+#define FIGURE_ROW(e, member, unit) {e, member, unit},
+    static const struct {
+        enum finding_figure figure;
+        const char *member;
+        enum unit unit;
+    } rows[] = {FINDING_FIGURES(FIGURE_ROW)};
 
-const char *wording_mhz(const struct sentence *w, enum finding_figure name)
-{
-    double mhz = wording_figure(w, name);
-
-    return mhz >= MHZ_PER_GHZ ? arena_printf(w->a, "%.1f GHz", mhz / MHZ_PER_GHZ)
-                              : arena_printf(w->a, "%.0f MHz", mhz);
-}
-
-const char *wording_mb(const struct sentence *w, enum finding_figure name)
-{
-    double mb = wording_figure(w, name);
-
-    return mb >= MB_PER_GB ? arena_printf(w->a, "%.1f GiB", mb / MB_PER_GB)
-                           : arena_printf(w->a, "%.0f MiB", mb);
-}
-
-const char *wording_amount(const struct sentence *w, enum finding_figure name)
-{
-    return w->f->resource == RES_CPU ? wording_mhz(w, name) : wording_mb(w, name);
-}
-
-const char *wording_seconds(const struct sentence *w, enum finding_figure name)
-{
-    int64_t whole = (int64_t)llround(wording_figure(w, name));
-    const int64_t minute = (int64_t)SECONDS_PER_MINUTE;
-
-    if (whole < minute)
-        return arena_printf(w->a, "%lld s", (long long)whole);
-    if (whole % minute == 0)
-        return arena_printf(w->a, "%lld min", (long long)(whole / minute));
-    return arena_printf(w->a, "%lld min %lld s", (long long)(whole / minute), (long long)(whole % minute));
-}
-
-const char *wording_instant(const struct sentence *w, enum finding_figure name)
-{
-    return rfc3339_format((instant_s)wording_figure(w, name), arena_array(w->a, char, RFC3339_MAX));
-}
-
-const char *wording_resource(const struct sentence *w)
-{
-    return w->f->resource == RES_CPU ? "CPU" : "memory";
-}
-
-const char *wording_host_state(const struct sentence *w, enum finding_subject name)
-{
-    switch (w->snap->hosts[wording_subject(w, name)].is.state) {
-    case HOST_ON:
-        return "about to be switched off or serviced";
-    case HOST_MAINTENANCE:
-        return "in maintenance";
-    case HOST_ENTERING_MAINTENANCE:
-        return "entering maintenance";
-    case HOST_STANDBY:
-        return "in standby";
-    case HOST_ENTERING_STANDBY:
-        return "entering standby";
-    case HOST_POWERING_ON:
-        return "being woken";
-    case HOST_DISCONNECTED:
-        return "not seen";
-    case host_state_count:
-        break;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].member, name) != 0)
+            continue;
+        for (int j = 0; j < FINDING_FIGURES_MAX; j++)
+            if (w->f->figures[j].name == rows[i].figure)
+                return number_value(w->f->figures[j].value, form_of(name, rows[i].unit, w->f->resource));
+        return absent;
     }
-    return "?";
+    return no_such_name;
 }
 
-const char *wording_sentence(struct arena *a, const char *phrase)
+/* "cpu_benefit_mhz_s/cpu_cost_mhz_s" */
+static struct value ratio(const struct sentence *w, const char *name)
 {
-    return arena_printf(a, "%c%s.", phrase[0] >= 'a' && phrase[0] <= 'z' ? phrase[0] - 'a' + 'A' : phrase[0],
-                        phrase + 1);
+    char first[NAME_MAX_LEN];
+    size_t len = strcspn(name, "/");
+
+    memcpy(first, name, len);
+    first[len] = '\0';
+    struct value a = figure(w, first);
+    struct value b = figure(w, name + len + 1);
+    if (a.kind != NUMBER || b.kind != NUMBER)
+        return a.kind == NO_SUCH_NAME ? a : b.kind == NUMBER ? absent : b;
+    return number_value(a.number / b.number, "whole");
 }
 
-const char *wording_because(const struct sentence *w)
+/* ---- words and phrases ---- */
+
+static struct value word(const struct sentence *w, const char *name)
 {
-    return wording_text(w->snap, w->f->because, w->a);
+    static const char *const resources[RES_COUNT + 1] = {[RES_CPU] = "CPU", [RES_MEM] = "memory"};
+    const struct finding *f = w->f;
+
+    return strcmp(name, "resource") == 0         ? text_value(resources[f->resource])
+           : strcmp(name, "reason") == 0         ? text_value(reason_name(f->reason))
+           : strcmp(name, "reason.meaning") == 0 ? text_value(reason_meaning(f->reason))
+           : strcmp(name, "check") == 0          ? text_value(check_name(f->check))
+           : strcmp(name, "check.meaning") == 0  ? text_value(check_meaning(f->check))
+           : strcmp(name, "power") == 0          ? text_value(power_check_name(f->power))
+           : strcmp(name, "power.meaning") == 0  ? text_value(power_check_meaning(f->power))
+           : strcmp(name, "days_alike") == 0     ? text_value(alike_days_name(f->alike))
+           : strcmp(name, "because") == 0        ? text_value(wording_text(w->snap, f->because, w->a))
+           : strcmp(name, "because.check.meaning") == 0
+               ? text_value(f->because ? check_meaning(f->because->check) : NULL)
+           : strcmp(name, "time") == 0 ? number_value((double)w->snap->time, "instant")
+                                       : no_such_name;
+}
+
+static bool holds(const struct sentence *w, const char *when);
+
+static struct value phrase(const struct sentence *w, const char *name)
+{
+    bool exists = false;
+
+    for (size_t i = 0; i < wording_phrases_count; i++) {
+        if (strcmp(wording_phrases[i].name, name) != 0)
+            continue;
+        if (holds(w, wording_phrases[i].when))
+            return text_value(wording_expand(w, wording_phrases[i].text));
+        exists = true;
+    }
+    return exists ? absent : no_such_name;
+}
+
+static struct value value_of(const struct sentence *w, const char *name)
+{
+    static struct value (*const kinds[])(const struct sentence *, const char *) = {word, subject, figure,
+                                                                                   phrase};
+    struct value v = no_such_name;
+
+    if (strchr(name, '/'))
+        return ratio(w, name);
+    for (size_t i = 0; v.kind == NO_SUCH_NAME && i < sizeof kinds / sizeof *kinds; i++)
+        v = kinds[i](w, name);
+    return v;
+}
+
+/* ---- conditions ---- */
+
+/* The next word of the text, in ret; where it goes on. */
+static const char *next_condition(const char *at, char ret[static NAME_MAX_LEN])
+{
+    size_t len = strcspn(at, " ");
+
+    (void)snprintf(ret, NAME_MAX_LEN, "%.*s", (int)len, at);
+    return at + len + strspn(at + len, " ");
+}
+
+/* What a condition compares with: a number, a word, or what the braces stand for. */
+static struct value operand(const struct sentence *w, char *text)
+{
+    double number;
+
+    if (*text == '{') {
+        text[strcspn(text, "}")] = '\0';
+        return value_of(w, text + 1);
+    }
+    return number_parse(text, &number) ? number_value(number, "whole") : text_value(text);
+}
+
+static bool compares(struct value left, char op, struct value right)
+{
+    if (left.kind != right.kind)
+        return false;
+    if (left.kind == NUMBER)
+        return op == '='   ? left.number == right.number /* counts */
+               : op == '<' ? left.number < right.number
+                           : left.number > right.number;
+    if (left.ix != IX_NONE && right.ix != IX_NONE)
+        return left.ix == right.ix; /* names need not be unique */
+    return left.kind == TEXT && strcmp(left.text, right.text) == 0;
+}
+
+static bool holds(const struct sentence *w, const char *when)
+{
+    char condition[NAME_MAX_LEN];
+
+    while (*when) {
+        when = next_condition(when, condition);
+        bool not = condition[0] == '!';
+        size_t len = strcspn(condition, "=<>");
+        char op = condition[len];
+        condition[len] = '\0';
+        struct value v = value_of(w, condition + not );
+        bool is = op ? compares(v, op, operand(w, condition + len + 1)) : v.kind == TEXT || v.kind == NUMBER;
+        if (is == not )
+            return false;
+    }
+    return true;
+}
+
+/* ---- figures as text ---- */
+
+static const char *duration(struct arena *a, double seconds)
+{
+    long long whole = llround(seconds);
+
+    if (whole < SECONDS_PER_MINUTE)
+        return arena_printf(a, "%lld s", whole);
+    if (whole % SECONDS_PER_MINUTE == 0)
+        return arena_printf(a, "%lld min", whole / SECONDS_PER_MINUTE);
+    return arena_printf(a, "%lld min %lld s", whole / SECONDS_PER_MINUTE, whole % SECONDS_PER_MINUTE);
+}
+
+/* NULL: there is no such form. */
+static const char *formatted(struct arena *a, double x, const char *form)
+{
+    long long minute = (long long)x / SECONDS_PER_MINUTE;
+
+    if (strcmp(form, "whole") == 0)
+        return arena_printf(a, "%.0f", fabs(x) < 0.5 ? 0 : x); /* no sign before what rounds to nothing */
+    if (strcmp(form, "percent") == 0)
+        return arena_printf(a, "%.0f %%", PERCENT * x);
+    if (strcmp(form, "mhz") == 0)
+        return x >= MHZ_PER_GHZ ? arena_printf(a, "%.1f GHz", x / MHZ_PER_GHZ)
+                                : arena_printf(a, "%.0f MHz", x);
+    if (strcmp(form, "mb") == 0)
+        return x >= MB_PER_GB ? arena_printf(a, "%.1f GiB", x / MB_PER_GB) : arena_printf(a, "%.0f MiB", x);
+    if (strcmp(form, "duration") == 0)
+        return duration(a, x);
+    if (strcmp(form, "minutes") == 0)
+        return arena_printf(a, "%.0f", x / SECONDS_PER_MINUTE);
+    if (strcmp(form, "instant") == 0)
+        return rfc3339_format((instant_s)x, arena_array(a, char, RFC3339_MAX));
+    if (strcmp(form, "clock") == 0)
+        return arena_printf(a, "%02lld:%02lld UTC", minute / MINUTES_PER_HOUR % HOURS_PER_DAY,
+                            minute % MINUTES_PER_HOUR);
+    return form[0] >= '1' && form[0] <= '9' && !form[1] ? arena_printf(a, "%.*f", form[0] - '0', x) : NULL;
+}
+
+/* ---- sentences ---- */
+
+/* One pair of braces: "^check.meaning", "cpu_load:percent". */
+static void put_value(const struct sentence *w, struct strbuf *out, const char *braces)
+{
+    bool capital = braces[0] == '^';
+    char name[NAME_MAX_LEN];
+    size_t len = strcspn(braces, ":");
+    const char *form = braces[len] ? braces + len + 1 : NULL;
+
+    (void)snprintf(name, sizeof name, "%.*s", (int)(len - capital), braces + capital);
+    struct value v = value_of(w, name);
+    const char *text = v.kind == NO_SUCH_NAME ? NULL
+                       : v.kind == ABSENT     ? "?"
+                       : v.kind == TEXT       ? v.text
+                                              : formatted(w->a, v.number, form ? form : v.form);
+    if (!text)
+        strbuf_printf(out, "{%s}", braces);
+    else if (capital && *text >= 'a' && *text <= 'z')
+        strbuf_printf(out, "%c%s", *text - 'a' + 'A', text + 1);
+    else
+        strbuf_puts(out, text);
+}
+
+const char *wording_expand(const struct sentence *w, const char *text)
+{
+    CLEANUP(strbuf_releasep) struct strbuf out = {0};
+
+    strbuf_init(&out, SENTENCE_MAX);
+    while (*text) {
+        char braces[NAME_MAX_LEN];
+        size_t plain = strcspn(text, "{");
+        strbuf_add(&out, text, plain);
+        text += plain;
+        if (!*text)
+            break;
+        size_t len = strcspn(text, "}");
+        (void)snprintf(braces, sizeof braces, "%.*s", (int)len - 1, text + 1);
+        put_value(w, &out, braces);
+        text += len + (text[len] == '}');
+    }
+    return arena_strdup(w->a, out.text);
 }
 
 const char *wording_text(const struct snapshot *snap, const struct finding *f, struct arena *a)
 {
-    static const char *(*const kinds[])(const struct sentence *) = {
-        wording_recommendation, wording_fault, wording_obstacle,
-        wording_check,          wording_power, wording_explanation,
-    };
     const struct sentence w = {.snap = snap, .f = f, .a = a};
-    const char *text = NULL;
 
-    for (size_t i = 0; f && !text && i < sizeof kinds / sizeof *kinds; i++)
-        text = kinds[i](&w);
-    return text;
+    for (size_t i = 0; f && i < wording_templates_count; i++)
+        if (wording_templates[i].code == f->code && holds(&w, wording_templates[i].when))
+            return wording_expand(&w, wording_templates[i].text);
+    return NULL;
 }
