@@ -33,13 +33,14 @@ struct correlation {
     double of[WINDOW_COUNT][RES_COUNT];
 };
 
-/* Demand came back so soon after hosts had been put to standby for lack of it that this did not pay. What was
- * wanted then counts in the worst case of a power-off until the cluster has been quiet for quiet_s. */
-struct regret {
-    instant_s at;      /* when hosts were missed last; 0: they were not, or it is forgotten */
-    instant_s busy_at; /* when the cluster wanted as much, or half as much more than before, last */
-    double quiet_s;    /* how long it must have been quiet since; falls as days go by without another */
-    double wanted[RES_COUNT]; /* by all VMs at the most: cpu_mhz, mem_mb */
+/* The cluster woke hosts so soon after their power-off that the power-off did not pay. Later power-offs count
+ * the demand of that moment in their worst case until the cluster has been quiet for quiet_s. `regret` in a
+ * snapshot. */
+struct early_wake_penalty {
+    instant_s at;      /* last such wake; 0: none, or forgotten */
+    instant_s busy_at; /* last time that the demand reached `wanted`, or half of its rise above the usual */
+    double quiet_s;    /* required quiet time after busy_at; falls day by day without a further such wake */
+    double wanted[RES_COUNT]; /* highest total demand of all VMs: cpu_mhz, mem_mb */
 };
 
 /* What a host was woken for. How long it stays on for that: src/core/power/README.md. */

@@ -123,7 +123,7 @@ struct inventory {
     struct ids ha_failover_hosts;
     struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
-    struct regret regret;
+    struct early_wake_penalty early_wake_penalty;
     /* The cluster's own name for how far automation may go and how eagerly, where the source has one; for the
      * status page only, the settings of Ballast decide. NULL: it has none. */
     const char *source_automation;

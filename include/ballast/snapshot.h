@@ -81,7 +81,7 @@ struct snapshot {
     struct span ha_failover_hosts;
     struct schedule_facts schedule;
     struct correlation correlation; /* all 0: not known, VMs are taken to be independent */
-    struct regret regret;
+    struct early_wake_penalty early_wake_penalty;
 };
 
 /* Whether the host counts: in the imbalance, and in the capacity that is divided. One that is designated for

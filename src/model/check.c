@@ -386,7 +386,7 @@ static int check_correlation(const struct correlation *c, struct err *err)
     return 0;
 }
 
-static int check_regret(const struct regret *g, struct err *err)
+static int check_early_wake_penalty(const struct early_wake_penalty *g, struct err *err)
 {
     static const char *const field[RES_COUNT] = {"cpu_mhz", "mem_mb"};
     const struct place at = {.kind = "regret", .ix = NO_IX, .err = err};
@@ -405,7 +405,8 @@ int check_inventory(const struct inventory *inv, struct err *err)
         return err_set(err, -EINVAL, "/cluster: missing or empty, expected the cluster's name");
     if (inv->n_hosts == 0)
         return err_set(err, -EINVAL, "/hosts: empty, expected at least one host");
-    if ((r = check_correlation(&inv->correlation, err)) < 0 || (r = check_regret(&inv->regret, err)) < 0 ||
+    if ((r = check_correlation(&inv->correlation, err)) < 0 ||
+        (r = check_early_wake_penalty(&inv->early_wake_penalty, err)) < 0 ||
         (r = check_schedule(&inv->schedule, err)) < 0)
         return r;
     for (size_t i = 0; r == 0 && i < inv->n_hosts; i++)

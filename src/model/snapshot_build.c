@@ -557,7 +557,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
                          .time = inv->time,
                          .schedule = inv->schedule,
                          .correlation = inv->correlation,
-                         .regret = inv->regret};
+                         .early_wake_penalty = inv->early_wake_penalty};
     struct building f = {.inv = inv, .a = a, .s = &s, .err = err};
     int r;
 

@@ -118,15 +118,15 @@ static void dump_cluster(struct dump *d)
                                   .ha_failover_hosts = snapshot_to_failover_hosts(s, d->ids),
                                   .schedule = s->schedule,
                                   .correlation = s->correlation,
-                                  .regret = s->regret};
+                                  .early_wake_penalty = s->early_wake_penalty};
 
     writer_object(&d->w, "ha", &snapshot_fields_ha, &top);
     if (s->schedule.given)
         writer_object(&d->w, "schedule", &snapshot_fields_schedule, &top);
     if (any_correlation(&s->correlation))
         writer_object(&d->w, "correlation", &snapshot_fields_correlation, &top);
-    if (s->regret.at != 0)
-        writer_object(&d->w, "regret", &snapshot_fields_regret, &top);
+    if (s->early_wake_penalty.at != 0)
+        writer_object(&d->w, "regret", &snapshot_fields_early_wake_penalty, &top);
 }
 
 static void dump_forecast(struct dump *d)

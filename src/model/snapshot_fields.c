@@ -58,7 +58,7 @@ static const struct field document_fields[] = {
     O("ha", snapshot_fields_ha),
     O("schedule", snapshot_fields_schedule),
     O("correlation", snapshot_fields_correlation),
-    O("regret", snapshot_fields_regret),
+    O("regret", snapshot_fields_early_wake_penalty),
 };
 SCHEMA(snapshot_fields_document, "snapshot", document_fields);
 
@@ -92,14 +92,14 @@ static const struct field correlation_fields[] = {
     O("5m", together_5m), O("40m", together_40m), O("60m", together_60m)};
 SCHEMA(snapshot_fields_correlation, "correlation", correlation_fields);
 
-static const struct field regret_fields[] = {
-    F("at", FIELD_INSTANT, regret.at, REQ),
-    F("busy_at", FIELD_INSTANT, regret.busy_at, REQ),
-    F("quiet_s", FIELD_NUMBER, regret.quiet_s, REQ),
-    F("cpu_mhz", FIELD_NUMBER, regret.wanted[RES_CPU], 0),
-    F("mem_mb", FIELD_NUMBER, regret.wanted[RES_MEM], 0),
+static const struct field early_wake_penalty_fields[] = {
+    F("at", FIELD_INSTANT, early_wake_penalty.at, REQ),
+    F("busy_at", FIELD_INSTANT, early_wake_penalty.busy_at, REQ),
+    F("quiet_s", FIELD_NUMBER, early_wake_penalty.quiet_s, REQ),
+    F("cpu_mhz", FIELD_NUMBER, early_wake_penalty.wanted[RES_CPU], 0),
+    F("mem_mb", FIELD_NUMBER, early_wake_penalty.wanted[RES_MEM], 0),
 };
-SCHEMA(snapshot_fields_regret, "regret", regret_fields);
+SCHEMA(snapshot_fields_early_wake_penalty, "regret", early_wake_penalty_fields);
 #undef S
 
 #define S struct seen_host

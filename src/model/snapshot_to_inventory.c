@@ -89,7 +89,7 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .ha = s->ha,
                             .schedule = s->schedule,
                             .correlation = s->correlation,
-                            .regret = s->regret};
+                            .early_wake_penalty = s->early_wake_penalty};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
         *inventory_add_host(&inv, a) =

@@ -395,23 +395,24 @@ static void check_plan(struct world *w)
     w->tally->on += on;
 }
 
-/* VMs that rise and fall together, and power-offs that were regretted: in some of the clusters each. */
+/* VMs that rise and fall together, and power-offs that did not pay (early_wake_penalty): in some of the
+ * clusters each. */
 static void random_memory(struct rng *r, struct snapshot *s)
 {
     bool together = rng_below(r, 3) == 0;
-    bool regret = rng_below(r, 4) == 0;
+    bool penalty = rng_below(r, 4) == 0;
 
     for (int w = 0; w < WINDOW_COUNT && together; w++)
         for (int k = 0; k < RES_COUNT; k++)
             s->correlation.of[w][k] = rng_below(r, 3) == 0 ? 1 : rng_unit(r);
-    if (!regret)
+    if (!penalty)
         return;
-    s->regret = (struct regret){.at = s->time - 7200,
-                                .busy_at = s->time - (instant_s)rng_range(r, 0, 7200),
-                                .quiet_s = rng_range(r, 0, 9000)};
+    s->early_wake_penalty = (struct early_wake_penalty){.at = s->time - 7200,
+                                                        .busy_at = s->time - (instant_s)rng_range(r, 0, 7200),
+                                                        .quiet_s = rng_range(r, 0, 9000)};
     for (uint32_t v = 0; v < s->n_vms; v++)
         for (int k = 0; k < RES_COUNT; k++)
-            s->regret.wanted[k] += s->vms[v].is.demand[k] * rng_range(r, 1, 3);
+            s->early_wake_penalty.wanted[k] += s->vms[v].is.demand[k] * rng_range(r, 1, 3);
 }
 
 static void check(uint64_t seed, const struct cluster_options *options, struct tally *tally)

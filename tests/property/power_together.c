@@ -1,5 +1,5 @@
 /* All that power management goes by at the same time: a schedule, what is expected, VMs that rise and fall
- * together, and a power-off that is regretted. None of them undoes what another one does, in a plan or pass
+ * together, and a power-off that did not pay. None of them undoes what another one does, in a plan or pass
  * after pass.
  */
 #include "core/pass.h"
@@ -41,12 +41,13 @@ static void random_memory(struct rng *r, struct snapshot *s)
             s->correlation.of[w][k] = rng_unit(r);
     if (rng_below(r, 2) == 0)
         return;
-    s->regret = (struct regret){.at = s->time - 2 * HOUR_S,
-                                .busy_at = s->time - (instant_s)rng_range(r, 0, 2 * HOUR_S),
-                                .quiet_s = rng_range(r, 0, 3 * HOUR_S)};
+    s->early_wake_penalty =
+        (struct early_wake_penalty){.at = s->time - 2 * HOUR_S,
+                                    .busy_at = s->time - (instant_s)rng_range(r, 0, 2 * HOUR_S),
+                                    .quiet_s = rng_range(r, 0, 3 * HOUR_S)};
     for (uint32_t v = 0; v < s->n_vms; v++)
         for (int k = 0; k < RES_COUNT; k++)
-            s->regret.wanted[k] += s->vms[v].is.demand[k] * rng_range(r, 1, 2);
+            s->early_wake_penalty.wanted[k] += s->vms[v].is.demand[k] * rng_range(r, 1, 2);
 }
 
 static void add_managed(const struct snapshot *s, uint32_t host, const struct policy *policy,

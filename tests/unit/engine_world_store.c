@@ -40,8 +40,8 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
         ret->notes[ret->n_notes++] = (struct note){.key = "frozen", .value = W->paused_note};
     if (W->source_note[0])
         ret->notes[ret->n_notes++] = (struct note){.key = "source", .value = W->source_note};
-    if (W->regret_note[0])
-        ret->notes[ret->n_notes++] = (struct note){.key = "regret", .value = W->regret_note};
+    if (W->early_wake_penalty_note[0])
+        ret->notes[ret->n_notes++] = (struct note){.key = "regret", .value = W->early_wake_penalty_note};
     return 0;
 }
 
@@ -167,7 +167,7 @@ static void put_note(const char *key, const char *value)
     } notes[] = {
         {"frozen", W->paused_note, sizeof W->paused_note},
         {"source", W->source_note, sizeof W->source_note},
-        {"regret", W->regret_note, sizeof W->regret_note},
+        {"regret", W->early_wake_penalty_note, sizeof W->early_wake_penalty_note},
     };
     size_t i = 0;
 

@@ -26,7 +26,7 @@
 #define WITH_VM(more) DOC(HOSTS ",\"vms\":[" VM(more) "]")
 #define WITH_POOLS(pools) DOC(HOSTS ",\"pools\":[" pools "]")
 #define WITH_RATES(rates) DOC(HOSTS ",\"migration_rates\":[" rates "]")
-#define WITH_REGRET(rest) DOC(HOSTS ",\"regret\":{\"at\":\"2025-12-31T22:00:00Z\"," rest "}")
+#define WITH_EARLY_WAKE_PENALTY(rest) DOC(HOSTS ",\"regret\":{\"at\":\"2025-12-31T22:00:00Z\"," rest "}")
 #define WITH_SETTINGS(list) DOC(HOSTS ",\"pools\":[{\"id\":\"p\"}],\"settings\":[" list "]")
 #define AT "\"time\":\"2026-01-01T08:00:00Z\""
 #define WITH_FORECAST(list) DOC(HOSTS ",\"forecast\":[" list "]")
@@ -198,11 +198,12 @@ static const struct {
     {DOC(HOSTS ",\"correlation\":{\"5m\":{\"cpu\":-0.1}}"),
      "/correlation/5m/cpu: -0.1 is no correlation, expected 0 to 1"},
     {DOC(HOSTS ",\"correlation\":0.5"), "/correlation: "},
-    {WITH_REGRET("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":7200,\"cpu_mhz\":900"), NULL},
-    {WITH_REGRET("\"quiet_s\":7200"), "/regret/busy_at: missing"},
-    {WITH_REGRET("\"busy_at\":\"2025-12-31T23:00:00Z\""), "/regret/quiet_s: missing"},
-    {WITH_REGRET("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":-1"), "/regret/quiet_s: -1 is negative"},
-    {WITH_REGRET("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":1,\"mem_mb\":-1"),
+    {WITH_EARLY_WAKE_PENALTY("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":7200,\"cpu_mhz\":900"), NULL},
+    {WITH_EARLY_WAKE_PENALTY("\"quiet_s\":7200"), "/regret/busy_at: missing"},
+    {WITH_EARLY_WAKE_PENALTY("\"busy_at\":\"2025-12-31T23:00:00Z\""), "/regret/quiet_s: missing"},
+    {WITH_EARLY_WAKE_PENALTY("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":-1"),
+     "/regret/quiet_s: -1 is negative"},
+    {WITH_EARLY_WAKE_PENALTY("\"busy_at\":\"2025-12-31T23:00:00Z\",\"quiet_s\":1,\"mem_mb\":-1"),
      "/regret/mem_mb: -1 is negative"},
     {WITH_SETTINGS(
          "{\"host\":\"h1\",\"pool\":\"p\",\"cpu\":{\"reservation\":10,\"limit\":null,\"shares\":5}},"
@@ -402,9 +403,9 @@ static void test_round_trip(void **state)
                                              .rate_mb_s = 1 + rng_unit(&rng) * 1e3};
         if (seed > 2) {
             inv.correlation.of[seed % WINDOW_COUNT][seed % RES_COUNT] = rng_unit(&rng);
-            inv.regret =
-                (struct regret){.at = inv.time - 5, .busy_at = inv.time - 3, .quiet_s = rng_unit(&rng)};
-            inv.regret.wanted[seed % RES_COUNT] = rng_unit(&rng) * 1e5;
+            inv.early_wake_penalty = (struct early_wake_penalty){
+                .at = inv.time - 5, .busy_at = inv.time - 3, .quiet_s = rng_unit(&rng)};
+            inv.early_wake_penalty.wanted[seed % RES_COUNT] = rng_unit(&rng) * 1e5;
             inv.hosts[seed % inv.n_hosts].is.woken =
                 (struct woken){.at = inv.time - 60 * seed, .reason = (enum reason)(seed % reason_count)};
         }

@@ -137,7 +137,7 @@ bool utilization_holds_worst(const struct utilization *u, uint32_t unit, uint32_
 /* Until it has been quiet for as long as is asked. */
 static void find_rise(struct utilization *u)
 {
-    const struct regret *g = &u->l->snap->regret;
+    const struct early_wake_penalty *g = &u->l->snap->early_wake_penalty;
 
     if (g->at == 0 || (double)(u->l->snap->time - g->busy_at) >= g->quiet_s)
         return;

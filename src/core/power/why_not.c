@@ -141,7 +141,7 @@ static struct finding find_too_dear(const struct power *w, uint32_t host, const 
 
 static struct finding find_missed(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
-    const struct regret *g = &w->l->snap->regret;
+    const struct early_wake_penalty *g = &w->l->snap->early_wake_penalty;
     struct finding f = find_check(v, host);
 
     finding_figure(&f, FIGURE_CPU_NEED, g->wanted[RES_CPU]);

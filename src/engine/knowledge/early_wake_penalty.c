@@ -29,18 +29,18 @@
 /* How far busy_at may be behind in the store. */
 #define TOUCH_S 600
 
-#define NOTE_REGRET "regret"
+#define NOTE_EARLY_WAKE_PENALTY "regret"
 
-struct early_wake_penalty {
-    struct regret is;         /* quiet_s: what was asked at `seen` */
-    instant_s seen;           /* when demand last came back as it did then */
-    double before[RES_COUNT]; /* what was wanted while it was quiet */
+struct penalty_history {
+    struct early_wake_penalty is; /* quiet_s: what was asked at `seen` */
+    instant_s seen;               /* when demand last came back as it did then */
+    double before[RES_COUNT];     /* what was wanted while it was quiet */
     instant_s stored_busy_at;
     bool dirty;
 };
 
 /* What is still asked for; 0: too little to matter. */
-static double quiet_asked(const struct early_wake_penalty *m, instant_s now)
+static double quiet_asked(const struct penalty_history *m, instant_s now)
 {
     double age = (double)(now - m->seen);
     double asked = m->is.quiet_s * exp2(-fmax(age, 0) / HALVES_S);
@@ -50,14 +50,14 @@ static double quiet_asked(const struct early_wake_penalty *m, instant_s now)
 
 static void fill(void *piece, const struct knowledge_context *c, struct inventory *inv, struct arena *a)
 {
-    const struct early_wake_penalty *m = piece;
+    const struct penalty_history *m = piece;
     double asked = quiet_asked(m, inv->time);
 
     (void)c, (void)a;
     if (!(asked > 0))
         return;
-    inv->regret = m->is;
-    inv->regret.quiet_s = asked;
+    inv->early_wake_penalty = m->is;
+    inv->early_wake_penalty.quiet_s = asked;
 }
 
 /* ---- what an inventory says ------------------------------------------------------------------ */
@@ -146,13 +146,13 @@ static double find_missed(const struct knowledge_context *c, const struct snapsh
     return longest;
 }
 
-static void raise(struct regret *g, const double wanted[RES_COUNT])
+static void raise(struct early_wake_penalty *g, const double wanted[RES_COUNT])
 {
     for (int r = 0; r < RES_COUNT; r++)
         g->wanted[r] = fmax(g->wanted[r], wanted[r]);
 }
 
-static void note(struct early_wake_penalty *m, double off_s, const double wanted[RES_COUNT],
+static void note(struct penalty_history *m, double off_s, const double wanted[RES_COUNT],
                  const double before[RES_COUNT], instant_s now)
 {
     double asked = quiet_asked(m, now);
@@ -160,7 +160,7 @@ static void note(struct early_wake_penalty *m, double off_s, const double wanted
     if (m->is.at != 0 && now - m->is.at <= RISING_S) /* the same again */
         return;
     if (!(asked > 0))
-        *m = (struct early_wake_penalty){0};
+        *m = (struct penalty_history){0};
     raise(&m->is, wanted);
     m->is.at = m->is.busy_at = m->seen = now;
     m->is.quiet_s = fmax(asked, QUIET_MARGIN * (off_s + QUIET_LEAST_S));
@@ -170,7 +170,7 @@ static void note(struct early_wake_penalty *m, double off_s, const double wanted
 }
 
 /* Whether the cluster wants as much as when hosts were missed, or more than half of what it was more. */
-static bool is_busy(const struct early_wake_penalty *m, const double wanted[RES_COUNT])
+static bool is_busy(const struct penalty_history *m, const double wanted[RES_COUNT])
 {
     for (int r = 0; r < RES_COUNT; r++) {
         double rise = m->is.wanted[r] - m->before[r];
@@ -183,7 +183,7 @@ static bool is_busy(const struct early_wake_penalty *m, const double wanted[RES_
 
 /* Demand that comes back after a quiet in which hosts would have been put to standby, had it not been for the
  * memory, proves it right. */
-static void follow(struct early_wake_penalty *m, const double wanted[RES_COUNT], instant_s now)
+static void follow(struct penalty_history *m, const double wanted[RES_COUNT], instant_s now)
 {
     double asked = quiet_asked(m, now);
     double quiet = (double)(now - m->is.busy_at);
@@ -191,7 +191,7 @@ static void follow(struct early_wake_penalty *m, const double wanted[RES_COUNT],
     if (m->is.at == 0)
         return;
     if (!(asked > 0)) {
-        *m = (struct early_wake_penalty){0};
+        *m = (struct penalty_history){0};
         m->dirty = true;
         return;
     }
@@ -210,7 +210,7 @@ static void follow(struct early_wake_penalty *m, const double wanted[RES_COUNT],
 
 static void observe(void *piece, const struct knowledge_context *c, struct snapshot *s, struct arena *a)
 {
-    struct early_wake_penalty *m = piece;
+    struct penalty_history *m = piece;
     double off_s = find_missed(c, s);
     double wanted[RES_COUNT];
     double before[RES_COUNT];
@@ -229,7 +229,7 @@ static void observe(void *piece, const struct knowledge_context *c, struct snaps
 /* Three instants, what is asked, and what was wanted: then, and before. */
 #define NUMBERS 8
 
-static double *number_of(struct early_wake_penalty *m, int i)
+static double *number_of(struct penalty_history *m, int i)
 {
     double *const of[NUMBERS - 3] = {&m->is.quiet_s, &m->is.wanted[RES_CPU], &m->is.wanted[RES_MEM],
                                      &m->before[RES_CPU], &m->before[RES_MEM]};
@@ -239,27 +239,27 @@ static double *number_of(struct early_wake_penalty *m, int i)
 
 static bool is_dirty(const void *piece)
 {
-    const struct early_wake_penalty *m = piece;
+    const struct penalty_history *m = piece;
 
     return m->dirty;
 }
 
 static int persist(const void *piece, const struct store_ops *ops, struct store *s, struct err *err)
 {
-    const struct early_wake_penalty *m = piece;
+    const struct penalty_history *m = piece;
     char text[256];
 
     (void)snprintf(text, sizeof text, "%lld %lld %lld %.17g %.17g %.17g %.17g %.17g", (long long)m->is.at,
                    (long long)m->is.busy_at, (long long)m->seen, m->is.quiet_s, m->is.wanted[RES_CPU],
                    m->is.wanted[RES_MEM], m->before[RES_CPU], m->before[RES_MEM]);
-    const struct record note = {RECORD_NOTE, .note = &(struct note){NOTE_REGRET, text}};
+    const struct record note = {RECORD_NOTE, .note = &(struct note){NOTE_EARLY_WAKE_PENALTY, text}};
 
     return m->is.at != 0 ? ops->put(s, &note, err) : ops->forget(s, &note, err);
 }
 
 static void stored(void *piece)
 {
-    struct early_wake_penalty *m = piece;
+    struct penalty_history *m = piece;
 
     m->dirty = false;
     m->stored_busy_at = m->is.busy_at;
@@ -281,8 +281,8 @@ static bool read_instant(const char **at, instant_s now, instant_s *ret)
 /* What cannot be read was not written here: nothing is remembered. */
 static void recall(void *piece, const struct stored *s, instant_s now)
 {
-    const char *text = stored_note(s, NOTE_REGRET);
-    struct early_wake_penalty m = {0};
+    const char *text = stored_note(s, NOTE_EARLY_WAKE_PENALTY);
+    struct penalty_history m = {0};
 
     if (!text || !read_instant(&text, now, &m.is.at) || !read_instant(&text, now, &m.is.busy_at) ||
         !read_instant(&text, now, &m.seen))
@@ -297,14 +297,14 @@ static void recall(void *piece, const struct stored *s, instant_s now)
         text = end;
     }
     m.stored_busy_at = m.is.busy_at;
-    *(struct early_wake_penalty *)piece = m;
+    *(struct penalty_history *)piece = m;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static void *create(void)
 {
-    return xcalloc(1, sizeof(struct early_wake_penalty));
+    return xcalloc(1, sizeof(struct penalty_history));
 }
 
 static void release(void *piece)

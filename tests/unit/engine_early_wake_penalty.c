@@ -13,9 +13,9 @@ static void set_demand(double cpu)
         W->vms[i].cpu = cpu;
 }
 
-static const struct regret *seen(void)
+static const struct early_wake_penalty *seen(void)
 {
-    return &engine_snapshot(W->engine)->regret;
+    return &engine_snapshot(W->engine)->early_wake_penalty;
 }
 
 /* All VMs are on h0, h2 is put to standby, and the world is calm. */
@@ -64,7 +64,7 @@ static const struct {
     instant_s off_s;
     double demand;
     bool for_load, somebody_else;
-    bool regretted;
+    bool penalized;
     double pool_limit; /* of all VMs; 0: none */
 } cases[] = {
     {"missed after some minutes", 600, BUSY, true, false, true},
@@ -79,7 +79,7 @@ static const struct {
     {"put to standby by somebody else", 600, BUSY, true, true, false},
 };
 
-static void test_what_is_regretted(void **state)
+static void test_what_is_penalized(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ELEMENTS(cases); i++) {
@@ -102,8 +102,8 @@ static void test_what_is_regretted(void **state)
         world_run(cases[i].off_s);
         assert_int_equal(seen()->at, 0);
         surge(&w, cases[i].demand, cases[i].for_load);
-        assert_int_equal(seen()->at != 0, cases[i].regretted);
-        if (cases[i].regretted) {
+        assert_int_equal(seen()->at != 0, cases[i].penalized);
+        if (cases[i].penalized) {
             assert_true(fabs(seen()->wanted[RES_CPU] - 4 * BUSY) < 1);
             assert_true(seen()->quiet_s > 1.5 * (double)(cases[i].off_s + QUIET));
             assert_true(seen()->quiet_s < 1.5 * (double)(cases[i].off_s + QUIET + 300));
@@ -122,7 +122,7 @@ static void test_outlives_a_restart(void **state)
     begin(&w);
     world_run(1200);
     surge(&w, BUSY, true);
-    struct regret before = *seen();
+    struct early_wake_penalty before = *seen();
 
     assert_true(before.at != 0);
     world_restart();
@@ -156,15 +156,15 @@ static void test_not_believed(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTS(notes); i++) {
         world_init(&w, 3, 4);
-        (void)snprintf(w.regret_note, sizeof w.regret_note, "%s", notes[i]);
+        (void)snprintf(w.early_wake_penalty_note, sizeof w.early_wake_penalty_note, "%s", notes[i]);
         world_begin_engine();
         world_run(70);
         assert_int_equal(seen()->at, 0);
         world_release();
     }
     world_init(&w, 3, 4);
-    (void)snprintf(w.regret_note, sizeof w.regret_note, "%d %d %d 9000 20000 1 2000 1", WORLD_START,
-                   WORLD_START, WORLD_START);
+    (void)snprintf(w.early_wake_penalty_note, sizeof w.early_wake_penalty_note,
+                   "%d %d %d 9000 20000 1 2000 1", WORLD_START, WORLD_START, WORLD_START);
     world_begin_engine();
     world_run(70);
     assert_int_equal(seen()->at, WORLD_START);
@@ -193,7 +193,7 @@ static void test_decays(void **state)
     w.now += 24 * 3600;
     world_run(130);
     assert_int_equal(seen()->at, 0);
-    assert_string_equal(w.regret_note, "");
+    assert_string_equal(w.early_wake_penalty_note, "");
     world_release();
 }
 
@@ -227,7 +227,7 @@ static void test_proven_right(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_regretted), cmocka_unit_test(test_outlives_a_restart),
+        cmocka_unit_test(test_what_is_penalized), cmocka_unit_test(test_outlives_a_restart),
         cmocka_unit_test(test_not_believed),      cmocka_unit_test(test_decays),
         cmocka_unit_test(test_proven_right),
     };
