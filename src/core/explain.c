@@ -1,4 +1,4 @@
-/* Why a VM goes where it goes, or stays; why a host is put to standby or woken, or is not. */
+/* Explains the move of a VM or why it stays, and the power decision about a host. */
 #include "core/explain.h"
 
 #include "core/plan/findings.h"
@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* A candidate's figures, where they mean something. */
+/* Fills in the candidate's imbalance, cost and benefit. */
 static void fill_figures(struct pass *p, uint32_t unit, uint32_t slot, struct candidate *c,
                          struct migration_worth *w)
 {
@@ -23,7 +23,7 @@ static void fill_figures(struct pass *p, uint32_t unit, uint32_t slot, struct ca
     }
 }
 
-/* What decides about one host, at the moment at which the pass stands still. */
+/* The check that decides about one host at the moment at which the pass stopped. */
 static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
 {
     const struct layout *l = &p->layout;
@@ -34,10 +34,10 @@ static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
     enum check check = layout_check(l, unit, slot);
     if (check != CHECK_NONE)
         return check;
-    /* a mandatory move asks for no gain: another host was simply better */
+    /* a mandatory move needs no benefit: the chosen host is better */
     if (p->stopped && p->next.reason != REASON_BALANCE_CPU && p->next.reason != REASON_BALANCE_MEM)
         return CHECK_LESS_GAIN;
-    if (slot >= l->n_on) /* one that the plan wakes receives only what it is woken for */
+    if (slot >= l->n_on) /* a host that the plan wakes receives only the VMs that it is woken for */
         return CHECK_HOST_NOT_ON;
     if (held != CHECK_NONE)
         return held;
@@ -52,9 +52,9 @@ static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
     return p->end == CHECK_MOVES_MAX ? CHECK_MOVES_MAX : CHECK_LESS_GAIN;
 }
 
-/* What keeps the VM off this host because it keeps it where it is. What keeps only others of its affine set
- * is said as that. A scattered set would come together where another part of it is: there the host itself
- * decides. */
+/* The check that holds the VM on its host. CHECK_UNIT_HELD: only another VM of its affine set is held. A
+ * scattered set may come together on a host that runs another part of it, so there the host's checks decide.
+ */
 static enum check held_by(const struct layout *l, uint32_t vm, uint32_t slot)
 {
     enum check unit = l->unit_held[l->vm_unit[vm]];
@@ -86,15 +86,14 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
         c->verdict = VERDICT_CURRENT;
         c->check = CHECK_CURRENT_HOST;
         if (slot != IX_NONE && slot < l->n_on)
-            c->imbalance_after = p->climb.score.imbalance; /* what the others' figures are measured against */
+            c->imbalance_after = p->climb.score.imbalance; /* the candidates' figures compare with this */
     } else if (unit == IX_NONE) {
         c->check = held;
     } else if (p->stopped && slot == p->next.to_slot) {
         c->verdict = VERDICT_CHOSEN;
         c->check = CHECK_NONE;
         fill_figures(p, unit, slot, c, &w);
-        c->imbalance_after =
-            p->next.imbalance_after; /* with the weights of that state, as the plan says it */
+        c->imbalance_after = p->next.imbalance_after; /* with the weights of that state, as in the plan */
     } else {
         c->check = p->stopped ? CHECK_NONE : held_by(l, vm, slot);
         c->check = c->check == CHECK_NONE ? decide(p, unit, slot) : c->check;
@@ -109,7 +108,7 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
         c->found = check_finding(p, vm, host, c->check, &w);
 }
 
-/* The move, or the check that decided most often. */
+/* The move, or the most frequent check. */
 static const struct finding *summary_of(struct pass *p, uint32_t vm, const struct explanation *e)
 {
     uint32_t host = p->snap->vms[vm].host;
@@ -130,9 +129,8 @@ static const struct finding *summary_of(struct pass *p, uint32_t vm, const struc
                                                .subjects = {{SUBJECT_VM, vm}, {SUBJECT_HOST, host}}});
 }
 
-/* A VM that stays is judged where the climb ended: what power-offs and wakes have made of the loads since
- * then was not there when its moves were thought of. Hosts that go to standby receive nothing all the same.
- */
+/* The pass without DPM, for a VM that stays: power-offs and wakes change the loads only after the climb has
+ * judged the VM's moves. Hosts that the plan puts to standby still receive nothing. */
 static struct pass *before_power(const struct pass *p, const struct snapshot *snap,
                                  const struct policy *policy, uint32_t vm, struct arena *a)
 {
@@ -169,7 +167,7 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
 
 /* ---- a host ---- */
 
-/* The decision that puts it to standby or wakes it; NULL: there is none. */
+/* The finding of the decision that wakes the host or puts it to standby; NULL: none. */
 static const struct finding *decided(const struct pass *p, uint32_t host)
 {
     for (size_t i = 0; i < p->n_decisions; i++)

@@ -1,8 +1,7 @@
-/* explain.h: why a VM is moved, or is not: each host with the check that decided.
+/* explain.h: the check that decides about each destination of a VM, or about a host's power.
  *
- * The pass is run, and then replayed up to the moment of the VM's own move, or to its end for a VM that
- * stays; every host is then judged at that moment by the same functions that the pass uses.
- */
+ * The pass runs again up to the VM's move, or to its end for a VM that stays. Every host is judged at that
+ * moment by the functions that the pass itself uses. */
 #ifndef BALLAST_CORE_EXPLAIN_H
 #define BALLAST_CORE_EXPLAIN_H
 
@@ -15,8 +14,8 @@ struct candidate {
     enum verdict verdict;
     enum check check;
     const struct finding *found;
-    double imbalance_after; /* UNKNOWN where the move was ruled out before that was asked */
-    double cost[RES_COUNT], benefit[RES_COUNT]; /* UNKNOWN likewise */
+    double imbalance_after;                     /* UNKNOWN: an earlier check rejected the host */
+    double cost[RES_COUNT], benefit[RES_COUNT]; /* likewise */
 };
 
 struct explanation {
@@ -26,19 +25,19 @@ struct explanation {
     const struct finding *summary;
 };
 
-/* host: IX_NONE for all of them. */
+/* host: IX_NONE for all hosts. -EINVAL: the snapshot has no such VM or host. */
 int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_t vm, uint32_t host,
                struct arena *a, struct explanation *ret, struct err *err);
 
-/* Why a host is put to standby or woken by the plan, or is not (§4): the check that decided. */
+/* Why the plan wakes a host, puts it to standby, or does neither (§4). */
 struct host_explanation {
     uint32_t host;
     enum verdict verdict;   /* chosen, or rejected */
-    enum power_check check; /* POWER_FINE: the plan does it */
+    enum power_check check; /* POWER_FINE: the plan wakes it or puts it to standby */
     const struct finding *found;
-    double utilization[RES_COUNT];              /* over 40 minutes, with two deviations; UNKNOWN */
-    double cost[RES_COUNT], benefit[RES_COUNT]; /* of putting it to standby; UNKNOWN where it was not asked */
-    const struct finding *outlook;              /* what is expected of the next hours; NULL: nothing */
+    double utilization[RES_COUNT];              /* mean over 40 minutes plus two deviations; UNKNOWN */
+    double cost[RES_COUNT], benefit[RES_COUNT]; /* of a power-off; UNKNOWN: not judged */
+    const struct finding *outlook;              /* the demand forecast; NULL: none */
     double off_s, watts;                        /* UNKNOWN likewise, or not known */
 };
 

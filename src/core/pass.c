@@ -1,7 +1,5 @@
-/* A pass in eight steps; this file is their table of contents. Each step reads what the earlier ones finished
- * and adds one thing. Steps 1 to 7 run once for each choice of preferred rules that is tried
- * (preferred_rules.h), step 8 for the one that counts. Placement (place/) has steps of its own between 4
- * and 8. */
+/* The eight steps of a pass. Steps 1 to 7 run once per trial of preferred rules (preferred_rules.h), step 8
+ * for the chosen trial. Placement (place/) replaces steps 5 to 7 by its own. */
 #include "core/pass.h"
 
 #include "core/demand/demand.h"
@@ -15,8 +13,8 @@
 
 #include <errno.h>
 
-/* Looking for prerequisite moves tries many hosts for many VMs. So many trials take a fraction of a second;
- * with fewer than a few hundred hosts they are never used up. */
+/* Trials of hosts in the search for prerequisite moves: a fraction of a second. Clusters with fewer than a
+ * few hundred hosts never reach the limit. */
 #define PREREQUISITE_TRIALS 4000000
 
 static void estimate_demand(struct pass *p, const struct snapshot *snap);
@@ -31,27 +29,27 @@ void pass_prepare(struct pass *p, const struct snapshot *snap, const struct poli
                        .watched_vm = watched_vm,
                        .for_vm = IX_NONE,
                        .prerequisite_trials = PREREQUISITE_TRIALS};
-    estimate_demand(p, snap);                    /* 1. demand: samples -> what each VM wants */
-    divide(p);                                   /* 2. divvy: pools -> what each VM may have */
-    rules_compile(p->snap, rules, a, &p->rules); /* 3. rules: where VMs may be, and what contradicts */
-    build_layout(p);                             /* 4. layout: the what-if copy that moves are made on */
+    estimate_demand(p, snap);                    /* 1. demand: samples -> each VM's demand */
+    divide(p);                                   /* 2. divvy: pool tree -> each VM's entitlement */
+    rules_compile(p->snap, rules, a, &p->rules); /* 3. rules: allowed hosts, contradictions */
+    build_layout(p);                             /* 4. layout: the what-if copy of the cluster */
 }
 
 void pass_decide(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
                  uint32_t watched_vm, struct arena *a)
 {
     pass_prepare(p, snap, policy, rules, watched_vm, a);
-    plan_report_state(p); /* what is wrong with the cluster, whatever is decided */
+    plan_report_state(p); /* faults that exist before any decision */
     plan_correct(p);      /* 5. corrections: mandatory moves first */
     if (p->stopped)
         return;
-    ready_by_wake(p);            /* 7. power, begun early: what must be on by a certain time is woken, */
-    bool saves = power_first(p); /*    and what is not needed goes to standby before it is balanced */
+    ready_by_wake(p);            /* 7. power, first part: wakes for dpm.ready_by, */
+    bool saves = power_first(p); /* and power-offs of unneeded hosts, before the balancing */
     if (!saves)
-        plan_balance(p); /* 6. balance: optional moves while they pay */
-    plan_review(p);      /* what is missing for failures after all of them */
+        plan_balance(p); /* 6. balance: optional moves while the benefit exceeds the cost */
+    plan_review(p);      /* the remaining gaps in failover capacity */
     if (!saves)
-        power_evaluate(p); /* 7. power: wake or put to standby, each tried on the layout and taken back */
+        power_evaluate(p); /* 7. power: wakes and power-offs, each tried on the layout */
 }
 
 int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
@@ -60,7 +58,7 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     if (policy->migration_threshold < 1 || policy->migration_threshold > 5)
         return err_set(err, -EINVAL, "migration_threshold is %lld, expected 1 ... 5",
                        (long long)policy->migration_threshold);
-    struct pass *p = preferred_rules_run(snap, policy, IX_NONE, a); /* calls pass_decide() for each choice */
+    struct pass *p = preferred_rules_run(snap, policy, IX_NONE, a); /* calls pass_decide() per trial */
 
     *ret = (struct plan){.snap = snap, .policy = p->policy, .before = p->before, .end = p->end};
     pass_order(p, ret); /* 8. order: dependencies, groups, priorities, reasons, the state after */
@@ -72,9 +70,9 @@ int pass_run(const struct snapshot *snap, const struct policy *policy, struct ar
     return 0;
 }
 
-/* ---- the parts of a step that belong together ---- */
+/* ---- parts of the steps ---- */
 
-/* Figures that cannot be right decide nothing. */
+/* The guard's snapshot replaces impossible samples. */
 static void estimate_demand(struct pass *p, const struct snapshot *snap)
 {
     guard_judge(snap, &p->policy, p->a, &p->guard);
@@ -87,7 +85,7 @@ static void estimate_demand(struct pass *p, const struct snapshot *snap)
     }
 }
 
-/* VMs that wait to be placed take no part in it: each is taken to get what it is said to want. */
+/* A VM that waits for placement takes no part in the divvy: its entitlement is its configured demand. */
 static void divide(struct pass *p)
 {
     for (int r = 0; r < RES_COUNT; r++) {
@@ -99,7 +97,7 @@ static void divide(struct pass *p)
     admission_init(p->snap, p->a, &p->admission);
 }
 
-/* Hosts that are on their way already: no other is woken in their place. */
+/* Hosts whose wake is under way or approved: the pass wakes no other host in their place. */
 static void find_coming(struct pass *p)
 {
     const struct layout *l = &p->layout;
@@ -115,14 +113,14 @@ static void find_coming(struct pass *p)
     }
 }
 
-/* The figures of a state, those of power management included. */
+/* The metrics of a layout, with the scores of power management. */
 static void measure(const struct layout *l, struct arena *a, struct metrics *ret)
 {
     layout_metrics(l, ret, a);
     utilization_scores(l, ret->dpm_high, ret->dpm_low);
 }
 
-/* The layout, and what moves on it cost and gain. */
+/* The layout, the cost model of migrations, and the climb. */
 static void build_layout(struct pass *p)
 {
     layout_init(&p->layout, p->snap, &p->policy, &p->rules, p->entitlement, p->a);

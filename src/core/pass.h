@@ -1,8 +1,7 @@
-/* pass.h: one decision, from a frozen snapshot to a plan (§3 of Gulati et al. 2012).
+/* pass.h: one decision, from a snapshot to a plan (§3 of Gulati et al. 2012).
  *
- * Pure: no clock, file, socket, log, thread or global. The same snapshot and policy give the same plan, stats
- * aside.
- */
+ * Pure: no clock, file, socket, log, thread or global. Equal snapshots and policies give equal plans,
+ * statistics aside. */
 #ifndef BALLAST_CORE_PASS_H
 #define BALLAST_CORE_PASS_H
 
@@ -10,17 +9,17 @@
 #include <ballast/err.h>
 #include <ballast/plan.h>
 
-/* Decides. The plan lives in the arena and refers to the snapshot. -EINVAL where the settings make no sense;
- * what is wrong with the cluster is not an error but a fault in the plan. */
+/* Decides. The plan lives in the arena and refers to the snapshot. -EINVAL: the policy is out of range. A
+ * problem of the cluster is a fault in the plan, not an error. */
 int pass_run(const struct snapshot *snap, const struct policy *policy, struct arena *a, struct plan *ret,
              struct err *err);
 
-/* ---- within core, for placement, explain and the choice of preferred rules ---- */
+/* ---- for placement, explain and preferred rules ---- */
 
 struct pass;
 
-/* Steps 1 to 4: everything before the first decision. rules: RULES_PREFERRED ... (rules.h). watched_vm: see
- * plan/pass_state.h; IX_NONE. */
+/* Steps 1 to 4, before the first decision. rules: RULES_PREFERRED ... (rules.h). watched_vm:
+ * plan/pass_state.h. */
 void pass_prepare(struct pass *p, const struct snapshot *snap, const struct policy *policy, unsigned rules,
                   uint32_t watched_vm, struct arena *a);
 

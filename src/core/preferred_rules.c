@@ -1,4 +1,4 @@
-/* Runs a pass with all preferred rules, then without those that cannot be kept; the better one counts. */
+/* Runs a pass with all preferred rules, then without those that it cannot satisfy; keeps the better pass. */
 #include "core/preferred_rules.h"
 
 #include "core/pass.h"
@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-/* How often what cannot be kept is left out before all are. */
+/* Rounds that leave out single rules, before all preferred rules are left out. */
 #define ROUNDS_MAX 4
 
-/* ---- what is unmet ---- */
+/* ---- counting violations ---- */
 
-/* Of the mandatory ones, and of compatibility. */
+/* Violations of mandatory rules and of compatibility. */
 static uint32_t violations_of_rules(const struct pass *p)
 {
     const struct layout *l = &p->layout;
@@ -35,7 +35,7 @@ static uint32_t violations_of_rules(const struct pass *p)
     return n;
 }
 
-/* Of hosts that are to be emptied. */
+/* VMs on hosts under evacuation. */
 static uint32_t left_behind(const struct pass *p)
 {
     const struct layout *l = &p->layout;
@@ -51,20 +51,18 @@ static uint32_t left_behind(const struct pass *p)
     return n;
 }
 
-/* A preferred rule that could not be kept. */
+/* Whether the fault is about a preferred rule. */
 static bool is_of_preference(const struct pass *p, const struct fault *f)
 {
     return f->code == FAULT_RULE_VIOLATED && f->rule != IX_NONE && !p->snap->rules[f->rule].is.mandatory;
 }
 
-/* How many mandatory constraints are left unmet: VMs where they may not be, pairs that are together, sets
- * that are not, VMs on hosts that are to be emptied, what faults say of reservations and spare capacity, and
- * hosts short of something; and preferred rules of which a fault says that they could not be kept. Counted in
- * the state, since one fault may stand for several. */
+/* The number of unmet constraints: violated mandatory rules, VMs on hosts under evacuation, contradictions,
+ * faults about reservations and failover capacity, overloaded hosts, and faults about preferred rules.
+ * Violations are counted in the layout because one fault may stand for several. */
 static uint32_t count_violations(const struct pass *p)
 {
-    /* contradictions hold VMs even where nothing is violated yet; those of mandatory rules are in every
-     * attempt */
+    /* a contradiction holds VMs even before a violation; those of mandatory rules count in every trial */
     uint32_t n = violations_of_rules(p) + left_behind(p) + p->rules.n_conflicts;
 
     for (size_t i = 0; i < p->n_faults; i++)
@@ -75,7 +73,7 @@ static uint32_t count_violations(const struct pass *p)
     return n;
 }
 
-/* ---- attempts ---- */
+/* ---- trials ---- */
 
 static bool is_preferred(const struct rule *rule)
 {
@@ -99,7 +97,7 @@ static struct pass *attempt(const struct snapshot *snap, const struct policy *po
     return p;
 }
 
-/* By rule: why it is left out; NULL: it is not. */
+/* The snapshot without these rules. left_out: by rule, the reason; NULL: the rule stays. */
 static const struct snapshot *without(const struct snapshot *snap, const struct finding *const *left_out,
                                       struct arena *a)
 {
@@ -114,8 +112,8 @@ static const struct snapshot *without(const struct snapshot *snap, const struct 
     return s;
 }
 
-/* The rule of a contradiction that is only preferred, and why it cannot be kept; IX_NONE: it is about none.
- * Of two that contradict each other it is the one that was met second. */
+/* The preferred rule of a contradiction, and why it cannot hold; IX_NONE: both rules are mandatory. Of two
+ * preferred rules, the one compiled second. */
 static uint32_t preference_in(const struct pass *p, const struct rule_conflict *c,
                               const struct finding **ret_why)
 {
@@ -133,7 +131,7 @@ static uint32_t preference_in(const struct pass *p, const struct rule_conflict *
     return is_preferred(&rules[mine]) ? mine : IX_NONE;
 }
 
-/* The preferred rule that a fault is about. */
+/* The preferred rule that the fault is about; IX_NONE: none. */
 static uint32_t preference_of(const struct pass *p, const struct fault *f, const struct finding **ret_why)
 {
     *ret_why = f->found;
@@ -145,7 +143,7 @@ static uint32_t preference_of(const struct pass *p, const struct fault *f, const
     return f->rule != IX_NONE && is_preferred(&p->snap->rules[f->rule]) ? f->rule : IX_NONE;
 }
 
-/* False: there is none that is not left out already. */
+/* False: no further rule to leave out. */
 static bool leave_out_for(const struct pass *p, enum fault_code code, const struct finding **left_out)
 {
     bool any = false;
@@ -161,8 +159,8 @@ static bool leave_out_for(const struct pass *p, enum fault_code code, const stru
     return any;
 }
 
-/* Those that could not be kept. Contradictions alone first: what is violated because of them depends on where
- * the VMs are, and another pass would make another choice. */
+/* Leaves out the rules that cannot hold: contradictions first. Violations that follow from a contradiction
+ * depend on the placement of the VMs, and the next pass may place them elsewhere. */
 static bool leave_out(const struct pass *p, const struct finding **left_out)
 {
     return leave_out_for(p, FAULT_RULE_CONFLICT, left_out) || leave_out_for(p, FAULT_RULE_VIOLATED, left_out);
@@ -203,7 +201,7 @@ struct pass *preferred_rules_run(const struct snapshot *snap, const struct polic
             rules = 0;
         }
     }
-    /* which of them counts is known only now: to stand still before a VM's move takes another run */
+    /* the chosen rules are known only now: stopping before a VM's move needs another run */
     if (watched_vm != IX_NONE)
         p = attempt(kept, policy, rules, watched_vm, a);
     report_left_out(p, snap, left_out, rules == 0);

@@ -1,9 +1,8 @@
-/* preferred_rules.h: which rules a pass follows (§3.3.1): with the preferred ones as if they were mandatory;
- * where that leaves something unmet, without those that cannot be kept; where even that does, without any, if
- * less is unmet then. What was left out is said.
+/* preferred_rules.h: which preferred rules a pass enforces (§3.3.1). First all of them, as if mandatory. If
+ * that leaves a constraint unmet, without the rules that cannot hold; then without any, if that leaves fewer
+ * unmet. Rules that are left out and violated get a fault.
  *
- * The original drops all of them at once. A single one that cannot be kept would then switch off all others.
- */
+ * The paper drops all preferred rules at once, so that a single one that cannot hold disables all others. */
 #ifndef BALLAST_CORE_PREFERRED_RULES_H
 #define BALLAST_CORE_PREFERRED_RULES_H
 
@@ -13,7 +12,7 @@
 
 struct pass;
 
-/* The pass that counts, decided (pass_decide()). watched_vm: pass_state.h; IX_NONE. */
+/* The chosen pass, after pass_decide(). watched_vm: plan/pass_state.h. */
 struct pass *preferred_rules_run(const struct snapshot *snap, const struct policy *policy,
                                  uint32_t watched_vm, struct arena *a);
 

@@ -1,12 +1,11 @@
-/* Affine sets that are scattered over several hosts: where they can come together, and bringing them there.
- */
+/* Brings the VMs of an affine set together on one host when they run on several. */
 #include "core/plan/correct.h"
 #include "core/plan/prerequisite_moves.h"
 
 /* Sums that just fit, added in another order. */
 #define ROUNDING 1e-6
 
-/* Whether a VM of the unit is kept apart from one on the same slot that cannot leave. */
+/* Whether an anti-affinity rule separates a VM of the unit from a VM on the slot that cannot leave. */
 static bool must_make_way(const struct layout *l, uint32_t unit, uint32_t slot)
 {
     const struct rules *rules = l->rules;
@@ -27,8 +26,8 @@ static bool must_make_way(const struct layout *l, uint32_t unit, uint32_t slot)
     return false;
 }
 
-/* What keeps the other parts of the set from coming to this slot by moves of this priority; CHECK_NONE: they
- * may all come. In what order they come makes no difference to what has to fit. */
+/* The first check that keeps another part of the set from moving to this slot with this priority; CHECK_NONE:
+ * all parts may move there. The order of their moves makes no difference to the capacity that they need. */
 static struct obstacle obstacle_at(const struct layout *l, uint32_t component, uint32_t slot,
                                    unsigned priority)
 {
@@ -38,7 +37,7 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
 
     for (uint32_t u = l->set_first[component]; u != IX_NONE; u = l->unit_next[u]) {
         if (l->unit_slot[u] == slot) {
-            /* it must not be there itself, let alone bring others */
+            /* the unit may not stay on the slot, so no other part may join it there */
             if (l->unit_allowed[u] && !bitmap_has(l->unit_allowed[u], l->slot_host[slot]))
                 return (struct obstacle){CHECK_RULE_VM_HOST, u, slot};
             if (must_make_way(l, u, slot))
@@ -68,7 +67,7 @@ static struct obstacle obstacle_at(const struct layout *l, uint32_t component, u
                              slot};
 }
 
-/* The host to bring a set together on: where the most memory of it is already. */
+/* Prefers the slot that already runs the most memory of the set: the least to migrate. */
 uint32_t affine_set_meeting_slot(const struct layout *l, uint32_t component, unsigned priority,
                                  struct obstacle *ret_why)
 {
@@ -84,7 +83,8 @@ uint32_t affine_set_meeting_slot(const struct layout *l, uint32_t component, uns
             if (l->unit_slot[u] == i)
                 there += 1 + l->unit_backed[u];
         struct obstacle why = obstacle_at(l, component, i, priority);
-        /* that the plan has moved a part elsewhere already is not what is in the way there */
+        /* "off" and "a part has already moved in this plan" explain nothing to an admin: keep the earlier
+         * obstacle */
         if (ret_why->check == CHECK_HOST_NOT_ON || ret_why->check == CHECK_VM_MOVED ||
             (why.check > ret_why->check && why.check != CHECK_VM_MOVED))
             *ret_why = why;
@@ -96,7 +96,7 @@ uint32_t affine_set_meeting_slot(const struct layout *l, uint32_t component, uns
     return best;
 }
 
-/* The rule that wants the unit to be where another part of its set is; a mandatory one if there is one. */
+/* The affinity rule that joins the unit to another part of its set; a mandatory rule wins. */
 static uint32_t rule_that_joins(const struct pass *p, uint32_t unit)
 {
     const struct layout *l = &p->layout;
@@ -120,7 +120,7 @@ static uint32_t rule_that_joins(const struct pass *p, uint32_t unit)
     return best;
 }
 
-/* The set comes together as a whole, or not at all: its weightiest rule says with what priority. */
+/* The set moves as a whole or not at all, so its mandatory rule, if any, sets the priority of all moves. */
 static unsigned priority_of_set(const struct pass *p, uint32_t component)
 {
     unsigned priority = PRIORITY_PREFERRED;
@@ -131,17 +131,17 @@ static unsigned priority_of_set(const struct pass *p, uint32_t component)
     return priority;
 }
 
-/* ---- where others have to make room ---- */
+/* ---- prerequisite moves ---- */
 
-/* Who moves away for one part of the set; nobody, where it fits. */
+/* Finds the prerequisite moves for one part of the set; none if it fits already. */
 static bool way_of_part(struct pass *p, uint32_t unit, uint32_t slot, struct prerequisite_moves *ret)
 {
     *ret = (struct prerequisite_moves){.to_slot = slot};
     return layout_check(&p->layout, unit, slot) == CHECK_NONE || prerequisite_moves_find(p, unit, slot, ret);
 }
 
-/* How many others would have to move away from this slot for the whole set to come together there, and how
- * much there is to copy; UINT32_MAX: it cannot. The layout is put back as it was. */
+/* The number of prerequisite moves for the whole set to meet on this slot, and the memory they copy;
+ * UINT32_MAX: impossible. Restores the layout. */
 static uint32_t others_to_move(struct pass *p, uint32_t component, uint32_t slot, double *ret_copied_mb)
 {
     struct layout *l = &p->layout;
@@ -176,7 +176,7 @@ static uint32_t others_to_move(struct pass *p, uint32_t component, uint32_t slot
     return others;
 }
 
-/* The slot where the fewest others have to make room, then with the least to copy. */
+/* The slot with the fewest prerequisite moves, then the least memory to copy. */
 static uint32_t slot_to_clear(struct pass *p, uint32_t component)
 {
     uint32_t best = IX_NONE;
@@ -195,8 +195,7 @@ static uint32_t slot_to_clear(struct pass *p, uint32_t component)
     return best;
 }
 
-/* False: the pass stops here. A part that does not come after all leaves the set scattered, and that is said.
- */
+/* False: the pass stops here. A part that cannot move after all leaves the set scattered and gets a fault. */
 static bool join_at(struct pass *p, uint32_t component, uint32_t to, unsigned priority)
 {
     struct layout *l = &p->layout;
@@ -219,7 +218,8 @@ static bool join_at(struct pass *p, uint32_t component, uint32_t to, unsigned pr
     return true;
 }
 
-/* Those that the others have come to do not leave any more, whatever is mended later. */
+/* Holds the parts that are already on the meeting slot, so that later corrections do not move them away
+ * again. */
 static void hold_those_joined(struct layout *l, uint32_t component, uint32_t at)
 {
     for (uint32_t o = l->set_first[component]; o != IX_NONE; o = l->unit_next[o])
@@ -263,8 +263,8 @@ static bool bring_together(struct pass *p, uint32_t unit)
     return true;
 }
 
-/* Affine sets whose parts are on several hosts, whatever else holds them. A set of which some VM is on its
- * way is left until that has arrived: it may be what brings them together. */
+/* Handles every affine set that runs on several hosts, whatever else holds its VMs. A set with a migration in
+ * flight waits for its end, because that migration may bring the set together. */
 bool affine_sets_bring_together(struct pass *p)
 {
     struct layout *l = &p->layout;

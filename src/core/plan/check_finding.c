@@ -1,4 +1,5 @@
-/* Why a VM does not go to a host: the subjects and figures behind each check. */
+/* Finds the subjects and figures behind the check that keeps a VM off a host. src/render/wording says them.
+ */
 #include "core/plan/correct.h"
 
 struct asked {
@@ -7,9 +8,9 @@ struct asked {
     const struct migration_worth *worth;
 };
 
-/* ---- what holds the VM where it is ---- */
+/* ---- the VM is held ---- */
 
-/* Each of these completes *f, which has the check and nothing else; false: there is nothing to tell. */
+/* Each finder below completes *f, which has only its check so far. False: the check has no figures. */
 
 static bool find_vm(const struct pass *p, const struct asked *q, struct finding *f)
 {
@@ -76,7 +77,7 @@ static bool find_conflict(const struct pass *p, const struct asked *q, struct fi
     return false;
 }
 
-/* Another one of its affine set. */
+/* The VM is free, but another VM of its affine set is held. */
 static bool find_held(const struct pass *p, const struct asked *q, struct finding *f)
 {
     const struct layout *l = &p->layout;
@@ -93,7 +94,7 @@ static bool find_held(const struct pass *p, const struct asked *q, struct findin
     return false;
 }
 
-/* ---- what keeps it off the host ---- */
+/* ---- the host rejects the VM ---- */
 
 static bool find_host(const struct pass *p, const struct asked *q, struct finding *f)
 {
@@ -184,7 +185,7 @@ static bool find_ft_peer(const struct pass *p, const struct asked *q, struct fin
     return false;
 }
 
-/* Those that it must be together with are not all on one host. */
+/* The VM's affine set runs on several hosts. */
 static bool find_scattered(const struct pass *p, const struct asked *q, struct finding *f)
 {
     const struct layout *l = &p->layout;
@@ -200,9 +201,9 @@ static bool find_scattered(const struct pass *p, const struct asked *q, struct f
     return false;
 }
 
-/* ---- room ---- */
+/* ---- capacity ---- */
 
-/* What the unit needs, and what the host has left of it. */
+/* Adds the unit's need and the host's free capacity. */
 static void add_room(struct finding *f, const struct asked *q, enum resource r, double need, double left)
 {
     f->resource = r;
@@ -253,7 +254,7 @@ static bool find_memory_free(const struct pass *p, const struct asked *q, struct
     return true;
 }
 
-/* ---- whether it is worth it ---- */
+/* ---- cost and benefit ---- */
 
 static bool find_mandatory_only(const struct pass *p, const struct asked *q, struct finding *f)
 {
@@ -333,13 +334,14 @@ static bool find_less_gain(const struct pass *p, const struct asked *q, struct f
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- the table ---- */
 
-/* What the check is about besides the VM: it needs a unit, or a unit and a slot that can run VMs. */
+/* What a finder needs besides the VM: nothing, a unit, or a unit and a slot that can run VMs. */
 enum about { ABOUT_VM, ABOUT_UNIT, ABOUT_SLOT };
 
 static const struct {
-    bool (*find)(const struct pass *p, const struct asked *q, struct finding *f); /* NULL: nothing to tell */
+    bool (*find)(const struct pass *p, const struct asked *q,
+                 struct finding *f); /* NULL: the check has no figures */
     enum about about;
 } checks[check_count] = {
     [CHECK_VM_NOT_RUNNING] = {find_vm, ABOUT_VM},

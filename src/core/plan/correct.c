@@ -1,16 +1,14 @@
-/* Mandatory moves, before anything is balanced (§3.3): hosts that are to be emptied, rules that are violated,
- * reservations that do not fit. */
+/* Constraint correction: mandatory moves before the balancing (§3.3). Evacuates hosts, mends violated rules,
+ * and relieves hosts with excess reservations. */
 #include "core/plan/correct.h"
 
 #include "core/plan/host_wakes.h"
 #include "core/plan/plan.h"
 #include "core/plan/prerequisite_moves.h"
 
-/* Reservations within rounding of the capacity are not too much. */
+/* An excess of reservations below this share of the capacity is rounding. */
 #define ROUNDING 1e-6
 
-/* What keeps a unit even from a mandatory move. A cool-down does not, nor that it should be balanced later.
- */
 bool correct_can_move(const struct layout *l, uint32_t unit)
 {
     enum check held = l->unit_held[unit];
@@ -23,8 +21,8 @@ bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority)
     return correct_can_move(l, unit) && (priority == PRIORITY_MANDATORY || !layout_cools_down(l, unit));
 }
 
-/* The host where it does most for the balance, of those it may go to; a host with another member of its
- * affine set first. */
+/* Of the allowed hosts, takes a host with another member of the unit's affine set; then the lowest imbalance.
+ */
 uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacle *ret_why)
 {
     const struct layout *l = &p->layout;
@@ -48,7 +46,8 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacl
         if (check != CHECK_NONE)
             continue;
         bool joins = scattered && layout_has_component(l, i, unit);
-        double imbalance = on ? move_trial_at(l, &t, i) : NO_LIMIT; /* one that is woken anyway comes last */
+        double imbalance =
+            on ? move_trial_at(l, &t, i) : NO_LIMIT; /* a host that the plan wakes anyway: last choice */
         if (best == IX_NONE || joins > best_joins || (joins == best_joins && imbalance < best_imbalance)) {
             best = i;
             best_imbalance = imbalance;
@@ -58,8 +57,8 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacl
     return best;
 }
 
-/* Where a unit goes that cannot stay. If its affine set is scattered, to the part of it that all the others
- * can join too, so that none has to move twice; else to the best host. */
+/* The best host for a unit that cannot stay. If its affine set is scattered, a part of the set that all other
+ * parts can join as well, so that none moves twice. */
 uint32_t correct_way_out(const struct pass *p, uint32_t unit, struct obstacle *ret_why)
 {
     const struct layout *l = &p->layout;
@@ -126,7 +125,7 @@ static bool is_due(const struct pass *p, uint32_t rule)
     return correct_is_due(p, correct_priority(p, rule));
 }
 
-/* The VM of the unit that the rule is about; rule IX_NONE: the one that is not compatible with its host. */
+/* The VM of the unit that violates the rule; rule IX_NONE: the VM that is incompatible with its host. */
 static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
 {
     const struct layout *l = &p->layout;
@@ -142,7 +141,8 @@ static uint32_t violator_of(const struct pass *p, uint32_t unit, uint32_t rule)
     return l->unit_first[unit];
 }
 
-/* coming: the host that it waits for; IX_NONE: none, and `because` of what it cannot be moved. */
+/* coming: the waking host that the VM waits for. IX_NONE: no such host; `because` says why the VM cannot
+ * move. */
 static void report_violated(struct pass *p, uint32_t unit, uint32_t rule, uint32_t coming,
                             const struct finding *because)
 {
@@ -166,7 +166,7 @@ void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obsta
     report_violated(p, unit, rule, IX_NONE, check_finding_of_obstacle(p, why));
 }
 
-/* Moves the unit to the best host that it may go to, or says why not. False: the pass stops here. */
+/* Moves the unit to the best allowed host, or adds a fault. False: the pass stops here. */
 static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
 {
     struct obstacle why = {.check = p->layout.unit_held[unit], .unit = unit, .slot = IX_NONE};
@@ -180,7 +180,7 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
         return true;
     }
     if (!correct_may_move(&p->layout, unit, correct_priority(p, rule)))
-        return true; /* later, and nothing to complain about */
+        return true; /* a later pass mends this; no fault */
     struct cause cause = {.reason = REASON_RULE, .rule = rule, .priority = correct_priority(p, rule)};
     uint32_t waits_for;
     enum outcome outcome = correct_bring_out(p, unit, cause, &why, &waits_for);
@@ -191,8 +191,8 @@ static bool mend(struct pass *p, uint32_t unit, uint32_t rule)
     return outcome != OUTCOME_STOPPED;
 }
 
-/* The rule that keeps the unit off the host it is on, the weightiest: compatibility (IX_NONE), then a
- * mandatory one. */
+/* The reason why the unit may not run on its host: incompatibility (IX_NONE), then a mandatory rule, then a
+ * preferred one. */
 static uint32_t host_rule_of(const struct pass *p, uint32_t unit)
 {
     const struct layout *l = &p->layout;
@@ -210,7 +210,7 @@ static uint32_t host_rule_of(const struct pass *p, uint32_t unit)
     return best;
 }
 
-/* VMs on hosts where they may not run. */
+/* Mends VM-host rules and incompatibility. */
 static bool mend_hosts(struct pass *p)
 {
     struct layout *l = &p->layout;
@@ -226,8 +226,8 @@ static bool mend_hosts(struct pass *p)
     return true;
 }
 
-/* The member of the group on this slot that is cheapest to move, of those that have somewhere to go; if none
- * has, the cheapest. *ret_later: none has now, but one will at the end of its cool-down. */
+/* The cheapest to move of the group's members on this slot that have a destination; if none has, the cheapest
+ * member. *ret_later: no member can move now, but one can after its cool-down. */
 static uint32_t cheapest_member(const struct pass *p, struct span vms, uint32_t slot, unsigned priority,
                                 bool *ret_later)
 {
@@ -266,7 +266,7 @@ static uint32_t members_on(const struct layout *l, struct span vms, uint32_t slo
     return n;
 }
 
-/* Two VMs of a group on one host: all but one leave. What cannot be mended is said once a host. */
+/* Mends anti-affinity: of several VMs of a group on one host, all but one leave. One fault per host. */
 static bool mend_apart(struct pass *p, uint32_t group)
 {
     struct layout *l = &p->layout;
@@ -286,7 +286,7 @@ static bool mend_apart(struct pass *p, uint32_t group)
         if (later)
             continue;
         if (leaving == IX_NONE) {
-            /* a contradiction has been named already */
+            /* a contradiction between rules has a fault of its own */
             if (l->unit_held[u] != CHECK_VM_MIGRATING && !p->rules.held[vms.items[i]])
                 correct_violated(p, u, rule, (struct obstacle){l->unit_held[u], u, IX_NONE});
             continue;
@@ -295,13 +295,13 @@ static bool mend_apart(struct pass *p, uint32_t group)
         if (!mend(p, leaving, rule))
             return false;
         if (p->n_faults == faults)
-            i--; /* perhaps there are more */
+            i--; /* the host may run further members */
     }
     return true;
 }
 
-/* The secondary, unless it is only the primary that can leave. If neither can, the one that more is said of
- * than that its set has just come together here. */
+/* The secondary, unless only the primary can leave. If neither can, the one with the more specific obstacle:
+ * "the affine set has just come together here" says least. */
 static uint32_t half_to_move(const struct pass *p, uint32_t secondary, uint32_t primary)
 {
     const struct layout *l = &p->layout;
@@ -317,7 +317,7 @@ static uint32_t half_to_move(const struct pass *p, uint32_t secondary, uint32_t 
     return l->unit_held[units[0]] == CHECK_UNIT_HELD ? units[1] : units[0];
 }
 
-/* Both halves of a fault-tolerant pair on one host: one leaves. */
+/* Separates the halves of a fault-tolerant pair that run on one host. */
 static bool mend_pairs(struct pass *p)
 {
     for (uint32_t i = 0; i < p->snap->n_vms; i++) {
@@ -334,14 +334,15 @@ static bool mend_pairs(struct pass *p)
 
 /* ---- reservations ---- */
 
-/* The smallest unit that is enough, else the largest there is, of those that have somewhere to go; if none
- * has, the smallest that is enough. *ret_why: what keeps the others. */
+/* The smallest unit that removes the excess, else the largest, of the units that have a destination. If none
+ * has a destination, the smallest that removes the excess. *ret_why: the obstacle of the units without one.
+ */
 static uint32_t unit_to_relieve(const struct pass *p, uint32_t slot, int r, double excess,
                                 struct obstacle *ret_why)
 {
     const struct layout *l = &p->layout;
     uint32_t best = IX_NONE;
-    uint32_t stuck = IX_NONE; /* the first that would be enough, were there room for it */
+    uint32_t stuck = IX_NONE; /* the first unit that would remove the excess but has no destination */
 
     *ret_why = (struct obstacle){.check = CHECK_UNIT_HELD, .unit = IX_NONE, .slot = IX_NONE};
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
@@ -370,7 +371,7 @@ static uint32_t unit_to_relieve(const struct pass *p, uint32_t slot, int r, doub
     return best != IX_NONE ? best : stuck;
 }
 
-/* By how much the host's reservations exceed what it has, once those have left that are leaving already. */
+/* The excess of the host's reservations over its capacity after the end of the migrations in flight. */
 static double excess_of(const struct pass *p, uint32_t slot, int r)
 {
     const struct layout *l = &p->layout;
@@ -378,7 +379,7 @@ static double excess_of(const struct pass *p, uint32_t slot, int r)
     return l->reserved[r][slot] - l->leaving[r][slot] - p->snap->hosts[l->slot_host[slot]].capacity[r];
 }
 
-/* What agents reserve there that do not run yet. */
+/* Reservations of agents that do not run yet. */
 static double waiting_agents(const struct pass *p, uint32_t slot, int r)
 {
     const struct host *h = &p->snap->hosts[p->layout.slot_host[slot]];
@@ -437,9 +438,9 @@ static void correct_once(struct pass *p)
                 return;
 }
 
-/* What could not be mended is tried again as long as something else was moved: that may have made room, or,
- * where spare capacity was missing, have taken some. Only
- * when nothing comes of itself any more others are moved to make room. */
+/* Repeats all corrections while a round moves something: the round may have freed the capacity that a failed
+ * correction needs, or taken failover capacity. Prerequisite moves and wakes are allowed only after a round
+ * that moved nothing. */
 void plan_correct(struct pass *p)
 {
     size_t faults = p->n_faults;
@@ -447,7 +448,7 @@ void plan_correct(struct pass *p)
 
     for (;;) {
         decisions = p->n_decisions;
-        p->n_faults = faults; /* said anew, if it is still so */
+        p->n_faults = faults; /* the next round adds the faults that still hold */
         correct_once(p);
         bool moved = p->n_decisions > decisions;
         bool settled =

@@ -1,33 +1,30 @@
-/* correct.h: what the steps of constraint correction share (§3.3). plan_correct() (plan.h) calls them
- * in turn.
+/* correct.h: the steps of constraint correction (§3.3), which plan_correct() calls, and what they share.
  *
- * A step returns false when the pass is to stop there (explain stands still before a VM's move).
- */
+ * A step returns false when the pass stops there (explain stops before a VM's move). */
 #ifndef BALLAST_CORE_CORRECT_H
 #define BALLAST_CORE_CORRECT_H
 
 #include "core/plan/findings.h"
 #include "core/plan/pass_state.h"
 
-/* Whether nothing keeps the unit even from a mandatory move. A cool-down does not. */
+/* Whether the unit may make a mandatory move. A cool-down does not prevent it. */
 bool correct_can_move(const struct layout *l, uint32_t unit);
 
-/* The same for a move of this priority: what is not mandatory waits for the end of a cool-down. */
+/* Whether the unit may make a move of this priority: priority 2 and above waits for the end of a cool-down.
+ */
 bool correct_may_move(const struct layout *l, uint32_t unit, unsigned priority);
 
-/* What keeps a unit where it is: the check that failed on the slot where it came closest (the checks are
- * asked in order, so a later one means that more was right); or, with slot IX_NONE, something that does not
- * depend on where it would go. CHECK_HOST_NOT_ON with IX_NONE: there is no other host. */
+/* Why a unit cannot move: the check that failed on the slot that passed most checks (checks have a fixed
+ * order). slot IX_NONE: the check holds on every slot; CHECK_HOST_NOT_ON: no other host can run VMs. */
 struct obstacle {
     enum check check;
     uint32_t unit, slot;
 };
 
-/* check_finding.c: that no other host can run VMs, what holds the VMs, or what is in the way on the host that
- * comes closest, with its figures. */
+/* check_finding.c: the finding for an obstacle, with its figures. */
 const struct finding *check_finding_of_obstacle(const struct pass *p, struct obstacle why);
 
-/* The best host that the unit may go to; IX_NONE: none, and *ret_why says why. */
+/* The allowed host with the lowest imbalance after the move; IX_NONE: none, and *ret_why is the obstacle. */
 uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacle *ret_why);
 
 /* The same for a unit that cannot stay: if its affine set is scattered, where all of the set can be. */
@@ -35,43 +32,43 @@ uint32_t correct_way_out(const struct pass *p, uint32_t unit, struct obstacle *r
 
 enum outcome {
     OUTCOME_MOVED,
-    OUTCOME_WAITS,   /* for a host that is being woken already */
-    OUTCOME_STUCK,   /* it has nowhere to go */
+    OUTCOME_WAITS,   /* for a host whose wake is under way */
+    OUTCOME_STUCK,   /* no destination */
     OUTCOME_STOPPED, /* the pass stops here */
 };
 
-/* Why a unit has to go. */
+/* Why a unit must move. */
 struct cause {
     enum reason reason;
     uint32_t rule;
     unsigned priority;
 };
 
-/* Moves a unit that cannot stay: where it may go as things stand; if it must go, also to where others make
- * room for it, or to a host that is woken for it (prerequisite_moves.h). OUTCOME_STUCK: *ret_why says why;
- * OUTCOME_WAITS: *ret_slot is the host that it waits for. */
+/* Moves a unit that cannot stay: to an allowed host; for a mandatory move also after prerequisite moves or to
+ * a host that the plan wakes (prerequisite_moves.h, host_wakes.h). OUTCOME_STUCK: *ret_why is the obstacle;
+ * OUTCOME_WAITS: *ret_slot is the host. */
 enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause, struct obstacle *ret_why,
                                uint32_t *ret_slot);
 
-/* The other half of one of the unit's fault-tolerant pairs, on this slot; IX_NONE: there is none. */
+/* The other half of a fault-tolerant pair of the unit on this slot; IX_NONE: none. */
 uint32_t correct_peer_beside(const struct pass *p, uint32_t unit, uint32_t slot);
 
 /* 1 for mandatory rules and for compatibility (IX_NONE), 2 for preferred ones. */
 unsigned correct_priority(const struct pass *p, uint32_t rule);
 
-/* Whether moves of this priority are made. At level 1, and where the pass makes mandatory moves only, a
- * preferred rule keeps a VM from going somewhere, but moves none. */
+/* Whether the pass makes moves of this priority. At level 1, and in a pass of mandatory moves only, preferred
+ * rules move no VM; they still keep VMs off hosts. */
 bool correct_is_due(const struct pass *p, unsigned priority);
 
-/* Says that the rule is violated by the unit and cannot be kept. */
+/* Adds a fault: the unit violates the rule, and no move mends it. */
 void correct_violated(struct pass *p, uint32_t unit, uint32_t rule, struct obstacle why);
 
 /* ---- failover_moves.c ---- */
 
-/* Makes room for VMs that have no failover slot; a fault for what is still missing after that. */
+/* Frees a failover slot for each VM that has none; a fault for each remaining gap. */
 bool correct_failover(struct pass *p);
 
-/* After the moves for balance: says anew what is missing, as it is in the end. */
+/* After the balancing: replaces the faults by the gaps at the end of the plan. */
 void correct_failover_review(struct pass *p);
 
 /* ---- evacuate.c ---- */
@@ -79,8 +76,8 @@ bool evacuate_hosts(struct pass *p);
 
 /* ---- affine_sets.c ---- */
 
-/* The slot to bring a scattered set together on by moves of this priority; IX_NONE: none, and *ret_why says
- * why. */
+/* The slot on which moves of this priority can bring a scattered set together; IX_NONE: none, and *ret_why is
+ * the obstacle. */
 uint32_t affine_set_meeting_slot(const struct layout *l, uint32_t component, unsigned priority,
                                  struct obstacle *ret_why);
 bool affine_sets_bring_together(struct pass *p);

@@ -1,4 +1,5 @@
-/* What a recommendation tells of its decision: who leaves what, for where, and the loads. */
+/* Builds the finding of a recommendation: the subjects, the loads of both hosts, the figures of the reason.
+ */
 #include "core/plan/correct.h"
 
 static struct finding find_wake(const struct pass *p, const struct decision *d)

@@ -1,5 +1,5 @@
-/* Hosts that are to be emptied, for maintenance or standby, or since they are kept for failures: each VM to
- * where it does most for the balance, the heaviest first. */
+/* Evacuates hosts that enter maintenance or standby, and failover hosts: the heaviest VM first, each to the
+ * allowed host with the lowest imbalance after the move. */
 #include "core/plan/correct.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int heaviest_first(const void *a, const void *b)
     return (x->vm > y->vm) - (x->vm < y->vm);
 }
 
-/* The units of a slot; its list changes while they are moved, so it is copied. */
+/* A sorted copy of the slot's units, because moves change the slot's list. */
 static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, uint32_t *ret_n)
 {
     const struct layout *l = &p->layout;
@@ -37,7 +37,8 @@ static struct weighed_unit *sorted_units(const struct pass *p, uint32_t slot, ui
     return units;
 }
 
-/* Said of every VM of the unit; what keeps only another one of them is said as that. */
+/* Adds a fault for every VM of the unit. A VM that only another member of the unit holds gets that as its
+ * finding. */
 static void cannot_evacuate(struct pass *p, uint32_t unit, uint32_t host, struct obstacle why)
 {
     const struct layout *l = &p->layout;
@@ -74,7 +75,8 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t u = units[i].unit;
         struct obstacle why = {.check = l->unit_held[u], .unit = u, .slot = IX_NONE};
-        /* its own framework powers an agent off once the others have left; one that migrates is on its way */
+        /* the hypervisor powers an agent off after the other VMs have left; a migrating VM is already leaving
+         */
         if (p->snap->vms[l->unit_first[u]].is.kind == VM_AGENT || why.check == CHECK_VM_MIGRATING)
             continue;
         if (!correct_can_move(l, u)) {
@@ -98,7 +100,7 @@ bool evacuate_hosts(struct pass *p)
 {
     for (uint32_t i = p->layout.n_on; i < p->layout.n_slots; i++) {
         enum host_state state = p->snap->hosts[p->layout.slot_host[i]].is.state;
-        if (state == HOST_ON && !evacuate(p, i, REASON_SPARE_CAPACITY)) /* one that is kept for failures */
+        if (state == HOST_ON && !evacuate(p, i, REASON_SPARE_CAPACITY)) /* a failover host */
             return false;
         if (state == HOST_ENTERING_MAINTENANCE && !evacuate(p, i, REASON_MAINTENANCE))
             return false;

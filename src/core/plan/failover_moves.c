@@ -1,13 +1,13 @@
-/* Spare capacity for failures (§3.3.2): where a restart would find no place in one piece, VMs are moved so
- * that there is one, or a host is woken. */
+/* Closes gaps in failover capacity (§3.3.2): moves VMs away so that one host has a failover slot in one
+ * piece, or wakes a host. Adds a fault for each remaining gap. */
 #include "core/plan/correct.h"
 #include "core/plan/host_wakes.h"
 #include "core/plan/prerequisite_moves.h"
 
 #define ROUNDING 1e-6
 
-/* The movable unit whose leaving does most for what is short; the least memory to copy decides between those
- * that are enough. IX_NONE: nobody helps. */
+/* The movable unit that frees most of the shortage; of the units that free all of it, the one with the least
+ * memory to copy. IX_NONE: no unit frees anything. */
 static uint32_t unit_to_clear(const struct pass *p, uint32_t slot, const double more[RES_COUNT],
                               const double left[RES_COUNT], uint32_t *ret_to)
 {
@@ -52,7 +52,7 @@ static bool fits(const double more[RES_COUNT], const double left[RES_COUNT])
     return true;
 }
 
-/* Which units would have to leave the slot for it to hold the gap's VM; the layout is put back. */
+/* The units that would have to leave the slot so that it can hold the gap's VM. Restores the layout. */
 static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_t slot,
                          struct prerequisite_moves *ret)
 {
@@ -81,7 +81,7 @@ static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_
     return found;
 }
 
-/* The way with the fewest moves, then the least to copy. */
+/* The slot with the fewest moves, then the least memory to copy. */
 static bool clear_some_slot(struct pass *p, const struct failover_gap *gap, struct prerequisite_moves *ret)
 {
     bool found = false;
@@ -98,7 +98,7 @@ static bool clear_some_slot(struct pass *p, const struct failover_gap *gap, stru
     return found;
 }
 
-/* A host in standby that could be the holder; the larger first, then the lower id. */
+/* A host in standby that could be the holder: the largest first, then the lower id. */
 static uint32_t host_to_wake(struct pass *p, const struct failover_gap *gap)
 {
     struct layout *l = &p->layout;
@@ -120,7 +120,7 @@ static uint32_t host_to_wake(struct pass *p, const struct failover_gap *gap)
     return best;
 }
 
-/* A host that is being woken already and will close the gap; IX_NONE: none. */
+/* A host whose wake is under way and that will close the gap; IX_NONE: none. */
 static uint32_t coming_for(struct pass *p, const struct failover_gap *gap)
 {
     struct layout *l = &p->layout;
@@ -202,7 +202,7 @@ static bool close_gap(struct pass *p, struct failover_gap *gap)
     return true;
 }
 
-/* percent: the reservations leave too little of the whole; more hosts are needed. */
+/* percent: the unreserved share of the cluster is too small, so more hosts are needed. */
 static void wake_for_percent(struct pass *p)
 {
     struct layout *l = &p->layout;
@@ -223,8 +223,7 @@ static void wake_for_percent(struct pass *p)
     }
 }
 
-/* dedicated: a failover host that is not on is no help. It is woken if it sleeps, and said to be missing
- * otherwise. */
+/* dedicated: wakes a failover host in standby; adds a fault for a failover host that is not on otherwise. */
 static void want_failover_hosts(struct pass *p)
 {
     for (uint32_t i = 0; i < p->snap->n_hosts; i++) {
@@ -277,7 +276,7 @@ void correct_failover_review(struct pass *p)
         if (p->faults[i].code != FAULT_SPARE_MISSING || p->faults[i].vm == IX_NONE)
             p->faults[kept++] = p->faults[i];
     p->n_faults = kept;
-    struct failover_capacity decided = *s; /* by which the moves were judged */
+    struct failover_capacity decided = *s; /* the moves were checked against these reservations */
     failover_capacity_renew(s);
     for (uint32_t i = 0; i < s->n_gaps; i++)
         if (s->gaps[i].vm != IX_NONE)

@@ -1,4 +1,4 @@
-/* What is wrong with the cluster before anything is decided. */
+/* Calls the reports of faults that exist before the pass decides anything. */
 #include "core/plan/faults.h"
 
 #include "core/plan/plan.h"

@@ -1,4 +1,5 @@
-/* Hosts in standby that the plan wakes: which one, and the decision. */
+/* Chooses a host in standby and records the decision to wake it. power/wake.c decides about wakes for load.
+ */
 #include "core/plan/host_wakes.h"
 
 bool host_wake_is_allowed(const struct pass *p, uint32_t slot)
@@ -61,7 +62,7 @@ uint32_t host_wake_find(struct pass *p, uint32_t unit)
 
 uint32_t host_wake_under_way(const struct pass *p, uint32_t unit)
 {
-    struct layout l = p->layout; /* the arrays are shared: waking is put back */
+    struct layout l = p->layout; /* a shallow copy: the arrays are shared, so `waking` is restored below */
 
     for (uint32_t i = l.n_on; i < l.n_slots; i++)
         if (p->coming[i] && would_fit(&l, unit, i))

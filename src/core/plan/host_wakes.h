@@ -1,41 +1,39 @@
-/* host_wakes.h: hosts in standby that the plan wakes. */
+/* host_wakes.h: wakes of hosts in standby, for a VM or for load. */
 #ifndef BALLAST_CORE_HOST_WAKES_H
 #define BALLAST_CORE_HOST_WAKES_H
 
 #include "core/plan/pass_state.h"
 
-/* A host in standby where the unit would fit; it may be one that the plan wakes already. The more certain one
- * to come first, then the larger ones (§4.4), then the lower id. IX_NONE: none. */
+/* A host in standby with room for the unit, which the plan may wake already: the least uncertain first, then
+ * the largest (§4.4), then the lower id. IX_NONE: none. */
 uint32_t host_wake_find(struct pass *p, uint32_t unit);
 
-/* Whether the host sleeps and may be woken; and whether it should be before another one (IX_NONE: none). */
+/* Whether the host is in standby and may be woken; whether to prefer it to another (IX_NONE: none). */
 bool host_wake_is_allowed(const struct pass *p, uint32_t slot);
 bool host_wake_comes_first(const struct pass *p, uint32_t slot, uint32_t than);
 
-/* How uncertain it is that a host that sleeps comes when the plan wants it: 0, its wake-up has been proven;
- * 1, it has not; 2 and 3, the same, but a person has to approve it. A plan that is content with such a one
- * leaves those asleep that would come by themselves. */
+/* The uncertainty of a wake: 0, a wake of this host has succeeded before; 1, none has; 2 and 3, likewise, but
+ * an admin must approve it. A plan prefers hosts that wake without an approval. */
 unsigned host_wake_uncertainty(const struct pass *p, uint32_t slot);
 
 /* Why a plan wakes a host. */
 struct wake_why {
     enum reason reason;
-    uint32_t for_vm; /* IX_NONE: for no single one */
+    uint32_t for_vm; /* IX_NONE: for no single VM */
     unsigned priority;
-    const struct finding *found; /* NULL: what the reason and for_vm tell */
+    const struct finding *found; /* NULL: the reason and for_vm say all */
 };
 
-/* Adds the decision to wake a host, and nothing else. */
+/* Records the decision; changes nothing else. */
 void host_wake_record(struct pass *p, uint32_t slot, const struct wake_why *why, uint32_t move_group);
 
-/* Wakes the host: from here on the plan counts with it. */
+/* Records the decision and lets the layout use the host. */
 void host_wake_take(struct pass *p, uint32_t slot, const struct wake_why *why);
 
-/* The same for VMs that must have it, unless the plan does already. */
+/* host_wake_take() for a mandatory move, unless the plan wakes the host already. */
 void host_wake_for(struct pass *p, uint32_t slot, enum reason reason, uint32_t for_vm);
 
-/* A host that is being woken already, by an earlier plan, and has room for the unit: it is worth waiting for.
- * IX_NONE: none. */
+/* A host with room for the unit whose wake an earlier plan started. IX_NONE: none. */
 uint32_t host_wake_under_way(const struct pass *p, uint32_t unit);
 
 #endif

@@ -1,12 +1,12 @@
-/* Optional moves, while they pay: the climb (balance/) finds each, and here it is decided whether there is to
- * be one, why, and with which priority. */
+/* Optional moves: decides whether the climb (balance/) may go on, and the reason and priority of each move.
+ */
 #include "core/plan/plan.h"
 
 #include "core/plan/correct.h"
 
-/* 6 - ⌈I / (0.1 · √(2 / n))⌉, within 2 ... 5: what a level needs to reach its own target has at most its own
- * number. A move that is made because of an outlier, below the target, has a higher one; it is in the plan
- * all the same. */
+/* 6 - ⌈I / (0.1 · √(2 / n))⌉, within 2 ... 5: a level acts on all moves that it needs to reach its own
+ * target. A move against an outlier, below the target, gets a less urgent priority and is made all the same.
+ */
 static unsigned priority_at(const struct layout *l, double imbalance)
 {
     double unit = layout_target(l->n_on, 4);
@@ -15,7 +15,7 @@ static unsigned priority_at(const struct layout *l, double imbalance)
     return priority < 2 ? 2 : priority > 5 ? 5 : (unsigned)priority;
 }
 
-/* The resource whose part of the imbalance falls more. */
+/* The resource whose deviation the move reduces more. */
 static enum reason balance_reason(const struct pass *p, const struct move *m)
 {
     const struct layout *l = &p->layout;
@@ -31,7 +31,6 @@ static enum reason balance_reason(const struct pass *p, const struct move *m)
     return fall[RES_MEM] > fall[RES_CPU] ? REASON_BALANCE_MEM : REASON_BALANCE_CPU;
 }
 
-/* Whether there is anything left to even out. */
 static bool is_balanced(const struct pass *p, double imbalance)
 {
     double target = layout_target(p->layout.n_on, p->policy.migration_threshold);

@@ -1,19 +1,17 @@
-/* Decisions become recommendations: one a VM, with what each depends on.
+/* Turns decisions into recommendations: one per VM, with its dependencies and the imbalance after it.
  *
- * The decisions are in an order in which they can be carried out one after the other. But they may overlap,
- * and others may come first, as far as depends_on allows: a move must therefore name every earlier one that
- * makes the room it needs, and no other (§3.1.5). For a move to host d: all earlier arrivals at d are taken
- * as having arrived, and of the VMs that left d only those that it names as gone. If that fits for every move
- * by itself, it fits for every set of moves at every moment: of any set, the one that is last in the list has
- * counted all the others.
- */
+ * The decisions are in an order in which they can be carried out one by one. Migrations may overlap, and any
+ * that depends_on allows may start first. So a move names every earlier move that frees the capacity it
+ * needs, and no other (§3.1.5). For a move to host d, all earlier arrivals at d count as arrived, and of the
+ * VMs that left d only the named ones count as gone. If each move fits under this assumption, every set of
+ * moves fits at every moment: the last move of the set in plan order has already counted all the others. */
 #include "core/plan/findings.h"
 #include "core/plan/plan.h"
 
-/* Sums that are compared were added in another order elsewhere. */
+/* Two sums of the same numbers may differ by this share, because their order of addition differs. */
 #define ROUNDING 1e-6
 
-/* What a host has to hold. */
+/* The capacities that a host must have for a VM. */
 enum need { NEED_CPU_RESERVED, NEED_MEM_RESERVED, NEED_MEM, NEED_PHYS, NEED_COUNT };
 
 struct departure {
@@ -21,12 +19,13 @@ struct departure {
     uint32_t next; /* of the same host; IX_NONE: the last */
 };
 
-/* VM by VM: the units of this layout are single VMs. */
+/* The layout of the ordering has single VMs as units: an affine set that moves together still gets one
+ * recommendation per VM. */
 struct ordering {
     struct pass *p;
-    struct rules single; /* the rules, but every VM a component of its own */
+    struct rules single; /* the pass's rules, with every VM in a component of its own */
     struct layout now;   /* after the moves so far */
-    bool hosts_change;   /* some were woken or put to standby, so far */
+    bool hosts_change;   /* the plan has woken hosts or put hosts to standby so far */
     struct plan *plan;
     double (*taken)[NEED_COUNT]; /* by slot: at the start, plus all arrivals so far */
     uint32_t *first_departure;   /* by slot */
@@ -44,9 +43,9 @@ static void needs_of(const struct layout *l, uint32_t u, bool leaving, double re
     ret[NEED_PHYS] = leaving ? l->unit_backed[u] : l->unit_phys[u];
 }
 
-/* What was reserved for failures when the move was decided on stays free. Failover slots that were given up
- * later are those of VMs that have not arrived yet; those that were found later had room beside everything
- * that was there and had arrived, or are where their VM was. */
+/* The capacity of the slot without the failover reservations at the time of the decision. Failover slots
+ * released later belong to VMs that have not arrived yet. Failover slots found later had room beside all
+ * arrivals, or lie on the host that their VM left. */
 static void limits_of(const struct layout *l, uint32_t slot, const double kept[RES_COUNT],
                       double ret[NEED_COUNT])
 {
@@ -58,8 +57,8 @@ static void limits_of(const struct layout *l, uint32_t slot, const double kept[R
     ret[NEED_PHYS] = l->mem_free0[slot];
 }
 
-/* The need that is most over its limit, with what is freed, but for those that nothing helps; NEED_COUNT:
- * everything fits. A VM that reserves nothing does not care whether the reservations fit. */
+/* The need that exceeds its limit most after the named departures, except needs that no departure reduces;
+ * NEED_COUNT: all fit. Reservations do not matter to a VM that reserves nothing. */
 static int tightest(const double taken[NEED_COUNT], const double mine[NEED_COUNT],
                     const double freed[NEED_COUNT], const double limit[NEED_COUNT],
                     const bool hopeless[NEED_COUNT])
@@ -80,7 +79,7 @@ static int tightest(const double taken[NEED_COUNT], const double mine[NEED_COUNT
     return worst;
 }
 
-/* By a rule, or as the two halves of a fault-tolerant pair. */
+/* An anti-affinity rule separates them, or they are the halves of a fault-tolerant pair. */
 static bool kept_apart(const struct rules *rules, uint32_t x, uint32_t y)
 {
     if (rules->snap->vms[x].ft_peer == y)
@@ -101,7 +100,7 @@ static void add_freed(const struct ordering *o, uint32_t rec, double by, double 
         freed[k] += by * theirs[k];
 }
 
-/* Of the departures not yet named, the one that frees most of what is short. */
+/* Of the departures not yet named, the one that frees most of the short capacity. */
 static uint32_t most_useful(const struct ordering *o, uint32_t slot, const bool *named, int need)
 {
     uint32_t best = IX_NONE;
@@ -120,7 +119,7 @@ static uint32_t most_useful(const struct ordering *o, uint32_t slot, const bool 
     return best;
 }
 
-/* Names the departures that the move cannot do without. `named` is scratch, all false before and after. */
+/* Names the departures that the move needs. `named` is scratch, all false before and after. */
 static void find_dependencies(struct ordering *o, struct recommendation *rec, uint32_t slot,
                               const double mine[NEED_COUNT], const double limit[NEED_COUNT], bool *named)
 {
@@ -148,7 +147,7 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
         named[d] = true;
         add_freed(o, d, 1, freed);
     }
-    /* a later, larger one may have made an earlier one unnecessary */
+    /* a larger departure named later may make an earlier one unnecessary: remove those */
     uint32_t n = 0;
     for (uint32_t d = o->first_departure[slot]; d != IX_NONE; d = o->departures[d].next) {
         if (!named[d])
@@ -163,7 +162,7 @@ static void find_dependencies(struct ordering *o, struct recommendation *rec, ui
         }
         n++;
     }
-    bool wakes = o->woken_by[slot] != 0; /* the host has to be there first */
+    bool wakes = o->woken_by[slot] != 0; /* the move depends on the wake of its host */
     uint32_t *ids = arena_array(o->p->a, uint32_t, (size_t)n + wakes);
     if (wakes)
         ids[0] = o->woken_by[slot];
@@ -212,13 +211,13 @@ static void add_wake(struct ordering *o, const struct decision *d, uint32_t grou
     rec->host = o->now.slot_host[d->to_slot];
     rec->duration_s = isnan(h->is.boot_s) ? 0 : h->is.boot_s;
     o->woken_by[d->to_slot] = rec->id;
-    o->now.waking[d->to_slot] = !h->failover; /* that one stays empty */
+    o->now.waking[d->to_slot] = !h->failover; /* a failover host stays empty */
     o->hosts_change = true;
     rec->imbalance_after = imbalance_now(o);
     o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};
 }
 
-/* A host goes to standby once everything has left it that the plan moves away, whatever for. */
+/* A power-off depends on all moves away from the host, for whatever reason. */
 static void add_sleep(struct ordering *o, const struct decision *d, uint32_t group)
 {
     struct recommendation *rec = begin_recommendation(o, d, IX_NONE, group);
@@ -244,8 +243,8 @@ static void add_sleep(struct ordering *o, const struct decision *d, uint32_t gro
     o->departures[rec->id - 1] = (struct departure){.rec = rec->id - 1, .next = IX_NONE};
 }
 
-/* The failover slots of all VMs of a unit were given up together, while those that come after this one are
- * not there yet: what they reserve has to be free from the first on. */
+/* All VMs of a unit release their failover slots with the unit's first move, but the later ones have not
+ * arrived yet: their reservations must be free from the first move on. */
 static void add_rest_of_unit(const struct ordering *o, const struct decision *d, uint32_t vm,
                              double with[NEED_COUNT])
 {
@@ -273,7 +272,7 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     rec->from = l->slot_host[d->from_slot];
     rec->to = l->slot_host[d->to_slot];
     rec->duration_s = d->worth.duration_s / members;
-    /* the unit was judged as a whole; its members carry equal parts, so that sums over the plan are right */
+    /* cost and benefit are those of the unit: equal parts for its VMs, so that the plan's sums are right */
     for (int r = 0; r < RES_COUNT; r++) {
         rec->cost[r] = d->worth.cost[r] / members;
         rec->benefit[r] = d->worth.benefit[r] / members;
@@ -293,7 +292,7 @@ static void add_recommendation(struct ordering *o, const struct decision *d, uin
     rec->imbalance_after = imbalance_now(o);
 }
 
-/* The VMs of one decision, or the host that it wakes or puts to standby. */
+/* Adds the recommendations of a decision: one per VM of the unit, or one for a host. */
 static void add_decision(struct ordering *o, const struct decision *d, bool *named)
 {
     const struct layout *l = &o->p->layout;
@@ -317,7 +316,6 @@ static void add_decision(struct ordering *o, const struct decision *d, bool *nam
         add_recommendation(o, d, l->unit_vms[m], group, named);
 }
 
-/* Of the recommendations. */
 static uint32_t count_actions(const struct pass *p)
 {
     uint32_t n = 0;
@@ -350,7 +348,7 @@ static void begin(struct ordering *o, uint32_t n)
         o->taken[i][NEED_CPU_RESERVED] = o->now.reserved[RES_CPU][i];
         o->taken[i][NEED_MEM_RESERVED] = o->now.reserved[RES_MEM][i];
         o->taken[i][NEED_MEM] = o->now.mem_taken[i];
-        o->taken[i][NEED_PHYS] = 0; /* its limit is what is free at the start */
+        o->taken[i][NEED_PHYS] = 0; /* the limit is the memory that is free at the start */
     }
 }
 

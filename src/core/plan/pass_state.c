@@ -1,4 +1,4 @@
-/* Decisions and faults as they are written down, whichever step finds them. */
+/* Records decisions and faults for all steps of a pass. */
 #include "core/plan/pass_state.h"
 
 void plan_fault(struct pass *p, enum fault_code code, uint32_t vm, uint32_t host, uint32_t rule,
@@ -45,7 +45,7 @@ bool plan_move(struct pass *p, uint32_t unit, uint32_t to_slot, enum reason reas
     if (d.action == ACTION_MIGRATE)
         migration_cost_worth(&p->migration_cost, unit, to_slot, &d.worth);
     if (is_watched(p, unit)) {
-        /* there and back again: the hosts are then judged at the moment before */
+        /* make and undo the move: explain judges the hosts at the moment before */
         struct layout_mark mark;
         layout_try(l, unit, to_slot, &mark);
         d.imbalance_after = layout_imbalance(l);

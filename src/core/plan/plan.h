@@ -1,23 +1,23 @@
-/* plan.h: the steps of a pass that make the plan. */
+/* plan.h: the steps of a pass that make the plan, in the order of pass.c. */
 #ifndef BALLAST_CORE_PLAN_H
 #define BALLAST_CORE_PLAN_H
 
 #include "core/plan/pass_state.h"
 
-/* faults.c: what is wrong with the cluster, whatever is decided. */
+/* faults.c: adds the faults that exist before any decision. */
 void plan_report_state(struct pass *p);
 
-/* correct.c: the fewest and cheapest moves that mend what is violated; a fault for what cannot be mended. */
+/* correct.c: mandatory moves, the fewest and cheapest; a fault for each violation that no move mends. */
 void plan_correct(struct pass *p);
 
-/* optional_moves.c: moves that even the hosts out, the best first, while they pay. */
+/* optional_moves.c: moves for balance, the best first, while the benefit exceeds the cost. */
 void plan_balance(struct pass *p);
 
-/* After the last of them: what is missing for failures is said as it is in the end. */
+/* After all moves: reports the remaining gaps in failover capacity. */
 void plan_review(struct pass *p);
 
-/* order.c: decisions become recommendations, with dependencies and the imbalance after each. Returns the
- * layout that they lead to, VM by VM. */
+/* order.c: turns decisions into recommendations with dependencies and the imbalance after each. Returns the
+ * layout after the plan, whose units are single VMs. */
 const struct layout *plan_order(struct pass *p, struct plan *ret);
 
 #endif

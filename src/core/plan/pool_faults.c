@@ -1,16 +1,16 @@
-/* Pools in which more is reserved than there is. */
+/* Adds a fault for each pool whose reservations exceed what its parents and the cluster can give. */
 #include "core/plan/faults.h"
 
-/* Sums of the same numbers in another order may differ in their last digits. */
+/* Two sums of the same numbers may differ by this share, because their order of addition differs. */
 #define ROUNDING 1e-6
 
 struct pool_check {
     struct pass *p;
     enum resource r;
-    double *set_below;  /* by pool: what its children reserve by their own settings, unexpanded */
-    uint32_t *lacks_at; /* by pool: which pool has not got it (itself, or one above); IX_NONE: nothing is
-                         * lacking, or only the cluster has not got it */
-    bool *named;        /* by pool: a pool below it is said to lack what it has not got */
+    double *set_below;  /* by pool: Σ of its children's configured reservations, without expansion */
+    uint32_t *lacks_at; /* by pool: the pool (itself or an ancestor) that lacks the capacity; IX_NONE: none,
+                           or the cluster lacks it */
+    bool *named;        /* by pool: a descendant's fault already names this pool */
 };
 
 static bool exceeds(double a, double b)
@@ -30,7 +30,7 @@ static void add_up_settings(struct pool_check *c)
             c->set_below[s->pools[i].parent] += s->pools[i].is.alloc[c->r].reservation;
 }
 
-/* Parents first: what is above is known when a pool asks. */
+/* Parents come first, so the ancestors' shortages are known. */
 static void find_who_lacks(struct pool_check *c)
 {
     const struct snapshot *s = c->p->snap;
@@ -63,8 +63,8 @@ static struct finding find_pool(const struct pool_check *c, uint32_t pool)
                     {FIGURE_LIMIT, at == pool && set->expandable ? set->limit : UNKNOWN}}};
 }
 
-/* A pool is named whose children's own settings are more than it can get. One that they are not too much for,
- * but what its children expand by, is named by those: unless it is none of theirs that lacks it. */
+/* A pool gets a fault if the configured reservations of its children exceed what it can get. If only the
+ * expansion of its children exceeds it, the children get the fault, unless none of them lacks anything. */
 static void report_pools(struct pool_check *c)
 {
     const struct snapshot *s = c->p->snap;
@@ -96,7 +96,7 @@ void plan_report_pools(struct pass *p)
                                .named = arena_array(p->a, bool, s->n_pools)};
         double reserved = p->admission.used[r][s->n_pools];
         double capacity = p->admission.capacity[r];
-        if (!(capacity > 0)) /* no host can run VMs, which is said of each VM that has to leave */
+        if (!(capacity > 0)) /* no host can run VMs: each VM that must leave has a fault of its own */
             continue;
         if (exceeds(reserved, capacity))
             plan_fault(p, FAULT_OVERCOMMITTED, IX_NONE, IX_NONE, IX_NONE,

@@ -6,7 +6,7 @@
 /* Sums that just fit, added in another order. */
 #define ROUNDING 1e-6
 
-/* How many VMs of a host are tried for one step, the likeliest first. */
+/* VMs tried per host and step, in the order of next_to_try(). */
 #define TRIES_MAX 8
 
 void prerequisite_move_shortage(const struct layout *l, uint32_t unit, uint32_t slot,
@@ -35,7 +35,7 @@ static void freed_by(const struct layout *l, uint32_t unit, double ret[SHORTAGE_
     ret[SHORTAGE_FREE] = l->unit_backed[unit];
 }
 
-/* Whether VMs that move away can mend what the check found. */
+/* Whether moving other VMs away can satisfy the check. */
 static bool is_mendable(enum check check)
 {
     return check == CHECK_RULE_ANTI_AFFINITY || check == CHECK_FT_PEER || check == CHECK_RESERVATION_CPU ||
@@ -48,7 +48,7 @@ static bool may_make_way(const struct layout *l, uint32_t unit)
     return l->unit_held[unit] != CHECK_RULE_AFFINITY && correct_can_move(l, unit);
 }
 
-/* The unit that a rule wants away; IX_NONE: it cannot leave. */
+/* The unit that a rule forbids beside this one; IX_NONE: it cannot leave. */
 static uint32_t unit_in_the_way(const struct layout *l, uint32_t unit, uint32_t slot, enum check check)
 {
     uint32_t vm;
@@ -65,8 +65,8 @@ static uint32_t unit_in_the_way(const struct layout *l, uint32_t unit, uint32_t 
     return u != IX_NONE && u != unit && may_make_way(l, u) ? u : IX_NONE;
 }
 
-/* Who to try next: of those that free enough the one with the least memory to copy, else the one that frees
- * most of what is short. */
+/* Of the units that free all of the shortage, the one with the least memory to copy; else the one that frees
+ * most. */
 static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double shortage[SHORTAGE_COUNT],
                             const uint32_t *tried, uint32_t n_tried)
 {
@@ -111,7 +111,7 @@ static uint32_t next_to_try(const struct layout *l, uint32_t slot, const double 
     return best;
 }
 
-/* One more move out of the slot, made on the layout. */
+/* Makes one prerequisite move on the layout. */
 static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check check,
                      struct prerequisite_moves *way, struct layout_mark *marks)
 {
@@ -142,7 +142,7 @@ static bool step_out(struct pass *p, uint32_t unit, uint32_t slot, enum check ch
     return false;
 }
 
-/* What has to move away from this slot; the layout is put back as it was. */
+/* The prerequisite moves for this slot. Restores the layout. */
 static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct prerequisite_moves *ret)
 {
     struct layout *l = &p->layout;
@@ -170,7 +170,7 @@ static bool way_to(struct pass *p, uint32_t unit, uint32_t slot, struct prerequi
     return true;
 }
 
-/* Step by step what is reserved for failures changes as well, which the search leaves aside. */
+/* Failover reservations change with each move, which the search ignores; the rehearsal checks them. */
 static bool stands_rehearsal(struct pass *p, uint32_t unit, const struct prerequisite_moves *way)
 {
     struct layout *l = &p->layout;

@@ -28,7 +28,7 @@ static struct finding find_conflict(const struct pass *p, const struct rule_conf
                                          {SUBJECT_THIRD_RULE, last}}};
 }
 
-/* The first VM of the rule that takes part and is an agent, or none; IX_NONE: there is no such. */
+/* The first VM of the rule that takes part and is an agent (or is not one); IX_NONE: none. */
 static uint32_t first_of(const struct snapshot *s, const struct rule *rule, bool agent)
 {
     for (uint32_t k = 0; k < rule->vms.n; k++) {
@@ -39,8 +39,8 @@ static uint32_t first_of(const struct snapshot *s, const struct rule *rule, bool
     return IX_NONE;
 }
 
-/* An agent is part of its host and keeps nobody with it: a rule that asks for that is not enforced, and that
- * is said whether they are together or not. */
+/* An agent belongs to its host and attracts no other VM. A rule that keeps VMs with an agent is not enforced,
+ * and gets a fault whether or not they are together. */
 static void report_agents(struct pass *p)
 {
     const struct snapshot *s = p->snap;

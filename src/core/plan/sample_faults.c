@@ -1,4 +1,4 @@
-/* What an admin is to know of the figures that a pass did not believe. */
+/* Adds faults for samples that the guard (demand/guard.h) rejects. */
 #include "core/plan/faults.h"
 
 void plan_report_samples(struct pass *p)
