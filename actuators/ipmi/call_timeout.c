@@ -14,12 +14,12 @@ int64_t call_timeout_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-bool deadline_stopped(const struct deadline *d)
+bool call_timeout_stopped(const struct deadline *d)
 {
     return d->stop && atomic_load(d->stop);
 }
 
-int64_t deadline_left_ms(const struct deadline *d)
+int64_t call_timeout_left_ms(const struct deadline *d)
 {
     int64_t left = d->at_ms - call_timeout_now_ms();
 
@@ -47,8 +47,8 @@ static void *look(void *argument)
 
     (void)pthread_mutex_lock(&w->lock);
     while (!w->ended) {
-        int64_t left = deadline_left_ms(w->deadline), wait = left < LOOK_MS ? left : LOOK_MS;
-        if (left == 0 || deadline_stopped(w->deadline)) {
+        int64_t left = call_timeout_left_ms(w->deadline), wait = left < LOOK_MS ? left : LOOK_MS;
+        if (left == 0 || call_timeout_stopped(w->deadline)) {
             atomic_store(&w->fired, true);
             (void)pthread_kill(w->caller, SIGURG);
             wait = AGAIN_MS;

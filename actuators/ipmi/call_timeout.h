@@ -24,8 +24,8 @@ struct deadline {
 };
 
 int64_t call_timeout_now_ms(void);
-int64_t deadline_left_ms(const struct deadline *d); /* never below 0 */
-bool deadline_stopped(const struct deadline *d);
+int64_t call_timeout_left_ms(const struct deadline *d); /* never below 0 */
+bool call_timeout_stopped(const struct deadline *d);
 
 struct call_timeout {
     const struct deadline *deadline;

@@ -23,7 +23,7 @@ struct power_method {
 };
 
 /* What one call is about. */
-struct order {
+struct request {
     const char *aim; /* for sentences: "asked to power on" */
     bool measure;
     enum chassis wanted; /* CHASSIS_UNKNOWN: only look */
@@ -32,7 +32,7 @@ struct order {
     double watts;
 };
 
-/* A session in which an order is carried out. */
+/* A session in which a request is performed. */
 struct talk {
     const struct power_method *method;
     const struct deadline *deadline;
@@ -46,34 +46,34 @@ static int command(struct talk *t, uint8_t net_fn, const uint8_t *rq, size_t rq_
     return ipmi_session_command(t->ctx, &t->method->settings, net_fn, rq, rq_len, rs, &t->again, err);
 }
 
-static int measure(struct talk *t, struct order *o, struct err *err)
+static int measure(struct talk *t, struct request *q, struct err *err)
 {
     const uint8_t rq[] = {POWER_READING, DCMI, STATISTICS, 0, 0};
     uint8_t rs[IPMI_ANSWER_MAX];
     int n = command(t, GROUP, rq, sizeof rq, rs, err);
 
-    return n < 0 ? n : ipmi_answer_watts(rs, (size_t)n, &o->watts, err);
+    return n < 0 ? n : ipmi_answer_watts(rs, (size_t)n, &q->watts, err);
 }
 
-static int look(struct talk *t, struct order *o, struct err *err)
+static int look(struct talk *t, struct request *q, struct err *err)
 {
     const uint8_t rq[] = {STATUS};
     uint8_t rs[IPMI_ANSWER_MAX];
     int n = command(t, CHASSIS, rq, sizeof rq, rs, err);
 
-    return n < 0 ? n : ipmi_answer_chassis(rs, (size_t)n, &o->is, err);
+    return n < 0 ? n : ipmi_answer_chassis(rs, (size_t)n, &q->is, err);
 }
 
-static int carry_out(struct talk *t, struct order *o, struct err *err)
+static int perform_request(struct talk *t, struct request *q, struct err *err)
 {
-    if (o->measure)
-        return measure(t, o, err);
-    int r = look(t, o, err);
-    if (r < 0 || o->wanted == CHASSIS_UNKNOWN || o->is == o->wanted)
+    if (q->measure)
+        return measure(t, q, err);
+    int r = look(t, q, err);
+    if (r < 0 || q->wanted == CHASSIS_UNKNOWN || q->is == q->wanted)
         return r;
-    if (deadline_left_ms(t->deadline) == 0 || deadline_stopped(t->deadline))
+    if (call_timeout_left_ms(t->deadline) == 0 || call_timeout_stopped(t->deadline))
         return err_set(err, -ETIMEDOUT, "there was no time left to ask for it");
-    const uint8_t rq[] = {CONTROL, (uint8_t)o->control};
+    const uint8_t rq[] = {CONTROL, (uint8_t)q->control};
     uint8_t rs[IPMI_ANSWER_MAX];
     int n = command(t, CHASSIS, rq, sizeof rq, rs, err);
     return n < 0 ? n : ipmi_answer_done(rs, (size_t)n, CONTROL, err);
@@ -88,7 +88,7 @@ static struct ipmi_pace pace_for(const struct power_method *m, const struct ipmi
     return (struct ipmi_pace){.repeat_ms = repeat, .give_up_ms = fifth > 3 * repeat ? fifth : 3 * repeat};
 }
 
-static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct order *o, struct err *err)
+static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct request *q, struct err *err)
 {
     const struct power_method *m = t->method;
     struct call_timeout watch;
@@ -98,17 +98,17 @@ static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct ord
         return err_set(err, -EAGAIN, "no thread can be had to watch over it");
     int r = ipmi_session_open(&m->settings, peer, pace_for(m, peer), &t->ctx, &t->again, err);
     if (r == 0)
-        r = carry_out(t, o, err);
+        r = perform_request(t, q, err);
     else if (r == -EPROTO && (why = ipmi_session_why(&m->settings, t->deadline, err)) < 0) {
         r = why;
         t->again = false;
     }
-    if (r == -EBUSY && !o->measure) /* who measures comes again anyway */
+    if (r == -EBUSY && !q->measure) /* who measures comes again anyway */
         t->again = true;
     ipmi_session_close(t->ctx);
     if (call_timeout_end(&watch) && r < 0) {
         t->again = false;
-        r = deadline_stopped(t->deadline)
+        r = call_timeout_stopped(t->deadline)
                 ? err_set(err, -ECANCELED, "the service is going down")
                 : err_set(err, -ETIMEDOUT, "it answers, but was not through in %u s", m->host->timeout_s);
     }
@@ -116,7 +116,7 @@ static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct ord
 }
 
 /* Until it went well, is sure to fail, or time is up. */
-static int obey(struct power_method *m, struct order *o, struct err *err)
+static int obey(struct power_method *m, struct request *q, struct err *err)
 {
     const struct deadline d = {.at_ms = call_timeout_now_ms() + (int64_t)m->host->timeout_s * 1000,
                                .stop = m->host->stop};
@@ -130,17 +130,17 @@ static int obey(struct power_method *m, struct order *o, struct err *err)
         struct err now = {0};
         r = ipmi_presence_ping(&m->settings, &d, &peer, &now);
         if (r == 0)
-            r = in_a_session(&talk, &peer, o, &now);
+            r = in_a_session(&talk, &peer, q, &now);
         if (r < 0 && !(last.code && r == -ETIMEDOUT)) /* that time ran out says less than what took it */
             last = now;
-        again = r < 0 && talk.again && deadline_left_ms(&d) > PAUSE_MS && !deadline_stopped(&d);
+        again = r < 0 && talk.again && call_timeout_left_ms(&d) > PAUSE_MS && !call_timeout_stopped(&d);
         if (again)
             (void)nanosleep(&pause, NULL);
     }
     if (r == 0)
         return 0;
     (void)err_set(err, last.code, "%s", last.text);
-    return err_widen(err, "host %s: IPMI at %s, %s", m->host->name, m->host->ipmi.address, o->aim);
+    return err_widen(err, "host %s: IPMI at %s, %s", m->host->name, m->host->ipmi.address, q->aim);
 }
 
 static void ipmi_destroy(struct power_method *m)
@@ -173,44 +173,44 @@ static int ipmi_create(const struct power_host *host, struct power_method **ret,
 
 static int ipmi_chassis(struct power_method *m, enum chassis *ret, struct err *err)
 {
-    struct order o = {.aim = "asked for the chassis", .wanted = CHASSIS_UNKNOWN};
-    int r = obey(m, &o, err);
+    struct request q = {.aim = "asked for the chassis", .wanted = CHASSIS_UNKNOWN};
+    int r = obey(m, &q, err);
 
     if (r == 0)
-        *ret = o.is;
+        *ret = q.is;
     return r;
 }
 
 static int ipmi_wake(struct power_method *m, struct err *err)
 {
-    struct order o = {.aim = "asked to power on", .wanted = CHASSIS_ON, .control = UP};
+    struct request q = {.aim = "asked to power on", .wanted = CHASSIS_ON, .control = UP};
 
-    return obey(m, &o, err);
+    return obey(m, &q, err);
 }
 
 static int ipmi_shut_down(struct power_method *m, struct err *err)
 {
-    struct order o = {.aim = "asked for a soft shutdown", .wanted = CHASSIS_OFF, .control = SOFT};
+    struct request q = {.aim = "asked for a soft shutdown", .wanted = CHASSIS_OFF, .control = SOFT};
 
-    return obey(m, &o, err);
+    return obey(m, &q, err);
 }
 
 static int ipmi_cut(struct power_method *m, struct err *err)
 {
-    struct order o = {.aim = "asked to cut the power", .wanted = CHASSIS_OFF, .control = DOWN};
+    struct request q = {.aim = "asked to cut the power", .wanted = CHASSIS_OFF, .control = DOWN};
 
     if (!m->host->hard_off)
         return err_set(err, -EPERM, "host %s: its power is not cut: hard_off is not allowed", m->host->name);
-    return obey(m, &o, err);
+    return obey(m, &q, err);
 }
 
 static int ipmi_watts(struct power_method *m, double *ret, struct err *err)
 {
-    struct order o = {.aim = "asked for the power drawn (DCMI)", .measure = true};
-    int r = obey(m, &o, err);
+    struct request q = {.aim = "asked for the power drawn (DCMI)", .measure = true};
+    int r = obey(m, &q, err);
 
     if (r == 0)
-        *ret = o.watts;
+        *ret = q.watts;
     return r;
 }
 

@@ -73,7 +73,7 @@ static int hear(struct ping *g, int64_t until_ms, struct ipmi_peer *ret)
     uint8_t packet[1024];
     int64_t left;
 
-    while ((left = until_ms - call_timeout_now_ms()) > 0 && !deadline_stopped(g->deadline)) {
+    while ((left = until_ms - call_timeout_now_ms()) > 0 && !call_timeout_stopped(g->deadline)) {
         struct pollfd p = {.fd = g->fd, .events = POLLIN};
         if (poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) <= 0)
             continue;
@@ -89,7 +89,7 @@ static int hear(struct ping *g, int64_t until_ms, struct ipmi_peer *ret)
 
 static int failure(const struct ping *g, int r, struct err *err)
 {
-    if (deadline_stopped(g->deadline))
+    if (call_timeout_stopped(g->deadline))
         return err_set(err, -ECANCELED, "the service is going down");
     if (r == -ECONNREFUSED)
         return err_set(err, r, "nothing listens there: is IPMI over LAN switched on?");
@@ -113,7 +113,7 @@ int ipmi_presence_ping(const struct ipmi_settings *s, const struct deadline *d, 
     if (r < 0)
         return r;
     g.fd = fd;
-    for (r = -EAGAIN; r == -EAGAIN && deadline_left_ms(d) > 0 && !deadline_stopped(d);) {
+    for (r = -EAGAIN; r == -EAGAIN && call_timeout_left_ms(d) > 0 && !call_timeout_stopped(d);) {
         uint8_t packet[IPMI_PING_LEN];
         int64_t now = call_timeout_now_ms(), until = now + PACE_MS;
         if (g.n_sent < sizeof g.sent_ms / sizeof g.sent_ms[0]) { /* else it is deaf, and time runs out */
@@ -140,12 +140,12 @@ int ipmi_ask_why(const struct ipmi_settings *s, const uint8_t algorithms[3], con
 
     if (connect_to(s, d, &fd, &peer, NULL) < 0)
         return 0;
-    for (uint8_t tag = 0; tag < TRIES && deadline_left_ms(d) > 0; tag++) {
+    for (uint8_t tag = 0; tag < TRIES && call_timeout_left_ms(d) > 0; tag++) {
         int64_t until = call_timeout_now_ms() + PACE_MS, left;
         ipmi_opening_write(tag, algorithms, packet);
         (void)send(fd, packet, sizeof packet, 0);
-        while ((left = until - call_timeout_now_ms()) > 0 && deadline_left_ms(d) > 0 &&
-               !deadline_stopped(d)) {
+        while ((left = until - call_timeout_now_ms()) > 0 && call_timeout_left_ms(d) > 0 &&
+               !call_timeout_stopped(d)) {
             struct pollfd p = {.fd = fd, .events = POLLIN};
             if (poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS)) <= 0)
                 continue;

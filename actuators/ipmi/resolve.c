@@ -73,7 +73,7 @@ static bool wait_for(struct look_up *l, const struct deadline *d)
     const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
 
     for (;;) {
-        bool over = deadline_left_ms(d) == 0 || deadline_stopped(d);
+        bool over = call_timeout_left_ms(d) == 0 || call_timeout_stopped(d);
         (void)pthread_mutex_lock(&l->lock);
         bool done = l->done;
         l->abandoned = !done && over;
@@ -100,7 +100,7 @@ int ipmi_resolve(const char *host, const char *port, const struct deadline *d, s
         return err_set(err, r, "no thread can be had to look up the name %s", host);
     }
     if (!wait_for(l, d)) {
-        if (deadline_stopped(d))
+        if (call_timeout_stopped(d))
             return err_set(err, -ECANCELED, "the service is going down");
         return err_set(err, -ETIMEDOUT, "the name %s was not looked up in time: does the name server answer?",
                        host);

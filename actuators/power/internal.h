@@ -35,10 +35,10 @@ struct power_change {
 };
 
 /* Called first. */
-void power_change_begins(struct power_change *j);
+void power_change_begin(struct power_change *j);
 /* For how long it is at it, and what the time is by the caller's clock: calls may take minutes. */
-int64_t spent_ms(const struct power_change *j);
-instant_s time_of(const struct power_change *j);
+int64_t power_spent_ms(const struct power_change *j);
+instant_s power_time_now(const struct power_change *j);
 
 /* What a poll() comes to, beside the power_task that it has changed. */
 struct outcome {
@@ -58,28 +58,28 @@ struct readings {
 /* Whether the method at that place in the host's order can do all of this (POWER_CAN_*). */
 bool method_can(const struct power_change *j, unsigned place, unsigned can);
 /* The first from that place on; n_order: none. */
-unsigned next_method(const struct power_change *j, unsigned from, unsigned can);
+unsigned method_next(const struct power_change *j, unsigned from, unsigned can);
 /* "ipmi" */
 const char *method_word(const struct power_change *j, unsigned place);
 
 /* Makes the method, asks it, and lets it go. */
-int ask_wake(const struct power_change *j, unsigned place, struct err *err);
-int ask_shut_down(const struct power_change *j, unsigned place, struct err *err);
-int ask_cut(const struct power_change *j, unsigned place, struct err *err);
+int method_wake(const struct power_change *j, unsigned place, struct err *err);
+int method_shut_down(const struct power_change *j, unsigned place, struct err *err);
+int method_cut(const struct power_change *j, unsigned place, struct err *err);
 /* Asks the methods that can tell, who told last first: one after the other until one answers, or all of them.
  * 0: one has; the error is that of the first. -ENOTSUP: none can. */
-int ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err);
+int methods_ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err);
 /* Both were said: puts it into *out, once in a task. */
-bool disagree(struct power_change *j, const struct readings *r, struct outcome *out);
+bool power_controllers_disagree(struct power_change *j, const struct readings *r, struct outcome *out);
 /* Whether a method that failed so may have passed on what it was asked for all the same. */
-bool may_have_heard(int code);
+bool method_may_have_heard(int code);
 
 /* The source's own operation: asked for, -> PHASE_INNER; followed. */
-int inner_begin(struct power_change *j, struct err *err);
-int inner_follow(struct power_change *j, struct task_progress *ret, struct err *err);
+int power_inner_begin(struct power_change *j, struct err *err);
+int power_inner_follow(struct power_change *j, struct task_progress *ret, struct err *err);
 
 /* Seconds that are waited in all. */
-instant_s patience(const struct power_change *j);
+instant_s power_time_limit_s(const struct power_change *j);
 
 /* The two operations: at most one call of a method each time. */
 void wake_step(struct power_change *j, struct outcome *out);

@@ -45,7 +45,7 @@ bool method_can(const struct power_change *j, unsigned place, unsigned can)
     return (can_of(j->x->config, j->host->order[place]) & can) == can;
 }
 
-unsigned next_method(const struct power_change *j, unsigned from, unsigned can)
+unsigned method_next(const struct power_change *j, unsigned from, unsigned can)
 {
     while (from < j->host->n_order && !method_can(j, from, can))
         from++;
@@ -114,19 +114,19 @@ static int64_t read_clock_ms(const struct power_config *s)
     return s->clock_ms ? s->clock_ms() : net_now_ms();
 }
 
-void power_change_begins(struct power_change *j)
+void power_change_begin(struct power_change *j)
 {
     j->asked_ms = read_clock_ms(j->x->config);
 }
 
-int64_t spent_ms(const struct power_change *j)
+int64_t power_spent_ms(const struct power_change *j)
 {
     return read_clock_ms(j->x->config) - j->asked_ms;
 }
 
-instant_s time_of(const struct power_change *j)
+instant_s power_time_now(const struct power_change *j)
 {
-    return j->q->power.now + spent_ms(j) / 1000;
+    return j->q->power.now + power_spent_ms(j) / 1000;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -156,17 +156,17 @@ static int call(const struct power_change *j, unsigned place, enum call what, st
     return r;
 }
 
-int ask_wake(const struct power_change *j, unsigned place, struct err *err)
+int method_wake(const struct power_change *j, unsigned place, struct err *err)
 {
     return call(j, place, CALL_WAKE, err);
 }
 
-int ask_shut_down(const struct power_change *j, unsigned place, struct err *err)
+int method_shut_down(const struct power_change *j, unsigned place, struct err *err)
 {
     return call(j, place, CALL_SHUT_DOWN, err);
 }
 
-int ask_cut(const struct power_change *j, unsigned place, struct err *err)
+int method_cut(const struct power_change *j, unsigned place, struct err *err)
 {
     return call(j, place, CALL_CUT, err);
 }
@@ -187,7 +187,7 @@ static int chassis_of(const struct power_change *j, unsigned place, enum chassis
     return r;
 }
 
-int ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err)
+int methods_ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err)
 {
     const unsigned n = (unsigned)j->host->n_order;
     int worst = err_set(err, -ENOTSUP, "host %s has no method that tells whether it is on", j->host->name);
@@ -196,7 +196,7 @@ int ask_chassis(struct power_change *j, bool all, struct readings *ret, struct e
 
     *ret = (struct readings){.on = n, .off = n};
     for (unsigned i = 0; i < n && (all || !any); i++) {
-        unsigned place = (i + j->c.teller) % n;
+        unsigned place = (i + j->c.answered_last) % n;
         enum chassis is = CHASSIS_UNKNOWN;
         struct err why = {0};
 
@@ -213,7 +213,7 @@ int ask_chassis(struct power_change *j, bool all, struct readings *ret, struct e
             continue;
         }
         if (!any)
-            j->c.teller = place;
+            j->c.answered_last = place;
         any = true;
         unsigned *first = is == CHASSIS_ON ? &ret->on : &ret->off;
 
@@ -222,7 +222,7 @@ int ask_chassis(struct power_change *j, bool all, struct readings *ret, struct e
     return any ? 0 : worst;
 }
 
-bool disagree(struct power_change *j, const struct readings *r, struct outcome *out)
+bool power_controllers_disagree(struct power_change *j, const struct readings *r, struct outcome *out)
 {
     if (r->on == j->host->n_order || r->off == j->host->n_order)
         return false;
@@ -236,7 +236,7 @@ bool disagree(struct power_change *j, const struct readings *r, struct outcome *
 }
 
 /* Those that say no, and those that were never reached, have done nothing. Of all others it is not known. */
-bool may_have_heard(int code)
+bool method_may_have_heard(int code)
 {
     switch (code) {
     case -EACCES:
@@ -258,7 +258,7 @@ bool may_have_heard(int code)
 
 /* ---- the source's own ------------------------------------------------------------------------ */
 
-int inner_begin(struct power_change *j, struct err *err)
+int power_inner_begin(struct power_change *j, struct err *err)
 {
     char task[TASK_NAME_MAX] = "";
     int r = j->x->config->inner->start(j->x->inner, j->q, task, err);
@@ -266,17 +266,17 @@ int inner_begin(struct power_change *j, struct err *err)
     if (r < 0)
         return r;
     j->c.phase = PHASE_INNER;
-    j->c.since = time_of(j);
+    j->c.since = power_time_now(j);
     (void)memcpy(j->c.inner, task, sizeof task);
     return 0;
 }
 
-int inner_follow(struct power_change *j, struct task_progress *ret, struct err *err)
+int power_inner_follow(struct power_change *j, struct task_progress *ret, struct err *err)
 {
     return j->x->config->inner->poll(j->x->inner, j->q, j->c.inner, ret, err);
 }
 
-instant_s patience(const struct power_change *j)
+instant_s power_time_limit_s(const struct power_change *j)
 {
     return j->q->power.patience_s > 0 ? j->q->power.patience_s : PATIENCE_S;
 }

@@ -35,7 +35,7 @@ static int create(const struct source_config *cfg, struct actuator **ret, struct
     return 0;
 }
 
-static const struct power_host *find_called(const struct power_config *s, const char *word)
+static const struct power_host *find_by_name(const struct power_config *s, const char *word)
 {
     for (size_t i = 0; word && i < s->n_hosts; i++) {
         if (strcmp(s->hosts[i].name, word) == 0)
@@ -46,9 +46,9 @@ static const struct power_host *find_called(const struct power_config *s, const 
 
 static const struct power_host *find_entry(const struct actuator *x, const char *id, const char *name)
 {
-    const struct power_host *h = find_called(x->config, id);
+    const struct power_host *h = find_by_name(x->config, id);
 
-    return h ? h : find_called(x->config, name);
+    return h ? h : find_by_name(x->config, name);
 }
 
 static bool is_of_power(enum operation_kind operation)
@@ -88,10 +88,10 @@ static int check_waker(struct power_change *j, struct err *err)
     }
     if (wakers == 0)
         return err_set(err, -ENOTSUP, "host %s has no method that could wake it", j->host->name);
-    if (next_method(j, 0, POWER_CAN_TELL) == j->host->n_order)
+    if (method_next(j, 0, POWER_CAN_TELL) == j->host->n_order)
         return 0;
     struct readings says;
-    int r = ask_chassis(j, true, &says, err);
+    int r = methods_ask_chassis(j, true, &says, err);
 
     if (says.off < j->host->n_order)
         return err_set(
@@ -106,18 +106,18 @@ static int check_own(struct power_change *j, struct err *err)
 {
     bool down = j->q->kind == OPERATION_STANDBY;
     unsigned need = down ? POWER_CAN_SHUT_DOWN : POWER_CAN_WAKE;
-    unsigned first = next_method(j, 0, need);
+    unsigned first = method_next(j, 0, need);
 
     if (first == j->host->n_order)
         return err_set(err, -ENOTSUP, "host %s has no method to be %s by", j->host->name,
                        down ? "shut down" : "woken");
-    for (unsigned i = first; i < j->host->n_order; i = next_method(j, i + 1, need)) {
+    for (unsigned i = first; i < j->host->n_order; i = method_next(j, i + 1, need)) {
         struct err why = {0};
 
         if (j->host->order[i] != POWER_HYPERVISOR)
             continue;
         int r = j->x->config->inner->check(j->x->inner, j->q, &why);
-        bool only = first == i && next_method(j, i + 1, need) == j->host->n_order;
+        bool only = first == i && method_next(j, i + 1, need) == j->host->n_order;
         /* A manager knows no standby but its own: of a host that another method has put down it says that the
          * host is not in standby. To wake what is awake is nothing, so another method may always try. */
         bool settled = r == -ENOENT || (r == -ESTALE && down);
@@ -170,12 +170,12 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
 
     if (r < 0)
         return r;
-    power_change_begins(&j);
+    power_change_begin(&j);
     /* in the future: the clock was set back meanwhile, which must not make it wait for hours */
     j.c.began = j.c.began < q->power.now ? j.c.began : q->power.now;
     j.c.since = j.c.since < q->power.now ? j.c.since : q->power.now;
     *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = true};
-    j.host = find_called(x->config, j.c.entry);
+    j.host = find_by_name(x->config, j.c.entry);
     if (!j.host || j.c.method > j.host->n_order ||
         (j.c.phase != PHASE_ASK && j.c.phase != PHASE_CUT && j.c.method == j.host->n_order)) {
         (void)err_set(&ret->why, -ENOENT, "the configuration does not say any more how host %s is switched",

@@ -6,7 +6,13 @@
 #include <string.h>
 
 static const char mark[] = "p1 ";
-enum { ACCEPTED = 1, REPLY_LOST = 2, CONTROLLERS_DISAGREE = 4, TELLER = 16, MARKS_MAX = 16 * TELLER };
+enum {
+    ACCEPTED = 1,
+    REPLY_LOST = 2,
+    CONTROLLERS_DISAGREE = 4,
+    ANSWERED_LAST = 16,
+    MARKS_MAX = 16 * ANSWERED_LAST
+};
 
 #define METHODS_MAX 16u
 
@@ -40,7 +46,7 @@ int power_task_read(const char *task, struct power_task *ret, struct err *err)
     c.accepted = marks & ACCEPTED;
     c.reply_lost = marks & REPLY_LOST;
     c.controllers_disagree = marks & CONTROLLERS_DISAGREE;
-    c.teller = marks / TELLER;
+    c.answered_last = marks / ANSWERED_LAST;
     *ret = c;
     return 0;
 }
@@ -49,7 +55,7 @@ int power_task_write(const struct power_task *c, char ret[TASK_NAME_MAX], struct
 {
     bool inner = (c->phase == PHASE_INNER || c->phase == PHASE_CUT) && c->inner[0];
     unsigned marks = (c->accepted ? ACCEPTED : 0) | (c->reply_lost ? REPLY_LOST : 0) |
-                     (c->controllers_disagree ? CONTROLLERS_DISAGREE : 0) | c->teller * TELLER;
+                     (c->controllers_disagree ? CONTROLLERS_DISAGREE : 0) | c->answered_last * ANSWERED_LAST;
     int n = snprintf(ret, TASK_NAME_MAX, "p1 %c %u %u %" PRId64 " %" PRId64 " %zu:%s%s%s", (char)c->phase,
                      c->method, marks, c->began, c->since, strlen(c->entry), c->entry, inner ? " " : "",
                      inner ? c->inner : "");

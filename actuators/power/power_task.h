@@ -2,7 +2,7 @@
  *
  *     p1 PHASE METHOD MARKS BEGAN SINCE LENGTH:ENTRY [the hypervisor's own task, or which process is to cut]
  *
- * MARKS is a number: 1 accepted, 2 reply lost, 4 controllers disagree, 16 times the teller.
+ * MARKS is a number: 1 accepted, 2 reply lost, 4 controllers disagree, 16 times answered_last.
  *
  * The engine stores the name before it asks again (task_progress.task). A process that dies between a call
  * and the storing of the name that follows from it makes the same call once more, which does no harm: waking
@@ -32,7 +32,7 @@ struct power_task {
     bool accepted;             /* a method that said yes may still be right */
     bool reply_lost;           /* standby: one whose answer was lost may have heard the request */
     bool controllers_disagree; /* it was said that methods disagree about the chassis */
-    unsigned teller; /* place of the method that told of the chassis last: asked first the next time */
+    unsigned answered_last; /* index of the method that told the chassis' state last: asked first next time */
     instant_s began; /* waking: when the first was asked, and later by the time in which none could be */
     instant_s since; /* of this phase and method */
     char entry[ENTRY_NAME_MAX + 1]; /* power_host.name */

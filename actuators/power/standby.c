@@ -18,14 +18,14 @@ static bool may_ask(const struct power_change *j)
 
 static bool can_be_seen(const struct power_change *j)
 {
-    return next_method(j, 0, POWER_CAN_TELL) < j->host->n_order;
+    return method_next(j, 0, POWER_CAN_TELL) < j->host->n_order;
 }
 
 static void go_on(struct power_change *j, enum phase phase, unsigned method)
 {
     j->c.phase = phase;
     j->c.method = method;
-    j->c.since = time_of(j);
+    j->c.since = power_time_now(j);
     j->c.inner[0] = '\0';
     if (phase == PHASE_CUT && j->x->config->life)
         (void)snprintf(j->c.inner, sizeof j->c.inner, "%s", j->x->config->life);
@@ -42,7 +42,7 @@ static struct err *end_unknown(struct outcome *out)
 /* No soft way is left; the chassis has just been seen on, or nobody took the request. */
 static void give_up_or_cut(struct power_change *j, struct outcome *out, bool seen_on)
 {
-    if (seen_on && j->host->hard_off && next_method(j, 0, POWER_CAN_CUT) < j->host->n_order) {
+    if (seen_on && j->host->hard_off && method_next(j, 0, POWER_CAN_CUT) < j->host->n_order) {
         go_on(j, PHASE_CUT, 0);
         return;
     }
@@ -57,7 +57,7 @@ static void give_up_or_cut(struct power_change *j, struct outcome *out, bool see
 
 static void next_soft(struct power_change *j, struct outcome *out, bool seen_on)
 {
-    unsigned next = next_method(j, j->c.method + 1, POWER_CAN_SHUT_DOWN);
+    unsigned next = method_next(j, j->c.method + 1, POWER_CAN_SHUT_DOWN);
 
     if (next < j->host->n_order)
         go_on(j, PHASE_ASK, next);
@@ -78,8 +78,8 @@ static void all_asked(struct power_change *j, struct outcome *out)
 static int ask_one(struct power_change *j, unsigned place, struct err *err)
 {
     if (j->host->order[place] == POWER_HYPERVISOR)
-        return inner_begin(j, err);
-    int r = ask_shut_down(j, place, err);
+        return power_inner_begin(j, err);
+    int r = method_shut_down(j, place, err);
 
     if (r == 0)
         go_on(j, PHASE_ASKED, place);
@@ -88,7 +88,7 @@ static int ask_one(struct power_change *j, unsigned place, struct err *err)
 
 static void ask(struct power_change *j, struct outcome *out)
 {
-    unsigned place = next_method(j, j->c.method, POWER_CAN_SHUT_DOWN);
+    unsigned place = method_next(j, j->c.method, POWER_CAN_SHUT_DOWN);
     struct err err = {0};
 
     if (place == j->host->n_order) {
@@ -123,8 +123,8 @@ static void ask(struct power_change *j, struct outcome *out)
         return;
     }
     (void)err_widen(&out->why, "%s", method_word(j, place));
-    j->c.reply_lost = j->c.reply_lost || may_have_heard(r);
-    if (may_have_heard(r) && j->host->order[place] == POWER_HYPERVISOR &&
+    j->c.reply_lost = j->c.reply_lost || method_may_have_heard(r);
+    if (method_may_have_heard(r) && j->host->order[place] == POWER_HYPERVISOR &&
         j->q->power.now - j->c.since < ADOPT_FOR_S) {
         out->why = (struct err){0}; /* it may have begun, and then is followed: start() adopts it */
         return;
@@ -136,7 +136,7 @@ static void ask(struct power_change *j, struct outcome *out)
 static bool look(struct power_change *j, bool all, struct readings *says, struct outcome *out)
 {
     struct err err = {0};
-    int r = ask_chassis(j, all, says, &err);
+    int r = methods_ask_chassis(j, all, says, &err);
 
     if (!says->interrupted)
         return r == 0;
@@ -149,7 +149,7 @@ static bool look(struct power_change *j, bool all, struct readings *says, struct
 static void end_split(struct power_change *j, const struct readings *says, struct outcome *out)
 {
     j->c.controllers_disagree = false;
-    (void)disagree(j, says, out);
+    (void)power_controllers_disagree(j, says, out);
     (void)end_unknown(out);
 }
 
@@ -199,7 +199,7 @@ static void follow(struct power_change *j, struct outcome *out)
     struct task_progress p = {.percent = -1};
     struct err err = {0};
 
-    if (inner_follow(j, &p, &err) < 0)
+    if (power_inner_follow(j, &p, &err) < 0)
         return; /* it cannot be asked now */
     switch (p.state) {
     case TASK_QUEUED:
@@ -228,7 +228,7 @@ static const char *why_not_cut(const struct power_change *j, const struct readin
 {
     const unsigned none = (unsigned)j->host->n_order;
 
-    if (spent_ms(j) > PROOF_HOLDS_S * 1000)
+    if (power_spent_ms(j) > PROOF_HOLDS_S * 1000)
         return "its controller takes too long to say that it is on";
     if (says->on == none)
         return "its controller does not say that it is on";
@@ -242,7 +242,7 @@ static const char *why_not_cut(const struct power_change *j, const struct readin
 static void cut(struct power_change *j, struct outcome *out)
 {
     const unsigned none = (unsigned)j->host->n_order;
-    unsigned place = next_method(j, j->c.method, POWER_CAN_CUT);
+    unsigned place = method_next(j, j->c.method, POWER_CAN_CUT);
     struct readings says = {.on = none, .off = none};
     struct err err = {0};
 
@@ -263,7 +263,7 @@ static void cut(struct power_change *j, struct outcome *out)
         out->state = TASK_SUCCEEDED;
         return;
     }
-    if (!seen || says.off < none || !may_ask(j) || spent_ms(j) > PROOF_HOLDS_S * 1000) {
+    if (!seen || says.off < none || !may_ask(j) || power_spent_ms(j) > PROOF_HOLDS_S * 1000) {
         if (j->q->power.now - j->c.since < ASK_WITHIN_S)
             return;
         (void)err_set(end_unknown(out), -EPERM,
@@ -272,13 +272,13 @@ static void cut(struct power_change *j, struct outcome *out)
         return;
     }
     j->c.method = place;
-    int r = ask_cut(j, place, &err);
+    int r = method_cut(j, place, &err);
 
     if (r < 0) {
         out->why = err;
         (void)err_widen(&out->why, "%s", method_word(j, place));
     }
-    if (r == 0 || may_have_heard(r))
+    if (r == 0 || method_may_have_heard(r))
         go_on(j, PHASE_CUT_ASKED, place);
     else
         j->c.method++;
@@ -316,7 +316,7 @@ static void too_late(struct power_change *j, struct outcome *out)
 
 void standby_step(struct power_change *j, struct outcome *out)
 {
-    if (j->q->power.now - j->c.began > patience(j)) {
+    if (j->q->power.now - j->c.began > power_time_limit_s(j)) {
         too_late(j, out);
         return;
     }

@@ -22,14 +22,14 @@ static instant_s share_s(const struct power_change *j)
 
     for (unsigned i = 0; i < j->host->n_order; i++)
         n += method_can(j, i, POWER_CAN_WAKE);
-    return patience(j) / (n > 0 ? (instant_s)n : 1);
+    return power_time_limit_s(j) / (n > 0 ? (instant_s)n : 1);
 }
 
 static void go_on_with_next(struct power_change *j)
 {
     j->c.phase = PHASE_ASK;
     j->c.method++;
-    j->c.since = time_of(j);
+    j->c.since = power_time_now(j);
 }
 
 static void contradicted(struct power_change *j, struct outcome *out)
@@ -44,7 +44,7 @@ static void contradicted(struct power_change *j, struct outcome *out)
  * next does no harm. */
 static void contradicted_by_one(struct power_change *j)
 {
-    if (next_method(j, j->c.method + 1, POWER_CAN_WAKE) < j->host->n_order)
+    if (method_next(j, j->c.method + 1, POWER_CAN_WAKE) < j->host->n_order)
         go_on_with_next(j);
     else
         j->c.phase = PHASE_RISEN;
@@ -53,7 +53,7 @@ static void contradicted_by_one(struct power_change *j)
 /* The last one is waited for as long as the caller likes. */
 static void wait_for_inventory(struct power_change *j, struct outcome *out)
 {
-    unsigned next = next_method(j, j->c.method + 1, POWER_CAN_WAKE);
+    unsigned next = method_next(j, j->c.method + 1, POWER_CAN_WAKE);
 
     if (j->q->power.now - j->c.since < share_s(j) || next == j->host->n_order || j->q->only_adopt)
         return;
@@ -77,7 +77,7 @@ static bool nobody_was_asked(const struct power_change *j)
 
 static bool has_turn(const struct power_change *j)
 {
-    return j->c.phase == PHASE_ASK && next_method(j, j->c.method, POWER_CAN_WAKE) < j->host->n_order;
+    return j->c.phase == PHASE_ASK && method_next(j, j->c.method, POWER_CAN_WAKE) < j->host->n_order;
 }
 
 instant_s wake_since(const struct power_change *j)
@@ -108,13 +108,13 @@ static bool is_too_late(const struct power_change *j, unsigned place, struct out
 static int ask_one(struct power_change *j, unsigned place, struct err *err)
 {
     if (j->host->order[place] != POWER_HYPERVISOR) {
-        int r = ask_wake(j, place, err);
+        int r = method_wake(j, place, err);
 
         if (r == 0)
             j->c.phase = PHASE_ASKED;
         return r;
     }
-    int r = inner_begin(j, err);
+    int r = power_inner_begin(j, err);
 
     if (r == -ESTALE) { /* awake, it says: the inventory will too, or the next method is tried */
         j->c.phase = PHASE_RISEN;
@@ -125,7 +125,7 @@ static int ask_one(struct power_change *j, unsigned place, struct err *err)
 
 static void ask(struct power_change *j, struct outcome *out)
 {
-    unsigned place = next_method(j, j->c.method, POWER_CAN_WAKE);
+    unsigned place = method_next(j, j->c.method, POWER_CAN_WAKE);
     struct err err = {0};
 
     if (place == j->host->n_order) {
@@ -143,7 +143,7 @@ static void ask(struct power_change *j, struct outcome *out)
         out->why = err;
         return;
     }
-    j->c.since = time_of(j);
+    j->c.since = power_time_now(j);
     if (r == 0) {
         j->c.accepted = true;
         return;
@@ -163,7 +163,7 @@ static void look(struct power_change *j, struct outcome *out)
 
     if (age < LOOK_AFTER_S)
         return;
-    int r = ask_chassis(j, true, &says, &err);
+    int r = methods_ask_chassis(j, true, &says, &err);
 
     if (says.interrupted) {
         out->interrupted = true;
@@ -172,7 +172,7 @@ static void look(struct power_change *j, struct outcome *out)
         j->c.phase = PHASE_RISEN;
     } else if (age < OFF_FOR_S || j->q->only_adopt) {
         return; /* controllers may be slow to see it */
-    } else if (disagree(j, &says, out)) {
+    } else if (power_controllers_disagree(j, &says, out)) {
         contradicted_by_one(j);
     } else {
         contradicted(j, out);
@@ -184,7 +184,7 @@ static void follow(struct power_change *j, struct outcome *out)
     struct task_progress p = {.percent = -1};
     struct err err = {0};
 
-    if (inner_follow(j, &p, &err) < 0) {
+    if (power_inner_follow(j, &p, &err) < 0) {
         wait_for_inventory(j, out); /* it cannot be asked now */
         return;
     }
@@ -212,7 +212,8 @@ static void follow(struct power_change *j, struct outcome *out)
 
 void wake_step(struct power_change *j, struct outcome *out)
 {
-    if (!has_turn(j) && j->q->power.now - j->c.began > patience(j)) { /* nobody waits for it any more */
+    if (!has_turn(j) &&
+        j->q->power.now - j->c.began > power_time_limit_s(j)) { /* nobody waits for it any more */
         out->state = TASK_FAILED;
         out->gone = true;
         (void)err_set(&out->why, -ETIMEDOUT, "host %s was not back %lld s after it was first asked to wake",
@@ -224,7 +225,7 @@ void wake_step(struct power_change *j, struct outcome *out)
         ask(j, out);
         return;
     case PHASE_ASKED:
-        if (next_method(j, 0, POWER_CAN_TELL) < j->host->n_order)
+        if (method_next(j, 0, POWER_CAN_TELL) < j->host->n_order)
             look(j, out);
         else
             j->c.phase = PHASE_RISEN;

@@ -13,8 +13,8 @@ static int already(const struct vsphere *v, const struct entity *host, const cha
     return err_set(err, -ESTALE, "%s: host %s %s already", vsphere_url(v), host->name, what);
 }
 
-int host_is_due(const struct vsphere *v, const struct operation *q, const struct entity *host,
-                struct err *err)
+int host_operation_is_due(const struct vsphere *v, const struct operation *q, const struct entity *host,
+                          struct err *err)
 {
     bool awake = host->powered_on && !host->standby;
 
@@ -68,7 +68,8 @@ static struct host_method method_of(enum operation_kind operation)
     return (struct host_method){0};
 }
 
-int host_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
+int host_operation_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                         struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf body = {0};
     struct host_method m = method_of(q->kind);
@@ -79,5 +80,5 @@ int host_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_
     if (m.keeps_off_vms)
         soap_put_text(&body, "evacuatePoweredOffVms", "false");
     vsphere_end(&body, m.name);
-    return call_for_task(v, m.name, &body, ret_task, err);
+    return vsphere_call_for_task(v, m.name, &body, ret_task, err);
 }

@@ -23,10 +23,10 @@ int migrate_is_due(const struct vsphere *v, const struct operation *q, const str
     return 0;
 }
 
-int vm_can_arrive(struct vsphere *v, const struct operation *q, struct err *err)
+int migrate_can_arrive(struct vsphere *v, const struct operation *q, struct err *err)
 {
     struct entity host;
-    int r = entity_look(v, "HostSystem", q->to, VSPHERE_WORK_ENTER_MAINTENANCE, &host, err);
+    int r = vsphere_entity_look(v, "HostSystem", q->to, VSPHERE_WORK_ENTER_MAINTENANCE, &host, err);
 
     if (r < 0)
         return err_widen(err, "the destination");
@@ -51,7 +51,7 @@ static int relocate(struct vsphere *v, const struct operation *q, char ret_task[
     vsphere_put_ref(&body, "host", "HostSystem", q->to);
     strbuf_puts(&body, "</spec><priority>defaultPriority</priority>");
     vsphere_end(&body, "RelocateVM_Task");
-    return call_for_task(v, "RelocateVM_Task", &body, ret_task, err);
+    return vsphere_call_for_task(v, "RelocateVM_Task", &body, ret_task, err);
 }
 
 /* The older method, which peers that cannot relocate may still have. */
@@ -65,7 +65,7 @@ static int migrate(struct vsphere *v, const struct operation *q, char ret_task[T
     vsphere_put_ref(&body, "host", "HostSystem", q->to);
     strbuf_puts(&body, "<priority>defaultPriority</priority>");
     vsphere_end(&body, "MigrateVM_Task");
-    return call_for_task(v, "MigrateVM_Task", &body, ret_task, err);
+    return vsphere_call_for_task(v, "MigrateVM_Task", &body, ret_task, err);
 }
 
 int migrate_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)

@@ -24,15 +24,15 @@ struct entity {
 };
 
 /* Reads it in one round trip. -ENOENT: it is gone. */
-int entity_look(struct vsphere *v, const char *type, const char *id, enum vsphere_work work,
-                struct entity *ret, struct err *err);
+int vsphere_entity_look(struct vsphere *v, const char *type, const char *id, enum vsphere_work work,
+                        struct entity *ret, struct err *err);
 
 /* Calls a method that gives a task. Errors of vsphere_call(), and -EPROTO: its answer names none. */
-int call_for_task(struct vsphere *v, const char *method, const struct strbuf *body,
-                  char ret_task[TASK_NAME_MAX], struct err *err);
+int vsphere_call_for_task(struct vsphere *v, const char *method, const struct strbuf *body,
+                          char ret_task[TASK_NAME_MAX], struct err *err);
 
 /* Can the destination of a VM take VMs? -EHOSTDOWN: no; -ENOENT: it is gone. */
-int vm_can_arrive(struct vsphere *v, const struct operation *q, struct err *err);
+int migrate_can_arrive(struct vsphere *v, const struct operation *q, struct err *err);
 
 /* Is the VM still where it shall leave, and running? -ESTALE: no. */
 int migrate_is_due(const struct vsphere *v, const struct operation *q, const struct entity *vm,
@@ -52,9 +52,10 @@ int power_on_begin(struct vsphere *v, const struct operation *q, char ret_task[T
                    struct err *err);
 
 /* -ESTALE: the host is as it should become already. */
-int host_is_due(const struct vsphere *v, const struct operation *q, const struct entity *host,
-                struct err *err);
-int host_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err);
+int host_operation_is_due(const struct vsphere *v, const struct operation *q, const struct entity *host,
+                          struct err *err);
+int host_operation_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                         struct err *err);
 
 /* pools.c: apply_settings() of the contract. */
 int pools_apply(struct vsphere *v, const struct pool_settings *q, struct err *err);

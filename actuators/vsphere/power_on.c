@@ -107,5 +107,5 @@ int power_on_begin(struct vsphere *v, const struct operation *q, char ret_task[T
     vsphere_begin(&body, "PowerOnVM_Task", "VirtualMachine", q->vm);
     vsphere_put_ref(&body, "host", "HostSystem", q->to);
     vsphere_end(&body, "PowerOnVM_Task");
-    return call_for_task(v, "PowerOnVM_Task", &body, ret_task, err);
+    return vsphere_call_for_task(v, "PowerOnVM_Task", &body, ret_task, err);
 }

@@ -89,8 +89,8 @@ static int look_object(void *ctx, const struct vsphere_object *o, struct err *er
     return 0;
 }
 
-int entity_look(struct vsphere *v, const char *type, const char *id, enum vsphere_work work,
-                struct entity *ret, struct err *err)
+int vsphere_entity_look(struct vsphere *v, const char *type, const char *id, enum vsphere_work work,
+                        struct entity *ret, struct err *err)
 {
     static const char *const vm_paths[] = {"name", "runtime.host", "runtime.powerState",
                                            "runtime.connectionState", NULL};
@@ -145,15 +145,16 @@ static int look(struct vsphere *v, const struct operation *q, struct entity *ret
 {
     bool of_vm = operation_is_of_vm(q->kind);
 
-    return entity_look(v, of_vm ? "VirtualMachine" : "HostSystem", of_vm ? q->vm : q->host, work_of(q->kind),
-                       ret, err);
+    return vsphere_entity_look(v, of_vm ? "VirtualMachine" : "HostSystem", of_vm ? q->vm : q->host,
+                               work_of(q->kind), ret, err);
 }
 
 static int is_due(const struct vsphere *v, const struct operation *q, const struct entity *e, struct err *err)
 {
     if (q->kind == OPERATION_MIGRATE)
         return migrate_is_due(v, q, e, err);
-    return q->kind == OPERATION_POWER_ON_VM ? power_on_is_due(v, q, e, err) : host_is_due(v, q, e, err);
+    return q->kind == OPERATION_POWER_ON_VM ? power_on_is_due(v, q, e, err)
+                                            : host_operation_is_due(v, q, e, err);
 }
 
 static int begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
@@ -161,7 +162,7 @@ static int begin(struct vsphere *v, const struct operation *q, char ret_task[TAS
     if (q->kind == OPERATION_MIGRATE)
         return migrate_begin(v, q, ret_task, err);
     return q->kind == OPERATION_POWER_ON_VM ? power_on_begin(v, q, ret_task, err)
-                                            : host_begin(v, q, ret_task, err);
+                                            : host_operation_begin(v, q, ret_task, err);
 }
 
 static int check_request(const struct operation *q, struct err *err)
@@ -186,7 +187,7 @@ static int check(struct actuator *x, const struct operation *q, struct err *err)
         return r;
     if (q->kind == OPERATION_POWER_ON_VM && (r = power_on_is_ours(x->vsphere, q, &e, err)) < 0)
         return r;
-    return operation_is_of_vm(q->kind) ? vm_can_arrive(x->vsphere, q, err) : 0;
+    return operation_is_of_vm(q->kind) ? migrate_can_arrive(x->vsphere, q, err) : 0;
 }
 
 /* The task that runs already, if there is one: 1, and its name. */
@@ -340,8 +341,8 @@ static int task_name_read(const struct vsphere *v, const xml_node *payload, char
     return 0;
 }
 
-int call_for_task(struct vsphere *v, const char *method, const struct strbuf *body,
-                  char ret_task[TASK_NAME_MAX], struct err *err)
+int vsphere_call_for_task(struct vsphere *v, const char *method, const struct strbuf *body,
+                          char ret_task[TASK_NAME_MAX], struct err *err)
 {
     CLEANUP(soap_answer_releasep) struct soap_answer answer = {0};
     int r = vsphere_call(v, method, body, &answer, err);

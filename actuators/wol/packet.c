@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-int magic_build(const char *mac, const char *secureon, struct magic *ret, struct err *err)
+int packet_build(const char *mac, const char *secureon, struct magic *ret, struct err *err)
 {
     struct magic m = {.len = MAC_SIZE};
     struct mac to, password;

@@ -22,6 +22,6 @@ struct magic {
 
 /* secureon may be NULL. -EINVAL, with a sentence: no MAC, one of a group, or no SecureOn; never repeats the
  * latter. */
-int magic_build(const char *mac, const char *secureon, struct magic *ret, struct err *err);
+int packet_build(const char *mac, const char *secureon, struct magic *ret, struct err *err);
 
 #endif

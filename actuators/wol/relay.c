@@ -68,7 +68,7 @@ static bool plain(const char *s, const char *others)
     return true;
 }
 
-int interface_check(const char *name, struct err *err)
+int relay_check_interface(const char *name, struct err *err)
 {
     if (plain(name, "._:-") && strlen(name) < IF_NAMESIZE)
         return 0;

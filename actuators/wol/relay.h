@@ -25,7 +25,7 @@ struct relay {
 int relay_parse(const char *text, struct relay *ret, struct err *err);
 
 /* A name that an interface can have, and that no shell reads as anything else. */
-int interface_check(const char *name, struct err *err);
+int relay_check_interface(const char *name, struct err *err);
 
 /* What the relay is to do. */
 struct relay_errand {

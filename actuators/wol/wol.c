@@ -35,7 +35,7 @@ static int check_address(const char *address, struct err *err)
 /* An interface: raw. An address: UDP. Both: both. Neither: UDP to everybody. */
 static int read_config(const struct power_host *host, struct power_method *m, struct err *err)
 {
-    int r = magic_build(host->wol.mac, host->wol.secureon, &m->magic, err);
+    int r = packet_build(host->wol.mac, host->wol.secureon, &m->magic, err);
 
     m->host = host;
     m->raw = host->wol.interface != NULL;
@@ -44,7 +44,7 @@ static int read_config(const struct power_host *host, struct power_method *m, st
     if (r == 0 && m->port > UINT16_MAX)
         r = err_set(err, -EINVAL, "port is larger than 65535");
     if (r == 0 && host->wol.interface)
-        r = interface_check(host->wol.interface, err);
+        r = relay_check_interface(host->wol.interface, err);
     if (r == 0 && host->wol.broadcast)
         r = check_address(host->wol.broadcast, err);
     if (r == 0 && host->wol.relay)

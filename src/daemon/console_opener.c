@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-enum verb { DIAL_OPEN, DIAL_CLOSE, DIAL_STOP };
+enum verb { CONSOLE_OPEN, CONSOLE_CLOSE, CONSOLE_STOP };
 
-struct order {
+struct request {
     struct queue_item item;
     enum verb verb;
     uint64_t action;
@@ -22,17 +22,17 @@ struct order {
 
 struct console_opener {
     pthread_t thread;
-    struct queue orders;
+    struct queue requests;
     struct queue *opened;
     atomic_bool stops; /* nothing is opened any more */
 };
 
-static void open_one(struct console_opener *d, const struct order *o)
+static void open_one(struct console_opener *d, const struct request *q)
 {
     struct opened_console *ret = xcalloc(1, sizeof *ret);
 
-    ret->action = o->action;
-    if (console_open(o->host, &ret->console, &ret->err) < 0)
+    ret->action = q->action;
+    if (console_open(q->host, &ret->console, &ret->err) < 0)
         ret->console = NULL;
     queue_push(d->opened, &ret->item);
 }
@@ -43,23 +43,23 @@ static void *console_opener_main(void *arg)
     bool over = false;
 
     while (!over) {
-        struct order *o = (struct order *)queue_pop(&d->orders);
+        struct request *q = (struct request *)queue_pop(&d->requests);
 
-        if (!o)
+        if (!q)
             break;
-        switch (o->verb) {
-        case DIAL_OPEN:
+        switch (q->verb) {
+        case CONSOLE_OPEN:
             if (!atomic_load(&d->stops))
-                open_one(d, o);
+                open_one(d, q);
             break;
-        case DIAL_CLOSE:
-            console_close(o->console);
+        case CONSOLE_CLOSE:
+            console_close(q->console);
             break;
-        case DIAL_STOP:
+        case CONSOLE_STOP:
             over = true;
             break;
         }
-        free(o);
+        free(q);
     }
     /* what nobody has taken since stop() was called */
     for (struct opened_console *left; (left = (struct opened_console *)queue_pop(d->opened)) != NULL;
@@ -72,7 +72,7 @@ static void *console_opener_main(void *arg)
 int console_opener_start(struct queue *opened, struct console_opener **ret, struct err *err)
 {
     struct console_opener *d = xcalloc(1, sizeof *d);
-    int r = queue_init(&d->orders, true);
+    int r = queue_init(&d->requests, true);
 
     d->opened = opened;
     if (r < 0) {
@@ -88,23 +88,23 @@ int console_opener_start(struct queue *opened, struct console_opener **ret, stru
     return 0;
 }
 
-static void send_command(struct console_opener *d, const struct order *what)
+static void send_command(struct console_opener *d, const struct request *what)
 {
-    struct order *o = xcalloc(1, sizeof *o);
+    struct request *q = xcalloc(1, sizeof *q);
 
-    *o = *what;
-    queue_push(&d->orders, &o->item);
+    *q = *what;
+    queue_push(&d->requests, &q->item);
 }
 
 void console_opener_open(struct console_opener *d, uint64_t action, const struct power_host *host)
 {
-    send_command(d, &(struct order){.verb = DIAL_OPEN, .action = action, .host = host});
+    send_command(d, &(struct request){.verb = CONSOLE_OPEN, .action = action, .host = host});
 }
 
 void console_opener_close(struct console_opener *d, struct console *console)
 {
     if (console)
-        send_command(d, &(struct order){.verb = DIAL_CLOSE, .console = console});
+        send_command(d, &(struct request){.verb = CONSOLE_CLOSE, .console = console});
 }
 
 int console_opener_stop(struct console_opener *d, int64_t deadline_s)
@@ -112,19 +112,19 @@ int console_opener_stop(struct console_opener *d, int64_t deadline_s)
     const struct timespec until = {.tv_sec = deadline_s};
 
     atomic_store(&d->stops, true);
-    send_command(d, &(struct order){.verb = DIAL_STOP});
+    send_command(d, &(struct request){.verb = CONSOLE_STOP});
     return pthread_timedjoin_np(d->thread, NULL, &until) == 0 ? 0 : -ETIMEDOUT;
 }
 
-static void order_free(struct queue_item *item)
+static void request_free(struct queue_item *item)
 {
-    free((struct order *)item);
+    free((struct request *)item);
 }
 
 void console_opener_free(struct console_opener *d)
 {
     if (!d)
         return;
-    queue_release(&d->orders, order_free);
+    queue_release(&d->requests, request_free);
     free(d);
 }

@@ -1,4 +1,4 @@
-"""What the scripts here share: running the command, and a service on the pretend cluster."""
+"""What the scripts here share: running the command, and a service on the simulated cluster."""
 import contextlib
 import json
 import os
@@ -54,7 +54,7 @@ def wait_until(predicate, seconds, every=0.2):
 
 
 class Service:
-    """ballastd on the pretend cluster, in a folder of its own; a context manager, ends what it started."""
+    """ballastd on the simulated cluster, in a folder of its own; a context manager, ends what it started."""
 
     def __init__(self, source='kind: sim\n  speed: 20', **settings):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='ballast-test.', dir=SHORT))

@@ -289,7 +289,7 @@ def check_settings(folder):
     expect('bad config', run(*base, '--config', str(config)), 2, err=f'{config}:2: ')
     expect('check-config', run('check-config', str(config)), 2, err=f'{config}:2: ')
     expect('no config', run('check-config', str(folder / 'none.yaml')), 2, err='none.yaml')
-    example = pathlib.Path(os.environ['BALLAST_SOURCE_DIR']) / 'conf/examples/pretend.yaml'
+    example = pathlib.Path(os.environ['BALLAST_SOURCE_DIR']) / 'conf/examples/simulated.yaml'
     expect('check-config', run('check-config', str(example)), 0, out='good')
     if json.loads(run('check-config', '--format', 'json', str(example)).stdout)['ok'] is not True:
         failures.append('check-config: not good in JSON')

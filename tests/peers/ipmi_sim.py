@@ -10,7 +10,7 @@
         c.stop(), c.start()                                      # a controller that is dead, and comes back
 
 hook(c, what, value) is called, in a thread of the lab, after each command that was taken, and when a soft shutdown is through
-("done", 0): that is where a test puts its pretend host on or off. A chassis is switched by files in c.folder, which a test
+("done", 0): that is where a test puts its simulated host on or off. A chassis is switched by files in c.folder, which a test
 may also write itself: c.put("power", 0).
 
     power    0 or 1: what it is
@@ -274,7 +274,7 @@ class Controllers:
 def serve():
     parser = argparse.ArgumentParser(description="Runs controllers until Ctrl-C.")
     parser.add_argument("--serve", action="store_true", required=True)
-    parser.add_argument("--folder", metavar="FOLDER", help="source.folder of a pretend cluster: switches its "
+    parser.add_argument("--folder", metavar="FOLDER", help="source.folder of a simulated cluster: switches its "
                         "hosts with these ids")
     parser.add_argument("names", nargs="*", default=["esx1", "esx2"], metavar="HOST")
     arguments = parser.parse_args()

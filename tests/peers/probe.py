@@ -13,13 +13,17 @@ class Probe:
     PROGRAM = "BALLAST_PLUGIN_PROBE"
 
     def __init__(self, kind="vsphere", **config):
+        arguments = [f"{key}={value}" for key, value in config.items() if value is not None]
+        self.process = subprocess.Popen([*self.command(), kind, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, bufsize=0)
+        self.took_s = 0
+
+    def command(self):
+        """The words that start it."""
         program = os.environ.get(self.PROGRAM)
         if not program:
             raise RuntimeError(f"{self.PROGRAM} is not set: run this with meson test")
-        arguments = [f"{key}={value}" for key, value in config.items() if value is not None]
-        self.process = subprocess.Popen([program, kind, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, bufsize=0)
-        self.took_s = 0
+        return [program]
 
     def __call__(self, *words):
         began = time.monotonic()

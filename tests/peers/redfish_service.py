@@ -9,7 +9,7 @@
         bmc.stop(), bmc.start()                            # a controller that is dead, and comes back
 
 hook(bmc, system, reset_type) is called, in a thread of the service, after each reset that was taken, and when a soft shutdown
-is through ("done"): that is where a test puts its pretend host on or off. A system is switched by files in bmc["1"].folder,
+is through ("done"): that is where a test puts its simulated host on or off. A system is switched by files in bmc["1"].folder,
 which a test may also write itself: bmc["1"].put("power", 0).
 
     power    0 or 1: what it is
@@ -17,7 +17,7 @@ which a test may also write itself: bmc["1"].put("power", 0).
     stuck    resets are taken, and nothing happens
     soft     seconds that a soft shutdown takes, or "never": the operating system does not listen
 
-A system can be a host of the pretend cluster instead (`source.folder`, src/sim/pretend/README.md): after
+A system can be a host of the simulated cluster instead (`source.folder`, src/sim/fake_cluster/README.md): after
 bmc["1"].be(folder, "esx1") its power and its watts are the files that the cluster keeps there.
 
 How it misbehaves is set at any time by the attributes that __init__ lists. No other project's code is in it; it is checked with
@@ -63,7 +63,7 @@ class System:
         self.watts = 180.0  # None: the meter has no reading just now
 
     def be(self, folder, host):
-        """A host of the pretend cluster in that folder."""
+        """A host of the simulated cluster in that folder."""
         self.files = {what: pathlib.Path(folder) / what / host for what in ("power", "watts")}
 
     def file(self, what):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ballastd switches hosts of the pretend cluster through controllers of their own (ipmi_sim): the cluster's manager is asked for nothing."""
+"""ballastd switches hosts of the simulated cluster through controllers of their own (ipmi_sim): the cluster's manager is asked for nothing."""
 import json
 import pathlib
 import re
@@ -25,7 +25,7 @@ def cluster():
 
 
 class Lab:
-    """The pretend cluster's chassis are the controllers'."""
+    """The simulated cluster's chassis are the controllers'."""
 
     def __init__(self, **power):
         self.asked = []

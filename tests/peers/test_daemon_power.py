@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ballastd puts hosts of the pretend cluster to standby and has them back: asked by an admin, and by itself."""
+"""ballastd puts hosts of the simulated cluster to standby and has them back: asked by an admin, and by itself."""
 import json
 import os
 import signal
@@ -91,7 +91,7 @@ def test_by_itself():
         assert "dpm.hosts_min is 2" in d.cli("standby", next(h for h in states(d) if h not in down), code=1)
         before = max(e["id"] for e in d.json("events"))
         d.kill()
-        d.start()  # the pretend cluster has died with it, and is as it was in the beginning
+        d.start()  # the simulated cluster has died with it, and is as it was in the beginning
         # what is seen first is news of those of which it knew that they sleep
         wait_for("what it knew", lambda: {e["subject"] for e in d.json("events", "--since", before) if e["type"].startswith("host.")
                                           and (e["data"]["was"], e["data"]["state"]) == ("standby", "on")} == down)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ballastd from outside, on the pretend cluster: levels of automation, restarts, the socket, wrong input."""
+"""ballastd from outside, on the simulated cluster: levels of automation, restarts, the socket, wrong input."""
 import json
 import os
 import signal

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A night: hosts of a pretend cluster are put to standby through their controllers, and are back before the morning's load.
+"""A night: hosts of a simulated cluster are put to standby through their controllers, and are back before the morning's load.
 
 Six hosts, each with controllers of other makers' software or of the tests: four by IPMI (ipmi_sim), one by Redfish, one that
-is woken by a packet and shut down by IPMI. Their chassis are those of the pretend hosts. In the morning one controller is deaf, and
+is woken by a packet and shut down by IPMI. Their chassis are those of the simulated hosts. In the morning one controller is deaf, and
 one host does not boot though its controller says that it is on: both are said aloud, and others make up for them. A broker gets
 every event, and the energy account adds up to what the hosts drew."""
 import datetime
@@ -57,13 +57,13 @@ def replace(path, text):
 
 
 class Lab:
-    """Controllers, the pretend hosts behind them, and the service."""
+    """Controllers, the simulated hosts behind them, and the service."""
 
     def __init__(self, dpm, broken=(), **settings):
         self.broken, self.switched, self.wrong, self.over = set(broken), [], [], threading.Event()
         self.d = Daemon({"kind": "sim", "speed": 1}, interval_s=2, automation="full", cool_down_s=3, moves_max=0, dpm={
             "enabled": True, "automation": "automatic", "host_uptime_min_s": 0, "watch_s": 0, "ratio": 0, "off_min_s": 20, "standby_s": 3, **dpm}, **settings)
-        self.folder = self.d.folder / "pretend"
+        self.folder = self.d.folder / "simulated"
         file = self.d.folder / "cluster.json"
         file.write_text(json.dumps(cluster()))
         self.d.settings["source"] |= {"file": str(file), "folder": str(self.folder)}
@@ -123,7 +123,7 @@ class Lab:
             self._switch(c.name, value)
 
     def _reset(self, kind):
-        """The Redfish service has switched the pretend host already."""
+        """The Redfish service has switched the simulated host already."""
         self.switched.append((REDFISH, 1 if kind == "On" else 0))
         there = [vm for vm, h in self.placement().items() if h == REDFISH]
         if kind != "On" and there:

@@ -316,8 +316,8 @@ def test_time():
         assert ask(bmc, "chassis")["ok"]
 
 
-def test_pretend_host():
-    """A system that is a host of the pretend cluster: its files are switched and read."""
+def test_simulated_host():
+    """A system that is a host of the simulated cluster: its files are switched and read."""
     with RedfishService() as bmc:
         folder = pathlib.Path(bmc.dir.name) / "cluster"
         for what, value in (("power", "1"), ("watts", "212.5")):

@@ -78,15 +78,11 @@ class Inside(PowerProbe):
     """The probe, in the service's namespaces."""
 
     def __init__(self, lab, before, **config):
-        program = os.environ.get(self.PROGRAM)
-        script = pathlib.Path(lab.dir.name) / "probe"
-        script.write_text("#!/bin/sh\nexec " + " ".join(lab.inside("service", *before, program)) + ' "$@"\n')
-        script.chmod(0o700)
-        os.environ[self.PROGRAM] = str(script)
-        try:
-            super().__init__("wol", **config)
-        finally:
-            os.environ[self.PROGRAM] = program
+        self.lab, self.before = lab, before
+        super().__init__("wol", **config)
+
+    def command(self):
+        return self.lab.inside("service", *self.before, *super().command())
 
 
 def refused(answer, error, *words):

@@ -4,7 +4,7 @@
         ears.broadcast, ears.port        # for `wol:`
         ears.heard                       # [(seconds since the epoch, mac), ...]
 
-woken(mac) is called, in a thread of the listener, for each packet that wakes that card: that is where a test puts its pretend
+woken(mac) is called, in a thread of the listener, for each packet that wakes that card: that is where a test puts its simulated
 host on. A card with a SecureOn password is (woken, "00:11:22:33:44:55"), and hears only packets that end in it.
 """
 import re

@@ -116,8 +116,8 @@ static void add_operations(struct scenario *s, struct rng *r, struct arena *a)
         double at_s = t + rng_range(r, 0, 3600);
         uint32_t host = rng_below(r, s->initial.n_hosts);
 
-        sim_scenario_deed(s, a, at_s, SCRIPT_MAINTENANCE_ENTER)->host = host;
-        sim_scenario_deed(s, a, at_s + 5400, SCRIPT_MAINTENANCE_EXIT)->host = host;
+        sim_scenario_operation(s, a, at_s, SCRIPT_MAINTENANCE_ENTER)->host = host;
+        sim_scenario_operation(s, a, at_s + 5400, SCRIPT_MAINTENANCE_EXIT)->host = host;
         disturb(s, r, at_s, host, a);
     }
 }

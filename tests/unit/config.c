@@ -553,7 +553,7 @@ static void test_everything_is_documented(void **state)
 static void test_examples(void **state)
 {
     static const char *const examples[] = {"manual-vsphere.yaml", "full-vsphere.yaml",
-                                           "pretend.yaml",        "replay-file.yaml",
+                                           "simulated.yaml",      "replay-file.yaml",
                                            "night.yaml",          "night-and-weekend.yaml"};
 
     (void)state;

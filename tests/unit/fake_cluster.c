@@ -414,7 +414,7 @@ static void test_from_a_file(void **state)
     struct world w;
     struct inventory inv;
     struct snapshot s;
-    char path[] = "/tmp/ballast-pretend-XXXXXX";
+    char path[] = "/tmp/ballast-simulated-XXXXXX";
     CLEANUP(closep) int fd = write_cluster(path);
     struct err err = {0};
     struct fake_cluster *none = NULL;
@@ -449,7 +449,7 @@ static void test_speed(void **state)
     CLEANUP(arena_releasep) struct arena a = {0};
     struct world w;
     struct inventory inv;
-    char path[] = "/tmp/ballast-pretend-XXXXXX", task[TASK_NAME_MAX];
+    char path[] = "/tmp/ballast-simulated-XXXXXX", task[TASK_NAME_MAX];
     CLEANUP(closep) int fd = write_cluster(path);
     struct operation q = {.uid = "s", .kind = OPERATION_STANDBY, .host = "h2"};
 

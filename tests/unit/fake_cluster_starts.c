@@ -25,7 +25,7 @@ static const struct {
 
 static void test_starts(void **state)
 {
-    char path[] = "/tmp/ballast-pretend-XXXXXX";
+    char path[] = "/tmp/ballast-simulated-XXXXXX";
     CLEANUP(closep) int fd = write_cluster(path);
 
     (void)state;

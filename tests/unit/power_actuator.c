@@ -391,7 +391,7 @@ static void test_strange_tasks(void **state)
                            .method = 2,
                            .accepted = true,
                            .controllers_disagree = true,
-                           .teller = 3,
+                           .answered_last = 3,
                            .began = 5,
                            .since = 7};
     struct power_task back;
@@ -405,7 +405,7 @@ static void test_strange_tasks(void **state)
     assert_string_equal(back.inner, c.inner);
     assert_true(back.phase == c.phase && back.method == 2 && back.accepted && back.began == 5 &&
                 back.since == 7);
-    assert_true(back.controllers_disagree && !back.reply_lost && back.teller == 3);
+    assert_true(back.controllers_disagree && !back.reply_lost && back.answered_last == 3);
     end(&w);
 }
 

@@ -458,9 +458,9 @@ static void test_operations(void **state)
     sim_scenario_make(&s, 3, 6, 500, false, &a);
     s.duration_s = 7200;
     seen.host = 1;
-    sim_scenario_deed(&s, &a, 600, SCRIPT_MAINTENANCE_ENTER)->host = 1;
-    sim_scenario_deed(&s, &a, 3000, SCRIPT_MAINTENANCE_EXIT)->host = 1;
-    struct scripted_operation *set = sim_scenario_deed(&s, &a, 5000, SCRIPT_SET);
+    sim_scenario_operation(&s, &a, 600, SCRIPT_MAINTENANCE_ENTER)->host = 1;
+    sim_scenario_operation(&s, &a, 3000, SCRIPT_MAINTENANCE_EXIT)->host = 1;
+    struct scripted_operation *set = sim_scenario_operation(&s, &a, 5000, SCRIPT_SET);
 
     set->key = "automation";
     set->value = "manual";
@@ -498,10 +498,10 @@ static void test_operations_hold_up_nothing(void **state)
 
     dies->host = 1;
     dies->for_s = INFINITY;
-    sim_scenario_deed(&s, &a, 600, SCRIPT_MAINTENANCE_ENTER)->host = 1;
-    sim_scenario_deed(&s, &a, 700, SCRIPT_MAINTENANCE_EXIT)->host = 2;
-    sim_scenario_deed(&s, &a, 800, SCRIPT_MAINTENANCE_ENTER)->host = 2;
-    struct scripted_operation *set = sim_scenario_deed(&s, &a, 5000, SCRIPT_SET);
+    sim_scenario_operation(&s, &a, 600, SCRIPT_MAINTENANCE_ENTER)->host = 1;
+    sim_scenario_operation(&s, &a, 700, SCRIPT_MAINTENANCE_EXIT)->host = 2;
+    sim_scenario_operation(&s, &a, 800, SCRIPT_MAINTENANCE_ENTER)->host = 2;
+    struct scripted_operation *set = sim_scenario_operation(&s, &a, 5000, SCRIPT_SET);
 
     set->key = "automation";
     set->value = "manual";

@@ -111,8 +111,8 @@ struct scripted_fault *sim_scenario_fault(struct scenario *s, struct arena *a, d
     return &list[i];
 }
 
-struct scripted_operation *sim_scenario_deed(struct scenario *s, struct arena *a, double at_s,
-                                             enum scripted_kind kind)
+struct scripted_operation *sim_scenario_operation(struct scenario *s, struct arena *a, double at_s,
+                                                  enum scripted_kind kind)
 {
     struct scripted_operation *list = arena_array(a, struct scripted_operation, (size_t)s->n_operations + 1);
     uint32_t i = s->n_operations;

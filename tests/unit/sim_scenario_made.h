@@ -22,8 +22,8 @@ void sim_scenario_make(struct scenario *ret, uint32_t hosts, uint32_t vms, doubl
 /* Appends one, by time. */
 struct scripted_fault *sim_scenario_fault(struct scenario *s, struct arena *a, double at_s,
                                           enum sim_fault kind);
-struct scripted_operation *sim_scenario_deed(struct scenario *s, struct arena *a, double at_s,
-                                             enum scripted_kind kind);
+struct scripted_operation *sim_scenario_operation(struct scenario *s, struct arena *a, double at_s,
+                                                  enum scripted_kind kind);
 
 /* A workload that is constant. */
 struct workload sim_constant(double level, double most);

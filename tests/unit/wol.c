@@ -49,7 +49,7 @@ static void test_packet(void **state)
 
     (void)state;
     for (int with = 0; with <= 1; with++) {
-        assert_int_equal(magic_build("02:00:00:63:00:07", with ? "01:02:03:04:05:06" : NULL, &m, &err), 0);
+        assert_int_equal(packet_build("02:00:00:63:00:07", with ? "01:02:03:04:05:06" : NULL, &m, &err), 0);
         assert_int_equal(m.len, with ? 108 : 102);
         for (size_t i = 0; i < 6; i++)
             assert_int_equal(m.byte[i], 0xff);
@@ -57,12 +57,12 @@ static void test_packet(void **state)
             assert_memory_equal(m.byte + 6 * i, mac, 6);
     }
     assert_memory_equal(m.byte + 102, secureon, 6);
-    assert_int_equal(magic_build("02:00:00:63:00:07", "hunter2", &m, &err), -EINVAL);
+    assert_int_equal(packet_build("02:00:00:63:00:07", "hunter2", &m, &err), -EINVAL);
     assert_null(strstr(err.text, "hunter2"));
-    assert_int_equal(magic_build("ff:ff:ff:ff:ff:ff", NULL, &m, &err), -EINVAL); /* everybody */
-    assert_int_equal(magic_build("01:00:5e:00:00:01", NULL, &m, &err), -EINVAL); /* a group */
-    assert_int_equal(magic_build("00:00:00:00:00:00", NULL, &m, &err), -EINVAL);
-    assert_int_equal(magic_build(NULL, NULL, &m, &err), -EINVAL);
+    assert_int_equal(packet_build("ff:ff:ff:ff:ff:ff", NULL, &m, &err), -EINVAL); /* everybody */
+    assert_int_equal(packet_build("01:00:5e:00:00:01", NULL, &m, &err), -EINVAL); /* a group */
+    assert_int_equal(packet_build("00:00:00:00:00:00", NULL, &m, &err), -EINVAL);
+    assert_int_equal(packet_build(NULL, NULL, &m, &err), -EINVAL);
 }
 
 static const struct {

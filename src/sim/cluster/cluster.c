@@ -16,13 +16,13 @@ static void list_make_room(struct index_list *l)
         abort(); /* as an arena does */
 }
 
-void list_append(struct index_list *l, uint32_t item)
+void cluster_list_append(struct index_list *l, uint32_t item)
 {
     list_make_room(l);
     l->items[l->n++] = item;
 }
 
-void list_insert(struct index_list *l, uint32_t item)
+void cluster_list_insert(struct index_list *l, uint32_t item)
 {
     uint32_t i = l->n;
 
@@ -33,7 +33,7 @@ void list_insert(struct index_list *l, uint32_t item)
     l->n++;
 }
 
-bool list_remove(struct index_list *l, uint32_t item)
+bool cluster_list_remove(struct index_list *l, uint32_t item)
 {
     uint32_t i = 0;
 
@@ -64,7 +64,7 @@ static void init_hosts(struct cluster *c)
         h->on_since = f->on_since;
         h->standby_since = f->standby_since;
         c->core_mhz[i] = f->total[RES_CPU] / (f->cores ? f->cores : 1);
-        mark_host(c, i);
+        cluster_mark_host(c, i);
     }
 }
 
@@ -91,16 +91,16 @@ static void init_vms(struct cluster *c)
                              .last_migrated = v->is.last_migrated};
         x->now.host = IX_NONE;
         if (later)
-            events_set(&c->events, slot(c, EVENT_PRESENCE, i), m->arrives_s);
+            events_set(&c->events, event_slot(c, EVENT_PRESENCE, i), m->arrives_s);
         else if (m->leaves_s < INFINITY)
-            events_set(&c->events, slot(c, EVENT_PRESENCE, i), m->leaves_s);
+            events_set(&c->events, event_slot(c, EVENT_PRESENCE, i), m->leaves_s);
         if (x->state != VM_ON)
             continue;
-        start_wanting(c, i);
+        cluster_vm_demand_begin(c, i);
         if (is_up(&c->hosts[v->host]))
-            place_vm(c, i, v->host);
+            cluster_place_vm(c, i, v->host);
         else
-            vm_goes_down(c, i);
+            fault_vm_goes_down(c, i);
     }
 }
 
@@ -127,10 +127,10 @@ static void init_transitions(struct cluster *c)
     for (uint32_t i = 0; i < c->initial->n_hosts; i++) {
         switch (c->hosts[i].now.state) {
         case HOST_POWERING_ON:
-            wake_begin(c, i, TASK_NONE);
+            power_wake_begin(c, i, TASK_NONE);
             break;
         case HOST_ENTERING_MAINTENANCE:
-            maintenance_look(c, i);
+            power_maintenance_check(c, i);
             break;
         case HOST_ON:
         case HOST_MAINTENANCE:
@@ -154,11 +154,11 @@ struct cluster *cluster_new(const struct scenario *s)
     init_events(c);
     tasks_init(c);
     init_hosts(c);
-    parts_init(c);
+    per_host_pools_init(c);
     init_vms(c);
     faults_init(c);
     init_transitions(c);
-    settle_world(c);
+    cluster_recompute(c);
     return c;
 }
 
@@ -192,25 +192,25 @@ void cluster_free(struct cluster *c)
 
 /* ---- time goes by ---- */
 
-void mark_host(struct cluster *c, uint32_t host)
+void cluster_mark_host(struct cluster *c, uint32_t host)
 {
     if (c->hosts[host].marked)
         return;
     c->hosts[host].marked = true;
-    list_append(&c->marked, host);
+    cluster_list_append(&c->marked, host);
 }
 
 /* Computing a host may find a migration that needs a queued one to begin (never the other way round), and
  * what is copied takes CPU: so migrations first, then links, then hosts. */
-void settle_world(struct cluster *c)
+void cluster_recompute(struct cluster *c)
 {
     if (c->slots_changed) {
         c->slots_changed = false;
-        migrations_begin(c);
+        migrate_begin_queued(c);
     }
     if (c->links_changed) {
         c->links_changed = false;
-        links_share(c);
+        migrate_share_links(c);
     }
     for (uint32_t i = 0; i < c->marked.n; i++) {
         c->hosts[c->marked.items[i]].marked = false;
@@ -237,7 +237,7 @@ static void happen(struct cluster *c, uint32_t s)
     enum event_kind kind = kind_of(c, s, &i);
 
     if (kind == EVENT_DEMAND) {
-        on_demand(c, i);
+        cluster_on_demand(c, i);
         return;
     }
     events_set(&c->events, s, INFINITY);
@@ -248,19 +248,19 @@ static void happen(struct cluster *c, uint32_t s)
     case EVENT_HOST_DIES:
     case EVENT_SAMPLES_STALE:
     case EVENT_SAMPLES_GARBAGE:
-        on_fault(c, kind, i);
+        cluster_on_fault(c, kind, i);
         return;
     case EVENT_HOST:
-        on_host(c, i);
+        cluster_on_host(c, i);
         return;
     case EVENT_MIGRATION:
-        on_migration(c, i);
+        cluster_on_migration(c, i);
         return;
     case EVENT_PRESENCE:
-        on_presence(c, i);
+        cluster_on_presence(c, i);
         return;
     case EVENT_START:
-        on_started(c, i);
+        cluster_on_start(c, i);
         return;
     case EVENT_DEMAND:
     case EVENT_KINDS:
@@ -284,7 +284,7 @@ void cluster_advance(struct cluster *c, double t_s)
         c->now_s = fmax(due, c->now_s);
         while (events_next(&c->events, &s) <= c->now_s)
             happen(c, s);
-        settle_world(c);
+        cluster_recompute(c);
     }
     c->now_s = t_s;
 }

@@ -1,9 +1,10 @@
 /* cluster_internal.h: the simulated cluster from within.
  *
  * Everything that is constant between two events (what each VM gets, what a host draws, how fast is copied)
- * is kept as a rate, and integrated when it changes: settle_vm() and settle_host() must be called before a
- * rate is touched. Changes mark what they concern (mark_host(), c->links_changed, c->slots_changed), and
- * settle_world() computes all of it once, when everything that happens at an instant has happened.
+ * is kept as a rate, and integrated when it changes: totals_integrate_vm() and totals_integrate_host() must
+ * be called before a rate is touched. Changes mark what they concern (cluster_mark_host(), c->links_changed,
+ * c->slots_changed), and cluster_recompute() computes all of it once, when everything that happens at an
+ * instant has happened.
  */
 #ifndef BALLAST_SIM_CLUSTER_INTERNAL_H
 #define BALLAST_SIM_CLUSTER_INTERNAL_H
@@ -206,7 +207,7 @@ struct cluster {
 };
 
 /* The slot of an event. */
-static inline uint32_t slot(const struct cluster *c, enum event_kind kind, uint32_t index)
+static inline uint32_t event_slot(const struct cluster *c, enum event_kind kind, uint32_t index)
 {
     return c->first_slot[kind] + index;
 }
@@ -239,72 +240,72 @@ static inline instant_s instant(const struct cluster *c)
 }
 
 /* cluster.c */
-void mark_host(struct cluster *c, uint32_t host);
-void settle_world(struct cluster *c);
-void list_insert(struct index_list *l, uint32_t item); /* keeps it ascending */
-void list_append(struct index_list *l, uint32_t item);
-bool list_remove(struct index_list *l, uint32_t item); /* false: it was not there */
+void cluster_mark_host(struct cluster *c, uint32_t host);
+void cluster_recompute(struct cluster *c);
+void cluster_list_insert(struct index_list *l, uint32_t item); /* keeps it ascending */
+void cluster_list_append(struct index_list *l, uint32_t item);
+bool cluster_list_remove(struct index_list *l, uint32_t item); /* false: it was not there */
 
 /* totals.c */
-void settle_vm(struct cluster *c, uint32_t vm);
-void settle_host(struct cluster *c, uint32_t host);
+void totals_integrate_vm(struct cluster *c, uint32_t vm);
+void totals_integrate_host(struct cluster *c, uint32_t host);
 
-/* places.c: who is where */
-void place_vm(struct cluster *c, uint32_t vm, uint32_t host); /* it runs there from now on */
-void displace_vm(struct cluster *c, uint32_t vm);             /* it runs nowhere; its home stays */
-void expect_vm(struct cluster *c, uint32_t vm, uint32_t host);
-void unexpect_vm(struct cluster *c, uint32_t vm, uint32_t host);
+/* vm_lifecycle.c: who is where */
+void cluster_place_vm(struct cluster *c, uint32_t vm, uint32_t host); /* it runs there from now on */
+void cluster_displace_vm(struct cluster *c, uint32_t vm);             /* it runs nowhere; its home stays */
+void cluster_expect_vm(struct cluster *c, uint32_t vm, uint32_t host);
+void cluster_unexpect_vm(struct cluster *c, uint32_t vm, uint32_t host);
 /* Whether what it reserves is there beside what the others have reserved. */
-bool fits(const struct cluster *c, uint32_t vm, uint32_t host);
-bool is_compatible(const struct cluster *c, uint32_t vm, uint32_t host);
-void start_wanting(struct cluster *c, uint32_t vm);
-void stop_wanting(struct cluster *c, uint32_t vm);
-void on_demand(struct cluster *c, uint32_t vm);
-void leave_cluster(struct cluster *c, uint32_t vm);
-void on_presence(struct cluster *c, uint32_t vm);
-void start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task);
-void start_fail(struct cluster *c, uint32_t vm, int code, const char *why);
-void on_started(struct cluster *c, uint32_t vm);
+bool cluster_vm_fits(const struct cluster *c, uint32_t vm, uint32_t host);
+bool cluster_vm_is_compatible(const struct cluster *c, uint32_t vm, uint32_t host);
+void cluster_vm_demand_begin(struct cluster *c, uint32_t vm);
+void cluster_vm_demand_end(struct cluster *c, uint32_t vm);
+void cluster_on_demand(struct cluster *c, uint32_t vm);
+void cluster_vm_leave(struct cluster *c, uint32_t vm);
+void cluster_on_presence(struct cluster *c, uint32_t vm);
+void cluster_vm_start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task);
+void cluster_vm_start_fail(struct cluster *c, uint32_t vm, int code, const char *why);
+void cluster_on_start(struct cluster *c, uint32_t vm);
 
-/* parts.c: what pools have on hosts */
-void parts_init(struct cluster *c);
+/* per_host_pools.c: what pools have on hosts */
+void per_host_pools_init(struct cluster *c);
 /* Sees to it that every pool of a VM here has a part, and that those which nobody has set are right. */
-void parts_follow(struct cluster *c, uint32_t host);
-int parts_apply(struct cluster *c, const struct pool_settings *request, struct err *err);
+void per_host_pools_update(struct cluster *c, uint32_t host);
+int per_host_pools_apply(struct cluster *c, const struct pool_settings *request, struct err *err);
 
 /* schedule.c */
 void schedule_host(struct cluster *c, uint32_t host);
-/* After settle_vm(), when only the VM's wish for CPU has changed: whether it could be given what it wants
- * without anybody else noticing. false: the host must be computed. */
+/* After totals_integrate_vm(), when only the VM's wish for CPU has changed: whether it could be given what it
+ * wants without anybody else noticing. false: the host must be computed. */
 bool schedule_vm(struct cluster *c, uint32_t vm);
 /* A core for each vCPU. */
-double vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host);
+double schedule_vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host);
 
 /* power.c */
-double host_watts(const struct cluster *c, uint32_t host, double used_mhz);
-int meter_read(const struct cluster *c, const char *host, double *ret_w, struct err *err);
-void standby_begin(struct cluster *c, uint32_t host, uint32_t task);
-void wake_begin(struct cluster *c, uint32_t host, uint32_t task);
-void maintenance_enter(struct cluster *c, uint32_t host, uint32_t task);
-void maintenance_exit(struct cluster *c, uint32_t host, uint32_t task);
-void maintenance_cancel(struct cluster *c, uint32_t host);
-void maintenance_look(struct cluster *c, uint32_t host); /* whether the host is empty by now */
-void on_host(struct cluster *c, uint32_t host);
-void become_on(struct cluster *c, uint32_t host);
+double power_host_watts(const struct cluster *c, uint32_t host, double used_mhz);
+int power_meter_read(const struct cluster *c, const char *host, double *ret_w, struct err *err);
+void power_standby_begin(struct cluster *c, uint32_t host, uint32_t task);
+void power_wake_begin(struct cluster *c, uint32_t host, uint32_t task);
+void power_maintenance_enter(struct cluster *c, uint32_t host, uint32_t task);
+void power_maintenance_exit(struct cluster *c, uint32_t host, uint32_t task);
+void power_maintenance_cancel(struct cluster *c, uint32_t host);
+void power_maintenance_check(struct cluster *c, uint32_t host); /* whether the host is empty by now */
+void cluster_on_host(struct cluster *c, uint32_t host);
+void power_become_on(struct cluster *c, uint32_t host);
 /* Dead, and only switched off: it is switched on, and boots. */
-void boot_begin(struct cluster *c, uint32_t host);
+void power_boot_begin(struct cluster *c, uint32_t host);
 /* After it was dead: on, or in maintenance as before. */
-void come_back(struct cluster *c, uint32_t host);
+void power_come_back(struct cluster *c, uint32_t host);
 
 /* migrate.c */
-uint32_t slots_of(const struct cluster *c, uint32_t host);
-void migration_ask(struct cluster *c, uint32_t vm, uint32_t to, uint32_t task, enum sim_fault fault);
-void migration_fail(struct cluster *c, uint32_t vm, int code, const char *why);
-void migrations_begin(struct cluster *c); /* the queued ones that have slots by now */
-void links_share(struct cluster *c);      /* how fast each migration copies */
-void moving_settle(struct cluster *c, uint32_t vm, double dt_s);
-void on_migration(struct cluster *c, uint32_t vm);
-int moving_percent(const struct cluster *c, uint32_t vm);
+uint32_t migrate_slots_of(const struct cluster *c, uint32_t host);
+void migrate_request(struct cluster *c, uint32_t vm, uint32_t to, uint32_t task, enum sim_fault fault);
+void migrate_fail(struct cluster *c, uint32_t vm, int code, const char *why);
+void migrate_begin_queued(struct cluster *c); /* the queued ones that have slots by now */
+void migrate_share_links(struct cluster *c);  /* how fast each migration copies */
+void migrate_integrate(struct cluster *c, uint32_t vm, double dt_s);
+void cluster_on_migration(struct cluster *c, uint32_t vm);
+int migrate_percent(const struct cluster *c, uint32_t vm);
 
 /* tasks.c */
 void tasks_init(struct cluster *c);
@@ -313,28 +314,28 @@ void task_fail(struct cluster *c, uint32_t serial, int code, const char *why);
 void task_run(struct cluster *c, uint32_t serial);
 struct task *task_find(const struct cluster *c, const char *name);
 int task_percent(const struct cluster *c, const struct task *t);
-int operation_check(struct cluster *c, const struct operation *q, struct err *err);
-int operation_start(struct cluster *c, const struct operation *q, char ret_task[TASK_NAME_MAX],
-                    struct err *err);
-int operation_cancel(struct cluster *c, const char *task, struct err *err);
+int task_check_operation(struct cluster *c, const struct operation *q, struct err *err);
+int task_start_operation(struct cluster *c, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                         struct err *err);
+int task_cancel_operation(struct cluster *c, const char *task, struct err *err);
 
 /* faults.c */
 void faults_init(struct cluster *c);
-void on_fault(struct cluster *c, enum event_kind kind, uint32_t index);
-void on_host_back(struct cluster *c, uint32_t host);
-void host_dies(struct cluster *c, uint32_t host, double for_s);
-void vm_goes_down(struct cluster *c, uint32_t vm); /* with its host, which it has left */
-void restart_try(struct cluster *c, uint32_t vm);
-bool migration_is_refused(struct cluster *c, uint32_t vm);
-bool start_is_refused(const struct cluster *c, uint32_t vm);
-enum sim_fault migration_fault(struct cluster *c, uint32_t vm);
+void cluster_on_fault(struct cluster *c, enum event_kind kind, uint32_t index);
+void cluster_on_host_back(struct cluster *c, uint32_t host);
+void fault_host_dies(struct cluster *c, uint32_t host, double for_s);
+void fault_vm_goes_down(struct cluster *c, uint32_t vm); /* with its host, which it has left */
+void fault_restart_try(struct cluster *c, uint32_t vm);
+bool fault_refuses_migration(struct cluster *c, uint32_t vm);
+bool fault_refuses_start(const struct cluster *c, uint32_t vm);
+enum sim_fault fault_of_migration(struct cluster *c, uint32_t vm);
 /* Called once for each wake-up. ret_factor: how many times as long it takes. */
-bool wake_is_to_fail(struct cluster *c, uint32_t host, double *ret_factor);
-bool answer_is_lost(struct cluster *c, uint32_t host, uint32_t vm); /* of a start for either */
+bool fault_fails_wake(struct cluster *c, uint32_t host, double *ret_factor);
+bool fault_loses_answer(struct cluster *c, uint32_t host, uint32_t vm); /* of a start for either */
 
 /* describe.c */
-void describe(struct cluster *c, struct arena *a, struct inventory *ret);
-void counters_reset(struct cluster *c, uint32_t vm);
-struct vm_sample garbage_sample(const struct cluster *c, uint32_t vm, struct vm_sample good);
+void describe_cluster(struct cluster *c, struct arena *a, struct inventory *ret);
+void describe_counters_reset(struct cluster *c, uint32_t vm);
+struct vm_sample fault_garbage_sample(const struct cluster *c, uint32_t vm, struct vm_sample good);
 
 #endif

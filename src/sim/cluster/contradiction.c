@@ -32,7 +32,7 @@ static const char *vm_contradicts(const struct cluster *c, uint32_t vm, struct a
     if (!is_up(h))
         return arena_printf(a, "the VM %s runs on %s, which is in state %s", id,
                             host_of(c, v->now.host)->is.id, host_state_name(h->now.state));
-    if (v->now.gets[RES_CPU] > vm_most_mhz(c, vm, v->now.host) * HAIR)
+    if (v->now.gets[RES_CPU] > schedule_vm_most_mhz(c, vm, v->now.host) * HAIR)
         return arena_printf(a, "the VM %s gets more CPU than its vCPUs can use", id);
     for (int r = 0; r < RES_COUNT; r++) {
         double most = fmin(v->now.wants[r], vm_of(c, vm)->is.alloc[r].limit);
@@ -73,9 +73,9 @@ static const char *host_contradicts(const struct cluster *c, uint32_t host, stru
         const struct moving *m = &c->vms[c->moving.items[i]].moving;
         moves += m->from == host || m->to == host;
     }
-    if (moves != h->n_moves || moves > slots_of(c, host))
+    if (moves != h->n_moves || moves > migrate_slots_of(c, host))
         return arena_printf(a, "the host %s has %u migrations, counts %u and may have %u", is->is.id, moves,
-                            h->n_moves, slots_of(c, host));
+                            h->n_moves, migrate_slots_of(c, host));
     if (!is_up(h) && (h->vms.n > 0 || h->arrives.n > 0))
         return arena_printf(a, "VMs are on or on their way to the host %s, which is in state %s", is->is.id,
                             host_state_name(h->now.state));

@@ -12,7 +12,7 @@
 #define INTERVAL_LEAST_S 1.0
 #define INTERVAL_NOW_S 20.0
 
-void counters_reset(struct cluster *c, uint32_t vm)
+void describe_counters_reset(struct cluster *c, uint32_t vm)
 {
     c->vms[vm].counters = (struct counters){.since_s = c->now_s};
 }
@@ -92,11 +92,11 @@ static struct vm_sample look_at(struct cluster *c, uint32_t vm, const struct bac
 {
     struct vm_sim *v = &c->vms[vm];
 
-    settle_vm(c, vm);
+    totals_integrate_vm(c, vm);
     if (!(v->sample.present && c->now_s < v->stale_until_s))
         v->sample = measure(c, vm, b);
-    counters_reset(c, vm);
-    return c->now_s < v->garbage_until_s ? garbage_sample(c, vm, v->sample) : v->sample;
+    describe_counters_reset(c, vm);
+    return c->now_s < v->garbage_until_s ? fault_garbage_sample(c, vm, v->sample) : v->sample;
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -216,7 +216,7 @@ static void describe_rules(const struct cluster *c, struct arena *a, struct inve
         snapshot_to_failover_hosts(c->initial, arena_array(a, const char *, c->initial->ha_failover_hosts.n));
 }
 
-void describe(struct cluster *c, struct arena *a, struct inventory *ret)
+void describe_cluster(struct cluster *c, struct arena *a, struct inventory *ret)
 {
     struct backing *b = arena_array(a, struct backing, c->initial->n_hosts);
 

@@ -48,7 +48,7 @@ static void wait_for(struct cluster *c, enum event_kind event, enum sim_fault ki
     double u = rng_unit(&c->rng[kind][index]);
     double wait_s = ceil(-log(1 - u) * DAY_S / c->s->rates[kind].rate);
 
-    events_set(&c->events, slot(c, event, index), c->now_s + fmax(wait_s, 1));
+    events_set(&c->events, event_slot(c, event, index), c->now_s + fmax(wait_s, 1));
 }
 
 void faults_init(struct cluster *c)
@@ -56,7 +56,7 @@ void faults_init(struct cluster *c)
     const struct scenario *s = c->s;
 
     if (s->n_faults > 0)
-        events_set(&c->events, slot(c, EVENT_SCRIPTED_FAULT, 0), fmax(s->faults[0].at_s, 0));
+        events_set(&c->events, event_slot(c, EVENT_SCRIPTED_FAULT, 0), fmax(s->faults[0].at_s, 0));
     for (size_t k = 0; k < sizeof timed / sizeof *timed; k++) {
         enum sim_fault kind = timed[k].fault;
         uint32_t n = c->first_slot[timed[k].event + 1] - c->first_slot[timed[k].event];
@@ -100,7 +100,7 @@ static bool take_armed(struct cluster *c, enum sim_fault kind, uint32_t host, ui
     return false;
 }
 
-bool migration_is_refused(struct cluster *c, uint32_t vm)
+bool fault_refuses_migration(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
 
@@ -114,12 +114,12 @@ bool migration_is_refused(struct cluster *c, uint32_t vm)
 }
 
 /* Only by force: a scenario has no faults of starts. */
-bool start_is_refused(const struct cluster *c, uint32_t vm)
+bool fault_refuses_start(const struct cluster *c, uint32_t vm)
 {
     return c->vms[vm].forced == SIM_MIGRATION_REFUSED;
 }
 
-enum sim_fault migration_fault(struct cluster *c, uint32_t vm)
+enum sim_fault fault_of_migration(struct cluster *c, uint32_t vm)
 {
     static const enum sim_fault kinds[] = {SIM_MIGRATION_FAILS, SIM_MIGRATION_HANGS};
     struct vm_sim *v = &c->vms[vm];
@@ -133,7 +133,7 @@ enum sim_fault migration_fault(struct cluster *c, uint32_t vm)
     return fault;
 }
 
-bool wake_is_to_fail(struct cluster *c, uint32_t host, double *ret_factor)
+bool fault_fails_wake(struct cluster *c, uint32_t host, double *ret_factor)
 {
     uint32_t n = c->hosts[host].wakes++;
 
@@ -143,7 +143,7 @@ bool wake_is_to_fail(struct cluster *c, uint32_t host, double *ret_factor)
     return take_armed(c, SIM_WAKE_FAILS, host, IX_NONE, NULL) || drawn(c, SIM_WAKE_FAILS, host, n);
 }
 
-bool answer_is_lost(struct cluster *c, uint32_t host, uint32_t vm)
+bool fault_loses_answer(struct cluster *c, uint32_t host, uint32_t vm)
 {
     uint32_t index = vm != IX_NONE ? vm : c->initial->n_vms + host;
 
@@ -157,7 +157,7 @@ static void lose_task(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
 
-    events_set(&c->events, slot(c, EVENT_HOST, host), INFINITY);
+    events_set(&c->events, event_slot(c, EVENT_HOST, host), INFINITY);
     task_fail(c, h->task, -EHOSTDOWN, "The host has stopped responding.");
     h->task = TASK_NONE;
 }
@@ -168,7 +168,7 @@ static void lose_migrations(struct cluster *c, uint32_t host)
         const struct moving *m = &c->vms[i].moving;
 
         if (m->stage != MOVING_NOT && (m->from == host || m->to == host))
-            migration_fail(c, i, -EHOSTDOWN, "A host of the migration has stopped responding.");
+            migrate_fail(c, i, -EHOSTDOWN, "A host of the migration has stopped responding.");
     }
 }
 
@@ -180,18 +180,18 @@ static void lose_starts(struct cluster *c, uint32_t host)
 
         if (v->starting != host)
             continue;
-        start_fail(c, i, -EHOSTDOWN, "The host has stopped responding.");
+        cluster_vm_start_fail(c, i, -EHOSTDOWN, "The host has stopped responding.");
         if (v->down)
-            events_set(&c->events, slot(c, EVENT_START, i), c->now_s + RESTART_RETRY_S);
+            events_set(&c->events, event_slot(c, EVENT_START, i), c->now_s + RESTART_RETRY_S);
     }
 }
 
-void vm_goes_down(struct cluster *c, uint32_t vm)
+void fault_vm_goes_down(struct cluster *c, uint32_t vm)
 {
     c->vms[vm].down = true;
     c->vms[vm].state = VM_OFF;
     if (c->s->restart_s < INFINITY)
-        events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + c->s->restart_s);
+        events_set(&c->events, event_slot(c, EVENT_START, vm), c->now_s + c->s->restart_s);
 }
 
 static void lose_vms(struct cluster *c, uint32_t host)
@@ -201,18 +201,18 @@ static void lose_vms(struct cluster *c, uint32_t host)
     while (h->vms.n > 0) {
         uint32_t vm = h->vms.items[h->vms.n - 1];
 
-        displace_vm(c, vm);
-        vm_goes_down(c, vm);
+        cluster_displace_vm(c, vm);
+        fault_vm_goes_down(c, vm);
     }
 }
 
-void host_dies(struct cluster *c, uint32_t host, double for_s)
+void fault_host_dies(struct cluster *c, uint32_t host, double for_s)
 {
     struct host_sim *h = &c->hosts[host];
 
     if (h->now.dead || h->now.state == HOST_STANDBY || h->now.state == HOST_DISCONNECTED)
         return; /* nothing runs that could die */
-    settle_host(c, host);
+    totals_integrate_host(c, host);
     h->was_serviced = h->now.state == HOST_MAINTENANCE;
     h->now.dead = true;
     h->now.powered = false;
@@ -222,20 +222,20 @@ void host_dies(struct cluster *c, uint32_t host, double for_s)
     lose_starts(c, host);
     lose_vms(c, host);
     h->tree.built = false;
-    mark_host(c, host);
+    cluster_mark_host(c, host);
     c->slots_changed = true;
     if (for_s < INFINITY)
-        events_set(&c->events, slot(c, EVENT_HOST, host), c->now_s + for_s);
+        events_set(&c->events, event_slot(c, EVENT_HOST, host), c->now_s + for_s);
 }
 
-void on_host_back(struct cluster *c, uint32_t host)
+void cluster_on_host_back(struct cluster *c, uint32_t host)
 {
-    come_back(c, host);
+    power_come_back(c, host);
     for (uint32_t i = 0; i < c->initial->n_vms; i++) {
         const struct vm_sim *v = &c->vms[i];
 
         if (v->down && v->home == host && v->starting == IX_NONE)
-            restart_try(c, i);
+            fault_restart_try(c, i);
     }
 }
 
@@ -253,7 +253,7 @@ static double load(const struct cluster *c, uint32_t host)
 }
 
 /* As HA does: reservations must fit; the least loaded host first, ties go to the lower index. */
-void restart_try(struct cluster *c, uint32_t vm)
+void fault_restart_try(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
     uint32_t best = IX_NONE;
@@ -264,17 +264,17 @@ void restart_try(struct cluster *c, uint32_t vm)
     for (uint32_t h = 0; h < c->initial->n_hosts; h++) {
         double l = load(c, h);
 
-        if (c->hosts[h].now.dead || c->hosts[h].now.state != HOST_ON || !is_compatible(c, vm, h) ||
-            !fits(c, vm, h) || l >= least)
+        if (c->hosts[h].now.dead || c->hosts[h].now.state != HOST_ON || !cluster_vm_is_compatible(c, vm, h) ||
+            !cluster_vm_fits(c, vm, h) || l >= least)
             continue;
         best = h;
         least = l;
     }
     if (best == IX_NONE) {
-        events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + RESTART_RETRY_S);
+        events_set(&c->events, event_slot(c, EVENT_START, vm), c->now_s + RESTART_RETRY_S);
         return;
     }
-    start_begin(c, vm, best, TASK_NONE);
+    cluster_vm_start_begin(c, vm, best, TASK_NONE);
 }
 
 /* ---- they happen ---- */
@@ -322,7 +322,7 @@ static void strike(struct cluster *c, const struct scripted_fault *f)
     case SIM_HOST_DIES:
         host = host == IX_NONE ? any_host(c) : host;
         if (host != IX_NONE)
-            host_dies(c, host, f->for_s);
+            fault_host_dies(c, host, f->for_s);
         return;
     case SIM_SAMPLES_STALE:
     case SIM_SAMPLES_GARBAGE:
@@ -349,10 +349,10 @@ static void strike(struct cluster *c, const struct scripted_fault *f)
 void cluster_strike(struct cluster *c, const struct scripted_fault *fault)
 {
     strike(c, fault);
-    settle_world(c);
+    cluster_recompute(c);
 }
 
-void on_fault(struct cluster *c, enum event_kind event, uint32_t index)
+void cluster_on_fault(struct cluster *c, enum event_kind event, uint32_t index)
 {
     const struct scenario *s = c->s;
 
@@ -371,12 +371,12 @@ void on_fault(struct cluster *c, enum event_kind event, uint32_t index)
         c->next_fault++;
     }
     if (c->next_fault < s->n_faults)
-        events_set(&c->events, slot(c, EVENT_SCRIPTED_FAULT, 0), s->faults[c->next_fault].at_s);
+        events_set(&c->events, event_slot(c, EVENT_SCRIPTED_FAULT, 0), s->faults[c->next_fault].at_s);
 }
 
 /* ---- figures that nobody can have measured ---- */
 
-struct vm_sample garbage_sample(const struct cluster *c, uint32_t vm, struct vm_sample good)
+struct vm_sample fault_garbage_sample(const struct cluster *c, uint32_t vm, struct vm_sample good)
 {
     struct rng r = stream(c, SIM_SAMPLES_GARBAGE, vm, (uint32_t)c->now_s + 1);
 

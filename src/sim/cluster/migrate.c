@@ -16,7 +16,7 @@
 /* An unlimited rate, as a number that can be calculated with. */
 #define RATE_MOST_MB_S 1e9
 
-uint32_t slots_of(const struct cluster *c, uint32_t host)
+uint32_t migrate_slots_of(const struct cluster *c, uint32_t host)
 {
     uint32_t own = host_of(c, host)->is.migrations_max;
 
@@ -33,8 +33,8 @@ static bool copies(const struct moving *m)
 static void ends_changed(struct cluster *c, const struct moving *m)
 {
     c->links_changed = true;
-    mark_host(c, m->from);
-    mark_host(c, m->to);
+    cluster_mark_host(c, m->from);
+    cluster_mark_host(c, m->to);
 }
 
 static void take_link(struct cluster *c, const struct moving *m)
@@ -51,14 +51,14 @@ static void leave_link(struct cluster *c, const struct moving *m)
 
 /* ---- it begins ---- */
 
-void migration_ask(struct cluster *c, uint32_t vm, uint32_t to, uint32_t task, enum sim_fault fault)
+void migrate_request(struct cluster *c, uint32_t vm, uint32_t to, uint32_t task, enum sim_fault fault)
 {
     struct vm_sim *v = &c->vms[vm];
 
     v->moving =
         (struct moving){.stage = MOVING_QUEUED, .from = v->now.host, .to = to, .task = task, .fault = fault};
-    expect_vm(c, vm, to);
-    list_append(&c->queued, vm);
+    cluster_expect_vm(c, vm, to);
+    cluster_list_append(&c->queued, vm);
     c->slots_changed = true;
 }
 
@@ -67,14 +67,14 @@ static void begin(struct cluster *c, uint32_t vm)
     struct vm_sim *v = &c->vms[vm];
     struct moving *m = &v->moving;
 
-    settle_vm(c, vm);
+    totals_integrate_vm(c, vm);
     m->stage = MOVING_COPIES;
     m->begun_s = c->now_s;
     m->total_mb = c->s->migration.kind == MIGRATION_FIXED ? vm_of(c, vm)->is.mem_mb : v->consumed_mb;
     m->left_mb = m->fault == sim_fault_count ? m->total_mb : m->total_mb * FAULT_AT;
     m->round = 1;
     v->now.migrating = true;
-    list_insert(&c->moving, vm);
+    cluster_list_insert(&c->moving, vm);
     c->hosts[m->from].n_moves++;
     c->hosts[m->to].n_moves++;
     c->hosts[m->to].tree.built = false; /* its memory is taken there from now on */
@@ -83,17 +83,17 @@ static void begin(struct cluster *c, uint32_t vm)
     task_run(c, m->task);
 }
 
-void migrations_begin(struct cluster *c)
+void migrate_begin_queued(struct cluster *c)
 {
     for (uint32_t i = 0; i < c->queued.n;) {
         uint32_t vm = c->queued.items[i];
         const struct moving *m = &c->vms[vm].moving;
 
         if (c->hosts[m->to].now.dead || c->hosts[m->to].now.state != HOST_ON) {
-            migration_fail(c, vm, -EHOSTDOWN, "The destination host is not available any more.");
-        } else if (c->hosts[m->from].n_moves < slots_of(c, m->from) &&
-                   c->hosts[m->to].n_moves < slots_of(c, m->to)) {
-            (void)list_remove(&c->queued, vm);
+            migrate_fail(c, vm, -EHOSTDOWN, "The destination host is not available any more.");
+        } else if (c->hosts[m->from].n_moves < migrate_slots_of(c, m->from) &&
+                   c->hosts[m->to].n_moves < migrate_slots_of(c, m->to)) {
+            (void)cluster_list_remove(&c->queued, vm);
             begin(c, vm);
         } else {
             i++;
@@ -128,11 +128,11 @@ static void wait_for_round(struct cluster *c, uint32_t vm)
 {
     const struct moving *m = &c->vms[vm].moving;
 
-    events_set(&c->events, slot(c, EVENT_MIGRATION, vm),
+    events_set(&c->events, event_slot(c, EVENT_MIGRATION, vm),
                copies(m) ? c->now_s + m->left_mb / m->rate_mb_s : INFINITY);
 }
 
-void links_share(struct cluster *c)
+void migrate_share_links(struct cluster *c)
 {
     for (uint32_t i = 0; i < c->moving.n; i++) {
         uint32_t vm = c->moving.items[i];
@@ -141,10 +141,10 @@ void links_share(struct cluster *c)
 
         if (rate == m->rate_mb_s)
             continue;
-        settle_vm(c, vm);
+        totals_integrate_vm(c, vm);
         m->rate_mb_s = rate;
-        mark_host(c, m->from);
-        mark_host(c, m->to);
+        cluster_mark_host(c, m->from);
+        cluster_mark_host(c, m->to);
         wait_for_round(c, vm);
     }
 }
@@ -156,7 +156,7 @@ static void copied(struct vm_sim *v, double mb)
     v->totals.moved_mb += mb;
 }
 
-void moving_settle(struct cluster *c, uint32_t vm, double dt_s)
+void migrate_integrate(struct cluster *c, uint32_t vm, double dt_s)
 {
     struct vm_sim *v = &c->vms[vm];
     struct moving *m = &v->moving;
@@ -168,7 +168,7 @@ void moving_settle(struct cluster *c, uint32_t vm, double dt_s)
         m->again_mb = fmin(m->again_mb + m->dirty_mb_s * dt_s, fmin(v->working_mb, m->total_mb));
 }
 
-int moving_percent(const struct cluster *c, uint32_t vm)
+int migrate_percent(const struct cluster *c, uint32_t vm)
 {
     const struct moving *m = &c->vms[vm].moving;
     double moved = m->moved_mb + (copies(m) ? m->rate_mb_s * (c->now_s - c->vms[vm].settled_s) : 0);
@@ -184,11 +184,11 @@ static void forget(struct cluster *c, uint32_t vm)
     struct vm_sim *v = &c->vms[vm];
     struct moving *m = &v->moving;
 
-    settle_vm(c, vm);
+    totals_integrate_vm(c, vm);
     if (m->stage == MOVING_QUEUED) {
-        (void)list_remove(&c->queued, vm);
+        (void)cluster_list_remove(&c->queued, vm);
     } else {
-        (void)list_remove(&c->moving, vm);
+        (void)cluster_list_remove(&c->moving, vm);
         c->hosts[m->from].n_moves--;
         c->hosts[m->to].n_moves--;
         if (copies(m))
@@ -198,16 +198,16 @@ static void forget(struct cluster *c, uint32_t vm)
     c->slots_changed = true;
     m->stage = MOVING_NOT;
     v->now.migrating = false;
-    events_set(&c->events, slot(c, EVENT_MIGRATION, vm), INFINITY);
+    events_set(&c->events, event_slot(c, EVENT_MIGRATION, vm), INFINITY);
 }
 
-void migration_fail(struct cluster *c, uint32_t vm, int code, const char *why)
+void migrate_fail(struct cluster *c, uint32_t vm, int code, const char *why)
 {
     struct vm_sim *v = &c->vms[vm];
 
     forget(c, vm);
     v->totals.migrations_failed++;
-    unexpect_vm(c, vm, v->moving.to);
+    cluster_unexpect_vm(c, vm, v->moving.to);
     task_fail(c, v->moving.task, code, why);
 }
 
@@ -218,9 +218,9 @@ static void succeed(struct cluster *c, uint32_t vm)
     forget(c, vm);
     v->totals.migrations++;
     v->last_migrated = instant(c);
-    displace_vm(c, vm);
-    place_vm(c, vm, v->moving.to);
-    unexpect_vm(c, vm, v->moving.to);
+    cluster_displace_vm(c, vm);
+    cluster_place_vm(c, vm, v->moving.to);
+    cluster_unexpect_vm(c, vm, v->moving.to);
     task_succeed(c, v->moving.task);
 }
 
@@ -244,21 +244,21 @@ static void next_round(struct cluster *c, uint32_t vm)
     m->round++;
     if (last) {
         m->stage = MOVING_STOPPED;
-        mark_host(c, m->from);
+        cluster_mark_host(c, m->from);
     }
     wait_for_round(c, vm);
 }
 
-void on_migration(struct cluster *c, uint32_t vm)
+void cluster_on_migration(struct cluster *c, uint32_t vm)
 {
     struct moving *m = &c->vms[vm].moving;
 
-    settle_vm(c, vm);
+    totals_integrate_vm(c, vm);
     copied(&c->vms[vm], m->left_mb); /* what rounding has left of it */
     if (m->fault == SIM_MIGRATION_HANGS)
         hang(c, vm);
     else if (m->fault != sim_fault_count)
-        migration_fail(c, vm, -EIO, "The migration failed: the connection between the hosts was lost.");
+        migrate_fail(c, vm, -EIO, "The migration failed: the connection between the hosts was lost.");
     else if (m->stage == MOVING_STOPPED || c->s->migration.kind == MIGRATION_FIXED)
         succeed(c, vm);
     else

@@ -6,7 +6,7 @@
 /* vCenter's own bookkeeping; nobody boots. */
 #define MAINTENANCE_EXIT_S 10.0
 
-double host_watts(const struct cluster *c, uint32_t host, double used_mhz)
+double power_host_watts(const struct cluster *c, uint32_t host, double used_mhz)
 {
     const struct host_model *m = &c->s->hosts[host];
     const struct host_sim *h = &c->hosts[host];
@@ -42,7 +42,7 @@ static double reading_error(const struct cluster *c, uint32_t host)
     return rng_range(&rng, -1, 1) * c->s->hosts[host].meter_error;
 }
 
-int meter_read(const struct cluster *c, const char *host, double *ret_w, struct err *err)
+int power_meter_read(const struct cluster *c, const char *host, double *ret_w, struct err *err)
 {
     uint32_t i = snapshot_find_host(c->initial, host);
 
@@ -56,11 +56,11 @@ int meter_read(const struct cluster *c, const char *host, double *ret_w, struct 
 
 static void enter(struct cluster *c, uint32_t host, enum host_state state)
 {
-    settle_host(c, host);
+    totals_integrate_host(c, host);
     c->hosts[host].now.state = state;
     c->hosts[host].now.powered = state != HOST_STANDBY && !c->hosts[host].now.dead;
     c->hosts[host].tree.built = false;
-    mark_host(c, host);
+    cluster_mark_host(c, host);
 }
 
 /* A change that takes a time; one that takes none is over at once. */
@@ -73,76 +73,76 @@ static void change(struct cluster *c, uint32_t host, enum host_state meanwhile, 
     h->change_s = takes_s;
     enter(c, host, meanwhile);
     if (takes_s > 0)
-        events_set(&c->events, slot(c, EVENT_HOST, host), c->now_s + takes_s);
+        events_set(&c->events, event_slot(c, EVENT_HOST, host), c->now_s + takes_s);
     else
-        on_host(c, host);
+        cluster_on_host(c, host);
 }
 
-void become_on(struct cluster *c, uint32_t host)
+void power_become_on(struct cluster *c, uint32_t host)
 {
     c->hosts[host].on_since = instant(c);
     enter(c, host, HOST_ON);
     c->slots_changed = true;
 }
 
-void come_back(struct cluster *c, uint32_t host)
+void power_come_back(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
 
-    settle_host(c, host);
+    totals_integrate_host(c, host);
     h->now.dead = h->plugged = false;
-    become_on(c, host);
+    power_become_on(c, host);
     if (h->was_serviced)
         enter(c, host, HOST_MAINTENANCE);
 }
 
-void maintenance_cancel(struct cluster *c, uint32_t host)
+void power_maintenance_cancel(struct cluster *c, uint32_t host)
 {
     c->hosts[host].task = TASK_NONE;
     enter(c, host, HOST_ON); /* since when it has been on is as it was */
     c->slots_changed = true;
 }
 
-void standby_begin(struct cluster *c, uint32_t host, uint32_t task)
+void power_standby_begin(struct cluster *c, uint32_t host, uint32_t task)
 {
     change(c, host, HOST_ENTERING_STANDBY, c->s->hosts[host].sleep_s, task);
 }
 
-void wake_begin(struct cluster *c, uint32_t host, uint32_t task)
+void power_wake_begin(struct cluster *c, uint32_t host, uint32_t task)
 {
     double factor;
 
-    c->hosts[host].wake_fails = wake_is_to_fail(c, host, &factor);
+    c->hosts[host].wake_fails = fault_fails_wake(c, host, &factor);
     change(c, host, HOST_POWERING_ON, c->s->hosts[host].boot_s * factor, task);
 }
 
-void boot_begin(struct cluster *c, uint32_t host)
+void power_boot_begin(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
     double factor;
 
-    settle_host(c, host);
+    totals_integrate_host(c, host);
     h->now.powered = h->plugged = true;
-    mark_host(c, host);
-    if (!wake_is_to_fail(c, host, &factor))
-        events_set(&c->events, slot(c, EVENT_HOST, host), c->now_s + c->s->hosts[host].boot_s * factor);
+    cluster_mark_host(c, host);
+    if (!fault_fails_wake(c, host, &factor))
+        events_set(&c->events, event_slot(c, EVENT_HOST, host), c->now_s + c->s->hosts[host].boot_s * factor);
     else
         h->totals.failures++;
 }
 
-void maintenance_exit(struct cluster *c, uint32_t host, uint32_t task)
+void power_maintenance_exit(struct cluster *c, uint32_t host, uint32_t task)
 {
     change(c, host, HOST_MAINTENANCE, MAINTENANCE_EXIT_S, task);
 }
 
-void maintenance_enter(struct cluster *c, uint32_t host, uint32_t task)
+void power_maintenance_enter(struct cluster *c, uint32_t host, uint32_t task)
 {
     c->hosts[host].task = task;
     enter(c, host, HOST_ENTERING_MAINTENANCE);
-    maintenance_look(c, host);
+    power_maintenance_check(c, host);
 }
 
-void maintenance_look(struct cluster *c, uint32_t host)
+void power_maintenance_check(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
 
@@ -164,7 +164,7 @@ static void end_wake(struct cluster *c, uint32_t host)
         return;
     }
     h->totals.power_ons++;
-    become_on(c, host);
+    power_become_on(c, host);
     task_succeed(c, h->task);
 }
 
@@ -178,13 +178,13 @@ static void end_standby(struct cluster *c, uint32_t host)
     task_succeed(c, h->task);
 }
 
-void on_host(struct cluster *c, uint32_t host)
+void cluster_on_host(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
 
     if (h->now.dead) {
         h->totals.power_ons += h->plugged;
-        on_host_back(c, host);
+        cluster_on_host_back(c, host);
         return;
     }
     switch (h->now.state) {
@@ -195,7 +195,7 @@ void on_host(struct cluster *c, uint32_t host)
         end_standby(c, host);
         break;
     case HOST_MAINTENANCE:
-        become_on(c, host);
+        power_become_on(c, host);
         task_succeed(c, h->task);
         break;
     case HOST_ON:

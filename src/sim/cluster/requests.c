@@ -18,7 +18,7 @@ int cluster_collect(struct cluster *c, struct arena *a, struct inventory *ret, s
     int r = check_deaf(c, DEAF_SOURCE, err);
 
     if (r == 0)
-        describe(c, a, ret);
+        describe_cluster(c, a, ret);
     return r;
 }
 
@@ -26,14 +26,14 @@ int cluster_check(struct cluster *c, const struct operation *q, struct err *err)
 {
     int r = check_deaf(c, DEAF_ACTUATOR, err);
 
-    return r < 0 ? r : operation_check(c, q, err);
+    return r < 0 ? r : task_check_operation(c, q, err);
 }
 
 int cluster_start(struct cluster *c, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     int r = check_deaf(c, DEAF_ACTUATOR, err);
 
-    return r < 0 ? r : operation_start(c, q, ret_task, err);
+    return r < 0 ? r : task_start_operation(c, q, ret_task, err);
 }
 
 int cluster_poll(struct cluster *c, const char *name, struct task_progress *ret, struct err *err)
@@ -60,16 +60,16 @@ int cluster_cancel(struct cluster *c, const char *task, struct err *err)
 {
     int r = check_deaf(c, DEAF_ACTUATOR, err);
 
-    return r < 0 ? r : operation_cancel(c, task, err);
+    return r < 0 ? r : task_cancel_operation(c, task, err);
 }
 
 int cluster_set_pools(struct cluster *c, const struct pool_settings *q, struct err *err)
 {
     int r = check_deaf(c, DEAF_ACTUATOR, err);
 
-    if (r < 0 || (r = parts_apply(c, q, err)) < 0)
+    if (r < 0 || (r = per_host_pools_apply(c, q, err)) < 0)
         return r;
-    settle_world(c);
+    cluster_recompute(c);
     return 0;
 }
 
@@ -77,7 +77,7 @@ int cluster_measure(struct cluster *c, const char *host, double *ret_w, struct e
 {
     int r = check_deaf(c, DEAF_ACTUATOR, err);
 
-    return r < 0 ? r : meter_read(c, host, ret_w, err);
+    return r < 0 ? r : power_meter_read(c, host, ret_w, err);
 }
 
 void cluster_run_job(struct cluster *c, const struct job *j, struct job_result *ret)

@@ -1,9 +1,10 @@
 /* schedule.c: what each VM of a host gets.
  *
  * SCHEDULER_SHARES: the host divides what migrations leave of its CPU, and its memory, down its own pool
- * tree: the parts that pools have there (parts.c), and the VMs with their own settings. The want of a VM
- * takes the place of its limit (§2.3), a pool wants what its members want within its own limit, and reserves
- * at least what they reserve. Nobody gets more than it wants, nothing is idle while somebody wants it.
+ * tree: the parts that pools have there (per_host_pools.c), and the VMs with their own settings. The want of
+ * a VM takes the place of its limit (§2.3), a pool wants what its members want within its own limit, and
+ * reserves at least what they reserve. Nobody gets more than it wants, nothing is idle while somebody wants
+ * it.
  *
  * SCHEDULER_PROPORTIONAL is CloudSim's: requests that do not fit are all scaled by the same factor, down to
  * whole MHz. A VM that is migrated gets 90 % of what the source gives it, the destination is charged 10 % of
@@ -23,7 +24,7 @@
 /* Sums that are only added to and taken from are made anew after so many times. */
 #define SMALL_CHANGES_MAX 1000
 
-double vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host)
+double schedule_vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host)
 {
     return vm_of(c, vm)->is.vcpus * c->core_mhz[host];
 }
@@ -73,7 +74,7 @@ static void build_tree(struct cluster *c, uint32_t host)
     struct host_sim *h = &c->hosts[host];
     struct tree *t = &h->tree;
 
-    parts_follow(c, host);
+    per_host_pools_update(c, host);
     make_room(t, 1 + h->n_parts + h->vms.n + h->arrives.n);
     t->nodes[0] = (struct node){.ix = IX_NONE, .parent = IX_NONE};
     t->n = 1;
@@ -102,7 +103,7 @@ static double cpu_wanted(const struct cluster *c, const struct node *n, uint32_t
 
     if (n->arriving || v->moving.stage == MOVING_STOPPED)
         return 0;
-    double most = fmin(v->now.wants[RES_CPU], vm_most_mhz(c, n->ix, host));
+    double most = fmin(v->now.wants[RES_CPU], schedule_vm_most_mhz(c, n->ix, host));
     double lacks = v->now.wants[RES_MEM] > 0 ? 1 - v->now.gets[RES_MEM] / v->now.wants[RES_MEM] : 0;
 
     return c->s->swap_slowdown > 0 && lacks > 0 ? most * fmax(0, 1 - lacks * c->s->swap_slowdown) : most;
@@ -179,7 +180,8 @@ static void scale(struct cluster *c, uint32_t host, enum resource r, double capa
         double asks = 0;
 
         if (n->is_vm && r == RES_CPU && n->arriving)
-            asks = PROPORTIONAL_CHARGE * fmin(c->vms[n->ix].now.wants[RES_CPU], vm_most_mhz(c, n->ix, host));
+            asks = PROPORTIONAL_CHARGE *
+                   fmin(c->vms[n->ix].now.wants[RES_CPU], schedule_vm_most_mhz(c, n->ix, host));
         else if (n->is_vm)
             asks = wanted(c, n, host, r);
         t->got[i] = asks;
@@ -228,7 +230,7 @@ static double waiting_part(double wants_mhz, double used_mhz)
 static void give_cpu(struct cluster *c, uint32_t host, const struct node *n, double got)
 {
     struct vm_sim *v = &c->vms[n->ix];
-    double most = vm_most_mhz(c, n->ix, host);
+    double most = schedule_vm_most_mhz(c, n->ix, host);
     double wants = cpu_wanted(c, n, host);
     double net = got;
 
@@ -263,7 +265,7 @@ static void conclude(struct cluster *c, uint32_t host, double arriving_mhz)
     }
     h->active = asked > 0;
     h->overloaded = given < asked * (1 - ROUNDING);
-    h->now.watts = host_watts(c, host, h->given_mhz + h->taken_mhz);
+    h->now.watts = power_host_watts(c, host, h->given_mhz + h->taken_mhz);
     h->idle_off_watts = h->active ? h->now.watts : 0;
 }
 
@@ -325,9 +327,9 @@ void schedule_host(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
 
-    settle_host(c, host);
+    totals_integrate_host(c, host);
     for (uint32_t i = 0; i < h->vms.n; i++)
-        settle_vm(c, h->vms.items[i]);
+        totals_integrate_vm(c, h->vms.items[i]);
     h->taken_mhz = 0;
     h->plenty = false;
     if (is_up(h))
@@ -350,7 +352,7 @@ bool schedule_vm(struct cluster *c, uint32_t vm)
 
     if (h->given_mhz + more + h->taken_mhz > host_of(c, host)->capacity[RES_CPU])
         return false;
-    settle_host(c, host);
+    totals_integrate_host(c, host);
     h->small_changes++;
     h->now.delivered[RES_CPU] += more;
     h->now.wanted[RES_CPU] += v->now.wants[RES_CPU] - v->asked_mhz;

@@ -10,9 +10,9 @@ void cluster_remove_vm(struct cluster *c, uint32_t vm)
 {
     if (!c->vms[vm].present)
         return;
-    leave_cluster(c, vm);
-    events_set(&c->events, slot(c, EVENT_PRESENCE, vm), INFINITY);
-    settle_world(c);
+    cluster_vm_leave(c, vm);
+    events_set(&c->events, event_slot(c, EVENT_PRESENCE, vm), INFINITY);
+    cluster_recompute(c);
 }
 
 void cluster_demand_changed(struct cluster *c, uint32_t vm)
@@ -22,8 +22,8 @@ void cluster_demand_changed(struct cluster *c, uint32_t vm)
     if (!v->to_run)
         return;
     v->until_s[RES_CPU] = v->until_s[RES_MEM] = c->now_s;
-    on_demand(c, vm);
-    settle_world(c);
+    cluster_on_demand(c, vm);
+    cluster_recompute(c);
 }
 
 void cluster_set_fault(struct cluster *c, uint32_t vm, enum sim_fault fault)
@@ -36,12 +36,12 @@ static void switch_off(struct cluster *c, uint32_t host)
     struct host_sim *h = &c->hosts[host];
 
     if (h->now.dead) { /* while it booted */
-        settle_host(c, host);
-        events_set(&c->events, slot(c, EVENT_HOST, host), INFINITY);
+        totals_integrate_host(c, host);
+        events_set(&c->events, event_slot(c, EVENT_HOST, host), INFINITY);
         h->now.powered = false;
-        mark_host(c, host);
+        cluster_mark_host(c, host);
     } else if (h->now.powered) {
-        host_dies(c, host, INFINITY);
+        fault_host_dies(c, host, INFINITY);
         h->totals.power_offs++;
     }
     h->plugged = h->now.dead;
@@ -54,10 +54,10 @@ void cluster_switch(struct cluster *c, uint32_t host, bool on)
     if (!on)
         switch_off(c, host);
     else if (h->now.dead && !h->now.powered)
-        boot_begin(c, host);
+        power_boot_begin(c, host);
     else if (h->now.state == HOST_STANDBY)
-        wake_begin(c, host, TASK_NONE);
-    settle_world(c);
+        power_wake_begin(c, host, TASK_NONE);
+    cluster_recompute(c);
 }
 
 void cluster_put_vm(struct cluster *c, uint32_t vm, uint32_t host)
@@ -66,12 +66,12 @@ void cluster_put_vm(struct cluster *c, uint32_t vm, uint32_t host)
 
     if (!v->present || v->now.host == IX_NONE || v->now.host == host)
         return;
-    displace_vm(c, vm);
+    cluster_displace_vm(c, vm);
     if (host == IX_NONE)
-        vm_goes_down(c, vm);
+        fault_vm_goes_down(c, vm);
     else
-        place_vm(c, vm, host);
-    settle_world(c);
+        cluster_place_vm(c, vm, host);
+    cluster_recompute(c);
 }
 
 void cluster_refuse_settings(struct cluster *c, uint32_t host, bool refuses)

@@ -95,7 +95,7 @@ int task_percent(const struct cluster *c, const struct task *t)
     if (t->state != TASK_RUNNING)
         return t->state == TASK_QUEUED ? 0 : -1;
     if (t->kind == OPERATION_MIGRATE)
-        return moving_percent(c, t->vm);
+        return migrate_percent(c, t->vm);
     if (operation_is_of_vm(t->kind) || t->kind == OPERATION_ENTER_MAINTENANCE)
         return -1;
     const struct host_sim *h = &c->hosts[t->host];
@@ -113,9 +113,9 @@ static int check_destination(struct cluster *c, uint32_t vm, uint32_t to, struct
     if (h->now.dead || h->now.state != HOST_ON)
         return err_set(err, -EHOSTDOWN, "the host %s cannot take VMs: it is in state %s", name,
                        host_state_name(h->now.dead ? HOST_DISCONNECTED : h->now.state));
-    if (!is_compatible(c, vm, to))
+    if (!cluster_vm_is_compatible(c, vm, to))
         return err_set(err, -EINVAL, "the VM %s cannot run on %s", vm_of(c, vm)->is.id, name);
-    if (!fits(c, vm, to))
+    if (!cluster_vm_fits(c, vm, to))
         return err_set(err, -ENOSPC, "the host %s has not enough left that the VM %s could reserve", name,
                        vm_of(c, vm)->is.id);
     return 0;
@@ -148,7 +148,7 @@ static int check_migration(struct cluster *c, const struct operation *q, struct 
         return err_set(err, -ESTALE, "the VM %s is not on %s any more", q->vm, q->from);
     if ((r = check_destination(c, vm, to, err)) < 0)
         return r;
-    if (migration_is_refused(c, vm))
+    if (fault_refuses_migration(c, vm))
         return err_set(err, -EPERM, "the VM %s cannot be migrated: a local device is connected to it", q->vm);
     return 0;
 }
@@ -167,7 +167,7 @@ static int check_power_on(struct cluster *c, const struct operation *q, struct e
         return err_set(err, -EBUSY, "the VM %s is about to be restarted after its host was lost", q->vm);
     if ((r = check_destination(c, vm, to, err)) < 0)
         return r;
-    if (start_is_refused(c, vm))
+    if (fault_refuses_start(c, vm))
         return err_set(err, -EPERM, "the VM %s cannot be started there: a local device is connected to it",
                        q->vm);
     return 0;
@@ -198,7 +198,7 @@ static int check_host(struct cluster *c, const struct operation *q, struct err *
     return 0;
 }
 
-int operation_check(struct cluster *c, const struct operation *q, struct err *err)
+int task_check_operation(struct cluster *c, const struct operation *q, struct err *err)
 {
     if (q->kind == OPERATION_MIGRATE)
         return check_migration(c, q, err);
@@ -231,28 +231,28 @@ static void begin(struct cluster *c, const struct task *t)
     c->vm_operations += operation_is_of_vm(t->kind);
     switch (t->kind) {
     case OPERATION_MIGRATE:
-        migration_ask(c, t->vm, t->to, t->serial, migration_fault(c, t->vm));
+        migrate_request(c, t->vm, t->to, t->serial, fault_of_migration(c, t->vm));
         return;
     case OPERATION_POWER_ON_VM:
-        start_begin(c, t->vm, t->to, t->serial);
+        cluster_vm_start_begin(c, t->vm, t->to, t->serial);
         return;
     case OPERATION_ENTER_MAINTENANCE:
-        maintenance_enter(c, t->host, t->serial);
+        power_maintenance_enter(c, t->host, t->serial);
         return;
     case OPERATION_EXIT_MAINTENANCE:
-        maintenance_exit(c, t->host, t->serial);
+        power_maintenance_exit(c, t->host, t->serial);
         return;
     case OPERATION_STANDBY:
-        standby_begin(c, t->host, t->serial);
+        power_standby_begin(c, t->host, t->serial);
         return;
     case OPERATION_WAKE:
-        wake_begin(c, t->host, t->serial);
+        power_wake_begin(c, t->host, t->serial);
         return;
     }
 }
 
-int operation_start(struct cluster *c, const struct operation *q, char ret_task[TASK_NAME_MAX],
-                    struct err *err)
+int task_start_operation(struct cluster *c, const struct operation *q, char ret_task[TASK_NAME_MAX],
+                         struct err *err)
 {
     bool of_vm = operation_is_of_vm(q->kind);
     const struct task wanted = {
@@ -270,21 +270,21 @@ int operation_start(struct cluster *c, const struct operation *q, char ret_task[
         return err_set(err, -EBUSY, "another task (%s%u) is under way for %s", TASK_PREFIX, t->serial,
                        of_vm ? q->vm : q->host);
     if (!t) {
-        if ((r = operation_check(c, q, err)) < 0)
+        if ((r = task_check_operation(c, q, err)) < 0)
             return r;
         if (q->only_adopt)
             return err_set(err, -ESRCH, "no task is under way for %s", of_vm ? q->vm : q->host);
         t = task_add(c, &wanted);
         begin(c, t);
-        settle_world(c);
-        if (answer_is_lost(c, wanted.host, wanted.vm))
+        cluster_recompute(c);
+        if (fault_loses_answer(c, wanted.host, wanted.vm))
             return err_set(err, -ETIMEDOUT, "the cluster did not answer in time");
     }
     (void)snprintf(ret_task, TASK_NAME_MAX, "%s%u", TASK_PREFIX, t->serial);
     return 0;
 }
 
-int operation_cancel(struct cluster *c, const char *name, struct err *err)
+int task_cancel_operation(struct cluster *c, const char *name, struct err *err)
 {
     static const char why[] = "The task was canceled by a user.";
     struct task *t = task_find(c, name);
@@ -294,15 +294,15 @@ int operation_cancel(struct cluster *c, const char *name, struct err *err)
     if (!under_way(t))
         return 0; /* it was quicker; poll() tells */
     if (t->kind == OPERATION_MIGRATE) {
-        migration_fail(c, t->vm, -ECANCELED, why);
+        migrate_fail(c, t->vm, -ECANCELED, why);
     } else if (t->kind == OPERATION_POWER_ON_VM) {
-        start_fail(c, t->vm, -ECANCELED, why);
+        cluster_vm_start_fail(c, t->vm, -ECANCELED, why);
     } else if (t->kind == OPERATION_ENTER_MAINTENANCE) {
         task_fail(c, t->serial, -ECANCELED, why);
-        maintenance_cancel(c, t->host);
+        power_maintenance_cancel(c, t->host);
     } else {
         return err_set(err, -ENOTSUP, "the task %s cannot be stopped any more", name);
     }
-    settle_world(c);
+    cluster_recompute(c);
     return 0;
 }

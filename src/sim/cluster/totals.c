@@ -1,7 +1,7 @@
 /* totals.c: integrals. Between two changes every rate is constant, so they are exact. */
 #include "sim/cluster/cluster_internal.h"
 
-void settle_vm(struct cluster *c, uint32_t vm)
+void totals_integrate_vm(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
     double dt = c->now_s - v->settled_s;
@@ -24,10 +24,10 @@ void settle_vm(struct cluster *c, uint32_t vm)
     v->counters.ready_s += v->ready * dt;
     v->counters.active_mb_s += v->working_mb * dt;
     if (is_moving(v))
-        moving_settle(c, vm, dt);
+        migrate_integrate(c, vm, dt);
 }
 
-void settle_host(struct cluster *c, uint32_t host)
+void totals_integrate_host(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
     double dt = c->now_s - h->settled_s;
@@ -57,24 +57,24 @@ static struct cluster *mutable(const struct cluster *c)
 
 const struct host_totals *cluster_host_totals(const struct cluster *c, uint32_t host)
 {
-    settle_host(mutable(c), host);
+    totals_integrate_host(mutable(c), host);
     return &c->hosts[host].totals;
 }
 
 const struct vm_totals *cluster_vm_totals(const struct cluster *c, uint32_t vm)
 {
-    settle_vm(mutable(c), vm);
+    totals_integrate_vm(mutable(c), vm);
     return &c->vms[vm].totals;
 }
 
 void cluster_reset_totals(struct cluster *c)
 {
     for (uint32_t i = 0; i < c->initial->n_hosts; i++) {
-        settle_host(c, i);
+        totals_integrate_host(c, i);
         c->hosts[i].totals = (struct host_totals){0};
     }
     for (uint32_t i = 0; i < c->initial->n_vms; i++) {
-        settle_vm(c, i);
+        totals_integrate_vm(c, i);
         c->vms[i].totals = (struct vm_totals){0};
     }
 }

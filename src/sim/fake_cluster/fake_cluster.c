@@ -69,7 +69,7 @@ static int build(struct fake_cluster *p, const struct fake_cluster_options *o, s
 /* What there is of it, without the lock. */
 static void discard(struct fake_cluster *p)
 {
-    outside_free(p->outside);
+    control_folder_free(p->outside);
     cluster_free(p->cluster);
     arena_release(&p->arena);
     free(p);
@@ -88,7 +88,7 @@ int fake_cluster_new(const struct fake_cluster_options *options, struct fake_clu
     p->epoch = options->epoch;
     p->began_s = p->now_s(p->clock);
     if ((r = build(p, options, err)) < 0 ||
-        (options->folder && (r = outside_open(p, options->folder, err)) < 0)) {
+        (options->folder && (r = control_folder_open(p, options->folder, err)) < 0)) {
         discard(p);
         return r;
     }
@@ -111,13 +111,13 @@ void fake_cluster_enter(struct fake_cluster *p)
     p->advanced_s = fmax(p->advanced_s, (p->now_s(p->clock) - p->began_s) * p->speed);
     cluster_advance(p->cluster, p->advanced_s);
     if (p->outside)
-        outside_look(p);
+        control_folder_read(p);
 }
 
 void fake_cluster_leave(struct fake_cluster *p)
 {
     if (p->outside)
-        outside_tell(p);
+        control_folder_write(p);
     (void)pthread_mutex_unlock(&p->lock);
 }
 

@@ -24,7 +24,7 @@ struct fake_cluster;
 struct fake_cluster_options {
     const char *cluster;          /* its name; NULL: that of the file, or "pretend" */
     const char *file;             /* a snapshot to begin with; NULL: the built-in, imbalanced cluster */
-    const char *folder;           /* where it outlives the process (outside.c); NULL: nowhere */
+    const char *folder;           /* where it outlives the process (control_folder.c); NULL: nowhere */
     double speed;                 /* how many times faster than real; 0: 1 */
     uint64_t seed;                /* of how demand wavers */
     double (*now_s)(void *clock); /* seconds that have gone by since some moment; NULL: the machine's clock */

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-struct outside; /* outside.c */
+struct control_folder; /* control_folder.c */
 
 struct fake_cluster {
     pthread_mutex_t lock;
@@ -20,7 +20,7 @@ struct fake_cluster {
     double (*now_s)(void *clock);
     void *clock;
     instant_s epoch;
-    struct outside *outside; /* NULL: there is no folder */
+    struct control_folder *outside; /* NULL: there is no folder */
 };
 
 /* The built-in cluster, in the arena. */
@@ -36,12 +36,12 @@ void fake_cluster_scenario(const struct snapshot *snap, instant_s start, uint64_
 void fake_cluster_set_level(struct scenario *s, uint32_t vm, double cpu_mhz, double mem_mb);
 
 /* Makes the folder, and makes the cluster what it says. -EINVAL, or what the system says, with a sentence. */
-int outside_open(struct fake_cluster *p, const char *folder, struct err *err);
-void outside_free(struct outside *o); /* NULL is fine */
+int control_folder_open(struct fake_cluster *p, const char *folder, struct err *err);
+void control_folder_free(struct control_folder *o); /* NULL is fine */
 
 /* Does what somebody has written there since the last look; writes what has become of the cluster. */
-void outside_look(struct fake_cluster *p);
-void outside_tell(struct fake_cluster *p);
+void control_folder_read(struct fake_cluster *p);
+void control_folder_write(struct fake_cluster *p);
 
 /* Takes the lock, and lets everything happen that has become due; gives the lock back. */
 void fake_cluster_enter(struct fake_cluster *p);

@@ -357,7 +357,7 @@ static bool waits_for_another(const struct admin *ad, uint32_t operation)
     return false;
 }
 
-static int do_deeds(struct admin *ad, struct service *v, double t_s, struct err *err)
+static int do_operations(struct admin *ad, struct service *v, double t_s, struct err *err)
 {
     const struct scenario *s = ad->scenario;
 
@@ -405,7 +405,7 @@ int admin_turn(struct admin *ad, struct service *v, double t_s, struct err *err)
             start_by_hand(ad, t_s);
         return 0;
     }
-    if ((r = do_deeds(ad, v, t_s, err)) < 0)
+    if ((r = do_operations(ad, v, t_s, err)) < 0)
         return r;
     return place(ad, v, t_s, err);
 }

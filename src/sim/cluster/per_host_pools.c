@@ -1,4 +1,4 @@
-/* parts.c: what pools have on each host, as it was last set.
+/* per_host_pools.c: what pools have on each host, as it was last set.
  *
  * At the beginning it is what the snapshot says; where that says nothing, what pool_parts() gives, which is
  * what Ballast would set at first: so that hosts of a cluster without it have sensible trees; or nothing, if
@@ -59,7 +59,7 @@ static void set_parts(struct cluster *c, const struct host_setting *all, uint32_
     }
 }
 
-void parts_init(struct cluster *c)
+void per_host_pools_init(struct cluster *c)
 {
     const struct snapshot *s = c->initial;
     double *demand[RES_COUNT];
@@ -69,7 +69,7 @@ void parts_init(struct cluster *c)
     c->below = arena_array(&c->arena, struct index_list, s->n_pools + 1);
     for (uint32_t i = 0; i < s->n_vms; i++) {
         for (uint32_t p = s->vms[i].pool; p != IX_NONE; p = s->pools[p].parent)
-            list_append(&c->below[p], i);
+            cluster_list_append(&c->below[p], i);
     }
     if (s->n_settings > 0 || c->s->parts_unset) {
         set_parts(c, s->settings, s->n_settings);
@@ -120,7 +120,7 @@ static void follow_vm(struct cluster *c, uint32_t host, uint32_t vm)
         (void)part_for(&c->hosts[host], p);
 }
 
-void parts_follow(struct cluster *c, uint32_t host)
+void per_host_pools_update(struct cluster *c, uint32_t host)
 {
     struct host_sim *h = &c->hosts[host];
 
@@ -163,7 +163,7 @@ static int check_request(const struct cluster *c, const struct pool_settings *q,
     return 0;
 }
 
-int parts_apply(struct cluster *c, const struct pool_settings *q, struct err *err)
+int per_host_pools_apply(struct cluster *c, const struct pool_settings *q, struct err *err)
 {
     uint32_t host = snapshot_find_host(c->initial, q->host);
 
@@ -196,6 +196,6 @@ int parts_apply(struct cluster *c, const struct pool_settings *q, struct err *er
         }
     }
     h->tree.built = false;
-    mark_host(c, host);
+    cluster_mark_host(c, host);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* places.c: which VMs there are, and where. */
+/* vm_lifecycle.c: which VMs there are, and where. */
 #include "sim/cluster/cluster_internal.h"
 
 #include <errno.h>
@@ -27,34 +27,34 @@ static void wait_for_demand(struct cluster *c, uint32_t vm)
 {
     const struct vm_sim *v = &c->vms[vm];
 
-    events_set(&c->events, slot(c, EVENT_DEMAND, vm), fmin(v->until_s[RES_CPU], v->until_s[RES_MEM]));
+    events_set(&c->events, event_slot(c, EVENT_DEMAND, vm), fmin(v->until_s[RES_CPU], v->until_s[RES_MEM]));
 }
 
-void start_wanting(struct cluster *c, uint32_t vm)
+void cluster_vm_demand_begin(struct cluster *c, uint32_t vm)
 {
-    settle_vm(c, vm);
+    totals_integrate_vm(c, vm);
     c->vms[vm].to_run = true;
     want(c, vm, RES_CPU);
     want(c, vm, RES_MEM);
     wait_for_demand(c, vm);
 }
 
-void stop_wanting(struct cluster *c, uint32_t vm)
+void cluster_vm_demand_end(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
 
-    settle_vm(c, vm);
+    totals_integrate_vm(c, vm);
     v->to_run = v->down = false;
     v->now.wants[RES_CPU] = v->now.wants[RES_MEM] = 0;
-    events_set(&c->events, slot(c, EVENT_DEMAND, vm), INFINITY);
+    events_set(&c->events, event_slot(c, EVENT_DEMAND, vm), INFINITY);
 }
 
-void on_demand(struct cluster *c, uint32_t vm)
+void cluster_on_demand(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
     double mem_before = v->now.wants[RES_MEM];
 
-    settle_vm(c, vm);
+    totals_integrate_vm(c, vm);
     for (int r = 0; r < RES_COUNT; r++) {
         if (v->until_s[r] <= c->now_s)
             want(c, vm, (enum resource)r);
@@ -62,9 +62,9 @@ void on_demand(struct cluster *c, uint32_t vm)
     wait_for_demand(c, vm);
     if (v->now.host == IX_NONE || (v->now.wants[RES_MEM] == mem_before && schedule_vm(c, vm)))
         return;
-    mark_host(c, v->now.host);
+    cluster_mark_host(c, v->now.host);
     if (is_moving(v))
-        mark_host(c, v->moving.to); /* its memory is taken there, too */
+        cluster_mark_host(c, v->moving.to); /* its memory is taken there, too */
 }
 
 /* ---- on hosts ---- */
@@ -72,53 +72,53 @@ void on_demand(struct cluster *c, uint32_t vm)
 static void changed(struct cluster *c, uint32_t host)
 {
     c->hosts[host].tree.built = false;
-    mark_host(c, host);
+    cluster_mark_host(c, host);
 }
 
-void place_vm(struct cluster *c, uint32_t vm, uint32_t host)
+void cluster_place_vm(struct cluster *c, uint32_t vm, uint32_t host)
 {
     struct vm_sim *v = &c->vms[vm];
 
-    settle_vm(c, vm);
-    settle_host(c, host);
+    totals_integrate_vm(c, vm);
+    totals_integrate_host(c, host);
     v->now.host = v->home = host;
     v->state = VM_ON;
     v->down = false;
-    list_insert(&c->hosts[host].vms, vm);
-    counters_reset(c, vm); /* another hypervisor counts anew */
+    cluster_list_insert(&c->hosts[host].vms, vm);
+    describe_counters_reset(c, vm); /* another hypervisor counts anew */
     changed(c, host);
 }
 
-void displace_vm(struct cluster *c, uint32_t vm)
+void cluster_displace_vm(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
     uint32_t host = v->now.host;
 
-    settle_vm(c, vm);
-    settle_host(c, host);
-    (void)list_remove(&c->hosts[host].vms, vm);
+    totals_integrate_vm(c, vm);
+    totals_integrate_host(c, host);
+    (void)cluster_list_remove(&c->hosts[host].vms, vm);
     v->now.host = IX_NONE;
     v->now.gets[RES_CPU] = v->now.gets[RES_MEM] = 0;
     v->used_mhz = v->ready = v->lost_mhz = 0;
     changed(c, host);
-    maintenance_look(c, host);
+    power_maintenance_check(c, host);
 }
 
-void expect_vm(struct cluster *c, uint32_t vm, uint32_t host)
+void cluster_expect_vm(struct cluster *c, uint32_t vm, uint32_t host)
 {
-    list_insert(&c->hosts[host].arrives, vm);
+    cluster_list_insert(&c->hosts[host].arrives, vm);
     changed(c, host);
 }
 
-void unexpect_vm(struct cluster *c, uint32_t vm, uint32_t host)
+void cluster_unexpect_vm(struct cluster *c, uint32_t vm, uint32_t host)
 {
-    (void)list_remove(&c->hosts[host].arrives, vm);
+    (void)cluster_list_remove(&c->hosts[host].arrives, vm);
     changed(c, host);
-    maintenance_look(c, host);
+    power_maintenance_check(c, host);
 }
 
 /* Reservations of VMs that run there, and of those on their way. */
-bool fits(const struct cluster *c, uint32_t vm, uint32_t host)
+bool cluster_vm_fits(const struct cluster *c, uint32_t vm, uint32_t host)
 {
     const struct host_sim *h = &c->hosts[host];
 
@@ -137,7 +137,7 @@ bool fits(const struct cluster *c, uint32_t vm, uint32_t host)
     return true;
 }
 
-bool is_compatible(const struct cluster *c, uint32_t vm, uint32_t host)
+bool cluster_vm_is_compatible(const struct cluster *c, uint32_t vm, uint32_t host)
 {
     const struct vm *v = vm_of(c, vm);
 
@@ -151,7 +151,7 @@ bool is_compatible(const struct cluster *c, uint32_t vm, uint32_t host)
 /* ---- they are started ---- */
 
 /* task TASK_NONE: a restart after its host has died. Nobody has asked for it, so nothing is forced on it. */
-void start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task)
+void cluster_vm_start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task)
 {
     struct vm_sim *v = &c->vms[vm];
     double takes_s = POWER_ON_S;
@@ -163,73 +163,73 @@ void start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task)
         takes_s = INFINITY;
     else if (v->start_fault != sim_fault_count)
         takes_s = POWER_ON_S * FAULT_AT;
-    expect_vm(c, vm, host);
-    events_set(&c->events, slot(c, EVENT_START, vm), c->now_s + takes_s);
+    cluster_expect_vm(c, vm, host);
+    events_set(&c->events, event_slot(c, EVENT_START, vm), c->now_s + takes_s);
 }
 
-void start_fail(struct cluster *c, uint32_t vm, int code, const char *why)
+void cluster_vm_start_fail(struct cluster *c, uint32_t vm, int code, const char *why)
 {
     struct vm_sim *v = &c->vms[vm];
     uint32_t host = v->starting;
 
     v->starting = IX_NONE;
-    events_set(&c->events, slot(c, EVENT_START, vm), INFINITY);
-    unexpect_vm(c, vm, host);
+    events_set(&c->events, event_slot(c, EVENT_START, vm), INFINITY);
+    cluster_unexpect_vm(c, vm, host);
     task_fail(c, v->start_task, code, why);
 }
 
 /* ---- they come and go ---- */
 
-void leave_cluster(struct cluster *c, uint32_t vm)
+void cluster_vm_leave(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
 
     if (v->moving.stage != MOVING_NOT)
-        migration_fail(c, vm, -ENOENT, "The virtual machine has been deleted.");
+        migrate_fail(c, vm, -ENOENT, "The virtual machine has been deleted.");
     if (v->starting != IX_NONE)
-        start_fail(c, vm, -ENOENT, "The virtual machine has been deleted.");
+        cluster_vm_start_fail(c, vm, -ENOENT, "The virtual machine has been deleted.");
     if (v->now.host != IX_NONE)
-        displace_vm(c, vm);
-    stop_wanting(c, vm);
-    events_set(&c->events, slot(c, EVENT_START, vm), INFINITY);
+        cluster_displace_vm(c, vm);
+    cluster_vm_demand_end(c, vm);
+    events_set(&c->events, event_slot(c, EVENT_START, vm), INFINITY);
     v->state = VM_OFF;
     v->present = false;
     c->slots_changed = true;
 }
 
-void on_presence(struct cluster *c, uint32_t vm)
+void cluster_on_presence(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
 
     if (v->present) {
-        leave_cluster(c, vm);
+        cluster_vm_leave(c, vm);
         return;
     }
     v->present = true;
     c->arrivals[c->n_arrivals++] = vm;
-    start_wanting(c, vm);
+    cluster_vm_demand_begin(c, vm);
     if (c->s->vms[vm].leaves_s < INFINITY)
-        events_set(&c->events, slot(c, EVENT_PRESENCE, vm), fmax(c->s->vms[vm].leaves_s, c->now_s));
+        events_set(&c->events, event_slot(c, EVENT_PRESENCE, vm), fmax(c->s->vms[vm].leaves_s, c->now_s));
 }
 
 /* A start that was asked for is over; or one that must be found a place for is tried. */
-void on_started(struct cluster *c, uint32_t vm)
+void cluster_on_start(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
     uint32_t host = v->starting;
 
     if (host == IX_NONE) {
-        restart_try(c, vm);
+        fault_restart_try(c, vm);
         return;
     }
     if (v->start_fault != sim_fault_count) {
-        start_fail(c, vm, -EIO, "The VM could not be started: a file of it is locked.");
+        cluster_vm_start_fail(c, vm, -EIO, "The VM could not be started: a file of it is locked.");
         return;
     }
     v->starting = IX_NONE;
     v->consumed_mb = 0; /* its memory is touched anew */
-    start_wanting(c, vm);
-    place_vm(c, vm, host);
-    unexpect_vm(c, vm, host);
+    cluster_vm_demand_begin(c, vm);
+    cluster_place_vm(c, vm, host);
+    cluster_unexpect_vm(c, vm, host);
     task_succeed(c, v->start_task);
 }

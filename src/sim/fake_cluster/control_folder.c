@@ -1,5 +1,5 @@
-/* outside.c: the fake cluster as others see it, and as it outlives the process: a folder of small texts
- * (README.md lists them).
+/* control_folder.c: the fake cluster as others see it, and as it outlives the process: a folder of small
+ * texts (README.md lists them).
  *
  * What somebody else writes counts once, when it differs from what was last read or written here; garbage
  * counts as nothing. What cannot be written is left for the next time: nothing but this pretence depends on
@@ -22,7 +22,7 @@ static const char *const folders[] = {"power", "watts", "joules"};
 
 enum chassis_seen { SEEN_NOTHING, SEEN_OFF, SEEN_ON };
 
-struct outside {
+struct control_folder {
     char *folder;
     enum chassis_seen *power; /* by host: what stands in its file */
     double *watts, *joules;   /* the same */
@@ -44,7 +44,7 @@ static void *zeroes(size_t n, size_t size)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The text of FOLDER/[sub/]name, to be freed; NULL: there is none, or it is no text. */
-static char *read_file(const struct outside *o, const char *sub, const char *name)
+static char *read_file(const struct control_folder *o, const char *sub, const char *name)
 {
     char path[4096];
 
@@ -62,7 +62,7 @@ static char *read_file(const struct outside *o, const char *sub, const char *nam
 }
 
 /* As a whole or not at all; whoever reads meanwhile has the old one. */
-static bool write_file(const struct outside *o, const char *sub, const char *name, const char *text)
+static bool write_file(const struct control_folder *o, const char *sub, const char *name, const char *text)
 {
     char path[4096], fresh[4096];
 
@@ -78,7 +78,7 @@ static bool write_file(const struct outside *o, const char *sub, const char *nam
     return fclose(f) == 0 && ok && rename(fresh, path) == 0;
 }
 
-static double read_number(const struct outside *o, const char *sub, const char *name)
+static double read_number(const struct control_folder *o, const char *sub, const char *name)
 {
     char *text = read_file(o, sub, name);
     double v = text ? strtod(text, NULL) : 0;
@@ -96,7 +96,7 @@ static const char *host_id(const struct fake_cluster *p, uint32_t host)
 
 static void look_at_power(struct fake_cluster *p, uint32_t host)
 {
-    struct outside *o = p->outside;
+    struct control_folder *o = p->outside;
     char *text = read_file(o, "power", host_id(p, host));
     enum chassis_seen seen = !text          ? SEEN_NOTHING
                              : *text == '1' ? SEEN_ON
@@ -132,7 +132,7 @@ static void take_load(struct fake_cluster *p, char *line)
 
 static void look_at_load(struct fake_cluster *p)
 {
-    struct outside *o = p->outside;
+    struct control_folder *o = p->outside;
     char *text = read_file(o, "", "load");
 
     if (!text || (o->load && strcmp(text, o->load) == 0)) {
@@ -148,7 +148,7 @@ static void look_at_load(struct fake_cluster *p)
     free(text);
 }
 
-void outside_look(struct fake_cluster *p)
+void control_folder_read(struct fake_cluster *p)
 {
     for (uint32_t i = 0; i < p->s.initial.n_hosts; i++)
         look_at_power(p, i);
@@ -157,8 +157,8 @@ void outside_look(struct fake_cluster *p)
 
 /* ---- we write -------------------------------------------------------------------------------- */
 
-static void tell_number(const struct outside *o, const char *sub, const char *host, double v, double step,
-                        double *told)
+static void tell_number(const struct control_folder *o, const char *sub, const char *host, double v,
+                        double step, double *told)
 {
     char text[64];
 
@@ -171,7 +171,7 @@ static void tell_number(const struct outside *o, const char *sub, const char *ho
 
 static void tell_host(struct fake_cluster *p, uint32_t host)
 {
-    struct outside *o = p->outside;
+    struct control_folder *o = p->outside;
     const struct host_now *now = cluster_host(p->cluster, host);
     enum chassis_seen is = now->powered ? SEEN_ON : SEEN_OFF;
 
@@ -186,7 +186,7 @@ static void tell_host(struct fake_cluster *p, uint32_t host)
 
 static void tell_placement(struct fake_cluster *p)
 {
-    struct outside *o = p->outside;
+    struct control_folder *o = p->outside;
     bool news = !o->placement_told;
     char *text = NULL;
     size_t len = 0;
@@ -212,7 +212,7 @@ static void tell_placement(struct fake_cluster *p)
     free(text);
 }
 
-void outside_tell(struct fake_cluster *p)
+void control_folder_write(struct fake_cluster *p)
 {
     for (uint32_t i = 0; i < p->s.initial.n_hosts; i++)
         tell_host(p, i);
@@ -256,7 +256,7 @@ static int make_folders(const char *folder, struct err *err)
     return 0;
 }
 
-int outside_open(struct fake_cluster *p, const char *folder, struct err *err)
+int control_folder_open(struct fake_cluster *p, const char *folder, struct err *err)
 {
     const struct snapshot *s = &p->s.initial;
     int r = make_folders(folder, err);
@@ -268,7 +268,7 @@ int outside_open(struct fake_cluster *p, const char *folder, struct err *err)
     }
     if (r < 0)
         return r;
-    struct outside *o = p->outside = zeroes(1, sizeof *o);
+    struct control_folder *o = p->outside = zeroes(1, sizeof *o);
 
     o->folder = strdup(folder);
     o->power = zeroes(s->n_hosts, sizeof *o->power);
@@ -281,12 +281,12 @@ int outside_open(struct fake_cluster *p, const char *folder, struct err *err)
         o->watts[i] = -1; /* nothing stands there yet */
     }
     recall_placement(p);
-    outside_look(p);
-    outside_tell(p);
+    control_folder_read(p);
+    control_folder_write(p);
     return 0;
 }
 
-void outside_free(struct outside *o)
+void control_folder_free(struct control_folder *o)
 {
     if (!o)
         return;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ballastd on the pretend cluster, seen from outside: approval, rejection, automation, restarts."""
+"""ballastd on the simulated cluster, seen from outside: approval, rejection, automation, restarts."""
 import contextlib
 import json
 import signal
@@ -181,7 +181,7 @@ def test_place_killed():
         begun = s.ask_json('place', 'web-2', 'web-3', '--apply')
         s.stop(signal.SIGKILL)
         check('it starts again', s.start(), s.log_text()[-2000:])
-        # the pretend cluster died with the service, and forgot its tasks: an inventory decides
+        # the simulated cluster died with the service, and forgot its tasks: an inventory decides
         check('they come to an end', wait_until(lambda: {a['id'] for a in begun} <= {a['id'] for a in s.ask_json('history')}, 40, every=1),
               str(states(s)))
 
