@@ -193,20 +193,12 @@ static int refuse_number(const struct reader *r, const struct node *n, const str
     return reader_refuse(r, n, arena_printf(r->a, "%s from %.12g to %.12g%s", what, f->min, max_of(f), null));
 }
 
-/* Not 1e3 nor 5.0 in YAML: whoever wrote that meant something else. */
-static bool is_whole(const struct node *n, double v)
-{
-    const char *text = n->json ? "" : n->text;
-
-    return v == floor(v) && text[strspn(text, "-0123456789")] == '\0';
-}
-
 static int read_number(const struct reader *r, const struct node *n, const struct field *f, double *ret)
 {
     double v;
 
     if (!node_number(n, &v) || (has_range(f) && (v < f->min || v > max_of(f))) ||
-        (is_whole_type(f) && !is_whole(n, v)))
+        (is_whole_type(f) && v != floor(v)))
         return refuse_number(r, n, f);
     *ret = v + 0.0; /* no negative zero */
     return 0;

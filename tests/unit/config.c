@@ -186,7 +186,7 @@ static void test_power_defaults(void **state)
         parse(SIM "power:\n  hosts:\n"
                   "    a: {ipmi: {address: x}, wol: {mac: '02:00:00:00:00:01'}}\n"
                   "    b: {ipmi: {address: y, username: root}, timeout_s: 9, methods: [hypervisor, ipmi]}\n"
-                  "  defaults:\n    timeout_s: 7\n    hard_off: true\n    methods: [wol, redfish, ipmi]\n"
+                  "  defaults:\n    timeout_s: 0.7e1\n    hard_off: true\n    methods: [wol, redfish, ipmi]\n"
                   "    ipmi: {username: admin, workarounds: [sun20], console: true}\n",
               CONFIG_FOR_SERVICE, &a, &c, &err),
         0);

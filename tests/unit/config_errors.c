@@ -119,6 +119,8 @@ static const struct {
      "f.yaml:2: source.tls_verify is \"true\", expected true or false"},
     {"cluster: a\nsource: {timeout_s: 0}\n",
      "f.yaml:2: source.timeout_s is \"0\", expected a whole number from 1 to 3600"},
+    {"cluster: a\nsource: {timeout_s: 1.5}\n",
+     "f.yaml:2: source.timeout_s is \"1.5\", expected a whole number"},
     {"cluster: a\nsource: {timeout_s: 99999999999999999999}\n", "f.yaml:2: source.timeout_s is "},
     {"cluster: a\nsource: {timeout_s: 0x10}\n", "f.yaml:2: source.timeout_s is "},
     {"cluster: a\nsource: {timeout_s: ' 5'}\n", "f.yaml:2: source.timeout_s is "},

@@ -118,6 +118,19 @@ static void test_defaults(void **state)
     assert_true(s.initial.vms[0].is.demand[RES_CPU] == 100 && s.initial.vms[0].is.demand[RES_MEM] == 64);
 }
 
+static void test_whole_numbers(void **state)
+{
+    static const struct scenario_override count = {"vms.web.count", "1e1"};
+    CLEANUP(arena_releasep) struct arena a = {0};
+    struct scenario s = {0}, plain = good(&a, BEGIN VMS);
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(parse(&a, BEGIN VMS, &count, 1, &s, &err), 0);
+    assert_string_equal(s.initial.vms[9].is.id, "web-010");
+    assert_int_equal(s.initial.n_vms - 10, plain.initial.n_vms - 2);
+}
+
 /* Models follow their objects though the snapshot sorts them. */
 static void test_order(void **state)
 {
@@ -499,12 +512,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 
-        cmocka_unit_test(test_overrides),  cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_order),
-        cmocka_unit_test(test_variants),   cmocka_unit_test(test_pools_and_shares),
-        cmocka_unit_test(test_placement),  cmocka_unit_test(test_fit),
-        cmocka_unit_test(test_random),     cmocka_unit_test(test_scripts),
-        cmocka_unit_test(test_traces),     cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_whole_numbers),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_pools_and_shares),
+        cmocka_unit_test(test_placement),
+        cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_traces),
+        cmocka_unit_test(test_snapshot),
         cmocka_unit_test(test_documented),
     };
 
