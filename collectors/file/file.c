@@ -64,3 +64,5 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
 
 const struct collector_ops file_collector = {
     .kind = "file", .create = create, .collect = collect, .destroy = destroy};
+
+const struct plugin file_plugin = {.collector = &file_collector};

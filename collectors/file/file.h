@@ -2,9 +2,10 @@
 #ifndef BALLAST_COLLECTORS_FILE_H
 #define BALLAST_COLLECTORS_FILE_H
 
-#include <ballast/collector.h>
+#include <ballast/plugin.h>
 
 extern const struct source_kind file_source;
 extern const struct collector_ops file_collector;
+extern const struct plugin file_plugin;
 
 #endif

@@ -2,9 +2,10 @@
 #ifndef BALLAST_COLLECTORS_SKELETON_H
 #define BALLAST_COLLECTORS_SKELETON_H
 
-#include <ballast/collector.h>
+#include <ballast/plugin.h>
 
 extern const struct source_kind skeleton_source;
 extern const struct collector_ops skeleton_collector;
+extern const struct plugin skeleton_plugin;
 
 #endif

@@ -3,9 +3,10 @@
 #ifndef BALLAST_COLLECTORS_VSPHERE_H
 #define BALLAST_COLLECTORS_VSPHERE_H
 
-#include <ballast/collector.h>
+#include <ballast/plugin.h>
 
 extern const struct source_kind vsphere_source;
 extern const struct collector_ops vsphere_collector;
+extern const struct plugin vsphere_plugin;
 
 #endif

@@ -6,9 +6,8 @@
 #include <ballast/collector.h>
 
 struct plugin {
-    const char *kind; /* the word after `source: kind:` */
-    const struct collector_ops *collector;
-    const struct actuator_ops *actuator; /* NULL: it can only be looked at */
+    const struct collector_ops *collector; /* its kind is the word after `source: kind:` */
+    const struct actuator_ops *actuator;   /* NULL: it can only be looked at */
 
     /* What the collector and the actuators of one source share beside its configuration: opened before the
      * first of them is created, in their cfg->shared, and closed after the last. NULL: nothing. */

@@ -1,25 +1,23 @@
-/* plugins.c: the list of plug-ins, a line each. The skeletons are compiled, and on no list. */
+/* plugins.c: finds the plug-in of a kind of source. list.h lists them. */
 #include "plugins/plugins.h"
 
-#include "actuators/vsphere/vsphere.h"
-#include "collectors/file/file.h"
-#include "collectors/vsphere/vsphere.h"
-#include "sim/fake_cluster/fake_cluster.h"
+#include "plugins/list.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static const struct plugin all[] = {
-    {"file", &file_collector, NULL},
-    {"sim", &fake_cluster_collector, &fake_cluster_actuator, fake_cluster_open, fake_cluster_close},
-    {"vsphere", &vsphere_collector, &vsphere_actuator},
-};
+#define DECLARE(name) extern const struct plugin name##_plugin;
+#define ADDRESS(name) &name##_plugin,
+
+PLUGIN_LIST(DECLARE)
+
+static const struct plugin *const all[] = {PLUGIN_LIST(ADDRESS)};
 
 const struct plugin *plugins_find(const char *kind)
 {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (strcmp(all[i].kind, kind) == 0)
-            return &all[i];
+        if (strcmp(all[i]->collector->kind, kind) == 0)
+            return all[i];
     }
     return NULL;
 }

@@ -1,8 +1,13 @@
-/* source_kinds.c: the list of kinds, in the order in which they are shown. */
+/* source_kinds.c: the keys of all plug-ins. list.h lists them. */
 #include "plugins/source_kinds.h"
 
-#include "collectors/file/file.h"
-#include "collectors/vsphere/vsphere.h"
-#include "sim/fake_cluster/fake_cluster.h"
+#include "plugins/list.h"
 
-const struct source_kind *const source_kinds[] = {&vsphere_source, &fake_cluster_source, &file_source, NULL};
+#include <stddef.h>
+
+#define DECLARE(name) extern const struct source_kind name##_source;
+#define ADDRESS(name) &name##_source,
+
+PLUGIN_LIST(DECLARE)
+
+const struct source_kind *const source_kinds[] = {PLUGIN_LIST(ADDRESS) NULL};

@@ -16,7 +16,6 @@
  *                                           a limit of -1 is none; POOL=nothing: no VM is left there
  *
  * {"ok": true, ...} or {"ok": false, "error": "ECONNREFUSED", "text": "..."}. */
-#include "actuators/skeleton/skeleton.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "collectors/skeleton/skeleton.h"
@@ -36,9 +35,6 @@ struct probe {
     struct actuator *actuator;
     const struct plugin *plugin;
 };
-
-/* On no list. */
-static const struct plugin skeleton = {"skeleton", &skeleton_collector, &skeleton_actuator};
 
 /* Not json_null(): the model's own writer of JSON has a function of that name. */
 static json_t *nothing(void)
@@ -359,7 +355,8 @@ int main(int argc, char **argv)
     }
     (void)signal(SIGPIPE, SIG_IGN); /* as http.h asks */
     log_set_level(LOG_LEVEL_DEBUG);
-    p.plugin = strcmp(p.cfg.kind, skeleton.kind) == 0 ? &skeleton : plugins_find(p.cfg.kind);
+    /* The skeleton is on no list. */
+    p.plugin = strcmp(p.cfg.kind, skeleton_collector.kind) == 0 ? &skeleton_plugin : plugins_find(p.cfg.kind);
     if (!p.plugin) {
         (void)fprintf(stderr, "plugin_probe: there is no source of kind \"%s\"\n", p.cfg.kind);
         return 2;

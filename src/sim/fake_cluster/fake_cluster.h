@@ -14,8 +14,7 @@
 #ifndef BALLAST_SIM_FAKE_CLUSTER_H
 #define BALLAST_SIM_FAKE_CLUSTER_H
 
-#include <ballast/actuator.h>
-#include <ballast/collector.h>
+#include <ballast/plugin.h>
 
 #include <stdint.h>
 
@@ -39,11 +38,10 @@ int fake_cluster_new(const struct fake_cluster_options *options, struct fake_clu
 void fake_cluster_free(struct fake_cluster *p);
 
 /* The plug-in of kind "sim" (ballast/plugin.h). cfg->shared is a struct fake_cluster. */
-int fake_cluster_open(const struct source_config *cfg, void **ret_shared, struct err *err);
-void fake_cluster_close(void *shared);
 extern const struct source_kind fake_cluster_source;
 extern const struct collector_ops fake_cluster_collector;
 extern const struct actuator_ops fake_cluster_actuator;
+extern const struct plugin fake_cluster_plugin;
 
 /* ---- what a test does to it; -ENOENT where there is no such VM ---- */
 

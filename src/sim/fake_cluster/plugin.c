@@ -10,7 +10,7 @@
 
 /* ---- the cluster that both share ---- */
 
-int fake_cluster_open(const struct source_config *cfg, void **ret_shared, struct err *err)
+static int plugin_open(const struct source_config *cfg, void **ret_shared, struct err *err)
 {
     const struct fake_cluster_options options = {.cluster = cfg->cluster,
                                                  .file = cfg->file,
@@ -25,7 +25,7 @@ int fake_cluster_open(const struct source_config *cfg, void **ret_shared, struct
     return r;
 }
 
-void fake_cluster_close(void *shared)
+static void plugin_close(void *shared)
 {
     fake_cluster_free(shared);
 }
@@ -200,4 +200,11 @@ const struct actuator_ops fake_cluster_actuator = {
     .apply_settings = apply_settings,
     .measure = measure_host,
     .destroy = actuator_destroy,
+};
+
+const struct plugin fake_cluster_plugin = {
+    .collector = &fake_cluster_collector,
+    .actuator = &fake_cluster_actuator,
+    .open = plugin_open,
+    .close = plugin_close,
 };
