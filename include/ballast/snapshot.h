@@ -138,7 +138,6 @@ static inline bool vm_waits(const struct vm *v)
 uint32_t snapshot_find_host(const struct snapshot *s, const char *id);
 uint32_t snapshot_find_vm(const struct snapshot *s, const char *id);
 uint32_t snapshot_find_pool(const struct snapshot *s, const char *id);
-uint32_t snapshot_find_rule(const struct snapshot *s, const char *id);
 
 /* What a person calls it: the name of the object with this id; the id itself where there is none, or no
  * snapshot yet (NULL). */

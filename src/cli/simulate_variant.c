@@ -35,8 +35,10 @@ static bool begins_override(const char *text)
     return n > 0 && text[n] == '=';
 }
 
-enum exit_code simulate_variant_add_overrides(struct overrides *list, const char *option, const char *text,
-                                              struct arena *a)
+/* Adds a list, "dpm.enabled=true,dpm.ratio=20": a comma ends a value where the next PATH= follows, so that a
+ * value may have commas. "": nothing. */
+static enum exit_code add_override_list(struct overrides *list, const char *option, const char *text,
+                                        struct arena *a)
 {
     while (*text) {
         const char *end = strchr(text, ',');
@@ -81,7 +83,7 @@ enum exit_code simulate_variant_read(const struct simulate_variant_options *opti
             arena_grow(a, variant.all.items, variant.all.n, &variant.all.cap, sizeof *variant.all.items);
         variant.all.items[variant.all.n++] = options->common.items[i];
     }
-    if ((code = simulate_variant_add_overrides(&variant.all, "compare", own ? own : "", a)) != EXIT_DONE ||
+    if ((code = add_override_list(&variant.all, "compare", own ? own : "", a)) != EXIT_DONE ||
         (code = read_scenario(&variant, options->seed_given, options->seed, a, &variant.first)) != EXIT_DONE)
         return code;
     *ret = variant;

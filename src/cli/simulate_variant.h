@@ -32,11 +32,6 @@ struct simulate_variant {
 enum exit_code simulate_variant_add_override(struct overrides *list, const char *option, const char *text,
                                              struct arena *a);
 
-/* Adds a list, "dpm.enabled=true,dpm.ratio=20": a comma ends a value where the next PATH= follows, so that a
- * value may have commas. "": nothing. */
-enum exit_code simulate_variant_add_overrides(struct overrides *list, const char *option, const char *text,
-                                              struct arena *a);
-
 /* Reads the scenario with the changes, so that what is wrong is said before anything runs. own: the list of
  * --compare; NULL: there is none. */
 enum exit_code simulate_variant_read(const struct simulate_variant_options *options, const char *own,

@@ -11,7 +11,7 @@ void startup_log_settings(const struct config *c)
                (long long)c->policy.interval_s, c->socket);
 }
 
-void startup_log_schedule(const struct config *c)
+static void log_schedule_zone(const struct config *c)
 {
     if (c->schedule.n_windows > 0 || c->schedule.n_ready_by > 0)
         log_notice("dpm.windows and dpm.ready_by are in the zone %s%s; `ballast schedule` shows what comes",
@@ -41,7 +41,7 @@ void startup_log_warnings(const struct config *c, const struct power_config *pow
 
     for (size_t i = 0; i < c->n_warnings; i++)
         log_warning("%s", c->warnings[i]);
-    startup_log_schedule(c);
+    log_schedule_zone(c);
     if (c->policy.dpm.enabled && power->n_hosts == 0 && (operations & both) != both)
         log_warning("dpm.enabled: source.kind %s can neither put hosts to standby nor wake them, and "
                     "power.hosts is empty: power changes are recommended, not carried out",

@@ -9,9 +9,6 @@
 /* Version, cluster, source, automation, interval, socket. */
 void startup_log_settings(const struct config *c);
 
-/* The time zone of the power-management schedule; nothing without a schedule. */
-void startup_log_schedule(const struct config *c);
-
 /* Warns when dpm.enabled is false and hosts still sleep that Ballast put to standby. */
 void startup_log_standby_hosts(const struct config *c, const struct engine *e);
 

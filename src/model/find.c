@@ -36,11 +36,6 @@ uint32_t snapshot_find_pool(const struct snapshot *s, const char *id)
     return find_id(s->pools, s->n_pools, sizeof *s->pools, id);
 }
 
-uint32_t snapshot_find_rule(const struct snapshot *s, const char *id)
-{
-    return find_id(s->rules, s->n_rules, sizeof *s->rules, id);
-}
-
 const char *snapshot_host_name(const struct snapshot *s, const char *id)
 {
     uint32_t ix = s && id ? snapshot_find_host(s, id) : IX_NONE;

@@ -72,7 +72,6 @@ static void test_sorted_and_linked(void **state)
     assert_int_equal(s.hosts[2].vms.items[1], snapshot_find_vm(&s, "v3"));
     assert_int_equal(snapshot_find_host(&s, "h"), IX_NONE);
     assert_int_equal(snapshot_find_vm(&s, "v9"), IX_NONE);
-    assert_int_equal(snapshot_find_rule(&s, "r1"), IX_NONE);
     arena_release(&a);
 }
 

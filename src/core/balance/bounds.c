@@ -8,6 +8,50 @@
  * is too steep to say anything. */
 #define VARIANCE_PART 0.9
 
+void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT])
+{
+    b->gain[slot] = gain / b->keep;
+    b->positive_kept[slot] = (positive[RES_CPU] + positive[RES_MEM]) / b->keep;
+    for (int r = 0; r < RES_COUNT; r++)
+        b->positive_grown[r][slot] = positive[r] / b->grow[r];
+    b->grown[slot] = 1 / b->grow_any;
+    b->shift0[slot] = b->shift;
+}
+
+/* Nothing is known about the slot. */
+static void bounds_forget(struct bounds *b, uint32_t slot)
+{
+    const double none[RES_COUNT] = {0};
+
+    bounds_set(b, slot, NO_LIMIT, none);
+}
+
+static double distance(const struct layout *l, int r, uint32_t slot)
+{
+    return fabs(l->norm[r][slot] - l->sum[r] / l->n_on);
+}
+
+/* Nothing is known about any slot. */
+static void bounds_forget_all(struct bounds *b)
+{
+    const struct layout *l = b->l;
+
+    b->grow_any = 1;
+    b->keep = 1;
+    b->shift = 0;
+    layout_weights(l, b->weight);
+    for (int r = 0; r < RES_COUNT; r++) {
+        b->sigma[r] = layout_sigma(l, (enum resource)r);
+        b->grow[r] = 1;
+        b->sum[r] = l->sum[r];
+        b->spread[r] = 0;
+        for (uint32_t i = 0; i < l->n_on; i++)
+            b->spread[r] = fmax(b->spread[r], distance(l, r, i));
+    }
+    for (uint32_t i = 0; i < l->n_on; i++)
+        bounds_forget(b, i);
+}
+
 void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
 {
     *b = (struct bounds){.l = l};
@@ -34,16 +78,6 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
     bounds_forget_all(b);
 }
 
-void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT])
-{
-    b->gain[slot] = gain / b->keep;
-    b->positive_kept[slot] = (positive[RES_CPU] + positive[RES_MEM]) / b->keep;
-    for (int r = 0; r < RES_COUNT; r++)
-        b->positive_grown[r][slot] = positive[r] / b->grow[r];
-    b->grown[slot] = 1 / b->grow_any;
-    b->shift0[slot] = b->shift;
-}
-
 /* The positive part of resource r, carried to the present. */
 static double positive_now(const struct bounds *b, int r, uint32_t slot)
 {
@@ -61,38 +95,6 @@ void bounds_lower(struct bounds *b, uint32_t slot, double gain)
     const double positive[RES_COUNT] = {positive_now(b, RES_CPU, slot), positive_now(b, RES_MEM, slot)};
 
     bounds_set(b, slot, gain, positive);
-}
-
-void bounds_forget(struct bounds *b, uint32_t slot)
-{
-    const double none[RES_COUNT] = {0};
-
-    bounds_set(b, slot, NO_LIMIT, none);
-}
-
-static double distance(const struct layout *l, int r, uint32_t slot)
-{
-    return fabs(l->norm[r][slot] - l->sum[r] / l->n_on);
-}
-
-void bounds_forget_all(struct bounds *b)
-{
-    const struct layout *l = b->l;
-
-    b->grow_any = 1;
-    b->keep = 1;
-    b->shift = 0;
-    layout_weights(l, b->weight);
-    for (int r = 0; r < RES_COUNT; r++) {
-        b->sigma[r] = layout_sigma(l, (enum resource)r);
-        b->grow[r] = 1;
-        b->sum[r] = l->sum[r];
-        b->spread[r] = 0;
-        for (uint32_t i = 0; i < l->n_on; i++)
-            b->spread[r] = fmax(b->spread[r], distance(l, r, i));
-    }
-    for (uint32_t i = 0; i < l->n_on; i++)
-        bounds_forget(b, i);
 }
 
 /* How much colder `slot` is than the other host, in resource r. */

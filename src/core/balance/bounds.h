@@ -54,10 +54,6 @@ void bounds_set_largest(struct bounds *b, uint32_t slot, const double largest[RE
 /* A closer look has found a lower bound on what was just recorded. */
 void bounds_lower(struct bounds *b, uint32_t slot, double gain);
 
-/* Nothing is known about the slot, or about any. */
-void bounds_forget(struct bounds *b, uint32_t slot);
-void bounds_forget_all(struct bounds *b);
-
 /* The most that any move off the slot can gain now. */
 static inline double bounds_now(const struct bounds *b, uint32_t slot)
 {

@@ -45,7 +45,8 @@ static uint32_t leaves_for(uint32_t n)
     return leaves;
 }
 
-uint32_t destination_index_leaf_start(const struct destination_class *c, uint32_t leaf)
+/* The place in order of the leaf's first host; the next leaf's first host follows its last. */
+static uint32_t leaf_start(const struct destination_class *c, uint32_t leaf)
 {
     return c->from + (uint32_t)((uint64_t)c->n * leaf / c->leaves);
 }
@@ -91,9 +92,9 @@ static void split(const struct destination_index *t, const struct destination_cl
 {
     if (n_leaves == 1)
         return;
-    uint32_t from = destination_index_leaf_start(c, leaf);
-    uint32_t mid = destination_index_leaf_start(c, leaf + n_leaves / 2);
-    uint32_t to = destination_index_leaf_start(c, leaf + n_leaves);
+    uint32_t from = leaf_start(c, leaf);
+    uint32_t mid = leaf_start(c, leaf + n_leaves / 2);
+    uint32_t to = leaf_start(c, leaf + n_leaves);
 
     select_by(t->l, t->order + from, to - from, mid - from, axis);
     split(t, c, leaf, n_leaves / 2, !axis);
@@ -113,8 +114,7 @@ static struct destination_node leaf_box(const struct destination_index *t, const
                                    .free_mb = -NO_LIMIT,
                                    .left = {-NO_LIMIT, -NO_LIMIT}};
 
-    for (uint32_t i = destination_index_leaf_start(c, leaf); i < destination_index_leaf_start(c, leaf + 1);
-         i++) {
+    for (uint32_t i = leaf_start(c, leaf); i < leaf_start(c, leaf + 1); i++) {
         uint32_t s = t->order[i];
         for (int r = 0; r < RES_COUNT; r++) {
             double left = t->l->snap->hosts[t->l->slot_host[s]].capacity[r] - t->l->reserved[r][s];
@@ -221,7 +221,7 @@ void destination_index_update(struct destination_index *t, uint32_t slot)
     /* the leaf whose range holds the index; the division may be off by one */
     uint32_t leaf = (uint32_t)((uint64_t)place * c->leaves / c->n);
 
-    while (leaf + 1 < c->leaves && destination_index_leaf_start(c, leaf + 1) - c->from <= place)
+    while (leaf + 1 < c->leaves && leaf_start(c, leaf + 1) - c->from <= place)
         leaf++;
     nodes[c->leaves + leaf] = leaf_box(t, c, leaf);
     for (uint32_t i = (c->leaves + leaf) / 2; i >= 1; i /= 2)
@@ -258,8 +258,7 @@ uint32_t destination_index_find_colder(const struct destination_index *t, uint32
             stack[depth++] = 2 * i;
             continue;
         }
-        for (uint32_t p = destination_index_leaf_start(c, i - c->leaves);
-             p < destination_index_leaf_start(c, i - c->leaves + 1); p++)
+        for (uint32_t p = leaf_start(c, i - c->leaves); p < leaf_start(c, i - c->leaves + 1); p++)
             if (t->order[p] != slot && t->l->norm[RES_CPU][t->order[p]] <= cpu &&
                 t->l->norm[RES_MEM][t->order[p]] <= mem)
                 return t->order[p];
@@ -312,8 +311,7 @@ double destination_index_relaxed(const struct destination_index *t, const struct
                 push_children(&w, nodes, i, score, trial, c);
                 continue;
             }
-            for (uint32_t p = destination_index_leaf_start(c, i - c->leaves);
-                 p < destination_index_leaf_start(c, i - c->leaves + 1); p++) {
+            for (uint32_t p = leaf_start(c, i - c->leaves); p < leaf_start(c, i - c->leaves + 1); p++) {
                 if (t->order[p] == except)
                     continue;
                 double gain = move_score_gain(score, trial, t->order[p]);
@@ -401,8 +399,8 @@ static bool leave_out(const struct destination_index *t, const struct move_score
         return false;
     for (; first < c->leaves; end *= 2)
         first *= 2;
-    uint32_t from = destination_index_leaf_start(c, first - c->leaves);
-    uint32_t to = destination_index_leaf_start(c, end - c->leaves);
+    uint32_t from = leaf_start(c, first - c->leaves);
+    uint32_t to = leaf_start(c, end - c->leaves);
     bool here = own < score->l->n_on && t->position[own] >= from && t->position[own] < to;
     uint32_t hosts = to - from - here;
     score->stats->evaluated += hosts;
@@ -432,8 +430,8 @@ void destination_index_best(const struct destination_index *t, const struct move
             if (i < c->leaves)
                 push_children(&w, nodes, i, score, trial, c);
             else
-                try_leaf(t, score, trial, unit, destination_index_leaf_start(c, i - c->leaves),
-                         destination_index_leaf_start(c, i - c->leaves + 1), best);
+                try_leaf(t, score, trial, unit, leaf_start(c, i - c->leaves),
+                         leaf_start(c, i - c->leaves + 1), best);
         }
     }
 }

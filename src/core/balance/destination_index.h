@@ -43,9 +43,6 @@ struct destination_index {
 void destination_index_init(struct destination_index *t, const struct layout *l, const double *into,
                             struct arena *a);
 
-/* Where in order the leaf's hosts begin; they end where the next leaf's begin. */
-uint32_t destination_index_leaf_start(const struct destination_class *c, uint32_t leaf);
-
 /* Whether no host of the class is reached faster than this. */
 static inline bool destination_index_too_slow(const struct destination_index *t,
                                               const struct destination_class *c, double slowest)

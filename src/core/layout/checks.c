@@ -35,7 +35,8 @@ bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot,
     return false;
 }
 
-bool layout_ft_conflict(const struct layout *l, uint32_t unit, uint32_t slot)
+/* Whether the other half of a fault-tolerant pair is on the slot, or migrates to it or from it. */
+static bool ft_peer_conflicts(const struct layout *l, uint32_t unit, uint32_t slot)
 {
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
         uint32_t peer = l->snap->vms[l->unit_vms[i]].ft_peer;
@@ -105,7 +106,7 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
         return CHECK_AGENT_MISSING;
     if (l->rules->n_groups > 0 && layout_apart_conflict(l, unit, to_slot, NULL, NULL))
         return CHECK_RULE_ANTI_AFFINITY;
-    if (l->has_pairs && layout_ft_conflict(l, unit, to_slot))
+    if (l->has_pairs && ft_peer_conflicts(l, unit, to_slot))
         return CHECK_FT_PEER;
     enum check check = check_reserved(l, unit, to_slot);
     if (check != CHECK_NONE)

@@ -124,9 +124,6 @@ bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit);
 bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t *ret_vm,
                            uint32_t *ret_other);
 
-/* Whether the other half of a fault-tolerant pair is there, or on its way there or from there. */
-bool layout_ft_conflict(const struct layout *l, uint32_t unit, uint32_t slot);
-
 /* Pairs on one host of those that the rule keeps apart; whether those that it keeps together are on several.
  * `there` is scratch, by slot, all 0 before and after. */
 uint32_t layout_rule_violations(const struct layout *l, const struct rule *rule, uint32_t *there);

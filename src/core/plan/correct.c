@@ -59,7 +59,7 @@ uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacl
 
 /* The best host for a unit that cannot stay. If its affine set is scattered, a part of the set that all other
  * parts can join as well, so that none moves twice. */
-uint32_t correct_way_out(const struct pass *p, uint32_t unit, struct obstacle *ret_why)
+static uint32_t slot_for_evicted_unit(const struct pass *p, uint32_t unit, struct obstacle *ret_why)
 {
     const struct layout *l = &p->layout;
 
@@ -76,7 +76,7 @@ enum outcome correct_bring_out(struct pass *p, uint32_t unit, struct cause cause
                                uint32_t *ret_slot)
 {
     bool must = cause.priority == PRIORITY_MANDATORY && p->may_make_room;
-    struct prerequisite_moves way = {.to_slot = correct_way_out(p, unit, ret_why)};
+    struct prerequisite_moves way = {.to_slot = slot_for_evicted_unit(p, unit, ret_why)};
 
     if (way.to_slot == IX_NONE && must && !prerequisite_moves_find(p, unit, IX_NONE, &way)) {
         *ret_slot = host_wake_under_way(p, unit);

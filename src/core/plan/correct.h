@@ -27,9 +27,6 @@ const struct finding *check_finding_of_obstacle(const struct pass *p, struct obs
 /* The allowed host with the lowest imbalance after the move; IX_NONE: none, and *ret_why is the obstacle. */
 uint32_t correct_best_target(const struct pass *p, uint32_t unit, struct obstacle *ret_why);
 
-/* The same for a unit that cannot stay: if its affine set is scattered, where all of the set can be. */
-uint32_t correct_way_out(const struct pass *p, uint32_t unit, struct obstacle *ret_why);
-
 enum outcome {
     OUTCOME_MOVED,
     OUTCOME_WAITS,   /* for a host whose wake is under way */

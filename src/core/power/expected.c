@@ -33,7 +33,8 @@ static double expected_of_now(const struct snapshot *s, int r)
     return isnan(demand) ? 0 : demand;
 }
 
-bool expected_rise(const struct power *w, instant_s until, struct rise *ret)
+/* The largest expected rise until then. False: no rise. */
+static bool find_expected_rise(const struct power *w, instant_s until, struct rise *ret)
 {
     const struct snapshot *s = w->l->snap;
     bool rises = false;
@@ -110,7 +111,7 @@ bool expected_needs(struct power *w)
     struct rise *rise = arena_new(w->p->a, struct rise);
     struct utilization was;
 
-    if (!expected_rise(w, w->l->snap->time + (instant_s)lead_s(w), rise))
+    if (!find_expected_rise(w, w->l->snap->time + (instant_s)lead_s(w), rise))
         return false;
     /* demand that is merely below what is expected all along has ended early, or did not come: no rise */
     for (int r = 0; r < RES_COUNT; r++)
@@ -188,7 +189,7 @@ enum power_check expected_lets_sleep(struct power *w, uint32_t slot, struct powe
     double back_s = v->worth.evacuate_s + (double)dpm->standby_s + pays_after_s(w, slot, &v->worth) + lead;
     struct rise rise;
 
-    if (!expected_rise(w, w->l->snap->time + (instant_s)back_s, &rise))
+    if (!find_expected_rise(w, w->l->snap->time + (instant_s)back_s, &rise))
         return POWER_FINE;
     int r = fills(w, &rise, RES_CPU) ? RES_CPU : RES_MEM;
     if (!fills(w, &rise, r)) {

@@ -22,9 +22,6 @@ struct rise {
 /* What all VMs together wanted over the last 5 minutes. */
 double expected_now(const struct power *w, enum resource r);
 
-/* What is expected until then. False: no rise. */
-bool expected_rise(const struct power *w, instant_s until, struct rise *ret);
-
 /* Whether the hosts that are on and coming would be above the range at what is expected by the time that a
  * host which is woken now can be of use; sets w->rise. */
 bool expected_needs(struct power *w);

@@ -106,9 +106,6 @@ void what_if_reopen(struct power *w, uint32_t slot);
 uint32_t rank_to_sleep(const struct power *w, uint32_t *ret);
 uint32_t rank_to_wake(const struct power *w, uint32_t *ret);
 
-/* Watts per MHz at the load that DPM aims at; UNKNOWN. */
-double rank_watts_per_mhz(const struct power *w, uint32_t slot);
-
 /* ---- sleep.c, sleep_checks.c ---- */
 
 /* Puts to standby what can be, one after the other. */

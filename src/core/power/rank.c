@@ -22,7 +22,8 @@ struct ranked {
     uint64_t lot;
 };
 
-double rank_watts_per_mhz(const struct power *w, uint32_t slot)
+/* At the load that DPM aims at; UNKNOWN. */
+static double watts_per_mhz(const struct power *w, uint32_t slot)
 {
     const struct host_facts *h = &w->l->snap->hosts[w->l->slot_host[slot]].is;
     double load = w->l->policy->dpm.target / 100;
@@ -127,7 +128,7 @@ uint32_t rank_to_sleep(const struct power *w, uint32_t *ret)
     for (uint32_t i = 0; i < w->n_alive; i++)
         list[i] = (struct ranked){.slot = w->alive[i],
                                   .last = host_wake_uncertainty(w->p, w->alive[i]),
-                                  .watts = rank_watts_per_mhz(w, w->alive[i]),
+                                  .watts = watts_per_mhz(w, w->alive[i]),
                                   .size = size_of(w, largest, w->alive[i]),
                                   .evacuation_mb = evacuation_of(w, w->alive[i])};
     return finish(list, w->n_alive, to_sleep, ret);
@@ -156,7 +157,7 @@ uint32_t rank_to_wake(const struct power *w, uint32_t *ret)
             continue;
         list[n++] = (struct ranked){.slot = i,
                                     .last = host_wake_uncertainty(w->p, i),
-                                    .watts = rank_watts_per_mhz(w, i),
+                                    .watts = watts_per_mhz(w, i),
                                     .size = size_of(w, largest, i),
                                     .since = h->standby_since,
                                     .on_since = h->on_since,

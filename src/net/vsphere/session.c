@@ -81,11 +81,6 @@ const struct soap_fault *vsphere_fault(const struct vsphere *v)
     return &v->fault;
 }
 
-void vsphere_deadline(struct vsphere *v, int64_t deadline_ms)
-{
-    v->deadline_ms = deadline_ms;
-}
-
 void vsphere_deadline_from_config(struct vsphere *v)
 {
     unsigned timeout_s = v->cfg->timeout_s ? v->cfg->timeout_s : TIMEOUT_DEFAULT_S;

@@ -37,8 +37,6 @@ const char *vsphere_url(const struct vsphere *v);
 /* Valid after the first call that succeeded, until the next login. */
 const struct vsphere_content *vsphere_content(const struct vsphere *v);
 
-/* From now on calls end at this instant (net_now_ms()); what collect() and its like begin with. */
-void vsphere_deadline(struct vsphere *v, int64_t deadline_ms);
 /* The deadline that cfg->timeout_s gives, counted from now. */
 void vsphere_deadline_from_config(struct vsphere *v);
 

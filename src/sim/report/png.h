@@ -6,8 +6,6 @@
 
 #include <stdint.h>
 
-#define PNG_COLOURS_MAX 256
-
 struct png {
     uint32_t width, height;
     const uint8_t *pixels;       /* row by row, indices of the palette; index 0 is transparent */
