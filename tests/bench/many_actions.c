@@ -1,10 +1,10 @@
-/* carry_on: what it costs the engine to carry out many approved moves, and how that grows with the cluster.
+/* many_actions: the CPU time that the engine needs for many approved moves, by cluster size.
  *
- * N hosts with ten VMs each; a move of every VM is approved at once, as an admin's script or a pass that
- * empties half of the hosts would have it. The rest of the world answers in no time, and a move takes 20 to
- * 39 s. Told apart: what the engine does with answers and ticks, which is to grow no faster than the moves
- * do; and with inventories, which it reads as a whole, whenever moves have ended. Given sizes as arguments,
- * it does those only: valgrind --tool=callgrind then counts the instructions. */
+ * N hosts with ten VMs each; a move of every VM is approved at once, as by an admin's script or a pass that
+ * empties half of the hosts. The simulated cluster answers at once, and a move takes 20 to 39 s. Measured
+ * separately: job results and ticks, whose cost must grow no faster than the number of moves; and
+ * inventories, which the engine reads as a whole after moves have ended. Sizes given as arguments replace
+ * the default sizes: valgrind --tool=callgrind then counts the instructions of one size. */
 #include "engine/engine.h"
 
 #include "base/xalloc.h"
