@@ -1,3 +1,4 @@
+/* answer.c: builds and parses the bytes of IPMI messages. It sends none of them. */
 #include "answer.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
-/* answer.h: what controllers answer, taken apart.
+/* answer.h: parses controllers' answers.
  *
- * Pure functions on bytes from outside: every length is checked, nothing is kept, and what is wrong becomes a
- * code of power.h and half a sentence ("it says that it is busy (C0h)") that the caller completes with who
- * and what. An answer to a command is what IPMI calls the response data with the command before it: command,
- * completion code, data (IPMI 2.0, 5.2).
+ * Pure functions on untrusted bytes: every length is checked, and no state is kept. An error is a code of
+ * power.h and half a sentence ("it says that it is busy (C0h)"); the caller adds the host and the request.
+ * An answer is what IPMI calls the response data, preceded by the command: command, completion code, data
+ * (IPMI 2.0, 5.2).
  */
 #ifndef BALLAST_IPMI_ANSWER_H
 #define BALLAST_IPMI_ANSWER_H
@@ -16,13 +16,15 @@
 
 #define IPMI_ANSWER_MAX 256
 
-/* That the command was taken: 0, or what the completion code says. command: what was asked. */
+/* 0: the controller accepted the command; else the error of its completion code. command: the one that was
+ * sent. */
 int ipmi_answer_done(const uint8_t *rs, size_t n, uint8_t command, struct err *err);
 
-/* Of Get Chassis Status (28.2). */
+/* Parses Get Chassis Status (28.2). */
 int ipmi_answer_chassis(const uint8_t *rs, size_t n, enum chassis *ret, struct err *err);
 
-/* Of DCMI's Get Power Reading (DCMI 1.5, 6.6.1): what is drawn now. -EBUSY: it does not measure just now. */
+/* Parses DCMI's Get Power Reading (DCMI 1.5, 6.6.1): the current draw. -EBUSY: the controller does not
+ * measure now. */
 int ipmi_answer_watts(const uint8_t *rs, size_t n, double *ret, struct err *err);
 
 /* The message that every controller answers outside of a session: Get Channel Authentication Capabilities
@@ -36,16 +38,16 @@ struct ipmi_ping {
     bool wants_k_g;  /* a key beside the password is set */
 };
 
-/* The packet that answers it. any_sum: checksums need not be right (the workaround nochecksumcheck). -EPROTO:
- * it is no IPMI, or the answer to something else. */
+/* Parses the answering packet. any_sum: accepts wrong checksums (the workaround nochecksumcheck). -EPROTO:
+ * the packet is not IPMI, or answers another request. */
 int ipmi_ping_read(const uint8_t *packet, size_t n, bool any_sum, struct ipmi_ping *ret, struct err *err);
 
-/* RMCP+ Open Session Request and its answer (13.17, 13.18): asked by ourselves only to learn why a session is
- * refused. algorithms: authentication, integrity, confidentiality (13.28). */
+/* RMCP+ Open Session Request and its answer (13.17, 13.18). Ballast sends the request itself only to learn
+ * why a session is refused. algorithms: authentication, integrity, confidentiality (13.28). */
 #define IPMI_OPENING_LEN 48
 void ipmi_opening_write(uint8_t tag, const uint8_t algorithms[3], uint8_t to[IPMI_OPENING_LEN]);
 
-/* What the controller's status code says (13.24): 0, or why it refuses. -EAGAIN: it is another packet. */
+/* The controller's status code (13.24): 0, or the reason of the refusal. -EAGAIN: another packet. */
 int ipmi_opening_read(const uint8_t *packet, size_t n, uint8_t tag, struct err *err);
 
 #endif

@@ -1,10 +1,12 @@
+/* call_timeout.c: a second thread interrupts a blocking library call when its time is up. It does not know
+ * what the call does. */
 #include "call_timeout.h"
 
 #include <errno.h>
 #include <time.h>
 
 #define LOOK_MS 100
-#define AGAIN_MS 10 /* the signal may come between two waits, where it ends nothing */
+#define AGAIN_MS 10 /* a signal that comes between two waits ends neither, so it is repeated */
 
 int64_t call_timeout_now_ms(void)
 {
@@ -28,7 +30,7 @@ int64_t call_timeout_left_ms(const struct deadline *d)
 
 static void wake(int signal_number)
 {
-    (void)signal_number; /* that it came is all */
+    (void)signal_number; /* the signal only interrupts select() */
 }
 
 static struct timespec in_ms(int64_t ms)
@@ -60,7 +62,7 @@ static void *look(void *argument)
     return NULL;
 }
 
-/* The handler is the process's. Installing the same one again changes nothing, whoever else does it now. */
+/* The handler belongs to the process; installing the same one again changes nothing. */
 static void listen_for_it(sigset_t *mask_before)
 {
     struct sigaction action = {.sa_handler = wake};

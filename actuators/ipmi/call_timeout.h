@@ -1,12 +1,12 @@
-/* call_timeout.h: that a call which blocks in a library ends in time.
+/* call_timeout.h: ends a blocking library call in time.
  *
- * FreeIPMI waits in select(), for as long as each single message may take; a session is seven of them and
- * more, and a controller that is always almost too late would hold a worker for a multiple of what it was
- * given. So a second thread looks at the clock and at the stop flag ten times a second, and when it is time
- * it sends SIGURG to the caller, again and again until call_timeout_end(): select() then returns EINTR, and
- * FreeIPMI gives up at once. After the caller has returned, nothing of the call is sent any more.
+ * FreeIPMI waits in select(), for as long as each single message may take. A session has at least seven
+ * messages, so a controller that is slow for each of them would hold a worker for a multiple of the timeout.
+ * A second thread therefore checks the clock and the stop flag ten times a second. When the time is up, it
+ * sends SIGURG to the caller until call_timeout_end(): select() then returns EINTR, and FreeIPMI gives up at
+ * once. When the call has returned, no message of it is sent any more.
  *
- * SIGURG: its default is to be ignored, so one that comes late does no harm; the handler does nothing.
+ * The default action of SIGURG is to ignore it, so a late signal does no harm; the handler does nothing.
  */
 #ifndef BALLAST_IPMI_CALL_TIMEOUT_H
 #define BALLAST_IPMI_CALL_TIMEOUT_H
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* When a call must be over, on CLOCK_MONOTONIC, and what ends it before. */
+/* The deadline of a call, on CLOCK_MONOTONIC, and the flag that ends the call earlier. */
 struct deadline {
     int64_t at_ms;
     const atomic_bool *stop; /* NULL: never */
@@ -37,11 +37,12 @@ struct call_timeout {
     sigset_t mask_before;
 };
 
-/* For calls of this thread until call_timeout_end(), which must follow if it returned 0. -EAGAIN: no thread.
+/* Watches the calls of this thread until call_timeout_end(), which must follow if this returned 0.
+ * -EAGAIN: no thread could be created.
  */
 int call_timeout_begin(struct call_timeout *w, const struct deadline *d);
 
-/* true: the watch has ended the call, and its result says nothing. */
+/* true: the call was interrupted, and its result says nothing. */
 bool call_timeout_end(struct call_timeout *w);
 
 #endif

@@ -1,3 +1,5 @@
+/* console.c: reads a host's serial console over serial-over-LAN. It decides neither when to read nor how
+ * to show the text. */
 #include "console.h"
 
 #include "base/ipmi_workaround.h"
@@ -46,8 +48,8 @@ struct console {
     char *name; /* of the host */
 };
 
-/* The library has one engine a process, with threads of its own: it is the only state here that belongs to no
- * console. */
+/* The library has one engine for the process, with threads of its own: the only state here that belongs to
+ * no single console. */
 static pthread_mutex_t engine_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool engine_runs;
 static int64_t last_close_ms;
@@ -69,7 +71,7 @@ static int start_engine(struct err *err)
     return r < 0 ? err_set(err, -ENOSYS, "libipmiconsole does not start") : 0;
 }
 
-/* What the library says, and what it means for who reads it. */
+/* The library's error codes, and what they mean to an admin. */
 static const struct {
     int errnum;
     const char *says;
@@ -118,13 +120,13 @@ static ipmiconsole_ctx_t create(struct ipmi_settings *s, const char *address)
     struct ipmiconsole_protocol_config protocol = {.session_timeout_len = SESSION_MS,
                                                    .retransmission_timeout_len = REPEAT_MS,
                                                    .keepalive_timeout_len = KEEP_ALIVE_MS};
-    /* Who looks at the console by hand keeps it. */
+    /* Does not take the console from an admin who uses it. */
     struct ipmiconsole_engine_config engine = {.behavior_flags = IPMICONSOLE_BEHAVIOR_ERROR_ON_SOL_INUSE};
 
     return ipmiconsole_ctx_create(address, &ipmi, &protocol, &engine);
 }
 
-/* The library would look a name up without a limit. */
+/* The library itself resolves names without a time limit. */
 static int find_address(const struct ipmi_settings *s, char to[IPMI_PEER_MAX], struct err *err)
 {
     if (strtoul(s->port, NULL, 10) > PORT_MAX)
@@ -203,7 +205,7 @@ void console_close(struct console *c)
     if (!c)
         return;
     if (c->fd >= 0)
-        (void)close(c->fd); /* which tells the engine to end the session */
+        (void)close(c->fd); /* the engine then ends the session */
     (void)pthread_mutex_lock(&engine_lock);
     last_close_ms = call_timeout_now_ms();
     (void)pthread_mutex_unlock(&engine_lock);
@@ -213,7 +215,7 @@ void console_close(struct console *c)
     free(c);
 }
 
-/* The library itself would wait until every controller has heard of the end, which takes a deaf one 20 s. */
+/* The library would wait until every controller has confirmed the end: 20 s for one that does not answer. */
 void console_shutdown(void)
 {
     (void)pthread_mutex_lock(&engine_lock);

@@ -1,3 +1,5 @@
+/* ipmi.c: the power method IPMI: each call opens a session, sends its commands and closes the session.
+ * session.c speaks to the library, answer.c parses. */
 #include "ipmi.h"
 
 #include "answer.h"
@@ -22,13 +24,13 @@ struct power_method {
     struct ipmi_settings settings;
 };
 
-/* What one call is about. */
+/* The request of one call. */
 struct request {
     const char *aim; /* for sentences: "asked to power on" */
     bool measure;
     enum chassis wanted; /* CHASSIS_UNKNOWN: only look */
     enum control control;
-    enum chassis is; /* what came of it */
+    enum chassis is; /* the result */
     double watts;
 };
 
@@ -37,7 +39,7 @@ struct talk {
     const struct power_method *method;
     const struct deadline *deadline;
     ipmi_ctx_t ctx;
-    bool again; /* another session may go better */
+    bool again; /* another session may succeed */
 };
 
 static int command(struct talk *t, uint8_t net_fn, const uint8_t *rq, size_t rq_len,
@@ -79,7 +81,7 @@ static int perform_request(struct talk *t, struct request *q, struct err *err)
     return n < 0 ? n : ipmi_answer_done(rs, (size_t)n, CONTROL, err);
 }
 
-/* Answers must have come before a message is sent again, and a session is given up early enough to try
+/* A message is repeated only when its answer is overdue, and a session is given up early enough to try
  * another. */
 static struct ipmi_pace pace_for(const struct power_method *m, const struct ipmi_peer *peer)
 {
@@ -103,7 +105,7 @@ static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct req
         r = why;
         t->again = false;
     }
-    if (r == -EBUSY && !q->measure) /* who measures comes again anyway */
+    if (r == -EBUSY && !q->measure) /* a measurement is repeated at its next period anyway */
         t->again = true;
     ipmi_session_close(t->ctx);
     if (call_timeout_end(&watch) && r < 0) {
@@ -115,7 +117,7 @@ static int in_a_session(struct talk *t, const struct ipmi_peer *peer, struct req
     return r;
 }
 
-/* Until it went well, is sure to fail, or time is up. */
+/* Repeats the request until it succeeds, fails for good, or time is up. */
 static int obey(struct power_method *m, struct request *q, struct err *err)
 {
     const struct deadline d = {.at_ms = call_timeout_now_ms() + (int64_t)m->host->timeout_s * 1000,
@@ -131,7 +133,8 @@ static int obey(struct power_method *m, struct request *q, struct err *err)
         r = ipmi_presence_ping(&m->settings, &d, &peer, &now);
         if (r == 0)
             r = in_a_session(&talk, &peer, q, &now);
-        if (r < 0 && !(last.code && r == -ETIMEDOUT)) /* that time ran out says less than what took it */
+        if (r < 0 &&
+            !(last.code && r == -ETIMEDOUT)) /* the error before a timeout says more than the timeout */
             last = now;
         again = r < 0 && talk.again && call_timeout_left_ms(&d) > PAUSE_MS && !call_timeout_stopped(&d);
         if (again)

@@ -1,3 +1,5 @@
+/* presence_ping.c: asks a controller for its presence and why it refuses a session, with packets outside
+ * of sessions. It opens no session. */
 #include "presence_ping.h"
 
 #include "base/cleanup.h"
@@ -53,7 +55,7 @@ static int look_at(struct ping *g, const uint8_t *packet, size_t n, struct ipmi_
     return 0;
 }
 
-/* The kernel tells of an earlier packet that was refused when the next one is sent, or when one is awaited.
+/* The kernel reports an earlier packet's refusal with the next send or receive.
  */
 static int trouble(struct ping *g, int code)
 {
@@ -116,7 +118,8 @@ int ipmi_presence_ping(const struct ipmi_settings *s, const struct deadline *d, 
     for (r = -EAGAIN; r == -EAGAIN && call_timeout_left_ms(d) > 0 && !call_timeout_stopped(d);) {
         uint8_t packet[IPMI_PING_LEN];
         int64_t now = call_timeout_now_ms(), until = now + PACE_MS;
-        if (g.n_sent < sizeof g.sent_ms / sizeof g.sent_ms[0]) { /* else it is deaf, and time runs out */
+        if (g.n_sent < sizeof g.sent_ms / sizeof g.sent_ms[0]) { /* else the controller does not answer, and
+                                                                    the deadline ends the loop */
             ipmi_ping_write((uint8_t)g.n_sent, packet);
             g.sent_ms[g.n_sent++] = now;
             r = say(&g, packet);

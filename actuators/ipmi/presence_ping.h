@@ -1,10 +1,10 @@
-/* presence_ping.h: is there a controller at all, and how quick is it?
+/* presence_ping.h: tests whether a controller answers at all, and how fast.
  *
- * Before a session is tried, one message outside of any session is sent, over a socket of our own. That tells
- * a controller that is deaf from one that refuses and one that answers in garbage, which FreeIPMI does not;
- * it gives the address, so that FreeIPMI need not look up a name; and it gives the time that an answer takes,
- * on which the pace of repeating depends: whoever repeats sooner than answers come never gets one that fits
- * (FreeIPMI changes the message's tag each time).
+ * Before a session is tried, one message outside of any session is sent over a socket of our own. The
+ * result distinguishes a controller that does not answer from one that refuses and one that answers
+ * garbage; FreeIPMI does not. It also gives the address, so that FreeIPMI need not resolve the name, and
+ * the answer time, which sets the pace of repeats: FreeIPMI changes a message's tag with each repeat, so a
+ * repeat that is sent before the answer arrives makes that answer useless.
  */
 #ifndef BALLAST_IPMI_PRESENCE_PING_H
 #define BALLAST_IPMI_PRESENCE_PING_H
@@ -20,13 +20,13 @@ struct ipmi_peer {
     struct ipmi_ping says;
 };
 
-/* Sentences begin with what is wrong; the caller widens them with the host. */
+/* Error texts begin with the fault; the caller puts the host before them. */
 int ipmi_presence_ping(const struct ipmi_settings *s, const struct deadline *d, struct ipmi_peer *ret,
                        struct err *err);
 
-/* Asks for a session with these algorithms, which is not taken up, only to learn why one is refused: 0 where
- * it is not, or where no answer came. FreeIPMI knows but one of the ways in which controllers say that they
- * do not offer a cipher suite. */
+/* Requests a session with these algorithms, and does not use it, only to learn why a session is refused.
+ * 0: it is not refused, or no answer came. FreeIPMI knows one of the several codes by which controllers
+ * say that they lack a cipher suite. */
 int ipmi_ask_why(const struct ipmi_settings *s, const uint8_t algorithms[3], const struct deadline *d,
                  struct err *err);
 

@@ -1,3 +1,4 @@
+/* resolve.c: resolves names in a thread of its own, so that a caller waits no longer than it may. */
 #include "resolve.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 #define LOOK_MS 5
 
-/* Belongs to the caller and to the thread that looks up; who leaves last frees it. */
+/* Shared by the caller and the resolving thread; the last one to leave frees it. */
 struct look_up {
     pthread_mutex_t lock;
     bool done, abandoned;

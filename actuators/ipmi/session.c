@@ -1,3 +1,5 @@
+/* session.c: opens, uses and closes one RMCP+ session, and turns the library's errors into sentences. It
+ * does not retry. */
 #include "session.h"
 
 #include "base/cleanup.h"
@@ -11,7 +13,7 @@
 
 #define FLAG(name) IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_##name
 
-/* Those of the serial console are not here: they have no meaning for commands. */
+/* The library's codes for the serial console are not listed: no command returns them. */
 static const unsigned flags[IPMI_WORKAROUND_COUNT] = {
     [IPMI_WORKAROUND_authcap] = FLAG(AUTHENTICATION_CAPABILITIES),
     [IPMI_WORKAROUND_intel20] = FLAG(INTEL_2_0_SESSION),
@@ -26,8 +28,7 @@ static const uint8_t privileges[] = {[IPMI_USER] = IPMI_PRIVILEGE_LEVEL_USER,
                                      [IPMI_OPERATOR] = IPMI_PRIVILEGE_LEVEL_OPERATOR,
                                      [IPMI_ADMIN] = IPMI_PRIVILEGE_LEVEL_ADMIN};
 
-/* What stands in a sentence for the settings: %U user, %P privilege, %C cipher suite, %K what is the matter
- * with K_g. */
+/* Replaces the placeholders in a sentence: %U user, %P privilege, %C cipher suite, %K the state of K_g. */
 static const struct meaning {
     int errnum, code;
     bool again;
@@ -120,8 +121,8 @@ static int explain(ipmi_ctx_t ctx, const struct ipmi_settings *s, bool *ret_agai
     return err_set(err, -EPROTO, "FreeIPMI fails: %s", ipmi_ctx_strerror(errnum));
 }
 
-/* libgcrypt must be set up by one thread before others use it; the rest of FreeIPMI keeps what it knows in
- * each context. It is the only state here that belongs to no session. */
+/* libgcrypt must be initialised by one thread before others use it; FreeIPMI keeps its other state in each
+ * context. This is the only state here that belongs to no session. */
 static pthread_once_t set_up_once = PTHREAD_ONCE_INIT;
 static int set_up_result;
 
@@ -136,11 +137,12 @@ int ipmi_set_up(struct err *err)
     return set_up_result < 0 ? err_set(err, -ENOSYS, "libgcrypt cannot be set up for IPMI") : 0;
 }
 
-/* FreeIPMI waits in select(), which cannot know a descriptor beyond FD_SETSIZE: glibc ends the process then.
+/* FreeIPMI waits in select(), which cannot handle a descriptor beyond FD_SETSIZE: glibc then aborts the
+ * process.
  */
 static int room_for_select(struct err *err)
 {
-    enum { MARGIN = 64 }; /* others open files, too, meanwhile */
+    enum { MARGIN = 64 }; /* other threads open files meanwhile */
     CLEANUP(closep) int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     if (lowest < 0 || lowest >= FD_SETSIZE - MARGIN)

@@ -1,3 +1,4 @@
+/* settings.c: checks a host's IPMI settings and converts them for FreeIPMI. It touches no network. */
 #include "settings.h"
 
 #include "base/ipmi_workaround.h"
@@ -104,7 +105,7 @@ static int read_privilege(const struct power_host *host, struct ipmi_settings *r
                    host->ipmi.privilege ? host->ipmi.privilege : "is missing");
 }
 
-/* Those that FreeIPMI knows the algorithms of; the others are of RC4, which nobody should speak. */
+/* The suites whose algorithms FreeIPMI has; the others use RC4, which is broken. */
 static bool cipher_suite_known(unsigned id)
 {
     return id <= 3 || (id >= 6 && id <= 8) || id == 11 || id == 12 || (id >= 15 && id <= 17);

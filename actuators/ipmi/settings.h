@@ -1,5 +1,5 @@
-/* settings.h: how a controller is reached, taken from the configuration and checked: what power.h says in
- * words, as FreeIPMI wants it. No network is touched, and there are no FreeIPMI types here. */
+/* settings.h: a host's IPMI settings, checked and converted from power.h's text to FreeIPMI's numbers. No
+ * network, and no FreeIPMI types. */
 #ifndef BALLAST_IPMI_SETTINGS_H
 #define BALLAST_IPMI_SETTINGS_H
 
@@ -14,7 +14,7 @@ struct ipmi_settings {
     char host[IPMI_NAME_MAX + 1]; /* a name or an address, without brackets */
     char port[6];
     char username[IPMI_USER_MAX + 1], password[IPMI_KEY_MAX + 1];
-    /* Always the whole length: FreeIPMI reads 20 bytes of it, however many it is told (1.6.10). */
+    /* Full length: FreeIPMI reads 20 bytes whatever length it is given (1.6.10). */
     unsigned char k_g[IPMI_KEY_MAX];
     unsigned k_g_len; /* 0: none */
     enum ipmi_privilege { IPMI_USER, IPMI_OPERATOR, IPMI_ADMIN } privilege;
@@ -22,10 +22,10 @@ struct ipmi_settings {
     unsigned workarounds; /* 1u << enum ipmi_workaround */
 };
 
-/* -EINVAL: what is wrong with the configuration, in a sentence that names the host. */
+/* -EINVAL, with a sentence that names the host and the wrong setting. */
 int ipmi_settings_read(const struct power_host *host, struct ipmi_settings *ret, struct err *err);
 
-/* Secrets do not stay in memory. */
+/* Overwrites the secrets in memory. */
 void ipmi_settings_forget(struct ipmi_settings *s);
 
 const char *ipmi_privilege_name(enum ipmi_privilege p);

@@ -5,20 +5,19 @@
 #include "actuators/power/power.h"
 #include "actuators/power/power_task.h"
 
-/* ---- numbers of conduct ---- */
+/* ---- time limits ---- */
 
-#define LOOK_AFTER_S 10 /* a controller is given this long to show what it was asked for */
-#define OFF_FOR_S 45    /* a chassis that is still off so long after the call was not switched on */
-#define SOFT_S 300      /* an operating system that has not gone down by then does not */
-#define CUT_S 30        /* power that is still there so long after it was cut was not cut */
-#define PROOF_HOLDS_S                                                                                        \
-    30 /* power is cut so soon after it was said that the host is proven empty, or not now */
-#define ASK_WITHIN_S 300 /* standby that could not be asked for within this is not asked for any more */
-#define PATIENCE_S 1800  /* where the caller does not say how long it waits */
-#define FURTHER_S 60     /* what a method that is not the last has, until it shows that nothing happens */
-#define STILL_S 30 /* turns of a method are not so long: nobody was there to ask it, or none was to be */
-#define WAKE_LATE_S 3600 /* a method that could not be asked to wake for so long is not asked any more */
-#define ADOPT_FOR_S 20   /* the hypervisor, whose answer was lost, is asked once more within this */
+#define LOOK_AFTER_S 10  /* time for a controller to show the requested state */
+#define OFF_FOR_S 45     /* a chassis that is still off so long after the call was not switched on */
+#define SOFT_S 300       /* a soft shutdown that takes longer has failed */
+#define CUT_S 30         /* a cut whose chassis is still on so much later has failed */
+#define PROOF_HOLDS_S 30 /* power is cut at most so long after the caller has proved the host empty */
+#define ASK_WITHIN_S 300 /* standby that could not be requested within this is not requested any more */
+#define PATIENCE_S 1800  /* the caller's time limit, where it gives none */
+#define FURTHER_S 60     /* turn of a method with successors, before it is clear that it has no effect */
+#define STILL_S 30       /* a gap between two polls longer than this: the service was stopped or paused */
+#define WAKE_LATE_S 3600 /* a wake that could not be requested for so long is not requested any more */
+#define ADOPT_FOR_S 20   /* a hypervisor whose answer was lost is asked once more within this */
 
 struct actuator {
     const struct power_config *config;
@@ -30,62 +29,62 @@ struct power_change {
     struct actuator *x;
     const struct power_host *host;
     const struct operation *q;
-    int64_t asked_ms; /* when q->power.now was, by the configuration's clock */
+    int64_t asked_ms; /* q->power.now on the configuration's clock */
     struct power_task c;
 };
 
-/* Called first. */
+/* Call it before everything else. */
 void power_change_begin(struct power_change *j);
-/* For how long it is at it, and what the time is by the caller's clock: calls may take minutes. */
+/* How long this call has taken, and the time on the caller's clock: calls may take minutes. */
 int64_t power_spent_ms(const struct power_change *j);
 instant_s power_time_now(const struct power_change *j);
 
-/* What a poll() comes to, beside the power_task that it has changed. */
+/* The result of a poll(), besides the changed power_task. */
 struct outcome {
     enum task_state state;
     int percent;
-    bool gone;        /* TASK_FAILED: only an inventory can tell */
-    bool interrupted; /* the service goes down: nothing was learned, and the power_task stays as it was */
+    bool gone;        /* TASK_FAILED: only an inventory can tell the host's state */
+    bool interrupted; /* the service stops: the power_task stays unchanged */
     struct err why;
 };
 
-/* What the methods that can tell say of the chassis; n_order: none says so. */
+/* The chassis' state by the methods that can read it; n_sequence: none says so. */
 struct readings {
-    unsigned on, off; /* place of the first that does */
+    unsigned on, off; /* index of the first method that says so */
     bool interrupted; /* the service goes down */
 };
 
-/* Whether the method at that place in the host's order can do all of this (POWER_CAN_*). */
-bool method_can(const struct power_change *j, unsigned place, unsigned can);
-/* The first from that place on; n_order: none. */
+/* Whether the host's method at this index can do all of this (POWER_CAN_*). */
+bool method_can(const struct power_change *j, unsigned index, unsigned can);
+/* The first such method from this index on; n_sequence: none. */
 unsigned method_next(const struct power_change *j, unsigned from, unsigned can);
 /* "ipmi" */
-const char *method_word(const struct power_change *j, unsigned place);
+const char *method_word(const struct power_change *j, unsigned index);
 
-/* Makes the method, asks it, and lets it go. */
-int method_wake(const struct power_change *j, unsigned place, struct err *err);
-int method_shut_down(const struct power_change *j, unsigned place, struct err *err);
-int method_cut(const struct power_change *j, unsigned place, struct err *err);
-/* Asks the methods that can tell, who told last first: one after the other until one answers, or all of them.
- * 0: one has; the error is that of the first. -ENOTSUP: none can. */
+/* Creates the method, calls it once, and destroys it. */
+int method_wake(const struct power_change *j, unsigned index, struct err *err);
+int method_shut_down(const struct power_change *j, unsigned index, struct err *err);
+int method_cut(const struct power_change *j, unsigned index, struct err *err);
+/* Reads the chassis' state, beginning with the method that answered last: until one answers, or from all.
+ * 0: at least one answered; else the first error. -ENOTSUP: no method can read it. */
 int methods_ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err);
-/* Both were said: puts it into *out, once in a task. */
+/* true: one method says on and another off; notes it in *out, once in a task. */
 bool power_controllers_disagree(struct power_change *j, const struct readings *r, struct outcome *out);
-/* Whether a method that failed so may have passed on what it was asked for all the same. */
+/* Whether a method may have acted although it failed with this code. */
 bool method_may_have_heard(int code);
 
-/* The source's own operation: asked for, -> PHASE_INNER; followed. */
+/* The hypervisor's own operation: begins it (-> PHASE_INNER); polls it. */
 int power_inner_begin(struct power_change *j, struct err *err);
 int power_inner_follow(struct power_change *j, struct task_progress *ret, struct err *err);
 
-/* Seconds that are waited in all. */
+/* The time limit of the whole operation, in seconds. */
 instant_s power_time_limit_s(const struct power_change *j);
 
-/* The two operations: at most one call of a method each time. */
+/* One step of each operation; a step calls each method at most once. */
 void wake_step(struct power_change *j, struct outcome *out);
 void standby_step(struct power_change *j, struct outcome *out);
 
-/* Since when it is waited for the host to wake: the time does not count in which nobody could be asked. */
+/* When the wait for the host began; time in which no method could be called does not count. */
 instant_s wake_since(const struct power_change *j);
 
 #endif

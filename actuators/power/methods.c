@@ -1,4 +1,5 @@
-/* methods.c: one call of one method, and the source's own operation among them. */
+/* methods.c: calls one method of a host, or the hypervisor's own operation. It does not choose the next
+ * method; wake.c and standby.c do. */
 #include "actuators/power/internal.h"
 
 #include "net/http.h"
@@ -11,17 +12,17 @@ static const char *const words[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = "hype
                                                       [POWER_REDFISH] = "redfish",
                                                       [POWER_WOL] = "wol"};
 
-const char *method_word(const struct power_change *j, unsigned place)
+const char *method_word(const struct power_change *j, unsigned index)
 {
-    return words[j->host->order[place]];
+    return words[j->host->sequence[index]];
 }
 
-static const struct power_method_ops *ops_at(const struct power_change *j, unsigned place)
+static const struct power_method_ops *ops_at(const struct power_change *j, unsigned index)
 {
-    return j->x->config->methods[j->host->order[place]];
+    return j->x->config->methods[j->host->sequence[index]];
 }
 
-/* What the source's own actuator can do, in a method's terms. It has no call that cuts power. */
+/* What the hypervisor's actuator can do, in a method's terms. It has no call that cuts power. */
 static unsigned inner_can(const struct actuator_ops *inner)
 {
     unsigned can = 0;
@@ -40,14 +41,14 @@ static unsigned can_of(const struct power_config *s, enum power_method_kind kind
     return s->methods[kind] ? s->methods[kind]->can : 0;
 }
 
-bool method_can(const struct power_change *j, unsigned place, unsigned can)
+bool method_can(const struct power_change *j, unsigned index, unsigned can)
 {
-    return (can_of(j->x->config, j->host->order[place]) & can) == can;
+    return (can_of(j->x->config, j->host->sequence[index]) & can) == can;
 }
 
 unsigned method_next(const struct power_change *j, unsigned from, unsigned can)
 {
-    while (from < j->host->n_order && !method_can(j, from, can))
+    while (from < j->host->n_sequence && !method_can(j, from, can))
         from++;
     return from;
 }
@@ -60,9 +61,9 @@ static unsigned methods_that(const struct power_config *s, const struct power_ho
                                                       [POWER_WOL] = WAKE_WOL};
     unsigned all = 0;
 
-    for (size_t i = 0; i < h->n_order; i++) {
-        if (can_of(s, h->order[i]) & can)
-            all |= bits[h->order[i]];
+    for (size_t i = 0; i < h->n_sequence; i++) {
+        if (can_of(s, h->sequence[i]) & can)
+            all |= bits[h->sequence[i]];
     }
     return all;
 }
@@ -81,8 +82,8 @@ instant_s power_wake_tries_s(const struct power_config *config, const struct pow
 {
     instant_s n = 0;
 
-    for (size_t i = 0; i < host->n_order; i++)
-        n += (can_of(config, host->order[i]) & POWER_CAN_WAKE) != 0;
+    for (size_t i = 0; i < host->n_sequence; i++)
+        n += (can_of(config, host->sequence[i]) & POWER_CAN_WAKE) != 0;
     return n > 1 ? (n - 1) * (2 * (instant_s)host->timeout_s + FURTHER_S) : 0;
 }
 
@@ -91,16 +92,16 @@ int power_check(const struct power_config *config, struct err *err)
     for (size_t i = 0; i < config->n_hosts; i++) {
         const struct power_host *h = &config->hosts[i];
 
-        for (size_t k = 0; k < h->n_order; k++) {
-            const struct power_method_ops *ops = config->methods[h->order[k]];
+        for (size_t k = 0; k < h->n_sequence; k++) {
+            const struct power_method_ops *ops = config->methods[h->sequence[k]];
             struct power_method *m = NULL;
 
-            if (h->order[k] == POWER_HYPERVISOR || !ops)
+            if (h->sequence[k] == POWER_HYPERVISOR || !ops)
                 continue;
             int r = ops->create(h, &m, err);
 
             if (r < 0)
-                return err_widen(err, "power.hosts.%s.%s", h->name, words[h->order[k]]);
+                return err_widen(err, "power.hosts.%s.%s", h->name, words[h->sequence[k]]);
             ops->destroy(m);
         }
     }
@@ -133,9 +134,9 @@ instant_s power_time_now(const struct power_change *j)
 
 enum call { CALL_WAKE, CALL_SHUT_DOWN, CALL_CUT };
 
-static int call(const struct power_change *j, unsigned place, enum call what, struct err *err)
+static int call(const struct power_change *j, unsigned index, enum call what, struct err *err)
 {
-    const struct power_method_ops *ops = ops_at(j, place);
+    const struct power_method_ops *ops = ops_at(j, index);
     struct power_method *m = NULL;
     int r = ops->create(j->host, &m, err);
 
@@ -156,24 +157,24 @@ static int call(const struct power_change *j, unsigned place, enum call what, st
     return r;
 }
 
-int method_wake(const struct power_change *j, unsigned place, struct err *err)
+int method_wake(const struct power_change *j, unsigned index, struct err *err)
 {
-    return call(j, place, CALL_WAKE, err);
+    return call(j, index, CALL_WAKE, err);
 }
 
-int method_shut_down(const struct power_change *j, unsigned place, struct err *err)
+int method_shut_down(const struct power_change *j, unsigned index, struct err *err)
 {
-    return call(j, place, CALL_SHUT_DOWN, err);
+    return call(j, index, CALL_SHUT_DOWN, err);
 }
 
-int method_cut(const struct power_change *j, unsigned place, struct err *err)
+int method_cut(const struct power_change *j, unsigned index, struct err *err)
 {
-    return call(j, place, CALL_CUT, err);
+    return call(j, index, CALL_CUT, err);
 }
 
-static int chassis_of(const struct power_change *j, unsigned place, enum chassis *ret, struct err *err)
+static int chassis_of(const struct power_change *j, unsigned index, enum chassis *ret, struct err *err)
 {
-    const struct power_method_ops *ops = ops_at(j, place);
+    const struct power_method_ops *ops = ops_at(j, index);
     struct power_method *m = NULL;
     int r = ops->create(j->host, &m, err);
 
@@ -182,27 +183,27 @@ static int chassis_of(const struct power_change *j, unsigned place, enum chassis
     r = ops->chassis(m, ret, err);
     ops->destroy(m);
     if (r == 0 && *ret == CHASSIS_UNKNOWN)
-        return err_set(err, -EPROTO, "%s of host %s does not tell whether it is on", method_word(j, place),
+        return err_set(err, -EPROTO, "%s of host %s does not tell whether it is on", method_word(j, index),
                        j->host->name);
     return r;
 }
 
 int methods_ask_chassis(struct power_change *j, bool all, struct readings *ret, struct err *err)
 {
-    const unsigned n = (unsigned)j->host->n_order;
+    const unsigned n = (unsigned)j->host->n_sequence;
     int worst = err_set(err, -ENOTSUP, "host %s has no method that tells whether it is on", j->host->name);
     bool any = false;
     bool failed = false;
 
     *ret = (struct readings){.on = n, .off = n};
     for (unsigned i = 0; i < n && (all || !any); i++) {
-        unsigned place = (i + j->c.answered_last) % n;
+        unsigned index = (i + j->c.answered_last) % n;
         enum chassis is = CHASSIS_UNKNOWN;
         struct err why = {0};
 
-        if (!method_can(j, place, POWER_CAN_TELL))
+        if (!method_can(j, index, POWER_CAN_TELL))
             continue;
-        int r = chassis_of(j, place, &is, &why);
+        int r = chassis_of(j, index, &is, &why);
 
         if (r < 0) {
             ret->interrupted = ret->interrupted || r == -ECANCELED;
@@ -213,18 +214,18 @@ int methods_ask_chassis(struct power_change *j, bool all, struct readings *ret, 
             continue;
         }
         if (!any)
-            j->c.answered_last = place;
+            j->c.answered_last = index;
         any = true;
         unsigned *first = is == CHASSIS_ON ? &ret->on : &ret->off;
 
-        *first = *first == n ? place : *first;
+        *first = *first == n ? index : *first;
     }
     return any ? 0 : worst;
 }
 
 bool power_controllers_disagree(struct power_change *j, const struct readings *r, struct outcome *out)
 {
-    if (r->on == j->host->n_order || r->off == j->host->n_order)
+    if (r->on == j->host->n_sequence || r->off == j->host->n_sequence)
         return false;
     if (!j->c.controllers_disagree)
         (void)err_set(&out->why, -EPROTO,
@@ -235,7 +236,8 @@ bool power_controllers_disagree(struct power_change *j, const struct readings *r
     return true;
 }
 
-/* Those that say no, and those that were never reached, have done nothing. Of all others it is not known. */
+/* A refusal or an unreachable controller means that nothing was done. After any other error it is not
+ * known. */
 bool method_may_have_heard(int code)
 {
     switch (code) {
@@ -256,7 +258,7 @@ bool method_may_have_heard(int code)
     }
 }
 
-/* ---- the source's own ------------------------------------------------------------------------ */
+/* ---- the hypervisor's own operation ---------------------------------------------------------- */
 
 int power_inner_begin(struct power_change *j, struct err *err)
 {

@@ -1,3 +1,5 @@
+/* power.c: the actuator's functions: chooses the host's entry, starts, polls and cancels. The steps are in
+ * wake.c and standby.c. */
 #include "actuators/power/power.h"
 
 #include "actuators/power/internal.h"
@@ -56,14 +58,14 @@ static bool is_of_power(enum operation_kind operation)
     return operation == OPERATION_STANDBY || operation == OPERATION_WAKE;
 }
 
-/* The entry of the host that the request is about, by its id, else by its name, where it is about its power.
+/* The entry of a power request's host, by id, else by name.
  */
 static const struct power_host *entry_of(const struct actuator *x, const struct operation *q)
 {
     return is_of_power(q->kind) ? find_entry(x, q->host, q->host_name) : NULL;
 }
 
-/* ---- what is not ours ------------------------------------------------------------------------ */
+/* ---- requests that go to the hypervisor's actuator ------------------------------------------- */
 
 static int no_inner(const struct operation *q, struct err *err)
 {
@@ -75,31 +77,31 @@ static int no_inner(const struct operation *q, struct err *err)
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
-/* Before a host goes down: something that can wake it must answer, or else nobody may get it back; and none
- * of its controllers may say that it is off already, which would be another machine's. */
+/* Before a standby: at least one method that can wake the host must answer, or the host might stay off for
+ * good. No controller may say that the host is off already: that would be another machine's controller. */
 static int check_waker(struct power_change *j, struct err *err)
 {
     unsigned wakers = 0;
     unsigned asked = 0;
 
-    for (unsigned i = 0; i < j->host->n_order; i++) {
+    for (unsigned i = 0; i < j->host->n_sequence; i++) {
         wakers += method_can(j, i, POWER_CAN_WAKE);
         asked += method_can(j, i, POWER_CAN_WAKE | POWER_CAN_TELL);
     }
     if (wakers == 0)
         return err_set(err, -ENOTSUP, "host %s has no method that could wake it", j->host->name);
-    if (method_next(j, 0, POWER_CAN_TELL) == j->host->n_order)
+    if (method_next(j, 0, POWER_CAN_TELL) == j->host->n_sequence)
         return 0;
     struct readings says;
     int r = methods_ask_chassis(j, true, &says, err);
 
-    if (says.off < j->host->n_order)
+    if (says.off < j->host->n_sequence)
         return err_set(
             err, -EPERM,
             "the controller of host %s (%s) says that the host is off, though it is on: it must be that "
             "of another machine",
             j->host->name, method_word(j, says.off));
-    return r < 0 && wakers == asked ? r : 0; /* there is one more that cannot be asked beforehand */
+    return r < 0 && wakers == asked ? r : 0; /* another method can wake, and cannot be tested beforehand */
 }
 
 static int check_own(struct power_change *j, struct err *err)
@@ -108,18 +110,19 @@ static int check_own(struct power_change *j, struct err *err)
     unsigned need = down ? POWER_CAN_SHUT_DOWN : POWER_CAN_WAKE;
     unsigned first = method_next(j, 0, need);
 
-    if (first == j->host->n_order)
+    if (first == j->host->n_sequence)
         return err_set(err, -ENOTSUP, "host %s has no method to be %s by", j->host->name,
                        down ? "shut down" : "woken");
-    for (unsigned i = first; i < j->host->n_order; i = method_next(j, i + 1, need)) {
+    for (unsigned i = first; i < j->host->n_sequence; i = method_next(j, i + 1, need)) {
         struct err why = {0};
 
-        if (j->host->order[i] != POWER_HYPERVISOR)
+        if (j->host->sequence[i] != POWER_HYPERVISOR)
             continue;
         int r = j->x->config->inner->check(j->x->inner, j->q, &why);
-        bool only = first == i && method_next(j, i + 1, need) == j->host->n_order;
-        /* A manager knows no standby but its own: of a host that another method has put down it says that the
-         * host is not in standby. To wake what is awake is nothing, so another method may always try. */
+        bool only = first == i && method_next(j, i + 1, need) == j->host->n_sequence;
+        /* A hypervisor knows its own standby only: of a host that another method switched off it says that
+         * the host is not in standby. Waking a host that is on does no harm, so another method may always
+         * try. */
         bool settled = r == -ENOENT || (r == -ESTALE && down);
 
         if (settled || (r < 0 && only)) {
@@ -142,8 +145,8 @@ static int check(struct actuator *x, const struct operation *q, struct err *err)
 
 /* ---- start, poll, cancel --------------------------------------------------------------------- */
 
-/* Asks nobody yet: the name is stored first, and says from when on methods are asked. So there is nothing
- * that could have been begun by a start() whose answer was lost. */
+/* Calls no method yet: the caller stores the name first, which says when the first call is due. So a lost
+ * answer of start() cannot hide a running operation. */
 static int start(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     const struct power_host *h = entry_of(x, q);
@@ -171,13 +174,13 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
     if (r < 0)
         return r;
     power_change_begin(&j);
-    /* in the future: the clock was set back meanwhile, which must not make it wait for hours */
+    /* in the future: the clock was set back; do not wait for hours */
     j.c.began = j.c.began < q->power.now ? j.c.began : q->power.now;
     j.c.since = j.c.since < q->power.now ? j.c.since : q->power.now;
     *ret = (struct task_progress){.state = TASK_FAILED, .percent = -1, .gone = true};
     j.host = find_by_name(x->config, j.c.entry);
-    if (!j.host || j.c.method > j.host->n_order ||
-        (j.c.phase != PHASE_ASK && j.c.phase != PHASE_CUT && j.c.method == j.host->n_order)) {
+    if (!j.host || j.c.method > j.host->n_sequence ||
+        (j.c.phase != PHASE_ASK && j.c.phase != PHASE_CUT && j.c.method == j.host->n_sequence)) {
         (void)err_set(&ret->why, -ENOENT, "the configuration does not say any more how host %s is switched",
                       j.c.entry);
         return 0;
@@ -191,7 +194,7 @@ static int poll_own(struct actuator *x, const struct operation *q, const char *t
         wake_step(&j, &out);
     else
         standby_step(&j, &out);
-    if (out.interrupted) /* the next process asks again what was perhaps asked */
+    if (out.interrupted) /* the next process repeats the call */
         return err_set(err, -ECANCELED, "%s", out.why.text);
     if (out.state == TASK_RUNNING && (r = power_task_write(&j.c, name, err)) < 0)
         return r;
@@ -227,7 +230,7 @@ static int cancel(struct actuator *x, const struct operation *q, const char *tas
     return err_set(err, -ENOTSUP, "what host %s was asked for cannot be taken back", c.entry);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------- */
+/* ---- the remaining functions ----------------------------------------------------------------- */
 
 static int apply_settings(struct actuator *x, const struct pool_settings *q, struct err *err)
 {
@@ -252,18 +255,18 @@ static int measure_by(const struct power_method_ops *ops, const struct power_hos
     return r;
 }
 
-/* -ENOTSUP only if all say so: one that is not reached now may have a meter. */
+/* -ENOTSUP only if all methods say so: one that does not answer now may have a meter. */
 static int measure(struct actuator *x, const struct measurement *q, double *ret_w, struct err *err)
 {
     const struct power_host *h = find_entry(x, q->host, q->host_name);
     const struct actuator_ops *inner = x->config->inner;
     int worst = err_set(err, -ENOTSUP, "host %s has no meter that could be asked", q->host);
 
-    for (size_t i = 0; h && i < h->n_order; i++) {
-        const struct power_method_ops *ops = x->config->methods[h->order[i]];
+    for (size_t i = 0; h && i < h->n_sequence; i++) {
+        const struct power_method_ops *ops = x->config->methods[h->sequence[i]];
         struct err why = {0};
 
-        if (h->order[i] == POWER_HYPERVISOR || !ops || !(ops->can & POWER_CAN_MEASURE))
+        if (h->sequence[i] == POWER_HYPERVISOR || !ops || !(ops->can & POWER_CAN_MEASURE))
             continue;
         int r = measure_by(ops, h, ret_w, &why);
 

@@ -1,3 +1,4 @@
+/* power_task.c: writes the state of a power operation into its task's name, and reads it back. */
 #include "actuators/power/power_task.h"
 
 #include <errno.h>

@@ -1,16 +1,18 @@
-/* standby.c: putting a host to standby: softly by one method after the other; power is cut only where all
- * that failed, the configuration allows it and the caller says that the host is proven empty.
+/* standby.c: puts a host to standby: a soft shutdown by one method after the other. Power is cut only where
+ * all of them failed, the configuration allows it and the caller says that the host is proven empty.
  *
- * A request whose answer was lost may have been heard: the host has as long to go down as after one that was
- * taken, before anything is said to have failed or anything harder is asked. Of methods that disagree about
- * the chassis nobody knows which is right, or whose it is: nothing more is asked, and the inventory tells. */
+ * A request whose answer was lost may have been heard: the host gets the full time to go down before it
+ * counts as failed and before a harder request. When methods disagree about the chassis, it is unknown
+ * which is right, or whether one belongs to another machine: no further request is sent, and the inventory
+ * decides.
+ */
 #include "actuators/power/internal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Something may be asked of the host that ends what runs on it. Judged anew before every such call. */
+/* Whether a request that ends the host's workload is allowed. Checked anew before every such call. */
 static bool may_ask(const struct power_change *j)
 {
     return j->q->power.proven_empty && !j->q->only_adopt;
@@ -18,7 +20,7 @@ static bool may_ask(const struct power_change *j)
 
 static bool can_be_seen(const struct power_change *j)
 {
-    return method_next(j, 0, POWER_CAN_TELL) < j->host->n_order;
+    return method_next(j, 0, POWER_CAN_TELL) < j->host->n_sequence;
 }
 
 static void go_on(struct power_change *j, enum phase phase, unsigned method)
@@ -31,7 +33,7 @@ static void go_on(struct power_change *j, enum phase phase, unsigned method)
         (void)snprintf(j->c.inner, sizeof j->c.inner, "%s", j->x->config->life);
 }
 
-/* The end, of which only an inventory can tell what it is. */
+/* The operation ends; only an inventory can tell the host's state. */
 static struct err *end_unknown(struct outcome *out)
 {
     out->state = TASK_FAILED;
@@ -39,10 +41,10 @@ static struct err *end_unknown(struct outcome *out)
     return &out->why;
 }
 
-/* No soft way is left; the chassis has just been seen on, or nobody took the request. */
+/* No soft method is left; the chassis has just been read as on, or no method accepted the request. */
 static void give_up_or_cut(struct power_change *j, struct outcome *out, bool seen_on)
 {
-    if (seen_on && j->host->hard_off && method_next(j, 0, POWER_CAN_CUT) < j->host->n_order) {
+    if (seen_on && j->host->hard_off && method_next(j, 0, POWER_CAN_CUT) < j->host->n_sequence) {
         go_on(j, PHASE_CUT, 0);
         return;
     }
@@ -59,39 +61,39 @@ static void next_soft(struct power_change *j, struct outcome *out, bool seen_on)
 {
     unsigned next = method_next(j, j->c.method + 1, POWER_CAN_SHUT_DOWN);
 
-    if (next < j->host->n_order)
+    if (next < j->host->n_sequence)
         go_on(j, PHASE_ASK, next);
     else
         give_up_or_cut(j, out, seen_on);
 }
 
-/* All were asked. Where an answer was lost the host may be on its way down by now. */
+/* All methods were called. Where an answer was lost the host may be going down. */
 static void all_asked(struct power_change *j, struct outcome *out)
 {
-    if (!j->c.reply_lost) { /* accepted: one took it, and the host stayed on for all of its time */
+    if (!j->c.reply_lost) { /* accepted: the host stayed on for the full time */
         give_up_or_cut(j, out, j->c.accepted);
         return;
     }
-    go_on(j, PHASE_ASKED, (unsigned)j->host->n_order - 1);
+    go_on(j, PHASE_ASKED, (unsigned)j->host->n_sequence - 1);
 }
 
-static int ask_one(struct power_change *j, unsigned place, struct err *err)
+static int ask_one(struct power_change *j, unsigned index, struct err *err)
 {
-    if (j->host->order[place] == POWER_HYPERVISOR)
+    if (j->host->sequence[index] == POWER_HYPERVISOR)
         return power_inner_begin(j, err);
-    int r = method_shut_down(j, place, err);
+    int r = method_shut_down(j, index, err);
 
     if (r == 0)
-        go_on(j, PHASE_ASKED, place);
+        go_on(j, PHASE_ASKED, index);
     return r;
 }
 
 static void ask(struct power_change *j, struct outcome *out)
 {
-    unsigned place = method_next(j, j->c.method, POWER_CAN_SHUT_DOWN);
+    unsigned index = method_next(j, j->c.method, POWER_CAN_SHUT_DOWN);
     struct err err = {0};
 
-    if (place == j->host->n_order) {
+    if (index == j->host->n_sequence) {
         all_asked(j, out);
         return;
     }
@@ -105,15 +107,15 @@ static void ask(struct power_change *j, struct outcome *out)
                       j->c.reply_lost || j->c.accepted ? " once more" : "");
         return;
     }
-    j->c.method = place;
-    int r = ask_one(j, place, &err);
+    j->c.method = index;
+    int r = ask_one(j, index, &err);
 
     if (r == 0) {
         j->c.accepted = true;
         j->c.reply_lost = false;
         return;
     }
-    if (r == -ESTALE && j->host->order[place] == POWER_HYPERVISOR) { /* it is in standby already */
+    if (r == -ESTALE && j->host->sequence[index] == POWER_HYPERVISOR) { /* in standby already */
         out->state = TASK_SUCCEEDED;
         return;
     }
@@ -122,17 +124,17 @@ static void ask(struct power_change *j, struct outcome *out)
         out->interrupted = true;
         return;
     }
-    (void)err_widen(&out->why, "%s", method_word(j, place));
+    (void)err_widen(&out->why, "%s", method_word(j, index));
     j->c.reply_lost = j->c.reply_lost || method_may_have_heard(r);
-    if (method_may_have_heard(r) && j->host->order[place] == POWER_HYPERVISOR &&
+    if (method_may_have_heard(r) && j->host->sequence[index] == POWER_HYPERVISOR &&
         j->q->power.now - j->c.since < ADOPT_FOR_S) {
-        out->why = (struct err){0}; /* it may have begun, and then is followed: start() adopts it */
+        out->why = (struct err){0}; /* the task may run; start() adopts it */
         return;
     }
-    go_on(j, PHASE_ASK, place + 1);
+    go_on(j, PHASE_ASK, index + 1);
 }
 
-/* Looks; false: nothing can be said now. */
+/* Reads the chassis; false: no result now. */
 static bool look(struct power_change *j, bool all, struct readings *says, struct outcome *out)
 {
     struct err err = {0};
@@ -145,7 +147,8 @@ static bool look(struct power_change *j, bool all, struct readings *says, struct
     return false;
 }
 
-/* One says on and one says off: that of another machine may be among them, so nothing more is asked. */
+/* One method says on, another off: one of them may belong to another machine, so no further request is
+ * sent. */
 static void end_split(struct power_change *j, const struct readings *says, struct outcome *out)
 {
     j->c.controllers_disagree = false;
@@ -153,10 +156,10 @@ static void end_split(struct power_change *j, const struct readings *says, struc
     (void)end_unknown(out);
 }
 
-/* The time for it is over, and the chassis is still on. */
+/* The time limit has passed, and the chassis is still on. */
 static void stayed_on(struct power_change *j, struct outcome *out)
 {
-    bool last = j->c.reply_lost; /* nobody is left; what was perhaps heard has come to nothing */
+    bool last = j->c.reply_lost; /* no method is left, and the lost request had no effect */
 
     (void)err_set(&out->why, -ETIMEDOUT, "%s asked host %s to shut down, but it is still on %lld s later",
                   last ? "something perhaps" : method_word(j, j->c.method), j->host->name,
@@ -167,14 +170,14 @@ static void stayed_on(struct power_change *j, struct outcome *out)
     else if (j->c.accepted)
         give_up_or_cut(j, out, true);
     else
-        out->state = TASK_FAILED; /* none took it: that is no reason to cut */
+        out->state = TASK_FAILED; /* no method accepted: that does not justify a cut */
 }
 
-/* Soft: it takes as long as an operating system needs. A look that cannot be had says nothing. The first that
- * can tell is looked at; before anything follows from that, all. */
+/* A soft shutdown takes as long as the operating system needs. A failed reading says nothing. One method
+ * is read first; before any consequence, all. */
 static void watch_it_go(struct power_change *j, struct outcome *out)
 {
-    const unsigned none = (unsigned)j->host->n_order;
+    const unsigned none = (unsigned)j->host->n_sequence;
     instant_s age = j->q->power.now - j->c.since;
     struct readings says;
 
@@ -200,7 +203,7 @@ static void follow(struct power_change *j, struct outcome *out)
     struct err err = {0};
 
     if (power_inner_follow(j, &p, &err) < 0)
-        return; /* it cannot be asked now */
+        return; /* the hypervisor does not answer now */
     switch (p.state) {
     case TASK_QUEUED:
     case TASK_RUNNING:
@@ -214,19 +217,19 @@ static void follow(struct power_change *j, struct outcome *out)
     }
     out->why = p.why;
     (void)err_widen(&out->why, "%s", method_word(j, j->c.method));
-    if (p.gone) { /* how it ended only an inventory can tell */
+    if (p.gone) { /* only an inventory can tell how it ended */
         out->state = TASK_FAILED;
         out->gone = true;
         return;
     }
-    j->c.accepted = false; /* it was refused: no reason to cut */
+    j->c.accepted = false; /* the hypervisor refused: that does not justify a cut */
     next_soft(j, out, false);
 }
 
-/* Why it is not cut, for now or for good. */
+/* Why the power is not cut, for now or for good. */
 static const char *why_not_cut(const struct power_change *j, const struct readings *says)
 {
-    const unsigned none = (unsigned)j->host->n_order;
+    const unsigned none = (unsigned)j->host->n_sequence;
 
     if (power_spent_ms(j) > PROOF_HOLDS_S * 1000)
         return "its controller takes too long to say that it is on";
@@ -235,24 +238,24 @@ static const char *why_not_cut(const struct power_change *j, const struct readin
     return says->off < none ? "its controllers do not agree that it is on" : "it is not proven empty";
 }
 
-/* The chassis is looked at once more first: what went down meanwhile is not cut, and what cannot be seen, or
- * of what one method says that it is off, is not either. The only step with several calls: nothing may come
- * between the looks and the cut, and no longer than the proof holds. Each method is asked to cut once;
- * whether an earlier process has done it is not known, so that this one looks what came of it. */
+/* Reads the chassis once more first: a host that is off by now, one that cannot be read and one that any
+ * method calls off is not cut. The only step with several calls, because reading and cutting must not be
+ * separated, and must happen while the proof holds. Each method is asked to cut once; whether an earlier
+ * process did so is unknown, so this one reads the result. */
 static void cut(struct power_change *j, struct outcome *out)
 {
-    const unsigned none = (unsigned)j->host->n_order;
-    unsigned place = method_next(j, j->c.method, POWER_CAN_CUT);
+    const unsigned none = (unsigned)j->host->n_sequence;
+    unsigned index = method_next(j, j->c.method, POWER_CAN_CUT);
     struct readings says = {.on = none, .off = none};
     struct err err = {0};
 
-    if (place == none) {
+    if (index == none) {
         (void)err_set(end_unknown(out), -EIO, "host %s is still on, and no method could cut its power",
                       j->host->name);
         return;
     }
     if (j->x->config->life && strcmp(j->c.inner, j->x->config->life) != 0) {
-        go_on(j, PHASE_CUT_ASKED, place);
+        go_on(j, PHASE_CUT_ASKED, index);
         return;
     }
     bool seen = look(j, true, &says, out);
@@ -271,22 +274,22 @@ static void cut(struct power_change *j, struct outcome *out)
                       j->host->name, why_not_cut(j, &says));
         return;
     }
-    j->c.method = place;
-    int r = method_cut(j, place, &err);
+    j->c.method = index;
+    int r = method_cut(j, index, &err);
 
     if (r < 0) {
         out->why = err;
-        (void)err_widen(&out->why, "%s", method_word(j, place));
+        (void)err_widen(&out->why, "%s", method_word(j, index));
     }
     if (r == 0 || method_may_have_heard(r))
-        go_on(j, PHASE_CUT_ASKED, place);
+        go_on(j, PHASE_CUT_ASKED, index);
     else
         j->c.method++;
 }
 
 static void watch_cut(struct power_change *j, struct outcome *out)
 {
-    const unsigned none = (unsigned)j->host->n_order;
+    const unsigned none = (unsigned)j->host->n_sequence;
     struct readings says;
 
     if (!look(j, true, &says, out))
@@ -301,12 +304,12 @@ static void watch_cut(struct power_change *j, struct outcome *out)
         go_on(j, PHASE_CUT, j->c.method + 1);
 }
 
-/* Nobody waits any more; but it may have gone down while nobody looked. */
+/* The time limit has passed; but the host may have gone down since the last reading. */
 static void too_late(struct power_change *j, struct outcome *out)
 {
     struct readings says;
 
-    if (can_be_seen(j) && look(j, true, &says, out) && says.on == j->host->n_order)
+    if (can_be_seen(j) && look(j, true, &says, out) && says.on == j->host->n_sequence)
         out->state = TASK_SUCCEEDED;
     else if (!out->interrupted)
         (void)err_set(end_unknown(out), -ETIMEDOUT,

@@ -14,13 +14,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* The time that each method has for the host to be back. A controller that says "on" and is not must leave
- * the next one enough of it. */
+/* The time that each method has until the host is back. A controller that says "on" although the host is
+ * off must leave enough time for the next method. */
 static instant_s share_s(const struct power_change *j)
 {
     unsigned n = 0;
 
-    for (unsigned i = 0; i < j->host->n_order; i++)
+    for (unsigned i = 0; i < j->host->n_sequence; i++)
         n += method_can(j, i, POWER_CAN_WAKE);
     return power_time_limit_s(j) / (n > 0 ? (instant_s)n : 1);
 }
@@ -40,22 +40,22 @@ static void contradicted(struct power_change *j, struct outcome *out)
     go_on_with_next(j);
 }
 
-/* Another says that the host is on: it may be right, so the request still counts as accepted, and asking the
- * next does no harm. */
+/* Another method says that the host is on, and may be right: the request still counts as accepted, and
+ * calling the next method does no harm. */
 static void contradicted_by_one(struct power_change *j)
 {
-    if (method_next(j, j->c.method + 1, POWER_CAN_WAKE) < j->host->n_order)
+    if (method_next(j, j->c.method + 1, POWER_CAN_WAKE) < j->host->n_sequence)
         go_on_with_next(j);
     else
         j->c.phase = PHASE_RISEN;
 }
 
-/* The last one is waited for as long as the caller likes. */
+/* The last method has until the caller's time limit. */
 static void wait_for_inventory(struct power_change *j, struct outcome *out)
 {
     unsigned next = method_next(j, j->c.method + 1, POWER_CAN_WAKE);
 
-    if (j->q->power.now - j->c.since < share_s(j) || next == j->host->n_order || j->q->only_adopt)
+    if (j->q->power.now - j->c.since < share_s(j) || next == j->host->n_sequence || j->q->only_adopt)
         return;
     (void)err_set(&out->why, -ETIMEDOUT, "%s said yes, but host %s was not back within %lld s",
                   method_word(j, j->c.method), j->host->name, (long long)(j->q->power.now - j->c.since));
@@ -77,7 +77,7 @@ static bool nobody_was_asked(const struct power_change *j)
 
 static bool has_turn(const struct power_change *j)
 {
-    return j->c.phase == PHASE_ASK && method_next(j, j->c.method, POWER_CAN_WAKE) < j->host->n_order;
+    return j->c.phase == PHASE_ASK && method_next(j, j->c.method, POWER_CAN_WAKE) < j->host->n_sequence;
 }
 
 instant_s wake_since(const struct power_change *j)
@@ -87,8 +87,8 @@ instant_s wake_since(const struct power_change *j)
     return j->c.began + (has_turn(j) && (stood > STILL_S || nobody_was_asked(j)) ? stood : 0);
 }
 
-/* Whether the turn has passed in which nobody could be asked, long ago. */
-static bool is_too_late(const struct power_change *j, unsigned place, struct outcome *out)
+/* Whether the method's turn passed long ago, while no call was possible. */
+static bool is_too_late(const struct power_change *j, unsigned index, struct outcome *out)
 {
     if (j->q->power.now - j->c.since <= WAKE_LATE_S)
         return false;
@@ -101,14 +101,14 @@ static bool is_too_late(const struct power_change *j, unsigned place, struct out
     }
     out->gone = true;
     (void)err_set(&out->why, -ETIMEDOUT, "%s could not be asked to wake host %s for %lld s",
-                  method_word(j, place), j->host->name, (long long)(j->q->power.now - j->c.since));
+                  method_word(j, index), j->host->name, (long long)(j->q->power.now - j->c.since));
     return true;
 }
 
-static int ask_one(struct power_change *j, unsigned place, struct err *err)
+static int ask_one(struct power_change *j, unsigned index, struct err *err)
 {
-    if (j->host->order[place] != POWER_HYPERVISOR) {
-        int r = method_wake(j, place, err);
+    if (j->host->sequence[index] != POWER_HYPERVISOR) {
+        int r = method_wake(j, index, err);
 
         if (r == 0)
             j->c.phase = PHASE_ASKED;
@@ -116,7 +116,8 @@ static int ask_one(struct power_change *j, unsigned place, struct err *err)
     }
     int r = power_inner_begin(j, err);
 
-    if (r == -ESTALE) { /* awake, it says: the inventory will too, or the next method is tried */
+    if (r == -ESTALE) { /* the hypervisor says that the host is on: the inventory will confirm it, or the next
+                           method is tried */
         j->c.phase = PHASE_RISEN;
         r = 0;
     }
@@ -125,18 +126,18 @@ static int ask_one(struct power_change *j, unsigned place, struct err *err)
 
 static void ask(struct power_change *j, struct outcome *out)
 {
-    unsigned place = method_next(j, j->c.method, POWER_CAN_WAKE);
+    unsigned index = method_next(j, j->c.method, POWER_CAN_WAKE);
     struct err err = {0};
 
-    if (place == j->host->n_order) {
+    if (index == j->host->n_sequence) {
         none_left(j, out);
         return;
     }
-    if (is_too_late(j, place, out) || j->q->only_adopt)
+    if (is_too_late(j, index, out) || j->q->only_adopt)
         return;
     j->c.began = wake_since(j);
-    j->c.method = place;
-    int r = ask_one(j, place, &err);
+    j->c.method = index;
+    int r = ask_one(j, index, &err);
 
     if (r == -ECANCELED) {
         out->interrupted = true;
@@ -149,12 +150,12 @@ static void ask(struct power_change *j, struct outcome *out)
         return;
     }
     out->why = err;
-    (void)err_widen(&out->why, "%s", method_word(j, place));
+    (void)err_widen(&out->why, "%s", method_word(j, index));
     go_on_with_next(j);
 }
 
-/* One look is enough when it shows the host on; one that cannot be had says nothing. Of several controllers
- * the one is believed that says off: then another method is tried, which at worst was not needed. */
+/* One reading is enough when it says on; a failed reading says nothing. When controllers disagree, "off"
+ * is believed: then another method is tried, at worst without need. */
 static void look(struct power_change *j, struct outcome *out)
 {
     instant_s age = j->q->power.now - j->c.since;
@@ -168,10 +169,10 @@ static void look(struct power_change *j, struct outcome *out)
     if (says.interrupted) {
         out->interrupted = true;
         out->why = err;
-    } else if (r < 0 || says.off == j->host->n_order) {
+    } else if (r < 0 || says.off == j->host->n_sequence) {
         j->c.phase = PHASE_RISEN;
     } else if (age < OFF_FOR_S || j->q->only_adopt) {
-        return; /* controllers may be slow to see it */
+        return; /* controllers may show it late */
     } else if (power_controllers_disagree(j, &says, out)) {
         contradicted_by_one(j);
     } else {
@@ -185,7 +186,7 @@ static void follow(struct power_change *j, struct outcome *out)
     struct err err = {0};
 
     if (power_inner_follow(j, &p, &err) < 0) {
-        wait_for_inventory(j, out); /* it cannot be asked now */
+        wait_for_inventory(j, out); /* the hypervisor does not answer now */
         return;
     }
     switch (p.state) {
@@ -200,7 +201,7 @@ static void follow(struct power_change *j, struct outcome *out)
     case TASK_FAILED:
         break;
     }
-    if (p.gone) { /* how it ended only an inventory can tell */
+    if (p.gone) { /* only an inventory can tell how it ended */
         j->c.phase = PHASE_RISEN;
         return;
     }
@@ -213,7 +214,7 @@ static void follow(struct power_change *j, struct outcome *out)
 void wake_step(struct power_change *j, struct outcome *out)
 {
     if (!has_turn(j) &&
-        j->q->power.now - j->c.began > power_time_limit_s(j)) { /* nobody waits for it any more */
+        j->q->power.now - j->c.began > power_time_limit_s(j)) { /* the caller's time limit has passed */
         out->state = TASK_FAILED;
         out->gone = true;
         (void)err_set(&out->why, -ETIMEDOUT, "host %s was not back %lld s after it was first asked to wake",
@@ -225,7 +226,7 @@ void wake_step(struct power_change *j, struct outcome *out)
         ask(j, out);
         return;
     case PHASE_ASKED:
-        if (method_next(j, 0, POWER_CAN_TELL) < j->host->n_order)
+        if (method_next(j, 0, POWER_CAN_TELL) < j->host->n_sequence)
             look(j, out);
         else
             j->c.phase = PHASE_RISEN;

@@ -1,3 +1,4 @@
+/* answer.c: reads what is needed from a Redfish service's JSON. It sends no request. */
 #include "actuators/redfish/answer.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
-/* answer.h: what a Redfish service says, taken out of its JSON; no network here.
+/* answer.h: reads a Redfish service's JSON; no network here.
  *
- * Nothing of it is trusted: sizes, depth and numbers of members are bounded, every type is looked at, and of
- * a link only the path counts, so that whatever host it names, only the configured one is asked. Properties
- * that are missing or of another type than the schema's are told apart only where it matters to an admin.
+ * The JSON is untrusted: sizes, depth and numbers of members are bounded, and every type is checked. Of a
+ * link only the path counts, so that no request leaves the configured host. A missing property and one of
+ * a wrong type are distinguished only where the difference matters to an admin.
  */
 #ifndef BALLAST_REDFISH_ANSWER_H
 #define BALLAST_REDFISH_ANSWER_H
@@ -44,11 +44,11 @@ bool redfish_link(const json_t *o, const char *name, struct redfish_path *ret);
 /* The i-th link of an array of links, e.g. of "Links.Chassis". */
 bool redfish_link_at(const json_t *o, const char *name, size_t i, struct redfish_path *ret);
 
-/* The last part of a path: the id of a member of a collection. Cut where it is too long. */
+/* The last part of a path: a collection member's id, cut where it is too long. */
 void redfish_id_of(const struct redfish_path *path, char ret[REDFISH_ID_MAX]);
 
-/* Looks through one page of a collection for the member with that id, or for any if id is NULL. What it finds
- * is added up over the pages; a member is counted if it fits. */
+/* Searches one page of a collection for the member with that id, or for any if id is NULL. Results add up
+ * over the pages; a member counts if it matches. */
 struct redfish_search {
     const char *id;
     size_t n_members;
@@ -75,8 +75,8 @@ int redfish_power_state(const json_t *system, enum redfish_power *ret, struct er
 enum redfish_reset { RESET_ON, RESET_FORCE_ON, RESET_GRACEFUL_SHUTDOWN, RESET_FORCE_OFF, RESET_COUNT };
 const char *redfish_reset_name(enum redfish_reset r);
 
-/* How a system is reset: where, and which values are taken. A service need not list them; info then leads to
- * a list elsewhere, or all are taken. -ENOTSUP: it has no such action; -EPROTO. */
+/* How a system is reset: the target, and the accepted values. A service need not list them; info then
+ * leads to a list elsewhere, or all are accepted. -ENOTSUP: it has no such action; -EPROTO. */
 struct redfish_action {
     struct redfish_path target, info;
     bool listed;
@@ -93,15 +93,15 @@ void redfish_action_info(const json_t *info, struct redfish_action *ret);
  * or one that no host draws. */
 int redfish_watts(const json_t *o, double *ret, struct err *err);
 
-/* How a task goes on (Task.TaskState). */
+/* The state of a task (Task.TaskState). */
 enum redfish_task { REDFISH_NO_TASK, REDFISH_TASK_GOES_ON, REDFISH_TASK_DONE, REDFISH_TASK_FAILED };
 enum redfish_task redfish_task_state(const json_t *o);
 
-/* What the service says in words: the messages of an error (error."@Message.ExtendedInfo") or of a task
- * (Messages), two at most, without control characters; "" if it says nothing. */
+/* The service's own words: the messages of an error (error."@Message.ExtendedInfo") or of a task
+ * (Messages), two at most, without control characters; "" if there are none. */
 void redfish_words(const json_t *o, char ret[REDFISH_WORDS_MAX]);
 
-/* The errno of an answer that is no success: by its messages' ids where one is known, else by the status. */
+/* The errno of an unsuccessful answer: by its messages' ids where one is known, else by the status. */
 int redfish_refusal(long status, const json_t *o);
 
 #endif

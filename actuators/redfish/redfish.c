@@ -1,3 +1,5 @@
+/* redfish.c: the power method Redfish: finds the system, resets it, reads its meter. talk.c sends the
+ * requests. */
 #include "actuators/redfish/redfish.h"
 
 #include "actuators/redfish/talk.h"
@@ -10,7 +12,7 @@
 
 #define PAGES_MAX 16u
 #define CHASSIS_MAX 8u
-#define POLL_MS 500 /* of a task whose service does not say when to ask again */
+#define POLL_MS 500 /* for a task whose service sends no Retry-After */
 #define POLL_MAX_S 5u
 
 struct power_method {
@@ -107,15 +109,15 @@ static int read_chassis(struct power_method *m, enum chassis *ret, struct err *e
 
     if (r == 0)
         r = redfish_power_state(system.body, &power, err);
-    if (r == 0) /* only "Off" is off: what is on its way up or down has power */
+    if (r == 0) /* only "Off" is off: a system in transition has power */
         *ret = power == REDFISH_OFF ? CHASSIS_OFF : CHASSIS_ON;
     return r;
 }
 
 /* ---- reset ---- */
 
-/* Follows a task as long as the call may last. The request was taken already: only a task that fails in that
- * time is an error; one that goes on, or that the service forgets, is none. */
+/* Polls a task while the call may last. The service has accepted the request already: only a task that
+ * fails in that time is an error; a task that goes on, or that the service forgets, is none. */
 static int follow(struct power_method *m, const struct redfish_reply *taken, struct err *err)
 {
     unsigned wait_s = taken->retry_s;
@@ -132,12 +134,12 @@ static int follow(struct power_method *m, const struct redfish_reply *taken, str
             return 0;
         int r = redfish_get(m->talk, &monitor, &reply, err);
         if (reply.status == 404 || reply.status == 410 || reply.status == 0)
-            return 0; /* forgotten, or deaf since: taken it was */
+            return 0; /* the task is forgotten, or the service does not answer: the request was accepted */
         if (r < 0)
             return r;
         state = redfish_task_state(reply.body);
         if (reply.status != 202 && state == REDFISH_NO_TASK)
-            return 0; /* the monitor gives the answer of the request itself: it is over */
+            return 0; /* the monitor returns the request's own answer: the task is over */
         redfish_words(reply.body, words);
         wait_s = reply.retry_s;
     }
@@ -146,12 +148,12 @@ static int follow(struct power_method *m, const struct redfish_reply *taken, str
     return err_set(err, -EBUSY, "the controller's task failed%s%s", words[0] ? ": " : "", words);
 }
 
-/* A verb: the values of ResetType that do it, the best first, and the states that it leads to. */
+/* A power request: the values of ResetType for it, the best first, and the states that it leads to. */
 struct wish {
     enum redfish_reset by[2];
     size_t n;
     unsigned to;    /* 1u << enum redfish_power */
-    bool not_twice; /* not asked for where one of those is reached already */
+    bool not_twice; /* not sent where one of those states is reached already */
 };
 
 static int choose(struct power_method *m, const struct redfish_action *listed, const struct wish *wish,
@@ -162,7 +164,7 @@ static int choose(struct power_method *m, const struct redfish_action *listed, c
     if (!action.listed && action.info.text[0]) {
         CLEANUP(redfish_reply_release) struct redfish_reply info = {0};
         int r = redfish_get(m->talk, &action.info, &info, err);
-        if (r < 0 && r != -ENOTSUP) /* a link that leads to nothing: the value is tried */
+        if (r < 0 && r != -ENOTSUP) /* a dead link: the value is tried */
             return r;
         redfish_action_info(info.body, &action);
     }
@@ -197,14 +199,14 @@ static int reset(struct power_method *m, const struct wish *wish, struct err *er
         return r;
     (void)snprintf(body, sizeof body, "{\"ResetType\": \"%s\"}", redfish_reset_name(how));
     r = redfish_post(m->talk, &action.target, body, &reply, err);
-    if (r < 0) /* many refuse to switch on what is on */
+    if (r < 0) /* many services refuse to switch on a host that is on */
         return (wish->to & 1u << is) && reply.status != 0 && r != -EACCES ? 0 : r;
     return reply.status == 202 ? follow(m, &reply, err) : 0;
 }
 
-/* What the controller says of the power is no reason to leave it alone, because controllers err: "On" at a
- * host that is on does nothing, and at one that is off in truth it is what was wanted. A soft shutdown is
- * different: to many a controller it is a push of the power button, which would start a host that is off. */
+/* The controller's PowerState does not prevent a request, because controllers err: "On" for a host that is
+ * on does nothing, and for one that is off in truth it is right. A soft shutdown is different: many
+ * controllers implement it as a push of the power button, which would start a host that is off. */
 static const struct wish wake = {.by = {RESET_ON, RESET_FORCE_ON},
                                  .n = 2,
                                  .to = 1u << REDFISH_ON | 1u << REDFISH_POWERING_ON | 1u << REDFISH_PAUSED};
@@ -214,12 +216,12 @@ static const struct wish soft = {.by = {RESET_GRACEFUL_SHUTDOWN},
                                  .not_twice = true};
 static const struct wish hard = {.by = {RESET_FORCE_OFF}, .n = 1, .to = 1u << REDFISH_OFF};
 
-/* ---- what it draws ---- */
+/* ---- power reading ---- */
 
-/* A chassis' meter, by the newer schema and by the older. */
+/* A chassis' meter, in the newer schema and in the older. */
 static const char *const meters[] = {"EnvironmentMetrics", "Power"};
 
-/* Looks through one chassis. -ENOTSUP: it has none. */
+/* Finds the meter of one chassis. -ENOTSUP: it has none. */
 static int find_meter(struct power_method *m, const struct redfish_path *chassis, double *ret,
                       struct err *err)
 {
@@ -234,7 +236,7 @@ static int find_meter(struct power_method *m, const struct redfish_path *chassis
         if (!redfish_link(is.body, meters[i], &path))
             continue;
         r = redfish_get(m->talk, &path, &reply, err);
-        if (r == -ENOTSUP) { /* a link that leads to nothing */
+        if (r == -ENOTSUP) { /* a dead link */
             r = 0;
             continue;
         }
@@ -246,7 +248,7 @@ static int find_meter(struct power_method *m, const struct redfish_path *chassis
     return r < 0 ? r : found;
 }
 
-/* The first chassis of the system that has one: an enclosure around it would count its neighbours too. */
+/* The first chassis of the system that has a meter: an enclosure's meter would count its neighbours too. */
 static int look_for_meter(struct power_method *m, double *ret, struct err *err)
 {
     CLEANUP(redfish_reply_release) struct redfish_reply system = {0};

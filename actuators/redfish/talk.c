@@ -1,3 +1,4 @@
+/* talk.c: login, requests and logout of one Redfish service. It does not know what the resources mean. */
 #include "actuators/redfish/talk.h"
 
 #include "base/cleanup.h"
@@ -84,7 +85,7 @@ void redfish_talk_begin(struct redfish_talk *t)
         net_now_ms() + 1000 * (int64_t)(t->host->timeout_s ? t->host->timeout_s : TIMEOUT_DEFAULT_S);
 }
 
-int64_t redfish_talk_left_ms(const struct redfish_talk *t)
+static int64_t call_left_ms(const struct redfish_talk *t)
 {
     return t->deadline_ms - net_now_ms();
 }
@@ -95,7 +96,7 @@ int redfish_wait(struct redfish_talk *t, int64_t ms)
         const struct timespec step = {.tv_nsec = WAIT_STEP_MS * 1000000L};
         if (t->host->stop && atomic_load(t->host->stop))
             return -ECANCELED;
-        if (redfish_talk_left_ms(t) <= WAIT_STEP_MS)
+        if (call_left_ms(t) <= WAIT_STEP_MS)
             return -ETIMEDOUT;
         (void)nanosleep(&step, NULL);
     }
@@ -171,7 +172,7 @@ static int refused(const struct question *q, long status, const json_t *o, struc
                    words[0] ? ": " : "", words);
 }
 
-/* One request and what came of it; nothing is repeated. */
+/* One request and its answer, without repeats. */
 static int exchange(struct redfish_talk *t, const struct question *q, struct redfish_reply *ret,
                     struct err *err)
 {
@@ -234,7 +235,7 @@ static char *credentials(const struct redfish_talk *t)
     return text;
 }
 
-/* What came of a login: the token, and where the session is. */
+/* The result of a login: the token, and the session's path. */
 static int take_session(struct redfish_talk *t, const struct redfish_reply *reply, struct err *err)
 {
     const char *token = http_header(t->http, "X-Auth-Token");
@@ -244,7 +245,7 @@ static int take_session(struct redfish_talk *t, const struct redfish_reply *repl
         return err_set(err, -EPROTO, "%s: the login was taken, but no token came with it", t->sessions.text);
     t->session = reply->location;
     if (!t->session.text[0] && (!self || redfish_path_of(self, &t->session) < 0))
-        t->session.text[0] = '\0'; /* it ends by itself, some day */
+        t->session.text[0] = '\0'; /* the session expires by itself */
     (void)snprintf(t->token, sizeof t->token, "%s", token);
     return 0;
 }
@@ -266,10 +267,10 @@ static int log_in(struct redfish_talk *t, struct err *err)
     if (r == 0)
         return take_session(t, &reply, err);
     if (reply.status == 404 || reply.status == 405 || reply.status == 501) {
-        t->basic = true; /* it names sessions, and has none */
+        t->basic = true; /* the service links to sessions, and has none */
         return 0;
     }
-    if (reply.status == 400 && r == -EPROTO) /* what some say of a wrong password */
+    if (reply.status == 400 && r == -EPROTO) /* some services answer a wrong password so */
         r = -EACCES;
     if (r == -EACCES)
         (void)err_widen(err, "user or password is wrong, or may not log in");
@@ -289,7 +290,7 @@ static int ask_logged_in(struct redfish_talk *t, const struct question *q, struc
         return r;
     r = exchange(t, q, ret, err);
     if (r < 0 && ret->status == 401 && !t->basic && !fresh) {
-        explicit_bzero(t->token, sizeof t->token); /* the service has forgotten it: once more */
+        explicit_bzero(t->token, sizeof t->token); /* the service has forgotten the token: log in once more */
         ret->status = 0;
         r = log_in(t, err);
         if (r == 0)

@@ -1,11 +1,11 @@
-/* talk.h: a conversation with one Redfish service: the session, and requests that end in time.
+/* talk.h: a conversation with one Redfish service: the session, and requests with a time limit.
  *
- * The service root is asked without credentials, says where sessions are made, and a token of a session goes
- * with every other request. A token that the service has forgotten (401) is replaced once a request, as what
- * was answered 401 was not carried out. Only a service without sessions gets user and password with each
- * request. The session is ended with the conversation: a controller has few of them.
+ * The service root is read without credentials and says where sessions are created; every other request
+ * carries a session's token. When the service has forgotten the token (401), the request is repeated once
+ * with a new one: a request answered with 401 was not executed. Only a service without sessions gets user and
+ * password with each request. The session ends with the conversation, because a controller has few of them.
  *
- * Nothing leads elsewhere: requests go to the configured host only, redirects are not followed.
+ * Requests go to the configured host only; redirects are not followed.
  */
 #ifndef BALLAST_REDFISH_TALK_H
 #define BALLAST_REDFISH_TALK_H
@@ -20,9 +20,8 @@ struct redfish_talk;
 int redfish_talk_new(const struct power_host *host, struct redfish_talk **ret, struct err *err);
 void redfish_talk_free(struct redfish_talk *t); /* logs out; NULL is fine */
 
-/* A call begins: all its requests share host->timeout_s from now. */
+/* Begins a call: all its requests share host->timeout_s from now. */
 void redfish_talk_begin(struct redfish_talk *t);
-int64_t redfish_talk_left_ms(const struct redfish_talk *t);
 
 struct redfish_reply {
     long status;                  /* 0: no answer came */
@@ -37,9 +36,8 @@ static inline void redfish_reply_release(struct redfish_reply *r)
     r->body = NULL;
 }
 
-/* Both are logged in first where that is needed, and release nothing of *ret on failure but fill in its
- * status. An answer that is no success is an error with the service's own words. `once` must not arrive
- * twice. */
+/* Both log in first where needed. On failure they release nothing of *ret, and set its status. An
+ * unsuccessful answer is an error with the service's own words. `once` must not arrive twice. */
 int redfish_get(struct redfish_talk *t, const struct redfish_path *path, struct redfish_reply *ret,
                 struct err *err);
 int redfish_post(struct redfish_talk *t, const struct redfish_path *path, const char *body,
@@ -48,7 +46,7 @@ int redfish_post(struct redfish_talk *t, const struct redfish_path *path, const 
 /* Where the service's systems are. */
 int redfish_systems(struct redfish_talk *t, struct redfish_path *ret, struct err *err);
 
-/* Waits, at most for what is left of the call. -ETIMEDOUT: nothing is left; -ECANCELED: the service stops. */
+/* Waits, at most until the call's time limit. -ETIMEDOUT: no time is left; -ECANCELED: the service stops. */
 int redfish_wait(struct redfish_talk *t, int64_t ms);
 
 #endif

@@ -1,10 +1,12 @@
-/* A hypervisor that is asked with text and answers with lines of it:
+/* skeleton.c: a whole actuator, for a hypervisor that speaks lines of text over HTTP.
  *
- *     GET  URL/vm/ID          "HOST TASK": where it is, and the migration that runs, or "-"; 404 when it is
- * gone POST URL/vm/ID/HOST     "TASK": begins a migration GET  URL/task/ID        "STATE PERCENT WORDS":
- * queued, running, done or failed; 404 when it was forgotten POST URL/task/ID/stop   stops it
+ *     GET  URL/vm/ID          "HOST TASK": its host, and the running migration or "-"; 404: gone
+ *     POST URL/vm/ID/HOST     "TASK": begins a migration
+ *     GET  URL/task/ID        "STATE PERCENT WORDS": queued, running, done or failed; 404: forgotten
+ *     POST URL/task/ID/stop   stops it
  *
- * What a real one adds is a login and more operations; what each function promises stays the same. */
+ * A real one adds a login and more operations; each function's promise stays the same.
+ */
 #include "actuators/skeleton/skeleton.h"
 
 #include "base/cleanup.h"
@@ -50,7 +52,7 @@ static void destroy(struct actuator *x)
     free(x);
 }
 
-/* Ids go into a path: nothing but what an id is made of may get there. */
+/* Ids become part of a path: only the characters of an id may get there. */
 static bool is_id(const char *s)
 {
     return s && s[0] &&
@@ -72,7 +74,7 @@ static int ask(struct actuator *x, const char *method, const char *kind, const c
     struct http_request request = {.method = method,
                                    .url = url.text,
                                    .once = strcmp(method, "POST") ==
-                                           0, /* what begins something, begins it once */
+                                           0, /* a request that begins an operation must not arrive twice */
                                    .deadline_ms = net_now_ms() + (int64_t)timeout_s * 1000};
     int r = http_send(x->http, &request, &answer, err);
     if (r < 0)
@@ -87,7 +89,7 @@ static int ask(struct actuator *x, const char *method, const char *kind, const c
     return r;
 }
 
-/* Where the VM is and what moves it. -ESTALE: not where the request takes it from. */
+/* The VM's host and migration. -ESTALE: the VM is not on the request's source. */
 static int look(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     char line[512] = "";
@@ -124,7 +126,7 @@ static int check(struct actuator *x, const struct operation *q, struct err *err)
     return r < 0 ? r : look(x, q, task, err);
 }
 
-/* Looks first: after a lost answer or a restart the same task is adopted, and nothing is moved twice. */
+/* Reads the VM first: after a lost answer or a restart the same task is adopted, and no VM is moved twice. */
 static int start(struct actuator *x, const struct operation *q, char ret_task[TASK_NAME_MAX], struct err *err)
 {
     char task[TASK_NAME_MAX] = "";
@@ -150,7 +152,7 @@ static const struct {
 } states[] = {
     {"queued", TASK_QUEUED}, {"running", TASK_RUNNING}, {"done", TASK_SUCCEEDED}, {"failed", TASK_FAILED}};
 
-/* A task that the peer forgot is no error here: it has ended, nobody knows how, and an inventory will tell.
+/* A task that the peer has forgotten is no error: it has ended, and an inventory shows the result.
  */
 static int poll_task(struct actuator *x, const struct operation *q, const char *task,
                      struct task_progress *ret, struct err *err)

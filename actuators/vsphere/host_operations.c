@@ -1,10 +1,11 @@
+/* host_operations.c: begins maintenance and standby of a host, and ends them. vsphere.c follows the tasks. */
 #include "actuators/vsphere/operations.h"
 
 #include "base/cleanup.h"
 
 #include <errno.h>
 
-/* vCenter's own limit for a host to come or go; the engine watches for longer or shorter as it likes. */
+/* vCenter's own time limit for the operation; the engine has its own. */
 #define NO_TIMEOUT 0
 #define STANDBY_TIMEOUT_S 900
 

@@ -1,3 +1,4 @@
+/* migrate.c: checks and begins migrations. vsphere.c follows the tasks. */
 #include "actuators/vsphere/operations.h"
 
 #include "base/cleanup.h"
@@ -75,8 +76,8 @@ int migrate_begin(struct vsphere *v, const struct operation *q, char ret_task[TA
     return r == -ENOTSUP ? migrate(v, q, ret_task, err) : r;
 }
 
-/* A TaskInfo does not tell where a migration goes; the event that announces it does, and both are of one
- * chain. */
+/* A TaskInfo has no destination; the event that announces the migration has, and both have the same chain
+ * id. */
 int migrate_goes_there(struct vsphere *v, const struct operation *q, const struct entity *vm, struct err *err)
 {
     CLEANUP(arena_releasep) struct arena a = {0};

@@ -1,8 +1,8 @@
-/* operations.h: the operations of the vSphere actuator: of a VM (migrate.c, power_on.c) and of a host
+/* operations.h: the operations of the vSphere actuator, on a VM (migrate.c, power_on.c) and on a host
  * (host_operations.c).
  *
- * Each has two parts: whether the operation makes sense as things stand, and the method that begins it. What
- * is common (looking, adopting a task that runs already, polling, cancelling) is in vsphere.c.
+ * Each has two functions: one checks whether the operation still makes sense, the other begins it.
+ * vsphere.c has what they share: reading the object, adopting a running task, polling, cancelling.
  */
 #ifndef BALLAST_ACTUATORS_VSPHERE_OPERATIONS_H
 #define BALLAST_ACTUATORS_VSPHERE_OPERATIONS_H
@@ -14,7 +14,7 @@
 
 #define MOREF_MAX 128
 
-/* A VM or a host as it stands, with the task that works on it. */
+/* A VM's or a host's state, with the task that works on it. */
 struct entity {
     char name[MOREF_MAX]; /* for people; the moref when it has none */
     bool powered_on, standby, connected, in_maintenance;
@@ -23,35 +23,36 @@ struct entity {
     char task_name[TASK_NAME_MAX]; /* "": no queued or running task of the work that was asked for */
 };
 
-/* Reads it in one round trip. -ENOENT: it is gone. */
+/* Reads the object in one round trip. -ENOENT: the object is gone. */
 int vsphere_entity_look(struct vsphere *v, const char *type, const char *id, enum vsphere_work work,
                         struct entity *ret, struct err *err);
 
-/* Calls a method that gives a task. Errors of vsphere_call(), and -EPROTO: its answer names none. */
+/* Calls a method that returns a task. Errors of vsphere_call(), and -EPROTO: the answer names no task. */
 int vsphere_call_for_task(struct vsphere *v, const char *method, const struct strbuf *body,
                           char ret_task[TASK_NAME_MAX], struct err *err);
 
-/* Can the destination of a VM take VMs? -EHOSTDOWN: no; -ENOENT: it is gone. */
+/* Whether the destination can take VMs. -EHOSTDOWN: it cannot; -ENOENT: the host is gone. */
 int migrate_can_arrive(struct vsphere *v, const struct operation *q, struct err *err);
 
-/* Is the VM still where it shall leave, and running? -ESTALE: no. */
+/* Whether the VM still runs on the source host. -ESTALE: it does not. */
 int migrate_is_due(const struct vsphere *v, const struct operation *q, const struct entity *vm,
                    struct err *err);
 int migrate_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                   struct err *err);
-/* Does the running task go to the same destination? 0: yes, or nobody can tell; -EBUSY: it goes elsewhere. */
+/* Whether the running task has the same destination. 0: it has, or the destination is unknown; -EBUSY: it
+ * has another. */
 int migrate_goes_there(struct vsphere *v, const struct operation *q, const struct entity *vm,
                        struct err *err);
 
-/* Is the VM off, or suspended? -ESTALE: it runs, there or elsewhere. */
+/* Whether the VM is off or suspended. -ESTALE: it runs. */
 int power_on_is_due(const struct vsphere *v, const struct operation *q, const struct entity *vm,
                     struct err *err);
-/* Would it start where we say? -EPERM: DRS of vCenter chooses a host of its own. */
+/* Whether the VM would start on the requested host. -EPERM: vCenter's DRS chooses the host itself. */
 int power_on_is_ours(struct vsphere *v, const struct operation *q, const struct entity *vm, struct err *err);
 int power_on_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                    struct err *err);
 
-/* -ESTALE: the host is as it should become already. */
+/* -ESTALE: the host is in the requested state already. */
 int host_operation_is_due(const struct vsphere *v, const struct operation *q, const struct entity *host,
                           struct err *err);
 int host_operation_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],

@@ -1,3 +1,5 @@
+/* pools.c: writes the settings of resource pools of a single host, one after the other, which needs no
+ * task. */
 #include "actuators/vsphere/operations.h"
 
 #include "base/cleanup.h"
@@ -5,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What a host is part of: its resource pools belong to that. */
+/* A host's compute resource, which owns its resource pools. */
 struct owner {
     char host_name[MOREF_MAX];
     char id[MOREF_MAX];
@@ -52,7 +54,8 @@ static int check_pool(struct vsphere *v, const struct owner *owner, const char *
     return 0;
 }
 
-/* What is not said stays as it is: the shares of a pool without VMs, and whether a reservation expands. */
+/* A setting that is not given stays unchanged: the shares of a pool without VMs, and whether a reservation
+ * expands. */
 static void put_alloc(struct strbuf *b, const char *element, const struct alloc *alloc, bool nothing)
 {
     strbuf_printf(b, "<%s><reservation>%.0f</reservation><limit>%.0f</limit>", element, alloc->reservation,
@@ -77,9 +80,9 @@ static int update(struct vsphere *v, const struct pool_setting *s, struct err *e
     return vsphere_call(v, "UpdateConfig", &body, &answer, err);
 }
 
-/* A pool cannot reserve more than the one above it has, nor less than those below: which of two comes first
- * depends on whether more or less is reserved than before. So those that the peer refuses are asked for once
- * more after the others, as long as any comes through. */
+/* A pool cannot reserve more than its parent, nor less than its children: whether parent or child must
+ * change first depends on the direction of the change. So refused pools are tried again after the others,
+ * as long as at least one succeeds. */
 static int update_all(struct vsphere *v, const struct pool_settings *q, bool *done, struct err *err)
 {
     size_t left = q->n_settings;

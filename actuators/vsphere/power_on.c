@@ -1,3 +1,4 @@
+/* power_on.c: checks and begins the start of a VM on a given host. vsphere.c follows the task. */
 #include "actuators/vsphere/operations.h"
 
 #include "base/cleanup.h"
@@ -24,7 +25,7 @@ int power_on_is_due(const struct vsphere *v, const struct operation *q, const st
 
 /* ---- who chooses the host */
 
-/* What the cluster says of placing this VM. */
+/* DRS's settings for this VM. */
 struct drs {
     const char *vm;
     bool enabled, own_levels;
@@ -62,8 +63,8 @@ static int drs_object(void *ctx, const struct vsphere_object *o, struct err *err
     return 0;
 }
 
-/* Where DRS may place the VM by itself (levels partiallyAutomated and fullyAutomated), it is asked for a host
- * whatever the request says, and room may have been made on another. */
+/* Where DRS may place the VM by itself (levels partiallyAutomated and fullyAutomated), it ignores the
+ * requested host, and Ballast may have made room on another. */
 int power_on_is_ours(struct vsphere *v, const struct operation *q, const struct entity *vm, struct err *err)
 {
     static const char *const paths[] = {"configurationEx.drsConfig", "configurationEx.drsVmConfig", NULL};
@@ -95,9 +96,9 @@ int power_on_is_ours(struct vsphere *v, const struct operation *q, const struct 
                    vsphere_url(v), vm->name, level);
 }
 
-/* One call for both: it moves the VM's registration to the host first, if that is another of the cluster, and
- * resumes what is suspended. Where the host is not compatible vCenter starts the VM where it is registered,
- * and says that all is well: only an inventory tells. */
+/* One call does both: it first moves the VM's registration, if the host is another of the cluster, and it
+ * resumes a suspended VM. Where the host is not compatible, vCenter starts the VM where it is registered
+ * and reports success: only an inventory shows it. */
 int power_on_begin(struct vsphere *v, const struct operation *q, char ret_task[TASK_NAME_MAX],
                    struct err *err)
 {

@@ -1,3 +1,5 @@
+/* vsphere.c: the vSphere actuator's functions: reads the object, adopts a running task, polls and cancels.
+ * The single operations are in the files that operations.h lists. */
 #include "actuators/vsphere/vsphere.h"
 
 #include "actuators/vsphere/operations.h"
@@ -190,7 +192,7 @@ static int check(struct actuator *x, const struct operation *q, struct err *err)
     return operation_is_of_vm(q->kind) ? migrate_can_arrive(x->vsphere, q, err) : 0;
 }
 
-/* The task that runs already, if there is one: 1, and its name. */
+/* 1 and the name of a running task, if there is one. */
 static int adopt(struct vsphere *v, const struct operation *q, const struct entity *e,
                  char ret_task[TASK_NAME_MAX], struct err *err)
 {
@@ -210,7 +212,7 @@ static int look_and_adopt(struct vsphere *v, const struct operation *q, char ret
     struct entity e;
     int r = look(v, q, &e, err);
 
-    /* what is being switched on or off may look either way: its task decides first */
+    /* a host in transition may show either state: its task decides first */
     if (r == 0 && q->kind != OPERATION_MIGRATE && (r = adopt(v, q, &e, ret_task, err)) != 0)
         return r;
     if (r == 0)
@@ -218,8 +220,8 @@ static int look_and_adopt(struct vsphere *v, const struct operation *q, char ret
     return r < 0 ? r : adopt(v, q, &e, ret_task, err);
 }
 
-/* Somebody was quicker, perhaps an earlier try of ours whose answer was lost: it is busy with the same, or it
- * has become what it was to become. */
+/* Another caller was quicker, perhaps an earlier request of Ballast whose answer was lost: the object is
+ * busy with the same operation, or in its final state already. */
 static bool came_too_late(const struct vsphere *v, int code)
 {
     return code == -EBUSY || (code == -EREMOTEIO && strcmp(vsphere_fault(v)->type, "InvalidPowerState") == 0);
@@ -314,7 +316,7 @@ static int cancel(struct actuator *x, const struct operation *q, const char *tas
     if (r < 0)
         return r;
     if (!vsphere_task_is_active(&t))
-        return 0; /* poll() tells how it ended */
+        return 0; /* poll() returns how the task ended */
     if (!t.cancelable)
         return err_set(err, -ENOTSUP, "%s: %s cannot be cancelled any more", vsphere_url(x->vsphere), task);
     vsphere_begin(&body, "CancelTask", "Task", task);
@@ -328,7 +330,7 @@ static int apply_settings(struct actuator *x, const struct pool_settings *reques
     return pools_apply(x->vsphere, request, err);
 }
 
-/* The name of the task that a method's answer gives. */
+/* The task's name in a method's answer. */
 static int task_name_read(const struct vsphere *v, const xml_node *payload, char ret_task[TASK_NAME_MAX],
                           struct err *err)
 {

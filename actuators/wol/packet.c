@@ -1,3 +1,4 @@
+/* packet.c: builds the magic packet. It sends nothing. */
 #include "actuators/wol/packet.h"
 
 #include <errno.h>

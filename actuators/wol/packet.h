@@ -20,8 +20,8 @@ struct magic {
     size_t len; /* 102, or 108 with SecureOn */
 };
 
-/* secureon may be NULL. -EINVAL, with a sentence: no MAC, one of a group, or no SecureOn; never repeats the
- * latter. */
+/* secureon may be NULL. -EINVAL, with a sentence: the MAC is invalid or a group's, or SecureOn is invalid;
+ * the sentence never contains SecureOn. */
 int packet_build(const char *mac, const char *secureon, struct magic *ret, struct err *err);
 
 #endif

@@ -1,3 +1,4 @@
+/* relay.c: runs ssh, which sends the packet from another machine, and explains ssh's failures. */
 #include "actuators/wol/relay.h"
 
 #include "base/cleanup.h"
@@ -26,9 +27,9 @@
 #define SSH_FAILED 255      /* ssh's own exit code; any other is the command's */
 #define COMMAND_MISSING 127 /* the shell's, and ours below */
 
-/* What the relay runs: three times what comes on standard input, to the arguments. No apostrophe may stand in
- * it, as it is put between two; python3 or perl: every server has one of them. In perl, 17 is AF_PACKET and
- * UDP's number, 25 SO_BINDTODEVICE, 2114 the EtherType. */
+/* The relay's program: sends standard input three times to the address in its arguments. It stands between
+ * apostrophes and must contain none. It is written for python3 and for perl: every server has one of them.
+ * In perl, 17 is AF_PACKET and UDP's number, 25 SO_BINDTODEVICE, 2114 the EtherType. */
 #define RELAY_SHELL(python, perl)                                                                            \
     "sh -c '"                                                                                                \
     "if command -v python3 >/dev/null 2>&1; then exec python3 -c \"" python "\" \"$@\"; fi; "                \
@@ -161,7 +162,7 @@ static void arguments_init(struct arguments *a, const struct relay_errand *e)
     add(a, SSH, "-T");
     add(a, "-a", "-x");
     add(a, "-o", "BatchMode=yes");
-    add(a, "-o", "ControlPath=none"); /* a master in the background would outlive the call */
+    add(a, "-o", "ControlPath=none"); /* a background master would outlive the call */
     add(a, "-o", "ClearAllForwardings=yes");
     add(a, "-o", "LogLevel=ERROR");
     add(a, "-o", a->timeout);
@@ -177,7 +178,7 @@ static void arguments_init(struct arguments *a, const struct relay_errand *e)
     add(a, a->command.text, NULL);
 }
 
-/* A process group of its own, with signals as a program expects them, that holds no file of ours. */
+/* A process group of its own, with default signals, that inherits no file of the service. */
 static int spawn(const struct arguments *a, int in, int err_fd, pid_t *ret)
 {
     posix_spawn_file_actions_t files;
@@ -208,7 +209,7 @@ static int spawn(const struct arguments *a, int in, int err_fd, pid_t *ret)
     return -r;
 }
 
-/* What it says on standard error, the end of it if it is much. */
+/* ssh's standard error, the end of it if it is long. */
 static void listen_to(int fd, struct strbuf *said)
 {
     char piece[512];
@@ -225,7 +226,7 @@ static void listen_to(int fd, struct strbuf *said)
     }
 }
 
-/* Until it has ended, by itself or because time is up. 0, and how it ended. */
+/* Waits until ssh ends, by itself or by the deadline. 0, and its exit status. */
 static int watch(pid_t pid, int fd, const struct relay_errand *e, struct strbuf *said, int *ret_status)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -236,7 +237,7 @@ static int watch(pid_t pid, int fd, const struct relay_errand *e, struct strbuf 
         if (n > 0) {
             listen_to(fd, said);
             if (p.revents & POLLHUP)
-                p.fd = -1; /* it has closed it; it may live on for a moment */
+                p.fd = -1; /* ssh has closed it, and may live on for a moment */
         }
         pid_t ended = waitpid(pid, ret_status, WNOHANG);
         if (ended == pid) {
@@ -254,7 +255,7 @@ static int watch(pid_t pid, int fd, const struct relay_errand *e, struct strbuf 
     }
 }
 
-/* ---- what came of it ---- */
+/* ---- the result ---- */
 
 static const struct {
     const char *words;
@@ -273,7 +274,7 @@ static const struct {
     {"Could not resolve hostname", -EHOSTUNREACH},
 };
 
-/* The last line that says something, as part of a sentence. */
+/* The last non-empty line, as part of a sentence. */
 static void last_line(struct strbuf *said, char ret[SAID_SHOWN])
 {
     size_t end = said->len, len = 0;

@@ -1,9 +1,9 @@
-/* relay.h: a magic packet sent by another machine of the sleeper's segment, reached by ssh.
+/* relay.h: sends a magic packet from another machine in the sleeping host's segment, reached by ssh.
  *
- * ssh runs without a terminal and asks nobody anything (BatchMode); whether the relay's key is trusted is as
- * ssh is configured for the service's user. The packet goes over ssh's standard input, so that no command
- * line holds a SecureOn password, and so that a key can be bound to a command of the relay's own. What goes
- * into the command line is checked before: addresses, numbers and names of interfaces only.
+ * ssh runs without a terminal and without questions (BatchMode); the ssh configuration of the service's
+ * user decides whether the relay's key is trusted. The packet goes to ssh's standard input, so that no
+ * command line holds a SecureOn password, and so that a key can be bound to a command of the relay's own.
+ * The arguments of the command line are checked before: addresses, numbers and names of interfaces only.
  */
 #ifndef BALLAST_WOL_RELAY_H
 #define BALLAST_WOL_RELAY_H
@@ -24,10 +24,10 @@ struct relay {
 /* "user@host", "user@host:port", "user@[address]:port"; the user may be left out. -EINVAL. */
 int relay_parse(const char *text, struct relay *ret, struct err *err);
 
-/* A name that an interface can have, and that no shell reads as anything else. */
+/* -EINVAL: not an interface's name, or one that a shell would interpret. */
 int relay_check_interface(const char *name, struct err *err);
 
-/* What the relay is to do. */
+/* The relay's request. */
 struct relay_errand {
     const struct relay *relay;
     const char *key_file;    /* NULL: ssh's own choice */
@@ -38,8 +38,9 @@ struct relay_errand {
     const atomic_bool *stop; /* NULL: never */
 };
 
-/* -EACCES: the relay does not let us in, or its user may not send that; -ENOTSUP: it has nothing to send
- * with, or ssh is not installed here; -EKEYREJECTED: the relay's key is not the known one; -ETIMEDOUT, ... */
+/* -EACCES: the relay refuses the login, or its user may not send such a packet; -ENOTSUP: it has no
+ * program to send with, or ssh is not installed here; -EKEYREJECTED: the relay's key is not the known one;
+ * -ETIMEDOUT, ... */
 int relay_send(const struct relay_errand *e, const struct magic *m, struct err *err);
 
 #endif

@@ -1,3 +1,4 @@
+/* send.c: sends the packet from this machine. It cannot learn whether a host has heard it. */
 #include "actuators/wol/send.h"
 
 #include "base/cleanup.h"
@@ -17,7 +18,7 @@ static void pause_ms(long ms)
     (void)nanosleep(&t, NULL);
 }
 
-/* 0: at least one went out. */
+/* 0: at least one was sent. */
 static int send_some(int fd, const struct magic *m, const void *to, size_t to_len)
 {
     int r = -EIO;
@@ -70,7 +71,7 @@ int wol_send_raw(const struct magic *m, const char *interface, struct err *err)
     if (to.sll_ifindex == 0)
         return err_set(err, -ENODEV, "there is no interface %s", interface);
     memset(to.sll_addr, 0xff, MAC_SIZE);
-    /* SOCK_DGRAM: the kernel puts the frame's head before it. Protocol 0: nothing is received. */
+    /* SOCK_DGRAM: the kernel adds the frame's header. Protocol 0: the socket receives no frames. */
     CLEANUP(closep) int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0 && (errno == EPERM || errno == EACCES || errno == EAFNOSUPPORT)) /* the last: by systemd */
         return err_set(

@@ -1,3 +1,4 @@
+/* wol.c: the power method Wake-on-LAN: sends the packet directly or by a relay. It can only wake. */
 #include "actuators/wol/wol.h"
 
 #include "actuators/wol/relay.h"
@@ -32,7 +33,7 @@ static int check_address(const char *address, struct err *err)
     return 0;
 }
 
-/* An interface: raw. An address: UDP. Both: both. Neither: UDP to everybody. */
+/* interface given: raw frames. broadcast given: UDP. Both: both. Neither: UDP to 255.255.255.255. */
 static int read_config(const struct power_host *host, struct power_method *m, struct err *err)
 {
     int r = packet_build(host->wol.mac, host->wol.secureon, &m->magic, err);
@@ -98,7 +99,7 @@ static int send_one(struct power_method *m, bool raw, int64_t deadline_ms, struc
                : wol_send_udp(&m->magic, m->udp, m->port, interface, err);
 }
 
-/* Where both ways are wanted, one that works is enough; the other's fault is still worth a line in the log.
+/* Where both kinds are configured, one success is enough; the other's fault goes to the log.
  */
 static int method_wake(struct power_method *m, struct err *err)
 {

@@ -1,6 +1,6 @@
-/* wol.h: hosts woken by a magic packet (AMD's "Magic Packet Technology", publication 20213), from here or
- * from a relay in their segment. Nobody answers such a packet: that it was sent is all that can be said.
- * README.md has what a relay needs. */
+/* wol.h: the power method Wake-on-LAN: a magic packet (AMD's "Magic Packet Technology", publication
+ * 20213), sent from here or by a relay in the host's segment. No host answers such a packet, so success
+ * means only that it was sent. README.md says what a relay needs. */
 #ifndef BALLAST_WOL_H
 #define BALLAST_WOL_H
 

@@ -1,3 +1,5 @@
+/* file.c: reads a snapshot file and returns it as an inventory. It fills in nothing that the file leaves
+ * out. */
 #include "collectors/file/file.h"
 
 #include "base/cleanup.h"

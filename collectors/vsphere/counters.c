@@ -1,3 +1,5 @@
+/* counters.c: asks vCenter for performance counters in batches and puts them into the inventory. It
+ * chooses no VM's final figures; vsphere.c does. */
 #include "collectors/vsphere/counters.h"
 
 #include "base/cleanup.h"

@@ -16,12 +16,12 @@ static const char *text_or_null(struct vs_inventory *s, const xml_node *node)
 
 static void read_rule(struct vs_inventory *s, const xml_node *n)
 {
-    bool together = xml_type_is(n, "ClusterAffinityRuleSpec");
+    bool affine = xml_type_is(n, "ClusterAffinityRuleSpec");
     bool apart = xml_type_is(n, "ClusterAntiAffinityRuleSpec");
     bool of_groups = xml_type_is(n, "ClusterVmHostRuleInfo");
     const char *key = text_or_null(s, xml_child(n, "key"));
 
-    if (!together && !apart && !of_groups) /* dependencies of restarts, and what later versions bring */
+    if (!affine && !apart && !of_groups) /* dependencies of restarts, and what later versions bring */
         return;
     struct vs_inventory_rule *r = VS_INVENTORY_ADD(s, rules, n_rules, cap_rules);
     *r = (struct vs_inventory_rule){

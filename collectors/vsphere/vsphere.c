@@ -1,3 +1,5 @@
+/* vsphere.c: the vSphere collector: finds the cluster, reads inventory and counters, and decides which
+ * figures to trust. */
 #include "collectors/vsphere/vsphere.h"
 
 #include "base/cleanup.h"

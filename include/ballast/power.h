@@ -30,9 +30,9 @@ enum power_method_kind { POWER_HYPERVISOR, POWER_IPMI, POWER_REDFISH, POWER_WOL,
 /* How a host is reached, as the configuration says it; what is not given is NULL. Secrets are read from files
  * and never part of an error. */
 struct power_host {
-    const char *name; /* the host's id or name at the source */
-    const enum power_method_kind *order;
-    size_t n_order;
+    const char *name;                       /* the host's id or name at the source */
+    const enum power_method_kind *sequence; /* tried in this order */
+    size_t n_sequence;
     unsigned timeout_s;      /* for one call of a method */
     bool hard_off;           /* whether power may be cut where a soft shutdown came to nothing */
     const atomic_bool *stop; /* the service is going down: return early. NULL: never */

@@ -274,7 +274,8 @@ static struct config_power_host copy_host(const struct config_power_host *h, str
 
 /* What is named in the order, or all there is: controllers, then a packet, then the hypervisor. A method that
  * the defaults name and the host does not have is left out. */
-static size_t order_of(const struct config_power_host *h, enum power_method_kind order[POWER_METHOD_COUNT])
+static size_t sequence_of(const struct config_power_host *h,
+                          enum power_method_kind sequence[POWER_METHOD_COUNT])
 {
     static const enum power_method_kind all[] = {POWER_IPMI, POWER_REDFISH, POWER_WOL, POWER_HYPERVISOR};
     size_t n = 0;
@@ -283,11 +284,11 @@ static size_t order_of(const struct config_power_host *h, enum power_method_kind
         enum power_method_kind kind = (enum power_method_kind)kind_of_word(*w);
 
         if (has_method(h, kind))
-            order[n++] = kind;
+            sequence[n++] = kind;
     }
     for (size_t i = 0; !h->methods[0] && i < POWER_METHOD_COUNT; i++) {
         if (has_method(h, all[i]))
-            order[n++] = all[i];
+            sequence[n++] = all[i];
     }
     return n;
 }
@@ -327,13 +328,13 @@ struct power_host *config_power(const struct config *c, const atomic_bool *stop,
     struct power_host *list = arena_array(a, struct power_host, c->n_power_hosts ? c->n_power_hosts : 1);
 
     for (size_t i = 0; i < c->n_power_hosts; i++) {
-        enum power_method_kind *order = arena_array(a, enum power_method_kind, POWER_METHOD_COUNT);
+        enum power_method_kind *sequence = arena_array(a, enum power_method_kind, POWER_METHOD_COUNT);
 
         const struct config_power_host own = copy_host(&c->power_hosts[i], a);
 
         list[i] = power_host_of(&own);
-        list[i].n_order = order_of(&c->power_hosts[i], order);
-        list[i].order = order;
+        list[i].n_sequence = sequence_of(&c->power_hosts[i], sequence);
+        list[i].sequence = sequence;
         list[i].stop = stop;
     }
     return list;

@@ -199,14 +199,14 @@ static void test_power_defaults(void **state)
     assert_string_equal(list[0].ipmi.username, "admin");
     assert_string_equal(list[0].ipmi.workarounds[0], "sun20");
     assert_ptr_equal(list[0].stop, &stop);
-    assert_int_equal(list[0].n_order, 2);
-    assert_int_equal(list[0].order[0], POWER_WOL);
-    assert_int_equal(list[0].order[1], POWER_IPMI);
+    assert_int_equal(list[0].n_sequence, 2);
+    assert_int_equal(list[0].sequence[0], POWER_WOL);
+    assert_int_equal(list[0].sequence[1], POWER_IPMI);
     assert_int_equal(list[1].timeout_s, 9);
     assert_string_equal(list[1].ipmi.username, "root");
-    assert_int_equal(list[1].n_order, 2);
-    assert_int_equal(list[1].order[0], POWER_HYPERVISOR);
-    assert_int_equal(list[1].order[1], POWER_IPMI);
+    assert_int_equal(list[1].n_sequence, 2);
+    assert_int_equal(list[1].sequence[0], POWER_HYPERVISOR);
+    assert_int_equal(list[1].sequence[1], POWER_IPMI);
 
     /* the contract's own example: nothing but ipmi and wol given */
     assert_int_equal(
@@ -215,10 +215,10 @@ static void test_power_defaults(void **state)
               CONFIG_FOR_SERVICE, &a, &c, &err),
         0);
     list = config_power(&c, &stop, &a);
-    assert_int_equal(list[0].n_order, 3);
-    assert_int_equal(list[0].order[0], POWER_IPMI);
-    assert_int_equal(list[0].order[1], POWER_WOL);
-    assert_int_equal(list[0].order[2], POWER_HYPERVISOR);
+    assert_int_equal(list[0].n_sequence, 3);
+    assert_int_equal(list[0].sequence[0], POWER_IPMI);
+    assert_int_equal(list[0].sequence[1], POWER_WOL);
+    assert_int_equal(list[0].sequence[2], POWER_HYPERVISOR);
     assert_false(list[0].hard_off);
     assert_string_equal(list[0].ipmi.privilege, "operator");
 }

@@ -160,7 +160,7 @@ static void begin(struct world *w, size_t n_methods, bool asleep)
     C.takes_s = 30;
     world_init_standby(w);
     host = (struct power_host){
-        .name = "h2", .order = order, .n_order = n_methods, .timeout_s = 20, .hard_off = true};
+        .name = "h2", .sequence = order, .n_sequence = n_methods, .timeout_s = 20, .hard_off = true};
     setup = (struct power_config){.hosts = &host,
                                   .n_hosts = 1,
                                   .methods = {[POWER_IPMI] = &ipmi_method, [POWER_REDFISH] = &redfish_method},

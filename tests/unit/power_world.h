@@ -194,7 +194,7 @@ static const struct actuator_ops inner_ops = {
 #define BOOTS_S 900 /* patience */
 
 struct actuators_world {
-    enum power_method_kind order[POWER_METHOD_COUNT];
+    enum power_method_kind sequence[POWER_METHOD_COUNT];
     struct power_host host;
     struct power_config setup;
     struct actuator_ops ops;
@@ -221,12 +221,13 @@ static void begin(struct actuators_world *w, const char *order, enum operation_k
     os_hangs = false;
     look_takes_ms = call_takes_ms = 0;
     chassis_is = operation == OPERATION_WAKE ? CHASSIS_OFF : CHASSIS_ON;
-    w->host = (struct power_host){.name = "esx1", .order = w->order, .timeout_s = 5, .hard_off = hard_off};
+    w->host =
+        (struct power_host){.name = "esx1", .sequence = w->sequence, .timeout_s = 5, .hard_off = hard_off};
     for (const char *c = order; *c; c++)
-        w->order[w->host.n_order++] = *c == 'i'   ? POWER_IPMI
-                                      : *c == 'r' ? POWER_REDFISH
-                                      : *c == 'w' ? POWER_WOL
-                                                  : POWER_HYPERVISOR;
+        w->sequence[w->host.n_sequence++] = *c == 'i'   ? POWER_IPMI
+                                            : *c == 'r' ? POWER_REDFISH
+                                            : *c == 'w' ? POWER_WOL
+                                                        : POWER_HYPERVISOR;
     w->setup = (struct power_config){
         .inner = &inner_ops,
         .hosts = &w->host,

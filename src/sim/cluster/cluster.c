@@ -1,3 +1,5 @@
+/* cluster.c: creates the cluster and advances its time from event to event. The handlers are in the files
+ * of their subjects. */
 #include "sim/cluster/cluster_internal.h"
 
 #include <assert.h>

@@ -259,7 +259,6 @@ void cluster_unexpect_vm(struct cluster *c, uint32_t vm, uint32_t host);
 bool cluster_vm_fits(const struct cluster *c, uint32_t vm, uint32_t host);
 bool cluster_vm_is_compatible(const struct cluster *c, uint32_t vm, uint32_t host);
 void cluster_vm_demand_begin(struct cluster *c, uint32_t vm);
-void cluster_vm_demand_end(struct cluster *c, uint32_t vm);
 void cluster_on_demand(struct cluster *c, uint32_t vm);
 void cluster_vm_leave(struct cluster *c, uint32_t vm);
 void cluster_on_presence(struct cluster *c, uint32_t vm);
@@ -291,7 +290,6 @@ void power_maintenance_exit(struct cluster *c, uint32_t host, uint32_t task);
 void power_maintenance_cancel(struct cluster *c, uint32_t host);
 void power_maintenance_check(struct cluster *c, uint32_t host); /* whether the host is empty by now */
 void cluster_on_host(struct cluster *c, uint32_t host);
-void power_become_on(struct cluster *c, uint32_t host);
 /* Dead, and only switched off: it is switched on, and boots. */
 void power_boot_begin(struct cluster *c, uint32_t host);
 /* After it was dead: on, or in maintenance as before. */

@@ -1,3 +1,4 @@
+/* events.c: the heap of events by time. It does not know what an event means. */
 #include "sim/cluster/events.h"
 
 #include <ballast/units.h>

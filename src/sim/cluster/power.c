@@ -78,7 +78,7 @@ static void change(struct cluster *c, uint32_t host, enum host_state meanwhile, 
         cluster_on_host(c, host);
 }
 
-void power_become_on(struct cluster *c, uint32_t host)
+static void become_on(struct cluster *c, uint32_t host)
 {
     c->hosts[host].on_since = instant(c);
     enter(c, host, HOST_ON);
@@ -91,7 +91,7 @@ void power_come_back(struct cluster *c, uint32_t host)
 
     totals_integrate_host(c, host);
     h->now.dead = h->plugged = false;
-    power_become_on(c, host);
+    become_on(c, host);
     if (h->was_serviced)
         enter(c, host, HOST_MAINTENANCE);
 }
@@ -164,7 +164,7 @@ static void end_wake(struct cluster *c, uint32_t host)
         return;
     }
     h->totals.power_ons++;
-    power_become_on(c, host);
+    become_on(c, host);
     task_succeed(c, h->task);
 }
 
@@ -195,7 +195,7 @@ void cluster_on_host(struct cluster *c, uint32_t host)
         end_standby(c, host);
         break;
     case HOST_MAINTENANCE:
-        power_become_on(c, host);
+        become_on(c, host);
         task_succeed(c, h->task);
         break;
     case HOST_ON:

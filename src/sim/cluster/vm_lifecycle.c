@@ -39,7 +39,7 @@ void cluster_vm_demand_begin(struct cluster *c, uint32_t vm)
     wait_for_demand(c, vm);
 }
 
-void cluster_vm_demand_end(struct cluster *c, uint32_t vm)
+static void demand_end(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];
 
@@ -190,7 +190,7 @@ void cluster_vm_leave(struct cluster *c, uint32_t vm)
         cluster_vm_start_fail(c, vm, -ENOENT, "The virtual machine has been deleted.");
     if (v->now.host != IX_NONE)
         cluster_displace_vm(c, vm);
-    cluster_vm_demand_end(c, vm);
+    demand_end(c, vm);
     events_set(&c->events, event_slot(c, EVENT_START, vm), INFINITY);
     v->state = VM_OFF;
     v->present = false;

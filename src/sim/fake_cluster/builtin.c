@@ -1,3 +1,4 @@
+/* builtin.c: the built-in cluster, for when no snapshot is given. */
 #include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include "base/rng.h"

@@ -1,3 +1,5 @@
+/* fake_cluster.c: opens and closes a fake cluster, keeps its time, and lets tests change it. plugin.c is
+ * its collector and actuator. */
 #include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include "model/snapshot_build.h"
