@@ -101,7 +101,7 @@ int power_setup_change(struct power_setup **w, const struct config *c, const str
 {
     struct power_setup *fresh;
 
-    if (engine_is_switching(e))
+    if (engine_is_changing_power(e))
         return err_set(err, -EBUSY, "hosts are being put to standby or woken just now");
     int r = power_setup_new(c, (*w)->config.inner, (*w)->config.source, *w, &fresh, err);
 

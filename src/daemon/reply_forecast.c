@@ -24,7 +24,7 @@ static void put_demand(struct json_writer *w, const char *key, const double dema
     jw_end(w);
 }
 
-static void put_past(struct json_writer *w, const struct pattern_record *s)
+static void put_past(struct json_writer *w, const struct demand_profile_record *s)
 {
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
     put_instant(w, "time", s->time);

@@ -37,7 +37,7 @@
 
 /* ---- when ------------------------------------------------------------------------------------ */
 
-void passes_end_runs(struct engine *e, int code, const struct err *err, uint64_t pass)
+void decide_end_runs(struct engine *e, int code, const struct err *err, uint64_t pass)
 {
     if (e->poll->asked_run <= e->passes->runs_done)
         return;
@@ -47,7 +47,7 @@ void passes_end_runs(struct engine *e, int code, const struct err *err, uint64_t
     e->passes->run_error = err ? *err : (struct err){0};
 }
 
-void passes_hurry(struct engine *e, instant_s now)
+void decide_pass_at_once(struct engine *e, instant_s now)
 {
     e->passes->again = true;
     e->passes->next = now;
@@ -187,7 +187,7 @@ static bool may_wake(const struct engine *e, const struct snapshot *s, const str
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
     return ix != IX_NONE && !is_held(&e->actions->wake_backoff, x->r.host, now) &&
-           power_is_automatic(e, &s->hosts[ix].is);
+           power_preconditions_are_automatic(e, &s->hosts[ix].is);
 }
 
 static bool may_sleep(const struct engine *e, const struct snapshot *s, const struct action *x, instant_s now)
@@ -195,8 +195,9 @@ static bool may_sleep(const struct engine *e, const struct snapshot *s, const st
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
     return ix != IX_NONE && !is_held(&e->actions->standby_backoff, x->r.host, now) &&
-           power_is_automatic(e, &s->hosts[ix].is) && host_use(e, x->r.host)->arriving == 0 &&
-           power_may_sleep(e, ix, x, NULL) == 0;
+           power_preconditions_are_automatic(e, &s->hosts[ix].is) &&
+           slot_usage_of_host(e, x->r.host)->arriving == 0 &&
+           power_preconditions_check_standby(e, ix, x, NULL) == 0;
 }
 
 static bool actuators_can(const struct engine *e, const struct action *x)
@@ -396,7 +397,7 @@ int decide(struct engine *e, const char *trigger, instant_s now, struct err *err
     publish_pass(e, &v->plan, now);
     publish_faults(e, &v->plan, last ? &last->plan : NULL, now);
     observation_unref(last);
-    bool withdrawn = power_withdraw(e, &v->plan, false, now);
+    bool withdrawn = power_outcome_withdraw_standbys(e, &v->plan, false, now);
 
     recommendations_take(e, v, e->passes->last, a, number, now);
     if (withdrawn) /* the plan counted without those hosts: the next one, made at once, counts with them */

@@ -38,8 +38,8 @@ int decide_store(struct engine *e, const struct plan *plan, uint64_t pass, const
                  instant_s now);
 
 /* Answers the runs that wait for this pass, or for what it was to be made from. */
-void passes_end_runs(struct engine *e, int code, const struct err *err, uint64_t pass);
+void decide_end_runs(struct engine *e, int code, const struct err *err, uint64_t pass);
 /* The newest decision does not hold any more: another pass at once. */
-void passes_hurry(struct engine *e, instant_s now);
+void decide_pass_at_once(struct engine *e, instant_s now);
 
 #endif

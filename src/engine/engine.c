@@ -37,7 +37,7 @@ void engine_tick(struct engine *e, instant_s now)
 {
     e->ticked = now;
     source_poll_notice_silence(e, now);
-    placements_forget(e, now);
+    placement_forget(e, now);
     persist_prune(e, now);
     action_queue_add_all(e);
     proceed(e, now);
@@ -57,7 +57,7 @@ static void make_pass(struct engine *e, instant_s now)
         events_publish(
             e, &(struct event){
                    .kind = EVENT_PASS_FAILED, .time = now, .pass = e->passes->last, .text = err.text});
-    passes_end_runs(e, r, &err, e->passes->last);
+    decide_end_runs(e, r, &err, e->passes->last);
 }
 
 void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *collected, instant_s now)
@@ -86,7 +86,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     migration_timing_observe(e);
     action_states_advance(e, now); /* what has arrived is done, before anything new is decided */
     action_queue_add_all(e);
-    if (!placements_decide(e, serial, now) && (e->poll->asked_for_pass || decide_overload_is_new(e)))
+    if (!placement_decide(e, serial, now) && (e->poll->asked_for_pass || decide_overload_is_new(e)))
         make_pass(e, now);
     if (e->passes->again)
         source_poll_want(e, now);
@@ -196,7 +196,7 @@ void engine_free(struct engine *e)
 {
     if (!e)
         return;
-    placements_free(e->placements);
+    placement_free(e->placements);
     actions_free(e->actions);
     persist_free(e->persist);
     pool_updates_free(e->pool_updates);

@@ -232,7 +232,8 @@ struct engine_forecast {
     bool enabled, proactive; /* dpm.enabled, dpm.proactive */
     const char *zone;        /* dpm.time_zone, in which days are days */
     instant_s doubted; /* since then this day has not been as expected: nothing is decided by it for now; 0 */
-    struct pattern_record *past; /* the slots that are over and the present one, as far as any is known */
+    struct demand_profile_record
+        *past; /* the slots that are over and the present one, as far as any is known */
     size_t n_past;
     const struct expected *ahead; /* those of the next ones of which something is expected */
     size_t n_ahead;
@@ -244,7 +245,7 @@ void engine_forecast(const struct engine *e, instant_s now, instant_s back_s, in
 
 /* Whether a host is being put to standby or woken: the actuators have been asked, and their task is not over.
  */
-bool engine_is_switching(const struct engine *e);
+bool engine_is_changing_power(const struct engine *e);
 
 /* The actions that the engine has at hand (all that have not ended and those that ended a short time ago), by
  * id. In the arena; the strings are the engine's. */

@@ -186,7 +186,7 @@ int engine_maintenance(struct engine *e, const char *host, bool enter, const cha
     r = enter ? enter_maintenance(e, h, by, now, ret_id, err) : exit_maintenance(e, h, by, now, ret_id, err);
     engine_tick(e, now);
     if (r == 0 && !host_actions_stored(e, h->id))
-        return not_stored(e, enter ? "begun" : "ended", err);
+        return command_not_stored(e, enter ? "begun" : "ended", err);
     return r;
 }
 
@@ -196,10 +196,10 @@ static int check_power_operations(const struct engine *e, const char *host, bool
 {
     const struct action_record wake = {.kind = ACTION_POWER_ON, .host = host};
     const struct action_record sleep = {.kind = ACTION_POWER_OFF, .host = host};
-    int r = down ? check_operation(e, &sleep, err) : 0;
+    int r = down ? command_check_operation(e, &sleep, err) : 0;
 
     if (r == 0)
-        r = check_operation(e, &wake, err);
+        r = command_check_operation(e, &wake, err);
     if (r == 0 && e->paused)
         r = err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
     return r;
@@ -234,14 +234,15 @@ int engine_standby(struct engine *e, const char *host, const char *by, instant_s
         return 0;
     }
     if (x || h->state == HOST_STANDBY ||
-        (h->state == HOST_ENTERING_STANDBY && !power_off_of_host_uncertain(e, h->id, now)))
+        (h->state == HOST_ENTERING_STANDBY && !power_outcome_host_off_uncertain(e, h->id, now)))
         return 0;
     if ((r = check_power_operations(e, h->id, true, err)) < 0 ||
-        (r = power_may_sleep(e, snapshot_find_host(&e->now_seen->snap, h->id), NULL, err)) < 0)
+        (r = power_preconditions_check_standby(e, snapshot_find_host(&e->now_seen->snap, h->id), NULL, err)) <
+            0)
         return r;
     *ret_id = add_standby(e, h, REASON_ASKED, "an admin asked for standby", by, now);
     engine_tick(e, now);
-    return host_actions_stored(e, h->id) ? 0 : not_stored(e, "begun", err);
+    return host_actions_stored(e, h->id) ? 0 : command_not_stored(e, "begun", err);
 }
 
 /* It is on: down and up again, which is the proof. */
@@ -251,7 +252,8 @@ static int prove_wake(struct engine *e, const struct host_facts *h, const char *
     const struct action probe = {.r = {.kind = ACTION_POWER_OFF, .reason = REASON_WAKE_TEST, .host = h->id}};
     int r = check_power_operations(e, h->id, true, err);
 
-    if (r < 0 || (r = power_may_sleep(e, snapshot_find_host(&e->now_seen->snap, h->id), &probe, err)) < 0)
+    if (r < 0 || (r = power_preconditions_check_standby(e, snapshot_find_host(&e->now_seen->snap, h->id),
+                                                        &probe, err)) < 0)
         return r;
     ret_ids[0] = add_standby(e, h, REASON_WAKE_TEST, "an admin asked for a proof that it wakes", by, now);
     ret_ids[1] = add_host_action(e, ACTION_POWER_ON, REASON_WAKE_TEST, h->id,
@@ -322,5 +324,5 @@ int engine_wake(struct engine *e, const char *host, bool verify, const char *by,
     if ((r = find_seen(e, host, &h, err)) < 0 || (r = wake(e, h, verify, by, now, ret_ids, err)) < 0)
         return r;
     engine_tick(e, now);
-    return host_actions_stored(e, h->id) ? 0 : not_stored(e, "begun", err);
+    return host_actions_stored(e, h->id) ? 0 : command_not_stored(e, "begun", err);
 }

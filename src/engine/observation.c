@@ -33,7 +33,7 @@ static void fill_ages(struct inventory *inv)
 
 static bool is_ours(const struct engine *e, const char *vm, const char *to)
 {
-    const struct action_list *its = &vm_use(e, vm)->actions;
+    const struct action_list *its = &slot_usage_of_vm(e, vm)->actions;
 
     for (size_t i = 0; i < its->n; i++) {
         const struct action *x = its->items[i];

@@ -297,8 +297,8 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
         return;
     struct action *x = action_add(e, r);
 
-    x->adopted = true;
-    x->look_after = e->poll->serial;
+    x->recalled = true;
+    x->inventory_after = e->poll->serial;
     /* the clock was set back: when it began, nobody knows, so that nothing is begun anew because of it, and
      * nothing is waited for until the clock has caught up; nor does a host stay on until then for what it is
      * being woken for, or is left alone because it did not go */
@@ -313,13 +313,13 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
         !x->r.task) { /* an old version's, or a damaged row: treat as unclear */
         x->r.state = ACTION_STARTING;
         action_changed(e, x);
-        (void)action_counts(e, x);
+        (void)slot_usage_update(e, x);
     }
 }
 
 static void recall_paused(struct engine *e, const struct stored *s, instant_s now)
 {
-    const char *since = stored_note(s, NOTE_PAUSED);
+    const char *since = ports_find_note(s, NOTE_PAUSED);
 
     e->paused = since != NULL;
     if (since && rfc3339_parse(since, &e->paused_since) < 0)
@@ -366,7 +366,7 @@ int persist_load(struct engine *e, instant_s now, struct err *err)
     actions_link(e);
     recall_paused(e, &s, now);
 
-    const char *source = stored_note(&s, NOTE_SOURCE);
+    const char *source = ports_find_note(&s, NOTE_SOURCE);
     bool same = !source || !e->source_name || strcmp(source, e->source_name) == 0;
 
     e->persist->notes_dirty = e->source_name && (!source || !same);

@@ -41,7 +41,7 @@ struct pending_placement {
     instant_s decided_at;
     int code; /* of the decision; < 0: error says why there is none */
     struct err error;
-    struct observation *view; /* what was decided from */
+    struct observation *decided_from;
     struct arena arena;
     struct plan plan;
     const uint32_t *vms; /* by index */
@@ -58,7 +58,7 @@ static void pending_placement_free(struct pending_placement *p)
         free(p->names[i]);
     free(p->names);
     free(p->by);
-    observation_unref(p->view);
+    observation_unref(p->decided_from);
     arena_release(&p->arena);
     free(p);
 }
@@ -70,7 +70,7 @@ static void forget(struct engine *e, size_t i)
             (--e->placements->n - i) * sizeof *e->placements->list);
 }
 
-bool placements_wait(const struct engine *e)
+bool placement_wait(const struct engine *e)
 {
     for (size_t i = 0; i < e->placements->n; i++) {
         if (!e->placements->list[i]->decided)
@@ -86,7 +86,7 @@ static void conclude(struct pending_placement *p, int code, instant_s now)
     p->code = code;
 }
 
-void placements_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now)
+void placement_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now)
 {
     for (size_t i = 0; i < e->placements->n; i++) {
         struct pending_placement *p = e->placements->list[i];
@@ -98,7 +98,7 @@ void placements_fail(struct engine *e, uint64_t serial, const struct err *why, i
     }
 }
 
-void placements_forget(struct engine *e, instant_s now)
+void placement_forget(struct engine *e, instant_s now)
 {
     for (size_t i = e->placements->n; i-- > 0;) {
         if (e->placements->list[i]->decided && e->placements->list[i]->decided_at + ABANDONED_S < now)
@@ -110,7 +110,7 @@ static int check_allowed(const struct engine *e, struct err *err)
 {
     if (e->paused)
         return err_set(err, -EBUSY, "the service is paused and starts nothing; `ballast resume` ends that");
-    return check_operation(e, &(struct action_record){.kind = ACTION_PLACE}, err);
+    return command_check_operation(e, &(struct action_record){.kind = ACTION_PLACE}, err);
 }
 
 int engine_place(struct engine *e, const struct place_request *request, instant_s now, uint64_t *ret_ticket,
@@ -239,7 +239,7 @@ static int by_index(const void *a, const void *b)
 /* Ascending, each once, in whatever order and however often they were named. */
 static int find_vms(const struct engine *e, struct pending_placement *p)
 {
-    const struct snapshot *s = &p->view->snap;
+    const struct snapshot *s = &p->decided_from->snap;
     uint32_t *vms = arena_array(&p->arena, uint32_t, p->n_names);
     uint32_t n = 0;
     int r;
@@ -279,15 +279,15 @@ static int check_plan(const struct engine *e, struct pending_placement *p)
 
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct action_record r =
-            recommendation_record(&p->view->snap, &plan->recommendations[i], e->passes->last);
-        int code = check_operation(e, &r, &p->error);
+            recommendation_record(&p->decided_from->snap, &plan->recommendations[i], e->passes->last);
+        int code = command_check_operation(e, &r, &p->error);
 
         if (code < 0)
             return code;
-        if (vm_is_taken(e, r.vm))
+        if (recommendation_vm_is_taken(e, r.vm))
             return err_set(&p->error, -EBUSY,
                            "VM %s, which would have to make room, is being moved: try again",
-                           snapshot_vm_name(&p->view->snap, r.vm));
+                           snapshot_vm_name(&p->decided_from->snap, r.vm));
     }
     return 0;
 }
@@ -304,15 +304,15 @@ static int begin_plan(struct engine *e, struct pending_placement *p, instant_s n
     p->ids = arena_array(&p->arena, uint64_t, plan->n_recommendations);
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct recommendation *rec = &plan->recommendations[i];
-        struct action_record r = recommendation_record(&p->view->snap, rec, e->passes->last);
-        const struct action *woken = find_power_change(e, &r);
+        struct action_record r = recommendation_record(&p->decided_from->snap, rec, e->passes->last);
+        const struct action *woken = recommendation_find_power_change(e, &r);
 
         if (woken) {
             number[rec->id] = woken->r.id;
             continue;
         }
         supersede(e, r.vm, now);
-        r.text = wording_text(&p->view->snap, rec->found, &p->arena);
+        r.text = wording_text(&p->decided_from->snap, rec->found, &p->arena);
         struct action *x = action_add(e, &r);
 
         (void)recommendation_needs(e, x, rec, number, &p->arena); /* nothing of the plan was dropped */
@@ -336,10 +336,10 @@ static int begin_plan(struct engine *e, struct pending_placement *p, instant_s n
  * on stays on instead. What was found without it counts no more: the next inventory shows it on. */
 static bool takes_standby_back(struct engine *e, struct pending_placement *p, instant_s now)
 {
-    if (!p->apply || e->paused || !power_withdraw(e, &p->plan, p->n_unplaced > 0, now))
+    if (!p->apply || e->paused || !power_outcome_withdraw_standbys(e, &p->plan, p->n_unplaced > 0, now))
         return false;
-    observation_unref(p->view);
-    p->view = NULL;
+    observation_unref(p->decided_from);
+    p->decided_from = NULL;
     p->after = e->poll->serial;
     e->passes->next = now;
     source_poll_want(e, now);
@@ -350,13 +350,14 @@ static int decide_placing(struct engine *e, struct pending_placement *p, instant
 {
     int r;
 
-    p->view = e->now_seen;
-    p->view->references++;
+    p->decided_from = e->now_seen;
+    p->decided_from->references++;
     if ((r = find_vms(e, p)) < 0)
         return r;
     int64_t began_us = e->settings.clock_us ? e->settings.clock_us() : 0;
 
-    r = place_run(&p->view->snap, &e->settings.policy, p->vms, p->n_vms, &p->arena, &p->plan, &p->error);
+    r = place_run(&p->decided_from->snap, &e->settings.policy, p->vms, p->n_vms, &p->arena, &p->plan,
+                  &p->error);
     if (r < 0)
         return r;
     if (e->settings.clock_us)
@@ -371,7 +372,7 @@ static int decide_placing(struct engine *e, struct pending_placement *p, instant
     return begin_plan(e, p, now);
 }
 
-bool placements_decide(struct engine *e, uint64_t serial, instant_s now)
+bool placement_decide(struct engine *e, uint64_t serial, instant_s now)
 {
     for (size_t i = 0; i < e->placements->n; i++) {
         struct pending_placement *p = e->placements->list[i];
@@ -389,7 +390,7 @@ bool placements_decide(struct engine *e, uint64_t serial, instant_s now)
     return false;
 }
 
-void placements_free(struct placements *p)
+void placement_free(struct placements *p)
 {
     for (size_t i = 0; i < p->n; i++)
         pending_placement_free(p->list[i]);

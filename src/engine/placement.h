@@ -12,13 +12,13 @@ struct placements {
 };
 
 /* Some request waits for an inventory. */
-bool placements_wait(const struct engine *e);
+bool placement_wait(const struct engine *e);
 /* Decides what waited for this inventory. True: something was begun, so nothing else is to be decided from
  * it. */
-bool placements_decide(struct engine *e, uint64_t serial, instant_s now);
+bool placement_decide(struct engine *e, uint64_t serial, instant_s now);
 /* What waits for this inventory, or an earlier one, waits in vain. */
-void placements_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
-void placements_forget(struct engine *e, instant_s now); /* what nobody fetches */
-void placements_free(struct placements *p);
+void placement_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
+void placement_forget(struct engine *e, instant_s now); /* what nobody fetches */
+void placement_free(struct placements *p);
 
 #endif

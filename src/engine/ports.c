@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *stored_note(const struct stored *s, const char *key)
+const char *ports_find_note(const struct stored *s, const char *key)
 {
     for (size_t i = 0; i < s->n_notes; i++) {
         if (strcmp(s->notes[i].key, key) == 0)

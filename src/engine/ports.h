@@ -132,7 +132,7 @@ struct energy_record {
 };
 
 /* A quarter of an hour of the cluster (demand_profile.h). */
-struct pattern_record {
+struct demand_profile_record {
     instant_s time;             /* its beginning */
     double mean[RES_COUNT];     /* of what all VMs wanted together; UNKNOWN: a gap */
     double peak[RES_COUNT];     /* the highest mean of five minutes */
@@ -190,7 +190,7 @@ struct record {
         const struct setting_record *setting;
         const struct note *note;
         const struct energy_record *energy;
-        const struct pattern_record *pattern;
+        const struct demand_profile_record *pattern;
     };
 };
 
@@ -242,12 +242,12 @@ struct stored {
     size_t n_notes;
     struct energy_record *energy; /* of hours that were not over an hour before `samples_since`, by time */
     size_t n_energy;
-    struct pattern_record *patterns; /* all */
+    struct demand_profile_record *patterns; /* all */
     size_t n_patterns;
 };
 
 /* The value of a note, or NULL. */
-const char *stored_note(const struct stored *s, const char *key);
+const char *ports_find_note(const struct stored *s, const char *key);
 
 struct retention {
     instant_s samples_before;     /* samples older than this are dropped */

@@ -93,12 +93,12 @@ static void refresh(struct engine *e, struct action *x, const struct action_reco
     action_changed(e, x);
 }
 
-bool vm_is_taken(const struct engine *e, const char *vm)
+bool recommendation_vm_is_taken(const struct engine *e, const char *vm)
 {
-    return vm_use(e, vm)->committed > 0;
+    return slot_usage_of_vm(e, vm)->committed > 0;
 }
 
-const struct action *find_power_change(const struct engine *e, const struct action_record *r)
+const struct action *recommendation_find_power_change(const struct engine *e, const struct action_record *r)
 {
     const struct action_list *power = &e->actions->usage.power;
 
@@ -163,10 +163,10 @@ void recommendations_take(struct engine *e, const struct observation *v, uint64_
         const struct recommendation *rec = &plan->recommendations[i];
         struct action_record r = recommendation_record(&v->snap, rec, pass);
 
-        if (vm_is_taken(e, r.vm))
+        if (recommendation_vm_is_taken(e, r.vm))
             continue;
         r.text = wording_text(&v->snap, rec->found, a);
-        const struct action *woken = find_power_change(e, &r);
+        const struct action *woken = recommendation_find_power_change(e, &r);
 
         if (woken) { /* approved, or under way: what needs that host needs that action */
             ret_number[rec->id] = woken->r.id;

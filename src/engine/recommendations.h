@@ -19,9 +19,9 @@ bool recommendation_needs(struct engine *e, struct action *x, const struct recom
                           const uint64_t *number, struct arena *a);
 /* Whether an action is under way, or waits, for the same VM. A pass knows of those and proposes nothing for
  * their VMs; should it ever do so, what was approved first wins. */
-bool vm_is_taken(const struct engine *e, const char *vm);
+bool recommendation_vm_is_taken(const struct engine *e, const char *vm);
 /* The action that already does the same to the power of the same host, or NULL. */
-const struct action *find_power_change(const struct engine *e, const struct action_record *r);
+const struct action *recommendation_find_power_change(const struct engine *e, const struct action_record *r);
 /* Gives every recommendation of the plan its number: ret_number[plan's id], 0 for one that was dropped. What
  * the pass does not recommend any more expires. */
 void recommendations_take(struct engine *e, const struct observation *v, uint64_t pass, struct arena *a,

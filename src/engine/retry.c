@@ -19,7 +19,7 @@ instant_s retry_wait_after_s(int code, unsigned failures)
     return code == -EACCES ? RETRY_MAX_S : retry_wait_s(failures);
 }
 
-bool error_is_transient(int code)
+bool retry_is_transient(int code)
 {
     switch (code) {
     case -ETIMEDOUT:

@@ -12,6 +12,6 @@ instant_s retry_wait_s(unsigned failures);
  * account after a few wrong passwords in a row. */
 instant_s retry_wait_after_s(int code, unsigned failures);
 /* Errors after which nobody knows whether the peer has heard us, or will hear us the next time. */
-bool error_is_transient(int code);
+bool retry_is_transient(int code);
 
 #endif

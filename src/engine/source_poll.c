@@ -54,8 +54,8 @@ void source_poll_failed(struct engine *e, const struct err *why, instant_s now)
     source_is_lost(e, why, now);
     if (e->poll->asked_for_pass)
         e->passes->error = *why;
-    passes_end_runs(e, why->code ? why->code : -EIO, why, 0);
-    placements_fail(e, e->poll->serial, why, now);
+    decide_end_runs(e, why->code ? why->code : -EIO, why, 0);
+    placement_fail(e, e->poll->serial, why, now);
 }
 
 void source_poll_worked(struct engine *e, instant_s now)
@@ -81,7 +81,7 @@ static bool run_is_wanted(const struct engine *e)
 /* Somebody waits for an inventory: that is not put off. */
 static bool is_waited_for(const struct engine *e)
 {
-    return run_is_wanted(e) || placements_wait(e);
+    return run_is_wanted(e) || placement_wait(e);
 }
 
 static bool source_is_silent(const struct engine *e, instant_s now)
@@ -103,8 +103,8 @@ void source_poll_notice_silence(struct engine *e, instant_s now)
                   (long long)(now - e->poll->asked_at));
     source_is_lost(e, &err, now);
     e->poll->asked_run = e->passes->runs_wanted;
-    passes_end_runs(e, err.code, &err, 0);
-    placements_fail(e, UINT64_MAX, &err, now);
+    decide_end_runs(e, err.code, &err, 0);
+    placement_fail(e, UINT64_MAX, &err, now);
 }
 
 void source_poll_ask(struct engine *e, instant_s now)

@@ -144,18 +144,18 @@ static const struct sql_column energy_columns[] = {ENERGY_COLUMNS(AS_IT_IS, AS_I
 static const struct sql_column energy_sum_columns[] = {ENERGY_COLUMNS(MIN_OF, MAX_OF, SUM_OF)};
 
 static const struct sql_column pattern_columns[] = {
-    COLUMN(pattern_record, I64, "time", time),
-    COLUMN(pattern_record, REAL, "mean_cpu", mean[RES_CPU]),
-    COLUMN(pattern_record, REAL, "mean_mem", mean[RES_MEM]),
-    COLUMN(pattern_record, REAL, "peak_cpu", peak[RES_CPU]),
-    COLUMN(pattern_record, REAL, "peak_mem", peak[RES_MEM]),
-    COLUMN(pattern_record, REAL, "size_cpu", size[RES_CPU]),
-    COLUMN(pattern_record, REAL, "size_mem", size[RES_MEM]),
-    COLUMN(pattern_record, REAL, "expected_cpu", expected[RES_CPU]),
-    COLUMN(pattern_record, REAL, "expected_mem", expected[RES_MEM]),
-    COLUMN(pattern_record, U32, "days", days),
-    COLUMN(pattern_record, U32, "of_days", of),
-    COLUMN(pattern_record, U32, "woken", woken),
+    COLUMN(demand_profile_record, I64, "time", time),
+    COLUMN(demand_profile_record, REAL, "mean_cpu", mean[RES_CPU]),
+    COLUMN(demand_profile_record, REAL, "mean_mem", mean[RES_MEM]),
+    COLUMN(demand_profile_record, REAL, "peak_cpu", peak[RES_CPU]),
+    COLUMN(demand_profile_record, REAL, "peak_mem", peak[RES_MEM]),
+    COLUMN(demand_profile_record, REAL, "size_cpu", size[RES_CPU]),
+    COLUMN(demand_profile_record, REAL, "size_mem", size[RES_MEM]),
+    COLUMN(demand_profile_record, REAL, "expected_cpu", expected[RES_CPU]),
+    COLUMN(demand_profile_record, REAL, "expected_mem", expected[RES_MEM]),
+    COLUMN(demand_profile_record, U32, "days", days),
+    COLUMN(demand_profile_record, U32, "of_days", of),
+    COLUMN(demand_profile_record, U32, "woken", woken),
 };
 
 static const struct sql_column note_columns[] = {

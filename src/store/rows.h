@@ -46,7 +46,7 @@ extern const struct sql_table table_samples;                       /* struct sam
 extern const struct sql_table table_passes;                        /* struct pass_record without its texts */
 extern const struct sql_table table_energy;                        /* struct energy_record */
 extern const struct sql_table table_energy_sums; /* the same, to be read GROUP BY something */
-extern const struct sql_table table_patterns;    /* struct pattern_record */
+extern const struct sql_table table_patterns;    /* struct demand_profile_record */
 
 /* "a, b, c". */
 void row_column_names(const struct sql_table *t, struct strbuf *out);

@@ -116,7 +116,7 @@ static void test_peak(void **state)
     struct demand_profile *p = demand_profile_new();
     struct expected x;
     struct arena a = {0};
-    struct pattern_record *list;
+    struct demand_profile_record *list;
 
     (void)state;
     for (int d = 0; d < 3; d++)
@@ -144,7 +144,7 @@ static void test_gaps(void **state)
     for (size_t i = 0; i < ELEMENTS(of); i++) {
         struct arena a = {0};
         struct demand_profile *p = demand_profile_new();
-        struct pattern_record *list;
+        struct demand_profile_record *list;
 
         add(p, MONDAY - 1, LOW, 100);
         for (instant_s s = of[i].from; s < of[i].until; s += of[i].every)
@@ -291,7 +291,7 @@ static void test_store(void **state)
     struct arena a = {0};
     struct demand_profile *p = demand_profile_new();
     struct demand_profile *q = demand_profile_new();
-    struct pattern_record *list;
+    struct demand_profile_record *list;
     struct expected x, y;
     instant_s now = watch(p, "#####..#####..#", 100, 7 * HOUR);
     size_t n = demand_profile_unstored(p, &a, &list);
@@ -321,7 +321,7 @@ static void test_clock_back(void **state)
 {
     struct demand_profile *p = demand_profile_new();
     struct arena a = {0};
-    struct pattern_record *list;
+    struct demand_profile_record *list;
 
     (void)state;
     (void)watch(p, "#", 100, 12 * HOUR);

@@ -109,7 +109,7 @@ struct world {
     int n_known;
     struct host_record known_shadow[WORLD_HOSTS]; /* before the transaction */
     int n_known_shadow;
-    struct pattern_record patterns[WORLD_PATTERNS]; /* stored; by number of the slot */
+    struct demand_profile_record patterns[WORLD_PATTERNS]; /* stored; by number of the slot */
     char paused_note[40], source_note[80], early_wake_penalty_note[256];
     bool in_transaction, store_broken;
     instant_s kept_since; /* by the last pruning */

@@ -30,7 +30,7 @@ static int w_load(struct store *s, instant_s since, instant_s samples_since, str
     ret->n_hosts = (size_t)W->n_known;
     ret->energy = W->energy;
     ret->n_energy = (size_t)W->n_energy;
-    ret->patterns = arena_array(a, struct pattern_record, WORLD_PATTERNS);
+    ret->patterns = arena_array(a, struct demand_profile_record, WORLD_PATTERNS);
     for (int i = 0; i < WORLD_PATTERNS; i++) {
         if (W->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = W->patterns[i];
@@ -181,7 +181,7 @@ static void put_note(const char *key, const char *value)
 static int w_put(struct store *s, const struct record *record, struct err *err)
 {
     const struct action_record *action = record->action;
-    const struct pattern_record *pattern = record->pattern;
+    const struct demand_profile_record *pattern = record->pattern;
 
     (void)s, (void)err;
     assert_true(W->in_transaction);

@@ -41,7 +41,7 @@ struct bench {
     struct persist persist;
     struct actions actions;
     struct collected seen;
-    struct observation *view;
+    struct observation *built;
 };
 
 static void bench_init(struct bench *b)
@@ -59,7 +59,7 @@ static void bench_init(struct bench *b)
 
 static void bench_release(struct bench *b)
 {
-    observation_unref(b->view);
+    observation_unref(b->built);
     knowledge_free(b->e.knowledge);
     action_queue_release(&b->actions);
     slot_usage_release(&b->actions);
@@ -102,11 +102,11 @@ static const struct vm_facts *gathered(struct bench *b, instant_s now)
 {
     struct err err = {0};
 
-    observation_unref(b->view);
-    b->view = NULL;
-    if (observation_build(&b->e, &b->seen, 1, now, &b->view, &err) < 0)
+    observation_unref(b->built);
+    b->built = NULL;
+    if (observation_build(&b->e, &b->seen, 1, now, &b->built, &err) < 0)
         fail_msg("refused: %s", err.text);
-    return &b->view->snap.vms[0].is;
+    return &b->built->snap.vms[0].is;
 }
 
 static void test_impossible(void **state)
@@ -182,8 +182,8 @@ static void test_age(void **state)
     v[1].sample.measured = 1000000 - 3600;
     const struct vm_facts *f = gathered(&b, NOW);
     assert_true(f->sample_age_s == 0);
-    assert_true(b.view->snap.vms[1].is.sample_age_s == 3600);
-    assert_true(isnan(b.view->snap.vms[2].is.sample_age_s)); /* it said nothing */
+    assert_true(b.built->snap.vms[1].is.sample_age_s == 3600);
+    assert_true(isnan(b.built->snap.vms[2].is.sample_age_s)); /* it said nothing */
     assert_int_equal(b.store.kept, 2);
     bench_release(&b);
 }

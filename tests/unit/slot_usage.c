@@ -44,7 +44,7 @@ static bool is_power(const struct action *x)
 
 static void check_host(const struct engine *e, const char *host)
 {
-    const struct host_use *u = host_use(e, host);
+    const struct host_use *u = slot_usage_of_host(e, host);
     struct host_use want = {0};
 
     for (size_t i = 0; i < e->actions->n; i++) {
@@ -70,7 +70,7 @@ static void check_host(const struct engine *e, const char *host)
 
 static void check_vm(const struct engine *e, const char *vm)
 {
-    const struct vm_use *u = vm_use(e, vm);
+    const struct vm_use *u = slot_usage_of_vm(e, vm);
     struct vm_use want = {0};
 
     for (size_t i = 0; i < e->actions->n; i++) {

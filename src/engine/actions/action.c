@@ -5,6 +5,7 @@
 #include "engine/actions/action_record.h"
 #include "engine/actions/migration_timing.h"
 #include "engine/actions/power_outcome.h"
+#include "engine/actions/preconditions.h"
 #include "engine/events.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
@@ -87,7 +88,7 @@ struct action *action_add(struct engine *e, const struct action_record *r)
     e->actions->list[e->actions->n++] = x; /* the highest id so far, so they stay sorted */
     if (news)
         action_changed(e, x);
-    (void)action_counts(e, x);
+    (void)slot_usage_update(e, x);
     return x;
 }
 
@@ -208,7 +209,7 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
     x->r.why = text;
     x->r.state = state;
     action_changed(e, x);
-    if (action_counts(e, x))
+    if (slot_usage_update(e, x))
         action_queue_wake(e, x);
     if (state == ACTION_APPROVED)
         x->r.approved = now;
@@ -224,7 +225,18 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
                                       .pass = x->r.pass,
                                       .text = x->r.why ? x->r.why : x->r.text});
     if (action_ended(x))
-        power_ended(e, x, now);
+        power_outcome_apply(e, x, now);
+}
+
+const char *action_append_why(const struct action *x, const char *more, char buffer[WHY_ALL])
+{
+    const char *before = x->r.why;
+
+    if (!before || !before[0] || strcmp(before, more) == 0)
+        (void)snprintf(buffer, WHY_ALL, "%s", more);
+    else
+        (void)snprintf(buffer, WHY_ALL, "%.*s; %s", (int)(WHY_ALL - WHY_MAX), before, more);
+    return buffer;
 }
 
 /* Whether a live action must still find out how this one ended. */

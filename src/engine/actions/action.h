@@ -7,8 +7,10 @@
 #include "engine/actions/slot_usage.h"
 #include "engine/engine.h"
 
+#define WHY_ALL 2048 /* bytes of one text with all errors on the way */
+
 /* How its copying went, as seen while it was carried out. */
-struct copy {
+struct copy_timing {
     instant_s began;           /* 0: not by this process */
     instant_s ran;             /* last seen running */
     instant_s ended;           /* reported to have succeeded; 0: not yet */
@@ -19,28 +21,28 @@ struct copy {
 /* The record and what need not outlive a restart. The strings of the record are the action's own. */
 struct action {
     struct action_record r;
-    bool dirty;            /* the store does not have this version yet: see action_changed() */
-    bool job_out;          /* a worker has a job of it */
-    enum job_kind job;     /* which */
-    bool adopted;          /* from an earlier process */
-    instant_s retry_at;    /* nothing is asked of the actuators before this */
-    unsigned retries;      /* failures to learn anything, in a row */
-    uint64_t look_after;   /* only an inventory with a higher serial says where it stands */
-    bool only_adopt;       /* ACTION_STARTING: what does not run yet is not begun any more, or not now */
-    unsigned looks;        /* inventories that contradicted the task's success */
-    int percent;           /* the most that the hypervisor has said of its progress ... */
-    instant_s advanced;    /* ... since when; 0: nothing yet */
+    bool dirty;                /* the store does not have this version yet: see action_changed() */
+    bool job_out;              /* a worker has a job of it */
+    enum job_kind job;         /* which */
+    bool recalled;             /* from an earlier process */
+    instant_s retry_at;        /* nothing is asked of the actuators before this */
+    unsigned retries;          /* failures to learn anything, in a row */
+    uint64_t inventory_after;  /* only an inventory with a higher serial says where it stands */
+    bool only_adopt;           /* ACTION_STARTING: what does not run yet is not begun any more, or not now */
+    unsigned inventories_seen; /* inventories that contradicted the task's success */
+    int percent;               /* the most that the hypervisor has said of its progress ... */
+    instant_s advanced;        /* ... since when; 0: nothing yet */
     instant_s waits_since; /* ACTION_POWER_ON: its host has had time to come since then, which is later than
                             * it began, as nobody could be asked before; 0: since then */
     instant_s polled;      /* when the actuators last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
     bool refused;          /* at once, and nobody was asked before: nothing of it was begun */
-    bool doubt;            /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
-    int doubt_code;        /* the errno behind it */
-    struct copy copy;
-    uint64_t judged;  /* the inventory with which it was last found to have to wait */
-    uint64_t settled; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing was left
-                       * to be done on the host; 0: something is */
+    bool unclear;          /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
+    int unclear_code;      /* the errno behind it */
+    struct copy_timing copy;
+    uint64_t waited_serial;  /* the inventory with which it was last found to have to wait */
+    uint64_t emptied_serial; /* ACTION_POWER_OFF: an inventory of a higher serial was asked for when nothing
+                              * was left to be done on the host; 0: something is */
     struct action_list needed_by; /* those that depend on it; perhaps also some that do not any more */
     unsigned counted;             /* slot_usage.c: what it counts as */
     bool listed;                  /* ... and whether it is in the lists */
@@ -55,7 +57,8 @@ struct actions {
     struct action_list unstored; /* those that are dirty */
     struct slot_usage usage;
     struct action_queue queue;
-    int64_t power_changes; /* hosts that are put to standby or woken now; see power_count() */
+    int64_t power_changes;                                  /* hosts that are put to standby or woken now; see
+                                                               power_preconditions_count_changes() */
     struct idmap vm_backoff, wake_backoff, standby_backoff; /* id -> struct backoff */
 };
 
@@ -75,6 +78,8 @@ void action_free(struct action *x);
 /* The states: each stores and publishes. `why` may be NULL. */
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,
                   instant_s now);
+/* The action's `why` so far with one more sentence behind it, in *buffer: the `why` of its next state. */
+const char *action_append_why(const struct action *x, const char *more, char buffer[WHY_ALL]);
 void action_set_depends(struct engine *e, struct action *x, const uint64_t *ids, uint32_t n);
 /* It is to be stored with the next transaction. */
 void action_changed(struct engine *e, struct action *x);

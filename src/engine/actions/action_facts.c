@@ -20,19 +20,19 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
 
     if (k && k->r.put_down != 0)
         return HOST_STANDBY;
-    const struct action_list *its = &host_use(e, host)->actions;
+    const struct action_list *its = &slot_usage_of_host(e, host)->actions;
 
     for (size_t i = 0; i < its->n; i++) {
         const struct action *x = its->items[i];
 
         if (x->r.kind != ACTION_POWER_OFF || strcmp(x->r.host, host) != 0)
             continue;
-        if (x->r.state == ACTION_VERIFYING && !x->doubt)
+        if (x->r.state == ACTION_VERIFYING && !x->unclear)
             return HOST_STANDBY;
         if (x->r.state == ACTION_RUNNING)
             return HOST_ENTERING_STANDBY;
     }
-    return power_went_late(e, host) ? HOST_STANDBY : HOST_DISCONNECTED;
+    return power_outcome_off_completed_late(e, host) ? HOST_STANDBY : HOST_DISCONNECTED;
 }
 
 /* Hosts on which a VM runs, as far as the source knows. Only where that is asked: by hundreds of hosts that
@@ -62,7 +62,7 @@ void action_facts_explain_lost_hosts(struct engine *e, struct inventory *inv)
 
         if (lost && !idmap_get(busy_hosts(inv, &busy), f->id))
             f->state = lost_because_of_us(e, f->id);
-        if (lost && f->state == HOST_STANDBY && power_went_late(e, f->id))
+        if (lost && f->state == HOST_STANDBY && power_outcome_off_completed_late(e, f->id))
             hosts_put_down(hosts, f->id, inv->time);
         hosts_set_unseen(hosts, f->id, lost && f->state == HOST_ENTERING_STANDBY);
     }
@@ -96,7 +96,7 @@ static void fill_last_migrated(const struct engine *e, struct inventory *inv)
 /* The wake of ours that is not over yet: the inventory that is being filled may be the one that ends it. */
 static struct woken being_woken(const struct engine *e, const char *host)
 {
-    const struct action_list *its = &host_use(e, host)->actions;
+    const struct action_list *its = &slot_usage_of_host(e, host)->actions;
 
     for (size_t i = 0; i < its->n; i++) {
         const struct action *x = its->items[i];
@@ -278,7 +278,7 @@ void action_facts_fill(const struct engine *e, struct inventory *inv, struct are
 
         if (action_committed(x))
             fill_action(inv, a, &f, x);
-        else if (power_off_uncertain(e, x, inv->time))
+        else if (power_outcome_off_uncertain(e, x, inv->time))
             add_standby(&f, x);
     }
     finder_release(&f);

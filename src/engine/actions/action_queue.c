@@ -80,10 +80,10 @@ static void wake_list(struct engine *e, const struct action_list *l)
 
 void action_queue_wake(struct engine *e, const struct action *x)
 {
-    wake_list(e, &host_use(e, x->r.from)->actions);
-    wake_list(e, &host_use(e, x->r.to)->actions);
-    wake_list(e, &host_use(e, x->r.host)->actions);
-    wake_list(e, &vm_use(e, x->r.vm)->actions);
+    wake_list(e, &slot_usage_of_host(e, x->r.from)->actions);
+    wake_list(e, &slot_usage_of_host(e, x->r.to)->actions);
+    wake_list(e, &slot_usage_of_host(e, x->r.host)->actions);
+    wake_list(e, &slot_usage_of_vm(e, x->r.vm)->actions);
     wake_list(e, &x->needed_by);
     if (x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF)
         wake_list(e, &e->actions->usage.power);

@@ -26,11 +26,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define POLL_MAX_S 10   /* between two questions for a long task's progress */
-#define HANG_FACTOR 5   /* a task is cancelled after this many times its estimate ... */
-#define HANG_MIN_S 300  /* ... and not before this */
-#define START_TRIES 8   /* unclear starts in a row before an inventory decides */
-#define VERIFY_LOOKS 3  /* inventories that may contradict a task's success before it counts as failed */
+#define POLL_MAX_S 10  /* between two questions for a long task's progress */
+#define HANG_FACTOR 5  /* a task is cancelled after this many times its estimate ... */
+#define HANG_MIN_S 300 /* ... and not before this */
+#define START_TRIES 8  /* unclear starts in a row before an inventory decides */
+#define VERIFY_INVENTORIES                                                                                   \
+    3                   /* inventories that may contradict a task's success before it counts as failed       \
+                         */
 #define CLOCK_SLACK_S 5 /* what a clock may be corrected by between two processes */
 
 static const char *subject(const struct engine *e, const struct action *x)
@@ -57,19 +59,19 @@ static void cancel_dependents(struct engine *e, const struct action *ended, inst
 {
     char why[WHY_MAX];
 
-    if ((ended->r.group == 0 && ended->needed_by.n == 0) || power_has_left_anyway(e, ended))
+    if ((ended->r.group == 0 && ended->needed_by.n == 0) || power_outcome_vm_left_by_itself(e, ended))
         return;
 
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *x = e->actions->list[i];
-        bool together = ended->r.group != 0 && x->r.group == ended->r.group && x->r.pass == ended->r.pass;
+        bool same_group = ended->r.group != 0 && x->r.group == ended->r.group && x->r.pass == ended->r.pass;
 
         if (x == ended || (x->r.state != ACTION_APPROVED && x->r.state != ACTION_RECOMMENDED))
             continue;
-        if ((!depends_on(x, ended->r.id) && !together) || power_off_completed_late(e, x, ended))
+        if ((!depends_on(x, ended->r.id) && !same_group) || power_outcome_wake_still_needed(e, x, ended))
             continue;
         (void)snprintf(why, sizeof why, "action %llu, which it %s, was %s", (unsigned long long)ended->r.id,
-                       together ? "belongs with" : "depends on", action_state_name(ended->r.state));
+                       same_group ? "belongs with" : "depends on", action_state_name(ended->r.state));
         action_enter(e, x, ACTION_CANCELLED, why, now);
         cancel_dependents(e, x, now); /* each call ends one, so this ends */
     }
@@ -110,15 +112,15 @@ static void submit(struct engine *e, struct action *x, enum job_kind kind, insta
         .task = x->r.task,
     };
 
-    power_request(e, x, kind, now, &job.operation);
+    power_progress_fill_operation(e, x, kind, now, &job.operation);
     if (e->port.actuators_ops->submit(e->port.actuators, &job, &err) < 0) {
         x->retry_at = now + ACTION_POLL_S;
         return;
     }
     x->job_out = true;
     x->job = kind;
-    (void)action_counts(e, x);
-    power_submitted(e, x);
+    (void)slot_usage_update(e, x);
+    power_preconditions_submitted(e, x);
 }
 
 /* The peer could not be asked: later again, at growing distances. */
@@ -159,7 +161,7 @@ static void begin(struct engine *e, struct action *x, instant_s now)
     x->r.attempts = 1;
     x->retries = 0;
     x->retry_at = 0;
-    x->look_after = 0;
+    x->inventory_after = 0;
     x->only_adopt = false;
     action_enter(e, x, ACTION_STARTING, NULL, now);
     if (persist_flush(e, NULL, now) < 0) {
@@ -184,7 +186,7 @@ static void run(struct engine *e, struct action *x, const char *task, instant_s 
     x->r.task = own;
     x->retries = 0;
     x->retry_at = now; /* a short task may be over already */
-    x->look_after = e->poll->serial;
+    x->inventory_after = e->poll->serial;
     action_enter(e, x, ACTION_RUNNING, NULL, now);
     (void)persist_flush(e, NULL, now);
 }
@@ -192,10 +194,10 @@ static void run(struct engine *e, struct action *x, const char *task, instant_s 
 /* -> verifying. `why` and code tell what else is known when it is not a success that was reported. */
 static void verify(struct engine *e, struct action *x, const char *why, int code, instant_s now)
 {
-    x->doubt = code != 0;
-    x->doubt_code = code;
-    x->look_after = e->poll->serial; /* whatever was asked for until now may show the past */
-    x->looks = 0;
+    x->unclear = code != 0;
+    x->unclear_code = code;
+    x->inventory_after = e->poll->serial; /* whatever was asked for until now may show the past */
+    x->inventories_seen = 0;
     action_enter(e, x, ACTION_VERIFYING, why, now);
     source_poll_want(e, now);
 }
@@ -209,7 +211,7 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
     if (x->job_out)
         return;
     if (x->r.kind == ACTION_POWER_OFF)
-        power_look(e, x, now);
+        power_preconditions_want_proof(e, x, now);
     switch (preconditions(e, x, now, why)) {
     case NEVER:
         action_cancel(e, x, why, now);
@@ -217,7 +219,7 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
     case WAIT:
         if (why[0] && !(x->r.why && strcmp(x->r.why, why) == 0))
             remember_why(e, x, why);
-        x->judged = e->now_seen ? e->now_seen->serial : 0;
+        x->waited_serial = e->now_seen ? e->now_seen->serial : 0;
         if (x->r.kind == ACTION_MIGRATE && e->now_seen && slot_usage_is_full(e))
             action_queue_queue(e, x);
         return;
@@ -264,10 +266,10 @@ static instant_s deadline(const struct engine *e, const struct action *x)
     instant_s patience = HANG_MIN_S;
 
     if (!x->r.vm)
-        patience = power_patience_s(e, x);
+        patience = power_progress_timeout_s(e, x);
     else if (x->r.duration_s * HANG_FACTOR > (double)patience && x->r.duration_s < 1e6)
         patience = (instant_s)(x->r.duration_s * HANG_FACTOR);
-    return (x->r.vm && x->advanced > x->r.started ? x->advanced : power_waits_since(x)) + patience;
+    return (x->r.vm && x->advanced > x->r.started ? x->advanced : power_progress_waits_since(x)) + patience;
 }
 
 /* Whether a start that perhaps nobody has heard is still wanted: asking for it once more may begin it. Not
@@ -278,7 +280,7 @@ static bool may_start_again(const struct engine *e, const struct action *x, inst
     instant_s age = now - x->r.started;
     bool grows_old = x->r.vm || x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
 
-    if (x->r.kind == ACTION_POWER_OFF && !power_sleep_is_safe(e, x, now))
+    if (x->r.kind == ACTION_POWER_OFF && !power_preconditions_standby_is_safe(e, x, now))
         return false;
     return !grows_old || (age >= -CLOCK_SLACK_S && age <= source_poll_stale_after_s(e));
 }
@@ -325,23 +327,32 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
     submit(e, x, JOB_START, now);
 }
 
+/* A service that was down, stopped or paused wakes up with all patience spent, and so it does where the clock
+ * was set forward. The actuators have the last word before anything is given up: they know whether a host was
+ * asked to wake at all, and whether a move has got on. Of a host that is to go the inventory knows more. */
+static bool has_time_left(const struct action *x, instant_s until, instant_s now)
+{
+    return now < until || ((x->r.vm || x->r.kind == ACTION_POWER_ON) && x->polled < until);
+}
+
 static void step_running(struct engine *e, struct action *x, instant_s now)
 {
-    if (power_is_there(e, x, now)) {
+    if (power_progress_host_is_awake(e, x, now)) {
         finish(e, x, now);
         return;
     }
     if (x->job_out || x->retry_at > now)
         return;
-    if (now < x->cancel_at || (!x->r.cancel_asked && task_has_time(x, deadline(e, x), now))) {
+    if (now < x->cancel_at || (!x->r.cancel_asked && has_time_left(x, deadline(e, x), now))) {
         submit(e, x, JOB_POLL, now);
         return;
     }
     if (!x->r.cancel_asked) {
         char all[WHY_ALL];
 
-        remember_why(e, x,
-                     why_with(x,
+        remember_why(
+            e, x,
+            action_append_why(x,
                               x->r.kind == ACTION_POWER_ON ? "the host did not come back in time"
                               : x->advanced > x->r.started
                                   ? "it does not get on any more, so the hypervisor was asked to stop it"
@@ -363,17 +374,18 @@ static void contradicted(struct engine *e, struct action *x, enum observed_state
                        : at == NOT_SEEN ? "it is not seen"
                                         : "the inventory shows it elsewhere";
 
-    if (x->doubt) {
+    if (x->unclear) {
         (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "its end was not seen", what);
         /* it was not there to be moved: nobody's failure; a host that does not come, or is lost, is one */
-        if (x->doubt_code == -ESTALE && x->r.kind != ACTION_POWER_ON && at != NOT_SEEN)
+        if (x->unclear_code == -ESTALE && x->r.kind != ACTION_POWER_ON && at != NOT_SEEN)
             action_cancel(e, x, why, now);
         else
             fail(e, x, why, now);
         return;
     }
-    if (at != GONE && ++x->looks < VERIFY_LOOKS) { /* the source may be behind its own tasks */
-        x->look_after = e->now_seen->serial;
+    if (at != GONE &&
+        ++x->inventories_seen < VERIFY_INVENTORIES) { /* the source may be behind its own tasks */
+        x->inventory_after = e->now_seen->serial;
         source_poll_want(e, now + RETRY_FIRST_S);
         return;
     }
@@ -387,11 +399,11 @@ static bool must_look_again(const struct engine *e, const struct action *x, enum
                             instant_s now)
 {
     if (x->r.kind == ACTION_POWER_ON)
-        return (at == NOT_SEEN || (at == AT_SOURCE && (!x->doubt || x->doubt_code == -ESTALE))) &&
+        return (at == NOT_SEEN || (at == AT_SOURCE && (!x->unclear || x->unclear_code == -ESTALE))) &&
                now < deadline(e, x);
     if (x->r.kind == ACTION_POWER_OFF) /* on its way down it may be lost before it is seen to sleep */
         return (at == NOT_SEEN && now < x->r.started + HANG_MIN_S) ||
-               (at == AT_SOURCE && !x->doubt && now < deadline(e, x));
+               (at == AT_SOURCE && !x->unclear && now < deadline(e, x));
     return at == NOT_SEEN;
 }
 
@@ -408,10 +420,10 @@ static void step_verifying(struct engine *e, struct action *x, instant_s now)
         return;
     }
     if (must_look_again(e, x, at, now)) {
-        x->look_after = e->now_seen->serial;
+        x->inventory_after = e->now_seen->serial;
         x->retries++;
-        source_poll_want(e,
-                         now + (x->r.vm ? retry_wait_s(x->retries) : power_look_pause_s(e, x, x->retries)));
+        source_poll_want(e, now + (x->r.vm ? retry_wait_s(x->retries)
+                                           : power_progress_inventory_pause_s(e, x, x->retries)));
         return;
     }
     if (at == ELSEWHERE && x->r.kind != ACTION_MIGRATE) {
@@ -452,7 +464,7 @@ void action_states_advance(struct engine *e, instant_s now)
 {
     struct action *x;
 
-    power_count(e);
+    power_preconditions_count_changes(e);
     action_queue_begin(e);
     while ((x = action_queue_next(e)))
         step(e, x, now);
@@ -483,7 +495,7 @@ static void on_checked(struct engine *e, struct action *x, const struct job_resu
     } else if (result->code == -ESTALE || result->code == -ENOENT) {
         action_cancel(e, x, result->err.text, now);
         source_poll_want(e, now);
-    } else if (error_is_transient(result->code)) {
+    } else if (retry_is_transient(result->code)) {
         remember_why(e, x, result->err.text);
         ask_later(x, result->code, now);
     } else {
@@ -513,13 +525,13 @@ static void on_started(struct engine *e, struct action *x, const struct job_resu
     } else if (result->code == -ENOENT) {
         action_cancel(e, x, result->err.text, now);
         source_poll_want(e, now);
-    } else if (error_is_transient(
+    } else if (retry_is_transient(
                    result->code)) { /* the peer may have begun: an inventory first, then once more */
         remember_why(e, x, result->err.text);
-        x->look_after = e->poll->serial;
+        x->inventory_after = e->poll->serial;
         ask_later(x, result->code, now);
     } else {
-        x->refused = result->code == -EPERM && x->retries == 0 && !x->adopted;
+        x->refused = result->code == -EPERM && x->retries == 0 && !x->recalled;
         fail(e, x, result->err.text, now);
     }
 }
@@ -549,7 +561,7 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
             x->percent = p->percent;
             x->advanced = now;
         }
-        task_goes_on(e, x, p, now);
+        power_progress_record(e, x, p, now);
         x->retry_at = now + (age / 10 < ACTION_POLL_S ? ACTION_POLL_S
                              : age / 10 < POLL_MAX_S  ? age / 10
                                                       : POLL_MAX_S);
@@ -560,10 +572,11 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
     case TASK_FAILED:
         if (p->gone)
             verify(e, x,
-                   p->why.text[0] ? why_with(x, p->why.text, why) : "the hypervisor no longer knows the task",
+                   p->why.text[0] ? action_append_why(x, p->why.text, why)
+                                  : "the hypervisor no longer knows the task",
                    -ENOENT, now);
-        else if (!power_was_not_asked(e, x, p, now))
-            fail(e, x, why_with(x, p->why.text, why), now);
+        else if (!power_progress_cancel_unasked(e, x, p, now))
+            fail(e, x, action_append_why(x, p->why.text, why), now);
         return;
     }
 }
@@ -610,9 +623,9 @@ void action_states_result(struct engine *e, const struct job *job, const struct 
     if (!x || !x->job_out || x->job != job->kind)
         return; /* of an earlier life; nothing that an inventory would not tell too */
     x->job_out = false;
-    bool gave_up = action_counts(e, x);
+    bool gave_up = slot_usage_update(e, x);
 
-    power_count(e);
+    power_preconditions_count_changes(e);
     take_result(e, x, result, now);
     if (gave_up && x->r.state == ACTION_APPROVED) /* it was not begun, and others may */
         action_queue_wake(e, x);

@@ -44,13 +44,13 @@ void migration_timing_begin(struct engine *e, struct action *x, instant_s now)
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
 
-    x->copy = (struct copy){.began = now, .mem_mb = UNKNOWN, .dirty_mb_s = UNKNOWN};
+    x->copy = (struct copy_timing){.began = now, .mem_mb = UNKNOWN, .dirty_mb_s = UNKNOWN};
     if (ix != IX_NONE) {
         x->copy.mem_mb = s->vms[ix].is.consumed_mb;
         x->copy.dirty_mb_s = s->vms[ix].is.dirty_mb_s;
     }
-    share_links(&host_use(e, x->r.from)->actions, x);
-    share_links(&host_use(e, x->r.to)->actions, x);
+    share_links(&slot_usage_of_host(e, x->r.from)->actions, x);
+    share_links(&slot_usage_of_host(e, x->r.to)->actions, x);
 }
 
 /* What others move takes of the links, too. */
@@ -89,7 +89,7 @@ void migration_timing_polled(struct action *x, enum task_state state, instant_s 
  * beginning to end, was begun more than once, or took so long that it was to be stopped. */
 void migration_timing_end(struct engine *e, const struct action *x, instant_s now)
 {
-    const struct copy *c = &x->copy;
+    const struct copy_timing *c = &x->copy;
 
     if (c->began == 0 || c->ended == 0 || x->r.attempts != 1 || x->r.cancel_asked)
         return;

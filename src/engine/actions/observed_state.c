@@ -135,7 +135,7 @@ enum observed_state observed_state(const struct engine *e, const struct action *
 
 bool observed_state_is_known(const struct engine *e, const struct action *x)
 {
-    return e->now_seen && e->now_seen->serial > x->look_after;
+    return e->now_seen && e->now_seen->serial > x->inventory_after;
 }
 
 bool observed_state_runs_on(const struct snapshot *s, const char *vm, const char *host)

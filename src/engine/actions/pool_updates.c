@@ -121,7 +121,8 @@ void pool_updates_take(struct engine *e, const struct observation *v)
 
         for (n = 1; i + n < plan->n_settings && plan->settings[i + n].host == first->host; n++)
             ;
-        if (!is_out(p, host) && !idmap_get(&p->unable, host) && !power_is_leaving(e, host))
+        if (!is_out(p, host) && !idmap_get(&p->unable, host) &&
+            !power_preconditions_standby_approved(e, host))
             p->jobs[p->n_jobs++] = make_job(&v->snap, first, n);
     }
 }
@@ -209,7 +210,7 @@ void pool_updates_result(struct engine *e, const struct job *job, const struct j
     p->n_jobs--;
     if (result->code == 0) {
         take_over(e, j);
-    } else if (!power_is_leaving(e, j->host)) { /* else no wonder */
+    } else if (!power_preconditions_standby_approved(e, j->host)) { /* else no wonder */
         struct err why = result->err;
 
         why.code = result->code;

@@ -18,15 +18,16 @@
 
 #define UNCERTAIN_S 300 /* a host that was asked to go and did not may be slow: no VMs for so long */
 
-bool power_has_left_anyway(const struct engine *e, const struct action *x)
+bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action *x)
 {
     return x->r.kind == ACTION_MIGRATE && x->r.state == ACTION_CANCELLED && e->now_seen &&
-           power_is_leaving(e, x->r.from) && !observed_state_runs_on(&e->now_seen->snap, x->r.vm, x->r.from);
+           power_preconditions_standby_approved(e, x->r.from) &&
+           !observed_state_runs_on(&e->now_seen->snap, x->r.vm, x->r.from);
 }
 
 /* ---- what it leaves behind ------------------------------------------------------------------- */
 
-bool power_may_still_go(const struct action *x)
+bool power_outcome_off_may_follow(const struct action *x)
 {
     return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 && !x->refused &&
            (x->r.state == ACTION_FAILED || x->r.state == ACTION_CANCELLED);
@@ -38,38 +39,41 @@ static bool was_out_since(const struct known_host *k, instant_s t)
     return k && (k->r.put_down != 0 || k->r.standby_since != 0 || k->r.woke > t || k->r.on_since > t);
 }
 
-bool power_off_uncertain(const struct engine *e, const struct action *x, instant_s now)
+bool power_outcome_off_uncertain(const struct engine *e, const struct action *x, instant_s now)
 {
-    return power_may_still_go(x) && now < x->r.ended + UNCERTAIN_S &&
+    return power_outcome_off_may_follow(x) && now < x->r.ended + UNCERTAIN_S &&
            !was_out_since(hosts_find(e->knowledge->hosts, x->r.host), x->r.ended);
 }
 
 static const struct action *last_that_may_go(const struct engine *e, const char *host)
 {
     for (size_t i = e->actions->n; i > 0; i--) {
-        if (power_may_still_go(e->actions->list[i - 1]) && strcmp(e->actions->list[i - 1]->r.host, host) == 0)
+        if (power_outcome_off_may_follow(e->actions->list[i - 1]) &&
+            strcmp(e->actions->list[i - 1]->r.host, host) == 0)
             return e->actions->list[i - 1];
     }
     return NULL;
 }
 
-bool power_off_of_host_uncertain(const struct engine *e, const char *host, instant_s now)
+bool power_outcome_host_off_uncertain(const struct engine *e, const char *host, instant_s now)
 {
     const struct action *x = last_that_may_go(e, host);
 
-    return x && power_off_uncertain(e, x, now);
+    return x && power_outcome_off_uncertain(e, x, now);
 }
 
-bool power_went_late(const struct engine *e, const char *host)
+bool power_outcome_off_completed_late(const struct engine *e, const char *host)
 {
     const struct action *x = last_that_may_go(e, host);
 
     return x && !was_out_since(hosts_find(e->knowledge->hosts, host), x->r.ended);
 }
 
-bool power_off_completed_late(const struct engine *e, const struct action *up, const struct action *down)
+bool power_outcome_wake_still_needed(const struct engine *e, const struct action *up,
+                                     const struct action *down)
 {
-    if (up->r.kind != ACTION_POWER_ON || !power_may_still_go(down) || strcmp(up->r.host, down->r.host) != 0)
+    if (up->r.kind != ACTION_POWER_ON || !power_outcome_off_may_follow(down) ||
+        strcmp(up->r.host, down->r.host) != 0)
         return false;
     const struct known_host *k = hosts_find(e->knowledge->hosts, down->r.host);
 
@@ -81,7 +85,8 @@ bool power_off_completed_late(const struct engine *e, const struct action *up, c
 /* From the call until the inventory was asked for that shows it: rather too long than too short. */
 static double timed_boot_s(const struct engine *e, const struct action *x)
 {
-    return x->adopted || x->r.attempts != 1 ? UNKNOWN : (double)(e->now_seen->asked - power_waits_since(x));
+    return x->recalled || x->r.attempts != 1 ? UNKNOWN
+                                             : (double)(e->now_seen->asked - power_progress_waits_since(x));
 }
 
 static enum host_state state_of(const struct engine *e, const char *host)
@@ -117,10 +122,10 @@ static void wake_failed(struct engine *e, const struct action *x, instant_s now)
                                       .pass = x->r.pass,
                                       .host = x->r.host,
                                       .text = text});
-    passes_hurry(e, now); /* another one in its place */
+    decide_pass_at_once(e, now); /* another one in its place */
 }
 
-void power_ended(struct engine *e, const struct action *x, instant_s now)
+void power_outcome_apply(struct engine *e, const struct action *x, instant_s now)
 {
     if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_DONE)
         hosts_wanted(e->knowledge->hosts, x->r.host, x->r.reason, x->r.approved);
@@ -131,7 +136,7 @@ void power_ended(struct engine *e, const struct action *x, instant_s now)
     else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
         wake_failed(e, x, now);
     else if (x->r.kind == ACTION_POWER_OFF &&
-             (x->r.state == ACTION_DONE || (power_may_still_go(x) && is_lost(e, x->r.host))))
+             (x->r.state == ACTION_DONE || (power_outcome_off_may_follow(x) && is_lost(e, x->r.host))))
         hosts_put_down(e->knowledge->hosts, x->r.host,
                        now); /* one that was lost on its way down can at least be woken */
 }
@@ -145,7 +150,7 @@ static uint32_t wakes_wanted(const struct engine *e, const struct plan *plan)
     for (uint32_t i = 0; i < plan->n_recommendations; i++) {
         const struct action_record r = recommendation_record(plan->snap, &plan->recommendations[i], 0);
 
-        n += r.kind == ACTION_POWER_ON && !find_power_change(e, &r);
+        n += r.kind == ACTION_POWER_ON && !recommendation_find_power_change(e, &r);
     }
     return n;
 }
@@ -166,7 +171,7 @@ static bool cannot_be_emptied(const struct plan *plan, const char *host)
     return false;
 }
 
-bool power_withdraw(struct engine *e, const struct plan *plan, bool more, instant_s now)
+bool power_outcome_withdraw_standbys(struct engine *e, const struct plan *plan, bool more, instant_s now)
 {
     uint32_t wanted = wakes_wanted(e, plan);
     bool high = plan->before.dpm_high[RES_CPU] > 0 || plan->before.dpm_high[RES_MEM] > 0;

@@ -20,9 +20,9 @@ static bool is_of_power(const struct action *x)
     return x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
 }
 
-bool power_is_leaving(const struct engine *e, const char *host)
+bool power_preconditions_standby_approved(const struct engine *e, const char *host)
 {
-    return host_use(e, host)->to_sleep > 0;
+    return slot_usage_of_host(e, host)->to_sleep > 0;
 }
 
 /* ---- what must stay on ----------------------------------------------------------------------- */
@@ -205,7 +205,8 @@ static const char *why_unproven(const struct engine *e, const char *host)
                                                        : "";
 }
 
-int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x, struct err *err)
+int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const struct action *x,
+                                      struct err *err)
 {
     const struct host *h = &e->now_seen->snap.hosts[ix];
     bool test = x && x->r.reason == REASON_WAKE_TEST;
@@ -213,7 +214,7 @@ int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x,
     if (h->is.state != HOST_ON && h->is.state != HOST_ENTERING_STANDBY)
         return err_set(err, -EBUSY, "host %s is %s: only a host that is on can be put to standby%s",
                        h->is.name, host_state_name(h->is.state), way_to_on(h->is.state));
-    if (host_use(e, h->is.id)->to_maintenance > 0)
+    if (slot_usage_of_host(e, h->is.id)->to_maintenance > 0)
         return err_set(err, -EBUSY,
                        "host %s is to enter maintenance; `ballast maintenance exit %s` takes that back",
                        h->is.name, h->is.id);
@@ -233,7 +234,7 @@ int power_may_sleep(const struct engine *e, uint32_t ix, const struct action *x,
 
 /* How far the power of a host is changed without asking: what the host says counts more than the cluster's
  * setting, which is for hosts that do not say otherwise. */
-bool power_is_automatic(const struct engine *e, const struct host_facts *h)
+bool power_preconditions_are_automatic(const struct engine *e, const struct host_facts *h)
 {
     const struct dpm_policy *dpm = &e->settings.policy.dpm;
 
@@ -251,12 +252,12 @@ static bool may_still_sleep(const struct engine *e, const struct action *x, char
     uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);
     struct err err = {0};
 
-    if (is_by_engine(x) && !power_is_automatic(e, &e->now_seen->snap.hosts[ix].is)) {
+    if (is_by_engine(x) && !power_preconditions_are_automatic(e, &e->now_seen->snap.hosts[ix].is)) {
         (void)snprintf(why, WHY_MAX, "the power of host %s is not managed automatically any more",
                        e->now_seen->snap.hosts[ix].is.name);
         return false;
     }
-    if (power_may_sleep(e, ix, x, &err) == 0)
+    if (power_preconditions_check_standby(e, ix, x, &err) == 0)
         return true;
     (void)snprintf(why, WHY_MAX, "%s", err.text);
     return false;
@@ -264,12 +265,12 @@ static bool may_still_sleep(const struct engine *e, const struct action *x, char
 
 /* ---- the number at a time -------------------------------------------------------------------- */
 
-void power_count(struct engine *e)
+void power_preconditions_count_changes(struct engine *e)
 {
     e->actions->power_changes = e->actions->usage.power_changes;
 }
 
-void power_submitted(struct engine *e, const struct action *x)
+void power_preconditions_submitted(struct engine *e, const struct action *x)
 {
     e->actions->power_changes += is_of_power(x) && x->r.state == ACTION_APPROVED;
 }
@@ -318,37 +319,38 @@ static bool something_leaves(const struct engine *e, const char *host)
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, host);
 
-    return host_use(e, host)->departing > 0 || (ix != IX_NONE && e->actions->usage.seen[ix].out > 0);
+    return slot_usage_of_host(e, host)->departing > 0 ||
+           (ix != IX_NONE && e->actions->usage.seen[ix].out > 0);
 }
 
-bool power_nothing_is_on(const struct engine *e, const char *host)
+bool power_preconditions_host_is_idle(const struct engine *e, const char *host)
 {
-    return host_is_empty(e, host) && !something_leaves(e, host);
+    return preconditions_host_is_empty(e, host) && !something_leaves(e, host);
 }
 
 static bool nothing_left(const struct engine *e, const struct action *x, char *why)
 {
     if (evacuated(e, x, why) != READY)
         return false;
-    if (power_nothing_is_on(e, x->r.host))
+    if (power_preconditions_host_is_idle(e, x->r.host))
         return true;
     (void)snprintf(why, WHY_MAX, "it waits for host %s to be empty",
                    snapshot_host_name(&e->now_seen->snap, x->r.host));
     return false;
 }
 
-void power_look(struct engine *e, struct action *x, instant_s now)
+void power_preconditions_want_proof(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_MAX] = "";
 
     if (!e->now_seen || !slot_is_free(e) || !preconditions_may_begin(e, now) ||
         observed_state(e, x) != AT_SOURCE || !nothing_left(e, x, why)) {
-        x->settled = 0;
+        x->emptied_serial = 0;
         return;
     }
-    if (x->settled == 0)
-        x->settled = e->poll->serial; /* whatever was asked for until now may show the past */
-    if (e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
+    if (x->emptied_serial == 0)
+        x->emptied_serial = e->poll->serial; /* whatever was asked for until now may show the past */
+    if (e->now_seen->serial <= x->emptied_serial || now - e->now_seen->received > SLEEP_SEEN_S)
         source_poll_want(e, now);
 }
 
@@ -363,8 +365,8 @@ static bool schedule_is_closed(const struct engine *e, instant_s now)
 
 /* Not without what it depends on, on an inventory that was asked for when all that was over and that is
  * fresh, with nobody on the host or on the way there, and only if enough stays on. */
-enum preconditions power_preconditions_sleep(const struct engine *e, const struct action *x, instant_s now,
-                                             char *why)
+enum preconditions power_preconditions_standby(const struct engine *e, const struct action *x, instant_s now,
+                                               char *why)
 {
     if (x->r.pass != 0 &&
         preconditions_plan_is_old(e, x, now, why)) /* what an admin asked for holds until it is taken back */
@@ -392,7 +394,7 @@ enum preconditions power_preconditions_sleep(const struct engine *e, const struc
                        "the time in which hosts may be put to standby is over (dpm.windows, dpm.ready_by)");
         return NEVER;
     }
-    bool news = x->judged < e->now_seen->serial; /* that costs a look at all hosts */
+    bool news = x->waited_serial < e->now_seen->serial; /* that costs a look at all hosts */
 
     if (news && !may_still_sleep(e, x, why))
         return NEVER;
@@ -406,13 +408,14 @@ enum preconditions power_preconditions_sleep(const struct engine *e, const struc
     }
     if (!nothing_left(e, x, why))
         return WAIT;
-    if (x->settled == 0 || e->now_seen->serial <= x->settled || now - e->now_seen->received > SLEEP_SEEN_S)
+    if (x->emptied_serial == 0 || e->now_seen->serial <= x->emptied_serial ||
+        now - e->now_seen->received > SLEEP_SEEN_S)
         return WAIT; /* for a look */
     return news || may_still_sleep(e, x, why) ? READY : NEVER;
 }
 
 /* Whether asking once more cannot do harm: as when it was first asked. */
-bool power_sleep_is_safe(const struct engine *e, const struct action *x, instant_s now)
+bool power_preconditions_standby_is_safe(const struct engine *e, const struct action *x, instant_s now)
 {
     char why[WHY_MAX];
 
@@ -428,7 +431,7 @@ enum preconditions power_preconditions_wake(const struct engine *e, const struct
         return NEVER;
     if (!e->now_seen)
         return WAIT;
-    enum preconditions r = dependencies(e, x, why);
+    enum preconditions r = preconditions_dependencies(e, x, why);
     const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
 
     if (r != READY)

@@ -23,7 +23,9 @@
 #define HANG_HOST_S 1800 /* maintenance, standby, and waking where it is not known how long a boot takes */
 #define WAKE_FACTOR 3    /* a host that has not come after this many times its boot has failed to wake */
 #define WAKE_MIN_S 60    /* ... and not before this */
-#define WAKE_LOOKS 10    /* inventories during a boot, so that it is known to a tenth how long it takes */
+#define WAKE_INVENTORIES                                                                                     \
+    10 /* inventories during a boot, so that it is known to a tenth how long it takes                        \
+        */
 
 /* ---- what a job says ---------------------------------------------------------------------- */
 
@@ -36,18 +38,18 @@ static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
         source_poll_want(e, now);
         return false;
     }
-    if (x->settled == 0) /* begun by an earlier process */
-        x->settled = e->poll->serial;
-    if (e->now_seen->serial <= x->settled && x->r.state != ACTION_STARTING) {
+    if (x->emptied_serial == 0) /* begun by an earlier process */
+        x->emptied_serial = e->poll->serial;
+    if (e->now_seen->serial <= x->emptied_serial && x->r.state != ACTION_STARTING) {
         source_poll_want(e, now);
         return false;
     }
     switch (observed_state(e, x)) {
     case AT_SOURCE:
-        return power_sleep_is_safe(e, x, now);
+        return power_preconditions_standby_is_safe(e, x, now);
     case NOT_SEEN:
     case AT_TARGET: /* whoever died between the call and its storing asks once more, which does no harm */
-        return power_nothing_is_on(e, x->r.host);
+        return power_preconditions_host_is_idle(e, x->r.host);
     case ELSEWHERE:
     case GONE:
         break;
@@ -55,21 +57,22 @@ static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
     return false;
 }
 
-void power_request(struct engine *e, struct action *x, enum job_kind kind, instant_s now, struct operation *q)
+void power_progress_fill_operation(struct engine *e, struct action *x, enum job_kind kind, instant_s now,
+                                   struct operation *q)
 {
     bool down = x->r.kind == ACTION_POWER_OFF;
 
     q->power.now = now;
     if (!down && x->r.kind != ACTION_POWER_ON)
         return;
-    q->power.patience_s = power_patience_s(e, x);
+    q->power.patience_s = power_progress_timeout_s(e, x);
     if (kind == JOB_POLL) /* a way that was not asked yet is not asked while nothing is to begin */
         q->only_adopt = e->paused;
     if (down && kind != JOB_CHECK)
         q->power.proven_empty = is_proven_empty(e, x, now);
 }
 
-bool engine_is_switching(const struct engine *e)
+bool engine_is_changing_power(const struct engine *e)
 {
     for (size_t i = 0; i < e->actions->n; i++) {
         const struct action_record *r = &e->actions->list[i]->r;
@@ -91,7 +94,7 @@ static double boot_s(const struct engine *e, const char *host)
     return ix == IX_NONE ? UNKNOWN : s->hosts[ix].is.boot_s;
 }
 
-instant_s power_patience_s(const struct engine *e, const struct action *x)
+instant_s power_progress_timeout_s(const struct engine *e, const struct action *x)
 {
     const double boot = boot_s(e, x->r.host);
 
@@ -104,27 +107,19 @@ instant_s power_patience_s(const struct engine *e, const struct action *x)
     return (boot * WAKE_FACTOR > WAKE_MIN_S ? (instant_s)(boot * WAKE_FACTOR) : WAKE_MIN_S) + tries;
 }
 
-instant_s power_look_pause_s(const struct engine *e, const struct action *x, unsigned looks)
+instant_s power_progress_inventory_pause_s(const struct engine *e, const struct action *x, unsigned looks)
 {
     double boot = boot_s(e, x->r.host);
     instant_s pause = retry_wait_s(looks);
 
-    if (!isnan(boot) && boot / WAKE_LOOKS < (double)pause)
-        pause = (instant_s)(boot / WAKE_LOOKS);
+    if (!isnan(boot) && boot / WAKE_INVENTORIES < (double)pause)
+        pause = (instant_s)(boot / WAKE_INVENTORIES);
     return pause > RETRY_FIRST_S ? pause : RETRY_FIRST_S;
 }
 
-instant_s power_waits_since(const struct action *x)
+instant_s power_progress_waits_since(const struct action *x)
 {
     return x->waits_since > x->r.started ? x->waits_since : x->r.started;
-}
-
-/* A service that was down, stopped or paused wakes up with all patience spent, and so it does where the clock
- * was set forward. The actuators have the last word before anything is given up: they know whether a host was
- * asked to wake at all, and whether a move has got on. Of a host that is to go the inventory knows more. */
-bool task_has_time(const struct action *x, instant_s until, instant_s now)
-{
-    return now < until || ((x->r.vm || x->r.kind == ACTION_POWER_ON) && x->polled < until);
 }
 
 /* ---- what an inventory says meanwhile -------------------------------------------------------- */
@@ -132,34 +127,24 @@ bool task_has_time(const struct action *x, instant_s until, instant_s now)
 /* A controller's task says nothing of the cluster: the host is awake when its manager has it back, and then
  * it is of no matter what else the task would do. The other way round it is not so: a host that is not seen
  * any more may still be on its way down, and what it was asked for is verified at the end. */
-bool power_is_there(struct engine *e, struct action *x, instant_s now)
+bool power_progress_host_is_awake(struct engine *e, struct action *x, instant_s now)
 {
     if (x->r.kind != ACTION_POWER_ON)
         return false;
     if (observed_state_is_known(e, x) && observed_state(e, x) == AT_TARGET)
         return true;
     if (observed_state_is_known(e, x)) {
-        x->look_after = e->now_seen->serial;
-        x->looks++;
+        x->inventory_after = e->now_seen->serial;
+        x->inventories_seen++;
     }
-    source_poll_want(e, (e->now_seen ? e->now_seen->received : now) + power_look_pause_s(e, x, x->looks + 1));
+    source_poll_want(e, (e->now_seen ? e->now_seen->received : now) +
+                            power_progress_inventory_pause_s(e, x, x->inventories_seen + 1));
     return false;
 }
 
 /* ---- what the task says ---------------------------------------------------------------------- */
 
-const char *why_with(const struct action *x, const char *more, char buffer[WHY_ALL])
-{
-    const char *before = x->r.why;
-
-    if (!before || !before[0] || strcmp(before, more) == 0)
-        (void)snprintf(buffer, WHY_ALL, "%s", more);
-    else
-        (void)snprintf(buffer, WHY_ALL, "%.*s; %s", (int)(WHY_ALL - WHY_MAX), before, more);
-    return buffer;
-}
-
-void task_goes_on(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
+void power_progress_record(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
 {
     char why[WHY_ALL];
 
@@ -175,16 +160,17 @@ void task_goes_on(struct engine *e, struct action *x, const struct task_progress
         action_changed(e, x);
     }
     if (p->why.text[0]) /* said, and kept for those who ask later which way it came */
-        action_enter(e, x, ACTION_RUNNING, why_with(x, p->why.text, why), now);
+        action_enter(e, x, ACTION_RUNNING, action_append_why(x, p->why.text, why), now);
     (void)persist_flush(e, NULL, now);
 }
 
 /* Its host is no worse than before: no failure, and whether it is still needed a pass says at once. */
-bool power_was_not_asked(struct engine *e, struct action *x, const struct task_progress *p, instant_s now)
+bool power_progress_cancel_unasked(struct engine *e, struct action *x, const struct task_progress *p,
+                                   instant_s now)
 {
     if (x->r.vm || p->why.code != -ESRCH)
         return false;
     action_cancel(e, x, p->why.text, now);
-    passes_hurry(e, now);
+    decide_pass_at_once(e, now);
     return true;
 }

@@ -23,7 +23,7 @@
 /* The host is to be empty, whether an inventory shows it by now or not. */
 static bool host_is_to_leave(const struct engine *e, const char *host)
 {
-    return power_is_leaving(e, host) || host_use(e, host)->to_maintenance > 0;
+    return power_preconditions_standby_approved(e, host) || slot_usage_of_host(e, host)->to_maintenance > 0;
 }
 
 /* The host that it empties has been put back into service. What puts it to standby may have been approved
@@ -35,7 +35,7 @@ static bool evacuation_is_over(const struct engine *e, const struct action *x)
     bool sleep = x->r.reason == REASON_STANDBY || x->r.reason == REASON_CONSOLIDATE;
 
     return (x->r.reason == REASON_MAINTENANCE || sleep) && s->hosts[from].is.state == HOST_ON &&
-           !(sleep && power_is_leaving(e, x->r.from));
+           !(sleep && power_preconditions_standby_approved(e, x->r.from));
 }
 
 /* What it depends on is to switch that host on, and has not ended. */
@@ -104,7 +104,7 @@ static bool makes_sense(const struct engine *e, const struct action *x, char *wh
                        snapshot_host_name(s, x->r.from));
     else if (host_is_to_leave(e, x->r.to))
         (void)snprintf(why, WHY_MAX, "host %s is to enter %s", name,
-                       power_is_leaving(e, x->r.to) ? "standby" : "maintenance");
+                       power_preconditions_standby_approved(e, x->r.to) ? "standby" : "maintenance");
     else
         return true;
     return false;
@@ -154,10 +154,10 @@ static instant_s hosts_held_up_until(const struct engine *e, const struct action
 static bool empties_same_host(const struct action *x, const struct action *y)
 {
     const char *host = x->r.kind == ACTION_POWER_OFF ? x->r.host : x->r.from;
-    bool together = x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass;
+    bool same_group = x->r.group != 0 && y->r.group == x->r.group && y->r.pass == x->r.pass;
 
     return y->r.kind == ACTION_MIGRATE && host && strcmp(y->r.from, host) == 0 &&
-           (together || x->r.kind == ACTION_POWER_OFF);
+           (same_group || x->r.kind == ACTION_POWER_OFF);
 }
 
 /* Until when others held it up, which whoever approved it knew of; 0: none did. A plan does not grow old
@@ -167,7 +167,7 @@ static instant_s held_up_until(const struct engine *e, const struct action *x, i
 {
     instant_s until = hosts_held_up_until(e, x, now);
     const char *host = x->r.kind == ACTION_POWER_OFF ? x->r.host : x->r.from;
-    const struct action_list *there = &host_use(e, host)->actions;
+    const struct action_list *there = &slot_usage_of_host(e, host)->actions;
 
     for (size_t i = 0; i < there->n; i++) {
         const struct action *y = there->items[i];
@@ -201,12 +201,12 @@ bool preconditions_plan_is_old(const struct engine *e, const struct action *x, i
     return true;
 }
 
-enum preconditions dependencies(const struct engine *e, const struct action *x, char *why)
+enum preconditions preconditions_dependencies(const struct engine *e, const struct action *x, char *why)
 {
     for (uint32_t i = 0; i < x->r.n_depends_on; i++) {
         const struct action *y = action_find(e, x->r.depends_on[i]);
 
-        if (y && power_off_completed_late(e, x, y))
+        if (y && power_outcome_wake_still_needed(e, x, y))
             continue;
         if (!y || (action_ended(y) && y->r.state != ACTION_DONE)) {
             (void)snprintf(why, WHY_MAX, "action %llu, which it depends on, was %s",
@@ -223,7 +223,7 @@ enum preconditions dependencies(const struct engine *e, const struct action *x, 
 /* x itself has not begun, and is not being asked about. */
 static bool vm_is_busy(const struct engine *e, const struct action *x)
 {
-    return vm_use(e, x->r.vm)->busy > 0;
+    return slot_usage_of_vm(e, x->r.vm)->busy > 0;
 }
 
 /* §3.3.3: what a host's VMs rely on must be there before any of them is. */
@@ -257,7 +257,7 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
         return WAIT;
     if (!makes_sense(e, x, why))
         return NEVER;
-    enum preconditions r = dependencies(e, x, why);
+    enum preconditions r = preconditions_dependencies(e, x, why);
 
     if (r != READY)
         return r;
@@ -267,12 +267,12 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
 }
 
 /* The last VM has left, and none is on its way. */
-bool host_is_empty(const struct engine *e, const char *host)
+bool preconditions_host_is_empty(const struct engine *e, const char *host)
 {
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, host);
 
-    if (host_use(e, host)->arriving > 0 || (ix != IX_NONE && e->actions->usage.seen[ix].in > 0))
+    if (slot_usage_of_host(e, host)->arriving > 0 || (ix != IX_NONE && e->actions->usage.seen[ix].in > 0))
         return false;
     for (uint32_t i = 0; ix != IX_NONE && i < s->hosts[ix].vms.n; i++) {
         if (s->vms[s->hosts[ix].vms.items[i]].is.kind != VM_AGENT)
@@ -306,7 +306,7 @@ static enum preconditions host_preconditions(const struct engine *e, const struc
                        e->now_seen->snap.hosts[ix].is.name, host_state_name(state));
         return WAIT;
     }
-    return x->r.kind == ACTION_EXIT_MAINTENANCE || host_is_empty(e, x->r.host) ? READY : WAIT;
+    return x->r.kind == ACTION_EXIT_MAINTENANCE || preconditions_host_is_empty(e, x->r.host) ? READY : WAIT;
 }
 
 enum preconditions preconditions(const struct engine *e, const struct action *x, instant_s now, char *why)
@@ -322,7 +322,7 @@ enum preconditions preconditions(const struct engine *e, const struct action *x,
     case ACTION_EXIT_MAINTENANCE:
         return host_preconditions(e, x, why);
     case ACTION_POWER_OFF:
-        return power_preconditions_sleep(e, x, now, why);
+        return power_preconditions_standby(e, x, now, why);
     case action_kind_count:
         break;
     }

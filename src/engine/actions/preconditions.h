@@ -19,11 +19,11 @@ enum preconditions {
 enum preconditions preconditions(const struct engine *e, const struct action *x, instant_s now, char *why);
 
 /* Parts of it, for power_preconditions.c. */
-enum preconditions dependencies(const struct engine *e, const struct action *x, char *why);
+enum preconditions preconditions_dependencies(const struct engine *e, const struct action *x, char *why);
 /* A plan is made from one moment, and holds for a while only. */
 bool preconditions_plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why);
 /* The last VM has left, agents apart, and none is on its way. */
-bool host_is_empty(const struct engine *e, const char *host);
+bool preconditions_host_is_empty(const struct engine *e, const char *host);
 
 /* Nothing is begun while paused, on old data, or when its beginning could not be stored. */
 bool preconditions_may_begin(const struct engine *e, instant_s now);

@@ -74,7 +74,7 @@ static struct vm_use *use_of_vm(struct engine *e, const char *vm)
     return *slot;
 }
 
-const struct host_use *host_use(const struct engine *e, const char *host)
+const struct host_use *slot_usage_of_host(const struct engine *e, const char *host)
 {
     static const struct host_use none;
     const struct host_use *u = host ? idmap_get(&e->actions->usage.hosts, host) : NULL;
@@ -82,7 +82,7 @@ const struct host_use *host_use(const struct engine *e, const char *host)
     return u ? u : &none;
 }
 
-const struct vm_use *vm_use(const struct engine *e, const char *vm)
+const struct vm_use *slot_usage_of_vm(const struct engine *e, const char *vm)
 {
     static const struct vm_use none;
     const struct vm_use *u = vm ? idmap_get(&e->actions->usage.vms, vm) : NULL;
@@ -185,7 +185,7 @@ static void enlist(struct engine *e, struct action *x)
 
 static bool is_ours(const struct engine *e, const char *vm)
 {
-    return vm_use(e, vm)->moves > 0;
+    return slot_usage_of_vm(e, vm)->moves > 0;
 }
 
 static void count_theirs(struct slot_usage *o, const struct migration *m, uint32_t by)
@@ -246,7 +246,7 @@ void slot_usage_observe(struct engine *e)
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-bool action_counts(struct engine *e, struct action *x)
+bool slot_usage_update(struct engine *e, struct action *x)
 {
     unsigned before = x->counted;
     unsigned as = counts_as(x);
@@ -304,7 +304,7 @@ void slot_usage_rebuild(struct engine *e)
 
         x->counted = 0;
         x->listed = false;
-        (void)action_counts(e, x);
+        (void)slot_usage_update(e, x);
     }
     if (e->now_seen)
         slot_usage_observe(e);
@@ -323,7 +323,7 @@ static int64_t host_limit(const struct engine *e, uint32_t ix)
 static bool host_has_room(const struct engine *e, const char *host, const struct action *wants)
 {
     uint32_t ix = snapshot_find_host(&e->now_seen->snap, host);
-    int64_t used = (int64_t)host_use(e, host)->slots - (wants->counted & COUNTS_SLOT ? 1 : 0);
+    int64_t used = (int64_t)slot_usage_of_host(e, host)->slots - (wants->counted & COUNTS_SLOT ? 1 : 0);
 
     if (ix != IX_NONE)
         used += e->actions->usage.seen[ix].theirs;

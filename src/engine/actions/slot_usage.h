@@ -1,9 +1,9 @@
 /* slot_usage.h: who takes what, by host and by VM, so that no action has to look at all the others.
  *
- * It is kept, not computed: action_counts() is called with whatever changes an action's state, or whether an
- * order of it is out, and adds and takes away what differs; slot_usage_observe() with each new inventory, for
- * what others move; slot_usage_rebuild() when actions are forgotten, which keeps the maps from growing for
- * ever.
+ * It is kept, not computed: slot_usage_update() is called with whatever changes an action's state, or whether
+ * an order of it is out, and adds and takes away what differs; slot_usage_observe() with each new inventory,
+ * for what others move; slot_usage_rebuild() when actions are forgotten, which keeps the maps from growing
+ * for ever.
  *
  * Invariants, between two calls of the engine, checked by tests/unit/slot_usage.c against a count by hand:
  *   each number is that of the actions in e->actions for which its comment holds;
@@ -70,14 +70,14 @@ struct slot_usage {
 
 /* Of the action, by its state: it is added, taken away or changed. Returns whether it gave something up that
  * another one may have waited for. */
-bool action_counts(struct engine *e, struct action *x);
+bool slot_usage_update(struct engine *e, struct action *x);
 void slot_usage_observe(struct engine *e);
 void slot_usage_rebuild(struct engine *e);
 void slot_usage_release(struct actions *all);
 
 /* Never NULL: of what no action is about, an empty one. Valid until the next change. */
-const struct host_use *host_use(const struct engine *e, const char *host);
-const struct vm_use *vm_use(const struct engine *e, const char *vm);
+const struct host_use *slot_usage_of_host(const struct engine *e, const char *host);
+const struct vm_use *slot_usage_of_vm(const struct engine *e, const char *vm);
 
 /* Whether the move that wants to begin gets a slot at both of its hosts and in the cluster. There must be an
  * inventory. */

@@ -106,7 +106,7 @@ static int persist(const void *piece, const struct store_ops *ops, struct store 
 {
     const struct cluster_demand *d = piece;
     struct arena a = {0};
-    struct pattern_record *list;
+    struct demand_profile_record *list;
     size_t n = demand_profile_unstored(d->profile, &a, &list);
     int r = 0;
 

@@ -1,5 +1,5 @@
 /* demand_forecast.c: what the days before let expect. */
-#include "engine/knowledge/demand_profile_internal.h"
+#include "engine/knowledge/demand_slots.h"
 
 #include <stdlib.h>
 
@@ -25,8 +25,8 @@
 
 /* So many slots in a row below what was expected of them make it another day; it is looked for so far back.
  */
-#define DOUBT_SLOTS 2
-#define DOUBT_S (18 * 3600)
+#define DISTRUST_SLOTS 2
+#define DISTRUST_S (18 * 3600)
 
 /* What the days alike had at the time of one slot, the newest first. */
 struct days {
@@ -78,7 +78,7 @@ static bool is_alike(enum alike_days kind, int today, int days)
 /* How large the VMs are now, against this time of that day. UNKNOWN: too different. */
 static double growth(const struct demand_profile *p, instant_s now, int days, int r)
 {
-    const struct pattern_record *then = demand_profile_slot_find(p, days_earlier(p, now, days));
+    const struct demand_profile_record *then = demand_profile_slot_find(p, days_earlier(p, now, days));
 
     if (!then || isnan(then->size[r]) || !(then->size[r] > 0) || !(p->size_now[r] > 0))
         return 1;
@@ -96,7 +96,7 @@ static void collect(const struct demand_profile *p, instant_s slot, instant_s no
     ret->n = 0;
     for (int d = 1; d < DEMAND_DAYS && ret->n < most; d++) {
         instant_s at = days_earlier(p, slot, d);
-        const struct pattern_record *s =
+        const struct demand_profile_record *s =
             is_alike(kind, today, d) && at + DEMAND_SLOT_S <= now ? demand_profile_slot_find(p, at) : NULL;
         double factor = s && !isnan(s->peak[r]) ? growth(p, now, d, r) : UNKNOWN;
         if (!isnan(factor))
@@ -193,7 +193,7 @@ bool demand_forecast_raw(const struct demand_profile *p, instant_s at, instant_s
 enum outcome { OUTCOME_NONE, OUTCOME_CAME, OUTCOME_MISSED };
 
 /* top: the most that came in a week. A night that is a little quieter than the others is no other day. */
-static enum outcome outcome_of(const struct pattern_record *s, int r, double top)
+static enum outcome outcome_of(const struct demand_profile_record *s, int r, double top)
 {
     if (!s || isnan(s->expected[r]) || isnan(s->peak[r]))
         return OUTCOME_NONE;
@@ -205,7 +205,7 @@ static void find_top(const struct demand_profile *p, instant_s now, double ret[R
     for (int r = 0; r < RES_COUNT; r++)
         ret[r] = 0;
     for (instant_s t = demand_profile_slot_begin(now); t > now - WEEK_DAYS * DAY_S; t -= DEMAND_SLOT_S) {
-        const struct pattern_record *s = demand_profile_slot_find(p, t);
+        const struct demand_profile_record *s = demand_profile_slot_find(p, t);
         for (int r = 0; s && r < RES_COUNT; r++)
             ret[r] = fmax(ret[r], s->peak[r]); /* of an UNKNOWN and a number the number */
     }
@@ -219,7 +219,7 @@ static bool is_trusted(const struct demand_profile *p, const struct expected *x,
     int missed = 0;
 
     for (int d = 1; d <= TRUST_DAYS && missed < TRUST_MISSED; d++) {
-        const struct pattern_record *s = demand_profile_slot_find(p, days_earlier(p, x->time, d));
+        const struct demand_profile_record *s = demand_profile_slot_find(p, days_earlier(p, x->time, d));
         if (!is_alike(kind, weekday(p, x->time), d) || !s)
             continue;
         if (s->peak[r] >= AGREE_PART * x->demand[r]) /* false where it was not watched */
@@ -252,14 +252,15 @@ bool demand_forecast_at(const struct demand_profile *p, instant_s at, instant_s 
     return expect_trusted(p, at, now, top, ret);
 }
 
-/* The newest slots that are over decide: as long as none of them came as expected, and DOUBT_SLOTS did not.
+/* The newest slots that are over decide: as long as none of them came as expected, and DISTRUST_SLOTS did
+ * not.
  */
 static instant_s doubted_since(const struct demand_profile *p, instant_s now, int r, double top)
 {
     uint32_t missed = 0;
     instant_s since = 0;
 
-    for (instant_s t = demand_profile_slot_begin(now) - DEMAND_SLOT_S; t > now - DOUBT_S;
+    for (instant_s t = demand_profile_slot_begin(now) - DEMAND_SLOT_S; t > now - DISTRUST_S;
          t -= DEMAND_SLOT_S) {
         enum outcome is = outcome_of(demand_profile_slot_find(p, t), r, top);
         if (is == OUTCOME_CAME)
@@ -269,7 +270,7 @@ static instant_s doubted_since(const struct demand_profile *p, instant_s now, in
             since = t;
         }
     }
-    return missed >= DOUBT_SLOTS ? since : 0;
+    return missed >= DISTRUST_SLOTS ? since : 0;
 }
 
 instant_s demand_forecast_doubted_since(const struct demand_profile *p, instant_s now)

@@ -1,5 +1,5 @@
 /* demand_profile.c: what was watched, by quarters of an hour. What follows from it: demand_forecast.c. */
-#include "engine/knowledge/demand_profile_internal.h"
+#include "engine/knowledge/demand_slots.h"
 
 #include "base/xalloc.h"
 
@@ -41,26 +41,26 @@ instant_s demand_profile_slot_begin(instant_s at)
     return at - at % DEMAND_SLOT_S;
 }
 
-const struct pattern_record *demand_profile_slot_find(const struct demand_profile *p, instant_s begin)
+const struct demand_profile_record *demand_profile_slot_find(const struct demand_profile *p, instant_s begin)
 {
     if (begin <= 0) /* nobody was there before 1970 */
         return NULL;
-    const struct pattern_record *r = &p->slots[begin / DEMAND_SLOT_S % DEMAND_SLOTS];
+    const struct demand_profile_record *r = &p->slots[begin / DEMAND_SLOT_S % DEMAND_SLOTS];
 
     return r->time == begin ? r : NULL;
 }
 
 /* The slot of that time, which takes the place of the one that is DEMAND_DAYS older. */
-static struct pattern_record *slot_make(struct demand_profile *p, instant_s begin)
+static struct demand_profile_record *slot_make(struct demand_profile *p, instant_s begin)
 {
-    struct pattern_record *r = &p->slots[begin / DEMAND_SLOT_S % DEMAND_SLOTS];
+    struct demand_profile_record *r = &p->slots[begin / DEMAND_SLOT_S % DEMAND_SLOTS];
 
     if (r->time != begin)
-        *r = (struct pattern_record){.time = begin,
-                                     .mean = {UNKNOWN, UNKNOWN},
-                                     .peak = {UNKNOWN, UNKNOWN},
-                                     .size = {UNKNOWN, UNKNOWN},
-                                     .expected = {UNKNOWN, UNKNOWN}};
+        *r = (struct demand_profile_record){.time = begin,
+                                            .mean = {UNKNOWN, UNKNOWN},
+                                            .peak = {UNKNOWN, UNKNOWN},
+                                            .size = {UNKNOWN, UNKNOWN},
+                                            .expected = {UNKNOWN, UNKNOWN}};
     return r;
 }
 
@@ -81,7 +81,7 @@ static void part_end(struct demand_profile *p)
 /* What was watched of the slot becomes its record. */
 static void slot_end(struct demand_profile *p)
 {
-    struct pattern_record *s = slot_make(p, p->open);
+    struct demand_profile_record *s = slot_make(p, p->open);
 
     part_end(p);
     for (int r = 0; r < RES_COUNT && p->demand.seen_s >= WATCHED_LEAST_S; r++) {
@@ -99,7 +99,7 @@ static void slot_end(struct demand_profile *p)
 /* What is expected of the next slot is kept in it: it is compared with what comes. */
 static void foresee(struct demand_profile *p, instant_s now)
 {
-    struct pattern_record *s = slot_make(p, demand_profile_slot_begin(now) + DEMAND_SLOT_S);
+    struct demand_profile_record *s = slot_make(p, demand_profile_slot_begin(now) + DEMAND_SLOT_S);
     struct expected x;
 
     (void)demand_forecast_raw(p, s->time, now, &x);
@@ -140,23 +140,23 @@ void demand_profile_woke(struct demand_profile *p, instant_s now)
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-static bool is_something(const struct pattern_record *s)
+static bool is_something(const struct demand_profile_record *s)
 {
     return !isnan(s->mean[RES_CPU]) || !isnan(s->expected[RES_CPU]) || !isnan(s->expected[RES_MEM]) ||
            s->woken > 0;
 }
 
 size_t demand_profile_slots(const struct demand_profile *p, instant_s since, instant_s now, struct arena *a,
-                            struct pattern_record **ret)
+                            struct demand_profile_record **ret)
 {
     instant_s first = demand_profile_slot_begin(since);
     size_t n = 0;
 
     if (now - first > (instant_s)DEMAND_SLOTS * DEMAND_SLOT_S)
         first = demand_profile_slot_begin(now) - (instant_s)(DEMAND_SLOTS - 1) * DEMAND_SLOT_S;
-    *ret = arena_array(a, struct pattern_record, DEMAND_SLOTS);
+    *ret = arena_array(a, struct demand_profile_record, DEMAND_SLOTS);
     for (instant_s t = first; t <= now && n < DEMAND_SLOTS; t += DEMAND_SLOT_S) {
-        const struct pattern_record *s = demand_profile_slot_find(p, t);
+        const struct demand_profile_record *s = demand_profile_slot_find(p, t);
         if (s && is_something(s))
             (*ret)[n++] = *s;
     }
@@ -169,7 +169,8 @@ bool demand_profile_dirty(const struct demand_profile *p)
 }
 
 /* Those that have come to an end, and the present one: what was expected of it outlives a restart in it. */
-size_t demand_profile_unstored(const struct demand_profile *p, struct arena *a, struct pattern_record **ret)
+size_t demand_profile_unstored(const struct demand_profile *p, struct arena *a,
+                               struct demand_profile_record **ret)
 {
     *ret = NULL;
     return p->unstored_from == 0 ? 0 : demand_profile_slots(p, p->unstored_from, p->open, a, ret);
@@ -180,7 +181,7 @@ void demand_profile_stored(struct demand_profile *p)
     p->unstored_from = 0;
 }
 
-void demand_profile_recall(struct demand_profile *p, const struct pattern_record *r)
+void demand_profile_recall(struct demand_profile *p, const struct demand_profile_record *r)
 {
     if (r->time > 0 && r->time % DEMAND_SLOT_S == 0)
         *slot_make(p, r->time) = *r;

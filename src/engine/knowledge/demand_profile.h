@@ -67,16 +67,17 @@ size_t demand_forecast_next(const struct demand_profile *p, instant_s now, uint3
 
 /* The slots from `since` until now that were watched or expected, oldest first; in the arena. */
 size_t demand_profile_slots(const struct demand_profile *p, instant_s since, instant_s now, struct arena *a,
-                            struct pattern_record **ret);
+                            struct demand_profile_record **ret);
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
 /* Whether slots have come to an end that are not stored, and which; in the arena. */
 bool demand_profile_dirty(const struct demand_profile *p);
-size_t demand_profile_unstored(const struct demand_profile *p, struct arena *a, struct pattern_record **ret);
+size_t demand_profile_unstored(const struct demand_profile *p, struct arena *a,
+                               struct demand_profile_record **ret);
 void demand_profile_stored(struct demand_profile *p);
 
 /* Out of the store. */
-void demand_profile_recall(struct demand_profile *p, const struct pattern_record *r);
+void demand_profile_recall(struct demand_profile *p, const struct demand_profile_record *r);
 
 #endif

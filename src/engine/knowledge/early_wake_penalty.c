@@ -281,7 +281,7 @@ static bool read_instant(const char **at, instant_s now, instant_s *ret)
 /* What cannot be read was not written here: nothing is remembered. */
 static void recall(void *piece, const struct stored *s, instant_s now)
 {
-    const char *text = stored_note(s, NOTE_EARLY_WAKE_PENALTY);
+    const char *text = ports_find_note(s, NOTE_EARLY_WAKE_PENALTY);
     struct penalty_history m = {0};
 
     if (!text || !read_instant(&text, now, &m.is.at) || !read_instant(&text, now, &m.is.busy_at) ||

@@ -66,9 +66,9 @@ struct store {
     size_t n_migrations, cap_migrations;
     struct sample_record *samples; /* in the order in which they were taken; vm borrowed */
     size_t n_samples, cap_samples;
-    struct pattern_record patterns[DEMAND_SLOTS]; /* by number of the slot; time 0: none */
-    struct idmap keyed[record_kind_count];        /* key -> the record, of kinds that have one; their own */
-    struct energy_record energy_gone;             /* the cluster's, of what was pruned */
+    struct demand_profile_record patterns[DEMAND_SLOTS]; /* by number of the slot; time 0: none */
+    struct idmap keyed[record_kind_count]; /* key -> the record, of kinds that have one; their own */
+    struct energy_record energy_gone;      /* the cluster's, of what was pruned */
 };
 
 struct store *memory_store_new(const struct snapshot *vms, bool keep_samples)
@@ -455,7 +455,7 @@ static void load_history(const struct store *s, instant_s since, instant_s sampl
     }
     if (ret->n_samples > 0)
         qsort(ret->samples, ret->n_samples, sizeof *ret->samples, by_vm_then_time);
-    ret->patterns = arena_array(a, struct pattern_record, DEMAND_SLOTS);
+    ret->patterns = arena_array(a, struct demand_profile_record, DEMAND_SLOTS);
     for (size_t i = 0; i < DEMAND_SLOTS; i++) {
         if (s->patterns[i].time != 0)
             ret->patterns[ret->n_patterns++] = s->patterns[i];

@@ -21,7 +21,7 @@ static void begin(struct world *w, instant_s of_day)
     for (instant_s t = MONDAY; t < TODAY; t += DEMAND_SLOT_S) {
         double cpu = t % DAY >= 8 * HOUR && t % DAY < 18 * HOUR ? BUSY : NIGHT;
 
-        w->patterns[t / DEMAND_SLOT_S % WORLD_PATTERNS] = (struct pattern_record){
+        w->patterns[t / DEMAND_SLOT_S % WORLD_PATTERNS] = (struct demand_profile_record){
             .time = t,
             .mean = {cpu, NIGHT},
             .peak = {cpu, NIGHT},
@@ -71,7 +71,7 @@ static void test_over_restarts(void **state)
         assert_true(expected(9 * HOUR) == BUSY);
     }
     world_run(HOUR / 4); /* it is past a quarter past eight */
-    const struct pattern_record *s = &w.patterns[(TODAY + 8 * HOUR) / DEMAND_SLOT_S % WORLD_PATTERNS];
+    const struct demand_profile_record *s = &w.patterns[(TODAY + 8 * HOUR) / DEMAND_SLOT_S % WORLD_PATTERNS];
 
     assert_true(s->time == TODAY + 8 * HOUR && s->expected[RES_CPU] == BUSY && s->days == 3 && s->of == 3);
     assert_true(fabs(s->peak[RES_CPU] - NIGHT) < 1);
@@ -130,7 +130,7 @@ static void test_broken_store(void **state)
     assert_true(expected(8 * HOUR) == BUSY); /* it goes on with what it has in memory */
     w.store_broken = false;
     world_run(60);
-    const struct pattern_record *s = &w.patterns[(TODAY + 7 * HOUR) / DEMAND_SLOT_S % WORLD_PATTERNS];
+    const struct demand_profile_record *s = &w.patterns[(TODAY + 7 * HOUR) / DEMAND_SLOT_S % WORLD_PATTERNS];
 
     assert_true(s->time == TODAY + 7 * HOUR && fabs(s->peak[RES_CPU] - NIGHT) < 1); /* and stores it then */
     world_release();

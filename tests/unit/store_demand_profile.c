@@ -11,7 +11,7 @@ static void test_patterns(void **state)
     CLEANUP(arena_releasep) struct arena a = {0};
     struct place p;
     struct err err = {0};
-    const struct pattern_record records[] = {
+    const struct demand_profile_record records[] = {
         {900, {1, 2}, {3, 4}, {5, 6}, {UNKNOWN, UNKNOWN}, 0, 0, 0},
         {2700, {UNKNOWN, UNKNOWN}, {UNKNOWN, UNKNOWN}, {UNKNOWN, UNKNOWN}, {7.5, UNKNOWN}, 8, 9, 2},
         {1800, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, 1, 1},

@@ -1,6 +1,7 @@
-/* demand_profile_internal.h: what demand_profile.c and demand_forecast.c share. */
-#ifndef BALLAST_ENGINE_KNOWLEDGE_DEMAND_PROFILE_INTERNAL_H
-#define BALLAST_ENGINE_KNOWLEDGE_DEMAND_PROFILE_INTERNAL_H
+/* demand_slots.h: the slots of a demand profile, as demand_profile.c fills and demand_forecast.c reads them.
+ */
+#ifndef BALLAST_ENGINE_KNOWLEDGE_DEMAND_SLOTS_H
+#define BALLAST_ENGINE_KNOWLEDGE_DEMAND_SLOTS_H
 
 #include "engine/knowledge/demand_profile.h"
 
@@ -22,7 +23,7 @@ struct offset {
 #define OFFSETS (2 * DEMAND_SLOTS)
 
 struct demand_profile {
-    struct pattern_record slots[DEMAND_SLOTS]; /* by number of the slot; time 0: none */
+    struct demand_profile_record slots[DEMAND_SLOTS]; /* by number of the slot; time 0: none */
     utc_offset_fn offset;
     void *zone;
     struct offset *offsets; /* by number of the slot; OFFSETS; of its own */
@@ -40,6 +41,6 @@ instant_s demand_profile_slot_begin(instant_s at);
 bool demand_forecast_raw(const struct demand_profile *p, instant_s at, instant_s now, struct expected *ret);
 
 /* NULL: nothing is known of it. */
-const struct pattern_record *demand_profile_slot_find(const struct demand_profile *p, instant_s begin);
+const struct demand_profile_record *demand_profile_slot_find(const struct demand_profile *p, instant_s begin);
 
 #endif
