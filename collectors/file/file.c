@@ -11,17 +11,19 @@
 #include <string.h>
 
 struct collector {
-    const struct source_config *cfg;
+    const char *file;
 };
 
 static int create(const struct source_config *cfg, struct collector **ret, struct err *err)
 {
-    if (!cfg->file || !cfg->file[0])
+    const struct file_settings *settings = cfg->settings;
+
+    if (!settings || !settings->file || !settings->file[0])
         return err_set(err, -EINVAL, "source.file is missing: expected the path of a snapshot");
     struct collector *c = calloc(1, sizeof *c);
     if (!c)
         return err_set(err, -ENOMEM, "out of memory");
-    c->cfg = cfg;
+    c->file = settings->file;
     *ret = c;
     return 0;
 }
@@ -53,13 +55,13 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
 
     strbuf_init(&text, SNAPSHOT_BYTES_MAX);
-    int r = read_all(c->cfg->file, &text, err);
+    int r = read_all(c->file, &text, err);
     if (r < 0)
         return r;
     struct inventory inv = {0};
     r = inventory_read(text.text, text.len, a, &inv, NULL, err);
     if (r < 0)
-        return err_widen(err, "%s", c->cfg->file);
+        return err_widen(err, "%s", c->file);
     *ret = inv;
     return 0;
 }

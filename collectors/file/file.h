@@ -4,6 +4,11 @@
 
 #include <ballast/plugin.h>
 
+/* Its own keys. */
+struct file_settings {
+    const char *file; /* the snapshot to read */
+};
+
 extern const struct source_kind file_source;
 extern const struct collector_ops file_collector;
 extern const struct plugin file_plugin;

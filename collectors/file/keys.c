@@ -4,9 +4,13 @@
 static const struct field keys[] = {
     {.name = "file",
      .type = FIELD_PATH,
-     .offset = offsetof(struct source_config, file),
+     .offset = offsetof(struct file_settings, file),
      .flags = FIELD_REQUIRED,
      .meaning = "the snapshot to read"},
 };
 
-const struct source_kind file_source = {"file", {"source", keys, sizeof keys / sizeof *keys}};
+const struct source_kind file_source = {
+    .kind = "file",
+    .settings = {"source", keys, sizeof keys / sizeof *keys},
+    .settings_size = sizeof(struct file_settings),
+};

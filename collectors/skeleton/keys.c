@@ -16,4 +16,8 @@ static const struct field keys[] = {
      .meaning = "the name of the cluster at the source"},
 };
 
-const struct source_kind skeleton_source = {"skeleton", {"source", keys, sizeof keys / sizeof *keys}};
+/* Keys that no other source has go to a struct of its own: .settings and .settings_size (source.h). */
+const struct source_kind skeleton_source = {
+    .kind = "skeleton",
+    .keys = {"source", keys, sizeof keys / sizeof *keys},
+};

@@ -2,7 +2,12 @@
 #include "collectors/vsphere/vsphere.h"
 
 static const char *const url_schemes[] = {"https", "http", NULL};
-static const char *const stats_words[] = {"auto", "counters", "quick", NULL};
+static const char *const stats_words[] = {
+    [VSPHERE_STATS_AUTO] = "auto",
+    [VSPHERE_STATS_COUNTERS] = "counters",
+    [VSPHERE_STATS_QUICK] = "quick",
+    NULL,
+};
 
 static const struct field keys[] = {
     {.name = "url",
@@ -34,12 +39,20 @@ static const struct field keys[] = {
      .type = FIELD_TEXT,
      .offset = offsetof(struct source_config, cluster),
      .meaning = "the name of the cluster at the source"},
+};
+
+static const struct field settings[] = {
     {.name = "stats",
-     .type = FIELD_CHOICE,
-     .offset = offsetof(struct source_config, stats),
+     .type = FIELD_WORD,
+     .offset = offsetof(struct vsphere_settings, stats),
      .words = stats_words,
      .fallback = "auto",
      .meaning = "demand from performance counters, from quick stats, or from what the vCenter has"},
 };
 
-const struct source_kind vsphere_source = {"vsphere", {"source", keys, sizeof keys / sizeof *keys}};
+const struct source_kind vsphere_source = {
+    .kind = "vsphere",
+    .keys = {"source", keys, sizeof keys / sizeof *keys},
+    .settings = {"source", settings, sizeof settings / sizeof *settings},
+    .settings_size = sizeof(struct vsphere_settings),
+};

@@ -15,15 +15,10 @@
 /* Objects an answer: some 3 MB of XML. */
 #define PAGE 1000
 
-enum stats { STATS_AUTO, STATS_COUNTERS, STATS_QUICK };
-
-static const char *const stats_words[] = {
-    [STATS_AUTO] = "auto", [STATS_COUNTERS] = "counters", [STATS_QUICK] = "quick"};
-
 struct collector {
     const struct source_config *cfg;
     struct vsphere *vsphere;
-    enum stats stats;
+    enum vsphere_stats stats;
     char cluster[128]; /* moref; "" until it was found */
     struct counters counters;
     bool said_no_counters, said_drs, said_ha;
@@ -32,19 +27,9 @@ struct collector {
 
 static int create(const struct source_config *cfg, struct collector **ret, struct err *err)
 {
-    enum stats stats = STATS_AUTO;
-    bool known = !cfg->stats;
-
-    for (size_t i = 0; cfg->stats && i < sizeof stats_words / sizeof stats_words[0]; i++) {
-        if (strcmp(cfg->stats, stats_words[i]) == 0) {
-            stats = (enum stats)i;
-            known = true;
-        }
-    }
-    if (!known)
-        return err_set(err, -EINVAL, "stats: \"%s\" is not known, expected auto, counters or quick",
-                       cfg->stats);
+    const struct vsphere_settings *settings = cfg->settings;
     struct collector *c = calloc(1, sizeof *c);
+
     if (!c)
         return err_set(err, -ENOMEM, "out of memory");
     int r = vsphere_new(cfg, &c->vsphere, err);
@@ -53,7 +38,7 @@ static int create(const struct source_config *cfg, struct collector **ret, struc
         return r;
     }
     c->cfg = cfg;
-    c->stats = stats;
+    c->stats = settings->stats;
     *ret = c;
     return 0;
 }
@@ -256,16 +241,16 @@ static int measure(struct collector *c, struct vs_inventory *s, struct err *err)
     int r;
 
     switch (c->stats) {
-    case STATS_AUTO:
+    case VSPHERE_STATS_AUTO:
         return measure_auto(c, s, err);
-    case STATS_COUNTERS:
+    case VSPHERE_STATS_COUNTERS:
         for (size_t i = 0; i < s->n_vms; i++)
             s->vms[i].sample.present = false; /* quick stats are not wanted, not even as a substitute */
         r = counters_collect(c->vsphere, &c->counters, s, &n, err);
         if (r == 0)
             counters_collect_power(c->vsphere, &c->counters, s);
         return r;
-    case STATS_QUICK:
+    case VSPHERE_STATS_QUICK:
         break;
     }
     return 0;

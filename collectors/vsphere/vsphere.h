@@ -5,6 +5,18 @@
 
 #include <ballast/plugin.h>
 
+/* Where demand comes from. */
+enum vsphere_stats {
+    VSPHERE_STATS_AUTO, /* counters; quick stats of what has none */
+    VSPHERE_STATS_COUNTERS,
+    VSPHERE_STATS_QUICK,
+};
+
+/* Its own keys of the configuration. */
+struct vsphere_settings {
+    enum vsphere_stats stats;
+};
+
 extern const struct source_kind vsphere_source;
 extern const struct collector_ops vsphere_collector;
 extern const struct plugin vsphere_plugin;

@@ -8,12 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A kind of source, as the configuration knows it. Each plug-in declares its own in its keys.c; offsets are
- * in struct source_config. What is FIELD_REQUIRED must be given where this kind is chosen; a key that only
- * other kinds have is warned about. */
+/* A kind of source, as the configuration knows it. Each plug-in declares its own in its keys.c. What is
+ * FIELD_REQUIRED must be given where this kind is chosen; a key that only other kinds have is warned about.
+ * The keys stand below `source:`, beside kind and timeout_s. */
 struct source_kind {
-    const char *kind;   /* the word after `source: kind:` */
-    struct schema keys; /* below `source:`, beside kind and timeout_s */
+    const char *kind;       /* the word after `source: kind:` */
+    struct schema keys;     /* those of all sources that it uses; offsets in struct source_config */
+    struct schema settings; /* its own; offsets in a struct of the plug-in ... */
+    size_t settings_size;   /* ... of this size; 0: it has none */
 };
 
 struct source_config {
@@ -24,13 +26,10 @@ struct source_config {
     const char *password; /* read from password_file; never logged, never part of an error */
     const char *ca_file;  /* NULL: the system's */
     bool tls_verify;
-    const char *cluster; /* the cluster's name at the source */
-    const char *file; /* kinds file, sim: the snapshot to read or to begin with; sim: NULL: a built-in one */
-    const char *folder; /* kind sim: where the cluster outlives the service; NULL: nowhere */
-    uint32_t speed;     /* kind sim: how many times faster than real */
-    uint64_t seed;      /* kind sim: of how demand wavers */
-    const char *stats;  /* kind vsphere: "auto", "counters" or "quick", see collectors/vsphere; NULL: auto */
-    uint32_t timeout_s; /* for one collect() or one call of an actuator */
+    const char *cluster;     /* the cluster's name at the source */
+    const void *settings;    /* the struct of the kind's own keys; NULL: it has none */
+    uint64_t seed;           /* of what is drawn at random, where a source makes things up */
+    uint32_t timeout_s;      /* for one collect() or one call of an actuator */
     const atomic_bool *stop; /* the service is going down: return early. NULL: never */
     void *shared;            /* what the plug-in's open() made (plugin.h); not owned. NULL: nothing */
 };

@@ -43,7 +43,7 @@ size_t config_changes(const struct config *old, const struct config *now, struct
                       struct config_change **ret)
 {
     size_t n_keys, n = 0;
-    const struct field *keys = config_keys(a, &n_keys);
+    const struct field *keys = config_keys(now->source.kind, a, &n_keys);
     struct config_change *changes = arena_array(a, struct config_change, n_keys);
 
     for (size_t i = 0; i < n_keys; i++) {
@@ -76,7 +76,7 @@ bool config_power_changes(const struct config_change *changes, size_t n)
 void config_keep_fixed(const struct config *old, struct config *now, bool power, struct arena *a)
 {
     size_t n_keys;
-    const struct field *keys = config_keys(a, &n_keys);
+    const struct field *keys = config_keys(old->source.kind, a, &n_keys);
 
     for (size_t i = 0; i < n_keys; i++) {
         if (keys[i].flags & FIELD_RESTART)

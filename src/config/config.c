@@ -33,20 +33,28 @@ static const struct field *find_key(const struct schema *keys, const char *name)
     return NULL;
 }
 
+static int check_required(const struct section *s, const struct schema *keys)
+{
+    for (size_t i = 0; i < keys->n; i++) {
+        const char *name = arena_printf(s->reader.a, "source.%s", keys->fields[i].name);
+
+        if (keys->fields[i].flags & FIELD_REQUIRED && !section_has(s, name))
+            return section_refuse(s, name, "is missing, expected it because source.kind is %s",
+                                  s->config->source.kind);
+    }
+    return 0;
+}
+
 static int check_source_kind(const struct section *s)
 {
     const struct source_kind *kind = config_source_kind(s->config->source.kind);
-    const struct node *given = node_find(s->root, "source");
+    int e;
 
-    for (size_t i = 0; i < kind->keys.n; i++) {
-        const struct field *key = &kind->keys.fields[i];
-
-        if (key->flags & FIELD_REQUIRED && !node_child(given, key->name))
-            return section_refuse(s, arena_printf(s->reader.a, "source.%s", key->name),
-                                  "is missing, expected it because source.kind is %s", kind->kind);
-    }
-    for (const struct node *n = given->first; n; n = n->next) {
-        if (strcmp(n->key, "kind") != 0 && strcmp(n->key, "timeout_s") != 0 && !find_key(&kind->keys, n->key))
+    if ((e = check_required(s, &kind->keys)) < 0 || (e = check_required(s, &kind->settings)) < 0)
+        return e;
+    for (const struct node *n = node_find(s->root, "source")->first; n; n = n->next) {
+        if (strcmp(n->key, "kind") != 0 && strcmp(n->key, "timeout_s") != 0 &&
+            !find_key(&kind->keys, n->key) && !find_key(&kind->settings, n->key))
             section_warn(s, n->line, "source.%s is of no use to source.kind %s", n->key, kind->kind);
     }
     return 0;
@@ -157,14 +165,16 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
                         .notes = &notes};
     struct schema schema = {.what = ""};
 
-    schema.fields = config_keys(a, &schema.n);
-    policy_default(&c.policy);
-    reader_defaults(&s.reader, &schema, &c);
     int r = yaml_tree_parse(c.path, text, len, a, &root, err);
 
     if (r < 0)
         return r;
     s.root = root;
+    const struct node *kind = node_find(root, "source.kind");
+
+    schema.fields = config_keys(kind ? node_text(kind) : NULL, a, &schema.n);
+    policy_default(&c.policy);
+    reader_defaults(&s.reader, &schema, &c);
     r = former_keys_rename(&s, root);
     if (r == 0)
         r = reader_object(&s.reader, root, &schema, &c);
@@ -226,5 +236,18 @@ int config_load(const char *path, struct arena *a, struct config *ret, struct er
 void config_source(const struct config *c, struct source_config *ret)
 {
     *ret = c->source;
+    ret->settings = c->source_settings + config_source_settings_at(config_source_kind(c->source.kind));
     ret->seed = (uint64_t)c->policy.seed;
+}
+
+const char *config_source_name(const struct config *c, struct arena *a)
+{
+    const struct source_kind *kind = config_source_kind(c->source.kind);
+    const struct field *file = find_key(&kind->settings, "file");
+    const char *place = c->source.url;
+
+    if (!place && file)
+        place = field_text(file, c->source_settings + config_source_settings_at(kind), a);
+    return arena_printf(a, "%s %s %s", kind->kind, place ? place : "-",
+                        c->source.cluster ? c->source.cluster : "-");
 }

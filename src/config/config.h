@@ -26,6 +26,7 @@
 #include "schedule/schedule.h"
 #include "schema/field.h"
 
+#include <stdalign.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -73,17 +74,21 @@ struct config_mqtt {
     const char *topic;     /* before all topics */
 };
 
+/* Bytes of the structs of all kinds of sources together. */
+#define CONFIG_SOURCE_SETTINGS_MAX 256
+
 struct config {
     const char *path; /* of the file, as given */
     const char *cluster;
     const char *state_dir;
     const char *socket;
     struct policy policy;
-    struct source_config source; /* stop, shared and seed: see config_source() */
-    int64_t history_days;        /* of actions and migrations kept in the store */
-    int64_t history_passes;      /* kept in the store, with their snapshots */
-    int64_t history_passes_mb;   /* that those may take */
-    int64_t history_events;      /* kept in the store, sent or not */
+    struct source_config source; /* stop, shared, seed and settings: see config_source() */
+    alignas(max_align_t) char source_settings[CONFIG_SOURCE_SETTINGS_MAX]; /* of each kind, one by one */
+    int64_t history_days;      /* of actions and migrations kept in the store */
+    int64_t history_passes;    /* kept in the store, with their snapshots */
+    int64_t history_passes_mb; /* that those may take */
+    int64_t history_events;    /* kept in the store, sent or not */
     struct config_power_host *power_hosts;
     size_t n_power_hosts;
     struct config_power_host *power_defaults; /* NULL: the section is not there */
@@ -96,8 +101,9 @@ struct config {
     size_t n_warnings;
 };
 
-/* Every key, those of policy_settings() last. In the arena. */
-const struct field *config_keys(struct arena *a, size_t *ret_n);
+/* Every key, those of policy_settings() last. In the arena. Where several kinds of sources have a key of one
+ * name, it is that of the given kind; NULL: of any. */
+const struct field *config_keys(const char *kind, struct arena *a, size_t *ret_n);
 
 /* For whom a file is read. */
 enum config_use {
@@ -121,6 +127,9 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
 /* How to reach the cluster, for collectors and actuators. Points into the configuration; stop and shared are
  * left NULL for the service to fill in. */
 void config_source(const struct config *c, struct source_config *ret);
+
+/* What tells one source from another: kind, where it is and the cluster's name there. */
+const char *config_source_name(const struct config *c, struct arena *a);
 
 /* The hosts of `power:` in the order in which their methods are tried, for actuators/power; *stop goes with
  * each. Everything is copied to the arena. `hypervisor` stands at the end where no order is given. */

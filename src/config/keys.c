@@ -3,6 +3,7 @@
 #include "plugins/source_kinds.h"
 #include "schema/reader.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define SETTING_LENGTH_MAX 60
@@ -333,6 +334,17 @@ const struct source_kind *config_source_kind(const char *word)
     return NULL;
 }
 
+size_t config_source_settings_at(const struct source_kind *kind)
+{
+    const size_t unit = alignof(max_align_t);
+    size_t at = 0;
+
+    for (size_t i = 0; source_kinds[i] != kind; i++)
+        at += (source_kinds[i]->settings_size + unit - 1) / unit * unit;
+    assert(at + kind->settings_size <= CONFIG_SOURCE_SETTINGS_MAX);
+    return at;
+}
+
 const char *const *config_source_words(struct arena *a)
 {
     size_t n = 0;
@@ -367,21 +379,35 @@ static bool has_key(const struct key_list *l, const char *name)
     return false;
 }
 
-/* A key that several kinds have is kept at the same place for all of them. */
-static void add_source_keys(struct key_list *l, const struct schema *keys, struct arena *a)
+static void add_source_keys(struct key_list *l, const struct schema *keys, size_t at, struct arena *a)
 {
     for (size_t i = 0; i < keys->n; i++) {
         struct field key = keys->fields[i];
 
         key.name = arena_printf(a, "source.%s", keys->fields[i].name);
-        key.offset += AT(source);
+        key.offset += at;
         key.flags = FIELD_RESTART;
         if (!has_key(l, key.name))
             (void)add_key(l, &key, a);
     }
 }
 
-const struct field *config_keys(struct arena *a, size_t *ret_n)
+static void add_kind(struct key_list *l, const struct source_kind *kind, struct arena *a)
+{
+    add_source_keys(l, &kind->keys, AT(source), a);
+    add_source_keys(l, &kind->settings, AT(source_settings) + config_source_settings_at(kind), a);
+}
+
+/* Those of the chosen kind first: what another kind calls the same is left out. */
+static void add_kinds(struct key_list *l, const struct source_kind *chosen, struct arena *a)
+{
+    if (chosen)
+        add_kind(l, chosen, a);
+    for (size_t i = 0; source_kinds[i]; i++)
+        add_kind(l, source_kinds[i], a);
+}
+
+const struct field *config_keys(const char *kind, struct arena *a, size_t *ret_n)
 {
     struct key_list l = {0};
     size_t n_settings;
@@ -392,8 +418,8 @@ const struct field *config_keys(struct arena *a, size_t *ret_n)
 
         if (key->offset == AT(source.kind))
             key->words = config_source_words(a);
-        for (size_t k = 0; service_keys[i].offset == AT(source.timeout_s) && source_kinds[k]; k++)
-            add_source_keys(&l, &source_kinds[k]->keys, a);
+        if (service_keys[i].offset == AT(source.timeout_s))
+            add_kinds(&l, kind ? config_source_kind(kind) : NULL, a);
     }
     for (size_t i = 0; i < n_settings; i++) {
         const struct field key = {

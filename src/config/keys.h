@@ -7,6 +7,9 @@
 /* The kind by its word; NULL: there is none. */
 const struct source_kind *config_source_kind(const char *word);
 
+/* Where the kind's own settings begin in config.source_settings. */
+size_t config_source_settings_at(const struct source_kind *kind);
+
 /* The words of all kinds, NULL at the end. */
 const char *const *config_source_words(struct arena *a);
 

@@ -270,11 +270,7 @@ static int open_source(struct service *s, struct err *err)
     if (!s->plugin)
         return err_set(err, -ENOTSUP, "source.kind: %s is not built into this ballastd", c->source.kind);
     config_source(c, &s->source_config);
-    s->source_name = arena_printf(&s->names, "%s %s %s", c->source.kind,
-                                  c->source.url    ? c->source.url
-                                  : c->source.file ? c->source.file
-                                                   : "-",
-                                  c->source.cluster ? c->source.cluster : "-");
+    s->source_name = config_source_name(c, &s->names);
     s->source_config.stop = &s->stop;
     if (s->plugin->open && (r = s->plugin->open(&s->source_config, &s->source_config.shared, err)) < 0)
         return r;

@@ -44,6 +44,8 @@ const char *field_text(const struct field *f, const void *object, struct arena *
         return *(const bool *)p ? "true" : "false";
     case FIELD_INT:
         return arena_printf(a, "%lld", (long long)*(const int64_t *)p);
+    case FIELD_WORD:
+        return f->words[*(const int *)p];
     case FIELD_COUNT:
         return arena_printf(a, "%u", *(const uint32_t *)p);
     case FIELD_NUMBER:
@@ -52,7 +54,6 @@ const char *field_text(const struct field *f, const void *object, struct arena *
         return curve_text(p, a);
     case FIELD_LIST:
         return list_text(*(const char *const *const *)p, a);
-    case FIELD_WORD:
     case FIELD_LIMIT:
     case FIELD_INSTANT:
     case FIELD_IDS:
@@ -108,6 +109,9 @@ void field_copy(const struct field *f, const void *from, void *to, struct arena 
     case FIELD_INT:
         *(int64_t *)q = *(const int64_t *)p;
         break;
+    case FIELD_WORD:
+        *(int *)q = *(const int *)p;
+        break;
     case FIELD_COUNT:
         *(uint32_t *)q = *(const uint32_t *)p;
         break;
@@ -120,7 +124,6 @@ void field_copy(const struct field *f, const void *from, void *to, struct arena 
     case FIELD_LIST:
         *(const char *const **)q = copy_list(*(const char *const *const *)p, a);
         break;
-    case FIELD_WORD:
     case FIELD_LIMIT:
     case FIELD_INSTANT:
     case FIELD_IDS:

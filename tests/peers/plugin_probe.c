@@ -21,6 +21,7 @@
 #include "collectors/skeleton/skeleton.h"
 #include "model/snapshot_build.h"
 #include "plugins/plugins.h"
+#include "plugins/source_kinds.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -302,7 +303,38 @@ static char *read_password(const char *path)
     return line;
 }
 
-static bool set(struct source_config *cfg, char *argument)
+static const struct source_kind *find_kind(const char *word)
+{
+    for (size_t i = 0; source_kinds[i]; i++) {
+        if (strcmp(source_kinds[i]->kind, word) == 0)
+            return source_kinds[i];
+    }
+    return &skeleton_source; /* on no list */
+}
+
+/* A key that only this kind has. */
+static bool set_own(const struct source_kind *kind, void *settings, const char *key, const char *value)
+{
+    for (size_t i = 0; i < kind->settings.n; i++) {
+        const struct field *f = &kind->settings.fields[i];
+        void *at = (char *)settings + f->offset;
+        int word = 0;
+
+        if (strcmp(f->name, key) != 0)
+            continue;
+        if (f->type != FIELD_WORD) {
+            *(const char **)at = value;
+            return true;
+        }
+        while (f->words[word] && strcmp(f->words[word], value) != 0)
+            word++;
+        *(int *)at = word;
+        return f->words[word] != NULL;
+    }
+    return false;
+}
+
+static bool set(struct source_config *cfg, const struct source_kind *kind, void *settings, char *argument)
 {
     char *value = strchr(argument, '=');
     if (!value)
@@ -311,8 +343,10 @@ static bool set(struct source_config *cfg, char *argument)
     const struct {
         const char *key;
         const char **to;
-    } texts[] = {{"url", &cfg->url},         {"username", &cfg->username}, {"ca_file", &cfg->ca_file},
-                 {"cluster", &cfg->cluster}, {"stats", &cfg->stats},       {"file", &cfg->file}};
+    } texts[] = {{"url", &cfg->url},
+                 {"username", &cfg->username},
+                 {"ca_file", &cfg->ca_file},
+                 {"cluster", &cfg->cluster}};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (strcmp(argument, texts[i].key) == 0) {
@@ -327,7 +361,7 @@ static bool set(struct source_config *cfg, char *argument)
     else if (strcmp(argument, "timeout_s") == 0)
         cfg->timeout_s = (unsigned)strtoul(value, NULL, 10);
     else
-        return false;
+        return set_own(kind, settings, argument, value);
     return true;
 }
 
@@ -342,13 +376,18 @@ static void say(json_t *answer)
 int main(int argc, char **argv)
 {
     struct probe p = {.cfg = {.kind = argc > 1 ? argv[1] : "", .tls_verify = true, .timeout_s = 10}};
+    const struct source_kind *kind = find_kind(p.cfg.kind);
+    void *settings = calloc(1, kind->settings_size + 1);
     struct err err = {0};
     char *line = NULL;
     size_t size = 0;
     int r = 0;
 
+    if (!settings)
+        return 2;
+    p.cfg.settings = settings;
     for (int i = 2; i < argc; i++) {
-        if (!set(&p.cfg, argv[i])) {
+        if (!set(&p.cfg, kind, settings, argv[i])) {
             (void)fprintf(stderr, "plugin_probe: %s: not understood\n", argv[i]);
             return 2;
         }
@@ -373,5 +412,6 @@ int main(int argc, char **argv)
     if (p.plugin->actuator)
         p.plugin->actuator->destroy(p.actuator);
     free((void *)p.cfg.password);
+    free(settings);
     return r < 0 ? 1 : 0;
 }

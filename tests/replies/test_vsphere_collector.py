@@ -437,7 +437,7 @@ def test_configuration():
     with made.Server() as s:
         inside = s.url.replace("http://", f"http://{made.USERNAME}:hunter2@")
         cases = ({"url": "ftp://127.0.0.1/"}, {"url": "127.0.0.1"}, {"url": "https://"}, {"url": inside},
-                 {"username": None}, {"password_file": None}, {"stats": "most"})
+                 {"username": None}, {"password_file": None})
         for case in cases:
             with probe(s, **case) as p:
                 bad = p()

@@ -37,6 +37,13 @@ int fake_cluster_new(const struct fake_cluster_options *options, struct fake_clu
 /* NULL is fine. */
 void fake_cluster_free(struct fake_cluster *p);
 
+/* Its own keys of the configuration. */
+struct fake_cluster_settings {
+    const char *file;   /* the snapshot to begin with; NULL: a built-in cluster */
+    const char *folder; /* where the cluster outlives the service; NULL: nowhere */
+    uint32_t speed;     /* how many times faster than real */
+};
+
 /* The plug-in of kind "sim" (ballast/plugin.h). cfg->shared is a struct fake_cluster. */
 extern const struct source_kind fake_cluster_source;
 extern const struct collector_ops fake_cluster_collector;

@@ -6,21 +6,29 @@ static const struct field keys[] = {
      .type = FIELD_TEXT,
      .offset = offsetof(struct source_config, cluster),
      .meaning = "the name of the cluster"},
+};
+
+static const struct field settings[] = {
     {.name = "file",
      .type = FIELD_PATH,
-     .offset = offsetof(struct source_config, file),
+     .offset = offsetof(struct fake_cluster_settings, file),
      .meaning = "a snapshot to begin with; a built-in cluster if not given"},
     {.name = "folder",
      .type = FIELD_PATH,
-     .offset = offsetof(struct source_config, folder),
+     .offset = offsetof(struct fake_cluster_settings, folder),
      .meaning = "a folder that keeps the state of the simulated cluster across restarts"},
     {.name = "speed",
      .type = FIELD_COUNT,
-     .offset = offsetof(struct source_config, speed),
+     .offset = offsetof(struct fake_cluster_settings, speed),
      .min = 1,
      .max = 10000,
      .fallback = "1",
      .meaning = "how many times faster than real time migrations and boots are"},
 };
 
-const struct source_kind fake_cluster_source = {"sim", {"source", keys, sizeof keys / sizeof *keys}};
+const struct source_kind fake_cluster_source = {
+    .kind = "sim",
+    .keys = {"source", keys, sizeof keys / sizeof *keys},
+    .settings = {"source", settings, sizeof settings / sizeof *settings},
+    .settings_size = sizeof(struct fake_cluster_settings),
+};

@@ -12,10 +12,11 @@
 
 static int plugin_open(const struct source_config *cfg, void **ret_shared, struct err *err)
 {
+    const struct fake_cluster_settings *settings = cfg->settings;
     const struct fake_cluster_options options = {.cluster = cfg->cluster,
-                                                 .file = cfg->file,
-                                                 .folder = cfg->folder,
-                                                 .speed = cfg->speed,
+                                                 .file = settings->file,
+                                                 .folder = settings->folder,
+                                                 .speed = settings->speed,
                                                  .seed = cfg->seed};
     struct fake_cluster *p;
     int r = fake_cluster_new(&options, &p, err);
