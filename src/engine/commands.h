@@ -2,7 +2,9 @@
 #ifndef BALLAST_ENGINE_COMMANDS_H
 #define BALLAST_ENGINE_COMMANDS_H
 
-#include "engine/engine.h"
+#include "engine/ports.h"
+
+struct engine;
 
 /* Whether the actuators can do that at all. -ENOTSUP with a sentence: no. */
 int command_check_operation(const struct engine *e, const struct action_record *r, struct err *err);

@@ -196,7 +196,7 @@ static bool may_sleep(const struct engine *e, const struct snapshot *s, const st
 
     return ix != IX_NONE && !is_held(&e->actions->standby_backoff, x->r.host, now) &&
            power_preconditions_are_automatic(e, &s->hosts[ix].is) &&
-           slot_usage_of_host(e, x->r.host)->arriving == 0 &&
+           slot_usage_of_host(e->actions, x->r.host)->arriving == 0 &&
            power_preconditions_check_standby(e, ix, x, NULL) == 0;
 }
 

@@ -39,7 +39,7 @@ void engine_tick(struct engine *e, instant_s now)
     source_poll_notice_silence(e, now);
     placement_forget(e, now);
     persist_prune(e, now);
-    action_queue_add_all(e);
+    action_queue_add_all(e->actions);
     proceed(e, now);
 }
 
@@ -73,7 +73,7 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     e->poll->asking = false;
     e->passes->again = false;
     e->poll->next_look = now + source_poll_period_s(e);
-    action_queue_add_all(e);
+    action_queue_add_all(e->actions);
     if (observation_build(e, collected, serial, now, &v, &err) < 0) {
         source_poll_failed(e, &err, now);
         proceed(e, now);
@@ -82,10 +82,10 @@ void engine_on_inventory(struct engine *e, uint64_t serial, struct collected *co
     source_poll_worked(e, now);
     observation_unref(e->now_seen);
     e->now_seen = v;
-    slot_usage_observe(e);
-    migration_timing_observe(e);
+    slot_usage_observe(e->actions, &e->now_seen->snap);
+    migration_timing_observe(e->actions);
     action_states_advance(e, now); /* what has arrived is done, before anything new is decided */
-    action_queue_add_all(e);
+    action_queue_add_all(e->actions);
     if (!placement_decide(e, serial, now) && (e->poll->asked_for_pass || decide_overload_is_new(e)))
         make_pass(e, now);
     if (e->passes->again)
@@ -98,7 +98,7 @@ void engine_on_source_error(struct engine *e, uint64_t serial, const struct err 
     if (!e->poll->asking || serial != e->poll->serial)
         return;
     source_poll_failed(e, why, now);
-    action_queue_add_all(e);
+    action_queue_add_all(e->actions);
     proceed(e, now);
 }
 
@@ -218,6 +218,6 @@ void engine_configure(struct engine *e, const struct engine_settings *settings, 
     e->passes->next =
         earlier(e->passes->next - interval + settings->policy.interval_s, now + settings->policy.interval_s);
     source_poll_want(e, now + source_poll_period_s(e));
-    action_queue_add_all(e);
+    action_queue_add_all(e->actions);
     proceed(e, now);
 }

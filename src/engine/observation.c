@@ -33,7 +33,7 @@ static void fill_ages(struct inventory *inv)
 
 static bool is_ours(const struct engine *e, const char *vm, const char *to)
 {
-    const struct action_list *its = &slot_usage_of_vm(e, vm)->actions;
+    const struct action_list *its = &slot_usage_of_vm(e->actions, vm)->actions;
 
     for (size_t i = 0; i < its->n; i++) {
         const struct action *x = its->items[i];
@@ -83,7 +83,7 @@ static size_t notice_moves(struct engine *e, const struct inventory *inv, struct
 
         if (!from || is_ours(e, v->is.id, v->host) || !is_on(inv, from))
             continue;
-        backoff_of_vm(e, v->is.id)->moved = now;
+        backoff_of_vm(e->actions, v->is.id)->moved = now;
         *ret = arena_grow(a, *ret, n, &cap, sizeof **ret);
         (*ret)[n++] = (struct migration_record){.vm = v->is.id,
                                                 .from = arena_strdup(a, from),

@@ -163,7 +163,7 @@ int persist_flush(struct engine *e, const struct pass_record *pass, instant_s no
         e->actions->unstored.items[i]->dirty = false;
     e->actions->unstored.n = 0;
     if (e->persist->error.code != 0) /* what could not be begun may be now */
-        action_queue_add_all(e);
+        action_queue_add_all(e->actions);
     clear_migrations(e->persist);
     knowledge_stored(e->knowledge);
     e->persist->notes_dirty = false;
@@ -232,7 +232,7 @@ void persist_prune(struct engine *e, instant_s now)
         return;
     e->persist->next_prune = now + PRUNE_S;
     knowledge_forget(e->knowledge, &keep, now);
-    backoff_forget(e, now - remembered_s(e));
+    backoff_forget(e->actions, now - remembered_s(e));
     if (left_alone(e, now))
         return;
     if (e->port.store_ops->prune(e->port.store, &keep, &err) < 0)
@@ -253,7 +253,7 @@ static instant_s past(instant_s ended, instant_s now)
 static void recall_backoff(struct engine *e, const struct action_record *r, instant_s now)
 {
     if ((r->vm || r->host) && r->ended != 0)
-        backoff_end(e, r, past(r->ended, now));
+        backoff_end(e->actions, &e->settings.policy, r, past(r->ended, now));
 }
 
 static int by_end(const void *a, const void *b)
@@ -282,7 +282,7 @@ static void recall_backoffs(struct engine *e, const struct stored *s, struct are
 
         if (!m->ok)
             continue;
-        struct backoff *h = backoff_of_vm(e, m->vm);
+        struct backoff *h = backoff_of_vm(e->actions, m->vm);
 
         if (h->moved < past(m->ended, now))
             h->moved = past(m->ended, now);
@@ -313,7 +313,7 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
         !x->r.task) { /* an old version's, or a damaged row: treat as unclear */
         x->r.state = ACTION_STARTING;
         action_changed(e, x);
-        (void)slot_usage_update(e, x);
+        (void)slot_usage_update(e->actions, x);
     }
 }
 

@@ -2,7 +2,9 @@
 #ifndef BALLAST_ENGINE_PERSIST_H
 #define BALLAST_ENGINE_PERSIST_H
 
-#include "engine/engine.h"
+#include "engine/ports.h"
+
+struct engine;
 
 struct persist {
     struct migration_record *migrations; /* not stored yet; strings their own */

@@ -2,7 +2,9 @@
 #ifndef BALLAST_ENGINE_PLACEMENT_H
 #define BALLAST_ENGINE_PLACEMENT_H
 
-#include "engine/engine.h"
+#include "engine/ports.h"
+
+struct engine;
 
 /* In the order in which they were asked for. */
 struct placements {

@@ -95,7 +95,7 @@ static void refresh(struct engine *e, struct action *x, const struct action_reco
 
 bool recommendation_vm_is_taken(const struct engine *e, const char *vm)
 {
-    return slot_usage_of_vm(e, vm)->committed > 0;
+    return slot_usage_of_vm(e->actions, vm)->committed > 0;
 }
 
 const struct action *recommendation_find_power_change(const struct engine *e, const struct action_record *r)

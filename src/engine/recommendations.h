@@ -2,8 +2,11 @@
 #ifndef BALLAST_ENGINE_RECOMMENDATIONS_H
 #define BALLAST_ENGINE_RECOMMENDATIONS_H
 
-#include "engine/engine.h"
+#include "engine/ports.h"
 
+#include <ballast/plan.h>
+
+struct engine;
 struct action;
 struct observation;
 

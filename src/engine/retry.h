@@ -2,7 +2,9 @@
 #ifndef BALLAST_ENGINE_RETRY_H
 #define BALLAST_ENGINE_RETRY_H
 
-#include "engine/engine.h"
+#include <ballast/units.h>
+
+#include <stdbool.h>
 
 #define RETRY_FIRST_S 2 /* doubled from this ... */
 

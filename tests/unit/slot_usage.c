@@ -44,7 +44,7 @@ static bool is_power(const struct action *x)
 
 static void check_host(const struct engine *e, const char *host)
 {
-    const struct host_use *u = slot_usage_of_host(e, host);
+    const struct host_use *u = slot_usage_of_host(e->actions, host);
     struct host_use want = {0};
 
     for (size_t i = 0; i < e->actions->n; i++) {
@@ -70,7 +70,7 @@ static void check_host(const struct engine *e, const char *host)
 
 static void check_vm(const struct engine *e, const char *vm)
 {
-    const struct vm_use *u = slot_usage_of_vm(e, vm);
+    const struct vm_use *u = slot_usage_of_vm(e->actions, vm);
     struct vm_use want = {0};
 
     for (size_t i = 0; i < e->actions->n; i++) {
@@ -151,7 +151,8 @@ static void check_seen(const struct engine *e)
             others = others || (!is(r->vm, s->vms[s->migrations[i].vm].is.id) &&
                                 (is(r->from, from) || is(r->from, to) || is(r->to, from) || is(r->to, to)));
         }
-        assert_true(r->kind != ACTION_MIGRATE || slot_usage_sees_others(e, e->actions->list[k]) == others);
+        assert_true(r->kind != ACTION_MIGRATE ||
+                    slot_usage_sees_others(e->actions, e->actions->list[k]) == others);
     }
     for (size_t i = 0; i < e->actions->usage.power.n; i++)
         assert_int_equal(e->actions->usage.power_host[i],
@@ -211,7 +212,7 @@ static void check_nobody_is_forgotten(struct world *w, bool ticked)
     int orders = n_jobs(w, ticked);
     size_t ended = n_ended(w->engine);
 
-    action_queue_add_all(w->engine);
+    action_queue_add_all(w->engine->actions);
     action_states_advance(w->engine, w->now);
     if (w->dead)
         return;

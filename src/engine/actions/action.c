@@ -7,6 +7,7 @@
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/preconditions.h"
 #include "engine/events.h"
+#include "engine/knowledge/knowledge.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/state.h"
@@ -88,7 +89,7 @@ struct action *action_add(struct engine *e, const struct action_record *r)
     e->actions->list[e->actions->n++] = x; /* the highest id so far, so they stay sorted */
     if (news)
         action_changed(e, x);
-    (void)slot_usage_update(e, x);
+    (void)slot_usage_update(e->actions, x);
     return x;
 }
 
@@ -193,11 +194,11 @@ static void note_end(struct engine *e, const struct action *x)
 
 static void remember_end(struct engine *e, const struct action *x, instant_s now)
 {
-    backoff_end(e, &x->r, now);
+    backoff_end(e->actions, &e->settings.policy, &x->r, now);
     if (x->r.kind != ACTION_MIGRATE || (x->r.state != ACTION_DONE && x->r.state != ACTION_FAILED))
         return;
     if (x->r.state == ACTION_DONE)
-        migration_timing_end(e, x, now);
+        migration_timing_end(e->knowledge->migrations, x, now);
     note_end(e, x);
 }
 
@@ -209,8 +210,8 @@ void action_enter(struct engine *e, struct action *x, enum action_state state, c
     x->r.why = text;
     x->r.state = state;
     action_changed(e, x);
-    if (slot_usage_update(e, x))
-        action_queue_wake(e, x);
+    if (slot_usage_update(e->actions, x))
+        action_queue_wake(e->actions, x);
     if (state == ACTION_APPROVED)
         x->r.approved = now;
     if (state == ACTION_STARTING)
@@ -260,7 +261,7 @@ void actions_forget(struct engine *e, instant_s now)
     struct action **kept = xcalloc(e->actions->cap, sizeof(struct action *));
     size_t n = 0;
 
-    action_queue_forget(e);
+    action_queue_forget(e->actions);
     /* freed afterwards: is_needed() looks at others */
     for (size_t i = 0; i < e->actions->n; i++) {
         struct action *x = e->actions->list[i];
@@ -282,7 +283,7 @@ void actions_forget(struct engine *e, instant_s now)
     e->actions->list = kept;
     e->actions->n = n;
     actions_link(e);
-    slot_usage_rebuild(e);
+    slot_usage_rebuild(e->actions);
 }
 
 void actions_free(struct actions *all)

@@ -5,7 +5,9 @@
 #include "engine/actions/action_queue.h"
 #include "engine/actions/backoff.h"
 #include "engine/actions/slot_usage.h"
-#include "engine/engine.h"
+#include "engine/ports.h"
+
+struct engine;
 
 #define WHY_ALL 2048 /* bytes of one text with all errors on the way */
 

@@ -20,7 +20,7 @@ static enum host_state lost_because_of_us(const struct engine *e, const char *ho
 
     if (k && k->r.put_down != 0)
         return HOST_STANDBY;
-    const struct action_list *its = &slot_usage_of_host(e, host)->actions;
+    const struct action_list *its = &slot_usage_of_host(e->actions, host)->actions;
 
     for (size_t i = 0; i < its->n; i++) {
         const struct action *x = its->items[i];
@@ -96,7 +96,7 @@ static void fill_last_migrated(const struct engine *e, struct inventory *inv)
 /* The wake of ours that is not over yet: the inventory that is being filled may be the one that ends it. */
 static struct woken being_woken(const struct engine *e, const char *host)
 {
-    const struct action_list *its = &slot_usage_of_host(e, host)->actions;
+    const struct action_list *its = &slot_usage_of_host(e->actions, host)->actions;
 
     for (size_t i = 0; i < its->n; i++) {
         const struct action *x = its->items[i];

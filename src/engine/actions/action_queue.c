@@ -1,7 +1,6 @@
 #include "engine/actions/action_queue.h"
 
 #include "engine/actions/action.h"
-#include "engine/state.h"
 
 #include <string.h>
 
@@ -43,9 +42,9 @@ static struct action *heap_pop(struct action_list *h)
 
 /* ---- what is due ----------------------------------------------------------------------------- */
 
-void action_queue_add(struct engine *e, struct action *x)
+void action_queue_add(struct actions *all, struct action *x)
 {
-    struct action_queue *g = &e->actions->queue;
+    struct action_queue *g = &all->queue;
 
     if (x->due || !action_committed(x))
         return;
@@ -56,48 +55,48 @@ void action_queue_add(struct engine *e, struct action *x)
         heap_push(&g->due, x);
 }
 
-void action_queue_add_all(struct engine *e)
+void action_queue_add_all(struct actions *all)
 {
-    e->actions->queue.all = true;
+    all->queue.all = true;
 }
 
-void action_queue_queue(struct engine *e, struct action *x)
+void action_queue_queue(struct actions *all, struct action *x)
 {
     if (x->queued)
         return;
     x->queued = true;
-    heap_push(&e->actions->queue.queue, x);
+    heap_push(&all->queue.queue, x);
 }
 
 /* Only one that is approved waits for others. */
-static void wake_list(struct engine *e, const struct action_list *l)
+static void wake_list(struct actions *all, const struct action_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         if (l->items[i]->r.state == ACTION_APPROVED && !l->items[i]->job_out)
-            action_queue_add(e, l->items[i]);
+            action_queue_add(all, l->items[i]);
     }
 }
 
-void action_queue_wake(struct engine *e, const struct action *x)
+void action_queue_wake(struct actions *all, const struct action *x)
 {
-    wake_list(e, &slot_usage_of_host(e, x->r.from)->actions);
-    wake_list(e, &slot_usage_of_host(e, x->r.to)->actions);
-    wake_list(e, &slot_usage_of_host(e, x->r.host)->actions);
-    wake_list(e, &slot_usage_of_vm(e, x->r.vm)->actions);
-    wake_list(e, &x->needed_by);
+    wake_list(all, &slot_usage_of_host(all, x->r.from)->actions);
+    wake_list(all, &slot_usage_of_host(all, x->r.to)->actions);
+    wake_list(all, &slot_usage_of_host(all, x->r.host)->actions);
+    wake_list(all, &slot_usage_of_vm(all, x->r.vm)->actions);
+    wake_list(all, &x->needed_by);
     if (x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF)
-        wake_list(e, &e->actions->usage.power);
+        wake_list(all, &all->usage.power);
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-static void take_all(struct engine *e)
+static void take_all(struct actions *all)
 {
-    const struct action_list *all = &e->actions->usage.committed;
+    const struct action_list *committed = &all->usage.committed;
 
-    e->actions->queue.all = false;
-    for (size_t i = 0; i < all->n; i++)
-        action_queue_add(e, all->items[i]);
+    all->queue.all = false;
+    for (size_t i = 0; i < committed->n; i++)
+        action_queue_add(all, committed->items[i]);
 }
 
 static void take_later(struct action_queue *g)
@@ -107,23 +106,23 @@ static void take_later(struct action_queue *g)
     g->later.n = 0;
 }
 
-void action_queue_begin(struct engine *e)
+void action_queue_begin(struct actions *all)
 {
-    take_later(&e->actions->queue);
-    if (e->actions->queue.all)
-        take_all(e);
+    take_later(&all->queue);
+    if (all->queue.all)
+        take_all(all);
 }
 
-struct action *action_queue_next(struct engine *e)
+struct action *action_queue_next(struct actions *all, bool full)
 {
-    struct action_queue *g = &e->actions->queue;
+    struct action_queue *g = &all->queue;
 
-    while (g->queue.n > 0 && !slot_usage_is_full(e)) {
+    while (g->queue.n > 0 && !full) {
         struct action *first = heap_pop(&g->queue);
         bool now = !g->at || comes_before(g->at, first);
 
         first->queued = false;
-        action_queue_add(e, first);
+        action_queue_add(all, first);
         if (now) /* one is offered the slot at a time */
             break;
     }
@@ -151,11 +150,11 @@ static void keep_committed(struct action_list *h)
     }
 }
 
-void action_queue_forget(struct engine *e)
+void action_queue_forget(struct actions *all)
 {
-    take_later(&e->actions->queue);
-    keep_committed(&e->actions->queue.due);
-    keep_committed(&e->actions->queue.queue);
+    take_later(&all->queue);
+    keep_committed(&all->queue.due);
+    keep_committed(&all->queue.queue);
 }
 
 void action_queue_release(struct actions *all)

@@ -24,19 +24,19 @@ struct action_queue {
     bool all;                 /* everything is due */
 };
 
-void action_queue_add(struct engine *e, struct action *x);
-void action_queue_add_all(struct engine *e);
+void action_queue_add(struct actions *all, struct action *x);
+void action_queue_add_all(struct actions *all);
 /* It waits until the cluster is not full any more, perhaps among other things. */
-void action_queue_queue(struct engine *e, struct action *x);
+void action_queue_queue(struct actions *all, struct action *x);
 /* x has given something up. */
-void action_queue_wake(struct engine *e, const struct action *x);
+void action_queue_wake(struct actions *all, const struct action *x);
 
 /* A round: until action_queue_next() returns NULL, which ends it. */
-void action_queue_begin(struct engine *e);
-struct action *action_queue_next(struct engine *e);
+void action_queue_begin(struct actions *all);
+struct action *action_queue_next(struct actions *all, bool full);
 
 /* Not in a round: what has ended is about to be forgotten. */
-void action_queue_forget(struct engine *e);
+void action_queue_forget(struct actions *all);
 void action_queue_release(struct actions *all);
 
 #endif

@@ -119,7 +119,7 @@ static void submit(struct engine *e, struct action *x, enum job_kind kind, insta
     }
     x->job_out = true;
     x->job = kind;
-    (void)slot_usage_update(e, x);
+    (void)slot_usage_update(e->actions, x);
     power_preconditions_submitted(e, x);
 }
 
@@ -172,7 +172,7 @@ static void begin(struct engine *e, struct action *x, instant_s now)
         x->retry_at = e->persist->retry_at;
         return;
     }
-    migration_timing_begin(e, x, now);
+    migration_timing_begin(e->actions, x, now);
     submit(e, x, JOB_START, now);
 }
 
@@ -220,15 +220,15 @@ static void step_approved(struct engine *e, struct action *x, instant_s now)
         if (why[0] && !(x->r.why && strcmp(x->r.why, why) == 0))
             remember_why(e, x, why);
         x->waited_serial = e->now_seen ? e->now_seen->serial : 0;
-        if (x->r.kind == ACTION_MIGRATE && e->now_seen && slot_usage_is_full(e))
-            action_queue_queue(e, x);
+        if (x->r.kind == ACTION_MIGRATE && e->now_seen && slot_usage_is_full(e->actions, &e->settings.policy))
+            action_queue_queue(e->actions, x);
         return;
     case READY:
         break;
     }
     if (!preconditions_may_begin(e, now) || x->retry_at > now)
         return;
-    if (observed_state(e, x) == AT_TARGET) {
+    if (observed_state(e->now_seen, e->knowledge->hosts, x) == AT_TARGET) {
         finish(e, x, now);
         return;
     }
@@ -293,11 +293,11 @@ static void step_starting(struct engine *e, struct action *x, instant_s now)
 
     if (x->job_out || x->retry_at > now)
         return;
-    if (!observed_state_is_known(e, x)) {
+    if (!observed_state_is_known(e->now_seen, x)) {
         source_poll_want(e, now);
         return;
     }
-    switch (observed_state(e, x)) {
+    switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
     case AT_TARGET:
         finish(e, x, now);
         return;
@@ -409,11 +409,11 @@ static bool must_look_again(const struct engine *e, const struct action *x, enum
 
 static void step_verifying(struct engine *e, struct action *x, instant_s now)
 {
-    if (!observed_state_is_known(e, x)) {
+    if (!observed_state_is_known(e->now_seen, x)) {
         source_poll_want(e, now + RETRY_FIRST_S);
         return;
     }
-    enum observed_state at = observed_state(e, x);
+    enum observed_state at = observed_state(e->now_seen, e->knowledge->hosts, x);
 
     if (at == AT_TARGET) {
         finish(e, x, now);
@@ -465,8 +465,8 @@ void action_states_advance(struct engine *e, instant_s now)
     struct action *x;
 
     power_preconditions_count_changes(e);
-    action_queue_begin(e);
-    while ((x = action_queue_next(e)))
+    action_queue_begin(e->actions);
+    while ((x = action_queue_next(e->actions, slot_usage_is_full(e->actions, &e->settings.policy))))
         step(e, x, now);
 }
 
@@ -623,11 +623,11 @@ void action_states_result(struct engine *e, const struct job *job, const struct 
     if (!x || !x->job_out || x->job != job->kind)
         return; /* of an earlier life; nothing that an inventory would not tell too */
     x->job_out = false;
-    bool gave_up = slot_usage_update(e, x);
+    bool gave_up = slot_usage_update(e->actions, x);
 
     power_preconditions_count_changes(e);
     take_result(e, x, result, now);
     if (gave_up && x->r.state == ACTION_APPROVED) /* it was not begun, and others may */
-        action_queue_wake(e, x);
-    action_queue_add(e, x);
+        action_queue_wake(e->actions, x);
+    action_queue_add(e->actions, x);
 }

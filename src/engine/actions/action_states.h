@@ -2,9 +2,10 @@
 #ifndef BALLAST_ENGINE_ACTIONS_ACTION_STATES_H
 #define BALLAST_ENGINE_ACTIONS_ACTION_STATES_H
 
-#include "engine/engine.h"
+#include "engine/ports.h"
 
 struct action;
+struct engine;
 
 #define ACTION_POLL_S 1 /* between two questions for a task's progress, in the beginning */
 

@@ -3,7 +3,8 @@
 
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
-#include "engine/state.h"
+
+#include <ballast/policy.h>
 
 #include <stdlib.h>
 
@@ -19,20 +20,20 @@ static struct backoff *find_or_make(struct idmap *map, const char *id)
     return *slot;
 }
 
-struct backoff *backoff_of_vm(struct engine *e, const char *vm)
+struct backoff *backoff_of_vm(struct actions *all, const char *vm)
 {
-    return find_or_make(&e->actions->vm_backoff, vm);
+    return find_or_make(&all->vm_backoff, vm);
 }
 
-struct backoff *backoff_of_action(struct engine *e, const struct action_record *r)
+static struct backoff *of_action(struct actions *all, const struct action_record *r)
 {
     if (r->vm)
-        return find_or_make(&e->actions->vm_backoff, r->vm);
-    return find_or_make(
-        r->kind == ACTION_POWER_OFF ? &e->actions->standby_backoff : &e->actions->wake_backoff, r->host);
+        return find_or_make(&all->vm_backoff, r->vm);
+    return find_or_make(r->kind == ACTION_POWER_OFF ? &all->standby_backoff : &all->wake_backoff, r->host);
 }
 
-bool backoff_follows(const struct action_record *r)
+/* Whether its end says something about the next one of its kind. */
+static bool matters_for_next(const struct action_record *r)
 {
     return r->kind == ACTION_MIGRATE || r->kind == ACTION_POWER_ON || r->kind == ACTION_POWER_OFF;
 }
@@ -40,9 +41,8 @@ bool backoff_follows(const struct action_record *r)
 /* Twice as long after each failure in a row: of what moves from the cool-down on. A host that did not wake is
  * asked again much sooner: asking does no harm, and it may be the only one that is left to be woken; others
  * whose wake-up is proven come before it. */
-instant_s backoff_length_s(const struct engine *e, enum action_kind kind, unsigned failures)
+static instant_s length_s(const struct policy *p, enum action_kind kind, unsigned failures)
 {
-    const struct policy *p = &e->settings.policy;
     instant_s length = kind == ACTION_POWER_ON ? p->interval_s : p->cool_down_s;
     instant_s most = kind == ACTION_POWER_ON ? WAKE_LONGEST_S : LONGEST_S;
 
@@ -52,12 +52,12 @@ instant_s backoff_length_s(const struct engine *e, enum action_kind kind, unsign
     return length < most ? length : most;
 }
 
-void backoff_end(struct engine *e, const struct action_record *r, instant_s ended)
+void backoff_end(struct actions *all, const struct policy *p, const struct action_record *r, instant_s ended)
 {
-    if (!backoff_follows(r) ||
+    if (!matters_for_next(r) ||
         (r->state != ACTION_DONE && r->state != ACTION_FAILED && r->state != ACTION_REJECTED))
         return;
-    struct backoff *b = backoff_of_action(e, r);
+    struct backoff *b = of_action(all, r);
 
     if (r->state == ACTION_DONE) {
         *b = (struct backoff){.moved = ended, .tried = b->tried};
@@ -66,7 +66,7 @@ void backoff_end(struct engine *e, const struct action_record *r, instant_s ende
     b->tried = ended;
     if (r->state == ACTION_FAILED)
         b->failures++;
-    b->until = ended + backoff_length_s(e, r->kind, r->state == ACTION_FAILED ? b->failures : 1);
+    b->until = ended + length_s(p, r->kind, r->state == ACTION_FAILED ? b->failures : 1);
 }
 
 /* As after a restart, which reads no further back. */
@@ -82,13 +82,12 @@ static bool keep_recent(const char *key, void *value, void *ctx)
     return false;
 }
 
-void backoff_forget(struct engine *e, instant_s before)
+void backoff_forget(struct actions *all, instant_s before)
 {
-    struct idmap *const all[] = {&e->actions->vm_backoff, &e->actions->wake_backoff,
-                                 &e->actions->standby_backoff};
+    struct idmap *const maps[] = {&all->vm_backoff, &all->wake_backoff, &all->standby_backoff};
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        idmap_keep(all[i], keep_recent, &before);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        idmap_keep(maps[i], keep_recent, &before);
 }
 
 static void free_backoff(void *value)

@@ -3,9 +3,10 @@
 #ifndef BALLAST_ENGINE_ACTIONS_BACKOFF_H
 #define BALLAST_ENGINE_ACTIONS_BACKOFF_H
 
-#include "engine/engine.h"
+#include "engine/ports.h"
 
 struct actions;
+struct policy;
 
 /* What is remembered of a VM because of its own moves, or of a host because it was to be woken. */
 struct backoff {
@@ -15,17 +16,12 @@ struct backoff {
     unsigned failures; /* in a row */
 };
 
-/* Of a VM, or of that of an action, which may be a host; made if there is none yet. */
-struct backoff *backoff_of_vm(struct engine *e, const char *vm);
-struct backoff *backoff_of_action(struct engine *e, const struct action_record *r);
+/* Made if there is none yet. */
+struct backoff *backoff_of_vm(struct actions *all, const char *vm);
 /* Those of VMs and hosts that nothing has happened to since then. */
-void backoff_forget(struct engine *e, instant_s before);
-/* How long the engine does not try again by itself after so many failures in a row, or a rejection (1). */
-instant_s backoff_length_s(const struct engine *e, enum action_kind kind, unsigned failures);
-/* Whether its end says something about the next one of its kind. */
-bool backoff_follows(const struct action_record *r);
+void backoff_forget(struct actions *all, instant_s before);
 /* What an end at that time means for the next one of the same VM or host. */
-void backoff_end(struct engine *e, const struct action_record *r, instant_s ended);
+void backoff_end(struct actions *all, const struct policy *p, const struct action_record *r, instant_s ended);
 void backoff_release(struct actions *all);
 
 #endif

@@ -7,7 +7,6 @@
 #include "engine/knowledge/knowledge.h"
 #include "engine/knowledge/migration_stats.h"
 #include "engine/observation.h"
-#include "engine/state.h"
 
 #include <string.h>
 
@@ -37,11 +36,11 @@ static void share_links(const struct action_list *there, struct action *x)
     }
 }
 
-void migration_timing_begin(struct engine *e, struct action *x, instant_s now)
+void migration_timing_begin(struct actions *all, struct action *x, instant_s now)
 {
     if (x->r.kind != ACTION_MIGRATE)
         return;
-    const struct snapshot *s = &e->now_seen->snap;
+    const struct snapshot *s = all->usage.snap;
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
 
     x->copy = (struct copy_timing){.began = now, .mem_mb = UNKNOWN, .dirty_mb_s = UNKNOWN};
@@ -49,20 +48,20 @@ void migration_timing_begin(struct engine *e, struct action *x, instant_s now)
         x->copy.mem_mb = s->vms[ix].is.consumed_mb;
         x->copy.dirty_mb_s = s->vms[ix].is.dirty_mb_s;
     }
-    share_links(&slot_usage_of_host(e, x->r.from)->actions, x);
-    share_links(&slot_usage_of_host(e, x->r.to)->actions, x);
+    share_links(&slot_usage_of_host(all, x->r.from)->actions, x);
+    share_links(&slot_usage_of_host(all, x->r.to)->actions, x);
 }
 
 /* What others move takes of the links, too. */
-void migration_timing_observe(struct engine *e)
+void migration_timing_observe(struct actions *all)
 {
-    const struct action_list *all = &e->actions->usage.committed;
+    const struct action_list *committed = &all->usage.committed;
 
-    for (size_t i = 0; i < all->n && e->now_seen->snap.n_migrations > 0; i++) {
-        struct action *x = all->items[i];
+    for (size_t i = 0; i < committed->n && all->usage.snap->n_migrations > 0; i++) {
+        struct action *x = committed->items[i];
 
         if (is_copying(x) && !x->copy.shared)
-            x->copy.shared = slot_usage_sees_others(e, x);
+            x->copy.shared = slot_usage_sees_others(all, x);
     }
 }
 
@@ -87,15 +86,14 @@ void migration_timing_polled(struct action *x, enum task_state state, instant_s 
 
 /* It ended somewhere between the last two questions. Nothing is learned from what was not watched from
  * beginning to end, was begun more than once, or took so long that it was to be stopped. */
-void migration_timing_end(struct engine *e, const struct action *x, instant_s now)
+void migration_timing_end(struct migration_stats *stats, const struct action *x, instant_s now)
 {
     const struct copy_timing *c = &x->copy;
 
     if (c->began == 0 || c->ended == 0 || x->r.attempts != 1 || x->r.cancel_asked)
         return;
     instant_s ran = c->ran > c->began ? c->ran : c->began;
-    double told =
-        c->dirty_mb_s == migration_stats_dirty(e->knowledge->migrations, x->r.vm) ? UNKNOWN : c->dirty_mb_s;
+    double told = c->dirty_mb_s == migration_stats_dirty(stats, x->r.vm) ? UNKNOWN : c->dirty_mb_s;
     const struct timed_migration lesson = {
         .vm = x->r.vm,
         .from = x->r.from,
@@ -106,5 +104,5 @@ void migration_timing_end(struct engine *e, const struct action *x, instant_s no
         .shared = c->shared,
     };
 
-    (void)migration_stats_take(e->knowledge->migrations, &lesson, now);
+    (void)migration_stats_take(stats, &lesson, now);
 }

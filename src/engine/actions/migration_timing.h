@@ -2,15 +2,17 @@
 #ifndef BALLAST_ENGINE_ACTIONS_MIGRATION_TIMING_H
 #define BALLAST_ENGINE_ACTIONS_MIGRATION_TIMING_H
 
-#include "engine/engine.h"
+#include "engine/ports.h"
 
 struct action;
+struct actions;
+struct migration_stats;
 
 /* It is about to be begun; its task was asked for; it has ended well. */
-void migration_timing_begin(struct engine *e, struct action *x, instant_s now);
+void migration_timing_begin(struct actions *all, struct action *x, instant_s now);
 void migration_timing_polled(struct action *x, enum task_state state, instant_s now);
-void migration_timing_end(struct engine *e, const struct action *x, instant_s now);
+void migration_timing_end(struct migration_stats *stats, const struct action *x, instant_s now);
 /* There is a new inventory. */
-void migration_timing_observe(struct engine *e);
+void migration_timing_observe(struct actions *all);
 
 #endif

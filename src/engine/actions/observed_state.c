@@ -4,7 +4,6 @@
 #include "engine/actions/action.h"
 #include "engine/knowledge/hosts.h"
 #include "engine/observation.h"
-#include "engine/state.h"
 
 #include <string.h>
 
@@ -45,9 +44,9 @@ static enum observed_state start_observed(const struct snapshot *s, const struct
 
 /* A host to be woken. It is not connected while it boots, which says nothing; nor does it where it was lost
  * on its way down. */
-static enum observed_state wake_observed(const struct engine *e, const struct action *x)
+static enum observed_state wake_observed(const struct snapshot *s, const struct hosts *hosts,
+                                         const struct action *x)
 {
-    const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
     if (ix == IX_NONE)
@@ -62,7 +61,7 @@ static enum observed_state wake_observed(const struct engine *e, const struct ac
     case HOST_DISCONNECTED:
         return NOT_SEEN;
     case HOST_ENTERING_STANDBY:
-        return hosts_is_unseen(e->knowledge->hosts, x->r.host) ? NOT_SEEN : ELSEWHERE;
+        return hosts_is_unseen(hosts, x->r.host) ? NOT_SEEN : ELSEWHERE;
     case HOST_MAINTENANCE:
     case host_state_count:
         break;
@@ -73,9 +72,9 @@ static enum observed_state wake_observed(const struct engine *e, const struct ac
 /* A host to be put to standby. That it is not seen any more may mean that it sleeps:
  * action_facts_explain_lost_hosts() knows when.
  */
-static enum observed_state sleep_observed(const struct engine *e, const struct action *x)
+static enum observed_state sleep_observed(const struct snapshot *s, const struct hosts *hosts,
+                                          const struct action *x)
 {
-    const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, x->r.host);
 
     if (ix == IX_NONE)
@@ -85,7 +84,7 @@ static enum observed_state sleep_observed(const struct engine *e, const struct a
         return AT_TARGET;
     case HOST_ON:
     case HOST_ENTERING_STANDBY:
-        return hosts_is_unseen(e->knowledge->hosts, x->r.host) ? NOT_SEEN : AT_SOURCE;
+        return hosts_is_unseen(hosts, x->r.host) ? NOT_SEEN : AT_SOURCE;
     case HOST_DISCONNECTED:
         return NOT_SEEN;
     case HOST_MAINTENANCE:
@@ -110,9 +109,10 @@ static enum observed_state host_observed(const struct snapshot *s, const struct 
     return (state == HOST_MAINTENANCE) == entering ? AT_TARGET : AT_SOURCE;
 }
 
-enum observed_state observed_state(const struct engine *e, const struct action *x)
+enum observed_state observed_state(const struct observation *seen, const struct hosts *hosts,
+                                   const struct action *x)
 {
-    const struct snapshot *s = &e->now_seen->snap;
+    const struct snapshot *s = &seen->snap;
 
     switch (x->r.kind) {
     case ACTION_MIGRATE:
@@ -124,18 +124,18 @@ enum observed_state observed_state(const struct engine *e, const struct action *
     case ACTION_EXIT_MAINTENANCE:
         return host_observed(s, x, false);
     case ACTION_POWER_ON:
-        return wake_observed(e, x);
+        return wake_observed(s, hosts, x);
     case ACTION_POWER_OFF:
-        return sleep_observed(e, x);
+        return sleep_observed(s, hosts, x);
     case action_kind_count:
         break;
     }
     return GONE;
 }
 
-bool observed_state_is_known(const struct engine *e, const struct action *x)
+bool observed_state_is_known(const struct observation *seen, const struct action *x)
 {
-    return e->now_seen && e->now_seen->serial > x->inventory_after;
+    return seen && seen->serial > x->inventory_after;
 }
 
 bool observed_state_runs_on(const struct snapshot *s, const char *vm, const char *host)

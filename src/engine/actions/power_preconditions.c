@@ -22,7 +22,7 @@ static bool is_of_power(const struct action *x)
 
 bool power_preconditions_standby_approved(const struct engine *e, const char *host)
 {
-    return slot_usage_of_host(e, host)->to_sleep > 0;
+    return slot_usage_of_host(e->actions, host)->to_sleep > 0;
 }
 
 /* ---- what must stay on ----------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ int power_preconditions_check_standby(const struct engine *e, uint32_t ix, const
     if (h->is.state != HOST_ON && h->is.state != HOST_ENTERING_STANDBY)
         return err_set(err, -EBUSY, "host %s is %s: only a host that is on can be put to standby%s",
                        h->is.name, host_state_name(h->is.state), way_to_on(h->is.state));
-    if (slot_usage_of_host(e, h->is.id)->to_maintenance > 0)
+    if (slot_usage_of_host(e->actions, h->is.id)->to_maintenance > 0)
         return err_set(err, -EBUSY,
                        "host %s is to enter maintenance; `ballast maintenance exit %s` takes that back",
                        h->is.name, h->is.id);
@@ -319,7 +319,7 @@ static bool something_leaves(const struct engine *e, const char *host)
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, host);
 
-    return slot_usage_of_host(e, host)->departing > 0 ||
+    return slot_usage_of_host(e->actions, host)->departing > 0 ||
            (ix != IX_NONE && e->actions->usage.seen[ix].out > 0);
 }
 
@@ -344,7 +344,7 @@ void power_preconditions_want_proof(struct engine *e, struct action *x, instant_
     char why[WHY_MAX] = "";
 
     if (!e->now_seen || !slot_is_free(e) || !preconditions_may_begin(e, now) ||
-        observed_state(e, x) != AT_SOURCE || !nothing_left(e, x, why)) {
+        observed_state(e->now_seen, e->knowledge->hosts, x) != AT_SOURCE || !nothing_left(e, x, why)) {
         x->emptied_serial = 0;
         return;
     }
@@ -375,7 +375,7 @@ enum preconditions power_preconditions_standby(const struct engine *e, const str
         return WAIT;
     const char *name = snapshot_host_name(&e->now_seen->snap, x->r.host);
 
-    switch (observed_state(e, x)) {
+    switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
     case AT_TARGET:
         return READY; /* begin() sees that there is nothing to do */
     case AT_SOURCE:
@@ -436,7 +436,7 @@ enum preconditions power_preconditions_wake(const struct engine *e, const struct
 
     if (r != READY)
         return r;
-    switch (observed_state(e, x)) {
+    switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
     case AT_TARGET:
         return READY; /* begin() sees that there is nothing to do */
     case AT_SOURCE:

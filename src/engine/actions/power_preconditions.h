@@ -3,7 +3,7 @@
 #define BALLAST_ENGINE_ACTIONS_POWER_PRECONDITIONS_H
 
 #include "engine/actions/preconditions.h"
-#include "engine/engine.h"
+#include "engine/ports.h"
 
 #define SLEEP_SEEN_S 60 /* a host is put to standby on an inventory that came no longer ago than this */
 

@@ -44,7 +44,7 @@ static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
         source_poll_want(e, now);
         return false;
     }
-    switch (observed_state(e, x)) {
+    switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
     case AT_SOURCE:
         return power_preconditions_standby_is_safe(e, x, now);
     case NOT_SEEN:
@@ -131,9 +131,10 @@ bool power_progress_host_is_awake(struct engine *e, struct action *x, instant_s 
 {
     if (x->r.kind != ACTION_POWER_ON)
         return false;
-    if (observed_state_is_known(e, x) && observed_state(e, x) == AT_TARGET)
+    if (observed_state_is_known(e->now_seen, x) &&
+        observed_state(e->now_seen, e->knowledge->hosts, x) == AT_TARGET)
         return true;
-    if (observed_state_is_known(e, x)) {
+    if (observed_state_is_known(e->now_seen, x)) {
         x->inventory_after = e->now_seen->serial;
         x->inventories_seen++;
     }

@@ -2,9 +2,10 @@
 #ifndef BALLAST_ENGINE_ACTIONS_POWER_PROGRESS_H
 #define BALLAST_ENGINE_ACTIONS_POWER_PROGRESS_H
 
-#include "engine/engine.h"
+#include "engine/ports.h"
 
 struct action;
+struct engine;
 
 /* How long it may take; how long until the next look whether the host is there. */
 instant_s power_progress_timeout_s(const struct engine *e, const struct action *x);

@@ -6,6 +6,7 @@
 #include "engine/actions/observed_state.h"
 #include "engine/actions/power_outcome.h"
 #include "engine/actions/power_preconditions.h"
+#include "engine/knowledge/knowledge.h"
 #include "engine/observation.h"
 #include "engine/persist.h"
 #include "engine/source_poll.h"
@@ -23,7 +24,8 @@
 /* The host is to be empty, whether an inventory shows it by now or not. */
 static bool host_is_to_leave(const struct engine *e, const char *host)
 {
-    return power_preconditions_standby_approved(e, host) || slot_usage_of_host(e, host)->to_maintenance > 0;
+    return power_preconditions_standby_approved(e, host) ||
+           slot_usage_of_host(e->actions, host)->to_maintenance > 0;
 }
 
 /* The host that it empties has been put back into service. What puts it to standby may have been approved
@@ -58,7 +60,7 @@ static bool vm_makes_sense(const struct engine *e, const struct action *x, char 
     uint32_t ix = snapshot_find_vm(s, x->r.vm);
     bool starts = x->r.kind == ACTION_PLACE;
 
-    switch (observed_state(e, x)) {
+    switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
     case AT_SOURCE:
         if (starts || s->vms[ix].is.state == VM_ON)
             return true;
@@ -167,7 +169,7 @@ static instant_s held_up_until(const struct engine *e, const struct action *x, i
 {
     instant_s until = hosts_held_up_until(e, x, now);
     const char *host = x->r.kind == ACTION_POWER_OFF ? x->r.host : x->r.from;
-    const struct action_list *there = &slot_usage_of_host(e, host)->actions;
+    const struct action_list *there = &slot_usage_of_host(e->actions, host)->actions;
 
     for (size_t i = 0; i < there->n; i++) {
         const struct action *y = there->items[i];
@@ -223,7 +225,7 @@ enum preconditions preconditions_dependencies(const struct engine *e, const stru
 /* x itself has not begun, and is not being asked about. */
 static bool vm_is_busy(const struct engine *e, const struct action *x)
 {
-    return slot_usage_of_vm(e, x->r.vm)->busy > 0;
+    return slot_usage_of_vm(e->actions, x->r.vm)->busy > 0;
 }
 
 /* §3.3.3: what a host's VMs rely on must be there before any of them is. */
@@ -261,7 +263,8 @@ static enum preconditions vm_preconditions(const struct engine *e, const struct 
 
     if (r != READY)
         return r;
-    if (vm_is_busy(e, x) || (x->r.kind == ACTION_MIGRATE && !slot_usage_has_slot(e, x)))
+    if (vm_is_busy(e, x) ||
+        (x->r.kind == ACTION_MIGRATE && !slot_usage_has_slot(e->actions, &e->settings.policy, x)))
         return WAIT;
     return agents_are_on(e, x, why) ? READY : WAIT;
 }
@@ -272,7 +275,8 @@ bool preconditions_host_is_empty(const struct engine *e, const char *host)
     const struct snapshot *s = &e->now_seen->snap;
     uint32_t ix = snapshot_find_host(s, host);
 
-    if (slot_usage_of_host(e, host)->arriving > 0 || (ix != IX_NONE && e->actions->usage.seen[ix].in > 0))
+    if (slot_usage_of_host(e->actions, host)->arriving > 0 ||
+        (ix != IX_NONE && e->actions->usage.seen[ix].in > 0))
         return false;
     for (uint32_t i = 0; ix != IX_NONE && i < s->hosts[ix].vms.n; i++) {
         if (s->vms[s->hosts[ix].vms.items[i]].is.kind != VM_AGENT)
@@ -285,7 +289,7 @@ static enum preconditions host_preconditions(const struct engine *e, const struc
 {
     if (!e->now_seen)
         return WAIT;
-    switch (observed_state(e, x)) {
+    switch (observed_state(e->now_seen, e->knowledge->hosts, x)) {
     case AT_SOURCE:
         break;
     case AT_TARGET:

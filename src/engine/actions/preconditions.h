@@ -2,9 +2,10 @@
 #ifndef BALLAST_ENGINE_ACTIONS_PRECONDITIONS_H
 #define BALLAST_ENGINE_ACTIONS_PRECONDITIONS_H
 
-#include "engine/engine.h"
+#include "engine/ports.h"
 
 struct action;
+struct engine;
 
 #define WHY_MAX 768
 

@@ -3,7 +3,6 @@
 #include "base/xalloc.h"
 #include "engine/actions/action.h"
 #include "engine/observation.h"
-#include "engine/state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,36 +55,36 @@ static bool is_of_power(const struct action *x)
 
 /* ---- look-up --------------------------------------------------------------------------------- */
 
-static struct host_use *use_of_host(struct engine *e, const char *host)
+static struct host_use *use_of_host(struct actions *all, const char *host)
 {
-    void **slot = idmap_slot(&e->actions->usage.hosts, host);
+    void **slot = idmap_slot(&all->usage.hosts, host);
 
     if (!*slot)
         *slot = xcalloc(1, sizeof(struct host_use));
     return *slot;
 }
 
-static struct vm_use *use_of_vm(struct engine *e, const char *vm)
+static struct vm_use *use_of_vm(struct actions *all, const char *vm)
 {
-    void **slot = idmap_slot(&e->actions->usage.vms, vm);
+    void **slot = idmap_slot(&all->usage.vms, vm);
 
     if (!*slot)
         *slot = xcalloc(1, sizeof(struct vm_use));
     return *slot;
 }
 
-const struct host_use *slot_usage_of_host(const struct engine *e, const char *host)
+const struct host_use *slot_usage_of_host(const struct actions *all, const char *host)
 {
     static const struct host_use none;
-    const struct host_use *u = host ? idmap_get(&e->actions->usage.hosts, host) : NULL;
+    const struct host_use *u = host ? idmap_get(&all->usage.hosts, host) : NULL;
 
     return u ? u : &none;
 }
 
-const struct vm_use *slot_usage_of_vm(const struct engine *e, const char *vm)
+const struct vm_use *slot_usage_of_vm(const struct actions *all, const char *vm)
 {
     static const struct vm_use none;
-    const struct vm_use *u = vm ? idmap_get(&e->actions->usage.vms, vm) : NULL;
+    const struct vm_use *u = vm ? idmap_get(&all->usage.vms, vm) : NULL;
 
     return u ? u : &none;
 }
@@ -110,11 +109,11 @@ static int ends_of(const struct action *x, const char *ends[3])
 }
 
 /* One for yes, by which a number is raised or lowered: by = 1, or -1 in its arithmetic. */
-static void count(struct engine *e, const struct action *x, unsigned as, uint32_t by)
+static void count(struct actions *all, const struct action *x, unsigned as, uint32_t by)
 {
     const bool committed = as & COUNTS_COMMITTED;
     const bool move = x->r.kind == ACTION_MIGRATE;
-    struct slot_usage *o = &e->actions->usage;
+    struct slot_usage *o = &all->usage;
     const char *ends[3];
     int n = ends_of(x, ends);
 
@@ -123,20 +122,20 @@ static void count(struct engine *e, const struct action *x, unsigned as, uint32_
     if (move && as & COUNTS_SLOT) {
         o->slots += by;
         for (int i = 0; i < n; i++)
-            use_of_host(e, ends[i])->slots += by;
+            use_of_host(all, ends[i])->slots += by;
     }
     if (committed && x->r.to)
-        use_of_host(e, x->r.to)->arriving += by;
+        use_of_host(all, x->r.to)->arriving += by;
     if (move && x->r.from && as & (COUNTS_UNDER_WAY | COUNTS_VERIFYING))
-        use_of_host(e, x->r.from)->departing += by;
+        use_of_host(all, x->r.from)->departing += by;
     if (committed && x->r.kind == ACTION_POWER_OFF)
-        use_of_host(e, x->r.host)->to_sleep += by;
+        use_of_host(all, x->r.host)->to_sleep += by;
     if (committed && x->r.kind == ACTION_ENTER_MAINTENANCE)
-        use_of_host(e, x->r.host)->to_maintenance += by;
+        use_of_host(all, x->r.host)->to_maintenance += by;
     if (is_of_power(x) && as & COUNTS_BUSY)
         o->power_changes += by;
     if (x->r.vm) {
-        struct vm_use *v = use_of_vm(e, x->r.vm);
+        struct vm_use *v = use_of_vm(all, x->r.vm);
 
         v->committed += committed ? by : 0;
         v->moves += move && committed ? by : 0;
@@ -145,23 +144,23 @@ static void count(struct engine *e, const struct action *x, unsigned as, uint32_
     }
 }
 
-static uint32_t seen_host(const struct engine *e, const struct action *x)
+static uint32_t seen_host(const struct actions *all, const struct action *x)
 {
-    return e->now_seen ? snapshot_find_host(&e->now_seen->snap, x->r.host) : IX_NONE;
+    return all->usage.snap ? snapshot_find_host(all->usage.snap, x->r.host) : IX_NONE;
 }
 
-static void enlist_power(struct engine *e, struct action *x)
+static void enlist_power(struct actions *all, struct action *x)
 {
-    struct slot_usage *o = &e->actions->usage;
+    struct slot_usage *o = &all->usage;
 
     action_list_add(&o->power, x);
     o->power_host = xreallocarray(o->power_host, o->power.cap, sizeof *o->power_host);
-    o->power_host[o->power.n - 1] = seen_host(e, x);
+    o->power_host[o->power.n - 1] = seen_host(all, x);
 }
 
 /* Into the lists, once, when it is first committed; one that is done already teaches how long a host took to
  * be emptied. */
-static void enlist(struct engine *e, struct action *x)
+static void enlist(struct actions *all, struct action *x)
 {
     const char *ends[3];
 
@@ -171,21 +170,21 @@ static void enlist(struct engine *e, struct action *x)
     int n = ends_of(x, ends);
 
     for (int i = 0; i < n; i++)
-        action_list_add(&use_of_host(e, ends[i])->actions, x);
+        action_list_add(&use_of_host(all, ends[i])->actions, x);
     if (x->r.vm)
-        action_list_add(&use_of_vm(e, x->r.vm)->actions, x);
+        action_list_add(&use_of_vm(all, x->r.vm)->actions, x);
     if (!action_committed(x))
         return;
-    action_list_add(&e->actions->usage.committed, x);
+    action_list_add(&all->usage.committed, x);
     if (is_of_power(x))
-        enlist_power(e, x);
+        enlist_power(all, x);
 }
 
 /* ---- what others move ------------------------------------------------------------------------ */
 
-static bool is_ours(const struct engine *e, const char *vm)
+static bool is_ours(const struct actions *all, const char *vm)
 {
-    return slot_usage_of_vm(e, vm)->moves > 0;
+    return slot_usage_of_vm(all, vm)->moves > 0;
 }
 
 static void count_theirs(struct slot_usage *o, const struct migration *m, uint32_t by)
@@ -206,29 +205,29 @@ static int by_vm(const void *key, const void *item)
 
 /* The one that the newest inventory shows of the VM, or NULL: they are sorted by VM, which has one at most.
  */
-static const struct migration *seen_migration_of(const struct engine *e, const char *vm)
+static const struct migration *seen_migration_of(const struct actions *all, const char *vm)
 {
-    const struct snapshot *s = &e->now_seen->snap;
+    const struct snapshot *s = all->usage.snap;
     uint32_t ix = s->n_migrations > 0 ? snapshot_find_vm(s, vm) : IX_NONE;
 
     return ix == IX_NONE ? NULL : bsearch(&ix, s->migrations, s->n_migrations, sizeof *s->migrations, by_vm);
 }
 
 /* Whether the migration of a VM counts as somebody else's has changed. */
-static void change_actuators(struct engine *e, const char *vm, bool ours)
+static void change_actuators(struct actions *all, const char *vm, bool ours)
 {
-    const struct migration *m = e->now_seen && e->actions->usage.seen ? seen_migration_of(e, vm) : NULL;
+    const struct migration *m = all->usage.seen ? seen_migration_of(all, vm) : NULL;
 
     if (m)
-        count_theirs(&e->actions->usage, m, ours ? (uint32_t)-1 : 1);
+        count_theirs(&all->usage, m, ours ? (uint32_t)-1 : 1);
 }
 
-void slot_usage_observe(struct engine *e)
+void slot_usage_observe(struct actions *all, const struct snapshot *s)
 {
-    const struct snapshot *s = &e->now_seen->snap;
-    struct slot_usage *o = &e->actions->usage;
+    struct slot_usage *o = &all->usage;
 
     free(o->seen);
+    o->snap = s;
     o->seen = xcalloc(s->n_hosts, sizeof *o->seen);
     o->n_seen = s->n_hosts;
     o->theirs = 0;
@@ -237,29 +236,29 @@ void slot_usage_observe(struct engine *e)
 
         o->seen[m->from].out++;
         o->seen[m->to].in++;
-        if (!is_ours(e, s->vms[m->vm].is.id))
+        if (!is_ours(all, s->vms[m->vm].is.id))
             count_theirs(o, m, 1);
     }
     for (size_t i = 0; i < o->power.n; i++)
-        o->power_host[i] = seen_host(e, o->power.items[i]);
+        o->power_host[i] = seen_host(all, o->power.items[i]);
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-bool slot_usage_update(struct engine *e, struct action *x)
+bool slot_usage_update(struct actions *all, struct action *x)
 {
     unsigned before = x->counted;
     unsigned as = counts_as(x);
-    bool was_ours = x->r.vm && is_ours(e, x->r.vm);
+    bool was_ours = x->r.vm && is_ours(all, x->r.vm);
 
-    enlist(e, x);
+    enlist(all, x);
     if (as == before)
         return false;
-    count(e, x, before, (uint32_t)-1);
-    count(e, x, as, 1);
+    count(all, x, before, (uint32_t)-1);
+    count(all, x, as, 1);
     x->counted = as;
-    if (x->r.vm && is_ours(e, x->r.vm) != was_ours)
-        change_actuators(e, x->r.vm, !was_ours);
+    if (x->r.vm && is_ours(all, x->r.vm) != was_ours)
+        change_actuators(all, x->r.vm, !was_ours);
     /* from being asked about to being begun, nothing is given up */
     return (before & ~as & (COUNTS_COMMITTED | COUNTS_VERIFYING)) ||
            (before & COUNTS_SLOT && !(as & COUNTS_SLOT));
@@ -296,70 +295,73 @@ void slot_usage_release(struct actions *all)
     *o = (struct slot_usage){0};
 }
 
-void slot_usage_rebuild(struct engine *e)
+void slot_usage_rebuild(struct actions *all)
 {
-    slot_usage_release(e->actions);
-    for (size_t i = 0; i < e->actions->n; i++) {
-        struct action *x = e->actions->list[i];
+    const struct snapshot *s = all->usage.snap;
+
+    slot_usage_release(all);
+    for (size_t i = 0; i < all->n; i++) {
+        struct action *x = all->list[i];
 
         x->counted = 0;
         x->listed = false;
-        (void)slot_usage_update(e, x);
+        (void)slot_usage_update(all, x);
     }
-    if (e->now_seen)
-        slot_usage_observe(e);
+    if (s)
+        slot_usage_observe(all, s);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-static int64_t host_limit(const struct engine *e, uint32_t ix)
+static int64_t host_limit(const struct actions *all, const struct policy *p, uint32_t ix)
 {
-    int64_t own = ix == IX_NONE ? 0 : e->now_seen->snap.hosts[ix].is.migrations_max;
+    int64_t own = ix == IX_NONE ? 0 : all->usage.snap->hosts[ix].is.migrations_max;
 
-    return own > 0 ? own : e->settings.policy.migrations_per_host;
+    return own > 0 ? own : p->migrations_per_host;
 }
 
 /* Beside the one that wants one, which may have it already. */
-static bool host_has_room(const struct engine *e, const char *host, const struct action *wants)
+static bool host_has_room(const struct actions *all, const struct policy *p, const char *host,
+                          const struct action *wants)
 {
-    uint32_t ix = snapshot_find_host(&e->now_seen->snap, host);
-    int64_t used = (int64_t)slot_usage_of_host(e, host)->slots - (wants->counted & COUNTS_SLOT ? 1 : 0);
+    uint32_t ix = snapshot_find_host(all->usage.snap, host);
+    int64_t used = (int64_t)slot_usage_of_host(all, host)->slots - (wants->counted & COUNTS_SLOT ? 1 : 0);
 
     if (ix != IX_NONE)
-        used += e->actions->usage.seen[ix].theirs;
-    return used < host_limit(e, ix);
+        used += all->usage.seen[ix].theirs;
+    return used < host_limit(all, p, ix);
 }
 
-static bool cluster_has_room(const struct engine *e, int64_t besides)
+static bool cluster_has_room(const struct actions *all, const struct policy *p, int64_t besides)
 {
-    const struct slot_usage *o = &e->actions->usage;
-    int64_t limit = e->settings.policy.migrations_per_cluster;
+    const struct slot_usage *o = &all->usage;
+    int64_t limit = p->migrations_per_cluster;
 
     return limit <= 0 || (int64_t)o->slots + o->theirs - besides < limit;
 }
 
-bool slot_usage_is_full(const struct engine *e)
+bool slot_usage_is_full(const struct actions *all, const struct policy *p)
 {
-    return !cluster_has_room(e, 0);
+    return !cluster_has_room(all, p, 0);
 }
 
-bool slot_usage_has_slot(const struct engine *e, const struct action *wants)
+bool slot_usage_has_slot(const struct actions *all, const struct policy *p, const struct action *wants)
 {
-    return cluster_has_room(e, wants->counted & COUNTS_SLOT ? 1 : 0) &&
-           host_has_room(e, wants->r.from, wants) && host_has_room(e, wants->r.to, wants);
+    return cluster_has_room(all, p, wants->counted & COUNTS_SLOT ? 1 : 0) &&
+           host_has_room(all, p, wants->r.from, wants) && host_has_room(all, p, wants->r.to, wants);
 }
 
-bool slot_usage_sees_others(const struct engine *e, const struct action *move)
+bool slot_usage_sees_others(const struct actions *all, const struct action *move)
 {
-    const struct migration *own = seen_migration_of(e, move->r.vm);
+    const struct migration *own = seen_migration_of(all, move->r.vm);
     const char *const ends[] = {move->r.from, move->r.to};
     uint32_t others = 0;
 
     for (int i = 0; i < 2; i++) {
-        uint32_t ix = snapshot_find_host(&e->now_seen->snap, ends[i]);
+        uint32_t ix = snapshot_find_host(all->usage.snap, ends[i]);
 
         if (ix != IX_NONE)
-            others += e->actions->usage.seen[ix].in + e->actions->usage.seen[ix].out -
+            others += all->usage.seen[ix].in + all->usage.seen[ix].out -
                       (own && (own->from == ix || own->to == ix) ? 1 : 0);
     }
     return others > 0;

@@ -6,10 +6,10 @@
  * for ever.
  *
  * Invariants, between two calls of the engine, checked by tests/unit/slot_usage.c against a count by hand:
- *   each number is that of the actions in e->actions for which its comment holds;
+ *   each number is that of the actions in all for which its comment holds;
  *   each list holds, in no particular order, at least the actions for which its comment holds, each once;
  * what was put there stays until the next rebuild, so whoever reads a list looks at the states; seen[] counts
- * the migrations of e->now_seen, `theirs` of those the ones whose VM no move of ours has.
+ * the migrations of the newest inventory, `theirs` of those the ones whose VM no move of ours has.
  *
  * Looking up is one hash of an id; a change costs as much as the action has hosts and VMs. */
 #ifndef BALLAST_ENGINE_ACTIONS_SLOT_USAGE_H
@@ -22,7 +22,8 @@
 
 struct action;
 struct actions;
-struct engine;
+struct policy;
+struct snapshot;
 
 struct action_list {
     struct action **items;
@@ -63,6 +64,7 @@ struct slot_usage {
     uint32_t *power_host;         /* by item of it: its host in the newest inventory, or IX_NONE */
     uint32_t slots;               /* moves of ours that take a slot */
     uint32_t power_changes;       /* hosts whose power is being changed, or for which a job is out */
+    const struct snapshot *snap;  /* the newest inventory; NULL before the first */
     struct seen_use *seen;
     uint32_t n_seen;
     uint32_t theirs;
@@ -70,21 +72,21 @@ struct slot_usage {
 
 /* Of the action, by its state: it is added, taken away or changed. Returns whether it gave something up that
  * another one may have waited for. */
-bool slot_usage_update(struct engine *e, struct action *x);
-void slot_usage_observe(struct engine *e);
-void slot_usage_rebuild(struct engine *e);
+bool slot_usage_update(struct actions *all, struct action *x);
+void slot_usage_observe(struct actions *all, const struct snapshot *s);
+void slot_usage_rebuild(struct actions *all);
 void slot_usage_release(struct actions *all);
 
 /* Never NULL: of what no action is about, an empty one. Valid until the next change. */
-const struct host_use *slot_usage_of_host(const struct engine *e, const char *host);
-const struct vm_use *slot_usage_of_vm(const struct engine *e, const char *vm);
+const struct host_use *slot_usage_of_host(const struct actions *all, const char *host);
+const struct vm_use *slot_usage_of_vm(const struct actions *all, const char *vm);
 
 /* Whether the move that wants to begin gets a slot at both of its hosts and in the cluster. There must be an
  * inventory. */
-bool slot_usage_has_slot(const struct engine *e, const struct action *wants);
+bool slot_usage_has_slot(const struct actions *all, const struct policy *p, const struct action *wants);
 /* Whether the newest inventory shows a migration of another VM in or out of a host of this move. */
-bool slot_usage_sees_others(const struct engine *e, const struct action *move);
+bool slot_usage_sees_others(const struct actions *all, const struct action *move);
 /* Whether the cluster has none left, whoever wants one. */
-bool slot_usage_is_full(const struct engine *e);
+bool slot_usage_is_full(const struct actions *all, const struct policy *p);
 
 #endif
