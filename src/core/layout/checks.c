@@ -1,12 +1,10 @@
-/* Whether a unit may go to a slot: the checks, in the order of names.h. */
+/* Checks whether a unit may move to a slot, in the order of names.h; counts violations of rules. */
 #include "core/layout/layout.h"
 
-/* Sums of the same numbers in another order may differ in their last digits; a MiB in a billion is no
- * shortage. */
+/* Two sums of the same numbers may differ in their last digits: one MiB in a billion is no shortage. */
 #define ROUNDING 1e-6
 
-/* Members of the unit's own that are in the group: affine and apart at once is a conflict, so there is at
- * most one. */
+/* An anti-affinity group has at most one member in a unit: two would contradict the affinity rule. */
 bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t *ret_vm,
                            uint32_t *ret_other)
 {
@@ -83,7 +81,7 @@ static enum check check_reserved(const struct layout *l, uint32_t unit, uint32_t
     return any && !failover_capacity_admits(&l->failover, unit, to_slot) ? CHECK_SPARE_CAPACITY : CHECK_NONE;
 }
 
-/* Agents do not wait for one another. */
+/* Agents start independently of one another. */
 static bool is_agent(const struct layout *l, uint32_t unit)
 {
     return l->snap->vms[l->unit_first[unit]].is.kind == VM_AGENT;

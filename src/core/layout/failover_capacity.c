@@ -1,4 +1,4 @@
-/* Room reserved for restarts: asked before each move, and followed after it. */
+/* Checks failover capacity before a move and updates it with the move. */
 #include "core/layout/failover_internal.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ bool failover_capacity_protects(const struct failover_capacity *s, uint32_t vm)
     return failover_capacity_need_of(s, vm, RES_CPU) > 0 || failover_capacity_need_of(s, vm, RES_MEM) > 0;
 }
 
-/* ---- what is reserved ---- */
+/* ---- failover reservations ---- */
 
 struct failover_reserved *failover_capacity_find_reserved(const struct failover_capacity *s, uint32_t lost,
                                                           uint32_t slot)
@@ -38,7 +38,7 @@ struct failover_reserved *failover_capacity_add_reserved(struct failover_capacit
     return k;
 }
 
-/* What is reserved on the slot, without the failover slot of a VM that needs `less` for the loss of
+/* The slot's failover reservation without the failover slot of a VM that needs `less` for the loss of
  * `without`. */
 static double reserved_without(const struct failover_capacity *s, int r, uint32_t slot, uint32_t without,
                                double less)
@@ -87,8 +87,8 @@ double failover_capacity_raise_of(const struct failover_capacity *s, int r, uint
     return need > 0 && raise > 0 ? raise : 0;
 }
 
-/* The reservations that are taken to be on a slot are s->peak. What rules most slots out is asked first:
- * every VM that reserves something asks for all slots. */
+/* Counts s->peak as the slot's reservations. The test that rejects most slots comes first, because every VM
+ * with a reservation tries all slots. */
 uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uint32_t lost,
                                           const uint64_t *allowed, const double need[RES_COUNT],
                                           uint32_t n_slots, bool any)
@@ -127,7 +127,7 @@ uint32_t failover_capacity_find_candidate(const struct failover_capacity *s, uin
     return best;
 }
 
-/* before: the failover slots found so far, which stay beside the new ones; or NULL. */
+/* before: keeps these failover slots beside the new ones; NULL: none. */
 static void alloc_failover(struct failover_capacity *s, const struct failover_capacity *before)
 {
     size_t n = (size_t)s->l->n_slots + 1;
@@ -171,7 +171,7 @@ static bool any_runs(const struct layout *l)
     return false;
 }
 
-/* A gap for each host that is missing. */
+/* One gap for each missing host. */
 static void count_hosts(struct failover_capacity *s)
 {
     const struct layout *l = s->l;
@@ -229,8 +229,8 @@ static void unit_need(const struct failover_capacity *s, uint32_t unit, double r
         ret[r] = s->l->unit_reserved[r][unit];
 }
 
-/* What has to stay reserved on the slot that the unit comes to, once it is there: its own failover slot, if
- * that is there, is not needed any more. */
+/* The slot's failover reservation after the unit's arrival, which releases the unit's own failover slot
+ * there. */
 static double reserved_with(const struct failover_capacity *s, int r, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
@@ -243,9 +243,8 @@ static double reserved_with(const struct failover_capacity *s, int r, uint32_t u
     return less > 0 && from < l->n_on ? reserved_without(s, r, to_slot, from, less) : s->reserved[r][to_slot];
 }
 
-/* Whether the host that the unit comes from can hold its failover slot for the loss of `lost`: the unit still
- * is there, or has just left. Not on a host that had more reserved than it has: what is to leave it may not
- * have left yet. */
+/* Whether the unit's present host can become its holder for the loss of `lost`: it keeps the capacity that
+ * the unit uses now. Not on a host with excess reservations, whose VMs may not have left yet. */
 static bool may_exchange(const struct failover_capacity *s, uint32_t unit, uint32_t lost)
 {
     const struct layout *l = s->l;
@@ -302,8 +301,8 @@ bool failover_capacity_blocks(const struct failover_capacity *s, uint32_t unit, 
     return false;
 }
 
-/* Whether all of the unit that reserves something may run there only, by what is mandatory. One that could
- * restart elsewhere is promised a failover slot, whatever it moves with. */
+/* Whether mandatory rules bind all VMs of the unit that have a reservation to this slot. A VM that could
+ * restart elsewhere needs a failover slot, whatever it moves with. */
 static bool is_unit_bound_to(const struct failover_capacity *s, uint32_t unit, uint32_t slot)
 {
     const struct layout *l = s->l;
@@ -323,13 +322,12 @@ bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, 
         return true;
     if (failover_capacity_blocks(s, unit, to_slot, NULL, NULL))
         return false;
-    /* where something is missing anyway, nothing is held back but what is reserved */
+    /* with open gaps, a move needs no failover slot; it only may not use reserved capacity */
     if (s->n_open > 0 || l->snap->ha.policy == HA_NONE || l->snap->ha.policy == HA_DEDICATED)
         return true;
     if (s->counted_on[to_slot])
         return false;
-    /* one that runs already is no better off where it is; a new one is promised nothing that cannot be held
-     */
+    /* a running VM without a failover slot may move, since staying is no better; a new VM needs one */
     return may_exchange(s, unit, to_slot) || candidate_of(s, unit, to_slot, true) != IX_NONE ||
            (l->unit_slot[unit] != l->outside && is_unit_bound_to(s, unit, to_slot));
 }
@@ -349,7 +347,7 @@ static void reserve_for(struct failover_capacity *s, uint32_t unit, uint32_t los
     }
 }
 
-/* The failover slots of the unit's VMs on the slot that it comes to are not needed any more. */
+/* Releases the failover slots that the unit's VMs have on their new host. */
 static void give_back(struct failover_capacity *s, uint32_t unit, uint32_t to_slot)
 {
     const struct layout *l = s->l;
@@ -364,7 +362,7 @@ static void give_back(struct failover_capacity *s, uint32_t unit, uint32_t to_sl
                 k->used[r] = fmax(k->used[r] - failover_capacity_need_of(s, l->unit_vms[i], r), 0);
 }
 
-/* VMs of the unit that may run nowhere else have no failover slot on any other host. */
+/* VMs of the unit that may run nowhere else cannot have a failover slot: a hopeless gap each. */
 static void name_hopeless(struct failover_capacity *s, uint32_t unit, uint32_t slot)
 {
     const struct layout *l = s->l;

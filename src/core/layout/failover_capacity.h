@@ -1,20 +1,18 @@
-/* failover_capacity.h: room that is reserved for restarts after a failure (§3.3.2).
+/* failover_capacity.h: capacity that is reserved for restarts after a host failure (§3.3.2).
  *
- * High availability restarts the VMs of a lost host on other hosts, and promises no more than they reserve.
- * So for each host that could be lost, each of its VMs that reserves something has a failover slot: room on
- * another host (the holder), in one piece, that the reservations of other VMs may not take. Hosts are lost
- * one at a time (but for the others that the policy counts on), so the holder's room for one loss serves for
- * another too.
+ * High availability restarts the VMs of a lost host on other hosts and guarantees their reservations. So for
+ * each host that may fail, each of its VMs with a reservation has a failover slot: capacity in one piece on
+ * another host, its holder, that other VMs' reservations may not use. Hosts fail one at a time (host_failures
+ * N: N at a time), so a holder uses the same capacity for several losses.
  *
- *   host_failures N: all VMs of the host, together with those of the N - 1 others that have most reserved;
- *   percent:         each VM of the host by itself; and the sum of all reservations leaves that share free;
- *   dedicated:       nothing: the failover hosts are the room, and run no VMs (host.failover);
- *   spare VMs:       whatever the policy, each in the snapshot has a failover slot as if it ran.
+ *   host_failures N: all VMs of the host, and of the N - 1 other hosts with the largest reservations;
+ *   percent:         each VM of the host by itself; and that share of the cluster's capacity stays
+ * unreserved; dedicated:       nothing: failover hosts run no VMs (host.failover); spare VMs:       under
+ * every policy, each spare VM of the snapshot has a failover slot.
  *
- * Promise (tests/property/failover_capacity.c): when nothing is missing at the beginning, then at every
- * moment of any order of a plan's moves that depends_on allows, each VM of a lost host still has its failover
- * slot. What is missing at the beginning is a gap, which plan/failover_moves.c tries to close.
- */
+ * Invariant (tests/property/failover_capacity.c): if the pass starts without a gap, each VM of a lost host
+ * has its failover slot at every moment of any order of the plan's moves that depends_on allows. A gap is a
+ * VM without a failover slot; plan/failover_moves.c tries to close it. */
 #ifndef BALLAST_CORE_FAILOVER_CAPACITY_H
 #define BALLAST_CORE_FAILOVER_CAPACITY_H
 
@@ -23,7 +21,7 @@
 
 struct layout;
 
-/* What the loss of one host needs on another. */
+/* What the loss of a host needs on one holder. */
 struct failover_reserved {
     uint32_t slot;
     double used[RES_COUNT];
@@ -35,7 +33,7 @@ struct failover_reserved_list {
     size_t cap;
 };
 
-/* The other way round: the entry of `lost` that is about this holder. */
+/* The reverse index: an entry of by_lost for this holder. */
 struct failover_holder {
     uint32_t lost, entry; /* by_lost[lost].items[entry] */
 };
@@ -47,85 +45,80 @@ struct failover_holder_list {
 };
 
 struct failover_gap {
-    uint32_t vm;   /* IX_NONE: there are too few hosts to lose one */
-    uint32_t lost; /* slot; IX_NONE: it is a spare VM */
+    uint32_t vm;   /* IX_NONE: the cluster has too few hosts to lose one */
+    uint32_t lost; /* slot; IX_NONE: a spare VM */
     double need[RES_COUNT];
-    bool closed;   /* it has a failover slot now, or will have */
-    bool hopeless; /* its VM may run on the lost host only: reported, but not counted as open */
+    bool closed;   /* a failover slot exists, or a host that is being woken will hold it */
+    bool hopeless; /* the VM may run on the lost host only: reported, but not counted as open */
 };
 
 struct failover_capacity {
     const struct layout *l;
     struct arena *a;
-    bool active;                      /* otherwise nothing is reserved */
-    bool singly;                      /* percent: VM by VM */
+    bool active;                      /* false: the pass reserves nothing */
+    bool singly;                      /* percent: each VM by itself */
     double *capacity[RES_COUNT];      /* by slot */
-    double inverse_least[RES_COUNT];  /* 1 / capacity of the largest */
-    double *reserved[RES_COUNT];      /* by slot: for failures */
-    double *for_spare_vms[RES_COUNT]; /* of it, for spare VMs */
-    double *least[RES_COUNT]; /* of it, what stays reserved for failover slots found earlier; or NULL */
-    double *peak[RES_COUNT];  /* Σ reservations at the beginning and of all arrivals since */
-    struct failover_reserved_list *by_lost; /* by slot that may be lost, a woken one too */
-    struct failover_holder_list *by_holder; /* by slot that holds something */
-    uint32_t *slot_of;                      /* by VM: the holder, should its own host be lost; IX_NONE */
-    bool *counted_on;                       /* by slot: one of the N - 1 others */
-    bool *over; /* by slot: more was reserved there at the beginning than it has */
+    double inverse_least[RES_COUNT];  /* 1 / capacity of the largest host */
+    double *reserved[RES_COUNT];      /* by slot: failover reservation */
+    double *for_spare_vms[RES_COUNT]; /* of `reserved`: for spare VMs */
+    double *least[RES_COUNT];         /* of `reserved`: for failover slots found earlier; NULL: none */
+    double *peak[RES_COUNT];          /* by slot: Σ reservations at the start and of all arrivals since */
+    struct failover_reserved_list *by_lost; /* by lost slot, woken hosts included */
+    struct failover_holder_list *by_holder; /* by holder */
+    uint32_t *slot_of;                      /* by VM: the holder for the loss of its own host; IX_NONE */
+    bool *counted_on;                       /* by slot: one of the N - 1 other hosts */
+    bool *over;                             /* by slot: reservations exceeded the capacity at the start */
     struct failover_gap *gaps;
     uint32_t n_gaps, n_open;
-    bool had_gaps; /* at the beginning */
-    bool unsaid;   /* a gap has come that is hopeless, and was not reported yet */
+    bool had_gaps; /* at the start */
+    bool unsaid;   /* a hopeless gap was added and not reported yet */
     size_t cap_gaps;
-    double *use[RES_COUNT];      /* scratch: by slot, while one loss is looked at */
+    double *use[RES_COUNT];      /* scratch, by slot: what the loss at hand uses */
     struct failover_note *notes; /* what failover_undo() puts back (failover_internal.h) */
     size_t n_notes, cap_notes;
     bool trying;
 };
 
-/* The layout's slots and units are complete. */
+/* The layout's slots and units must be complete. */
 void failover_capacity_init(struct failover_capacity *s, const struct layout *l, struct arena *a);
 
-/* Finds all failover slots anew, in the layout as it is now, woken hosts included. Where something was
- * missing at the beginning, moves are not rejected for want of a failover slot: VMs that they leave without
- * one are found here. */
+/* Finds all failover slots anew in the present layout, woken hosts included. A pass that starts with a gap
+ * makes moves without a further failover slot; this function finds those slots. */
 void failover_capacity_renew(struct failover_capacity *s);
 
-/* The same beside the failover slots that were found before: what is reserved for those stays reserved, and
- * everything that was ever taken to be on a slot counts. The arrays of *s as they were are left alone, so
- * that a copy of *s that was made before brings them back. For hosts that are being emptied: what they held
- * needs another holder. */
+/* Finds failover slots beside the present ones, which stay reserved; every reservation that was ever counted
+ * on a slot still counts. For hosts under evacuation, whose failover slots need another holder. The arrays of
+ * the former *s stay unchanged, so an earlier copy of *s restores them. */
 void failover_capacity_renew_beside(struct failover_capacity *s);
 
-/* Whether the unit may come to this slot as far as failures are concerned: what is reserved there stays free,
- * and its VMs have a failover slot elsewhere should this host be lost. Asked of units that reserve something.
- */
+/* Whether failover capacity allows the move: the slot keeps its failover reservation, and the unit's VMs have
+ * failover slots elsewhere for the loss of this host. For units with a reservation. */
 bool failover_capacity_admits(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot);
 
-/* The first half of that: whether what the unit reserves and what is reserved on the slot for failures are
- * more than it has. If so, of which resource, and how much is reserved for failures; both may be NULL. */
+/* Whether the unit's reservation and the slot's failover reservation together exceed its capacity; of which
+ * resource, and the failover reservation (each may be NULL). */
 bool failover_capacity_blocks(const struct failover_capacity *s, uint32_t unit, uint32_t to_slot,
                               enum resource *ret_r, double *ret_reserved);
 
-/* Follows a decision, before layout_move(). */
+/* Updates the failover slots for a move, before layout_move(). */
 void failover_capacity_follow(struct failover_capacity *s, uint32_t unit, uint32_t to_slot);
 
-/* What is followed from here on is noted, until failover_undo() puts it back. One at a time. */
+/* Notes the changes from here on; failover_undo() restores them. Not nested. */
 void failover_undo_begin(struct failover_capacity *s);
 void failover_undo(struct failover_capacity *s);
 
-/* Reserves a failover slot for the gap's VM if there is room now that VMs have been moved away, and closes
- * it. */
+/* Reserves a failover slot for the gap's VM if a host has the capacity now. Closes the gap. */
 bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap);
 
-/* Closes a gap for which nothing has to be reserved. */
+/* Closes a gap that needs no reservation. */
 void failover_gap_dismiss(struct failover_capacity *s, struct failover_gap *gap);
 
-/* What the gap needs of this slot beyond what is reserved there already, and what the slot has left for it.
- * False: the slot is no candidate. */
+/* What the gap needs beyond the slot's failover reservation, and the slot's free capacity. False: the slot is
+ * no candidate. */
 bool failover_gap_measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
                           double ret_more[RES_COUNT], double ret_left[RES_COUNT]);
 
-/* percent: by how much the reservations exceed what may be reserved, with `more` on top; <= 0: they do not.
- */
+/* percent: the excess of the reservations, with `more`, over the reservable share; <= 0: none. */
 double failover_gap_excess(const struct failover_capacity *s, enum resource r, double more);
 
 #endif

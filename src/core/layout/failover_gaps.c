@@ -1,4 +1,4 @@
-/* Gaps: VMs without a failover slot. How much room each would take where, and reserving it after all. */
+/* Measures and closes gaps: VMs without a failover slot. */
 #include "core/layout/failover_internal.h"
 
 bool failover_gap_measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
@@ -32,7 +32,7 @@ void failover_gap_dismiss(struct failover_capacity *s, struct failover_gap *gap)
     s->n_open--;
 }
 
-/* The slot of the host that the snapshot gives for a spare VM; IX_NONE: none, or it is no spare VM. */
+/* The slot of the spare VM's host in the snapshot; IX_NONE: none, or the gap is no spare VM's. */
 static uint32_t home_of(const struct failover_capacity *s, const struct failover_gap *gap)
 {
     uint32_t host = s->l->snap->vms[gap->vm].host;
@@ -49,7 +49,7 @@ bool failover_gap_fits_at_home(const struct failover_capacity *s, const struct f
     return home != IX_NONE && failover_gap_measure(s, gap, home, more, left) && has_room(more, left);
 }
 
-/* A spare VM goes to the host that the snapshot gives, if it fits there; then where there is most room. */
+/* A spare VM prefers its host in the snapshot, then the host with most free capacity. */
 bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap)
 {
     const struct layout *l = s->l;
@@ -96,7 +96,7 @@ double failover_gap_excess(const struct failover_capacity *s, enum resource r, d
     for (uint32_t i = 0; i < l->n_slots; i++) {
         if (layout_counts(l, i))
             capacity += failover_capacity_of_slot(s, r, i);
-        reserved += l->reserved[r][i] - l->leaving[r][i]; /* a VM in flight is one */
+        reserved += l->reserved[r][i] - l->leaving[r][i]; /* a VM in flight counts once */
     }
     return reserved - capacity * (1 - l->snap->ha.percent[r] / 100);
 }

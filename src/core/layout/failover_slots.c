@@ -1,11 +1,11 @@
-/* Which host holds room for which VM, as it is found when a layout is made: loss by loss, VM by VM. */
+/* Finds the failover slots of a layout: for each host that may fail, for each of its VMs. */
 #include "core/layout/failover_internal.h"
 
 #include <stdlib.h>
 
 struct want {
     uint32_t vm;
-    uint32_t hosts; /* that may run it by what is mandatory */
+    uint32_t hosts; /* hosts that mandatory rules allow */
     double size;    /* the larger of its shares of the largest host */
 };
 
@@ -19,7 +19,7 @@ static int largest_first(const void *a, const void *b)
     return (x->vm > y->vm) - (x->vm < y->vm);
 }
 
-/* Those with the fewest hosts to go to, then the largest. */
+/* Fewest allowed hosts first, then the largest. */
 static int hardest_first(const void *a, const void *b)
 {
     const struct want *x = a;
@@ -46,7 +46,6 @@ void failover_slot_missing(struct failover_capacity *s, uint32_t vm, uint32_t lo
         .vm = vm, .lost = lost, .need = {[RES_CPU] = need[RES_CPU], [RES_MEM] = need[RES_MEM]}};
 }
 
-/* Whether no other host, one that sleeps included, could ever run it. */
 bool failover_slot_is_bound(const struct failover_capacity *s, const uint64_t *allowed, uint32_t slot)
 {
     const struct layout *l = s->l;
@@ -73,7 +72,7 @@ static uint32_t count_hosts_of(const struct failover_capacity *s, uint32_t vm)
     return n;
 }
 
-/* The reserving VMs of a slot, appended. */
+/* Appends the VMs of a slot that have a reservation. */
 static uint32_t wants_of(const struct failover_capacity *s, uint32_t slot, struct want *wants, uint32_t n)
 {
     const struct layout *l = s->l;
@@ -99,13 +98,13 @@ void failover_slot_reserve(struct failover_capacity *s, uint32_t vm, uint32_t lo
         s->use[r][slot] = k->used[r];
         s->reserved[r][slot] = fmax(s->reserved[r][slot], s->for_spare_vms[r][slot] + k->used[r]);
     }
-    /* VMs of the N - 1 others have a failover slot for each loss: slot_of is for the loss of their own host
-     */
+    /* VMs of the N - 1 other hosts have a failover slot per loss; slot_of holds the one for the loss of their
+     * own host */
     if (s->l->unit_slot[s->l->vm_unit[vm]] == lost)
         s->slot_of[vm] = slot;
 }
 
-/* Finds the failover slots one after the other; VMs without one are gaps. */
+/* Finds the VMs' failover slots one by one; a VM without one is a gap. */
 static void find_failover_slots(struct failover_capacity *s, uint32_t lost, const struct want *wants,
                                 uint32_t n)
 {
@@ -122,7 +121,7 @@ static void find_failover_slots(struct failover_capacity *s, uint32_t lost, cons
         failover_slot_missing(s, vm, lost, need);
         if (failover_slot_is_bound(s, s->l->rules->must[vm], lost)) {
             s->gaps[s->n_gaps - 1].hopeless = true;
-            s->n_open--; /* it does not count when two sequences are compared */
+            s->n_open--; /* hopeless gaps do not count when plan_loss() compares two sequences */
         }
     }
     for (uint32_t i = 0; i < s->by_lost[lost].n; i++)
@@ -130,7 +129,7 @@ static void find_failover_slots(struct failover_capacity *s, uint32_t lost, cons
             s->use[r][s->by_lost[lost].items[i].slot] = 0;
 }
 
-/* As if find_failover_slots() had not been called for this loss, the last one that it was called for. */
+/* Undoes find_failover_slots() for this loss, which must be its latest call. */
 static void forget_failover_slots(struct failover_capacity *s, uint32_t lost, const struct want *wants,
                                   uint32_t n)
 {
@@ -143,12 +142,12 @@ static void forget_failover_slots(struct failover_capacity *s, uint32_t lost, co
             s->slot_of[wants[i].vm] = IX_NONE;
     while (list->n > 0) {
         uint32_t slot = list->items[--list->n].slot;
-        s->by_holder[slot].n--; /* the last that was added there */
+        s->by_holder[slot].n--; /* the latest entry of this holder */
         failover_capacity_refresh(s, slot);
     }
 }
 
-/* The largest first; where that leaves gaps, those with the fewest hosts to go to first. */
+/* Tries the largest VM first; if that leaves gaps, the VM with the fewest allowed hosts first. */
 static void plan_loss(struct failover_capacity *s, uint32_t lost, struct want *wants)
 {
     static int (*const orders[])(const void *, const void *) = {largest_first, hardest_first, largest_first};
@@ -164,7 +163,7 @@ static void plan_loss(struct failover_capacity *s, uint32_t lost, struct want *w
             forget_failover_slots(s, lost, wants, n);
         qsort(wants, n, sizeof wants[0], orders[i]);
         find_failover_slots(s, lost, wants, n);
-        if (s->n_open - open < least && i > 0) /* better than the first: the third is not needed */
+        if (s->n_open - open < least && i > 0) /* better than the first sequence: keep it */
             return;
         if (s->n_open == open)
             return;
@@ -172,7 +171,6 @@ static void plan_loss(struct failover_capacity *s, uint32_t lost, struct want *w
     }
 }
 
-/* One spare VM. */
 static void slot_for_spare_vm(struct failover_capacity *s, uint32_t vm, bool only_at_home)
 {
     struct failover_gap gap = {
@@ -182,16 +180,16 @@ static void slot_for_spare_vm(struct failover_capacity *s, uint32_t vm, bool onl
 
     if (only_at_home && !failover_gap_fits_at_home(s, &gap))
         return;
-    s->n_open++; /* failover_gap_close() takes it back */
+    s->n_open++; /* failover_gap_close() subtracts it again */
     if (failover_gap_close(s, &gap)) {
-        s->slot_of[vm] = s->l->outside; /* it has one, wherever */
+        s->slot_of[vm] = s->l->outside; /* marks a spare VM that has a failover slot */
         return;
     }
     s->n_open--;
     failover_slot_missing(s, vm, IX_NONE, gap.need);
 }
 
-/* Spare VMs: those that fit on the host that the snapshot gives; then the others, the largest first. */
+/* First spare VMs that fit on their host in the snapshot, then the others, the largest first. */
 void failover_slots_for_spare_vms(struct failover_capacity *s)
 {
     const struct snapshot *snap = s->l->snap;
@@ -247,7 +245,7 @@ static struct ranked *rank_slots(const struct failover_capacity *s, uint32_t *re
     return ranked;
 }
 
-/* Hosts that are hardest to replace first: the others then find room that is reserved already. */
+/* Hosts with the largest reservations first: the other losses then find much of their capacity reserved. */
 void failover_slots_for_losses(struct failover_capacity *s)
 {
     const struct ha_facts *ha = &s->l->snap->ha;

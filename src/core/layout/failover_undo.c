@@ -1,4 +1,4 @@
-/* Notes what a tried move changes of failover capacity, and puts it back. */
+/* Notes what a tried move changes in failover capacity, and restores it. */
 #include "core/layout/failover_internal.h"
 
 void failover_undo_note(struct failover_capacity *s, enum failover_note_kind kind, uint32_t slot, uint32_t ix)

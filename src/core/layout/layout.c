@@ -1,4 +1,4 @@
-/* Builds a layout from a snapshot; moves units on it, and takes tried moves back. */
+/* Builds a layout from a snapshot; makes, tries and undoes moves on it. */
 #include "core/layout/layout.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static void alloc_slots(struct layout *l)
     l->list = arena_array(l->a, struct unit_list, n);
 }
 
-/* Hosts that an approved recommendation is about to take away. */
+/* Hosts that an approved recommendation is about to power off or service receive nothing. */
 static void close_slots(struct layout *l)
 {
     for (uint32_t i = 0; i < l->snap->n_pending; i++) {
@@ -77,8 +77,7 @@ static void close_slots(struct layout *l)
     }
 }
 
-/* Agents are part of their host's platform: what they reserve is theirs though they may not be ready yet
- * (§3.3.3). */
+/* Agents belong to their host, so the host keeps their reservations even before they run (§3.3.3). */
 static void reserve_for_agents(struct layout *l, uint32_t slot)
 {
     const struct host *h = &l->snap->hosts[l->slot_host[slot]];
@@ -132,7 +131,7 @@ bool layout_holds_from_balance(enum check held)
            held == CHECK_VM_COOL_DOWN;
 }
 
-/* What holds a VM in any case is asked first: a cool-down must not hide it. */
+/* Checks that hold a VM from every move come first, so that a cool-down does not hide them. */
 enum check layout_vm_check(const struct layout *l, uint32_t vm)
 {
     const struct vm *v = &l->snap->vms[vm];
@@ -140,7 +139,7 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
     if (v->is.state != VM_ON || v->host == IX_NONE)
         return CHECK_VM_NOT_RUNNING;
     if (v->is.kind == VM_SPARE)
-        return CHECK_VM_KIND; /* it takes no part, wherever it is */
+        return CHECK_VM_KIND; /* takes no part on any host */
     if (!vm_takes_part(l->snap, v))
         return CHECK_VM_HOST_UNSEEN;
     if (l->in_flight[vm])
@@ -160,7 +159,7 @@ enum check layout_vm_check(const struct layout *l, uint32_t vm)
     return cooling_down(l->snap, l->policy, &v->is) ? CHECK_VM_COOL_DOWN : CHECK_NONE;
 }
 
-/* Everything that one VM weighs. */
+/* The capacities that one VM uses. */
 struct vm_weight {
     double demand[RES_COUNT], reserved[RES_COUNT], mem, phys, backed;
 };
@@ -192,7 +191,7 @@ static void weigh_unit(struct layout *l, double *const entitlement[RES_COUNT], u
     }
 }
 
-/* Where all members may run. */
+/* The hosts that all members may use. */
 static const uint64_t *common_hosts(struct layout *l, uint32_t u)
 {
     const uint64_t *one = NULL;
@@ -251,7 +250,7 @@ static void alloc_units(struct layout *l, uint32_t n)
     l->unit_held = arena_array(l->a, enum check, n);
 }
 
-/* VMs that are on no host yet. */
+/* VMs that are on no host. */
 static uint32_t sort_arrivals(const struct layout *l, struct by_place *places, uint32_t from)
 {
     uint32_t n = from;
@@ -264,8 +263,8 @@ static uint32_t sort_arrivals(const struct layout *l, struct by_place *places, u
     return n;
 }
 
-/* Units are numbered by slot, so that what the climb looks at together lies together. Sorting by counting:
- * slot by slot, and within it by component only where a rule makes that necessary. */
+/* Numbers units by slot, so that the climb reads memory in order. A counting sort by slot; within a slot by
+ * component only where an affinity rule needs it. */
 static uint32_t sort_places(struct layout *l, struct by_place *places)
 {
     const struct snapshot *s = l->snap;
@@ -302,14 +301,14 @@ static void chain_sets(struct layout *l)
     }
 }
 
-/* What keeps it only from being moved for balance must not hide that it has to come together with others. */
+/* A check that only prevents moves for balance must not hide that the unit's affine set is scattered. */
 static void hold_back(struct layout *l, uint32_t unit)
 {
     if (l->unit_held[unit] == CHECK_NONE || layout_holds_from_balance(l->unit_held[unit]))
         l->unit_held[unit] = CHECK_RULE_AFFINITY;
 }
 
-/* An affine set whose members are on several hosts is held until it has been brought together. */
+/* Holds an affine set on several hosts until it is together. */
 static void hold_scattered(struct layout *l)
 {
     for (uint32_t u = 0; u < l->n_units; u++) {
@@ -391,7 +390,7 @@ static void count_apart(struct layout *l, uint32_t vm, uint32_t slot, int by)
     }
 }
 
-/* Everything that a unit weighs on a slot, added or taken away (by = -1). */
+/* Adds what a unit uses to a slot (by = 1) or subtracts it (by = -1). */
 static void weigh_on(struct layout *l, uint32_t u, uint32_t slot, int by)
 {
     for (int r = 0; r < RES_COUNT; r++) {
@@ -422,7 +421,7 @@ static void list_remove(struct layout *l, uint32_t u, uint32_t slot)
     l->unit_index[last] = l->unit_index[u];
 }
 
-/* What a VM in flight weighs on the end where it is not listed. */
+/* Adds what a VM in flight uses to the host that does not list it. */
 static void weigh_other_end(struct layout *l, const struct vm_weight *w, uint32_t vm, uint32_t slot)
 {
     for (int r = 0; r < RES_COUNT; r++) {
@@ -433,8 +432,8 @@ static void weigh_other_end(struct layout *l, const struct vm_weight *w, uint32_
     count_apart(l, vm, slot, 1);
 }
 
-/* A VM that is about to be powered on by an approved recommendation has its room there, with all its memory.
- * What load it will be nobody knows: nothing is moved out of its way. */
+/* Counts a VM with an approved power-on: its reservation and all its memory are taken on its host. Its load
+ * is unknown, so no VM moves out of its way. */
 static void add_placed(struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm, uint32_t to_host)
 {
     uint32_t to = l->host_slot[to_host];
@@ -449,8 +448,8 @@ static void add_placed(struct layout *l, double *const entitlement[RES_COUNT], u
     l->mem_free[to] -= fmax(w.phys, configured);
 }
 
-/* A VM whose source is not seen any more arrives all the same: its room is spoken for. It takes no part in
- * the divvy, so it is no load. */
+/* Counts a VM that migrates from a disconnected host: it will arrive, so its capacity is taken. It has no
+ * load, because it takes no part in the divvy. */
 static void add_unseen(struct layout *l, const struct vm_weight *w, uint32_t vm, uint32_t to)
 {
     if (to == IX_NONE || l->snap->vms[vm].is.state != VM_ON || l->snap->vms[vm].is.kind == VM_SPARE)
@@ -460,9 +459,9 @@ static void add_unseen(struct layout *l, const struct vm_weight *w, uint32_t vm,
     l->mem_free[to] -= w->phys;
 }
 
-/* A VM on its way weighs on both ends, and its destination's free memory is spoken for. The VM alone: others
- * that must stay with it may not be on their way. One that is listed at its destination already has what it
- * needs there, and its source is not rid of it before the migration has ended. */
+/* Counts a migration in flight on both hosts, and takes the destination's free memory. Only this VM: other
+ * members of its unit may not migrate. A VM that is already listed on its destination has its memory there,
+ * and its source keeps it until the migration ends. */
 static void add_in_flight(struct layout *l, double *const entitlement[RES_COUNT], uint32_t vm,
                           uint32_t from_host, uint32_t to_host)
 {
@@ -557,7 +556,8 @@ void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout
 
 void layout_undo(struct layout *l, const struct layout_mark *m)
 {
-    layout_move(l, m->unit, m->slot[0]); /* what is counted in whole numbers, and the lists */
+    layout_move(l, m->unit,
+                m->slot[0]); /* the integer counts and the lists; the doubles are restored exactly below */
     for (int i = 0; i < 2; i++) {
         for (int r = 0; r < RES_COUNT; r++) {
             bool full = l->norm[r][m->slot[i]] > LAYOUT_FULL;

@@ -1,15 +1,15 @@
-/* layout.h: the what-if copy of the cluster that a pass works on. The snapshot stays as it is.
+/* layout.h: the what-if copy of the cluster on which a pass tries and makes its moves. The snapshot does not
+ * change.
  *
- * Hosts are *slots* here: those that can run VMs come first (0 ... n_on - 1, and only they count in the
- * metrics), the others after them, so that VMs can leave a host that is being emptied, or go to one that is
- * being woken for them. VMs that are about to be powered on wait in one more slot, `outside`, which is no
- * host. VMs that move together are *units*: one VM, or the members of an affine set that sit on one host. VMs
- * of disconnected hosts take no part; a VM whose migration is in flight, or approved and not begun, is a unit
- * that cannot be moved and weighs on both ends, whichever of them it is listed on while the migration runs.
+ * Hosts are *slots*: first those that can run VMs (0 ... n_on - 1; only they count in the metrics), then the
+ * others, which VMs may leave (evacuation) or be woken for. VMs that wait for a power-on are in one more
+ * slot, `outside`, which is no host. VMs that move together are *units*: one VM, or the members of an affine
+ * set on one host. VMs of disconnected hosts take no part. A VM with a migration in flight, or approved and
+ * not begun, is a unit that cannot move and uses capacity on both hosts, whichever of them the inventory
+ * lists it on.
  *
- * The layout keeps running sums (Σ N and Σ N² per resource, over the slots that count), so that trying a move
- * is O(1) and so is making it. N = Σ entitlement / capacity (§3.1.1).
- */
+ * The layout keeps running sums (Σ N and Σ N² per resource, over the slots that count), so that making or
+ * trying a move is O(1). N = Σ entitlement / capacity (§3.1.1). */
 #ifndef BALLAST_CORE_LAYOUT_H
 #define BALLAST_CORE_LAYOUT_H
 
@@ -18,7 +18,7 @@
 
 #include <ballast/plan.h>
 
-/* N above this is more than a host has; what is above 1 by less is rounding. */
+/* A host with N above this is overloaded; an excess below 1e-9 is rounding. */
 #define LAYOUT_FULL (1 + 1e-9)
 
 /* The units of a slot, in no particular order. */
@@ -35,22 +35,21 @@ struct layout {
     struct arena *a;
 
     uint32_t n_slots, n_on;
-    uint32_t outside;            /* = n_slots: every array by slot has an element for it */
+    uint32_t outside;            /* = n_slots; every array by slot has an element for it */
     uint32_t *slot_host;         /* slot -> host; outside: IX_NONE */
-    uint32_t *host_slot;         /* host -> slot; IX_NONE: a disconnected one */
+    uint32_t *host_slot;         /* host -> slot; IX_NONE: disconnected */
     double *norm[RES_COUNT];     /* N */
     double *inverse[RES_COUNT];  /* 1 / capacity */
     double *reserved[RES_COUNT]; /* Σ reservations */
-    double *leaving[RES_COUNT];  /* ... of these, of VMs in flight that will be elsewhere in the end */
-    double *mem_taken;           /* Σ of what the VMs take, by policy.mem_admission */
+    double *leaving[RES_COUNT];  /* Σ reservations of VMs that are migrating away; part of `reserved` */
+    double *mem_taken;           /* Σ memory of the VMs, by policy.mem_admission */
     double *mem_limit;           /* capacity × policy.mem_overcommit */
-    double *mem_free;            /* physically free, after the moves so far; NO_LIMIT where not known */
-    double *mem_free0;           /* ... before any of the plan's moves; those in flight have what they need */
+    double *mem_free;            /* physically free after the moves so far; NO_LIMIT: unknown */
+    double *mem_free0; /* ... before the plan's moves; migrations in flight already have their memory */
     bool *agents_ready;
-    bool *closing; /* about to be switched off or serviced by an approved recommendation: receives nothing */
-    bool *waking;  /* in standby, and woken by the plan: receives what it is woken for */
-    bool
-        *asleep; /* on, and put to standby by the plan (then it is closing, too): does not count at its end */
+    bool *closing; /* an approved recommendation will power off or service it: receives nothing */
+    bool *waking;  /* in standby, woken by the plan: receives the VMs that it is woken for */
+    bool *asleep;  /* on, put to standby by the plan (and closing): does not count at the end of the plan */
     struct unit_list *list;
 
     double sum[RES_COUNT], sum_squares[RES_COUNT]; /* of N */
@@ -63,18 +62,18 @@ struct layout {
     uint32_t *unit_index;           /* its index in its slot's list */
     double *unit_demand[RES_COUNT]; /* entitlement */
     double *unit_reserved[RES_COUNT];
-    double *unit_mem;              /* what it takes, by policy.mem_admission */
-    double *unit_phys;             /* host memory that must be there for it: at least what backs it now */
-    double *unit_backed;           /* what its host gets back when it leaves */
+    double *unit_mem;    /* memory, by policy.mem_admission */
+    double *unit_phys;   /* physical memory that its destination must have free: at least what backs it now */
+    double *unit_backed; /* physical memory that its host gets back */
     const uint64_t **unit_allowed; /* hosts (not slots); NULL: every one */
-    enum check *unit_held;         /* CHECK_NONE: it may be moved for balance */
+    enum check *unit_held;         /* CHECK_NONE: may move for balance */
     uint32_t *vm_unit;             /* IX_NONE: takes no part */
     uint32_t *set_first;           /* by component: the first unit of the affine set; IX_NONE */
-    uint32_t *unit_next;           /* the next unit of the same set, in ascending order; IX_NONE: the last */
+    uint32_t *unit_next;           /* the next unit of its affine set, ascending; IX_NONE: the last */
     bool *in_flight;               /* by VM: migrating, or about to by an approved recommendation */
-    uint32_t *going_to;            /* by VM in flight: the slot where it will be; IX_NONE: where it is */
-    uint32_t *other_end;           /* by VM in flight: the slot that it weighs on besides its own */
-    bool has_pairs;                /* fault-tolerant ones */
+    uint32_t *going_to;            /* by VM in flight: its destination; IX_NONE: the slot that lists it */
+    uint32_t *other_end;           /* by VM in flight: the other slot on which it uses capacity */
+    bool has_pairs;                /* the cluster has fault-tolerant pairs */
 
     uint16_t *apart; /* [group × n_slots]: members of the anti-affinity group there */
     struct failover_capacity failover;
@@ -84,16 +83,15 @@ struct layout {
 void layout_init(struct layout *l, const struct snapshot *snap, const struct policy *policy,
                  const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
 
-/* The same without failover capacity, for a layout that is not asked what may go where. */
+/* layout_init() without failover capacity, for a layout on which no destination is checked. */
 void layout_init_bare(struct layout *l, const struct snapshot *snap, const struct policy *policy,
                       const struct rules *rules, double *const entitlement[RES_COUNT], struct arena *a);
 
-/* Moves the unit; the caller has checked. Failover capacity follows in a step of its own
- * (failover_capacity_follow()). */
+/* Moves the unit without any check. Call failover_capacity_follow() first. */
 void layout_move(struct layout *l, uint32_t unit, uint32_t to_slot);
 
-/* The same for a trial, and back again: every figure is then what it was, to the last digit. Several are
- * undone in reverse order. */
+/* Tries a move and undoes it: every figure is restored to the last digit. Several trials are undone in
+ * reverse order. */
 struct layout_mark {
     uint32_t unit;
     uint32_t slot[2]; /* from, to */
@@ -104,11 +102,11 @@ struct layout_mark {
 void layout_try(struct layout *l, uint32_t unit, uint32_t to_slot, struct layout_mark *ret);
 void layout_undo(struct layout *l, const struct layout_mark *mark);
 
-/* Whether the unit may go there: the first check that fails, in the order of names.h, or CHECK_NONE. Does not
- * ask whether the unit may be moved at all (unit_held), nor whether it pays. */
+/* The first failed check of the unit on the slot, in the order of names.h; CHECK_NONE: it may move there.
+ * Ignores unit_held and the benefit. */
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot);
 
-/* The slot where the VM will be when what is under way has ended; IX_NONE: it takes no part. */
+/* The slot of the VM after all migrations in flight; IX_NONE: it takes no part. */
 static inline uint32_t layout_slot_of(const struct layout *l, uint32_t vm)
 {
     if (l->vm_unit[vm] == IX_NONE)
@@ -116,32 +114,31 @@ static inline uint32_t layout_slot_of(const struct layout *l, uint32_t vm)
     return l->going_to[vm] != IX_NONE ? l->going_to[vm] : l->unit_slot[l->vm_unit[vm]];
 }
 
-/* Whether another member of the unit's affine set is there. */
+/* Whether another member of the unit's affine set is on the slot. */
 bool layout_has_component(const struct layout *l, uint32_t slot, uint32_t unit);
 
-/* The same for the rules alone: which VM of the unit is in the way, and which other (IX_NONE: none in
- * particular). */
+/* Whether an anti-affinity rule keeps the unit off the slot; which VM of the unit, and which VM there
+ * (IX_NONE: no single one). */
 bool layout_apart_conflict(const struct layout *l, uint32_t unit, uint32_t slot, uint32_t *ret_vm,
                            uint32_t *ret_other);
 
-/* Pairs on one host of those that the rule keeps apart; whether those that it keeps together are on several.
- * `there` is scratch, by slot, all 0 before and after. */
+/* The number of violations: pairs of an anti-affinity rule on one host; 1 for an affinity rule whose VMs are
+ * on several hosts. `there` is scratch, by slot, all 0 before and after. */
 uint32_t layout_rule_violations(const struct layout *l, const struct rule *rule, uint32_t *there);
 
-/* Whether the rule, in force or not, is broken. */
+/* Whether the rule is violated, enabled or not. */
 bool layout_breaks_rule(const struct layout *l, const struct rule *rule);
 
-/* Whether the VM may be moved for balance: what its own state says, without asking about any host. */
+/* The VM's own reason not to move for balance, whatever the host; CHECK_NONE: none. */
 enum check layout_vm_check(const struct layout *l, uint32_t vm);
 
-/* Whether a VM of the unit was migrated within the cool-down, whatever else holds it. */
+/* Whether a VM of the unit is in its cool-down, whatever else holds it. */
 bool layout_cools_down(const struct layout *l, uint32_t unit);
 
-/* What keeps a VM only from being moved for balance, of what that finds; the rest keeps it from being moved
- * at all. */
+/* Whether the check only prevents moves for balance; any other prevents every move. */
 bool layout_holds_from_balance(enum check held);
 
-/* Whether the slot counts in the figures of the plan's end. */
+/* Whether the slot counts in the metrics at the end of the plan. */
 static inline bool layout_counts(const struct layout *l, uint32_t slot)
 {
     return slot < l->n_on ? !l->asleep[slot] : l->waking[slot];
@@ -149,30 +146,30 @@ static inline bool layout_counts(const struct layout *l, uint32_t slot)
 
 /* ---- metrics ---- */
 
-/* ½ : ½, or 3 : 1 towards the one resource that some host is short of. */
+/* ½ : ½, or 3 : 1 in favour of the one resource of which some host has a shortage. */
 void layout_weights(const struct layout *l, double ret_weight[RES_COUNT]);
 
 double layout_sigma(const struct layout *l, enum resource r);
 
-/* With the weights of this very state. */
+/* With the weights of the present state. */
 double layout_imbalance(const struct layout *l);
 
-/* The same with the hosts that the plan wakes, which run VMs once it is carried out, and without those that
- * it puts to standby; O(hosts). ret_of: the deviation of each resource. */
+/* The imbalance at the end of the plan: with the hosts that it wakes, without those that it puts to standby.
+ * O(hosts). ret_of: σ of each resource. */
 double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], double ret_weight[RES_COUNT]);
 
-/* 0.1 · (5 - level) · √(2 / n) */
+/* The imbalance target: 0.1 · (5 - level) · √(2 / n). */
 double layout_target(uint32_t n_on, int64_t level);
 
-/* Whether one host stands out though the imbalance is low: in a large cluster it vanishes in σ. max - min of
- * N beyond what the level allows, with a host more than half full. */
+/* Whether max - min of N exceeds the limit of the level, with a host more than half full. In a large cluster
+ * one hot host hardly changes σ. */
 bool layout_has_outlier(const struct layout *l, int64_t level);
 
-/* All of it, but for the scores of power management. */
+/* All metrics except the scores of power management. */
 void layout_metrics(const struct layout *l, struct metrics *ret, struct arena *a);
 
-/* How much more uneven the loads become with the unit on the slot, wherever it comes from: what is added to Σ
- * N² of both resources. Orders equal hosts as the imbalance does. */
+/* The growth of Σ N² of both resources with the unit on the slot. Orders equal hosts as the imbalance does.
+ */
 static inline double layout_added_squares(const struct layout *l, uint32_t unit, uint32_t slot)
 {
     double sum = 0;
@@ -184,8 +181,7 @@ static inline double layout_added_squares(const struct layout *l, uint32_t unit,
     return sum;
 }
 
-/* What moving a unit would do to the imbalance, with the weights held at what they are before the move. All
- * that depends only on the unit and where it is, computed once: */
+/* The imbalance after a move of one unit, with the weights of the state before. Computed once per unit: */
 struct move_trial {
     double n; /* slots that count */
     double weight[RES_COUNT];
@@ -209,8 +205,8 @@ static inline void move_trial_begin(const struct layout *l, const double weight[
     }
 }
 
-/* The imbalance with the unit on a host with these N and 1 / capacity. Never rises when norm falls, so the
- * least N of several equal hosts bounds them all. */
+/* The imbalance with the unit on a host with this N and 1 / capacity. Never rises when norm falls, so the
+ * lowest N of several equal hosts is a bound for all of them. */
 static inline double move_trial_imbalance(const struct move_trial *t, const double norm[RES_COUNT],
                                           const double inverse[RES_COUNT])
 {

@@ -1,12 +1,12 @@
-/* The cluster in figures: §3.1.1. */
+/* Computes the metrics of §3.1.1: weights, σ, imbalance, target, outliers. */
 #include "core/layout/layout.h"
 
-/* 3 : 1, by the paper's experiments. */
+/* 3 : 1, after the paper's experiments */
 #define WEIGHT_SHORT 0.75
 #define TARGET_STEP 0.1
 #define LEVEL_MAX 5
 #define OUTLIER_LOAD 0.5
-#define ROUNDING 1e-9 /* of sums, however they came about */
+#define ROUNDING 1e-9 /* two sums of the same numbers may differ by this share */
 
 static void weights_of(bool cpu, bool mem, double ret_weight[RES_COUNT])
 {
@@ -66,8 +66,8 @@ bool layout_has_outlier(const struct layout *l, int64_t level)
     return false;
 }
 
-/* Hosts that the plan wakes run VMs once it is carried out; those that it puts to standby do not.
- * *ret_changed: there are such. */
+/* Lists the slots that count at the end of the plan: with the hosts that it wakes, without those that it puts
+ * to standby. *ret_changed: whether there are any of either. */
 static uint32_t list_counted(const struct layout *l, uint32_t *slots, bool *ret_changed)
 {
     uint32_t n = 0;
@@ -81,7 +81,7 @@ static uint32_t list_counted(const struct layout *l, uint32_t *slots, bool *ret_
     return n;
 }
 
-/* The running sums are over the hosts that are on now. */
+/* The running sums cover the hosts that are on now, so these are computed anew. */
 double layout_imbalance_woken(const struct layout *l, double ret_of[RES_COUNT], double ret_weight[RES_COUNT])
 {
     double sum[RES_COUNT] = {0};
