@@ -24,7 +24,7 @@ static void fill_figures(struct pass *p, uint32_t unit, uint32_t slot, struct ca
 }
 
 /* The check that decides about one host at the moment at which the pass stopped. */
-static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
+static enum check check_destination(struct pass *p, uint32_t unit, uint32_t slot)
 {
     const struct layout *l = &p->layout;
     enum check held = l->unit_held[unit];
@@ -53,9 +53,10 @@ static enum check decide(struct pass *p, uint32_t unit, uint32_t slot)
 }
 
 /* The check that holds the VM on its host. CHECK_UNIT_HELD: only another VM of its affine set is held. A
- * scattered set may come together on a host that runs another part of it, so there the host's checks decide.
+ * scattered set may come together on a host that runs another part of it, so there the host's checks
+ * decide.
  */
-static enum check held_by(const struct layout *l, uint32_t vm, uint32_t slot)
+static enum check check_held(const struct layout *l, uint32_t vm, uint32_t slot)
 {
     enum check unit = l->unit_held[l->vm_unit[vm]];
     enum check own = layout_vm_check(l, vm);
@@ -95,8 +96,8 @@ static void fill_candidate(struct pass *p, uint32_t vm, uint32_t host, struct ca
         fill_figures(p, unit, slot, c, &w);
         c->imbalance_after = p->next.imbalance_after; /* with the weights of that state, as in the plan */
     } else {
-        c->check = p->stopped ? CHECK_NONE : held_by(l, vm, slot);
-        c->check = c->check == CHECK_NONE ? decide(p, unit, slot) : c->check;
+        c->check = p->stopped ? CHECK_NONE : check_held(l, vm, slot);
+        c->check = c->check == CHECK_NONE ? check_destination(p, unit, slot) : c->check;
         if (slot != IX_NONE && slot < l->n_on && c->check >= CHECK_MANDATORY_ONLY)
             fill_figures(p, unit, slot, c, &w);
     }
@@ -168,7 +169,7 @@ int explain_vm(const struct snapshot *snap, const struct policy *policy, uint32_
 /* ---- a host ---- */
 
 /* The finding of the decision that wakes the host or puts it to standby; NULL: none. */
-static const struct finding *decided(const struct pass *p, uint32_t host)
+static const struct finding *power_decision_of(const struct pass *p, uint32_t host)
 {
     for (size_t i = 0; i < p->n_decisions; i++)
         if (p->decisions[i].unit == IX_NONE && p->layout.slot_host[p->decisions[i].to_slot] == host)
@@ -211,7 +212,7 @@ int explain_host(const struct snapshot *snap, const struct policy *policy, uint3
     if (host >= snap->n_hosts)
         return err_set(err, -EINVAL, "there is no such host in the snapshot");
     struct pass *p = preferred_rules_run(snap, policy, IX_NONE, a);
-    const struct finding *chosen = decided(p, host);
+    const struct finding *chosen = power_decision_of(p, host);
     struct finding why = {.code = FIND_DPM_OFF, .subjects = {{SUBJECT_HOST, host}}};
     struct power_verdict v = {.check = e.check};
     if (p->power) {

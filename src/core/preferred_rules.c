@@ -1,4 +1,5 @@
-/* Runs a pass with all preferred rules, then without those that it cannot satisfy; keeps the better pass. */
+/* Runs a pass with all preferred rules, then without those that it cannot satisfy; keeps the better
+ * pass. */
 #include "core/preferred_rules.h"
 
 #include "core/pass.h"
@@ -36,7 +37,7 @@ static uint32_t violations_of_rules(const struct pass *p)
 }
 
 /* VMs on hosts under evacuation. */
-static uint32_t left_behind(const struct pass *p)
+static uint32_t vms_left_to_evacuate(const struct pass *p)
 {
     const struct layout *l = &p->layout;
     uint32_t n = 0;
@@ -52,7 +53,7 @@ static uint32_t left_behind(const struct pass *p)
 }
 
 /* Whether the fault is about a preferred rule. */
-static bool is_of_preference(const struct pass *p, const struct fault *f)
+static bool is_about_preferred(const struct pass *p, const struct fault *f)
 {
     return f->code == FAULT_RULE_VIOLATED && f->rule != IX_NONE && !p->snap->rules[f->rule].is.mandatory;
 }
@@ -63,11 +64,11 @@ static bool is_of_preference(const struct pass *p, const struct fault *f)
 static uint32_t count_violations(const struct pass *p)
 {
     /* a contradiction holds VMs even before a violation; those of mandatory rules count in every trial */
-    uint32_t n = violations_of_rules(p) + left_behind(p) + p->rules.n_conflicts;
+    uint32_t n = violations_of_rules(p) + vms_left_to_evacuate(p) + p->rules.n_conflicts;
 
     for (size_t i = 0; i < p->n_faults; i++)
         n += p->faults[i].code == FAULT_OVERCOMMITTED || p->faults[i].code == FAULT_SPARE_MISSING ||
-             is_of_preference(p, &p->faults[i]);
+             is_about_preferred(p, &p->faults[i]);
     for (uint32_t i = 0; i < p->layout.n_on; i++)
         n += p->layout.norm[RES_CPU][i] > LAYOUT_FULL || p->layout.norm[RES_MEM][i] > LAYOUT_FULL;
     return n;
@@ -88,8 +89,8 @@ static bool has_preferred(const struct snapshot *s)
     return false;
 }
 
-static struct pass *attempt(const struct snapshot *snap, const struct policy *policy, unsigned rules,
-                            uint32_t watched_vm, struct arena *a)
+static struct pass *run_trial(const struct snapshot *snap, const struct policy *policy, unsigned rules,
+                              uint32_t watched_vm, struct arena *a)
 {
     struct pass *p = arena_new(a, struct pass);
 
@@ -98,8 +99,8 @@ static struct pass *attempt(const struct snapshot *snap, const struct policy *po
 }
 
 /* The snapshot without these rules. left_out: by rule, the reason; NULL: the rule stays. */
-static const struct snapshot *without(const struct snapshot *snap, const struct finding *const *left_out,
-                                      struct arena *a)
+static const struct snapshot *leave_out_rules(const struct snapshot *snap,
+                                              const struct finding *const *left_out, struct arena *a)
 {
     struct snapshot *s = arena_new(a, struct snapshot);
 
@@ -114,8 +115,8 @@ static const struct snapshot *without(const struct snapshot *snap, const struct 
 
 /* The preferred rule of a contradiction, and why it cannot hold; IX_NONE: both rules are mandatory. Of two
  * preferred rules, the one compiled second. */
-static uint32_t preference_in(const struct pass *p, const struct rule_conflict *c,
-                              const struct finding **ret_why)
+static uint32_t rule_of_conflict(const struct pass *p, const struct rule_conflict *c,
+                                 const struct finding **ret_why)
 {
     const struct rule *rules = p->snap->rules;
     bool two = c->other != IX_NONE;
@@ -132,25 +133,25 @@ static uint32_t preference_in(const struct pass *p, const struct rule_conflict *
 }
 
 /* The preferred rule that the fault is about; IX_NONE: none. */
-static uint32_t preference_of(const struct pass *p, const struct fault *f, const struct finding **ret_why)
+static uint32_t rule_of_fault(const struct pass *p, const struct fault *f, const struct finding **ret_why)
 {
     *ret_why = f->found;
     for (uint32_t i = 0; i < p->rules.n_conflicts; i++) {
         const struct rule_conflict *c = &p->rules.conflicts[i];
         if (f->code == FAULT_RULE_CONFLICT && c->rule == f->rule && c->vm == f->vm)
-            return preference_in(p, c, ret_why);
+            return rule_of_conflict(p, c, ret_why);
     }
     return f->rule != IX_NONE && is_preferred(&p->snap->rules[f->rule]) ? f->rule : IX_NONE;
 }
 
 /* False: no further rule to leave out. */
-static bool leave_out_for(const struct pass *p, enum fault_code code, const struct finding **left_out)
+static bool choose_left_out_for(const struct pass *p, enum fault_code code, const struct finding **left_out)
 {
     bool any = false;
 
     for (size_t i = 0; i < p->n_faults; i++) {
         const struct finding *why;
-        uint32_t rule = p->faults[i].code == code ? preference_of(p, &p->faults[i], &why) : IX_NONE;
+        uint32_t rule = p->faults[i].code == code ? rule_of_fault(p, &p->faults[i], &why) : IX_NONE;
         if (rule == IX_NONE || left_out[rule])
             continue;
         left_out[rule] = why;
@@ -161,9 +162,10 @@ static bool leave_out_for(const struct pass *p, enum fault_code code, const stru
 
 /* Leaves out the rules that cannot hold: contradictions first. Violations that follow from a contradiction
  * depend on the placement of the VMs, and the next pass may place them elsewhere. */
-static bool leave_out(const struct pass *p, const struct finding **left_out)
+static bool choose_left_out(const struct pass *p, const struct finding **left_out)
 {
-    return leave_out_for(p, FAULT_RULE_CONFLICT, left_out) || leave_out_for(p, FAULT_RULE_VIOLATED, left_out);
+    return choose_left_out_for(p, FAULT_RULE_CONFLICT, left_out) ||
+           choose_left_out_for(p, FAULT_RULE_VIOLATED, left_out);
 }
 
 static void report_left_out(struct pass *p, const struct snapshot *snap,
@@ -185,16 +187,16 @@ struct pass *preferred_rules_run(const struct snapshot *snap, const struct polic
     unsigned rules = has_preferred(snap) ? RULES_PREFERRED : 0;
     const struct finding **left_out = arena_array(a, const struct finding *, snap->n_rules);
     const struct snapshot *kept = snap;
-    struct pass *p = attempt(snap, policy, rules, rules ? IX_NONE : watched_vm, a);
+    struct pass *p = run_trial(snap, policy, rules, rules ? IX_NONE : watched_vm, a);
 
     if (!rules)
         return p;
-    for (int i = 0; i < ROUNDS_MAX && count_violations(p) > 0 && leave_out(p, left_out); i++) {
-        kept = without(snap, left_out, a);
-        p = attempt(kept, policy, rules, IX_NONE, a);
+    for (int i = 0; i < ROUNDS_MAX && count_violations(p) > 0 && choose_left_out(p, left_out); i++) {
+        kept = leave_out_rules(snap, left_out, a);
+        p = run_trial(kept, policy, rules, IX_NONE, a);
     }
     if (count_violations(p) > 0) {
-        struct pass *bare = attempt(snap, policy, 0, IX_NONE, a);
+        struct pass *bare = run_trial(snap, policy, 0, IX_NONE, a);
         if (count_violations(bare) < count_violations(p)) {
             p = bare;
             kept = snap;
@@ -203,7 +205,7 @@ struct pass *preferred_rules_run(const struct snapshot *snap, const struct polic
     }
     /* the chosen rules are known only now: stopping before a VM's move needs another run */
     if (watched_vm != IX_NONE)
-        p = attempt(kept, policy, rules, watched_vm, a);
+        p = run_trial(kept, policy, rules, watched_vm, a);
     report_left_out(p, snap, left_out, rules == 0);
     return p;
 }

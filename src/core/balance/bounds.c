@@ -1,11 +1,11 @@
-/* Upper bounds on what a move off each host can still gain, carried from move to move of the climb. */
+/* Keeps, for each host, an upper bound on the gain of any move off it, from step to step of the climb. */
 #include "core/balance/bounds.h"
 
-/* Bounds are products of many factors; this is more than their rounding adds up to. */
+/* Bounds are products of many factors; the slack exceeds their accumulated rounding. */
 #define SLACK 1e-9
 
-/* When the largest possible change of the variance comes this close to the variance itself, its square root
- * is too steep to say anything. */
+/* Above this ratio of the largest possible change of the variance to the variance itself, the square root is
+ * too steep for a useful bound. */
 #define VARIANCE_PART 0.9
 
 void bounds_set(struct bounds *b, uint32_t slot, double gain, const double positive[RES_COUNT])
@@ -18,7 +18,7 @@ void bounds_set(struct bounds *b, uint32_t slot, double gain, const double posit
     b->shift0[slot] = b->shift;
 }
 
-/* Nothing is known about the slot. */
+/* The slot's bound is unknown. */
 static void bounds_forget(struct bounds *b, uint32_t slot)
 {
     const double none[RES_COUNT] = {0};
@@ -31,7 +31,7 @@ static double distance(const struct layout *l, int r, uint32_t slot)
     return fabs(l->norm[r][slot] - l->sum[r] / l->n_on);
 }
 
-/* Nothing is known about any slot. */
+/* All bounds are unknown. */
 static void bounds_forget_all(struct bounds *b)
 {
     const struct layout *l = b->l;
@@ -78,7 +78,7 @@ void bounds_init(struct bounds *b, const struct layout *l, struct arena *a)
     bounds_forget_all(b);
 }
 
-/* The positive part of resource r, carried to the present. */
+/* The positive part of resource r, carried to the present step. */
 static double positive_now(const struct bounds *b, int r, uint32_t slot)
 {
     return b->positive_grown[r][slot] * b->grow[r];
@@ -105,7 +105,7 @@ static double colder_by(const struct layout *l, int r, uint32_t slot, uint32_t o
     return by > 0 ? by : 0;
 }
 
-/* The host of the same class that comes nearest to being as cold as this one; IX_NONE: it is the only one. */
+/* The host of the same class whose loads exceed this host's loads least; IX_NONE: no other host. */
 static uint32_t nearest_witness(const struct bounds *b, const struct destination_index *t, uint32_t slot)
 {
     const struct destination_class *c = &t->classes[t->class_of[slot]];
@@ -127,9 +127,9 @@ static uint32_t nearest_witness(const struct bounds *b, const struct destination
     return best;
 }
 
-/* The most that any unit of `slot` could gain on a host with these N and 1 / capacity: for each resource by
- * itself the part of its largest unit that would fill the gap best. What a part e of demand does to n times
- * the variance is A e² + B e. */
+/* An upper bound on the gain of any unit of `slot` on a host with this N and 1 / capacity: per resource, the
+ * part of the slot's largest unit that fills the difference best. A part e of demand changes n times the
+ * variance by A e² + B e. */
 static double gain_towards(const struct bounds *b, uint32_t slot, const double norm[RES_COUNT],
                            const double inverse[RES_COUNT], double ret_of[RES_COUNT])
 {
@@ -151,9 +151,9 @@ static double gain_towards(const struct bounds *b, uint32_t slot, const double n
     return ret_of[RES_CPU] + ret_of[RES_MEM];
 }
 
-/* What a host that has become a better destination can make of the bound of another. by_demand: of a witness,
- * if there is one for this slot. */
-static void raise_slot(struct bounds *b, uint32_t slot, uint32_t to, const double by_demand[RES_COUNT])
+/* Raises the bound of a slot for a host that has become a better destination. by_demand: from the witness, if
+ * the slot has one. */
+static void raise_bound(struct bounds *b, uint32_t slot, uint32_t to, const double by_demand[RES_COUNT])
 {
     const struct layout *l = b->l;
     const double norm[RES_COUNT] = {l->norm[RES_CPU][to], l->norm[RES_MEM][to]};
@@ -172,10 +172,10 @@ static void raise_slot(struct bounds *b, uint32_t slot, uint32_t to, const doubl
     bounds_set(b, slot, fmax(gain, now), there);
 }
 
-/* `to` has become a better destination. Whoever could gain by moving there could gain almost as much by
- * moving to the witness, which its bound covers: what the difference can make is a ε / (n √(σ² + δ)), for a
- * part a and colder by ε. The witness cannot vouch for moves off itself. */
-static void raise_towards(struct bounds *b, const struct destination_index *t, uint32_t to)
+/* `to` has become a better destination. A move to `to` gains little more than the same move to the witness,
+ * which the bounds already cover: for a part a and a load lower by ε, at most a ε / (n √(σ² + δ)) more. The
+ * witness's own bound covers no move to itself, so moves off the witness are bounded separately. */
+static void raise_bounds_towards(struct bounds *b, const struct destination_index *t, uint32_t to)
 {
     const struct layout *l = b->l;
     uint32_t witness = destination_index_find_colder(t, to);
@@ -183,7 +183,7 @@ static void raise_towards(struct bounds *b, const struct destination_index *t, u
 
     if (witness != IX_NONE) {
         if (b->gain[witness] != NO_LIMIT)
-            raise_slot(b, witness, to, NULL);
+            raise_bound(b, witness, to, NULL);
         return;
     }
     witness = nearest_witness(b, t, to);
@@ -192,11 +192,12 @@ static void raise_towards(struct bounds *b, const struct destination_index *t, u
                        l->n_on * (1 + SLACK);
     for (uint32_t i = 0; i < l->n_on; i++)
         if (i != to && b->gain[i] != NO_LIMIT)
-            raise_slot(b, i, to, witness != IX_NONE && i != witness ? by_demand : NULL);
+            raise_bound(b, i, to, witness != IX_NONE && i != witness ? by_demand : NULL);
 }
 
-/* A host that received something: what may leave it is what it was, from a host that is fuller now. */
-static void guess(struct bounds *b, const struct destination_index *t, uint32_t slot)
+/* Bounds a host that received a unit. That unit does not move again, so the largest movable unit is
+ * unchanged; only the load is higher. */
+static void bound_receiver(struct bounds *b, const struct destination_index *t, uint32_t slot)
 {
     double most = -NO_LIMIT;
     double most_of[RES_COUNT] = {0};
@@ -214,13 +215,13 @@ static void guess(struct bounds *b, const struct destination_index *t, uint32_t 
 }
 
 /* (σ0 + √(σ0² + δ)) / (σ1 + √(σ1² + δ)) */
-static double factor(double sigma0, double sigma1, double delta)
+static double term_factor(double sigma0, double sigma1, double delta)
 {
     return (sigma0 + sqrt(fmax(sigma0 * sigma0 + delta, 0))) / (sigma1 + sqrt(sigma1 * sigma1 + delta));
 }
 
-/* One step's F, f and addition; false where nothing can be said. */
-static bool advance(struct bounds *b, double ret_grow[RES_COUNT], double *ret_keep, double *ret_shift)
+/* The factors F and f and the addition of one step; false: no bound can be computed. */
+static bool carry_step(struct bounds *b, double ret_grow[RES_COUNT], double *ret_keep, double *ret_shift)
 {
     const struct layout *l = b->l;
     double n = l->n_on;
@@ -231,7 +232,7 @@ static bool advance(struct bounds *b, double ret_grow[RES_COUNT], double *ret_ke
         double sigma = layout_sigma(l, (enum resource)r);
         double variance = sigma * sigma;
         double moved = fabs(l->sum[r] - b->sum[r]);
-        /* the mean moves too, and with it every distance from it */
+        /* the mean moves, and with it every distance from it */
         b->spread[r] += moved / n;
         double dev = b->spread[r];
         double part = b->part_max[r];
@@ -241,8 +242,8 @@ static bool advance(struct bounds *b, double ret_grow[RES_COUNT], double *ret_ke
         double drift = 2 * uneven * moved / (n * n);
         if (down + drift >= VARIANCE_PART * fmin(variance, b->sigma[r] * b->sigma[r]))
             return false;
-        double at_down = factor(b->sigma[r], sigma, -down);
-        double at_up = factor(b->sigma[r], sigma, up);
+        double at_down = term_factor(b->sigma[r], sigma, -down);
+        double at_up = term_factor(b->sigma[r], sigma, up);
         ret_grow[r] = fmax(at_down, at_up) * (1 + SLACK);
         keep = fmin(keep, fmin(at_down, at_up));
         b->steepness[r] = 1 / sqrt(variance - down - drift);
@@ -263,7 +264,7 @@ void bounds_after_move(struct bounds *b, const struct destination_index *t, uint
     double keep;
     double shift;
 
-    if (to >= l->n_on) { /* to a host that is being woken: rare, so nothing is carried over */
+    if (to >= l->n_on) { /* a move to a host that is being woken is rare: forget all bounds */
         bounds_forget_all(b);
         return;
     }
@@ -273,19 +274,19 @@ void bounds_after_move(struct bounds *b, const struct destination_index *t, uint
             b->spread[r] = fmax(b->spread[r], distance(l, r, from));
     }
     layout_weights(l, weight);
-    if (weight[RES_CPU] != b->weight[RES_CPU] || !advance(b, grow, &keep, &shift)) {
+    if (weight[RES_CPU] != b->weight[RES_CPU] || !carry_step(b, grow, &keep, &shift)) {
         bounds_forget_all(b);
         return;
     }
     for (int r = 0; r < RES_COUNT; r++)
         b->grow[r] *= grow[r];
-    /* never below 1: what was added early has been carried through fewer steps */
+    /* never below 1: a term added early is carried through fewer steps */
     b->grow_any *= fmax(1, fmax(grow[RES_CPU], grow[RES_MEM]));
     b->keep *= keep;
     b->shift += shift;
-    guess(b, t, to);
+    bound_receiver(b, t, to);
     if (from >= l->n_on)
         return;
     bounds_forget(b, from);
-    raise_towards(b, t, from);
+    raise_bounds_towards(b, t, from);
 }

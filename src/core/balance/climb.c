@@ -1,21 +1,21 @@
-/* One step of the climb after the other. Which moves are allowed and pay is asked of move_score.c. */
+/* Finds the best move of each step of the climb. move_score.c judges a single move. */
 #include "core/balance/climb.h"
 
-/* A move must gain at least this part of what moving an average VM away by one average load would
- * (README.md). */
+/* The minimum goodness, as a part of the gain of moving an average VM away from an average load (README.md).
+ */
 #define GOODNESS_PART 0.5
-/* ... halved where that is too much, at most so often. */
+/* How often the minimum goodness may be halved. */
 #define GOODNESS_HALVINGS 1
-/* Imbalance is far above the target when it is this many times as high. */
+/* The imbalance is far above the target from this multiple of it on. */
 #define GOODNESS_FAR 1.5
 
-/* A gain far below any other, yet finite: bounds are multiplied and added to. */
+/* A gain below all others, but finite: bounds are multiplied and added to. */
 #define NOTHING (-1e9)
 #define ROUNDING 1e-13
 
 #define LIKELY_PART 0.95
 
-/* An average VM is 1 / V of the load; the imbalance that one move can undo is of that order. */
+/* An average VM is 1 / V of the load; one move reduces the imbalance by about that much. */
 static double goodness_of(const struct layout *l)
 {
     double load = 0;
@@ -56,9 +56,9 @@ static bool may_pay(struct climb *c, uint32_t slot, uint32_t unit)
     return c->slowest[unit] < rates->fastest[slot];
 }
 
-/* Which units of the slot are candidates at all, wherever they might go: it depends on the slot alone, so it
- * is asked again only when that has changed. */
-static void ask_what_pays(struct climb *c, uint32_t slot)
+/* Finds the units of the slot that may move and could pay. The answer depends on this slot only, so it holds
+ * until the slot changes. */
+static void find_paying_units(struct climb *c, uint32_t slot)
 {
     const struct unit_list *list = &c->l->list[slot];
     double largest[RES_COUNT] = {0};
@@ -81,13 +81,13 @@ static void forget_what_pays(struct climb *c)
         c->pays_known[i] = false;
 }
 
-/* A unit at the corner of the coldest hosts of a class: the gain, and how much of it each resource
- * contributes at most (the positive parts of bounds.h). */
-static void look_at_corner(const struct climb *c, const struct move_trial *t,
-                           const struct destination_class *tc, double *gain, double positive[RES_COUNT])
+/* The gain of a unit on a host with the lowest N of its class in both resources, and the largest contribution
+ * of each resource (the positive parts of bounds.h). */
+static void bound_unit_at_corner(const struct climb *c, const struct move_trial *t,
+                                 const struct destination_class *tc, double *gain, double positive[RES_COUNT])
 {
     const struct destination_node *corner = &c->destinations.nodes[tc->first_node + 1];
-    double sum = ROUNDING; /* the sum of the parts may differ in its last digit from what a trial gives */
+    double sum = ROUNDING; /* the sum of the parts may differ from the trial's result in its last digit */
 
     for (int r = 0; r < RES_COUNT; r++) {
         double part = t->demand[r] * tc->inverse[r];
@@ -100,16 +100,16 @@ static void look_at_corner(const struct climb *c, const struct move_trial *t,
     *gain = sum > *gain ? sum : *gain;
 }
 
-/* The first, cheap look at a slot: every unit at the corners. Returns the index of the unit with the most to
- * gain. */
-static uint32_t look_at_corners(struct climb *c, uint32_t slot)
+/* First, cheap search of a slot: every unit at the corner of each class. Returns the index of the unit with
+ * the highest bound. */
+static uint32_t search_corners(struct climb *c, uint32_t slot)
 {
     const struct unit_list *list = &c->l->list[slot];
     uint32_t best = IX_NONE;
     double positive[RES_COUNT] = {0};
 
     if (!c->pays_known[slot])
-        ask_what_pays(c, slot);
+        find_paying_units(c, slot);
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t u = list->items[i];
         struct move_trial t;
@@ -119,7 +119,7 @@ static uint32_t look_at_corners(struct climb *c, uint32_t slot)
         move_trial_begin(c->l, c->score.weight, u, &t);
         for (uint32_t k = 0; k < c->destinations.n_classes; k++)
             if (!destination_index_too_slow(&c->destinations, &c->destinations.classes[k], c->slowest[u]))
-                look_at_corner(c, &t, &c->destinations.classes[k], &c->corner[i], positive);
+                bound_unit_at_corner(c, &t, &c->destinations.classes[k], &c->corner[i], positive);
         if (best == IX_NONE || c->corner[i] > c->corner[best])
             best = i;
     }
@@ -132,8 +132,8 @@ static double needed(const struct climb *c, const struct move *best)
     return best->unit == IX_NONE ? c->score.goodness : best->gain;
 }
 
-/* One unit in full: its real destinations, and the bound that remains of it and of those before it. */
-static double look_at_unit(struct climb *c, uint32_t unit, double bound, struct move *best)
+/* Searches all destinations of one unit. Returns the bound of the units searched so far. */
+static double search_unit(struct climb *c, uint32_t unit, double bound, struct move *best)
 {
     struct move_trial t;
 
@@ -145,30 +145,30 @@ static double look_at_unit(struct climb *c, uint32_t unit, double bound, struct 
     return bound;
 }
 
-/* The second, thorough look: the units that could hold the best move, the most promising one first. What the
- * others could gain at most stands in the bound that remains. */
-static void look_at_slot(struct climb *c, uint32_t slot, struct move *best)
+/* Second, full search of a slot: the units that could have the best move, the highest bound first. The slot's
+ * new bound covers the other units. */
+static void search_slot(struct climb *c, uint32_t slot, struct move *best)
 {
     const struct unit_list *list = &c->l->list[slot];
-    uint32_t first = look_at_corners(c, slot);
+    uint32_t first = search_corners(c, slot);
 
     if (first == IX_NONE || c->corner[first] < needed(c, best) || c->corner[first] < GAIN_LEAST)
         return;
-    double bound = look_at_unit(c, list->items[first], NOTHING, best);
+    double bound = search_unit(c, list->items[first], NOTHING, best);
     for (uint32_t i = 0; i < list->n; i++)
         if (i != first && (c->corner[i] > bound || c->corner[i] >= needed(c, best)))
-            bound = look_at_unit(c, list->items[i], bound, best);
+            bound = search_unit(c, list->items[i], bound, best);
     bounds_lower(&c->bounds, slot, bound);
 }
 
-/* The slots whose bounds are at least floor, and above nothing. */
+/* Lists the slots with a positive bound of at least floor. */
 static uint32_t list_sources(struct climb *c, double floor)
 {
     uint32_t n = 0;
 
     floor = floor > GAIN_LEAST ? floor : GAIN_LEAST;
 
-    /* two loops: the first has no branches, so the compiler does several slots at a time */
+    /* two loops: the first has no branches, so the compiler vectorizes it */
     for (uint32_t i = 0; i < c->l->n_on; i++)
         c->bound[i] = bounds_now(&c->bounds, i);
     for (uint32_t i = 0; i < c->l->n_on; i++)
@@ -187,8 +187,8 @@ static uint32_t drop_hopeless(struct climb *c, uint32_t n, double gain)
     return kept;
 }
 
-/* Looks at the slots whose bounds are at least floor, as far as needed. */
-static void look_from(struct climb *c, double floor, struct move *best)
+/* Searches the listed slots until no bound reaches the best move. */
+static void search_sources(struct climb *c, double floor, struct move *best)
 {
     uint32_t n = list_sources(c, floor);
 
@@ -199,9 +199,9 @@ static void look_from(struct climb *c, double floor, struct move *best)
                 next = i;
         if (c->sources[next].bound < needed(c, best))
             return;
-        look_at_slot(c, c->sources[next].slot, best);
+        search_slot(c, c->sources[next].slot, best);
         c->sources[next] = c->sources[--n];
-        /* after the first look most of the others are out of the question */
+        /* the first search rules out most other slots */
         if (best->unit != IX_NONE)
             n = drop_hopeless(c, n, best->gain);
     }
@@ -213,12 +213,12 @@ struct move climb_step(struct climb *c)
 
     move_score_refresh(&c->score, c->l, c->costs);
     destination_index_refresh(&c->destinations);
-    /* most likely the best move gains about as much as the last one did */
+    /* the best move probably gains about as much as the one before */
     double likely = LIKELY_PART * c->last_gain;
     if (likely > c->score.goodness)
-        look_from(c, likely, &best);
+        search_sources(c, likely, &best);
     if (best.unit == IX_NONE || best.gain < likely)
-        look_from(c, needed(c, &best), &best);
+        search_sources(c, needed(c, &best), &best);
     c->last_gain = best.gain;
     return best;
 }
@@ -242,7 +242,7 @@ void climb_apply(struct climb *c, const struct move *m)
         c->pays_known[from] = false;
     }
     bounds_after_move(&c->bounds, &c->destinations, from, m->to_slot);
-    /* what pays is weighed like the imbalance */
+    /* `pays` depends on the weights of the imbalance */
     if (c->bounds.weight[RES_CPU] != weight_before)
         forget_what_pays(c);
 }
@@ -253,7 +253,7 @@ void climb_count_rejected(struct climb *c)
 
     for (uint32_t i = 0; i < c->l->n_on; i++) {
         if (!c->pays_known[i])
-            ask_what_pays(c, i);
+            find_paying_units(c, i);
         for (uint32_t k = 0; k < c->l->list[i].n; k++) {
             uint32_t u = c->l->list[i].items[k];
             enum check held = c->l->unit_held[u];

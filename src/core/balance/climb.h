@@ -1,9 +1,8 @@
 /* climb.h: greedy hill climbing (§3.1.2, Algorithm 1).
  *
- * Step by step the one move that lowers the imbalance most is taken, out of all pairs of a movable unit and a
- * host. The fast step looks only at pairs that could be the best (bounds.h, destination_index.h) and finds
- * the very move that a look at all pairs would.
- */
+ * Each step takes, of all pairs of a movable unit and a host, the move that reduces the imbalance most. A
+ * step searches only the pairs that could be the best (bounds.h, destination_index.h) and finds the same move
+ * as a search of all pairs. */
 #ifndef BALLAST_CORE_CLIMB_H
 #define BALLAST_CORE_CLIMB_H
 
@@ -11,7 +10,7 @@
 #include "core/balance/destination_index.h"
 #include "core/balance/move_score.h"
 
-/* A slot that the best move may leave. */
+/* A slot whose units may have the best move. */
 struct source_slot {
     uint32_t slot;
     double bound;
@@ -23,12 +22,12 @@ struct climb {
     struct move_score score;
     struct destination_index destinations;
     struct bounds bounds;
-    double goodness0; /* the least gain, before it is lowered */
-    double last_gain; /* of the last step's move */
-    bool *pays;       /* by unit: it may be moved, and could pay for it; known for the units of ... */
-    bool *pays_known; /* ... these slots */
-    double *slowest;  /* by unit that pays: move_score.slowest */
-    struct source_slot *sources; /* scratch: slots to look at in a step */
+    double goodness0;            /* the minimum goodness before it is halved */
+    double last_gain;            /* of the last step's move */
+    bool *pays;                  /* by unit: it may move and could pay; valid for the units of ... */
+    bool *pays_known;            /* ... these slots */
+    double *slowest;             /* by unit that could pay: move_score.slowest */
+    struct source_slot *sources; /* scratch: the slots to search in a step */
     double *bound;               /* scratch: by slot */
     double *corner;              /* scratch: by index in a slot's list */
 };
@@ -36,18 +35,18 @@ struct climb {
 void climb_init(struct climb *c, struct layout *l, struct migration_cost *costs, struct plan_stats *stats,
                 struct arena *a);
 
-/* The best move, or one with unit == IX_NONE. Changes nothing but what is known about bounds. */
+/* Finds the best move; unit IX_NONE: none. Changes nothing but the bounds. */
 struct move climb_step(struct climb *c);
 
-/* Makes the move. The units that have been moved are not moved again: unit_held becomes CHECK_VM_MOVED. */
+/* Makes the move. Its units do not move again: unit_held becomes CHECK_VM_MOVED. */
 void climb_apply(struct climb *c, const struct move *m);
 
-/* Adds to the statistics what never had to be tried: units that are held, or cannot pay wherever they go.
- * Once, at the end. */
+/* At the end: adds to the statistics the candidates that were never tried, because a unit is held or cannot
+ * pay on any host. */
 void climb_count_rejected(struct climb *c);
 
-/* Where imbalance is far above the target and nothing gains enough, less has to be enough (§3.1.3). Returns
- * false when the least has been reached. */
+/* Halves the minimum goodness if the imbalance is far above the target and no move gains enough (§3.1.3).
+ * False: the lowest value is reached. */
 bool climb_lower_goodness(struct climb *c);
 
 #endif

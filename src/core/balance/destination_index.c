@@ -1,11 +1,11 @@
-/* The k-d trees of destinations: built, kept up to date, and searched for the best one for a unit. */
+/* Builds and updates the k-d trees of destinations; searches them for the best destination of a unit. */
 #include "core/balance/destination_index.h"
 
 #include <stdlib.h>
 
-#define LEAF_HOSTS 4   /* looking at so few costs no more than another level of boxes */
+#define LEAF_HOSTS 4   /* scanning so few hosts is as fast as another level of boxes */
 #define STACK_MAX 64   /* twice the depth of a tree over 2^31 leaves */
-#define REBUILD_PART 4 /* built anew when a quarter of the hosts has changed */
+#define REBUILD_PART 4 /* a tree is rebuilt when this fraction (1 / 4) of the hosts has changed */
 #define REBUILD_LEAST 16
 #define RATE_BANDS 16
 
@@ -13,7 +13,7 @@
 
 struct slot_class {
     double inverse[RES_COUNT];
-    uint32_t band; /* of the rate */
+    uint32_t band; /* of the copy rate */
     uint32_t slot;
 };
 
@@ -59,7 +59,7 @@ static void swap(uint32_t *x, uint32_t *y)
     *y = keep;
 }
 
-/* Quickselect with three parts (less, equal, greater): puts the k smallest by the axis first. */
+/* Three-way quickselect: puts the k smallest by the axis first. */
 static void select_by(const struct layout *l, uint32_t *slots, uint32_t n, uint32_t k, int axis)
 {
     const double *norm = l->norm[axis];
@@ -155,7 +155,8 @@ static void build(struct destination_index *t, const struct destination_class *c
         nodes[i] = join(&nodes[2 * i], &nodes[2 * i + 1]);
 }
 
-/* Sixteen bands, each as much wider than the one before it as that: (most / least)^(1/16). */
+/* Sixteen bands of copy rates in geometric progression: each is (most / least)^(1/16) times the one before.
+ */
 static double band_width(const struct layout *l, const double *into, double *ret_least)
 {
     double most = 0;
@@ -272,7 +273,7 @@ static double box_gain(const struct move_score *score, const struct move_trial *
     return score->imbalance - move_trial_imbalance(trial, box->least, c->inverse);
 }
 
-/* A walk through a tree, the more promising child first. */
+/* A depth-first walk through a tree, the child with the higher bound first. */
 struct walk {
     uint32_t node[STACK_MAX];
     double bound[STACK_MAX];
@@ -322,7 +323,7 @@ double destination_index_relaxed(const struct destination_index *t, const struct
     return floor;
 }
 
-/* Without counting what it costs and gains. */
+/* Whether the copy rate rules the move out, without cost and benefit. */
 static bool too_slow(const struct move_score *score, uint32_t unit, uint32_t slot)
 {
     return score->slowest > 0 &&
@@ -354,7 +355,7 @@ static void try_leaf(const struct destination_index *t, const struct move_score 
             try_slot(score, trial, unit, t->order[p], best);
 }
 
-/* Where the source's own rate is too slow, only pairs that are known to be faster are left. */
+/* Tries only the pairs with a known, faster copy rate, when the source's own rate is too slow. */
 static bool only_pairs(const struct move_score *score, const struct move_trial *trial, uint32_t unit,
                        struct move *best)
 {
@@ -374,8 +375,8 @@ static bool only_pairs(const struct move_score *score, const struct move_trial *
     return true;
 }
 
-/* The check that no host of the box passes for want of room; CHECK_NONE: some may. A MiB or MHz of doubt is
- * left to the checks themselves. */
+/* The check for capacity that fails on every host of the box; CHECK_NONE: some host may have the capacity.
+ * Doubts below one MiB or MHz are left to the exact checks. */
 static enum check lacking(const struct layout *l, const struct destination_node *box, uint32_t unit)
 {
     for (int r = 0; r < RES_COUNT; r++)
@@ -386,7 +387,7 @@ static enum check lacking(const struct layout *l, const struct destination_node 
     return box->free_mb + 1 < l->unit_phys[unit] ? CHECK_MEMORY_FREE : CHECK_NONE;
 }
 
-/* The hosts of a box are left out together, and counted as if each had been tried. */
+/* Skips all hosts of a box, and counts them as tried. */
 static bool leave_out(const struct destination_index *t, const struct move_score *score,
                       const struct destination_class *c, uint32_t i, uint32_t unit)
 {
@@ -422,7 +423,7 @@ void destination_index_best(const struct destination_index *t, const struct move
         while (w.depth > 0) {
             w.depth--;
             uint32_t i = w.node[w.depth];
-            /* a bound that equals the best may hide a tie, which the cheaper migration wins */
+            /* a bound equal to the best gain may hide a tie, which the cheaper migration wins */
             if (w.bound[w.depth] < score->goodness || w.bound[w.depth] < GAIN_LEAST ||
                 w.bound[w.depth] < best->gain || nodes[i].rate_mb_s <= score->slowest ||
                 leave_out(t, score, c, i, unit))

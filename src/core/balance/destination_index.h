@@ -1,12 +1,10 @@
-/* destination_index.h: the hosts as destinations, arranged so that the best one is found without looking at
- * all of them.
+/* destination_index.h: an index of destinations, which finds the best host for a unit without trying all.
  *
- * Hosts of the same capacity that are reached about as fast form a class (where all hosts copy at one rate,
- * the capacity alone does): a unit whose move would not pay over a slow link is not looked at there at all.
- * Within a class the gain of a move never rises when the destination's N falls, so the corner of a box of
- * hosts (its least N of each resource) bounds them all. Each class is a k-d tree of such boxes over (N_cpu,
- * N_mem), kept up to date as loads change and built anew when they have changed a lot.
- */
+ * Hosts of the same capacity and a similar copy rate form a class (of the same capacity, if all hosts copy at
+ * one rate). A class that is too slow for a unit's move to pay is skipped. Within a class the gain never
+ * rises when the destination's N falls, so the corner of a box of hosts (its lowest N of each resource)
+ * bounds the gain on all of them. Each class is a k-d tree of boxes over (N_cpu, N_mem), updated with the
+ * loads and rebuilt after many changes. */
 #ifndef BALLAST_CORE_DESTINATION_INDEX_H
 #define BALLAST_CORE_DESTINATION_INDEX_H
 
@@ -14,10 +12,10 @@
 
 struct destination_node {
     double least[RES_COUNT]; /* N of the box's corner */
-    double room_mb;          /* the most memory that any host of the box can still take */
-    double free_mb;          /* ... the most that is physically free */
-    double left[RES_COUNT];  /* ... the most that is left to reserve */
-    double rate_mb_s;        /* the fastest way to any of them */
+    double room_mb;          /* the most memory that a host of the box can still take */
+    double free_mb;          /* the most physically free memory of a host */
+    double left[RES_COUNT];  /* the most unreserved capacity of a host */
+    double rate_mb_s;        /* the fastest copy rate to a host */
 };
 
 struct destination_class {
@@ -39,32 +37,32 @@ struct destination_index {
     uint32_t changes; /* since the trees were built */
 };
 
-/* into: by slot, at least the rate to it from anywhere. */
+/* into: by slot, an upper bound on the copy rate to it from any host. */
 void destination_index_init(struct destination_index *t, const struct layout *l, const double *into,
                             struct arena *a);
 
-/* Whether no host of the class is reached faster than this. */
+/* Whether no host of the class has a faster copy rate than this. */
 static inline bool destination_index_too_slow(const struct destination_index *t,
                                               const struct destination_class *c, double slowest)
 {
     return t->nodes[c->first_node + 1].rate_mb_s <= slowest;
 }
 
-/* Follows a change of the slot's load. */
+/* Updates the boxes for the slot's new load. */
 void destination_index_update(struct destination_index *t, uint32_t slot);
 
-/* Another host of the slot's class that is at least as cold in both resources, or IX_NONE. */
+/* Another host of the slot's class with at most its N in both resources; IX_NONE. */
 uint32_t destination_index_find_colder(const struct destination_index *t, uint32_t slot);
 
-/* Builds the trees anew if that has become worth it. */
+/* Rebuilds the trees after many changes. */
 void destination_index_refresh(struct destination_index *t);
 
-/* The greatest gain of the unit over all hosts but `except`, whatever rules or memory say, in all classes
- * that are not too slow for it (move_score.slowest), if it is greater than floor; else floor. */
+/* The highest gain of the unit over all hosts but `except`, in all classes that are not too slow for it
+ * (move_score.slowest); rules and memory are ignored. At least floor. */
 double destination_index_relaxed(const struct destination_index *t, const struct move_score *score,
                                  const struct move_trial *trial, uint32_t except, double floor);
 
-/* Betters *best by moves of the unit that pass every check. */
+/* Replaces *best by the unit's best move that passes every check, if that is better. */
 void destination_index_best(const struct destination_index *t, const struct move_score *score,
                             const struct move_trial *trial, uint32_t unit, struct move *best);
 

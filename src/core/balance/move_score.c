@@ -1,4 +1,4 @@
-/* Whether a move for balance is allowed, gains enough and pays; and which of two is better. */
+/* Judges a move for balance, and compares two. */
 #include "core/balance/move_score.h"
 
 void move_score_refresh(struct move_score *score, const struct layout *l, struct migration_cost *costs)

@@ -1,30 +1,30 @@
-/* The model of one live migration, forwards and backwards. It knows no layout. */
+/* Models one live migration: duration and data of a given dirty rate, and the reverse. Knows no layout. */
 #include "core/costbenefit/migration.h"
 
 #define DOWNTIME_ALLOWED_S 0.3 /* QEMU's default */
 #define ROUNDS_MAX 30
 
-/* Unknown dirty rate: a tenth of what can be copied, which makes a second round and little more. */
+/* An unknown dirty rate counts as a tenth of the copy rate: one short second round. */
 #define DIRTY_FALLBACK 0.1
 
-/* Auto-converge takes the guest's CPU time away step by step; by the time it wins, the memory has been copied
+/* Auto-converge reduces the guest's CPU time step by step. Until it succeeds, the memory has been copied
  * about this often, and the guest has run at about half its speed. */
 #define THROTTLED_COPIES 5
 #define THROTTLED_LOSS 0.5
 
-/* A workload whose pages are tracked and copied loses about a tenth (Voorsluys et al. 2009; CloudSim uses it
- * too). */
+/* A workload loses about a tenth while its pages are tracked and copied (Voorsluys et al. 2009; also used by
+ * CloudSim). */
 #define TRACKING_LOSS 0.1
 
-/* The first write to a page since it was copied last costs a fault, with what belongs to it some 4,000
- * cycles: for the 256 pages of a MiB about 1 MHz s. */
+/* The first write to a page after its copy costs a fault of about 4,000 cycles: about 1 MHz s for the 256
+ * pages of a MiB. */
 #define TRACKING_MHZ_S_PER_MB 1.0
 
-/* A core of about 2 GHz sends or receives about 2 GiB/s of plain memory; both hosts do it. */
+/* A 2 GHz core sends or receives about 2 GiB/s of plain memory; both hosts do it. */
 #define COPY_MHZ_PER_MB_S 1.0
 #define ENDS 2
 
-/* The guest is slowed down until it dirties less than can be copied. */
+/* Slows the guest down until its dirty rate is below the copy rate. */
 static void throttle(double mem_mb, double rate_mb_s, struct migration_model *m)
 {
     *m = (struct migration_model){.copied_mb = THROTTLED_COPIES * mem_mb,
@@ -78,7 +78,7 @@ double migration_loss_mhz_s(const struct migration_model *m, double demand_mhz)
     return fmin(loss + TRACKING_MHZ_S_PER_MB * m->again_mb, demand_mhz * m->duration_s);
 }
 
-/* ---- backwards ---- */
+/* ---- the reverse ---- */
 
 #define HALVINGS 60
 
@@ -90,8 +90,8 @@ static double duration_at(double mem_mb, double dirty_mb_s, double rate_mb_s)
     return m.duration_s;
 }
 
-/* At the lowest rate it would take too long, at the highest it would not: somewhere between them is one at
- * which it changes from the one to the other. */
+/* Bisection between a rate at which the migration takes longer than duration_s and one at which it does not.
+ * The duration may jump in between, where throttling begins. */
 double migration_rate_of(double mem_mb, double dirty_mb_s, double duration_s)
 {
     double low = mem_mb / duration_s;
@@ -109,8 +109,7 @@ double migration_rate_of(double mem_mb, double dirty_mb_s, double duration_s)
     return high;
 }
 
-/* Up to the dirty rate with which a migration that converges takes as long as a throttled one, it takes the
- * longer, the more is dirtied. */
+/* Bisection: while the migration converges, its duration rises with the dirty rate. */
 double migration_dirty_of(double mem_mb, double rate_mb_s, double duration_s)
 {
     double low = 0;

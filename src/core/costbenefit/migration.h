@@ -1,8 +1,8 @@
-/* migration.h: what a live migration takes (§3.1.4, §6: the model stands apart from those who use it).
+/* migration.h: duration, data and overhead of a live migration (§3.1.4; §6: the model is independent of its
+ * callers).
  *
- * Pre-copy: the memory is copied while the VM runs, then what it dirtied meanwhile, and so on, until the rest
- * fits into the allowed downtime.
- */
+ * Pre-copy: the hypervisor copies the memory while the VM runs, then the pages dirtied meanwhile, and so on,
+ * until the rest fits into the allowed downtime. */
 #ifndef BALLAST_CORE_MIGRATION_H
 #define BALLAST_CORE_MIGRATION_H
 
@@ -11,35 +11,34 @@
 #include <stdbool.h>
 
 struct migration_model {
-    double copied_mb; /* all rounds together */
-    double again_mb;  /* ... of it, what had been copied before and was written to since */
+    double copied_mb; /* in all rounds */
+    double again_mb;  /* of `copied_mb`: pages sent again after a write */
     double duration_s;
     double downtime_s;
-    bool converges; /* false: the VM dirties memory faster than it can be copied, and has to be throttled */
+    bool converges; /* false: the VM dirties memory faster than it can be copied, so it is throttled */
 };
 
 /* rate > 0. dirty_mb_s may be UNKNOWN. */
 void migration_model(double mem_mb, double dirty_mb_s, double rate_mb_s, struct migration_model *ret);
 
-/* What it takes at least at this rate, which is `fastest` or lower: the memory is sent, and what is dirtied
- * meanwhile at the fastest rate, once; nobody stands still. (A lower rate may take less than a higher one: at
- * some point the VM is throttled, and less is sent twice.) What is sent does not depend on the rate, and the
- * time is in inverse proportion to it: at an infinite one there is none. */
+/* A lower bound of a migration at this copy rate, which is at most `fastest`: the memory is sent once, and
+ * the pages dirtied meanwhile at the fastest rate once more; no downtime. (A lower rate may take less than a
+ * higher one, because a throttled VM dirties fewer pages.) The data do not depend on the rate; the duration
+ * is inversely proportional to it, so 0 at an infinite rate. */
 void migration_least(double mem_mb, double dirty_mb_s, double fastest_mb_s, double rate_mb_s,
                      struct migration_model *ret);
 
-/* CPU that copying takes on the two hosts together, in MHz · s. */
+/* CPU that copying uses on both hosts together, in MHz · s. */
 double migration_copy_mhz_s(const struct migration_model *m);
 
-/* What the workload in the VM loses, in MHz · s, at this demand: some of it all the while, some of it for
- * each page that it writes to while those are tracked, all of it while it stands still. Never more than it
- * wants in all that time. */
+/* The workload's loss of CPU at this demand, in MHz · s: a part all the time, a part per tracked page, all of
+ * it during the downtime. At most its demand over the whole duration. */
 double migration_loss_mhz_s(const struct migration_model *m, double demand_mhz);
 
-/* The model backwards, for learning from migrations that have happened: the rate at which a VM with this
- * dirty rate (or UNKNOWN) would have taken so long, and the dirty rate with which it would have, at this
- * rate. mem > 0, duration > 0, rate > 0. A VM that took as long as a throttled one has a dirty rate equal to
- * the rate, which does not converge: how much more it was, cannot be seen. */
+/* The reverse, for learning from past migrations: the copy rate at which a VM with this dirty rate (or
+ * UNKNOWN) takes so long, and the dirty rate at which it takes so long with this copy rate. mem > 0, duration
+ * > 0, rate > 0. For the duration of a throttled migration, the dirty rate equals the copy rate: the true
+ * excess is not visible. */
 double migration_rate_of(double mem_mb, double dirty_mb_s, double duration_s);
 double migration_dirty_of(double mem_mb, double rate_mb_s, double duration_s);
 

@@ -1,25 +1,24 @@
-/* Cost and benefit of moving a unit, from sums per slot that follow each move. */
+/* Computes cost and benefit of moving a unit from sums per slot, which it updates with each move. */
 #include "core/costbenefit/migration_cost.h"
 
 #include "core/costbenefit/shortfall.h"
 
-/* The windows hold averages over minutes. Within an interval a VM's CPU demand varies by about this much of
- * itself (median over VMs of the spread between neighbouring 5-minute samples: Bitbrains .26, PlanetLab
- * .60)... */
+/* The windows hold averages over minutes. Within an interval, a VM's CPU demand varies by about this share
+ * (median over VMs of the spread between neighbouring 5-minute samples: Bitbrains .26, PlanetLab .60)... */
 static const double within_interval[RES_COUNT] = {[RES_CPU] = 0.25, [RES_MEM] = 0.02};
 
-/* ... and the demand of all VMs of a host together drifts by this much of itself within the hour (root mean
- * square for 40 VMs: PlanetLab .16, Bitbrains .94). README.md tells how both were measured. */
+/* ... and the total demand of a host's VMs drifts by this share within the hour (root mean square for 40 VMs:
+ * PlanetLab .16, Bitbrains .94). README.md describes both measurements. */
 static const double hourly_drift[RES_COUNT] = {[RES_CPU] = 0.20, [RES_MEM] = 0.05};
 
-/* A VM whose stable time nobody knows is taken to stay as it is for this part of the horizon. */
+/* The stable time of a VM without history, as a part of the horizon. */
 #define STABLE_FALLBACK 0.25
 
-/* A level that was seen lasts at least until it is looked at again, s. Were it nothing, the first pass after
- * a surge would find nothing to gain. */
+/* A level lasts at least until the next sample, s. With 0, the first pass after a surge would see no benefit.
+ */
 #define STABLE_LEAST 60
 
-/* Bounds are compared with sums of the same terms in another order. */
+/* Two sums of the same numbers may differ by this factor, because their order of addition differs. */
 #define MARGIN (1 + 1e-9)
 
 static double stddev_of(const struct demand_range *o, int r)
@@ -55,14 +54,13 @@ static double positive(double x)
     return x > 0 ? x : 0;
 }
 
-/* ---- what is expected ---- */
+/* ---- demand ---- */
 
 static struct demand_range demand_range_of(const struct layout *l, double *const demand[RES_COUNT], int r,
                                            uint32_t vm)
 {
     const struct demand_stats *hour = &l->snap->vms[vm].is.window[WINDOW_60M][r];
-    double limit =
-        l->snap->vms[vm].is.alloc[r].limit; /* what it wants beyond it, no host will ever give it */
+    double limit = l->snap->vms[vm].is.alloc[r].limit; /* demand beyond its own limit is never served */
     double jitter = within_interval[r] * demand[r][vm];
 
     return (struct demand_range){.demand = demand[r][vm],
@@ -96,8 +94,7 @@ static void add_to_slot(struct migration_cost *costs, uint32_t u, uint32_t slot,
     costs->slot_stable[slot] += by * costs->unit_stable_s[u] * costs->unit[RES_CPU][u].demand;
 }
 
-/* What is on its way will be at its destination for most of the horizon: it is expected there, and no longer
- * where it comes from. */
+/* Counts the demand of a migrating VM at its destination, where it is for most of the horizon. */
 static void follow_flight(struct migration_cost *costs, double *const demand[RES_COUNT], uint32_t vm)
 {
     const struct layout *l = costs->l;
@@ -122,7 +119,7 @@ static void set_shortfall(struct migration_cost *costs, uint32_t slot)
         costs->slot_shortfall[r][slot] = shortfall_of(costs, &costs->slot[r][slot], r, slot);
 }
 
-/* ---- what it costs ---- */
+/* ---- cost ---- */
 
 /* Adds what migrating one VM costs. */
 static void add_cost(const struct vm_facts *v, const struct migration_model *m, double cost[RES_COUNT])
@@ -133,7 +130,7 @@ static void add_cost(const struct vm_facts *v, const struct migration_model *m, 
     cost[RES_MEM] += (v->consumed_mb + v->overhead_mb) * m->duration_s;
 }
 
-/* The members of a set are migrated one after the other. */
+/* The members of a unit migrate one after the other. */
 static void cost_at_rate(const struct migration_cost *costs, uint32_t u, double rate, double cost[RES_COUNT],
                          double *duration_s)
 {
@@ -151,7 +148,7 @@ static void cost_at_rate(const struct migration_cost *costs, uint32_t u, double 
     }
 }
 
-/* At this rate, which is the fastest one or lower. */
+/* A lower bound of the cost at this copy rate, which is at most the fastest one. */
 static void cost_at_least(const struct migration_cost *costs, uint32_t u, double fastest, double rate,
                           double cost[RES_COUNT])
 {
@@ -167,7 +164,7 @@ static void cost_at_least(const struct migration_cost *costs, uint32_t u, double
     }
 }
 
-/* What moving the unit off this slot costs at least, wherever it goes. */
+/* A lower bound of the cost of moving the unit off this slot, to any destination. */
 static void set_least(struct migration_cost *costs, uint32_t u, uint32_t slot)
 {
     double fastest = costs->rates.fastest[slot];
@@ -213,7 +210,7 @@ void migration_cost_between(const struct migration_cost *costs, uint32_t unit, u
     cost_at_rate(costs, unit, rates_between(&costs->rates, from_slot, to_slot), ret->cost, &ret->duration_s);
 }
 
-/* ---- sums, kept ---- */
+/* ---- sums per slot ---- */
 
 void migration_cost_init(struct migration_cost *costs, const struct layout *l,
                          double *const demand[RES_COUNT], struct arena *a)
@@ -266,11 +263,10 @@ void migration_cost_set_weights(struct migration_cost *costs, const double weigh
     costs->weight[RES_MEM] = weight[RES_MEM];
 }
 
-/* ---- judging ---- */
+/* ---- benefit ---- */
 
-/* How long demand stays as it is: the mean over the source's VMs, weighted by what they use, or over the
- * cluster's, which stand for the destination's, if that is shorter. One figure for all destinations: what
- * sets them apart is how much room they have now and in the worst case. */
+/* How long demand stays as it is: the mean over the source's VMs, weighted by their demand, or over the
+ * cluster's VMs (for the destination) if that is shorter. One value for all destinations. */
 static double stable_time(const struct migration_cost *costs, uint32_t slot)
 {
     double demand = costs->slot[RES_CPU][slot].demand;
@@ -308,7 +304,7 @@ void migration_cost_worth(const struct migration_cost *costs, uint32_t unit, uin
     ret->worse = over_capacity(costs, ret->worse_of);
 }
 
-/* The most there can be to gain: what the source is relieved of, as if the destination did not feel it. */
+/* An upper bound of the benefit: the relief of the source, without any shortage on the destination. */
 static double most_to_gain(const struct migration_cost *costs, uint32_t unit, int r, double stable)
 {
     uint32_t s = costs->l->unit_slot[unit];
@@ -319,7 +315,7 @@ static double most_to_gain(const struct migration_cost *costs, uint32_t unit, in
     return now > 0 ? (now - shortfall_of(costs, &left, r, s)) * stable : 0;
 }
 
-/* At the rate r that cost at least is fixed + (least - fixed) × fastest / r. */
+/* At rate r the cost is at least fixed + (least - fixed) × fastest / r. */
 double migration_cost_rate_needed(const struct migration_cost *costs, uint32_t unit)
 {
     uint32_t s = costs->l->unit_slot[unit];

@@ -1,4 +1,4 @@
-/* Copy rates between slots, from what the snapshot knows of pairs and hosts. */
+/* Looks up copy rates between slots: of the pair, of the hosts, or the setting. */
 #include "core/costbenefit/rates.h"
 
 static double own_rate(const struct layout *l, uint32_t slot)
@@ -23,13 +23,13 @@ static void find_pairs(struct rates *r, struct arena *a)
     }
 }
 
-/* Whether the pair's rate can be asked for: from a slot to one that receives VMs. */
+/* Whether the pair's rate is ever needed: its source is a slot, and its destination may receive VMs. */
 static bool pair_counts(const struct layout *l, const struct migration_rate *m)
 {
     return l->host_slot[m->from] != IX_NONE && l->host_slot[m->to] < l->n_on;
 }
 
-/* Of the hosts alone; then the pairs. */
+/* Upper bounds, from the hosts' own rates first, then from the pairs. */
 static void bound_rates(struct rates *r)
 {
     const struct layout *l = r->l;
@@ -68,7 +68,7 @@ void rates_init(struct rates *r, const struct layout *l, struct arena *a)
                         .fastest = arena_array(a, double, n),
                         .into = arena_array(a, double, n),
                         .single = arena_array(a, bool, n)};
-    /* nothing is copied from there */
+    /* no migration starts there */
     r->own[l->outside] = l->policy->migration_rate_mb_s;
     r->fastest[l->outside] = l->policy->migration_rate_mb_s;
     for (uint32_t i = 0; i < l->n_slots; i++)
@@ -85,7 +85,7 @@ const struct migration_rate *rates_pairs_of(const struct rates *r, uint32_t slot
     return *ret_n > 0 ? &r->l->snap->migration_rates[r->first[host]] : NULL;
 }
 
-/* The rate of the pair, or UNKNOWN. */
+/* The known rate of the pair; UNKNOWN. */
 static double pair_rate(const struct rates *r, uint32_t from_host, uint32_t to_host)
 {
     const struct migration_rate *pairs = r->l->snap->migration_rates;

@@ -1,9 +1,8 @@
-/* rates.h: how fast memory is copied from one slot to another (§3.1.4).
+/* rates.h: how fast hosts copy memory to one another (§3.1.4).
  *
- * What past migrations between the two hosts have shown (the snapshot's migration_rates); of a pair without
- * any, the slower of the two hosts' own rates; of a host that has none, the setting. Built once a pass, read
- * only after; a look-up is O(1), and O(log n) for the n pairs that are known of the source, if there are any.
- */
+ * The rate of past migrations between the two hosts (the snapshot's migration_rates); without any, the lower
+ * of the two hosts' own rates; without those, the setting. Built once per pass, then read only. A look-up is
+ * O(1), or O(log n) for a source with n known pairs. */
 #ifndef BALLAST_CORE_RATES_H
 #define BALLAST_CORE_RATES_H
 
@@ -12,20 +11,20 @@
 struct rates {
     const struct layout *l;
     double *own;     /* by slot, MiB/s */
-    double *fastest; /* by slot: at least the rate to any destination */
-    double *into;    /* by slot: at least the rate from anywhere */
-    bool *single;    /* by slot: ... and that is the rate to every one of them */
-    uint32_t *first; /* by host: its first pair in the snapshot's list, and one past the last host's; NULL: no
-                      * pair is known */
-    bool differ;     /* not all of them are the same */
+    double *fastest; /* by slot: upper bound of the rate to any destination */
+    double *into;    /* by slot: upper bound of the rate from any source */
+    bool *single;    /* by slot: `fastest` is the rate to every destination */
+    uint32_t *first; /* by host: index of its first pair in the snapshot's list; one element more for the end;
+                        NULL: no known pairs */
+    bool differ;     /* the hosts have different rates */
 };
 
 void rates_init(struct rates *r, const struct layout *l, struct arena *a);
 
-/* The pairs that are known of the slot's host as source; NULL: none. */
+/* The known pairs with the slot's host as source; NULL: none. */
 const struct migration_rate *rates_pairs_of(const struct rates *r, uint32_t slot, uint32_t *ret_n);
 
-/* MiB/s, more than 0. Between a slot and itself: its own rate. */
+/* MiB/s, more than 0. From a slot to itself: its own rate. */
 double rates_between(const struct rates *r, uint32_t from_slot, uint32_t to_slot);
 
 #endif

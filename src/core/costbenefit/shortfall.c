@@ -1,7 +1,7 @@
 /* The expected shortfall of a normally distributed demand. */
 #include "core/costbenefit/shortfall.h"
 
-#define Z_MAX 6.0 /* beyond it, nothing is lost worth counting */
+#define Z_MAX 6.0 /* the loss beyond it is negligible */
 #define INV_SQRT_2PI 0.3989422804014327
 
 /* exp(-x) for 0 <= x <= Z_MAX² / 2: a series on x / 64, squared six times. */

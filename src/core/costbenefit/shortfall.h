@@ -1,9 +1,9 @@
-/* shortfall.h: how much of a demand that varies goes unserved. */
+/* shortfall.h: the expected shortage for a demand that varies. */
 #ifndef BALLAST_CORE_SHORTFALL_H
 #define BALLAST_CORE_SHORTFALL_H
 
-/* E[(D - C)+] for D normal with this mean and standard deviation. Computed with + - × / and sqrt only, so
- * that it is the same on every machine; good to 1e-6 standard deviations. */
+/* E[(D - C)+] for normal D with this mean and standard deviation. Uses only + - × / and sqrt, so that all
+ * machines agree; exact to 1e-6 standard deviations. */
 double shortfall_expected(double mean, double stddev, double capacity);
 
 #endif
