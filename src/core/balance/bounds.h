@@ -10,7 +10,7 @@
  *   factor over all possible δ, and f the smallest over both resources. A gain g with the positive parts p_r
  *   becomes at most f g + Σ_r (F_r - f) p_r. Products of the factors carry a bound over several steps.
  * - With hosts of different capacity, a move also shifts the mean, and with it every δ: a small term is
- * added.
+ *   added.
  * - The destination of a move has become a worse destination, so bounds still hold. The source has become a
  *   better one. If another host of its class (the witness) has loads that are at least as low, moves to the
  *   witness already had that gain. Without a witness, all bounds that the source may break are forgotten.

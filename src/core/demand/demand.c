@@ -1,4 +1,4 @@
-/* From samples to demand, and from a snapshot to the demand of each VM. */
+/* Computes demand from samples, and the demand of each VM from a snapshot. */
 #include "core/demand/demand.h"
 
 #include "core/demand/guard.h"
@@ -9,7 +9,7 @@ double demand_cpu_mhz(const struct vm_sample *s, uint32_t vcpus)
         return UNKNOWN;
     if (isnan(s->cpu_ready_ms) || !(s->interval_ms > 0) || isnan(s->core_mhz))
         return s->cpu_used_mhz;
-    double wanted = s->cpu_run_ms + s->cpu_sleep_ms; /* NaN when either is not known */
+    double wanted = s->cpu_run_ms + s->cpu_sleep_ms; /* NaN if either is unknown */
     double busy = wanted > 0 ? s->cpu_run_ms / wanted : 1;
     double ready_mhz = s->cpu_ready_ms / s->interval_ms * s->core_mhz;
     double most = vcpus * s->core_mhz;

@@ -1,4 +1,4 @@
-/* demand.h: what a VM would use if nothing held it back (§2.3). */
+/* demand.h: the demand of a VM: what it would use without contention (§2.3). */
 #ifndef BALLAST_CORE_DEMAND_H
 #define BALLAST_CORE_DEMAND_H
 
@@ -6,24 +6,22 @@
 #include <ballast/inventory.h>
 #include <ballast/snapshot.h>
 
-/* CPU: used + run / (run + sleep) × ready, in MHz. Ready time is weighed by how much of the time it wanted to
- * run at all, and turned into MHz by the speed of a core. UNKNOWN if the sample does not tell what was used;
- * where run and sleep are not known the whole ready time counts. Ready time never makes it more than all of
- * its vCPUs can use: a core that runs above its nominal speed may use a core's MHz in part of the time. But
- * what was used, or ready time that is longer than the interval, is passed on as it is: it cannot be right,
- * and the guard of the pass says so. */
+/* CPU: used + run / (run + sleep) × ready, in MHz. Ready time counts in proportion to the time in which the
+ * VM wanted to run, at the speed of a core; all of it if run and sleep are unknown. UNKNOWN if the sample has
+ * no CPU usage. Ready time never raises demand above what all vCPUs can use, since a core above its nominal
+ * speed may use its MHz in less time. Usage above that, and ready time longer than the interval, pass
+ * unchanged: they are impossible, and the guard reports them. */
 double demand_cpu_mhz(const struct vm_sample *s, uint32_t vcpus);
 
-/* Memory: working set + idle_percent of what is consumed but idle + overhead, in MiB. The working set is what
- * the hypervisor saw being touched, else what the guest says it uses, else what is consumed. UNKNOWN if none
- * is known. */
+/* Memory: working set + idle_percent of the idle consumed memory + overhead, in MiB. The working set is what
+ * the hypervisor saw touched, else the guest's usage, else the consumed memory. UNKNOWN if none is known. */
 double demand_mem_mb(const struct vm_sample *s, double idle_percent);
 
-/* The demand of every VM for the pass, by index: what the snapshot says, but no more than it could use,
- * within reservation and limit; 0 for those that take no part. */
+/* The demand by VM: the snapshot's, capped by what the VM could use, within reservation and limit; 0 for VMs
+ * that take no part. */
 void demand_estimate(const struct snapshot *snap, enum resource r, double *ret_demand);
 
-/* Adds the VMs that wait to be placed: what each is said to want. */
+/* Adds the configured demand of VMs that wait for placement. */
 void demand_add_waiting(const struct snapshot *snap, enum resource r, double *demand);
 
 #endif

@@ -1,19 +1,17 @@
-/* Finds figures that cannot be right, and mends them in a copy of the snapshot. */
+/* Finds impossible samples, and replaces them in a copy of the snapshot. */
 #include "core/demand/guard.h"
 
 #include <string.h>
 
-/* Figures are rounded to whole MHz and MiB, and the interval that they are measured over is not exact: what
- * is beyond by less than this part is no mistake. */
+/* Tolerance: figures are whole MHz and MiB, and the measured interval is not exact. */
 #define HAIR 0.01
 
-/* A figure is old when it has outlived so many passes: three decisions have been made on it, and a fourth
- * would rather be made on none. But never before the shortest window is over, which a source that measures
- * less often than it is asked may take. */
+/* A sample older than this many passes is stale: three decisions have used it. It is never stale within the
+ * shortest window, because a source may measure less often than the service asks. */
 #define STALE_INTERVALS 3
 #define STALE_LEAST_S 300
 
-/* One VM in so many may have bad figures. */
+/* One in this many VMs may have bad samples. */
 #define BAD_ONE_IN 10
 
 static double core_mhz(const struct host *h)
@@ -21,7 +19,7 @@ static double core_mhz(const struct host *h)
     return h->is.cores > 0 ? h->is.total[RES_CPU] / h->is.cores : 0;
 }
 
-/* Migrations are sorted by VM, and a VM has one at most. */
+/* Migrations are sorted by VM; a VM has at most one. */
 static const struct migration *migration_of(const struct snapshot *s, uint32_t vm)
 {
     uint32_t low = 0;
@@ -59,7 +57,7 @@ static bool is_stale(const struct vm_facts *v, const struct policy *policy)
     return !isnan(v->sample_age_s) && v->sample_age_s > most;
 }
 
-/* A figure that is more than it can be. */
+/* A figure above its possible maximum. */
 static struct finding find_excess(enum finding_code code, enum resource r, uint32_t vm, double is,
                                   double most)
 {
@@ -109,13 +107,13 @@ static void mend(const struct snapshot *snap, uint32_t vm, struct vm_facts *f)
             d->min = fmin(d->min, most);
             d->max = fmin(d->max, most);
             d->mean = fmin(d->mean, most);
-            d->stddev = fmin(d->stddev, most / 2); /* what lies in 0 ... most deviates by no more */
+            d->stddev = fmin(d->stddev, most / 2); /* the largest deviation of a value in 0 ... most */
         }
     }
     f->consumed_mb = fmin(f->consumed_mb, guard_most(snap, vm, RES_MEM));
 }
 
-/* Room to mend VMs in, made when the first one needs it: mostly none does. */
+/* Copies the VMs before the first change; most passes change none. */
 static struct vm *copy_vms(const struct snapshot *snap, struct arena *a, struct guard *g)
 {
     struct snapshot *mended = arena_new(a, struct snapshot);
@@ -145,7 +143,7 @@ void guard_judge(const struct snapshot *snap, const struct policy *policy, struc
             continue;
         if (!vms)
             vms = copy_vms(snap, a, &g);
-        vms[i].is.sample_bad = fault_code_name(FAULT_SAMPLE_BAD); /* why is in `found` */
+        vms[i].is.sample_bad = fault_code_name(FAULT_SAMPLE_BAD); /* the reason is in `found` */
         g.found[i] = finding_keep(a, found);
         mend(snap, i, &vms[i].is);
     }

@@ -1,13 +1,11 @@
-/* guard.h: figures that cannot be right decide nothing.
+/* guard.h: bad samples decide nothing.
  *
- * A VM whose figures are missing (demand_unknown), old, or more than the VM could use is left where it is: it
- * may have to leave its host, but is not moved for balance. It counts with what is known of it, never with
- * more than it could use. When more than a tenth of a cluster's VMs are like that, the picture as a whole is
- * not to be trusted, and the pass makes mandatory moves only.
+ * A VM whose samples are missing (demand_unknown), stale, or above what it could use is not moved for
+ * balance; mandatory moves may move it. It counts with the known figures, capped by what it could use. If
+ * more than a tenth of a cluster's VMs have bad samples, the pass makes mandatory moves only.
  *
- * What is malformed in itself (a negative demand, a mean outside its minimum and maximum) never gets here: a
- * snapshot with it is refused, and who reads a live source marks it (sample_bad).
- */
+ * Malformed figures (a negative demand, a mean outside minimum and maximum) do not get here: the snapshot is
+ * refused, or the collector marks them (sample_bad). */
 #ifndef BALLAST_CORE_GUARD_H
 #define BALLAST_CORE_GUARD_H
 
@@ -17,30 +15,29 @@
 #include <ballast/snapshot.h>
 
 struct guard {
-    /* The snapshot with a sample_bad for every VM that takes part and whose figures cannot be right, and
-     * these figures put within what the VM could use. The snapshot itself where nothing is to be mended. */
+    /* The snapshot with sample_bad set for every VM that takes part and has impossible samples, and its
+     * figures capped. The original snapshot if there are none. */
     const struct snapshot *snap;
-    const struct finding **found; /* by VM: what cannot be right about its figures; NULL: of no VM anything */
-    uint32_t n, n_bad; /* VMs that take part, and of these the ones with missing, old or impossible figures */
+    const struct finding **found; /* by VM: what is impossible; NULL: no VM has impossible samples */
+    uint32_t n, n_bad;            /* VMs that take part; those with missing, stale or impossible samples */
 };
 
-/* What is mended lives in a. */
+/* The copies live in a. */
 void guard_judge(const struct snapshot *snap, const struct policy *policy, struct arena *a,
                  struct guard *ret);
 
-/* Whether too many figures are bad for any move that is not mandatory. Literally more than a tenth: of nine
- * VMs or fewer a single one is enough. */
+/* Whether too many samples are bad for moves that are not mandatory: more than a tenth, so of nine VMs or
+ * fewer a single one. */
 bool guard_distrusts(const struct guard *g);
 
-/* What cannot be right about the figures of a VM that takes part. False: nothing. That figures are missing is
- * not found here. */
+/* The impossible figure of a VM that takes part. False: none. Missing samples are not found here. */
 bool guard_find(const struct snapshot *snap, const struct policy *policy, uint32_t vm, struct finding *ret);
 
-/* The same of a VM that was judged; NULL: nothing. */
+/* What guard_judge() found of the VM; NULL: nothing. */
 const struct finding *guard_found(const struct guard *g, uint32_t vm);
 
-/* The most that a VM on a host can use: a core for each vCPU; its configured memory, and the hypervisor's own
- * for it. While it is being migrated, a core of the faster of the two hosts: the figures may be of either. */
+/* The most that a VM can use on its host: a core per vCPU; its configured memory and the hypervisor's
+ * overhead. During a migration, a core of the faster host, because the figures may be of either. */
 double guard_most(const struct snapshot *snap, uint32_t vm, enum resource r);
 
 #endif

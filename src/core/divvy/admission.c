@@ -1,7 +1,8 @@
-/* What pools have left to reserve, up the tree to the root. */
+/* Computes the reservations that pools can still give, up the tree to the root. */
 #include "core/divvy/admission.h"
 
-/* Sums of the same numbers in another order may differ in their last digits: a Hz, a byte. */
+/* Two sums of the same numbers may differ by this much, because their order of addition differs: a Hz, a
+ * byte. */
 #define ROUNDING 1e-6
 
 static uint32_t place_of(const struct admission *ad, uint32_t pool)
@@ -15,7 +16,7 @@ static double charge(const struct alloc *set, double used)
     return set->expandable ? fmin(fmax(set->reservation, used), set->limit) : set->reservation;
 }
 
-/* Adds what is reserved right below a pool; what the pool expands by is reserved below its parent. */
+/* Adds a reservation to a pool, and to its ancestors what the pool expands by. */
 static void reserve(struct admission *ad, enum resource r, uint32_t pool, double more)
 {
     while (pool != IX_NONE && more != 0) {
@@ -29,7 +30,7 @@ static void reserve(struct admission *ad, enum resource r, uint32_t pool, double
         ad->used[r][ad->snap->n_pools] += more;
 }
 
-/* Children before their parents: a pool's turn comes when the last of its children has had its own. */
+/* Children before parents: a pool follows the last of its children. */
 static void order_pools(struct admission *ad, struct arena *a)
 {
     const struct snapshot *s = ad->snap;
@@ -90,7 +91,7 @@ void admission_drop_host(struct admission *ad, uint32_t host)
 double admission_left(const struct admission *ad, enum resource r, uint32_t pool, enum admission_end *ret_end,
                       uint32_t *ret_pool)
 {
-    double given = 0; /* by the pools so far, of their own */
+    double given = 0; /* by the pools so far, from their own reservations */
     double most = NO_LIMIT;
     enum admission_end end = ADMISSION_CAPACITY;
     uint32_t at = IX_NONE;
@@ -99,7 +100,7 @@ double admission_left(const struct admission *ad, enum resource r, uint32_t pool
     for (; pool != IX_NONE && expands; pool = ad->snap->pools[pool].parent) {
         const struct alloc *set = &ad->snap->pools[pool].is.alloc[r];
         double used = ad->used[r][pool];
-        double room = fmax(set->limit - used, 0); /* for more than the pools below have of their own */
+        double room = fmax(set->limit - used, 0); /* for more than the descendants have */
         if (given + room < most) {
             most = given + room;
             end = ADMISSION_LIMIT;

@@ -1,7 +1,7 @@
-/* The tree: demand from the leaves up, quantities from the root down. */
+/* Builds the pool tree: demand from the leaves up, quantities from the root down. */
 #include "core/divvy/divvy.h"
 
-/* Sums of the same numbers in another order differ by less than this factor. */
+/* Two sums of the same numbers differ by less than this factor. */
 #define ROUNDED (1 + 1e-9)
 
 /* Working arrays of a build; the tree itself points into the arena. */
@@ -10,19 +10,19 @@ struct build {
     enum resource r;
     const double *demand;
     struct arena *a;
-    uint32_t *vms;       /* those that take part, grouped by pool; the root's group last */
+    uint32_t *vms;       /* VMs that take part, grouped by pool; the root's group last */
     uint32_t *vm_from;   /* [n_pools + 2] */
-    uint32_t *pools;     /* grouped by parent likewise */
+    uint32_t *pools;     /* grouped by parent, likewise */
     uint32_t *pool_from; /* [n_pools + 2] */
 };
 
-/* The root's place among the pools. */
+/* The root's index among the pools. */
 static uint32_t group_of(const struct snapshot *s, uint32_t pool)
 {
     return pool == IX_NONE ? s->n_pools : pool;
 }
 
-/* Counting sort of the children by parent: the order within a group is that of the indices. */
+/* Counting sort of the children by parent; keeps their order within a group. */
 static void group_children(struct build *b)
 {
     const struct snapshot *s = b->snap;
@@ -55,7 +55,7 @@ static void group_children(struct build *b)
     }
 }
 
-/* Breadth first, so that parents come before children and the children of a node stand side by side. */
+/* Breadth first: parents come before children, and siblings are adjacent. */
 static void lay_out_nodes(struct build *b, struct divvy_tree *t)
 {
     const struct snapshot *s = b->snap;
@@ -96,7 +96,7 @@ static double root_capacity(const struct snapshot *s, enum resource r)
     return sum;
 }
 
-/* With scalable shares a pool weighs what its own setting says times what its children weigh together. */
+/* With scalable shares, a pool's weight is its setting times the weight of its children. */
 static double weight_of(const struct build *b, const struct divvy_tree *t, const struct divvy_node *node)
 {
     if (node->kind == DIVVY_VM || node->ix == IX_NONE || !b->snap->pools[node->ix].is.scalable_shares)
@@ -108,7 +108,7 @@ static double weight_of(const struct build *b, const struct divvy_tree *t, const
     return node->set.shares * sum;
 }
 
-/* The first phase: demand, expanded reservations and weights, from the leaves up. */
+/* First phase: demand, expanded reservations and weights, from the leaves up. */
 static void accumulate(struct build *b, struct divvy_tree *t)
 {
     for (uint32_t i = t->n; i-- > 0;) {
@@ -144,7 +144,7 @@ static void accumulate(struct build *b, struct divvy_tree *t)
 
 enum quantity { Q_RESERVATION, Q_LIMIT, Q_ENTITLEMENT };
 
-/* Parcels one quantity of a node out among its children. */
+/* Divides one quantity of a node among its children. */
 static void portion_out(struct build *b, struct divvy_tree *t, uint32_t i, enum quantity q, double *portion,
                         struct divvy_child *children)
 {
@@ -158,7 +158,7 @@ static void portion_out(struct build *b, struct divvy_tree *t, uint32_t i, enum 
 
     for (uint32_t c = 0; c < node->n_children; c++)
         demand += kids[c].demand;
-    /* a quantity that was itself made of these demands is no shortage, whatever its last digit is */
+    /* a quantity that was computed from these demands is no shortage, whatever its last digit */
     bool replace = q == Q_ENTITLEMENT || demand > quantity * ROUNDED;
     for (uint32_t c = 0; c < node->n_children; c++) {
         double r = t->nodes[node->first_child + c].reserve;
@@ -198,7 +198,7 @@ static void entitle(struct build *b, struct divvy_tree *t)
     }
 }
 
-/* The second phase's three divvies. */
+/* Second phase: divides reservation, limit and entitlement, from the root down. */
 static void divvy_settings(struct build *b, struct divvy_tree *t)
 {
     uint32_t most = most_children(t);
@@ -224,7 +224,7 @@ static void divvy_settings(struct build *b, struct divvy_tree *t)
     }
 }
 
-/* How a node's reservation is handed down to where VMs run. */
+/* Divides a node's reservation among its children, for the hosts that run the VMs. */
 static void portion_out_reserved(struct build *b, const struct divvy_tree *t, uint32_t i, double *portion,
                                  struct divvy_child *children)
 {
@@ -237,7 +237,7 @@ static void portion_out_reserved(struct build *b, const struct divvy_tree *t, ui
         demand += kids[c].n_vms > 0 ? kids[c].demand : 0;
     for (uint32_t c = 0; c < node->n_children; c++) {
         struct divvy_child child = {0};
-        if (kids[c].n_vms > 0) /* whose demand is at least its reservation, and within its limit */
+        if (kids[c].n_vms > 0) /* demand between reservation and limit */
             child = (struct divvy_child){.reservation = demand > quantity ? kids[c].reserve : kids[c].demand,
                                          .limit = demand > quantity ? kids[c].demand : kids[c].set.limit,
                                          .shares = kids[c].weight};
@@ -259,7 +259,7 @@ static void divvy_reserved(struct build *b, struct divvy_tree *t)
     t->nodes[0].divvied.reservation = fmin(reserve, t->nodes[0].set.reservation);
     for (uint32_t i = 0; i < t->n; i++) {
         if (t->nodes[i].n_children == 0 || t->nodes[i].divvied.reservation <= 0)
-            continue; /* born with nothing */
+            continue; /* a node without VMs gets nothing */
         portion_out_reserved(b, t, i, portion, children);
         for (uint32_t c = 0; c < t->nodes[i].n_children; c++)
             t->nodes[t->nodes[i].first_child + c].divvied.reservation = portion[c];

@@ -1,27 +1,27 @@
-/* Compares the parts of pools on hosts with what was last set, and lists what is worth setting. */
+/* Compares the pools' parts with the hosts' present settings and lists the differences worth setting. */
 #include "core/divvy/host_settings.h"
 
 #include "core/divvy/pool_parts.h"
 
-#define PART_OFF 0.05 /* of what it should be */
+#define PART_OFF 0.05 /* relative to the target */
 #define SUM_OFF 0.01
-#define SUM_LEAST 2.0 /* units: what rounding alone may make */
+#define SUM_LEAST 2.0 /* units: possible by rounding alone */
 
 static const double part_least[RES_COUNT] = {[RES_CPU] = 25, [RES_MEM] = 32};
 
-/* A pool on a host, before and after. */
+/* A pool on a host, present and target. */
 struct pair {
     uint32_t host, pool;
     const struct host_setting *was;  /* NULL: never set */
-    const struct host_setting *will; /* NULL: nothing, for the pool has no VM left there */
+    const struct host_setting *will; /* NULL: no VM of the pool is left on the host */
     bool differs;
 };
 
 struct comparison {
     const struct snapshot *snap;
-    struct pair *pairs; /* by host, then pool; of hosts that are up */
+    struct pair *pairs; /* by host, then pool; of connected hosts */
     uint32_t n;
-    bool *rewritten; /* by host: what differs there is listed */
+    bool *rewritten; /* by host: its differences are listed */
 };
 
 /* ---- pairs ---- */
@@ -49,7 +49,7 @@ static bool pair_differs(const struct pair *p)
     return p->will ? !same(p->was, p->will) : !host_setting_is_nothing(p->was);
 }
 
-/* Both lists are in the same order. */
+/* Both lists have the same order. */
 static void match(struct comparison *c, const struct host_setting *will, uint32_t n_will, struct arena *a)
 {
     const struct host_setting *was = c->snap->settings;
@@ -71,7 +71,7 @@ static void match(struct comparison *c, const struct host_setting *will, uint32_
     }
 }
 
-/* ---- what is worth it ---- */
+/* ---- differences ---- */
 
 static bool off(double is, double should_be, double part, double least)
 {
@@ -94,7 +94,7 @@ static bool part_is_off(const struct pair *p)
     return false;
 }
 
-/* What a pool's parts add up to, all hosts together. */
+/* Sums of a pool's parts over all hosts. */
 struct sum {
     double reservation, limit;
 };
@@ -104,7 +104,7 @@ static void add(struct sum *to, const struct host_setting *h, enum resource r)
     if (!h)
         return;
     to->reservation += h->alloc[r].reservation;
-    to->limit += h->alloc[r].limit; /* whether there is one is the same on both sides by now */
+    to->limit += h->alloc[r].limit; /* both sides have a limit here, or neither has */
 }
 
 static bool pool_is_off(const struct snapshot *s, uint32_t pool, const struct sum *is, const struct sum *will)
@@ -116,7 +116,7 @@ static bool pool_is_off(const struct snapshot *s, uint32_t pool, const struct su
     return will->limit < NO_LIMIT && off(is->limit, will->limit, SUM_OFF, SUM_LEAST);
 }
 
-/* Rewrites the hosts where a pool that is off is not as it should be; whether there were any. */
+/* Lists the hosts on which a part of a pool that is off differs; returns whether there were any. */
 static bool mend_sums(struct comparison *c, enum resource r, struct sum *is, struct sum *will)
 {
     bool more = false;
@@ -149,7 +149,7 @@ static void choose_hosts(struct comparison *c, struct arena *a)
     for (uint32_t i = 0; i < c->n; i++)
         if (part_is_off(&c->pairs[i]))
             c->rewritten[c->pairs[i].host] = true;
-    while (more) { /* a host that is rewritten changes the sums of its other pools */
+    while (more) { /* a host that is listed changes the sums of its other pools */
         more = false;
         for (int r = 0; r < RES_COUNT; r++)
             more = mend_sums(c, (enum resource)r, is, will) || more;

@@ -1,7 +1,7 @@
-/* What the limits of pools leave of demand, whatever the hosts have. */
+/* Caps demand by the limits of pools, whatever the capacity. */
 #include "core/divvy/divvy.h"
 
-/* Sums of the same numbers in another order differ by less than this factor. */
+/* Two sums of the same numbers differ by less than this factor. */
 #define ROUNDED (1 + 1e-9)
 
 bool divvy_has_limits(const struct snapshot *snap, enum resource r)
@@ -12,8 +12,7 @@ bool divvy_has_limits(const struct snapshot *snap, enum resource r)
     return false;
 }
 
-/* What each node wants and its own limit lets it have, from the leaves up. Returns whether any limit binds.
- */
+/* Demand of each node within its own limit, from the leaves up. Returns whether a limit binds. */
 static bool add_up(const struct divvy_tree *t, const double *demand, double *ret_wants)
 {
     bool binds = false;
@@ -31,7 +30,7 @@ static bool add_up(const struct divvy_tree *t, const double *demand, double *ret
     return binds;
 }
 
-/* Hands what a node may have down to its children: as it shares its entitlement, where they want more. */
+/* Divides a node's capped demand among its children, as it divides its entitlement, if they want more. */
 static void pass_down(const struct divvy_tree *t, uint32_t i, struct arena *a, double *has)
 {
     const struct divvy_node *node = &t->nodes[i];

@@ -1,50 +1,51 @@
-/* Seats (a VM on a host), parts (a pool on a host), and what the two divvied trees make of them. */
+/* Divides each pool into parts, one per host that runs its VMs, from the results of two divvied trees. A seat
+ * is a VM on a host; a VM in flight has two. */
 #include "core/divvy/pool_parts.h"
 
 #include "core/divvy/divvy.h"
 
 #include <string.h>
 
-/* Sums that are whole numbers but for their last digits. */
+/* Two sums of whole numbers may differ by this much. */
 #define ROUNDING 1e-6
 
-/* What a host keeps of a limit, of what its shares alone would make, when others want all of it: a VM that
- * wakes up must be able to run until the next pass. */
+/* The part of a limit that a host keeps, relative to its shares, when other hosts want all of it: an idle VM
+ * that becomes busy must be able to run until the next pass. */
 #define LIMIT_LEAST 0.1
 
 struct part {
     uint32_t host, pool;
-    uint32_t up; /* the part of the pool above, on the same host; IX_NONE below the root */
+    uint32_t up; /* the parent pool's part on the host; IX_NONE: below the root */
 };
 
 struct division {
     const struct snapshot *snap;
     struct arena *a;
 
-    uint32_t *seat_vm;   /* host by host; a VM in flight has two */
+    uint32_t *seat_vm;   /* by host; a VM in flight has two seats */
     uint32_t *seat_from; /* [n_hosts + 1] */
-    uint32_t *seat_part; /* of the VM's pool; IX_NONE: the VM is below the root */
+    uint32_t *seat_part; /* the part of the VM's pool; IX_NONE: below the root */
 
-    struct part *parts;    /* pool by pool, those below a pool before it; host by host */
-    uint32_t n;            /* of the parts */
+    struct part *parts;    /* by pool, descendants first; then by host */
+    uint32_t n;            /* number of parts */
     uint32_t *part_from;   /* [n_pools + 1], by rank */
-    uint32_t *pool_ranked; /* by rank: pools below a pool come right before it */
-    uint32_t *parts_there; /* by host: how many */
+    uint32_t *pool_ranked; /* by rank: a pool follows its descendants */
+    uint32_t *parts_there; /* by host: number of parts */
 
-    /* of the resource at hand */
+    /* of the present resource */
     enum resource r;
     struct divvy_tree tree;
     uint32_t *vm_node, *pool_node;
-    double *total;         /* by node: what the children that have VMs weigh together; 0: they count alike */
-    double *seat_reserved; /* what the VM was divvied */
-    double *own, *want, *held; /* by part: divvied to VMs directly in the pool; demand; part of the shares */
-    struct alloc *alloc;       /* by part: the result */
+    double *total;         /* by node: weight of the children that have VMs; 0: they count alike */
+    double *seat_reserved; /* the VM's divvied reservation */
+    double *own, *want,
+        *held; /* by part: divvied to VMs directly in the pool; demand; share of the pool's weight */
+    struct alloc *alloc; /* by part: result */
 };
 
-/* ---- who is where ---- */
+/* ---- seats ---- */
 
-/* The other host of each VM in flight: the one that it is migrated to, is about to be, or has not quite left.
- */
+/* The second host of each VM in flight: its destination, or the source that it has not left. */
 static uint32_t *second_hosts(const struct division *d)
 {
     const struct snapshot *s = d->snap;
@@ -94,16 +95,16 @@ static void take_seats(struct division *d)
     }
 }
 
-/* ---- which parts there are ---- */
+/* ---- parts ---- */
 
-/* Found host by host; a pool's stamp is the last host that it was found on, and its part there. */
+/* Parts are found host by host; a pool's stamp is the last host on which it was found, and its part there. */
 struct finding {
     struct part *parts;
     size_t n, cap;
     uint32_t *host, *part; /* by pool */
 };
 
-/* The parts of a VM's pool and of those above it, as far as they are not known yet. */
+/* Adds the missing parts of the VM's pool and its ancestors. */
 static uint32_t find_chain(const struct division *d, struct finding *f, uint32_t host, uint32_t pool)
 {
     uint32_t first = IX_NONE;
@@ -128,12 +129,12 @@ static uint32_t find_chain(const struct division *d, struct finding *f, uint32_t
     return first;
 }
 
-/* Ranks: every pool right after those below it, so that what a pool holds together stands side by side. */
+/* Ranks: each pool after its descendants, so that the parts of a subtree are adjacent. */
 static uint32_t *rank_pools(struct division *d, const struct divvy_tree *t)
 {
     uint32_t *rank = arena_array(d->a, uint32_t, d->snap->n_pools);
-    uint32_t *size = arena_array(d->a, uint32_t, t->n);  /* pools at the node and below */
-    uint32_t *begin = arena_array(d->a, uint32_t, t->n); /* the first of their ranks */
+    uint32_t *size = arena_array(d->a, uint32_t, t->n);  /* pools in the subtree */
+    uint32_t *begin = arena_array(d->a, uint32_t, t->n); /* the first rank of the subtree */
 
     for (uint32_t i = t->n; i-- > 1;) {
         if (t->nodes[i].kind == DIVVY_VM)
@@ -202,7 +203,7 @@ static const struct divvy_node *seat_node(const struct division *d, uint32_t sea
     return &d->tree.nodes[d->vm_node[d->seat_vm[seat]]];
 }
 
-/* What a child counts among its siblings. */
+/* A child's weight among its siblings. */
 static double standing(const struct division *d, const struct divvy_node *node)
 {
     return d->total[node->parent] > 0 ? node->weight : 1;
@@ -223,8 +224,8 @@ static void index_nodes(struct division *d)
     }
 }
 
-/* Where more was divvied to the VMs of a host than it has, they keep what they reserve themselves, and of the
- * rest what fits. Returns whether there is no room for each part to be rounded up. */
+/* If the VMs of a host were divvied more than its capacity, they keep their own reservations and divide the
+ * rest. Returns whether the parts have no room for rounding up. */
 static bool fit_host(struct division *d, uint32_t host)
 {
     uint32_t from = d->seat_from[host];
@@ -236,7 +237,7 @@ static bool fit_host(struct division *d, uint32_t host)
     for (uint32_t i = from; i < from + n; i++) {
         const struct divvy_node *node = seat_node(d, i);
         if (d->seat_part[i] == IX_NONE)
-            room -= node->reserve; /* it keeps its own, and is nobody's part */
+            room -= node->reserve; /* a VM's own reservation is in no part */
         d->seat_reserved[i] = d->seat_part[i] == IX_NONE ? 0 : node->divvied.reservation;
         sum += d->seat_reserved[i];
         least += fmin(node->reserve, d->seat_reserved[i]);
@@ -276,7 +277,7 @@ static void add_seats(struct division *d)
     }
 }
 
-/* The next whole number of a running sum: whatever stands side by side adds up to its sum, rounded once. */
+/* Rounds a running sum, so that adjacent parts add up to the rounded sum. */
 static double whole(double *running, double more)
 {
     double before = floor(*running + ROUNDING);
@@ -285,8 +286,8 @@ static double whole(double *running, double more)
     return floor(*running + ROUNDING) - before;
 }
 
-/* What each of a pool's hosts must have of a limit, and what it wants of it: its reservations, and what is
- * left to an idle one, where they all fit; then what its VMs want. */
+/* What each host of a pool wants of a limit: the parts' reservations and the least of idle hosts, if all of
+ * that fits; then the demand of its VMs. */
 static void ask_hosts(const struct division *d, uint32_t from, uint32_t n, double quantity,
                       struct divvy_child *hosts)
 {
@@ -308,8 +309,8 @@ static void ask_hosts(const struct division *d, uint32_t from, uint32_t n, doubl
     }
 }
 
-/* One level of the limit-divvy, with the pool's hosts as the children: first what they want; what is then
- * left by shares, as far as their capacity lets them use it, so that those who want much may want more. */
+/* Divides a pool's limit among its hosts: first by demand; the rest by shares, up to each host's capacity, so
+ * that busy hosts may use more. */
 static void divide_limit(struct division *d, uint32_t from, uint32_t n, double limit)
 {
     struct divvy_child *hosts = arena_array(d->a, struct divvy_child, n);
@@ -336,7 +337,7 @@ static void divide_limit(struct division *d, uint32_t from, uint32_t n, double l
         d->alloc[from + i].limit = whole(&running, base[i] + portion[i]);
 }
 
-/* One pool on all of its hosts; what is below it is complete. */
+/* Divides one pool among its hosts; its descendants are done. */
 static void settle_pool(struct division *d, uint32_t rank, double *running)
 {
     uint32_t pool = d->pool_ranked[rank];
@@ -344,7 +345,7 @@ static void settle_pool(struct division *d, uint32_t rank, double *running)
     const struct divvy_node *node = &d->tree.nodes[ix];
     uint32_t from = d->part_from[rank];
     uint32_t to = d->part_from[rank + 1];
-    double members = 0; /* where they all weigh nothing */
+    double members = 0; /* for VMs that all weigh nothing */
 
     if (from == to)
         return;
@@ -373,7 +374,7 @@ static void divide(struct division *d, enum resource r, const double *demand)
     double running = 0;
 
     d->r = r;
-    if (r != RES_CPU) /* the first tree is there already, for its shape */
+    if (r != RES_CPU) /* the CPU tree exists already, for its shape */
         divvy_build_reserved(d->snap, r, demand, d->a, &d->tree);
     index_nodes(d);
     add_seats(d);
@@ -381,9 +382,9 @@ static void divide(struct division *d, enum resource r, const double *demand)
         settle_pool(d, k, &running);
 }
 
-/* ---- the result ---- */
+/* ---- sorting ---- */
 
-/* Where each part goes: by host, then pool. */
+/* The index of each part in the result: by host, then pool. */
 static uint32_t *places(const struct division *d)
 {
     uint32_t *place = arena_array(d->a, uint32_t, d->n);

@@ -1,37 +1,33 @@
-/* pool_parts.h: the pool tree, broken up into one for each host (§3.1.7).
+/* pool_parts.h: the pool tree divided into one tree per host (§3.1.7).
  *
- * On the hosts local schedulers divide what there is, each by a pool tree of its own. A pool has a part on
- * every host where VMs of it, or of a pool below it, run: of its reservation and limit in accordance with
- * what its VMs there were divvied, of its shares as many as its VMs there hold. So that the hosts' trees
- * together do what the one tree says, as if the cluster were one large host. A VM that is migrated, or is
- * about to be, counts on both hosts. The settings of the VMs themselves travel with them and are not parts.
+ * Each host's scheduler divides the host's capacity by its own pool tree. A pool has a part on every host
+ * that runs VMs of it or of its descendants: of its reservation and limit, as its VMs there were divvied; of
+ * its shares, as its VMs there weigh. Together the hosts' trees act like the cluster's one tree on one large
+ * host. A VM that is migrating, or is about to, counts on both hosts. VMs' own settings move with them and
+ * are not part of this.
  *
- * Invariants, checked by tests/property/pool_parts.c; where VMs in flight are counted twice, or do not fit on
- * their host, it says so:
- *   reservation  over all hosts the parts add up to what the pool's VMs were divvied of it
- *                (divvy_build_reserved(): the pool's own reservation, unless that is more than its VMs may
- * use or the cluster has; a pool below another one has its part of what that one hands down), to within one
- * unit. VMs in flight add theirs a second time. On each host a part is at least what the pools below and the
- * VMs directly in the pool reserve there. The parts of the pools below the root, and the VMs there, reserve
- * together at most the host's capacity, if what the VMs themselves reserve fits. limit        none where the
- * pool has none, whatever the pools above have: theirs hold on the host as well. Else the parts add up to the
- * pool's limit, rounded (or to its reservations, where VMs in flight make them more), and each is at least
- * the reservation. No host is given less than its VMs demand unless the pool as a whole demands more than its
- * limit; and never less than a tenth of what its shares make. shares       the part of the pool's weight
- * (divvy.h) that its VMs there hold of it, at least 1. The unit is that of its siblings, pools and VMs, so
- * that they compete on the host as they do in the cluster. All are whole numbers. The same snapshot gives the
- * same parts; O(V + parts · log V).
+ * Invariants, checked by tests/property/pool_parts.c:
+ *   reservation: Σ parts over all hosts = the reservation that divvy_build_reserved() gives the pool's VMs,
+ *     to within one unit; VMs in flight add theirs a second time. On each host, a part is at least the
+ *     reservations below it, and the parts below the root and the VMs there reserve at most the host's
+ *     capacity, if the VMs' own reservations fit.
+ *   limit: none if the pool has none, whatever its ancestors have: their limits hold on the host too. Else
+ *     Σ parts = the pool's limit, rounded (or its reservations, if VMs in flight make them larger), and
+ *     each part is at least the reservation. No host gets less than its VMs' demand, unless the pool's
+ *     demand exceeds its limit; and never less than a tenth of its shares.
+ *   shares: the VMs' part of the pool's weight (divvy.h), at least 1, in the unit of the pool's siblings,
+ *     so that they compete on the host as in the cluster.
+ * All numbers are whole. Equal snapshots give equal parts; O(V + parts · log V).
  *
- * Limits of pools below each other are not divvied further (Figure 2 does): a pool with a limit of its own
- * keeps all of it, because the pool above is limited on the host too, and lets those have more that want it
- * at the moment. */
+ * Limits of nested pools are not divided further (Figure 2 does so): a pool keeps all of its own limit,
+ * because its ancestors' limits hold on the host and let the pools with present demand use more. */
 #ifndef BALLAST_CORE_POOL_PARTS_H
 #define BALLAST_CORE_POOL_PARTS_H
 
 #include <ballast/arena.h>
 #include <ballast/snapshot.h>
 
-/* Every part, by host, then pool. demand: of each VM, by resource and index. */
+/* All parts, by host, then pool. demand: by resource and VM. */
 void pool_parts(const struct snapshot *snap, double *const demand[RES_COUNT], struct arena *a,
                 struct host_setting **ret, uint32_t *ret_n);
 

@@ -1,13 +1,13 @@
-/* The divvy's primitive: one parent, one quantity, its children. */
+/* Divides one quantity among the children of one node. */
 #include "core/divvy/divvy.h"
 
 #include <stdlib.h>
 
-/* Where, as λ grows, a child leaves its reservation or arrives at its limit. */
+/* A λ at which a child leaves its reservation or reaches its limit. */
 struct breakpoint {
     double lambda;
-    double d_shares; /* how the sum of the shares that grow changes here */
-    double d_fixed;  /* how the sum of what is fixed changes here */
+    double d_shares; /* change of the sum of growing shares */
+    double d_fixed;  /* change of the sum of fixed quantities */
 };
 
 static int by_lambda(const void *a, const void *b)
@@ -23,8 +23,8 @@ static double share_of(const struct divvy_child *c, double lambda)
     return fmin(fmax(lambda * c->shares, c->reservation), c->limit);
 }
 
-/* Sweeps the breakpoints to the stretch in which everything is handed out, and solves for λ there. Sums are
- * taken anew on that stretch, so that no rounding from the sweep is left in the result. */
+/* Sweeps the breakpoints to the interval in which all is handed out, and solves for λ there. Sums are
+ * computed anew on that interval, so that the result has no rounding from the sweep. */
 static double solve_lambda(const struct divvy_child *children, uint32_t k, double quantity, struct arena *a)
 {
     struct breakpoint *at = arena_array(a, struct breakpoint, (size_t)k * 2);
@@ -52,7 +52,8 @@ static double solve_lambda(const struct divvy_child *children, uint32_t k, doubl
         if (fixed + growing * to >= quantity)
             break;
     }
-    /* Who grows on this stretch is asked in its middle, where rounding at the breakpoints cannot decide. */
+    /* decides which children grow in the middle of the interval, where rounding at the breakpoints does not
+     * matter */
     double middle = to < NO_LIMIT ? (from + to) / 2 : 2 * from + 1;
     double exact_fixed = 0;
     double exact_growing = 0;
@@ -74,7 +75,7 @@ void divvy_solve_shares(const struct divvy_child *children, uint32_t k, double q
 {
     double reserved = 0;
     double most = 0;
-    double most_with_shares = 0; /* with what the others reserve */
+    double most_with_shares = 0; /* with the reservations of the children without shares */
 
     for (uint32_t i = 0; i < k; i++) {
         reserved += children[i].reservation;
@@ -93,8 +94,7 @@ void divvy_solve_shares(const struct divvy_child *children, uint32_t k, double q
         return;
     }
     if (most_with_shares <= quantity) {
-        /* All who have shares are satisfied. Those who have none take equal parts of what is left: nothing
-         * stays idle while a child still wants it. */
+        /* All children with shares are satisfied. Those without shares divide the rest equally. */
         struct divvy_child *rest = arena_array(a, struct divvy_child, k);
         for (uint32_t i = 0; i < k; i++) {
             rest[i] = children[i];

@@ -6,9 +6,9 @@
  * N: N at a time), so a holder uses the same capacity for several losses.
  *
  *   host_failures N: all VMs of the host, and of the N - 1 other hosts with the largest reservations;
- *   percent:         each VM of the host by itself; and that share of the cluster's capacity stays
- * unreserved; dedicated:       nothing: failover hosts run no VMs (host.failover); spare VMs:       under
- * every policy, each spare VM of the snapshot has a failover slot.
+ *   percent:         each VM of the host by itself; and that share of all capacity stays unreserved;
+ *   dedicated:       nothing: failover hosts run no VMs (host.failover);
+ *   spare VMs:       under every policy, each spare VM of the snapshot has a failover slot.
  *
  * Invariant (tests/property/failover_capacity.c): if the pass starts without a gap, each VM of a lost host
  * has its failover slot at every moment of any order of the plan's moves that depends_on allows. A gap is a

@@ -1,4 +1,4 @@
-/* attempt.h: one way to go about a placement, from the beginning. Within place/. */
+/* attempt.h: one attempt to place all VMs. For place/ only. */
 #ifndef BALLAST_CORE_ATTEMPT_H
 #define BALLAST_CORE_ATTEMPT_H
 
@@ -7,18 +7,18 @@
 
 struct attempt {
     struct pass p;
-    const bool *left_out; /* by VM: not to be tried (again) */
+    const bool *left_out; /* by VM: left out of this attempt */
     uint32_t n_failed;    /* VMs */
-    uint32_t half;        /* IX_NONE, or half of a pair of which the other half has no host */
-    struct options first; /* of the only VM */
+    uint32_t half;        /* IX_NONE, or the half of a fault-tolerant pair whose other half has no host */
+    struct options first; /* candidates of the only VM */
 };
 
 /* ---- outcome.c ---- */
 
-/* Rules of the VMs that were placed, broken for want of a better host. */
+/* Adds faults for rules that the placed VMs violate. */
 void attempt_report_broken(struct attempt *t);
 
-/* The other hosts that would do for the only VM. */
+/* Adds the other candidates of the only VM. */
 void attempt_add_alternatives(struct attempt *t, uint32_t vm, struct plan *plan);
 
 #endif

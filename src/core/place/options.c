@@ -1,4 +1,4 @@
-/* Ranks the hosts that a VM may be powered on at; finds what comes closest where there is none. */
+/* Ranks the hosts for a power-on; without one, finds the host that comes closest. */
 #include "core/place/options.h"
 
 #include "core/plan/correct.h"
@@ -35,7 +35,7 @@ void options_rank(const struct pass *p, uint32_t unit, struct options *ret)
         qsort(ret->items, ret->n, sizeof ret->items[0], best_first);
 }
 
-/* The part that is missing of what the unit needs most of. */
+/* The largest relative shortage of the unit on the slot. */
 static double worst_part(const struct layout *l, uint32_t unit, uint32_t slot)
 {
     double shortage[SHORTAGE_COUNT];
@@ -49,7 +49,7 @@ static double worst_part(const struct layout *l, uint32_t unit, uint32_t slot)
     return worst;
 }
 
-/* The checks are asked in order, so a later one means that more was right. */
+/* The slot that passes most checks (they have a fixed order), then the smallest shortage. */
 static uint32_t closest(const struct pass *p, uint32_t unit, enum check *ret_check)
 {
     const struct layout *l = &p->layout;
@@ -68,14 +68,14 @@ static uint32_t closest(const struct pass *p, uint32_t unit, enum check *ret_che
     return best;
 }
 
-/* By how much it is too little there; UNKNOWN: the check is not about an amount. */
+/* The shortage behind the check; UNKNOWN: the check is not about an amount. */
 static double missing_for(const struct pass *p, uint32_t unit, uint32_t slot, enum check check)
 {
     double shortage[SHORTAGE_COUNT];
     double need[SHORTAGE_COUNT];
 
     prerequisite_move_shortage(&p->layout, unit, slot, shortage, need);
-    switch ((int)check) { /* only those about an amount */
+    switch ((int)check) { /* all others are not about an amount */
     case CHECK_RESERVATION_CPU:
         return shortage[SHORTAGE_CPU];
     case CHECK_RESERVATION_MEM:

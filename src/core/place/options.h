@@ -1,5 +1,4 @@
-/* options.h: the hosts where a waiting VM may be powered on, best first; and if there is none, the one that
- * comes closest. */
+/* options.h: the hosts that a waiting VM may be powered on at, best first; or the host that comes closest. */
 #ifndef BALLAST_CORE_OPTIONS_H
 #define BALLAST_CORE_OPTIONS_H
 
@@ -7,19 +6,19 @@
 
 struct option {
     uint32_t slot;
-    bool joins;       /* one that it should be with runs there */
-    double imbalance; /* with the unit there */
+    bool joins;       /* runs a VM of the unit's preferred affinity rules */
+    double imbalance; /* with the unit on the host */
 };
 
 struct options {
-    struct option *items; /* those that it should be with first, then the best balance, then the lower host */
+    struct option *items; /* hosts that join first, then the lowest imbalance, then the lower host */
     uint32_t n;
 };
 
 void options_rank(const struct pass *p, uint32_t unit, struct options *ret);
 
-/* Why the unit can be powered on nowhere: what is missing, and by how much, on the host that comes closest
- * (*ret_host; IX_NONE: there is no host). */
+/* Why the unit can be powered on nowhere: the shortage on the host that comes closest (*ret_host; IX_NONE: no
+ * host). */
 struct finding options_none(const struct pass *p, uint32_t unit, uint32_t *ret_host);
 
 #endif

@@ -1,7 +1,7 @@
-/* What comes of a placement beside its actions: rules that it breaks, other hosts that would do. */
+/* Reports the rules that a placement violates, and the alternatives for a single VM. */
 #include "core/place/attempt.h"
 
-/* How many other hosts are named beside the best one. */
+/* Alternatives listed beside the best host. */
 #define ALTERNATIVES_MAX 4
 
 void attempt_report_broken(struct attempt *t)
@@ -39,10 +39,10 @@ void attempt_add_alternatives(struct attempt *t, uint32_t vm, struct plan *plan)
     for (uint32_t i = 1; i < t->first.n && n < ALTERNATIVES_MAX; i++) {
         const struct option *o = &t->first.items[i];
         if (o->joins != t->first.items[0].joins)
-            break; /* apart from those that it must be with: no host for it while there is one with them */
+            break; /* candidates that violate an affinity rule are no alternatives to one that does not */
         uint32_t host = p->layout.slot_host[o->slot];
         struct layout_mark mark;
-        layout_try(&p->layout, unit, o->slot, &mark); /* with the weights of that state, like the plan's */
+        layout_try(&p->layout, unit, o->slot, &mark); /* with the weights of that state, as in the plan */
         double imbalance = layout_imbalance(&p->layout);
         layout_undo(&p->layout, &mark);
         others[n++] = (struct alternative){

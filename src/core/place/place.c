@@ -1,4 +1,4 @@
-/* Powers VMs on: one after the other, pairs together, and the best of several attempts. */
+/* Places VMs one by one, fault-tolerant pairs together; keeps the best of several attempts. */
 #include "core/place/place.h"
 
 #include "core/pass.h"
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the cluster with the newcomers waiting outside ---- */
+/* ---- the snapshot with the waiting VMs ---- */
 
-/* The fastest core that there is: nothing is known of where the VM will be. */
+/* The cluster's fastest core, because the VM's host is not known yet. */
 static double core_mhz(const struct snapshot *s)
 {
     double most = 0;
@@ -81,7 +81,7 @@ static struct finding find_shortage(const struct shortage *s)
                                         {FIGURE_MISSING, s->by}}};
 }
 
-/* Whether the pools give what all VMs of the unit reserve; it is taken then. */
+/* Whether the pools can give the reservations of all VMs of the unit; takes them. */
 static bool pools_give(struct pass *p, uint32_t unit, struct shortage *ret_short)
 {
     const struct layout *l = &p->layout;
@@ -129,8 +129,8 @@ static void take(struct pass *p, uint32_t unit, const struct prerequisite_moves 
     p->move_group = move_group;
 }
 
-/* percent: less than promised would be left free, were the unit there, and another (or IX_NONE). ret_f: by
- * how much; may be NULL. */
+/* percent: whether too little capacity stays unreserved with the unit, and another (or IX_NONE). ret_f: the
+ * shortage; may be NULL. */
 static bool lacks_spare(const struct pass *p, uint32_t unit, uint32_t other, struct finding *ret_f)
 {
     for (int r = 0; r < RES_COUNT; r++) {
@@ -149,7 +149,7 @@ static bool lacks_spare(const struct pass *p, uint32_t unit, uint32_t other, str
     return false;
 }
 
-/* percent: whether enough is left with what the host adds. */
+/* percent: whether the capacity of the slot's host ends the shortage. */
 static bool wakes_enough(struct pass *p, uint32_t unit, uint32_t slot)
 {
     bool waking = p->layout.waking[slot];
@@ -160,7 +160,7 @@ static bool wakes_enough(struct pass *p, uint32_t unit, uint32_t slot)
     return enough;
 }
 
-/* The same where the cluster itself has too little: a host is woken for the unit if that is enough. */
+/* Whether pools and failover capacity admit the unit; wakes a host if that is enough. */
 static bool admit_or_wake(struct attempt *t, uint32_t unit, uint32_t *ret_woken)
 {
     struct pass *p = &t->p;
@@ -181,8 +181,7 @@ static bool admit_or_wake(struct attempt *t, uint32_t unit, uint32_t *ret_woken)
     return given;
 }
 
-/* Where the unit goes: where it fits as things stand, else where others make room, else to a host that is
- * woken. */
+/* Finds a destination: a host with the capacity, else one that prerequisite moves clear, else one to wake. */
 static bool find_way(struct attempt *t, uint32_t unit, struct prerequisite_moves *ret)
 {
     struct pass *p = &t->p;
@@ -247,7 +246,7 @@ static bool place_unit(struct attempt *t, uint32_t unit)
 
 /* ---- fault-tolerant pairs ---- */
 
-/* The secondary has to take over where the primary could have gone. */
+/* A secondary may run only where the primary may, to take over from it. */
 static void narrow_to_both(struct pass *p, uint32_t primary, uint32_t secondary)
 {
     struct layout *l = &p->layout;
@@ -262,7 +261,7 @@ static void narrow_to_both(struct pass *p, uint32_t primary, uint32_t secondary)
     l->unit_allowed[secondary] = both;
 }
 
-/* The best host for the primary that leaves one for the secondary: "If no secondary host can be found, it
+/* The best host for the primary that leaves a host for the secondary: "If no secondary host can be found, it
  * considers the second-best host for the primary and tries again" (§3.2). */
 static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint32_t *ret_first,
                       uint32_t *ret_second)
@@ -274,7 +273,7 @@ static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint
     for (uint32_t i = 0; i < o.n; i++) {
         struct layout_mark mark;
         failover_undo_begin(
-            &p->layout.failover); /* what is reserved for the primary from then on is not the secondary's */
+            &p->layout.failover); /* the primary's reservation is not available to the secondary */
         failover_capacity_follow(&p->layout.failover, primary, o.items[i].slot);
         layout_try(&p->layout, primary, o.items[i].slot, &mark);
         options_rank(p, secondary, &other);
@@ -289,8 +288,8 @@ static bool find_both(struct pass *p, uint32_t primary, uint32_t secondary, uint
     return false;
 }
 
-/* Two VMs, each in its unit. Where nothing is found as things stand, each is placed by itself, with others
- * making room. */
+/* Places a pair of two units. If no two hosts have the capacity, each is placed by itself, with prerequisite
+ * moves. */
 static void place_pair(struct attempt *t, uint32_t primary_vm, uint32_t secondary_vm)
 {
     struct pass *p = &t->p;
@@ -326,7 +325,7 @@ static void place_pair(struct attempt *t, uint32_t primary_vm, uint32_t secondar
 
 struct waiting {
     uint32_t unit;
-    double size; /* the largest of what it needs, in parts of the largest host */
+    double size; /* the largest of its needs, relative to the largest host */
 };
 
 static int largest_first(const void *a, const void *b)
@@ -353,7 +352,7 @@ static double size_of(const struct layout *l, uint32_t unit)
     return size;
 }
 
-/* An agent that hosts require is powered on at one of them. */
+/* An agent that a host requires is powered on at that host. */
 static void bind_agents(struct pass *p)
 {
     const struct snapshot *s = p->snap;
@@ -394,7 +393,7 @@ static bool still_waits(const struct layout *l, uint32_t vm)
     return l->vm_unit[vm] != IX_NONE && l->unit_slot[l->vm_unit[vm]] == l->outside;
 }
 
-/* Half of a pair in this unit whose other half waits too, in another; IX_NONE. */
+/* A half in this unit whose other half waits in another unit; IX_NONE. */
 static uint32_t waiting_half(const struct layout *l, uint32_t unit)
 {
     for (uint32_t i = l->unit_from[unit]; i < l->unit_from[unit + 1]; i++) {
@@ -420,8 +419,7 @@ static void place_one(struct attempt *t, uint32_t unit)
         place_pair(t, l->snap->vms[half].ft_peer, half);
 }
 
-/* A VM that got a host while the other half of its pair, which was to get one too, did not: in sets with
- * several pairs. */
+/* A placed VM whose other half was to be placed and was not; in sets with several pairs. */
 static uint32_t find_half(const struct pass *p)
 {
     for (uint32_t i = 0; i < p->snap->n_vms; i++) {
@@ -450,7 +448,7 @@ static struct attempt *place_all(const struct snapshot *snap, const struct polic
     return t;
 }
 
-/* The faults of VMs that an attempt has to begin anew without. */
+/* Faults of VMs that later attempts leave out. */
 struct given_up {
     bool *left_out;
     struct fault *faults;
@@ -465,7 +463,7 @@ static const struct fault *fault_of(const struct pass *p, uint32_t vm)
     return NULL;
 }
 
-/* All VMs of the unit: they would have been placed together. */
+/* Leaves out all VMs of the unit, which would be placed together. */
 static void give_up(struct given_up *g, const struct attempt *t, uint32_t half)
 {
     const struct pass *p = &t->p;
@@ -491,7 +489,7 @@ static void give_up(struct given_up *g, const struct attempt *t, uint32_t half)
     }
 }
 
-/* Half a pair is not powered on: from the beginning again, without the pair. */
+/* An attempt; repeated without a pair of which only one half found a host. */
 static struct attempt *attempt(const struct snapshot *snap, const struct policy *policy, unsigned rules,
                                struct arena *a)
 {
@@ -512,8 +510,7 @@ static struct attempt *attempt(const struct snapshot *snap, const struct policy 
     }
 }
 
-/* First with all rules; then without the preferred ones; then apart from those that the VMs should be with.
- */
+/* First with all rules, then without preferred rules, then without affinity rules. */
 static struct attempt *best_attempt(const struct snapshot *snap, const struct policy *policy, struct arena *a)
 {
     static const unsigned rules[] = {RULES_PREFERRED, 0, RULES_PREFERRED | RULES_PLACED_APART,

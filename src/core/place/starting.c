@@ -1,4 +1,4 @@
-/* VMs that are about to run are taken to use all they can. */
+/* Makes a snapshot in which VMs with a pending power-on run with all they can use. */
 #include "core/place/starting.h"
 
 #include <string.h>
@@ -14,14 +14,14 @@ void starting_assume_all(struct vm *v, double core_mhz)
     vm_facts_windows(&v->is);
 }
 
-/* A placement that is not to be seen in the VM itself yet. */
+/* An approved power-on that the inventory does not show yet. */
 static bool is_to_start(const struct snapshot *s, const struct pending *p)
 {
     return p->action == ACTION_PLACE && s->vms[p->vm].is.state != VM_ON &&
            s->hosts[p->to].is.state != HOST_DISCONNECTED;
 }
 
-/* Adds the VM to those that run on the host; the span stays ascending. */
+/* Adds the VM to the host's VMs; the span stays ascending. */
 static void list_vm(struct host *h, uint32_t vm, struct arena *a)
 {
     uint32_t *items = arena_array(a, uint32_t, (size_t)h->vms.n + 1);
@@ -45,7 +45,7 @@ static void start(struct snapshot *s, const struct pending *p, struct arena *a)
     starting_assume_all(v, h->is.cores > 0 ? h->is.total[RES_CPU] / h->is.cores : 0);
     v->host = p->to;
     list_vm(h, p->vm, a);
-    h->is.mem_free_mb -= v->is.consumed_mb + v->is.overhead_mb; /* which is still free; unknown stays so */
+    h->is.mem_free_mb -= v->is.consumed_mb + v->is.overhead_mb; /* UNKNOWN stays UNKNOWN */
 }
 
 const struct snapshot *starting_counted(const struct snapshot *snap, struct arena *a)

@@ -1,9 +1,9 @@
-/* Cuts the mean, deviation and most of what VMs want to what limits let them get. */
+/* Caps the mean, deviation and maximum of each VM's demand by its own limit and its pools' limits. */
 #include "core/power/capped_demand.h"
 
 #include "core/divvy/divvy.h"
 
-/* Within its own limit. */
+/* Caps the VM's figures by its own limit. */
 static void own_figures(const struct vm_facts *v, enum window w, enum resource r, struct figures *ret)
 {
     const struct demand_stats *is = &v->window[w][r];
@@ -35,12 +35,12 @@ double capped_demand_now(const struct capped_demand *capped, const struct snapsh
     return capped->now[r] ? capped->now[r][vm] : fmin(v->demand[r], v->alloc[r].limit);
 }
 
-/* Of all VMs below a node. */
+/* Sums over all VMs below a node of the pool tree. */
 struct sums {
     double mean, variance, deviation, most;
 };
 
-/* How much less than by themselves the VMs below the node vary, and want at the most, for its limit. */
+/* The factors by which a node's limit reduces the deviation and the maximum of the VMs below it. */
 static void keep_within(double limit, double correlation, struct sums *is, double *ret_deviation,
                         double *ret_most)
 {
@@ -54,7 +54,7 @@ static void keep_within(double limit, double correlation, struct sums *is, doubl
     is->most *= *ret_most;
 }
 
-/* Parts of each node, the root first: its own times those above it. */
+/* The factors of each node, the root first: its own times those of its ancestors. */
 static void find_parts(const struct divvy_tree *t, const struct snapshot *snap, enum window w,
                        enum resource r, const double *mean, struct arena *a, double *deviation, double *most)
 {
@@ -84,7 +84,7 @@ static void find_parts(const struct divvy_tree *t, const struct snapshot *snap, 
     }
 }
 
-/* Also of VMs that take no part, for which nobody asks. */
+/* Includes VMs that take no part; their figures are not used. */
 static void limit_window(struct capped_demand *capped, const struct divvy_tree *t,
                          const struct snapshot *snap, enum window w, enum resource r, struct arena *a)
 {

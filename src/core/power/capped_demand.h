@@ -1,12 +1,12 @@
-/* capped_demand.h: what VMs may get of what they want, however many hosts are on.
+/* capped_demand.h: VMs' demand without what limits deny, however many hosts are on.
  *
- * What a VM wants beyond its own limit no host will ever give it, nor what all VMs of a pool want beyond the
- * limit of the pool: the mean is cut to what the limits leave of it (divvy_limit()). What is always between 0
- * and a limit cannot vary by more than its mean lets it (Bhatia and Davis 2000: σ² <= mean (limit - mean)):
- * of a VM that holds for its own variance, of a pool for that of the sum over its VMs, each of which is then
- * taken to vary by so much less. Nor can the sum of their most be more than the limit.
+ * Demand beyond a VM's limit, or of a pool's VMs beyond the pool's limit, is never served. divvy_limit() cuts
+ * the mean. A value between 0 and a limit cannot vary by more than its mean allows (Bhatia and Davis 2000:
+ * σ² <= mean (limit - mean)). That holds for a VM's own variance, and for the variance of the sum over a
+ * pool's VMs, each of which then varies by so much less. The sum of their maxima is at most the limit.
  *
- * Where no pool has a limit nothing is computed, and where none binds figures are the same to the last digit.
+ * Without a pool limit nothing is computed; with limits that do not bind, figures are equal to the last
+ * digit.
  */
 #ifndef BALLAST_CORE_CAPPED_DEMAND_H
 #define BALLAST_CORE_CAPPED_DEMAND_H
@@ -14,15 +14,15 @@
 #include <ballast/arena.h>
 #include <ballast/snapshot.h>
 
-/* By VM, by index; NULL of a resource of which no pool has a limit. */
+/* By VM; NULL for a resource without pool limits. */
 struct capped_demand {
     double *now[RES_COUNT];
     double *mean[WINDOW_COUNT][RES_COUNT];
-    double *deviation[WINDOW_COUNT][RES_COUNT]; /* part of its standard deviation */
-    double *most[WINDOW_COUNT][RES_COUNT];      /* part of its most */
+    double *deviation[WINDOW_COUNT][RES_COUNT]; /* factor of its standard deviation */
+    double *most[WINDOW_COUNT][RES_COUNT];      /* factor of its maximum */
 };
 
-/* Of one VM, within all limits. */
+/* The demand of one VM within all limits. */
 struct figures {
     double mean, variance, most;
 };

@@ -1,19 +1,20 @@
-/* Hosts are woken before a rise that is expected, and not put to standby shortly before it. */
+/* Proactive operation: wakes hosts before a rise of the demand forecast, and keeps them on shortly before it.
+ */
 #include "core/power/expected.h"
 
-/* A rise by less is within what demand does by itself. */
+/* A smaller rise is normal variation. */
 #define RISE_LEAST 1.2
 
-/* A pass may have been made just before; and once the host is there, VMs have to come to it. */
+/* The present pass may have just missed the moment, and VMs must migrate to the host after its wake. */
 #define INTERVALS_AHEAD 2
 
-/* What a forecast is made of (demand_profile.h), too: without the limits of pools. */
+/* The forecast is learned from this figure too (demand_profile.h): pool limits do not apply. */
 double expected_now(const struct power *w, enum resource r)
 {
     return w->u.wanted[WINDOW_5M][r];
 }
 
-/* Of what is wanted now, the part that the limits of pools let VMs get. */
+/* The part of the present demand that pool limits allow. */
 static double part_given(const struct power *w, enum resource r)
 {
     double gets = 0;
@@ -25,7 +26,7 @@ static double part_given(const struct power *w, enum resource r)
     return fmin(gets / w->u.wanted[WINDOW_5M][r], 1);
 }
 
-/* What is expected of the present; 0 where nothing is. */
+/* The forecast of the present demand; 0: none. */
 static double expected_of_now(const struct snapshot *s, int r)
 {
     double demand = s->n_forecast > 0 && s->forecast[0].time <= s->time ? s->forecast[0].demand[r] : 0;
@@ -59,7 +60,7 @@ static bool find_expected_rise(const struct power *w, instant_s until, struct ri
     return rises;
 }
 
-/* Until a host that is woken now is of use: the slowest of those that may be. */
+/* Time until a host that is woken now can run VMs: of the slowest host in standby. */
 static double lead_s(const struct power *w)
 {
     double boot_s = 0;
@@ -77,7 +78,8 @@ double expected_wanted_s(const struct power *w, instant_s woken)
     const struct snapshot *s = w->l->snap;
     double boot_s = 0;
 
-    for (uint32_t i = 0; i < s->n_hosts; i++) /* any of them may have been the slowest that slept then */
+    for (uint32_t i = 0; i < s->n_hosts;
+         i++) /* hosts that are on now included: any may have been the slowest in standby then */
         boot_s = fmax(boot_s, isnan(s->hosts[i].is.boot_s) ? (double)w->l->policy->dpm.boot_s
                                                            : s->hosts[i].is.boot_s);
     double over_s = boot_s + INTERVALS_AHEAD * (double)w->l->policy->interval_s + FORECAST_SLOT_S;
@@ -91,7 +93,7 @@ double expected_wanted_s(const struct power *w, instant_s woken)
     return 0;
 }
 
-/* The loads as they would be. The layout is the pass's own; what w->u was is put back as it is. */
+/* Scales the loads to the forecast. The layout is the pass's own; ret_was restores w->u. */
 static void look_ahead(struct power *w, struct utilization *ret_was)
 {
     *ret_was = w->u;
@@ -113,7 +115,7 @@ bool expected_needs(struct power *w)
 
     if (!find_expected_rise(w, w->l->snap->time + (instant_s)lead_s(w), rise))
         return false;
-    /* demand that is merely below what is expected all along has ended early, or did not come: no rise */
+    /* demand below the forecast all along has ended early or did not come: no rise */
     for (int r = 0; r < RES_COUNT; r++)
         if (rise->slot[r] && rise->slot[r]->demand[r] < RISE_LEAST * expected_of_now(w->l->snap, r)) {
             rise->slot[r] = NULL;
@@ -139,7 +141,7 @@ void expected_wake(struct power *w)
     look_back(w, &was);
 }
 
-/* How long it has to be off at least: what its power-off costs has been gained then, dpm.ratio times. */
+/* The least time off after which the power-off has gained dpm.ratio times its cost. */
 static double pays_after_s(const struct power *w, uint32_t slot, const struct sleep_worth *v)
 {
     const struct host *h = &w->l->snap->hosts[w->l->slot_host[slot]];
@@ -150,16 +152,16 @@ static double pays_after_s(const struct power *w, uint32_t slot, const struct sl
     return off_s;
 }
 
-/* Of the hosts that are left, all together: more than hosts that stay are filled to. */
+/* Whether the total demand after the rise exceeds the fill level of the remaining hosts. */
 static bool fills(const struct power *w, const struct rise *rise, int r)
 {
     return rise->slot[r] && rise->part[r] * rise->slot[r]->demand[r] > w->u.aim * w->alive_capacity[r];
 }
 
-/* Whether some of them would be above the range, for what a sum does not show: VMs are bound to hosts, or
- * large. What would then be woken again is asked in the same way: by a pass while what was moved rests, and
- * by one after that. Which VMs are tried first is another matter then, and the host would be woken if either
- * does without it and the other does not. */
+/* Whether the rise would bring some remaining host above the range although the total fits: VMs are large or
+ * bound to hosts. Asks as wake.c will: without the VMs in cool-down, and with them. The VMs are tried in a
+ * different order then, so either may find a way that the other does not; the host is kept on if either
+ * fails. */
 static bool overfills(struct power *w, struct rise *rise)
 {
     struct scores scores = w->scores;

@@ -1,8 +1,7 @@
-/* What is told of what is expected: how much, when, on how many days before, and the load that it would make.
- */
+/* Builds the findings about the demand forecast: the demand, the time, the days it is based on, the load. */
 #include "core/power/expected.h"
 
-/* Of what is on and comes, at the end of the rise. */
+/* The load of the hosts that are on or waking at the end of the rise. */
 static double load_then(const struct power *w, const struct rise *rise, int r, uint32_t *ret_hosts)
 {
     double capacity = 0;
@@ -18,7 +17,7 @@ static double load_then(const struct power *w, const struct rise *rise, int r, u
     return capacity > 0 ? rise->part[r] * rise->now[r] * rise->factor[r] / capacity : 0;
 }
 
-/* Of the two resources the one that grows beyond the range, or more. */
+/* The resource with the higher load relative to the range. */
 static int scarcer(const struct power *w, const struct rise *rise)
 {
     uint32_t n;
@@ -30,7 +29,7 @@ static int scarcer(const struct power *w, const struct rise *rise)
     return load_then(w, rise, RES_MEM, &n) > load_then(w, rise, RES_CPU, &n) ? RES_MEM : RES_CPU;
 }
 
-/* By when how much is wanted, and on how many of the days before it was so. */
+/* The forecast demand, its time, and on how many of the past days it occurred. */
 static struct finding find_expected(const struct expected *x, enum resource r)
 {
     return (struct finding){.code = FIND_POWER,

@@ -1,4 +1,4 @@
-/* Whether hosts are put to standby or woken (§4): the last thing that a pass asks. */
+/* Decides whether the pass evaluates power-offs or wakes (§4). */
 #include "core/power/expected.h"
 
 #include "core/plan/correct.h"
@@ -9,7 +9,7 @@ static bool any(const double of[RES_COUNT])
     return of[RES_CPU] > 0 || of[RES_MEM] > 0;
 }
 
-/* Whether a host is on its way: by the cluster's state, or by this very plan. */
+/* Whether a host is powering on, in the snapshot or in this plan. */
 static bool anything_comes(const struct pass *p)
 {
     const struct layout *l = &p->layout;
@@ -20,14 +20,13 @@ static bool anything_comes(const struct pass *p)
     return false;
 }
 
-/* A host that is short must not wait until its imbalance has stood for two passes: only figures that cannot
- * be trusted hold this back. */
+/* A shortage does not wait until the imbalance has stood for two passes: only bad samples prevent a wake. */
 static bool is_due(const struct pass *p, unsigned priority)
 {
     return !guard_distrusts(&p->guard) && priority <= p->policy.migration_threshold;
 }
 
-/* Why neither is considered; POWER_FINE: power-off is, POWER_HIGH and POWER_EXPECTED: power-on is. */
+/* POWER_FINE: evaluate power-offs; POWER_HIGH, POWER_EXPECTED: evaluate wakes; else why neither. */
 static enum power_check consider(struct power *w)
 {
     const struct pass *p = w->p;

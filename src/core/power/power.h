@@ -1,9 +1,8 @@
-/* power.h: which hosts are put to standby, or woken (§4): what the pass calls, and what the files of power/
- * share.
+/* power.h: which hosts to put to standby or wake (§4): the entry points for the pass, and what the files of
+ * power/ share.
  *
- * A what-if is played on the pass's own layout and taken back: what it does is written down step by step
- * (what_if_move(), what_if_close()) and undone to the last digit (what_if_undo()). What was chosen is then
- * made anew by the same functions that make every other move (plan_move()).
+ * A what-if runs on the pass's own layout: what_if_move() and what_if_close() note each step, what_if_undo()
+ * restores the layout to the last digit. The chosen moves are then made by plan_move(), as all other moves.
  */
 #ifndef BALLAST_CORE_POWER_H
 #define BALLAST_CORE_POWER_H
@@ -11,11 +10,11 @@
 #include "core/plan/pass_state.h"
 #include "core/power/utilization.h"
 
-/* On the state that everything before has produced. */
+/* After all moves: wakes hosts or puts them to standby. */
 void power_evaluate(struct pass *p);
 
-/* The same before anything is balanced, for power-offs alone: what is moved for balance first could be moved
- * to a host that is not needed. False: no host is put to standby, and the pass goes on. */
+/* Before the balancing, power-offs only: a move for balance could go to a host that is not needed. False: no
+ * host is put to standby, so the pass goes on with the balancing. */
 bool power_first(struct pass *p);
 
 /* ---- within power/, and for explain ---- */
@@ -27,35 +26,35 @@ bool power_first(struct pass *p);
 struct what_if_step {
     uint32_t unit, to;
     bool moved_before;        /* by an earlier step */
-    struct unserved unserved; /* how much more goes unserved after it, at the worst-case demand */
+    struct unserved unserved; /* growth of the unserved demand by this step, in the worst case */
     struct layout_mark layout;
     struct utilization_mark utilization;
 };
 
-/* What powering a host off costs and gains, in MHz s and MiB s. */
+/* Cost and benefit of a power-off, in MHz s and MiB s. */
 struct sleep_worth {
     double cost[RES_COUNT], benefit[RES_COUNT];
     double usual[RES_COUNT]; /* the cost without the early-wake penalty */
-    double lacks[RES_COUNT]; /* what would go unserved without it at the worst-case demand, MHz and MiB */
-    double off_s;            /* how long it is expected to be off */
-    double evacuate_s;       /* until it is empty */
-    double watts;            /* saved meanwhile; UNKNOWN */
+    double lacks[RES_COUNT]; /* unserved demand without the host in the worst case, MHz and MiB */
+    double off_s;            /* expected time off */
+    double evacuate_s;       /* time to evacuate it */
+    double watts;            /* saved while it is off; UNKNOWN */
 };
 
-/* Why a host is not put to standby or woken, or that it is. */
+/* The check that decided about a host. */
 struct power_verdict {
-    bool asked; /* false: its turn never came */
+    bool asked; /* false: no check was made */
     enum power_check check;
-    uint32_t vm, other; /* that the check is about: a VM; a host or a rule (indices of the snapshot) */
+    uint32_t vm, other; /* subjects of the check: a VM; a host or a rule (indices of the snapshot) */
     enum resource r;
-    double is, bound; /* the figures that were compared; UNKNOWN */
+    double is, bound; /* the compared figures; UNKNOWN */
     struct scores before, after;
     struct sleep_worth worth;
-    uint32_t n_moves;            /* VMs that have to leave */
-    const struct expected *soon; /* POWER_NEEDED_SOON: what it is needed for */
+    uint32_t n_moves;            /* VMs to migrate */
+    const struct expected *soon; /* POWER_NEEDED_SOON: the forecast slot */
 };
 
-/* The hosts that are fullest, and how full. */
+/* The fullest host per resource, and its load. */
 struct fullest {
     uint32_t host[RES_COUNT]; /* IX_NONE: no host runs VMs */
     double load[RES_COUNT];
@@ -65,59 +64,60 @@ struct power {
     struct pass *p;
     struct layout *l;
     struct utilization u;
-    struct scores scores; /* of the state that the what-if has come to */
+    struct scores scores; /* of the what-if's present state */
     struct what_if_step *steps;
     size_t n_steps, cap_steps;
-    bool *moved;     /* by unit: by a step */
-    uint32_t *home;  /* by unit: where it was before the first step */
-    bool *busy;      /* by slot: one end of a migration under way, or of something approved */
-    uint32_t *alive; /* slots that are on and stay so */
+    bool *moved;     /* by unit: moved by a step */
+    uint32_t *home;  /* by unit: its slot before the first step */
+    bool *busy;      /* by slot: one end of a migration in flight or of an approved action */
+    uint32_t *alive; /* slots that are on and stay on */
     uint32_t n_alive;
     double alive_capacity[RES_COUNT];
-    uint32_t *order, n_order; /* slots in the order in which they are tried for standby */
-    uint32_t *asleep;         /* slots that are put to standby, in the order of the decisions */
+    uint32_t *order, n_order; /* slots in the order of the trials */
+    uint32_t *asleep;         /* slots put to standby, in the order of the decisions */
     uint32_t n_asleep;
     uint64_t moves_left;                /* of policy.moves_max */
-    double stable_s;                    /* how long demand is expected to stay as it is */
-    struct fullest fullest;             /* once all of those are asleep */
-    struct failover_capacity failover0; /* the pass's own */
+    double stable_s;                    /* expected time for which demand stays as it is */
+    struct fullest fullest;             /* after the last power-off */
+    struct failover_capacity failover0; /* the pass's own, before the what-if */
     struct power_verdict *verdicts;     /* by slot */
-    enum power_check end;               /* why no other host that is on was asked */
-    enum power_check wake_end;          /* ... that sleeps */
-    const struct rise *rise; /* expected.h: what hosts are woken for; NULL: for what is wanted now */
+    enum power_check end;               /* why no check was made of the remaining hosts that are on */
+    enum power_check wake_end;          /* ... in standby */
+    const struct rise *rise; /* expected.h: the rise that hosts are woken for; NULL: present demand */
 };
 
 /* ---- what_if.c ---- */
 
 void what_if_begin(struct power *w, struct pass *p);
 
-/* Moves the unit on the what-if. The caller has checked. */
+/* Moves the unit on the what-if, without any check. */
 void what_if_move(struct power *w, uint32_t unit, uint32_t to);
 
-/* Takes back all steps but the first n. */
+/* Undoes all steps but the first n. */
 void what_if_undo(struct power *w, size_t n);
 
-/* The slot leaves the cluster, or comes back. */
+/* Takes the slot out of the cluster, or back in. */
 void what_if_close(struct power *w, uint32_t slot);
 void what_if_reopen(struct power *w, uint32_t slot);
 
-/* ---- rank.c: the orders of §4.4. Slots, the first to be tried first. ---- */
+/* ---- rank.c: hosts in the order of §4.4 ---- */
 
 uint32_t rank_to_sleep(const struct power *w, uint32_t *ret);
 uint32_t rank_to_wake(const struct power *w, uint32_t *ret);
 
 /* ---- sleep.c, sleep_checks.c ---- */
 
-/* Puts to standby what can be, one after the other. */
+/* Puts hosts to standby, one after the other. */
 void sleep_hosts(struct power *w);
 
-/* What speaks against a host without moving anything; POWER_FINE: nothing does. */
+/* The first reason against a power-off before any move is tried; POWER_FINE: none. */
 enum power_check sleep_check(const struct power *w, uint32_t slot, struct power_verdict *ret);
 
-/* Whether DPM leaves the host as it is, by what the host says or, where it says nothing, the setting. */
+/* Whether DPM is disabled for the host, by its own setting or else the cluster's. */
 bool power_is_disabled(const struct power *w, uint32_t slot);
 
-/* Of this, what the host itself is and says; of one that sleeps whether it may be woken. */
+/* The checks of sleep_check() that depend on the host alone; for a host in standby, whether it may be woken.
+ */
 enum power_check sleep_check_host(const struct power *w, uint32_t slot, struct power_verdict *ret);
 enum power_check wake_check_host(const struct power *w, uint32_t slot);
 
@@ -125,11 +125,11 @@ enum power_check wake_check_host(const struct power *w, uint32_t slot);
 
 double sleep_worth_stable_time(const struct power *w);
 
-/* The worth of the steps from `first` on, which have emptied the slot. */
+/* Cost and benefit of the steps from `first` on, which have evacuated the slot. */
 void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, struct sleep_worth *ret);
 
-/* Whether it does: POWER_FINE, POWER_COST_BENEFIT, or POWER_MISSED_BEFORE, if it would without the early-wake
- * penalty. ret_r: the resource that decided. */
+/* Whether the power-off pays: POWER_FINE; POWER_COST_BENEFIT; POWER_MISSED_BEFORE: only without the
+ * early-wake penalty. ret_r: the resource that decided. */
 enum power_check sleep_worth_pays(const struct power *w, const struct sleep_worth *worth,
                                   enum resource *ret_r);
 
@@ -137,23 +137,23 @@ enum power_check sleep_worth_pays(const struct power *w, const struct sleep_wort
 
 void wake_hosts(struct power *w);
 
-/* What of the squares of the high scores the hosts that are on cannot do away with among themselves. Played
- * and taken back. resting: also with VMs that were moved a short time ago. */
+/* The part of the squared high scores that moves among the present hosts cannot remove. Tried and undone.
+ * resting: moves VMs in cool-down as well. */
 double wake_left_over(struct power *w, bool resting);
 
 /* ---- power_finding.c ---- */
 
-/* Of the what-if as it stands. */
+/* The fullest hosts in the what-if's present state. */
 struct fullest power_finding_fullest(const struct power *w, enum window window);
 struct finding power_finding_sleep(const struct power *w, uint32_t slot, const struct power_verdict *v);
 struct finding power_finding_wake(const struct power *w, uint32_t slot, const struct power_verdict *v);
 
 /* ---- why_not.c ---- */
 
-/* What decided about the host in this pass. */
+/* The check that decided about the host in this pass. */
 void power_why(const struct power *w, uint32_t host, struct power_verdict *ret);
 
-/* The same with the figures that decided. */
+/* Its finding, with the figures. */
 struct finding power_why_finding(const struct power *w, uint32_t host, const struct power_verdict *v);
 
 #endif

@@ -1,7 +1,7 @@
-/* What is told of a host that is put to standby or woken: the figures that an admin needs to judge it. */
+/* Builds the findings of wakes and power-offs: the figures that an admin needs to judge them. */
 #include "core/power/power.h"
 
-/* The host that is fullest in the window, and by how much. */
+/* The fullest host in the window, and its load. */
 static double fullest(const struct power *w, enum window window, enum resource r, uint32_t *ret_host)
 {
     double most = 0;
@@ -26,7 +26,7 @@ struct fullest power_finding_fullest(const struct power *w, enum window window)
     return f;
 }
 
-/* w->u is as it was before the plan's power-offs. */
+/* w->u is that before the plan's power-offs. */
 struct finding power_finding_sleep(const struct power *w, uint32_t slot, const struct power_verdict *v)
 {
     const struct fullest *full = &w->fullest;

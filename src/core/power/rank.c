@@ -1,7 +1,7 @@
-/* In which order hosts are tried (§4.4): the less efficient and the smaller are put to standby first, and
- * woken last; among equals the one that is cheaper to evacuate sleeps, and the one that slept longest wakes.
- * Before all that come those that nobody has to be asked for: the plan would be content with the others, and
- * nothing would happen until somebody approves it. */
+/* Sorts hosts for power-off and wake (§4.4). Hosts whose action needs no approval come first, because a plan
+ * with an action that waits for approval proposes no other. Then inefficient and small hosts go to standby
+ * first and wake last; of equal hosts, the one with the cheaper evacuation goes to standby first, and the one
+ * longest in standby wakes first. */
 #include "core/power/power.h"
 
 #include "base/rng.h"
@@ -13,9 +13,9 @@
 
 struct ranked {
     uint32_t slot;
-    unsigned last; /* tried after all that have less */
+    unsigned last; /* class: lower ones first */
     double watts;  /* per MHz */
-    double size;   /* in parts of the largest host */
+    double size;   /* share of the largest host */
     double evacuation_mb;
     int64_t since; /* standby_since or on_since */
     int64_t on_since;
@@ -31,7 +31,7 @@ static double watts_per_mhz(const struct power *w, uint32_t slot)
     return host_facts_watts(h, load) / fmax(load * h->total[RES_CPU], MHZ_LEAST);
 }
 
-/* In parts of the largest host of the cluster, both resources together. */
+/* The largest host of the cluster, per resource. */
 static void find_largest(const struct snapshot *s, double ret[RES_COUNT])
 {
     for (int r = 0; r < RES_COUNT; r++) {
@@ -57,7 +57,7 @@ static double evacuation_of(const struct power *w, uint32_t slot)
     return mb;
 }
 
-/* A host whose watts nobody has measured is taken to be like the mean of the others. */
+/* A host without measured watts counts as the mean of the others. */
 static void fill_watts(struct ranked *list, uint32_t n)
 {
     double sum = 0;
@@ -134,7 +134,7 @@ uint32_t rank_to_sleep(const struct power *w, uint32_t *ret)
     return finish(list, w->n_alive, to_sleep, ret);
 }
 
-/* A lot that stays the same from pass to pass, as long as the seed does. */
+/* A tie-breaker that is equal in all passes with the same seed. */
 static uint64_t draw(const struct power *w, uint32_t host)
 {
     struct rng r = {.state = (uint64_t)w->l->policy->seed};

@@ -1,4 +1,4 @@
-/* Wakes hosts in time for dpm.ready_by, and says when the schedule forbids a power-off. */
+/* Wakes hosts in time for dpm.ready_by, and checks whether the schedule allows a power-off. */
 #include "core/power/ready_by.h"
 
 #include "core/plan/correct.h"
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Sums that just fit, added in another order. */
+/* Two sums of the same numbers may differ by this share, because their order of addition differs. */
 #define ROUNDING 1e-6
 
 static const struct schedule_facts *schedule_of(const struct pass *p)
@@ -46,7 +46,7 @@ instant_s ready_by_wakes_at(const struct pass *p, uint32_t slot)
     return p->ready_by ? p->ready_by->wakes_at[slot] : 0;
 }
 
-/* ---- what is missing ---- */
+/* ---- missing capacity ---- */
 
 struct missing {
     double of[RES_COUNT];
@@ -68,7 +68,7 @@ static struct missing begin_missing(const struct pass *p)
     return (struct missing){{schedule_of(p)->ready[RES_CPU], schedule_of(p)->ready[RES_MEM]}};
 }
 
-/* On and staying so, or on its way. */
+/* On and staying on, or waking. */
 static bool will_be_on(const struct pass *p, uint32_t slot)
 {
     const struct layout *l = &p->layout;
@@ -76,7 +76,7 @@ static bool will_be_on(const struct pass *p, uint32_t slot)
     return is_managed(p, slot) && (slot < l->n_on ? !l->closing[slot] : p->coming[slot] || l->waking[slot]);
 }
 
-/* On its way to standby: it cannot be woken yet, and can be once it is there. */
+/* Entering standby: it can be woken only after that. */
 static bool is_going(const struct pass *p, uint32_t slot)
 {
     enum host_state state = host_of(p, slot)->is.state;
@@ -88,7 +88,7 @@ static bool is_going(const struct pass *p, uint32_t slot)
     return state == HOST_ENTERING_STANDBY;
 }
 
-/* What was put to standby after the time had passed a person has put there, and nobody waits for it. */
+/* An admin put the host to standby after the ready_by time: its capacity is not missed. */
 static bool was_put_down_since(const struct pass *p, uint32_t slot)
 {
     const struct schedule_facts *s = schedule_of(p);
@@ -98,7 +98,7 @@ static bool was_put_down_since(const struct pass *p, uint32_t slot)
     return s->ready_by <= p->snap->time && since;
 }
 
-/* ---- when ---- */
+/* ---- wake times ---- */
 
 struct sleeper {
     uint32_t slot;
@@ -115,7 +115,7 @@ static int longest_first(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* How many may boot side by side, of so many. */
+/* The number of n hosts that may boot at the same time. */
 static uint32_t lanes_of(const struct pass *p, uint32_t n)
 {
     int64_t most = dpm_changes_max(&p->policy.dpm, p->snap->n_hosts);
@@ -123,12 +123,12 @@ static uint32_t lanes_of(const struct pass *p, uint32_t n)
     return most == 0 || most > (int64_t)n ? n : (uint32_t)most;
 }
 
-/* Backwards from the end: each in the lane that is free longest, those that take longest last, so that the
- * lanes are about equally long. */
+/* Schedules backwards from ready_by: each host in the lane with the most free time, the slowest host last, so
+ * that all lanes are about equally long. */
 static void set_times(const struct pass *p, struct sleeper *list, uint32_t n, struct ready_by *ready)
 {
     uint32_t n_lanes = lanes_of(p, n);
-    double *free_s = arena_array(p->a, double, n_lanes); /* before the end: from there on the lane is taken */
+    double *free_s = arena_array(p->a, double, n_lanes); /* by lane: booked time before ready_by */
 
     qsort(list, n, sizeof list[0], longest_first);
     for (uint32_t i = 0; i < n; i++) {
@@ -158,7 +158,7 @@ static void wake(struct pass *p, uint32_t slot)
                    &(struct wake_why){REASON_READY_BY, IX_NONE, PRIORITY_MANDATORY, finding_keep(p->a, f)});
 }
 
-/* Of the hosts that sleep, that DPM may wake, and that cannot be counted on, one. */
+/* A host in standby that DPM manages and that failed to wake; IX_NONE. */
 static uint32_t find_failed(const struct pass *p)
 {
     for (uint32_t i = 0; i < p->snap->n_hosts; i++) {
@@ -184,10 +184,10 @@ static void report_missing(struct pass *p, const struct missing *m)
                                             {FIGURE_READY_BY, (double)schedule_of(p)->ready_by}}});
 }
 
-/* Those that sleep, the first to be woken first, and then those that will. */
+/* First the hosts in standby, in the order of wakes, then those entering standby. */
 static uint32_t list_candidates(struct pass *p, uint32_t *ret)
 {
-    const struct power w = {.p = p, .l = &p->layout}; /* all that ranking asks for */
+    const struct power w = {.p = p, .l = &p->layout}; /* ranking needs no other field */
     uint32_t n = rank_to_wake(&w, ret);
 
     for (uint32_t i = 0; i < p->layout.n_slots; i++)
@@ -196,8 +196,8 @@ static uint32_t list_candidates(struct pass *p, uint32_t *ret)
     return n;
 }
 
-/* Without those that what came after them has made superfluous: nobody is woken for nothing, or the next pass
- * would put it to standby again. */
+/* Leaves out hosts that a later one makes unnecessary, because the next pass would put them to standby again.
+ */
 static uint32_t leave_out(const struct pass *p, struct sleeper *list, uint32_t n, struct missing *m)
 {
     uint32_t left = 0;
@@ -217,7 +217,7 @@ static uint32_t leave_out(const struct pass *p, struct sleeper *list, uint32_t n
     return left;
 }
 
-/* Who is woken, and when. */
+/* Chooses the hosts to wake, and their times. */
 static void choose(struct pass *p, struct missing *m)
 {
     uint32_t *order = arena_array(p->a, uint32_t, p->layout.n_slots);
@@ -236,7 +236,7 @@ static void choose(struct pass *p, struct missing *m)
     set_times(p, list, n, p->ready_by);
 }
 
-/* Every host of the cluster, also those that have no slot. */
+/* Counts all managed hosts, those without a slot included. */
 static uint32_t count_managed(const struct pass *p)
 {
     uint32_t n = 0;
@@ -283,9 +283,10 @@ const instant_s *ready_by_wake_times(const struct pass *p)
     return ret;
 }
 
-/* ---- sleeping ---- */
+/* ---- power-offs ---- */
 
-/* Whether it would have to be woken again for ready_by: what stays on is not enough. The slot is closed. */
+/* Whether ready_by needs the host back: the remaining hosts are not enough. The slot is closed in the
+ * what-if. */
 static bool is_needed_back(const struct power *w)
 {
     struct missing m = begin_missing(w->p);
@@ -296,9 +297,9 @@ static bool is_needed_back(const struct power *w)
     return is_missing(&m);
 }
 
-/* How long before ready_by it may be woken again, with all others that sleep: in the last round, after as
- * many of the slowest as there are rounds before. Two intervals: one is the margin, and the pass after which
- * it would be too late comes up to another one before it is. The slot is closed. */
+/* How long before ready_by the host may be woken again, with all others in standby: in the last round, after
+ * one boot of the slowest per earlier round. Two intervals: one is the margin, and the deciding pass may come
+ * one interval early. The slot is closed in the what-if. */
 static double lead_of(const struct power *w, uint32_t slot)
 {
     const struct pass *p = w->p;
@@ -342,7 +343,7 @@ enum power_check ready_by_check(const struct power *w, uint32_t slot, struct pow
     return POWER_FINE;
 }
 
-/* ---- the figures ---- */
+/* ---- findings ---- */
 
 struct finding ready_by_finding(const struct power *w, uint32_t host, const struct power_verdict *v)
 {

@@ -1,14 +1,14 @@
-/* Which hosts are put to standby (§4.2): one after the other, each tried on what those before it have left.
+/* Chooses the hosts to put to standby (§4.2): each host is tried on the layout that the ones before it leave.
  */
 #include "core/power/expected.h"
 #include "core/power/ready_by.h"
 
 #include <stdlib.h>
 
-/* A score must fall by more than rounding. */
+/* A smaller fall of a score is rounding. */
 #define SCORE_LEAST 1e-9
 
-/* How often the choice is begun anew where what was chosen cannot be carried out as it was tried. */
+/* Rounds of choosing, in case the chosen moves do not pass when they are made in the plan's order. */
 #define ROUNDS_MAX 4
 
 struct weighed {
@@ -31,8 +31,8 @@ static bool is_agent(const struct layout *l, uint32_t unit)
     return l->snap->vms[l->unit_first[unit]].is.kind == VM_AGENT;
 }
 
-/* The units that have to leave; the slot's list changes while they do. Agents stay: their own framework
- * powers them off once the others have left (§3.3.3). */
+/* A copy of the units to evacuate, because moves change the slot's list. Agents stay: the hypervisor powers
+ * them off after the other VMs have left (§3.3.3). */
 static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32_t *ret_n)
 {
     const struct layout *l = w->l;
@@ -54,8 +54,8 @@ static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32
     return list;
 }
 
-/* Where a unit may go: up to which utilization a host is filled, and whether it must hold the worst-case
- * demand too. */
+/* The conditions for a destination: the highest utilization, and whether it must also hold the worst-case
+ * demand. */
 struct bound {
     double most;
     bool worst;
@@ -68,9 +68,8 @@ static bool takes(const struct power *w, uint32_t unit, uint32_t slot, const str
            (!b->worst || utilization_holds_worst(&w->u, unit, slot));
 }
 
-/* The host that is put to standby last of all that the unit may go to without bringing it beyond this
- * utilization: VMs that were moved rest for a while, and would keep a host on that could be the next to go.
- * Only hosts behind this one in the order. IX_NONE. */
+/* Of the allowed hosts within the bound and later in the order than this one, the last to be put to standby:
+ * VMs in cool-down would keep a host on that could be the next to go. IX_NONE. */
 static uint32_t find_holder(const struct power *w, uint32_t unit, uint32_t slot, const struct bound *b)
 {
     for (uint32_t i = w->n_order; i-- > 0 && w->order[i] != slot;)
@@ -80,9 +79,8 @@ static uint32_t find_holder(const struct power *w, uint32_t unit, uint32_t slot,
     return IX_NONE;
 }
 
-/* Of the hosts that stay the one where the unit does least for the imbalance, and that stays within the range
- * with it; IX_NONE. Ties go to the lower slot. *ret_check: POWER_RAISES_HIGH if only the range was in the way
- * somewhere. */
+/* Of the hosts that stay on and stay within the range, the one with the lowest imbalance; ties go to the
+ * lower slot. IX_NONE: *ret_check is POWER_RAISES_HIGH if only the range rejected some host. */
 static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum power_check *ret_check)
 {
     const struct layout *l = w->l;
@@ -110,7 +108,7 @@ static uint32_t find_room(const struct power *w, uint32_t unit, bool worst, enum
     return best;
 }
 
-/* First where it is held at the worst too: what would go unserved then is part of the cost. */
+/* Prefers a host that holds the worst-case demand: demand unserved there is part of the cost. */
 static uint32_t find_failover_slot(const struct power *w, uint32_t unit, uint32_t slot,
                                    enum power_check *ret_check)
 {
@@ -127,7 +125,7 @@ static uint32_t find_failover_slot(const struct power *w, uint32_t unit, uint32_
     return to;
 }
 
-/* What the plan would move that it does not move already. */
+/* The VMs that move for this host and have not moved in the plan. */
 static uint64_t vms_to_move(const struct power *w, const struct weighed *list, uint32_t n)
 {
     uint64_t vms = 0;
@@ -138,7 +136,7 @@ static uint64_t vms_to_move(const struct power *w, const struct weighed *list, u
     return vms;
 }
 
-/* All moves of a host or none: a host that has more VMs than a plan may move goes as the only one. */
+/* A host is evacuated completely or not at all: one with more VMs than moves_max goes as the only host. */
 static bool exceeds_moves(const struct power *w, uint64_t vms)
 {
     return vms > w->moves_left && w->moves_left < (uint64_t)w->l->policy->moves_max;
@@ -182,8 +180,8 @@ static enum power_check compare_scores(struct power *w, struct power_verdict *v)
     return lower ? POWER_FINE : POWER_KEEPS_LOW;
 }
 
-/* Failover slots are found anew without the host before anything leaves it: every move is then checked
- * against them. */
+/* Finds the failover slots without the host before any VM leaves it, so that every move is checked against
+ * them. */
 static bool finds_failover_slots(struct power *w)
 {
     struct failover_capacity *s = &w->l->failover;
@@ -211,7 +209,7 @@ static enum power_check play(struct power *w, uint32_t slot, struct power_verdic
     return expected_lets_sleep(w, slot, v);
 }
 
-/* The what-if of one host. Leaves it played where it is fine, and as it was before otherwise. */
+/* Tries the power-off of one host. POWER_FINE leaves the what-if in place; any other result undoes it. */
 static enum power_check try_host(struct power *w, uint32_t slot, struct power_verdict *v)
 {
     size_t first = w->n_steps;
@@ -235,7 +233,7 @@ static bool is_low(const struct scores *s)
     return s->low[RES_CPU] > 0 && s->low[RES_MEM] > 0;
 }
 
-/* Takes everything back, and leaves the list of those that were chosen. */
+/* Undoes everything; keeps the list of chosen hosts. */
 static void take_back(struct power *w)
 {
     what_if_undo(w, 0);
@@ -258,15 +256,15 @@ static void choose(struct power *w)
     w->end = POWER_NOT_LOW;
 }
 
-/* ---- carrying it out ---- */
+/* ---- making the moves ---- */
 
 struct planned {
     uint32_t unit, to;
 };
 
-/* Where each unit ends up, host by host in the order in which they were chosen: a VM that was moved on with
- * the host that it had been moved to goes there at once. Only hosts that stay receive anything, and nothing
- * leaves them, so that what fits in the end fits in this order too. */
+/* The final destination of each unit, host by host in the order of the choice: a VM that moved twice in the
+ * what-if moves once. Only hosts that stay on receive VMs, and none leaves them, so what fits at the end fits
+ * at every step. */
 static struct planned *list_moves(const struct power *w, uint32_t slot, uint32_t *ret_n)
 {
     struct planned *list = arena_array(w->p->a, struct planned, w->n_steps);
@@ -303,8 +301,8 @@ static void record_sleep(struct power *w, uint32_t slot, uint32_t move_group)
     plan_record(w->p, &d);
 }
 
-/* Whether each move passes when its turn comes. Places for failures are the one thing that depends on the
- * order. */
+/* Whether each move passes its checks in the order of the plan. Only failover capacity depends on the order.
+ */
 static bool stands_rehearsal(struct power *w, struct planned *const *moves, const uint32_t *n)
 {
     struct layout *l = w->l;

@@ -1,22 +1,22 @@
-/* What speaks against putting a host to standby before anything is moved. */
+/* Checks a host for standby before any move is tried. */
 #include "core/power/expected.h"
 
-/* Sums that just fit, added in another order. */
+/* Two sums of the same numbers may differ by this much, because their order of addition differs. */
 #define ROUNDING 1e-6
 
-/* As far back as power-off looks. */
+/* The window of power-offs. */
 #define WINDOW_LONG_S 2400
 
-/* Of the cool-down that holds for balance, a VM rests so much less before it is moved to save power. */
+/* A move to save power waits for this fraction (1 / 3) of the cool-down. */
 #define POWER_REST_PART 3
 
-/* Whether a rule lets its VMs run on the host. */
+/* Whether the rule allows its VMs on the host. */
 static bool lets_run(const struct rule *rule, uint32_t host)
 {
     return rules_span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
 }
 
-/* A mandatory rule whose VMs could run on no other host that is on; IX_NONE. VMs that are off count: they may
+/* A mandatory VM-host rule that no other host that is on satisfies; IX_NONE. VMs that are off count: they may
  * be powered on at any time. */
 static uint32_t rule_left_alone(const struct power *w, uint32_t slot)
 {
@@ -59,8 +59,8 @@ static enum power_check ask_minimums(const struct power *w, uint32_t slot, struc
     return POWER_FINE;
 }
 
-/* A VM that was moved for balance rests for a while. To save power it is moved again after a part of that:
- * what a power-off gains is many times what its moves cost, and after a surge all VMs rest (README.md). */
+/* Whether the VM is in the shortened cool-down of a power-off, which gains many times the cost of its moves;
+ * after a surge all VMs are in cool-down (README.md). */
 static bool rests(const struct power *w, uint32_t vm)
 {
     const struct vm_facts *v = &w->l->snap->vms[vm].is;
@@ -69,7 +69,8 @@ static bool rests(const struct power *w, uint32_t vm)
            w->l->snap->time - v->last_migrated < w->l->policy->cool_down_s / POWER_REST_PART;
 }
 
-/* One that is moved by a person only is not moved to save power: its host would wait for it half empty. */
+/* A VM at the manual automation level is not moved to save power: its host would wait half empty for an
+ * admin. */
 static bool may_leave(const struct power *w, uint32_t unit, uint32_t *ret_vm)
 {
     const struct layout *l = w->l;
@@ -87,7 +88,7 @@ static bool may_leave(const struct power *w, uint32_t unit, uint32_t *ret_vm)
     return loose;
 }
 
-/* The first VM, by id, that stays. */
+/* The first VM, by id, that cannot leave. */
 static uint32_t find_staying(const struct power *w, uint32_t slot)
 {
     const struct layout *l = w->l;
@@ -109,9 +110,9 @@ bool power_is_disabled(const struct power *w, uint32_t slot)
     return (level == AUTOMATION_INHERIT ? w->l->policy->dpm.automation : level) == AUTOMATION_DISABLED;
 }
 
-/* How long a host is wanted from when it was woken. What was needed then, for as long as power-off looks
- * back: a pass or two later there may be a better way to pack VMs, which is not worth waking and going for.
- * What was woken for a rise, until that is through; for a person, as long as is set. */
+/* How long a host stays on after its wake: for load, for the window of power-offs, because a better packing
+ * found by the next pass is not worth a wake and a power-off; for a rise, until its end; for an admin, as
+ * long as set. */
 static double wanted_s(const struct power *w, const struct woken *woken)
 {
     switch (woken->reason) {
@@ -132,8 +133,8 @@ static double wanted_s(const struct power *w, const struct woken *woken)
         return expected_wanted_s(w, woken->at);
     case REASON_ASKED:
         return (double)w->l->policy->dpm.asked_on_s;
-    case REASON_READY_BY:  /* has a rule of its own (ready_by.h) */
-    case REASON_WAKE_TEST: /* it was to wake, and has */
+    case REASON_READY_BY:  /* ready_by.h decides */
+    case REASON_WAKE_TEST: /* the wake was the purpose */
     case reason_count:
         break;
     }

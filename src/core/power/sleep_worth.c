@@ -1,13 +1,12 @@
-/* What powering a host off costs and gains (§4.2). */
+/* Estimates cost and benefit of a power-off (§4.2). */
 #include "core/power/power.h"
 
 #define MIGRATIONS_LEAST 1.0
 
-/* Evacuating it, and bringing as much back. */
+/* The evacuation, and as many moves back. */
 #define WAYS 2
 
-/* A VM's stable time as DPM takes it: demand that was low for as long as the window that power-off looks at
- * is expected to be so for as long again at least. */
+/* A VM's stable time for DPM: at least the window of power-offs, in which its demand was low. */
 static double stable_of(const struct power *w, double stable_s)
 {
     const struct dpm_policy *dpm = &w->l->policy->dpm;
@@ -16,7 +15,8 @@ static double stable_of(const struct power *w, double stable_s)
     return fmin(isnan(stable_s) ? least : fmax(stable_s, least), fmax(least, (double)dpm->off_max_s));
 }
 
-/* How long demand is expected to stay as it is: the mean over the VMs, weighted by what they want. */
+/* The expected time for which demand stays as it is: the mean of the VMs' stable times, weighted by demand.
+ */
 double sleep_worth_stable_time(const struct power *w)
 {
     const struct layout *l = w->l;
@@ -33,7 +33,7 @@ double sleep_worth_stable_time(const struct power *w)
     return demand > 0 ? sum / demand : stable_of(w, NO_LIMIT);
 }
 
-/* What it draws without load, as the load goes elsewhere; less what it draws asleep. UNKNOWN. */
+/* Idle power less standby power, because the load moves elsewhere; UNKNOWN. */
 static double saved_watts(const struct host_facts *f)
 {
     double saved = f->power_idle_w - (isnan(f->power_standby_w) ? 0 : f->power_standby_w);
@@ -55,7 +55,7 @@ void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, st
         struct migration_worth move;
         for (int r = 0; r < RES_COUNT; r++)
             unserved_add(&unserved, &w->steps[i].unserved, (enum resource)r, 1);
-        if (w->steps[i].moved_before) /* it leaves its own host anyway, and that one has counted it */
+        if (w->steps[i].moved_before) /* the host that it leaves counted the move */
             continue;
         migration_cost_between(&w->p->migration_cost, w->steps[i].unit, slot, w->steps[i].to, &move);
         v.evacuate_s += move.duration_s;
@@ -65,7 +65,7 @@ void sleep_worth_estimate(const struct power *w, uint32_t slot, size_t first, st
     v.evacuate_s /= fmax(at_a_time, MIGRATIONS_LEAST);
     v.off_s = fmax(w->stable_s - v.evacuate_s - (double)policy->dpm.standby_s, 0);
     for (int r = 0; r < RES_COUNT; r++) {
-        /* noticed by the next pass, and then it has to boot */
+        /* the next pass notices, then the host boots */
         double late_s = (double)policy->interval_s + boot_s;
         v.lacks[r] = fmax(unserved.worst[r], 0);
         v.usual[r] = v.cost[r] + fmax(unserved.usual[r], 0) * late_s;

@@ -1,13 +1,13 @@
-/* Demand over capacity of each host in two windows, followed move by move; the high and low score. */
+/* Keeps the utilization of each host in three windows, move by move; computes the high and low score. */
 #include "core/power/utilization.h"
 
-/* How far a sum may be off by the order in which it was added. */
+/* Two sums of the same numbers may differ by this share, because their order of addition differs. */
 #define ROUNDING 1e-9
 
-/* A host is filled up to the target and so much of the tolerance, by simulation (README.md). */
+/* Hosts are filled up to the target plus this part of the tolerance (chosen by simulation, README.md). */
 #define FILL_PART 0.25
 
-/* "the mean of the demand over the last 60 minutes plus three standard deviations" */
+/* §4.2: "the mean of the demand over the last 60 minutes plus three standard deviations" */
 #define WORST_DEVIATIONS 3
 
 static void add_vm(const struct utilization *u, uint32_t vm, struct loads *to)
@@ -38,7 +38,7 @@ static void add_loads(struct loads *to, const struct loads *of, double by)
         }
 }
 
-/* Sums over the VMs of each slot; VMs on their way where they will be. */
+/* Sums over the VMs of each slot; a migrating VM counts on its destination. */
 static void load_slots(struct utilization *u)
 {
     const struct layout *l = u->l;
@@ -59,7 +59,7 @@ static double positive(double x)
     return x > 0 ? x : 0;
 }
 
-/* The mean and so many deviations of the sum. */
+/* Mean plus so many deviations of the sum. */
 static double upper(const struct utilization *u, const struct loads *loads, enum window w, enum resource r,
                     double deviations)
 {
@@ -85,7 +85,7 @@ double utilization_of(const struct utilization *u, const struct loads *loads, en
     return demand * u->l->inverse[r][slot];
 }
 
-/* ret_usual: without the early-wake penalty. */
+/* Worst-case demand; ret_usual: without the early-wake penalty. */
 static double worst_of(const struct utilization *u, const struct loads *loads, enum resource r,
                        double *ret_usual)
 {
@@ -101,7 +101,7 @@ void utilization_unserved(const struct utilization *u, enum resource r, uint32_t
     ret->usual[r] = fmax(ret->usual[r] - capacity, 0);
 }
 
-/* Whether the mean and so many deviations of both together are at most `most`; without a root. */
+/* Whether mean plus deviations of both together is at most `most`; avoids the square root. */
 static bool is_within(const struct utilization *u, const struct loads *x, const struct loads *y,
                       enum window w, enum resource r, double deviations, double most)
 {
@@ -134,7 +134,7 @@ bool utilization_holds_worst(const struct utilization *u, uint32_t unit, uint32_
     return true;
 }
 
-/* Until it has been quiet for as long as is asked. */
+/* Reads the early-wake penalty, until the cluster has been quiet for the required time. */
 static void find_rise(struct utilization *u)
 {
     const struct early_wake_penalty *g = &u->l->snap->early_wake_penalty;
@@ -225,8 +225,8 @@ void utilization_undo(struct utilization *u, const struct utilization_mark *mark
     }
 }
 
-/* As if there were so many times the VMs, each wavering for itself: variances add. What is expected is an
- * upper figure already. */
+/* Scales as if there were so many times the VMs, independent of one another: variances add. The forecast is
+ * an upper value already. */
 static void scale_loads(struct loads *x, const double by[RES_COUNT])
 {
     for (int w = 0; w < WINDOW_COUNT; w++)

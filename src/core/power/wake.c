@@ -1,17 +1,17 @@
-/* Which hosts are woken (§4.3): one after the other, until none is above the range. */
+/* Chooses the hosts to wake (§4.3): one after the other, until no host is above the range. */
 #include "core/power/expected.h"
 
 #include "core/plan/correct.h"
 #include "core/plan/host_wakes.h"
 
-/* A score must fall by more than rounding. */
+/* A smaller fall of a score is rounding. */
 #define SCORE_LEAST 1e-9
 
-/* Where VMs may go to relieve a host, and which. */
+/* Which VMs may move to relieve a host, and where to. */
 struct relief {
     const uint32_t *to;
     uint32_t n;
-    bool resting; /* also those that were moved a short time ago */
+    bool resting; /* VMs in cool-down as well */
 };
 
 static double excess_of(const struct utilization *u, uint32_t slot)
@@ -29,9 +29,8 @@ static double low_of(const struct scores *s)
     return s->low[RES_CPU] * s->low[RES_CPU] + s->low[RES_MEM] * s->low[RES_MEM];
 }
 
-/* A cool-down is for balance. Where a host has more to do than it should, and another one is woken for that,
- * its VMs need not wait for the end of it: after a night in which they were brought together all of them
- * rest. */
+/* The cool-down protects against moves for balance. A relief to a woken host ignores it: after a night of
+ * consolidation all VMs are in cool-down. */
 static bool may_relieve(const struct power *w, uint32_t unit, bool resting)
 {
     enum check held = w->l->unit_held[unit];
@@ -39,15 +38,15 @@ static bool may_relieve(const struct power *w, uint32_t unit, bool resting)
     return !w->moved[unit] && (held == CHECK_NONE || (resting && held == CHECK_VM_COOL_DOWN));
 }
 
-/* What moving the unit away lowers the squares by. Where it goes stays within the range, so that this is all.
+/* The fall of the squared scores without the unit. Its destination stays within the range and adds nothing.
  */
 static double gain_of(const struct power *w, uint32_t unit, uint32_t slot)
 {
     return excess_of(&w->u, slot) - utilization_high_without(&w->u, unit, slot);
 }
 
-/* The unit that lowers the squares most, then with the least memory to copy, then the lower VM; IX_NONE: none
- * of those that are not known to be stuck. */
+/* The unit with the largest fall of the squares, then the least memory to copy, then the lower VM; IX_NONE:
+ * all remaining units are stuck. */
 static uint32_t best_to_leave(const struct power *w, uint32_t slot, const struct relief *how,
                               const bool *stuck)
 {
@@ -71,7 +70,7 @@ static uint32_t best_to_leave(const struct power *w, uint32_t slot, const struct
     return best;
 }
 
-/* Where the unit may go and stays within the range: to where it does least for the imbalance. IX_NONE. */
+/* Of the allowed hosts that stay within the range, the one with the lowest imbalance; IX_NONE. */
 static uint32_t best_to_take(const struct power *w, uint32_t unit, const struct relief *how)
 {
     const struct layout *l = w->l;
@@ -91,7 +90,7 @@ static uint32_t best_to_take(const struct power *w, uint32_t unit, const struct 
     return best;
 }
 
-/* The slot that is furthest above the range, of those that are not given up. */
+/* The slot furthest above the range, of those not given up. */
 static uint32_t highest(const struct power *w, const bool *given_up)
 {
     uint32_t best = IX_NONE;
@@ -103,8 +102,8 @@ static uint32_t highest(const struct power *w, const bool *given_up)
     return best;
 }
 
-/* Moves VMs off the hosts that are above the range as long as that helps; a VM once. Nobody is relieved at
- * the expense of another. */
+/* Moves VMs off hosts above the range while that lowers the score, each VM once. No destination comes above
+ * the range. */
 static void relieve(struct power *w, const struct relief *how)
 {
     bool *given_up = arena_array(w->p->a, bool, w->l->n_slots);
@@ -124,7 +123,7 @@ static void relieve(struct power *w, const struct relief *how)
     utilization_score(&w->u, &w->scores);
 }
 
-/* Those that are on their way already, or woken by the plan for another reason: they count as there. */
+/* Hosts that are waking, or woken by the plan for another reason: they count as on. */
 static uint32_t list_coming(const struct power *w, uint32_t *ret)
 {
     uint32_t n = 0;
@@ -139,14 +138,14 @@ struct waking {
     struct power *w;
     uint32_t *coming;
     uint32_t n_coming;
-    bool *was_waking; /* by slot: before the what-if */
+    bool *was_waking; /* by slot: state before the what-if */
     uint32_t *woken;
     uint32_t n_woken;
-    double high; /* what is left of the squares */
+    double high; /* remaining squared high scores */
     struct failover_capacity tried;
 };
 
-/* What the hosts that are on could do among themselves, with those that are coming. */
+/* Relieves hosts among those that are on or waking. */
 static void do_without(struct waking *k)
 {
     struct power *w = k->w;
@@ -178,7 +177,7 @@ double wake_left_over(struct power *w, bool resting)
     return left;
 }
 
-/* The same with one more host: what is then left. Played, and not taken back. */
+/* The remaining score with one more host. Leaves the what-if in place. */
 static double wake_trial(struct waking *k, uint32_t slot)
 {
     struct power *w = k->w;
@@ -194,8 +193,8 @@ static void take_trial_back(struct waking *k, uint32_t slot, size_t first)
     k->w->l->waking[slot] = false;
 }
 
-/* Of those after the first that is enough, and no less certain to come, the one that adds least to the low
- * score; the first if none adds less. "Some extra evaluation is performed for the last host needed." */
+/* Of the first host that is enough and the later ones that are too and no less certain to wake, the one that
+ * adds least to the low score (§4.3: "Some extra evaluation is performed for the last host needed"). */
 static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, uint32_t n, size_t first)
 {
     struct power *w = k->w;
@@ -211,7 +210,7 @@ static uint32_t least_low(struct waking *k, const uint32_t *order, uint32_t i, u
     for (uint32_t j = i + 1; j < n && least > none + SCORE_LEAST; j++) {
         if (host_wake_uncertainty(w->p, order[j]) > certain)
             break;
-        if (w->l->waking[order[j]]) /* chosen before, for what this one could not do then */
+        if (w->l->waking[order[j]]) /* chosen earlier, for a state that this one could not relieve */
             continue;
         double high = wake_trial(k, order[j]);
         double low = low_of(&w->scores);
@@ -268,8 +267,8 @@ static void record_wake(struct power *w, uint32_t slot)
                    &(struct wake_why){reason_of(w), IX_NONE, PRIORITY_WAKE, finding_keep(w->p->a, f)});
 }
 
-/* The moves to the hosts that are woken, from where the plan stands: what the others could have done among
- * themselves was not thought worth it by the climb. Tried, and taken back. */
+/* The moves to woken hosts, from the plan's state. Moves among the other hosts are left to the climb, which
+ * did not find them worth their cost. Tried and undone. */
 static struct move *moves_there(struct waking *k, size_t *ret_n)
 {
     struct power *w = k->w;
@@ -290,8 +289,7 @@ static struct move *moves_there(struct waking *k, size_t *ret_n)
     return moves;
 }
 
-/* The first that helped may be of no use once a later one, which alone is enough, has been found: where
- * nobody is left above the range, none is woken for which there is no VM. */
+/* Drops a host chosen earlier if a later one alone is enough and no VM moves to the earlier one. */
 static void leave_asleep(struct waking *k, const struct move *moves, size_t n)
 {
     uint32_t left = 0;

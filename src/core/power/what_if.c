@@ -1,4 +1,4 @@
-/* What-ifs on the pass's own layout: made step by step, and taken back. */
+/* Makes and undoes the steps of a what-if on the pass's own layout. */
 #include "core/power/power.h"
 
 static void find_busy(struct power *w)

@@ -1,10 +1,10 @@
-/* Why a host stays as it is: the check that decided, and the figures behind it. */
+/* Explains why a host stays as it is: the check that decided, and its figures. */
 #include "core/power/expected.h"
 
 #include "core/plan/correct.h"
 #include "core/power/ready_by.h"
 
-/* A correlation below that decides nothing that would have to be explained. */
+/* A lower correlation is not worth a mention. */
 #define CORRELATION_SAID 0.05
 
 static enum power_check why_on(const struct power *w, uint32_t slot, struct power_verdict *ret)
@@ -47,9 +47,9 @@ void power_why(const struct power *w, uint32_t host, struct power_verdict *ret)
     *ret = v;
 }
 
-/* ---- the figures ---- */
+/* ---- findings ---- */
 
-/* A check of a host, by itself. */
+/* A check without figures. */
 static struct finding find_check(const struct power_verdict *v, uint32_t host)
 {
     return (struct finding){
@@ -76,7 +76,7 @@ static struct finding find_minimum(uint32_t host, const struct power_verdict *v)
     return f;
 }
 
-/* What keeps the VM, by the checks of a move. */
+/* The check that holds the VM on its host. */
 static struct finding find_staying(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
     struct finding f = find_check(v, host);
@@ -199,7 +199,7 @@ static struct finding find_moves(uint32_t host, const struct power_verdict *v)
 
 struct finding power_why_finding(const struct power *w, uint32_t host, const struct power_verdict *v)
 {
-    switch ((int)v->check) { /* only those with figures */
+    switch ((int)v->check) { /* all others have no figures */
     case POWER_UPTIME:
     case POWER_WOKEN:
         return find_uptime(w, host, v);

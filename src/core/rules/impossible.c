@@ -1,10 +1,10 @@
-/* Rules that no plan can keep. They are named when they are compiled, not met as moves that fail. */
+/* Finds rules that no plan can satisfy, when they are compiled rather than as failed moves. */
 #include "core/rules/rules.h"
 
-/* Of each affine set: where its members met so far may all run. */
+/* By affine set: the hosts that all its members seen so far allow. */
 struct common {
-    uint64_t *hosts; /* NULL: everywhere */
-    uint32_t first;  /* a member that narrowed it */
+    uint64_t *hosts; /* NULL: all hosts */
+    uint32_t first;  /* a member that narrowed them */
     bool impossible;
 };
 
@@ -16,7 +16,7 @@ static bool any(const uint64_t *bits, uint32_t words)
     return false;
 }
 
-/* The member narrows where its set may be; false: nothing is left. */
+/* Narrows the set's hosts by the member's; false: none is left. */
 static bool narrow_set(const struct rules *r, struct common *c, uint32_t vm, struct arena *a)
 {
     bool first = !c->hosts;
@@ -30,7 +30,7 @@ static bool narrow_set(const struct rules *r, struct common *c, uint32_t vm, str
     return first || any(c->hosts, r->words);
 }
 
-/* Sets whose members have no host in common. A member that has none by itself has been named already. */
+/* Affine sets whose members have no host in common. A member without any host has a conflict of its own. */
 static void find_homeless_sets(struct rules *r, struct arena *a)
 {
     const struct snapshot *s = r->snap;
@@ -50,7 +50,7 @@ static void find_homeless_sets(struct rules *r, struct arena *a)
         r->held[vm] = r->held[vm] || sets[r->component[vm]].impossible;
 }
 
-/* One that sleeps is woken for what must go there, unless an admin has said that it is not. */
+/* A host in standby counts, because it can be woken, unless an admin forbids it. */
 static bool may_be_used(const struct host *h)
 {
     bool sleeps = h->is.state == HOST_STANDBY || h->is.state == HOST_POWERING_ON;
@@ -58,7 +58,7 @@ static bool may_be_used(const struct host *h)
     return host_can_run_vms(h) || (sleeps && h->is.dpm != AUTOMATION_DISABLED && !h->failover);
 }
 
-/* Members that take part, and the hosts that could run any of them. */
+/* Members that take part, and hosts that could run any of them. */
 static struct rule_excess measure(const struct rules *r, uint32_t rule)
 {
     const struct snapshot *s = r->snap;
@@ -86,7 +86,7 @@ static void find_large_groups(struct rules *r, struct arena *a)
     }
 }
 
-/* The halves of a fault-tolerant pair never share a host, whatever a rule says. */
+/* Affinity rules that join the halves of a fault-tolerant pair, which may not share a host. */
 static void find_joined_pairs(struct rules *r, struct arena *a)
 {
     const struct snapshot *s = r->snap;

@@ -1,4 +1,4 @@
-/* Compiles the rules of a snapshot: bitmaps of hosts, components that stay together, groups kept apart. */
+/* Compiles the rules of a snapshot: allowed hosts as bitmaps, affine components, anti-affinity groups. */
 #include "core/rules/rules.h"
 
 bool rules_span_has(struct span s, uint32_t ix)
@@ -21,7 +21,7 @@ bool rules_in_force(const struct rules *rules, const struct rule *rule)
     return rule->is.enabled && (rule->is.mandatory || rules->with_preferred);
 }
 
-/* ---- where a VM may run ---- */
+/* ---- VM-host rules ---- */
 
 static uint64_t *span_bitmap(const struct rules *r, struct span hosts, struct arena *a)
 {
@@ -32,7 +32,7 @@ static uint64_t *span_bitmap(const struct rules *r, struct span hosts, struct ar
     return bits;
 }
 
-/* Narrows the VM's bitmap; returns whether anything is left of it. */
+/* Narrows the VM's bitmap; returns whether any host is left. */
 static bool narrow(struct rules *r, uint32_t vm, const uint64_t *with, bool complement, struct arena *a)
 {
     uint64_t *mine = arena_array(a, uint64_t, r->words);
@@ -63,7 +63,7 @@ static bool is_between_vm_and_host(const struct rule *rule)
     return rule->is.kind == RULE_HOST_AFFINE || rule->is.kind == RULE_HOST_ANTI_AFFINE;
 }
 
-/* Whether the VM-host rule lets its VMs run there. */
+/* Whether the VM-host rule allows the host. */
 static bool lets_run(const struct rule *rule, uint32_t host)
 {
     return rules_span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
@@ -77,8 +77,8 @@ static bool have_common_host(const struct snapshot *s, const struct rule *a, con
     return false;
 }
 
-/* Another VM-host rule of the VM that has no host in common with this one, to name both sides of a
- * contradiction. IX_NONE: it takes more than two rules, or compatibility. */
+/* Another VM-host rule of the VM without a host in common with this one, to name both sides of a
+ * contradiction. IX_NONE: more than two rules, or compatibility, are involved. */
 static uint32_t contrary_rule(const struct rules *r, uint32_t rule, uint32_t vm)
 {
     for (uint32_t i = 0; i < r->snap->n_rules; i++) {
@@ -101,14 +101,14 @@ static void compile_host_rules(struct rules *r, bool mandatory, struct arena *a)
         uint64_t *bits = span_bitmap(r, rule->hosts, a);
         for (uint32_t j = 0; j < rule->vms.n; j++) {
             uint32_t vm = rule->vms.items[j];
-            /* once nothing is left, every further rule would leave nothing, too */
+            /* only the first rule that leaves no host is named */
             if (!narrow(r, vm, bits, rule->is.kind == RULE_HOST_ANTI_AFFINE, a) && !r->held[vm])
                 rules_add_conflict(r, (struct rule_conflict){i, contrary_rule(r, i, vm), vm, IX_NONE}, a);
         }
     }
 }
 
-/* The preferred ones last: one that leaves nothing of what the others allow is the one that is named. */
+/* Preferred rules come last, so that a preferred rule is the one named in a contradiction. */
 static void compile_hosts(struct rules *r, struct arena *a)
 {
     const struct snapshot *s = r->snap;
@@ -118,11 +118,11 @@ static void compile_hosts(struct rules *r, struct arena *a)
             r->allowed[i] = span_bitmap(r, s->vms[i].compatible_hosts, a);
     compile_host_rules(r, true, a);
     for (uint32_t i = 0; i < s->n_vms; i++)
-        r->must[i] = r->allowed[i]; /* a bitmap is not changed any more once it is there */
+        r->must[i] = r->allowed[i]; /* a bitmap never changes after this */
     compile_host_rules(r, false, a);
 }
 
-/* ---- who stays together ---- */
+/* ---- affinity ---- */
 
 static uint32_t find_root(uint32_t *parent, uint32_t i)
 {
@@ -133,7 +133,7 @@ static uint32_t find_root(uint32_t *parent, uint32_t i)
     return i;
 }
 
-/* A VM that does not run keeps nobody together, nor does an agent, which is part of its host. */
+/* A VM that does not run, or an agent, which belongs to its host, joins no component. */
 static bool is_bound(const struct rules *r, uint32_t vm)
 {
     const struct vm *v = &r->snap->vms[vm];
@@ -172,7 +172,7 @@ static void compile_components(struct rules *r)
         r->component[i] = find_root(r->component, i);
 }
 
-/* ---- who is kept apart ---- */
+/* ---- anti-affinity ---- */
 
 static bool is_group(const struct rules *r, const struct rule *rule)
 {
@@ -203,13 +203,13 @@ static void compile_groups(struct rules *r, struct arena *a)
     }
 }
 
-/* Two VMs that must be together and apart. */
+/* VMs under both an affinity and an anti-affinity rule. */
 static void find_contradictions(struct rules *r, struct arena *a)
 {
     const struct snapshot *s = r->snap;
     uint32_t *seen =
-        arena_array(a, uint32_t, s->n_vms);            /* by component: the last member met in a group, + 1 */
-    uint32_t *in = arena_array(a, uint32_t, s->n_vms); /* ... and the group it was met in, + 1 */
+        arena_array(a, uint32_t, s->n_vms); /* by component: the last member seen in a group, + 1 */
+    uint32_t *in = arena_array(a, uint32_t, s->n_vms); /* ... and that group, + 1 */
 
     for (uint32_t g = 0; g < r->n_groups; g++) {
         struct span vms = s->rules[r->group_rule[g]].vms;
@@ -219,7 +219,7 @@ static void find_contradictions(struct rules *r, struct arena *a)
                 uint32_t vm = vms.items[j];
                 uint32_t with = seen[c] - 1;
                 uint32_t other = rules_find_vm_vm(r, RULE_VM_AFFINE, vm, with);
-                /* by way of others: the rule that leads from this one to them */
+                /* joined by way of other VMs: the rule that joins this one */
                 other = other != IX_NONE ? other : rules_find_bond(r, vm);
                 rules_add_conflict(r, (struct rule_conflict){r->group_rule[g], other, vm, with}, a);
             }
