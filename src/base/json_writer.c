@@ -1,5 +1,7 @@
 #include "base/json_writer.h"
 
+#include "base/rfc3339.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -202,6 +204,13 @@ void jw_exact(struct json_writer *w, const char *key, double value)
             break;
     }
     strbuf_puts(w->out, text);
+}
+
+void jw_instant(struct json_writer *w, const char *key, instant_s t)
+{
+    char text[RFC3339_MAX];
+
+    jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
 }
 
 void jw_figure(struct json_writer *w, const char *key, double value)

@@ -14,6 +14,8 @@
 
 #include "base/strbuf.h"
 
+#include <ballast/units.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -41,6 +43,7 @@ void jw_end(struct json_writer *w);
 void jw_text(struct json_writer *w, const char *key, const char *value); /* NULL: null */
 void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_int(struct json_writer *w, const char *key, int64_t value);
+void jw_instant(struct json_writer *w, const char *key, instant_s t); /* RFC 3339, in UTC; 0: null */
 
 /* With as many digits as it takes to read the very same number back. Not finite: null. */
 void jw_exact(struct json_writer *w, const char *key, double value);

@@ -66,15 +66,26 @@ static enum exit_code send_line(const char *path, int fd, const char *line)
     return EXIT_DONE;
 }
 
-static enum exit_code exchange(const char *path, int fd, const char *line, struct strbuf *ret)
+/* Connects and sends the request, which it releases. */
+static enum exit_code send_request(const char *path, json_t *request, int *ret_fd)
+{
+    CLEANUP(strbuf_releasep) struct strbuf line = {0};
+    CLEANUP(freep) char *text = json_dumps(request, JSON_COMPACT);
+    enum exit_code code = connect_to(path, ret_fd);
+
+    json_decref(request);
+    strbuf_init(&line, STRBUF_NO_LIMIT);
+    strbuf_printf(&line, "%s\n", text ? text : "");
+    return code != EXIT_DONE ? code : send_line(path, *ret_fd, line.text);
+}
+
+static enum exit_code receive_line(const char *path, int fd, struct strbuf *ret)
 {
     CLEANUP(freep) char *chunk = malloc(CHUNK_BYTES);
     ssize_t n;
 
     if (!chunk)
         return unreachable(path, "no memory for the reply", ENOMEM);
-    if (send_line(path, fd, line) != EXIT_DONE)
-        return EXIT_UNREACHABLE;
     for (;;) {
         n = recv(fd, chunk, CHUNK_BYTES, 0);
         if (n < 0 && errno == EINTR)
@@ -106,19 +117,14 @@ static enum exit_code judge(const char *path, json_t *reply)
 
 enum exit_code client_call(const char *path, json_t *request, json_t **ret)
 {
-    CLEANUP(strbuf_releasep) struct strbuf line = {0};
     CLEANUP(strbuf_releasep) struct strbuf answer = {0};
-    CLEANUP(freep) char *text = json_dumps(request, JSON_COMPACT);
     CLEANUP(closep) int fd = -1;
     enum exit_code code;
 
-    json_decref(request);
     path = socket_path(path);
-    strbuf_init(&line, STRBUF_NO_LIMIT);
     strbuf_init(&answer, REPLY_BYTES_MAX);
-    strbuf_printf(&line, "%s\n", text ? text : "");
-    if ((code = connect_to(path, &fd)) != EXIT_DONE ||
-        (code = exchange(path, fd, line.text, &answer)) != EXIT_DONE)
+    if ((code = send_request(path, request, &fd)) != EXIT_DONE ||
+        (code = receive_line(path, fd, &answer)) != EXIT_DONE)
         return code;
     json_t *reply = json_loadb(answer.text, answer.len, 0, NULL);
 
@@ -184,18 +190,11 @@ static enum exit_code take_lines(const char *path, int fd, stream_fn each, void 
 
 enum exit_code client_stream(const char *path, json_t *request, stream_fn each, void *ctx)
 {
-    CLEANUP(strbuf_releasep) struct strbuf line = {0};
-    CLEANUP(freep) char *text = json_dumps(request, JSON_COMPACT);
     CLEANUP(closep) int fd = -1;
-    enum exit_code code;
 
-    json_decref(request);
     path = socket_path(path);
-    strbuf_init(&line, STRBUF_NO_LIMIT);
-    strbuf_printf(&line, "%s\n", text ? text : "");
-    if ((code = connect_to(path, &fd)) != EXIT_DONE || (code = send_line(path, fd, line.text)) != EXIT_DONE)
-        return code;
-    return take_lines(path, fd, each, ctx);
+    enum exit_code code = send_request(path, request, &fd);
+    return code != EXIT_DONE ? code : take_lines(path, fd, each, ctx);
 }
 
 enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,

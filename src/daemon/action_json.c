@@ -1,15 +1,7 @@
 /* action_json.c: an action as JSON. */
 #include "daemon/action_json.h"
 
-#include "base/rfc3339.h"
 #include "render/render.h"
-
-void action_json_instant(struct json_writer *w, const char *key, instant_s t)
-{
-    char text[RFC3339_MAX];
-
-    jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
-}
 
 void action_json_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r)
 {
@@ -45,10 +37,10 @@ void action_json_fields(struct json_writer *w, const struct snapshot *s, const s
     jw_text(w, "approved_by", r->approved_by);
     jw_text(w, "task", r->task);
     jw_text(w, "why", r->why);
-    action_json_instant(w, "created", r->created);
-    action_json_instant(w, "approved", r->approved);
-    action_json_instant(w, "started", r->started);
-    action_json_instant(w, "ended", r->ended);
+    jw_instant(w, "created", r->created);
+    jw_instant(w, "approved", r->approved);
+    jw_instant(w, "started", r->started);
+    jw_instant(w, "ended", r->ended);
 }
 
 void action_json(struct json_writer *w, const char *key, const struct snapshot *s,

@@ -12,7 +12,4 @@ void action_json(struct json_writer *w, const char *key, const struct snapshot *
 /* The members only, for a caller that adds more to the object. */
 void action_json_fields(struct json_writer *w, const struct snapshot *s, const struct action_record *r);
 
-/* An instant as text; 0 becomes null. */
-void action_json_instant(struct json_writer *w, const char *key, instant_s t);
-
 #endif

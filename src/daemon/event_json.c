@@ -72,7 +72,7 @@ void event_json_reply(const struct event_record *list, size_t n, struct strbuf *
     for (size_t i = 0; i < n; i++) {
         jw_begin(&w, NULL, JW_OBJECT, JW_INLINE);
         jw_int(&w, "id", (int64_t)list[i].id);
-        action_json_instant(&w, "time", list[i].time);
+        jw_instant(&w, "time", list[i].time);
         jw_text(&w, "kind", list[i].kind);
         jw_text(&w, "type", list[i].type);
         jw_text(&w, "severity", list[i].severity);

@@ -69,6 +69,8 @@ void event_log_write(const struct event *ev)
 {
     if (ev->kind == EVENT_ACTION)
         log_action(ev);
+    else if (ev->kind == EVENT_PAUSED || ev->kind == EVENT_RESUMED)
+        log_at(level_of(ev), "%s", ev->text); /* the text names the state; the event still says "frozen" */
     else
         log_at(level_of(ev), "%s: %s", event_kind_name(ev->kind), ev->text);
 }

@@ -54,9 +54,9 @@ static void put_source(struct json_writer *w, const struct engine_status *st, in
 {
     jw_begin(w, "source", JW_OBJECT, JW_INLINE);
     jw_text(w, "state", source_words[st->source]);
-    action_json_instant(w, "since", st->source_since);
+    jw_instant(w, "since", st->source_since);
     jw_text(w, "error", st->source_error);
-    action_json_instant(w, "seen", st->seen);
+    jw_instant(w, "seen", st->seen);
     if (st->seen)
         jw_int(w, "seen_age_s", now > st->seen ? now - st->seen : 0);
     else
@@ -87,7 +87,7 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
     } else {
         jw_begin(w, "pass", JW_OBJECT, JW_INLINE);
         jw_int(w, "id", (int64_t)st->last_pass);
-        action_json_instant(w, "time", st->last_pass_time);
+        jw_instant(w, "time", st->last_pass_time);
         jw_figure(w, "imbalance", plan->before.imbalance);
         jw_figure(w, "imbalance_cpu", plan->before.imbalance_of[RES_CPU]);
         jw_figure(w, "imbalance_mem", plan->before.imbalance_of[RES_MEM]);
@@ -98,7 +98,7 @@ static void put_last_pass(struct json_writer *w, const struct engine *e, const s
         jw_end(w);
     }
     jw_text(w, "pass_error", st->last_pass_error);
-    action_json_instant(w, "next_pass", st->next_pass);
+    jw_instant(w, "next_pass", st->next_pass);
     put_faults(w, plan);
 }
 
@@ -113,14 +113,14 @@ static void put_asleep(struct json_writer *w, const struct engine *e)
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
         jw_text(w, "host", list[i].host);
         jw_text(w, "host_name", snapshot_host_name(engine_snapshot(e), list[i].host));
-        action_json_instant(w, "since", list[i].since);
+        jw_instant(w, "since", list[i].since);
         jw_bool(w, "by_ballast", list[i].ours);
         if (engine_snapshot(e))
             jw_bool(w, "in_inventory", list[i].there);
         else /* nothing was seen yet */
             jw_text(w, "in_inventory", NULL);
         jw_figure(w, "boot_s", list[i].boot_s);
-        action_json_instant(w, "wake_failed", list[i].wake_failed);
+        jw_instant(w, "wake_failed", list[i].wake_failed);
         jw_end(w);
     }
     jw_end(w);
@@ -135,7 +135,7 @@ static void put_broker(struct json_writer *w, const struct mqtt_status *b)
     jw_begin(w, "mqtt", JW_OBJECT, JW_INLINE);
     jw_text(w, "url", b->url);
     jw_bool(w, "connected", b->connected);
-    action_json_instant(w, "since", b->since);
+    jw_instant(w, "since", b->since);
     jw_text(w, "error", b->error);
     jw_int(w, "sent", (int64_t)b->sent);
     jw_int(w, "unsent", (int64_t)b->unsent);
@@ -154,7 +154,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     jw_begin(w, "status", JW_OBJECT, JW_INLINE);
     jw_text(w, "version", BALLAST_VERSION);
     jw_text(w, "cluster", st.cluster);
-    action_json_instant(w, "time", now);
+    jw_instant(w, "time", now);
     jw_text(w, "automation", automation_name(st.policy.automation));
     jw_int(w, "migration_threshold", st.policy.migration_threshold);
     jw_int(w, "interval_s", st.policy.interval_s);
@@ -165,7 +165,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
     reply_energy_put_power(w, e);
     put_last_pass(w, e, &st);
     jw_bool(w, "frozen", st.paused);
-    action_json_instant(w, "frozen_since", st.paused_since);
+    jw_instant(w, "frozen_since", st.paused_since);
     jw_text(w, "store_error", st.store_error);
     put_broker(w, broker);
     jw_begin(w, "actions", JW_OBJECT, JW_INLINE);
@@ -215,11 +215,11 @@ static void put_host(struct json_writer *w, const struct host *h, const struct s
     }
     jw_end(w);
     jw_bool(w, "wake_verified", h->is.wake_verified);
-    action_json_instant(w, "wake_failed_at", h->is.wake_failed_at);
+    jw_instant(w, "wake_failed_at", h->is.wake_failed_at);
     jw_figure(w, "boot_s", h->is.boot_s);
     jw_figure(w, "power_w", h->is.power_w);
-    action_json_instant(w, "on_since", h->is.on_since);
-    action_json_instant(w, "standby_since", h->is.standby_since);
+    jw_instant(w, "on_since", h->is.on_since);
+    jw_instant(w, "standby_since", h->is.standby_since);
     for (int r = 0; r < RES_COUNT; r++) {
         double demand = 0;
         double entitled = 0;
@@ -260,7 +260,7 @@ static void put_vm(struct json_writer *w, const struct snapshot *s, uint32_t ix,
         jw_figure(w, "entitlement", shares->entitlement[r][ix]);
         jw_end(w);
     }
-    action_json_instant(w, "last_migrated", v->is.last_migrated);
+    jw_instant(w, "last_migrated", v->is.last_migrated);
     jw_end(w);
 }
 
@@ -327,7 +327,7 @@ static int put_cluster(struct json_writer *w, const struct engine *e, enum reque
     if (r < 0)
         return r;
     divide(s, &a, &shares);
-    action_json_instant(w, "time", s->time);
+    jw_instant(w, "time", s->time);
     if (kind == REQUEST_POOLS) {
         put_pools(w, s, &shares, &a);
         return 0;
@@ -455,7 +455,7 @@ void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct str
     (void)pass; /* the last one: passes do not overlap */
     engine_status(e, &st);
     open_reply(&w, out);
-    action_json_instant(&w, "time", now);
+    jw_instant(&w, "time", now);
     put_last_pass(&w, e, &st);
     put_actions(&w, e);
     jw_end(&w);
@@ -475,7 +475,7 @@ static int put_samples(struct json_writer *w, const struct store_ops *ops, struc
     jw_begin(w, "samples", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < found.n; i++) {
         jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-        action_json_instant(w, "time", list[i].time);
+        jw_instant(w, "time", list[i].time);
         jw_text(w, "vm", list[i].vm);
         jw_figure(w, "cpu_mhz", list[i].demand[RES_CPU]);
         jw_figure(w, "mem_mb", list[i].demand[RES_MEM]);

@@ -67,7 +67,7 @@ static void put_row(struct json_writer *w, const struct engine *e, const struct 
         jw_text(w, "host", r->host);
         jw_text(w, "host_name", snapshot_host_name(engine_snapshot(e), r->host));
     } else {
-        action_json_instant(w, "time", r->time);
+        jw_instant(w, "time", r->time);
         jw_int(w, "length_s", r->length_s);
     }
     put_figures(w, r);
@@ -144,8 +144,8 @@ int reply_energy_put(struct json_writer *w, const struct engine *e, const struct
     }
     jw_begin(w, "energy", JW_OBJECT, JW_INLINE);
     jw_text(w, "by", request_energy_by_name(q->by));
-    action_json_instant(w, "from", from);
-    action_json_instant(w, "until", total.until);
+    jw_instant(w, "from", from);
+    jw_instant(w, "until", total.until);
     jw_figure(w, "unaccounted_s", n_all > 0 ? fmax(0, (double)(total.until - from) - total.span_s) : 0);
     put_unknown(w, engine_snapshot(e));
     jw_begin(w, "rows", JW_ARRAY, JW_INLINE);

@@ -2,19 +2,11 @@
 #include "daemon/reply_forecast.h"
 
 #include "base/cleanup.h"
-#include "base/rfc3339.h"
 
 #define HOUR_S 3600
 #define AHEAD_S (24 * HOUR_S)
 
 static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu_mhz", [RES_MEM] = "mem_mb"};
-
-static void put_instant(struct json_writer *w, const char *key, instant_s t)
-{
-    char text[RFC3339_MAX];
-
-    jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
-}
 
 static void put_demand(struct json_writer *w, const char *key, const double demand[RES_COUNT])
 {
@@ -27,7 +19,7 @@ static void put_demand(struct json_writer *w, const char *key, const double dema
 static void put_past(struct json_writer *w, const struct demand_profile_record *s)
 {
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-    put_instant(w, "time", s->time);
+    jw_instant(w, "time", s->time);
     put_demand(w, "expected", s->expected);
     put_demand(w, "came", s->peak);
     put_demand(w, "mean", s->mean);
@@ -40,7 +32,7 @@ static void put_past(struct json_writer *w, const struct demand_profile_record *
 static void put_ahead(struct json_writer *w, const struct expected *x)
 {
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-    put_instant(w, "time", x->time);
+    jw_instant(w, "time", x->time);
     put_demand(w, "expected", x->demand);
     jw_int(w, "days", x->days);
     jw_int(w, "of", x->of);
@@ -55,11 +47,11 @@ void reply_forecast_put(struct json_writer *w, const struct engine *e, unsigned 
 
     engine_forecast(e, now, (instant_s)hours * HOUR_S, AHEAD_S, &a, &f);
     jw_begin(w, "forecast", JW_OBJECT, JW_INLINE);
-    put_instant(w, "time", now);
+    jw_instant(w, "time", now);
     jw_text(w, "time_zone", f.zone);
     jw_bool(w, "dpm", f.enabled);
     jw_bool(w, "proactive", f.proactive);
-    put_instant(w, "doubted_since", f.doubted);
+    jw_instant(w, "doubted_since", f.doubted);
     jw_int(w, "slot_s", FORECAST_SLOT_S);
     jw_begin(w, "past", JW_ARRAY, JW_INLINE);
     for (size_t i = 0; i < f.n_past; i++)

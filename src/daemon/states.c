@@ -22,7 +22,7 @@ static void put_source(struct json_writer *w, const struct engine_status *st)
 {
     jw_begin(w, "source", JW_OBJECT, JW_INLINE);
     jw_text(w, "state", source_words[st->source]);
-    action_json_instant(w, "since", st->source_since);
+    jw_instant(w, "since", st->source_since);
     jw_text(w, "error", st->source_error);
     jw_end(w);
 }
@@ -47,7 +47,7 @@ static void put_pass(struct json_writer *w, const struct plan *plan, const struc
     } else {
         jw_begin(w, "pass", JW_OBJECT, JW_INLINE);
         jw_int(w, "id", (int64_t)st->last_pass);
-        action_json_instant(w, "time", st->last_pass_time);
+        jw_instant(w, "time", st->last_pass_time);
         jw_figure(w, "imbalance", plan->before.imbalance);
         jw_figure(w, "target", plan->before.target);
         jw_int(w, "recommendations", plan->n_recommendations);
@@ -78,7 +78,7 @@ void states_of_cluster(const struct engine *e, struct strbuf *out)
     jw_text(&w, "version", BALLAST_VERSION);
     jw_text(&w, "automation", automation_name(st.policy.automation));
     jw_bool(&w, "frozen", st.paused);
-    action_json_instant(&w, "frozen_since", st.paused_since);
+    jw_instant(&w, "frozen_since", st.paused_since);
     jw_begin(&w, "dpm", JW_OBJECT, JW_INLINE);
     jw_bool(&w, "enabled", st.policy.dpm.enabled);
     jw_text(&w, "automation", automation_name(st.policy.dpm.automation));
@@ -117,7 +117,7 @@ static void put_host(struct json_writer *w, const struct host *h, double *const 
     jw_text(w, "id", h->is.id);
     jw_text(w, "name", h->is.name);
     jw_text(w, "state", host_state_name(h->is.state));
-    action_json_instant(w, "since", h->is.state == HOST_STANDBY ? h->is.standby_since : h->is.on_since);
+    jw_instant(w, "since", h->is.state == HOST_STANDBY ? h->is.standby_since : h->is.on_since);
     jw_int(w, "vms", h->vms.n);
     for (int r = 0; r < RES_COUNT; r++) {
         double sum = 0;
@@ -131,7 +131,7 @@ static void put_host(struct json_writer *w, const struct host *h, double *const 
     }
     jw_text(w, "dpm", automation_name(h->is.dpm));
     jw_bool(w, "wake_verified", h->is.wake_verified);
-    action_json_instant(w, "wake_failed_at", h->is.wake_failed_at);
+    jw_instant(w, "wake_failed_at", h->is.wake_failed_at);
     jw_figure(w, "boot_s", h->is.boot_s);
 }
 
@@ -140,8 +140,8 @@ static void put_missing(struct json_writer *w, const struct asleep *h)
     jw_text(w, "id", h->host);
     jw_text(w, "name", h->host);
     jw_text(w, "state", host_state_name(HOST_STANDBY));
-    action_json_instant(w, "since", h->since);
-    action_json_instant(w, "wake_failed_at", h->wake_failed);
+    jw_instant(w, "since", h->since);
+    jw_instant(w, "wake_failed_at", h->wake_failed);
     jw_figure(w, "boot_s", h->boot_s);
 }
 

@@ -3,17 +3,8 @@
 
 #include "schedule/zone.h"
 
-#include "base/rfc3339.h"
-
 /* Windows may follow each other so fast that nothing ever changes. */
 #define STEPS_MAX 1000
-
-static void put_instant(struct json_writer *w, const char *key, instant_s t)
-{
-    char text[RFC3339_MAX];
-
-    jw_text(w, key, t != 0 ? rfc3339_format(t, text) : NULL);
-}
 
 /* The same on the clocks of the schedule's zone. */
 static void put_local(struct json_writer *w, const char *key, const struct schedule *s, instant_s t)
@@ -26,7 +17,7 @@ static void put_local(struct json_writer *w, const char *key, const struct sched
 static void put_event(struct json_writer *w, const struct schedule *s, instant_s t, const char *what)
 {
     jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
-    put_instant(w, "time", t);
+    jw_instant(w, "time", t);
     put_local(w, "local", s, t);
     jw_text(w, "what", what);
     jw_end(w);
@@ -79,15 +70,15 @@ void render_schedule_json(const struct schedule *s, bool enabled, instant_s now,
     struct schedule_state state;
 
     schedule_at(s, now, &state);
-    put_instant(w, "now", now);
+    jw_instant(w, "now", now);
     jw_text(w, "time_zone", s->zone);
     jw_bool(w, "enabled", enabled);
     put_texts(w, s);
     jw_figure(w, "ready_percent", s->ready_percent);
     jw_bool(w, "power_off", state.power_off);
-    put_instant(w, "power_off_changes", state.changes);
+    jw_instant(w, "power_off_changes", state.changes);
     put_local(w, "power_off_changes_local", s, state.changes);
-    put_instant(w, "ready_by", state.ready_by);
+    jw_instant(w, "ready_by", state.ready_by);
     jw_begin(w, "next", JW_ARRAY, JW_LINES);
     put_events(w, s, now, n);
     jw_end(w);

@@ -18,19 +18,11 @@ static int prepare(const struct store *s, const char *sql, sqlite3_stmt **ret, c
     return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK ? 0 : store_failed(s, doing, err);
 }
 
-/* As for the other puts: after SQLite has taken back a whole transaction nothing of it is stored alone. */
-static int check_transaction(const struct store *s, struct err *err)
-{
-    if (!s->in_transaction || !sqlite3_get_autocommit(s->db))
-        return 0;
-    return err_set(err, -EIO, "the store %s rolled the transaction back after an earlier error", s->path);
-}
-
 int store_put_event(struct store *s, const struct event_record *event, uint64_t *ret_id, struct err *err)
 {
     static const char doing[] = "keep an event";
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = check_transaction(s, err);
+    int r = store_check_transaction(s, err);
 
     if (r < 0 || (r = prepare(s,
                               "INSERT INTO events (time, kind, type, severity, subject, data)"
@@ -115,7 +107,7 @@ int store_prune_events(struct store *s, instant_s before, uint64_t sent, uint64_
 {
     static const char doing[] = "drop old events";
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
-    int r = check_transaction(s, err);
+    int r = store_check_transaction(s, err);
 
     if (r < 0 || (r = prepare(s, "DELETE FROM events WHERE id <= ?3 OR (time < ?1 AND id <= ?2)", &st, doing,
                               err)) < 0)

@@ -42,6 +42,10 @@ struct store {
 /* "the store PATH could not DOING: ..." from the database's last error; -EIO. */
 int store_failed(const struct store *s, const char *doing, struct err *err);
 
+/* A full disk can make SQLite roll back a whole transaction. -EIO then: later puts of the same transaction
+ * must not be stored alone. */
+int store_check_transaction(const struct store *s, struct err *err);
+
 /* Prepares all of s->st. */
 int store_prepare(struct store *s, struct err *err);
 

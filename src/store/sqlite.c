@@ -135,9 +135,7 @@ static int run(struct store *s, sqlite3_stmt *st, int bound, const char *doing, 
     return r;
 }
 
-/* A full disk can make SQLite take back a whole transaction. What would come after must not be stored alone.
- */
-static int check_transaction(const struct store *s, struct err *err)
+int store_check_transaction(const struct store *s, struct err *err)
 {
     if (!s->in_transaction || !sqlite3_get_autocommit(s->db))
         return 0;
@@ -149,7 +147,7 @@ static int check_transaction(const struct store *s, struct err *err)
 
 static int group_begin(struct store *s, const char *doing, struct err *err)
 {
-    int r = check_transaction(s, err);
+    int r = store_check_transaction(s, err);
 
     return r < 0 ? r : run(s, s->st[ST_SAVEPOINT], SQLITE_OK, doing, err);
 }
@@ -192,7 +190,7 @@ static void rollback(struct store *s)
 
 static int commit(struct store *s, struct err *err)
 {
-    int r = check_transaction(s, err);
+    int r = store_check_transaction(s, err);
 
     if (r == 0)
         r = run(s, s->st[ST_COMMIT], SQLITE_OK, "write what was begun", err);
@@ -242,7 +240,7 @@ static int put_pass(struct store *s, const struct pass_record *pass, struct err 
 static int put(struct store *s, const struct record *record, struct err *err)
 {
     sqlite3_stmt *st = s->put[record->kind];
-    int r = check_transaction(s, err);
+    int r = store_check_transaction(s, err);
 
     if (r < 0)
         return r;
@@ -255,7 +253,7 @@ static int forget(struct store *s, const struct record *record, struct err *err)
 {
     bool note = record->kind == RECORD_NOTE;
     sqlite3_stmt *st = s->st[note ? ST_FORGET_NOTE : ST_FORGET_SETTING];
-    int r = check_transaction(s, err);
+    int r = store_check_transaction(s, err);
 
     if (r < 0)
         return r;

@@ -53,16 +53,18 @@ def sign(folder, ca, name, extension):
 
 
 class Listener:
-    """What arrives: (topic, qos, retained, content type, payload) in order."""
+    """The messages of a subscription, in order. The constructor returns once the broker has acknowledged it."""
 
     def __init__(self, broker, topic, user="viewer", session=True):
         self.messages = []
         self.lock = threading.Lock()
         keep = ["-c", "-x", "3600"] if session else []
-        self.command = ["mosquitto_sub", *broker.client(user), "-V", "mqttv5", "-i", f"listener-{os.getpid()}-{id(self)}", *keep,
-                        "-q", "1", "-t", topic, "-F", "%j"]
+        name = f"listener-{os.getpid()}-{id(self)}"
+        self.command = ["mosquitto_sub", *broker.client(user), "-V", "mqttv5", "-i", name, *keep, "-q", "1", "-t", topic, "-F", "%j"]
         self.over = False
+        acknowledged = broker.acknowledged(name)
         self.process = self.begin()
+        wait_for("the subscription is acknowledged", lambda: broker.acknowledged(name) > acknowledged, START_S, 0.05)
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
@@ -181,9 +183,16 @@ class Broker:
         self.process.send_signal(signal.SIGCONT)
 
     def received(self, topic):
-        """How many messages clients have published below the topic, by what the broker itself says."""
+        """How many messages clients have published below the topic, by the broker's own log."""
+        return self.logged(rf"Received PUBLISH from \S+ \([^']*'{re.escape(topic)}/")
+
+    def acknowledged(self, client):
+        """How many subscriptions of the client the broker has acknowledged."""
+        return self.logged(rf"Sending SUBACK to {re.escape(client)}\b")
+
+    def logged(self, pattern):
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
-        return len(re.findall(rf"Received PUBLISH from \S+ \([^']*'{re.escape(topic)}/", text))
+        return len(re.findall(pattern, text))
 
     def listen(self, topic, **options):
         return Listener(self, topic, **options)
