@@ -1,9 +1,8 @@
-/* soap.h: SOAP 1.1 envelopes, out and in.
+/* soap.h: writes and reads SOAP 1.1 envelopes.
  *
- * A request is the inside of a Body, written with the soap_put_*() helpers, which escape what they are given;
- * soap_call() wraps it, sends it and takes the answer apart: the payload (first element of its Body), or a
- * fault. A fault is an ordinary answer, whatever its HTTP status; anything that is neither is an error.
- */
+ * A caller writes the content of a Body with the soap_put_*() helpers, which escape text. soap_call() wraps
+ * and sends the body and returns the payload (the first element of the answer's Body) or the fault. A fault
+ * is a valid answer, whatever the HTTP status; an answer that is no SOAP envelope is an error. */
 #ifndef BALLAST_NET_SOAP_H
 #define BALLAST_NET_SOAP_H
 
@@ -14,14 +13,14 @@
 
 /* <name>escaped text</name> */
 void soap_put_text(struct strbuf *b, const char *name, const char *text);
-/* The text alone, escaped for an element or an attribute; bytes that XML has no place for are left out. */
+/* Adds the text, escaped for an element or an attribute. Bytes that XML does not allow are left out. */
 void soap_put_escaped(struct strbuf *b, const char *text);
 
 struct soap_fault {
     bool present;
-    char type[64];    /* of the detail, e.g. "NotAuthenticated"; "" when it has none */
-    char text[256];   /* what the peer says to a person */
-    char object[128]; /* the managed object that it is about; "" */
+    char type[64];    /* of the fault's detail: "NotAuthenticated"; "" without a detail */
+    char text[256];   /* the peer's message */
+    char object[128]; /* the managed object that the fault is about; "" */
 };
 
 struct soap_answer {
@@ -30,7 +29,7 @@ struct soap_answer {
     struct soap_fault fault;
 };
 
-/* Takes an answer apart. -EPROTO: not XML, or no SOAP envelope. */
+/* Reads an envelope. -EPROTO: the text is no XML, or no SOAP envelope. */
 int soap_parse(const char *text, size_t len, struct soap_answer *ret, struct err *err);
 void soap_answer_release(struct soap_answer *answer);
 
@@ -47,8 +46,9 @@ struct soap_endpoint {
     bool once, parting; /* as in struct http_request */
 };
 
-/* Sends one body and takes the answer apart; what was sent is wiped, for it may hold a password. method is
- * for the errors. Errors of http_send(), -EACCES (HTTP 401, 403), -EPROTO (an answer that is no SOAP). */
+/* Sends the body and reads the answer. The sent text is wiped, because it may hold a password. method names
+ * the call in errors. Errors of http_send(), -EACCES (HTTP 401, 403), -EPROTO (the answer is no SOAP
+ * envelope). */
 int soap_call(const struct soap_endpoint *e, const char *method, const struct strbuf *body,
               int64_t deadline_ms, struct soap_answer *ret, struct err *err);
 

@@ -1,12 +1,10 @@
-/* xml.h: reading an XML document that a peer sent.
+/* xml.h: reads an XML document from a peer that is not trusted.
  *
- * The document is parsed whole and then walked; nodes belong to it and are const. Refused are documents with
- * a DTD (and with it every entity that could grow), with more than 256 levels, with a tag of more than 8 KiB
- * or five million of them, or that end in the middle. Nothing is ever fetched.
+ * The document is parsed as a whole; nodes belong to the document and are const. Refused are documents with a
+ * DTD (so no entity can expand), with more than 256 levels, with a tag of more than 8 KiB, with more than
+ * five million tags, and documents that are cut off. Nothing is ever fetched.
  *
- * Elements are found by their local name, attributes by namespace and name: which prefix a peer likes is its
- * own affair.
- */
+ * Elements are found by their local name, attributes by namespace and name, so a peer may use any prefix. */
 #ifndef BALLAST_NET_XML_H
 #define BALLAST_NET_XML_H
 
@@ -24,7 +22,8 @@ typedef struct _xmlNode xml_node;
 
 #define XML_NS_XSI "http://www.w3.org/2001/XMLSchema-instance"
 
-/* -EPROTO or -EFBIG, with what is wrong and where. xml_free() releases the document; NULL is fine. */
+/* -EPROTO or -EFBIG with the fault and its line. The caller frees the document with xml_free(); NULL is fine.
+ */
 int xml_parse(const char *text, size_t len, xml_doc **ret, struct err *err);
 void xml_free(xml_doc *doc);
 const xml_node *xml_root(const xml_doc *doc);
@@ -34,33 +33,33 @@ const char *xml_name(const xml_node *node);
 bool xml_is(const xml_node *node, const char *name);
 bool xml_is_ns(const xml_node *node, const char *ns, const char *name);
 
-/* Element children: the first, the one after. NULL: none. A NULL node has none. */
+/* The first child element; the next sibling element. NULL: none, or node is NULL. */
 const xml_node *xml_first(const xml_node *node);
 const xml_node *xml_next(const xml_node *node);
 
-/* The first child with this name; a path "summary/quickStats" goes down. NULL: not there. */
+/* The first child with this name; "summary/quickStats" names a grandchild. NULL: none. */
 const xml_node *xml_child(const xml_node *node, const char *path);
 
 /* The next sibling with the same name: for (n = xml_child(p, "vm"); n; n = xml_again(n)) */
 const xml_node *xml_again(const xml_node *node);
 
-/* The text of the element itself, in the arena; "" when it has none, NULL for a NULL node. */
+/* The element's own text, in the arena; "" without text, NULL for a NULL node. */
 char *xml_text(const xml_node *node, struct arena *a);
-/* The same for a person, cut to size: on one line, without control characters. ret is "" for a NULL node. */
+/* The element's text on one line, without control characters, cut to size. "" for a NULL node. */
 void xml_line(const xml_node *node, char *ret, size_t size);
-/* Any text of a peer, made so. */
+/* Puts a peer's text on one line, without control characters, cut to size. */
 void net_one_line(const char *text, char *ret, size_t size);
 bool xml_text_is(const xml_node *node, const char *text);
 
-/* A whole number, or -EINVAL; -ENOENT for a NULL node. *ret is untouched then. */
+/* Reads a whole number. -EINVAL: the text is none; -ENOENT: node is NULL. Errors leave *ret unchanged. */
 int xml_int(const xml_node *node, int64_t *ret);
-/* false unless the text says "true" or "1". */
+/* True if the text is "true" or "1". */
 bool xml_bool(const xml_node *node);
 
-/* An attribute without namespace; NULL: not there. */
+/* The value of an attribute without namespace, in the arena; NULL: none. */
 char *xml_attribute(const xml_node *node, const char *name, struct arena *a);
 
-/* What xsi:type says, without its prefix; NULL: nothing. */
+/* The value of xsi:type without its prefix, in the arena; NULL: none. */
 char *xml_type(const xml_node *node, struct arena *a);
 bool xml_type_is(const xml_node *node, const char *type);
 

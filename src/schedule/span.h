@@ -1,5 +1,5 @@
-/* span.h: systemd's time spans (systemd.time(7)), such as "10h", "1d 12h" or "90 min": whole seconds of real
- * time, so that a night in which clocks are set lasts an hour longer or shorter by the clock on the wall. */
+/* span.h: parses systemd's time spans (systemd.time(7)), such as "10h", "1d 12h" or "90 min", into seconds of
+ * real time. In the nights when clocks are set, a span ends an hour earlier or later by local time. */
 #ifndef BALLAST_SCHEDULE_SPAN_H
 #define BALLAST_SCHEDULE_SPAN_H
 
@@ -9,8 +9,8 @@
 
 #define SPAN_MAX_S (INT64_C(400) * 86400)
 
-/* -EINVAL with a sentence for what is no span, for less than a second and for more than SPAN_MAX_S. A number
- * without a unit is seconds. */
+/* -EINVAL with a sentence for text that is no span, for less than a second and for more than SPAN_MAX_S. A
+ * number without a unit is seconds. */
 int span_parse(const char *text, int64_t *ret_s, struct err *err);
 
 #endif

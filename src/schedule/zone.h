@@ -1,7 +1,7 @@
-/* zone.h: converts between instants and local time, by IANA time zone. ICU has the rules.
+/* zone.h: converts between instants and local time, by IANA time zone, with ICU's rules.
  *
- * Local time is kept as seconds since 1970-01-01T00:00:00 as if there were no zones ("local seconds"), so
- * that dates are arithmetic (base/civil.h). */
+ * Local time is counted in seconds since 1970-01-01T00:00:00 local time ("local seconds"), so that dates are
+ * arithmetic (base/civil.h). */
 #ifndef BALLAST_SCHEDULE_ZONE_H
 #define BALLAST_SCHEDULE_ZONE_H
 
@@ -14,16 +14,16 @@
 #define ZONE_UTC "UTC"
 #define ZONE_NAME_MAX 64 /* bytes, with the NUL */
 
-/* Whether there is such a zone: an IANA name ("Europe/Berlin"), or UTC. */
+/* Whether the zone exists: an IANA name ("Europe/Berlin"), or UTC. */
 bool zone_is_known(const char *name);
 
 /* The machine's zone, by TZ or /etc/localtime; UTC if neither names a known zone. */
 const char *zone_of_system(struct arena *a);
 
-/* An open zone. Not to be shared between threads. */
+/* An open zone; used by one thread at a time. */
 struct zone;
 
-/* The zone must be known. NULL: out of memory, or ICU's data cannot be read. */
+/* The name must be known. NULL: out of memory, or ICU's data cannot be read. */
 struct zone *zone_open(const char *name);
 void zone_close(struct zone *z);
 static inline void zone_closep(struct zone **z)
@@ -34,16 +34,15 @@ static inline void zone_closep(struct zone **z)
 /* The local seconds of an instant. */
 int64_t zone_local(struct zone *z, instant_s t);
 
-/* What a local time is. It comes once, as a rule; when clocks are set forward some never come (ZONE_GAP:
- * local_before, local_after are the ends of the gap, the last second before it and the first after); when
- * they are set back some come twice, and the first time is taken. */
+/* How often a local time occurs. Normally once. When clocks are set forward, some never occur (ZONE_GAP);
+ * when clocks are set back, some occur twice, and `at` is the first of the two. */
 enum zone_kind { ZONE_ONCE, ZONE_TWICE, ZONE_GAP };
 
 struct zone_time {
     enum zone_kind kind;
     instant_s at; /* ZONE_GAP: undefined */
     int64_t first,
-        end; /* ZONE_TWICE, ZONE_GAP: the local seconds that come twice, or never: first <= local < end */
+        end; /* ZONE_TWICE, ZONE_GAP: the local seconds that occur twice, or never: first <= local < end */
 };
 
 void zone_instant(struct zone *z, int64_t local, struct zone_time *ret);

@@ -1,4 +1,4 @@
-/* compress.h: the texts of passes, made small. JSON of snapshots shrinks to about a tenth. */
+/* compress.h: compresses the texts of passes. JSON of snapshots shrinks to about a tenth. */
 #ifndef BALLAST_STORE_COMPRESS_H
 #define BALLAST_STORE_COMPRESS_H
 
@@ -9,14 +9,14 @@
 struct compressed {
     unsigned char *data; /* malloc'ed; NULL for no text */
     size_t len;
-    size_t text_len; /* what compress_restore() must be told */
+    size_t text_len; /* size before compression, for compress_restore() */
 };
 
-/* 0 or -ENOMEM. NULL gives no data. */
+/* 0 or -ENOMEM. text NULL: ret->data is NULL. */
 int compress_text(const char *text, struct compressed *ret);
 void compress_release(struct compressed *p);
 
-/* -EIO if it was not compress_text() that made it, or it became damaged. */
+/* -EIO: the data is damaged, or not from compress_text(). */
 int compress_restore(const void *data, size_t len, size_t text_len, struct arena *a, const char **ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* internal.h: the open store. Inside store only. */
+/* internal.h: the open store, for the files of store only. */
 #ifndef BALLAST_STORE_INTERNAL_H
 #define BALLAST_STORE_INTERNAL_H
 
@@ -6,7 +6,7 @@
 
 #include <sqlite3.h>
 
-/* What is done often is prepared once, at open. */
+/* Statements that are prepared once, when the store is opened. */
 enum statement {
     ST_BEGIN,
     ST_COMMIT,
@@ -32,14 +32,14 @@ enum statement {
 struct store {
     sqlite3 *db;
     char *path;           /* of the database */
-    int lock_fd;          /* locked as long as it is open */
-    int64_t passes_bytes; /* how much the passes may take */
+    int lock_fd;          /* holds the lock while open */
+    int64_t passes_bytes; /* limit of the passes' size */
     bool in_transaction;  /* between begin() and commit() */
     sqlite3_stmt *st[ST_COUNT];
     sqlite3_stmt *put[record_kind_count];
 };
 
-/* "the store PATH could not DOING: ..." from the database's last error; -EIO. */
+/* Formats "the store PATH could not DOING: ..." with the database's last error; -EIO. */
 int store_failed(const struct store *s, const char *doing, struct err *err);
 
 /* A full disk can make SQLite roll back a whole transaction. -EIO then: later puts of the same transaction
@@ -49,7 +49,7 @@ int store_check_transaction(const struct store *s, struct err *err);
 /* Prepares all of s->st. */
 int store_prepare(struct store *s, struct err *err);
 
-/* load.c: the part of the port that reads. */
+/* load.c: the reading half of store_ops. */
 int store_load(struct store *s, instant_s since, instant_s samples_since, struct arena *a, struct stored *ret,
                struct err *err);
 int store_list(struct store *s, enum record_query query, int64_t of, struct arena *a, struct records *ret,

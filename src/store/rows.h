@@ -1,4 +1,4 @@
-/* rows.h: records of engine/ports.h to rows and back, by a table of columns. */
+/* rows.h: converts records of engine/ports.h to rows and back, by a table of columns. */
 #ifndef BALLAST_STORE_ROWS_H
 #define BALLAST_STORE_ROWS_H
 
@@ -15,7 +15,7 @@ enum column_type {
     COLUMN_I64,   /* an instant or a duration */
     COLUMN_REAL,  /* UNKNOWN is NULL */
     COLUMN_LIMIT, /* a REAL; NO_LIMIT is NULL */
-    COLUMN_TEXT,  /* may be NULL. From here on they are kept as text */
+    COLUMN_TEXT,  /* may be NULL. The types from here on are stored as text */
     COLUMN_STATE,
     COLUMN_KIND,
     COLUMN_REASON,
@@ -35,7 +35,7 @@ struct sql_table {
 };
 
 extern const struct sql_table table_notes;                         /* struct note */
-extern const struct sql_table table_setting_keys, table_note_keys; /* of these, the key alone */
+extern const struct sql_table table_setting_keys, table_note_keys; /* the key columns only */
 extern const struct sql_table table_actions;                       /* struct action_record */
 extern const struct sql_table table_migrations;                    /* struct migration_record */
 extern const struct sql_table table_rates;                         /* struct rate_record */
@@ -45,8 +45,8 @@ extern const struct sql_table table_hosts;                         /* struct hos
 extern const struct sql_table table_samples;                       /* struct sample_record */
 extern const struct sql_table table_passes;                        /* struct pass_record without its texts */
 extern const struct sql_table table_energy;                        /* struct energy_record */
-extern const struct sql_table table_energy_sums; /* the same, to be read GROUP BY something */
-extern const struct sql_table table_patterns;    /* struct demand_profile_record */
+extern const struct sql_table table_energy_sums;                   /* sums of energy, read with GROUP BY */
+extern const struct sql_table table_patterns;                      /* struct demand_profile_record */
 
 /* "a, b, c". */
 void row_column_names(const struct sql_table *t, struct strbuf *out);
@@ -57,7 +57,7 @@ void row_placeholders(const struct sql_table *t, struct strbuf *out);
 /* Binds the record to the statement's first parameters. An SQLite code. */
 int row_bind(sqlite3_stmt *st, const struct sql_table *t, const void *record);
 
-/* Reads the statement's first columns. -EIO for what this version could not have written. */
+/* Reads the statement's first columns. -EIO: a value that this version never writes. */
 int row_read(sqlite3_stmt *st, const struct sql_table *t, struct arena *a, void *record, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* schema.h: the tables, and how a database of an older version becomes one of this version. */
+/* schema.h: creates the tables, and upgrades a database of an older version. */
 #ifndef BALLAST_STORE_SCHEMA_H
 #define BALLAST_STORE_SCHEMA_H
 
@@ -6,8 +6,8 @@
 
 #include <sqlite3.h>
 
-/* Brings the database to this version's tables, in one transaction. -EIO for one of a newer version, or a
- * file that is a database of something else. */
+/* Upgrades the database to this version's tables, in one transaction. -EIO: the database is of a newer
+ * version, or not a database of Ballast. */
 int schema_migrate(sqlite3 *db, const char *path, struct err *err);
 
 #endif

@@ -1,12 +1,12 @@
 /* sqlite.h: the engine's store (store_ops in engine/ports.h) in an SQLite database.
  *
- * STATE_DIR/ballast.db holds everything that must outlive a restart; README.md has the tables. What a put
- * wrote is on the disk when it returns (write-ahead log, synchronous=FULL), a group of puts at its commit.
- * The directory is created with mode 0700 and the database with 0600. STATE_DIR/lock is locked as long as the
- * store is open, so that a second service is refused; the kernel lets go of it when the process dies.
+ * STATE_DIR/ballast.db holds all state that must survive a restart; README.md has the tables. A put is on the
+ * disk when it returns (write-ahead log, synchronous=FULL), a transaction when it commits. The directory is
+ * created with mode 0700 and the database with 0600. STATE_DIR/lock is locked while the store is open, so
+ * that a second service is refused; the kernel releases the lock when the process dies.
  *
- * No call ends the process or leaves half of what it should have written: a full or failing disk, or a
- * database that is damaged, is -EIO and a sentence. Used by one thread at a time. */
+ * No call ends the process or leaves a partial write: a full or failing disk, or a damaged database, is -EIO
+ * and a sentence. Used by one thread at a time. */
 #ifndef BALLAST_STORE_SQLITE_H
 #define BALLAST_STORE_SQLITE_H
 
@@ -16,14 +16,14 @@
 
 #include <stdint.h>
 
-/* Opens or creates the store below the directory. passes_mb: how much room the passes may take, compressed;
- * the oldest go when it is exceeded, the newest is always kept.
+/* Opens or creates the store below the directory. passes_mb: the most space for the passes, compressed;
+ * beyond it the oldest are deleted, the newest is always kept.
  *
- * -EBUSY: another process has it open. -EIO: it is damaged, or written by a newer version of Ballast. Else
- * what the system said of the directory (-EACCES, -ENOTDIR, -EROFS, ...). */
+ * -EBUSY: another process has the store open. -EIO: the store is damaged, or written by a newer version of
+ * Ballast. Other errors are the system's for the directory (-EACCES, -ENOTDIR, -EROFS, ...). */
 int store_open(const char *state_dir, int64_t passes_mb, struct store **ret, struct err *err);
 
-/* NULL is fine. What was begun and not committed is not stored. */
+/* NULL is fine. An open transaction is rolled back. */
 void store_close(struct store *s);
 
 extern const struct store_ops store_sqlite;

@@ -1,11 +1,10 @@
-/* vsphere/props.h: reading properties of managed objects through the PropertyCollector.
+/* vsphere/props.h: reads properties of managed objects through the PropertyCollector.
  *
- * One RetrievePropertiesEx reads whatever a set of traversal specs reaches from one object; what does not fit
- * into one answer comes in pages. Objects are handed over one by one while their page is in memory, so that a
- * cluster of any size costs one page.
+ * One RetrievePropertiesEx reads all objects that a set of traversal specs reaches from one object. A long
+ * answer comes in pages; each object is passed on while its page is in memory, so memory is bounded by one
+ * page for a cluster of any size.
  *
- * Source: vSphere Web Services API, PropertyCollector, PropertyFilterSpec, TraversalSpec.
- */
+ * Source: vSphere Web Services API, PropertyCollector, PropertyFilterSpec, TraversalSpec. */
 #ifndef BALLAST_NET_VSPHERE_PROPS_H
 #define BALLAST_NET_VSPHERE_PROPS_H
 
@@ -16,26 +15,26 @@ struct vsphere_object {
     const xml_node *content;  /* its ObjectContent */
 };
 
-/* The value of a property as it was asked for, or NULL: not set, not readable, or not asked for. */
+/* The value of the property at this path; NULL: not set, not readable, or not requested. */
 const xml_node *vsphere_prop(const struct vsphere_object *o, const char *path);
 
-/* What receives the objects. begin is called first, and again when everything starts anew because the session
- * expired between two pages: it drops what was gathered. object returns 0, or an error that ends the reading.
- * Everything that o points to is gone after the call. */
+/* Receives the objects. begin is called first, and again when reading restarts because the session expired
+ * between two pages: it drops all objects so far. object returns 0, or an error that ends the reading. *o is
+ * valid during the call only. */
 struct vsphere_reader {
     void (*begin)(void *ctx);
     int (*object)(void *ctx, const struct vsphere_object *o, struct err *err);
     void *ctx;
 };
 
-/* Which properties of which type; paths is NULL at the end. */
+/* The properties to read of a type; paths ends with NULL. */
 struct vsphere_wanted {
     const char *type;
     const char *const *paths;
 };
 
-/* Objects that are reached from the start: of `type`, along `path`, and from there on by the steps that
- * `then` names. */
+/* One traversal: from objects of `type` along `path`. The steps named in `then` continue from the objects
+ * found. */
 struct vsphere_step {
     const char *name, *type, *path;
     const char *const *then; /* names of steps, NULL at the end; NULL: none */
@@ -46,23 +45,23 @@ struct vsphere_query {
     bool skip_start;
     const struct vsphere_wanted *wanted;
     size_t n_wanted;
-    const struct vsphere_step *steps; /* all of them, each once, by name */
+    const struct vsphere_step *steps; /* every step once; names are unique */
     size_t n_steps;
-    const char *const *first; /* names of the steps from the start; NULL: none */
-    unsigned page;            /* objects an answer; 0: as the peer likes */
+    const char *const *first; /* names of the steps that begin at the start; NULL: none */
+    unsigned page;            /* objects a page; 0: the peer chooses */
 };
 
 /* Errors of vsphere_call(), of reader->object, and -EFBIG: more objects than a cluster can have. */
 int vsphere_retrieve(struct vsphere *v, const struct vsphere_query *q, const struct vsphere_reader *reader,
                      struct err *err);
 
-/* Takes one answer apart (payload of RetrievePropertiesExResponse or its Continue sibling); ret_token is ""
- * at the last page. -EKEYEXPIRED: properties are missing because nobody is logged in. */
+/* Reads one page (the payload of RetrievePropertiesExResponse or ContinueRetrievePropertiesExResponse).
+ * ret_token is "" at the last page. -EKEYEXPIRED: properties are missing because the session has expired. */
 int vsphere_read_page(const xml_node *payload, const struct vsphere_reader *reader, char *ret_token,
                       size_t token_size, size_t *count, struct err *err);
 
-/* A few properties of one object. ret_object points into ret_answer, which the caller releases, and into a.
- * -ENOENT: there is no such object. */
+/* Reads properties of one object. ret_object points into ret_answer, which the caller releases, and into the
+ * arena. -ENOENT: the object does not exist. */
 int vsphere_get(struct vsphere *v, const char *type, const char *value, const char *const *paths,
                 struct arena *a, struct soap_answer *ret_answer, struct vsphere_object *ret_object,
                 struct err *err);

@@ -1,12 +1,11 @@
-/* vsphere/session.h: a session with a vCenter (or an ESXi host), shared by collector and actuator.
+/* vsphere/session.h: a session with a vCenter or an ESXi host, for collector and actuator.
  *
- * Nothing is sent before the first vsphere_call(). It logs in by itself then, and once more when the peer
- * says that the session has expired; a call that was answered so was not carried out, so repeating it is
- * safe. What lives in the peer's session (the token of a paged answer) is lost with it: the caller sees
- * -EKEYEXPIRED from vsphere_call_once() and begins anew.
+ * The first vsphere_call() logs in. When the peer reports an expired session, the call logs in again and is
+ * repeated once; this is safe, because the peer did not carry out the refused call. Session state at the peer
+ * (the token of a paged answer) is lost with the session: vsphere_call_once() then returns -EKEYEXPIRED and
+ * the caller starts again.
  *
- * Source: vSphere Web Services API 6.5 to 8.0, managed objects ServiceInstance, SessionManager.
- */
+ * Source: vSphere Web Services API 6.5 to 8.0, managed objects ServiceInstance, SessionManager. */
 #ifndef BALLAST_NET_VSPHERE_SESSION_H
 #define BALLAST_NET_VSPHERE_SESSION_H
 
@@ -16,9 +15,9 @@
 
 #define VIM_NS "urn:vim25"
 
-struct vsphere; /* one thread uses it at a time */
+struct vsphere; /* used by one thread at a time */
 
-/* The peer's own objects, by role. "" for what it does not have. */
+/* The peer's service objects, by role; "": the peer has none. */
 struct vsphere_content {
     char root_folder[128];
     char property_collector[128];
@@ -29,18 +28,18 @@ struct vsphere_content {
     bool is_vcenter;
 };
 
-/* cfg stays valid until vsphere_free(). -EINVAL: url, username or password are missing or malformed. */
+/* cfg is borrowed until vsphere_free(). -EINVAL: url, username or password is missing or malformed. */
 int vsphere_new(const struct source_config *cfg, struct vsphere **ret, struct err *err);
-void vsphere_free(struct vsphere *v); /* NULL is fine; logs out if that is quick */
+void vsphere_free(struct vsphere *v); /* NULL is fine. Logs out, within 2 s */
 
 const char *vsphere_url(const struct vsphere *v);
-/* Valid after the first call that succeeded, until the next login. */
+/* Valid from the first successful call until the next login. */
 const struct vsphere_content *vsphere_content(const struct vsphere *v);
 
-/* The deadline that cfg->timeout_s gives, counted from now. */
+/* Sets the deadline of the calls that follow: cfg->timeout_s from now. */
 void vsphere_deadline_from_config(struct vsphere *v);
 
-/* Logs in if there is no session. -EACCES: user name or password are wrong. */
+/* Logs in unless a session exists. -EACCES: user name or password is wrong. */
 int vsphere_login(struct vsphere *v, struct err *err);
 
 /* Begins a request: <Method xmlns="urn:vim25"><_this type="type">value</_this>. */
@@ -49,21 +48,21 @@ void vsphere_end(struct strbuf *b, const char *method);
 /* <name type="type">value</name> */
 void vsphere_put_ref(struct strbuf *b, const char *name, const char *type, const char *value);
 
-/* Sends it. A fault is an error: its type decides the code, ret->fault tells it in full (released or not, ret
- * is the caller's to release when the call returned 0 only). -ENOENT ManagedObjectNotFound, -EPERM
- * NoPermission, -EBUSY TaskInProgress, -ENOTSUP NotSupported or no such method, -EHOSTDOWN HostNotConnected
- * and its like, -EREMOTEIO any other fault; and the errors of soap_call(). */
+/* Sends the request. A fault is an error: its type gives the code, vsphere_fault() the whole fault. The
+ * caller releases *ret only after 0. -ENOENT ManagedObjectNotFound, -EPERM NoPermission, -EBUSY
+ * TaskInProgress, -ENOTSUP NotSupported or an unknown method, -EHOSTDOWN HostNotConnected and similar,
+ * -EREMOTEIO any other fault; and the errors of soap_call(). */
 int vsphere_call(struct vsphere *v, const char *method, const struct strbuf *body, struct soap_answer *ret,
                  struct err *err);
 
-/* The same without a second login: -EKEYEXPIRED when the session has expired. */
+/* As vsphere_call(), without a second login: -EKEYEXPIRED when the session has expired. */
 int vsphere_call_once(struct vsphere *v, const char *method, const struct strbuf *body,
                       struct soap_answer *ret, struct err *err);
 
-/* The fault of the last call that ended in one; .object says whom it is about. */
+/* The fault of the last call that failed with one; .object is the managed object concerned. */
 const struct soap_fault *vsphere_fault(const struct vsphere *v);
 
-/* Forgets the session, because an answer showed that it has expired. */
+/* Drops the session, because an answer showed that it has expired. */
 void vsphere_expired(struct vsphere *v);
 
 #endif

@@ -1,15 +1,14 @@
-/* vsphere/task.h: tasks of a vCenter: what they are doing, and which of them concern us.
+/* vsphere/task.h: reads a vCenter task: operation, state, progress, error.
  *
- * A task is recognised by its descriptionId, which stays the same whatever the language and the version.
+ * The descriptionId identifies the operation; it does not depend on language or version.
  *
- * Source: vSphere Web Services API, Task, TaskInfo, TaskDescription.methodInfo.
- */
+ * Source: vSphere Web Services API, Task, TaskInfo, TaskDescription.methodInfo. */
 #ifndef BALLAST_NET_VSPHERE_TASK_H
 #define BALLAST_NET_VSPHERE_TASK_H
 
 #include "net/xml.h"
 
-/* What a task is about, as far as it matters here. */
+/* The operation of a task; OTHER: none that Ballast starts or watches. */
 enum vsphere_work {
     VSPHERE_WORK_OTHER,
     VSPHERE_WORK_MIGRATE,
@@ -32,11 +31,11 @@ struct vsphere_task {
     enum vsphere_task_state state;
     int percent; /* -1: not known */
     bool cancelable;
-    int64_t chain;        /* of the events that the task causes; 0: none */
-    char entity[128];     /* moref of the VM or host that it works on; "" */
+    int64_t chain;        /* event chain id of the task's events; 0: none */
+    char entity[128];     /* moref of the task's VM or host; "" */
     char started[40];     /* as the peer wrote it; "" */
     char error_type[64];  /* VSPHERE_TASK_ERROR */
-    char error_text[256]; /* VSPHERE_TASK_ERROR: the peer's own words */
+    char error_text[256]; /* VSPHERE_TASK_ERROR: the peer's message */
 };
 
 static inline bool vsphere_task_is_active(const struct vsphere_task *t)
@@ -44,7 +43,7 @@ static inline bool vsphere_task_is_active(const struct vsphere_task *t)
     return t->state == VSPHERE_TASK_QUEUED || t->state == VSPHERE_TASK_RUNNING;
 }
 
-/* Reads a TaskInfo (the value of the property "info" of a Task). -EPROTO: it has no known state. */
+/* Reads a TaskInfo (the property "info" of a Task). -EPROTO: the state is missing or unknown. */
 int vsphere_task_read(const xml_node *info, struct vsphere_task *ret, struct err *err);
 
 #endif
