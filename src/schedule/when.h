@@ -12,7 +12,7 @@
 
 /* Accepts RFC 3339 with Z or an offset; a date, which means 00:00 UTC; "now"; and a time span (span.h) before
  * now, every number with its unit, with or without "ago". -EINVAL with a sentence, and *ret unchanged, for
- * any other text and for instants before 1970. */
+ * any other text and for instants not after 1970-01-01T00:00:00Z. */
 int when_parse(const char *text, instant_s now, instant_s *ret, struct err *err);
 
 #endif

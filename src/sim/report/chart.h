@@ -1,9 +1,9 @@
-/* chart.h: one plot of the page: lines, bars or a map over time, with its text alternative and its table.
+/* chart.h: draws one plot of the page: lines, bars or a map over time, with its text alternative and its
+ * table.
  *
- * Drawn as SVG that is stretched to the width it gets, in its own units (CHART_WIDTH x CHART_HEIGHT); labels
- * are ordinary text beside it, so that they stay readable on a telephone. Without its script the page lacks
- * nothing but the values under the pointer, which the script reads off the drawing.
- */
+ * A plot is an SVG with its own units (CHART_WIDTH x CHART_HEIGHT), stretched to the available width; labels
+ * are HTML text beside it, so that they stay readable on a telephone. The script only adds the values under
+ * the pointer, which it reads from the drawing; the page is complete without it. */
 #ifndef BALLAST_SIM_REPORT_CHART_H
 #define BALLAST_SIM_REPORT_CHART_H
 
@@ -16,7 +16,7 @@
 
 #define CHART_WIDTH 1000.0
 #define CHART_HEIGHT 200.0
-#define CHART_BUCKETS 360 /* parts of the time that are told apart */
+#define CHART_BUCKETS 360 /* time buckets of a curve */
 #define CURVE_STYLES 8    /* colours, with dashes from the fifth on */
 
 enum curve_kind { CURVE_LINE, CURVE_STEPS, CURVE_DASHED, CURVE_BAND };
@@ -30,25 +30,25 @@ struct curve {
     size_t n;
 };
 
-/* The time that all plots of a page share. */
+/* The time axis, common to all plots of a page. */
 struct time_axis {
-    instant_s start; /* of the scenario's clock */
+    instant_s start; /* on the scenario's clock */
     double from_s, to_s;
 };
 
 struct chart {
     const char *title, *about, *unit;
-    double low, high; /* of the values; NAN: as the curves need it, from 0 */
+    double low, high; /* range of the values; NAN: 0 and the curves' maximum */
     const struct curve *curves;
     size_t n_curves;
-    bool bars; /* the only curve: v in each period that ends at t */
-    bool sums; /* the curves only grow: a mean tells nothing */
+    bool bars; /* bars instead of the only curve: v in each period that ends at t */
+    bool sums; /* the curves only grow, so their mean is left out of the text */
     double bar_s;
 };
 
 void chart_put(const struct chart *c, const struct time_axis *axis, struct arena *a, struct strbuf *out);
 
-/* Rows of cells over time, darker to lighter. value(ctx, row, i): at t[i], NAN where there is nothing. */
+/* A map: rows of cells over time, dark to light. value(ctx, row, i): at t[i], NAN: not known. */
 struct heat {
     const char *title, *about;
     uint32_t rows;
@@ -57,31 +57,31 @@ struct heat {
     const void *ctx;
     const double *t;
     size_t n;
-    double high; /* from there on the lightest colour; 0 is the darkest */
+    double high; /* the value of the lightest colour; 0 is the darkest */
 };
 
 void heat_put(const struct heat *h, const struct time_axis *axis, struct arena *a, struct strbuf *out);
 
-/* ---- what both are made of, in axis.c -------------------------------------------------------- */
+/* ---- axis.c: axes and text of both --------------------------------------------------------- */
 
-/* Adds text for HTML, between tags or in quotes. Control characters become '?'. */
+/* Adds the text, escaped for HTML content and quoted attributes. Control characters become '?'. */
 void chart_html_text(struct strbuf *out, const char *text);
 
 /* "Jan 2, 09:05", in UTC. */
 const char *axis_time(struct arena *a, const struct time_axis *axis, double t_s);
 
-/* 0 ... 1. */
+/* The position on the axis, 0 ... 1. */
 double axis_at(const struct time_axis *axis, double t_s);
 
-/* The smallest number that is not below v and has round quarters. */
+/* The smallest number not below v whose quarters are round. */
 double axis_round_up(double v);
-/* The same of what is counted: the quarters are whole numbers. */
+/* As axis_round_up(), for counts: the quarters are whole numbers. */
 double axis_count_up(double n);
 
-/* What follows the figure's title: the opening of a plot with its labels on both axes. */
+/* Opens a plot, below the figure's title, with the labels of both axes. */
 void axis_put_time(const struct time_axis *axis, struct arena *a, struct strbuf *out);
 void axis_put_values(double low, double high, struct strbuf *out);
-/* Lines behind the curves. */
+/* Adds the grid lines behind the curves. */
 void axis_put_grid(const struct time_axis *axis, struct strbuf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* metric.h: the metrics for people: labels, groups, which way is better; and a set's median of each. */
+/* metric.h: label, group and direction of each metric in reports, and the median of a set of runs. */
 #ifndef BALLAST_SIM_REPORT_METRIC_H
 #define BALLAST_SIM_REPORT_METRIC_H
 
@@ -6,13 +6,13 @@
 
 #include <stdbool.h>
 
-#define METRIC_SAME 1e-9 /* of the larger: a difference that rounding may make of equal figures */
+#define METRIC_SAME 1e-9 /* relative to the larger figure: a smaller difference is rounding */
 
 #define METRIC_ID(name, unit, meaning) METRIC_##name,
 enum metric_id { METRICS(METRIC_ID) METRIC_COUNT };
 #undef METRIC_ID
 
-/* In the order of the text; a group's title stands above its metrics. */
+/* In the order of the text report; a title stands above each group's metrics. */
 #define METRIC_GROUPS(X)                                                                                     \
     X(GROUP_DELIVERED, "What VMs got")                                                                       \
     X(GROUP_MOVES, "Migrations")                                                                             \
@@ -28,19 +28,19 @@ enum metric_when {
     WHEN_ALWAYS,
     WHEN_POWER, /* a host has a power model */
     WHEN_DPM,   /* a host changed its power, or DPM was to let it */
-    WHEN_SOME,  /* it is not 0 */
-    WHEN_ASKED, /* programs only: it differs between two runs of the same, or is in the headline */
+    WHEN_SOME,  /* the figure is not 0 */
+    WHEN_ASKED, /* JSON only: the figure differs between equal runs, or is in the headline */
 };
 
 struct metric_row {
     enum metric_id id;
     enum metric_group group;
-    int better; /* 1: more is better, -1: less is; 0: neither, it only tells */
+    int better; /* 1: higher is better, -1: lower is; 0: neutral */
     enum metric_when when;
     const char *label;
 };
 
-/* Each metric once, in the order in which people are shown them. */
+/* Each metric once, in the order of the report. */
 extern const struct metric_row metric_rows[];
 
 const char *metric_name(enum metric_id id); /* the contract's */
@@ -48,17 +48,18 @@ const char *metric_unit(enum metric_id id);
 const char *metric_meaning(enum metric_id id);
 const char *metric_group_title(enum metric_group group);
 
-/* A time until something that did not happen is INFINITY: so it counts in a median. */
+/* The value of a metric. A time until an event that did not happen is INFINITY, so that a median counts it.
+ */
 double metric_of(const struct simulation *s, enum metric_id id);
 
-/* Of all runs of the set; NAN where any of them does not know it. */
+/* Median and range over the runs of the set; NAN if any run does not know the figure. */
 struct spread {
     double median, least, most;
 };
 struct spread metric_spread(const struct run_set *set, enum metric_id id);
 struct spread metric_spread_of(double *values, size_t n); /* sorts them */
 
-/* Whether a person should be told of it: it is known, and the scenario has what it is about. */
+/* Whether a report shows the metric: the figure is known, and the scenario has its subject. */
 bool metric_applies(const struct run_set *set, const struct metric_row *m);
 
 /* Whether any host has a power model. */

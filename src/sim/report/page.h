@@ -1,4 +1,4 @@
-/* page.h: the parts of the page that report_html() puts together. */
+/* page.h: the parts of the page, for report_html(). */
 #ifndef BALLAST_SIM_REPORT_PAGE_H
 #define BALLAST_SIM_REPORT_PAGE_H
 
@@ -7,13 +7,13 @@
 
 struct page {
     const struct run_set *sets[2];
-    size_t n; /* one, or two that are compared */
+    size_t n; /* one, or two to compare */
     struct time_axis axis;
     struct arena *a;
     struct strbuf *out;
 };
 
-/* The figures that are asked for first, large; all of them; those of the pools; the settings. */
+/* The headline figures as large tiles; the table of all metrics; the pools; the settings. */
 void page_tiles(const struct page *p);
 void page_metrics(const struct page *p);
 void page_pools(const struct page *p);

@@ -3,8 +3,8 @@
 #define BALLAST_SIM_REPORT_PAGE_ASSETS_H
 
 extern const char page_style[];
-/* Reads the values under the pointer (or the arrow keys' cursor) off the drawings, and shows them; the cursor
- * is the same in all plots. The page is complete without it. */
+/* Shows the values at the pointer (or the cursor of the arrow keys), read from the drawings; all plots share
+ * one cursor. The page is complete without the script. */
 extern const char page_script[];
 
 #endif

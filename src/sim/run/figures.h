@@ -1,15 +1,14 @@
 /* figures.h: measures a run. README.md defines each metric.
  *
- * Two sources: the cluster's totals, which are exact integrals, and samples every sample_s of its true state:
- * entitlements, imbalance, happiness. A sample stands for the time until the next one.
- */
+ * Two sources: the cluster's totals, which are exact integrals, and samples of its true state every sample_s:
+ * entitlements, imbalance, happiness. A sample counts for the time until the next one. */
 #ifndef BALLAST_SIM_FIGURES_H
 #define BALLAST_SIM_FIGURES_H
 
 #include "sim/cluster/cluster.h"
 #include "sim/run/simulate.h"
 
-/* Of a class of VMs, or of all: what its VMs got of what they are entitled to, now. */
+/* CPU received as a share of entitlement, of a class of VMs or of all, at one sample. */
 struct happiness_now {
     uint32_t n, happy;
     double sum;
@@ -29,7 +28,7 @@ struct sums {
     uint32_t migrations, migrations_failed, power_offs, power_ons, failures;
 };
 
-/* A sample, as far as the metrics want it afterwards. */
+/* The figures of a sample that the metrics need at the end. */
 struct instant_figures {
     double t_s, imbalance, target;
 };
@@ -40,21 +39,21 @@ struct figures {
     const struct simulate_options *options;
     struct arena *a;      /* of the result */
     struct arena scratch; /* of one sample */
-    uint32_t *class_of;   /* of each VM; IX_NONE: it belongs to none */
+    uint32_t *class_of;   /* by VM; IX_NONE: none */
     const char **classes; /* names, in the order of the first VM of each */
     uint32_t n_classes;
 
-    double from_s;                   /* measured since */
+    double from_s;                   /* start of the measurement */
     struct sums last;                /* at the last sample */
-    double last_s;                   /* NAN: there was none since from_s */
-    struct happiness_now *happiness; /* at the last sample, by class; all VMs: the one behind them */
-    struct class_sums *by_class;     /* the same */
-    double bound[RES_COUNT];         /* Σ of what was possible */
+    double last_s;                   /* NAN: none since from_s */
+    struct happiness_now *happiness; /* at the last sample: by class, then one entry for all VMs */
+    struct class_sums *by_class;     /* by class, then one entry for all VMs */
+    double bound[RES_COUNT];         /* Σ of the demand that all hosts as one could have met */
     double all_on_j;
-    struct instant_figures *taken; /* since from_s */
+    struct instant_figures *taken; /* samples since from_s */
     size_t n_taken, cap_taken;
 
-    double energy_before_j; /* that reset totals would forget, for the series */
+    double energy_before_j; /* before the totals were reset, for the series */
     uint32_t migrations_before;
     struct series_point *series;
     size_t n_series, cap_series;
@@ -64,13 +63,13 @@ void figures_init(struct figures *f, const struct scenario *s, struct cluster *c
                   const struct simulate_options *options, struct arena *a);
 void figures_release(struct figures *f);
 
-/* The cluster has been advanced to t_s. */
+/* Samples the cluster, which has been advanced to t_s. */
 void figures_take(struct figures *f, double t_s);
 
-/* Starts measuring: discards everything before. */
+/* Starts the measurement: discards all figures so far. */
 void figures_begin(struct figures *f, double t_s);
 
-/* Fills metrics, pools, series and duration. What the service itself counted is the caller's. */
+/* Fills metrics, pools, series and duration. The caller adds the service's own counts. */
 void figures_finish(struct figures *f, double t_s, struct simulation *ret);
 
 #endif

@@ -1,13 +1,12 @@
-/* service.h: the service that is simulated: an engine, its ports, and its death and return.
+/* service.h: the simulated service: an engine and its ports, and the service's death and restart.
  *
- * Source and actuators are the cluster's collector and actuator. What the engine asks for is done and
- * answered at its next turn, in the same second, in the order in which it was asked; so a hypervisor takes no
- * time to answer, only to work. (What it asks for while it is told an answer is done a turn later still.)
+ * Source and actuators are the cluster's collector and actuator. A job is carried out and answered at the
+ * engine's next turn, in the same second, in the order of submission: the hypervisor answers at once, only
+ * its operations take time. (A job submitted during an answer waits for the turn after that.)
  *
- * A service that is to be killed dies at one of the next answers, drawn by seed: before the job was carried
- * out, or after, when nobody is left to hear of it. The jobs behind it are lost, or carried out all the
- * same, each by lot. Nothing is said good-bye to. It begins anew on what it had stored.
- */
+ * A kill takes effect at one of the next answers, drawn by seed: either before the job is carried out, or
+ * after, so that its answer is lost. Each job behind it is lost or still carried out, drawn one by one. No
+ * shutdown code runs. The next engine starts from the stored records. */
 #ifndef BALLAST_SIM_SERVICE_H
 #define BALLAST_SIM_SERVICE_H
 
@@ -16,7 +15,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/run/simulate.h"
 
-/* The engine's objects for its ports: each is part of the service. */
+/* The objects behind the engine's ports: each points to its service. */
 struct actuators {
     struct service *of;
 };
@@ -27,7 +26,7 @@ struct event_sink {
     struct service *of;
 };
 
-/* What was asked of the actuators and is not answered. */
+/* Jobs of the actuators without an answer. */
 struct waiting_jobs {
     struct job **items;
     size_t n, cap;
@@ -39,47 +38,46 @@ struct service {
     struct engine_settings settings;
     struct cluster *cluster;
     struct store *store;
-    struct engine *engine; /* NULL: it is down */
+    struct engine *engine; /* NULL: the service is down */
     struct source source;
     struct actuators actuators;
     struct event_sink event_sink;
-    uint32_t lives; /* how often it has begun */
-    uint64_t asked; /* serial of the inventory that is wanted; 0: none */
+    uint32_t lives; /* number of starts */
+    uint64_t asked; /* serial of the requested inventory; 0: none */
     struct waiting_jobs waiting;
 
     struct rng rng;
-    double *kills; /* when it is to be killed, ascending, and for how long it is down then */
+    double *kills; /* times of the kills, ascending; `downs`: the length of each outage */
     double *downs;
     size_t n_kills, next_kill;
-    bool doomed;           /* it is to die at one of the next answers ... */
-    uint32_t answers_left; /* ... after so many */
-    double dies_by_s;      /* ... and by then in any case */
-    double up_at_s;        /* it begins again; only while engine is NULL */
+    bool doomed;           /* dies at one of the next answers ... */
+    uint32_t answers_left; /* ... after this many ... */
+    double dies_by_s;      /* ... and at this time at the latest */
+    double up_at_s;        /* time of the next start; only while engine is NULL */
 
-    bool pass_done; /* the engine has decided, and that was not written down yet */
+    bool pass_done; /* the engine has decided, and the pass is not yet in points */
     uint64_t pass_id;
-    uint64_t passes; /* in all */
+    uint64_t passes; /* of all lives */
     struct pass_point *points;
-    uint64_t *point_pass; /* their numbers in the store */
+    uint64_t *point_pass; /* their ids in the store */
     size_t n_points, cap_points, cap_point_pass;
 };
 
-/* The engine is begun at once, at t = 0. Errors as of engine_create(). */
+/* Starts the engine at t = 0. Errors as of engine_create(). */
 int service_init(struct service *v, const struct scenario *s, struct cluster *c, int64_t (*clock_us)(void),
                  struct arena *a, struct err *err);
 void service_release(struct service *v);
 
-/* The instant that the engine takes a time for: whole seconds. */
+/* The engine's clock at t_s, in whole seconds. */
 instant_s service_instant(const struct service *v, double t_s);
 
-/* When it wants to be called next, later than t_s. */
+/* The next time, later than t_s, at which service_turn() is due. */
 double service_next_s(const struct service *v, double t_s);
 
-/* Time has passed: the service begins, dies, ticks; whatever it asks for is done and answered until it asks
- * for nothing more. */
+/* Starts, kills or ticks the service; carries out and answers its jobs until it submits no more. */
 int service_turn(struct service *v, double t_s, struct err *err);
 
-/* Answers only: after a command that was given to the engine. */
+/* Answers only, after a command to the engine. */
 int service_answer(struct service *v, double t_s, struct err *err);
 
 #endif

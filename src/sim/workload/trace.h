@@ -1,18 +1,17 @@
-/* trace.h: demand that was measured, from files.
+/* trace.h: reads measured demand from files.
  *
- * Four formats, one set of VMs each:
- *   planetlab  a folder, a file a VM: one whole percentage a line, of the VM's CPU, 300 s apart (CoMon's
+ * Four formats, each for one set of VMs:
+ *   planetlab  a folder, one file a VM: one whole percentage of the VM's CPU a line, 300 s apart (CoMon's
  *              traces, as CloudSim has them)
- *   bitbrains  a folder, a file a VM: ts_s;cores;cpu_cap_mhz;cpu_used_mhz;mem_cap_kb;mem_used_kb (Grid
+ *   bitbrains  a folder, one file a VM: ts_s;cores;cpu_cap_mhz;cpu_used_mhz;mem_cap_kb;mem_used_kb (Grid
  *              Workloads Archive GWA-T-12)
- *   csv        a folder, a file a VM: time_s,value from the beginning of the trace
+ *   csv        a folder, one file a VM: time_s,value, counted from the beginning of the trace
  *   recorded   a file, or a folder with parts of it: time,vm,cpu_mhz,mem_mb, as `ballast samples` writes it
- * A path may also be that of a single file. The last three may begin with a line of headings. Times ascend
- * within a file (recorded: those of one VM); of two samples of the same time the later line counts. A gap
- * keeps the value before it. Where times are dates, t = 0 is the earliest of the whole set, so that VMs keep
- * their places in time among each other. A file without samples is no VM, nor is one
- * of Bitbrains that never had a core or memory.
- */
+ * A path may also name a single file. The last three formats may begin with a line of headings. Times ascend
+ * within a file (recorded: within a VM); of two samples of one time the later line counts. In a gap the value
+ * before it holds. If times are dates, t = 0 is the earliest date of the whole set, so that VMs keep their
+ * relative times. A file without samples is no VM, and neither is a Bitbrains file whose VM never had a core
+ * or memory. */
 #ifndef BALLAST_SIM_TRACE_H
 #define BALLAST_SIM_TRACE_H
 
@@ -28,12 +27,12 @@
 
 NAME_DECLARE(trace_format, TRACE_FORMATS)
 
-/* What was measured of one VM. */
+/* The measured demand of one VM. */
 struct traced_vm {
-    const char *name;           /* of the file, without .csv and the like; recorded: of the VM */
-    struct trace of[RES_COUNT]; /* n 0: nothing. csv: the same in both */
-    uint32_t vcpus;             /* the most; 0: not known, as below */
-    double cpu_mhz, mem_mb;     /* that it was given, the most */
+    const char *name;           /* the file's name without its suffix (.csv); recorded: the VM's name */
+    struct trace of[RES_COUNT]; /* n 0: not measured. csv: the same trace for both resources */
+    uint32_t vcpus;             /* the highest number; 0: not known */
+    double cpu_mhz, mem_mb;     /* the highest size assigned; 0: not known */
 };
 
 struct trace_set {
@@ -41,12 +40,12 @@ struct trace_set {
     uint32_t n;
 };
 
-/* Reads a folder's files, or the one file. Everything is in the arena. -EINVAL with "FILE:LINE: ...", or what
- * the system says. */
+/* Reads the files of a folder, or one file, into the arena. -EINVAL with "FILE:LINE: ...", or the system's
+ * error. */
 int trace_set_read(const char *path, enum trace_format format, struct arena *a, struct trace_set *ret,
                    struct err *err);
 
-/* The same from the text of one file; file is for sentences and the VM's name. */
+/* Reads the text of one file; `file` names it in errors and is the VM's name. */
 int trace_set_parse(const char *file, const char *text, size_t len, enum trace_format format, struct arena *a,
                     struct trace_set *ret, struct err *err);
 

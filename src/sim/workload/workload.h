@@ -1,12 +1,12 @@
 /* workload.h: the demand of a VM as a function of time.
  *
- * A workload is a pure function: the same kind, parameters, seed and time give the same value, whatever was
- * computed before and whatever was decided about the VM. So a run can be repeated, and two policies can be
- * compared on the same demand (§5.1.1: "the VMs would have the same load value at the same time in the
- * simulation across different runs").
+ * A workload is a pure function: kind, parameters, seed and time determine the value, independent of earlier
+ * calls and of decisions about the VM. So runs are repeatable, and two policies are compared on the same
+ * demand (§5.1.1: "the VMs would have the same load value at the same time in the simulation across different
+ * runs").
  *
- * Values are MHz or MiB, never below 0. A value is constant between two changes; a line (a ramp, a trace that
- * is read as lines between its samples) is cut into steps, each with the line's mean. */
+ * Values are MHz or MiB, never below 0. A value is constant between two changes; a line (a ramp, or a trace
+ * read as lines between its samples) is cut into steps, each with the line's mean. */
 #ifndef BALLAST_SIM_WORKLOAD_H
 #define BALLAST_SIM_WORKLOAD_H
 
@@ -33,41 +33,40 @@
 
 NAME_DECLARE(workload_kind, WORKLOAD_KINDS)
 
-/* Samples at equal distances or with gaps; shared by whoever reads the same file. */
+/* Samples, with or without gaps; shared by all workloads that read one file. */
 struct trace {
     double *time_s; /* from the beginning of the trace, ascending; value[i] holds from time_s[i] */
     double *value;
     uint32_t n;
-    double length_s; /* after which it begins again, if it is to be repeated */
+    double length_s; /* the period of a repeated trace */
 };
 
 struct workload {
     enum workload_kind kind;
-    uint64_t seed; /* of this VM and resource; made of the scenario's and the VM's name */
+    uint64_t seed; /* the stream of this VM and resource; from the scenario's seed and the VM's name */
     double level, high, low, high_spread, low_spread;
     double high_s, low_s; /* length of the high and the low phase; low_s 0: always high */
     double step_s;        /* between two draws, or between two steps of a line */
-    double phase_s;       /* how far into its period it is at the beginning */
+    double phase_s;       /* offset into the period at t = 0 */
     double from_s, until_s;
     const double *levels; /* WORKLOAD_HIGH_LOW */
     uint32_t n_levels;
     const struct trace *trace;
-    double scale; /* of everything; 1 where nothing is said */
+    double scale; /* factor of all values; 1 by default */
     bool linear;  /* trace: a line from sample to sample, in steps of step_s */
-    bool repeat;  /* trace: from its beginning again; else its last value stays */
-    double max;   /* what the VM can use at most (vcpus x core, configured memory) */
+    bool repeat;  /* trace: starts again at its end; false: the last value holds */
+    double max;   /* the VM's capacity (vcpus x core, or configured memory) */
 };
 
 struct workload_value {
     double value;   /* 0 <= value <= max */
-    double until_s; /* when it changes next, > t_s; INFINITY: never */
+    double until_s; /* time of the next change, > t_s; INFINITY: none */
 };
 
 /* O(1), for a trace O(log n). */
 struct workload_value workload_at(const struct workload *w, double t_s);
 
-/* A seed for what is drawn for one thing ("cpu", "phase") of one VM; the same whatever else the scenario has.
- */
+/* The seed of one random property ("cpu", "phase") of one VM; independent of the rest of the scenario. */
 uint64_t workload_seed(uint64_t seed, const char *name, const char *what);
 
 #endif
