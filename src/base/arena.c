@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Small enough not to matter for a request, large enough that a snapshot of thousands of VMs takes few of
- * them. */
+/* Small for one request; large enough that a snapshot of thousands of VMs needs few blocks. */
 #define BLOCK_MIN_BYTES ((size_t)64 * 1024)
 #define TEXT_LIKELY ((size_t)512)
 #define BLOCK_MAX_BYTES ((size_t)4 * 1024 * 1024)
@@ -37,7 +36,7 @@ static void add_block(struct arena *a, size_t at_least)
         size = BLOCK_MAX_BYTES;
     if (size < at_least)
         size = at_least;
-    /* calloc: what is handed out is zeroed, and large blocks come zeroed from the system for free */
+    /* calloc: allocations are zeroed, and the system zeroes large blocks for free */
     struct arena_block *b = calloc(1, sizeof *b + size);
     if (!b)
         out_of_memory(size);
@@ -81,7 +80,7 @@ char *arena_printf(struct arena *a, const char *format, ...)
 {
     va_list ap;
 
-    /* most texts are short: they are written right where they stay */
+    /* most texts are short and fit in place */
     if (!a->head || a->head->size - a->used < TEXT_LIKELY)
         add_block(a, TEXT_LIKELY);
     size_t room = a->head->size - a->used;
@@ -98,7 +97,7 @@ char *arena_printf(struct arena *a, const char *format, ...)
         text[len] = '\0';
         return text;
     }
-    memset(text, 0, room); /* what is handed out later is zeroed */
+    memset(text, 0, room); /* later allocations are zeroed */
     text = arena_alloc(a, (size_t)len + 1, 1);
     va_start(ap, format);
     (void)vsnprintf(text, (size_t)len + 1, format, ap);
@@ -149,6 +148,6 @@ void arena_reset(struct arena *a)
 
     arena_release(&older);
     kept->next = NULL;
-    memset(kept->data, 0, a->used); /* what is handed out is zeroed */
+    memset(kept->data, 0, a->used); /* allocations are zeroed */
     a->used = 0;
 }

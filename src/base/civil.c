@@ -3,7 +3,7 @@
 
 #define DAYS_PER_ERA 146097 /* 400 years */
 #define DAYS_PER_WEEK 7
-#define THURSDAY 3 /* 1970-01-01 was one */
+#define THURSDAY 3 /* the weekday of 1970-01-01 */
 
 int64_t civil_to_days(int64_t y, unsigned m, unsigned d)
 {

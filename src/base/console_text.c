@@ -7,16 +7,16 @@
 
 #define ESC 0x1b
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-#define LINE_MAX_BYTES 4096u       /* a line that never ends is broken here */
+#define LINE_MAX_BYTES 4096u       /* a longer line is broken here */
 
 struct cleaner {
     const unsigned char *at, *end;
     struct strbuf *to;
-    char line[LINE_MAX_BYTES + 8]; /* the one that is being written */
+    char line[LINE_MAX_BYTES + 8]; /* the current line */
     size_t len;
-    bool restarted; /* "\r" came: what comes next replaces the line */
-    bool any;       /* a line has been put out */
-    bool blank;     /* an empty line is due before the next one */
+    bool restarted; /* after "\r": further text replaces the line */
+    bool any;       /* a line has been written */
+    bool blank;     /* an empty line precedes the next one */
 };
 
 static void end_line(struct cleaner *c)
@@ -62,7 +62,7 @@ static void take_back(struct cleaner *c)
         continue;
 }
 
-/* How many bytes the character at p has, 0 when there is none: shortest forms only, no surrogates. */
+/* The length in bytes of the UTF-8 character at p; 0: none. Overlong forms and surrogates are refused. */
 static size_t utf8_length(const unsigned char *p, size_t n, uint32_t *ret)
 {
     static const struct {
@@ -90,8 +90,8 @@ static size_t utf8_length(const unsigned char *p, size_t n, uint32_t *ret)
     return 0;
 }
 
-/* Characters that show nothing but change what is around them: C1 controls, direction marks and overrides,
- * line separators, interlinear marks, tags, and what is no character. */
+/* Invisible characters that change the text around them: C1 controls, direction marks and overrides, line
+ * separators, interlinear marks, tags, noncharacters. */
 static bool misleads(uint32_t code)
 {
     static const struct {
@@ -124,14 +124,14 @@ static void skip_csi(struct cleaner *c)
     while (c->at < c->end && *c->at >= 0x20 && *c->at <= 0x3f)
         c->at++;
     if (c->at == c->end || *c->at < 0x40 || *c->at > 0x7e)
-        return; /* broken off: what follows is taken as it is */
+        return; /* incomplete: the rest is plain text */
     if (strchr("HfdABEFJ", *c->at) && c->len > 0)
         end_line(c);
     c->at++;
 }
 
-/* Behind "ESC ]", "ESC P", "ESC X", "ESC ^", "ESC _": text up to BEL or "ESC \". Another escape, or the end
- * of a line, shows that it was broken off. */
+/* Behind "ESC ]", "ESC P", "ESC X", "ESC ^", "ESC _": text up to BEL or "ESC \". Another escape or the end of
+ * the line ends an incomplete sequence. */
 static void skip_string(struct cleaner *c)
 {
     while (c->at < c->end && *c->at != '\a' && *c->at != ESC && *c->at != '\n')

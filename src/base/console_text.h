@@ -1,9 +1,8 @@
-/* console_text.h: the output of a serial line, cleaned for a terminal.
+/* console_text.h: cleans the output of a serial line for display.
  *
- * A booting host writes for a terminal: colours, cursor movements, progress that overwrites itself, and, when
- * the line's speed changes, garbage. Shown raw, it could control the reader's terminal. The cleaned text is
- * UTF-8 with printable characters and newlines only.
- */
+ * A booting host writes for a terminal: colours, cursor movements, progress bars that overwrite themselves
+ * and, when the line's speed changes, garbage. Shown raw, the output could control the reader's terminal. The
+ * cleaned text is UTF-8 with printable characters and newlines only. */
 #ifndef BALLAST_BASE_CONSOLE_TEXT_H
 #define BALLAST_BASE_CONSOLE_TEXT_H
 

@@ -18,7 +18,7 @@ static size_t hash(const char *key)
     return (size_t)(h ^ (h >> 32));
 }
 
-/* The entry of the key, or the free one where it would go. Needs a free entry, so cap > n. */
+/* The entry of the key, or the free entry for it. Needs a free entry, so cap > n. */
 static struct idmap_entry *probe(const struct idmap *m, const char *key)
 {
     size_t i = hash(key) & (m->cap - 1);
@@ -77,7 +77,7 @@ void idmap_keep(struct idmap *m, bool (*keep)(const char *key, void *value, void
     if (left == m->n)
         return;
     m->n = left;
-    resize(m, m->cap); /* the holes may have cut chains of probes */
+    resize(m, m->cap); /* removed entries may have broken probe chains */
 }
 
 void idmap_release(struct idmap *m, void (*dispose)(void *value))

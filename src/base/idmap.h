@@ -1,7 +1,6 @@
-/* idmap.h: a hash table from ids to pointers. Open addressing; keys are copied, values are the owner's.
+/* idmap.h: a hash table from ids to pointers. Open addressing; keys are copied, the caller owns the values.
  *
- * No single entry is removed: idmap_keep() rebuilds the table from the entries to keep.
- */
+ * There is no removal of one entry: idmap_keep() rebuilds the table from the entries to keep. */
 #ifndef BALLAST_BASE_IDMAP_H
 #define BALLAST_BASE_IDMAP_H
 
@@ -21,13 +20,13 @@ struct idmap {
 /* The value, or NULL. */
 void *idmap_get(const struct idmap *m, const char *key);
 
-/* The place of the key's value; a new key gets NULL. Valid until the next call. */
+/* The address of the key's value; a new key gets NULL. Valid until the next call. */
 void **idmap_slot(struct idmap *m, const char *key);
 
-/* Keeps the entries for which `keep` returns true; for the others it must dispose of the value. */
+/* Keeps the entries for which `keep` returns true; `keep` disposes of the values of all others. */
 void idmap_keep(struct idmap *m, bool (*keep)(const char *key, void *value, void *ctx), void *ctx);
 
-/* Frees the keys and the table; the values through dispose, where it is not NULL. */
+/* Frees keys and table, and each value with dispose, if not NULL. */
 void idmap_release(struct idmap *m, void (*dispose)(void *value));
 
 #endif

@@ -9,7 +9,7 @@
 
 #define STRINGS_MAX 7
 
-/* Where the job's strings are, but for those of its settings. */
+/* The job's strings, except those of its settings. */
 static size_t strings_of(struct job *j, const char **ret[STRINGS_MAX])
 {
     struct operation *o = &j->operation;
@@ -59,7 +59,7 @@ struct job *job_copy(const struct job *job)
     return j;
 }
 
-/* The copy's own, which const protects only from others. */
+/* The copy owns these strings; const protects them from others only. */
 static void free_const(const void *p)
 {
     free((void *)(uintptr_t)p);

@@ -25,8 +25,8 @@ static void new_line(struct json_writer *w)
         strbuf_add(w->out, " ", 1);
 }
 
-/* Length of the UTF-8 character that s begins with, 0 if it is none: overlong forms, surrogates and what is
- * past the last code point are none. */
+/* Length of the UTF-8 character at s; 0: none. Overlong forms, surrogates and values beyond the last code
+ * point are refused. */
 static size_t utf8_length(const unsigned char *s)
 {
     size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 4;
@@ -67,7 +67,7 @@ static void put_escaped(struct strbuf *out, unsigned char c)
 static void put_string(struct strbuf *out, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
-    const unsigned char *plain = s; /* what needs no change is added in one piece */
+    const unsigned char *plain = s; /* unchanged bytes are added in one piece */
 
     strbuf_add(out, "\"", 1);
     while (*s) {
@@ -89,7 +89,7 @@ static void put_string(struct strbuf *out, const char *text)
     strbuf_add(out, "\"", 1);
 }
 
-/* Comma, line and key: whatever comes before a value. */
+/* Writes the comma, the line break and the key before a value. */
 static void begin_value(struct json_writer *w, const char *key)
 {
     if (w->depth > 0) {
@@ -165,8 +165,8 @@ void jw_int(struct json_writer *w, const char *key, int64_t value)
     put_int(w->out, value);
 }
 
-/* Most of a snapshot is whole numbers and tenths, and there are millions of them. A quotient of two whole
- * numbers is rounded correctly, so that "n/10" as a decimal reads back as the same. */
+/* A fast path: most numbers of a snapshot are whole or have one decimal, and there are millions. A quotient
+ * of two whole numbers is rounded correctly, so "n/10" as a decimal reads back as the same value. */
 static bool put_simple(struct strbuf *out, double value)
 {
     double tenths = value * 10;

@@ -1,14 +1,13 @@
-/* json_writer.h: JSON text, written member by member into a strbuf.
+/* json_writer.h: writes JSON text into a strbuf, member by member.
  *
- * What is written is always valid: strings are escaped and their broken UTF-8 replaced, what is not a number
- * becomes null, and commas take care of themselves. Opening and closing must match; that is asserted.
+ * Output is always valid: strings are escaped and broken UTF-8 is replaced, numbers that are not finite
+ * become null, and commas are placed automatically. Begin and end must match, which is asserted.
  *
- * The prefix is jw_, as json_ is jansson's, with which the same program reads.
+ * The prefix is jw_, because json_ is the prefix of jansson, which reads JSON.
  *
  *     jw_begin(&w, NULL, JW_OBJECT, JW_LINES);
  *     jw_text(&w, "id", h->id);
- *     jw_end(&w);
- */
+ *     jw_end(&w); */
 #ifndef BALLAST_BASE_JSON_WRITER_H
 #define BALLAST_BASE_JSON_WRITER_H
 
@@ -22,7 +21,7 @@
 #define JW_DEPTH_MAX 32
 
 enum jw_container { JW_OBJECT, JW_ARRAY };
-enum jw_layout { JW_LINES, JW_INLINE }; /* a line each, or all on the line that it began on */
+enum jw_layout { JW_LINES, JW_INLINE }; /* a line for each member, or all members on one line */
 
 struct json_writer {
     struct strbuf *out;
@@ -45,13 +44,13 @@ void jw_bool(struct json_writer *w, const char *key, bool value);
 void jw_int(struct json_writer *w, const char *key, int64_t value);
 void jw_instant(struct json_writer *w, const char *key, instant_s t); /* RFC 3339, in UTC; 0: null */
 
-/* With as many digits as it takes to read the very same number back. Not finite: null. */
+/* With the digits needed to read back the same value. Not finite: null. */
 void jw_exact(struct json_writer *w, const char *key, double value);
 
-/* A value that is JSON already; trusted. NULL: null. */
+/* Adds text that is JSON already, unchecked. NULL: null. */
 void jw_raw(struct json_writer *w, const char *key, const char *json);
 
-/* With at most 12 significant digits, for what is computed. Not finite: null. */
+/* With at most 12 significant digits, for computed values. Not finite: null. */
 void jw_figure(struct json_writer *w, const char *key, double value);
 
 #endif

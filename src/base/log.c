@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The only state below the daemon: how talkative the process is, set once at its start. */
+/* The only state below the daemon: the log level, set once at the start. */
 static atomic_int level_max = LOG_LEVEL_INFO;
 
 static const char *const level_words[] = {
@@ -34,7 +34,7 @@ void log_at(enum log_level level, const char *format, ...)
     va_start(ap, format);
     (void)vsnprintf(message, sizeof message, format, ap);
     va_end(ap);
-    /* a message is one line, whatever a peer put into it */
+    /* one line a message, even with a peer's text in it */
     for (char *c = message; *c; c++) {
         if ((unsigned char)*c < ' ')
             *c = ' ';
@@ -48,5 +48,5 @@ void log_at(enum log_level level, const char *format, ...)
                        message);
     }
     if (len > 0 && write(STDERR_FILENO, line, (size_t)len) < 0)
-        return; /* nowhere left to say so */
+        return; /* standard error failed; nowhere to report it */
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define GROUP_BIT 1u /* of the first byte: not one station's address */
+#define GROUP_BIT 1u /* of the first byte: a group address */
 
 static int digit(char c)
 {

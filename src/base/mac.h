@@ -1,4 +1,4 @@
-/* mac.h: Ethernet addresses as text. */
+/* mac.h: parses Ethernet addresses. */
 #ifndef BALLAST_BASE_MAC_H
 #define BALLAST_BASE_MAC_H
 
@@ -11,10 +11,10 @@ struct mac {
     uint8_t byte[MAC_SIZE];
 };
 
-/* Six pairs of hexadecimal digits with colons or dashes between them. -EINVAL: anything else. */
+/* Accepts six pairs of hexadecimal digits separated by colons or dashes. -EINVAL: any other text. */
 int mac_parse(const char *text, struct mac *ret);
 
-/* The address of one network card: neither a group address nor all zeros. */
+/* Whether the address belongs to one network card: neither a group address nor all zeros. */
 bool mac_is_station(const struct mac *mac);
 
 #endif

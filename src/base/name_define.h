@@ -1,7 +1,6 @@
-/* name_define.h: the functions of a list of words that NAME_DECLARE() (names.h) promises.
+/* name_define.h: defines the functions of a list of words that NAME_DECLARE() (names.h) declares.
  *
- *     NAME_DEFINE(host_state, HOST_STATES)
- */
+ *     NAME_DEFINE(host_state, HOST_STATES) */
 #ifndef BALLAST_BASE_NAME_DEFINE_H
 #define BALLAST_BASE_NAME_DEFINE_H
 

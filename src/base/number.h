@@ -1,11 +1,11 @@
-/* number.h: numbers as people write them. */
+/* number.h: parses decimal numbers. */
 #ifndef BALLAST_BASE_NUMBER_H
 #define BALLAST_BASE_NUMBER_H
 
 #include <stdbool.h>
 
-/* Digits, with sign, point and exponent: what strtod() takes, without its hexadecimal, infinities and blanks.
- * false, and *ret untouched, for anything else. */
+/* Accepts digits with sign, point and exponent: the forms of strtod() without hexadecimal, infinities and
+ * blanks. False, and *ret unchanged, for any other text. */
 bool number_parse(const char *text, double *ret);
 
 #endif

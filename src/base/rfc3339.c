@@ -112,7 +112,7 @@ int rfc3339_parse(const char *text, instant_s *ret)
     if (mo < 1 || mo > 12 || d < 1 || d > days_in_month(y, mo) || h > 23 || mi > 59 || sec > 60)
         return -EINVAL;
     instant_s t = civil_to_days(y, (unsigned)mo, (unsigned)d) * S_PER_DAY + h * 3600 + mi * 60 + sec - offset;
-    /* an offset must not lead out of the years that can be written */
+    /* the offset must not lead out of the years 0 ... 9999 */
     if (t < YEAR_0_S || t > YEAR_9999_S)
         return -EINVAL;
     *ret = t;

@@ -1,9 +1,7 @@
-/* strbuf.h: a string that grows, up to a limit that its owner sets.
+/* strbuf.h: a string that grows up to a limit set by its owner.
  *
- * The text is always terminated and text is never NULL after strbuf_init(). Past the limit further text is
- * dropped and `overflow` is set. Code that reads from a peer checks it, so that an answer of 200 MB becomes
- * an error.
- */
+ * The text is always terminated, and never NULL after strbuf_init(). Beyond the limit further text is dropped
+ * and `overflow` is set; a reader of peer data checks it, so that an answer of 200 MB is an error. */
 #ifndef BALLAST_BASE_STRBUF_H
 #define BALLAST_BASE_STRBUF_H
 

@@ -1,5 +1,5 @@
-/* xalloc.h: allocation that cannot fail, for values that outlive an arena. Like the arena, it ends the
- * process with a message when memory runs out: half a decision is worse than a restart. */
+/* xalloc.h: allocation that cannot fail, for values that outlive an arena. Out of memory ends the process
+ * with a message, as in the arena: half a decision is worse than a restart. */
 #ifndef BALLAST_BASE_XALLOC_H
 #define BALLAST_BASE_XALLOC_H
 
@@ -9,7 +9,7 @@ void *xcalloc(size_t n, size_t size);
 void *xreallocarray(void *p, size_t n, size_t size);
 char *xstrdup(const char *s); /* NULL gives NULL */
 
-/* Replaces what *place owns by a copy of s. s may be *place itself, or NULL. */
+/* Frees *place and sets it to a copy of s. s may be *place itself, or NULL. */
 void xstrset(char **place, const char *s);
 
 #endif

@@ -26,9 +26,9 @@ struct broker {
     void *ctx;
     time_t began; /* CLOCK_MONOTONIC */
     bool up;
-    int refused; /* the reason in CONNACK, or DISCONNECT; 0 */
+    int refused; /* reason code of CONNACK or DISCONNECT; 0: none */
     bool gone;
-    char detail[160]; /* what the library has said last */
+    char detail[160]; /* the library's last message */
 };
 
 static time_t steady_s(void)
@@ -77,7 +77,7 @@ static void on_publish(struct mosquitto *m, void *obj, int mid, int reason, cons
     b->handlers.answered(b->ctx, mid, reason);
 }
 
-/* Why TLS failed is said nowhere else. */
+/* The only place where libmosquitto reports why TLS failed. */
 static void on_log(struct mosquitto *m, void *obj, int level, const char *text)
 {
     struct broker *b = obj;
@@ -206,7 +206,7 @@ int broker_step(struct broker *b, int wake_fd, int timeout_ms, struct err *err)
     errno = 0;
     if (fds[0].revents & POLLOUT)
         rc = mosquitto_loop_write(b->mosq, PACKETS_A_STEP);
-    if (rc == MOSQ_ERR_SUCCESS) /* always: TLS may have read more from the socket than it gave away */
+    if (rc == MOSQ_ERR_SUCCESS) /* even without new data on the socket: TLS may hold decrypted data */
         rc = mosquitto_loop_read(b->mosq, PACKETS_A_STEP);
     if (rc == MOSQ_ERR_SUCCESS)
         rc = mosquitto_loop_misc(b->mosq);

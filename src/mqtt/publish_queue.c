@@ -15,7 +15,7 @@ struct item {
     char *topic, *payload;
     enum item_state state;
     int mid;
-    bool newer; /* a state: another payload came while it was without an answer */
+    bool newer; /* a state: a newer payload came before the answer */
 };
 
 struct publish_queue {
@@ -143,7 +143,7 @@ static struct item *find_sent(struct item *i, int mid)
     return i;
 }
 
-/* What is over at the front goes; one that is over behind another one that is not stays until then. */
+/* Drops finished events from the front; a finished event behind an unfinished one stays. */
 static void forget_over(struct publish_queue *o)
 {
     while (o->first && o->first->state == ITEM_OVER) {
@@ -158,7 +158,7 @@ static void forget_over(struct publish_queue *o)
     }
 }
 
-/* A state that was taken back is nothing to send again. */
+/* A cleared state is not sent again. */
 static void forget_state(struct publish_queue *o, struct item *i)
 {
     struct item **at = &o->states;

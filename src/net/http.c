@@ -13,13 +13,13 @@
 struct http_session {
     CURL *easy;
     struct http_options options;
-    struct strbuf *into; /* of the request under way */
+    struct strbuf *into; /* receives the body of the current request */
     bool parting;
     char detail[CURL_ERROR_SIZE];
 };
 
-/* libcurl's own set-up is for the whole process and not thread-safe, so it is done once; it is the only state
- * here that belongs to no session. */
+/* libcurl must be initialised once a process, and initialisation is not thread-safe. This is the only state
+ * here outside a session. */
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 
 static void curl_set_up(void)
@@ -80,7 +80,7 @@ static int watch(void *ctx, curl_off_t dl_total, curl_off_t dl, curl_off_t ul_to
     return !s->parting && s->options.stop && atomic_load(s->options.stop);
 }
 
-/* What holds for each request alike. */
+/* Sets the options that all requests share. */
 static void set_session(struct http_session *s)
 {
     CURL *c = s->easy;
@@ -88,7 +88,7 @@ static void set_session(struct http_session *s)
     (void)curl_easy_setopt(c, CURLOPT_ERRORBUFFER, s->detail);
     (void)curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-    /* none, whatever the environment says: that is not about the management network */
+    /* the environment's proxy is not meant for the management network */
     (void)curl_easy_setopt(c, CURLOPT_PROXY, "");
     (void)curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(c, CURLOPT_COOKIEFILE, "");
@@ -221,7 +221,7 @@ int http_send(struct http_session *s, const struct http_request *q, struct http_
     struct curl_slist *headers = set_request(s, q, left_ms);
     CURLcode code = curl_easy_perform(s->easy);
 
-    (void)curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, NULL); /* both are gone soon */
+    (void)curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, NULL); /* headers and body are freed below */
     (void)curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, NULL);
     (void)curl_easy_setopt(s->easy, CURLOPT_PASSWORD, NULL);
     curl_slist_free_all(headers);
@@ -242,6 +242,6 @@ const char *http_header(struct http_session *s, const char *name)
 {
     struct curl_header *h = NULL;
 
-    /* -1: of the last answer, where "100 Continue" came before it */
+    /* -1: of the last answer, after a "100 Continue" */
     return curl_easy_header(s->easy, name, 0, CURLH_HEADER, -1, &h) == CURLHE_OK ? h->value : NULL;
 }

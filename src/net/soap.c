@@ -36,7 +36,7 @@ void soap_put_escaped(struct strbuf *b, const char *text)
             if ((unsigned char)*text >= 0x20 || *text == '\t' || *text == '\n')
                 strbuf_add(b, text, 1);
             else if (*text == '\r')
-                strbuf_puts(b, "&#13;"); /* a bare one would be read as a line feed */
+                strbuf_puts(b, "&#13;"); /* a bare CR would be read as a line feed */
         }
     }
 }
@@ -96,7 +96,7 @@ void soap_answer_release(struct soap_answer *answer)
     *answer = (struct soap_answer){0};
 }
 
-/* An HTTP status that tells more than the unreadable text under it. */
+/* The error of an answer that is no envelope: the HTTP status says more than its text. */
 static int status_error(const struct soap_endpoint *e, const struct http_answer *http, struct err *err)
 {
     char said[120];
@@ -121,7 +121,7 @@ int soap_call(const struct soap_endpoint *e, const char *method, const struct st
               int64_t deadline_ms, struct soap_answer *ret, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf action = {0};
-    /* As large as it gets at once, so that no copy of a password is left behind by growing. */
+    /* Allocated at full size: growing would leave copies of a password behind. */
     size_t len = strlen(ENVELOPE_BEGIN) + body->len + strlen(ENVELOPE_END);
     char *envelope = malloc(len + 1);
 

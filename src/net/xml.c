@@ -15,12 +15,12 @@
 #define NUMBER_MAX 32 /* characters; the longest int64 has 20 */
 #define NAME_MAX_LEN 64
 
-/* The parser compares each attribute with all others of its element: a million of them keep it busy for
- * hours, and nothing can interrupt it. Real ones have a handful. */
+/* The parser compares each attribute with all others of its element: a million of them would keep it busy for
+ * hours, uninterruptible. Real elements have a handful. */
 #define TAG_BYTES_MAX 8192
 
-/* Each element takes 120 bytes of memory, however short it is written; the largest real answers have tags for
- * some 4 million of them, and what they take stays with the process. */
+/* Each element takes 120 bytes of memory, however short its text. The largest real answers have about 4
+ * million tags. */
 #define TAGS_MAX 5000000
 
 static pthread_once_t xml_once = PTHREAD_ONCE_INIT;
@@ -30,7 +30,7 @@ static void refuse_dtd(void *ctx, const xmlChar *name, const xmlChar *external, 
     xmlParserCtxt *parser = ctx;
 
     (void)name, (void)external, (void)system;
-    parser->_private = parser; /* says why it ended */
+    parser->_private = parser; /* marks that a DTD ended the parsing */
     xmlStopParser(parser);
 }
 
@@ -58,7 +58,7 @@ static bool begins(const char *at, const char *end, const char *word)
     return (size_t)(end - at) >= strlen(word) && memcmp(at, word, strlen(word)) == 0;
 }
 
-/* The end of the tag that begins here, or NULL if that is too far away. A > in quotes does not end it. */
+/* The end of the tag that begins here; NULL: the tag is too long. A > in quotes does not end a tag. */
 static const char *past_tag(const char *at, const char *end)
 {
     const char *limit = end - at > TAG_BYTES_MAX ? at + TAG_BYTES_MAX : end;
@@ -111,8 +111,8 @@ int xml_parse(const char *text, size_t len, xml_doc **ret, struct err *err)
     if (!parser)
         return err_set(err, -ENOMEM, "out of memory");
     parser->sax->internalSubset = refuse_dtd;
-    /* Without XML_PARSE_HUGE libxml2 itself bounds depth (256) and the length of a text. */
-    /* Peers send UTF-8. Whatever else the document claims to be would only bring converters into play. */
+    /* XML_PARSE_HUGE is not set, so libxml2 itself bounds depth (256) and text length. */
+    /* Peers send UTF-8; another declared encoding would only call converters. */
     xmlDoc *doc = xmlCtxtReadMemory(parser, text, (int)len, NULL, "UTF-8",
                                     XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOERROR |
                                         XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS | XML_PARSE_COMPACT);
@@ -206,7 +206,7 @@ static bool is_text(const xml_node *n)
     return (n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE) && n->content;
 }
 
-/* Copies the element's own text; gives its whole length, of which at most size - 1 were copied. */
+/* Copies the element's own text, at most size - 1 bytes; returns its full length. */
 static size_t copy_text(const xml_node *node, char *ret, size_t size)
 {
     size_t len = 0;

@@ -11,10 +11,10 @@
 #include <strings.h>
 
 #define NUMBER_MAX 1000000
-#define ITEMS_MAX 240 /* of a list: as many as systemd takes */
+#define ITEMS_MAX 240 /* items of a list; systemd's limit */
 #define DAYS_OF_WEEK 7
 
-/* One field: what it may hold, and what a sentence calls it. */
+/* One field: its range, and its name in sentences. */
 struct part {
     const char *what;
     int first, last;
@@ -122,7 +122,7 @@ static void set_bit(uint64_t *set, int bit)
     set[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
-/* A range ends with its last repetition, and is one number if there is no second. */
+/* A range ends at its last repetition; a range without a second value is one number. */
 static struct item normalised(struct item i)
 {
     int step = i.repeat ? i.repeat : 1;
@@ -132,8 +132,8 @@ static struct item normalised(struct item i)
     return i.stop == i.start ? (struct item){.start = i.start, .stop = -1} : i;
 }
 
-/* As systemd has it: a repetition without an end must be short enough to come at least once, and a range of
- * one second is none. */
+/* As in systemd: a repetition without an end must occur at least once, and a range of one second is refused.
+ */
 static bool is_within(const struct item *written, const struct part *part, bool from_end)
 {
     struct item i = normalised(*written);
@@ -147,7 +147,8 @@ static bool is_within(const struct item *written, const struct part *part, bool 
            (from_end ? i.start - i.repeat >= part->first : i.start + i.repeat <= part->last);
 }
 
-/* Counted from the end, "~7/2" goes towards the end, and of "~1..7/2" the 7th last day is the first. */
+/* For days counted from the end: "~7/2" steps towards the end, and the 7th last day is the first of
+ * "~1..7/2". */
 static void add_from_end(uint64_t *set, const struct item *written)
 {
     struct item i = normalised(*written);
@@ -189,7 +190,7 @@ static int fill(const struct reader *r, const struct list *l, const struct part 
     return 0;
 }
 
-/* Two digits are meant in the years 1970 ... 2069. */
+/* A year of two digits is in 1970 ... 2069. */
 static int whole_year(int year)
 {
     return year >= 0 && year < 70 ? year + 2000 : year >= 70 && year < 100 ? year + 1900 : year;
@@ -232,7 +233,7 @@ static void skip_spaces(struct reader *r)
 
 static int read_weekdays(struct reader *r, struct calendar *c)
 {
-    int from = -1; /* of a range */
+    int from = -1; /* start of a range */
 
     for (bool first = true;; first = false) {
         size_t i = find_day(r->at);
@@ -264,7 +265,7 @@ struct lists {
     bool from_end;
 };
 
-/* [[year-]month-]day, or nothing where what comes is a time. */
+/* Parses [[year-]month-]day; nothing, if a time follows. */
 static int read_date(struct reader *r, struct lists *ret)
 {
     const char *start = r->at;
@@ -277,7 +278,7 @@ static int read_date(struct reader *r, struct lists *ret)
         int e = read_list(r, &ret->list[ret->n++]);
         if (e < 0)
             return e;
-        if (ret->n == 1 && (*r->at == ':' || *r->at == '\0')) { /* it is a time */
+        if (ret->n == 1 && (*r->at == ':' || *r->at == '\0')) { /* an hour, not a day */
             r->at = start;
             ret->n = 0;
             return 0;
@@ -310,7 +311,7 @@ static int take_date(const struct reader *r, struct lists *l, struct calendar *c
     return e < 0 ? e : fill(r, day, c->from_end ? &day_from_end_part : &day_part, &c->days);
 }
 
-/* hour:minute[:second], or nothing: midnight. */
+/* Parses hour:minute[:second]; nothing means midnight. */
 static int read_time(struct reader *r, struct calendar *c)
 {
     static const struct part *const parts[] = {&hour_part, &minute_part, &second_part};
@@ -364,7 +365,7 @@ static const char *without_shorthand(const char *text)
     return text;
 }
 
-/* What stands after the last space is a zone if it is the name of one, or begins like one. */
+/* The word after the last space is a zone if it is, or begins like, the name of a zone. */
 static int take_zone(const struct reader *r, char *text, const char **zone)
 {
     char *space = strrchr(text, ' ');

@@ -36,7 +36,7 @@ static bool day_matches(const struct calendar *c, const struct day *d, int64_t d
     return n >= 0 && has(&c->days, n) && has(&c->weekdays, civil_weekday(day));
 }
 
-/* The nearest day at or beyond this one that the date allows. False: none within the years. */
+/* The nearest allowed day at or beyond this one, in the direction of step. False: none in the years. */
 static bool find_day(const struct calendar *c, int step, int64_t *day)
 {
     for (;;) {
@@ -87,18 +87,18 @@ static int find_time(const struct calendar *c, int second, int step)
                    : at_h * 3600 + near_bit(c->minutes, far, step) * 60 + near_bit(c->seconds, far, step);
     int at_m = near_bit(c->minutes, m, step);
     int at_s = at_m == m ? near_bit(c->seconds, s, step) : near_bit(c->seconds, far, step);
-    if (at_m >= 0 && at_s < 0) { /* this minute has none left */
+    if (at_m >= 0 && at_s < 0) { /* no second left in this minute */
         at_m = near_bit(c->minutes, m + step, step);
         at_s = near_bit(c->seconds, far, step);
     }
     if (at_m >= 0)
         return h * 3600 + at_m * 60 + at_s;
-    at_h = near_bit(c->hours, h + step, step); /* nor has this hour */
+    at_h = near_bit(c->hours, h + step, step); /* no minute left in this hour */
     return at_h < 0 ? -1
                     : at_h * 3600 + near_bit(c->minutes, far, step) * 60 + near_bit(c->seconds, far, step);
 }
 
-/* The nearest local second at or beyond this one that the expression allows. */
+/* The nearest allowed local second at or beyond this one, in the direction of step. */
 static bool find_local(const struct calendar *c, int step, int64_t *local)
 {
     int64_t day = *local / S_PER_DAY - (*local % S_PER_DAY < 0 ? 1 : 0);
@@ -130,7 +130,7 @@ bool calendar_next(const struct calendar *c, instant_s after, instant_s *ret)
         return false;
     int64_t local = zone_local(z, after);
     zone_instant(z, local, &at);
-    /* the second time that it is half past two: what repeats has all been */
+    /* `after` is in the second pass of a repeated time: all repeated occurrences are over */
     local = at.kind == ZONE_TWICE && at.at != after ? at.end : local + 1;
     while (find_local(c, 1, &local)) {
         zone_instant(z, local, &at);
@@ -152,7 +152,8 @@ bool calendar_last(const struct calendar *c, instant_s until, instant_s *ret)
         return false;
     int64_t local = zone_local(z, until);
     zone_instant(z, local, &at);
-    if (at.kind == ZONE_TWICE && at.at != until) /* the second time: all of the first has been */
+    if (at.kind == ZONE_TWICE &&
+        at.at != until) /* in the second pass of a repeated time: all its occurrences are over */
         local = at.end - 1;
     while (find_local(c, -1, &local)) {
         zone_instant(z, local, &at);

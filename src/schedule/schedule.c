@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Windows that follow each other without a gap are followed so far, and in so many steps. */
+/* How far ahead, and in how many steps, adjoining windows are followed. */
 #define HORIZON_S (INT64_C(62) * 86400)
 #define STEPS_MAX 400
 
@@ -31,7 +31,7 @@ int schedule_window_parse(const char *text, const char *zone, struct arena *a, s
     return e;
 }
 
-/* The last beginning of any window at or before the instant. */
+/* The last begin of any window at or before the instant. */
 static bool last_begin(const struct schedule *s, instant_s until, instant_s *ret)
 {
     bool any = false;
@@ -88,7 +88,7 @@ static bool last_ready(const struct schedule *s, instant_s until, instant_s *ret
     return any;
 }
 
-/* Until when the windows that are open at the instant last; the instant itself where none is. */
+/* The end of the windows that are open at the instant; the instant itself: none is open. */
 static instant_s open_until(const struct schedule *s, instant_s at)
 {
     instant_s end = at;
@@ -101,7 +101,7 @@ static instant_s open_until(const struct schedule *s, instant_s at)
     return end;
 }
 
-/* The same, with the windows that follow without a gap. 0: beyond the horizon. */
+/* The end including adjoining windows; 0: beyond the horizon. */
 static instant_s open_through(const struct schedule *s, instant_s now)
 {
     instant_s end = open_until(s, now);
@@ -115,7 +115,7 @@ static instant_s open_through(const struct schedule *s, instant_s now)
     return 0;
 }
 
-/* Whether nothing may be put to standby since a ready_by has passed. */
+/* Whether a past ready_by still forbids standby. */
 static bool is_held(const struct schedule *s, instant_s now, instant_s *ret_ready)
 {
     instant_s begin = 0;
@@ -127,7 +127,7 @@ static bool is_held(const struct schedule *s, instant_s now, instant_s *ret_read
     return !last_begin(s, now, &begin) || begin < *ret_ready;
 }
 
-/* When the present leave to put hosts to standby ends. */
+/* The instant at which hosts may no longer be put to standby. */
 static instant_s ends(const struct schedule *s, instant_s now)
 {
     instant_s end = s->n_windows == 0 ? 0 : open_through(s, now);
@@ -137,20 +137,20 @@ static instant_s ends(const struct schedule *s, instant_s now)
     for (int i = 0; i < STEPS_MAX && schedule_next_ready(s, ready, &ready); i++) {
         if (end != 0 && ready >= end)
             break;
-        if (is_held(s, ready, &passed)) /* not where a window begins at that very moment */
+        if (is_held(s, ready, &passed)) /* not if a window begins at that very instant */
             return ready;
     }
     return end;
 }
 
-/* When hosts may be put to standby again. */
+/* The instant at which hosts may be put to standby again. */
 static instant_s begins(const struct schedule *s, instant_s now, instant_s ready)
 {
     instant_s at = 0;
 
     if (s->n_windows > 0)
         return next_begin(s, now, &at) ? at : 0;
-    for (int i = 0; i < STEPS_MAX; i++) { /* there are none: a hold, and those that come before its end */
+    for (int i = 0; i < STEPS_MAX; i++) { /* no windows: follow the hold and each ready_by before its end */
         instant_s later = ready;
         at = ready + SCHEDULE_HOLD_S;
         if (!last_ready(s, at, &later) || later == ready)

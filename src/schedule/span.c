@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A month is 30.44 days and a year 365.25, as systemd has it. */
+/* As in systemd, a month is 30.44 days and a year 365.25. */
 static const struct {
     const char *word;
     int64_t s;

@@ -11,14 +11,14 @@
 
 #define S_PER_DAY 86400
 #define DATE_LENGTH 10 /* of 2026-01-31 */
-#define SPAN_LENGTH 64 /* no span that a person writes is as long */
+#define SPAN_LENGTH 64 /* longer than any sensible span */
 
 static const struct {
     const char *word;
-    int days; /* before today; -1: this moment */
+    int days; /* before today; -1: now */
 } words[] = {{"now", -1}, {"today", 0}, {"yesterday", 1}};
 
-/* "90" could be seconds, or the number of something: it must say so itself. */
+/* A bare "90" could mean seconds or a count, so a unit is required. */
 static bool has_units(const char *text)
 {
     size_t len = strlen(text);

@@ -79,7 +79,7 @@ void zone_close(struct zone *z)
     free(z);
 }
 
-/* East of Greenwich, in seconds. */
+/* The zone's offset, in seconds east of UTC. */
 static int64_t offset_at(struct zone *z, instant_s t)
 {
     UErrorCode e = U_ZERO_ERROR;
@@ -96,7 +96,7 @@ int64_t zone_local(struct zone *z, instant_s t)
     return t + offset_at(z, t);
 }
 
-/* The offset that the local time has, as it was before a change of clocks where one makes it doubtful. */
+/* The offset of a local time; around a change of clocks, the offset before the change. */
 static int64_t offset_before(struct zone *z, int64_t local)
 {
     UErrorCode e = U_ZERO_ERROR;
@@ -108,7 +108,7 @@ static int64_t offset_before(struct zone *z, int64_t local)
     return U_SUCCESS(e) ? (raw + dst) / MS_PER_S : 0;
 }
 
-/* The change of clocks at or before the instant. */
+/* The last change of clocks at or before the instant. */
 static bool last_change(struct zone *z, instant_s t, instant_s *ret)
 {
     UErrorCode e = U_ZERO_ERROR;
@@ -122,8 +122,7 @@ static bool last_change(struct zone *z, instant_s t, instant_s *ret)
     return true;
 }
 
-/* Instants that some transition of ICU's lists does not move the clocks: a change of name or of what counts
- * as daylight saving. */
+/* Skips transitions of ICU that do not move the clocks: a new name, or another share of daylight saving. */
 void zone_instant(struct zone *z, int64_t local, struct zone_time *ret)
 {
     int64_t before = offset_before(z, local);
@@ -132,12 +131,12 @@ void zone_instant(struct zone *z, int64_t local, struct zone_time *ret)
     instant_s change = 0;
 
     *ret = (struct zone_time){.kind = ZONE_ONCE, .at = at};
-    if (after != before) { /* the clocks were set forward in between */
+    if (after != before) { /* the clocks were set forward between the two */
         if (last_change(z, at, &change))
             *ret = (struct zone_time){.kind = ZONE_GAP, .first = change + before, .end = change + after};
         return;
     }
-    /* twice, where the same local time comes again later: the next change sets the clocks back beyond it */
+    /* the time occurs twice if the next change sets the clocks back beyond it */
     UErrorCode e = U_ZERO_ERROR;
     UDate next = 0;
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <zlib.h>
 
-/* The fastest: it makes nearly all of the difference, and the service waits meanwhile. */
+/* The fastest level: it gives nearly all of the gain, and the service waits for it. */
 #define LEVEL 1
 
-/* No snapshot is larger (SNAPSHOT_BYTES_MAX); more is a damaged row. */
+/* No snapshot is larger (SNAPSHOT_BYTES_MAX); a larger value is a damaged row. */
 #define TEXT_MOST ((size_t)1024 * 1024 * 1024)
 
 int compress_text(const char *text, struct compressed *ret)

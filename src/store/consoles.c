@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Rare enough to be prepared each time. */
+/* Used rarely, so the statement is prepared each time. */
 static sqlite3_stmt *prepared(struct store *s, const char *sql, uint64_t action)
 {
     sqlite3_stmt *st = NULL;
@@ -45,7 +45,7 @@ static const char *text_of(sqlite3_stmt *st, int column, struct arena *a)
     return text ? arena_strdup(a, text) : NULL;
 }
 
-/* Why there is none. The kinds are stored as their words. */
+/* -EINVAL or -ENOENT: why the record is missing. Kinds are stored as words. */
 static int say_nothing_kept(struct store *s, uint64_t action, struct err *err)
 {
     sqlite3_stmt *st = prepared(s, "SELECT kind FROM actions WHERE id = ?", action);

@@ -14,11 +14,11 @@ static void finalizep(sqlite3_stmt **st)
     (void)sqlite3_finalize(*st);
 }
 
-/* Rows of one table: what is asked for, and of what. */
+/* A query of rows of one table. */
 struct query {
     const struct sql_table *table;
     size_t record_size;
-    const char *tail; /* " WHERE ... ORDER BY ..."; with at most one parameter */
+    const char *tail; /* " WHERE ... ORDER BY ..." with at most one parameter */
 };
 
 static int prepare_query(const struct store *s, const struct query *q, int64_t of, sqlite3_stmt **ret,
@@ -60,7 +60,7 @@ static int read_rows(const struct store *s, const struct query *q, int64_t of, s
     return 0;
 }
 
-/* One value; 0 where there is no row. */
+/* Reads one number; 0: no row. */
 static int read_number(const struct store *s, const char *sql, uint64_t *ret, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;
@@ -86,7 +86,7 @@ static int read_instance(const struct store *s, struct arena *a, const char **re
     return 0;
 }
 
-/* What a restart reads of a kind, and where it goes in struct stored. */
+/* The records that a restart reads, by kind, and their place in struct stored. */
 struct part {
     struct query query;
     int64_t since;
@@ -169,7 +169,7 @@ static int read_text(const struct store *s, sqlite3_stmt *st, int column, struct
     return err_set(err, -EIO, "the store %s has a damaged pass", s->path);
 }
 
-/* The texts of a pass that was found. */
+/* Reads the texts of a pass. */
 static int read_texts(const struct store *s, struct pass_record *pass, struct arena *a, struct err *err)
 {
     CLEANUP(finalizep) sqlite3_stmt *st = NULL;

@@ -13,13 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long a call waits for somebody who looks into the database with another program. */
+/* How long a call waits for another program that reads the database. */
 #define BUSY_MS 500
 
 #define DIR_MODE 0700
 #define FILE_MODE 0600
 
-/* Like mkdir -p; what is there already stays as it is. */
+/* Like mkdir -p; existing folders keep their mode. */
 static int make_directory(const char *dir, struct err *err)
 {
     CLEANUP(freep) char *path = strdup(dir);
@@ -62,7 +62,7 @@ static int refuse_second(const char *dir, int fd, struct err *err)
                    dir, pid[0] ? pid : "not known");
 }
 
-/* Holds as long as the file is open, so it needs no tidying after a crash. */
+/* The lock lasts while the file is open, so a crash needs no cleaning up. */
 static int lock_directory(const char *dir, int *ret_fd, struct err *err)
 {
     CLEANUP(freep) char *path = NULL;
@@ -76,7 +76,7 @@ static int lock_directory(const char *dir, int *ret_fd, struct err *err)
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? refuse_second(dir, fd, err)
                                     : err_set(err, -errno, "%s cannot be locked: %s", path, strerror(errno));
-    /* for people only: what counts is the lock */
+    /* for administrators only; the lock decides */
     if (ftruncate(fd, 0) < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0)
         return err_set(err, -errno, "%s cannot be written: %s", path, strerror(errno));
     *ret_fd = fd;
@@ -84,7 +84,7 @@ static int lock_directory(const char *dir, int *ret_fd, struct err *err)
     return 0;
 }
 
-/* SQLite would create it with the process's umask; its other files take the mode of this one. */
+/* SQLite would use the process's umask; its other files take this file's mode. */
 static int create_file(const char *path, struct err *err)
 {
     CLEANUP(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, FILE_MODE);
@@ -107,8 +107,8 @@ static int set_up(struct store *s, struct err *err)
                                                                        : store_failed(s, "be opened", err);
 }
 
-/* All but the passes and what hosts said on their consoles, which are large; a damaged one of those is an
- * error when it is asked for. */
+/* Checks all tables except passes and consoles, which are large; damage there is an error when a row is read.
+ */
 static int check_tables(struct store *s, struct err *err)
 {
     static const char *const tables[] = {

@@ -113,8 +113,8 @@ static const struct sql_column host_columns[] = {
     COLUMN(host_record, U32, "woke_by", woke_by),
 };
 
-/* As they are, or summed up: MIN, MAX and SUM name a column as it is read. "max(scale)" would be that of no
- * time in particular, but it is not shown. */
+/* Energy columns as stored and as sums; MIN, MAX and SUM keep the column's name. "max(scale)" belongs to no
+ * single hour, but is never shown. */
 /* clang-format off */
 #define ENERGY_COLUMNS(MIN, MAX, SUM) \
     COLUMN(energy_record, I64, MIN("time"), time), \
@@ -192,7 +192,7 @@ void row_placeholders(const struct sql_table *t, struct strbuf *out)
 
 static int bind_text(sqlite3_stmt *st, int i, const char *text)
 {
-    /* borrowed: the statement is reset before the caller's record goes */
+    /* borrowed: the statement is reset before the record is freed */
     return text ? sqlite3_bind_text(st, i, text, -1, SQLITE_STATIC) : sqlite3_bind_null(st, i);
 }
 
@@ -264,7 +264,7 @@ static int unreadable(const struct sql_table *t, const struct sql_column *c, con
                    t->name, found ? found : "", c->name);
 }
 
-/* Ids, ascending, with commas between. */
+/* Writes ids, ascending, separated by commas. */
 static int read_needs(const char *text, struct arena *a, struct action_record *action)
 {
     uint32_t n = 0, most = 1;
@@ -299,7 +299,7 @@ static int read_number(sqlite3_stmt *st, int i, int64_t max, int64_t *ret)
 static int read_column(sqlite3_stmt *st, int i, enum column_type type, struct arena *a, void *record,
                        void *at)
 {
-    const char *text = NULL; /* not asked for numbers: that would turn them into text */
+    const char *text = NULL; /* not read for numbers: SQLite would convert them to text */
     int64_t value = 0;
     int r = 0;
 

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-/* "Bals": tells our databases from others (PRAGMA application_id). */
+/* "Bals": marks Ballast's databases (PRAGMA application_id). */
 #define APPLICATION_ID 0x42616c73
 
-/* What turns version i into version i + 1. A script that was released is never changed; new ones are added at
- * the end. Words are those of names.h, instants are seconds since 1970, NULL is what is not known.
+/* Script i upgrades version i to version i + 1. A released script is never changed; new ones are added at the
+ * end. Words are those of names.h, instants are seconds since 1970, NULL is an unknown value.
  *
- * AUTOINCREMENT: a number that was given once is not given again, even when its row was pruned. Samples are
- * in the order of time, so that a batch is appended at one end and pruned at the other. A pass has its texts
- * last, so that a list of passes does not read them. */
+ * AUTOINCREMENT: a number is never reused, even after its row was pruned. Samples are in the order of time,
+ * so that a batch is appended at one end and pruned at the other. A pass has its texts last, so that a list
+ * of passes does not read them. */
 static const char *const scripts[] = {
     "CREATE TABLE instance (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL);"
     "CREATE TABLE actions ("
@@ -118,7 +118,7 @@ static int number(sqlite3 *db, const char *path, const char *sql, int64_t *ret, 
     return r;
 }
 
-/* A name that no other store has: it is part of every action's uid. */
+/* A random name, unique to this store: part of every action's uid. */
 static int name_instance(sqlite3 *db, const char *path, struct err *err)
 {
     uint64_t random;
@@ -146,7 +146,7 @@ static int migrate(sqlite3 *db, const char *path, int64_t version, struct err *e
     return run(db, path, sql, err);
 }
 
-/* Version 0 without tables is a new file; with tables it is somebody else's. */
+/* Version 0 without tables is a new file; with tables it belongs to another program. */
 static int check_owner(sqlite3 *db, const char *path, int64_t version, struct err *err)
 {
     int64_t application = 0;

@@ -24,13 +24,13 @@ int store_failed(const struct store *s, const char *doing, struct err *err)
 
 /* ---- statements ---- */
 
-/* Those whose text follows from a table of columns are made in store_prepare(). */
+/* Statements whose text depends on a table of columns are built in store_prepare(). */
 static const char *const fixed_sql[ST_COUNT] = {
     [ST_BEGIN] = "BEGIN IMMEDIATE",
     [ST_COMMIT] = "COMMIT",
     [ST_SAVEPOINT] = "SAVEPOINT group_of_puts",
     [ST_RELEASE] = "RELEASE group_of_puts",
-    /* all that are older than the newest ones that fit; the newest stays, however large it is */
+    /* all passes older than the newest ones that fit; the newest stays, however large */
     [ST_TRIM_PASSES] =
         "DELETE FROM passes WHERE id < (SELECT max(id) FROM passes) AND id IN (SELECT id FROM"
         " (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS so_far FROM passes) WHERE so_far > ?)",
@@ -41,10 +41,10 @@ static const char *const fixed_sql[ST_COUNT] = {
     [ST_PRUNE_MIGRATIONS] = "DELETE FROM migrations WHERE ended < ?",
     [ST_PRUNE_RATES] = "DELETE FROM rates WHERE learned < ?",
     [ST_PRUNE_DIRTIES] = "DELETE FROM dirty_rates WHERE learned < ?",
-    /* one that sleeps because of us stays, unless all go */
+    /* a host that Ballast put to standby stays, unless all hosts are deleted */
     [ST_PRUNE_HOSTS] = "DELETE FROM hosts WHERE seen < ?1 AND (put_down = 0 OR ?1 = 9223372036854775807)",
     [ST_PRUNE_ENERGY] = "DELETE FROM energy WHERE time + length_s <= ?",
-    /* a day that was summed before, and has got an hour since, is summed again with it */
+    /* a day with a sum and a later hour is summed again */
     [ST_ROLL_ENERGY] =
         "INSERT OR REPLACE INTO energy (time, host, length_s, until, span_s, host_s, unknown_s, measured_s,"
         " asleep_s, used_wh, all_on_wh, wanted_mhz_s, wanted_mb_s, unmet_mhz_s, unmet_mb_s)"
@@ -59,7 +59,7 @@ static const char *const fixed_sql[ST_COUNT] = {
         "DELETE FROM passes WHERE id <= (SELECT id FROM passes ORDER BY id DESC LIMIT 1 OFFSET ?)",
 };
 
-/* What is put, by kind: a migration has no key in its record, and is always added. */
+/* The table of each kind of record. A migration has no key and is always appended. */
 static const struct {
     const struct sql_table *table;
     const char *doing;
@@ -84,7 +84,7 @@ static int prepare(struct store *s, sqlite3_stmt **ret, const char *sql, struct 
     return rc == SQLITE_OK ? 0 : store_failed(s, "be prepared", err);
 }
 
-/* An action's row is replaced where it is, so that another one with the same uid is an error and not gone. */
+/* An existing action is updated in place: another action with its uid is an error, never replaced. */
 static void put_in_place(const struct sql_table *t, struct strbuf *sql)
 {
     strbuf_puts(sql, " ON CONFLICT (id) DO UPDATE SET ");
@@ -120,7 +120,7 @@ int store_prepare(struct store *s, struct err *err)
     return r;
 }
 
-/* Runs a statement whose parameters are bound (bound: what binding them gave), and makes it ready again. */
+/* Runs a statement with bound parameters (bound: the result of binding) and resets it. */
 static int run(struct store *s, sqlite3_stmt *st, int bound, const char *doing, struct err *err)
 {
     int rc = bound == SQLITE_OK ? sqlite3_step(st) : bound;
@@ -142,8 +142,7 @@ int store_check_transaction(const struct store *s, struct err *err)
     return err_set(err, -EIO, "the store %s rolled the transaction back after an earlier error", s->path);
 }
 
-/* ---- groups: several statements that are stored together or not at all, within a transaction or without
- * ---- */
+/* ---- groups: several statements stored together or not at all, inside a transaction or not ---- */
 
 static int group_begin(struct store *s, const char *doing, struct err *err)
 {
@@ -161,7 +160,7 @@ static void group_undo(struct store *s)
         (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* r: how it went so far. */
+/* r: the result of the group's statements so far. */
 static int group_end(struct store *s, int r, const char *doing, struct err *err)
 {
     if (r == 0)

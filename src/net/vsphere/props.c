@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* vSphere 8 supports 45,000 VMs a vCenter; a peer that sends more pages than that is not one. */
+/* vSphere 8 supports 45,000 VMs a vCenter; more pages than that are refused. */
 #define OBJECTS_MAX 500000
 
 #define TOKEN_MAX 256
@@ -39,9 +39,9 @@ static const struct vsphere_step *find_step(const struct vsphere_query *q, const
     return NULL;
 }
 
-/* A step is written out once and named everywhere else. It is written at the highest place where it is met,
- * because some peers know a name only below the place where it was defined: so all siblings are claimed
- * before any of them is gone into. written is a set of steps. */
+/* Each step is written in full once and referred to by name elsewhere. The full form is written at the
+ * outermost place, because some peers resolve a name only below its definition: all siblings are marked
+ * before the first is descended into. written: a set of steps. */
 static void put_steps(struct strbuf *b, const struct vsphere_query *q, const char *const *names,
                       uint64_t *written)
 {
@@ -91,7 +91,8 @@ static void put_query(struct strbuf *b, const struct vsphere *v, const struct vs
     vsphere_end(b, "RetrievePropertiesEx");
 }
 
-/* Some peers answer a stranger with empty objects whose properties are all "missing" instead of a fault. */
+/* Some peers answer a client without a session with empty objects whose properties are all "missing", not
+ * with a fault. */
 static bool says_logged_out(const xml_node *content)
 {
     for (const xml_node *m = xml_child(content, "missingSet"); m; m = xml_again(m)) {
@@ -179,7 +180,7 @@ int vsphere_retrieve(struct vsphere *v, const struct vsphere_query *q, const str
     return r;
 }
 
-/* vsphere_get(): the one object that is expected. */
+/* The single object of vsphere_get(). */
 struct one {
     struct vsphere_object object;
     struct arena *arena;

@@ -12,8 +12,7 @@
 #define LOGOUT_MS 2000
 #define TIMEOUT_DEFAULT_S 60
 
-/* The oldest version of the interface that all of this is in; asked for until the peer said what it speaks.
- */
+/* The oldest API version with all calls used here; requested until the peer's version is known. */
 #define ACTION_OLDEST "urn:vim25/6.0"
 
 struct vsphere {
@@ -125,7 +124,7 @@ static int fault_error(struct vsphere *v, const char *method, struct err *err)
                    f->text[0] ? f->text : "no reason given", f->type[0] ? f->type : "a fault without a type");
 }
 
-/* Whether it starts something: all methods that do are called so. */
+/* Whether the method starts a task: all such methods end in _Task. */
 static bool starts_task(const char *method)
 {
     size_t len = strlen(method);
@@ -133,7 +132,7 @@ static bool starts_task(const char *method)
     return len > 5 && strcmp(method + len - 5, "_Task") == 0;
 }
 
-/* One request and its answer; no login. */
+/* Sends one request and reads the answer; no login. */
 static int exchange(struct vsphere *v, const char *method, const struct strbuf *body, struct soap_answer *ret,
                     struct err *err)
 {
@@ -163,7 +162,7 @@ static int exchange(struct vsphere *v, const char *method, const struct strbuf *
     return r;
 }
 
-/* The newest version that both sides know: from 7.0 on nothing is used that 7.0 has not. */
+/* Chooses the newest version that both sides support. 7.0 is the newest that has a property used here. */
 static void choose_version(struct vsphere *v)
 {
     unsigned major = 0;
@@ -173,7 +172,7 @@ static void choose_version(struct vsphere *v)
         return;
     if (major >= 7)
         (void)snprintf(v->action, sizeof v->action, "urn:vim25/7.0");
-    else if (major == 6 && minor > 7) /* of clouds, between 6.7 and 7.0 */
+    else if (major == 6 && minor > 7) /* vCenters of cloud services report versions between 6.7 and 7.0 */
         (void)snprintf(v->action, sizeof v->action, "urn:vim25/6.7");
     else
         (void)snprintf(v->action, sizeof v->action, "urn:vim25/%u.%u", major, minor);

@@ -16,7 +16,8 @@ static const struct {
     {"VirtualMachine.relocateVm", VSPHERE_WORK_MIGRATE}, /* the name that govmomi's simulator gives it */
     {"Drm.ExecuteVMotionLRO", VSPHERE_WORK_MIGRATE},     /* DRS itself */
     {"VirtualMachine.powerOn", VSPHERE_WORK_POWER_ON},   /* PowerOnVM_Task, also of a suspended VM */
-    {"Drm.ExecuteVmPowerOnLRO", VSPHERE_WORK_POWER_ON},  /* by way of DRS; its name depends on the version */
+    {"Drm.ExecuteVmPowerOnLRO",
+     VSPHERE_WORK_POWER_ON}, /* started through DRS; the name depends on the version */
     {"Datacenter.ExecuteVmPowerOnLRO", VSPHERE_WORK_POWER_ON},
     {"HostSystem.enterMaintenanceMode", VSPHERE_WORK_ENTER_MAINTENANCE},
     {"HostSystem.exitMaintenanceMode", VSPHERE_WORK_EXIT_MAINTENANCE},
