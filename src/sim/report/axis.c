@@ -13,7 +13,7 @@
 #define THOUSAND 1000.0
 #define MILLION 1e6
 #define HUNDRED 100.0
-#define NEAR_END 0.95 /* a label that stood astride would reach past the plot */
+#define NEAR_END 0.95 /* a label beyond this would reach past the plot */
 
 void chart_html_text(struct strbuf *out, const char *text)
 {
@@ -48,7 +48,7 @@ double axis_at(const struct time_axis *axis, double t_s)
 double axis_round_up(double v)
 {
     static const double steps[] = {1,   1.2, 1.6, 2, 2.4,
-                                   3.2, 4,   6,   8, 10}; /* quarters of them are round, too */
+                                   3.2, 4,   6,   8, 10}; /* their quarters are round as well */
 
     if (!(v > 0) || !isfinite(v))
         return 1;

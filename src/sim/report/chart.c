@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define TABLE_ROWS 24
-#define TOLD_MAX 8 /* curves that the text alternative speaks of */
+#define TOLD_MAX 8 /* curves in the text alternative */
 #define BAR_GAP 0.15
 
 struct drawing {
@@ -30,7 +30,7 @@ static void widen(const double *v, size_t n, double *least, double *most)
     }
 }
 
-/* What is known of a curve: mean, ends, extremes. */
+/* Mean, ends and extremes of a curve. */
 struct curve_facts {
     double least, most, mean, last;
 };
@@ -99,7 +99,7 @@ static void put_line(const struct drawing *d, const struct curve *c, const doubl
     }
 }
 
-/* There along the upper line, back along the lower one. */
+/* Along the upper line, back along the lower one. */
 static void put_area(const struct drawing *d, const struct curve *c)
 {
     size_t n_high;
@@ -151,7 +151,7 @@ static void put_bars(const struct drawing *d)
     strbuf_printf(d->out, "<path class=\"bar s%u\" data-name=\"", c->style);
     chart_html_text(d->out, c->name);
     strbuf_puts(d->out, "\" d=\"");
-    for (size_t i = 0; i < c->n; i++) { /* each begins with M and its value, which the script reads */
+    for (size_t i = 0; i < c->n; i++) { /* each path begins with M and its value, which the script reads */
         double x = x_of(d, c->t[i]) - width * (1 - BAR_GAP);
         strbuf_printf(d->out, "M%.1f,%.1fh%.1fV%gh-%.1fZ", fmax(x, 0), y_of(d, c->v[i]),
                       width * (1 - BAR_GAP), CHART_HEIGHT, width * (1 - BAR_GAP));
@@ -209,7 +209,7 @@ static void put_legend(const struct drawing *d)
     strbuf_puts(d->out, "</ul>");
 }
 
-/* The value that holds at a time: the last one up to it. */
+/* The value at a time: the last one up to it. */
 static double value_at(const struct curve *c, const double *values, double t_s)
 {
     double v = NAN;

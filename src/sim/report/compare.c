@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* What an admin asks first; told in one sentence. */
+/* The headline figures, each in one sentence. */
 static const struct {
     enum metric_id id;
     const char *what;

@@ -12,7 +12,7 @@ static struct dot *as_it_is(const double *t, const double *v, size_t n, struct a
     return dots;
 }
 
-/* What is known of from ... until: one dot, two, or a gap. */
+/* The dots of from ... until: one, two, or a gap. */
 static size_t put_bucket(const double *t, const double *v, size_t from, size_t until, struct dot *ret)
 {
     size_t low = until;

@@ -8,7 +8,7 @@
 #define S_PER_H 3600.0
 #define S_PER_DAY 86400.0
 #define DIGITS_MAX 64
-#define TINY 1e-4 /* below that the zeros are too many to be counted */
+#define TINY 1e-4 /* smaller values are written with an exponent */
 
 bool format_is_duration(const char *unit)
 {
@@ -50,8 +50,8 @@ static const char *without_zeros(struct arena *a, const char *digits)
     return arena_strndup(a, digits, digits[n - 1] == '.' ? n - 1 : n);
 }
 
-/* Three digits that tell something, never fewer than the whole number has; of percent two decimals, so that
- * what is nearly all is not all. */
+/* Three significant digits, never fewer than the whole number has; percentages have two decimals, so that
+ * "nearly all" is not 100 %. */
 static const char *plain_number(struct arena *a, double v, int decimals_least)
 {
     double size = fabs(v);
@@ -132,7 +132,7 @@ const char *format_difference(struct arena *a, double from, double to, const cha
     return arena_printf(a, "%s%s", d > 0 ? "+" : "", format_number(a, d, unit));
 }
 
-#define PERCENT_TELLS_MAX 1000.0 /* from there on "ten times as much" says no more than the two figures */
+#define PERCENT_TELLS_MAX 1000.0 /* beyond this a percentage says no more than the two figures */
 
 const char *format_percent(struct arena *a, double from, double to)
 {

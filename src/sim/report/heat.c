@@ -5,22 +5,22 @@
 
 #include <math.h>
 
-#define CELLS_MAX 90000u /* of one map: 120 KB in the page */
+#define CELLS_MAX 90000u /* of one map; 120 KB in the page */
 #define ROWS_MAX 400u
 #define COLUMNS_MAX 360u
-#define NAMED_MAX 40u    /* rows that are named one by one */
-#define NAMED_ROW_PX 14u /* and how high they are then */
+#define NAMED_MAX 40u    /* rows with a label each */
+#define NAMED_ROW_PX 14u /* height of a labelled row */
 #define HEIGHT_MAX_PX 400u
 #define LEVELS 64
 
-/* Dark to light, told apart by those who do not see red or green, and in grey: matplotlib's viridis. */
+/* Dark to light, readable with colour blindness and in grey: matplotlib's viridis. */
 static const uint8_t anchors[][3] = {
     {0x44, 0x01, 0x54}, {0x48, 0x28, 0x78}, {0x3e, 0x49, 0x89}, {0x31, 0x68, 0x8e}, {0x26, 0x82, 0x8e},
     {0x1f, 0x9e, 0x89}, {0x35, 0xb7, 0x79}, {0x6e, 0xce, 0x58}, {0xb5, 0xde, 0x2b}, {0xfd, 0xe7, 0x25},
 };
 #define N_ANCHORS (sizeof anchors / sizeof *anchors)
 
-/* Index 0 is for nothing; 1 ... LEVELS from dark to light. */
+/* Index 0: no value; 1 ... LEVELS from dark to light. */
 static void make_palette(uint8_t palette[LEVELS + 1][3])
 {
     for (int c = 0; c < 3; c++)
@@ -36,10 +36,10 @@ static void make_palette(uint8_t palette[LEVELS + 1][3])
 
 struct grid {
     uint32_t columns, rows, hosts_a_row;
-    double *cells; /* row by row; NAN: nothing */
+    double *cells; /* row by row; NAN: no value */
 };
 
-/* The highest value of each cell: what is too high must not vanish among what is not. */
+/* The highest value of each cell: an overload must not be averaged away. */
 static struct grid fold(const struct heat *h, const struct time_axis *axis, struct arena *a)
 {
     struct grid g = {.hosts_a_row = (h->rows + ROWS_MAX - 1) / ROWS_MAX};
@@ -55,7 +55,7 @@ static struct grid fold(const struct heat *h, const struct time_axis *axis, stru
         uint32_t column = at < 0 ? 0 : at >= g.columns ? g.columns - 1 : (uint32_t)at;
         for (uint32_t row = 0; row < h->rows; row++) {
             double *cell = &g.cells[(size_t)(row / g.hosts_a_row) * g.columns + column];
-            *cell = fmax(*cell, h->value(h->ctx, row, i)); /* of a number and NAN it is the number */
+            *cell = fmax(*cell, h->value(h->ctx, row, i)); /* fmax() ignores NAN */
         }
     }
     return g;
@@ -82,7 +82,7 @@ static void put_image(const struct heat *h, const struct grid *g, const char *al
     strbuf_puts(out, "\"/>");
 }
 
-/* By which the script reads a value back from its colour. */
+/* The colours, from which the script reads values. */
 static void put_colours(struct strbuf *out)
 {
     uint8_t palette[LEVELS + 1][3];
@@ -92,7 +92,7 @@ static void put_colours(struct strbuf *out)
         strbuf_printf(out, "%s%02x%02x%02x", i > 1 ? " " : "", palette[i][0], palette[i][1], palette[i][2]);
 }
 
-/* All of them where there is room, else first and last. */
+/* Labels of all rows if there is room, else of the first and the last. */
 static void put_names(const struct heat *h, const struct grid *g, struct strbuf *out)
 {
     strbuf_puts(out, "<div class=\"y names\" aria-hidden=\"true\">");

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* From the first thing that is known of the run to the last. */
+/* From the first sample or pass to the last. */
 static struct time_axis axis_of_run(const struct simulation *s)
 {
     struct time_axis axis = {.start = s->scenario->start, .from_s = 0, .to_s = s->scenario->duration_s};
@@ -19,7 +19,7 @@ static struct time_axis axis_of_run(const struct simulation *s)
     return axis;
 }
 
-/* Wide enough for both sides. */
+/* Covers both runs. */
 static struct time_axis axis_of(const struct run_set *a, const struct run_set *b)
 {
     struct time_axis axis = axis_of_run(a->runs);

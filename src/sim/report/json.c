@@ -59,7 +59,7 @@ static void put_runs(struct json_writer *w, const struct run_set *set)
     jw_end(w);
 }
 
-/* What came of a set; the members of what was simulated stand before it. */
+/* The results of a set; the members of the scenario stand before them. */
 static void put_results(struct json_writer *w, const struct run_set *set)
 {
     if (set->n == 1)

@@ -1,8 +1,8 @@
 /* page_assets.c: the style sheet and the script that the page contains. */
 #include "sim/report/page_assets.h"
 
-/* Colours: Okabe and Ito's, which those who see no red or no green can tell apart; lighter ones where the
- * page is dark. From the fifth on curves are dashed as well. */
+/* Colours: Okabe and Ito's, distinguishable with colour blindness; lighter ones on a dark page. From the
+ * fifth on curves are dashed as well. */
 const char page_style[] =
     ":root{--bg:#fff;--fg:#1b1f24;--soft:#59636e;--rule:#d1d9e0;--card:#f6f8fa;--off:#e4e8ec;--good:#00694b;"
     "--s0:#0072b2;--s1:#d55e00;--s2:#009e73;--s3:#b3539a;--s4:#3a8fd0;--s5:#a86f00;--s6:#555b63;--s7:#8c510a;"

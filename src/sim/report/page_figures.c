@@ -10,7 +10,7 @@
 static const struct {
     enum metric_id id;
     const char *what;
-    enum metric_id against; /* what it is judged by; METRIC_COUNT: nothing */
+    enum metric_id against; /* the figure to compare with; METRIC_COUNT: none */
     const char *against_what;
 } tiles[] = {
     {METRIC_kwh, "Energy", METRIC_kwh_all_on, "with all hosts on"},

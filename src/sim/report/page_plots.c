@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #define J_PER_KWH 3.6e6
-#define BARS_MAX 288.0 /* passes of a day; more are added up */
+#define BARS_MAX 288.0 /* passes of a day; more are merged */
 
-/* ---- what is drawn of a run ------------------------------------------------------------------ */
+/* ---- curves of a run ------------------------------------------------------------------------- */
 
 static const double *times(const struct page *p, const struct simulation *s)
 {
@@ -97,7 +97,7 @@ static const struct simulation *run_of(const struct page *p, size_t set)
     return p->sets[set]->runs;
 }
 
-/* A plot for each run, side by side where there is room. */
+/* One plot for each run, side by side if there is room. */
 static void put_each(const struct page *p, void (*put)(const struct page *p, size_t set))
 {
     strbuf_puts(p->out, p->n == 2 ? "<div class=\"pair\">\n" : "");
@@ -106,7 +106,7 @@ static void put_each(const struct page *p, void (*put)(const struct page *p, siz
     strbuf_puts(p->out, p->n == 2 ? "</div>\n" : "");
 }
 
-/* ---- over each other ------------------------------------------------------------------------- */
+/* ---- both runs in one plot ------------------------------------------------------------------- */
 
 #define CURVES_MAX 3
 
@@ -153,7 +153,7 @@ static void put_imbalance(const struct page *p)
         "imbalance", imbalance, CURVE_LINE, &line);
 }
 
-/* "All on" is known as a total; as power it is its mean. */
+/* "All on" is a total; its power is the mean. */
 static void put_power(const struct page *p)
 {
     const struct simulation *s = run_of(p, 0);
@@ -177,7 +177,7 @@ static void put_hosts_on(const struct page *p)
 
     uint32_t most = 0;
 
-    for (size_t k = 0; k < p->n; k++) { /* the other side may have more of them */
+    for (size_t k = 0; k < p->n; k++) { /* the other run may have more of them */
         uint32_t n = run_of(p, k)->scenario->initial.n_hosts;
         most = n > most ? n : most;
     }
@@ -185,7 +185,7 @@ static void put_hosts_on(const struct page *p)
     put_together(p, c, "hosts on", hosts_on, CURVE_STEPS, NULL);
 }
 
-/* ---- one for each run ------------------------------------------------------------------------ */
+/* ---- one plot for each run ------------------------------------------------------------------- */
 
 static void put_wanted(const struct page *p, size_t set, enum resource r, const char *title, const char *unit)
 {
@@ -195,7 +195,7 @@ static void put_wanted(const struct page *p, size_t set, enum resource r, const 
                             "By all VMs together. Where the lines part, somebody goes short.", unit);
     double most = 0;
 
-    for (size_t k = 0; k < p->n; k++) { /* the same range on both sides */
+    for (size_t k = 0; k < p->n; k++) { /* one range for both runs */
         const struct simulation *other = run_of(p, k);
         for (size_t i = 0; i < other->n_series; i++)
             most = fmax(most, other->series[i].wanted[r]);
@@ -220,7 +220,7 @@ static void put_wanted_mem(const struct page *p, size_t set)
 
 /* ---- moves ----------------------------------------------------------------------------------- */
 
-/* Moves begun, in periods of one pass or, where these are too many to be told apart, several. */
+/* Migrations started in periods of one pass or, if passes are too many to distinguish, several. */
 static struct curve moves_of(const struct page *p, const struct simulation *s, double period_s)
 {
     size_t n = (size_t)ceil((p->axis.to_s - p->axis.from_s) / period_s);
@@ -286,7 +286,7 @@ static int by_happiness(const void *a, const void *b)
     return (x->pool > y->pool) - (x->pool < y->pool);
 }
 
-/* The pools that are drawn: all, or the least happy ones of the first run; in the order of their list. */
+/* The pools to draw: all, or the least happy ones of the first run, in their original order. */
 static size_t choose_pools(const struct page *p, uint32_t ret[CURVE_STYLES])
 {
     const struct simulation *s = run_of(p, 0);
@@ -306,7 +306,7 @@ static size_t choose_pools(const struct page *p, uint32_t ret[CURVE_STYLES])
     return n;
 }
 
-/* Where the axis begins: with round quarters up to 100. */
+/* The lower end of the axis: round quarters up to 100. */
 static double happiness_from(double least)
 {
     static const double from[] = {96, 92, 80, 60, 20};
@@ -343,7 +343,7 @@ static void put_happiness(const struct page *p, size_t set)
             struct curve other = s->n_pools > 0 ? curve_of(p, run_of(p, k), "", pool_happiness, pools[i])
                                                 : curve_of(p, run_of(p, k), "", happiness, 0);
             for (size_t at = 0; at < other.n; at++)
-                least = fmin(least, other.v[at]); /* of a number and NAN it is the number */
+                least = fmin(least, other.v[at]); /* fmin() ignores NAN */
         }
     }
     c.low = happiness_from(least);
@@ -452,7 +452,7 @@ static void put_load(const struct page *p, size_t set, enum resource r, const ch
         .ctx = &m,
         .t = times(p, m.s),
         .n = m.s->n_series,
-        .high = 1, /* a host that has more than it can give: what sticks out must not make all others dark */
+        .high = 1, /* fully loaded; an overloaded host must not darken all others */
     };
     heat_put(&map, &p->axis, p->a, p->out);
     strbuf_puts(p->out, "</div>");

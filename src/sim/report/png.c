@@ -15,7 +15,7 @@ static void put_u32(struct strbuf *out, uint32_t v)
     strbuf_add(out, bytes, sizeof bytes);
 }
 
-/* Length, type and data, and the sum over the latter two. */
+/* A chunk: length, type, data, and the checksum of type and data. */
 static void put_chunk(struct strbuf *out, const char type[4], const void *data, size_t len)
 {
     put_u32(out, (uint32_t)len);
@@ -52,7 +52,7 @@ static void put_pixels(const struct png *image, struct strbuf *out)
     int r = Z_MEM_ERROR;
     if (packed)
         r = compress2(packed, &len, (const Bytef *)rows.text, (uLong)rows.len, Z_BEST_COMPRESSION);
-    if (r != Z_OK) { /* nothing else can go wrong; like the arena */
+    if (r != Z_OK) { /* out of memory is the only possible failure; end as the arena does */
         (void)fprintf(stderr, "out of memory: an image of %zu bytes could not be packed\n", rows.len);
         abort();
     }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* A field of a name: quoted where it must be (RFC 4180). */
+/* A name as a field, quoted if needed (RFC 4180). */
 static void put_name(struct strbuf *out, const char *prefix, const char *name)
 {
     strbuf_printf(out, ",\"%s", prefix);

@@ -34,7 +34,7 @@ static void add_metric(struct table *t, const struct run_set *set, const struct 
     table_cell(t, format_unit(unit));
 }
 
-/* A group's title is a row of its own, so that the numbers of all groups stand below each other. */
+/* A group's title is a row, so that the figures of all groups are aligned. */
 static void add_title(struct table *t, enum metric_group group)
 {
     table_cell(t, metric_group_title(group));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AGAIN_S 60 /* between two tries of what was refused */
+#define AGAIN_S 60 /* before a refused request is repeated */
 #define ADMIN "admin"
 #define UID_MAX 32
 
@@ -44,7 +44,7 @@ void admin_release(struct admin *ad)
     free(ad->newcomers);
 }
 
-/* ---- who has come, and who needs nothing any more -------------------------------------------- */
+/* ---- arrivals, and VMs that run by now ------------------------------------------------------- */
 
 static void add_newcomers(struct admin *ad)
 {
@@ -75,10 +75,10 @@ static const char *id_of(const struct admin *ad, const struct newcomer *n)
     return ad->scenario->initial.vms[n->vm].is.id;
 }
 
-/* ---- asked of Ballast ------------------------------------------------------------------------ */
+/* ---- starts through Ballast ------------------------------------------------------------------ */
 
-/* A start that is refused each time must not be asked for at each second: what was begun makes the engine
- * decide at once. */
+/* Repeats a refused start after the next pass, and after AGAIN_S at the earliest: a started action makes the
+ * engine decide at once, so waiting for a pass alone would repeat it each second. */
 static void put_off(struct newcomer *n, const struct service *v, double t_s)
 {
     n->ready = false;
@@ -97,7 +97,7 @@ static void put_off_asked(struct admin *ad, const struct service *v, double t_s)
     }
 }
 
-/* A VM whose start was approved is not asked for again before that has come to nothing. */
+/* A VM with an approved start is not requested again until that start has failed. */
 static bool is_being_started(const struct service *v, const char *vm)
 {
     struct arena a = {0};
@@ -116,7 +116,7 @@ static bool is_being_started(const struct service *v, const char *vm)
     return found;
 }
 
-/* Asks for all that are ready. False: there is nothing to ask for, or it was refused. */
+/* Requests all VMs that are ready. False: there are none, or the request was refused. */
 static bool request_placement(struct admin *ad, struct service *v, double t_s)
 {
     const char **ids = xcalloc(ad->n_newcomers, sizeof *ids);
@@ -155,7 +155,7 @@ static bool has_place(const struct plan *plan, const char *vm)
     return false;
 }
 
-/* The plan was not begun because of those that have no place; the others are asked for once more. */
+/* The plan was not started, because some VMs have no host; the others are requested again without them. */
 static void sort_out(struct admin *ad, const struct service *v, const struct plan *plan, double t_s)
 {
     for (size_t i = 0; i < ad->n_newcomers; i++) {
@@ -171,7 +171,7 @@ static void sort_out(struct admin *ad, const struct service *v, const struct pla
     }
 }
 
-/* What came of the request. False: nothing yet. */
+/* Reads the result of the request. False: none yet. */
 static bool fetch(struct admin *ad, struct service *v, double t_s)
 {
     struct placement p;
@@ -196,7 +196,7 @@ static int place(struct admin *ad, struct service *v, double t_s, struct err *er
 
         if (!v->engine)
             return 0;
-        if (ad->life != v->lives) { /* who was asked is dead */
+        if (ad->life != v->lives) { /* the service that got the request is dead */
             ad->life = v->lives;
             ad->ticket = 0;
         }
@@ -212,7 +212,7 @@ static int place(struct admin *ad, struct service *v, double t_s, struct err *er
     }
 }
 
-/* ---- done by hand ---------------------------------------------------------------------------- */
+/* ---- starts without Ballast ------------------------------------------------------------------ */
 
 static bool suits(const struct admin *ad, uint32_t vm, uint32_t host)
 {
@@ -230,7 +230,7 @@ static bool suits(const struct admin *ad, uint32_t vm, uint32_t host)
     return false;
 }
 
-/* Memory that is configured for no VM that runs there or is being started there. */
+/* The host's memory minus the configured memory of VMs that run or start there. */
 static void count_left(const struct admin *ad, double *left_mb)
 {
     const struct snapshot *s = &ad->scenario->initial;
@@ -274,8 +274,8 @@ static int start_on(struct admin *ad, uint32_t vm, uint32_t host)
     return cluster_start(ad->cluster, &q, task, &err);
 }
 
-/* The host on which it is being started; IX_NONE: none would have it. Where the answer is lost, or nobody
- * answers, the next look will tell. */
+/* Starts the VM and returns its host; IX_NONE: every host refused. If the answer is lost, the next look at
+ * the cluster tells. */
 static uint32_t start_somewhere(struct admin *ad, uint32_t vm, const double *left_mb)
 {
     bool *refused = xcalloc(ad->scenario->initial.n_hosts, sizeof *refused);
@@ -294,7 +294,7 @@ static void start_by_hand(struct admin *ad, double t_s)
     for (size_t i = 0; i < ad->n_newcomers; i++) {
         struct newcomer *n = &ad->newcomers[i];
 
-        if (t_s >= n->not_before_s) /* what was begun a minute ago has come to nothing */
+        if (t_s >= n->not_before_s) /* a start of a minute ago has failed */
             n->host = IX_NONE;
     }
     count_left(ad, left_mb);
@@ -326,7 +326,7 @@ static int change_setting(struct service *v, const struct scripted_operation *d,
     return r;
 }
 
-/* -EAGAIN: not now. A host that is to come out of maintenance and runs is refused, too: it is so already. */
+/* -EAGAIN: refused for now. Taking a host out of maintenance is also refused if the host already runs. */
 static int do_operation(struct admin *ad, struct service *v, const struct scripted_operation *d, double t_s,
                         struct err *err)
 {
@@ -345,7 +345,7 @@ static int do_operation(struct admin *ad, struct service *v, const struct script
     return r < 0 && r != -EINVAL ? -EAGAIN : r;
 }
 
-/* What is to be done with one host is done in the order of the script; it holds up nothing else. */
+/* Steps for one host are taken in the order of the script; they delay no other host. */
 static bool waits_for_another(const struct admin *ad, uint32_t operation)
 {
     const struct scripted_operation *all = ad->scenario->operations;

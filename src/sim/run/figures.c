@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define HAPPY 0.95 /* of what it is entitled to */
+#define HAPPY 0.95 /* share of the entitlement from which a VM counts as happy */
 #define ALMOST_NOTHING_MHZ 1e-6
 
 /* ---- classes of VMs -------------------------------------------------------------------------- */
@@ -77,8 +77,8 @@ static struct sums current_sums(const struct figures *f)
     return s;
 }
 
-/* From the last sample until now. Of what was wanted within the interval, as much was possible as all hosts
- * together have; and had all of them been on, each would have done its part of the work. */
+/* Adds the interval since the last sample. The upper bound is the interval's demand, limited by the capacity
+ * of all hosts; with all hosts on, each would have done its share of the work. */
 static void count_interval(struct figures *f, const struct sums *now, double length_s)
 {
     double done = 0;
@@ -93,7 +93,7 @@ static void count_interval(struct figures *f, const struct sums *now, double len
     for (uint32_t i = 0; i < f->scenario->initial.n_hosts; i++) {
         const struct host *is = &f->scenario->initial.hosts[i];
         double used =
-            done * is->capacity[RES_CPU] / is->is.total[RES_CPU]; /* what is reserved draws nothing */
+            done * is->capacity[RES_CPU] / is->is.total[RES_CPU]; /* reserved capacity draws no power */
 
         f->all_on_j += host_model_watts(&f->scenario->hosts[i], used) * length_s;
     }
@@ -116,7 +116,7 @@ static void count_happiness(struct figures *f, double length_s)
 
 /* ---- one sample ------------------------------------------------------------------------------ */
 
-/* Entitlements and loads of the cluster as it truly is. */
+/* Computes entitlements and loads of the cluster's true state. */
 struct ground_truth {
     struct snapshot snap;
     double *entitlement[RES_COUNT];
@@ -142,8 +142,8 @@ static void read_ground_truth(struct figures *f, struct ground_truth *t)
     layout_metrics(&layout, &t->metrics, a);
 }
 
-/* What it got of what it could have had: entitled to more than it wants, it has all when it has what it
- * wants. One that is to run and does not has nothing; one that wants nothing has all. */
+/* The share delivered of the smaller of entitlement and demand. A VM that should run and does not has 0; a VM
+ * without demand has 1. */
 static double happiness_of(const struct vm_now *v, double entitlement)
 {
     double due = v->host == IX_NONE ? v->wants[RES_CPU] : fmin(entitlement, v->wants[RES_CPU]);
@@ -255,7 +255,7 @@ static void keep_point(struct figures *f, const struct ground_truth *t, const st
     f->series[f->n_series++] = p;
 }
 
-/* The interval that ends now is counted with what was taken at its beginning. */
+/* Counts the interval that ends now with the sample at its beginning. */
 static struct sums count_until(struct figures *f, double t_s)
 {
     struct sums now = current_sums(f);
@@ -335,7 +335,7 @@ static size_t find_worst(const struct figures *f)
     return worst;
 }
 
-/* From the worst imbalance until it is below that for good. */
+/* The time from the maximum imbalance until it stays below the value. */
 static double time_below(const struct figures *f, double limit)
 {
     size_t worst = find_worst(f);
@@ -383,7 +383,7 @@ static void fill_imbalance(const struct figures *f, double t_s, struct metrics_o
     m->time_to_target_s = time_to_target(f);
 }
 
-/* Beloglazov and Buyya 2012, as CloudSim's code has it: pooled over all hosts and all VMs. */
+/* Beloglazov and Buyya 2012, as in CloudSim's code: pooled over all hosts and all VMs. */
 static void fill_violations(const struct sums *s, struct metrics_of_run *m)
 {
     m->slatah = percent(s->overloaded_s, s->active_s);

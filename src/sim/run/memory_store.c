@@ -14,12 +14,12 @@
 
 #define STRINGS_MAX 3
 
-/* How records are kept that have a key: what to copy, and what the key is made of. */
+/* How keyed records are stored: their size, their strings, and their key. */
 static const struct shape {
     size_t size;
-    size_t strings[STRINGS_MAX]; /* offsets; those of the key first */
+    size_t strings[STRINGS_MAX]; /* offsets; the key's strings first */
     unsigned n_strings, n_key;
-    size_t time; /* offset of an instant that is a part of the key, where has_time */
+    size_t time; /* offset of an instant in the key, if has_time */
     bool has_time;
 } shapes[record_kind_count] = {
     [RECORD_RATE] = {sizeof(struct rate_record),
@@ -54,21 +54,21 @@ static const struct shape {
                           .n_strings = 3},
 };
 
-/* Actions and migrations are appended in the order of their ids and ends, and pruned from the front. */
+/* Actions are appended by id, migrations by end, and both are pruned from the front. */
 struct store {
     const struct snapshot *vms;
     bool keep_samples;
     uint64_t last_action, last_pass;
     int64_t decide_us;
-    struct action_record *actions; /* by id; strings their own */
+    struct action_record *actions; /* by id; owns its strings */
     size_t n_actions, cap_actions;
-    struct migration_record *migrations; /* strings their own */
+    struct migration_record *migrations; /* owns its strings */
     size_t n_migrations, cap_migrations;
-    struct sample_record *samples; /* in the order in which they were taken; vm borrowed */
+    struct sample_record *samples; /* in order of time; vm borrowed */
     size_t n_samples, cap_samples;
-    struct demand_profile_record patterns[DEMAND_SLOTS]; /* by number of the slot; time 0: none */
-    struct idmap keyed[record_kind_count]; /* key -> the record, of kinds that have one; their own */
-    struct energy_record energy_gone;      /* the cluster's, of what was pruned */
+    struct demand_profile_record patterns[DEMAND_SLOTS]; /* by slot number; time 0: none */
+    struct idmap keyed[record_kind_count];               /* key -> record, for kinds with a key; owned */
+    struct energy_record energy_gone;                    /* the cluster's energy in pruned records */
 };
 
 struct store *memory_store_new(const struct snapshot *vms, bool keep_samples)
@@ -156,7 +156,7 @@ void memory_store_free(struct store *s)
     free(s);
 }
 
-/* Room for one more at the end of an array. */
+/* Grows an array for one more item. */
 static void *grow(void *items, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
@@ -165,7 +165,7 @@ static void *grow(void *items, size_t n, size_t *cap, size_t size)
     return xreallocarray(items, *cap, size);
 }
 
-/* ---- what is put ----------------------------------------------------------------------------- */
+/* ---- put ------------------------------------------------------------------------------------- */
 
 /* begin(), and commit(). */
 static int ms_always(struct store *s, struct err *err)
@@ -180,7 +180,7 @@ static void ms_rollback(struct store *s)
     assert(!"no put fails");
 }
 
-/* Where the action stands, or where it would be inserted. */
+/* The action's index, or the index at which to insert it. */
 static size_t find_action(const struct store *s, uint64_t id)
 {
     size_t low = 0;
@@ -232,7 +232,7 @@ static void put_sample(struct store *s, const struct sample_record *sample)
     s->samples[s->n_samples++].vm = s->vms->vms[vm].is.id;
 }
 
-/* Where the record with this key stands. Ids do not hold a newline. */
+/* The value of the record with this key. Ids hold no newline, which separates the parts. */
 static void **slot_of(struct store *s, const struct record *record)
 {
     const struct shape *shape = &shapes[record->kind];
@@ -277,7 +277,7 @@ static int ms_put(struct store *s, const struct record *record, struct err *err)
         s->last_pass = record->pass->id;
         s->decide_us += record->pass->decide_us;
         break;
-    case RECORD_PATTERN: /* in the place of the one that is too old to be looked at */
+    case RECORD_PATTERN: /* replaces the slot that is too old to be read */
         s->patterns[record->pattern->time / DEMAND_SLOT_S % DEMAND_SLOTS] = *record->pattern;
         break;
     case RECORD_RATE:
@@ -294,7 +294,7 @@ static int ms_put(struct store *s, const struct record *record, struct err *err)
     return 0;
 }
 
-/* An entry without a value is one that was forgotten. */
+/* An entry without a value was deleted. */
 static int ms_forget(struct store *s, const struct record *record, struct err *err)
 {
     void **slot = slot_of(s, record);
@@ -305,7 +305,7 @@ static int ms_forget(struct store *s, const struct record *record, struct err *e
     return 0;
 }
 
-/* ---- what is forgotten ----------------------------------------------------------------------- */
+/* ---- forget and prune ------------------------------------------------------------------------ */
 
 static void prune_actions(struct store *s, instant_s before)
 {
@@ -405,7 +405,7 @@ static int ms_prune(struct store *s, const struct retention *keep, struct err *e
     return 0;
 }
 
-/* ---- what a restart reads -------------------------------------------------------------------- */
+/* ---- load at a restart ----------------------------------------------------------------------- */
 
 static int by_vm_then_time(const void *x, const void *y)
 {
@@ -462,7 +462,7 @@ static void load_history(const struct store *s, instant_s since, instant_s sampl
     }
 }
 
-/* All records of a kind, in the arena. */
+/* Copies all records of a kind to the arena. */
 static void *load_keyed(const struct store *s, enum record_kind kind, struct arena *a, size_t *ret_n)
 {
     const struct shape *shape = &shapes[kind];

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #define SECONDS_PER_DAY 86400.0
-#define DOOMED_ANSWERS 12 /* a service that is to be killed hears fewer answers than this ... */
-#define DOOMED_S 60       /* ... and is dead after so long, whether anything was asked or not */
-#define TURNS_MAX 10000   /* in one second; an engine that asks on and on for the same thing is broken */
+#define DOOMED_ANSWERS 12 /* a killed service hears fewer answers than this ... */
+#define DOOMED_S 60       /* ... and dies after this time even without an answer */
+#define TURNS_MAX 10000   /* in one second; more means that the engine repeats a request for ever */
 #define HISTORY_DAYS 7
 
 /* ---- ports ----------------------------------------------------------------------------------- */
@@ -43,8 +43,7 @@ static int actuators_submit(struct actuators *x, const struct job *job, struct e
 
 static const struct actuators_ops actuators_ops = {.submit = actuators_submit};
 
-/* A move counts for the pass that recommended it last; one that makes room for a VM that is placed, for none.
- */
+/* A migration counts for the last pass that recommended it; one that makes room for a placed VM, for none. */
 static void count_begun(struct service *v, const struct action_record *r)
 {
     size_t i = v->n_points;
@@ -55,7 +54,7 @@ static void count_begun(struct service *v, const struct action_record *r)
         v->points[i - 1].begun++;
 }
 
-/* An engine must not be asked while it tells something: a pass is looked at afterwards. */
+/* The engine must not be called from its own event: the pass is read afterwards. */
 static void event_sink_publish(struct event_sink *o, const struct event *event)
 {
     if (event->kind == EVENT_PASS_DONE) {
@@ -114,10 +113,10 @@ static void add_kill(struct service *v, double at_s, double down_s, size_t *cap)
         v->downs[i] = v->downs[i - 1];
     }
     v->kills[i] = at_s;
-    v->downs[i] = isfinite(down_s) && down_s > 1 ? down_s : 1; /* a process needs a second to begin */
+    v->downs[i] = isfinite(down_s) && down_s > 1 ? down_s : 1; /* a process needs a second to start */
 }
 
-/* The times between two kills are drawn evenly between nothing and twice their mean. */
+/* Times between kills are drawn uniformly between 0 and twice their mean. */
 static void schedule_kills(struct service *v)
 {
     const struct scenario *s = v->scenario;
@@ -170,7 +169,7 @@ void service_release(struct service *v)
     free(v->waiting.items);
 }
 
-/* ---- what was asked for ---------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static void answer_job(struct service *v, const struct job *job, instant_s now)
 {
@@ -221,7 +220,7 @@ static void answer_source(struct service *v, instant_s now)
     note_pass(v);
 }
 
-/* The process is gone, in the middle of `jobs`, of which the first `done` were answered. */
+/* The process dies in the middle of `jobs`; the first `done` were answered. */
 static void die_within_answers(struct service *v, const struct waiting_jobs *jobs, size_t done, double t_s)
 {
     for (size_t i = done; i < jobs->n; i++) {
@@ -236,7 +235,7 @@ static void die_within_answers(struct service *v, const struct waiting_jobs *job
     v->next_kill++;
 }
 
-/* Whether it dies now instead of hearing the next answer. */
+/* Whether the service dies instead of hearing the next answer. */
 static bool dies(struct service *v, double t_s)
 {
     if (!v->doomed)
@@ -244,7 +243,7 @@ static bool dies(struct service *v, double t_s)
     return v->answers_left-- == 0 || t_s >= v->dies_by_s;
 }
 
-/* All that waits now; what is asked for meanwhile waits for the next turn. */
+/* Carries out the jobs that wait now; later ones wait for the next turn. */
 static void answer_orders(struct service *v, double t_s)
 {
     struct waiting_jobs jobs = v->waiting;

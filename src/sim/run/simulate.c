@@ -10,24 +10,25 @@
 #include <errno.h>
 #include <math.h>
 
-#define SAMPLE_S 60 /* where the scenario does not say */
+#define SAMPLE_S 60 /* by default */
 
-/* Of points that are kept: a month of the largest cluster, a look a minute. */
+/* Limit of the points kept: a month of the largest cluster at one sample a minute. */
 #define SERIES_BYTES_MAX 2.5e9
 
 struct run {
     const struct scenario *scenario;
     const struct simulate_options *options;
     struct cluster *cluster;
-    struct service service; /* not begun where Ballast is off */
+    struct service service; /* not started if Ballast is off */
     struct admin admin;
     struct figures figures;
-    /* Service and admin want to be called by then: not before, or samples would change what they do. */
+    /* The next time at which service or admin are due. They are not called earlier, or samples would change
+     * their actions. */
     double due_s, admin_due_s;
     double sample_s;
-    uint64_t samples; /* taken so far: the next one is due at so many times sample_s */
+    uint64_t samples; /* taken so far; the next is due at samples * sample_s */
     bool measuring;
-    uint64_t passes_before; /* that do not count, and the time that they took */
+    uint64_t passes_before; /* passes of the warm-up, and their decision time */
     int64_t decide_us_before;
     uint32_t unplaced_before;
     struct energy_record account_before;
@@ -38,7 +39,7 @@ static double sample_of(const struct scenario *s)
     return s->sample_s > 0 ? s->sample_s : SAMPLE_S;
 }
 
-/* Said before anything runs, and not by an allocation that fails in the middle. */
+/* Checked before the run, instead of failing in the middle of it. */
 static int check_series(const struct scenario *s, const struct simulate_options *o, struct err *err)
 {
     double hosts = o->host_series ? s->initial.n_hosts : 0;
@@ -92,8 +93,8 @@ static double next_s(const struct run *run, double t_s)
     return next;
 }
 
-/* What stands in the figures was so before anybody did anything about it in this second. The time that counts
- * begins with a sample, whatever sample_s is. */
+/* Samples the state before any action of this second. The measurement begins with a sample, whatever sample_s
+ * is. */
 static void measure(struct run *run, double t_s)
 {
     const struct simulate_options *o = run->options;
@@ -118,7 +119,7 @@ static void measure(struct run *run, double t_s)
         o->progress(o->ctx, t_s / run->scenario->duration_s);
 }
 
-/* Everything that happens at this time: the world first, then who watches it, then who acts on it. */
+/* One instant: first the cluster, then the samples, then service and admin. */
 static int run_moment(struct run *run, double t_s, struct err *err)
 {
     const struct simulate_options *o = run->options;

@@ -18,7 +18,7 @@ NAME_DEFINE(trace_format, TRACE_FORMATS)
 
 #define FILE_BYTES_MAX ((size_t)256 * 1024 * 1024)
 #define FILES_MAX 100000
-#define STEP_S 300 /* of a trace of one sample, which does not say */
+#define STEP_S 300 /* length of a trace with a single sample */
 
 /* ---- from rows to traces ---- */
 
@@ -35,7 +35,7 @@ static int by_vm_and_time(const void *x, const void *y)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* One resource of one VM: what is known, from the set's beginning; the later of two at a time counts. */
+/* One resource of one VM: the known samples; of two at one time the later line counts. */
 static struct trace make_trace(const struct trace_row *rows, size_t n, enum resource r, double origin,
                                struct arena *a)
 {
@@ -70,7 +70,7 @@ static struct traced_vm make_vm(const struct trace_row *rows, size_t n, double o
     return v;
 }
 
-/* All of a set repeat together: after the last sample of all, and as long as it holds. */
+/* All traces of a set have one period: until the last sample of all, plus its length. */
 static double length_of(const struct trace_set *set)
 {
     double end = 0;
@@ -102,7 +102,7 @@ static void make_set(struct trace_rows *rows, enum trace_format format, struct a
         for (end = i + 1; end < rows->n && strcmp(rows->items[end].vm, rows->items[i].vm) == 0;)
             end++;
         struct traced_vm v = make_vm(&rows->items[i], end - i, origin, a);
-        if (format == TRACE_BITBRAINS && (v.vcpus == 0 || v.mem_mb <= 0)) /* a name that never ran */
+        if (format == TRACE_BITBRAINS && (v.vcpus == 0 || v.mem_mb <= 0)) /* a VM that never ran */
             continue;
         set.vms = arena_grow(a, set.vms, set.n, &cap, sizeof *set.vms);
         set.vms[set.n++] = v;
@@ -166,7 +166,7 @@ struct paths {
     size_t n, cap;
 };
 
-/* Regular files; hidden ones and folders are passed over. */
+/* Lists regular files; hidden files and folders are skipped. */
 static int list_files(const char *path, struct arena *a, struct paths *ret, struct err *err)
 {
     CLEANUP(closedirp) DIR *d = opendir(path);
@@ -191,7 +191,7 @@ static int by_text(const void *x, const void *y)
     return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-/* web.csv and web.txt would be one VM. */
+/* Refuses two files for one VM, such as web.csv and web.txt. */
 static int check_names(const struct paths *p, struct arena *a, struct err *err)
 {
     const char **names = arena_array(a, const char *, p->n);

@@ -78,7 +78,7 @@ static bool instant_of(const struct field *f, double *ret)
     return true;
 }
 
-/* A value that may be missing. */
+/* An optional value. */
 static int value_of(const struct line *l, const char *what, const struct field *f, double *ret)
 {
     if (f->len == 0) {
@@ -168,7 +168,7 @@ static const char *last_comma(const char *text, const char *end)
     return memrchr(text, ',', (size_t)(end - text));
 }
 
-/* The name is what is between the first comma and the last but one, so that it may have commas. */
+/* The name is the text between the first and the last but one comma, so it may contain commas. */
 static int parse_recorded(const struct line *l, struct arena *a, struct trace_row *row)
 {
     const char *end = l->text + l->len;
@@ -196,7 +196,7 @@ static int parse_recorded(const struct line *l, struct arena *a, struct trace_ro
     return 0;
 }
 
-/* Whether a first line is one of headings: it does not begin with a number or a date. */
+/* Whether the first line is a heading: it begins with neither a number nor a date. */
 static bool is_heading(const struct line *l, enum trace_format format)
 {
     char separator = format == TRACE_BITBRAINS ? ';' : ',';

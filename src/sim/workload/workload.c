@@ -26,8 +26,8 @@ uint64_t workload_seed(uint64_t seed, const char *name, const char *what)
     return rng_next(&r) ^ hash;
 }
 
-/* Numbers of their own for each place in time: both halves are mixed first, or the streams of neighbours
- * would be the same one, shifted by a draw. */
+/* Independent numbers for each point in time: both halves are mixed first, or neighbouring streams would be
+ * one stream, shifted by a draw. */
 static struct rng draw(uint64_t seed, uint64_t place)
 {
     struct rng of_seed = {.state = seed};
@@ -36,7 +36,7 @@ static struct rng draw(uint64_t seed, uint64_t place)
     return (struct rng){.state = rng_next(&of_seed) ^ rng_next(&of_place)};
 }
 
-/* A stretch of time between two multiples of a length, that t lies in. */
+/* The interval between two multiples of a length that contains t. */
 struct cell {
     double index;
     double begin, end;
@@ -46,8 +46,8 @@ static struct cell cell_at(double t, double origin, double length)
 {
     double i = floor((t - origin) / length);
 
-    /* A quotient is rounded: what counts is between which two of the products t lies, so that the moment at
-     * which one cell ends is in the next one. */
+    /* A quotient is rounded, so the products decide: the instant at which one cell ends is in the next cell.
+     */
     if (origin + (i + 1) * length <= t)
         i += 1;
     else if (origin + i * length > t)
@@ -55,10 +55,10 @@ static struct cell cell_at(double t, double origin, double length)
     return (struct cell){.index = i, .begin = origin + i * length, .end = origin + (i + 1) * length};
 }
 
-/* Which phase of the pattern it is: high for high_s, then low for low_s. */
+/* The phase at t: high for high_s, then low for low_s. */
 struct phase {
     bool high;
-    uint64_t index; /* of all phases, high and low */
+    uint64_t index; /* counts all phases, high and low */
     double begin, end;
 };
 
@@ -108,8 +108,8 @@ static struct workload_value spike_at(const struct workload *w, double t)
     return (struct workload_value){w->level, INFINITY};
 }
 
-/* What a line is over the step that t lies in, on average: so the steps have the line's integral. Steps begin
- * where the line does; the last one is cut off at its end. */
+/* The mean of a line over the step that contains t, so that the steps have the line's integral. Steps begin
+ * with the line; the last one is cut at its end. */
 static struct workload_value line_at(double t, double begin, double end, double from, double to, double step)
 {
     struct cell c = cell_at(t, begin, step);
@@ -159,14 +159,14 @@ static struct workload_value trace_at(const struct workload *w, double t)
     double end = whole.end;
     uint32_t i = sample_at(trace, t - origin);
 
-    /* As in cell_at(): the times that are told are origin + time, and they decide. */
+    /* As in cell_at(): the reported times are origin + time, so they decide. */
     if (i + 1 < trace->n && origin + trace->time_s[i + 1] <= t)
         i++;
     else if (i > 0 && t < origin + trace->time_s[i])
         i--;
     double now = trace->value[i];
 
-    if (t < origin + trace->time_s[i]) /* before the first one: it holds already */
+    if (t < origin + trace->time_s[i]) /* before the first sample, which already holds */
         return (struct workload_value){now, fmin(end, origin + trace->time_s[i])};
     if (i + 1 == trace->n)
         return (struct workload_value){now, end};
@@ -208,7 +208,7 @@ struct workload_value workload_at(const struct workload *w, double t_s)
     struct workload_value v = raw_at(w, t_s);
 
     v.value = fmin(fmax(v.value * w->scale, 0), w->max);
-    if (!(v.until_s > t_s)) /* a step too short for a double at this distance */
+    if (!(v.until_s > t_s)) /* the step is too short for a double at this time */
         v.until_s = nextafter(t_s, INFINITY);
     return v;
 }
