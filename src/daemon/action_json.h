@@ -1,11 +1,11 @@
-/* action_json.h: an action as JSON, the same in replies and in events. README.md has the fields. */
+/* action_json.h: an action as JSON, for replies and events. README.md has the fields. */
 #ifndef BALLAST_DAEMON_ACTION_JSON_H
 #define BALLAST_DAEMON_ACTION_JSON_H
 
 #include "base/json_writer.h"
 #include "engine/ports.h"
 
-/* s: for the names; NULL before the first inventory. */
+/* s: maps ids to names; NULL before the first inventory. */
 void action_json(struct json_writer *w, const char *key, const struct snapshot *s,
                  const struct action_record *r);
 

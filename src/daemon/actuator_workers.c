@@ -10,56 +10,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was proven when a job was submitted is not any more, where it had to wait for so long for a thread. */
+/* A proof made at the submission of a job has expired after this wait for a worker. */
 #define PROVEN_HOLDS_US (30 * INT64_C(1000000))
 
-/* Jobs of a kind that wait for the same workers. */
+/* Groups of workers; each takes jobs of one kind. */
 enum lane {
-    LANE_CLUSTER, /* what the source's own manager is asked for */
+    LANE_CLUSTER, /* jobs for the source's manager */
     LANE_METERS,
-    /* Hosts with controllers of their own: each may keep its caller waiting for as long as it is deaf, a rack
-     * of them would hold up all migrations, and a hundred hosts are woken at a time. */
+    /* Jobs for the hosts' own controllers. A dead controller blocks a worker until its timeout: a rack of
+     * them must not delay migrations, and a hundred hosts may be woken at a time. */
     LANE_POWER,
     LANE_COUNT
 };
 
 static const size_t workers_of[LANE_COUNT] = {
     [LANE_CLUSTER] = 4,
-    [LANE_METERS] = 4, /* as many as the engine asks at a time */
+    [LANE_METERS] = 4, /* the engine's limit of concurrent readings */
     [LANE_POWER] = 8,
 };
 #define WORKERS (4 + 4 + 8)
 
-/* What actuators are made of. It does not change, and outlives them; a reload brings another one. */
+/* The parts of an actuator. Constant, and longer-lived than the actuators; a reload replaces the kit. */
 struct kit {
-    const struct actuator_ops *ops; /* NULL: there are none */
+    const struct actuator_ops *ops; /* NULL: no actuator */
     const struct source_config *cfg;
 };
 
 /* A job that waits for a worker. */
 struct waiting_job {
     struct queue_item item;
-    struct job *job;  /* NULL: the worker is to end */
-    struct kit kit;   /* which carries it out */
-    int64_t given_us; /* when, on the steady clock */
+    struct job *job;  /* NULL: the worker ends */
+    struct kit kit;   /* for this job */
+    int64_t given_us; /* time of submission on the steady clock */
 };
 
 struct worker {
     pthread_t thread;
     struct actuators *all;
-    struct queue *jobs;        /* what it takes its jobs from */
-    struct kit kit;            /* of the actuator; the thread's own, once it runs */
-    struct actuator *actuator; /* the same; NULL: none could be made of it */
+    struct queue *jobs;        /* the jobs of its lane */
+    struct kit kit;            /* the kit of `actuator`; used by the worker's thread only */
+    struct actuator *actuator; /* used by the worker's thread only; NULL: creation failed */
     bool running;
 };
 
 struct actuators {
-    struct kit kit; /* of jobs that come now */
+    struct kit kit; /* for new jobs */
     const atomic_bool *stop;
     struct worker workers[WORKERS]; /* by lane */
     struct queue jobs[LANE_COUNT];
     struct queue *news;
-    const char *(*name)(void *ctx, const char *host); /* NULL: nobody can say */
+    const char *(*name)(void *ctx, const char *host); /* NULL: hosts have no names */
     void *name_ctx;
 };
 
@@ -85,7 +85,7 @@ static bool is_operation(const struct job *job)
 
 /* ---- the threads ----------------------------------------------------------------------------- */
 
-/* Makes the worker's actuator anew if that of the job is another one. */
+/* Replaces the worker's actuator if the job has another kit. */
 static int refit(struct worker *w, const struct kit *kit, struct err *err)
 {
     if (w->actuator && w->kit.ops == kit->ops && w->kit.cfg == kit->cfg)
@@ -97,7 +97,7 @@ static int refit(struct worker *w, const struct kit *kit, struct err *err)
     return kit->ops->create(kit->cfg, &w->actuator, err);
 }
 
-/* A job may have waited for minutes, behind those of controllers that are deaf. */
+/* Drops an expired proof: a job may have waited for minutes behind jobs for dead controllers. */
 static void age_request(struct waiting_job *j)
 {
     struct power_request *power = &j->job->operation.power;
@@ -106,7 +106,7 @@ static void age_request(struct waiting_job *j)
     if (!is_operation(j->job))
         return;
     if (waited_us > PROVEN_HOLDS_US)
-        power->proven_empty = false; /* the engine asks again */
+        power->proven_empty = false; /* the engine submits it again */
     if (power->now > 0)
         power->now += waited_us / (int64_t)USEC_PER_S;
 }
@@ -132,7 +132,7 @@ static void *worker_main(void *arg)
     struct waiting_job *j;
 
     while ((j = (struct waiting_job *)queue_pop(w->jobs)) != NULL && j->job) {
-        if (!stop || !atomic_load(stop)) /* else it is not begun: the next process asks again */
+        if (!stop || !atomic_load(stop)) /* else the job is not started: the next process submits it again */
             carry_out(w, j);
         waiting_free(&j->item);
     }
@@ -174,7 +174,7 @@ static bool lane_is_used(enum lane lane, const struct actuator_ops *ops)
     return false;
 }
 
-/* Those that the kit has use for, and that do not run yet. */
+/* Starts the workers that the kit needs and that do not run yet. */
 static int workers_start(struct actuators *all, const struct kit *kit, struct err *err)
 {
     struct worker *w = all->workers;
@@ -224,7 +224,7 @@ int actuator_workers_start(const struct actuator_ops *ops, const struct source_c
     int r = workers_start(w, &w->kit, err);
 
     if (r < 0) {
-        (void)actuator_workers_stop(w, INT32_MAX); /* they have nothing to do yet */
+        (void)actuator_workers_stop(w, INT32_MAX); /* the workers have no jobs yet */
         actuator_workers_free(w);
         return r;
     }
@@ -234,7 +234,7 @@ int actuator_workers_start(const struct actuator_ops *ops, const struct source_c
 
 /* ---- the port -------------------------------------------------------------------------------- */
 
-/* -ENOTSUP: what the actuator cannot do at all. */
+/* -ENOTSUP: the actuator does not support the job. */
 static int check_able(const struct actuator_ops *ops, const struct job *job, struct err *err)
 {
     if (job->kind == JOB_MEASURE)

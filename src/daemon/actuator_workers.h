@@ -1,9 +1,9 @@
-/* actuator_workers.h: the threads that carry out jobs for actuators, so that the main one never waits. They
- * implement the engine's port to the actuators: each job comes back with its result, as news on the main
+/* actuator_workers.h: threads that carry out jobs for actuators, so that the main thread never waits. They
+ * implement the engine's port to the actuators: each job returns with its result, as news on the main
  * thread's queue.
  *
- * What may keep its caller waiting has workers of its own: a meter, or a host's own controller, that is deaf
- * must not keep a VM from being moved. */
+ * Jobs that may block for long have workers of their own: a dead meter or controller must not delay a
+ * migration. */
 #ifndef BALLAST_DAEMON_ACTUATOR_WORKERS_H
 #define BALLAST_DAEMON_ACTUATOR_WORKERS_H
 
@@ -11,17 +11,16 @@
 
 #include <ballast/actuator.h>
 
-/* ops NULL: a source that can only be looked at; every job fails. */
+/* ops NULL: the source has no actuator; every job fails. */
 int actuator_workers_start(const struct actuator_ops *ops, const struct source_config *cfg,
                            struct queue *news, struct actuators **ret, struct err *err);
 
-/* From now on jobs are carried out by other functions, or with another configuration; those that wait or are
- * under way keep to theirs, so that both must live as long as the workers. cfg->stop is the first one's. */
+/* New jobs use these functions and this configuration. Jobs that wait or run keep the old ones, so both must
+ * outlive the workers. cfg->stop must be that of the first call. */
 int actuator_workers_change(struct actuators *w, const struct actuator_ops *ops,
                             const struct source_config *cfg, struct err *err);
 
-/* From now on a job says what its host is called: what name() says when the job is submitted, on the thread
- * that submits it. NULL: not known. */
+/* New jobs carry the host's name, which name() returns on the submitting thread. NULL: not known. */
 void actuator_workers_set_names(struct actuators *w, const char *(*name)(void *ctx, const char *host),
                                 void *ctx);
 

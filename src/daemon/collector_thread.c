@@ -9,13 +9,13 @@
 
 struct look {
     struct queue_item item;
-    uint64_t serial; /* 0: end */
+    uint64_t serial; /* 0: the thread ends */
 };
 
 struct source {
     pthread_t thread;
     const struct collector_ops *ops;
-    struct collector *collector; /* the thread's, once it runs */
+    struct collector *collector; /* used by the thread only */
     struct queue looks;
     struct queue *news;
 };

@@ -24,7 +24,7 @@ struct console_opener {
     pthread_t thread;
     struct queue requests;
     struct queue *opened;
-    atomic_bool stops; /* nothing is opened any more */
+    atomic_bool stops; /* opens no more consoles */
 };
 
 static void open_one(struct console_opener *d, const struct request *q)
@@ -61,7 +61,7 @@ static void *console_opener_main(void *arg)
         }
         free(q);
     }
-    /* what nobody has taken since stop() was called */
+    /* results that were not popped before the stop */
     for (struct opened_console *left; (left = (struct opened_console *)queue_pop(d->opened)) != NULL;
          free(left))
         console_close(left->console);

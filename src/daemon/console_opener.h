@@ -1,8 +1,8 @@
 /* console_opener.h: a thread that opens and closes consoles.
  *
- * Opening one reads a password file and looks up a name, which takes seconds while no name server answers.
+ * Opening a console reads a password file and resolves a name, which takes seconds without a name server.
  * Opening and closing also take locks of libipmiconsole that its own threads take in another order (1.6.10).
- * When hundreds of hosts wake, the main thread must not wait for that. It reads open consoles itself. */
+ * The main thread must not wait for that when hundreds of hosts wake. It reads open consoles itself. */
 #ifndef BALLAST_DAEMON_CONSOLE_OPENER_H
 #define BALLAST_DAEMON_CONSOLE_OPENER_H
 
@@ -13,7 +13,7 @@
 
 struct console_opener;
 
-/* The result of console_opener_open(). Whoever pops it owns it and the console. */
+/* The result of console_opener_open(). The thread that pops it owns it and the console. */
 struct opened_console {
     struct queue_item item;
     uint64_t action;
@@ -21,17 +21,16 @@ struct opened_console {
     struct err err;
 };
 
-/* Pushes results to the queue `opened`, which must live longer. */
+/* Pushes results to the queue `opened`, which must outlive the opener. */
 int console_opener_start(struct queue *opened, struct console_opener **ret, struct err *err);
 
-/* host: valid until the result is there. action: returned with the result. */
+/* host: borrowed until the result is popped. action: returned with the result. */
 void console_opener_open(struct console_opener *d, uint64_t action, const struct power_host *host);
 void console_opener_close(struct console_opener *d, struct console *console); /* NULL is fine */
 
-/* Closes the consoles that wait to be closed or were never popped, and ends the library's threads. The queue
- * must not be popped any more. -ETIMEDOUT: not ended before the deadline (time of day): the thread still uses
- * what it was given. */
+/* Closes waiting and unpopped consoles and ends the library's threads. The queue must not be popped any more.
+ * -ETIMEDOUT: the thread still runs at the deadline (time of day) and uses its arguments. */
 int console_opener_stop(struct console_opener *d, int64_t deadline_s);
-void console_opener_free(struct console_opener *d); /* one that has stopped */
+void console_opener_free(struct console_opener *d); /* after console_opener_stop() */
 
 #endif

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define STORE_EACH_S 10  /* while something comes */
-#define AGAIN_AFTER_S 15 /* a connection that has ended is made again, so long after it was made */
+#define STORE_EACH_S 10  /* while output arrives */
+#define AGAIN_AFTER_S 15 /* interval between two connections to a console */
 #define READ_AT_ONCE 4096
-#define SHOWN_LINES 12 /* of a wake that failed, in the log */
+#define SHOWN_LINES 12 /* of a failed wake, in the log */
 
-/* One host that wakes. */
+/* The capture of one waking host. */
 struct capture {
     struct capture *next;
     struct consoles *all;
@@ -28,11 +28,11 @@ struct capture {
     bool opening; /* the opener is opening it */
     struct console *console;
     sd_event_source *io;
-    instant_s open_at; /* not before this */
+    instant_s open_at; /* earliest time to open a connection */
     char *kept;        /* CONSOLE_KEPT bytes at most */
     size_t n;
-    struct err why; /* why the last connection ended, or none was made */
-    bool dirty;     /* not stored as it is */
+    struct err why; /* the error of the last connection */
+    bool dirty;     /* has unstored output */
     instant_s stored;
 };
 
@@ -40,7 +40,7 @@ struct consoles {
     sd_event *loop;
     struct store *store;
     const struct power_setup *power;
-    struct console_opener *opener; /* also where no console is wanted yet: a reload may want one */
+    struct console_opener *opener; /* exists without any console too: a reload may add one */
     struct queue opened;
     sd_event_source *opened_io;
     struct capture *first;
@@ -90,7 +90,7 @@ static void close_console(struct capture *x)
     x->console = NULL;
 }
 
-/* Reads what there is, but no more at a time than is kept: who never falls silent must not hold up the
+/* Reads the available output, at most CONSOLE_KEPT bytes at a time, so that one busy console cannot delay the
  * others. -EPIPE: the connection has ended. */
 static int read_output(struct capture *x)
 {
@@ -119,7 +119,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 
     (void)source, (void)fd, (void)revents;
     if (read_output(x) < 0)
-        close_console(x); /* made again, but one that ends at once no more often than each AGAIN_AFTER_S */
+        close_console(x); /* reconnects after AGAIN_AFTER_S at the earliest */
     return 0;
 }
 
@@ -162,7 +162,7 @@ static bool is_wanted(const struct consoles *c)
     return false;
 }
 
-/* One that nobody waits for any more is closed again. */
+/* Closes a console whose capture has ended meanwhile. */
 static void take_opened(struct consoles *c, struct opened_console *o)
 {
     struct capture *x = find_capture(c, o->action);
@@ -230,7 +230,7 @@ static bool has_ended(enum action_state state)
            state == ACTION_REJECTED || state == ACTION_EXPIRED;
 }
 
-/* The last lines, cleaned: the rest is in the store. */
+/* Logs the last lines, cleaned; the store has the rest. */
 static void log_last_lines(struct capture *x)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
@@ -366,7 +366,7 @@ int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s)
 
 static void opened_free(struct queue_item *item)
 {
-    free((struct opened_console *)item); /* the opener has closed what it opened */
+    free((struct opened_console *)item); /* the opener has closed the console */
 }
 
 void consoles_free(struct consoles *c)

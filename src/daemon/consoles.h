@@ -18,27 +18,27 @@
 
 struct consoles;
 
-/* Uses this power setup from now on, after a reload. It must live longer. */
+/* Uses this power setup from now on, after a reload. It must outlive the consoles. */
 void consoles_change(struct consoles *c, const struct power_setup *power);
 
-/* loop, store and power must live longer. */
+/* loop, store and power must outlive the consoles. */
 int consoles_new(sd_event *loop, struct store *store, const struct power_setup *power, struct consoles **ret,
                  struct err *err);
 
-/* Stores all captures and closes all connections. -ETIMEDOUT: not before the deadline (time of day), so a
- * thread still uses this and `power`. NULL is fine. */
+/* Stores all captures and closes all connections. -ETIMEDOUT: a thread still runs at the deadline (time of
+ * day) and uses this and `power`. NULL is fine. */
 int consoles_stop(struct consoles *c, instant_s now, int64_t deadline_s);
-void consoles_free(struct consoles *c); /* one that has stopped, or NULL */
+void consoles_free(struct consoles *c); /* after consoles_stop(); NULL is fine */
 
-/* Takes note of a wake's state; after a failed wake the last console lines go to the log. consoles_update()
- * does the rest. */
+/* Records a wake's state; after a failed wake the last console lines go to the log. consoles_update() does
+ * the rest. */
 void consoles_on_event(struct consoles *c, const struct event *ev);
 
-/* Continues captures of wakes that an earlier process began. */
+/* Continues captures of wakes that an earlier process started. */
 void consoles_resume(struct consoles *c, const struct engine *e);
 
-/* Opens, stores and closes what is due. Call it after every event of the loop. s: the newest snapshot, or
- * NULL. */
+/* Opens, stores and closes captures that are due. Call it after every event of the loop. s: the newest
+ * snapshot, or NULL. */
 void consoles_update(struct consoles *c, const struct snapshot *s, instant_s now);
 
 #endif

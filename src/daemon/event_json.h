@@ -12,7 +12,7 @@ void event_json_data(const struct event *ev, struct strbuf *out);
 /* Adds the type: "action.running", "host.standby", or the kind alone. */
 void event_json_type(const struct event *ev, struct strbuf *out);
 
-/* The id of the VM or host that the event is about; NULL: neither. */
+/* The id of the VM or host concerned; NULL: neither. */
 const char *event_json_subject(const struct event *ev);
 
 /* Adds {"ok": true, "events": [...]}, without a newline. */

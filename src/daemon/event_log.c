@@ -24,7 +24,7 @@ static enum log_level level_of(const struct event *ev)
         return LOG_LEVEL_NOTICE;
     case EVENT_ACTION:
         return ev->action->state == ACTION_FAILED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
-    case EVENT_HOST: /* one that its manager has lost, and not because it sleeps */
+    case EVENT_HOST: /* lost by its manager while not in standby */
         return ev->is == HOST_DISCONNECTED ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
     case EVENT_PASS_DONE:
     case EVENT_SETTINGS:
@@ -38,7 +38,7 @@ static enum log_level level_of(const struct event *ev)
 static void log_action(const struct event *ev)
 {
     const struct action_record *r = ev->action;
-    /* the reason of a recommendation is said once; later lines say what there is to add */
+    /* the reason is logged once, with the recommendation */
     const char *text = r->state == ACTION_RECOMMENDED ? r->text : r->why;
 
     log_at(level_of(ev), "%llu %s %s%s%s%s%s: %s%s%s%s%s", (unsigned long long)r->id,

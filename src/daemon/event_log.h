@@ -1,4 +1,4 @@
-/* event_log.h: the engine's events as lines of the log. */
+/* event_log.h: writes the engine's events to the log. */
 #ifndef BALLAST_DAEMON_EVENT_LOG_H
 #define BALLAST_DAEMON_EVENT_LOG_H
 
@@ -6,7 +6,7 @@
 
 void event_log_write(const struct event *ev);
 
-/* The event's severity: info, notice, warning or error. It is logged with that priority. */
+/* The event's severity: info, notice, warning or error; also the priority of its log line. */
 const char *event_log_severity(const struct event *ev);
 
 #endif

@@ -1,4 +1,4 @@
-/* event_outputs.h: every output of events: store and log (journal.h), a broker (mqtt_feed.h), clients that
+/* event_outputs.h: all outputs of events: store and log (journal.h), MQTT broker (mqtt_feed.h), clients that
  * follow at the socket (event_stream.h). */
 #ifndef BALLAST_DAEMON_EVENT_OUTPUTS_H
 #define BALLAST_DAEMON_EVENT_OUTPUTS_H
@@ -13,7 +13,7 @@ struct event_outputs {
     struct event_stream *stream;
 };
 
-/* On failure, stop and release it all the same. */
+/* After a failure it must be stopped and released all the same. */
 int event_outputs_open(const struct config *c, sd_event *loop, struct store *store, struct event_outputs *ret,
                        struct err *err);
 
@@ -24,7 +24,7 @@ void event_outputs_update(struct event_outputs *o, const struct engine *e, const
 /* The broker connection's status; NULL without a broker. */
 const struct mqtt_status *event_outputs_mqtt_status(const struct event_outputs *o, struct mqtt_status *ret);
 
-/* Stops the broker's part, as mqtt_feed_stop(). event_outputs_release() comes after the last event. */
+/* Stops the MQTT feed, as mqtt_feed_stop(). Call event_outputs_release() after the last event. */
 int event_outputs_stop(struct event_outputs *o, int64_t deadline_s);
 void event_outputs_release(struct event_outputs *o);
 

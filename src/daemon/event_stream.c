@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tickets of followers, so that they are not taken for others. */
+/* Marks tickets of followers, to distinguish them from other tickets. */
 #define FOLLOWER ((uint64_t)1 << 62)
 #define BATCH 100
 
 struct follower {
     struct follower *next;
     uint64_t ticket;
-    uint64_t after; /* has been given all up to this */
+    uint64_t after; /* the client has all events up to this one */
     instant_s since;
     char kind[REQUEST_KIND_MAX];
 };
@@ -27,7 +27,7 @@ struct event_stream {
     struct store *store;
     struct follower *first;
     uint64_t last_ticket;
-    bool failed; /* the store, when it was last read */
+    bool failed; /* the last read from the store failed */
 };
 
 struct event_stream *event_stream_new(struct store *store)
@@ -103,7 +103,7 @@ int event_stream_serve(struct event_stream *f, const struct request *q, struct c
     event_json_reply(list, n, out);
     if (!q->follow)
         return 0;
-    /* what came before was asked for up to here, or did not exist */
+    /* older events were requested up to here, or do not exist */
     follow(f, q, c, n > 0 ? list[n - 1].id : query.newest ? last : q->after);
     server_stream(c, out);
     return -EINPROGRESS;

@@ -1,8 +1,8 @@
-/* event_stream.h: answers requests for events, and sends new events to clients that follow them (`ballast
- * events --follow`).
+/* event_stream.h: answers requests for events, and sends new events to clients that follow (`ballast events
+ * --follow`).
  *
- * A follower is a client that waits for ever and gets line after line. The next events are read from the
- * store when the client has read the last ones, so a slow client delays only itself. */
+ * A follower is a client that stays connected and gets one line for each event. The next events are read from
+ * the store when the client has read the last ones, so a slow client delays only itself. */
 #ifndef BALLAST_DAEMON_EVENT_STREAM_H
 #define BALLAST_DAEMON_EVENT_STREAM_H
 
@@ -17,7 +17,7 @@ struct event_stream;
 struct event_stream *event_stream_new(struct store *store);
 void event_stream_free(struct event_stream *f); /* NULL is fine */
 
-/* Answers into `out`. -EINPROGRESS: the client follows from now on. */
+/* Writes the answer to `out`. -EINPROGRESS: the client follows from now on. */
 int event_stream_serve(struct event_stream *f, const struct request *q, struct client *c, struct strbuf *out,
                        struct err *err);
 

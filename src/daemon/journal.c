@@ -15,21 +15,21 @@
 #include <stdlib.h>
 
 #define TIDY_S 3600
-#define SLACK 16 /* a part of so many more than may be kept, before the oldest go: not one by one */
+#define SLACK 16 /* the most events beyond the limit before the oldest are pruned, in one batch */
 #define DAY_S (24 * 3600)
 
 struct waiting {
     struct waiting *next;
-    struct event_record r; /* strings its own */
+    struct event_record r; /* owns its strings */
 };
 
 struct event_sink {
     struct store *store;
     struct waiting *first, *last; /* not stored yet */
     size_t n;
-    uint64_t lost;           /* of those, dropped */
-    uint64_t put;            /* the number of the last one that keep() put */
-    uint64_t oldest, newest; /* that are stored */
+    uint64_t lost;           /* waiting events that were dropped */
+    uint64_t put;            /* number of the last event that keep() stored */
+    uint64_t oldest, newest; /* numbers of stored events */
     instant_s next_tidy;
 };
 
@@ -112,7 +112,7 @@ static void journal_publish(struct event_sink *o, const struct event *ev)
     }
 }
 
-/* from 0: they had no numbers yet. */
+/* from 0: dropped events had no numbers yet. */
 static int put_gap(struct event_sink *o, uint64_t from, uint64_t n, const char *why, instant_s now,
                    struct err *err)
 {
@@ -177,7 +177,7 @@ static uint64_t later_id(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Together, so that nothing goes without a word. floor 0: only what is old goes. */
+/* One transaction, so that no pruned event lacks its EVENT_GAP. floor 0: prunes by age only. */
 static int prune_events(struct event_sink *o, instant_s before, uint64_t sent, uint64_t floor, instant_s now,
                         struct err *err)
 {
@@ -209,7 +209,7 @@ uint64_t journal_prune(struct event_sink *o, int64_t days, int64_t most, uint64_
     bool many = n > (uint64_t)(most + most / SLACK);
     struct err err = {0};
 
-    if ((!many && now < o->next_tidy) || o->first) /* what waits to be stored comes first */
+    if ((!many && now < o->next_tidy) || o->first) /* waiting events are stored first */
         return o->oldest - 1;
     if (prune_events(o, now - days * DAY_S, sent, many ? o->newest - (uint64_t)most : 0, now, &err) < 0 &&
         now >= o->next_tidy)

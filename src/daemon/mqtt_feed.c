@@ -22,7 +22,7 @@
 
 #define NOTE_SENT "mqtt_sent" /* note: the last event that the broker confirmed */
 #define QUEUED_EVENTS_MAX 128 /* events handed to the thread; the rest wait in the store */
-#define CLIENT_ID_DIGITS 15   /* of the store's name: with "ballast-", the 23 bytes that every broker takes */
+#define CLIENT_ID_DIGITS 15   /* of the store's name; with "ballast-" 23 bytes, which every broker accepts */
 
 struct mqtt_feed {
     struct store *store;
@@ -34,13 +34,13 @@ struct mqtt_feed {
     struct mqtt_thread *thread;
     struct queue reports;
     sd_event_source *io;
-    uint64_t last, handed, sent; /* events: there are, the thread was given, the broker has */
-    struct mqtt_report report;   /* how the thread is */
+    uint64_t last, handed, sent; /* events: the newest, the last handed to the thread, the last confirmed */
+    struct mqtt_report report;   /* the thread's last report */
     instant_s since;
-    bool mark_failed;   /* the last time that `sent` was to be stored */
-    bool feed_failed;   /* the last time that events were to be read */
-    char *cluster;      /* its state, as it was last passed on */
-    struct idmap hosts; /* by id: the same; "" not known to be retained */
+    bool mark_failed;   /* storing `sent` failed last time */
+    bool feed_failed;   /* reading events failed last time */
+    char *cluster;      /* the cluster's state last handed over */
+    struct idmap hosts; /* host id -> state last handed over; "": none is retained */
     const struct snapshot *seen;
     instant_s seen_time;
     int64_t began_us;
@@ -167,7 +167,7 @@ static void update_cluster_state(struct mqtt_feed *t, const struct engine *e, in
 
 struct retained_state {
     char *json;
-    bool there; /* in the list that is gone through */
+    bool there; /* in the current list of hosts */
 };
 
 struct host_states_update {

@@ -1,8 +1,8 @@
 /* mqtt_feed.h: feeds the MQTT thread (mqtt_thread.h) with events from the store and states from the engine.
  *
- * Events wait in the store while the broker is away. They are read from it in their order, a few at a time.
- * The number of the last event that the broker confirmed is stored at once (the note `mqtt_sent`). A process
- * that dies sends unconfirmed events again after its restart, with the same CloudEvents ids. */
+ * Events wait in the store while the broker is away, and are read from it in order, a few at a time. The
+ * number of the last confirmed event is stored at once (the note `mqtt_sent`). After a crash unconfirmed
+ * events are sent again, with the same CloudEvents ids. */
 #ifndef BALLAST_DAEMON_MQTT_FEED_H
 #define BALLAST_DAEMON_MQTT_FEED_H
 
@@ -14,13 +14,13 @@
 
 struct mqtt_feed;
 
-/* *ret is NULL when no broker is configured; events from that time are never sent. `last`: the newest event's
- * number. The configuration must live longer. */
+/* *ret is NULL without a broker in the configuration; events from that time are never sent. `last`: the
+ * newest event's number. The configuration must outlive the feed. */
 int mqtt_feed_start(const struct config *c, sd_event *loop, struct store *store, uint64_t last,
                     struct mqtt_feed **ret, struct err *err);
 
-/* Passes on new events up to `last`, and states that changed. May be called at any time; t may be NULL, here
- * and below. */
+/* Hands over new events up to `last`, and changed states. May be called at any time; t may be NULL, here and
+ * below. */
 void mqtt_feed_update(struct mqtt_feed *t, const struct engine *e, uint64_t last, instant_s now);
 
 /* The last event that the broker confirmed; UINT64_MAX without a broker. */
@@ -32,15 +32,15 @@ void mqtt_feed_skip(struct mqtt_feed *t, uint64_t id);
 struct mqtt_status {
     const char *url;
     bool connected;
-    instant_s since;     /* it is in this state */
+    instant_s since;     /* time of the last change of the state */
     uint64_t sent;       /* the last event that the broker confirmed */
-    uint64_t unsent;     /* events after it */
+    uint64_t unsent;     /* stored events after `sent` */
     uint64_t refused;    /* messages that the broker refused since the start */
-    const char *error;   /* why it is not connected; NULL */
-    const char *refusal; /* the last one; NULL */
+    const char *error;   /* the error of the connection; NULL */
+    const char *refusal; /* the last refusal; NULL */
 };
 
-/* False: no broker is configured. Valid until mqtt_feed_update(). */
+/* False: no broker is configured. *ret is valid until mqtt_feed_update(). */
 bool mqtt_feed_status(const struct mqtt_feed *t, uint64_t last, struct mqtt_status *ret);
 
 /* As mqtt_thread_stop(). */

@@ -18,7 +18,7 @@
 #define RETRY_FIRST_S 1
 #define RETRY_MAX_S 60
 #define STEADY_S 30 /* a connection that lasted this long resets the retry interval */
-#define GOODBYE_S 2 /* to publish what is left at the stop */
+#define GOODBYE_S 2 /* to publish remaining messages at the stop */
 #define LOGGED_TOPICS_MAX 1000
 #define REFUSED 128 /* reason codes from here on are refusals */
 #define MS_PER_S 1000
@@ -38,16 +38,16 @@ struct mqtt_thread {
     struct queue commands;
     struct queue *reports;
 
-    /* the thread's own */
+    /* used by the thread only */
     struct publish_queue *queue;
-    struct broker *broker;              /* NULL: there is no connection */
-    bool up;                            /* it was accepted */
-    time_t up_since, retry_at, stop_at; /* CLOCK_MONOTONIC; stop_at 0: not asked to */
+    struct broker *broker;              /* NULL: not connected */
+    bool up;                            /* the broker has accepted the connection */
+    time_t up_since, retry_at, stop_at; /* CLOCK_MONOTONIC; stop_at 0: no stop requested */
     unsigned failures;                  /* in a row */
     uint64_t refused;
     struct err error, refusal;
     struct idmap logged_topics; /* topics whose refusal was logged */
-    bool changed;               /* the main thread has not been told of the newest state */
+    bool changed;               /* the newest state is not reported yet */
 };
 
 static time_t steady_s(void)
@@ -111,15 +111,14 @@ static time_t retry_pause_s(const struct mqtt_thread *t, int code)
 {
     time_t pause = RETRY_FIRST_S;
 
-    if (code == -EACCES ||
-        code == -EINVAL) /* lasts until someone fixes it; accounts get locked by repeated attempts */
+    if (code == -EACCES || code == -EINVAL) /* not temporary; repeated attempts can lock the account */
         return RETRY_MAX_S;
     for (unsigned i = 1; i < t->failures && pause < RETRY_MAX_S; i++)
         pause *= 2;
     return pause < RETRY_MAX_S ? pause : RETRY_MAX_S;
 }
 
-/* Logs only a change: a broker may be away for hours. */
+/* Logs changes only: a broker may be away for hours. */
 static void connection_lost(struct mqtt_thread *t, const struct err *why)
 {
     bool good = t->up && steady_s() - t->up_since >= STEADY_S;

@@ -26,20 +26,20 @@ struct mqtt_report {
     struct err refusal; /* the last refusal; code 0: none */
 };
 
-/* Starts the thread. The options must live longer than it. Reports go to the queue `reports`. */
+/* Starts the thread. The options must outlive it. Reports go to the queue `reports`. */
 int mqtt_thread_start(const struct broker_options *options, struct queue *reports, struct mqtt_thread **ret,
                       struct err *err);
 
-/* Both copy; ids grow. payload "": clears the retained message of the topic. */
+/* Both copy their strings; ids ascend. payload "": clears the retained message of the topic. */
 void mqtt_thread_publish_event(struct mqtt_thread *t, uint64_t id, const char *topic, const char *payload);
 void mqtt_thread_publish_state(struct mqtt_thread *t, const char *topic, const char *payload);
 
 /* Drops events up to this one that were not published yet. */
 void mqtt_thread_drop_events(struct mqtt_thread *t, uint64_t id);
 
-/* Publishes what is left, disconnects and ends; waits until the deadline (CLOCK_REALTIME, seconds) at most.
- * -ETIMEDOUT: the thread still runs, so nothing that it uses may be freed. */
+/* Publishes remaining messages, disconnects and ends; waits until the deadline (CLOCK_REALTIME, seconds) at
+ * most. -ETIMEDOUT: the thread still runs, so nothing that it uses may be freed. */
 int mqtt_thread_stop(struct mqtt_thread *t, int64_t deadline_s);
-void mqtt_thread_free(struct mqtt_thread *t); /* once it has stopped; NULL is fine */
+void mqtt_thread_free(struct mqtt_thread *t); /* after the thread has ended; NULL is fine */
 
 #endif

@@ -1,4 +1,4 @@
-/* news.h: what a thread that talks to the cluster tells the main one. */
+/* news.h: messages from collector and actuator threads to the main thread. */
 #ifndef BALLAST_DAEMON_NEWS_H
 #define BALLAST_DAEMON_NEWS_H
 
@@ -13,7 +13,7 @@ struct news {
     uint64_t serial;            /* NEWS_INVENTORY, NEWS_SOURCE_ERROR */
     struct collected collected; /* NEWS_INVENTORY */
     struct err err;             /* NEWS_SOURCE_ERROR */
-    struct job *job;            /* NEWS_JOB_RESULT: a copy of its own */
+    struct job *job;            /* NEWS_JOB_RESULT: owned copy */
     struct job_result result;   /* NEWS_JOB_RESULT */
 };
 

@@ -78,7 +78,7 @@ void power_setup_free(struct power_setup *w)
 {
     while (w) {
         struct power_setup *before = w->before;
-        struct arena a = w->arena; /* it holds itself */
+        struct arena a = w->arena; /* the arena holds the struct itself */
 
         arena_release(&a);
         w = before;
@@ -108,7 +108,7 @@ int power_setup_change(struct power_setup **w, const struct config *c, const str
     if (r < 0)
         return r;
     if ((r = actuator_workers_change(h, fresh->actuators, &fresh->source, err)) < 0) {
-        fresh->before = (*w)->before; /* threads may have begun with it */
+        fresh->before = (*w)->before; /* threads may still use it */
         (*w)->before = fresh;
         return r;
     }
@@ -116,7 +116,7 @@ int power_setup_change(struct power_setup **w, const struct config *c, const str
     return 0;
 }
 
-/* How many hosts have that name; the last of them. */
+/* Counts the hosts with that name; ret: the last of them. */
 static uint32_t count_named(const struct snapshot *s, const char *name, uint32_t *ret_ix)
 {
     uint32_t n = 0;
@@ -190,7 +190,7 @@ const char *power_setup_name(const struct snapshot *s, const char *id)
     const char *name = ix == IX_NONE ? NULL : s->hosts[ix].is.name;
     uint32_t same = IX_NONE;
 
-    /* a name that is another host's id would be taken for that */
+    /* a name equal to another host's id would be taken for that host */
     return name && snapshot_find_host(s, name) == IX_NONE && count_named(s, name, &same) == 1 ? name : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* power_setup.h: what `power:` comes to in the service: the actuator that puts the hosts' own methods around
- * the source's, and what the engine is to know of them. */
+/* power_setup.h: the `power:` configuration in the running service: the actuator that adds the hosts' own
+ * power methods to the source's actuator, and the engine's view of those hosts. */
 #ifndef BALLAST_DAEMON_POWER_SETUP_H
 #define BALLAST_DAEMON_POWER_SETUP_H
 
@@ -10,50 +10,50 @@
 #include "daemon/actuator_workers.h"
 #include "engine/engine.h"
 
-/* What an entry of the configuration is to the cluster: of no host that is there, of several, or of one that
- * has another entry. */
+/* The match of a configuration entry in the cluster: no host, several hosts, or a host that has another
+ * entry. */
 enum entry_use { ENTRY_NOT_COMPARED, ENTRY_USED, ENTRY_UNKNOWN, ENTRY_NOT_CLEAR, ENTRY_TWICE };
 
-/* Does not change once it is made; a reload makes another one. Threads may still use an earlier one, so that
- * all live until the end. */
+/* Constant once made; a reload makes another one. Threads may still use an earlier one, so all live until the
+ * end. */
 struct power_setup {
-    struct arena arena; /* holds all of it */
+    struct arena arena; /* holds all of the struct */
     struct power_config config;
-    struct actuator_ops own;              /* only if there are hosts */
-    const struct actuator_ops *actuators; /* own, or the source's; NULL: there are none */
-    struct source_config source;          /* for these */
-    struct host_way *ways;                /* one for each host of the configuration */
-    enum entry_use *uses;                 /* the same: as it was last said */
-    struct power_setup *before;           /* the earlier one */
+    struct actuator_ops own;              /* used only if n_hosts > 0 */
+    const struct actuator_ops *actuators; /* `own`, or the source's actuator; NULL: none */
+    struct source_config source;          /* the configuration for `actuators` */
+    struct host_way *ways;                /* one for each configured host */
+    enum entry_use *uses;                 /* by configured host: the use last logged */
+    struct power_setup *before;           /* the setup before the reload */
 };
 
-/* Builds it for the hosts of the configuration, of which nothing is borrowed, around the source's own
- * actuator (NULL: none), and checks them as their methods do. source lives as long, and its `stop` ends calls
- * early. before: the earlier one, or NULL; it is released with the new one. */
+/* Builds the setup for the configured hosts, which are copied, around the source's own actuator (NULL: none),
+ * and lets each method check its host. source must outlive the setup; its `stop` ends calls early. before:
+ * the earlier setup, or NULL; it is freed with the new one. */
 int power_setup_new(const struct config *c, const struct actuator_ops *inner,
                     const struct source_config *source, struct power_setup *before, struct power_setup **ret,
                     struct err *err);
 void power_setup_free(struct power_setup *w); /* NULL is fine */
 
-/* Whether power_setup_new() takes this configuration: the methods look closer than its reader does. */
+/* Whether power_setup_new() accepts this configuration: the methods check more than the configuration's
+ * reader. */
 int power_setup_check(const struct config *c, struct err *err);
 
-/* After a reload: makes another one of *w for this configuration, and has the actuators use it. -EBUSY: hosts
- * are being switched just now, by the names of tasks that would not mean the same any more. *w is left as it
- * is on failure. */
+/* Replaces *w for a reloaded configuration, and lets the actuators use the new one. -EBUSY: power changes are
+ * under way, whose task names would change their meaning. *w is unchanged on failure. */
 int power_setup_change(struct power_setup **w, const struct config *c, const struct engine *e,
                        struct actuators *h, struct err *err);
 
-/* With each inventory (NULL: none yet): says in the log which of the configuration's hosts are not, or not
- * clearly, hosts of the cluster, when that changes. One that is misspelt is not switched, and nothing else
- * would say so; and one that gets a namesake while it sleeps could not be woken any more. */
+/* Logs, whenever it changes, which configured hosts match no host of the cluster, or no single one. s: the
+ * inventory; NULL before the first. No other message reports a misspelt host; and a host whose name appears
+ * twice could not be woken. */
 void power_setup_compare(struct power_setup *w, const struct snapshot *s);
 
-/* The entry of that host of the cluster, or NULL: by its id, else by its name where it is the only one. */
+/* The entry of that host of the cluster, by id, else by a unique name; NULL: none. */
 const struct power_host *power_setup_find(const struct power_setup *w, const struct snapshot *s,
                                           const char *id);
 
-/* What the host is called, where no other one has that name; NULL else. */
+/* The host's name if it is unique, else NULL. */
 const char *power_setup_name(const struct snapshot *s, const char *id);
 
 #endif

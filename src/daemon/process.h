@@ -9,17 +9,17 @@
 
 #define USEC_PER_S ((uint64_t)1000000)
 
-/* The clock must be one that always exists. */
+/* The time of a clock that always exists, in microseconds. */
 int64_t process_clock_us(clockid_t clock);
 
-/* A clock that cannot be set and continues while the machine sleeps. */
+/* A clock that cannot be set, and that runs while the machine sleeps. */
 int64_t process_steady_us(void);
 
 /* Runs this program again in this process, with the same process id. Returns only on failure, a negative
  * errno. */
 int process_restart(char *const argv[]);
 
-/* Call it before any thread starts, so that SIGTERM, SIGINT and SIGHUP reach the loop only. */
+/* Call it before any thread starts, so that only the loop receives SIGTERM, SIGINT and SIGHUP. */
 int process_block_signals(struct err *err);
 
 #endif

@@ -31,7 +31,7 @@ void queue_push(struct queue *q, struct queue_item *item)
         q->first = item;
     q->last = item;
     (void)pthread_mutex_unlock(&q->lock);
-    /* after the item is there, so that who reads the count finds it; 2^64 items do not fit in memory */
+    /* after adding the item, so that a reader of the count finds it; 2^64 items do not fit in memory */
     ssize_t n = write(q->fd, &one, sizeof one);
 
     assert(n == sizeof one);
@@ -44,7 +44,7 @@ struct queue_item *queue_pop(struct queue *q)
     ssize_t n;
 
     do
-        n = read(q->fd, &count, sizeof count); /* takes one off */
+        n = read(q->fd, &count, sizeof count); /* counts one down */
     while (n < 0 && errno == EINTR);
     if (n != sizeof count)
         return NULL;

@@ -117,7 +117,7 @@ static void put_asleep(struct json_writer *w, const struct engine *e)
         jw_bool(w, "by_ballast", list[i].ours);
         if (engine_snapshot(e))
             jw_bool(w, "in_inventory", list[i].there);
-        else /* nothing was seen yet */
+        else /* before the first inventory */
             jw_text(w, "in_inventory", NULL);
         jw_figure(w, "boot_s", list[i].boot_s);
         jw_instant(w, "wake_failed", list[i].wake_failed);
@@ -177,7 +177,7 @@ static void put_status(struct json_writer *w, const struct engine *e, const stru
 
 /* ---- hosts, VMs, pools ----------------------------------------------------------------------- */
 
-/* What of each VM counts now, and what it is entitled to; both by index. */
+/* Each VM's capped demand and entitlement; both by index. */
 struct shares_of {
     double *demand[RES_COUNT];
     double *entitlement[RES_COUNT];
@@ -274,7 +274,7 @@ static void put_pool_figures(struct json_writer *w, const struct divvy_tree *tre
             continue;
         jw_begin(w, res_word[r], JW_OBJECT, JW_INLINE);
         jw_figure(w, "reservation", n->set.reservation);
-        jw_figure(w, "limit", n->set.limit); /* null: none */
+        jw_figure(w, "limit", n->set.limit); /* NO_LIMIT becomes null */
         jw_figure(w, "shares", n->set.shares);
         jw_figure(w, "demand", n->demand);
         jw_figure(w, "entitlement", n->entitlement);
@@ -345,8 +345,7 @@ static int put_cluster(struct json_writer *w, const struct engine *e, enum reque
     return 0;
 }
 
-/* What the last pass decided from, text and all: a file to replay. Before the first pass, what is seen now.
- */
+/* The snapshot of the last pass, as text: a file to replay. Before the first pass, the present inventory. */
 static int put_snapshot(struct json_writer *w, const struct engine *e, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
@@ -452,7 +451,7 @@ void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct str
     struct json_writer w;
     struct engine_status st;
 
-    (void)pass; /* the last one: passes do not overlap */
+    (void)pass; /* the last pass: passes do not overlap */
     engine_status(e, &st);
     open_reply(&w, out);
     jw_instant(&w, "time", now);

@@ -1,4 +1,4 @@
-/* reply.h: replies to requests, as JSON made from the engine's state. README.md has the fields. */
+/* reply.h: replies to requests, as JSON from the engine's state. README.md has the fields. */
 #ifndef BALLAST_DAEMON_REPLY_H
 #define BALLAST_DAEMON_REPLY_H
 
@@ -8,11 +8,11 @@
 #include "daemon/request.h"
 #include "engine/engine.h"
 
-/* One line, without its end. */
+/* One line, without a newline. */
 void reply_error(const struct err *err, struct strbuf *out);
 
-/* For requests that only look at what is known: everything but apply, reject, run, place, pause, resume and
- * maintenance. store: for what has ended. broker: NULL where none is configured. */
+/* Answers requests that change nothing: all but apply, reject, run, place, pause, resume and maintenance.
+ * store: for ended actions. broker: NULL without a broker. */
 int reply_view(const struct engine *e, const struct store_ops *store_ops, struct store *store,
                const struct request *request, const struct mqtt_status *broker, instant_s now,
                struct strbuf *out, struct err *err);
@@ -23,10 +23,10 @@ void reply_done(struct strbuf *out);
 /* The figures and recommendations of the requested pass. */
 void reply_pass(const struct engine *e, uint64_t pass, instant_s now, struct strbuf *out);
 
-/* A placement: the plan as JSON and as text, and the actions that were begun. */
+/* A placement: the plan as JSON and as text, and the started actions. */
 void reply_placement(const struct engine *e, const struct placement *p, struct strbuf *out);
 
-/* These actions, as they stand now. */
+/* These actions in their present state. */
 void reply_actions(const struct engine *e, const uint64_t *ids, size_t n, struct strbuf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* reply_console.h: what a host said on its console while an action woke it, cleaned, as JSON. */
+/* reply_console.h: a host's console output during a wake, cleaned, as JSON. */
 #ifndef BALLAST_DAEMON_REPLY_CONSOLE_H
 #define BALLAST_DAEMON_REPLY_CONSOLE_H
 
@@ -7,7 +7,7 @@
 
 #include <ballast/snapshot.h>
 
-/* -ENOENT: nothing was captured. s: for the host's name; NULL is fine. */
+/* -ENOENT: there is no capture. s: for the host's name; NULL is fine. */
 int reply_console(struct store *store, const struct snapshot *s, uint64_t action, struct strbuf *out,
                   struct err *err);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define WH_PER_KWH 1000
-#define SINCE_DAYS 7 /* where the request does not say */
+#define SINCE_DAYS 7 /* by default */
 
 /* ---- now ------------------------------------------------------------------------------------- */
 
@@ -74,7 +74,7 @@ static void put_row(struct json_writer *w, const struct engine *e, const struct 
     jw_end(w);
 }
 
-/* Rows that begin within the same length of time as one. Older ones may be days where hours are wanted. */
+/* Merges rows that begin within one period. Old rows may be days although hours are requested. */
 static size_t fold(struct energy_record *list, size_t n, instant_s length_s)
 {
     size_t kept = 0;
@@ -94,7 +94,7 @@ static size_t fold(struct energy_record *list, size_t n, instant_s length_s)
     return kept;
 }
 
-/* Hosts of which nobody knows what they draw while they are on, by name. */
+/* Hosts without a known power while they are on, by name. */
 static void put_unknown(struct json_writer *w, const struct snapshot *s)
 {
     uint32_t asleep = 0;

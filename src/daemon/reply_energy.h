@@ -1,5 +1,4 @@
-/* reply_energy.h: the power that hosts draw now, and the energy account, as JSON. README.md has the fields.
- */
+/* reply_energy.h: the hosts' present power and the energy account, as JSON. README.md has the fields. */
 #ifndef BALLAST_DAEMON_REPLY_ENERGY_H
 #define BALLAST_DAEMON_REPLY_ENERGY_H
 
@@ -10,7 +9,7 @@
 /* Adds "power": watts now, hosts measured, unmet demand. */
 void reply_energy_put_power(struct json_writer *w, const struct engine *e);
 
-/* Adds "energy": the account by day, hour or host, for the time that the request names. */
+/* Adds "energy": the account by day, hour or host, for the requested time. */
 int reply_energy_put(struct json_writer *w, const struct engine *e, const struct store_ops *ops,
                      struct store *store, const struct request *q, instant_s now, struct err *err);
 

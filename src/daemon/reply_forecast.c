@@ -12,7 +12,7 @@ static void put_demand(struct json_writer *w, const char *key, const double dema
 {
     jw_begin(w, key, JW_OBJECT, JW_INLINE);
     for (int r = 0; r < RES_COUNT; r++)
-        jw_figure(w, res_word[r], demand[r]); /* null: nothing, or a gap */
+        jw_figure(w, res_word[r], demand[r]); /* null: no value, or a gap */
     jw_end(w);
 }
 

@@ -6,7 +6,7 @@
 #include "render/schedule_json.h"
 #include "schedule/zone.h"
 
-/* The hosts that sleep and have to be woken for ready_by, as the last pass has seen it. */
+/* Adds the hosts in standby that must be woken for ready_by, as of the last pass. */
 static void put_wakes(struct json_writer *w, const struct plan *plan, const char *zone)
 {
     char text[RFC3339_MAX];

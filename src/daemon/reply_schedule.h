@@ -1,4 +1,4 @@
-/* reply_schedule.h: the answer to `schedule`: what is set, what comes, and who is woken when. */
+/* reply_schedule.h: the answer to `schedule`: settings, coming events, and the hosts to wake. */
 #ifndef BALLAST_DAEMON_REPLY_SCHEDULE_H
 #define BALLAST_DAEMON_REPLY_SCHEDULE_H
 
@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "engine/engine.h"
 
-/* n: how many events that come. */
+/* n: the number of coming events. */
 void reply_schedule(const struct engine *e, const struct config *c, instant_s now, unsigned n,
                     struct strbuf *out);
 

@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* What the field holds, and where it goes. */
+/* A field's type, and its place in the request. */
 static int read_ids(const json_t *v, struct request *r, struct err *err)
 {
     size_t n = json_array_size(v);
@@ -72,7 +72,7 @@ static int read_hours(const json_t *v, struct request *r, struct err *err)
     return 0;
 }
 
-/* They all come from one line, which has room for them. */
+/* All come from one line, so they fit. */
 static int read_vms(const json_t *v, struct request *r, struct err *err)
 {
     size_t n = json_array_size(v);
@@ -175,7 +175,7 @@ static int read_by(const json_t *v, struct request *r, struct err *err)
 
 static const struct request_field {
     const char *name;
-    unsigned kinds; /* 1u << REQUEST_*: that know it */
+    unsigned kinds; /* 1u << REQUEST_*: commands with this field */
     bool required;
     int (*read)(const json_t *v, struct request *r, struct err *err);
 } fields[] = {
@@ -206,7 +206,7 @@ const char *request_kind_name(enum request_kind kind)
     return (unsigned)kind < request_kind_count ? words[kind] : "?";
 }
 
-/* Words of earlier versions: an older command may talk to a newer service. */
+/* Former words: an older command may talk to a newer service. */
 static const struct {
     const char *word;
     enum request_kind kind;

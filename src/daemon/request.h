@@ -68,20 +68,20 @@ struct request {
     char host[REQUEST_HOST_MAX];       /* maintenance, standby, wake */
     bool enter;                        /* maintenance */
     unsigned limit;                    /* history, events, schedule */
-    unsigned hours;                    /* forecast: so far back */
-    bool follow;                       /* events, and the next four: those to come as well */
+    unsigned hours;                    /* forecast: length of the past part */
+    bool follow;                       /* events, like the next four: send new events too */
     bool from_start;                   /* `after` or `since` was given */
-    uint64_t after;                    /* only those with a greater number */
-    instant_s since;                   /* energy too: only those from then on; 0: not given */
-    char event_kind[REQUEST_KIND_MAX]; /* only those of this kind; "": all */
-    size_t n_vms;      /* place: 1 or more ids or names, one after the other, each with its end */
-    bool apply;        /* place */
-    bool verify;       /* wake */
-    enum energy_by by; /* energy */
+    uint64_t after;                    /* only events with a greater number */
+    instant_s since;                   /* also of energy: only from this time; 0: not given */
+    char event_kind[REQUEST_KIND_MAX]; /* only events of this kind; "": all */
+    size_t n_vms;                      /* place: 1 or more ids or names, each with its NUL */
+    bool apply;                        /* place */
+    bool verify;                       /* wake */
+    enum energy_by by;                 /* energy */
     char vms[REQUEST_BYTES_MAX];
 };
 
-/* -EINVAL and a sentence that says what was expected. */
+/* -EINVAL and a sentence that names the expected form. */
 int request_parse(const char *line, size_t len, struct request *ret, struct err *err);
 
 #endif

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tickets of placements, so that they are not taken for those of passes. */
+/* Marks tickets of placements, to distinguish them from those of passes. */
 #define PLACEMENT ((uint64_t)1 << 63)
 
-/* -EINPROGRESS: not yet. */
+/* -EINPROGRESS: the result is not there yet. */
 static int answer_run(const struct request_handler *s, uint64_t ticket, struct strbuf *out, struct err *err)
 {
     uint64_t pass = 0;
@@ -92,7 +92,7 @@ static int serve_place(const struct request_handler *s, const struct request *q,
     return -EINPROGRESS;
 }
 
-/* Answers into `out`; -EINPROGRESS: the client waits. */
+/* Writes the answer to `out`; -EINPROGRESS: the client waits. */
 static int serve_request(const struct request_handler *s, const struct request *q, struct client *c,
                          struct strbuf *out, struct err *err)
 {
@@ -159,7 +159,7 @@ static int serve_request(const struct request_handler *s, const struct request *
 void request_handler_serve(const struct request_handler *s, struct client *c, const char *line, size_t len)
 {
     CLEANUP(strbuf_releasep) struct strbuf out = {0};
-    CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for a stack frame to be proud of */
+    CLEANUP(freep) struct request *q = calloc(1, sizeof *q); /* too large for the stack */
     struct err err = {0};
     int r = q ? request_parse(line, len, q, &err) : err_set(&err, -ENOMEM, "out of memory");
 

@@ -1,5 +1,5 @@
-/* request_handler.h: carries out a request from the socket and answers it, at once or when the result is
- * there. */
+/* request_handler.h: carries out a request from the socket and answers it, at once or once its result is
+ * known. */
 #ifndef BALLAST_DAEMON_REQUEST_HANDLER_H
 #define BALLAST_DAEMON_REQUEST_HANDLER_H
 
@@ -8,7 +8,7 @@
 #include "daemon/server.h"
 #include "engine/engine.h"
 
-/* Everything that a request may use; borrowed for the call. */
+/* The objects that a request uses; borrowed for the call. */
 struct request_handler {
     struct engine *engine;
     struct store *store;
@@ -17,10 +17,10 @@ struct request_handler {
     instant_s now;
 };
 
-/* Parses the line, carries the request out and answers it, or lets the client wait with a ticket. */
+/* Parses the line, carries the request out, and answers or lets the client wait with a ticket. */
 void request_handler_serve(const struct request_handler *s, struct client *c, const char *line, size_t len);
 
-/* Answers a waiting client, if its result is there; sends new events to a follower. */
+/* Answers a waiting client if its result is known; sends new events to a follower. */
 void request_handler_answer_waiting(const struct request_handler *s, struct client *c, uint64_t ticket);
 
 /* A waiting client has hung up: its placement is cancelled, its event stream ends. */

@@ -21,7 +21,7 @@
 
 #define CLIENTS_MAX 64
 #define BACKLOG 128
-#define SLOW_S 30   /* to finish a request, or to take some of a reply */
+#define SLOW_S 30   /* to complete a request, or to read part of a reply */
 #define WAIT_S 3600 /* for a pass, or a placement */
 #define USEC_PER_S ((uint64_t)1000000)
 
@@ -34,9 +34,9 @@ struct client {
     size_t in_len;
     struct strbuf out;
     size_t out_done;
-    uint64_t ticket; /* waits for this; 0: does not */
-    bool last;       /* close when the reply has been taken */
-    bool streams;    /* waits, and gets a line now and then */
+    uint64_t ticket; /* the client waits for this; 0: does not wait */
+    bool last;       /* close once the reply is sent */
+    bool streams;    /* waits, and gets lines meanwhile */
     char who[64];
 };
 
@@ -95,7 +95,7 @@ static bool busy(const struct client *c)
     return c->ticket != 0 || c->out_done < c->out.len;
 }
 
-/* What the client is waited for: to take its reply, else to send a request, else to go away. */
+/* Waits for the client to read its reply, else for a request, else for the end of the connection. */
 static void listen_for(struct client *c)
 {
     uint32_t events = c->out_done < c->out.len ? EPOLLOUT : c->ticket != 0 ? 0 : EPOLLIN;
@@ -103,7 +103,7 @@ static void listen_for(struct client *c)
     (void)sd_event_source_set_io_events(c->io, events);
 }
 
-/* Sends as much as goes. False: the client is gone. */
+/* Sends as much as the socket takes. False: the client is gone. */
 static bool flush(struct client *c)
 {
     while (c->out_done < c->out.len) {
@@ -141,12 +141,12 @@ static void add_line(struct client *c, const struct strbuf *text)
 {
     size_t len = text->len;
 
-    while (len > 0 && text->text[len - 1] == '\n') /* the end of the line is ours to set */
+    while (len > 0 && text->text[len - 1] == '\n') /* the server adds the newline */
         len--;
     strbuf_add(&c->out, text->text, len);
     strbuf_puts(&c->out, "\n");
     allow(c, SLOW_S);
-    listen_for(c); /* sent from the loop, so that the client is not dropped under its caller's hands */
+    listen_for(c); /* sent from the loop, so that the caller's client is not freed during its call */
 }
 
 void server_reply(struct client *c, const struct strbuf *text)
@@ -185,7 +185,7 @@ static void refuse(struct client *c, const char *sentence)
     listen_for(c);
 }
 
-/* Serves the lines that are there, one after the other, as long as each is answered at once. */
+/* Serves the received lines in order, as long as each is answered at once. */
 static void serve_lines(struct client *c)
 {
     while (!busy(c) && !c->last) {
@@ -286,7 +286,7 @@ static int on_connect(sd_event_source *source, int fd, uint32_t revents, void *u
     int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     if (peer < 0)
-        return 0; /* it went away, or there are no descriptors left: the others go on */
+        return 0; /* the client is gone, or no descriptor is left: continue with the others */
     (void)client_add(userdata, peer);
     return 0;
 }
@@ -313,7 +313,7 @@ static int make_directory(const char *path, struct err *err)
     return 0;
 }
 
-/* Removes a socket that nobody listens on. Anything else in its place is an error. */
+/* Removes a socket without a listener. Any other file in its place is an error. */
 static int clear_place(const struct sockaddr_un *address, struct err *err)
 {
     struct stat st;
@@ -352,7 +352,7 @@ static int open_socket(const char *path, int *ret, struct err *err)
 
     if (fd < 0)
         return err_set(err, -errno, "no socket: %m");
-    mode_t mask = umask(0117); /* 0660 from the first moment on */
+    mode_t mask = umask(0117); /* mode 0660 from the start */
 
     r = bind(fd, (const struct sockaddr *)&address, sizeof address);
     int code = errno;
@@ -399,7 +399,7 @@ void server_stop(struct server *s)
     while (s->clients) {
         struct client *c = s->clients;
 
-        if (c->out_done < c->out.len) /* the last word, as far as it goes at once */
+        if (c->out_done < c->out.len) /* the last reply, as much as the socket takes */
             (void)send(c->fd, c->out.text + c->out_done, c->out.len - c->out_done,
                        MSG_NOSIGNAL | MSG_DONTWAIT);
         client_drop(c);

@@ -1,10 +1,9 @@
-/* server.h: the Unix socket, and the peers on it.
+/* server.h: the Unix socket and its clients.
  *
- * A peer sends requests, a line each, and gets a line for each; the next request is read when the reply to
- * the last one has been taken. Peers are bounded: so many at a time, so long a request, and one that is slow
- * (does not finish its request, does not take its reply) is dropped. The socket is 0660 in a directory of
- * 0755; who may open it may do everything.
- */
+ * A client sends requests, one a line, and gets one line for each; the next request is read once the client
+ * has read the last reply. Clients are bounded in number and in the length of a request. A client that does
+ * not complete its request or does not read its reply in time is dropped. The socket is 0660 in a directory
+ * of 0755; a user who may open it may use every command. */
 #ifndef BALLAST_DAEMON_SERVER_H
 #define BALLAST_DAEMON_SERVER_H
 
@@ -29,7 +28,7 @@ typedef void (*more_fn)(void *ctx, struct client *c, uint64_t ticket);
 /* A waiting client has hung up or has waited for too long. */
 typedef void (*gone_fn)(void *ctx, uint64_t ticket);
 
-/* Listens. An abandoned socket is replaced; -EADDRINUSE when another process listens on it. */
+/* Listens on the socket. A socket without a listener is replaced; -EADDRINUSE: another process listens. */
 int server_start(sd_event *loop, const char *path, serve_fn serve, gone_fn gone, more_fn more, void *ctx,
                  struct server **ret, struct err *err);
 
@@ -39,11 +38,11 @@ void server_stop(struct server *s);
 /* Sends the text and a newline; the text is copied. */
 void server_reply(struct client *c, const struct strbuf *text);
 
-/* Lets the client wait until server_reply(). The caller chooses the ticket; it is not 0. */
+/* Lets the client wait until server_reply(). The caller chooses the ticket, not 0. */
 void server_wait(struct client *c, uint64_t ticket);
 
-/* Sends one line to a waiting client, which goes on waiting. It may wait for ever, but is dropped when it
- * reads too slowly. */
+/* Sends one line to a waiting client, which continues to wait, without a time limit. A client that reads too
+ * slowly is dropped. */
 void server_stream(struct client *c, const struct strbuf *text);
 bool server_client_took_all(const struct client *c);
 

@@ -29,8 +29,8 @@
 #include <time.h>
 
 #define NEWS_AT_ONCE_US INT64_C(100000)
-#define NEWS_AT_END_US INT64_C(3000000) /* the next process finds out the rest */
-#define STOP_S 10                       /* how long threads may take to end */
+#define NEWS_AT_END_US INT64_C(3000000) /* the rest is left to the next process */
+#define STOP_S 10                       /* time limit for the threads to end */
 
 struct service {
     const struct config *config; /* in force */
@@ -55,9 +55,9 @@ struct service {
     struct engine *engine;
     struct server *server;
     struct wall_clock clock;
-    bool restart; /* the program is run again after the stop */
+    bool restart; /* run the program again after the stop */
     char *const *argv;
-    uint64_t due_us; /* the next tick, on the steady clock; 0: none is set */
+    uint64_t due_us; /* next tick on the steady clock; 0: none */
 };
 
 /* ---- requests that wait ---------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static void update_outputs_and_timer(struct service *s)
     consoles_update(s->consoles, engine_snapshot(s->engine), now);
     event_outputs_update(&s->out, s->engine, s->config, now);
     server_each_waiting(s->server, answer_waiting);
-    /* only ever earlier: frequent requests must not put the tick off */
+    /* never later: frequent requests must not delay the tick */
     if (s->due_us != 0 && s->due_us <= due_us)
         return;
     s->due_us = due_us;
@@ -114,7 +114,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
     return 0;
 }
 
-/* Stops after for_us: thousands of answers come while hundreds of hosts are emptied. */
+/* Returns after for_us at most: emptying hundreds of hosts gives thousands of answers. */
 static void take_news(struct service *s, int64_t for_us)
 {
     const int64_t until_us = process_steady_us() + for_us;
@@ -172,7 +172,7 @@ static void cancel_waiting(void *ctx, uint64_t ticket)
 static struct engine_settings settings_of(const struct service *s)
 {
     const struct config *c = s->config;
-    const struct actuator_ops *actuators = s->power->actuators; /* NULL: it can only be looked at */
+    const struct actuator_ops *actuators = s->power->actuators; /* NULL: the source has no actuator */
 
     return (struct engine_settings){
         .cluster = c->cluster,
@@ -343,8 +343,8 @@ static int start_service(struct service *s, struct err *err)
 
 /* ---- stop ------------------------------------------------------------------------------------ */
 
-/* In reverse order of the start. Results that threads still deliver (the name of a task that has just
- * begun) are stored. */
+/* In reverse order of the start. Results that threads still deliver, such as the name of a task just started,
+ * are stored. */
 static void stop_service(struct service *s)
 {
     int64_t deadline = (int64_t)time(NULL) + STOP_S;

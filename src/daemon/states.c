@@ -88,7 +88,7 @@ void states_of_cluster(const struct engine *e, struct strbuf *out)
     put_counts(&w, engine_snapshot(e));
     put_pass(&w, engine_plan(e), &st);
     jw_begin(&w, "actions", JW_OBJECT, JW_INLINE);
-    for (unsigned i = 0; i <= ACTION_VERIFYING; i++) /* those that have not ended */
+    for (unsigned i = 0; i <= ACTION_VERIFYING; i++) /* actions that have not ended */
         jw_int(&w, action_state_name((enum action_state)i), st.actions[i]);
     jw_end(&w);
     jw_end(&w);
@@ -106,7 +106,7 @@ static bool is_ours(const struct asleep *list, size_t n, const char *host)
     return false;
 }
 
-/* In whole percent, so that it is no news each time that somebody breathes. */
+/* In whole percent, so that small changes are not published. */
 static double load(double demand, double capacity)
 {
     return capacity > 0 ? round(demand / capacity * PERCENT) / PERCENT : UNKNOWN;

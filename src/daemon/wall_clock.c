@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#define SET_S 10 /* what it may be set by before it matters; a leap second is none */
+#define SET_S 10 /* smaller changes are ignored, such as a leap second */
 
 static int64_t epoch_now_us(void)
 {
