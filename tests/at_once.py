@@ -1,9 +1,8 @@
-"""at_once.py: tests that mostly wait for somebody, side by side.
+"""at_once.py: runs tests that mostly wait in parallel.
 
-    at_once([("name", function), …])        # or sys.exit(run_tests(globals())) for all that are called test_…
+    at_once([("name", function), …])        # or sys.exit(run_tests(globals())) for all functions named test_…
 
-Each function must have its peers, folders and processes to itself, and fails by what it raises; where a peer is missing, that is
-Skip.
+Each function must have its own peers, folders and processes, and fails by raising an exception; Skip if a peer is not installed.
 """
 import os
 import sys

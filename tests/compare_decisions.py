@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Shows that a change of the code changes no decision: the same questions to two programs, the same JSON but for its sentences.
+"""Shows that a change of the code changes no decision: two programs give the same JSON, sentences aside, for the same questions.
 
 compare_decisions.py [--added FIELD,…] BEFORE AFTER       two `ballast` programs, of the tree before and after a change
 
-Asked are the scenarios' own commands, the examples of simulations (four hours of each), made-up clusters of each shape, and
+The questions are the scenarios' own commands, the example simulations (four hours of each), generated clusters of each shape, and
 the clusters in the folder clusters/ of $BALLAST_DATA, or of ../shared/data beside the checkout. A field that only AFTER has
-is named once and is a difference, unless --added allows it. Exit code 0: all alike.
+is named once and is a difference, unless --added allows it. Exit code 0: no difference.
 """
 import argparse
 import collections

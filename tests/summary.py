@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Counts what meson's logs say; the last line is "N passed, N failed, N skipped".
+"""Counts the results in meson's logs; the last line is "N passed, N failed, N skipped".
 
 summary.py [--passed N] [--failed WHAT]… LOG.json…
 
-A test that says of each of its parts whether it came out (the Test Anything Protocol: an area of scenarios) counts as so many.
-A real peer that is missing (suite peers, skipped) is a failure where CI=true. Exit code 0 when none failed.
+A test that reports its parts (the Test Anything Protocol: an area of scenarios) counts once for each part. A skipped test of
+suite peers (the real peer is not installed) is a failure if CI=true. Exit code 0 when none failed.
 """
 import argparse
 import json

@@ -1,7 +1,7 @@
-"""What the benchmarks add to a generated cluster: rules, pools, reservations, hosts to be emptied.
+"""Adds to a generated cluster for the benchmarks: rules, pools, reservations, hosts that enter maintenance.
 
-The same hosts, VMs and demands with and without, so that the two can be compared. Reproducible: a seed of its own, and Python's
-random.Random, which gives the same numbers everywhere.
+Hosts, VMs and demands stay as they are, so that decisions with and without the additions can be compared. Reproducible: a seed of
+its own, and Python's random.Random, which gives the same numbers everywhere.
 """
 import random
 

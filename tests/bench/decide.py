@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How fast a decision is, and how that grows.
+"""Measures the time of a decision, by cluster size.
 
 decide.py [--largest HOSTS] [--instructions] [--repeat N] [--with PROGRAM]
 
-Generates clusters, plans each with $BALLAST, and prints for each: what was recommended, the decision alone (the plan's own
-stats, the best of N), and everything together (read, decide, print). With --instructions valgrind's callgrind counts what the
-decision executes, which does not depend on what else the machine does: the growth from one size to the next is then exact.
-The figures to compare with: Gulati et al. 2012 report 20 s for 32 x 1,280; our aims are 2 ms, 50 ms and 1 s for the first
+Generates clusters, plans each with $BALLAST, and prints for each: the recommendations, the time of the decision (the plan's own
+stats, the best of N), and the total time (read, decide, print). With --instructions valgrind's callgrind counts the instructions of
+the decision, which do not depend on other processes of the machine: the growth from one size to the next is then exact.
+Figures to compare with: Gulati et al. 2012 report 20 s for 32 x 1,280; our aims are 2 ms, 50 ms and 1 s for the first
 three. Ten times the hosts and VMs must cost less than fifteen times the instructions. With --with decide_cpu the same clusters
 are decided with rules and pools, reservations, spare capacity and hosts to be emptied as well, in CPU time and as multiples of the
 plain one: 2,000 rules and 500 pools must stay within twice the time without them. Prints, and never fails for being slow.

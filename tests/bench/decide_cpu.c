@@ -1,10 +1,11 @@
-/* decide_cpu: what a decision costs, of several snapshots in turn.
+/* decide_cpu: the CPU time of a decision, for several snapshots in turn.
  *
  *     decide_cpu REPETITIONS SNAPSHOT...
  *
- * Prints a line for each: the least CPU time of all repetitions in ms (what else the machine does makes a
- * wall clock useless, and this still somewhat too long), the same as a multiple of the first one's, and how
- * many recommendations and faults there were. The snapshots take turns, so that a slow moment hits them all.
+ * Prints a line for each snapshot: the least CPU time of all repetitions in ms, the same as a multiple of the
+ * first snapshot's, and the number of recommendations and faults. Other processes make wall-clock time
+ * useless and CPU time somewhat too long; the snapshots take turns, so that a slow moment affects all of
+ * them.
  */
 #include "core/pass.h"
 #include "model/snapshot_json.h"

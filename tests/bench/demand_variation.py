@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How much demand varies: the two figures of src/core/costbenefit/README.md, from traces.
+"""Measures in traces how much demand varies: the two figures of src/core/costbenefit/README.md.
 
 demand_variation.py NAME FILE...     one file a VM; PlanetLab (a percentage a line) or Bitbrains (';' between columns)
 
-Prints, over the VMs that do something: the spread of neighbouring samples / sqrt 2 over the mean (quartiles), and the root mean
+Prints, over the VMs with any demand: the spread of neighbouring samples / sqrt 2 over the mean (quartiles), and the root mean
 square of the relative change of the sum over groups of 10, 40 and 100 VMs, after 5, 15 and 60 minutes. Samples are 5 minutes apart.
 """
 import math

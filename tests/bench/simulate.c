@@ -1,8 +1,8 @@
-/* simulate: how long a simulated day takes on one core, and what of it is deciding.
+/* simulate: the CPU time of a simulated day on one core, and the part of it that decisions take.
  *
- * The two sizes that are to be quick: 32 hosts with 1,280 VMs, and 800 hosts with 1,052, as in the PlanetLab
- * experiment; a pass every five minutes, load that changes every five. Seconds of the processor, so that it
- * does not matter what else runs. */
+ * Two sizes: 32 hosts with 1,280 VMs, and 800 hosts with 1,052, as in the PlanetLab experiment; a pass
+ * every five minutes, load that changes every five minutes. CPU time does not depend on other processes of
+ * the machine. */
 #include "unit/sim_scenario_made.h"
 
 #include "base/rng.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""No call of what has no safe use: unchecked numbers, unbounded copies, hidden state, a shell. And no variable that is
-released at the end of its scope without being born with a value: an early return would release garbage."""
+"""No call of a function that has no safe use: unchecked numbers, unbounded copies, hidden state, a shell. And no variable that is
+released at the end of its scope without an initial value: an early return would release garbage."""
 import re
 
 from tree import code_of, end, files

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The core says what, not in words: no string in src/core is a sentence or a part of one.
+"""The core gives reasons as codes and figures: no string in src/core is a sentence or a part of one.
 
-What it decides becomes English in src/render/wording. The text of an error (err_set) is for whoever called it wrongly, and stays."""
+src/render/wording makes sentences of them. The text of an error (err_set) is for a caller that made a mistake, and stays."""
 import re
 
 from tree import blank, end, files, text_of

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The core decides and does nothing else: proved from the symbols that it needs.
+"""The core decides and has no other effect: proved from the symbols that it needs.
 
-Whatever libcore.a takes from outside must come from base, model or a short list of libc functions without effect. And
-below the engine nobody asks for the time: model, core and render must not even be able to.
+Every outside symbol of libcore.a must come from base, model or a short list of libc functions without side effects. And no code
+below the engine asks for the time: model, core and render call no function that gives it.
 """
 import subprocess
 

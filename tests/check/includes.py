@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Includes point one way: from the daemon down to base, never up, never from plugin to plugin; and within the core from
-the pass down to demand, where no file declares a function of another folder either."""
+"""Includes point one way: from the daemon down to base, never up, never from plug-in to plug-in. Within the core they point from
+the pass down to demand, and no file there declares a function of another folder."""
 import re
 
 from tree import ROOT, code_of, end, files, text_of

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The index of tasks in src/README.md leads to what is there: each file has what the index says of it."""
+"""Every entry of the index of tasks in src/README.md exists: each file holds the functions that the index names."""
 import re
 
 from tree import ROOT, code_of, end, text_of

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A file of more than 600 lines or a function of more than 60 usually holds two ideas.
 
-Those that hold one all the same stand in long.txt, with the reason.
+long.txt lists the files and functions that hold one idea all the same, with the reason.
 """
 from tree import end, files, text_of
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Nothing in the tree knows the machine that it was written on, or where packages come from."""
+"""No file names a path of the machine that it was written on, or a package mirror."""
 import re
 
 from tree import end, files, text_of

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mandoc finds nothing to complain about in the manual pages."""
+"""mandoc -T lint accepts the manual pages."""
 import re
 import subprocess
 

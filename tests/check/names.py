@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every word that the outside sees is explained: codes in conf/names.md, settings in conf/ballast.yaml."""
+"""Every public word is explained: codes in conf/names.md, settings in conf/ballast.yaml."""
 import json
 import os
 import re

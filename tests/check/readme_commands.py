@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the top README and the manual pages tell people to type exists; their configurations are accepted."""
+"""Every command and option in the top README and the manual pages exists; their configurations are accepted."""
 import os
 import pathlib
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What comments and READMEs name is there: files, folders below the top, functions with their parentheses."""
+"""Every name in comments and READMEs exists: files, folders below the top, functions with their parentheses."""
 import re
 
 from tree import ROOT, code_of, end, files, text_of

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No test is forgotten: each program and script of the test folders is on the build's list, and each line has its file."""
+"""Every test runs: each program and script of the test folders is in the build's list, and each line of the list has its file."""
 import os
 import re
 

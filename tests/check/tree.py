@@ -1,4 +1,4 @@
-"""What the checks share: the files of the tree, C without its comments and strings, and how a check ends."""
+"""Shared by the checks: the files of the tree, C without its comments and strings, and the end of a check."""
 import os
 import pathlib
 import re

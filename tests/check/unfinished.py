@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No unfinished business in the code, and no work left for later."""
+"""No file holds a mark for later work or a stub."""
 import re
 
 from tree import end, files, text_of

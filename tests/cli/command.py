@@ -1,4 +1,4 @@
-"""What the scripts here share: running the command, and a service on the simulated cluster."""
+"""Shared by the scripts here: runs the command, or a service on the simulated cluster."""
 import contextlib
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README's first command, run as it is written there: it shows what it promises, ends, and leaves nothing behind."""
+"""Runs the README's first command exactly as written: it shows what the README promises, ends, and leaves no file or process."""
 import glob
 import os
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The power side as an admin uses it in a terminal: what it says, what it refuses and why, and that it fits 80 columns."""
+"""Power management in a terminal: messages, refusals with their reasons, and output within 80 columns."""
 import datetime
 import json
 import os

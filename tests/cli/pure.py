@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The commands that need no service: exit codes, formats, messages; as the contract says."""
+"""The commands that need no service: exit codes, formats and messages of the contract."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ballast simulate from outside: formats, changes, two policies, several seeds, files, complaints."""
+"""ballast simulate from outside: formats, changes, two policies, several seeds, files, error messages."""
 import csv
 import io
 import json

@@ -1,5 +1,5 @@
-/* Calendar expressions and windows: whatever is written, the search for when it comes ends, and both
- * directions agree. */
+/* Calendar expressions and windows: for any text the search for occurrences ends, and both directions
+ * agree. */
 #include "schedule/schedule.h"
 
 #include "base/cleanup.h"

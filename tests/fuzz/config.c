@@ -1,4 +1,4 @@
-/* The configuration file: whatever is in it, a sentence with a line or a configuration. */
+/* The configuration file: any bytes give a message with a line, or a configuration. */
 #include "config/config.h"
 
 #include <stdint.h>

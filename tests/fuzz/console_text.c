@@ -1,5 +1,5 @@
-/* What came over a serial line: the text made of it is UTF-8 without controls, in lines that end, and
- * cleaning it again changes nothing. */
+/* Bytes of a serial line: the text made of them is UTF-8 without control characters, in lines that end,
+ * and cleaning it again changes nothing. */
 #include "base/console_text.h"
 
 #include <stdint.h>

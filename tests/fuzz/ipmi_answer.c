@@ -1,5 +1,5 @@
-/* Answers of management controllers: taken apart, and what is made of them compared with what FreeIPMI makes
- * of the same bytes. */
+/* Answers of management controllers: parsed, and the results compared with those of FreeIPMI for the same
+ * bytes. */
 #include "actuators/ipmi/answer.h"
 
 #include <errno.h>

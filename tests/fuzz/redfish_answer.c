@@ -1,4 +1,4 @@
-/* Answers of a Redfish service: each read as everything that it could be. */
+/* Answers of a Redfish service: each parsed as every kind of resource. */
 #include "actuators/redfish/answer.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* replay.c: runs a fuzz target on a folder of inputs, without a fuzzer.
  *
- * fuzz-NAME FILE… calls the target with each file, then with pieces and variations of it: cut short at every
- * place where that is cheap, and with a few bytes changed, by a fixed seed; and with one long line, and with
- * brackets that open and never close. Each input stands in memory of its exact size, so that the address
- * sanitizer sees one byte read too many.
+ * fuzz-NAME FILE… calls the target with each file, then with variations of it: truncated at every
+ * place where that is cheap, and with a few bytes changed by a fixed seed; then with one long line, and with
+ * brackets that never close. Each input is in memory of its exact size, so that the address sanitizer detects
+ * a read of one byte too many.
  *
- * It ends like the target does: a crash is the failure. The name of each file is printed before it is run, so
- * that the last line tells which one it was. */
+ * A crash of the target is the failure. The name of each file is printed before the call, so that the last
+ * line names the file of the crash. */
 #include "base/rng.h"
 
 #include <errno.h>

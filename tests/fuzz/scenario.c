@@ -1,5 +1,5 @@
-/* Scenario files: a sentence with a place, or a scenario that can be simulated: valid objects, and demand
- * that is finite and goes on. Read twice it is the same. */
+/* Scenario files: any bytes give a message with a place, or a scenario that can be simulated, with valid
+ * objects and finite demand. Reading twice gives the same scenario. */
 #include "sim/scenario/scenario.h"
 #include "base/strbuf.h"
 #include "model/snapshot_json.h"

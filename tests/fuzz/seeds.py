@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""seeds.py TARGET: what a fuzz target begins with, one file a line: its folder in corpus/ and files that other tests have anyway."""
+"""seeds.py TARGET: prints the first inputs of a fuzz target, one file a line: its folder in corpus/ and files of other tests."""
 import pathlib
 import sys
 

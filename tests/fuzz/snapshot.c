@@ -1,4 +1,4 @@
-/* Snapshots from files: read, frozen, written, and then the same again, byte for byte. */
+/* Snapshots from files: read, built, written, and then the same again, byte for byte. */
 #include "base/strbuf.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"

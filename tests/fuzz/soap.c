@@ -1,4 +1,4 @@
-/* Answers of SOAP peers: taken apart, and every part of them read in every way. */
+/* Answers of SOAP peers: parsed, and every part of them read in every way. */
 #include "net/soap.h"
 #include "net/vsphere/task.h"
 

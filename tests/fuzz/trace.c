@@ -1,5 +1,5 @@
-/* Trace files: the first byte chooses the format. A sentence with the line, or samples in order that a
- * workload can be read from. */
+/* Trace files: the first byte chooses the format. The rest gives a message with a line, or sorted samples
+ * that a workload can read. */
 #include "sim/workload/trace.h"
 
 #include <math.h>

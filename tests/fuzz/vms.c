@@ -1,4 +1,4 @@
-/* VMs to be placed, from files: read into a small cluster, which must stay a good one. */
+/* VMs to be placed, from files: read into a small cluster, which must stay valid. */
 #include "base/strbuf.h"
 #include "model/snapshot_build.h"
 #include "model/vms_json.h"

@@ -1,6 +1,5 @@
-/* Answers of a vCenter, as pages of an inventory, as lists of counters and as measurements; and what is made
- * of them. The envelope is put around them here, as tests/replies/server.py does; the target soap is about
- * that. */
+/* Answers of a vCenter as pages of an inventory, as lists of counters and as measurements, and their
+ * mapping. The envelope is added here, as tests/replies/server.py does; the target soap tests envelopes. */
 #include "base/strbuf.h"
 #include "collectors/vsphere/counters.h"
 #include "model/snapshot_build.h"

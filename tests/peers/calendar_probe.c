@@ -1,7 +1,7 @@
-/* Says when calendar expressions come, for test_calendar.py: one expression a line of standard input, with
- * the instant from which on and the number of occurrences in front ("1774656000 8 *-*-* 02:30
- * Europe/Berlin"). An answer is a line of instants, those of a search forwards, then "|" and those that a
- * search backwards finds from the last one on; or "!". */
+/* Prints the occurrences of calendar expressions, for test_calendar.py: each line of standard input has the
+ * first instant, the number of occurrences and the expression ("1774656000 8 *-*-* 02:30
+ * Europe/Berlin"). An answer is a line of instants: those of a search forwards, then "|" and those of a
+ * search backwards from the last one; or "!". */
 #include "schedule/calendar.h"
 #include "schedule/span.h"
 

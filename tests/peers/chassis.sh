@@ -1,7 +1,7 @@
 #!/bin/sh
-# chassis.sh FOLDER get|set|check WHAT [VALUE]...: what ipmi_sim calls to look at a chassis and to switch it (chassis_control in
-# ipmi_lan(5)). The chassis is the files of FOLDER; ipmi_sim.py has what each means. It must return at once: the controller answers
-# nobody until it does.
+# chassis.sh FOLDER get|set|check WHAT [VALUE]...: ipmi_sim calls this to read and change a chassis (chassis_control in ipmi_lan(5)).
+# The files of FOLDER are the chassis; ipmi_sim.py explains each. It must return at once: the controller answers no request until
+# then.
 folder=$1
 verb=$2
 shift 2

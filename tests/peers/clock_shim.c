@@ -1,5 +1,5 @@
-/* clock_shim.c: loaded into a program (LD_PRELOAD), it moves the program's time of day by as many seconds as
- * the file $CLOCK_SHIM_FILE says, whenever that changes: as if somebody had set the clock. */
+/* clock_shim.c: preloaded into a program (LD_PRELOAD), it shifts the program's time of day by the number
+ * of seconds in the file $CLOCK_SHIM_FILE, at every change of that file: as if an admin had set the clock. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-"""daemon.py: a ballastd for a test: its configuration, its life, and its two ways of being asked.
+"""daemon.py: a ballastd for a test: its configuration, its start and end, and requests by command and by socket.
 
     with Daemon(SIM, interval_s=5, automation="manual") as d:
         d.start()

@@ -4,25 +4,25 @@
         c = lab["esx1"]
         c.address, c.username, c.password, c.password_file      # for `power: hosts:`; an admin
         c.users["reader"]                                        # (name, password) of the privilege: admin, operator, reader
-        c.is_on()                                                # the chassis itself, whatever the controller says
+        c.is_on()                                                # the true state of the chassis, not the controller's answer
         c.commands()                                             # [(seconds since the epoch, "power" or "shutdown", value), ...]
         c.say(b"login: ")                                        # on the host's serial console
-        c.stop(), c.start()                                      # a controller that is dead, and comes back
+        c.stop(), c.start()                                      # a controller that fails and returns
 
-hook(c, what, value) is called, in a thread of the lab, after each command that was taken, and when a soft shutdown is through
-("done", 0): that is where a test puts its simulated host on or off. A chassis is switched by files in c.folder, which a test
-may also write itself: c.put("power", 0).
+hook(c, what, value) is called, in a thread of the lab, after each accepted command, and at the end of a soft shutdown ("done", 0):
+there a test turns its simulated host on or off. Files in c.folder hold the state of a chassis; a test may write them too:
+c.put("power", 0).
 
-    power    0 or 1: what it is
-    claims   0 or 1: what the controller says instead; a liar
-    stuck    power commands are taken, and nothing happens
-    busy     seconds that it takes to answer a command that changes something
-    soft     seconds that a soft shutdown takes, or "never": the operating system does not listen
+    power    0 or 1: the true state
+    claims   0 or 1: a false state that the controller reports instead
+    stuck    power commands are accepted without effect
+    busy     seconds until the answer to a command that changes the state
+    soft     seconds that a soft shutdown takes, or "never": the operating system ignores it
 
 It needs the workarounds "opensesspriv" (ipmi_sim answers with privilege 0 in the Open Session Response) and, for the console,
-"solchannelsupport" (asked for a channel's payloads, 2.0.33 dies of SIGSEGV) and "solpayloadsize". Cipher suites 0 to 3. It gives whoever logs in
-the privilege that is asked for: what an admin may, the reader may, too, unless a session is opened with less.
-Everything it keeps is deleted at the end. What is missing on this machine is a Skip.
+"solchannelsupport" (asked for a channel's payloads, 2.0.33 dies of SIGSEGV) and "solpayloadsize". Cipher suites 0 to 3. It grants every
+user the requested privilege, so the reader has the rights of an admin unless the session requests less. All files are deleted at
+the end. A program that is not installed is a Skip.
 """
 import argparse
 import os

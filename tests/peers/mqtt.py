@@ -1,4 +1,4 @@
-"""mqtt.py: a mosquitto for a test, on a port of loopback, and a second client that listens to it.
+"""mqtt.py: a mosquitto for a test, on a port of loopback, and a second client that subscribes.
 
     with Broker(tls=True) as b:
         b.start()
@@ -6,8 +6,8 @@
             l.wait("something", lambda: l.messages)
         b.kill()                            # kill -9; start() begins again on the same port
 
-A listener is mosquitto_sub with a user of its own. It ends when the broker does, and is started again, with the same session, so
-that it sees what was published meanwhile too.
+A listener is mosquitto_sub with a user of its own. It ends with the broker and is started again with the same session, so that it
+also gets the messages published meanwhile.
 """
 import json
 import os

@@ -1,5 +1,5 @@
-/* name_shim.c: loaded into a program (LD_PRELOAD), it makes names below .invalid be looked up in vain, for as
- * long as the system's own look-up takes where no name server answers. */
+/* name_shim.c: preloaded into a program (LD_PRELOAD), it makes look-ups of names below .invalid fail after
+ * the time that the system's own look-up takes without a name server. */
 #include <dlfcn.h>
 #include <netdb.h>
 #include <pthread.h>

@@ -1,13 +1,12 @@
-/* plugin_probe: drives a collector and an actuator by hand, for tests and for finding out why a source does
- * not work.
+/* plugin_probe: runs a collector and an actuator by hand, for tests and for diagnosing a source.
  *
  *     plugin_probe KIND [KEY=VALUE]...      keys of `source:`; password_file is read, tls_verify takes true
  * or false
  *
  * Reads commands from standard input, one a line, and answers each with one line of JSON:
  *
- *     collect                               the inventory, and whether it can be frozen
- *     check|start|adopt migrate UID VM FROM TO       adopt: start, and begin nothing
+ *     collect                               the inventory, and whether a snapshot can be built of it
+ *     check|start|adopt migrate UID VM FROM TO       adopt: start, but begin no new task
  *     check|start|adopt power_on_vm UID VM HOST
  *     check|start|adopt OPERATION UID HOST             enter_maintenance, exit_maintenance, standby, wake
  *     poll TASK

@@ -1,15 +1,14 @@
-"""ports.py: ports that a test may know before something listens on them, and after.
+"""ports.py: ports that a test may know before a server listens on them, and after.
 
-    port = ports.take()         # belongs to this process until it ends, whether something listens on it or not
+    port = ports.take()         # belongs to this process until it ends, with or without a server on it
 
-For whatever has to be told its port (ipmi_sim, mosquitto), and for whatever ends and begins again on the port that it had.
-What can bind port 0 and keeps that socket does so, and needs none of this.
+For servers that must be told their port (ipmi_sim, mosquitto), and for servers that restart on the same port. A server that can
+bind port 0 and keep that socket does so and needs none of this.
 
-A port that was found free and let go again is anybody's: of another thread, of another test, and if it is an ephemeral one, of
-any outgoing connection too, even of one to that very port, which then reaches itself. So a port is held here by a socket that is
-named after it, in the abstract namespace of AF_UNIX. That is one for all users, it belongs to the network namespace as ports do,
-and its names vanish with the process, however it ends. Who does not ask here is kept off by the range: it is below what the
-system gives to those that ask for any port.
+A port that was found free and released may be taken by another thread, by another test, and if it is an ephemeral one by any
+outgoing connection, even by one to that very port, which then connects to itself. So this module reserves a port by a socket named
+after it in the abstract namespace of AF_UNIX. All users share that namespace, it belongs to the network namespace as ports do, and
+its names vanish with the process. The range is below the ephemeral ports, so other programs do not get these ports either.
 """
 import errno
 import pathlib

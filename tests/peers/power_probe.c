@@ -1,5 +1,4 @@
-/* power_probe: drives one way of switching a host by hand, for tests and for finding out why a controller
- * does not obey.
+/* power_probe: runs one power method of a host by hand, for tests and for diagnosing a controller.
  *
  *     power_probe METHOD [KEY=VALUE]...
  *
@@ -9,10 +8,10 @@
  *
  *     chassis | wake | shut_down | cut | watts
  *     open                       IPMI: the serial console
- *     read MS [BYTES]            what it said meanwhile, cleaned, and how many bytes that were; not longer
- *                                than until that many have come
+ *     read MS [BYTES]            its output meanwhile, cleaned, and the number of bytes; ends early once
+ *                                BYTES have come
  *     close
- *     stop MS COMMAND            COMMAND, and the service goes down after so long
+ *     stop MS COMMAND            COMMAND, with a stop of the service after MS
  *
  * {"ok": true, "ms": 12, ...} or {"ok": false, "ms": 12, "error": "EACCES", "text": "..."}. */
 #include "actuators/ipmi/console.h"

@@ -1,4 +1,4 @@
-"""probe.py: the plugins, and what switches a host, driven from Python: one process, one answer a command."""
+"""probe.py: runs the plug-ins and the power methods of a host from Python: one process, one answer for each command."""
 import json
 import os
 import select

@@ -1,12 +1,11 @@
-"""pyghmi_bmc.py: a controller made of pyghmi's, for what ipmi_sim does not have: cipher suite 17, and DCMI's power meter.
+"""pyghmi_bmc.py: a controller made with pyghmi, for features that ipmi_sim lacks: cipher suite 17, and DCMI's power meter.
 
     /usr/bin/python3 pyghmi_bmc.py 3|17 PASSWORD
 
-Prints its port, then each chassis command as it comes; ends with its standard input.
+Prints its port, then each chassis command; ends when its standard input closes.
 
-pyghmi's own server knows suite 3; suite 17 (IPMI 2.0 with HMAC-SHA256, 13.28) is put into it here, over its parser, its
-encryption and its client's half of the same handshake. The user is "admin". Lines on standard input: "watts N" (N < 0: it
-measures nothing now).
+pyghmi's own server implements suite 3; this file adds suite 17 (IPMI 2.0 with HMAC-SHA256, 13.28) with pyghmi's parser, its
+encryption and its client's half of the same handshake. The user is "admin". Lines on standard input: "watts N" (N < 0: no reading).
 """
 import hashlib
 import hmac

@@ -3,25 +3,25 @@
     with RedfishService(systems=["1"], hook=switched) as bmc:
         bmc.url, bmc.username, bmc.password, bmc.password_file, bmc.ca_file     # for `power: hosts:`; an administrator
         bmc.users["reader"]                                # (name, password) of the role: admin, operator, reader
-        bmc["1"].is_on()                                   # the system itself, whatever the service says
+        bmc["1"].is_on()                                   # the true state of the system, not the service's answer
         bmc.resets                                         # [(seconds since the epoch, system, ResetType), ...]
         bmc.requests                                       # [(method, path, "token" | "basic" | ""), ...]
-        bmc.stop(), bmc.start()                            # a controller that is dead, and comes back
+        bmc.stop(), bmc.start()                            # a controller that fails and returns
 
-hook(bmc, system, reset_type) is called, in a thread of the service, after each reset that was taken, and when a soft shutdown
-is through ("done"): that is where a test puts its simulated host on or off. A system is switched by files in bmc["1"].folder,
-which a test may also write itself: bmc["1"].put("power", 0).
+hook(bmc, system, reset_type) is called, in a thread of the service, after each accepted reset, and at the end of a soft shutdown
+("done"): there a test turns its simulated host on or off. Files in bmc["1"].folder hold the state of a system; a test may write them
+too: bmc["1"].put("power", 0).
 
-    power    0 or 1: what it is
-    claims   On, Off, PoweringOn, ...: what the service says instead; a liar
-    stuck    resets are taken, and nothing happens
-    soft     seconds that a soft shutdown takes, or "never": the operating system does not listen
+    power    0 or 1: the true state
+    claims   On, Off, PoweringOn, ...: a false state that the service reports instead
+    stuck    resets are accepted without effect
+    soft     seconds that a soft shutdown takes, or "never": the operating system ignores it
 
 A system can be a host of the simulated cluster instead (`source.folder`, src/sim/fake_cluster/README.md): after
 bmc["1"].be(folder, "esx1") its power and its watts are the files that the cluster keeps there.
 
-How it misbehaves is set at any time by the attributes that __init__ lists. No other project's code is in it; it is checked with
-the clients redfishtool and python3-sushy (test_redfish.py).
+The attributes that __init__ lists inject faults at any time. The service holds no other project's code; test_redfish.py checks it
+with the clients redfishtool and python3-sushy.
 """
 import argparse
 import base64

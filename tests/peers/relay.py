@@ -1,4 +1,4 @@
-"""relay.py: stands between ballastd and a server that speaks HTTP, counts what is asked, and misbehaves on demand."""
+"""relay.py: relays between ballastd and an HTTP server, counts requests, and injects faults on demand."""
 import collections
 import http.client
 import http.server

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Calendar expressions and time spans as systemd-analyze understands them: when they come, over both changes of clocks in
-several zones, and which are refused."""
+"""Calendar expressions and time spans against systemd-analyze: their times over both changes of the clocks in several zones, and
+which expressions are refused."""
 import os
 import random
 import re

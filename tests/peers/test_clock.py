@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Somebody sets the clock while ballastd runs: from then on the hours of the day are the new ones, and nothing else is lost."""
+"""An admin sets the clock while ballastd runs: windows follow the new time of day, and nothing is lost."""
 import datetime
 import os
 

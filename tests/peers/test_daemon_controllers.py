@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ballastd switches hosts of the simulated cluster through controllers of their own (ipmi_sim): the cluster's manager is asked for nothing."""
+"""ballastd changes the power of simulated hosts through their own controllers (ipmi_sim), without the cluster's manager."""
 import json
 import pathlib
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ballastd puts hosts of the simulated cluster to standby and has them back: asked by an admin, and by itself."""
+"""ballastd puts hosts of the simulated cluster to standby and wakes them: at an admin's request, and by DPM."""
 import json
 import os
 import signal

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""ballastd against govmomi's vSphere simulator. Where VMs are is asked over a connection of the test's own, and what
-ballastd asks for is counted on the way."""
+"""ballastd against govmomi's vSphere simulator. A connection of the test's own confirms the hosts of VMs, and a relay counts
+ballastd's requests."""
 import contextlib
 import json
 import statistics

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Hosts switched by IPMI: what the method does to OpenIPMI's simulated controllers, with FreeIPMI's and ipmitool's own
-programs as second witnesses, and what it says when they are deaf, late, busy, lying or talking nonsense."""
+"""Power changes by IPMI: the method's effect on OpenIPMI's simulated controllers, confirmed by FreeIPMI's and ipmitool's own
+programs; and its errors when a controller does not answer, is late or busy, reports a false state or sends garbage."""
 import concurrent.futures
 import contextlib
 import itertools

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ballastd sends to a real mosquitto, as a second client sees it: all of it, in order, whatever dies or hangs."""
+"""The messages of ballastd through a real mosquitto to a second client: complete and in order, whichever of them dies or hangs."""
 import json
 import socket
 import sys

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A night: hosts of a simulated cluster are put to standby through their controllers, and are back before the morning's load.
+"""A night: hosts of a simulated cluster go to standby through their controllers and are back before the morning's load.
 
-Six hosts, each with controllers of other makers' software or of the tests: four by IPMI (ipmi_sim), one by Redfish, one that
-is woken by a packet and shut down by IPMI. Their chassis are those of the simulated hosts. In the morning one controller is deaf, and
-one host does not boot though its controller says that it is on: both are said aloud, and others make up for them. A broker gets
-every event, and the energy account adds up to what the hosts drew."""
+Six hosts with controllers of other projects or of the tests: four by IPMI (ipmi_sim), one by Redfish, one that is woken by
+Wake-on-LAN and shut down by IPMI. Their chassis are those of the simulated hosts. In the morning one controller does not answer,
+and one host does not boot although its controller reports that it is on: events report both, and other hosts are woken in their
+place. A broker gets every event, and the energy account equals the draw of the hosts."""
 import datetime
 import json
 import random

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The ports that tests take before something listens on them: each is of one process, and free."""
+"""The ports that tests reserve before a server listens on them: each belongs to one process and is free."""
 import contextlib
 import pathlib
 import socket

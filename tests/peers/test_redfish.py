@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Hosts switched through Redfish: what the method does and says, against the tests' own service; and that service, looked at
-with two clients of others, redfishtool and python3-sushy."""
+"""Power changes through Redfish: effects and errors of the method against the tests' own service; and that service, checked with
+two clients of other projects, redfishtool and python3-sushy."""
 import json
 import os
 import pathlib

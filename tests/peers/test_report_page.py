@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The page of `ballast simulate --report` in a real browser (Chromium, headless, no network): nothing on its console,
 nothing wider than the window, everything readable in either colour scheme, values under the pointer; on a telephone and on a
-screen. A second page has names that try to be more than text."""
+screen. A second page has names that hold markup."""
 import json
 import os
 import pathlib

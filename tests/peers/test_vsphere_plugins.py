@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Collector and actuator against govmomi's vSphere simulator; what they say is compared with what raw SOAP says."""
+"""Collector and actuator against govmomi's vSphere simulator; their results are compared with raw SOAP answers."""
 import pathlib
 import sys
 import time

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Hosts woken by packets: what arrives on the wire, with tcpdump as the witness and wakeonlan and etherwake for comparison; and
-through a relay with a real sshd."""
+"""Wake-on-LAN: the packets on the wire, recorded by tcpdump and compared with those of wakeonlan and etherwake; and through a
+relay with a real sshd."""
 import os
 import pathlib
 import shutil

@@ -1,12 +1,12 @@
-"""udp_relay.py: stands between a client and a controller, and misbehaves as it is told.
+"""udp_relay.py: relays between a client and a controller, and injects faults on demand.
 
     with UdpRelay(controller.port) as relay:
-        relay.address                 # where the client asks
-        relay.drop_every = 3          # every third packet is lost, whichever way it goes
-        relay.delay_s = 0.5           # answers come that late
-        relay.mute = True             # everything is swallowed
+        relay.address                 # address for the client
+        relay.drop_every = 3          # drops every third packet, in both directions
+        relay.delay_s = 0.5           # delay of answers
+        relay.mute = True             # drops all packets
         relay.mangle = function       # bytes of an answer -> bytes, or None to lose it, or a list to send several
-        relay.asked, relay.answered   # packets that came in from either side
+        relay.asked, relay.answered   # packets received from either side
 """
 import heapq
 import itertools

@@ -1,4 +1,4 @@
-"""vcsim.py: starts govmomi's vSphere simulator for a test, and looks at it from outside.
+"""vcsim.py: starts govmomi's vSphere simulator for a test, and reads its state from outside.
 
     with Vcsim(hosts=4, vms=40) as sim:
         sim.url, sim.username, sim.password, sim.password_file, sim.ca_file    # for `source:`
@@ -6,9 +6,9 @@
         api.set_load(vm, cpu_mhz=700, active_mb=900, consumed_mb=1200)
         api.host_of(vm)                       # runtime.host, now
 
-Everything is on loopback, on a port of its own. The server carries a certificate of a CA made for the
-test, ends when the test does (its standard input closes), and every wait is bounded. Where Go or govmomi are
-missing, Skip is raised: main(), or whoever calls, ends with 77 then.
+Everything is on loopback, on a port of its own. The server has a certificate of a CA made for the
+test and ends with the test (its standard input closes); every wait is bounded. If Go or govmomi is not
+installed, Skip is raised, and main() ends with 77.
 """
 import fcntl
 import hashlib

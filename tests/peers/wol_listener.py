@@ -1,11 +1,11 @@
-"""wol_listener.py: the network cards of sleeping hosts, on loopback: what hears magic packets sent as UDP broadcasts.
+"""wol_listener.py: the network cards of sleeping hosts, on loopback: receives magic packets sent as UDP broadcasts.
 
     with WolListener({"02:00:00:00:00:01": woken}) as ears:
         ears.broadcast, ears.port        # for `wol:`
         ears.heard                       # [(seconds since the epoch, mac), ...]
 
-woken(mac) is called, in a thread of the listener, for each packet that wakes that card: that is where a test puts its simulated
-host on. A card with a SecureOn password is (woken, "00:11:22:33:44:55"), and hears only packets that end in it.
+woken(mac) is called, in a thread of the listener, for each packet that wakes that card: there a test turns its simulated host
+on. A card with a SecureOn password is (woken, "00:11:22:33:44:55"), and accepts only packets that end with the password.
 """
 import re
 import socket

@@ -1,6 +1,6 @@
-/* Admission control against its definition, from the VM's pool up; and what it is for: a cluster whose VMs
- * were admitted one after the other promises nothing that it has not got, and with one more that was refused
- * it does. */
+/* Admission control against its definition, from the VM's pool up. And its purpose: a cluster whose VMs
+ * were admitted one after the other can guarantee every reservation; with one of the refused VMs it
+ * cannot. */
 #include "core/divvy/admission.h"
 #include "core/pass.h"
 #include "random_cluster.h"

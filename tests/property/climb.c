@@ -1,5 +1,5 @@
-/* The climb takes the very moves that a look at all pairs of a unit and a host would take, step by step;
- * every move lowers the imbalance; and planning again on the result finds nothing. */
+/* The climb takes the same moves as a search over all pairs of a unit and a host, step by step; every move
+ * lowers the imbalance; and planning again on the result finds no move. */
 #include "core/pass.h"
 #include "core/plan/pass_state.h"
 #include "core/plan/plan.h"

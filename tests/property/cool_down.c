@@ -1,5 +1,5 @@
-/* Pass after pass, while demands change, hosts come and go and rules are switched on and off: no VM is moved
- * again within its cool-down, let alone back to where it came from, unless it must. */
+/* Pass after pass with changing demands, hosts and rules: no VM moves again within its cool-down, and none
+ * moves back to its previous host, unless the move is mandatory. */
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"

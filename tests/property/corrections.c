@@ -1,5 +1,5 @@
-/* Mandatory corrections (§3.3): what is not named in a fault has been mended, what is mended was broken, and
- * what is named could not be mended by any single move. */
+/* Mandatory corrections (§3.3): a violation that no fault names has been corrected, each correction
+ * removes a violation, and no single move could correct a violation that a fault names. */
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"

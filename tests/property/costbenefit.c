@@ -1,5 +1,5 @@
-/* Cost and benefit: the expected shortfall against an integral, the migration model against its rounds, and
- * the bound that lets the climb pass a unit over against every single move of it. */
+/* Cost and benefit: the expected shortfall against an integral, the migration model against its rounds,
+ * and the bound by which the climb skips a unit against every single move of that unit. */
 #include "core/costbenefit/migration_cost.h"
 #include "core/costbenefit/shortfall.h"
 #include "core/pass.h"

@@ -1,5 +1,5 @@
-/* The divvy against its definition: the fixed point of one level, against the small chunks of §2.3; whole
- * trees, against a twin that finds λ by halving an interval; and what divvy.h promises of every node. */
+/* The divvy against its definition: one level against the small chunks of §2.3; whole trees against a
+ * second implementation that finds λ by bisection; and the promises of divvy.h for every node. */
 #include "core/divvy/divvy.h"
 #include "core/demand/demand.h"
 #include "random_cluster.h"

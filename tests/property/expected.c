@@ -1,6 +1,5 @@
-/* What is expected of the next hours changes nothing where it is no rise, only ever wakes or keeps on, and
- * makes nothing go on and off.
- */
+/* Expected demand changes nothing if it is no rise. A rise only wakes hosts or keeps them on, and never
+ * makes a host alternate. */
 #include "core/pass.h"
 #include "load.h"
 #include "oracle.h"

@@ -1,5 +1,5 @@
-/* What explain says of a VM is what the plan does with it: the chosen host is the plan's, a VM that stays has
- * none, and each check that is named fails for the reason that it names. */
+/* The explanation of a VM agrees with the plan: the chosen host is the plan's, a VM that stays has none,
+ * and each named check fails for the reason given. */
 #include "core/explain.h"
 #include "core/pass.h"
 #include "oracle.h"

@@ -1,6 +1,6 @@
-/* Spare capacity for failures (§3.3.2): when nothing is missing at the beginning, then at every moment of any
- * order that depends_on allows what a lost host runs can be restarted on the others; what is said to be
- * missing is; and what is said to have been mended has been. */
+/* Failover capacity (§3.3.2): if none is missing at the start, then at every moment of any order that
+ * depends_on allows the VMs of a lost host can restart on the others. Capacity that is reported missing is
+ * missing, and capacity that is reported restored is restored. */
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"

@@ -1,5 +1,5 @@
 /* Figures that are missing, old or impossible: no plan moves such a VM for balance, and with more than a
- * tenth of them a plan has mandatory moves only. Judged anew here, from the snapshot. */
+ * tenth of such VMs a plan has mandatory moves only. Judged here from the snapshot alone. */
 #include "core/pass.h"
 #include "random_cluster.h"
 

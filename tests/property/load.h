@@ -1,4 +1,4 @@
-/* load.h: load that stays as it is, and load that is expected to rise. */
+/* load.h: load that stays level, and load that is expected to rise. */
 #ifndef BALLAST_TESTS_LOAD_H
 #define BALLAST_TESTS_LOAD_H
 

@@ -1,10 +1,9 @@
-/* oracle.h: the same questions that core answers, answered from the snapshot by the slowest way there is.
+/* oracle.h: answers the core's questions from the snapshot, in the slowest way.
  *
- * No running sums, no units, no slots: every figure is added up anew over all VMs. What a migration occupies
- * while it runs is both its ends. A VM that is about to be powered on, by an approved recommendation or by
- * the plan, is on its host from the moment at which that may begin, and may then use all it can. Agents that
- * do not run yet have what they reserve.
- */
+ * No running sums, no units, no slots: every figure is added up over all VMs. A running migration counts
+ * on both of its hosts. A VM that is about to be powered on, by an approved recommendation or by the plan,
+ * is on its host from the moment at which its start may begin, and may then use its whole size. Agent VMs
+ * that do not run yet count with their reservations. */
 #ifndef BALLAST_TESTS_ORACLE_H
 #define BALLAST_TESTS_ORACLE_H
 

@@ -1,6 +1,6 @@
-/* Where VMs are powered on (§3.2): each fits there at every moment of any order that depends_on allows, what
- * is refused fits nowhere, not even after one move of another VM, what is said to be missing is what is
- * missing, and pairs are placed as a whole or not at all. */
+/* Placements (§3.2): a placed VM fits at every moment of any order that depends_on allows; a refused VM
+ * fits on no host, not even after one move of another VM; the shortage that a fault names is the true one;
+ * and pairs are placed as a whole or not at all. */
 #include "core/place/place.h"
 
 #include "core/pass.h"

@@ -1,5 +1,5 @@
-/* What a plan says of itself is so: every figure is computed anew from the snapshot, every move for balance
- * lowers the imbalance, limits are kept, and the same input gives the same plan. */
+/* A plan's statements about itself are true: every figure equals its recomputation from the snapshot,
+ * every move for balance lowers the imbalance, limits are kept, and the same input gives the same plan. */
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"

@@ -1,6 +1,5 @@
-/* In whatever order depends_on allows a plan's moves are carried out, overlapping as they may: no rule is
- * newly violated at any moment, and no host holds more than it can. And depends_on asks for no more waiting
- * than that takes. */
+/* In every order that depends_on allows, with any overlap: no rule is newly violated at any moment, and no
+ * host gets more than its capacity. And no dependency could be left out. */
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"

@@ -1,5 +1,5 @@
-/* The parts of the pool tree on the hosts against what pool_parts.h promises, counted VM by VM; and that the
- * settings of a plan, once they are set, are within the bounds of host_settings.h and followed by none. */
+/* The parts of the pool tree on the hosts against the promises of pool_parts.h, counted VM by VM. A plan's
+ * settings, once set, are within the bounds of host_settings.h, and the next plan changes none. */
 #include "core/divvy/pool_parts.h"
 #include "core/demand/demand.h"
 #include "core/divvy/divvy.h"

@@ -1,7 +1,6 @@
-/* Power management against the slowest way to say the same: who may never be put to standby is not, who is
- * has been emptied, nobody has more to do for it than before, waking relieves, and under flat load nothing
- * goes on and off.
- */
+/* Power management against a brute-force check: a host that may never be put to standby stays on, a host
+ * is empty before it goes to standby, no other host rises above its range for that, waking relieves, and
+ * level load makes no host alternate. */
 #include "core/demand/guard.h"
 #include "core/divvy/divvy.h"
 #include "core/pass.h"

@@ -1,7 +1,5 @@
-/* All that power management goes by at the same time: a schedule, what is expected, VMs that rise and fall
- * together, and a power-off that did not pay. None of them undoes what another one does, in a plan or pass
- * after pass.
- */
+/* All inputs of power management at once: a schedule, expected demand, demand correlation, and an
+ * early-wake penalty. None of them undoes a power change of another, in a plan or pass after pass. */
 #include "core/pass.h"
 #include "load.h"
 #include "oracle.h"

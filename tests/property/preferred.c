@@ -1,6 +1,6 @@
-/* Preferred rules never make things worse (§3.3.1): the end of a plan has no more mandatory rules violated,
- * hosts that are short of something, VMs that cannot leave and room for failures that is missing than that of
- * a plan for the same cluster without them. Counted anew, in the state that each plan leaves behind. */
+/* Preferred rules never make the result worse (§3.3.1): a plan leaves no more violated mandatory rules,
+ * overloaded hosts, VMs that cannot leave and missing failover capacity than a plan for the same cluster
+ * without preferred rules. Counted in the state that each plan leaves. */
 #include "core/pass.h"
 #include "oracle.h"
 #include "random_cluster.h"

@@ -1,4 +1,4 @@
-/* random_cluster.h: small random clusters with everything in them, to judge by brute force. */
+/* random_cluster.h: small random clusters with every feature, to judge by brute force. */
 #ifndef BALLAST_TESTS_RANDOM_CLUSTER_H
 #define BALLAST_TESTS_RANDOM_CLUSTER_H
 

@@ -1,5 +1,5 @@
-/* What a random cluster may have on top: deep pools, hosts that sleep, agents that do not run yet,
- * fault-tolerant pairs, spare capacity, VMs to be placed, approved recommendations. */
+/* Optional features of a random cluster: deep pools, hosts in standby, agent VMs that do not run yet,
+ * fault-tolerant pairs, failover capacity, VMs to be placed, approved recommendations. */
 #include "random_cluster.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* restart.h: whether what a lost host runs could be restarted on the others (§3.3.2), decided by trying
- * everything, in the state that an oracle is in. */
+/* restart.h: decides by exhaustive search whether the VMs of a lost host could restart on the others
+ * (§3.3.2), in the state of an oracle. */
 #ifndef BALLAST_TESTS_RESTART_H
 #define BALLAST_TESTS_RESTART_H
 

@@ -1,5 +1,5 @@
-/* walk.h: the orders in which a plan can be carried out. At each moment either a recommendation begins of
- * which all that it depends on has succeeded, or one that has begun succeeds; they overlap as they like. */
+/* walk.h: the orders in which a plan can be executed. At each moment either a recommendation begins whose
+ * dependencies have all succeeded, or one that has begun succeeds; they may overlap. */
 #ifndef BALLAST_TESTS_WALK_H
 #define BALLAST_TESTS_WALK_H
 

@@ -1,7 +1,7 @@
-"""What a ballast-snapshot/1 means: demand, divvy, load, imbalance, the DPM scores.
+"""The meaning of a ballast-snapshot/1: demand, divvy, load, imbalance, the DPM scores.
 
-Written from the contract and the algorithms only, in another language and as plainly as possible, so that it errs
-elsewhere than the C code does. Slow on purpose: nothing is kept up to date, everything is computed anew.
+Written from the contract and the algorithms only, in another language and as plainly as possible, so that it does not share
+errors with the C code. Slow on purpose: every figure is computed anew.
 """
 import math
 

@@ -3,10 +3,10 @@
 
 generated.py [--shape SHAPE] [--rough] [--first SEED] [--rounds N] [--keep FOLDER]
 
-For each cluster and each variant of the settings: the plan passes the replay, the entitlements are the ones that we
-compute, the same input gives the same output (text: byte for byte; JSON: all but the stats), and so does the same cluster with
-its arrays and fields in another order; planning again on the result yields nothing. --rough adds rules, reservations, leaving hosts and the like (rough.py). With --keep
-the input of a failure is written there. The command is taken from $BALLAST, or from build/.
+For each cluster and each variant of the settings: the plan passes the replay; the entitlements equal the replay's; the same input
+gives the same output (text: byte for byte; JSON: all but the stats), also with its arrays and fields in another order; and planning
+again on the result gives no recommendation. --rough adds rules, reservations, hosts that enter maintenance and more (rough.py).
+--keep writes the input of a failure to FOLDER. The command is taken from $BALLAST, or from build/.
 """
 import argparse
 import copy

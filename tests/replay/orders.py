@@ -1,10 +1,10 @@
-"""Every order of execution at once.
+"""Judges every order of execution at once.
 
 The moves of a plan may begin in any order that `depends_on` allows, and overlap. A moment of some such order is a
 choice, for every move, of begun (b) and succeeded (s), where s needs b, and b needs the s of all that it depends on. While a
-move has begun and not succeeded its VM takes room on both hosts. The most that a host can ever have to carry is thus the
-heaviest choice that is closed under these needs: arrivals count when they have begun, departures when they have
-succeeded. That is the maximum closure problem (Picard 1976), solved by a minimum cut; graphs here are small.
+move has begun and not succeeded its VM counts on both hosts. The highest load that a host can get is thus the heaviest
+choice that is closed under these needs: arrivals count when they have begun, departures when they have succeeded. That is
+the maximum closure problem (Picard 1976), solved by a minimum cut; graphs here are small.
 """
 from collections import deque
 

@@ -3,9 +3,9 @@
 
 replay.py SNAPSHOT PLAN [--entitlements FILE]
 
-Recomputes demand, entitlements, load, imbalance and the DPM scores, carries the recommendations out one by one, and then
-looks at every other order that `depends_on` allows. Prints "PLAN: ok", or each violation on a line of its own; exit code
-0, 1. Knows the contract and the algorithms, and nothing of the C code.
+Recomputes demand, entitlements, load, imbalance and the DPM scores, applies the recommendations one by one, and then judges
+every other order that `depends_on` allows. Prints "PLAN: ok" (exit code 0), or each violation on a line of its own (1). It is
+written from the contract and the algorithms alone.
 """
 import argparse
 import calendar

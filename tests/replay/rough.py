@@ -1,7 +1,7 @@
-"""Makes a smooth synthetic cluster rough: rules, reservations, limits, hosts that leave, VMs that cannot go everywhere.
+"""Adds constraints to a synthetic cluster: rules, reservations, limits, hosts that enter maintenance, incompatible hosts.
 
-`ballast generate` gives clusters on which everything may go anywhere. What goes wrong goes wrong elsewhere, so each of these
-adds one kind of trouble to some of the objects, by a seed. The result is always a valid snapshot.
+`ballast generate` makes clusters in which every VM may run on every host; errors show in other clusters. Each function here adds
+one kind of constraint to some of the objects, by a seed. The result is always a valid snapshot.
 """
 import random
 

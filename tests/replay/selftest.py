@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checker is checked: known numbers come out, and each kind of wrong plan is caught.
+"""Tests the replay itself: it gives known numbers, and it catches each kind of wrong plan.
 
 A checker that finds nothing proves nothing. CASES has one wrong plan for each rule of the contract that the replay knows.
 """

@@ -1,14 +1,14 @@
-"""server.py: a small local vCenter that answers from files and misbehaves on demand.
+"""server.py: a small local vCenter that answers from files, with faults on demand.
 
     with Server() as s:
         s.url                                  # http://127.0.0.1:PORT/sdk
-        s.on["QueryPerf"] = s.hang             # what the next calls of a method get, until it is set again
+        s.on["QueryPerf"] = s.hang             # the answer to further calls of a method, until it is set again
         s.expire()                             # forgets its session
-        s.calls                                # names of the methods that were called, in order
+        s.calls                                # names of the called methods, in order
 
-The answers in vsphere/ follow the real schema (vSphere Web Services API 7.0) and are made by hand: this is a stand-in for what
-govmomi's simulator does not implement (pages, standby, CSV), and for what no real peer does when it is asked to.
-Loopback only, one thread a connection, everything ends with the test.
+The answers in vsphere/ follow the real schema (vSphere Web Services API 7.0) and are made by hand. The server covers features
+that govmomi's simulator does not implement (pages, standby, CSV), and faults that no real peer shows on demand. Loopback only, one
+thread for each connection; the server ends with the test.
 """
 import functools
 import gzip

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The skeletons that new plugins are copied from do what their contract says."""
+"""The skeletons that new plug-ins are copied from keep their contract."""
 import http.server
 import pathlib
 import sys

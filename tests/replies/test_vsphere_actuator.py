@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The vSphere actuator against made answers: which calls it makes, which tasks it adopts, and what it says of failures."""
+"""The vSphere actuator against made answers: the calls that it makes, the tasks that it re-adopts, and its errors."""
 import pathlib
 import sys
 import tempfile

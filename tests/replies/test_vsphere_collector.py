@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The vSphere collector against made answers: what it reads out of them, and what it makes of a peer that misbehaves.
+"""The vSphere collector against answers made by hand: the inventory that it reads from them, and its errors when the peer fails.
 
-After each misbehaviour the peer is well again, and so must be the next collect().
+After each fault the peer works again, and the next collect() must succeed.
 """
 import functools
 import pathlib

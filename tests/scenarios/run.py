@@ -2,15 +2,15 @@
 """Runs scenarios: a small cluster in, exactly this text out.
 
 run.py [--update] [AREA/NAME…]      the scenarios named, or all
-run.py --area AREA                  all of an area; says of each whether it came out (the Test Anything Protocol, for meson)
+run.py --area AREA                  all of an area; reports each one in the Test Anything Protocol, for meson
 run.py --list                       the areas, one a line
 run.py --table                      each scenario with the first sentence of its README, as a table
-run.py --check                      is each one complete, and in the map of README.md?
+run.py --check                      checks that each one is complete and in the map of README.md
 
-A scenario is a folder AREA/NAME with README.md (its first sentence says what must happen and why), snapshot.json, expect.txt, and,
-where it is not just `plan`, `command`: lines of arguments of `ballast`, to which --snapshot is added unless they say it
-themselves. More than one line: each one's output stands under "$ ballast ARGUMENTS". What goes to standard error follows under
-"stderr:", and an exit code other than 0 as "exit code: N". The command is taken from $BALLAST, or from build/.
+A scenario is a folder AREA/NAME with README.md (its first sentence says what must happen and why), snapshot.json, expect.txt, and
+`command` unless the command is just `plan`: lines of arguments of `ballast`, to which --snapshot is added if it is missing. With more
+than one line each output follows "$ ballast ARGUMENTS". Standard error follows under "stderr:", and an exit code other than 0 as
+"exit code: N". The command is taken from $BALLAST, or from build/.
 """
 import argparse
 import contextlib
@@ -59,7 +59,7 @@ def output(folder):
 
 
 def run(name, update):
-    """True if it came out as expected, or was brought up to date."""
+    """True if the output is as expected, or expect.txt has been written anew."""
     folder = HERE / name
     expected_file = folder / 'expect.txt'
     actual = output(folder)
@@ -77,7 +77,7 @@ def run(name, update):
 
 
 def run_area(area):
-    """As the Test Anything Protocol has it: what goes wrong is told on standard error, and the exit code is that of the script."""
+    """Reports in the Test Anything Protocol; differences go to standard error, and the exit code does not depend on them."""
     of_area = [name for name in names() if name.startswith(area + '/')]
     print(f'1..{len(of_area)}')
     for n, name in enumerate(of_area, 1):
@@ -117,7 +117,7 @@ def check_folder(folder):
 
 
 def check_map():
-    """The map in README.md leads to each scenario that is there and to nothing else."""
+    """The map in README.md names every scenario and no other."""
     wrong = []
     rows = map_rows()
     there = set(names())

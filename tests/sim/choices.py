@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Alternatives to what Ballast does, side by side: each scenario with each of them, over several seeds.
+"""Compares alternatives to Ballast's choices: runs each scenario with each alternative, over several seeds.
 
     tests/sim/choices.py [--seeds N] [--jobs N] [--traces DIR]... [--markdown] --try LABEL[=PATH][,KEY=VALUE]... [SCENARIO...]
 
 An alternative is a setting (--try 'level 5,migration_threshold=5'), or another ballast, built with another constant
 (--try 'no floor=/tmp/other/ballast'). SCENARIO is a name in choices/ or experiments/ or a path; without one, all of choices/.
-Prints the median, and the least and the most.
+Prints the median, the minimum and the maximum.
 """
 import argparse
 import concurrent.futures

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The paper's experiments, and a day of PlanetLab: each scenario with each policy, over several seeds.
+"""Runs the paper's experiments and a day of PlanetLab: each scenario with each policy, over several seeds.
 
     tests/sim/experiments.py [--seeds N] [--markdown] [--traces DIR] [NAME...]
 
-Prints what came out, the paper's figures beside it, and whether what is aimed at was reached; ends with 1 if it was not.
+Prints the results beside the paper's figures, and whether each aim was reached; exit code 1 if one was not.
 """
 import argparse
 import json

@@ -1,8 +1,7 @@
-/* invariants.h: what must hold at every tick of a simulated week, whatever goes wrong in it.
+/* invariants.h: the invariants at every tick of a simulated week, under faults of every kind.
  *
- * Given to simulate() as its `watch`. Looks at the engine through what it shows everybody, and at the cluster
- * as it truly is, and remembers what it has seen begin.
- */
+ * Given to simulate() as its `watch`. It reads the engine through its public interface and the true state
+ * of the cluster, and remembers the actions that it has seen begin. */
 #ifndef BALLAST_TESTS_SIM_INVARIANTS_H
 #define BALLAST_TESTS_SIM_INVARIANTS_H
 

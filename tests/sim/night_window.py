@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""conf/examples/simulate-night-window.yaml: hosts sleep within the window only, all are back by ready_by, and the morning lacks less than
-without the schedule, and not for much more energy."""
+"""conf/examples/simulate-night-window.yaml: hosts are in standby within the window only, all are on by ready_by, and the
+morning's shortage is smaller than without the schedule, for little more energy."""
 import csv
 import io
 import os

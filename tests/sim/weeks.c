@@ -1,11 +1,11 @@
-/* weeks: simulated days and weeks in which everything goes wrong, and what must hold all the same.
+/* weeks: simulated days and weeks with faults of every kind, and the invariants that must hold.
  *
  *     weeks DAYS SEED...     BALLAST_TEST_SEED repeats one seed alone, BALLAST_TEST_TALKS tells its story;
  *                            BALLAST_TEST_LONG: for each seed five, a thousand apart
  *
  * Each seed makes a cluster of its own, with load that rises by day and falls by night, VMs that come and go,
- * hosts that are serviced, and faults of every kind; by a script, by rates, or both. The last part of it is
- * quiet, and what was begun before has ended by then. */
+ * hosts in maintenance, and faults of every kind; by a script, by rates, or both. The last part has no
+ * faults, and all actions begun before it have ended by its end. */
 #include "invariants.h"
 #include "unit/sim_scenario_made.h"
 

@@ -1,4 +1,4 @@
-/* The threads that act and those that read meters: neither holds up the other. */
+/* The worker threads of actuators and of meters: neither delays the other. */
 #include "unit.h"
 
 #include "daemon/actuator_workers.h"

@@ -1,4 +1,5 @@
-/* What may still be reserved in a pool: fixed and expandable ones, chains of them, limits, several VMs. */
+/* The capacity that a pool may still reserve: fixed and expandable pools, chains of pools, limits, several
+ * VMs. */
 #include "unit.h"
 
 #include "core/divvy/admission.h"

@@ -1,4 +1,4 @@
-/* Memory by lifetime: zeroed, aligned, kept until the release. */
+/* Memory by lifetime: zeroed, aligned, valid until the release. */
 #include "unit.h"
 
 #include <ballast/arena.h>

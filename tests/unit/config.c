@@ -1,4 +1,4 @@
-/* The configuration file: what is taken, and what becomes of it. What is refused: config_errors.c. */
+/* The configuration file: accepted input and the resulting settings. config_errors.c tests refused input. */
 #include "unit.h"
 
 #include "config/config.h"

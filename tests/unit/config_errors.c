@@ -1,4 +1,4 @@
-/* The configuration file: for each way to be wrong the line and the sentence. */
+/* The configuration file: line and message of each error. */
 #include "unit.h"
 
 #include "config/config.h"

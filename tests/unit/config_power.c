@@ -1,5 +1,5 @@
-/* The configuration of power management: what hosts draw, and settings that are taken and can hardly be
- * meant. */
+/* The configuration of power management: the power draw of hosts, and valid settings that are probably
+ * errors. */
 #include "unit.h"
 
 #include "config/config.h"

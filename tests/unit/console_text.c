@@ -1,4 +1,4 @@
-/* What came over a serial line, as text that can be shown. */
+/* Bytes of a serial line, made into text that can be shown. */
 #include "unit.h"
 
 #include "base/console_text.h"

@@ -1,4 +1,4 @@
-/* A VM that was migrated a minute ago: what moves it all the same, and what waits. */
+/* A VM that was migrated a minute ago: which reasons move it and which wait for its cool-down. */
 #include "unit.h"
 
 #include "small_cluster.h"

@@ -1,4 +1,4 @@
-/* Whether a migration is worth it, case by case: v1 moves from h1 to h2. */
+/* The cost-benefit check, case by case: v1 moves from h1 to h2. */
 #include "unit.h"
 
 #include "core/pass.h"

@@ -1,4 +1,4 @@
-/* What a sample says a VM wants (§2.3). */
+/* The demand of a VM, computed from a sample (§2.3). */
 #include "unit.h"
 
 #include "core/demand/demand.h"

@@ -1,5 +1,4 @@
-/* How far VMs rise and fall together: against a count by hand, and what it says of clusters whose answer is
- * known. */
+/* The correlation of VM demands, against a count by hand and on clusters with a known answer. */
 #include "unit.h"
 
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* Windows and stable times, by hand. */
+/* Demand windows and stable times, against figures computed by hand. */
 #include "unit.h"
 
 #include "engine/knowledge/demand_history.h"

@@ -1,4 +1,4 @@
-/* What the days before let expect: a table of histories, then what becomes of a day that is another one. */
+/* The forecast from past days: a table of histories, then a day that differs from the past ones. */
 #include "unit.h"
 
 #include "base/cleanup.h"

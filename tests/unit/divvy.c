@@ -1,4 +1,5 @@
-/* The divvy: one level by a table, Figure 2 with its numbers, pools that reserve and pools that weigh. */
+/* The divvy: one level by a table, Figure 2 with its numbers, pools with reservations and pools with
+ * shares. */
 #include "unit.h"
 
 #include "core/demand/demand.h"

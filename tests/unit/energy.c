@@ -1,4 +1,4 @@
-/* The energy account: looks in, hours out. */
+/* The energy account: power samples in, energy per hour out. */
 #include "unit.h"
 
 #include "engine/knowledge/energy.h"

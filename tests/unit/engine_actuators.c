@@ -1,5 +1,5 @@
-/* The engine with actuators/power as its actuators, on controllers that lie, lose answers and stand still:
- * what the two of them make of one host together. */
+/* The engine with actuators/power as its actuators, on controllers that report a wrong state, lose replies
+ * and hang: the outcome for a host that both of them act on. */
 #include "engine_world.h"
 
 #include "actuators/power/power.h"

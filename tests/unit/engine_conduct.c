@@ -1,4 +1,5 @@
-/* What the engine keeps to whatever happens: limits, old data, one move a VM, what is stored before what. */
+/* Rules that the engine keeps in every situation: limits, data age, one move per VM, the order of stores
+ * and calls. */
 #include "engine_world.h"
 
 #include "base/rng.h"

@@ -1,5 +1,5 @@
-/* A VM that has been moved, or that could not be, rests: over restarts, over days, whatever the clock does,
- * and whoever moved it. */
+/* The cool-down of a VM after a move or a failed move: over restarts, over days, with any clock, and after
+ * moves by others. */
 #include "engine_world.h"
 
 #include "engine/actions/action.h"

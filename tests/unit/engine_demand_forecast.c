@@ -1,5 +1,5 @@
-/* What the days before let expect stands in the next snapshot, outlives a restart, and is doubted on a day
- * that is another one. */
+/* The forecast in the next snapshot: it survives a restart and is distrusted on a day that differs from
+ * past days. */
 #include "engine_world.h"
 
 #include "base/cleanup.h"

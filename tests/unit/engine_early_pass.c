@@ -1,4 +1,4 @@
-/* Passes that do not wait for the interval to end: when a host is short of something that had enough. */
+/* Passes that run before the interval ends, because a host has become short of a resource. */
 #include "engine_world.h"
 
 /* Looks every ten seconds, a pass every ten minutes. h1 and h2 have 10,000 each, and vm00 and vm01 want 500.

@@ -1,4 +1,4 @@
-/* Power-offs that did not pay: what is remembered, over a restart, and how it is forgotten. */
+/* Power-offs that did not pay off: the early-wake penalty, how it survives a restart and how it decays. */
 #include "engine_world.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* What is published: stored with what it tells of, or not at all; states of hosts, whoever changes them. */
+/* Published events: each is stored together with its change or not at all; host states, whoever changes
+ * them. */
 #include "engine_world.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What hosts draw: by the engine's own account, and how meters are asked. */
+/* The power draw of hosts in the engine's own account, and how the engine reads meters. */
 #include "engine_world.h"
 
 #include <math.h>

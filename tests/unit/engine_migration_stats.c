@@ -1,5 +1,5 @@
-/* What the service's own migrations teach stands in the next snapshot, outlives a restart, and says nothing
- * where it was not seen from beginning to end. */
+/* Statistics of the service's own migrations: they are in the next snapshot, survive a restart, and ignore
+ * migrations that were not observed from beginning to end. */
 #include "engine_world.h"
 
 /* One migration of vm00 (1,000 MiB) from h0 to h1, which takes 20 s: about 56 MiB/s where a tenth is dirtied.

@@ -1,4 +1,4 @@
-/* VMs that an admin has powered on: where, in which order, all or nothing, and once. */
+/* VMs that an admin powers on: their hosts, their order, all or none, and only once. */
 #include "engine_world.h"
 
 #define VMS(...)                                                                                             \

@@ -1,5 +1,5 @@
-/* What pools have on the hosts: set as the plans say, once; not in manual automation, not while paused; what
- * fails is said once and tried again; nothing is lost, whatever moment the process dies at. */
+/* The per-host settings of pools: set once as the plan says; not in manual automation and not while
+ * paused. A failure is reported once and retried; no setting is lost, whenever the process dies. */
 #include "engine_world.h"
 
 /* Two pools with parts on each of the hosts. */

@@ -1,5 +1,5 @@
-/* Hosts that are woken, and what waits for them: a woken host counts when it is back in the cluster. How many
- * change their power at a time. */
+/* Wake-ups and the actions that wait for them: a woken host counts once it is back in the cluster. The
+ * number of hosts that change their power at a time. */
 #include "engine_world.h"
 
 /* h2 sleeps. The pass wants it on, and vm00 moved there. */

@@ -1,4 +1,4 @@
-/* Hosts that an admin puts to standby, wakes, or wants to see wake. */
+/* Hosts that an admin puts to standby or wakes, and proofs of a wake-up that an admin requests. */
 #include "engine_world.h"
 
 /* A person approves everything; h2 is empty. */

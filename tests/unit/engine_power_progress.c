@@ -1,5 +1,5 @@
-/* Hosts whose task goes on from one way to the next, under another name each time: what the engine keeps of
- * it, when it says that the host is proven empty, and what becomes of a host that is lost meanwhile. */
+/* Hosts whose task continues with the next power method under a new task name: what the engine keeps of
+ * it, when it reports that the host is proven empty, and a host that is lost meanwhile. */
 #include "engine_world.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The process is killed at every call that it makes to the world, in three ways, and begins again: what was
- * to move has moved, once, and everything that was approved has come to an end. */
+/* The process is killed at every call to the outside, in three ways, and starts again: each approved move
+ * happens exactly once, and every approved action ends. */
 #include "engine_world.h"
 
 #define CRASH_POINTS 60

@@ -1,5 +1,5 @@
-/* Windows and times by which capacity must be back, in the engine: what it tells passes, and what it takes
- * back. */
+/* Windows and ready-by times in the engine: the schedule in snapshots, and the actions that the engine
+ * cancels for it. */
 #include "engine_world.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,5 @@
-/* Hosts that are put to standby: only when they are seen to be empty, are not needed, and will come back. */
+/* Hosts that are put to standby: only if they are observed to be empty, are not needed, and are able to
+ * wake. */
 #include "engine_world.h"
 
 static void begin(struct world *w)

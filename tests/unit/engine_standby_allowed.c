@@ -1,4 +1,4 @@
-/* Who decides that a host goes to standby, and what forbids it whoever does. */
+/* Who may decide that a host goes to standby, and the conditions that forbid it to everyone. */
 #include "engine_world.h"
 
 static const struct {

@@ -1,4 +1,4 @@
-/* Every state of an action, and what leads out of it. */
+/* Every state of an action and every transition out of it. */
 #include "engine_world.h"
 
 /* vm00 ... vm03 on h0; the script moves vm00 to h1. */

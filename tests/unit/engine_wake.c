@@ -1,4 +1,4 @@
-/* Hosts that do not wake, and what is remembered of those that do. */
+/* Hosts that fail to wake, and the facts kept about hosts that do wake. */
 #include "engine_world.h"
 
 #include <math.h>

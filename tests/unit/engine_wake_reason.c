@@ -1,4 +1,4 @@
-/* What a host was woken for, in the snapshots that passes decide from: over a restart, and how it ends. */
+/* The reason of a wake-up in the snapshots of later passes: over a restart, and how it ends. */
 #include "engine_world.h"
 
 #define BOOT 120

@@ -1,8 +1,8 @@
-/* engine_world.h: a small world for the engine's tests: a virtual clock, a cluster in memory, a store that
- * survives restarts, workers that answer when they are told to, and a pass that recommends what the test
- * says.
+/* engine_world.h: fake ports for the engine's tests: a virtual clock, a cluster in memory, a store that
+ * survives restarts, workers that answer on the test's command, and a pass with the recommendations that
+ * the test prescribes.
  *
- * It can die at any call that the engine makes (crash_in): from that call on nothing has any effect, as if
+ * The process can die at any call of the engine (crash_in): from that call on no call has any effect, as if
  * the process had been killed; world_restart() then begins a new engine on what is left. */
 #ifndef BALLAST_TESTS_UNIT_ENGINE_WORLD_H
 #define BALLAST_TESTS_UNIT_ENGINE_WORLD_H

@@ -1,4 +1,4 @@
-/* engine_world_pass.c: stands in for the core: a pass and a placement that recommend what the test says. */
+/* engine_world_pass.c: replaces the core: a pass and a placement that recommend what the test prescribes. */
 #include "engine_world.h"
 
 #include "core/pass.h"

@@ -1,4 +1,4 @@
-/* engine_world_pools.c: pools, and what they have on the hosts. */
+/* engine_world_pools.c: pools and their settings on the hosts. */
 #include "engine_world.h"
 
 static const char *const w_pool_ids[WORLD_POOLS] = {"p0", "p1"};

@@ -1,4 +1,4 @@
-/* engine_world_time.c: the seconds that go by, and the process that dies in one of them. */
+/* engine_world_time.c: advances the time second by second, and kills the process in one of them. */
 #include "engine_world.h"
 
 void world_restart(void)

@@ -1,4 +1,4 @@
-/* Errors: the code comes back, sentences are widened from the left, and cut rather than overrun. */
+/* Errors: the code is returned, context is added on the left, and long messages are truncated. */
 #include "unit.h"
 
 #include <ballast/err.h>

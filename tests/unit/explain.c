@@ -1,4 +1,4 @@
-/* What explain says of each host, for one VM. */
+/* The explanation of each host, for one VM. */
 #include "unit.h"
 
 #include "core/explain.h"

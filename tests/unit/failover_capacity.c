@@ -1,4 +1,4 @@
-/* Room that is kept for failures: how much where, who may take it, what is missing. */
+/* Failover capacity: how much on which host, which VMs may use it, how much is missing. */
 #include "unit.h"
 
 #include "core/pass.h"

@@ -1,4 +1,4 @@
-/* The fake cluster: does it behave as a hypervisor would, as far as the service can tell? */
+/* The fake cluster behaves like a hypervisor as far as the service can observe. */
 #include "fake_cluster_world.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,5 @@
-/* The folder in which the fake cluster outlives the process, and through which its hosts are switched. */
+/* The folder in which the fake cluster survives the process, and through which controllers change the
+ * power of its hosts. */
 #include "fake_cluster_world.h"
 
 #include <ftw.h>

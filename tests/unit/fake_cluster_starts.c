@@ -1,4 +1,4 @@
-/* VMs of the fake cluster that are off or suspended: do they start as they would at a hypervisor? */
+/* VMs of the fake cluster that are off or suspended start as at a hypervisor. */
 #include "fake_cluster_world.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* fake_cluster_world.h: a fake cluster for a test, with a clock that is set by hand. */
+/* fake_cluster_world.h: a fake cluster for a test, with a clock set by the test. */
 #ifndef BALLAST_TESTS_UNIT_FAKE_CLUSTER_WORLD_H
 #define BALLAST_TESTS_UNIT_FAKE_CLUSTER_WORLD_H
 

@@ -1,4 +1,4 @@
-/* Generated clusters: the same from the same seed, valid, plausible, and no rule violated at the start. */
+/* Generated clusters: equal for the same seed, valid, plausible, and with no rule violated at the start. */
 #include "unit.h"
 
 #include "base/strbuf.h"

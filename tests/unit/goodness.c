@@ -1,5 +1,4 @@
-/* The least that a move must gain (§3.1.3): what it is, what it keeps from moving, and how far it is lowered.
- */
+/* Minimum goodness (§3.1.3): its value, the moves that it rejects, and how far it is lowered. */
 #include "unit.h"
 
 #include "core/pass.h"

@@ -1,4 +1,5 @@
-/* Which figures are believed, what is said of those that are not, and what such a VM counts with. */
+/* The data guard: which figures it accepts, the fault for each rejected one, and the demand that such a VM
+ * counts with. */
 #include "unit.h"
 
 #include "core/demand/demand.h"

@@ -1,4 +1,4 @@
-/* HTTP that always ends: addresses that are refused, answers without end, peers that hang, and cookies. */
+/* HTTP requests that always end: refused addresses, endless answers, peers that hang, and cookies. */
 #include "unit.h"
 
 #include "net/http.h"

@@ -1,4 +1,4 @@
-/* Rules that no plan can keep, found when they are compiled. */
+/* Rules that no plan can satisfy, found when they are compiled. */
 #include "unit.h"
 
 #include "core/rules/rules.h"

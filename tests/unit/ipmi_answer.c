@@ -1,4 +1,4 @@
-/* What controllers answer, byte by byte. */
+/* Answers of management controllers, byte by byte. */
 #include "unit.h"
 
 #include "actuators/ipmi/answer.h"

@@ -1,4 +1,5 @@
-/* The layout: units and what holds them, what is in flight, the check that decides, the metrics. */
+/* The layout: units and the reasons that keep them in place, running migrations, the check that decides,
+ * the metrics. */
 #include "unit.h"
 
 #include "core/pass.h"

@@ -1,4 +1,4 @@
-/* What migrations teach, and which teach nothing. */
+/* Migration statistics: which migrations change them and which do not. */
 #include "unit.h"
 
 #include "engine/knowledge/migration_stats.h"

@@ -1,5 +1,5 @@
-/* The publish queue: what is sent when, what is sent again, and up to where it is over. A script of steps on
- * top. */
+/* The publish queue: the order of messages, which are sent again, and up to where they are acknowledged. A
+ * script of steps on top. */
 #include "unit.h"
 
 #include "mqtt/publish_queue.h"

@@ -1,4 +1,4 @@
-/* Topics: no name breaks out of its level. CloudEvents: the envelope. */
+/* Topics: no name adds a level. CloudEvents: the envelope. */
 #include "unit.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,5 @@
-/* A host or a VM by what a person calls it: the id before the name, and a name that two have is refused. */
+/* Finding a host or VM by a user's text: the id takes precedence over the name, and an ambiguous name is
+ * refused. */
 #include "unit.h"
 
 #include "model/named.h"

@@ -1,4 +1,4 @@
-/* The words of names.h: each list reads back what it writes, and nothing else. */
+/* The words of names.h: each list parses every word that it prints and no other. */
 #include "unit.h"
 
 #include <ballast/names.h>

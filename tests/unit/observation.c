@@ -1,5 +1,5 @@
-/* What the engine makes of samples that are missing, old or impossible: a mark, never a refusal; and what
- * such a VM counts with. */
+/* Samples that are missing, old or impossible: the engine marks the VM and never refuses the inventory;
+ * and the demand that such a VM counts with. */
 #include "unit.h"
 
 #include "engine/actions/action.h"

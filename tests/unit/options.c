@@ -1,4 +1,4 @@
-/* Where a VM may be powered on, best first, and what is said where it may not be anywhere. */
+/* The hosts on which a VM may be powered on, best first, and the message if there is none. */
 #include "unit.h"
 
 #include "core/pass.h"

@@ -1,4 +1,4 @@
-/* What a move depends on: the departures that make its room, and no others. */
+/* The dependencies of a move: the departures that free its capacity, and no others. */
 #include "unit.h"
 
 #include "small_cluster.h"

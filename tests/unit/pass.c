@@ -1,4 +1,5 @@
-/* Whole passes on clusters of a few lines: what must move, what must not, and what is said instead. */
+/* Whole passes on clusters of a few lines: mandatory moves, forbidden moves, and the faults in their
+ * place. */
 #include "unit.h"
 
 #include "core/pass.h"

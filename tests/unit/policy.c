@@ -1,4 +1,4 @@
-/* The table of settings: every default is in range, every bad value is refused with a sentence. */
+/* The table of settings: every default is in range, and every bad value is refused with a message. */
 #include "unit.h"
 
 #include <ballast/policy.h>

@@ -1,5 +1,5 @@
-/* A host's methods in their order, around a source's own actuator: waking, and what passes through; what
- * another process makes of the name of the task. */
+/* A host's power methods in their order, around the source's own actuator: waking, the calls that pass
+ * through, and how another process reads the name of a task. */
 #include "power_world.h"
 
 /* ---- waking ------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* Putting a host to standby by its methods: when power is cut, and when never; what is seen to before. */
+/* Putting a host to standby by its methods: the conditions for cutting power, and the steps before it. */
 #include "power_world.h"
 
 /* ---- standby ----------------------------------------------------------------------------------- */

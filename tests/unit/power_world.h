@@ -1,5 +1,5 @@
-/* power_world.h: methods that do as they are told, a source's own actuator among them, and a host that has
- * them: for the tests of actuators/power. */
+/* power_world.h: for the tests of actuators/power: a host, scripted power methods and a scripted actuator
+ * of the source. */
 #ifndef BALLAST_TESTS_UNIT_POWER_WORLD_H
 #define BALLAST_TESTS_UNIT_POWER_WORLD_H
 

@@ -1,4 +1,5 @@
-/* Making room: by how much a VM does not fit, who moves away for it, which host is woken. */
+/* Prerequisite moves: how much capacity is missing for a VM, which VM moves away for it, which host is
+ * woken. */
 #include "unit.h"
 
 #include "core/pass.h"

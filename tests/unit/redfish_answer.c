@@ -1,4 +1,4 @@
-/* What a Redfish service may say, and what is made of it. */
+/* Answers of a Redfish service, and the results read from them. */
 #include "unit.h"
 
 #include "actuators/redfish/answer.h"

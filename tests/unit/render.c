@@ -1,4 +1,4 @@
-/* Rendering of plans, entitlements and explanations that were made by hand: text to the letter, JSON by its
+/* Rendering of plans, entitlements and explanations made by hand: the exact text, and the JSON by its
  * members. */
 #include "unit.h"
 

@@ -1,6 +1,5 @@
-/* Rendering of placements and of long lists of settings, made by hand: text to the letter, JSON by its
- * members.
- */
+/* Rendering of placements and of long lists of settings, made by hand: the exact text, and the JSON by its
+ * members. */
 #include "unit.h"
 
 #include "base/strbuf.h"

@@ -1,4 +1,4 @@
-/* Instants as text: what is read, what is refused, and that writing is the inverse of reading. */
+/* Instants as text: which texts are read, which are refused, and that writing is the inverse of reading. */
 #include "unit.h"
 
 #include "base/rfc3339.h"

@@ -1,4 +1,4 @@
-/* splitmix64: the published numbers, and ranges that are kept. */
+/* splitmix64: the published numbers, and results within the requested range. */
 #include "unit.h"
 
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* The rules, compiled: where a VM may run, who stays together, who is kept apart, and what contradicts. */
+/* Compiled rules: the hosts of each VM, affinity sets, anti-affinity, and contradictions. */
 #include "unit.h"
 
 #include "core/rules/rules.h"

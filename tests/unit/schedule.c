@@ -1,5 +1,5 @@
-/* When hosts may be put to standby and must be back: windows, ready_by, and both changes of clocks in Berlin,
- * which are at 01:00 UTC of 2026-03-29 and 2026-10-25. tests/peers/test_calendar.py compares single
+/* Times at which hosts may go to standby and must be on: windows, ready_by, and both changes of the clocks
+ * in Berlin, at 01:00 UTC of 2026-03-29 and 2026-10-25. tests/peers/test_calendar.py compares single
  * expressions with systemd. */
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* The expected shortfall at points that stand in tables of the unit normal loss function. */
+/* The expected shortfall, against tables of the unit normal loss function. */
 #include "unit.h"
 
 #include "core/costbenefit/shortfall.h"

@@ -1,4 +1,4 @@
-/* What VMs of a simulated cluster get, what is measured of them, and what is counted. */
+/* Simulated clusters: the resources that VMs get, the measurements, and the counters. */
 #include "sim_world.h"
 
 #include <errno.h>

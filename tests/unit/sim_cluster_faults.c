@@ -1,4 +1,4 @@
-/* What goes wrong in a simulated cluster, by script and by rate; and that nothing impossible comes of it. */
+/* Faults of a simulated cluster, by script and by rate; none leads to an impossible state. */
 #include "sim_world.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* What a simulated cluster does when it is asked to: migrations, power, maintenance, starts. */
+/* Operations of a simulated cluster: migrations, power, maintenance, starts. */
 #include "sim_world.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What is done to a simulated cluster from outside: does it happen at once, and to nothing else? */
+/* Scripted changes of a simulated cluster: each happens at once and changes nothing else. */
 #include "sim_world.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The energy account against what the simulated hosts drew: simulated days with hosts that sleep. */
+/* The energy account against the true draw of simulated hosts: simulated days with hosts in standby. */
 #include "sim_scenario_made.h"
 #include "unit.h"
 

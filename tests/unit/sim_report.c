@@ -1,4 +1,4 @@
-/* What a simulation's figures look like: numbers, text to the letter, JSON and CSV by their members. */
+/* Figures of a simulation: numbers, the exact text, JSON and CSV by their members. */
 #include "unit.h"
 
 #include "sim/report/format.h"

@@ -1,5 +1,5 @@
-/* The page of a simulation: well-formed, nothing from elsewhere, nothing in it that a name brought along;
- * series made shorter without losing a spike; images that can be read. */
+/* The report page of a simulation: well-formed, without outside resources, with names escaped; series
+ * downsampled without losing a peak; images that can be read. */
 #include "unit.h"
 
 #include "sim/report/chart.h"

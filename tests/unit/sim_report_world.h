@@ -1,5 +1,5 @@
-/* sim_report_world.h: a simulation made by hand, as the reports' tests want it: plausible curves of a day
- * with a morning, metrics that are round numbers. */
+/* sim_report_world.h: for the tests of reports: a simulation made by hand, with plausible curves of a day
+ * and round metrics. */
 #ifndef BALLAST_TESTS_SIM_REPORT_WORLD_H
 #define BALLAST_TESTS_SIM_REPORT_WORLD_H
 

@@ -1,4 +1,4 @@
-/* The run loop: figures that can be worked out by hand, and what is done at which time. */
+/* The run loop: figures that can be computed by hand, and the time of each step. */
 #include "sim_scenario_made.h"
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* The store of a simulated service: what a restart finds. */
+/* The store of a simulated service: the records that a restart finds. */
 #include "unit.h"
 
 #include "sim/run/memory_store.h"

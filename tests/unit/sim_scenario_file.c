@@ -1,4 +1,4 @@
-/* Scenario files: what becomes of them. */
+/* Scenario files: the scenario that each one gives. */
 #include "unit.h"
 
 #include "base/cleanup.h"

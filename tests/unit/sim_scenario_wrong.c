@@ -1,4 +1,4 @@
-/* Scenario files and overrides: for each way to be wrong the line and the sentence. */
+/* Scenario files and overrides: line and message of each error. */
 #include "unit.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* Traces: each format, what is missing in it, and each way to be wrong with its line. */
+/* Traces: each format, missing samples, and each error with its line. */
 #include "unit.h"
 
 #include "base/cleanup.h"

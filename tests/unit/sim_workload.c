@@ -1,4 +1,4 @@
-/* What a VM wants over time: each kind at and around its borders, and what every kind promises. */
+/* The demand of a VM over time: each kind at and around its borders, and the properties of every kind. */
 #include "unit.h"
 
 #include "base/rng.h"

@@ -1,6 +1,6 @@
-/* occupancy and agenda: what is kept as things change is what counting everything gives, and nobody who could
- * begin is forgotten by looking only at those whom an answer concerns. Storms, with everything there is:
- * moves, starts, maintenance, standby and waking, failures, others' hands, restarts. */
+/* slot_usage and action_queue: the incremental counts equal full counts, and checking only the actions
+ * that a result concerns misses none that could begin. Random sequences of moves, starts, maintenance,
+ * standby and waking, failures, operations by others, and restarts. */
 #include "engine_world.h"
 
 #include "base/rng.h"

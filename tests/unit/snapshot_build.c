@@ -1,5 +1,5 @@
-/* Freezing: what collectors can get wrong is refused, and what comes out is sorted, linked and fast to make.
- */
+/* Building a snapshot: wrong input of collectors is refused, and the result is sorted, linked and fast to
+ * make. */
 #include "unit.h"
 
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* Snapshots as JSON: what is refused and with which words, what is filled in, and that nothing is lost. */
+/* Snapshots as JSON: refusals with their messages, defaults, and a lossless round trip. */
 #include "unit.h"
 
 #include "base/rng.h"

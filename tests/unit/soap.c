@@ -1,4 +1,4 @@
-/* SOAP and XML: what is written is escaped, what is read is bounded, and prefixes do not matter. */
+/* SOAP and XML: written text is escaped, reading is bounded, and prefixes do not matter. */
 #include "unit.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* What a peer of the socket may say. */
+/* Requests on the socket: which are accepted. */
 #include "unit.h"
 
 #include "daemon/request.h"

@@ -1,4 +1,4 @@
-/* VMs that are about to run count where they will. */
+/* VMs that are about to run count on their future host. */
 #include "unit.h"
 
 #include "base/cleanup.h"

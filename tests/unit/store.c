@@ -1,4 +1,4 @@
-/* The store: what was put is there again. What goes wrong: store_faults.c. */
+/* The store: every record that was put can be read. store_faults.c tests faults. */
 #include "store_place.h"
 
 #include "base/cleanup.h"

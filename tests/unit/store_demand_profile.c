@@ -1,4 +1,4 @@
-/* The store: what the cluster wanted at each time of the day. */
+/* Demand profiles in the store: the cluster's demand at each time of the day. */
 #include "store_place.h"
 
 #include "base/cleanup.h"

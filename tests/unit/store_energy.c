@@ -1,4 +1,4 @@
-/* What the store keeps of the energy account. */
+/* The energy account in the store. */
 #include "store_place.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Events in the store: numbers that grow for ever, what is found by what is asked, what is dropped. */
+/* Events in the store: numbers that always grow, queries, and the deletion of old events. */
 #include "store_place.h"
 
 #include "base/cleanup.h"

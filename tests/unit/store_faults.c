@@ -1,4 +1,4 @@
-/* The store when things go wrong: a second process, damaged files, a full disk, kill -9. */
+/* Faults of the store: a second process, damaged files, a full disk, kill -9. */
 #include "store_place.h"
 
 #include "base/cleanup.h"

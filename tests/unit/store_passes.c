@@ -1,4 +1,4 @@
-/* Passes in the store: listed without their texts, read with them, and no more than fit. */
+/* Passes in the store: listed without their texts, read with them, and limited in number. */
 #include "store_place.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* store_place.h: what the store's tests share: a folder of their own, and two actions. */
+/* store_place.h: shared by the store's tests: a folder for each test, and two actions. */
 #ifndef BALLAST_TESTS_STORE_PLACE_H
 #define BALLAST_TESTS_STORE_PLACE_H
 

@@ -1,4 +1,4 @@
-/* Strings that grow: always terminated, never past their limit. */
+/* Strings that grow: always terminated, never beyond their limit. */
 #include "unit.h"
 
 #include "base/strbuf.h"

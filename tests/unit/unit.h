@@ -1,4 +1,5 @@
-/* unit.h: cmocka with what it needs before it, which an alphabetical order of includes would put after it. */
+/* unit.h: cmocka after the headers that it needs; an alphabetical order of includes would put them after
+ * it. */
 #ifndef BALLAST_TESTS_UNIT_H
 #define BALLAST_TESTS_UNIT_H
 

@@ -1,5 +1,4 @@
-/* VMs to be placed: what is refused and with which words, what is ignored, and what becomes of the cluster.
- */
+/* VMs to be placed: refusals with their messages, ignored fields, and the resulting cluster. */
 #include "unit.h"
 
 #include "base/strbuf.h"

@@ -1,5 +1,5 @@
-/* What the vSphere collector makes of what it saw: states that exclude each other, figures that contradict
- * each other, shares by level, rules of objects that are not there. */
+/* The vSphere collector's mapping: states that exclude each other, figures that contradict each other,
+ * shares by level, rules with unknown objects. */
 #include "unit.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* What-if questions: each change does what it says to a copy, and what changes nothing is refused. */
+/* What-if questions: each change is applied to a copy, and a change without effect is refused. */
 #include "unit.h"
 
 #include "base/strbuf.h"

@@ -1,4 +1,4 @@
-/* Instants as people say them. */
+/* Instants in the words of a user. */
 #include "unit.h"
 
 #include "schedule/when.h"

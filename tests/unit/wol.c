@@ -1,4 +1,4 @@
-/* Magic packets as bytes, and what of a configuration is refused before anything is sent or started. */
+/* Magic packets as bytes, and configurations that are refused before anything is sent or started. */
 #include "unit.h"
 
 #include "actuators/wol/packet.h"

@@ -1,6 +1,6 @@
-// High availability's part of a cluster's configuration. govmomi's ReconfigureComputeResource_Task knows rules, groups and
-// overrides; dasConfig it drops. Here it is applied on the way in, as a vCenter does when modify is true: what the
-// call leaves out stays as it was. The rest of the call, and the answer, are govmomi's.
+// High availability's part of a cluster's configuration. govmomi's ReconfigureComputeResource_Task handles rules, groups and
+// overrides and ignores dasConfig. This file applies dasConfig before that, as a vCenter does when modify is true: fields that the
+// call leaves out stay as they were. The rest of the call and the answer are govmomi's.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Migrations that take their time, and starts where they were asked for. A VM that is wrapped in slowVM answers RelocateVM_Task at once with a task
-// that stays running, with the VM on its source, and carries govmomi's own relocation out at the end. The task
-// stands in the VM's recentTask meanwhile, makes progress, and can be cancelled, as a vCenter's can.
+// Migrations that take time, and starts on the requested host. A VM that is wrapped in slowVM answers RelocateVM_Task at once
+// with a task that stays running while the VM stays on its source, and runs govmomi's own relocation at the end. Meanwhile the
+// task is in the VM's recentTask, makes progress, and can be cancelled, as at a vCenter.
 package main
 
 import (

@@ -2,7 +2,7 @@
 //
 // Debian packages the library (golang-github-vmware-govmomi-dev 0.24.2) but not the command. The SOAP server, the
 // inventory and the methods are govmomi's; this adds a command line, a certificate of our own, migrations
-// that take their time (-slow-relocate), because the library's are done before they answer, and the configuration of high
+// that take time (-slow-relocate), because the library's end before they answer, and the configuration of high
 // availability (ha.go).
 //
 // Prints one line, "URL https://user:pass@127.0.0.1:PORT/sdk", when it is ready, and ends on SIGTERM or when its
