@@ -12,5 +12,6 @@
 #include <ballast/power.h>
 
 extern const struct power_method_ops ipmi_method;
+extern const struct power_keys ipmi_keys;
 
 #endif

@@ -8,5 +8,6 @@
 /* Wakes, shuts down, cuts, tells and measures. Addresses begin with https://: a password does not travel
  * unencrypted. */
 extern const struct power_method_ops redfish_method;
+extern const struct power_keys redfish_keys;
 
 #endif

@@ -8,5 +8,6 @@
 
 /* Only wakes. */
 extern const struct power_method_ops wol_method;
+extern const struct power_keys wol_keys;
 
 #endif

@@ -14,7 +14,9 @@ struct reader;
 enum field_type {
     FIELD_TEXT,    /* const char *; on one line */
     FIELD_PATH,    /* const char *; a relative one is meant from the file's folder */
+    FIELD_SECRET,  /* FIELD_PATH, and what stands in the file goes to .secret; YAML */
     FIELD_URL,     /* const char *; .words are the schemes */
+    FIELD_ADDRESS, /* const char *; host, host:port or [address]:port */
     FIELD_MAC,     /* const char *; of one network card */
     FIELD_CHOICE,  /* const char *; one of .words */
     FIELD_WORD,    /* int or an enum; the number of the word in .words */
@@ -41,8 +43,13 @@ enum field_type {
     (1u << 2)                   /* written only where it is known: not UNKNOWN, NULL, 0 or empty; an object, \
                                  * where all that is required of it is */
 #define FIELD_RESTART (1u << 3) /* configuration: a change takes effect at the next start */
+#define FIELD_READABLE (1u << 4) /* configuration: the file must be there */
+#define FIELD_ONE_HOST (1u << 5) /* configuration: has no place in power.defaults */
 
 typedef int field_reader(const struct reader *r, const struct node *n, void *at);
+
+/* What was expected where the text cannot be right; NULL: it can. */
+typedef const char *field_check(const char *text);
 
 struct field {
     const char *name; /* "url"; "source.url" stands in a section source */
@@ -56,6 +63,8 @@ struct field {
     unsigned flags;
     const struct schema *inner; /* FIELD_OBJECT */
     size_t given;               /* offset of a bool: whether the field is there at all; 0: nobody asks */
+    size_t secret;              /* FIELD_SECRET: offset of the const char * */
+    field_check *check;         /* FIELD_TEXT, FIELD_SECRET, words of FIELD_LIST; NULL: any will do */
 };
 
 struct schema {

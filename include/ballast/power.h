@@ -19,6 +19,7 @@
 #define BALLAST_POWER_H
 
 #include <ballast/err.h>
+#include <ballast/field.h>
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -38,8 +39,8 @@ struct power_host {
     const atomic_bool *stop; /* the service is going down: return early. NULL: never */
     struct {
         const char *address; /* host, host:port or [address]:port; NULL: the host has none */
-        const char *username, *password;
-        const char *k_g; /* the key that some controllers want beside the password; NULL: none */
+        const char *username, *password_file, *password;
+        const char *k_g_file, *k_g; /* the key that some controllers want beside the password; NULL: none */
         unsigned cipher_suite;
         const char *const *workarounds; /* FreeIPMI's names; NULL at the end; never NULL itself */
         const char *privilege;          /* user, operator or admin */
@@ -47,20 +48,29 @@ struct power_host {
     } ipmi;
     struct {
         const char *url; /* https://HOST[:PORT]; NULL: the host has none */
-        const char *username, *password;
+        const char *username, *password_file, *password;
         const char *ca_file; /* NULL: the system's */
         bool tls_verify;
         const char *system; /* the id below /redfish/v1/Systems; NULL: the only one there */
     } redfish;
     struct {
-        const char *mac;       /* "02:00:00:00:00:01"; NULL: the host has none */
-        const char *secureon;  /* six bytes like a MAC, or NULL */
-        const char *interface; /* raw Ethernet frames leave here; NULL: UDP only */
-        const char *broadcast; /* UDP: the address to send to; NULL: none */
-        unsigned port;         /* UDP: 9 */
+        const char *mac;                      /* "02:00:00:00:00:01"; NULL: the host has none */
+        const char *secureon_file, *secureon; /* six bytes like a MAC, or NULL */
+        const char *interface;                /* raw Ethernet frames leave here; NULL: UDP only */
+        const char *broadcast;                /* UDP: the address to send to; NULL: none */
+        unsigned port;                        /* UDP: 9 */
         const char *relay;     /* USER@HOST[:PORT], reached by ssh, that sends in our stead; NULL: we do */
         const char *relay_key; /* file with the private key for that; NULL: ssh's own choice */
     } wol;
+};
+
+/* What the configuration says of a method below `power.hosts.NAME:`. Each declares its own in its keys.c;
+ * offsets are in struct power_host. What is FIELD_REQUIRED makes it one of the host's methods: without it the
+ * method's section is a mistake, but for that of the defaults. */
+struct power_keys {
+    enum power_method_kind kind;
+    const char *section; /* "ipmi"; its keys are "ipmi.address", ... */
+    struct schema keys;
 };
 
 enum chassis { CHASSIS_UNKNOWN, CHASSIS_OFF, CHASSIS_ON };

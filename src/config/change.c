@@ -30,13 +30,12 @@ const char *config_get(const struct config *c, const struct field *key, struct a
 }
 
 /* Only what stands in the files; that the file is another one shows in its path. */
-static bool secret_changed(const struct config *old, const struct config *now, const struct field *key)
+static bool secret_changed(const struct config *old, const struct config *now, const struct field *key,
+                           struct arena *a)
 {
-    if (strcmp(key->name, "source.password_file") == 0)
-        return !same_text(old->source.password, now->source.password);
-    if (strcmp(key->name, "mqtt.password_file") == 0)
-        return !same_text(old->mqtt.password, now->mqtt.password);
-    return is_power_hosts(key) && config_power_secrets_changed(old, now);
+    if (is_power_hosts(key))
+        return config_power_secrets_changed(old, now, a);
+    return !same_text(field_secret(key, old), field_secret(key, now));
 }
 
 size_t config_changes(const struct config *old, const struct config *now, struct arena *a,
@@ -52,7 +51,7 @@ size_t config_changes(const struct config *old, const struct config *now, struct
 
         if (!same && is_power_hosts(&keys[i]))
             config_power_change_text(old, now, a, &from, &to);
-        if (!same || secret_changed(old, now, &keys[i]))
+        if (!same || secret_changed(old, now, &keys[i], a))
             changes[n++] = (struct config_change){.key = &keys[i], .from = from, .to = to, .secret = same};
     }
     *ret = changes;
@@ -84,8 +83,6 @@ void config_keep_fixed(const struct config *old, struct config *now, bool power,
     }
     if (power)
         config_power_keep(old, now, a);
-    now->source.password = arena_strdup(a, old->source.password);
-    now->mqtt.password = arena_strdup(a, old->mqtt.password);
     now->mqtt.host = arena_strdup(a, old->mqtt.host);
     now->mqtt.port = old->mqtt.port;
     now->mqtt.tls = old->mqtt.tls;

@@ -60,17 +60,6 @@ static int check_source_kind(const struct section *s)
     return 0;
 }
 
-/* A missing one would show at the first login only, and far from the line that names it. */
-static int check_ca_file(const struct section *s)
-{
-    const char *path = s->config->source.ca_file;
-
-    if (!path || access(path, R_OK) == 0)
-        return 0;
-    return section_refuse(s, "source.ca_file", ": %s cannot be read: %s, expected PEM certificates", path,
-                          strerror(errno));
-}
-
 static void warn_about_tls(const struct section *s)
 {
     const struct source_config *source = &s->config->source;
@@ -133,7 +122,7 @@ static void warn_about_dpm(const struct section *s)
 }
 
 /* What one key alone cannot tell. */
-static int finish(const struct section *s)
+static int finish(const struct section *s, const struct schema *keys)
 {
     struct config *c = s->config;
     int r;
@@ -143,9 +132,8 @@ static int finish(const struct section *s)
     if (!c->source.kind)
         return section_refuse(s, "source.kind", "is missing, expected %s",
                               reader_words(&s->reader, config_source_words(s->reader.a)));
-    if ((r = check_socket(s)) < 0 || (r = check_source_kind(s)) < 0 || (r = check_ca_file(s)) < 0 ||
-        (r = section_secret(s, "source.password_file", c->source.password_file, &c->source.password)) < 0 ||
-        (r = config_check_mqtt(s)) < 0)
+    if ((r = check_socket(s)) < 0 || (r = check_source_kind(s)) < 0 ||
+        (r = section_files(s, keys, "source.", c)) < 0 || (r = config_check_mqtt(s, keys)) < 0)
         return r;
     warn_about_tls(s);
     warn_about_dpm(s);
@@ -183,7 +171,7 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
     if (r == 0)
         r = config_read_schedule(&s);
     if (r == 0 && use != CONFIG_FOR_POLICY)
-        r = finish(&s);
+        r = finish(&s, &schema);
     if (r == 0)
         *ret = c;
     return r;

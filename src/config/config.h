@@ -33,31 +33,14 @@
 /* Larger files are refused before they are read. */
 #define CONFIG_SIZE_MAX (1024 * 1024)
 
-/* How a host is woken and put to sleep from outside. `power.hosts.NAME:`, with what `power.defaults:` says
- * where it does not; what neither gives is NULL. ballast/power.h says what each is for. */
+/* How a host is woken and put to standby from outside. `power.hosts.NAME:`, with what `power.defaults:` says
+ * where it does not; what neither gives is NULL. */
 struct config_power_host {
-    const char *name; /* the host's id or name at the source */
+    struct power_host host; /* order and stop: see config_power() */
     const char *const
-        *methods; /* in order, as given; NULL at the end; never NULL itself. Empty: all it has */
-    int64_t timeout_s;
-    bool hard_off;
+        *methods;             /* in order, as given; NULL at the end; never NULL itself. Empty: all it has */
     struct power_curve watts; /* n 0: not given */
     double standby_w;         /* UNKNOWN */
-    struct {
-        const char *address, *username, *password_file, *password, *k_g_file, *k_g;
-        int64_t cipher_suite;
-        const char *const *workarounds; /* NULL at the end; never NULL itself */
-        const char *privilege;
-        bool console;
-    } ipmi;
-    struct {
-        const char *url, *username, *password_file, *password, *ca_file, *system;
-        bool tls_verify;
-    } redfish;
-    struct {
-        const char *mac, *secureon_file, *secureon, *interface, *broadcast, *relay, *relay_key;
-        int64_t port;
-    } wol;
 };
 
 /* The broker that events go to. `mqtt:`; url NULL: none. */

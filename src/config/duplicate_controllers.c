@@ -68,10 +68,10 @@ enum { IPMI_PORT = 623, HTTPS_PORT = 443 };
 static bool same_controller(const struct config_power_host *ipmi, const struct config_power_host *redfish)
 {
     if (!config_power_uses(ipmi, POWER_IPMI) || !config_power_uses(redfish, POWER_REDFISH) ||
-        redfish->redfish.system)
+        redfish->host.redfish.system)
         return false;
-    const struct place a = place_of(ipmi->ipmi.address, IPMI_PORT);
-    const struct place b = place_of(redfish->redfish.url, HTTPS_PORT);
+    const struct place a = place_of(ipmi->host.ipmi.address, IPMI_PORT);
+    const struct place b = place_of(redfish->host.redfish.url, HTTPS_PORT);
 
     return same_host(&a, &b) && a.port == IPMI_PORT && b.port == HTTPS_PORT;
 }
@@ -85,18 +85,18 @@ static bool same_system(const char *x, const char *y)
 const char *duplicate_controllers_key(const struct config_power_host *x, const struct config_power_host *y)
 {
     if (config_power_uses(x, POWER_IPMI) && config_power_uses(y, POWER_IPMI) &&
-        same_place(x->ipmi.address, y->ipmi.address, IPMI_PORT))
+        same_place(x->host.ipmi.address, y->host.ipmi.address, IPMI_PORT))
         return "ipmi.address";
     if (config_power_uses(x, POWER_REDFISH) && config_power_uses(y, POWER_REDFISH) &&
-        same_place(x->redfish.url, y->redfish.url, HTTPS_PORT) &&
-        same_system(x->redfish.system, y->redfish.system))
+        same_place(x->host.redfish.url, y->host.redfish.url, HTTPS_PORT) &&
+        same_system(x->host.redfish.system, y->host.redfish.system))
         return "redfish.url";
     if (same_controller(x, y))
         return "redfish.url";
     if (same_controller(y, x))
         return "ipmi.address";
     if (config_power_uses(x, POWER_WOL) && config_power_uses(y, POWER_WOL) &&
-        same_mac(x->wol.mac, y->wol.mac))
+        same_mac(x->host.wol.mac, y->host.wol.mac))
         return "wol.mac";
     return NULL;
 }

@@ -4,14 +4,12 @@
 #include "config/duplicate_controllers.h"
 #include "config/keys.h"
 #include "config/power_methods_check.h"
+#include "plugins/power_method_keys.h"
 
 #include "base/cleanup.h"
-#include "base/ipmi_workaround.h"
 #include "base/strbuf.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NAME_MAX_BYTES 128 /* what the name of a task has room for */
 #define CHANGED_SHOWN 10   /* hosts that are named when they have changed */
@@ -21,65 +19,7 @@ static const char *const method_words[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] 
                                                              [POWER_REDFISH] = "redfish",
                                                              [POWER_WOL] = "wol"};
 
-/* Secrets, and the keys that name their files. */
-static const struct {
-    const char *key;
-    size_t path, secret;
-} secrets[] = {
-#define SECRET(key, path, secret)                                                                            \
-    {                                                                                                        \
-        key, offsetof(struct config_power_host, path), offsetof(struct config_power_host, secret)            \
-    }
-    SECRET("ipmi.password_file", ipmi.password_file, ipmi.password),
-    SECRET("ipmi.k_g_file", ipmi.k_g_file, ipmi.k_g),
-    SECRET("redfish.password_file", redfish.password_file, redfish.password),
-    SECRET("wol.secureon_file", wol.secureon_file, wol.secureon),
-};
-
-#define N_SECRETS (sizeof secrets / sizeof *secrets)
-
-static const char **text_at(const struct config_power_host *h, size_t offset)
-{
-    return (const char **)((char *)(uintptr_t)h + offset);
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
-
-/* A file that the defaults name is read once, and complained about once. */
-static int read_secrets(const struct section *s, struct config_power_host *h)
-{
-    for (size_t i = 0; i < N_SECRETS; i++) {
-        int e;
-
-        if (section_has(s, secrets[i].key) &&
-            (e = section_secret(s, secrets[i].key, *text_at(h, secrets[i].path),
-                                text_at(h, secrets[i].secret))) < 0)
-            return e;
-    }
-    return 0;
-}
-
-static int check_workarounds(const struct section *s, const struct config_power_host *h)
-{
-    for (const char *const *w = h->ipmi.workarounds; *w; w++) {
-        if (!ipmi_workaround_known(*w))
-            return section_refuse(s, "ipmi.workarounds",
-                                  "has \"%.40s\" in it, expected of FreeIPMI's names: %s", *w,
-                                  ipmi_workaround_names());
-    }
-    return 0;
-}
-
-static int check_ca_file(const struct section *s, const struct config_power_host *h)
-{
-    const char *path = h->redfish.ca_file;
-
-    if (!path || s->use == CONFIG_FOR_POLICY || access(path, R_OK) == 0)
-        return 0;
-    return section_refuse(s, "redfish.ca_file",
-                          "names %s, which cannot be read: %s, expected PEM certificates", path,
-                          strerror(errno));
-}
 
 static int kind_of_word(const char *word)
 {
@@ -90,21 +30,25 @@ static int kind_of_word(const char *word)
     return -1;
 }
 
+/* What makes the method one of a host's; NULL: it always is. */
+static const struct field *required_of(enum power_method_kind kind)
+{
+    for (size_t m = 0; power_method_keys[m]; m++) {
+        const struct schema *keys = &power_method_keys[m]->keys;
+
+        for (size_t i = 0; i < keys->n; i++) {
+            if (power_method_keys[m]->kind == kind && keys->fields[i].flags & FIELD_REQUIRED)
+                return &keys->fields[i];
+        }
+    }
+    return NULL;
+}
+
 static bool has_method(const struct config_power_host *h, enum power_method_kind kind)
 {
-    switch (kind) {
-    case POWER_HYPERVISOR:
-        return true;
-    case POWER_IPMI:
-        return h->ipmi.address != NULL;
-    case POWER_REDFISH:
-        return h->redfish.url != NULL;
-    case POWER_WOL:
-        return h->wol.mac != NULL;
-    case POWER_METHOD_COUNT:
-        break;
-    }
-    return false;
+    const struct field *f = required_of(kind);
+
+    return !f || *(const char *const *)((const char *)&h->host + f->offset);
 }
 
 static int check_methods(const struct section *s, const struct config_power_host *h, bool defaults)
@@ -128,7 +72,8 @@ static int check_methods(const struct section *s, const struct config_power_host
     return 0;
 }
 
-static int check_common(const struct section *s, const struct config_power_host *h, bool defaults)
+static int check_common(const struct section *s, const struct schema *keys, struct config_power_host *h,
+                        bool defaults)
 {
     const struct power_curve *watts = &h->watts;
     int e;
@@ -136,56 +81,37 @@ static int check_common(const struct section *s, const struct config_power_host 
     if (watts->n > 0 && watts->watts[watts->n - 1] < watts->watts[0])
         return section_refuse(
             s, "watts", "is less at full load than without any, expected watts from no load to full load");
-    if ((e = check_methods(s, h, defaults)) < 0 || (e = check_workarounds(s, h)) < 0 ||
-        (e = power_methods_check(s, h)) < 0)
+    if ((e = check_methods(s, h, defaults)) < 0 || (e = power_methods_check(s, &h->host)) < 0)
         return e;
-    if (section_has(s, "redfish.ca_file"))
-        e = check_ca_file(s, h);
-    if (e == 0 && section_has(s, "redfish.tls_verify") && !h->redfish.tls_verify)
-        section_warn(
-            s, section_line(s, "redfish.tls_verify"),
-            "%sredfish: TLS CERTIFICATES ARE NOT VERIFIED: whoever can reach the network can pose as the "
-            "controller and read its password",
-            s->prefix);
-    return e;
+    return section_files(s, keys, "", h);
 }
 
 /* What belongs to one host has no place among the defaults. */
-static int read_power_defaults(const struct section *s, struct config_power_host *h)
+static int read_power_defaults(const struct section *s, const struct schema *keys,
+                               struct config_power_host *h)
 {
-    static const char *const own[] = {"ipmi.address", "redfish.url", "redfish.system", "wol.mac"};
-    int e = reader_object(&s->reader, s->root, &power_host_schema, h);
+    int e = reader_object(&s->reader, s->root, keys, h);
 
-    if (e < 0)
-        return e;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (section_has(s, own[i]))
-            return section_refuse(s, own[i], "is of one host only, expected it below power.hosts");
+    for (size_t i = 0; i < keys->n && e == 0; i++) {
+        if (keys->fields[i].flags & FIELD_ONE_HOST && section_has(s, keys->fields[i].name))
+            e = section_refuse(s, keys->fields[i].name, "is of one host only, expected it below power.hosts");
     }
-    if ((e = read_secrets(s, h)) < 0)
-        return e;
-    return check_common(s, h, true);
+    return e < 0 ? e : check_common(s, keys, h, true);
 }
 
 /* A section of a method without what makes it one is a mistake, unless it is the defaults'. */
 static int check_sections(const struct section *s, const struct config_power_host *h)
 {
-    const struct {
-        const char *section, *key, *value, *what;
-    } needs[] = {
-        {"ipmi", "ipmi.address", h->ipmi.address, "the address of its BMC"},
-        {"redfish", "redfish.url", h->redfish.url, "where its Redfish service is"},
-        {"wol", "wol.mac", h->wol.mac, "the Ethernet address that wakes it"},
-    };
+    for (size_t m = 0; power_method_keys[m]; m++) {
+        const struct field *f = required_of(power_method_keys[m]->kind);
 
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        if (section_has(s, needs[i].section) && !needs[i].value)
-            return section_refuse(s, needs[i].key, "is missing, expected %s", needs[i].what);
+        if (section_has(s, power_method_keys[m]->section) && !has_method(h, power_method_keys[m]->kind))
+            return section_refuse(s, f->name, "is missing, expected %s", f->meaning);
     }
     return 0;
 }
 
-static int read_host(const struct section *s, struct config_power_host *h)
+static int read_host(const struct section *s, const struct schema *keys, struct config_power_host *h)
 {
     const struct node *n = s->root;
     int e;
@@ -195,11 +121,10 @@ static int read_host(const struct section *s, struct config_power_host *h)
     if (strlen(n->key) > NAME_MAX_BYTES)
         return reader_complain(&s->reader, n, "is a name of %zu bytes, expected at most %d", strlen(n->key),
                                NAME_MAX_BYTES);
-    h->name = n->key;
-    if ((e = reader_object(&s->reader, n, &power_host_schema, h)) < 0 || (e = read_secrets(s, h)) < 0 ||
-        (e = check_sections(s, h)) < 0)
+    h->host.name = n->key;
+    if ((e = reader_object(&s->reader, n, keys, h)) < 0 || (e = check_sections(s, h)) < 0)
         return e;
-    return check_common(s, h, false);
+    return check_common(s, keys, h, false);
 }
 
 bool config_power_uses(const struct config_power_host *h, enum power_method_kind kind)
@@ -221,7 +146,7 @@ static int check_duplicates(const struct section *s, const struct config *c, siz
             return section_refuse(s, key,
                                   "is that of power.hosts.%.64s too, expected one of its own: the wrong "
                                   "machine would be switched off",
-                                  c->power_hosts[i].name);
+                                  c->power_hosts[i].host.name);
     }
     return 0;
 }
@@ -233,14 +158,15 @@ int config_read_power(const struct section *s)
     struct config *c = s->config;
     struct config_power_host *base = arena_new(s->reader.a, struct config_power_host);
     struct section sub = section_at(s, "power.defaults.", defaults);
+    const struct schema keys = config_power_keys(s->reader.a);
     size_t i = 0;
     int e;
 
-    reader_defaults(&s->reader, &power_host_schema, base);
+    reader_defaults(&s->reader, &keys, base);
     if (defaults) {
-        if ((e = read_power_defaults(&sub, base)) < 0)
+        if ((e = read_power_defaults(&sub, &keys, base)) < 0)
             return e;
-        base->name = "defaults";
+        base->host.name = "defaults";
         c->power_defaults = base;
     }
     if (!hosts)
@@ -249,7 +175,7 @@ int config_read_power(const struct section *s)
     for (const struct node *h = hosts->first; h; h = h->next, i++) {
         c->power_hosts[i] = *base;
         sub = section_at(s, arena_printf(s->reader.a, "power.hosts.%.64s.", h->key), h);
-        if ((e = read_host(&sub, &c->power_hosts[i])) < 0 || (e = check_duplicates(&sub, c, i)) < 0)
+        if ((e = read_host(&sub, &keys, &c->power_hosts[i])) < 0 || (e = check_duplicates(&sub, c, i)) < 0)
             return e;
     }
     c->n_power_hosts = hosts->n;
@@ -258,15 +184,14 @@ int config_read_power(const struct section *s)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-static struct config_power_host copy_host(const struct config_power_host *h, struct arena *a)
+static struct config_power_host copy_host(const struct config_power_host *h, const struct schema *keys,
+                                          struct arena *a)
 {
     struct config_power_host copy = *h;
 
-    copy.name = arena_strdup(a, h->name);
-    for (size_t i = 0; i < power_host_schema.n; i++)
-        field_copy(&power_host_schema.fields[i], h, &copy, a);
-    for (size_t i = 0; i < N_SECRETS; i++)
-        *text_at(&copy, secrets[i].secret) = arena_strdup(a, *text_at(h, secrets[i].secret));
+    copy.host.name = arena_strdup(a, h->host.name);
+    for (size_t i = 0; i < keys->n; i++)
+        field_copy(&keys->fields[i], h, &copy, a);
     return copy;
 }
 
@@ -293,46 +218,15 @@ static size_t sequence_of(const struct config_power_host *h,
     return n;
 }
 
-static struct power_host power_host_of(const struct config_power_host *h)
-{
-    return (struct power_host){
-        .name = h->name,
-        .timeout_s = (unsigned)h->timeout_s,
-        .hard_off = h->hard_off,
-        .ipmi = {.address = h->ipmi.address,
-                 .username = h->ipmi.username,
-                 .password = h->ipmi.password,
-                 .k_g = h->ipmi.k_g,
-                 .cipher_suite = (unsigned)h->ipmi.cipher_suite,
-                 .workarounds = h->ipmi.workarounds,
-                 .privilege = h->ipmi.privilege,
-                 .console = h->ipmi.console},
-        .redfish = {.url = h->redfish.url,
-                    .username = h->redfish.username,
-                    .password = h->redfish.password,
-                    .ca_file = h->redfish.ca_file,
-                    .tls_verify = h->redfish.tls_verify,
-                    .system = h->redfish.system},
-        .wol = {.mac = h->wol.mac,
-                .secureon = h->wol.secureon,
-                .interface = h->wol.interface,
-                .broadcast = h->wol.broadcast,
-                .port = (unsigned)h->wol.port,
-                .relay = h->wol.relay,
-                .relay_key = h->wol.relay_key},
-    };
-}
-
 struct power_host *config_power(const struct config *c, const atomic_bool *stop, struct arena *a)
 {
     struct power_host *list = arena_array(a, struct power_host, c->n_power_hosts ? c->n_power_hosts : 1);
+    const struct schema keys = config_power_keys(a);
 
     for (size_t i = 0; i < c->n_power_hosts; i++) {
         enum power_method_kind *sequence = arena_array(a, enum power_method_kind, POWER_METHOD_COUNT);
 
-        const struct config_power_host own = copy_host(&c->power_hosts[i], a);
-
-        list[i] = power_host_of(&own);
+        list[i] = copy_host(&c->power_hosts[i], &keys, a).host;
         list[i].n_sequence = sequence_of(&c->power_hosts[i], sequence);
         list[i].sequence = sequence;
         list[i].stop = stop;
@@ -342,18 +236,21 @@ struct power_host *config_power(const struct config *c, const atomic_bool *stop,
 
 struct power_curve config_watts(const struct config_power_host *h, struct arena *a)
 {
-    return copy_host(h, a).watts;
+    const struct schema keys = config_power_keys(a);
+
+    return copy_host(h, &keys, a).watts;
 }
 
 /* ---- what a reload changes ------------------------------------------------------------------- */
 
-static void put_host(const struct config_power_host *h, struct arena *a, struct strbuf *out)
+static void put_host(const struct config_power_host *h, const struct schema *keys, struct arena *a,
+                     struct strbuf *out)
 {
     bool any = false;
 
-    strbuf_printf(out, "%s: {", h->name);
-    for (size_t i = 0; i < power_host_schema.n; i++) {
-        const struct field *key = &power_host_schema.fields[i];
+    strbuf_printf(out, "%s: {", h->host.name);
+    for (size_t i = 0; i < keys->n; i++) {
+        const struct field *key = &keys->fields[i];
         const char *text = field_text(key, h, a);
 
         if (!text)
@@ -367,13 +264,14 @@ static void put_host(const struct config_power_host *h, struct arena *a, struct 
 const char *config_power_text(const struct config_power_host *hosts, size_t n, struct arena *a)
 {
     CLEANUP(strbuf_releasep) struct strbuf all = {0};
+    const struct schema keys = config_power_keys(a);
 
     if (n == 0)
         return NULL;
     strbuf_init(&all, STRBUF_NO_LIMIT);
     for (size_t i = 0; i < n; i++) {
         strbuf_puts(&all, i ? ", " : "{");
-        put_host(&hosts[i], a, &all);
+        put_host(&hosts[i], &keys, a, &all);
     }
     strbuf_puts(&all, "}");
     return arena_strdup(a, all.text);
@@ -382,7 +280,7 @@ const char *config_power_text(const struct config_power_host *hosts, size_t n, s
 static const struct config_power_host *find_host(const struct config *c, const char *name)
 {
     for (size_t i = 0; i < c->n_power_hosts; i++) {
-        if (strcmp(c->power_hosts[i].name, name) == 0)
+        if (strcmp(c->power_hosts[i].host.name, name) == 0)
             return &c->power_hosts[i];
     }
     return NULL;
@@ -406,12 +304,12 @@ static size_t count_changed(const struct config *c, const struct config *other, 
 
     for (size_t i = 0; i < c->n_power_hosts; i++) {
         const struct config_power_host *h = &c->power_hosts[i];
-        const struct config_power_host *there = find_host(other, h->name);
+        const struct config_power_host *there = find_host(other, h->host.name);
 
         if (gone ? there != NULL : same_host(h, there, a))
             continue;
         if (n++ < CHANGED_SHOWN)
-            strbuf_printf(out, "%s%s", out->len > 0 ? ", " : "", h->name);
+            strbuf_printf(out, "%s%s", out->len > 0 ? ", " : "", h->host.name);
     }
     return n;
 }
@@ -429,14 +327,16 @@ void config_power_change_text(const struct config *old, const struct config *now
                            names.len > 0 ? names.text : "their order", n > CHANGED_SHOWN ? ", ..." : "");
 }
 
-bool config_power_secrets_changed(const struct config *old, const struct config *now)
+bool config_power_secrets_changed(const struct config *old, const struct config *now, struct arena *a)
 {
+    const struct schema keys = config_power_keys(a);
+
     for (size_t i = 0; i < now->n_power_hosts; i++) {
         const struct config_power_host *h = &now->power_hosts[i];
-        const struct config_power_host *was = find_host(old, h->name);
+        const struct config_power_host *was = find_host(old, h->host.name);
 
-        for (size_t k = 0; was && k < N_SECRETS; k++) {
-            if (!same_text(*text_at(was, secrets[k].secret), *text_at(h, secrets[k].secret)))
+        for (size_t k = 0; was && k < keys.n; k++) {
+            if (!same_text(field_secret(&keys.fields[k], was), field_secret(&keys.fields[k], h)))
                 return true;
         }
     }
@@ -445,16 +345,17 @@ bool config_power_secrets_changed(const struct config *old, const struct config 
 
 void config_power_keep(const struct config *old, struct config *now, struct arena *a)
 {
+    const struct schema keys = config_power_keys(a);
     struct config_power_host *list =
         arena_array(a, struct config_power_host, old->n_power_hosts ? old->n_power_hosts : 1);
 
     for (size_t i = 0; i < old->n_power_hosts; i++)
-        list[i] = copy_host(&old->power_hosts[i], a);
+        list[i] = copy_host(&old->power_hosts[i], &keys, a);
     now->power_hosts = list;
     now->n_power_hosts = old->n_power_hosts;
     if (old->power_defaults) {
         now->power_defaults = arena_new(a, struct config_power_host);
-        *now->power_defaults = copy_host(old->power_defaults, a);
+        *now->power_defaults = copy_host(old->power_defaults, &keys, a);
     } else {
         now->power_defaults = NULL;
     }

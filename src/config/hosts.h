@@ -18,7 +18,7 @@ void config_power_change_text(const struct config *old, const struct config *now
                               const char **ret_from, const char **ret_to);
 
 /* Whether what stands in some file has changed, and not which file it is. */
-bool config_power_secrets_changed(const struct config *old, const struct config *now);
+bool config_power_secrets_changed(const struct config *old, const struct config *now, struct arena *a);
 
 /* Puts the hosts of `old` into `now`, copied to the arena. */
 void config_power_keep(const struct config *old, struct config *now, struct arena *a);

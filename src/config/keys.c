@@ -1,5 +1,6 @@
 #include "config/keys.h"
 
+#include "plugins/power_method_keys.h"
 #include "plugins/source_kinds.h"
 #include "schema/reader.h"
 
@@ -134,24 +135,25 @@ static const struct field service_keys[] = {
      .flags = FIELD_RESTART,
      .meaning = "the user to log in as"},
     {.name = "mqtt.password_file",
-     .type = FIELD_PATH,
+     .type = FIELD_SECRET,
      .offset = AT(mqtt.password_file),
+     .secret = AT(mqtt.password),
      .flags = FIELD_RESTART,
      .meaning = "a file with the password on its only line; only the service should be able to read it"},
     {.name = "mqtt.ca_file",
      .type = FIELD_PATH,
      .offset = AT(mqtt.ca_file),
-     .flags = FIELD_RESTART,
+     .flags = FIELD_RESTART | FIELD_READABLE,
      .meaning = "PEM certificates of the authorities to trust; default: the system's"},
     {.name = "mqtt.cert_file",
      .type = FIELD_PATH,
      .offset = AT(mqtt.cert_file),
-     .flags = FIELD_RESTART,
+     .flags = FIELD_RESTART | FIELD_READABLE,
      .meaning = "the client certificate, PEM"},
     {.name = "mqtt.key_file",
      .type = FIELD_PATH,
      .offset = AT(mqtt.key_file),
-     .flags = FIELD_RESTART,
+     .flags = FIELD_RESTART | FIELD_READABLE,
      .meaning = "the key of the client certificate, without a passphrase"},
     {.name = "mqtt.tls_verify",
      .type = FIELD_BOOL,
@@ -195,9 +197,6 @@ static const struct field service_keys[] = {
 
 #define N_SERVICE_KEYS (sizeof(service_keys) / sizeof(service_keys[0]))
 
-static const char *const privilege_words[] = {"user", "operator", "admin", NULL};
-static const char *const redfish_schemes[] = {"https", NULL};
-
 static const struct field power_host_keys[] = {
     {.name = "methods",
      .type = FIELD_LIST,
@@ -205,15 +204,15 @@ static const struct field power_host_keys[] = {
      .offset = HOST_AT(methods),
      .meaning = "the sequence in which its methods are tried"},
     {.name = "timeout_s",
-     .type = FIELD_INT,
-     .offset = HOST_AT(timeout_s),
+     .type = FIELD_COUNT,
+     .offset = HOST_AT(host.timeout_s),
      .min = 1,
      .max = 300,
      .fallback = "20",
      .meaning = "seconds for one call of a method, including retries"},
     {.name = "hard_off",
      .type = FIELD_BOOL,
-     .offset = HOST_AT(hard_off),
+     .offset = HOST_AT(host.hard_off),
      .fallback = "false",
      .meaning = "whether power may be cut if a soft shutdown has no effect"},
     {.name = "watts",
@@ -228,102 +227,7 @@ static const struct field power_host_keys[] = {
      .min = 0,
      .max = 1000000,
      .meaning = "power draw in standby, in watts"},
-    {.name = "ipmi.address",
-     .type = FIELD_TEXT,
-     .offset = HOST_AT(ipmi.address),
-     .meaning = "name or address of the controller"},
-    {.name = "ipmi.username",
-     .type = FIELD_TEXT,
-     .offset = HOST_AT(ipmi.username),
-     .meaning = "the user to log in as"},
-    {.name = "ipmi.password_file",
-     .type = FIELD_PATH,
-     .offset = HOST_AT(ipmi.password_file),
-     .meaning = "a file with the password on its only line"},
-    {.name = "ipmi.k_g_file",
-     .type = FIELD_PATH,
-     .offset = HOST_AT(ipmi.k_g_file),
-     .meaning = "a file with the BMC key K_g, for controllers that need one"},
-    {.name = "ipmi.cipher_suite",
-     .type = FIELD_INT,
-     .offset = HOST_AT(ipmi.cipher_suite),
-     .min = 0,
-     .max = 17,
-     .fallback = "3",
-     .meaning = "the ID of the cipher suite"},
-    {.name = "ipmi.workarounds",
-     .type = FIELD_LIST,
-     .max = WORDS_MOST,
-     .offset = HOST_AT(ipmi.workarounds),
-     .meaning = "workarounds for bugs of controllers, by FreeIPMI's names"},
-    {.name = "ipmi.privilege",
-     .type = FIELD_CHOICE,
-     .offset = HOST_AT(ipmi.privilege),
-     .words = privilege_words,
-     .fallback = "operator",
-     .meaning = "the privilege to request"},
-    {.name = "ipmi.console",
-     .type = FIELD_BOOL,
-     .offset = HOST_AT(ipmi.console),
-     .fallback = "false",
-     .meaning = "whether the serial console of a waking host is captured"},
-    {.name = "redfish.url",
-     .type = FIELD_URL,
-     .offset = HOST_AT(redfish.url),
-     .words = redfish_schemes,
-     .meaning = "the URL of the Redfish service"},
-    {.name = "redfish.username",
-     .type = FIELD_TEXT,
-     .offset = HOST_AT(redfish.username),
-     .meaning = "the user to log in as"},
-    {.name = "redfish.password_file",
-     .type = FIELD_PATH,
-     .offset = HOST_AT(redfish.password_file),
-     .meaning = "a file with the password on its only line"},
-    {.name = "redfish.ca_file",
-     .type = FIELD_PATH,
-     .offset = HOST_AT(redfish.ca_file),
-     .meaning = "PEM certificates of the authorities to trust; default: the system's"},
-    {.name = "redfish.tls_verify",
-     .type = FIELD_BOOL,
-     .offset = HOST_AT(redfish.tls_verify),
-     .fallback = "true",
-     .meaning = "false accepts any certificate; each start logs a warning"},
-    {.name = "redfish.system",
-     .type = FIELD_TEXT,
-     .offset = HOST_AT(redfish.system),
-     .meaning = "the ID of the system, if the service has several"},
-    {.name = "wol.mac", .type = FIELD_MAC, .offset = HOST_AT(wol.mac), .meaning = "the MAC address to wake"},
-    {.name = "wol.secureon_file",
-     .type = FIELD_PATH,
-     .offset = HOST_AT(wol.secureon_file),
-     .meaning = "a file with the SecureOn password, six bytes written like a MAC address"},
-    {.name = "wol.interface",
-     .type = FIELD_TEXT,
-     .offset = HOST_AT(wol.interface),
-     .meaning = "the interface to send raw Ethernet frames from"},
-    {.name = "wol.broadcast",
-     .type = FIELD_TEXT,
-     .offset = HOST_AT(wol.broadcast),
-     .meaning = "the IPv4 address to send UDP packets to"},
-    {.name = "wol.port",
-     .type = FIELD_INT,
-     .offset = HOST_AT(wol.port),
-     .min = 1,
-     .max = 65535,
-     .fallback = "9",
-     .meaning = "the UDP port"},
-    {.name = "wol.relay",
-     .type = FIELD_TEXT,
-     .offset = HOST_AT(wol.relay),
-     .meaning = "USER@HOST[:PORT] that sends the packet, reached by ssh"},
-    {.name = "wol.relay_key",
-     .type = FIELD_PATH,
-     .offset = HOST_AT(wol.relay_key),
-     .meaning = "a file with the ssh key for the relay; default: chosen by ssh"},
 };
-
-const struct schema power_host_schema = SCHEMA_OF("", power_host_keys);
 
 const struct source_kind *config_source_kind(const char *word)
 {
@@ -379,14 +283,21 @@ static bool has_key(const struct key_list *l, const char *name)
     return false;
 }
 
+/* To a struct that has the key's own in it. */
+static void shift(struct field *key, size_t at)
+{
+    key->offset += at;
+    key->secret += at; /* of no matter where it is none */
+}
+
 static void add_source_keys(struct key_list *l, const struct schema *keys, size_t at, struct arena *a)
 {
     for (size_t i = 0; i < keys->n; i++) {
         struct field key = keys->fields[i];
 
         key.name = arena_printf(a, "source.%s", keys->fields[i].name);
-        key.offset += at;
-        key.flags = FIELD_RESTART;
+        shift(&key, at);
+        key.flags = (key.flags & FIELD_READABLE) | FIELD_RESTART;
         if (!has_key(l, key.name))
             (void)add_key(l, &key, a);
     }
@@ -435,4 +346,21 @@ const struct field *config_keys(const char *kind, struct arena *a, size_t *ret_n
     }
     *ret_n = l.n;
     return l.items;
+}
+
+struct schema config_power_keys(struct arena *a)
+{
+    struct key_list l = {0};
+
+    for (size_t i = 0; i < sizeof power_host_keys / sizeof *power_host_keys; i++)
+        (void)add_key(&l, &power_host_keys[i], a);
+    for (size_t m = 0; power_method_keys[m]; m++) {
+        for (size_t i = 0; i < power_method_keys[m]->keys.n; i++) {
+            struct field *key = add_key(&l, &power_method_keys[m]->keys.fields[i], a);
+
+            shift(key, HOST_AT(host));
+            key->flags &= ~FIELD_REQUIRED; /* only where the method's section is given */
+        }
+    }
+    return (struct schema){.what = "", .fields = l.items, .n = l.n};
 }

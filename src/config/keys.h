@@ -14,7 +14,7 @@ size_t config_source_settings_at(const struct source_kind *kind);
 const char *const *config_source_words(struct arena *a);
 
 /* What may stand below power.hosts.NAME; offsets in struct config_power_host. */
-extern const struct schema power_host_schema;
+struct schema config_power_keys(struct arena *a);
 
 /* The setting of a pass by its key; NULL: the key is none. */
 const struct setting *config_setting(const char *key);

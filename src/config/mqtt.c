@@ -1,10 +1,8 @@
 /* The broker: what the keys of mqtt: mean together. */
 #include "config/mqtt.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PORT_TLS 8883
 #define PORT_CLEAR 1883
@@ -71,19 +69,6 @@ static int check_words(const struct section *s)
     return 0;
 }
 
-/* A missing one would show at the first connection only, and far from the line that names it. */
-static int check_file(const struct section *s, const char *key, const char *path, const char *expected)
-{
-    if (!path || access(path, R_OK) == 0)
-        return 0;
-    if (errno == EACCES && s->use == CONFIG_FOR_CHECK) {
-        section_warn(s, section_line(s, key), "%s: %s cannot be read by this user, so it was not checked",
-                     key, path);
-        return 0;
-    }
-    return section_refuse(s, key, ": %s cannot be read: %s, expected %s", path, strerror(errno), expected);
-}
-
 static void warn(const struct section *s)
 {
     static const char *const of_tls[] = {"mqtt.ca_file", "mqtt.cert_file", "mqtt.key_file",
@@ -119,7 +104,7 @@ static void warn_of_no_url(const struct section *s)
     }
 }
 
-int config_check_mqtt(const struct section *s)
+int config_check_mqtt(const struct section *s, const struct schema *keys)
 {
     struct config_mqtt *m = &s->config->mqtt;
     int e;
@@ -130,10 +115,7 @@ int config_check_mqtt(const struct section *s)
         warn_of_no_url(s);
         return 0;
     }
-    if ((e = take_apart(s)) < 0 || (e = check_file(s, "mqtt.ca_file", m->ca_file, "PEM certificates")) < 0 ||
-        (e = check_file(s, "mqtt.cert_file", m->cert_file, "a PEM certificate")) < 0 ||
-        (e = check_file(s, "mqtt.key_file", m->key_file, "a PEM key")) < 0 ||
-        (e = section_secret(s, "mqtt.password_file", m->password_file, &m->password)) < 0)
+    if ((e = take_apart(s)) < 0 || (e = section_files(s, keys, "mqtt.", s->config)) < 0)
         return e;
     warn(s);
     return 0;

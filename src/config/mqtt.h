@@ -6,6 +6,6 @@
 
 /* Takes the url apart, reads the password, and checks what one key alone cannot tell. -EINVAL with the line.
  */
-int config_check_mqtt(const struct section *s);
+int config_check_mqtt(const struct section *s, const struct schema *keys);
 
 #endif

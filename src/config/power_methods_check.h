@@ -6,6 +6,6 @@
 #include "config/section.h"
 
 /* One entry, or the defaults. -EINVAL with the line: what could never work. Warnings: what is a bad idea. */
-int power_methods_check(const struct section *s, const struct config_power_host *h);
+int power_methods_check(const struct section *s, const struct power_host *h);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct section section_at(const struct section *like, const char *prefix, const struct node *root)
 {
@@ -61,22 +62,25 @@ void section_warn(const struct section *s, unsigned line, const char *format, ..
     c->warnings = all;
 }
 
-int section_secret(const struct section *s, const char *key, const char *path, const char **ret)
+static bool is_forgiven(const struct section *s, int error, const char *key, const char *path)
 {
-    bool exposed = false;
+    if (error != EACCES || s->use != CONFIG_FOR_CHECK)
+        return false;
+    section_warn(s, section_line(s, key), "%s%s: %s cannot be read by this user, so it was not checked",
+                 s->prefix, key, path);
+    return true;
+}
 
-    if (!path || s->use == CONFIG_FOR_POLICY)
-        return 0;
-    unsigned line = section_line(s, key);
+static int read_secret(const struct section *s, const struct field *f, const char *path, const char **ret)
+{
+    unsigned line = section_line(s, f->name);
+    bool exposed = false;
     int e = secret_read(path, s->reader.a, ret, &exposed, s->reader.err);
 
-    if (e == -EACCES && s->use == CONFIG_FOR_CHECK) {
-        section_warn(s, line, "%s%s: %s cannot be read by this user, so it was not checked", s->prefix, key,
-                     path);
+    if (e < 0 && is_forgiven(s, -e, f->name, path))
         return 0;
-    }
     if (e < 0) {
-        (void)err_widen(s->reader.err, "%s:%u: %s%s", s->reader.file, line, s->prefix, key);
+        (void)err_widen(s->reader.err, "%s:%u: %s%s", s->reader.file, line, s->prefix, f->name);
         if (s->reader.err)
             s->reader.err->code = -EINVAL; /* it is the configuration that names the wrong file */
         return -EINVAL;
@@ -84,6 +88,40 @@ int section_secret(const struct section *s, const char *key, const char *path, c
     if (exposed)
         section_warn(s, line,
                      "%s%s: others on this machine can read or change %s, expected mode 0600 or 0640",
-                     s->prefix, key, path);
-    return 0;
+                     s->prefix, f->name, path);
+    const char *expected = f->check ? f->check(*ret) : NULL;
+
+    return expected
+               ? section_refuse(s, f->name, ": what %s holds is not what was expected, %s", path, expected)
+               : 0;
+}
+
+/* A missing one would show at the first connection only, and far from the line that names it. */
+static int check_readable(const struct section *s, const struct field *f, const char *path)
+{
+    int error = access(path, R_OK) == 0 ? 0 : errno;
+
+    if (error == 0 || is_forgiven(s, error, f->name, path))
+        return 0;
+    return section_refuse(s, f->name, ": %s cannot be read: %s, expected %.*s", path, strerror(error),
+                          (int)strcspn(f->meaning, ";"), f->meaning);
+}
+
+int section_files(const struct section *s, const struct schema *keys, const char *below, void *object)
+{
+    int e = 0;
+
+    for (size_t i = 0; i < keys->n && e == 0 && s->use != CONFIG_FOR_POLICY; i++) {
+        const struct field *f = &keys->fields[i];
+
+        if (strncmp(f->name, below, strlen(below)) != 0 || !section_has(s, f->name))
+            continue;
+        const char *path = field_text(f, object, s->reader.a);
+
+        if (f->type == FIELD_SECRET)
+            e = read_secret(s, f, path, (const char **)((char *)object + f->secret));
+        else if (f->flags & FIELD_READABLE)
+            e = check_readable(s, f, path);
+    }
+    return e;
 }

@@ -37,8 +37,9 @@ int section_refuse(const struct section *s, const char *key, const char *format,
 void section_warn(const struct section *s, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Reads the password from the file that the key named; does nothing if it named none, or if the file is read
- * for its policy only. -EINVAL with the line. */
-int section_secret(const struct section *s, const char *key, const char *path, const char **ret);
+/* Reads the secrets from the files that are named by keys of the object that begin so ("mqtt."), and looks
+ * whether the others can be read that must be; no file is opened where the settings of a pass are all that
+ * counts. -EINVAL with the line. */
+int section_files(const struct section *s, const struct schema *keys, const char *below, void *object);
 
 #endif

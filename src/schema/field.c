@@ -36,7 +36,9 @@ const char *field_text(const struct field *f, const void *object, struct arena *
     switch (f->type) {
     case FIELD_TEXT:
     case FIELD_PATH:
+    case FIELD_SECRET:
     case FIELD_URL:
+    case FIELD_ADDRESS:
     case FIELD_MAC:
     case FIELD_CHOICE:
         return *(const char *const *)p;
@@ -68,6 +70,11 @@ const char *field_text(const struct field *f, const void *object, struct arena *
     return NULL;
 }
 
+const char *field_secret(const struct field *f, const void *object)
+{
+    return f->type == FIELD_SECRET ? *(const char *const *)((const char *)object + f->secret) : NULL;
+}
+
 static const char *const *copy_list(const char *const *items, struct arena *a)
 {
     size_t n = 0;
@@ -96,9 +103,14 @@ void field_copy(const struct field *f, const void *from, void *to, struct arena 
     void *q = (char *)to + f->offset;
 
     switch (f->type) {
+    case FIELD_SECRET:
+        *(const char **)((char *)to + f->secret) = arena_strdup(a, field_secret(f, from));
+        *(const char **)q = arena_strdup(a, *(const char *const *)p);
+        break;
     case FIELD_TEXT:
     case FIELD_PATH:
     case FIELD_URL:
+    case FIELD_ADDRESS:
     case FIELD_MAC:
     case FIELD_CHOICE:
         *(const char **)q = arena_strdup(a, *(const char *const *)p);

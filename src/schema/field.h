@@ -9,6 +9,9 @@
 /* The value as it could stand in a configuration; NULL where it is not known. */
 const char *field_text(const struct field *f, const void *object, struct arena *a);
 
+/* What stands in the file of a FIELD_SECRET; NULL: it is none, or was not read. */
+const char *field_secret(const struct field *f, const void *object);
+
 /* Copies the value from one object to another, with what it points to. */
 void field_copy(const struct field *f, const void *from, void *to, struct arena *a);
 

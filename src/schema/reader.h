@@ -54,9 +54,6 @@ const char *reader_path(const struct reader *r, const char *path);
 /* "a, b or c". */
 const char *reader_words(const struct reader *r, const char *const *words);
 
-/* host, host:port or [address]:port; without userinfo. */
-bool reader_is_authority(const char *s, size_t len);
-
 /* "FILE:LINE". */
 const char *reader_place(const struct reader *r, unsigned line);
 

@@ -6,6 +6,7 @@
 
 #include <ballast/inventory.h>
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -44,6 +45,14 @@ static int read_text(const struct reader *r, const struct node *n, const char *e
     return 0;
 }
 
+static int read_checked(const struct reader *r, const struct node *n, const struct field *f, const char **ret)
+{
+    int e = read_text(r, n, f->meaning, ret);
+    const char *expected = e == 0 && f->check ? f->check(*ret) : NULL;
+
+    return expected ? reader_refuse(r, n, expected) : e;
+}
+
 const char *reader_path(const struct reader *r, const char *path)
 {
     const char *slash = strrchr(r->file, '/');
@@ -70,7 +79,8 @@ static int read_path(const struct reader *r, const struct node *n, const char *e
     return 0;
 }
 
-bool reader_is_authority(const char *s, size_t len)
+/* host, host:port or [address]:port; without userinfo. */
+static bool is_authority(const char *s, size_t len)
 {
     size_t host = 0;
 
@@ -126,9 +136,20 @@ static int read_url(const struct reader *r, const struct node *n, const struct f
     if (memchr(rest, '@', authority)) /* not quoted back: there may be a password in it */
         return reader_complain(r, n,
                                "has a user or a password in it, expected them in username and password_file");
-    if (!reader_is_authority(rest, authority))
+    if (!is_authority(rest, authority))
         return reader_refuse(r, n, "HOST, HOST:PORT or [ADDRESS]:PORT after the scheme");
     return read_text(r, n, f->meaning, ret);
+}
+
+/* As libc takes it, or with a port; an IPv6 address also without brackets. */
+static int read_address(const struct reader *r, const struct node *n, const struct field *f, const char **ret)
+{
+    struct in6_addr six;
+    int e = read_text(r, n, f->meaning, ret);
+
+    if (e == 0 && !is_authority(*ret, strlen(*ret)) && inet_pton(AF_INET6, *ret, &six) != 1)
+        e = reader_refuse(r, n, "HOST, HOST:PORT or [ADDRESS]:PORT");
+    return e;
 }
 
 static int read_mac(const struct reader *r, const struct node *n, const char **ret)
@@ -274,7 +295,15 @@ static int read_list(const struct reader *r, const struct node *n, const struct 
         return reader_refuse(r, n, "a list such as [ONE, TWO]");
     if (n->n > (size_t)f->max)
         return reader_complain(r, n, "is too long, expected at most %.12g words", f->max);
-    return read_texts(r, n, ret);
+    int e = read_texts(r, n, ret);
+
+    for (const char *const *w = *ret; e == 0 && f->check && *w; w++) {
+        const char *expected = f->check(*w);
+
+        if (expected)
+            e = reader_complain(r, n, "has \"%.40s\" in it, expected %s", *w, expected);
+    }
+    return e;
 }
 
 static int read_ids(const struct reader *r, const struct node *n, const struct field *f, struct ids *ret)
@@ -365,11 +394,14 @@ int reader_value(const struct reader *r, const struct node *n, const struct fiel
 
     switch (f->type) {
     case FIELD_TEXT:
-        return read_text(r, n, f->meaning, at);
+        return read_checked(r, n, f, at);
     case FIELD_PATH:
+    case FIELD_SECRET: /* the file is read by whoever knows which user will need it */
         return read_path(r, n, f->meaning, at);
     case FIELD_URL:
         return read_url(r, n, f, at);
+    case FIELD_ADDRESS:
+        return read_address(r, n, f, at);
     case FIELD_MAC:
         return read_mac(r, n, at);
     case FIELD_CHOICE:

@@ -77,6 +77,8 @@ static bool is_known(const struct field *f, const void *from)
     case FIELD_WORD:
         return true;
     case FIELD_PATH:
+    case FIELD_SECRET:
+    case FIELD_ADDRESS:
     case FIELD_URL:
     case FIELD_MAC:
     case FIELD_CHOICE:
@@ -138,6 +140,8 @@ static void write_field(struct json_writer *w, const struct field *f, const void
         writer_object(w, f->name, f->inner, from);
         break;
     case FIELD_PATH:
+    case FIELD_SECRET:
+    case FIELD_ADDRESS:
     case FIELD_URL:
     case FIELD_MAC:
     case FIELD_CHOICE:

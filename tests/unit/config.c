@@ -162,14 +162,14 @@ static void test_power_hosts(void **state)
               CONFIG_FOR_SERVICE, &a, &c, &err),
         0);
     assert_int_equal(c.n_power_hosts, 2);
-    assert_string_equal(c.power_hosts[0].name, "esx1");
-    assert_string_equal(c.power_hosts[0].ipmi.address, "10.0.0.1");
-    assert_int_equal(c.power_hosts[0].ipmi.cipher_suite, 3);
-    assert_string_equal(c.power_hosts[0].ipmi.workarounds[1], "solport");
-    assert_null(c.power_hosts[0].ipmi.workarounds[2]);
-    assert_null(c.power_hosts[1].ipmi.address);
-    assert_non_null(c.power_hosts[1].ipmi.workarounds);
-    assert_string_equal(c.power_hosts[1].wol.mac, "02:00:00:00:00:01");
+    assert_string_equal(c.power_hosts[0].host.name, "esx1");
+    assert_string_equal(c.power_hosts[0].host.ipmi.address, "10.0.0.1");
+    assert_int_equal(c.power_hosts[0].host.ipmi.cipher_suite, 3);
+    assert_string_equal(c.power_hosts[0].host.ipmi.workarounds[1], "solport");
+    assert_null(c.power_hosts[0].host.ipmi.workarounds[2]);
+    assert_null(c.power_hosts[1].host.ipmi.address);
+    assert_non_null(c.power_hosts[1].host.ipmi.workarounds);
+    assert_string_equal(c.power_hosts[1].host.wol.mac, "02:00:00:00:00:01");
 }
 
 /* What the defaults say, wherever they stand, holds where the host says nothing; the order of the methods is
@@ -540,8 +540,10 @@ static void test_everything_is_documented(void **state)
             fail_msg("%s does not document %s", path, keys[i].name);
     }
     assert_int_equal(c.n_power_hosts, 1);
-    for (size_t i = 0; i < power_host_schema.n; i++) {
-        const char *key = power_host_schema.fields[i].name;
+    const struct schema of_host = config_power_keys(&a);
+
+    for (size_t i = 0; i < of_host.n; i++) {
+        const char *key = of_host.fields[i].name;
 
         if (!has(root, arena_printf(&a, "power.defaults.%s", key)) &&
             !has(root, arena_printf(&a, "power.hosts.esx1.%s", key)))

@@ -198,7 +198,7 @@ static const struct {
     {SIM "power: {hosts: {h: {redfish: {url: 'http://b'}}}}\n",
      "f.yaml:3: power.hosts.h.redfish.url is \"http://b\", expected https://HOST[:PORT]"},
     {SIM "power: {hosts: {h: {redfish: {url: 'https://b', ca_file: /nonexistent}}}}\n",
-     "f.yaml:3: power.hosts.h.redfish.ca_file names /nonexistent, which cannot be read"},
+     "f.yaml:3: power.hosts.h.redfish.ca_file: /nonexistent cannot be read"},
     {SIM "power: {hosts: {h: {redfish: {url: 'https://b', password_file: /nonexistent}}}}\n",
      "f.yaml:3: power.hosts.h.redfish.password_file: /nonexistent cannot be opened"},
     {SIM "power: {hosts: {h: {wol: {port: 5}}}}\n", "f.yaml:3: power.hosts.h.wol.mac is missing"},
