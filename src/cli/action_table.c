@@ -26,7 +26,7 @@ const char *action_table_subject(const json_t *x, struct arena *a)
                 : arena_printf(a, "%s -> %s", vm, to ? to : "-");
 }
 
-/* What is not over, nor begun. */
+/* Whether the action has not started yet. */
 static bool has_to_wait(const json_t *x)
 {
     const char *state = reply_text(x, "state");
@@ -34,7 +34,7 @@ static bool has_to_wait(const json_t *x)
     return state && (strcmp(state, "recommended") == 0 || strcmp(state, "approved") == 0);
 }
 
-/* What matters most at the moment: why it failed or waits, else why it is recommended. */
+/* The most important reason: of a failure or a wait, else of the recommendation. */
 static const char *why(const json_t *x, struct arena *a)
 {
     const char *last = reply_text(x, "why");

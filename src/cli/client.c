@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* A snapshot of a large cluster is some hundred megabytes of text; more than this is not the service. */
+/* A snapshot of a large cluster has some hundred megabytes of text; a larger reply is not the service's. */
 #define REPLY_BYTES_MAX ((size_t)2 * 1024 * 1024 * 1024)
 #define CHUNK_BYTES 65536
 
@@ -97,12 +97,12 @@ static enum exit_code receive_line(const char *path, int fd, struct strbuf *ret)
         strbuf_add(ret, chunk, (size_t)n);
         if (ret->overflow)
             return unreachable(path, "the reply is too long", 0);
-        if (chunk[n - 1] == '\n') /* a reply is one line, and the only one */
+        if (chunk[n - 1] == '\n') /* a reply is exactly one line */
             return EXIT_DONE;
     }
 }
 
-/* The reply's own verdict. */
+/* Maps the reply's `ok` and `code` to an exit code. */
 static enum exit_code judge(const char *path, json_t *reply)
 {
     if (json_is_true(json_object_get(reply, "ok")))
@@ -141,7 +141,7 @@ enum exit_code client_call(const char *path, json_t *request, json_t **ret)
     return EXIT_DONE;
 }
 
-/* One line of a stream. */
+/* Handles one line of a stream. */
 static enum exit_code take_line(const char *path, const char *line, size_t len, stream_fn each, void *ctx)
 {
     json_t *reply = json_loadb(line, len, 0, NULL);

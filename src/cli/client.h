@@ -19,23 +19,23 @@
         "socket", "PATH", 0, "socket of the service; default: $BALLAST_SOCKET, or " SOCKET_DEFAULT           \
     }
 
-/* Sends the request, which is used up, and reads the reply; *ret is the caller's. path NULL: BALLAST_SOCKET,
- * or the default. */
+/* Sends the request, which it releases, and reads the reply; the caller releases *ret. path NULL:
+ * BALLAST_SOCKET, or the default. */
 enum exit_code client_call(const char *path, json_t *request, json_t **ret);
 
-/* The same for a reply of many lines: `each` gets one after the other, as they come, until it does not return
- * EXIT_DONE or the service closes the connection (EXIT_UNREACHABLE). */
+/* As client_call(), for a reply of many lines: calls `each` for every line as it arrives, until `each` does
+ * not return EXIT_DONE or the service closes the connection (EXIT_UNREACHABLE). */
 typedef enum exit_code (*stream_fn)(void *ctx, const json_t *reply);
 enum exit_code client_stream(const char *socket, json_t *request, stream_fn each, void *ctx);
 
-/* ---- a verb that asks one thing and shows it ------------------------------------------------- */
+/* ---- verbs that show a reply ----------------------------------------------------------------- */
 
-/* Calls, and prints: the reply's member `key` (all of it, if NULL) as JSON, or what show() makes of it. */
+/* Sends the request and prints the reply's member `key` (NULL: all of it) as JSON, or as text by show(). */
 enum exit_code client_show(const char *socket, enum cli_format format, json_t *request, const char *key,
                            void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
                            struct arena *a, struct strbuf *out);
 
-/* ---- a verb that tells the service one thing, and has no options but these ------------------- */
+/* ---- verbs with client_options only ---------------------------------------------------------- */
 
 enum { CLIENT_OPT_SOCKET, CLIENT_OPT_FORMAT, CLIENT_OPT_COUNT };
 extern const struct option_spec client_options[CLIENT_OPT_COUNT];
@@ -45,11 +45,11 @@ enum exit_code client_ask(const struct args *args, json_t *request, const char *
                           void (*show)(const json_t *reply, struct arena *a, struct strbuf *out),
                           struct arena *a, struct strbuf *out);
 
-/* Sends the command and shows done, one line. */
+/* Sends the command and prints `done`, one line. */
 enum exit_code client_tell(const struct args *args, const char *command, const char *done, struct arena *a,
                            struct strbuf *out);
 
-/* Sends the command with the operands, which are the numbers of recommendations, and shows those actions. */
+/* Sends the command with the operands, which are recommendation numbers, and prints those actions. */
 enum exit_code client_tell_ids(const struct args *args, const char *command, struct arena *a,
                                struct strbuf *out);
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The service has cleaned it: no escape sequence is left in it. */
+/* The text is clean: the service has removed all escape sequences. */
 static void show_console(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *c = json_object_get(reply, "console");

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 1000 /* the service's most */
+#define BATCH 1000 /* the service's limit */
 #define SHOWN "50"
 
 enum { OPT_SOCKET, OPT_FOLLOW, OPT_SINCE, OPT_KIND, OPT_LIMIT, OPT_FORMAT };
@@ -29,7 +29,7 @@ static const struct option_spec options[] = {
 
 struct showing {
     enum cli_format format;
-    bool lines; /* JSON: an object a line, because there is no end */
+    bool lines; /* JSON: one object a line, because the list is endless */
     bool any;
     int64_t last; /* id */
     size_t n;     /* of the last reply */
@@ -105,7 +105,7 @@ static void show(struct showing *s, const json_t *reply)
     }
 }
 
-/* A line of the stream is written as soon as it is there. */
+/* A line of the stream is written at once. */
 static enum exit_code show_now(void *ctx, const json_t *reply)
 {
     struct showing *s = ctx;
@@ -117,7 +117,7 @@ static enum exit_code show_now(void *ctx, const json_t *reply)
     return code;
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
 static bool number_of(const char *text, int64_t *ret)
 {
@@ -160,7 +160,7 @@ static enum exit_code read_request(const struct args *args, json_t *request)
     return EXIT_DONE;
 }
 
-/* Batch by batch, to the last one that there is now. */
+/* Reads batch after batch, up to the newest event. */
 static enum exit_code show_all(const char *socket, json_t *request, bool whole, struct showing *s)
 {
     enum exit_code code = EXIT_DONE;

@@ -20,7 +20,7 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-/* What the ids or names of the command line stand for. */
+/* Resolves ids and names of the command line. */
 static enum exit_code find(const struct snapshot *snap, const char *vm_word, const char *host_word,
                            uint32_t *ret_vm, uint32_t *ret_host)
 {
@@ -55,8 +55,8 @@ static int say_vm(const struct snapshot *snap, const struct policy *policy, uint
     return r;
 }
 
-/* A snapshot does not hold the settings. Whoever asks why a host stays on, and does not say whether power
- * management is on, must not take the default for what the service does. */
+/* The note for a missing dpm.enabled: a snapshot does not contain the settings, and the default may differ
+ * from the service's setting. */
 static const char *assumption(const struct args *args)
 {
     static const char key[] = "dpm.enabled=";

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOURS_MAX 840 /* the service's */
+#define HOURS_MAX 840 /* the service's limit */
 #define HOURS_TEXT "24"
 #define MHZ_PER_GHZ 1000.0
 #define MB_PER_GB 1024.0
 #define PERCENT 100.0
 #define HOUR_LEN 17   /* of "Mon 2026-01-05 08" ... */
 #define MINUTE_LEN 20 /* ... and of "Mon 2026-01-05 08:15" */
-#define WEEKDAY_LEN 4 /* what comes before the date */
-#define CLOCK_AT 15   /* where the time of the day begins */
+#define WEEKDAY_LEN 4 /* length of the part before the date */
+#define CLOCK_AT 15   /* offset of the time of day */
 #define CLOCK_LEN 5   /* of "08:15" */
 
 enum { OPT_SOCKET, OPT_HOURS, OPT_ALL, OPT_FORMAT };
@@ -44,7 +44,7 @@ static const struct column ahead_columns[] = {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* "Mon 2026-01-05 08:15:00 +01:00" in the service's zone; in UTC where that is not known here. */
+/* "Mon 2026-01-05 08:15:00 +01:00" in the service's zone; in UTC if the zone is unknown here. */
 static const char *local_of(const json_t *f, instant_s t, struct arena *a)
 {
     const char *zone = reply_text(f, "time_zone");
@@ -75,7 +75,7 @@ static const char *days_of(const json_t *slot, struct arena *a)
     return of > 0 ? arena_printf(a, "%lld of %lld", (long long)reply_int(slot, "days"), (long long)of) : "-";
 }
 
-/* By how much more came than was expected, as a share; UNKNOWN where one of the two is. */
+/* Actual over expected demand, as a share of the expected; UNKNOWN: one of the two is unknown. */
 static double difference(const json_t *slot)
 {
     double expected = reply_number(json_object_get(slot, "expected"), "cpu_mhz");
@@ -83,7 +83,7 @@ static double difference(const json_t *slot)
     return expected > 0 ? reply_number(json_object_get(slot, "came"), "cpu_mhz") / expected - 1 : UNKNOWN;
 }
 
-/* ---- what came ------------------------------------------------------------------------------- */
+/* ---- actual demand --------------------------------------------------------------------------- */
 
 static void put_past_slot(struct table *t, const json_t *f, const json_t *slot, struct arena *a)
 {
@@ -118,7 +118,7 @@ static void put_past(const json_t *f, struct arena *a, struct strbuf *out)
     strbuf_puts(out, "\n");
 }
 
-/* The same in a sentence. */
+/* The error of the forecast in one sentence. */
 static void put_past_summary(const json_t *f, struct strbuf *out)
 {
     const json_t *list = json_object_get(f, "past");
@@ -153,14 +153,14 @@ static void put_past_summary(const json_t *f, struct strbuf *out)
     strbuf_puts(out, "\n");
 }
 
-/* ---- what is expected ------------------------------------------------------------------------ */
+/* ---- expected demand ------------------------------------------------------------------------- */
 
-/* A row of the table: one slot, or several that follow each other. */
+/* A row of the table: one slot, or several adjoining ones. */
 struct stretch {
     instant_s begins, ends;
-    const char *from;       /* local */
-    double cpu_mhz, mem_mb; /* the most */
-    const char *days;       /* of the one that wants the most CPU */
+    const char *from;       /* local time */
+    double cpu_mhz, mem_mb; /* maximum of the row */
+    const char *days;       /* of the slot with the highest CPU demand */
 };
 
 static void put_stretch(struct table *t, const json_t *f, const struct stretch *s, struct arena *a)
@@ -187,7 +187,7 @@ static bool looks_the_same(const struct stretch *s, const struct stretch *next, 
            strcmp(amount(s->mem_mb, MB_PER_GB, a), amount(next->mem_mb, MB_PER_GB, a)) == 0;
 }
 
-/* Those that follow each other and are alike become one; returns how many are left. */
+/* Merges adjoining slots with equal text; returns the number of rows left. */
 static size_t unite(struct stretch *list, size_t n, alike_fn alike, struct arena *a)
 {
     size_t left = 0;
@@ -243,7 +243,7 @@ static void put_ahead(const json_t *f, bool all, struct arena *a, struct strbuf 
     table_render(&t, "", out);
 }
 
-/* What becomes of it. */
+/* Whether DPM uses the forecast. */
 static void put_use(const json_t *f, struct arena *a, struct strbuf *out)
 {
     const char *doubted = reply_text(f, "doubted_since");

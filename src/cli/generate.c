@@ -22,7 +22,7 @@ static enum exit_code read_options(const struct args *args, struct generate_opti
     unsigned long long hosts;
     unsigned long long vms;
     unsigned long long seed;
-    enum cli_format format; /* checked, though it makes no difference */
+    enum cli_format format; /* checked, although the output is always JSON */
     enum exit_code code;
 
     if ((code = cli_parse_format(args, OPT_FORMAT, &format)) != EXIT_DONE ||

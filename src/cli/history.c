@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMIT_MAX 1000 /* the service's */
+#define LIMIT_MAX 1000 /* the service's limit */
 
 enum { OPT_SOCKET, OPT_LIMIT, OPT_ENERGY, OPT_SINCE, OPT_DAYS, OPT_BY, OPT_FORMAT };
 
@@ -29,7 +29,7 @@ static const struct column columns[] = {
     {"ACTION", false}, {"WHAT", false},  {"", false, .below = true},
 };
 
-/* The text, with what parts it from what is said after it: some are whole sentences. */
+/* The text with a separator: some texts are whole sentences. */
 static const char *lead(const char *text, struct arena *a)
 {
     size_t n = text ? strlen(text) : 0;
@@ -39,7 +39,7 @@ static const char *lead(const char *text, struct arena *a)
     return arena_printf(a, "%s; ", n > 0 ? text : "-");
 }
 
-/* What became of it, or why it was; by whom, where a person said so; and where to read on. */
+/* The outcome or the reason; the approver, if a person; and a hint to the console output. */
 static const char *sentence(const json_t *x, struct arena *a)
 {
     const char *why = reply_text(x, "why");
@@ -80,7 +80,7 @@ static void show_history(const json_t *reply, struct arena *a, struct strbuf *ou
         table_render(&t, "", out);
 }
 
-/* An option of the one is a mistake with the other. */
+/* Refuses options of --energy without it, and --limit with it. */
 static enum exit_code check_options(const struct args *args, bool energy)
 {
     static const int of_energy[] = {OPT_SINCE, OPT_DAYS, OPT_BY};

@@ -22,13 +22,13 @@
 #define DATE_LENGTH 10 /* of 2026-01-31 ... */
 #define HOUR_LENGTH 16 /* ... and of 2026-01-31T07:00 */
 
-/* A share stands behind what it is a share of, without a title: 80 columns are not many. */
+/* A share follows its figure without a column title, to fit into 80 columns. */
 static const struct column columns[] = {
     {"", false}, {"USED KWH", true}, {"ALL ON", true},      {"SAVED", true},
     {"", true},  {"ASLEEP", true},   {"UNMET GHZ H", true}, {"", true},
 };
 
-/* A figure that would be shown as "-0.00" is nothing. */
+/* Shows 0 instead of "-0.00". */
 static double shown(double v, int decimals)
 {
     return fabs(v) < 0.5 * pow(10, -decimals) ? 0 : v;
@@ -59,7 +59,7 @@ static void put_row(struct table *t, const char *name, const json_t *row)
     bool nothing = !(reply_number(row, "host_s") > reply_number(row, "unknown_s"));
 
     table_cell(t, name);
-    if (nothing) { /* nobody knows: 0 kWh would be wrong */
+    if (nothing) { /* not known: 0 kWh would be wrong */
         for (int i = 0; i < 4; i++)
             table_cell(t, NULL);
     } else {
@@ -73,7 +73,7 @@ static void put_row(struct table *t, const char *name, const json_t *row)
     put_percent(t, reply_number(row, "unmet_percent"), 2);
 }
 
-/* A day by its date, an hour by its beginning, both in UTC: "2026-01-31 07:00". */
+/* A day as its date, an hour as its begin, both in UTC: "2026-01-31 07:00". */
 static const char *name_of(const json_t *row, struct arena *a)
 {
     const char *time = reply_text(row, "time");
@@ -87,7 +87,7 @@ static const char *name_of(const json_t *row, struct arena *a)
                         time + DATE_LENGTH + 1);
 }
 
-/* What the figures leave out. */
+/* The gaps in the figures. */
 static void show_gaps(const json_t *energy, struct strbuf *out)
 {
     const json_t *hosts = json_object_get(energy, "hosts_without_figures");
@@ -97,7 +97,7 @@ static void show_gaps(const json_t *energy, struct strbuf *out)
     const json_t *host;
     size_t i;
 
-    if (share(total, "measured_s") < 100) /* in percent; nothing is said where that is not known */
+    if (share(total, "measured_s") < 100) /* percent; UNKNOWN compares as false */
         strbuf_printf(out, "metered: %.0f %% of the host time; the rest is from power models\n",
                       share(total, "measured_s"));
     if (unmet_mb_s > 0)

@@ -1,11 +1,11 @@
-/* history_energy.h: `ballast history --energy`. */
+/* history_energy.h: `ballast history --energy`, the energy used and saved. */
 #ifndef BALLAST_CLI_HISTORY_ENERGY_H
 #define BALLAST_CLI_HISTORY_ENERGY_H
 
 #include "cli/output.h"
 #include "cli/verb.h"
 
-/* What the options say; NULL: not given. */
+/* The values of the options; NULL: not given. */
 struct energy_question {
     const char *socket;
     const char *since, *days, *by;

@@ -16,7 +16,7 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = OPTION_FORMAT,
 };
 
-/* For a terminal of 80 columns, as long as names are not longer than 17. */
+/* Fits into 80 columns with names of up to 17 characters. */
 static const struct column narrow[] = {
     {"HOST", false},  {"STATE", false}, {"VMS", true},    {"CPU", true},
     {"OF GHZ", true}, {"MEM", true},    {"OF GIB", true}, {"WOKEN BY", false},
@@ -34,7 +34,7 @@ static const struct {
     int decimals;
 } resources[] = {{"cpu", MHZ_PER_GHZ, 1}, {"mem", MB_PER_GB, 0}};
 
-/* "ipmi,wol"; and whether it was ever seen to work. */
+/* "ipmi,wol", and whether a wake has ever succeeded. */
 static void put_wake(struct table *t, const json_t *h, struct arena *a)
 {
     const json_t *method;

@@ -1,4 +1,5 @@
-/* input.h: what the verbs that decide read. A function that fails has printed one line on standard error. */
+/* input.h: reads snapshot, VMs and settings for the verbs that decide. A function that fails has printed one
+ * line on standard error. */
 #ifndef BALLAST_CLI_INPUT_H
 #define BALLAST_CLI_INPUT_H
 

@@ -50,7 +50,7 @@ static void put_help(struct strbuf *out)
                      "cannot be reached.\n");
 }
 
-/* Nothing partial: what a verb printed counts only once it is through. */
+/* A verb's output is printed only after it has succeeded. */
 static enum exit_code finish(enum exit_code code, bool answers_no, const struct strbuf *out)
 {
     bool counts = code == EXIT_DONE || (code == EXIT_FAILED && answers_no);

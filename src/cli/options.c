@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define VAL_HELP 1
-#define VAL_FIRST_OPTION 256 /* past any character, so that no short option is one of ours */
+#define VAL_FIRST_OPTION 256 /* beyond any character, so that no short option collides */
 
 static enum parsed wrong(const struct verb *v, struct arena *a, const char *what)
 {
@@ -59,7 +59,7 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
     const struct option *list = long_options(v, a);
     int c;
 
-    optind = 0; /* begin anew, whatever was read before */
+    optind = 0; /* restart getopt */
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":h", list, NULL)) != -1) {
         const char *given = argv[optind - 1];
@@ -78,7 +78,7 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
         add_value(&args.options[c - VAL_FIRST_OPTION], a, optarg);
         if (!(o->flags & OPTION_PAIR))
             continue;
-        if (optind >= argc) /* getopt knows of one value; the word after it is ours to take */
+        if (optind >= argc) /* getopt takes one value; the second word is taken here */
             return wrong(v, a, arena_printf(a, "--%s needs two values, %s", o->name, o->metavar));
         add_value(&args.options[c - VAL_FIRST_OPTION], a, argv[optind++]);
     }
@@ -95,7 +95,7 @@ static const char *spelling(const struct option_spec *o, struct arena *a)
     return o->metavar ? arena_printf(a, "--%s %s", o->name, o->metavar) : arena_printf(a, "--%s", o->name);
 }
 
-/* An option or an operand is never broken in two. */
+/* Options and operands are never broken across lines. */
 static void put_usage(const struct verb *v, struct arena *a, struct strbuf *out)
 {
     const char *begin = arena_printf(a, "Usage: ballast %s", v->name);
@@ -123,7 +123,7 @@ static void put_usage(const struct verb *v, struct arena *a, struct strbuf *out)
     strbuf_puts(out, "\n");
 }
 
-/* Lines that begin with a blank stay as they are; the others between them are one paragraph. */
+/* Lines that begin with a blank are kept; the others between them are one paragraph. */
 static void put_more(const char *more, struct arena *a, struct strbuf *out)
 {
     while (*more) {

@@ -13,7 +13,7 @@ enum parsed options_parse(const struct verb *v, int argc, char **argv, struct ar
 /* Prints --help, at most 80 columns wide unless a single word is longer. */
 void options_help(const struct verb *v, struct strbuf *out);
 
-/* One line of a list, and as many more as its meaning takes: `what` in a column of this width. */
+/* Prints one entry of a list: `what` in a column of this width, and its meaning, wrapped. */
 void options_help_line(const char *what, size_t width, const char *meaning, struct strbuf *out);
 
 #endif

@@ -48,7 +48,7 @@ static int write_all(int fd, const struct strbuf *text)
     return 0;
 }
 
-/* For what is not replaced but written to: /dev/stdout, a named pipe. */
+/* Writes to a file that is not replaced: /dev/stdout, a named pipe. */
 static int write_through(const char *path, const struct strbuf *text)
 {
     CLEANUP(closep) int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -56,8 +56,8 @@ static int write_through(const char *path, const struct strbuf *text)
     return fd < 0 ? -errno : write_all(fd, text);
 }
 
-/* What mkstemp() makes is for its owner only; a new file has what the umask leaves, an old one keeps its own.
- */
+/* mkstemp() makes a file for its owner only; a new file takes the umask's mode, an existing one keeps its
+ * mode. */
 static mode_t mode_for(const struct stat *old)
 {
     mode_t mask = umask(0);
@@ -66,7 +66,7 @@ static mode_t mode_for(const struct stat *old)
     return old ? old->st_mode & 07777 : 0666 & ~mask;
 }
 
-/* Beside it, so that it is the same file system. */
+/* In the same folder, so on the same file system. */
 static int write_beside(const char *path, mode_t mode, const struct strbuf *text)
 {
     CLEANUP(arena_releasep) struct arena scratch = {0};
@@ -92,7 +92,7 @@ enum exit_code cli_write_file(const char *path, const struct strbuf *text)
         return cli_write(text);
     bool there = stat(path, &old) == 0;
     CLEANUP(freep)
-    char *resolved = there ? realpath(path, NULL) : NULL; /* what a link leads to is replaced */
+    char *resolved = there ? realpath(path, NULL) : NULL; /* the target of a link is replaced */
     if (there && !S_ISREG(old.st_mode))
         r = S_ISDIR(old.st_mode) ? -EISDIR : write_through(path, text);
     else

@@ -43,7 +43,7 @@ static enum exit_code read_input(const struct args *args, struct arena *a, struc
     return cli_read_vms(vms_path, cluster, a, ret);
 }
 
-/* Each form has options of its own; the other's would be a misunderstanding. */
+/* Refuses options of the other form. */
 static enum exit_code check_form(const struct args *args, bool at_service)
 {
     static const bool of_service[OPT_COUNT] = {[OPT_APPLY] = true, [OPT_SOCKET] = true};

@@ -4,7 +4,7 @@
 #include "cli/action_table.h"
 #include "cli/client.h"
 
-/* The service reads nothing but UTF-8. */
+/* The service accepts UTF-8 only. */
 static enum exit_code make_request(const char *const *vms, size_t n_vms, bool apply, json_t **ret)
 {
     json_t *list = json_array();
@@ -20,7 +20,7 @@ static enum exit_code make_request(const char *const *vms, size_t n_vms, bool ap
     return EXIT_DONE;
 }
 
-/* The plan, as `plan` and the pure form print theirs. */
+/* Prints the plan as `plan` does. */
 static void show_plan(const json_t *reply, enum cli_format format, struct strbuf *out)
 {
     const char *text = reply_text(reply, format == FORMAT_JSON ? "plan" : "text");

@@ -10,7 +10,7 @@
 
 #define US_PER_S 1000000
 #define DRAW_EVERY_US 100000
-#define FORECAST_AFTER_US (2 * US_PER_S) /* before that it would be a guess */
+#define FORECAST_AFTER_US (2 * US_PER_S) /* an earlier estimate would be a guess */
 #define BAR 30
 #define CLEAR_LINE "\r\033[K"
 

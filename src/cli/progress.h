@@ -1,5 +1,4 @@
-/* progress.h: how far something is that takes a while, on one line of standard error, if that is a terminal.
- */
+/* progress.h: draws the progress of a long command on one line of standard error, if that is a terminal. */
 #ifndef BALLAST_CLI_PROGRESS_H
 #define BALLAST_CLI_PROGRESS_H
 
@@ -8,21 +7,21 @@
 
 struct progress {
     bool on;
-    int64_t began_us, shown_us; /* when it was drawn last */
-    double from, to;            /* what 0 ... 1 of the present run are of the whole */
+    int64_t began_us, shown_us; /* shown_us: time of the last drawing */
+    double from, to;            /* share of the whole that the present run covers */
     const char *what;           /* "run 3 of 20" */
 };
 
-/* on: false if standard error is no terminal, or one that cannot go back on its line. */
+/* on: false if standard error is no terminal, or cannot return to the line's begin. */
 void progress_begin(struct progress *p, bool wanted);
 
-/* The next part of the whole, which `done` is counted in. */
+/* Begins the next part of the whole; `done` counts from 0 to 1 in it. */
 void progress_part(struct progress *p, const char *what, double from, double to);
 
-/* For struct simulate_options. Draws ten times a second at most. */
+/* For struct simulate_options. Draws at most ten times a second. */
 void progress_step(void *progress, double done);
 
-/* Takes the line away. */
+/* Erases the line. */
 void progress_end(struct progress *p);
 
 #endif

@@ -1,5 +1,5 @@
-/* reply.h: reads the fields of a reply of the service. A field that is missing, or of another type, reads as
- * nothing: a newer command may talk to an older service. */
+/* reply.h: reads the fields of a service's reply. A field that is missing, or of another type, reads as
+ * empty: a newer command may talk to an older service. */
 #ifndef BALLAST_CLI_REPLY_H
 #define BALLAST_CLI_REPLY_H
 

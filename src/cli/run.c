@@ -17,7 +17,7 @@ static void show_run(const json_t *reply, struct arena *a, struct strbuf *out)
                       (long long)reply_int(pass, "recommendations"), reply_number(pass, "imbalance_after"));
     else
         strbuf_puts(out, "no recommendations\n");
-    /* what has ended is no news of this pass */
+    /* ended actions are not news of this pass */
     json_array_foreach(json_object_get(reply, "recommendations"), i, x)
     {
         if (!reply_text(x, "ended"))

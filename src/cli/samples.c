@@ -9,7 +9,7 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = {"format", "text|json", 0, "text is CSV for `ballast simulate` (format: recorded)"},
 };
 
-/* A figure that was not known stays empty. */
+/* An unknown figure stays empty. */
 static void put_figure(struct strbuf *out, const json_t *sample, const char *key)
 {
     const json_t *v = json_object_get(sample, key);

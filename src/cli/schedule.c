@@ -65,7 +65,7 @@ static void show_list(const json_t *list, const char *label, const char *none, s
     }
 }
 
-/* "Mon 2026-11-23 07:30:00 +01:00" without seconds where there are none. */
+/* "Mon 2026-11-23 07:30:00 +01:00", without seconds if they are 0. */
 static const char *short_local(const char *local, struct arena *a)
 {
     static const char none[] = ":00 ";
@@ -161,7 +161,7 @@ static void show_schedule(const json_t *reply, struct arena *a, struct strbuf *o
     show_wakes(s, a, out);
 }
 
-/* The same as the service would say, of a file. */
+/* The schedule of a configuration file, in the form of the service's reply. */
 static enum exit_code show_config(const char *path, instant_s now, unsigned n, enum cli_format format,
                                   struct arena *a, struct strbuf *out)
 {

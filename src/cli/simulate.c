@@ -33,13 +33,13 @@ static const struct option_spec options[] = {
 };
 
 #define SEEDS_MAX 1000
-#define SEED_MAX (INT64_MAX - SEEDS_MAX) /* the last of them is a number of JSON, too */
+#define SEED_MAX (INT64_MAX - SEEDS_MAX) /* the last seed must fit into a JSON number */
 
 struct simulate_args {
     enum cli_format format;
     struct simulate_variant_options runs;
-    const char *series, *report; /* NULL: not asked for */
-    const char *const *compared; /* two lists of changes, or NULL */
+    const char *series, *report; /* NULL: not requested */
+    const char *const *compared; /* two lists of overrides, or NULL */
 };
 
 static enum exit_code read_counts(const struct args *args, struct simulate_args *ret)
@@ -107,7 +107,7 @@ static enum exit_code put_file(const char *path, bool html, const struct run_set
     return cli_write_file(path, &text);
 }
 
-/* Files first: when one cannot be written, nothing is printed. */
+/* Writes the files first: if one fails, nothing is printed. */
 static enum exit_code put(const struct simulate_args *asked, const struct run_set *a, const struct run_set *b,
                           struct strbuf *out)
 {
@@ -124,7 +124,7 @@ static enum exit_code put(const struct simulate_args *asked, const struct run_se
     return EXIT_DONE;
 }
 
-/* One variant, or the two that are compared: read first, run then. */
+/* One variant, or two to compare: all are read before the first runs. */
 static enum exit_code run_sides(const struct simulate_args *asked, struct progress *progress, struct arena *a,
                                 struct run_set ret[2])
 {

@@ -25,7 +25,7 @@ enum exit_code simulate_variant_add_override(struct overrides *list, const char 
     return EXIT_DONE;
 }
 
-/* Whether a path and its = begin here. */
+/* Whether "PATH=" begins here. */
 static bool begins_override(const char *text)
 {
     size_t n = 0;
@@ -90,7 +90,7 @@ enum exit_code simulate_variant_read(const struct simulate_variant_options *opti
     return EXIT_DONE;
 }
 
-/* One run, with a scenario that is its own: only the seed differs from the first. */
+/* One run with its own scenario, which differs from the first in the seed only. */
 static enum exit_code run_once(const struct simulate_variant *variant, size_t i, struct progress *progress,
                                struct arena *a, struct simulation *ret)
 {

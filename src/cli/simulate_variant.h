@@ -17,27 +17,27 @@ struct simulate_variant_options {
     struct overrides common; /* --set */
     bool seed_given;
     uint64_t seed;
-    size_t n_runs; /* one a seed */
-    bool series;   /* of the first run */
+    size_t n_runs; /* one for each seed */
+    bool series;   /* keep the series of the first run */
 };
 
 struct simulate_variant {
     const struct simulate_variant_options *options;
     const char *label;
-    struct overrides all; /* the common ones, then its own */
+    struct overrides all; /* the common overrides, then its own */
     struct scenario first;
 };
 
-/* Adds one PATH=VALUE. `option` is named in the complaint. */
+/* Adds one PATH=VALUE. `option` is named in errors. */
 enum exit_code simulate_variant_add_override(struct overrides *list, const char *option, const char *text,
                                              struct arena *a);
 
-/* Reads the scenario with the changes, so that what is wrong is said before anything runs. own: the list of
- * --compare; NULL: there is none. */
+/* Reads the scenario with its overrides, so that errors appear before any run. own: the list of --compare;
+ * NULL: none. */
 enum exit_code simulate_variant_read(const struct simulate_variant_options *options, const char *own,
                                      struct arena *a, struct simulate_variant *ret);
 
-/* All runs of the variant. `from` to `to`: its part of the progress. */
+/* Runs all seeds of the variant. `from` to `to`: its part of the progress. */
 enum exit_code simulate_variant_run(const struct simulate_variant *variant, struct progress *progress,
                                     double from, double to, struct arena *a, struct run_set *ret);
 

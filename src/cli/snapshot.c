@@ -9,7 +9,7 @@ static const struct option_spec options[] = {
     [OPT_FORMAT] = {"format", "text|json", 0, "no difference: a snapshot is always JSON"},
 };
 
-/* The text as the service wrote it: numbers are not to be read and written once more. */
+/* Prints the service's own text: reading and writing numbers could change them. */
 static enum exit_code verb_snapshot_run(const struct args *args, struct arena *a, struct strbuf *out)
 {
     json_t *reply = NULL;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* An approved one waits until the host is empty, which may need a person. */
+/* An approved standby waits until the host is empty, which may need approvals. */
 static void show_standby(const json_t *reply, struct arena *a, struct strbuf *out)
 {
     const json_t *action = json_array_get(json_object_get(reply, "actions"), 0);

@@ -82,7 +82,7 @@ static void show_counts(const json_t *st, struct strbuf *out)
     strbuf_puts(out, any ? "\n" : "none\n");
 }
 
-/* Hosts that sleep, and those of them that somebody should look after. */
+/* Hosts in standby, and those among them that need attention. */
 static void show_asleep(const json_t *st, struct strbuf *out)
 {
     const json_t *h;

@@ -1,14 +1,13 @@
-/* verb.h: what a verb of the command is.
+/* verb.h: a verb of the command: its name, its options, its function.
  *
- * A verb is one file with one const struct verb, and a line in verbs.c. Its options stand in a table, from
- * which the parsing and the help are made; the verb finds their values by the table's own indices:
+ * A verb is one file with one const struct verb, and a line in verbs.c. Its options are a table, from which
+ * parser and help are derived; the verb finds their values by the table's indices:
  *
  *     enum { OPT_SNAPSHOT, OPT_FORMAT };
  *     static const struct option_spec options[] = {
  *         [OPT_SNAPSHOT] = {"snapshot", "FILE", OPTION_REQUIRED, "the cluster; - reads standard input"},
  *         [OPT_FORMAT] = OPTION_FORMAT,
- *     };
- */
+ *     }; */
 #ifndef BALLAST_CLI_VERB_H
 #define BALLAST_CLI_VERB_H
 
@@ -32,7 +31,7 @@ enum exit_code {
 
 struct option_spec {
     const char *name;    /* without its dashes */
-    const char *metavar; /* NULL: it takes no value */
+    const char *metavar; /* NULL: no value */
     unsigned flags;
     const char *meaning;
 };
@@ -53,15 +52,15 @@ struct verb {
     const char *name;
     const char *former_name; /* still accepted, with a warning; NULL: none */
     const char *summary;     /* one line */
-    const char *more;        /* what else --help says, see options.c for its lines; NULL: nothing */
-    const char *operands;    /* as the usage shows them: "ID..."; NULL: it takes none */
+    const char *more;        /* further text of --help, see options.c for its lines; NULL: none */
+    const char *operands;    /* as in the usage line: "ID..."; NULL: none */
     size_t operands_min, operands_max;
     const struct option_spec *options;
     size_t n_options;
     bool needs_service;
-    bool answers_no; /* what it prints is the answer also where that is "it cannot be done": EXIT_FAILED */
-    /* Everything in `a` is gone after it. What it prints on standard output it adds to out, which is written
-     * only if it returns EXIT_DONE (or EXIT_FAILED, see above). */
+    bool answers_no; /* the output is valid with EXIT_FAILED too: "it cannot be done" is an answer */
+    /* `a` is released afterwards. Standard output is added to `out`, which is written only for EXIT_DONE (or
+     * EXIT_FAILED, see above). */
     enum exit_code (*run)(const struct args *args, struct arena *a, struct strbuf *out);
 };
 

@@ -33,7 +33,7 @@ extern const struct verb verb_status;
 extern const struct verb verb_vms;
 extern const struct verb verb_what_if;
 
-/* In the order of the help. */
+/* All verbs, in the order of the help. */
 extern const struct verb *const verbs[];
 extern const size_t n_verbs;
 

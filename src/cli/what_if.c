@@ -47,7 +47,7 @@ static const struct {
 
 static enum exit_code assume_demand(struct what_if *question, const char *text, struct arena *a)
 {
-    const char *equals = strrchr(text, '='); /* an id or a name may have one, a number has none */
+    const char *equals = strrchr(text, '='); /* an id or a name may contain "=", a number cannot */
     struct err err = {0};
     double mhz;
 
@@ -66,7 +66,7 @@ static enum exit_code assume_demand(struct what_if *question, const char *text, 
     }
     uint32_t vm = question->changes[question->n - 1].vm;
     double most_mhz = guard_most(&question->snap, vm, RES_CPU);
-    if (mhz > most_mhz) { /* the pass would not believe it, and leave the VM where it is */
+    if (mhz > most_mhz) { /* the pass would refuse such a demand and keep the VM where it is */
         cli_error("--demand: \"%s\" cannot use %.12g MHz, expected at most %.0f: a core for each vCPU", word,
                   mhz, floor(most_mhz));
         return EXIT_WRONG;
@@ -74,7 +74,7 @@ static enum exit_code assume_demand(struct what_if *question, const char *text, 
     return EXIT_DONE;
 }
 
-/* Hosts first: which VMs are seen depends on them. */
+/* Hosts first: their state decides which VMs are seen. */
 static enum exit_code assume(const struct args *args, struct what_if *question, struct arena *a)
 {
     struct err err = {0};
@@ -101,8 +101,8 @@ static enum exit_code assume(const struct args *args, struct what_if *question, 
     return EXIT_DONE;
 }
 
-/* The plan of the changed cluster, and the state that the cluster is in now: a plan's "before", for which
- * a pass is enough that makes mandatory moves only. */
+/* The plan of the changed cluster, and the cluster's present state. The latter is the "before" of any plan,
+ * so a pass with mandatory moves only is enough. */
 static int decide(const struct what_if *question, const struct policy *policy, struct arena *a,
                   struct plan *ret_plan, struct plan *ret_now, struct err *err)
 {
