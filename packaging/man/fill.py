@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fills the parts of man pages that stand elsewhere already, so that they cannot differ.
+"""Fills man pages with text from the command's help and from the configuration file, so that the texts cannot differ.
 
 fill.py PAGE.in commands BALLAST    @COMMANDS@: every command, from `BALLAST COMMAND --help`
 fill.py PAGE.in settings FILE       @SETTINGS@: every setting, from the commented configuration FILE
@@ -28,7 +28,7 @@ def literal(lines):
 
 
 def blocks(lines):
-    """Paragraphs, and as they stand the lines that are indented."""
+    """Paragraphs; indented lines are kept as they are."""
     out = []
     paragraph, verbatim = [], []
 
