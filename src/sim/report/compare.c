@@ -1,7 +1,7 @@
 /* compare.c: two policies side by side, as text. */
 #include "sim/report/compare.h"
 #include "render/table.h"
-#include "sim/report/pools.h"
+#include "sim/report/pool_figures.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "base/rfc3339.h"
 #include "render/render.h"
 #include "sim/report/compare.h"
-#include "sim/report/pools.h"
+#include "sim/report/pool_figures.h"
 
 static void put_run_metrics(struct json_writer *w, const struct simulation *s)
 {

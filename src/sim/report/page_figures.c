@@ -1,6 +1,6 @@
 /* page_figures.c: the tables of the page. */
 #include "sim/report/page.h"
-#include "sim/report/pools.h"
+#include "sim/report/pool_figures.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* text.c: one run, or the median of several, as text. */
 #include "render/table.h"
 #include "sim/report/format.h"
-#include "sim/report/pools.h"
+#include "sim/report/pool_figures.h"
 
 static void put_heading(const struct run_set *set, struct arena *a, struct strbuf *out)
 {

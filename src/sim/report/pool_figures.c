@@ -1,5 +1,5 @@
-/* pools.c: the figures of a pool. */
-#include "sim/report/pools.h"
+/* pool_figures.c: the figures of a pool. */
+#include "sim/report/pool_figures.h"
 
 #include <math.h>
 

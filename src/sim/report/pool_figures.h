@@ -1,6 +1,6 @@
-/* pools.h: the figures of a pool, as a table. All are percent. */
-#ifndef BALLAST_SIM_REPORT_POOLS_H
-#define BALLAST_SIM_REPORT_POOLS_H
+/* pool_figures.h: the figures of a pool, as a table. All are percent. */
+#ifndef BALLAST_SIM_REPORT_POOL_FIGURES_H
+#define BALLAST_SIM_REPORT_POOL_FIGURES_H
 
 #include "sim/report/format.h"
 
