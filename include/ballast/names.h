@@ -9,12 +9,12 @@
 
 #define HOST_STATES(X)                                                                                       \
     X(HOST_ON, "on", "runs VMs and may receive more")                                                        \
-    X(HOST_MAINTENANCE, "maintenance", "in maintenance, runs no VMs")                                        \
-    X(HOST_ENTERING_MAINTENANCE, "entering_maintenance", "to be evacuated for maintenance")                  \
+    X(HOST_MAINTENANCE, "maintenance", "in maintenance; runs no VMs")                                        \
+    X(HOST_ENTERING_MAINTENANCE, "entering_maintenance", "being evacuated for maintenance")                  \
     X(HOST_STANDBY, "standby", "powered off or suspended to save power")                                     \
-    X(HOST_ENTERING_STANDBY, "entering_standby", "to be evacuated and put to standby")                       \
+    X(HOST_ENTERING_STANDBY, "entering_standby", "being evacuated and put to standby")                       \
     X(HOST_POWERING_ON, "powering_on", "woken, not yet back in the cluster")                                 \
-    X(HOST_DISCONNECTED, "disconnected", "not seen: nothing is moved to it or from it")
+    X(HOST_DISCONNECTED, "disconnected", "out of contact: no VM is moved to it or from it")
 
 #define VM_STATES(X)                                                                                         \
     X(VM_ON, "on", "running")                                                                                \
@@ -23,18 +23,19 @@
 
 #define VM_KINDS(X)                                                                                          \
     X(VM_NORMAL, "normal", "an ordinary VM")                                                                 \
-    X(VM_AGENT, "agent", "part of its host's platform: never moved")                                         \
-    X(VM_SPARE, "spare", "stands for capacity that is kept free for a restart")                              \
+    X(VM_AGENT, "agent", "part of its host's platform; never moved")                                         \
+    X(VM_SPARE, "spare", "placeholder for capacity that is reserved for a restart")                          \
     X(VM_FT_PRIMARY, "ft_primary", "the running half of a fault-tolerant pair")                              \
     X(VM_FT_SECONDARY, "ft_secondary", "the replica of a fault-tolerant pair")
 
 #define AUTOMATIONS(X)                                                                                       \
-    X(AUTOMATION_INHERIT, "inherit", "as the cluster's setting says")                                        \
-    X(AUTOMATION_DISABLED, "disabled", "never touched")                                                      \
+    X(AUTOMATION_INHERIT, "inherit", "the cluster's setting applies")                                        \
+    X(AUTOMATION_DISABLED, "disabled", "nothing is recommended or carried out")                              \
     X(AUTOMATION_MANUAL, "manual", "recommended; a person approves")                                         \
-    X(AUTOMATION_PARTIAL, "partial", "pools get their parts on the hosts, migrations are recommended")       \
+    X(AUTOMATION_PARTIAL, "partial",                                                                         \
+      "settings of pools on hosts are carried out, migrations are recommended")                              \
     X(AUTOMATION_AUTOMATIC, "automatic", "carried out")                                                      \
-    X(AUTOMATION_FULL, "full", "everything that the threshold lets through is carried out")
+    X(AUTOMATION_FULL, "full", "every move that the migration threshold allows is carried out")
 
 #define RULE_KINDS(X)                                                                                        \
     X(RULE_VM_AFFINE, "vm-vm-affine", "these VMs run on the same host")                                      \
@@ -43,15 +44,15 @@
     X(RULE_HOST_ANTI_AFFINE, "vm-host-anti-affine", "these VMs do not run on these hosts")
 
 #define HA_POLICIES(X)                                                                                       \
-    X(HA_NONE, "none", "no spare capacity is kept")                                                          \
-    X(HA_HOST_FAILURES, "host_failures", "what the largest hosts carry is kept free")                        \
-    X(HA_PERCENT, "percent", "a share of the capacity is kept free")                                         \
-    X(HA_DEDICATED, "dedicated", "some hosts are kept empty")
+    X(HA_NONE, "none", "no failover capacity is reserved")                                                   \
+    X(HA_HOST_FAILURES, "host_failures", "capacity for the failure of the largest hosts is reserved")        \
+    X(HA_PERCENT, "percent", "a percentage of the capacity is reserved for failures")                        \
+    X(HA_DEDICATED, "dedicated", "dedicated failover hosts run no VMs")
 
 #define MEM_ADMISSIONS(X)                                                                                    \
-    X(MEM_ADMISSION_RESERVATION, "reservation", "a VM takes its reservation at its destination")             \
-    X(MEM_ADMISSION_CONSUMED, "consumed", "a VM takes what it has touched so far")                           \
-    X(MEM_ADMISSION_CONFIGURED, "configured", "a VM takes its configured size")
+    X(MEM_ADMISSION_RESERVATION, "reservation", "a VM needs its reservation at its destination")             \
+    X(MEM_ADMISSION_CONSUMED, "consumed", "a VM needs the memory that it has touched so far")                \
+    X(MEM_ADMISSION_CONFIGURED, "configured", "a VM needs its configured size")
 
 #define ACTION_KINDS(X)                                                                                      \
     X(ACTION_MIGRATE, "migrate", "live migration of a VM to another host")                                   \
@@ -64,44 +65,44 @@
 #define REASONS(X)                                                                                           \
     X(REASON_MAINTENANCE, "maintenance", "the host is entering maintenance")                                 \
     X(REASON_STANDBY, "standby", "the host is entering standby")                                             \
-    X(REASON_RULE, "rule", "a rule was violated")                                                            \
-    X(REASON_HOST_OVERCOMMITTED, "host_overcommitted", "reservations on the host exceed what it has")        \
-    X(REASON_BALANCE_CPU, "balance_cpu", "evens out CPU load")                                               \
-    X(REASON_BALANCE_MEM, "balance_mem", "evens out memory load")                                            \
-    X(REASON_CONSOLIDATE, "consolidate", "empties a host that can sleep")                                    \
+    X(REASON_RULE, "rule", "a rule is violated")                                                             \
+    X(REASON_HOST_OVERCOMMITTED, "host_overcommitted", "the reservations on the host exceed its capacity")   \
+    X(REASON_BALANCE_CPU, "balance_cpu", "balances CPU load")                                                \
+    X(REASON_BALANCE_MEM, "balance_mem", "balances memory load")                                             \
+    X(REASON_CONSOLIDATE, "consolidate", "empties a host so that it can go to standby")                      \
     X(REASON_HIGH_UTILIZATION, "high_utilization", "more hosts are needed for the load")                     \
-    X(REASON_SPARE_CAPACITY, "spare_capacity", "the spare capacity for failures is missing")                 \
+    X(REASON_SPARE_CAPACITY, "spare_capacity", "failover capacity is missing")                               \
     X(REASON_PLACEMENT, "placement", "a VM is powered on")                                                   \
-    X(REASON_PREREQUISITE, "prerequisite", "makes room for another action")                                  \
-    X(REASON_AGENT, "agent", "a host's agent VM needs it")                                                   \
+    X(REASON_PREREQUISITE, "prerequisite", "another action needs this one first")                            \
+    X(REASON_AGENT, "agent", "a host's agent VM needs its reservation")                                      \
     X(REASON_ASKED, "asked", "an admin asked for it")                                                        \
-    X(REASON_WAKE_TEST, "wake_test", "an admin wants to see that the host wakes")                            \
+    X(REASON_WAKE_TEST, "wake_test", "an admin verifies that the host wakes")                                \
     X(REASON_READY_BY, "ready_by", "capacity must be back by dpm.ready_by")                                  \
-    X(REASON_EXPECTED_DEMAND, "expected_demand", "more hosts will be needed soon, as on days before")
+    X(REASON_EXPECTED_DEMAND, "expected_demand", "more hosts will be needed soon, as on earlier days")
 
 #define FAULT_CODES(X)                                                                                       \
-    X(FAULT_OVERCOMMITTED, "overcommitted",                                                                  \
-      "reservations add up to more than there is; they were scaled down")                                    \
+    X(FAULT_OVERCOMMITTED, "overcommitted", "reservations exceed the capacity; they were scaled down")       \
     X(FAULT_RULE_CONFLICT, "rule_conflict", "rules contradict each other")                                   \
-    X(FAULT_RULE_VIOLATED, "rule_violated", "a mandatory rule is violated and no allowed move mends it")     \
-    X(FAULT_CANNOT_EVACUATE, "cannot_evacuate", "a VM cannot leave a host that is to be emptied")            \
-    X(FAULT_HOST_DISCONNECTED, "host_disconnected", "a host is not seen; its VMs were left alone")           \
-    X(FAULT_DEMAND_UNKNOWN, "demand_unknown", "a VM's demand could not be read; it was left alone")          \
-    X(FAULT_SAMPLE_BAD, "sample_bad", "a VM's figures are old or cannot be right; it was left alone")        \
+    X(FAULT_RULE_VIOLATED, "rule_violated", "a mandatory rule is violated, and no allowed move fixes it")    \
+    X(FAULT_CANNOT_EVACUATE, "cannot_evacuate", "a VM cannot leave a host that is to be evacuated")          \
+    X(FAULT_HOST_DISCONNECTED, "host_disconnected", "a host is disconnected; its VMs are not moved")         \
+    X(FAULT_DEMAND_UNKNOWN, "demand_unknown", "a VM's demand is unknown; the VM is not moved for balance")   \
+    X(FAULT_SAMPLE_BAD, "sample_bad",                                                                        \
+      "a VM's measurements are old or implausible; the VM is not moved for balance")                         \
     X(FAULT_SAMPLES_BAD, "samples_bad",                                                                      \
-      "too many VMs have missing, old or impossible figures: mandatory moves only")                          \
+      "too many VMs have missing, old or implausible measurements: only mandatory moves are made")           \
     X(FAULT_POOL_OVERCOMMITTED, "pool_overcommitted",                                                        \
-      "what a pool's children reserve exceeds what the pool has")                                            \
+      "the reservations inside a pool exceed what the pool has")                                             \
     X(FAULT_RULE_TOO_LARGE, "rule_too_large", "a rule keeps more VMs apart than there are hosts for them")   \
-    X(FAULT_PREFERENCE_DROPPED, "preference_dropped", "a preferred rule was not followed")                   \
-    X(FAULT_SPARE_MISSING, "spare_missing", "the spare capacity for failures is not there")                  \
-    X(FAULT_CANNOT_PLACE, "cannot_place", "a VM cannot be powered on anywhere")                              \
-    X(FAULT_READY_BY, "ready_by", "less capacity than asked for can be on by dpm.ready_by")
+    X(FAULT_PREFERENCE_DROPPED, "preference_dropped", "a preferred rule is not followed")                    \
+    X(FAULT_SPARE_MISSING, "spare_missing", "failover capacity is missing")                                  \
+    X(FAULT_CANNOT_PLACE, "cannot_place", "a VM cannot be powered on at any host")                           \
+    X(FAULT_READY_BY, "ready_by", "less capacity than required can be on by dpm.ready_by")
 
 #define VERDICTS(X)                                                                                          \
-    X(VERDICT_CURRENT, "current", "where the VM is")                                                         \
-    X(VERDICT_CHOSEN, "chosen", "where the plan moves it")                                                   \
-    X(VERDICT_REJECTED, "rejected", "not taken, for the reason that the check names")
+    X(VERDICT_CURRENT, "current", "the host that the VM runs on")                                            \
+    X(VERDICT_CHOSEN, "chosen", "the host that the plan moves the VM to")                                    \
+    X(VERDICT_REJECTED, "rejected", "not chosen; the check names the reason")
 
 /* In the order in which they are asked. The first that fails decides. */
 #define CHECKS(X)                                                                                            \
@@ -152,45 +153,47 @@
 #define POWER_CHECKS(X)                                                                                      \
     X(POWER_FINE, "none", "every check passed")                                                              \
     X(POWER_DPM_OFF, "dpm_off", "power management is off: dpm.enabled is false")                             \
-    X(POWER_MANDATORY_ONLY, "mandatory_only", "the pass makes mandatory moves only")                         \
+    X(POWER_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
     X(POWER_HOST_STATE, "host_state", "the host is neither on nor in standby")                               \
-    X(POWER_HOST_FAILOVER, "host_failover", "the host is kept for failures")                                 \
-    X(POWER_HOST_DISABLED, "host_disabled", "DPM is disabled for the host: it is left as it is")             \
-    X(POWER_HOST_COMING, "host_coming", "the host is being woken already")                                   \
-    X(POWER_WAKE_FAILED, "wake_failed", "the host did not wake the last time")                               \
-    X(POWER_WAKE_UNPROVEN, "wake_unproven", "it has not been proven that the host can be woken")             \
-    X(POWER_UPTIME, "uptime", "the host has not been on for long enough")                                    \
-    X(POWER_WOKEN, "woken", "the host was woken, and what it was woken for is not over yet")                 \
-    X(POWER_NOT_WATCHED, "not_watched", "the cluster has not been watched for dpm.watch_s yet")              \
-    X(POWER_HIGH, "high", "a host is above the range: waking is considered, not sleep")                      \
-    X(POWER_NOT_LOW, "not_low", "CPU and memory are not both below the range on some host")                  \
-    X(POWER_OTHERS_COMING, "others_coming", "a host is being woken: what it will relieve is not seen yet")   \
-    X(POWER_SPARE_MISSING, "spare_missing", "the spare capacity for failures is missing already")            \
-    X(POWER_HOST_BUSY, "host_busy", "a VM is on its way to the host or from it")                             \
-    X(POWER_HOSTS_MIN, "hosts_min", "fewer hosts would be on than dpm.hosts_min")                            \
-    X(POWER_CPU_MIN, "cpu_min", "less CPU capacity would be on than dpm.cpu_min_mhz")                        \
-    X(POWER_MEM_MIN, "mem_min", "less memory would be on than dpm.mem_min_mb")                               \
-    X(POWER_RULE_LAST, "rule_last", "no other host that a mandatory rule allows would be on")                \
-    X(POWER_RESERVED, "reserved", "more would be reserved than the other hosts have")                        \
-    X(POWER_VM_STAYS, "vm_stays", "a VM on the host is not moved to save power")                             \
-    X(POWER_MOVES_MAX, "moves_max", "the plan would have more moves than it may have")                       \
-    X(POWER_VM_NO_ROOM, "vm_no_room", "a VM on the host can go nowhere else")                                \
-    X(POWER_RAISES_HIGH, "raises_high", "other hosts would come above the range")                            \
-    X(POWER_KEEPS_LOW, "keeps_low", "the hosts would not come closer to the range from below")               \
-    X(POWER_SPARE, "spare", "the spare capacity for failures would not be there any more")                   \
-    X(POWER_COST_BENEFIT, "cost_benefit", "the benefit is not dpm.ratio times the cost")                     \
+    X(POWER_HOST_FAILOVER, "host_failover", "the host is a dedicated failover host")                         \
+    X(POWER_HOST_DISABLED, "host_disabled", "DPM is disabled for the host")                                  \
+    X(POWER_HOST_COMING, "host_coming", "the host is already being woken")                                   \
+    X(POWER_WAKE_FAILED, "wake_failed", "the last wake of the host failed")                                  \
+    X(POWER_WAKE_UNPROVEN, "wake_unproven", "no wake of the host has been verified yet")                     \
+    X(POWER_UPTIME, "uptime", "the host has not been on for dpm.host_uptime_min_s yet")                      \
+    X(POWER_WOKEN, "woken", "the host was woken, and the reason for that still counts")                      \
+    X(POWER_NOT_WATCHED, "not_watched", "the cluster has not been observed for dpm.watch_s yet")             \
+    X(POWER_HIGH, "high", "a host is above the target range: hosts are woken, not put to standby")           \
+    X(POWER_NOT_LOW, "not_low", "no host is below the target range in CPU, or no host in memory")            \
+    X(POWER_OTHERS_COMING, "others_coming",                                                                  \
+      "another host is being woken, and its relief is not measured yet")                                     \
+    X(POWER_SPARE_MISSING, "spare_missing", "failover capacity is missing already")                          \
+    X(POWER_HOST_BUSY, "host_busy", "a VM is being migrated to the host or from it")                         \
+    X(POWER_HOSTS_MIN, "hosts_min", "fewer hosts than dpm.hosts_min would stay on")                          \
+    X(POWER_CPU_MIN, "cpu_min", "less CPU capacity than dpm.cpu_min_mhz would stay on")                      \
+    X(POWER_MEM_MIN, "mem_min", "less memory than dpm.mem_min_mb would stay on")                             \
+    X(POWER_RULE_LAST, "rule_last", "no other host that a mandatory rule allows would stay on")              \
+    X(POWER_RESERVED, "reserved", "the reservations would exceed the capacity of the other hosts")           \
+    X(POWER_VM_STAYS, "vm_stays", "a VM on the host cannot be moved to save power")                          \
+    X(POWER_MOVES_MAX, "moves_max", "the plan would exceed its maximum number of moves")                     \
+    X(POWER_VM_NO_ROOM, "vm_no_room", "a VM on the host fits on no other host")                              \
+    X(POWER_RAISES_HIGH, "raises_high", "other hosts would rise above the target range")                     \
+    X(POWER_KEEPS_LOW, "keeps_low", "the remaining hosts would not come closer to the target range")         \
+    X(POWER_SPARE, "spare", "failover capacity would be missing afterwards")                                 \
+    X(POWER_COST_BENEFIT, "cost_benefit", "the saving is less than dpm.ratio times the cost")                \
     X(POWER_MISSED_BEFORE, "missed_before",                                                                  \
-      "hosts were missed soon after they were put to standby, and it has not been quiet for longer since")   \
-    X(POWER_NOT_HIGH, "not_high", "no host is above the range")                                              \
-    X(POWER_WITHOUT_IT, "without_it", "the hosts that are on, or on their way, can do without it")           \
-    X(POWER_NO_RELIEF, "no_relief", "waking the host would not relieve those above the range")               \
-    X(POWER_OTHER_BETTER, "other_better", "another host does as well and comes first")                       \
-    X(POWER_WINDOW, "window", "hosts are not put to standby now, by dpm.windows and dpm.ready_by")           \
-    X(POWER_WINDOW_ENDS, "window_ends", "the window would be over before the host is empty")                 \
-    X(POWER_READY_SOON, "ready_soon", "the host would have to be woken for dpm.ready_by before it pays")     \
-    X(POWER_READY_LATER, "ready_later", "the host sleeps until it has to be woken for dpm.ready_by")         \
-    X(POWER_EXPECTED, "expected_demand", "more will be wanted soon: waking is considered, not sleep")        \
-    X(POWER_NEEDED_SOON, "needed_soon", "what is expected needs it again before being off has paid")
+      "hosts in standby were needed again soon, and demand has not been low for long enough since")          \
+    X(POWER_NOT_HIGH, "not_high", "no host is above the target range")                                       \
+    X(POWER_WITHOUT_IT, "without_it", "the hosts that are on or being woken are enough")                     \
+    X(POWER_NO_RELIEF, "no_relief", "waking the host would not relieve the hosts above the target range")    \
+    X(POWER_OTHER_BETTER, "other_better", "another host does as well and is preferred")                      \
+    X(POWER_WINDOW, "window", "dpm.windows and dpm.ready_by allow no standby now")                           \
+    X(POWER_WINDOW_ENDS, "window_ends", "the standby window would end before the host is evacuated")         \
+    X(POWER_READY_SOON, "ready_soon", "the host would be needed for dpm.ready_by before standby pays off")   \
+    X(POWER_READY_LATER, "ready_later", "the host stays in standby until it must be woken for dpm.ready_by") \
+    X(POWER_EXPECTED, "expected_demand",                                                                     \
+      "demand is expected to rise soon: hosts are woken, not put to standby")                                \
+    X(POWER_NEEDED_SOON, "needed_soon", "expected demand needs the host again before standby pays off")
 
 /* The days that an expectation rests on. */
 #define ALIKE_DAYS(X)                                                                                        \
@@ -200,21 +203,21 @@
 
 #define ACTION_STATES(X)                                                                                     \
     X(ACTION_RECOMMENDED, "recommended", "waits for approval")                                               \
-    X(ACTION_APPROVED, "approved", "waits for what it depends on, or for a free slot")                       \
-    X(ACTION_STARTING, "starting", "the hypervisor is being asked; its task is not known yet")               \
-    X(ACTION_RUNNING, "running", "the hypervisor works on it")                                               \
-    X(ACTION_VERIFYING, "verifying", "the hypervisor says it is done; an inventory must show it")            \
-    X(ACTION_DONE, "done", "an inventory shows it")                                                          \
-    X(ACTION_FAILED, "failed", "it did not happen")                                                          \
-    X(ACTION_CANCELLED, "cancelled", "it was stopped, or what it depends on failed")                         \
-    X(ACTION_REJECTED, "rejected", "a person said no")                                                       \
+    X(ACTION_APPROVED, "approved", "waits for actions that it depends on, or for a free action slot")        \
+    X(ACTION_STARTING, "starting", "the request was sent to the hypervisor; its task is not known yet")      \
+    X(ACTION_RUNNING, "running", "the hypervisor carries it out")                                            \
+    X(ACTION_VERIFYING, "verifying", "the hypervisor reports success; an inventory must confirm it")         \
+    X(ACTION_DONE, "done", "an inventory confirms it")                                                       \
+    X(ACTION_FAILED, "failed", "it was not carried out")                                                     \
+    X(ACTION_CANCELLED, "cancelled", "it was stopped, or an action that it depends on failed")               \
+    X(ACTION_REJECTED, "rejected", "a person rejected it")                                                   \
     X(ACTION_EXPIRED, "expired", "a later pass no longer recommends it")
 
 #define CHANGE_KINDS(X)                                                                                      \
     X(CHANGE_HOST_OFF, "host_off", "the host is to be put to standby")                                       \
     X(CHANGE_HOST_ON, "host_on", "the host is on")                                                           \
     X(CHANGE_MAINTENANCE, "maintenance", "the host is to be taken out of service")                           \
-    X(CHANGE_DEMAND, "demand", "the VM wants so much CPU")
+    X(CHANGE_DEMAND, "demand", "the VM demands another amount of CPU")
 
 #define NAME_ENUM(e, word, meaning) e,
 #define NAME_DECLARE(name, LIST)                                                                             \

@@ -151,9 +151,11 @@ void render_entitlements_text(const struct snapshot *snap, const struct divvy_tr
         table_render(&t, "  ", out);
         if (trees[r]->overcommitted) {
             const struct divvy_node *n = &trees[r]->nodes[trees[r]->overcommitted_node];
-            strbuf_puts(out, "\n  The reservations below ");
-            table_put_text(out, n->ix == IX_NONE ? "the cluster" : ref_pool_name(snap, n->ix));
-            strbuf_puts(out, " are more than it has; they were scaled down.\n");
+            strbuf_puts(out, "\n  The reservations in ");
+            table_put_text(out, n->ix == IX_NONE
+                                    ? "the cluster"
+                                    : arena_printf(&scratch, "pool %s", ref_pool_name(snap, n->ix)));
+            strbuf_puts(out, " exceed what it has and were scaled down.\n");
         }
     }
     arena_release(&scratch);

@@ -42,14 +42,14 @@ void render_explain_json(const struct snapshot *snap, const struct explanation *
 void render_explain_text(const struct snapshot *snap, const struct explanation *e, struct strbuf *out)
 {
     static const struct column columns[] = {
-        {"HOST", false}, {"VERDICT", false}, {"CHECK", false}, {"AFTER", true}, {"WHY", false},
+        {"HOST", false}, {"VERDICT", false}, {"CHECK", false}, {"IMBALANCE", true}, {"WHY", false},
     };
     const struct vm *v = &snap->vms[e->vm];
     struct arena scratch = {0};
     struct table t;
 
-    table_put_text(out, e->summary ? wording_text(snap, e->summary, &scratch) : v->is.name);
-    strbuf_puts(out, "\n\n");
+    table_put_wrapped(out, e->summary ? wording_text(snap, e->summary, &scratch) : v->is.name, 0);
+    strbuf_puts(out, "\n");
     table_init(&t, &scratch, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; i < e->n; i++) {
         const struct candidate *c = &e->candidates[i];
@@ -105,7 +105,7 @@ static void put_remedy(struct strbuf *out, enum power_check check, const char *h
         enum power_check check;
         const char *before, *after; /* the host's id */
     } remedies[] = {
-        {POWER_WAKE_UNPROVEN, "  `ballast wake ", " --verify` proves it.\n"},
+        {POWER_WAKE_UNPROVEN, "  `ballast wake ", " --verify` verifies one.\n"},
         {POWER_WAKE_FAILED, "  `ballast wake ", "` tries again.\n"},
     };
 
@@ -136,10 +136,10 @@ void render_explain_host_text(const struct snapshot *snap, const struct host_exp
     if (e->verdict == VERDICT_CHOSEN)
         strbuf_printf(out, " is %s by the plan.\n", sleeps ? "woken" : "put to standby");
     else
-        strbuf_printf(out, " stays %s. What decided is %s.\n",
-                      sleeps                ? "in standby"
-                      : h->state == HOST_ON ? "on"
-                                            : host_state_name(h->state),
+        strbuf_printf(out, " %s. Deciding check: %s.\n",
+                      sleeps                ? "stays in standby"
+                      : h->state == HOST_ON ? "stays on"
+                                            : arena_printf(&scratch, "is %s", host_state_name(h->state)),
                       power_check_name(e->check));
     strbuf_puts(out, "\n");
     put_sentence(out, wording_text(snap, e->found, &scratch));

@@ -45,8 +45,8 @@ static const char *one(const struct plan *plan, uint32_t vm, struct arena *a)
     const struct recommendation *r = place_of(plan, vm);
     const char *name = ref_vm_name(plan->snap, vm);
 
-    return r ? arena_printf(a, "%s goes to %s.", name, ref_host_name(plan->snap, r->to))
-             : arena_printf(a, "%s has no place.", name);
+    return r ? arena_printf(a, "%s can be powered on at %s.", name, ref_host_name(plan->snap, r->to))
+             : arena_printf(a, "%s cannot be powered on.", name);
 }
 
 static const char *several(const struct plan *plan, const uint32_t *vms, uint32_t n, struct arena *a)
@@ -63,10 +63,10 @@ static const char *several(const struct plan *plan, const uint32_t *vms, uint32_
         unplaced++;
     }
     if (unplaced == 0)
-        return arena_printf(a, "Each of the %u VMs has a place.", n);
+        return arena_printf(a, "All %u VMs can be powered on.", n);
     if (unplaced > UNPLACED_SHOWN_MAX)
         text = arena_printf(a, "%s and %u more", text, unplaced - UNPLACED_SHOWN_MAX);
-    return arena_printf(a, "%u of %u VMs have a place; without one: %s.", n - unplaced, n, text);
+    return arena_printf(a, "%u of %u VMs can be powered on, but not %s.", n - unplaced, n, text);
 }
 
 static uint32_t count(const struct plan *plan, enum action_kind action)

@@ -51,8 +51,9 @@ void plan_section_balance(const struct plan *plan, struct arena *a, struct strbu
     size_t n_phases = plan->n_recommendations > 0 ? 2 : 1;
     struct table t;
 
-    strbuf_printf(out, "Imbalance %.4f -> %.4f, target %.4f (threshold %lld)\n\n", plan->before.imbalance,
-                  plan->after.imbalance, plan->after.target, (long long)plan->policy.migration_threshold);
+    strbuf_printf(out, "Imbalance %.4f now, %.4f after the plan; target %.4f (migration threshold %lld)\n\n",
+                  plan->before.imbalance, plan->after.imbalance, plan->after.target,
+                  (long long)plan->policy.migration_threshold);
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
     for (int r = 0; r < RES_COUNT; r++) {
         for (size_t p = 0; p < n_phases; p++) {
@@ -78,9 +79,9 @@ static const char *ids_text(struct arena *a, const uint32_t *ids, uint32_t n)
 void plan_section_recommendations(const struct plan *plan, struct arena *a, struct strbuf *out)
 {
     static const struct column columns[] = {
-        {"ID", true},    {"PRIO", true},   {"ACTION", false}, {"VM", false},
-        {"FROM", false}, {"", false},      {"TO", false},     {"REASON", false},
-        {"AFTER", true}, {"NEEDS", false}, {"GROUP", false},  {"", false, .below = true},
+        {"ID", true},        {"PRIO", true},   {"ACTION", false}, {"VM", false},
+        {"FROM", false},     {"", false},      {"TO", false},     {"REASON", false},
+        {"IMBALANCE", true}, {"NEEDS", false}, {"GROUP", false},  {"", false, .below = true},
     };
     const struct snapshot *s = plan->snap;
     struct table t;
@@ -114,21 +115,20 @@ void plan_section_faults(const struct plan *plan, struct arena *a, struct strbuf
         return;
     strbuf_printf(out, "\n%u fault%s\n\n", plan->n_faults, plan->n_faults == 1 ? "" : "s");
     for (uint32_t i = 0; i < plan->n_faults; i++) {
-        strbuf_printf(out, "  %s: ", fault_code_name(plan->faults[i].code));
-        table_put_text(out, plan->faults[i].found ? wording_text(plan->snap, plan->faults[i].found, a)
-                                                  : fault_code_meaning(plan->faults[i].code));
-        strbuf_puts(out, "\n");
+        const struct fault *f = &plan->faults[i];
+        const char *text = f->found ? wording_text(plan->snap, f->found, a) : fault_code_meaning(f->code);
+        table_put_wrapped(out, arena_printf(a, "%s: %s", fault_code_name(f->code), text), 2);
     }
 }
 
 static void put_alternatives(const struct plan *plan, const struct recommendation *r, struct arena *a,
                              struct strbuf *out)
 {
-    static const struct column columns[] = {{"HOST", false}, {"AFTER", true}, {"", false, .below = true}};
+    static const struct column columns[] = {{"HOST", false}, {"IMBALANCE", true}, {"", false, .below = true}};
     struct table t;
 
     strbuf_puts(out, "\nOther hosts for ");
-    table_put_text(out, r->vm != IX_NONE ? ref_vm_name(plan->snap, r->vm) : "it");
+    table_put_text(out, r->vm != IX_NONE ? ref_vm_name(plan->snap, r->vm) : "the VM");
     strbuf_puts(out, ", best first\n\n");
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; i < r->n_alternatives; i++) {
@@ -158,7 +158,7 @@ void plan_section_settings(const struct plan *plan, struct arena *a, struct strb
 
     if (plan->n_settings == 0)
         return;
-    strbuf_printf(out, "\n%u per-host setting%s of pools to change\n\n", plan->n_settings,
+    strbuf_printf(out, "\n%u setting%s of pools on hosts to change\n\n", plan->n_settings,
                   plan->n_settings == 1 ? "" : "s");
     table_init(&t, a, columns, sizeof columns / sizeof *columns);
     for (uint32_t i = 0; i < plan->n_settings && i < SETTINGS_SHOWN_MAX; i++) {

@@ -32,8 +32,7 @@ static void put_why_nots(const struct plan *plan, struct strbuf *out)
             why[n++] = (struct why_not){(enum check)c, plan->stats.rejected[c]};
     }
     qsort(why, n, sizeof *why, by_count);
-    strbuf_puts(out, n > 0 ? ". What stood in the way of the moves looked at:\n"
-                           : ": no move would lower the imbalance.\n");
+    strbuf_puts(out, n > 0 ? ".\nRejected moves, by reason:\n" : ": no move would lower the imbalance.\n");
     for (size_t i = 0; i < n && i < WHY_NOTS_MAX; i++)
         strbuf_printf(out, "  %s (%llu): %s\n", check_name(why[i].check), (unsigned long long)why[i].n,
                       check_meaning(why[i].check));
@@ -49,15 +48,15 @@ static void put_reasons(const struct plan *plan, struct strbuf *out)
     if (plan->end == CHECK_TARGET_REACHED) {
         if (none)
             strbuf_printf(out, "\nNothing is recommended%s: %s.\n", plan->n_faults > 0 ? " for balance" : "",
-                          plan->before.n_hosts < 2 ? "there are not two hosts to balance between"
-                                                   : "the cluster is balanced well enough");
+                          plan->before.n_hosts < 2 ? "fewer than two hosts can run VMs"
+                                                   : check_meaning(plan->end));
         return;
     }
     if (reached && !none && skipped)
         return;
-    strbuf_printf(out, "\n%s%s", none ? "Nothing is recommended" : "Nothing more is recommended",
-                  reached && !skipped ? ", though single hosts stand out"
-                  : !reached          ? ", though the target is not reached"
+    strbuf_printf(out, "\n%s%s", none ? "Nothing is recommended" : "Nothing else is recommended",
+                  reached && !skipped ? ", although the load of some hosts still differs"
+                  : !reached          ? ", although the target is not reached"
                                       : "");
     if (plan->end == CHECK_NONE)
         put_why_nots(plan, out);

@@ -22,7 +22,7 @@ struct column {
     bool below; /* the last column only: without a title, on lines of its own below the row */
 };
 
-#define TABLE_WIDTH 110   /* where what stands below a row is wrapped */
+#define TABLE_WIDTH 100   /* where what stands below a row is wrapped */
 #define TERMINAL_WIDTH 80 /* the same for what is read on any terminal: the verbs of the service */
 
 struct table {

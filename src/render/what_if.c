@@ -21,13 +21,13 @@ static void put_change(const struct answer *w, const struct what_if_change *c)
     const char *text;
 
     if (c->kind != CHANGE_DEMAND)
-        text = arena_printf(w->a, "Assumed: %s is %s instead of %s.", ref_host_name(s, c->host),
+        text = arena_printf(w->a, "Assumed: the state of %s is %s instead of %s.", ref_host_name(s, c->host),
                             host_state_name(c->state), host_state_name(c->state_before));
     else if (isnan(c->cpu_mhz_before))
-        text = arena_printf(w->a, "Assumed: %s wants %.12g MHz of CPU; what it wants now is not known.",
+        text = arena_printf(w->a, "Assumed: %s demands %.12g MHz of CPU; its demand now is unknown.",
                             ref_vm_name(s, c->vm), c->cpu_mhz);
     else
-        text = arena_printf(w->a, "Assumed: %s wants %.12g MHz of CPU instead of %.12g MHz.",
+        text = arena_printf(w->a, "Assumed: %s demands %.12g MHz of CPU instead of %.12g MHz.",
                             ref_vm_name(s, c->vm), c->cpu_mhz, c->cpu_mhz_before);
     table_put_wrapped(w->out, text, 0);
 }
@@ -67,8 +67,9 @@ static const char *why_it_stays(const struct answer *w, uint32_t vm, uint32_t ho
             return wording_text(plan->snap, plan->faults[i].found, w->a);
     }
     if (under_way_to(plan->snap, vm) == host)
-        return arena_printf(w->a, "%s is on its way there: ask again when it has arrived.", name);
-    return arena_printf(w->a, "%s: see ballast explain.", name);
+        return arena_printf(w->a, "%s is being migrated to the host: ask again when the migration has ended.",
+                            name);
+    return arena_printf(w->a, "%s: `ballast explain` says why.", name);
 }
 
 /* The VMs of a host that is to be emptied, by what becomes of them. */
@@ -131,15 +132,15 @@ static void put_emptying(const struct answer *w, uint32_t host)
             (s->vms[i].host == host || under_way_to(s, i) == host))
             count_vm(w, i, &e);
     }
-    const char *agents = e.agents > 0 ? arena_printf(w->a, "; %s is left to its own framework",
+    const char *agents = e.agents > 0 ? arena_printf(w->a, "; %s stays, for its own framework to stop",
                                                      render_count(w->a, e.agents, "agent VM"))
                                       : "";
     const char *text;
     if (e.staying > 0)
-        text = arena_printf(w->a, "%s cannot be emptied: %u of its %s cannot leave%s.", name, e.staying,
+        text = arena_printf(w->a, "%s cannot be evacuated: %u of its %s cannot leave%s.", name, e.staying,
                             render_count(w->a, e.staying + e.leaving, "VM"), agents);
     else if (e.leaving > 0)
-        text = arena_printf(w->a, "%s can be emptied: its %s can leave%s%s.", name,
+        text = arena_printf(w->a, "%s can be evacuated: its %s can leave%s%s.", name,
                             render_count(w->a, e.leaving, "VM"), prerequisites(w, host), agents);
     else
         text = arena_printf(w->a, "%s is empty%s.", name, agents);
@@ -167,9 +168,9 @@ static void put_host_on(const struct answer *w, uint32_t host)
     for (uint32_t i = 0; i < w->plan->n_recommendations; i++)
         n += w->plan->recommendations[i].to == host;
     table_put_wrapped(w->out,
-                      arena_printf(w->a, "%s is given %s%s.", ref_host_name(w->plan->snap, host),
+                      arena_printf(w->a, "%s receives %s%s.", ref_host_name(w->plan->snap, host),
                                    n > 0 ? render_count(w->a, n, "VM") : "no VM",
-                                   carries(w, host, n > 0 ? " and then carries " : "; it carries ")),
+                                   carries(w, host, n > 0 ? "; its load is then " : "; its load is ")),
                       0);
 }
 
@@ -181,7 +182,7 @@ static void put_demand(const struct answer *w, uint32_t vm)
 
     table_put_wrapped(w->out,
                       arena_printf(w->a, "%s %s %s%s.", ref_vm_name(s, vm), r ? "moves to" : "stays on",
-                                   ref_host_name(s, host), carries(w, host, ", which then carries ")),
+                                   ref_host_name(s, host), carries(w, host, ", whose load is then ")),
                       0);
 }
 
@@ -229,8 +230,8 @@ void render_what_if_text(const struct plan *plan, const struct what_if *question
     table_put_wrapped(
         out,
         arena_printf(&scratch,
-                     "Once all of the plan below is done, the imbalance is %.4f (now %.4f), and the "
-                     "fullest hosts are %s and %s.",
+                     "After the plan below, the imbalance is %.4f (now %.4f), and the fullest hosts are "
+                     "%s and %s.",
                      plan->after.imbalance, now->imbalance, fullest(&w, RES_CPU), fullest(&w, RES_MEM)),
         0);
     strbuf_puts(out, "\n");

@@ -129,7 +129,7 @@ def test_place():
         s.start()
         before = vms_of(s)
         looked = s.ask('place', 'web-2')
-        check('place says where', looked.returncode == 0 and 'web-2 goes to esx-h2.' in looked.stdout, looked.stdout + looked.stderr)
+        check('place says where', looked.returncode == 0 and 'web-2 can be powered on at esx-h2.' in looked.stdout, looked.stdout + looked.stderr)
         plan = s.ask_json('place', 'v2')
         check('and in JSON', [(r['action'], r['vm'], r['to']) for r in plan['recommendations']] == [('place', 'v2', 'h2')], str(plan))
         none = s.ask('place', 'web-2', 'huge', '--apply')
@@ -161,7 +161,7 @@ def test_place_wakes():
         s.configure(f'kind: sim\n  speed: 20\n  file: {file}')
         s.start()
         looked = s.ask('place', 'web-2')
-        check('a host is to be woken', 'web-2 goes to esx-h3. First 1 host must be woken.' in looked.stdout, looked.stdout + looked.stderr)
+        check('a host is to be woken', 'web-2 can be powered on at esx-h3. First 1 host must be woken.' in looked.stdout, looked.stdout + looked.stderr)
         begun = {a['action']: a for a in s.ask_json('place', 'web-2', '--apply')}
         check('first the host', begun['place']['depends_on'] == [begun['power_on']['id']], str(begun))
         check('the VM runs there', wait_until(lambda: vms_of(s)['v2'] == ('on', 'h3'), 30), str(s.recommendations()))

@@ -261,7 +261,7 @@ def check_place(folder):
             failures.append(f'{what}: as text {text.returncode} {text.stdout[:100]!r}')
         if without_stats(done.stdout) != without_stats(run(*asked, '--format', 'json').stdout):
             failures.append(f'{what}: not the same again')
-    expect('place -', run('place', '--snapshot', str(path), '--vms', '-', stdin=json.dumps([NEW])), 0, out='new goes to ')
+    expect('place -', run('place', '--snapshot', str(path), '--vms', '-', stdin=json.dumps([NEW])), 0, out='new can be powered on at ')
     expect('place - -', run('place', '--snapshot', '-', '--vms', '-', stdin='[]'), 2, err='cannot both be standard input')
     expect('place', run('place', '--snapshot', str(path)), 2, err='--vms FILE is missing')
     expect('no file', run('place', '--snapshot', str(path), '--vms', str(folder / 'none.json')), 2, err='none.json: cannot be opened')

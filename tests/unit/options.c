@@ -80,7 +80,7 @@ static void test_what_is_missing(void **state)
         const char *said; /* part of it */
     } cases[] = {
         {"memory", 18432, 0, "3.0 GiB of memory is missing"},
-        {"reservation", 1024, 9500, "On h2, which comes closest, 500 MHz of unreserved CPU is missing"},
+        {"reservation", 1024, 9500, "The best candidate is h2, where 500 MHz of unreserved CPU is missing"},
     };
 
     (void)state;

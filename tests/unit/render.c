@@ -235,7 +235,7 @@ static void test_policy_json(void **state)
 
 static const char plan_text[] =
     "Cluster prod at 2026-01-01T00:00:00Z: 2 of 2 hosts can run VMs, 2 of 2 VMs run\n"
-    "Imbalance 0.2000 -> 0.0500, target 0.2000 (threshold 3)\n"
+    "Imbalance 0.2000 now, 0.0500 after the plan; target 0.2000 (migration threshold 3)\n"
     "\n"
     "  LOAD           SPREAD  WEIGHT  FULLEST HOST    EMPTIEST HOST\n"
     "  CPU before     0.4000    0.50  90.0 % esx-one  10.0 % esx-two\n"
@@ -245,21 +245,19 @@ static const char plan_text[] =
     "\n"
     "2 recommendations\n"
     "\n"
-    "  ID  PRIO  ACTION     VM        FROM         TO       REASON        AFTER  NEEDS  GROUP\n"
-    "   1     2  migrate    database  esx-one  ->  esx-two  balance_cpu  0.1000  -      -\n"
-    "      database (2.5 GHz, 512 MiB) leaves esx-one, which can sleep then, for esx-two (CPU 40 %, memory "
-    "50 %).\n"
-    "   2     1  power_off  -         -            esx-one  consolidate  0.0500  1      4\n"
-    "      esx-one (CPU 10 %, memory 20 %) is emptied of its VM and put to standby for about 60 minutes, "
-    "which\n"
-    "      costs nothing. When all is done the fullest host is at CPU 60 % (esx-two) and memory 50 % "
-    "(esx-two).\n"
+    "  ID  PRIO  ACTION     VM        FROM         TO       REASON       IMBALANCE  NEEDS  GROUP\n"
+    "   1     2  migrate    database  esx-one  ->  esx-two  balance_cpu     0.1000  -      -\n"
+    "      database (2.5 GHz, 512 MiB) leaves esx-one, which can sleep then, for esx-two (CPU 40 %,\n"
+    "      memory 50 %).\n"
+    "   2     1  power_off  -         -            esx-one  consolidate     0.0500  1      4\n"
+    "      esx-one (CPU 10 %, memory 20 %) is evacuated (1 VM) and put to standby for about 60 min. That\n"
+    "      costs nothing. Afterwards the fullest host is at CPU 60 % (esx-two) and memory 50 % (esx-two).\n"
     "\n"
     "1 fault\n"
     "\n"
-    "  rule_violated: The rule \"r1\" keeps 2 VMs apart, and only 1 host could run them.\n"
+    "  rule_violated: The rule \"r1\" keeps 2 VMs apart, but only 1 host can run them.\n"
     "\n"
-    "1 per-host setting of pools to change\n"
+    "1 setting of pools on hosts to change\n"
     "\n"
     "  HOST     POOL  CPU RESERVATION  LIMIT  SHARES  MEM RESERVATION  LIMIT  SHARES\n"
     "  esx-one  gold                5      -      10                6      7       8\n";
@@ -294,22 +292,26 @@ static void test_reasons(void **state)
         bool no_faults;
     } cases[] = {
         {0, 0.1, CHECK_TARGET_REACHED, true,
-         "\nNothing is recommended: the cluster is balanced well enough.\n", 3, true},
+         "\nNothing is recommended: the cluster is balanced well enough without it.\n", 3, true},
         {0, 0.1, CHECK_TARGET_REACHED, true,
-         "\nNothing is recommended for balance: the cluster is balanced well enough.\n"},
-        {0, 0.1, CHECK_TARGET_REACHED, true,
-         "\nNothing is recommended: there are not two hosts to balance between.\n", 1, true},
+         "\nNothing is recommended for balance: the cluster is balanced well enough without it.\n"},
+        {0, 0.1, CHECK_TARGET_REACHED, true, "\nNothing is recommended: fewer than two hosts can run VMs.\n",
+         1, true},
         {2, 0.1, CHECK_TARGET_REACHED, true, NULL},
         {0, 0.3, CHECK_NONE, true,
-         "\nNothing is recommended, though the target is not reached. What stood in the way"},
-        {0, 0.3, CHECK_NONE, true, "looked at:\n  no_gain (1): it would not lower the imbalance\n"},
-        {0, 0.3, CHECK_NONE, false, "though the target is not reached: no move would lower the imbalance.\n"},
-        {2, 0.3, CHECK_NONE, true, "\nNothing more is recommended, though the target is not reached. What"},
-        {0, 0.1, CHECK_NONE, true, "\nNothing is recommended, though single hosts stand out. What"},
-        {2, 0.1, CHECK_NONE, true, "\nNothing more is recommended, though single hosts stand out. What"},
+         "\nNothing is recommended, although the target is not reached.\nRejected moves"},
+        {0, 0.3, CHECK_NONE, true, "by reason:\n  no_gain (1): it would not lower the imbalance\n"},
+        {0, 0.3, CHECK_NONE, false,
+         "although the target is not reached: no move would lower the imbalance.\n"},
+        {2, 0.3, CHECK_NONE, true,
+         "\nNothing else is recommended, although the target is not reached.\nRejected"},
+        {0, 0.1, CHECK_NONE, true,
+         "\nNothing is recommended, although the load of some hosts still differs.\nRejected"},
+        {2, 0.1, CHECK_NONE, true,
+         "\nNothing else is recommended, although the load of some hosts still differs.\nRejected"},
         {0, 0.1, CHECK_MANDATORY_ONLY, true, "\nNothing is recommended: only mandatory moves are made.\n"},
         {0, 0.3, CHECK_MANDATORY_ONLY, true,
-         "though the target is not reached: only mandatory moves are made.\n"},
+         "although the target is not reached: only mandatory moves are made.\n"},
         {2, 0.1, CHECK_MANDATORY_ONLY, true, NULL},
         {2, 0.3, CHECK_MOVES_MAX, true, "not reached: the plan has as many moves as it may have.\n"},
     };
@@ -367,7 +369,7 @@ static const char entitlements_text[] =
     "      web          5.500      -    1000             0           5000       0            0      -\n"
     "      database         0   4000    1000             0           4000    3000         2750   92 %\n"
     "\n"
-    "  The reservations below gold are more than it has; they were scaled down.\n";
+    "  The reservations in pool gold exceed what it has and were scaled down.\n";
 
 static void test_entitlements(void **state)
 {
@@ -409,9 +411,9 @@ static const struct explanation explanation = {.vm = 0, .candidates = candidates
 static const char explain_text[] =
     "web stays on esx-one: there is no other host.\n"
     "\n"
-    "  HOST     VERDICT   CHECK          AFTER  WHY\n"
-    "  esx-one  current   current_host       -  The VM is here, and does not run.\n"
-    "  esx-two  rejected  cost_benefit  0.2500  it would cost more than it gains\n";
+    "  HOST     VERDICT   CHECK         IMBALANCE  WHY\n"
+    "  esx-one  current   current_host          -  The VM is on this host and does not run.\n"
+    "  esx-two  rejected  cost_benefit     0.2500  it would cost more than it gains\n";
 
 static void test_explain(void **state)
 {
@@ -488,8 +490,8 @@ static void test_table_below(void **state)
                                   "  1  web\n"
                                   " 12  db\n"
                                   "     This sentence, which is longer than a line may be, goes on until the "
-                                  "line is as full as can be (some\n"
-                                  "     12 MiB): ?[31m.\n");
+                                  "line is as full as can be\n"
+                                  "     (some 12 MiB): ?[31m.\n");
     strbuf_release(&out);
     arena_release(&a);
 }

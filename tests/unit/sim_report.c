@@ -115,9 +115,8 @@ static void test_judge(void **state)
 static const char expected_text[] =
     "monday: 2 hosts, 8 VMs, 2 min, 31 passes; seed 1.\n"
     "Automation full, migration threshold 3, a pass every 5 min; idle hosts sleep (DPM manual).\n"
-    "Migrations copy in rounds and share the hosts' links. A host that is short divides by reservations, "
-    "limits and\n"
-    "shares. Nothing fails.\n"
+    "Migrations copy in rounds and share the hosts' links. A host that is short divides by reservations,\n"
+    "limits and shares. Nothing fails.\n"
     "\n"
     "What VMs got\n"
     "  CPU delivered, of what all hosts have         1  %\n"

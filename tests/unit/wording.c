@@ -222,11 +222,14 @@ static void test_amounts(void **state)
         const char *expected;
     } cases[] = {
         {RES_CPU, 999,
-         "It reserves 999 MHz of CPU, and the cluster has 0 MHz left to reserve: 1.5 GHz is missing."},
+         "The VM reserves 999 MHz of CPU, but the cluster has only 0 MHz left to reserve: 1.5 GHz is "
+         "missing."},
         {RES_CPU, 2500,
-         "It reserves 2.5 GHz of CPU, and the cluster has 0 MHz left to reserve: 1.5 GHz is missing."},
+         "The VM reserves 2.5 GHz of CPU, but the cluster has only 0 MHz left to reserve: 1.5 GHz is "
+         "missing."},
         {RES_MEM, 1023,
-         "It reserves 1023 MiB of memory, and the cluster has 0 MiB left to reserve: 1.5 GiB is missing."},
+         "The VM reserves 1023 MiB of memory, but the cluster has only 0 MiB left to reserve: 1.5 GiB is "
+         "missing."},
     };
     struct arena a = {0};
     struct snapshot s;

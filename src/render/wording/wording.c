@@ -127,10 +127,12 @@ static const char *form_of(const char *member, enum unit unit, enum resource r)
         return "instant";
     if (unit == AMOUNT)
         return r == RES_CPU ? "mhz" : "mb";
-    return ends_with(member, "_mhz")                                                          ? "mhz"
-           : ends_with(member, "_mb")                                                         ? "mb"
-           : ends_with(member, "_s") && !strstr(member, "_mhz_s") && !strstr(member, "_mb_s") ? "duration"
-                                                                                              : "whole";
+    return ends_with(member, "_mhz")     ? "mhz"
+           : ends_with(member, "_mb")    ? "mb"
+           : ends_with(member, "_mhz_s") ? "mhz_s"
+           : ends_with(member, "_mb_s")  ? "mb_s"
+           : ends_with(member, "_s")     ? "duration"
+                                         : "whole";
 }
 
 static struct value figure(const struct sentence *w, const char *name)
@@ -153,19 +155,17 @@ static struct value figure(const struct sentence *w, const char *name)
     return no_such_name;
 }
 
-/* "cpu_benefit_mhz_s/cpu_cost_mhz_s" */
-static struct value ratio(const struct sentence *w, const char *name)
+/* "cpu_benefit_mhz_s/cpu_cost_mhz_s", "least_s-is_s": a figure of two; `len` characters are the first's name.
+ */
+static struct value figure_of_two(const struct sentence *w, const char *name, size_t len)
 {
-    char first[NAME_MAX_LEN];
-    size_t len = strcspn(name, "/");
-
-    memcpy(first, name, len);
-    first[len] = '\0';
-    struct value a = figure(w, first);
+    struct value a = figure(w, arena_strndup(w->a, name, len));
     struct value b = figure(w, name + len + 1);
+
     if (a.kind != NUMBER || b.kind != NUMBER)
-        return a.kind == NO_SUCH_NAME ? a : b.kind == NUMBER ? absent : b;
-    return number_value(a.number / b.number, "whole");
+        return a.kind == NO_SUCH_NAME || b.kind == NO_SUCH_NAME ? no_such_name : absent;
+    return name[len] == '-' ? number_value(a.number - b.number, a.form)
+                            : number_value(a.number / b.number, "whole");
 }
 
 /* ---- words and phrases ---- */
@@ -211,9 +211,10 @@ static struct value value_of(const struct sentence *w, const char *name)
     static struct value (*const kinds[])(const struct sentence *, const char *) = {word, subject, figure,
                                                                                    phrase};
     struct value v = no_such_name;
+    size_t len = strcspn(name, "/-");
 
-    if (strchr(name, '/'))
-        return ratio(w, name);
+    if (name[len])
+        return figure_of_two(w, name, len);
     for (size_t i = 0; v.kind == NO_SUCH_NAME && i < sizeof kinds / sizeof *kinds; i++)
         v = kinds[i](w, name);
     return v;
@@ -275,41 +276,65 @@ static bool holds(const struct sentence *w, const char *when)
 
 /* ---- figures as text ---- */
 
+/* No sign before what rounds to nothing. */
+static double whole(double x)
+{
+    return fabs(x) < 0.5 ? 0 : x;
+}
+
+static const char *mhz(struct arena *a, double x, const char *per)
+{
+    return x >= MHZ_PER_GHZ ? arena_printf(a, "%.1f GHz%s", x / MHZ_PER_GHZ, per)
+                            : arena_printf(a, "%.0f MHz%s", whole(x), per);
+}
+
+static const char *mb(struct arena *a, double x, const char *per)
+{
+    return x >= MB_PER_GB ? arena_printf(a, "%.1f GiB%s", x / MB_PER_GB, per)
+                          : arena_printf(a, "%.0f MiB%s", whole(x), per);
+}
+
 static const char *duration(struct arena *a, double seconds)
 {
-    long long whole = llround(seconds);
+    long long s = llround(seconds);
 
-    if (whole < SECONDS_PER_MINUTE)
-        return arena_printf(a, "%lld s", whole);
-    if (whole % SECONDS_PER_MINUTE == 0)
-        return arena_printf(a, "%lld min", whole / SECONDS_PER_MINUTE);
-    return arena_printf(a, "%lld min %lld s", whole / SECONDS_PER_MINUTE, whole % SECONDS_PER_MINUTE);
+    if (s < SECONDS_PER_MINUTE)
+        return arena_printf(a, "%lld s", s);
+    if (s % SECONDS_PER_MINUTE == 0)
+        return arena_printf(a, "%lld min", s / SECONDS_PER_MINUTE);
+    return arena_printf(a, "%lld min %lld s", s / SECONDS_PER_MINUTE, s % SECONDS_PER_MINUTE);
+}
+
+/* As exact as an admin wants it. */
+static const char *about(struct arena *a, double seconds)
+{
+    return seconds < 2 * SECONDS_PER_MINUTE ? arena_printf(a, "%.0f s", seconds)
+                                            : arena_printf(a, "%.0f min", seconds / SECONDS_PER_MINUTE);
+}
+
+static const char *clock_time(struct arena *a, double instant)
+{
+    long long minute = (long long)instant / SECONDS_PER_MINUTE;
+
+    return arena_printf(a, "%02lld:%02lld UTC", minute / MINUTES_PER_HOUR % HOURS_PER_DAY,
+                        minute % MINUTES_PER_HOUR);
 }
 
 /* NULL: there is no such form. */
 static const char *formatted(struct arena *a, double x, const char *form)
 {
-    long long minute = (long long)x / SECONDS_PER_MINUTE;
-
-    if (strcmp(form, "whole") == 0)
-        return arena_printf(a, "%.0f", fabs(x) < 0.5 ? 0 : x); /* no sign before what rounds to nothing */
-    if (strcmp(form, "percent") == 0)
-        return arena_printf(a, "%.0f %%", PERCENT * x);
-    if (strcmp(form, "mhz") == 0)
-        return x >= MHZ_PER_GHZ ? arena_printf(a, "%.1f GHz", x / MHZ_PER_GHZ)
-                                : arena_printf(a, "%.0f MHz", x);
-    if (strcmp(form, "mb") == 0)
-        return x >= MB_PER_GB ? arena_printf(a, "%.1f GiB", x / MB_PER_GB) : arena_printf(a, "%.0f MiB", x);
-    if (strcmp(form, "duration") == 0)
-        return duration(a, x);
-    if (strcmp(form, "minutes") == 0)
-        return arena_printf(a, "%.0f", x / SECONDS_PER_MINUTE);
-    if (strcmp(form, "instant") == 0)
-        return rfc3339_format((instant_s)x, arena_array(a, char, RFC3339_MAX));
-    if (strcmp(form, "clock") == 0)
-        return arena_printf(a, "%02lld:%02lld UTC", minute / MINUTES_PER_HOUR % HOURS_PER_DAY,
-                            minute % MINUTES_PER_HOUR);
-    return form[0] >= '1' && form[0] <= '9' && !form[1] ? arena_printf(a, "%.*f", form[0] - '0', x) : NULL;
+    return strcmp(form, "whole") == 0      ? arena_printf(a, "%.0f", whole(x))
+           : strcmp(form, "percent") == 0  ? arena_printf(a, "%.0f %%", PERCENT * x)
+           : strcmp(form, "mhz") == 0      ? mhz(a, x, "")
+           : strcmp(form, "mb") == 0       ? mb(a, x, "")
+           : strcmp(form, "mhz_s") == 0    ? mhz(a, x, " s")
+           : strcmp(form, "mb_s") == 0     ? mb(a, x, " s")
+           : strcmp(form, "duration") == 0 ? duration(a, x)
+           : strcmp(form, "about") == 0    ? about(a, x)
+           : strcmp(form, "clock") == 0    ? clock_time(a, x)
+           : strcmp(form, "instant") == 0  ? rfc3339_format((instant_s)x, arena_array(a, char, RFC3339_MAX))
+           : form[0] >= '1' && form[0] <= '9' && !form[1] ? arena_printf(a, "%.*f", form[0] - '0', x)
+                                                          : NULL;
 }
 
 /* ---- sentences ---- */
