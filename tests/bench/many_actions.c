@@ -189,7 +189,7 @@ static void fill(const struct world *w, struct collected *c)
     }
 }
 
-static struct job_result carry_out(struct world *w, const struct job *o)
+static struct job_result execute_job(struct world *w, const struct job *o)
 {
     struct job_result r = {0};
     struct bench_vm *v = &w->vms[o->id - 1];
@@ -245,7 +245,7 @@ static void answer_jobs(struct world *w, struct engine *e)
 
         w->jobs = (struct waiting){0};
         for (size_t i = 0; i < now.n; i++) {
-            struct job_result r = carry_out(w, &now.items[i]);
+            struct job_result r = execute_job(w, &now.items[i]);
 
             engine_on_job_result(e, &now.items[i], &r, w->now);
             (void)engine_wakeup(e, w->now); /* as the service does */

@@ -111,7 +111,7 @@ static bool is_missing_now(struct world *w, const struct fault *f)
                                true) != YES;
 }
 
-static void carry_all_out(struct world *w)
+static void apply_plan(struct world *w)
 {
     oracle_reset(&w->o);
     for (uint32_t i = 0; i < w->plan.n_recommendations; i++)
@@ -119,7 +119,7 @@ static void carry_all_out(struct world *w)
     restart_count_on(&w->restart);
 }
 
-static void take_all_back(struct world *w)
+static void revert_plan(struct world *w)
 {
     oracle_reset(&w->o);
     restart_count_on(&w->restart);
@@ -134,9 +134,9 @@ static bool is_missing(struct world *w, const struct fault *f)
 
     if (w->snap.ha.hosts > 1 && w->plan.n_recommendations > 0)
         return true; /* which are lost together was decided in between */
-    carry_all_out(w);
+    apply_plan(w);
     missing = missing || is_missing_now(w, f);
-    take_all_back(w);
+    revert_plan(w);
     return missing;
 }
 
@@ -176,7 +176,7 @@ static void check(uint64_t seed, const struct cluster_options *options, struct t
         walk_plan(&w, &r);
     /* of several hosts that are lost at once, which they are changes with the moves */
     if (!missing && w.snap.ha.hosts <= 1) {
-        carry_all_out(&w);
+        apply_plan(&w);
         host = restart_first_without(&w.restart, false);
         if (host != IX_NONE)
             fail_msg("seed %llu: in the end not all VMs could be restarted if %s were lost",

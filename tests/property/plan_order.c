@@ -25,8 +25,8 @@ struct world {
     double (*before)[ORACLE_NEEDS]; /* by host, at the start */
 };
 
-/* Was this pair together already when nothing had been moved? Then the rule was violated from the start. */
-static bool together_before(const struct oracle *o, uint32_t x, uint32_t y)
+/* Was this pair on one host before the first move? Then the rule was violated from the start. */
+static bool shared_a_host_before(const struct oracle *o, uint32_t x, uint32_t y)
 {
     const uint32_t mine[] = {o->home[x], o->home_also[x]};
 
@@ -50,7 +50,7 @@ static void check_arrival(void *ctx, uint32_t i, bool begins)
                  (unsigned long long)w->seed, rec->id);
     for (uint32_t v = 0; v < o->snap->n_vms; v++)
         if (v != rec->vm && oracle_is_on(o, v, rec->to) && oracle_kept_apart(o, v, rec->vm, false) &&
-            !together_before(o, v, rec->vm))
+            !shared_a_host_before(o, v, rec->vm))
             fail_msg("seed %llu: when recommendation %u begins, %s and %s are together",
                      (unsigned long long)w->seed, rec->id, o->snap->vms[v].is.id,
                      o->snap->vms[rec->vm].is.id);

@@ -370,8 +370,8 @@ static void test_parts(void **state)
 
 /* ---- settings ---- */
 
-/* Carries a plan's settings out on what the snapshot says was set. */
-static void carry_out(struct snapshot *s, const struct host_setting *list, uint32_t n, struct arena *a)
+/* Applies a plan's settings to the last settings in the snapshot. */
+static void apply_settings(struct snapshot *s, const struct host_setting *list, uint32_t n, struct arena *a)
 {
     struct host_setting *all = arena_array(a, struct host_setting, s->n_settings + n);
     uint32_t n_all = 0;
@@ -463,7 +463,7 @@ static void test_settings(void **state)
                 assert_int_equal(n, w.n);
             else
                 listed += n;
-            carry_out(&w.snap, list, n, &a);
+            apply_settings(&w.snap, list, n, &a);
             pool_parts(&w.snap, w.demand, &a, &w.parts, &w.n);
             kept += w.n;
             check_in_force(&w);

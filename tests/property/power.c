@@ -74,8 +74,8 @@ static double own_stddev(const struct demand_stats *d, double limit)
 /* ---- what pools let their VMs have, by trial ---- */
 
 /* What the children of a pool have with this λ. */
-static double hand_out(const struct divvy_tree *t, const struct divvy_node *node, const double *wants,
-                       double lambda, double *ret)
+static double divide_at(const struct divvy_tree *t, const struct divvy_node *node, const double *wants,
+                        double lambda, double *ret)
 {
     double sum = 0;
 
@@ -91,18 +91,18 @@ static void give(const struct divvy_tree *t, uint32_t i, const double *wants, do
     const struct divvy_node *node = &t->nodes[i];
     double less = 0;
     double more = 1e12;
-    double reserved = i > 0 ? hand_out(t, node, wants, 0, has) : 0;
+    double reserved = i > 0 ? divide_at(t, node, wants, 0, has) : 0;
 
     if (reserved > has[i] && i > 0) /* more than the limit: each gets as much less */
         for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++)
             has[c] *= has[i] / reserved;
-    else if (i == 0 || hand_out(t, node, wants, more, has) <= has[i])
+    else if (i == 0 || divide_at(t, node, wants, more, has) <= has[i])
         for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++)
             has[c] = wants[c];
     else
         for (int k = 0; k < 200; k++) {
             double lambda = (less + more) / 2;
-            *(hand_out(t, node, wants, lambda, has) > has[i] ? &more : &less) = lambda;
+            *(divide_at(t, node, wants, lambda, has) > has[i] ? &more : &less) = lambda;
         }
     for (uint32_t c = node->first_child; c < node->first_child + node->n_children; c++)
         if (t->nodes[c].n_children > 0)

@@ -61,13 +61,13 @@ void walk_by_chance(struct walk *w, struct rng *r)
 }
 
 /* Dependencies come before what depends on them, so that this ends. */
-static void carry_out(struct walk *w, uint32_t i)
+static void begin_after_dependencies(struct walk *w, uint32_t i)
 {
     const struct recommendation *rec = &w->plan->recommendations[i];
 
     for (uint32_t k = 0; k < rec->n_depends_on; k++)
         if (!w->done[rec->depends_on[k] - 1]) {
-            carry_out(w, rec->depends_on[k] - 1);
+            begin_after_dependencies(w, rec->depends_on[k] - 1);
             end(w, rec->depends_on[k] - 1);
         }
     begin(w, i);
@@ -76,7 +76,7 @@ static void carry_out(struct walk *w, uint32_t i)
 void walk_early(struct walk *w, uint32_t i)
 {
     restart(w);
-    carry_out(w, i);
+    begin_after_dependencies(w, i);
     for (uint32_t k = w->plan->n_recommendations; k-- > 0;)
         if (may_begin(w, k))
             begin(w, k);

@@ -228,11 +228,11 @@ class Cluster:
         reservations = [self._reservation(n, children, r) for n in nodes]
         limits = [max(self._demand(n, children, r), low) for n, low in zip(nodes, reservations)]
         shares = [self._shares(n, children, r) for n in nodes]
-        for node, parcel in zip(nodes, parcel_out(quantity, shares, reservations, limits)):
+        for node, amount in zip(nodes, share_divvy(quantity, shares, reservations, limits)):
             if isinstance(node, Vm):
-                of_vm[node.id] = parcel
+                of_vm[node.id] = amount
             else:
-                self._divide(node.id, parcel, children, r, of_vm, of_pool)
+                self._divide(node.id, amount, children, r, of_vm, of_pool)
 
     # What the limits of pools leave of what VMs want, were the hosts without end.
 
@@ -244,19 +244,19 @@ class Cluster:
         def want(node):
             return wants[node.id] if isinstance(node, Vm) else min(math.fsum(map(want, children[node.id])), node.limit[r])
 
-        def hand_down(nodes, quantity):
+        def divide_down(nodes, quantity):
             limits = [want(n) for n in nodes]
-            parcels = limits
+            amounts = limits
             if math.fsum(limits) > quantity * (1 + 1e-9):
                 reservations = [min(self._reservation(n, children, r), l) for n, l in zip(nodes, limits)]
-                parcels = parcel_out(quantity, [self._shares(n, children, r) for n in nodes], reservations, limits)
-            for node, parcel in zip(nodes, parcels):
+                amounts = share_divvy(quantity, [self._shares(n, children, r) for n in nodes], reservations, limits)
+            for node, amount in zip(nodes, amounts):
                 if isinstance(node, Vm):
-                    of[node.id] = parcel
+                    of[node.id] = amount
                 else:
-                    hand_down(children[node.id], parcel)
+                    divide_down(children[node.id], amount)
 
-        hand_down(children[None], INF)
+        divide_down(children[None], INF)
         return of
 
     def within_limits(self, w, r):
@@ -352,7 +352,7 @@ def stddev(values):
     return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / len(values))
 
 
-def parcel_out(quantity, shares, reservations, limits):
+def share_divvy(quantity, shares, reservations, limits):
     """clamp(λ · shares, reservation, limit) of each, with the λ at which they sum up to the quantity."""
     reserved = math.fsum(reservations)
     if reserved > quantity:
@@ -361,7 +361,7 @@ def parcel_out(quantity, shares, reservations, limits):
         return list(limits)
     if math.fsum(l if s > 0 else r for s, r, l in zip(shares, reservations, limits)) <= quantity:
         # All who have shares are satisfied: nothing stays idle while one without any still wants it.
-        return parcel_out(quantity, [0.0 if s > 0 else 1.0 for s in shares],
+        return share_divvy(quantity, [0.0 if s > 0 else 1.0 for s in shares],
                           [l if s > 0 else r for s, r, l in zip(shares, reservations, limits)], limits)
 
     def at(lam):

@@ -81,7 +81,7 @@ class Replay:
         self.check_list()
         self.spare.begin(self.plan)
         for rec in self.plan['recommendations']:
-            self.carry_out(rec)
+            self.apply_recommendation(rec)
             for lost in self.spare.missing():
                 self.wrong(f'{lost} could not restart', f'recommendation {rec["id"]}')
         self.check_metrics('after')
@@ -173,7 +173,7 @@ class Replay:
 
     # One recommendation after the other.
 
-    def carry_out(self, rec):
+    def apply_recommendation(self, rec):
         where = f'recommendation {rec["id"]}'
         if rec['action'] == 'migrate':
             self.migrate(rec, where)

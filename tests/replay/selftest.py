@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import orders  # noqa: E402
-from cluster import RESOURCES, Cluster, parcel_out  # noqa: E402
+from cluster import RESOURCES, Cluster, share_divvy  # noqa: E402
 from replay import Replay  # noqa: E402
 
 POLICY = {'migration_threshold': 3, 'moves_max': 0, 'cost_benefit': False, 'mem_admission': 'consumed',
@@ -125,11 +125,11 @@ def expect(what, truth):
 
 
 def test_numbers():
-    expect('Figure 2: the parcels', [round(p, 9) for p in parcel_out(8, [1, 1], [0, 0], [3, 7])] == [3, 5])
-    expect('Figure 2: the root', [round(p, 9) for p in parcel_out(10, [4, 1], [0, 0], [20, 20])] == [8, 2])
-    expect('overcommitted', parcel_out(6, [1, 1], [8, 4], [9, 9]) == [4, 2])
-    expect('remainder', parcel_out(100, [1, 1], [0, 0], [3, 7]) == [3, 7])
-    expect('reservation first', [round(p, 9) for p in parcel_out(10, [1, 1], [7, 0], [9, 9])] == [7, 3])
+    expect('Figure 2: the amounts', [round(p, 9) for p in share_divvy(8, [1, 1], [0, 0], [3, 7])] == [3, 5])
+    expect('Figure 2: the root', [round(p, 9) for p in share_divvy(10, [4, 1], [0, 0], [20, 20])] == [8, 2])
+    expect('overcommitted', share_divvy(6, [1, 1], [8, 4], [9, 9]) == [4, 2])
+    expect('remainder', share_divvy(100, [1, 1], [0, 0], [3, 7]) == [3, 7])
+    expect('reservation first', [round(p, 9) for p in share_divvy(10, [1, 1], [7, 0], [9, 9])] == [7, 3])
     for seed in range(300):
         rng = random.Random(seed)
         k = rng.randint(1, 12)
@@ -137,11 +137,11 @@ def test_numbers():
         low = [rng.choice([0, 0, rng.randint(0, 500)]) for _ in range(k)]
         high = [r + rng.choice([0, rng.randint(0, 5000), math.inf]) for r in low]
         quantity = rng.uniform(sum(low), 10000)
-        parcels = parcel_out(quantity, shares, low, high)
-        inside = all(r - 1e-6 <= p <= h + 1e-6 for r, p, h in zip(low, parcels, high))
+        amounts = share_divvy(quantity, shares, low, high)
+        inside = all(r - 1e-6 <= p <= h + 1e-6 for r, p, h in zip(low, amounts, high))
         # all is handed out, unless nobody who has shares can take any more
-        all_out = abs(sum(parcels) - quantity) < 1e-6 or all(p >= h - 1e-6 for s, p, h in zip(shares, parcels, high) if s)
-        expect(f'the parcels of seed {seed}: {parcels}', inside and (all_out or sum(low) > quantity))
+        all_out = abs(sum(amounts) - quantity) < 1e-6 or all(p >= h - 1e-6 for s, p, h in zip(shares, amounts, high) if s)
+        expect(f'the amounts of seed {seed}: {amounts}', inside and (all_out or sum(low) > quantity))
     cluster = Cluster(snapshot())
     metrics = cluster.metrics({'migration_threshold': 3}, {r: cluster.entitlements(r)[0] for r in RESOURCES})
     # h1 carries 4 x 2000 of 10000 and 4 x 500 of 10000, h2 nothing: sigma is half the difference
