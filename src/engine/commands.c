@@ -39,7 +39,7 @@ int engine_run_result(const struct engine *e, uint64_t ticket, uint64_t *ret_pas
     return 0;
 }
 
-/* It holds all the same; but whoever asked for it must know that a restart would not. */
+/* The command is in effect, but would be lost at a restart: the caller is told. */
 int command_not_stored(const struct engine *e, const char *done, struct err *err)
 {
     return err_set(err, -EIO, "%s, but that could not be stored and is forgotten at a restart: %s", done,
@@ -150,7 +150,7 @@ static int check_needs(const struct engine *e, const struct action *x, const uin
     return 0;
 }
 
-/* A host is put to standby only if it may be at this moment, whoever says so. */
+/* A host is put to standby only if the preconditions hold now, for an admin's command too. */
 static int check_power(const struct engine *e, const struct action *x, struct err *err)
 {
     uint32_t ix = x->r.kind == ACTION_POWER_OFF ? snapshot_find_host(&e->now_seen->snap, x->r.host) : IX_NONE;

@@ -76,7 +76,7 @@ static bool is_overloaded(const struct snapshot *s, uint32_t host)
         for (uint32_t i = 0; i < h->vms.n; i++) {
             const struct vm_facts *v = &s->vms[h->vms.items[i]].is;
 
-            wanted += fmin(v->demand[r], v->alloc[r].limit); /* beyond its limit nobody can help it */
+            wanted += fmin(v->demand[r], v->alloc[r].limit); /* demand above the limit cannot be met */
         }
         if (wanted > h->capacity[r])
             return true;
@@ -145,7 +145,7 @@ static int run_pass(struct engine *e, struct observation *v, instant_s now, stru
     if ((r = pass_run(&v->snap, &policy, a, &v->plan, err)) < 0)
         return r;
     e->passes->n_imbalanced = imbalanced(&v->plan) ? e->passes->n_imbalanced + 1 : 0;
-    /* Against thrashing, only where nobody looks: a peak that is gone by the next pass is not worth a
+    /* Against thrashing, only in full automation: a peak that is gone by the next pass is not worth a
      * migration. A person is shown the moves at once. */
     if (policy.automation == AUTOMATION_FULL && e->passes->n_imbalanced > 0 &&
         e->passes->n_imbalanced < IMBALANCED_PASSES_NEEDED && !some_host_over(&v->plan.before)) {
@@ -286,7 +286,7 @@ int decide_store(struct engine *e, const struct plan *plan, uint64_t pass, const
     strbuf_init(&text, STRBUF_NO_LIMIT);
     bool kept = e->settings.passes_kept > 0;
 
-    if (kept) { /* most of what a pass costs; not for what nobody will read */
+    if (kept) { /* most of what a pass costs; not where passes are not kept */
         snapshot_dump(plan->snap, &snapshot);
         render_plan_json(plan, &text);
     }

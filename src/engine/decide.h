@@ -30,9 +30,9 @@ struct passes {
 
 int decide(struct engine *e, const char *trigger, instant_s now, struct err *err);
 
-/* Whether VMs want more than there is on a host that had enough at the last pass: nobody should wait for the
- * interval to end then. One that stays short is no news, and after a pass that came early the next one comes
- * when it is due, so that restless demand does not make a pass of every look. */
+/* Whether VMs want more than there is on a host that had enough at the last pass: the next pass does not wait
+ * for the interval to end. One that stays short is no news, and after a pass that came early the next one
+ * comes when it is due, so that restless demand does not make a pass of every look. */
 bool decide_overload_is_new(const struct engine *e);
 
 /* Stores what was decided, with what it was decided from, and all that else is to be stored. On failure the

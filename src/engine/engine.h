@@ -1,9 +1,9 @@
 /* engine.h: one cluster's service, as a state machine.
  *
- * It gathers (asks for an inventory, keeps the history of demand), decides (freezes a snapshot, runs a pass,
+ * It gathers (asks for an inventory, keeps the history of demand), decides (builds a snapshot, runs a pass,
  * turns the plan into recommendations), lets an admin or the automation level approve, and carries actions
- * through their states until an inventory shows that they happened. All that it asks of the world stands in
- * ports.h; what happens and what time it is are told by calling the functions below, from one thread.
+ * through their states until an inventory shows that they happened. ports.h lists all that it
+ * asks of the world; one thread tells it events and the time by calling the functions below.
  *
  * What it keeps to:
  *   - Nothing is decided or started on data that is older than two intervals, or while the source is lost.
@@ -27,7 +27,7 @@
 
 struct engine;
 
-/* What an admin says that a host draws. */
+/* The power of a host, as the configuration says. */
 struct host_draw {
     struct power_curve watts; /* n 0: nothing is said */
     double standby_w;         /* UNKNOWN */
@@ -167,7 +167,7 @@ struct placement {
  * prevented it: -EINVAL no such VM, -EALREADY it runs or is being powered on, or as of the other commands. */
 int engine_place_result(const struct engine *e, uint64_t ticket, struct placement *ret, struct err *err);
 
-/* The result was read, or nobody wants it any more; otherwise it is kept for a minute. What was begun goes
+/* The caller has read the result or does not need it; otherwise it is kept for a minute. What was begun goes
  * on; what was not decided yet is not begun. */
 void engine_place_release(struct engine *e, uint64_t ticket);
 
@@ -220,7 +220,7 @@ size_t engine_asleep(const struct engine *e, struct arena *a, struct asleep **re
 /* What the hosts draw, and what VMs lack, as of the newest inventory; energy.h says what is meant. */
 struct engine_power {
     uint32_t hosts;
-    uint32_t unknown;                           /* of them: nobody knows what they draw; not in the watts */
+    uint32_t unknown;                           /* of them: power unknown, not in the watts */
     uint32_t measured;                          /* of them: by a meter */
     double watts, all_on_w;                     /* 0 before the first inventory */
     double wanted[RES_COUNT], unmet[RES_COUNT]; /* MHz, MiB */

@@ -68,8 +68,8 @@ static const char *moved_from(const struct snapshot *before, const struct seen_v
     return strcmp(from, v->host) == 0 ? NULL : from;
 }
 
-/* What others have moved since the last inventory: an admin, or a move of ours that had been given up. It
- * rests like any other, or the next pass would undo what somebody has just done. */
+/* What others have moved since the last inventory: an admin, or a move of ours that had been given up. The
+ * cool-down applies to these too, or the next pass would undo an admin's move. */
 static size_t notice_moves(struct engine *e, const struct inventory *inv, struct arena *a, instant_s now,
                            struct migration_record **ret)
 {

@@ -75,7 +75,7 @@ void persist_free(struct persist *p)
     free(p);
 }
 
-/* Each try may take the store's whole patience, in which the loop serves nobody: a lock of another program
+/* Each try may take the store's whole patience, during which no request is served: a lock of another program
  * must not make an admin's pause wait. */
 static bool left_alone(const struct engine *e, instant_s now)
 {
@@ -241,8 +241,8 @@ void persist_prune(struct engine *e, instant_s now)
 
 /* ---- a restart ------------------------------------------------------------------------------- */
 
-/* An end in the future tells of a clock that was set back. How long ago it was, nobody knows: it is taken for
- * now, so that the VM rests for a cool-down and no longer. Dropped, the next pass could take it back; left as
+/* An end in the future tells of a clock that was set back. Its age is unknown: it is taken for
+ * now, so that the VM has one cool-down and no longer. Dropped, the next pass could take it back; left as
  * it is, it would rest until the clock has caught up. */
 static instant_s past(instant_s ended, instant_s now)
 {
@@ -299,7 +299,7 @@ static void recall_action(struct engine *e, const struct action_record *r, insta
 
     x->recalled = true;
     x->inventory_after = e->poll->serial;
-    /* the clock was set back: when it began, nobody knows, so that nothing is begun anew because of it, and
+    /* the clock was set back: its start time is unknown, so that nothing is begun anew because of it, and
      * nothing is waited for until the clock has caught up; nor does a host stay on until then for what it is
      * being woken for, or is left alone because it did not go */
     if (!action_ended(x) && x->r.started > now + CLOCK_SLACK_S) {

@@ -26,7 +26,7 @@
 #include <string.h>
 
 #define PLACINGS_MAX 64
-#define ABANDONED_S 60 /* a decision that nobody has asked for so long is nobody's any more */
+#define ABANDONED_S 60 /* a decision that was not fetched for so long is dropped */
 
 /* VMs that an admin wants powered on: waits for an inventory, then holds what was decided until it is
  * fetched. */
@@ -261,7 +261,7 @@ static int find_vms(const struct engine *e, struct pending_placement *p)
 
 /* ---- what is begun --------------------------------------------------------------------------- */
 
-/* What an earlier pass recommends for a VM of this plan, and nobody has approved, is no longer the plan. */
+/* What an earlier pass recommends for a VM of this plan, and that is not approved, is superseded. */
 static void supersede(struct engine *e, const char *vm, instant_s now)
 {
     for (size_t i = 0; vm && i < e->actions->n; i++) {

@@ -20,7 +20,7 @@ bool placement_wait(const struct engine *e);
 bool placement_decide(struct engine *e, uint64_t serial, instant_s now);
 /* What waits for this inventory, or an earlier one, waits in vain. */
 void placement_fail(struct engine *e, uint64_t serial, const struct err *why, instant_s now);
-void placement_forget(struct engine *e, instant_s now); /* what nobody fetches */
+void placement_forget(struct engine *e, instant_s now); /* results that no caller has fetched */
 void placement_free(struct placements *p);
 
 #endif

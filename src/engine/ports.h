@@ -8,9 +8,9 @@
  *   source     "look at the cluster"; the answer comes back as engine_on_inventory() or _on_source_error()
  *   actuators  one call of an actuator: an operation, settings of pools, a measurement; the answer comes
  *              back as engine_on_job_result()
- *   event_sink what happened, for the log and for whoever else listens; no answer
+ *   event_sink what happened, for the log and other subscribers; no answer
  *
- * A port is a const table of functions and an object that belongs to whoever implements the table. Every call
+ * A port is a const table of functions and an object that belongs to the table's implementation. Every call
  * comes from the one thread that the engine runs in. A port must not call back into the engine from within
  * one of its functions: answers are delivered later, from the loop.
  */
@@ -63,7 +63,7 @@ struct action_record {
 
 /* A migration that happened (`ok`) or did not. */
 struct migration_record {
-    uint64_t action; /* 0: somebody else's, of which the inventories tell */
+    uint64_t action; /* 0: not ours, seen in inventories */
     const char *vm, *from, *to;
     instant_s started, ended;
     double
@@ -121,9 +121,9 @@ struct energy_record {
     instant_s time;     /* the beginning of the hour, or of the day (UTC) */
     instant_s length_s; /* ENERGY_HOUR_S, ENERGY_DAY_S */
     instant_s until;    /* what happened until then is in it */
-    double span_s;      /* of that time, what was accounted: not while nobody looked */
+    double span_s;      /* of that time, what was accounted: without the gaps between inventories */
     double host_s;      /* the same, by host */
-    double unknown_s;   /* of host_s: nobody knew what it drew; not in the Wh */
+    double unknown_s;   /* of host_s: its power was unknown; not in the Wh */
     double measured_s;  /* of host_s: by a meter */
     double asleep_s;    /* of host_s: in standby */
     double used_wh, all_on_wh;
@@ -262,7 +262,7 @@ struct retention {
 
 /* ---- store ----------------------------------------------------------------------------------- */
 
-struct store; /* each implementation defines its own; created and destroyed by whoever wires it */
+struct store; /* each implementation defines its own; created and destroyed by the program */
 
 /* Every function returns 0 or a negative errno and a sentence; -EIO where the disk or the database is to
  * blame. What a failed call was to write is not written, in part or whole. Records and strings passed in are
@@ -291,7 +291,7 @@ struct store_ops {
 
     int (*prune)(struct store *s, const struct retention *keep, struct err *err);
 
-    /* of: the number, instant or pass that the question names; 0. NULL where nobody asks. */
+    /* of: the number, instant or pass that the question names; 0. NULL where it is not used. */
     int (*list)(struct store *s, enum record_query query, int64_t of, struct arena *a, struct records *ret,
                 struct err *err);
 

@@ -13,7 +13,7 @@ instant_s retry_wait_s(unsigned failures);
 /* The same where a login may have been refused: that is not tried quickly again, because directories lock an
  * account after a few wrong passwords in a row. */
 instant_s retry_wait_after_s(int code, unsigned failures);
-/* Errors after which nobody knows whether the peer has heard us, or will hear us the next time. */
+/* Errors that leave open whether the peer has received the request. */
 bool retry_is_transient(int code);
 
 #endif

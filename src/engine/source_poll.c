@@ -91,8 +91,8 @@ static bool source_is_silent(const struct engine *e, instant_s now)
 }
 
 /* A collector has its own time limit; should it hang all the same, that is said. Its answer is still waited
- * for, but not with what somebody has asked for meanwhile: whoever does not know when it would be done has
- * given up, and VMs must not be powered on an hour later. */
+ * for, but requests made meanwhile are dropped: VMs must not be powered on an hour after an admin has
+ * given up. */
 void source_poll_notice_silence(struct engine *e, instant_s now)
 {
     struct err err = {0};

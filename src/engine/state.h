@@ -1,5 +1,5 @@
-/* state.h: what an engine consists of. Each part has a header of its own, which defines it; only the rooms
- * that decide and act share this one. */
+/* state.h: the parts of an engine. Each part is defined in its own header; only files that act on the whole
+ * engine include this one. */
 #ifndef BALLAST_ENGINE_STATE_H
 #define BALLAST_ENGINE_STATE_H
 
@@ -12,8 +12,8 @@ struct engine {
     struct observation *now_seen; /* the newest inventory; NULL before the first */
     bool paused;
     instant_s paused_since;
-    instant_s ticked; /* the last tick: the next look at actions is due a while after it, however often
-                         somebody asks meanwhile */
+    instant_s ticked; /* the last tick: actions are looked at again a while after it, however many
+                         calls come in between */
 
     struct source_poll *poll;          /* source_poll.h */
     struct passes *passes;             /* decide.h */

@@ -97,7 +97,7 @@ static const struct {
     {.name = "boots",
      .is = HOST_POWERING_ON,
      .code = -EBUSY,
-     .says = "h2 is powering_on: only a host that is on can be put to standby; it is on in a moment"},
+     .says = "h2 is powering_on: only a host that is on can be put to standby; it is powering on"},
     {.name = "needed",
      .hosts_min = 4,
      .code = -EPERM,

@@ -411,7 +411,7 @@ static const struct {
     {"the VM is elsewhere", vm_moves, 30, ACTION_CANCELLED},
     {"the VM is there already", vm_arrives, 30, ACTION_CANCELLED},
     {"the VM is off", vm_stops, 30, ACTION_CANCELLED, .why = "VM web is off"},
-    {"its host is not seen", source_host_lost, 30, ACTION_CANCELLED, .why = "host esx is not seen any more"},
+    {"its host is not seen", source_host_lost, 30, ACTION_CANCELLED, .why = "host esx is no longer seen"},
     {"the destination is leaving", target_leaves, 30, ACTION_CANCELLED},
     {"the source is lost for a while", source_goes, 30, ACTION_APPROVED},
     {"the source is lost for long", source_goes, 150, ACTION_CANCELLED},

@@ -1,6 +1,5 @@
-/* slot_usage and action_queue: the incremental counts equal full counts, and checking only the actions
- * that a result concerns misses none that could begin. Random sequences of moves, starts, maintenance,
- * standby and waking, failures, operations by others, and restarts. */
+/* The slot usage equals a count by hand after each change, and the action queue misses no action that could
+ * begin. Storms of moves, starts, maintenance, standby, wakes, failures, foreign moves and restarts. */
 #include "engine_world.h"
 
 #include "base/rng.h"

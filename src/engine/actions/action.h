@@ -20,7 +20,7 @@ struct copy_timing {
     bool shared;               /* another migration used one of its hosts at some time meanwhile */
 };
 
-/* The record and what need not outlive a restart. The strings of the record are the action's own. */
+/* The record, and the fields that a restart may lose. The strings of the record are the action's own. */
 struct action {
     struct action_record r;
     bool dirty;                /* the store does not have this version yet: see action_changed() */
@@ -35,10 +35,10 @@ struct action {
     int percent;               /* the most that the hypervisor has said of its progress ... */
     instant_s advanced;        /* ... since when; 0: nothing yet */
     instant_s waits_since; /* ACTION_POWER_ON: its host has had time to come since then, which is later than
-                            * it began, as nobody could be asked before; 0: since then */
+                            * it began, as no method could be tried before; 0: since then */
     instant_s polled;      /* when the actuators last answered how far it is; 0: not yet, to this process */
     instant_s cancel_at;   /* the next time that a hanging task is asked to stop */
-    bool refused;          /* at once, and nobody was asked before: nothing of it was begun */
+    bool refused;          /* at the first call: nothing was begun */
     bool unclear;          /* ACTION_VERIFYING without a success reported: `r.why` says what is known */
     int unclear_code;      /* the errno behind it */
     struct copy_timing copy;

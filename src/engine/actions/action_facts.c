@@ -226,7 +226,7 @@ static void add_maintenance(const struct finder *f, const struct action *x)
     if (h && h->is.state == HOST_ON)
         h->is.state = HOST_ENTERING_MAINTENANCE;
     else if (h && h->is.state == HOST_STANDBY)
-        h->is.dpm = AUTOMATION_DISABLED; /* somebody may be working on it: it is not woken */
+        h->is.dpm = AUTOMATION_DISABLED; /* an admin may be working on the host: it is not woken */
 }
 
 /* One that is to sleep: nothing goes there any more, and what runs there leaves. */

@@ -167,8 +167,8 @@ static void begin(struct engine *e, struct action *x, instant_s now)
     if (persist_flush(e, NULL, now) < 0) {
         x->r.attempts = 0;
         x->r.started = 0;
-        action_enter(e, x, ACTION_APPROVED, "its beginning could not be stored, so it was not begun", now);
-        x->r.approved = approved; /* nobody approved it anew: the plan goes on growing old */
+        action_enter(e, x, ACTION_APPROVED, "not begun: the store could not record its start", now);
+        x->r.approved = approved; /* this is no new approval: the age of the plan is kept */
         x->retry_at = e->persist->retry_at;
         return;
     }
@@ -272,8 +272,8 @@ static instant_s deadline(const struct engine *e, const struct action *x)
     return (x->r.vm && x->advanced > x->r.started ? x->advanced : power_progress_waits_since(x)) + patience;
 }
 
-/* Whether a start that perhaps nobody has heard is still wanted: asking for it once more may begin it. Not
- * long after it was approved (a service that was down for a day would power on a VM that somebody has shut
+/* Whether a start with an unclear answer is still wanted: asking once more may begin it. Not
+ * long after it was approved (a service that was down for a day would power on a VM that an admin has shut
  * down since); maintenance stays wanted until an admin says otherwise. */
 static bool may_start_again(const struct engine *e, const struct action *x, instant_s now)
 {
@@ -285,8 +285,8 @@ static bool may_start_again(const struct engine *e, const struct action *x, inst
     return !grows_old || (age >= -CLOCK_SLACK_S && age <= source_poll_stale_after_s(e));
 }
 
-/* An unclear start: somebody may have heard us. The inventory says whether it has happened; if not, start()
- * is repeated, which adopts a task that runs; where nothing is to begin, that is all that it does. */
+/* An unclear start: the hypervisor may have received it. The inventory says whether it has happened; if not,
+ * start() is repeated, which adopts a task that runs; where nothing is to begin, that is all that it does. */
 static void step_starting(struct engine *e, struct action *x, instant_s now)
 {
     char why[WHY_MAX];
@@ -355,7 +355,7 @@ static void step_running(struct engine *e, struct action *x, instant_s now)
             action_append_why(x,
                               x->r.kind == ACTION_POWER_ON ? "the host did not come back in time"
                               : x->advanced > x->r.started
-                                  ? "it does not get on any more, so the hypervisor was asked to stop it"
+                                  ? "no progress for too long; cancellation requested from the hypervisor"
                                   : "it takes too long, so the hypervisor was asked to stop it",
                               all));
     }
@@ -375,8 +375,9 @@ static void contradicted(struct engine *e, struct action *x, enum observed_state
                                         : "the inventory shows it elsewhere";
 
     if (x->unclear) {
-        (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "its end was not seen", what);
-        /* it was not there to be moved: nobody's failure; a host that does not come, or is lost, is one */
+        (void)snprintf(why, sizeof why, "%s; %s", x->r.why ? x->r.why : "no end of the task was reported",
+                       what);
+        /* a VM that was not there to be moved is no failure; a host that does not wake or is lost is one */
         if (x->unclear_code == -ESTALE && x->r.kind != ACTION_POWER_ON && at != NOT_SEEN)
             action_cancel(e, x, why, now);
         else
@@ -520,7 +521,7 @@ static void on_started(struct engine *e, struct action *x, const struct job_resu
         run(e, x, result->task, now);
     } else if (result->code == -ESRCH && x->only_adopt) {
         was_not_begun(e, x, now);
-    } else if (result->code == -ESTALE) { /* arrived, or moved by somebody else: an inventory tells */
+    } else if (result->code == -ESTALE) { /* arrived, or moved by an admin: an inventory tells */
         verify(e, x, result->err.text, -ESTALE, now);
     } else if (result->code == -ENOENT) {
         action_cancel(e, x, result->err.text, now);
@@ -546,7 +547,8 @@ static void on_polled(struct engine *e, struct action *x, const struct job_resul
         return;
     x->polled = now;
     if (result->code < 0) {
-        if (x->r.kind == ACTION_POWER_OFF && now >= deadline(e, x)) /* nobody will say: an inventory must */
+        if (x->r.kind == ACTION_POWER_OFF &&
+            now >= deadline(e, x)) /* no answer will come: an inventory decides */
             verify(e, x, result->err.text, -ETIMEDOUT, now);
         else
             ask_later(x, result->code, now);

@@ -10,7 +10,7 @@ struct policy;
 
 /* What is remembered of a VM because of its own moves, or of a host because it was to be woken. */
 struct backoff {
-    instant_s moved;   /* last arrived somewhere, by an action of ours or somebody else's; or was woken */
+    instant_s moved;   /* last arrived somewhere, moved by Ballast or an admin; or was woken */
     instant_s tried;   /* last failed or was refused by a person */
     instant_s until;   /* the engine does not try by itself before this */
     unsigned failures; /* in a row */

@@ -67,7 +67,7 @@ void migration_timing_observe(struct actions *all)
 
 void migration_timing_polled(struct action *x, enum task_state state, instant_s now)
 {
-    if (x->copy.began == 0) /* of an earlier process: nobody knows */
+    if (x->copy.began == 0) /* begun by an earlier process: not timed */
         return;
     switch (state) {
     case TASK_QUEUED: /* it has not begun yet */

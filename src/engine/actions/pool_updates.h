@@ -3,8 +3,8 @@
  * A plan says for each host what its pools should have there (core/divvy/host_settings.h). Setting that moves
  * nothing and can be repeated, so it takes no action, no number and no approval of its own: it is what the
  * admins of the pools have asked for already. It is done by itself in partial and full automation. In manual
- * it is not: there Ballast changes nothing that nobody told it to, and a trial stays a trial; the plans list
- * what would be set. Nor while paused, or on stale data.
+ * it is not: there Ballast changes nothing without approval; the plans list what would be set.
+ * Nor while paused, or on stale data.
  *
  * What was set is stored after it was set. Whatever moment the process dies at, the next pass finds the
  * difference again and sets it a second time, which does no harm. What fails is said once for a host, and

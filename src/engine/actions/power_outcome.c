@@ -115,7 +115,7 @@ static void wake_failed(struct engine *e, const struct action *x, instant_s now)
     hosts_wake_failed(e->knowledge->hosts, x->r.host, now);
     (void)snprintf(text, sizeof text, "host %s did not wake: %s",
                    snapshot_host_name(engine_snapshot(e), x->r.host),
-                   x->r.why ? x->r.why : "nobody knows why");
+                   x->r.why ? x->r.why : "the reason is not known");
     events_publish(e, &(struct event){.kind = EVENT_WAKE_FAILED,
                                       .time = now,
                                       .action = &x->r,
@@ -185,7 +185,7 @@ bool power_outcome_withdraw_standbys(struct engine *e, const struct plan *plan, 
         if (x->r.kind != ACTION_POWER_OFF || x->r.state != ACTION_APPROVED || x->r.pass == 0)
             continue;
         if (cannot_be_emptied(plan, x->r.host)) {
-            action_cancel(e, x, "the host cannot be emptied any more", now);
+            action_cancel(e, x, "the host can no longer be emptied", now);
             any = true;
         } else if (wanted > 0) {
             wanted--;

@@ -6,21 +6,21 @@
 
 struct action;
 
-/* A move off a host that is to go to standby was cancelled, and its VM does not run there. */
+/* A move off a host that is about to enter standby was cancelled, and its VM no longer runs there. */
 bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action *x);
-/* It has ended without success, but had begun, and was not refused: the host may have heard it all the same,
- * and go when nobody waits for that any more. */
+/* A power-off that began and then failed or was cancelled, without being refused: the host may still power
+ * off. */
 bool power_outcome_off_may_follow(const struct action *x);
-/* ... and that was so short a time ago that no VM should go there; the same of a host. */
+/* ... and it ended so recently that no VM should be moved to the host. By action; by host. */
 bool power_outcome_off_uncertain(const struct engine *e, const struct action *x, instant_s now);
 bool power_outcome_host_off_uncertain(const struct engine *e, const char *host, instant_s now);
-/* ... and now its manager has lost it: it sleeps because of us, as far as can be known. */
+/* ... and the host's manager no longer sees the host: it is taken to be in standby by that power-off. */
 bool power_outcome_off_completed_late(const struct engine *e, const char *host);
-/* What was to put the host down has ended otherwise, and it counts as asleep: what is to wake it after that
- * is needed all the more. */
+/* `down` failed or was cancelled, but the host counts as asleep: the wake `up`, which depends on `down`, is
+ * still needed. */
 bool power_outcome_wake_still_needed(const struct engine *e, const struct action *up,
                                      const struct action *down);
-/* What its end means for the host. */
+/* Records for the host that the action has ended. */
 void power_outcome_apply(struct engine *e, const struct action *x, instant_s now);
 /* Where a new plan wants more hosts on: takes back what would put others to standby and has not begun, as
  * many as the plan would wake; with `more`, or where the hosts are too full and none could be woken, all. Not

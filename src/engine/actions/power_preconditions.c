@@ -186,7 +186,7 @@ static const char *way_to_on(enum host_state state)
     case HOST_DISCONNECTED:
         return "; its manager has to reach it first";
     case HOST_POWERING_ON:
-        return "; it is on in a moment";
+        return "; it is powering on";
     case HOST_ON:
     case HOST_STANDBY:
     case HOST_ENTERING_STANDBY:
@@ -253,7 +253,7 @@ static bool may_still_sleep(const struct engine *e, const struct action *x, char
     struct err err = {0};
 
     if (is_by_engine(x) && !power_preconditions_are_automatic(e, &e->now_seen->snap.hosts[ix].is)) {
-        (void)snprintf(why, WHY_MAX, "the power of host %s is not managed automatically any more",
+        (void)snprintf(why, WHY_MAX, "the power of host %s is no longer managed automatically",
                        e->now_seen->snap.hosts[ix].is.name);
         return false;
     }
@@ -289,7 +289,7 @@ static void say_no_slot(char *why)
 
 /* ---- readiness ------------------------------------------------------------------------------- */
 
-/* What was to leave has left, one way or another: a VM that somebody else moved or stopped is gone too. */
+/* What was to leave has left, one way or another: a VM that an admin moved or stopped is gone too. */
 static enum preconditions evacuated(const struct engine *e, const struct action *x, char *why)
 {
     const struct snapshot *s = &e->now_seen->snap;
@@ -364,7 +364,7 @@ static bool schedule_is_closed(const struct engine *e, instant_s now)
 }
 
 /* Not without what it depends on, on an inventory that was asked for when all that was over and that is
- * fresh, with nobody on the host or on the way there, and only if enough stays on. */
+ * fresh, with no VM on the host or on its way there, and only if enough stays on. */
 enum preconditions power_preconditions_standby(const struct engine *e, const struct action *x, instant_s now,
                                                char *why)
 {
@@ -386,7 +386,7 @@ enum preconditions power_preconditions_standby(const struct engine *e, const str
         (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
         return NEVER;
     case ELSEWHERE:
-        (void)snprintf(why, WHY_MAX, "host %s is not on any more", name);
+        (void)snprintf(why, WHY_MAX, "host %s is no longer on", name);
         return NEVER;
     }
     if (x->r.pass != 0 && schedule_is_closed(e, now)) {
@@ -447,7 +447,7 @@ enum preconditions power_preconditions_wake(const struct engine *e, const struct
         (void)snprintf(why, WHY_MAX, "host %s is no longer there", name);
         return NEVER;
     case ELSEWHERE:
-        (void)snprintf(why, WHY_MAX, "host %s is not in standby any more, and not on", name);
+        (void)snprintf(why, WHY_MAX, "host %s is no longer in standby, and not on", name);
         return NEVER;
     }
     uint32_t ix = snapshot_find_host(&e->now_seen->snap, x->r.host);

@@ -7,7 +7,7 @@
 
 #define SLEEP_SEEN_S 60 /* a host is put to standby on an inventory that came no longer ago than this */
 
-/* Whether it was approved that the host goes to standby, and that has not ended. */
+/* Whether a power-off of the host is approved and has not ended. */
 bool power_preconditions_standby_approved(const struct engine *e, const char *host);
 /* Whether the host may be put to standby, by the newest inventory: 0, or what stands in the way. x: the
  * action that would do it, or NULL. Does not ask whether it is empty. */
@@ -19,9 +19,9 @@ bool power_preconditions_are_automatic(const struct engine *e, const struct host
  * while they are. */
 void power_preconditions_count_changes(struct engine *e);
 void power_preconditions_submitted(struct engine *e, const struct action *x);
-/* An approved ACTION_POWER_OFF: when nothing is left on the host, asks for the inventory that proves it. */
+/* An approved ACTION_POWER_OFF: once no VM is left on the host, asks for the inventory that proves it. */
 void power_preconditions_want_proof(struct engine *e, struct action *x, instant_s now);
-/* ACTION_STARTING: whether a start of it that perhaps nobody has heard may be repeated. */
+/* ACTION_STARTING: whether start() may be called again after an unclear answer. */
 bool power_preconditions_standby_is_safe(const struct engine *e, const struct action *x, instant_s now);
 /* No VM but agents is known to be on the host, on its way there, or not quite away. */
 bool power_preconditions_host_is_idle(const struct engine *e, const char *host);

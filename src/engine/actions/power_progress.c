@@ -48,7 +48,8 @@ static bool is_proven_empty(struct engine *e, struct action *x, instant_s now)
     case AT_SOURCE:
         return power_preconditions_standby_is_safe(e, x, now);
     case NOT_SEEN:
-    case AT_TARGET: /* whoever died between the call and its storing asks once more, which does no harm */
+    case AT_TARGET: /* after a crash between the call and its storing the call is repeated, which does no harm
+                     */
         return power_preconditions_host_is_idle(e, x->r.host);
     case ELSEWHERE:
     case GONE:

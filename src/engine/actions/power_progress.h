@@ -7,7 +7,7 @@
 struct action;
 struct engine;
 
-/* How long it may take; how long until the next look whether the host is there. */
+/* The time limit of the change; the pause until the next inventory that may show the host. */
 instant_s power_progress_timeout_s(const struct engine *e, const struct action *x);
 instant_s power_progress_inventory_pause_s(const struct engine *e, const struct action *x, unsigned looks);
 /* What a job about a host's power says beside the action itself. */
@@ -16,12 +16,12 @@ void power_progress_fill_operation(struct engine *e, struct action *x, enum job_
 /* ACTION_RUNNING: whether an inventory shows already what the task is to bring about; asks for one where that
  * is to be known. */
 bool power_progress_host_is_awake(struct engine *e, struct action *x, instant_s now);
-/* Since when the host has had time to come. */
+/* Since when the time limit of the wake runs. */
 instant_s power_progress_waits_since(const struct action *x);
-/* Takes back one whose task says that nobody was asked for anything; false: it does not say so. */
+/* Cancels an action whose task says that no method was tried. False: the task does not say so. */
 bool power_progress_cancel_unasked(struct engine *e, struct action *x, const struct task_progress *p,
                                    instant_s now);
-/* What a task that goes on says of itself: a new name, and what went wrong on the way. */
+/* Keeps what a running task reports: its new name, and the errors so far. */
 void power_progress_record(struct engine *e, struct action *x, const struct task_progress *p, instant_s now);
 
 #endif

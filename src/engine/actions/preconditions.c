@@ -82,7 +82,7 @@ static bool vm_makes_sense(const struct engine *e, const struct action *x, char 
         (void)snprintf(why, WHY_MAX, "VM %s is no longer there", name);
         return false;
     case NOT_SEEN:
-        (void)snprintf(why, WHY_MAX, "host %s is not seen any more", s->hosts[s->vms[ix].host].is.name);
+        (void)snprintf(why, WHY_MAX, "host %s is no longer seen", s->hosts[s->vms[ix].host].is.name);
         return false;
     }
     return false;
@@ -162,7 +162,7 @@ static bool empties_same_host(const struct action *x, const struct action *y)
            (same_group || x->r.kind == ACTION_POWER_OFF);
 }
 
-/* Until when others held it up, which whoever approved it knew of; 0: none did. A plan does not grow old
+/* Until when others held it up, as the approval foresaw; 0: none did. A plan does not grow old
  * while a host that it waits for goes down or comes up, which takes minutes, nor while one is emptied, which
  * takes as long as it has VMs. */
 static instant_s held_up_until(const struct engine *e, const struct action *x, instant_s now)
@@ -183,9 +183,9 @@ static instant_s held_up_until(const struct engine *e, const struct action *x, i
 }
 
 /* A plan is made from one moment, and holds for a while only. (Nothing is approved that is old already.) What
- * has to be done anyway holds longer: a host with many VMs is not emptied within two intervals, and whoever
- * approved that should not have to again. One from the future tells of a clock that was set back between two
- * processes: nobody knows how old it is. */
+ * has to be done anyway holds longer: a host with many VMs is not emptied within two intervals, and
+ * its approval stays valid. One from the future tells of a clock that was set back between two
+ * processes: its age is unknown. */
 bool preconditions_plan_is_old(const struct engine *e, const struct action *x, instant_s now, char *why)
 {
     instant_s limit =

@@ -213,8 +213,8 @@ static const struct migration *seen_migration_of(const struct actions *all, cons
     return ix == IX_NONE ? NULL : bsearch(&ix, s->migrations, s->n_migrations, sizeof *s->migrations, by_vm);
 }
 
-/* Whether the migration of a VM counts as somebody else's has changed. */
-static void change_actuators(struct actions *all, const char *vm, bool ours)
+/* The VM's migration, if there is one, counts from now on as ours or as a foreign one. */
+static void change_owner(struct actions *all, const char *vm, bool ours)
 {
     const struct migration *m = all->usage.seen ? seen_migration_of(all, vm) : NULL;
 
@@ -258,7 +258,7 @@ bool slot_usage_update(struct actions *all, struct action *x)
     count(all, x, as, 1);
     x->counted = as;
     if (x->r.vm && is_ours(all, x->r.vm) != was_ours)
-        change_actuators(all, x->r.vm, !was_ours);
+        change_owner(all, x->r.vm, !was_ours);
     /* from being asked about to being begun, nothing is given up */
     return (before & ~as & (COUNTS_COMMITTED | COUNTS_VERIFYING)) ||
            (before & COUNTS_SLOT && !(as & COUNTS_SLOT));

@@ -1,4 +1,4 @@
-/* slot_usage.h: who takes what, by host and by VM, so that no action has to look at all the others.
+/* slot_usage.h: which actions use which host and VM, so that no action has to search all others.
  *
  * It is kept, not computed: slot_usage_update() is called with whatever changes an action's state, or whether
  * an order of it is out, and adds and takes away what differs; slot_usage_observe() with each new inventory,
@@ -8,7 +8,7 @@
  * Invariants, between two calls of the engine, checked by tests/unit/slot_usage.c against a count by hand:
  *   each number is that of the actions in all for which its comment holds;
  *   each list holds, in no particular order, at least the actions for which its comment holds, each once;
- * what was put there stays until the next rebuild, so whoever reads a list looks at the states; seen[] counts
+ * what was put there stays until the next rebuild, so a reader of a list checks the states; seen[] counts
  * the migrations of the newest inventory, `theirs` of those the ones whose VM no move of ours has.
  *
  * Looking up is one hash of an id; a change costs as much as the action has hosts and VMs. */
@@ -86,7 +86,7 @@ const struct vm_use *slot_usage_of_vm(const struct actions *all, const char *vm)
 bool slot_usage_has_slot(const struct actions *all, const struct policy *p, const struct action *wants);
 /* Whether the newest inventory shows a migration of another VM in or out of a host of this move. */
 bool slot_usage_sees_others(const struct actions *all, const struct action *move);
-/* Whether the cluster has none left, whoever wants one. */
+/* Whether the cluster has no free slot. */
 bool slot_usage_is_full(const struct actions *all, const struct policy *p);
 
 #endif

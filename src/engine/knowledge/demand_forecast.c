@@ -39,7 +39,7 @@ static int64_t offset_at(const struct demand_profile *p, instant_s t)
 {
     instant_s slot = demand_profile_slot_begin(t);
 
-    if (!p->offset || slot < 0) /* nobody was there before 1970 */
+    if (!p->offset || slot < 0) /* no samples before 1970 */
         return 0;
     struct offset *o = &p->offsets[slot / DEMAND_SLOT_S % OFFSETS];
     if (o->slot != slot)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A look stands for the time since the last one; for none if that is longer: nobody was there. */
+/* A look stands for the time since the last one; for none if that is longer: the service was down. */
 #define LOOK_STANDS_S 300
 
 #define PART_S 300 /* that the highest mean is taken of */
@@ -43,7 +43,7 @@ instant_s demand_profile_slot_begin(instant_s at)
 
 const struct demand_profile_record *demand_profile_slot_find(const struct demand_profile *p, instant_s begin)
 {
-    if (begin <= 0) /* nobody was there before 1970 */
+    if (begin <= 0) /* no samples before 1970 */
         return NULL;
     const struct demand_profile_record *r = &p->slots[begin / DEMAND_SLOT_S % DEMAND_SLOTS];
 

@@ -9,8 +9,8 @@
  * Between two looks a host draws
  *   what the later one says, where both found it in the same phase (what a hypervisor tells of a VM is the
  *   mean since the last look);
- *   half of the time what either says, where it has changed: nobody knows when;
- *   nobody knows what, where they are further apart than `longest_s`: that time is in no hour's span_s.
+ *   half of the time each, where the phase changed at an unknown moment;
+ *   unknown, where they are further apart than `longest_s`: that time is in no hour's span_s.
  * After a restart, what was drawn since the last stored look is what the first new one says.
  *
  * Figures of an hour, each a sum over the time that was accounted (struct energy_record):
@@ -19,7 +19,7 @@
  *               their capacity. A host that is in maintenance or not seen would be so as well
  *   saved       all_on - used: what sleep has spared, boots and standby paid. Of a single host it may be
  *               negative: it does the work of those that sleep
- *   unknown_s   neither of the two is counted, as nobody knows what the host draws
+ *   unknown_s   neither of the two is counted, as the host's power is unknown
  *   wanted      demand of the VMs on the host, each no more than its own limit, its part of its pools', and
  * its vCPUs unmet       what of that they did not get
  */

@@ -3,7 +3,7 @@
  *
  * A meter is believed. Without one a host draws what its model says: from power_idle_w to power_peak_w as its
  * CPU is used, along power_curve_w where that is known; power_peak_w while it boots, power_standby_w asleep
- * (nothing, where that is not known). One without figures and without a meter draws nobody knows what.
+ * (nothing, where that is not known). The power of a host without figures and meter is unknown.
  *
  * What meters read of what the model says while the host is on is its scale; it holds for what the host would
  * draw were it on, and for what it draws while its meter cannot be read. Where there is no model it stands
@@ -228,7 +228,7 @@ struct energy_sample *host_power_sample(struct energy *account, const struct kno
         struct energy_sample *is = &samples[i];
 
         is->all_on_w = takes_part(h) ? awake_watts(h, done, scales[i]) : is->watts;
-        if (isnan(is->all_on_w)) /* nothing is said to be saved that nobody knows */
+        if (isnan(is->all_on_w)) /* no saving is reported where a figure is unknown */
             is->all_on_w = is->watts;
         for (int r = 0; r < RES_COUNT && is->phase != ENERGY_UNSEEN; r++) {
             is->wanted[r] = use[i].wanted[r];

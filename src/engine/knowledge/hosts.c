@@ -193,8 +193,8 @@ instant_s hosts_wake_tries_s(const struct hosts *h, const char *host)
 }
 
 /* What the configuration says of the ways to switch a host counts; where it says something of some hosts,
- * those that cannot be switched are none of DPM's: that are on and nobody could put down, or wake again. One
- * that sleeps is woken when it is needed, though nobody could put it down a second time. */
+ * hosts that are on and cannot be put to standby or woken are not managed by DPM. One
+ * that sleeps is woken when it is needed, though it could not be put to standby a second time. */
 static void fill_ways(const struct hosts *h, struct host_facts *f)
 {
     const struct host_way *way = idmap_get(&h->ways, f->id);
@@ -507,7 +507,7 @@ static void disown(void *piece, struct engine *e, const struct stored *s, instan
     }
 }
 
-/* One that sleeps because of us is never forgotten, however long nobody sees it. */
+/* A host that Ballast put to standby is never forgotten, however long inventories do not show it. */
 static bool keep_host(const char *key, void *value, void *ctx)
 {
     const instant_s *before = ctx;

@@ -1,5 +1,5 @@
 /* meters.h: asks what hosts draw, one question a minute and host, a few at a time, so that a controller that
- * hangs holds up nobody for long: each failure in a row doubles the time until it is asked again.
+ * hangs delays the others little: each failure in a row doubles the time until it is asked again.
  *
  * A reading counts for a few minutes, and as long as the host is in the phase that it was read in: what it
  * drew while it was on says nothing once it sleeps. */
