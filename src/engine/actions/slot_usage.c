@@ -138,7 +138,7 @@ static void count(struct actions *all, const struct action *x, unsigned as, uint
         struct vm_use *v = use_of_vm(all, x->r.vm);
 
         v->committed += committed ? by : 0;
-        v->moves += move && committed ? by : 0;
+        v->moves += move && as & (COUNTS_UNDER_WAY | COUNTS_VERIFYING) ? by : 0;
         /* a start that is only being asked about has no slot */
         v->busy += as & (move ? COUNTS_BUSY : COUNTS_UNDER_WAY | COUNTS_VERIFYING) ? by : 0;
     }

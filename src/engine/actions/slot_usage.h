@@ -9,7 +9,7 @@
  *   each number is that of the actions in all for which its comment holds;
  *   each list holds, in no particular order, at least the actions for which its comment holds, each once;
  * what was put there stays until the next rebuild, so a reader of a list checks the states; seen[] counts
- * the migrations of the newest inventory, `theirs` of those the ones whose VM no move of ours has.
+ * the migrations of the newest inventory, `theirs` of those the ones that are no move of ours under way.
  *
  * Looking up is one hash of an id; a change costs as much as the action has hosts and VMs. */
 #ifndef BALLAST_ENGINE_ACTIONS_SLOT_USAGE_H
@@ -46,7 +46,7 @@ struct host_use {
 struct vm_use {
     struct action_list actions; /* committed or done */
     uint32_t committed;
-    uint32_t moves; /* committed moves: a migration of the VM is ours */
+    uint32_t moves; /* moves under way or being verified: a migration of the VM is ours */
     uint32_t busy;  /* under way, being verified, or with a slot */
 };
 
