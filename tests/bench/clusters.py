@@ -32,7 +32,7 @@ class Deck:
     def one_of(self, host):
         return self.left[host].pop() if self.left[host] else None
 
-    def together(self, n, violated):
+    def of_one_host(self, n, violated):
         """n VMs of one host; violated: one of them is elsewhere."""
         host, other = self.rng.sample(self.hosts, 2)
         return [vm for vm in [self.one_of(other if violated and i == 0 else host) for i in range(n)] if vm]
@@ -55,7 +55,7 @@ def rule(deck, number, kind, violated):
     n = rng.randint(2, 8)
     made = {'id': f'r{number:05}', 'name': f'rule-{number}', 'enabled': True, 'kind': kind, 'mandatory': True}
     if kind == 'vm-vm-affine':
-        return {**made, 'vms': sorted(deck.together(n, violated))}
+        return {**made, 'vms': sorted(deck.of_one_host(n, violated))}
     if kind == 'vm-vm-anti-affine':
         return {**made, 'vms': sorted(deck.apart(n, violated))}
     group = rng.sample(deck.hosts, max(1, min(HOSTS_PER_GROUP, len(deck.hosts) // 4)))

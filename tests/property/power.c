@@ -201,8 +201,8 @@ static double utilization(const struct world *w, uint32_t host, enum window wind
                 pairs += w->snap.correlation.of[window][r] * f[v].stddev * f[u].stddev;
     }
     double independent = mean + DEVIATIONS * sqrt(alone);
-    double together = fmin(mean + DEVIATIONS * sqrt(alone + pairs), most);
-    return fmax(independent, together) / o->snap->hosts[host].capacity[r];
+    double correlated = fmin(mean + DEVIATIONS * sqrt(alone + pairs), most);
+    return fmax(independent, correlated) / o->snap->hosts[host].capacity[r];
 }
 
 static void score(const struct world *w, struct scores *ret)
@@ -398,10 +398,10 @@ static void check_plan(struct world *w)
  * clusters each. */
 static void random_memory(struct rng *r, struct snapshot *s)
 {
-    bool together = rng_below(r, 3) == 0;
+    bool correlated = rng_below(r, 3) == 0;
     bool penalty = rng_below(r, 4) == 0;
 
-    for (int w = 0; w < WINDOW_COUNT && together; w++)
+    for (int w = 0; w < WINDOW_COUNT && correlated; w++)
         for (int k = 0; k < RES_COUNT; k++)
             s->correlation.of[w][k] = rng_below(r, 3) == 0 ? 1 : rng_unit(r);
     if (!penalty)

@@ -152,8 +152,8 @@ class Replay:
             peer = self.cluster.vms.get(vm.ft_peer)
             if vm.kind != 'ft_secondary' or peer is None or not all(map(self.cluster.takes_part, (vm, peer))):
                 continue
-            together = self.cluster.at[vm.id] == self.cluster.at[peer.id]
-            if together and not blamed & {vm.id, peer.id} and not arriving.keys() & {vm.id, peer.id}:
+            on_one_host = self.cluster.at[vm.id] == self.cluster.at[peer.id]
+            if on_one_host and not blamed & {vm.id, peer.id} and not arriving.keys() & {vm.id, peer.id}:
                 self.wrong(f'is beside the other half of its pair on {self.cluster.at[vm.id]}', f'VM {vm.id}')
         for rule in self.cluster.rules:
             if not (rule.enabled and rule.mandatory) or rule.id in blamed:

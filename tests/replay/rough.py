@@ -106,8 +106,8 @@ def rules(snap, rng):
         made.append(rule)
 
 
-def together(snap, rng):
-    """Affinity among VMs that are together already: they may only move as one."""
+def affinity(snap, rng):
+    """Affinity rules for VMs that share a host: they may move as one group only."""
     by_host = {}
     for v in running(snap):
         by_host.setdefault(v['host'], []).append(v['id'])
@@ -217,7 +217,7 @@ def newcomers(snap, rng):
 
 # Off comes first, so that the others see who runs; rules come after hosts have left, flights after the rules.
 TROUBLES = [powered_off, leaving_hosts, unseen_hosts, hypervisor_share, reservations, limits, shares, overhead, incompatible,
-            held, moved_lately, free_memory, rules, together, in_flight]
+            held, moved_lately, free_memory, rules, affinity, in_flight]
 
 
 MORE_TROUBLES = [sleepers, idle_agents, ft_pairs, failures, spare_vms, approved, newcomers]

@@ -65,12 +65,12 @@ static int start_slowly(struct actuator *x, const struct operation *request, cha
     return 0;
 }
 
-static const struct actuator_ops switching = {.kind = "test",
-                                              .create = create,
-                                              .check = check,
-                                              .start = start_slowly,
-                                              .power_may_block = true,
-                                              .destroy = destroy};
+static const struct actuator_ops slow_power = {.kind = "test",
+                                               .create = create,
+                                               .check = check,
+                                               .start = start_slowly,
+                                               .power_may_block = true,
+                                               .destroy = destroy};
 static const struct actuator_ops with_meters = {
     .kind = "test", .create = create, .check = check, .measure = measure, .destroy = destroy};
 static const struct actuator_ops without = {
@@ -200,7 +200,7 @@ static void test_waits_for_a_thread(void **state)
 
     (void)state;
     assert_int_equal(sem_init(&hold, 0, 0), 0);
-    start(&switching, &news, &h);
+    start(&slow_power, &news, &h);
     for (int i = 0; i < SWITCHERS + 1; i++)
         assert_int_equal(actuator_workers_port.submit(h, &job, &err), 0);
     (void)nanosleep(&late, NULL);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum why { BALANCE, HOST_RULE, APART, TOGETHER, TOGETHER_THREE, INCOMPATIBLE, EVACUATION, RESERVATIONS };
+enum why { BALANCE, HOST_RULE, APART, AFFINITY, AFFINITY_OF_THREE, INCOMPATIBLE, EVACUATION, RESERVATIONS };
 
 static const struct {
     const char *what;
@@ -24,11 +24,12 @@ static const struct {
     {"preferably apart: the other one goes", APART, false, "v2", "v1>h2", ""},
     {"preferably apart: both rest", APART, false, "v1 v2", "", ""},
     {"apart: both rest, and one goes", APART, true, "v1 v2", "v2>h2", ""},
-    {"together, rested: to the larger one", TOGETHER, false, "", "v2>h1", ""},
-    {"preferably together: to the one that rests", TOGETHER, false, "v2", "v1>h2", ""},
-    {"preferably together: both rest", TOGETHER, false, "v1 v2", "", ""},
-    {"together: both rest, and one goes", TOGETHER, true, "v1 v2", "v2>h1", ""},
-    {"preferably together: all come to the one that rests", TOGETHER_THREE, false, "v3", "v1>h3 v2>h3", ""},
+    {"together, rested: to the larger one", AFFINITY, false, "", "v2>h1", ""},
+    {"preferably together: to the one that rests", AFFINITY, false, "v2", "v1>h2", ""},
+    {"preferably together: both rest", AFFINITY, false, "v1 v2", "", ""},
+    {"together: both rest, and one goes", AFFINITY, true, "v1 v2", "v2>h1", ""},
+    {"preferably together: all come to the one that rests", AFFINITY_OF_THREE, false, "v3", "v1>h3 v2>h3",
+     ""},
     {"not compatible", INCOMPATIBLE, false, "v1", "v1>h2", ""},
     {"maintenance", EVACUATION, false, "v1", "v1>h2", ""},
     {"more reserved than there is", RESERVATIONS, false, "v1 v2", "v2>h2", ""},
@@ -61,12 +62,12 @@ static void prepare(struct small *s, enum why why, bool mandatory)
         small_vm(s, "v2", "h1", 100, 512);
         small_rule(s, RULE_VM_ANTI_AFFINE, mandatory, "v1 v2", "");
         return;
-    case TOGETHER:
+    case AFFINITY:
         small_vm(s, "v1", "h1", 100, 1024);
         small_vm(s, "v2", "h2", 100, 512);
         small_rule(s, RULE_VM_AFFINE, mandatory, "v1 v2", "");
         return;
-    case TOGETHER_THREE:
+    case AFFINITY_OF_THREE:
         small_vm(s, "v1", "h1", 100, 1024);
         small_vm(s, "v2", "h2", 100, 1024);
         small_vm(s, "v3", "h3", 100, 512);
@@ -165,7 +166,7 @@ static void test_waiting_rule_counts(void **state)
 /* Were it a fault, the pass would do without any preferred rule. */
 static void test_others_are_followed(void **state)
 {
-    static const enum why waits[] = {HOST_RULE, APART, TOGETHER};
+    static const enum why waits[] = {HOST_RULE, APART, AFFINITY};
 
     (void)state;
     for (size_t i = 0; i < ELEMENTS(waits); i++) {

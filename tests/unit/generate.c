@@ -62,9 +62,9 @@ static void check_rule_holds(const struct snapshot *s, const struct rule *r)
     for (uint32_t i = 0; i < r->vms.n; i++) {
         uint32_t host = s->vms[r->vms.items[i]].host;
         for (uint32_t k = 0; k < i; k++) {
-            bool together = s->vms[r->vms.items[k]].host == host;
-            assert_true(r->is.kind != RULE_VM_AFFINE || together);
-            assert_true(r->is.kind != RULE_VM_ANTI_AFFINE || !together);
+            bool on_one_host = s->vms[r->vms.items[k]].host == host;
+            assert_true(r->is.kind != RULE_VM_AFFINE || on_one_host);
+            assert_true(r->is.kind != RULE_VM_ANTI_AFFINE || !on_one_host);
         }
         assert_true(r->is.kind != RULE_HOST_AFFINE || listed(&r->hosts, host));
         assert_true(r->is.kind != RULE_HOST_ANTI_AFFINE || !listed(&r->hosts, host));

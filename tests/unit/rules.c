@@ -189,7 +189,7 @@ static void test_together(void **state)
 static void test_contradictions(void **state)
 {
     static const struct {
-        const char *what, *together, *apart;
+        const char *what, *affine, *apart;
         bool mandatory; /* apart */
         bool with_preferred;
         bool held[5];
@@ -206,7 +206,7 @@ static void test_contradictions(void **state)
         struct small s;
         struct rules r;
         three_hosts(&s);
-        small_rule(&s, RULE_VM_AFFINE, true, cases[i].together, "");
+        small_rule(&s, RULE_VM_AFFINE, true, cases[i].affine, "");
         small_rule(&s, RULE_VM_ANTI_AFFINE, cases[i].mandatory, cases[i].apart, "");
         small_build(&s);
         rules_compile(&s.snap, cases[i].with_preferred, &s.a, &r);
