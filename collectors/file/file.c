@@ -59,7 +59,7 @@ static int collect(struct collector *c, struct arena *a, struct inventory *ret, 
     if (r < 0)
         return r;
     struct inventory inv = {0};
-    r = inventory_read(text.text, text.len, a, &inv, NULL, err);
+    r = snapshot_read_inventory(text.text, text.len, a, &inv, NULL, err);
     if (r < 0)
         return err_widen(err, "%s", c->file);
     *ret = inv;

@@ -31,11 +31,11 @@ static enum exit_code find(const struct snapshot *snap, const char *vm_word, con
         cli_error("ballast explain: give --vm or --host");
         return EXIT_WRONG;
     }
-    if (vm_word && snapshot_named_vm(snap, vm_word, ret_vm, &err) < 0) {
+    if (vm_word && named_vm(snap, vm_word, ret_vm, &err) < 0) {
         cli_error("--vm: %s", err.text);
         return EXIT_WRONG;
     }
-    if (host_word && snapshot_named_host(snap, host_word, ret_host, &err) < 0) {
+    if (host_word && named_host(snap, host_word, ret_host, &err) < 0) {
         cli_error("--host: %s", err.text);
         return EXIT_WRONG;
     }

@@ -18,7 +18,7 @@
 static void warn_of_unknown(const char *path, const struct unknown_fields *unknown, struct arena *a)
 {
     for (size_t i = 0; i < unknown->n; i++)
-        cli_error("warning: %s: %s", path, unknown_field_text(&unknown->items[i], a));
+        cli_error("warning: %s: %s", path, reader_unknown_text(&unknown->items[i], a));
     if (unknown->more > 0)
         cli_error("warning: %s: and %zu more unknown fields, ignored", path, unknown->more);
 }
@@ -42,13 +42,13 @@ enum exit_code cli_read_vms(const char *path, const struct snapshot *cluster, st
     struct unknown_fields unknown = {0};
     struct err err = {0};
 
-    if (vms_load(path, cluster, a, ret, &unknown, &err) < 0) {
+    if (vms_json_load(path, cluster, a, ret, &unknown, &err) < 0) {
         cli_error("%s", err.text);
         return EXIT_WRONG;
     }
     warn_of_unknown(path, &unknown, a);
     for (int i = 0; i < VMS_IGNORED_COUNT; i++) {
-        const char *text = vms_ignored_text(ret, (enum vms_ignored)i, a);
+        const char *text = vms_json_ignored_text(ret, (enum vms_ignored)i, a);
         if (text)
             cli_error("warning: %s: %s", path, text);
     }

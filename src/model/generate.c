@@ -338,7 +338,7 @@ int generate(const struct generate_options *options, struct arena *a, struct inv
         load_hosts(&g);
     if (options->shape == SHAPE_POOLS) {
         generate_pools(&g);
-        generate_rules(&g);
+        generate_pools_rules(&g);
     }
     note_free_memory(&g);
     *ret = g.inv;

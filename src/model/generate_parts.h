@@ -33,6 +33,6 @@ void generate_spike_vms(struct generation *g);
 
 /* A pool tree over the VMs that are there, and rules that hold. */
 void generate_pools(struct generation *g);
-void generate_rules(struct generation *g);
+void generate_pools_rules(struct generation *g);
 
 #endif

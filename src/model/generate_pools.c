@@ -182,7 +182,7 @@ static struct ids half_of_hosts(struct generation *g, uint32_t h, bool others)
 
 #define HOSTS_PER_RULE 8 /* one rule of each kind for so many hosts */
 
-void generate_rules(struct generation *g)
+void generate_pools_rules(struct generation *g)
 {
     uint32_t n = g->options->hosts;
     uint32_t *used = arena_array(g->a, uint32_t, n);

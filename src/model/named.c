@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-int snapshot_named_host(const struct snapshot *s, const char *word, uint32_t *ret_host, struct err *err)
+int named_host(const struct snapshot *s, const char *word, uint32_t *ret_host, struct err *err)
 {
     uint32_t found = snapshot_find_host(s, word);
     bool by_id = found != IX_NONE;
@@ -23,7 +23,7 @@ int snapshot_named_host(const struct snapshot *s, const char *word, uint32_t *re
     return 0;
 }
 
-int snapshot_named_vm(const struct snapshot *s, const char *word, uint32_t *ret_vm, struct err *err)
+int named_vm(const struct snapshot *s, const char *word, uint32_t *ret_vm, struct err *err)
 {
     uint32_t found = snapshot_find_vm(s, word);
     bool by_id = found != IX_NONE;

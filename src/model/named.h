@@ -12,7 +12,7 @@
 
 /* -EINVAL, with a sentence that quotes the word: nobody is called so, or several are, and then two ids are
  * said. */
-int snapshot_named_host(const struct snapshot *s, const char *word, uint32_t *ret_host, struct err *err);
-int snapshot_named_vm(const struct snapshot *s, const char *word, uint32_t *ret_vm, struct err *err);
+int named_host(const struct snapshot *s, const char *word, uint32_t *ret_host, struct err *err);
+int named_vm(const struct snapshot *s, const char *word, uint32_t *ret_vm, struct err *err);
 
 #endif

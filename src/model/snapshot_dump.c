@@ -18,7 +18,7 @@ static void dump_hosts(struct dump *d)
 {
     jw_begin(&d->w, "hosts", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_hosts; i++) {
-        struct seen_host seen = snapshot_to_host(d->s, &d->s->hosts[i], d->ids);
+        struct seen_host seen = snapshot_to_inventory_host(d->s, &d->s->hosts[i], d->ids);
         writer_object(&d->w, NULL, &snapshot_fields_host, &seen);
     }
     jw_end(&d->w);
@@ -28,7 +28,7 @@ static void dump_vms(struct dump *d)
 {
     jw_begin(&d->w, "vms", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_vms; i++) {
-        struct seen_vm seen = snapshot_to_vm(d->s, &d->s->vms[i], d->ids);
+        struct seen_vm seen = snapshot_to_inventory_vm(d->s, &d->s->vms[i], d->ids);
         writer_object(&d->w, NULL, &snapshot_fields_vm, &seen);
     }
     jw_end(&d->w);
@@ -38,7 +38,7 @@ static void dump_pools(struct dump *d)
 {
     jw_begin(&d->w, "pools", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_pools; i++) {
-        struct seen_pool seen = snapshot_to_pool(d->s, &d->s->pools[i]);
+        struct seen_pool seen = snapshot_to_inventory_pool(d->s, &d->s->pools[i]);
         writer_object(&d->w, NULL, &snapshot_fields_pool, &seen);
     }
     jw_end(&d->w);
@@ -48,7 +48,7 @@ static void dump_rules(struct dump *d)
 {
     jw_begin(&d->w, "rules", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < d->s->n_rules; i++) {
-        struct seen_rule seen = snapshot_to_rule(d->s, &d->s->rules[i], d->ids);
+        struct seen_rule seen = snapshot_to_inventory_rule(d->s, &d->s->rules[i], d->ids);
         writer_object(&d->w, NULL, &snapshot_fields_rule, &seen);
     }
     jw_end(&d->w);
@@ -60,13 +60,13 @@ static void dump_actions(struct dump *d)
 
     jw_begin(&d->w, "migrations", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_migrations; i++) {
-        struct seen_migration seen = snapshot_to_migration(s, &s->migrations[i]);
+        struct seen_migration seen = snapshot_to_inventory_migration(s, &s->migrations[i]);
         writer_object(&d->w, NULL, &snapshot_fields_migration, &seen);
     }
     jw_end(&d->w);
     jw_begin(&d->w, "pending", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_pending; i++) {
-        struct seen_pending seen = snapshot_to_pending(s, &s->pending[i]);
+        struct seen_pending seen = snapshot_to_inventory_pending(s, &s->pending[i]);
         writer_object(&d->w, NULL, &snapshot_fields_pending, &seen);
     }
     jw_end(&d->w);
@@ -81,7 +81,7 @@ static void dump_migration_rates(struct dump *d)
         return;
     jw_begin(&d->w, "migration_rates", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_migration_rates; i++) {
-        struct seen_migration_rate seen = snapshot_to_migration_rate(s, &s->migration_rates[i]);
+        struct seen_migration_rate seen = snapshot_to_inventory_migration_rate(s, &s->migration_rates[i]);
         writer_object(&d->w, NULL, &snapshot_fields_migration_rate, &seen);
     }
     jw_end(&d->w);
@@ -95,7 +95,7 @@ static void dump_settings(struct dump *d)
         return;
     jw_begin(&d->w, "settings", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < s->n_settings; i++) {
-        struct seen_setting seen = snapshot_to_setting(s, &s->settings[i]);
+        struct seen_setting seen = snapshot_to_inventory_setting(s, &s->settings[i]);
         writer_object(&d->w, NULL, &snapshot_fields_setting, &seen);
     }
     jw_end(&d->w);
@@ -115,7 +115,7 @@ static void dump_cluster(struct dump *d)
 {
     const struct snapshot *s = d->s;
     const struct inventory top = {.ha = s->ha,
-                                  .ha_failover_hosts = snapshot_to_failover_hosts(s, d->ids),
+                                  .ha_failover_hosts = snapshot_to_inventory_failover_hosts(s, d->ids),
                                   .schedule = s->schedule,
                                   .correlation = s->correlation,
                                   .early_wake_penalty = s->early_wake_penalty};

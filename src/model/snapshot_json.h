@@ -19,8 +19,8 @@
 
 /* -EINVAL with "JSON-pointer: what is wrong, what was expected"; for what is not JSON the pointer is "/" and
  * line and column follow. unknown may be NULL. */
-int inventory_read(const char *text, size_t len, struct arena *a, struct inventory *ret,
-                   struct unknown_fields *unknown, struct err *err);
+int snapshot_read_inventory(const char *text, size_t len, struct arena *a, struct inventory *ret,
+                            struct unknown_fields *unknown, struct err *err);
 
 /* Reads the file and builds the snapshot, or standard input for "-". The sentence begins with the file's
  * name. -EINVAL: the content is wrong; -EFBIG: too large; otherwise why it could not be read. */

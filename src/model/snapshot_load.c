@@ -52,14 +52,14 @@ int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struc
     int r;
 
     if ((r = load_text(path, &text, err)) < 0 ||
-        (r = inventory_read(text.text, text.len, a, &inv, unknown, err)) < 0 ||
+        (r = snapshot_read_inventory(text.text, text.len, a, &inv, unknown, err)) < 0 ||
         (r = snapshot_build(&inv, a, ret, err)) < 0)
         (void)err_widen(err, "%s", path);
     return r;
 }
 
-int vms_load(const char *path, const struct snapshot *cluster, struct arena *a, struct vms_to_place *ret,
-             struct unknown_fields *unknown, struct err *err)
+int vms_json_load(const char *path, const struct snapshot *cluster, struct arena *a, struct vms_to_place *ret,
+                  struct unknown_fields *unknown, struct err *err)
 {
     CLEANUP(strbuf_releasep) struct strbuf text = {0};
     int r;

@@ -255,8 +255,8 @@ int snapshot_read_json(const struct reader *r, const char *text, size_t len, jso
     return 0;
 }
 
-int inventory_read(const char *text, size_t len, struct arena *a, struct inventory *ret,
-                   struct unknown_fields *unknown, struct err *err)
+int snapshot_read_inventory(const char *text, size_t len, struct arena *a, struct inventory *ret,
+                            struct unknown_fields *unknown, struct err *err)
 {
     const struct reader r = {.a = a, .unknown = unknown, .err = err};
     json_t *json;

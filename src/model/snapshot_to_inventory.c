@@ -23,12 +23,12 @@ static struct ids ids_of(const struct snapshot *s, const struct span *span, cons
     return (struct ids){.items = ids, .n = span->n};
 }
 
-struct seen_host snapshot_to_host(const struct snapshot *s, const struct host *h, const char **ids)
+struct seen_host snapshot_to_inventory_host(const struct snapshot *s, const struct host *h, const char **ids)
 {
     return (struct seen_host){.is = h->is, .agents_required = ids_of(s, &h->agents_required, ids, vm_id)};
 }
 
-struct seen_vm snapshot_to_vm(const struct snapshot *s, const struct vm *v, const char **ids)
+struct seen_vm snapshot_to_inventory_vm(const struct snapshot *s, const struct vm *v, const char **ids)
 {
     return (struct seen_vm){
         .is = v->is,
@@ -40,12 +40,12 @@ struct seen_vm snapshot_to_vm(const struct snapshot *s, const struct vm *v, cons
     };
 }
 
-struct seen_pool snapshot_to_pool(const struct snapshot *s, const struct pool *p)
+struct seen_pool snapshot_to_inventory_pool(const struct snapshot *s, const struct pool *p)
 {
     return (struct seen_pool){.is = p->is, .parent = pool_id(s, p->parent)};
 }
 
-struct seen_rule snapshot_to_rule(const struct snapshot *s, const struct rule *r, const char **ids)
+struct seen_rule snapshot_to_inventory_rule(const struct snapshot *s, const struct rule *r, const char **ids)
 {
     return (struct seen_rule){
         .is = r->is,
@@ -54,30 +54,30 @@ struct seen_rule snapshot_to_rule(const struct snapshot *s, const struct rule *r
     };
 }
 
-struct seen_migration snapshot_to_migration(const struct snapshot *s, const struct migration *m)
+struct seen_migration snapshot_to_inventory_migration(const struct snapshot *s, const struct migration *m)
 {
     return (struct seen_migration){vm_id(s, m->vm), host_id(s, m->from), host_id(s, m->to), m->started};
 }
 
-struct seen_pending snapshot_to_pending(const struct snapshot *s, const struct pending *p)
+struct seen_pending snapshot_to_inventory_pending(const struct snapshot *s, const struct pending *p)
 {
     return (struct seen_pending){p->action, vm_id(s, p->vm), host_id(s, p->from), host_id(s, p->to),
                                  host_id(s, p->host)};
 }
 
-struct seen_migration_rate snapshot_to_migration_rate(const struct snapshot *s,
-                                                      const struct migration_rate *m)
+struct seen_migration_rate snapshot_to_inventory_migration_rate(const struct snapshot *s,
+                                                                const struct migration_rate *m)
 {
     return (struct seen_migration_rate){host_id(s, m->from), host_id(s, m->to), m->rate_mb_s};
 }
 
-struct seen_setting snapshot_to_setting(const struct snapshot *s, const struct host_setting *h)
+struct seen_setting snapshot_to_inventory_setting(const struct snapshot *s, const struct host_setting *h)
 {
     return (struct seen_setting){
         host_id(s, h->host), pool_id(s, h->pool), {h->alloc[RES_CPU], h->alloc[RES_MEM]}};
 }
 
-struct ids snapshot_to_failover_hosts(const struct snapshot *s, const char **ids)
+struct ids snapshot_to_inventory_failover_hosts(const struct snapshot *s, const char **ids)
 {
     return ids_of(s, &s->ha_failover_hosts, ids, host_id);
 }
@@ -92,29 +92,30 @@ void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inv
                             .early_wake_penalty = s->early_wake_penalty};
 
     for (uint32_t i = 0; i < s->n_hosts; i++)
-        *inventory_add_host(&inv, a) =
-            snapshot_to_host(s, &s->hosts[i], arena_array(a, const char *, s->hosts[i].agents_required.n));
+        *inventory_add_host(&inv, a) = snapshot_to_inventory_host(
+            s, &s->hosts[i], arena_array(a, const char *, s->hosts[i].agents_required.n));
     for (uint32_t i = 0; i < s->n_vms; i++)
-        *inventory_add_vm(&inv, a) =
-            snapshot_to_vm(s, &s->vms[i], arena_array(a, const char *, s->vms[i].compatible_hosts.n));
+        *inventory_add_vm(&inv, a) = snapshot_to_inventory_vm(
+            s, &s->vms[i], arena_array(a, const char *, s->vms[i].compatible_hosts.n));
     for (uint32_t i = 0; i < s->n_pools; i++)
-        *inventory_add_pool(&inv, a) = snapshot_to_pool(s, &s->pools[i]);
+        *inventory_add_pool(&inv, a) = snapshot_to_inventory_pool(s, &s->pools[i]);
     for (uint32_t i = 0; i < s->n_rules; i++) {
         const struct rule *r = &s->rules[i];
         *inventory_add_rule(&inv, a) =
-            snapshot_to_rule(s, r, arena_array(a, const char *, (size_t)r->vms.n + r->hosts.n));
+            snapshot_to_inventory_rule(s, r, arena_array(a, const char *, (size_t)r->vms.n + r->hosts.n));
     }
     for (uint32_t i = 0; i < s->n_migrations; i++)
-        *inventory_add_migration(&inv, a) = snapshot_to_migration(s, &s->migrations[i]);
+        *inventory_add_migration(&inv, a) = snapshot_to_inventory_migration(s, &s->migrations[i]);
     for (uint32_t i = 0; i < s->n_pending; i++)
-        *inventory_add_pending(&inv, a) = snapshot_to_pending(s, &s->pending[i]);
+        *inventory_add_pending(&inv, a) = snapshot_to_inventory_pending(s, &s->pending[i]);
     for (uint32_t i = 0; i < s->n_migration_rates; i++)
-        *inventory_add_migration_rate(&inv, a) = snapshot_to_migration_rate(s, &s->migration_rates[i]);
+        *inventory_add_migration_rate(&inv, a) =
+            snapshot_to_inventory_migration_rate(s, &s->migration_rates[i]);
     for (uint32_t i = 0; i < s->n_settings; i++)
-        *inventory_add_setting(&inv, a) = snapshot_to_setting(s, &s->settings[i]);
+        *inventory_add_setting(&inv, a) = snapshot_to_inventory_setting(s, &s->settings[i]);
     for (uint32_t i = 0; i < s->n_forecast; i++)
         *inventory_add_expected(&inv, a) = s->forecast[i];
     inv.ha_failover_hosts =
-        snapshot_to_failover_hosts(s, arena_array(a, const char *, s->ha_failover_hosts.n));
+        snapshot_to_inventory_failover_hosts(s, arena_array(a, const char *, s->ha_failover_hosts.n));
     *ret = inv;
 }

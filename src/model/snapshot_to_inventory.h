@@ -11,16 +11,16 @@
 #include <ballast/snapshot.h>
 
 /* One object. ids has room for all ids that it lists (a rule: VMs, then hosts), and must live as long. */
-struct seen_host snapshot_to_host(const struct snapshot *s, const struct host *h, const char **ids);
-struct seen_vm snapshot_to_vm(const struct snapshot *s, const struct vm *v, const char **ids);
-struct seen_pool snapshot_to_pool(const struct snapshot *s, const struct pool *p);
-struct seen_rule snapshot_to_rule(const struct snapshot *s, const struct rule *r, const char **ids);
-struct seen_migration snapshot_to_migration(const struct snapshot *s, const struct migration *m);
-struct seen_pending snapshot_to_pending(const struct snapshot *s, const struct pending *p);
-struct seen_migration_rate snapshot_to_migration_rate(const struct snapshot *s,
-                                                      const struct migration_rate *m);
-struct seen_setting snapshot_to_setting(const struct snapshot *s, const struct host_setting *h);
-struct ids snapshot_to_failover_hosts(const struct snapshot *s, const char **ids);
+struct seen_host snapshot_to_inventory_host(const struct snapshot *s, const struct host *h, const char **ids);
+struct seen_vm snapshot_to_inventory_vm(const struct snapshot *s, const struct vm *v, const char **ids);
+struct seen_pool snapshot_to_inventory_pool(const struct snapshot *s, const struct pool *p);
+struct seen_rule snapshot_to_inventory_rule(const struct snapshot *s, const struct rule *r, const char **ids);
+struct seen_migration snapshot_to_inventory_migration(const struct snapshot *s, const struct migration *m);
+struct seen_pending snapshot_to_inventory_pending(const struct snapshot *s, const struct pending *p);
+struct seen_migration_rate snapshot_to_inventory_migration_rate(const struct snapshot *s,
+                                                                const struct migration_rate *m);
+struct seen_setting snapshot_to_inventory_setting(const struct snapshot *s, const struct host_setting *h);
+struct ids snapshot_to_inventory_failover_hosts(const struct snapshot *s, const char **ids);
 
 void snapshot_to_inventory(const struct snapshot *s, struct arena *a, struct inventory *ret);
 

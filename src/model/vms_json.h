@@ -33,10 +33,10 @@ int vms_read(const char *text, size_t len, const struct snapshot *cluster, struc
              struct vms_to_place *ret, struct unknown_fields *unknown, struct err *err);
 
 /* Reads the file, or standard input for "-"; errors as in snapshot_load(). */
-int vms_load(const char *path, const struct snapshot *cluster, struct arena *a, struct vms_to_place *ret,
-             struct unknown_fields *unknown, struct err *err);
+int vms_json_load(const char *path, const struct snapshot *cluster, struct arena *a, struct vms_to_place *ret,
+                  struct unknown_fields *unknown, struct err *err);
 
 /* The sentence for what was ignored; NULL: nothing of the kind. */
-const char *vms_ignored_text(const struct vms_to_place *v, enum vms_ignored what, struct arena *a);
+const char *vms_json_ignored_text(const struct vms_to_place *v, enum vms_ignored what, struct arena *a);
 
 #endif

@@ -217,7 +217,7 @@ int vms_read(const char *text, size_t len, const struct snapshot *cluster, struc
     return rc;
 }
 
-const char *vms_ignored_text(const struct vms_to_place *v, enum vms_ignored what, struct arena *a)
+const char *vms_json_ignored_text(const struct vms_to_place *v, enum vms_ignored what, struct arena *a)
 {
     static const char *const texts[VMS_IGNORED_COUNT] = {
         [VMS_IGNORED_KNOWN] = "a VM of the snapshot, what else is said of it is ignored",

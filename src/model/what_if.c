@@ -48,7 +48,7 @@ static void note(struct what_if *w, const struct what_if_change *c)
 int what_if_host(struct what_if *w, enum change_kind kind, const char *host_word, struct err *err)
 {
     uint32_t ix = IX_NONE;
-    int r = snapshot_named_host(&w->snap, host_word, &ix, err);
+    int r = named_host(&w->snap, host_word, &ix, err);
 
     if (r < 0)
         return r;
@@ -80,7 +80,7 @@ int what_if_host(struct what_if *w, enum change_kind kind, const char *host_word
 int what_if_demand(struct what_if *w, const char *vm_word, double cpu_mhz, struct err *err)
 {
     uint32_t ix = IX_NONE;
-    int r = snapshot_named_vm(&w->snap, vm_word, &ix, err);
+    int r = named_vm(&w->snap, vm_word, &ix, err);
 
     if (r < 0)
         return r;

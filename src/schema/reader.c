@@ -157,7 +157,7 @@ static void note_unknown(const struct reader *r, const struct node *n, const str
     };
 }
 
-const char *unknown_field_text(const struct unknown_field *u, struct arena *a)
+const char *reader_unknown_text(const struct unknown_field *u, struct arena *a)
 {
     if (u->n == 1)
         return arena_printf(a, "%s: unknown field, ignored", u->pointer);

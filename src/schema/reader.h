@@ -65,6 +65,6 @@ int reader_complain_line(const struct reader *r, unsigned line, const char *form
     __attribute__((format(printf, 3, 4)));
 
 /* The sentence for one unknown field: "/hosts/0/foo: unknown field, ignored". */
-const char *unknown_field_text(const struct unknown_field *u, struct arena *a);
+const char *reader_unknown_text(const struct unknown_field *u, struct arena *a);
 
 #endif

@@ -18,7 +18,8 @@ CODE = ('src/', 'include/', 'collectors/', 'actuators/')
 # ---- The prefix rule.
 #
 # A function that other files can call begins with the name of its file, of one of its folders, or of the header that
-# declares it. One of these in the plural lends its singular (the folder actions: action_find), nothing else does.
+# declares it; a function of include/ballast also with the name of a struct of its header (struct host_facts: host_facts_watts).
+# One of these in the plural lends its singular (the folder actions: action_find), nothing else does.
 
 # Short forms that the field uses; the rest is spelled out.
 SHORT = {'vsphere': 'vs'}
@@ -76,6 +77,7 @@ def prefixes(source, headers):
     near = [h for h in headers if source.is_relative_to(h.parent) or h.parts[0] == 'include']
     words = {source.stem, *(p for p in source.parts[:-1] if p != 'src'), *(h.stem for h in near)}
     words |= {singular(w) for w in words}
+    words |= {name for h in near if h.parts[0] == 'include' for name in re.findall(r'^struct (\w+) \{', code_of(h), flags=re.M)}
     return words | {SHORT[w] for w in words if w in SHORT}
 
 

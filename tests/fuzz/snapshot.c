@@ -18,15 +18,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     strbuf_init(&text[0], STRBUF_NO_LIMIT);
     strbuf_init(&text[1], STRBUF_NO_LIMIT);
-    bool good = inventory_read((const char *)data, size, &a, &inv, &unknown, &err) == 0 &&
+    bool good = snapshot_read_inventory((const char *)data, size, &a, &inv, &unknown, &err) == 0 &&
                 snapshot_build(&inv, &a, &s, &err) == 0;
     if (good != (err.code == 0) || (!good && err.text[0] != '/'))
         abort();
     for (size_t i = 0; i < unknown.n; i++)
-        (void)unknown_field_text(&unknown.items[i], &a);
+        (void)reader_unknown_text(&unknown.items[i], &a);
     if (good) {
         snapshot_dump(&s, &text[0]);
-        if (inventory_read(text[0].text, text[0].len, &a, &inv, NULL, &err) < 0 ||
+        if (snapshot_read_inventory(text[0].text, text[0].len, &a, &inv, NULL, &err) < 0 ||
             snapshot_build(&inv, &a, &s, &err) < 0)
             abort();
         snapshot_dump(&s, &text[1]);

@@ -26,7 +26,7 @@ static void read_again(const struct snapshot *s, struct arena *a)
 
     strbuf_init(&text, STRBUF_NO_LIMIT);
     snapshot_dump(s, &text);
-    if (inventory_read(text.text, text.len, a, &inv, NULL, &err) < 0 ||
+    if (snapshot_read_inventory(text.text, text.len, a, &inv, NULL, &err) < 0 ||
         snapshot_build(&inv, a, &again, &err) < 0)
         abort();
     strbuf_release(&text);
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct vms_to_place v;
     struct err err = {0};
 
-    if (inventory_read(cluster_text, strlen(cluster_text), &a, &inv, NULL, &err) < 0 ||
+    if (snapshot_read_inventory(cluster_text, strlen(cluster_text), &a, &inv, NULL, &err) < 0 ||
         snapshot_build(&inv, &a, &cluster, &err) < 0)
         abort();
     bool good = vms_read((const char *)data, size, &cluster, &a, &v, &unknown, &err) == 0;
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
     }
     for (int i = 0; good && i < VMS_IGNORED_COUNT; i++)
-        (void)vms_ignored_text(&v, (enum vms_ignored)i, &a);
+        (void)vms_json_ignored_text(&v, (enum vms_ignored)i, &a);
     if (good)
         read_again(&v.snap, &a);
     arena_release(&a);

@@ -64,8 +64,7 @@ static void test_named(void **state)
             const char *word = arena_printf(&a, "%s%s", cases[i].id ? kind : "", cases[i].word);
             struct err err = {0};
             uint32_t ix = 77;
-            int r =
-                of_host ? snapshot_named_host(&s, word, &ix, &err) : snapshot_named_vm(&s, word, &ix, &err);
+            int r = of_host ? named_host(&s, word, &ix, &err) : named_vm(&s, word, &ix, &err);
             if (!cases[i].found) {
                 assert_int_equal(r, -EINVAL);
                 assert_int_equal(ix, 77);

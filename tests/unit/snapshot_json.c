@@ -231,7 +231,7 @@ static int read_and_build(const char *text, struct arena *a, struct snapshot *re
                           struct unknown_fields *unknown, struct err *err)
 {
     struct inventory inv;
-    int r = inventory_read(text, strlen(text), a, &inv, unknown, err);
+    int r = snapshot_read_inventory(text, strlen(text), a, &inv, unknown, err);
 
     return r < 0 ? r : snapshot_build(&inv, a, ret, err);
 }
@@ -332,7 +332,7 @@ static void test_unknown_fields(void **state)
     assert_int_equal(read_and_build(text, &a, &s, &unknown, &err), 0);
     assert_int_equal(unknown.n, ELEMENTS(expected));
     for (size_t i = 0; i < ELEMENTS(expected); i++)
-        assert_string_equal(unknown_field_text(&unknown.items[i], &a), expected[i]);
+        assert_string_equal(reader_unknown_text(&unknown.items[i], &a), expected[i]);
     arena_release(&a);
 }
 

@@ -83,7 +83,7 @@ static void make_cluster(struct arena *a, struct snapshot *ret)
     struct inventory inv;
     struct err err = {0};
 
-    assert_int_equal(inventory_read(cluster_text, strlen(cluster_text), a, &inv, NULL, &err), 0);
+    assert_int_equal(snapshot_read_inventory(cluster_text, strlen(cluster_text), a, &inv, NULL, &err), 0);
     assert_int_equal(snapshot_build(&inv, a, ret, &err), 0);
 }
 
@@ -147,11 +147,11 @@ static void test_added(void **state)
     assert_int_equal(v.snap.vms[v.vms[3]].is.state, VM_OFF);
     assert_int_equal(unknown.n, 1);
     assert_string_equal(unknown.items[0].pointer, "/1/colour");
-    assert_string_equal(vms_ignored_text(&v, VMS_IGNORED_KNOWN, &a),
+    assert_string_equal(vms_json_ignored_text(&v, VMS_IGNORED_KNOWN, &a),
                         "/0: a VM of the snapshot, what else is said of it is ignored");
-    assert_string_equal(vms_ignored_text(&v, VMS_IGNORED_STATE, &a),
+    assert_string_equal(vms_json_ignored_text(&v, VMS_IGNORED_STATE, &a),
                         "/1: its state is ignored, a new VM is off until it is placed (as in 1 more)");
-    assert_non_null(strstr(vms_ignored_text(&v, VMS_IGNORED_DEMAND, &a), "/1: what it uses is ignored"));
+    assert_non_null(strstr(vms_json_ignored_text(&v, VMS_IGNORED_DEMAND, &a), "/1: what it uses is ignored"));
     arena_release(&a);
 }
 
@@ -173,7 +173,7 @@ static void test_nothing_lost(void **state)
     snapshot_dump(&v.snap, &text[1]);
     assert_string_equal(text[0].text, text[1].text);
     for (int i = 0; i < VMS_IGNORED_COUNT; i++)
-        assert_null(vms_ignored_text(&v, (enum vms_ignored)i, &a));
+        assert_null(vms_json_ignored_text(&v, (enum vms_ignored)i, &a));
     for (int i = 0; i < 2; i++)
         strbuf_release(&text[i]);
     arena_release(&a);

@@ -195,7 +195,7 @@ static void test_still_a_snapshot(void **state)
     for (int i = 0; i < 2; i++)
         strbuf_init(&text[i], STRBUF_NO_LIMIT);
     snapshot_dump(&w.snap, &text[0]);
-    assert_int_equal(inventory_read(text[0].text, text[0].len, &a, &inv, NULL, &err), 0);
+    assert_int_equal(snapshot_read_inventory(text[0].text, text[0].len, &a, &inv, NULL, &err), 0);
     assert_int_equal(snapshot_build(&inv, &a, &again, &err), 0);
     snapshot_dump(&again, &text[1]);
     assert_string_equal(text[0].text, text[1].text);

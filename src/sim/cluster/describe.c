@@ -152,7 +152,7 @@ static void describe_vm(struct cluster *c, uint32_t vm, const struct backing *b,
     const struct vm_sim *x = &c->vms[vm];
     const char **ids = arena_array(a, const char *, v->compatible_hosts.n);
 
-    *seen = snapshot_to_vm(c->initial, v, ids);
+    *seen = snapshot_to_inventory_vm(c->initial, v, ids);
     seen->host = x->home == IX_NONE ? NULL : host_of(c, x->home)->is.id;
     if (v->ft_peer != IX_NONE && !c->vms[v->ft_peer].present)
         seen->ft_peer = NULL;
@@ -186,7 +186,7 @@ static void describe_migrations(const struct cluster *c, struct arena *a, struct
 static void describe_pools(const struct cluster *c, struct arena *a, struct inventory *inv)
 {
     for (uint32_t i = 0; i < c->initial->n_pools; i++)
-        *inventory_add_pool(inv, a) = snapshot_to_pool(c->initial, &c->initial->pools[i]);
+        *inventory_add_pool(inv, a) = snapshot_to_inventory_pool(c->initial, &c->initial->pools[i]);
     for (uint32_t h = 0; h < c->initial->n_hosts; h++) {
         for (uint32_t i = 0; i < c->hosts[h].n_parts; i++) {
             const struct pool_part *p = &c->hosts[h].parts[i];
@@ -208,12 +208,13 @@ static void describe_rules(const struct cluster *c, struct arena *a, struct inve
         const struct rule *r = &c->initial->rules[i];
         struct seen_rule *seen = inventory_add_rule(inv, a);
 
-        *seen = snapshot_to_rule(c->initial, r, arena_array(a, const char *, (size_t)r->vms.n + r->hosts.n));
+        *seen = snapshot_to_inventory_rule(c->initial, r,
+                                           arena_array(a, const char *, (size_t)r->vms.n + r->hosts.n));
         seen->vms = present_vms(c, r->vms, a);
     }
     inv->ha = c->initial->ha;
-    inv->ha_failover_hosts =
-        snapshot_to_failover_hosts(c->initial, arena_array(a, const char *, c->initial->ha_failover_hosts.n));
+    inv->ha_failover_hosts = snapshot_to_inventory_failover_hosts(
+        c->initial, arena_array(a, const char *, c->initial->ha_failover_hosts.n));
 }
 
 void describe_cluster(struct cluster *c, struct arena *a, struct inventory *ret)
