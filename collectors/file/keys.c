@@ -1,4 +1,4 @@
-/* keys.c: what the configuration says of a snapshot file (`source: kind: file`). */
+/* keys.c: the configuration keys of a snapshot file (`source: kind: file`). */
 #include "collectors/file/file.h"
 
 static const struct field keys[] = {

@@ -1,4 +1,4 @@
-/* keys.c: what the configuration says of this kind of source, below `source:`. */
+/* keys.c: the configuration keys of this kind of source, below `source:`. */
 #include "collectors/skeleton/skeleton.h"
 
 static const char *const url_schemes[] = {"https", "http", NULL};

@@ -1,9 +1,10 @@
-/* A hypervisor that answers GET url with lines of text:
+/* skeleton.c: a whole collector, for a hypervisor that answers GET url with lines of text.
  *
  *     host ID STATE CORES MHZ_PER_CORE MEM_BYTES
  *     vm ID HOST STATE VCPUS MEM_BYTES CPU_MHZ ACTIVE_BYTES CONSUMED_BYTES      "-" where it was not measured
  *
- * What a real one adds is a login and more fields; the parts and their order stay the same. */
+ * A real one adds a login and more fields; the parts and their order stay the same.
+ */
 #include "collectors/skeleton/skeleton.h"
 
 #include "base/strbuf.h"
@@ -22,7 +23,7 @@ struct collector {
     struct http_session *http;
 };
 
-/* The configuration is checked here, and nothing is sent: a service starts although its source is away. */
+/* Checks the configuration and sends nothing: the service starts even while its source is away. */
 static int create(const struct source_config *cfg, struct collector **ret, struct err *err)
 {
     struct http_options options = {.ca_file = cfg->ca_file, .tls_verify = cfg->tls_verify, .stop = cfg->stop};
@@ -51,7 +52,7 @@ static void destroy(struct collector *c)
     free(c);
 }
 
-/* A number of a peer, converted to our unit; UNKNOWN when it says "-", -EINVAL when it is none. */
+/* Converts a number of the peer to our unit; UNKNOWN for "-", -EINVAL for invalid text. */
 static int read_number(const char *word, double per, double *ret)
 {
     char *end = NULL;
@@ -120,7 +121,7 @@ static int read_vm(char *const *words, struct arena *a, struct inventory *inv)
                                    .mem_guest_used_mb = UNKNOWN,
                                    .mem_consumed_mb = number[8],
                                    .mem_overhead_mb = UNKNOWN};
-    /* not measured is not zero: such a VM is left where it is */
+    /* not measured is not zero: the VM stays where it is */
     v->is.demand_unknown = isnan(number[6]) || (isnan(number[7]) && isnan(number[8]));
     return 0;
 }
@@ -142,7 +143,7 @@ static int read_line(char *line, struct arena *a, struct inventory *inv)
     return n == 0 ? 0 : -EINVAL;
 }
 
-/* Everything goes into an inventory of our own first: *ret is touched when all went well, and not before. */
+/* Fills an inventory of our own first: *ret changes only when everything succeeded. */
 static int collect(struct collector *c, struct arena *a, struct inventory *ret, struct err *err)
 {
     unsigned timeout_s = c->cfg->timeout_s ? c->cfg->timeout_s : TIMEOUT_DEFAULT_S;

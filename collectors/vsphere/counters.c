@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 100     /* VMs, or hosts, a call: what a vCenter answers within a second or two */
-#define GONE_MAX 16   /* VMs of one batch that may vanish before it is given up */
+#define BATCH 100     /* VMs or hosts in a call: a vCenter answers so many in a second or two */
+#define GONE_MAX 16   /* VMs of one batch that may vanish before the batch is given up */
 #define REALTIME_S 20 /* the interval of real-time counters, the same on all versions */
 #define INTERVAL_MAX_S 86400
 
@@ -61,7 +61,8 @@ static int64_t last_number(const char *csv)
     return end == begin || *end != '\0' || errno ? -1 : v;
 }
 
-/* Of one series: PerfMetricIntSeries has a value element a sample, PerfMetricSeriesCSV one for all. */
+/* Reads one series: PerfMetricIntSeries has a value element for each sample, PerfMetricSeriesCSV one for
+ * all. */
 static double series_value(const xml_node *series, struct arena *a)
 {
     const xml_node *last = NULL;
@@ -127,7 +128,7 @@ static void take_metric(const struct counters *c, const xml_node *metric, struct
         }
     }
     if (isnan(value[COUNTER_CPU_USED]))
-        return; /* powered on a moment ago: nothing was measured yet */
+        return; /* just powered on: not measured yet */
     x->present = true;
     x->measured = measured(metric, a);
     x->interval_ms = interval_ms(metric, a);
@@ -205,7 +206,7 @@ static void put_query(struct strbuf *b, const struct vsphere *v, const struct co
     vsphere_end(b, "QueryPerf");
 }
 
-/* Takes the VM that a fault names out of the batch and out of the inventory. */
+/* Removes the VM that a fault names from the batch and from the inventory. */
 static bool drop_gone(struct vs_inventory_vm **vms, size_t n, const char *id)
 {
     for (size_t i = 0; i < n; i++) {
@@ -278,9 +279,9 @@ int counters_collect(struct vsphere *v, struct counters *c, struct vs_inventory 
     return 0;
 }
 
-/* ---- what the hosts draw --------------------------------------------------------------------- */
+/* ---- the hosts' draw ------------------------------------------------------------------------- */
 
-#define WATTS_MOST 1e5 /* more than any host draws: no measurement */
+#define WATTS_MOST 1e5 /* more than any host draws: an invalid measurement */
 
 static struct vs_inventory_host *find_host(struct vs_inventory *s, const char *id)
 {

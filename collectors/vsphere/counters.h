@@ -1,8 +1,7 @@
-/* counters.h: what the VMs used, and what the hosts draw, from the performance counters of vCenter.
+/* counters.h: the VMs' use and the hosts' draw, from vCenter's performance counters.
  *
- * The real-time counters are means and sums over 20 s, kept by the hosts and asked for in batches. Which
- * number a counter has differs between installations, so the numbers are looked up by name,
- * group.counter.rollup.
+ * The real-time counters are means and sums over 20 s, kept by the hosts and read in batches. A counter's
+ * number differs between installations, so the numbers are looked up by name, group.counter.rollup.
  *
  * Source: vSphere Web Services API, PerformanceManager, PerfQuerySpec, PerfEntityMetricCSV.
  */
@@ -25,27 +24,27 @@ enum counter {
 struct counters {
     bool known;
     int64_t number[COUNTER_COUNT]; /* -1: the peer has no such counter */
-    int64_t power;                 /* of a host: power.power.average, W; the same */
+    int64_t power;                 /* of a host: power.power.average, W; -1 likewise */
 };
 
 /* Reads the value of PerformanceManager.perfCounter. */
 void counters_read_numbers(const xml_node *list, struct counters *ret);
 
-/* Takes one answer of QueryPerf (its payload) into the samples of the VMs that it names; gives how many VMs.
+/* Reads one answer of QueryPerf (its payload) into its VMs' samples; returns the number of VMs.
  */
 size_t counters_read(const struct counters *c, const xml_node *payload, struct vs_inventory *s);
 
-/* Asks for all running VMs of the inventory; *c is filled by the first call and kept by the caller. Only what
- * was answered changes the samples. A VM that turns out to be gone is taken out of the inventory (state_known
- * false). Gives in *ret_vms how many have counters now. -ENOTSUP: the peer has no usable counters. */
+/* Reads the counters of all running VMs of the inventory; the first call fills *c, the caller keeps it.
+ * Only answered VMs' samples change. A VM that turns out to be gone is taken out of the inventory
+ * (state_known false). *ret_vms: VMs with counters. -ENOTSUP: the peer has no usable counters. */
 int counters_collect(struct vsphere *v, struct counters *c, struct vs_inventory *s, size_t *ret_vms,
                      struct err *err);
 
-/* Takes one answer of QueryPerf into the hosts that it names. */
+/* Reads one answer of QueryPerf into its hosts. */
 void counters_read_power(const struct counters *c, const xml_node *payload, struct vs_inventory *s);
 
-/* Asks what the hosts draw that are on, with the numbers that counters_collect() has looked up. It is a
- * matter of the account only: where it goes wrong, or a host has no meter, power_w stays as it is. */
+/* Reads the draw of the hosts that are on, with the numbers that counters_collect() has looked up. Only
+ * the energy account needs it: after an error, or for a host without a meter, power_w stays unchanged. */
 void counters_collect_power(struct vsphere *v, const struct counters *c, struct vs_inventory *s);
 
 #endif

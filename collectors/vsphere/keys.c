@@ -1,4 +1,4 @@
-/* keys.c: what the configuration says of a vCenter (`source: kind: vsphere`). */
+/* keys.c: the configuration keys of a vCenter (`source: kind: vsphere`). */
 #include "collectors/vsphere/vsphere.h"
 
 static const char *const url_schemes[] = {"https", "http", NULL};

@@ -1,8 +1,8 @@
-/* vs_inventory.h: what was read of a vSphere cluster, object by object, before anything refers to anything.
+/* vs_inventory.h: the objects of a vSphere cluster as read, one by one, before their references are resolved.
  *
- * Answers come in pages and in any order, so a VM may be met before its host. vs_inventory_read.c fills this
- * from the answers, vs_inventory_map.c makes the inventory of it. Numbers are as the peer gave them, but
- * converted to MHz and MiB; UNKNOWN where the peer said nothing. Everything lives in one arena.
+ * Answers come in pages and in any order, so a VM may come before its host. vs_inventory_read.c fills this
+ * structure from the answers, vs_inventory_map.c makes the inventory of it. Numbers are the peer's,
+ * converted to MHz and MiB; UNKNOWN where the peer gave none. Everything lives in one arena.
  */
 #ifndef BALLAST_COLLECTORS_VSPHERE_VS_INVENTORY_H
 #define BALLAST_COLLECTORS_VSPHERE_VS_INVENTORY_H
@@ -26,9 +26,9 @@ struct vs_inventory_host {
     double core_mhz, cores, mem_mb; /* UNKNOWN */
     double mem_used_mb;             /* the host's own figure; UNKNOWN */
     instant_s boot;                 /* 0: not known */
-    bool runs_vms;                  /* by what the VMs say */
+    bool runs_vms;                  /* by the VMs' own host references */
     double vm_consumed_mb;          /* of the VMs that run on it */
-    double power_w;                 /* what it draws; UNKNOWN */
+    double power_w;                 /* current draw; UNKNOWN */
 };
 
 /* Shares by level are resolved when the sizes are known. */
@@ -80,11 +80,11 @@ struct vs_inventory_override {
     enum automation automation;
 };
 
-/* What HA's admission control keeps free for failures. */
+/* The capacity that HA's admission control reserves for failures. */
 struct vs_inventory_ha {
     struct ha_facts is;
     struct ids failover_hosts;
-    const char *unknown; /* what the cluster does not tell, a phrase; NULL: nothing */
+    const char *unknown; /* what the cluster does not tell, a phrase; NULL: it tells everything */
 };
 
 struct vs_inventory {
@@ -105,18 +105,18 @@ struct vs_inventory {
     struct vsphere_task *tasks; /* those that are queued or running */
     size_t n_hosts, n_vms, n_pools, n_rules, n_groups, n_overrides, n_tasks;
     size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_groups, cap_overrides, cap_tasks;
-    size_t unreadable;         /* properties that the peer would not give us */
-    size_t rules_left_out;     /* rules that keep VMs on hosts of which none is there */
+    size_t unreadable;         /* properties that the peer refused */
+    size_t rules_left_out;     /* rules that keep VMs on hosts, none of which exists */
     const char *rule_left_out; /* one of them */
 };
 
 void vs_inventory_init(struct vs_inventory *s, struct arena *a);
 
-/* For a vsphere_reader with ctx = the vs_inventory: takes one object of any kind. */
+/* Callback of a vsphere_reader with ctx = the vs_inventory: reads one object of any kind. */
 void vs_inventory_begin(void *ctx);
 int vs_inventory_object(void *ctx, const struct vsphere_object *o, struct err *err);
 
-/* Reads ClusterConfigInfoEx: rules, groups, levels of VMs and hosts, what HA keeps free
+/* Reads ClusterConfigInfoEx: rules, groups, automation levels of VMs and hosts, HA's admission control
  * (vs_inventory_config.c). */
 void vs_inventory_config(struct vs_inventory *s, const xml_node *config);
 
@@ -132,7 +132,7 @@ const char *vs_inventory_name(const xml_node *node, struct arena *a);
 /* The properties that vs_inventory_object() understands, from a cluster down. */
 void vs_inventory_query(const char *cluster, unsigned page, struct vsphere_query *ret);
 
-/* The inventory of what was seen. -EPROTO: it is no cluster. */
+/* Makes the inventory of the objects. -EPROTO: no cluster is among them. */
 int vs_inventory_map(struct vs_inventory *s, struct inventory *ret, struct err *err);
 
 #endif

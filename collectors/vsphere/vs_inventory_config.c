@@ -1,4 +1,5 @@
-/* The cluster's configuration: rules, groups, levels of automation, and what HA keeps free. */
+/* vs_inventory_config.c: reads the cluster's configuration: rules, groups, automation levels, and the
+ * capacity that HA reserves. It resolves no reference. */
 #include "collectors/vsphere/vs_inventory.h"
 
 #include <string.h>
@@ -99,8 +100,8 @@ static void read_failures(struct vs_inventory_ha *ha, const xml_node *policy)
         ha->is = (struct ha_facts){.policy = HA_HOST_FAILURES, .hosts = (uint32_t)n};
 }
 
-/* Percentages that vCenter computes stand for so many hosts; where it has not computed them yet, those are
- * taken. */
+/* The number of failures for which vCenter computes its percentages; used while it has not computed them
+ * yet. */
 static void read_percentages(struct vs_inventory_ha *ha, const xml_node *policy)
 {
     double cpu = vs_inventory_number(xml_child(policy, "cpuFailoverResourcesPercent"));

@@ -1,4 +1,5 @@
-/* From what was seen to the inventory: here the objects find each other. */
+/* vs_inventory_map.c: makes the inventory of the objects read: resolves references between hosts, VMs,
+ * pools and rules. It asks vCenter nothing. */
 #include "collectors/vsphere/vs_inventory.h"
 
 #include "base/cleanup.h"
@@ -8,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ESXi keeps between 2 and 20 percent of a host to itself. What the cluster says it has for VMs is believed
- * within that; outside of it the figure means something else (or, in a simulator, nothing). */
+/* ESXi reserves 2 to 20 percent of a host for itself. The cluster's figure for VMs is believed within that
+ * range; outside it means something else (or, in a simulator, nothing). */
 #define EFFECTIVE_LEAST 0.75
 
 /* Pages that VMs share are counted once by the host and may be counted in each VM's figure. */
@@ -72,7 +73,7 @@ static bool runs(const struct vs_inventory_vm *v)
     return v->state == VM_ON && !v->template_;
 }
 
-/* What the VMs and the tasks say of the hosts and VMs that they are about. */
+/* The hosts' and VMs' states as the VMs and the tasks imply them. */
 static void note_relations(struct map *m)
 {
     struct vs_inventory *s = m->s;
@@ -100,8 +101,9 @@ static void note_relations(struct map *m)
     }
 }
 
-/* A sleeping host is not connected, so standby comes first. Two things cannot be seen at once: a host at rest
- * and a VM running on it. The answers are not one instant; what is safe is taken until they agree. */
+/* A sleeping host is not connected, so standby comes first. A sleeping host and a VM running on it
+ * contradict each other, because the answers are not of one instant; the safe reading holds until they
+ * agree. */
 static enum host_state host_state(const struct vs_inventory_host *h)
 {
     if (isnan(h->core_mhz) || isnan(h->mem_mb) || !(h->cores >= 1) || !(h->core_mhz > 0) || !(h->mem_mb > 0))
@@ -161,7 +163,8 @@ static bool is_effective(const struct seen_host *h)
     return st == HOST_ON || st == HOST_ENTERING_MAINTENANCE || st == HOST_ENTERING_STANDBY;
 }
 
-/* vCenter tells what is left for VMs of all hosts together; each host gives its part of the difference. */
+/* vCenter has one figure for the capacity of all hosts together; each host gets its part of the
+ * difference. */
 static void map_reserved(struct map *m)
 {
     struct inventory *inv = m->inv;
@@ -243,7 +246,8 @@ static void map_pools(struct map *m)
     }
 }
 
-/* Is what was measured enough to tell what the VM wants? Of memory it can be taken to want all that it has.
+/* Whether the measurements suffice to compute the VM's demand. Its memory demand can be taken as all of
+ * its memory.
  */
 static bool is_measured(const struct vm_sample *x)
 {
@@ -255,17 +259,17 @@ static void map_vm_size(const struct vs_inventory_vm *v, struct vm_facts *f)
     bool known = v->vcpus >= 1 && v->mem_mb > 0;
     double consumed = v->sample.mem_consumed_mb;
 
-    /* a VM whose configuration is not readable still takes what it takes; it is left where it is */
+    /* a VM with unreadable configuration still uses capacity; it stays where it is */
     f->vcpus = known ? (uint32_t)fmin(v->vcpus, 1e6) : 1;
     f->mem_mb = known ? v->mem_mb : consumed > 0 ? consumed : 1;
     vm_facts_default(f);
     f->demand_unknown = !known && v->state == VM_ON;
 }
 
-/* What vSphere counts as used is scaled by the clock that a core ran at, and a core's size is its nominal
- * one: in turbo a VM honestly uses more than its vCPUs are said to have. Up to so many times (the single-core
- * turbo of server CPUs goes to a little over twice the nominal clock) it is taken for all that they have.
- * What is beyond is no turbo and is left as it is, for the pass to see that it cannot be right. */
+/* vSphere scales CPU use by a core's actual clock, while a core's size is its nominal clock: in turbo a VM
+ * really uses more than its vCPUs' nominal MHz. Up to this factor (single-core turbo of server CPUs
+ * reaches a little over twice the nominal clock) the use counts as all of its vCPUs. A larger figure is no
+ * turbo; it stays as it is, and the pass finds that it cannot be right. */
 #define TURBO_MOST 2.5
 
 static void cap_turbo(struct vm_sample *x, uint32_t vcpus)
@@ -301,7 +305,7 @@ static void map_vm(struct map *m, const struct vs_inventory_vm *v)
         to->is.overhead_mb = v->sample.mem_overhead_mb;
     if (!v->connected || !is_measured(&v->sample))
         to->is.demand_unknown = true;
-    /* somebody moves it, and where to is the peer's secret: nobody else shall */
+    /* another user's migration, whose destination vCenter does not tell: nobody else may move it */
     if (v->migrating)
         to->is.automation = AUTOMATION_DISABLED;
 }
@@ -309,7 +313,7 @@ static void map_vm(struct map *m, const struct vs_inventory_vm *v)
 static bool wanted(const struct map *m, const struct vs_inventory_vm *v)
 {
     if (v->template_ || !v->state_known)
-        return false; /* without a power state it is about to come or to go */
+        return false; /* without a power state the VM is about to appear or to disappear */
     if (v->state == VM_ON)
         return index_find(&m->hosts, v->host) != NOT_THERE; /* else it left the cluster meanwhile */
     return v->vcpus >= 1 && v->mem_mb > 0;
@@ -373,8 +377,8 @@ static size_t secondary_of(const struct map *m, const struct vs_inventory_vm *pr
     return NOT_THERE;
 }
 
-/* A half of a fault-tolerant pair whose other half is not here, or belongs to another pair by now, is left as
- * an ordinary VM that stays. */
+/* A fault-tolerant VM whose other half is missing or belongs to another pair by now becomes an ordinary VM
+ * that stays where it is. */
 static void map_peers(struct map *m)
 {
     const struct vs_inventory *s = m->s;
@@ -404,8 +408,8 @@ static void map_peers(struct map *m)
     }
 }
 
-/* A fault-tolerant VM's own level stands though the cluster lets VMs have none: without EVC nobody may
- * override it (ClusterDrsConfigInfo.enableVmBehaviorOverrides). */
+/* A fault-tolerant VM's own level holds even if the cluster allows no levels of VMs: without EVC it cannot
+ * be overridden (ClusterDrsConfigInfo.enableVmBehaviorOverrides). */
 static bool override_counts(const struct map *m, const struct seen_vm *v)
 {
     return m->s->overrides_count || v->is.kind == VM_FT_PRIMARY || v->is.kind == VM_FT_SECONDARY;

@@ -1,4 +1,4 @@
-/* From ObjectContent to the structs of vs_inventory.h. */
+/* vs_inventory_read.c: reads ObjectContent into the structs of vs_inventory.h. It resolves no reference. */
 #include "collectors/vsphere/vs_inventory.h"
 
 #include "base/rfc3339.h"
@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A number beyond these is a mistake and not a measurement. */
+/* A number beyond these is not a measurement. */
 #define NUMBER_ABSURD 1e12
 #define BYTES_ABSURD 1e16
 
@@ -88,7 +88,7 @@ void vs_inventory_begin(void *ctx)
 {
     struct vs_inventory *s = ctx;
 
-    vs_inventory_init(s, s->arena); /* what a first try gathered stays in the arena, unused */
+    vs_inventory_init(s, s->arena); /* objects of a first try stay in the arena, unused */
 }
 
 static double number_up_to(const xml_node *node, double most)
@@ -137,7 +137,7 @@ static const char *text(struct vs_inventory *s, const xml_node *node)
     return t && t[0] ? t : NULL;
 }
 
-/* A name as people wrote it: vSphere hides three characters in it. */
+/* A name as the user wrote it: vSphere encodes three characters. */
 static const char *name_of(struct vs_inventory *s, const struct vsphere_object *o)
 {
     return vs_inventory_name(vsphere_prop(o, "name"), s->arena);
@@ -216,10 +216,10 @@ static void read_host(struct vs_inventory *s, const struct vsphere_object *o)
         (void)rfc3339_parse(boot, &h->boot);
 }
 
-/* Who owns a VM tells what it is (VirtualMachineConfigInfo.managedBy). EAM's own belong to the host that they
- * are on, and have to run there before anything else does. Those of vSphere Cluster Services (vCLS, by EAM
- * until 8.0 U2, by vCenter itself from 8.0 U3 on) serve the cluster: one to three of them, wherever vCenter
- * likes. */
+/* A VM's owner tells its purpose (VirtualMachineConfigInfo.managedBy). EAM's agent VMs belong to their
+ * host and must run there before any other VM. Those of vSphere Cluster Services (vCLS, by EAM until 8.0
+ * U2, by vCenter itself from 8.0 U3 on) serve the cluster: one to three of them, on hosts that vCenter
+ * chooses. */
 static const struct {
     const char *extension, *type; /* NULL: any */
     bool required;
@@ -251,7 +251,7 @@ static void read_kind(struct vs_inventory *s, const struct vsphere_object *o, st
     if (ft && xml_int(xml_child(ft, "role"), &role) == 0) {
         bool primary = role == 1;
         v->kind = primary ? VM_FT_PRIMARY : VM_FT_SECONDARY;
-        if (!xml_bool(xml_child(ft, "orphaned"))) /* its primary knows nothing of it any more */
+        if (!xml_bool(xml_child(ft, "orphaned"))) /* its primary does not know it any more */
             v->ft_peers = vs_inventory_refs(s, ft, primary ? "secondaries" : "primaryVM");
     } else if (is_agent(o, &v->required)) {
         v->kind = VM_AGENT;
@@ -328,7 +328,7 @@ static void read_task(struct vs_inventory *s, const struct vsphere_object *o)
 {
     struct vsphere_task t;
 
-    /* a task that ended between two answers has no info any more: nothing is lost with it */
+    /* a task that ended between two answers has no info any more, and is not needed */
     if (vsphere_task_read(vsphere_prop(o, "info"), &t, NULL) < 0 || !vsphere_task_is_active(&t))
         return;
     *VS_INVENTORY_ADD(s, tasks, n_tasks, cap_tasks) = t;

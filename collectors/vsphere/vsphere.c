@@ -168,23 +168,23 @@ static int see(struct collector *c, struct vs_inventory *s, struct err *err)
         r = read_cluster(c, s, err);
     if (r != -ENOENT || !known)
         return r;
-    c->cluster[0] = '\0'; /* made anew since the last time, under another id */
+    c->cluster[0] = '\0'; /* the cluster was created anew, with another id */
     r = find_cluster(c, err);
     return r < 0 ? r : read_cluster(c, s, err);
 }
 
-/* The peer understood and would not, as opposed to: the peer could not be asked. */
+/* The peer answered with a refusal, as opposed to a peer that could not be reached. */
 static bool is_refusal(int r)
 {
     return r == -ENOTSUP || r == -EPERM || r == -EREMOTEIO || r == -ENOENT;
 }
 
-/* Counters and quick stats are the same hosts' figures, some seconds apart: over a whole cluster they agree.
- * Where they are further apart than this part of their sum, the counters are not measurements (a simulator's,
- * or a broken rollup). */
+/* Counters and quick stats are figures of the same hosts, some seconds apart: over a whole cluster they
+ * agree. If they differ by more than this part of their sum, the counters are not measurements (a
+ * simulator's, or a broken rollup). */
 #define CONTRADICTION (1.0 / 3)
 
-/* Nor are they where a VM is backed by more memory than it has, beyond any overhead. */
+/* Nor are they measurements where a VM is backed by more memory than it has, beyond any overhead. */
 #define BACKED_MOST 2
 
 static bool contradict(const struct vs_inventory *s, const struct vm_sample *quick)
@@ -245,7 +245,7 @@ static int measure(struct collector *c, struct vs_inventory *s, struct err *err)
         return measure_auto(c, s, err);
     case VSPHERE_STATS_COUNTERS:
         for (size_t i = 0; i < s->n_vms; i++)
-            s->vms[i].sample.present = false; /* quick stats are not wanted, not even as a substitute */
+            s->vms[i].sample.present = false; /* quick stats are not configured, not even as a substitute */
         r = counters_collect(c->vsphere, &c->counters, s, &n, err);
         if (r == 0)
             counters_collect_power(c->vsphere, &c->counters, s);
@@ -256,7 +256,7 @@ static int measure(struct collector *c, struct vs_inventory *s, struct err *err)
     return 0;
 }
 
-/* Said when it gets worse, not at every pass. */
+/* Logged when it gets worse, not at every pass. */
 static void say_what_is_missing(struct collector *c, const struct vs_inventory *s)
 {
     if (s->unreadable > c->said_unreadable)

@@ -1,4 +1,5 @@
-/* vsphere.h: reads a cluster of a vCenter over its SOAP API (`source: kind: vsphere`). README.md tells how.
+/* vsphere.h: the collector of a vCenter's cluster, by its SOAP API (`source: kind: vsphere`). See
+ * README.md.
  */
 #ifndef BALLAST_COLLECTORS_VSPHERE_H
 #define BALLAST_COLLECTORS_VSPHERE_H

@@ -1,9 +1,8 @@
-/* actuator.h: the contract of what changes a cluster.
+/* actuator.h: the contract of a plug-in that acts on a cluster.
  *
- * Calls block, on worker threads, for at most cfg->timeout_s each; one actuator object is used by one thread
- * at a time. An action is started once and then polled by the name of the hypervisor's own task, which the
- * caller stores before and after start(): after a restart the same task is adopted again and nothing is done
- * twice.
+ * Calls block, on worker threads, for at most cfg->timeout_s each; one actuator object is used by one
+ * thread at a time. An operation is started once and then polled by the name of the hypervisor's own task.
+ * The caller stores that name: after a restart it adopts the same task, and no operation is started twice.
  */
 #ifndef BALLAST_ACTUATOR_H
 #define BALLAST_ACTUATOR_H
@@ -20,7 +19,7 @@
 
 struct actuator; /* each plugin defines its own */
 
-/* What the actuators can do. Migrations come out of plans; the others are asked for by an admin or by DPM. */
+/* The operations of actuators. Migrations come from plans; an admin or DPM requests the others. */
 enum operation_kind {
     OPERATION_MIGRATE,
     OPERATION_ENTER_MAINTENANCE,
@@ -30,12 +29,12 @@ enum operation_kind {
     OPERATION_POWER_ON_VM, /* starts a VM that is off, or resumes a suspended one, at a host of the cluster */
 };
 
-/* What is said with an operation that changes a host's power: OPERATION_STANDBY, OPERATION_WAKE. */
+/* Additional fields of a request that changes a host's power: OPERATION_STANDBY, OPERATION_WAKE. */
 struct power_request {
-    instant_s now;        /* when it is asked for, by the caller's clock, which outlives a restart */
-    instant_s patience_s; /* how long the caller waits in all; 0: not known */
-    bool proven_empty;    /* OPERATION_STANDBY: inventories, twice and anew, show no VM on the host nor on its
-                           * way    there, and it may still go down. false: that is not known now */
+    instant_s now;        /* time of the request, on the caller's clock, which outlives a restart */
+    instant_s patience_s; /* the caller's time limit for the whole operation; 0: not known */
+    bool proven_empty;    /* OPERATION_STANDBY: two recent inventories show no VM on the host nor on its way
+                             there, and the host may still go down. false: not known now */
 };
 
 struct operation {
@@ -44,8 +43,8 @@ struct operation {
     const char *vm, *to; /* OPERATION_MIGRATE, OPERATION_POWER_ON_VM: ids as the collector gave them */
     const char *from;    /* OPERATION_MIGRATE; a VM that does not run is started wherever it is registered */
     const char *host;    /* the others: its id */
-    const char *host_name; /* the others: what the host is called; NULL: not known, or not its name alone */
-    bool only_adopt;       /* start(): follow it if it runs, and begin nothing; poll(): nothing further */
+    const char *host_name; /* the others: the host's name; NULL: not known, or not unique */
+    bool only_adopt;       /* start(): adopt a running task, begin none; poll(): no further step */
     struct power_request power;
 };
 
@@ -56,39 +55,39 @@ static inline bool operation_is_of_vm(enum operation_kind kind)
     return kind == OPERATION_MIGRATE || kind == OPERATION_POWER_ON_VM;
 }
 
-/* What a pool is to have on one host (§3.1.7). Absolute values, in whole MHz and MiB. */
+/* The settings of a pool on one host (§3.1.7). Absolute values, in whole MHz and MiB. */
 struct pool_setting {
     const char *pool;              /* id as the collector gave it */
-    struct alloc alloc[RES_COUNT]; /* expandable is not meant */
-    bool nothing; /* the pool has no VM there any more: no reservation, no limit; the shares are
-                   * of no matter, and may stay as they are */
+    struct alloc alloc[RES_COUNT]; /* expandable is ignored */
+    bool nothing; /* the pool has no VM there: no reservation, no limit; the shares may stay */
 };
 
-/* What pools are to have on a host. It is no operation: nothing moves, and repeating it does no harm. */
+/* The settings of pools on a host. Applying them moves no VM, and repeating it does no harm. */
 struct pool_settings {
     const char *host;
-    const struct pool_setting *settings; /* a pool comes before those below it; the others stay as they are */
+    const struct pool_setting *settings; /* parents before children; other pools keep theirs */
     size_t n_settings;
 };
 
-/* Asks what a host draws. It is no operation either. */
+/* The request of a host's power reading. */
 struct measurement {
     const char *host, *host_name; /* as in struct operation */
 };
 
 enum job_kind { JOB_CHECK, JOB_START, JOB_POLL, JOB_CANCEL, JOB_SET_POOLS, JOB_MEASURE };
 
-/* One call of an actuator. The engine submits it, a worker carries it out, and it comes back with its result.
+/* One call of an actuator. The engine submits it, a worker executes it, and its result returns to the
+ * engine.
  */
 struct job {
     enum job_kind kind;
-    uint64_t id; /* of the action; JOB_SET_POOLS, JOB_MEASURE: a number of the caller's */
+    uint64_t id; /* of the action; JOB_SET_POOLS, JOB_MEASURE: a number that the caller chooses */
     union {
         struct operation operation; /* JOB_CHECK, JOB_START, JOB_POLL, JOB_CANCEL */
         struct pool_settings pools; /* JOB_SET_POOLS */
         struct measurement measure; /* JOB_MEASURE */
     };
-    const char *task; /* JOB_POLL, JOB_CANCEL: the hypervisor's own name of it */
+    const char *task; /* JOB_POLL, JOB_CANCEL: the hypervisor's name of the task */
 };
 
 enum task_state { TASK_QUEUED, TASK_RUNNING, TASK_SUCCEEDED, TASK_FAILED };
@@ -97,19 +96,18 @@ struct task_progress {
     enum task_state state;
     int percent;    /* 0 ... 100; -1 when not known */
     bool gone;      /* TASK_FAILED because the peer no longer knows the task: only an inventory can tell */
-    struct err why; /* TASK_FAILED: the peer's own words, in a whole sentence; its code is -ESRCH where nobody
-                     * was asked for anything. While it runs: something that has failed on the way, and was
-                     * gone around; "" mostly */
-    instant_s
-        waits_since; /* OPERATION_WAKE, while it runs: since when, by request->power.now, the host has had
-                      * time to come, where that is later than start(): nobody could be asked before. 0: no */
-    char task[TASK_NAME_MAX]; /* it goes on under this name, which is stored at once and polled from now on;
-                               * "" mostly: as before */
+    struct err why; /* TASK_FAILED: the peer's own words, in a whole sentence; code -ESRCH where no peer was
+                       asked. While the task runs: a fault on the way that was worked around; mostly "" */
+    instant_s waits_since; /* OPERATION_WAKE, while it runs: since when, by request->power.now, the host has
+                              had time to boot, if later than start() because no method could be called
+                              before. 0: since start() */
+    char task[TASK_NAME_MAX]; /* the task's new name, to be stored at once and polled from now on; mostly "":
+                                 unchanged */
 };
 
-/* What came of a job. */
+/* The result of a job. */
 struct job_result {
-    int code; /* what the actuator's function returned */
+    int code; /* the return value of the actuator's function */
     struct err err;
     char task[TASK_NAME_MAX];      /* JOB_START that gave 0 */
     struct task_progress progress; /* JOB_POLL that gave 0 */
@@ -119,39 +117,39 @@ struct job_result {
 struct actuator_ops {
     const char *kind;
     unsigned operations;  /* 1u << OPERATION_* */
-    bool power_may_block; /* standby and wake ask a controller of the host's own, which may be deaf: the
-                           * caller has threads for these that nothing else waits for */
+    bool power_may_block; /* standby and wake call a host's own controller, which may not answer: the caller
+                             uses separate threads for them */
 
     int (*create)(const struct source_config *cfg, struct actuator **ret, struct err *err);
 
-    /* Would the peer accept it now? Changes nothing. 0 yes; -ESTALE: the VM is no longer at request->from, or
-     * has arrived at request->to already, or, when it is to be powered on, runs already, there or elsewhere;
+    /* Checks whether the peer would accept the operation now; changes nothing. 0: yes; -ESTALE: the VM has
+     * left request->from, or is at request->to already, or, when it is to be powered on, runs already;
      * -ENOENT: it is gone; other errors as in start(). */
     int (*check)(struct actuator *x, const struct operation *request, struct err *err);
 
-    /* Asks the peer to begin. Safe to repeat for the same uid: if the peer runs a task for that VM or host to
-     * that destination already, it is adopted instead of started a second time. -ESTALE as in check();
-     * -ESRCH: nothing of it runs, and only_adopt. On -ETIMEDOUT or a lost connection it is not known whether
-     * the peer began: call again. */
+    /* Begins the operation. Safe to repeat for the same uid: a task that runs already for that VM or host
+     * with that destination is adopted, and no second one is started. -ESTALE as in check(); -ESRCH:
+     * only_adopt, and no task runs. After -ETIMEDOUT or a lost connection it is unknown whether the peer
+     * has begun: call again. */
     int (*start)(struct actuator *x, const struct operation *request, char ret_task[TASK_NAME_MAX],
                  struct err *err);
 
-    /* How far it is. An error means that nothing could be learned now, not that the task failed. */
+    /* Reads the task's progress. An error means that the progress is unknown now, not that the task
+     * failed. */
     int (*poll)(struct actuator *x, const struct operation *request, const char *task,
                 struct task_progress *ret, struct err *err);
 
-    /* Asks the peer to stop it; the next poll() tells what came of it. -ENOTSUP where it cannot be stopped.
-     */
+    /* Cancels the task; the next poll() returns the result. -ENOTSUP where it cannot be cancelled. */
     int (*cancel)(struct actuator *x, const struct operation *request, const char *task, struct err *err);
 
-    /* Sets what pools have on a host; all of it, or as much as went well before an error: the caller repeats
-     * the whole until it gives 0, and repeating does no harm. NULL: this hypervisor has no pools on its
-     * hosts. -ENOTSUP: this host has none that could be set, and will not have any; -ENOENT: the host or a
+    /* Applies the settings of pools on a host: all, or as many as succeed before an error. The caller
+     * repeats all of them until it gets 0; repeating does no harm. NULL: this hypervisor has no pools on
+     * its hosts. -ENOTSUP: this host has no pools to set, and will not have any; -ENOENT: the host or a
      * pool is gone; -EHOSTDOWN: the host cannot be reached. */
     int (*apply_settings)(struct actuator *x, const struct pool_settings *request, struct err *err);
 
-    /* What the host draws now, in watts. NULL: there are no meters; -ENOTSUP: not for this host, and there
-     * will not be. */
+    /* Reads the host's current draw in watts. NULL: no meters; -ENOTSUP: this host has none, and will not
+     * have one. */
     int (*measure)(struct actuator *x, const struct measurement *request, double *ret_w, struct err *err);
 
     void (*destroy)(struct actuator *x);

@@ -1,13 +1,13 @@
-/* collector.h: the contract of what reads a cluster.
+/* collector.h: the contract of a plug-in that reads a cluster.
  *
  * A collector is created without touching the network, and then asked for inventories, one at a time, on a
- * thread of its own. It may block, but not past the deadline that it is given. It logs in by itself, and
- * again when its session has expired or the peer was away: after a failed collect() the next one simply
- * tries. It never guesses: a host that did not answer is HOST_DISCONNECTED, a VM whose figures are missing
- * has demand_unknown.
+ * thread of its own. It may block, but not past its deadline. It logs in by itself, and again when its
+ * session has expired or the peer was away: after a failed collect() the next call simply tries again. It
+ * never guesses: a host that did not answer is HOST_DISCONNECTED, a VM with missing figures has
+ * demand_unknown.
  *
- * Peers are not trusted. What they send is bounded (size, depth, count) and checked; nonsense is an error
- * with a sentence that names the peer and what was wrong, and nothing of a failed collect() is used.
+ * Peers are not trusted. Their answers are bounded (size, depth, count) and checked; an invalid answer is
+ * an error whose sentence names the peer and the fault, and a failed collect() leaves no result.
  */
 #ifndef BALLAST_COLLECTOR_H
 #define BALLAST_COLLECTOR_H
@@ -25,9 +25,9 @@ struct collector_ops {
     /* Checks the configuration only. cfg stays valid until destroy(). */
     int (*create)(const struct source_config *cfg, struct collector **ret, struct err *err);
 
-    /* Fills *ret with all that is seen now; strings and arrays go into a. Returns within cfg->timeout_s, or
-     * soon after *cfg->stop became true. -ETIMEDOUT, -ECONNREFUSED, -EACCES (credentials), -EPROTO
-     * (nonsense), ... */
+    /* Fills *ret with everything that is visible now; strings and arrays go into a. Returns within
+     * cfg->timeout_s, or soon after *cfg->stop became true. -ETIMEDOUT, -ECONNREFUSED, -EACCES
+     * (credentials), -EPROTO (an invalid answer), ... */
     int (*collect)(struct collector *c, struct arena *a, struct inventory *ret, struct err *err);
 
     /* Logs out if that is quick, and frees. NULL is fine. */

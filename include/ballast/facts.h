@@ -1,7 +1,7 @@
-/* facts.h: what can be said of a host, a VM, a pool or a rule without naming another object.
+/* facts.h: the properties of a host, a VM, a pool or a rule that refer to no other object.
  *
- * The same facts stand in an inventory (inventory.h: what a collector or a file says, references by id) and
- * in a snapshot (snapshot.h: checked, sorted, references by index). The field names are those of
+ * The same facts are part of an inventory (inventory.h: from a collector or a file, references by id) and
+ * of a snapshot (snapshot.h: checked, sorted, references by index). The field names are those of
  * ballast-snapshot/1.
  */
 #ifndef BALLAST_FACTS_H
@@ -43,9 +43,9 @@ struct early_wake_penalty {
     double wanted[RES_COUNT]; /* highest total demand of all VMs: cpu_mhz, mem_mb */
 };
 
-/* What a host was woken for. How long it stays on for that: src/core/power/README.md. */
+/* Why a host was woken. How long it stays on for that: src/core/power/README.md. */
 struct woken {
-    instant_s at; /* when that was decided, or a person asked for it, also of one that was on; 0: not known */
+    instant_s at; /* when it was decided or an admin asked, also for a host that was on; 0: not known */
     enum reason reason;
 };
 
@@ -63,8 +63,8 @@ struct labels {
     uint32_t n;
 };
 
-/* What a host draws while it is on: watts at equally spaced CPU loads from 0 to 1, lines between, as
- * SPECpower measures them (eleven). */
+/* A host's draw while it is on: watts at equally spaced CPU loads from 0 to 1, lines between, as SPECpower
+ * measures them (eleven). */
 #define POWER_POINTS_MAX 101
 
 struct power_curve {
@@ -81,16 +81,15 @@ struct host_facts {
     double mem_free_mb;                /* physically free now; UNKNOWN */
     double power_idle_w, power_peak_w; /* UNKNOWN */
     struct power_curve power_curve_w;  /* from power_idle_w to power_peak_w; none: a straight line */
-    double power_standby_w;            /* what it draws asleep; UNKNOWN */
+    double power_standby_w;            /* draw in standby; UNKNOWN */
     double power_w;                    /* measured, now; UNKNOWN */
     double boot_s;                     /* from wake to usable; UNKNOWN */
     instant_s standby_since, on_since; /* 0: not known */
     struct woken woken;                /* of a host that is on */
     unsigned wake_methods;             /* WAKE_* */
     bool wake_verified;
-    /* Its last wake-up failed then, and it is left alone since: not chosen to be woken, not counted on. 0: no
-     * failure stands in the way. Who gives it takes it back, when the host was seen on or may be tried again.
-     */
+    /* The time of its last failed wake: the host is neither chosen to be woken nor counted on. 0: no failure
+     * stands in the way. The engine resets it when the host was seen on or may be tried again. */
     instant_s wake_failed_at;
     enum automation dpm; /* inherit, disabled, manual or automatic */
     struct labels labels;
@@ -114,9 +113,9 @@ struct vm_facts {
     double dirty_mb_s;   /* UNKNOWN */
     bool demand_unknown; /* could not be read: the VM is left where it is */
     double sample_age_s; /* how long ago its figures were measured; UNKNOWN: just now */
-    /* What cannot be right about its figures, a phrase such as "its CPU use is given as -5 MHz"; NULL:
-     * nothing. The VM is left where it is. Set by who reads figures that a snapshot cannot hold; the rest is
-     * found by the pass (src/core/demand/guard.h). */
+    /* Why its figures cannot be right, a phrase such as "its CPU use is given as -5 MHz"; NULL: no fault.
+     * The VM stays where it is. Readers set it for figures that a snapshot cannot hold; the pass finds the
+     * rest (src/core/demand/guard.h). */
     const char *sample_bad;
     struct labels labels;
     instant_s last_migrated; /* 0: never, or not known */
@@ -136,7 +135,7 @@ struct rule_facts {
 
 /* When hosts may be put to standby, and by when they must be back, as of the moment of the snapshot. */
 struct schedule_facts {
-    bool given;                  /* false: nothing is said, and hosts may be put to standby at any time */
+    bool given;                  /* false: no schedule; hosts may be put to standby at any time */
     bool power_off;              /* they may now */
     instant_s power_off_changes; /* when that ends, or begins; 0: not foreseen */
     instant_s ready_by;          /* 0: none. In the past: what was late must still come */

@@ -1,11 +1,11 @@
-/* inventory.h: a cluster as somebody saw it, before anything was checked.
+/* inventory.h: a cluster as its source describes it, before any check.
  *
- * Filled by a collector from a hypervisor's answers or by the snapshot reader from JSON, in the order met,
- * with references by id. snapshot_build() (src/model/snapshot_build.h) checks it and makes the snapshot of
- * it. All strings and arrays live in the arena that the filler was given; none of the arrays has holes.
+ * A collector fills it from a hypervisor's answers, the snapshot reader from JSON: objects in the order of
+ * the source, references by id. snapshot_build() (src/model/snapshot_build.h) checks it and builds the
+ * snapshot. All strings and arrays live in the arena that the filler was given; no array has holes.
  *
- * What could not be read is left at its default and marked (demand_unknown, HOST_DISCONNECTED), never
- * guessed; samples are handed on as they were measured, whether they can be right is judged later.
+ * A value that could not be read keeps its default and is marked (demand_unknown, HOST_DISCONNECTED),
+ * never guessed. Samples are handed on as measured; the core checks later whether they can be right.
  */
 #ifndef BALLAST_INVENTORY_H
 #define BALLAST_INVENTORY_H
@@ -20,9 +20,9 @@ struct ids {
     uint32_t n;
 };
 
-/* What a hypervisor measured of a VM over the last interval; the engine makes the demand of it, by the
- * formula of §2.3 (src/core/demand). A collector that reads demand itself leaves present false. Each field
- * may be UNKNOWN. */
+/* A hypervisor's measurements of a VM over the last interval; the engine computes the demand from them, by
+ * the formula of §2.3 (src/core/demand). A collector that reads demand itself leaves present false. Each
+ * field may be UNKNOWN. */
 struct vm_sample {
     bool present;
     instant_s measured;  /* by the peer's clock; 0: just now, or not known */
@@ -72,20 +72,20 @@ struct seen_pending {
     const char *vm, *from, *to, *host; /* NULL where the action has none */
 };
 
-/* How fast memory is copied from one host to another, as past migrations between the two have shown. */
+/* Copy rate from one host to another, measured by past migrations between them. */
 struct seen_migration_rate {
     const char *from, *to;
     double rate_mb_s;
 };
 
-/* What a pool was given on a host (§3.1.7). */
+/* A pool's settings on a host (§3.1.7). */
 struct seen_setting {
     const char *host, *pool;
     struct alloc alloc[RES_COUNT];
 };
 
-/* What all VMs of the cluster together are expected to want from `time` on, for FORECAST_SLOT_S: it came so
- * on `days` of the last `of` days alike. demand: UNKNOWN where nothing is expected. */
+/* Expected total demand of the cluster's VMs from `time` on, for FORECAST_SLOT_S: seen on `days` of the
+ * last `of` days alike. demand: UNKNOWN where none is expected. */
 struct expected {
     instant_s time;
     double demand[RES_COUNT];
@@ -111,12 +111,12 @@ struct inventory {
     struct seen_migration *migrations;
     struct seen_pending *pending;
     struct seen_migration_rate *migration_rates;
-    struct seen_setting *settings; /* what the pools have on the hosts; each pair once */
+    struct seen_setting *settings; /* the pools' settings on the hosts; each pair once */
     size_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
     size_t cap_hosts, cap_vms, cap_pools, cap_rules, cap_migrations, cap_pending, cap_migration_rates,
         cap_settings;
-    bool settings_seen; /* they were read from the hosts, though there may be none; false: whoever sets them
-                         * has to remember */
+    bool settings_seen; /* read from the hosts, which may have none; false: the caller that sets them must
+                           remember them */
     struct expected *forecast; /* by time; none twice */
     size_t n_forecast, cap_forecast;
     struct ha_facts ha;

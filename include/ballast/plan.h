@@ -1,6 +1,6 @@
-/* plan.h: what a pass decided (ballast-plan/1), before it is rendered.
+/* plan.h: the decision of a pass (ballast-plan/1), before it is rendered.
  *
- * Lives in the arena of its pass; indices refer to the snapshot that it was made from.
+ * Lives in the arena of its pass; indices refer to the pass's snapshot.
  */
 #ifndef BALLAST_PLAN_H
 #define BALLAST_PLAN_H
@@ -25,7 +25,7 @@ struct metrics {
     uint32_t n_hosts;
 };
 
-/* Another host where a VM could be powered on, and what speaks for the one that was chosen. */
+/* Another host that could power on the VM, with the reasons for the chosen host. */
 struct alternative {
     uint32_t host;
     double imbalance_after;
@@ -41,7 +41,7 @@ struct recommendation {
     unsigned priority;                 /* 1 mandatory ... 5 slight */
     uint32_t vm, from, to, host, rule; /* IX_NONE where it does not apply */
     enum reason reason;
-    const struct finding *found; /* what it is made for, with the figures that decided */
+    const struct finding *found; /* its reason, with the deciding figures */
     const uint32_t *depends_on;  /* ids that must have succeeded first; ascending */
     uint32_t n_depends_on;
     uint32_t group; /* 0: none; moves that only make sense together share one */
@@ -59,10 +59,10 @@ struct fault {
 };
 
 struct plan_stats {
-    uint64_t candidates; /* pairs of a VM and a host that the pass could have looked at */
-    uint64_t evaluated;  /* those that it looked at; the others were proved worse */
+    uint64_t candidates; /* pairs of a VM and a host that the pass could have evaluated */
+    uint64_t evaluated;  /* evaluated pairs; the others were proved worse */
     uint64_t rejected[check_count];
-    int64_t decide_us; /* filled in by whoever has a clock */
+    int64_t decide_us; /* filled in by the caller, which has a clock */
 };
 
 struct plan {

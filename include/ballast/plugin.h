@@ -1,4 +1,4 @@
-/* plugin.h: a kind of source: what reads it and what acts on it, side by side. src/plugins lists them all. */
+/* plugin.h: a kind of source: its collector and its actuator. src/plugins lists all kinds. */
 #ifndef BALLAST_PLUGIN_H
 #define BALLAST_PLUGIN_H
 
@@ -7,10 +7,10 @@
 
 struct plugin {
     const struct collector_ops *collector; /* its kind is the word after `source: kind:` */
-    const struct actuator_ops *actuator;   /* NULL: it can only be looked at */
+    const struct actuator_ops *actuator;   /* NULL: the source is read-only */
 
-    /* What the collector and the actuators of one source share beside its configuration: opened before the
-     * first of them is created, in their cfg->shared, and closed after the last. NULL: nothing. */
+    /* State that the collector and the actuators of one source share: opened before the first of them is
+     * created, passed in their cfg->shared, and closed after the last. NULL: none. */
     int (*open)(const struct source_config *cfg, void **ret_shared, struct err *err);
     void (*close)(void *shared);
 };

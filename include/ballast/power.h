@@ -1,19 +1,20 @@
-/* power.h: the contract of what switches a single host on and off from outside: its management controller
- * (IPMI, Redfish), or a packet that wakes it (Wake-on-LAN).
+/* power.h: the contract of a power method, which switches a single host from outside: by its management
+ * controller (IPMI, Redfish) or by a packet that wakes it (Wake-on-LAN).
  *
  * A method knows one host and one way to reach it. It decides nothing, keeps no state that a restart would
- * miss, and proves nothing: a chassis that says "on" is not a host that is back; only the cluster's own
- * inventory tells that. Which methods a host has, and in which order they are tried, is the configuration's
- * (`power.hosts.NAME`); actuators/power puts them behind the hypervisor's own actuator.
+ * lose, and proves nothing: a chassis that says "on" is not a host that is back; only the cluster's own
+ * inventory tells that. The configuration (`power.hosts.NAME`) lists a host's methods and their sequence;
+ * actuators/power puts them in front of the hypervisor's own actuator.
  *
- * Calls block, on worker threads, for at most power_host.timeout_s each, retries included; one object is used
- * by one thread at a time. Controllers can hang, lie, answer late or in garbage: each is an error with one
- * whole sentence that names the host, the method and what was wrong, without secrets.
+ * Calls block, on worker threads, for at most power_host.timeout_s each, retries included; one object is
+ * used by one thread at a time. Controllers can hang, lie, answer late or answer garbage: each is an error
+ * with one whole sentence that names the host, the method and the fault, without secrets.
+ *
  *   -EACCES     user, password or key is wrong, or the privilege is too low
- *   -ENOTSUP    the controller does not offer it (cipher suite, command, meter); asking again is of no use
- *   -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, ...   it was not reached; whether it heard us is not known
- *   -EPROTO     it answered nonsense
- *   -EBUSY      it answered that it cannot do that now
+ *   -ENOTSUP    the controller does not offer it (cipher suite, command, meter); do not ask again
+ *   -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH, ...   no answer; unknown whether the controller acted
+ *   -EPROTO     the answer is invalid
+ *   -EBUSY      the controller says that it cannot do that now
  */
 #ifndef BALLAST_POWER_H
 #define BALLAST_POWER_H
@@ -28,14 +29,14 @@
 
 enum power_method_kind { POWER_HYPERVISOR, POWER_IPMI, POWER_REDFISH, POWER_WOL, POWER_METHOD_COUNT };
 
-/* How a host is reached, as the configuration says it; what is not given is NULL. Secrets are read from files
- * and never part of an error. */
+/* How to reach a host, by the configuration; settings that are not given are NULL. Secrets are read from
+ * files and never part of an error. */
 struct power_host {
     const char *name;                       /* the host's id or name at the source */
     const enum power_method_kind *sequence; /* tried in this order */
     size_t n_sequence;
     unsigned timeout_s;      /* for one call of a method */
-    bool hard_off;           /* whether power may be cut where a soft shutdown came to nothing */
+    bool hard_off;           /* whether power may be cut after a failed soft shutdown */
     const atomic_bool *stop; /* the service is going down: return early. NULL: never */
     struct {
         const char *address; /* host, host:port or [address]:port; NULL: the host has none */
@@ -85,21 +86,22 @@ struct power_method; /* each defines its own */
 
 struct power_method_ops {
     enum power_method_kind kind;
-    unsigned can; /* POWER_CAN_*; the functions below of what it cannot do are NULL */
+    unsigned can; /* POWER_CAN_*; the functions that it lacks are NULL */
 
     /* Checks the configuration, and touches no network. host stays valid until destroy(). */
     int (*create)(const struct power_host *host, struct power_method **ret, struct err *err);
 
-    /* What the controller says of the chassis; CHASSIS_UNKNOWN is not returned with 0. */
+    /* Reads the chassis' state; never returns 0 with CHASSIS_UNKNOWN. */
     int (*chassis)(struct power_method *m, enum chassis *ret, struct err *err);
 
-    /* Asks for it, and returns when it was taken. Repeating does no harm: a host that is on stays on, one
-     * that is off stays off. cut() is -EPERM while power_host.hard_off is not set. */
+    /* Sends the request, and returns when the controller has accepted it. Repeating does no harm: a host
+     * that is on stays on, one that is off stays off. cut() is -EPERM while power_host.hard_off is not
+     * set. */
     int (*wake)(struct power_method *m, struct err *err);
     int (*shut_down)(struct power_method *m, struct err *err);
     int (*cut)(struct power_method *m, struct err *err);
 
-    /* What the host draws now, in watts, finite and not negative. */
+    /* The host's current draw in watts, finite and not negative. */
     int (*watts)(struct power_method *m, double *ret, struct err *err);
 
     void (*destroy)(struct power_method *m); /* NULL is fine */

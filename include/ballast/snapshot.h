@@ -1,9 +1,9 @@
-/* snapshot.h: the frozen cluster that a pass decides from.
+/* snapshot.h: the immutable cluster from which a pass decides.
  *
- * Made by snapshot_build() out of an inventory, and never changed after. Hosts, VMs, pools and rules are
- * sorted by id (byte order), so that the order in which a source lists them cannot change a decision;
- * references are indices into these arrays, IX_NONE for none. Every index is valid, every number finite
- * unless its comment says otherwise, 0 <= reservation <= limit everywhere, and the pools form a tree.
+ * snapshot_build() makes it of an inventory. Hosts, VMs, pools and rules are sorted by id (byte order), so
+ * that the source's order cannot change a decision; references are indices into these arrays, IX_NONE for
+ * none. Every index is valid, every number finite unless its comment says otherwise, 0 <= reservation <=
+ * limit everywhere, and the pools form a tree.
  */
 #ifndef BALLAST_SNAPSHOT_H
 #define BALLAST_SNAPSHOT_H
@@ -57,7 +57,7 @@ struct migration_rate {
     double rate_mb_s;
 };
 
-/* What a pool is given on one host: its part of the cluster-wide reservation, limit and shares (§3.1.7). */
+/* A pool's settings on one host: its part of the cluster-wide reservation, limit and shares (§3.1.7). */
 struct host_setting {
     uint32_t host, pool;
     struct alloc alloc[RES_COUNT];
@@ -73,7 +73,7 @@ struct snapshot {
     struct migration *migrations;
     struct pending *pending;
     struct migration_rate *migration_rates; /* by `from`, then `to`; one of a pair at most */
-    struct host_setting *settings;          /* what was last set on the hosts; by host, then pool */
+    struct host_setting *settings;          /* the hosts' present settings; by host, then pool */
     uint32_t n_hosts, n_vms, n_pools, n_rules, n_migrations, n_pending, n_migration_rates, n_settings;
     struct expected *forecast; /* ascending times */
     uint32_t n_forecast;
@@ -102,7 +102,7 @@ static inline bool host_is_managed(const struct host *h, enum automation level)
            (h->is.dpm == AUTOMATION_INHERIT ? level : h->is.dpm) != AUTOMATION_DISABLED;
 }
 
-/* Whether VMs run there now and can be seen, though perhaps they are about to leave. */
+/* Whether VMs run on the host now and are visible, though they may be about to leave. */
 static inline bool host_is_up(const struct host *h)
 {
     return h->is.state == HOST_ON || h->is.state == HOST_ENTERING_MAINTENANCE ||
@@ -117,8 +117,8 @@ static inline bool vm_takes_part(const struct snapshot *s, const struct vm *v)
            host_is_up(&s->hosts[v->host]);
 }
 
-/* Whether nothing is left of the setting: the pool has no VM on that host any more. What is given to a pool
- * with VMs has one share at least. */
+/* Whether the setting is empty: the pool has no VM on that host any more. A pool with VMs has one share at
+ * least. */
 static inline bool host_setting_is_nothing(const struct host_setting *h)
 {
     for (int r = 0; r < RES_COUNT; r++)
@@ -139,8 +139,7 @@ uint32_t snapshot_find_host(const struct snapshot *s, const char *id);
 uint32_t snapshot_find_vm(const struct snapshot *s, const char *id);
 uint32_t snapshot_find_pool(const struct snapshot *s, const char *id);
 
-/* What a person calls it: the name of the object with this id; the id itself where there is none, or no
- * snapshot yet (NULL). */
+/* The name of the object with this id; the id itself without a name or a snapshot (NULL). */
 const char *snapshot_host_name(const struct snapshot *s, const char *id);
 const char *snapshot_vm_name(const struct snapshot *s, const char *id);
 

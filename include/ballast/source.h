@@ -1,4 +1,4 @@
-/* source.h: how to reach a cluster, as the configuration says it (`source:`). */
+/* source.h: the configuration of a source (`source:`). */
 #ifndef BALLAST_SOURCE_H
 #define BALLAST_SOURCE_H
 
@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A kind of source, as the configuration knows it. Each plug-in declares its own in its keys.c. What is
- * FIELD_REQUIRED must be given where this kind is chosen; a key that only other kinds have is warned about.
- * The keys stand below `source:`, beside kind and timeout_s. */
+/* A kind of source, for the configuration. Each plug-in declares its own in its keys.c: the keys below
+ * `source:`, beside kind and timeout_s. A FIELD_REQUIRED key must be given where this kind is chosen; a key
+ * that only other kinds have gets a warning. */
 struct source_kind {
     const char *kind;       /* the word after `source: kind:` */
     struct schema keys;     /* those of all sources that it uses; offsets in struct source_config */

@@ -1,8 +1,8 @@
-/* units.h: the quantities that everything here is measured in.
+/* units.h: the units of all quantities.
  *
- * CPU in MHz, memory in MiB, time in seconds, power in watts, data rates in MiB/s; the unit is part of a name
- * (_mhz _mb _s _ms _w _mb_s). What a hypervisor reports otherwise is converted once, where it is read. A
- * value that depends on the resource (a reservation, a demand) is in MHz for RES_CPU and in MiB for RES_MEM.
+ * CPU in MHz, memory in MiB, time in seconds, power in watts, data rates in MiB/s; a name ends in its unit
+ * (_mhz _mb _s _ms _w _mb_s). A collector converts a hypervisor's units once. A value that depends on the
+ * resource (a reservation, a demand) is in MHz for RES_CPU and in MiB for RES_MEM.
  */
 #ifndef BALLAST_UNITS_H
 #define BALLAST_UNITS_H
@@ -14,13 +14,13 @@
  * RES_COUNT, indexed by this. */
 enum resource { RES_CPU, RES_MEM, RES_COUNT };
 
-/* The limit of what has none, null in the JSON formats. Compares and clamps as one would expect. */
+/* No limit; null in the JSON formats. Compares and clamps like a number. */
 #define NO_LIMIT INFINITY
 
 /* An optional quantity that was not given. Test with isnan(), never with ==. */
 #define UNKNOWN NAN
 
-/* Objects are indices into the arrays of their snapshot; this is none of them. */
+/* An index that refers to no object. */
 #define IX_NONE UINT32_MAX
 
 #define KIB_PER_MIB 1024.0

@@ -1,4 +1,4 @@
-/* source_kinds.c: the keys of all plug-ins. list.h lists them. */
+/* source_kinds.c: the list of kinds, in the order of the documentation. */
 #include "plugins/source_kinds.h"
 
 #include "plugins/list.h"

@@ -1,5 +1,5 @@
-/* source_kinds.h: the kinds of sources that are compiled in, as the configuration knows them. Apart from
- * plugins.h, so that a program that only checks a configuration needs none of the plug-ins' libraries. */
+/* source_kinds.h: the compiled-in kinds of sources with their configuration keys. Separate from plugins.h,
+ * so that a program that only checks a configuration needs no plug-in's libraries. */
 #ifndef BALLAST_PLUGINS_SOURCE_KINDS_H
 #define BALLAST_PLUGINS_SOURCE_KINDS_H
 

@@ -1,13 +1,12 @@
-/* cluster.h: the world of a simulation: hosts that run VMs, as far as a balancer can tell.
+/* cluster.h: the simulated cluster: hosts that run VMs, as far as a balancer can observe them.
  *
- * Event-driven and deterministic. It has no clock: cluster_advance() lets everything happen that is due until
- * a time, in the order in which it is due, ties by kind and index. What VMs get is computed whenever demand,
- * settings, a migration or a host changes: the host's CPU and memory are divided by its own pool tree
- * (reservation, limit, shares; §5.1.1) after what migrations take. Between two changes everything is constant
- * but what is copied, so integrals are exact.
+ * Event-driven and deterministic. It has no clock: cluster_advance() handles all events that are due until a
+ * time, in the order of their times, ties by kind and index. The VMs' allocation is computed whenever demand,
+ * settings, a migration or a host changes: each host's CPU and memory are divided by its own pool tree
+ * (reservation, limit, shares; §5.1.1) after the migrations' part. Between two events all rates are constant,
+ * so integrals are exact.
  *
- * A live cluster in front of it, with the clock of the machine, is sim/fake_cluster. Not thread-safe: a
- * simulation has one thread.
+ * sim/fake_cluster puts the machine's clock in front of it. Not thread-safe: a simulation has one thread.
  */
 #ifndef BALLAST_SIM_CLUSTER_H
 #define BALLAST_SIM_CLUSTER_H
@@ -19,19 +18,20 @@
 
 struct cluster;
 
-/* Borrows the scenario, whose strings stand in inventories and truths, too: it must outlive them all. */
+/* Borrows the scenario, whose strings are part of inventories and snapshots: it must outlive them all. */
 struct cluster *cluster_new(const struct scenario *s);
 void cluster_free(struct cluster *c);
 
-/* When something happens by itself next; INFINITY: never. */
+/* The time of the next event; INFINITY: none. */
 double cluster_next_s(const struct cluster *c);
-/* t_s: not before the last one. */
+/* t_s: not before the last call's. */
 void cluster_advance(struct cluster *c, double t_s);
 
-/* ---- what a collector and an actuator ask of it (requests.c) ----------------------------------
+/* ---- requests of a collector and an actuator (requests.c) ---------------------------------------
  *
- * As the functions of the same purpose in ballast/collector.h and ballast/actuator.h; of each task the name
- * is enough. -ECONNREFUSED: it is deaf. */
+ * Like the functions in ballast/collector.h and ballast/actuator.h; of a task the name is enough.
+ * -ECONNREFUSED: a fault makes the cluster not answer.
+ */
 
 int cluster_collect(struct cluster *c, struct arena *a, struct inventory *ret, struct err *err);
 int cluster_check(struct cluster *c, const struct operation *q, struct err *err);
@@ -42,16 +42,16 @@ int cluster_cancel(struct cluster *c, const char *task, struct err *err);
 int cluster_set_pools(struct cluster *c, const struct pool_settings *q, struct err *err);
 int cluster_measure(struct cluster *c, const char *host, double *ret_w, struct err *err);
 
-/* Whichever of these the job is for. */
+/* Executes the job with the matching function above. */
 void cluster_run_job(struct cluster *c, const struct job *job, struct job_result *ret);
 
-/* ---- what the simulation may see, and a collector may not ---- */
+/* ---- the true state, which a collector cannot see ---- */
 
 /* Since the beginning, or since cluster_reset_totals(). Integrals over time: MHz s and MiB s, J, s. */
 struct host_totals {
-    double capacity[RES_COUNT];  /* whatever its state: of all hosts together the payload's denominator */
-    double available[RES_COUNT]; /* while it could run VMs */
-    double delivered[RES_COUNT]; /* to its VMs */
+    double capacity[RES_COUNT];         /* in any state: over all hosts the denominator of the payload */
+    double available[RES_COUNT];        /* while it could run VMs */
+    double delivered[RES_COUNT];        /* to its VMs */
     double energy_j, energy_idle_off_j; /* the second one counts a host without any demand as off (0 W) */
     double active_s;                    /* on, with demand for CPU */
     /* Of these: its VMs wanted more CPU than they got (SLATAH). SCHEDULER_PROPORTIONAL: a VM that is migrated
@@ -64,8 +64,8 @@ struct host_totals {
 struct vm_totals {
     double wanted[RES_COUNT]; /* while it was to run */
     double delivered[RES_COUNT];
-    double lost_moving_mhz_s; /* wanted and not got because it was being migrated (PDM);
-                               * SCHEDULER_PROPORTIONAL: and not got meanwhile, for whatever reason */
+    double lost_moving_mhz_s; /* missing because of the migration (PDM); SCHEDULER_PROPORTIONAL: missing
+                                 during the migration, for any reason */
     double moved_mb;          /* that were copied for it, all rounds */
     double down_s;            /* of migrations, and after its host died */
     uint32_t migrations, migrations_failed;
@@ -80,7 +80,7 @@ struct vm_now {
 struct host_now {
     enum host_state state;
     bool dead;
-    bool powered; /* its chassis is on, whatever the manager sees of it */
+    bool powered; /* its chassis is on, in any state that the manager shows */
     double delivered[RES_COUNT], wanted[RES_COUNT];
     double watts;
     uint32_t n_vms;
@@ -93,56 +93,56 @@ const struct vm_now *cluster_vm(const struct cluster *c, uint32_t vm);
 uint32_t cluster_migrations_running(const struct cluster *c);
 void cluster_reset_totals(struct cluster *c);
 
-/* The cluster as it truly is (demand exact, no figure missing), frozen: what entitlements and imbalance are
- * computed from, whatever a collector is told. Indices are the scenario's. In the arena. */
+/* The true cluster (demand exact, no figure missing), as a snapshot: entitlements and imbalance are
+ * computed from it, independently of a collector's figures. Indices are the scenario's. In the arena. */
 void cluster_truth(const struct cluster *c, struct arena *a, struct snapshot *ret);
 
-/* A VM that has arrived, and is to be placed: its index, in the order of arrival; IX_NONE: no more. Each is
- * told once. */
+/* The next arrived VM that has to be placed: its index, in the order of arrival; IX_NONE: no more. Each is
+ * returned once. */
 uint32_t cluster_next_arrival(struct cluster *c);
 
-/* ---- what is done to it from outside, by whoever plays with it: a test, a demonstration (script.c) --------
+/* ---- changes from outside, by a test or a demonstration (script.c) -------------------------------
  *
- * It happens at once, at the time to which the cluster has been advanced. VMs and hosts by index. */
+ * They take effect at once, at the time of the last cluster_advance(). VMs and hosts by index.
+ */
 
-/* Not removed, and arrived. */
+/* Whether the VM has arrived and was not removed. */
 bool cluster_has_vm(const struct cluster *c, uint32_t vm);
 
-/* It is gone, as one that leaves: what was under way for it fails. It does not come back. */
+/* Removes the VM for good, as if it left: its running operations fail. */
 void cluster_remove_vm(struct cluster *c, uint32_t vm);
 
-/* Whoever owns the scenario has put another workload in place of the VM's, and it wants that from now on. */
+/* The owner of the scenario has changed the VM's workload, which takes effect now. */
 void cluster_demand_changed(struct cluster *c, uint32_t vm);
 
-/* What becomes of every migration and every start of the VM that is asked for from now on:
- * SIM_MIGRATION_REFUSED, SIM_MIGRATION_FAILS or SIM_MIGRATION_HANGS; sim_fault_count: what the scenario says,
- * again. */
+/* The fault of every later migration and start of the VM: SIM_MIGRATION_REFUSED, SIM_MIGRATION_FAILS or
+ * SIM_MIGRATION_HANGS; sim_fault_count: the scenario's faults again. */
 void cluster_set_fault(struct cluster *c, uint32_t vm, enum sim_fault fault);
 
-/* As if the scenario's script had it now; at_s does not count. A source or an actuator that is deaf hears
- * again after a for_s of 0. Not SIM_SERVICE_RESTARTS. */
+/* Applies the fault as if the scenario's script had it now; at_s is ignored. A for_s of 0 ends the
+ * deafness of a source or an actuator. Not SIM_SERVICE_RESTARTS. */
 void cluster_strike(struct cluster *c, const struct scripted_fault *fault);
 
-/* Somebody switches the host's chassis, past its manager: its controller, or a packet that wakes it. Off: the
- * manager loses it, and whatever runs there stops with it. On: it boots, and comes back in as much time as a
- * wake-up takes, or never, if a wake-up is to fail. One that is so already stays so. */
+/* Switches the host's chassis without its manager, as by its controller or a magic packet. Off: the
+ * manager loses the host, and its VMs stop. On: the host boots, and is back after the time of a wake, or
+ * never if a wake is to fail. A chassis in that state already keeps it. */
 void cluster_switch(struct cluster *c, uint32_t host, bool on);
 
-/* The VM runs there, all at once, as if it always had; IX_NONE: nowhere, until its host is switched on. */
+/* Puts the VM on the host at once; IX_NONE: on none, until its host is switched on. */
 void cluster_put_vm(struct cluster *c, uint32_t vm, uint32_t host);
 
 /* Whether the host refuses settings of pools from now on (-EPERM). */
 void cluster_refuse_settings(struct cluster *c, uint32_t host, bool refuses);
 
-/* The next task has this serial in its name, 1 to 2^31, the others follow: so that the tasks of two processes
+/* Sets the serial in the next task's name, 1 to 2^31; the others follow. So the tasks of two processes
  * have different names. Before the first operation. */
 void cluster_number_tasks_from(struct cluster *c, uint32_t serial);
 
-/* How many migrations and starts of VMs have begun, adopted ones not counted again. */
+/* Number of migrations and starts of VMs that have begun; an adopted one counts once. */
 uint32_t cluster_vm_operations(const struct cluster *c);
 
-/* Whether something contradicts what a cluster can be: a VM on two hosts or on a sleeping one, memory that
- * does not exist, a host that gave more than it has. NULL: nothing; else a sentence in the arena. For tests.
+/* Checks invariants of a cluster: no VM on two hosts or on a sleeping one, no more memory than there is,
+ * no host that gives more than it has. NULL: all hold; else a sentence in the arena. For tests.
  */
 const char *cluster_contradiction(const struct cluster *c, struct arena *a);
 

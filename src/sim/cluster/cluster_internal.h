@@ -1,10 +1,9 @@
-/* cluster_internal.h: the simulated cluster from within.
+/* cluster_internal.h: the inside of the simulated cluster.
  *
- * Everything that is constant between two events (what each VM gets, what a host draws, how fast is copied)
- * is kept as a rate, and integrated when it changes: totals_integrate_vm() and totals_integrate_host() must
- * be called before a rate is touched. Changes mark what they concern (cluster_mark_host(), c->links_changed,
- * c->slots_changed), and cluster_recompute() computes all of it once, when everything that happens at an
- * instant has happened.
+ * A value that is constant between two events (a VM's allocation, a host's draw, a copy rate) is kept as a
+ * rate, and integrated when it changes: call totals_integrate_vm() and totals_integrate_host() before
+ * changing a rate. Changes mark the objects concerned (cluster_mark_host(), c->links_changed,
+ * c->slots_changed); cluster_recompute() computes them once, after all events of an instant.
  */
 #ifndef BALLAST_SIM_CLUSTER_INTERNAL_H
 #define BALLAST_SIM_CLUSTER_INTERNAL_H
@@ -17,13 +16,13 @@
 #define TASK_NONE 0 /* serials begin at 1 */
 #define DAY_S 86400.0
 
-/* A VM is powered on within this time, wherever. */
+/* The time to power on a VM on any host. */
 #define POWER_ON_S 3.0
 
-/* Where a migration or a start that does not succeed ends or stays. */
+/* The part of a migration or start at which a faulty one fails or hangs. */
 #define FAULT_AT 0.5
 
-/* What can happen by itself. At the same instant in this order, each kind by index. */
+/* Kinds of events. Events of one instant come in this order, each kind by index. */
 enum event_kind {
     EVENT_SCRIPTED_FAULT,  /* one: the next of the script */
     EVENT_SOURCE_DEAF,     /* one: by rate */
@@ -31,11 +30,11 @@ enum event_kind {
     EVENT_HOST_DIES,       /* by host: by rate */
     EVENT_SAMPLES_STALE,   /* by VM: by rate */
     EVENT_SAMPLES_GARBAGE, /* by VM: by rate */
-    EVENT_HOST,            /* by host: a change of its power, or of maintenance, is over */
-    EVENT_MIGRATION,       /* by VM: what is being copied has been copied */
-    EVENT_PRESENCE,        /* by VM: it arrives, or leaves */
-    EVENT_START,           /* by VM: it has started; or is to be restarted elsewhere */
-    EVENT_DEMAND,          /* by VM: it wants something else */
+    EVENT_HOST,            /* by host: a change of its power or of maintenance ends */
+    EVENT_MIGRATION,       /* by VM: the present copy round ends */
+    EVENT_PRESENCE,        /* by VM: arrival or departure */
+    EVENT_START,           /* by VM: a start ends; or a restart on another host is due */
+    EVENT_DEMAND,          /* by VM: its demand changes */
     EVENT_KINDS,
 };
 
@@ -56,14 +55,14 @@ struct tree {
     double *reserved;          /* by node: what those below it reserve together */
     double *got;               /* by node */
     uint32_t n, cap;
-    bool built; /* who is here, and what pools have, is as it was when it was built */
+    bool built; /* VMs and pool settings are those of the last build */
 };
 
-/* What a pool has on the host. */
+/* A pool's settings on the host. */
 struct pool_part {
     uint32_t pool;
     struct alloc alloc[RES_COUNT];
-    bool implied; /* nobody has set it: it follows the VMs that are here */
+    bool implied; /* never set: derived from the VMs that are here */
 };
 
 struct index_list {
@@ -88,12 +87,12 @@ struct host_sim {
     struct pool_part *parts;   /* by pool */
     uint32_t n_parts, cap_parts;
     struct tree tree;
-    bool marked; /* to be computed anew */
+    bool marked; /* to be recomputed */
     instant_s on_since, standby_since;
-    uint32_t task;                  /* serial of what is done to it */
+    uint32_t task;                  /* serial of the host's task */
     double change_from_s, change_s; /* when that began, and how long it takes */
     bool wake_fails;
-    bool plugged;      /* dead, but only switched off: it draws what one in standby does */
+    bool plugged;      /* dead, but only switched off: it draws standby power */
     bool was_serviced; /* it was in maintenance when it died, and will be when it is back */
     uint32_t wakes;    /* that were asked for, for the draws of faults */
     bool refuses_settings;
@@ -123,7 +122,7 @@ struct moving {
     enum sim_fault fault; /* SIM_MIGRATION_FAILS or _HANGS half way; sim_fault_count: neither */
 };
 
-/* What a hypervisor counts, since since_s. */
+/* A hypervisor's counters, since since_s. */
 struct counters {
     double since_s;
     double used_mhz_s, run_s, ready_s, active_mb_s;
@@ -134,7 +133,7 @@ struct vm_sim {
     struct vm_totals totals;
     double settled_s;
     bool present; /* it has arrived, and has not left */
-    bool to_run;  /* somebody wants it to run */
+    bool to_run;  /* it is meant to run */
     bool down;    /* because its host died */
     enum vm_state state;
     uint32_t home;             /* where it runs, or is registered; IX_NONE */
@@ -159,7 +158,7 @@ struct vm_sim {
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 struct task {
-    uint32_t serial; /* TASK_NONE: the place is free */
+    uint32_t serial; /* TASK_NONE: the entry is free */
     enum operation_kind kind;
     uint32_t vm, to, from, host; /* as the operation has them; else IX_NONE */
     enum task_state state;
@@ -250,12 +249,12 @@ bool cluster_list_remove(struct index_list *l, uint32_t item); /* false: it was 
 void totals_integrate_vm(struct cluster *c, uint32_t vm);
 void totals_integrate_host(struct cluster *c, uint32_t host);
 
-/* vm_lifecycle.c: who is where */
-void cluster_place_vm(struct cluster *c, uint32_t vm, uint32_t host); /* it runs there from now on */
-void cluster_displace_vm(struct cluster *c, uint32_t vm);             /* it runs nowhere; its home stays */
+/* vm_lifecycle.c: VMs arrive, start, run on a host, leave */
+void cluster_place_vm(struct cluster *c, uint32_t vm, uint32_t host); /* it runs on the host from now on */
+void cluster_displace_vm(struct cluster *c, uint32_t vm);             /* it runs on no host; its home stays */
 void cluster_expect_vm(struct cluster *c, uint32_t vm, uint32_t host);
 void cluster_unexpect_vm(struct cluster *c, uint32_t vm, uint32_t host);
-/* Whether what it reserves is there beside what the others have reserved. */
+/* Whether the VM's reservations fit beside those of the host's other VMs. */
 bool cluster_vm_fits(const struct cluster *c, uint32_t vm, uint32_t host);
 bool cluster_vm_is_compatible(const struct cluster *c, uint32_t vm, uint32_t host);
 void cluster_vm_demand_begin(struct cluster *c, uint32_t vm);
@@ -266,18 +265,18 @@ void cluster_vm_start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint3
 void cluster_vm_start_fail(struct cluster *c, uint32_t vm, int code, const char *why);
 void cluster_on_start(struct cluster *c, uint32_t vm);
 
-/* per_host_pools.c: what pools have on hosts */
+/* per_host_pools.c: the pools' settings on hosts */
 void per_host_pools_init(struct cluster *c);
-/* Sees to it that every pool of a VM here has a part, and that those which nobody has set are right. */
+/* Gives every pool with a VM on the host its settings, and updates those that were never set. */
 void per_host_pools_update(struct cluster *c, uint32_t host);
 int per_host_pools_apply(struct cluster *c, const struct pool_settings *request, struct err *err);
 
 /* schedule.c */
 void schedule_host(struct cluster *c, uint32_t host);
-/* After totals_integrate_vm(), when only the VM's wish for CPU has changed: whether it could be given what it
- * wants without anybody else noticing. false: the host must be computed. */
+/* After totals_integrate_vm(), when only the VM's CPU demand has changed: true if its allocation could
+ * follow without changing another VM's. false: the host must be recomputed. */
 bool schedule_vm(struct cluster *c, uint32_t vm);
-/* A core for each vCPU. */
+/* The most CPU that the VM can use: a core for each vCPU. */
 double schedule_vm_most_mhz(const struct cluster *c, uint32_t vm, uint32_t host);
 
 /* power.c */
@@ -290,9 +289,9 @@ void power_maintenance_exit(struct cluster *c, uint32_t host, uint32_t task);
 void power_maintenance_cancel(struct cluster *c, uint32_t host);
 void power_maintenance_check(struct cluster *c, uint32_t host); /* whether the host is empty by now */
 void cluster_on_host(struct cluster *c, uint32_t host);
-/* Dead, and only switched off: it is switched on, and boots. */
+/* A host that is dead and only switched off: switches it on, and it boots. */
 void power_boot_begin(struct cluster *c, uint32_t host);
-/* After it was dead: on, or in maintenance as before. */
+/* Brings a dead host back: on, or in maintenance as before. */
 void power_come_back(struct cluster *c, uint32_t host);
 
 /* migrate.c */
@@ -327,7 +326,7 @@ void fault_restart_try(struct cluster *c, uint32_t vm);
 bool fault_refuses_migration(struct cluster *c, uint32_t vm);
 bool fault_refuses_start(const struct cluster *c, uint32_t vm);
 enum sim_fault fault_of_migration(struct cluster *c, uint32_t vm);
-/* Called once for each wake-up. ret_factor: how many times as long it takes. */
+/* Called once for each wake-up. ret_factor: by how much it takes longer. */
 bool fault_fails_wake(struct cluster *c, uint32_t host, double *ret_factor);
 bool fault_loses_answer(struct cluster *c, uint32_t host, uint32_t vm); /* of a start for either */
 

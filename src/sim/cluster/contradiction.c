@@ -1,4 +1,4 @@
-/* contradiction.c: what a cluster can never be, counted anew from what it is. */
+/* contradiction.c: checks the invariants of the cluster by computing its sums anew. */
 #include "sim/cluster/cluster_internal.h"
 
 /* Sums of the same numbers in another order differ by less than this part. */

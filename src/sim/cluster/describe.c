@@ -1,14 +1,15 @@
-/* describe.c: the cluster as a collector would see it.
+/* describe.c: the cluster as a collector sees it.
  *
- * Of demand it sees what a hypervisor measures: what was used and how long vCPUs waited since the last look,
- * memory that was touched and memory that is backed. Strings are the scenario's, which outlives whoever
- * looks. */
+ * A collector does not see demand, but a hypervisor's measurements: CPU use and waiting time of vCPUs
+ * since the last inventory, touched memory and backed memory. Strings are the scenario's, which outlives
+ * the inventory.
+ */
 #include "sim/cluster/cluster_internal.h"
 
 #include "core/demand/demand.h"
 #include "model/snapshot_to_inventory.h"
 
-/* Two looks at the same instant: what a hypervisor shows of the present. */
+/* Minimum interval between two inventories; below it a hypervisor shows present values. */
 #define INTERVAL_LEAST_S 1.0
 #define INTERVAL_NOW_S 20.0
 
@@ -56,7 +57,7 @@ static struct backing backing_of(const struct cluster *c, uint32_t host)
     return (struct backing){.idle_part = idle > left ? left / idle : 1, .free_mb = fmax(left - idle, 0)};
 }
 
-/* ---- what is measured of a VM ---------------------------------------------------------------- */
+/* ---- a VM's measurements --------------------------------------------------------------------- */
 
 static struct vm_sample measure(struct cluster *c, uint32_t vm, const struct backing *b)
 {
@@ -156,7 +157,7 @@ static void describe_vm(struct cluster *c, uint32_t vm, const struct backing *b,
     seen->host = x->home == IX_NONE ? NULL : host_of(c, x->home)->is.id;
     if (v->ft_peer != IX_NONE && !c->vms[v->ft_peer].present)
         seen->ft_peer = NULL;
-    seen->is.last_migrated = v->is.last_migrated; /* of later moves nobody tells: who moves, remembers */
+    seen->is.last_migrated = v->is.last_migrated; /* later moves: the mover remembers them */
     seen->is.demand[RES_CPU] = seen->is.demand[RES_MEM] = 0;
     if (x->now.host != IX_NONE) {
         describe_running(c, vm, b, seen);

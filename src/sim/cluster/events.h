@@ -1,8 +1,8 @@
-/* events.h: what is due next: a binary heap with one place for each thing that can happen.
+/* events.h: the next event: a binary heap with one slot for each possible event.
  *
- * A thing has a slot of its own and at most one time at which it is due, which can be changed at any moment.
- * Slots are numbered by kind, then index, and things that are due at the same time come in the order of their
- * slots. O(log n) each; nothing is allocated after events_init().
+ * An event has a slot of its own and at most one due time, which can change at any moment. Slots are
+ * numbered by kind, then index; events of the same time come in the order of their slots. O(log n) each;
+ * no allocation after events_init().
  */
 #ifndef BALLAST_SIM_CLUSTER_EVENTS_H
 #define BALLAST_SIM_CLUSTER_EVENTS_H
@@ -20,10 +20,10 @@ struct events {
 
 void events_init(struct events *e, uint32_t n_slots, struct arena *a);
 
-/* due_s INFINITY: not any more. */
+/* due_s INFINITY: removes the event. */
 void events_set(struct events *e, uint32_t slot, double due_s);
 
-/* When something is due next; INFINITY: never. *ret_slot: what; unchanged if there is nothing. */
+/* The time of the next event; INFINITY: none. *ret_slot: its slot; unchanged if there is none. */
 double events_next(const struct events *e, uint32_t *ret_slot);
 
 #endif

@@ -1,14 +1,15 @@
-/* faults.c: what goes wrong, as the scenario says: by script, or by rate.
+/* faults.c: the scenario's faults, by script or by rate.
  *
- * Whatever is drawn belongs to one thing (a host, a VM, its n-th migration) and is made of the seed, the kind
- * of fault and that thing: what a policy does with other VMs does not change it. Times are drawn in whole
- * seconds, so that the last digit of a logarithm decides nothing. */
+ * Each random draw belongs to one object (a host, a VM, its n-th migration) and depends on the seed, the
+ * kind of fault and that object only: a policy's other actions do not change it. Times are drawn in whole
+ * seconds, so that the last digit of a logarithm decides nothing.
+ */
 #include "sim/cluster/cluster_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* A VM that finds no host after its own has died is tried again. */
+/* Time until the next try to restart a VM that found no host. */
 #define RESTART_RETRY_S 30.0
 
 enum { DEAF_SOURCE, DEAF_ACTUATOR };
@@ -42,7 +43,7 @@ static bool drawn(const struct cluster *c, enum sim_fault kind, uint32_t index, 
     return c->s->rates[kind].rate > 0 && rng_unit(&r) < c->s->rates[kind].rate;
 }
 
-/* Exponentially distributed, so that they come at the rate per day, whenever the last one was. */
+/* Exponentially distributed, so that faults come at the rate per day. */
 static void wait_for(struct cluster *c, enum event_kind event, enum sim_fault kind, uint32_t index)
 {
     double u = rng_unit(&c->rng[kind][index]);
@@ -71,7 +72,7 @@ void faults_init(struct cluster *c)
     }
 }
 
-/* ---- what waits for a migration or a wake-up ---- */
+/* ---- armed faults: for the next migration or wake-up ---- */
 
 static void arm(struct cluster *c, const struct scripted_fault *f)
 {
@@ -82,7 +83,7 @@ static void arm(struct cluster *c, const struct scripted_fault *f)
         (struct armed_fault){.kind = f->kind, .host = f->host, .vm = f->vm, .factor = f->factor};
 }
 
-/* The first one that is meant for this; it happens once. */
+/* The first armed fault for this object; each strikes once. */
 static bool take_armed(struct cluster *c, enum sim_fault kind, uint32_t host, uint32_t vm, double *ret_factor)
 {
     for (uint32_t i = 0; i < c->n_armed; i++) {
@@ -239,7 +240,7 @@ void cluster_on_host_back(struct cluster *c, uint32_t host)
     }
 }
 
-/* What those want that are there or on their way, of what there is. */
+/* The demand of the host's VMs and arriving VMs, as a part of its capacity. */
 static double load(const struct cluster *c, uint32_t host)
 {
     const struct host_sim *h = &c->hosts[host];
@@ -277,10 +278,9 @@ void fault_restart_try(struct cluster *c, uint32_t vm)
     cluster_vm_start_begin(c, vm, best, TASK_NONE);
 }
 
-/* ---- they happen ---- */
+/* ---- events ---- */
 
-/* "The next one that comes along" of what a fault that comes by itself could strike: from one that is drawn,
- * the first that runs. */
+/* For a fault without a given VM or host: the first running one, from a random index on. */
 static uint32_t any_host(const struct cluster *c)
 {
     struct rng r = stream(c, SIM_HOST_DIES, IX_NONE, c->next_fault);
@@ -374,7 +374,7 @@ void cluster_on_fault(struct cluster *c, enum event_kind event, uint32_t index)
         events_set(&c->events, event_slot(c, EVENT_SCRIPTED_FAULT, 0), s->faults[c->next_fault].at_s);
 }
 
-/* ---- figures that nobody can have measured ---- */
+/* ---- impossible figures ---- */
 
 struct vm_sample fault_garbage_sample(const struct cluster *c, uint32_t vm, struct vm_sample good)
 {

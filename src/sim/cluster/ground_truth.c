@@ -1,4 +1,4 @@
-/* ground_truth.c: the cluster as it is, for metrics: frozen, with nothing estimated and nothing missing. */
+/* ground_truth.c: the true cluster as a snapshot, for metrics: nothing estimated, nothing missing. */
 #include "sim/cluster/cluster_internal.h"
 
 #include <string.h>

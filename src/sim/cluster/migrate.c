@@ -1,11 +1,12 @@
 /* migrate.c: live migrations.
  *
- * Pre-copy: the memory that backs the VM is copied while it runs, then what it has written to meanwhile, and
- * so on until the rest can be copied within the downtime that is allowed, or rounds_max rounds are over; then
- * it is stopped for the rest. It writes as fast as it gets CPU, and never to more than its working set. The
- * links of both hosts are divided evenly among the migrations that leave by them, and among those that
- * arrive; a rate changes when any of them begins or ends. A host lets only so many run at a time, the others
- * wait in the order in which they were asked for. */
+ * Pre-copy: round by round the VM's backed memory is copied while it runs, then the memory that it has
+ * written meanwhile, until the rest can be copied within the allowed downtime or rounds_max rounds are
+ * over; then the VM stops for the rest. It writes at the pace of its CPU allocation, and never to more
+ * than its working set. A host's link is divided evenly among its outgoing migrations, and among its
+ * incoming ones; a rate changes when any of them begins or ends. A host runs a limited number at a time,
+ * the others wait in the order of their requests.
+ */
 #include "sim/cluster/cluster_internal.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
-/* per_host_pools.c: what pools have on each host, as it was last set.
+/* per_host_pools.c: the pools' settings on each host.
  *
- * At the beginning it is what the snapshot says; where that says nothing, what pool_parts() gives, which is
- * what Ballast would set at first: so that hosts of a cluster without it have sensible trees; or nothing, if
- * the scenario wants it so (parts_unset). Where a VM comes to a host on which nobody has set anything for its
- * pool, the pool gets no reservation, its own limit and the part of its shares that its VMs there have of all
- * its VMs', until somebody sets it. */
+ * They begin with the snapshot's; where it has none, with those of pool_parts(), which Ballast would set
+ * first, so that a cluster without Ballast has sensible trees; or with none, if the scenario says so
+ * (parts_unset). Where a VM comes to a host without settings for its pool, the pool gets no reservation,
+ * its own limit and its VMs' part of its shares, until they are set.
+ */
 #include "sim/cluster/cluster_internal.h"
 
 #include "core/divvy/pool_parts.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the part is, or where it would have to be inserted. */
+/* Index of the pool's settings, or where to insert them. */
 static uint32_t find_failover_slot(const struct host_sim *h, uint32_t pool, bool *ret_found)
 {
     uint32_t low = 0, high = h->n_parts;

@@ -1,4 +1,4 @@
-/* power.c: what hosts draw, and how they change between their states. */
+/* power.c: the hosts' power draw, and the changes between their states. */
 #include "sim/cluster/cluster_internal.h"
 
 #include <errno.h>
@@ -26,14 +26,14 @@ double power_host_watts(const struct cluster *c, uint32_t host, double used_mhz)
         return m->boot_w;
     case HOST_STANDBY:
         return m->standby_w;
-    case HOST_DISCONNECTED: /* it may run, but not for us */
+    case HOST_DISCONNECTED: /* it may run, but the manager does not reach it */
     case host_state_count:
         break;
     }
     return 0;
 }
 
-/* Off by what the host, the second and nothing else decide: asking changes nothing that happens. */
+/* The error depends on host and second only: reading changes no later event. */
 static double reading_error(const struct cluster *c, uint32_t host)
 {
     struct rng rng = {c->s->seed ^ ((uint64_t)host << 32) ^ (uint64_t)c->now_s};
@@ -63,7 +63,7 @@ static void enter(struct cluster *c, uint32_t host, enum host_state state)
     cluster_mark_host(c, host);
 }
 
-/* A change that takes a time; one that takes none is over at once. */
+/* Begins a change of state; one that takes no time ends at once. */
 static void change(struct cluster *c, uint32_t host, enum host_state meanwhile, double takes_s, uint32_t task)
 {
     struct host_sim *h = &c->hosts[host];

@@ -1,5 +1,5 @@
-/* requests.c: what a collector and an actuator of the simulated cluster ask of it, and that it may be deaf to
- * either. */
+/* requests.c: the requests of a collector and an actuator; each fails while a fault makes the cluster not
+ * answer. */
 #include "sim/cluster/cluster_internal.h"
 
 #include <errno.h>

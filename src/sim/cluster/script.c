@@ -1,4 +1,4 @@
-/* script.c: what whoever plays with the cluster does to it from outside: a test, a demonstration. */
+/* script.c: changes of the cluster from outside, by a test or a demonstration. */
 #include "sim/cluster/cluster_internal.h"
 
 bool cluster_has_vm(const struct cluster *c, uint32_t vm)

@@ -1,7 +1,8 @@
-/* tasks.c: what the cluster was asked to do: whether it would, that it has begun, how far it is.
+/* tasks.c: the operations: checks them, begins them, and keeps their progress.
  *
- * Every operation is a task with a serial number, which is its name. There is a place for so many tasks; one
- * that has ended is forgotten when its place is needed, thousands of tasks later. */
+ * Every operation is a task with a serial number, which is its name. The ring of tasks is bounded; an
+ * ended task is forgotten when its entry is needed, thousands of tasks later.
+ */
 #include "sim/cluster/cluster_internal.h"
 
 #include "base/number.h"
@@ -44,7 +45,7 @@ static struct task *task_add(struct cluster *c, const struct task *like)
 
     do
         t = &c->tasks[++c->last_serial % c->n_tasks];
-    while (under_way(t)); /* there are more places than things that can have a task */
+    while (under_way(t)); /* there are more entries than objects that can have a task */
     *t = *like;
     t->serial = c->last_serial;
     return t;
@@ -103,7 +104,7 @@ int task_percent(const struct cluster *c, const struct task *t)
     return (int)fmin(99, 100 * (c->now_s - h->change_from_s) / h->change_s);
 }
 
-/* ---- would it? ---- */
+/* ---- checks ---- */
 
 static int check_destination(struct cluster *c, uint32_t vm, uint32_t to, struct err *err)
 {
@@ -207,7 +208,7 @@ int task_check_operation(struct cluster *c, const struct operation *q, struct er
 
 /* ---- it begins ---- */
 
-/* What is under way for the same VM or host, whatever it is. */
+/* The running task of the same VM or host, of any kind. */
 static struct task *task_like(const struct cluster *c, const struct task *wanted)
 {
     if (!operation_is_of_vm(wanted->kind))
@@ -292,7 +293,7 @@ int task_cancel_operation(struct cluster *c, const char *name, struct err *err)
     if (!t)
         return err_set(err, -ENOENT, "the task %s is not known", name);
     if (!under_way(t))
-        return 0; /* it was quicker; poll() tells */
+        return 0; /* it has ended meanwhile; poll() returns the result */
     if (t->kind == OPERATION_MIGRATE) {
         migrate_fail(c, t->vm, -ECANCELED, why);
     } else if (t->kind == OPERATION_POWER_ON_VM) {

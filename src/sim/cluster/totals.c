@@ -1,4 +1,4 @@
-/* totals.c: integrals. Between two changes every rate is constant, so they are exact. */
+/* totals.c: integrals over time. Between two changes every rate is constant, so they are exact. */
 #include "sim/cluster/cluster_internal.h"
 
 void totals_integrate_vm(struct cluster *c, uint32_t vm)
@@ -49,7 +49,7 @@ void totals_integrate_host(struct cluster *c, uint32_t host)
     t->booting_s += h->now.state == HOST_POWERING_ON && !h->now.dead ? dt : 0;
 }
 
-/* Looking settles, so that the figures are those of now; c is const to whoever looks, the figures are not. */
+/* Reading integrates up to now; the cluster is const to the reader, its integrals are not. */
 static struct cluster *mutable(const struct cluster *c)
 {
     return (struct cluster *)(uintptr_t)c;

@@ -1,9 +1,9 @@
-/* vm_lifecycle.c: which VMs there are, and where. */
+/* vm_lifecycle.c: VMs arrive, start, run on a host, change their demand and leave. migrate.c moves them. */
 #include "sim/cluster/cluster_internal.h"
 
 #include <errno.h>
 
-/* ---- what they want ---- */
+/* ---- demand ---- */
 
 static void want(struct cluster *c, uint32_t vm, enum resource r)
 {
@@ -13,7 +13,7 @@ static void want(struct cluster *c, uint32_t vm, enum resource r)
 
     v->until_s[r] = w.until_s;
     if (f->kind == VM_SPARE)
-        return; /* it stands for room, and wants nothing */
+        return; /* it stands for reserved capacity, and has no demand */
     if (r == RES_CPU) {
         v->now.wants[r] = w.value;
         return;
@@ -148,9 +148,10 @@ bool cluster_vm_is_compatible(const struct cluster *c, uint32_t vm, uint32_t hos
     return !v->compatible_given;
 }
 
-/* ---- they are started ---- */
+/* ---- starts ---- */
 
-/* task TASK_NONE: a restart after its host has died. Nobody has asked for it, so nothing is forced on it. */
+/* task TASK_NONE: a restart after the VM's host has died. It is no operation, so cluster_set_fault() does
+ * not apply. */
 void cluster_vm_start_begin(struct cluster *c, uint32_t vm, uint32_t host, uint32_t task)
 {
     struct vm_sim *v = &c->vms[vm];
@@ -178,7 +179,7 @@ void cluster_vm_start_fail(struct cluster *c, uint32_t vm, int code, const char 
     task_fail(c, v->start_task, code, why);
 }
 
-/* ---- they come and go ---- */
+/* ---- arrival and departure ---- */
 
 void cluster_vm_leave(struct cluster *c, uint32_t vm)
 {
@@ -212,7 +213,7 @@ void cluster_on_presence(struct cluster *c, uint32_t vm)
         events_set(&c->events, event_slot(c, EVENT_PRESENCE, vm), fmax(c->s->vms[vm].leaves_s, c->now_s));
 }
 
-/* A start that was asked for is over; or one that must be found a place for is tried. */
+/* A requested start ends; or a restart without a host yet is tried. */
 void cluster_on_start(struct cluster *c, uint32_t vm)
 {
     struct vm_sim *v = &c->vms[vm];

@@ -3,8 +3,8 @@
 
 #include "base/rng.h"
 
-/* Four hosts, of which the first is loaded above 90 % and the others below half, and two databases that
- * should not be where they are: every kind of recommendation that a first look should show. */
+/* Four hosts, the first loaded above 90 % and the others below half, and two databases on the wrong hosts:
+ * every kind of recommendation that a first look should show. */
 
 #define HOSTS 4
 #define CORES 16

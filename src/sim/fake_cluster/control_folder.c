@@ -1,9 +1,10 @@
-/* control_folder.c: the fake cluster as others see it, and as it outlives the process: a folder of small
- * texts (README.md lists them).
+/* control_folder.c: a folder of small text files by which other programs read and change the fake cluster,
+ * and by which it outlives the process (README.md lists them).
  *
- * What somebody else writes counts once, when it differs from what was last read or written here; garbage
- * counts as nothing. What cannot be written is left for the next time: nothing but this pretence depends on
- * it. */
+ * A file's text takes effect once, when it differs from the last text that was read or written here; an
+ * invalid text has no effect. A failed write is repeated the next time: only the fake cluster depends on
+ * it.
+ */
 #include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ enum chassis_seen { SEEN_NOTHING, SEEN_OFF, SEEN_ON };
 
 struct control_folder {
     char *folder;
-    enum chassis_seen *power; /* by host: what stands in its file */
+    enum chassis_seen *power; /* by host: the text of its file */
     double *watts, *joules;   /* the same */
     double *joules_before;    /* by host: of earlier processes */
     uint32_t *where;          /* by VM: the host that stands in the file */
@@ -61,7 +62,7 @@ static char *read_file(const struct control_folder *o, const char *sub, const ch
     return text;
 }
 
-/* As a whole or not at all; whoever reads meanwhile has the old one. */
+/* Replaces the file as a whole; a concurrent reader gets the old one. */
 static bool write_file(const struct control_folder *o, const char *sub, const char *name, const char *text)
 {
     char path[4096], fresh[4096];
@@ -87,7 +88,7 @@ static double read_number(const struct control_folder *o, const char *sub, const
     return isfinite(v) && v > 0 ? v : 0;
 }
 
-/* ---- others write, we read ------------------------------------------------------------------- */
+/* ---- read: other programs' changes ---------------------------------------------------------- */
 
 static const char *host_id(const struct fake_cluster *p, uint32_t host)
 {
@@ -155,7 +156,7 @@ void control_folder_read(struct fake_cluster *p)
     look_at_load(p);
 }
 
-/* ---- we write -------------------------------------------------------------------------------- */
+/* ---- write: the cluster's state -------------------------------------------------------------- */
 
 static void tell_number(const struct control_folder *o, const char *sub, const char *host, double v,
                         double step, double *told)
@@ -219,7 +220,7 @@ void control_folder_write(struct fake_cluster *p)
     tell_placement(p);
 }
 
-/* ---- beginning ------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* Where VMs ran when the last process ended. A VM that has come or gone since is as the snapshot has it. */
 static void recall_placement(struct fake_cluster *p)
@@ -278,7 +279,7 @@ int control_folder_open(struct fake_cluster *p, const char *folder, struct err *
     o->where = zeroes(s->n_vms, sizeof *o->where);
     for (uint32_t i = 0; i < s->n_hosts; i++) {
         o->joules_before[i] = read_number(o, "joules", host_id(p, i));
-        o->watts[i] = -1; /* nothing stands there yet */
+        o->watts[i] = -1; /* not written yet */
     }
     recall_placement(p);
     control_folder_read(p);

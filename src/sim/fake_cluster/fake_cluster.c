@@ -10,8 +10,8 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* Tasks of a process are numbered from a number that is drawn, so that those of an earlier process are not
- * mistaken for ours; below this, and as many remain. */
+/* A process numbers its tasks from a random number, so that an earlier process's tasks are not mistaken
+ * for its own; below this, and as many remain. */
 #define FIRST_TASK_MOST 0x7fffffffu
 
 static double machine_clock(void *clock)
@@ -68,7 +68,7 @@ static int build(struct fake_cluster *p, const struct fake_cluster_options *o, s
     return 0;
 }
 
-/* What there is of it, without the lock. */
+/* Frees what exists, without the lock. */
 static void discard(struct fake_cluster *p)
 {
     control_folder_free(p->outside);
@@ -123,9 +123,9 @@ void fake_cluster_leave(struct fake_cluster *p)
     (void)pthread_mutex_unlock(&p->lock);
 }
 
-/* ---- what a test does to it ---- */
+/* ---- for tests ---- */
 
-/* The VM, with the lock held, whatever comes of it; IX_NONE if there is none. */
+/* The VM's index, or IX_NONE; takes the lock in either case. */
 static uint32_t enter(struct fake_cluster *p, const char *vm)
 {
     fake_cluster_enter(p);

@@ -1,16 +1,15 @@
-/* fake_cluster.h: a cluster that is not there, on the wall clock.
+/* fake_cluster.h: a simulated cluster on the wall clock.
  *
- * For trying Ballast without a hypervisor and for the tests of the service: one object plays the hypervisor,
- * and a collector and an actuator (kind "sim") look at it and act on it as they would on a real one. It is
- * reached through source_config.shared; whoever opened it closes it after them.
+ * For trying Ballast without a hypervisor and for the service's tests: one object plays the hypervisor; a
+ * collector and an actuator (kind "sim") read it and act on it as on a real one. They reach it by
+ * source_config.shared; its owner closes it after them.
  *
- * It is the simulated cluster (sim/cluster/cluster.h) with a lock and a clock in front of it: every call
- * first lets happen what has become due, in the order in which it was due, whether or not somebody looked.
- * The demand of each VM wavers around its level. Every call is thread-safe: the collector and the workers are
- * different threads. What a collector returns borrows strings of the cluster, which must not be freed before
- * it is forgotten.
+ * It is sim/cluster/cluster.h with a lock and a clock: every call first handles all events that are due by
+ * now, in their order. Each VM's demand varies around its level. Every call is thread-safe: the collector and
+ * the workers are different threads. An inventory borrows strings of the cluster, which must outlive it.
  *
- * How far time has gone is asked of a clock; `speed` makes everything that takes time take less of it. */
+ * The clock can be replaced; `speed` makes everything faster that takes time.
+ */
 #ifndef BALLAST_SIM_FAKE_CLUSTER_H
 #define BALLAST_SIM_FAKE_CLUSTER_H
 
@@ -24,7 +23,7 @@ struct fake_cluster_options {
     const char *cluster;          /* its name; NULL: that of the file, or "pretend" */
     const char *file;             /* a snapshot to begin with; NULL: the built-in, imbalanced cluster */
     const char *folder;           /* where it outlives the process (control_folder.c); NULL: nowhere */
-    double speed;                 /* how many times faster than real; 0: 1 */
+    double speed;                 /* speed-up; 0: 1 */
     uint64_t seed;                /* of how demand wavers */
     double (*now_s)(void *clock); /* seconds that have gone by since some moment; NULL: the machine's clock */
     void *clock;
@@ -50,7 +49,7 @@ extern const struct collector_ops fake_cluster_collector;
 extern const struct actuator_ops fake_cluster_actuator;
 extern const struct plugin fake_cluster_plugin;
 
-/* ---- what a test does to it; -ENOENT where there is no such VM ---- */
+/* ---- for tests; -ENOENT where there is no such VM ---- */
 
 enum fake_cluster_fault {
     FAKE_CLUSTER_OBEYS,   /* as it should */
@@ -59,31 +58,31 @@ enum fake_cluster_fault {
     FAKE_CLUSTER_HANGS,   /* it stays at half way until it is cancelled */
 };
 
-/* What becomes of the migrations and starts of this VM that begin from now on. */
+/* The fault of this VM's later migrations and starts. */
 int fake_cluster_set_fault(struct fake_cluster *p, const char *vm, enum fake_cluster_fault fault);
 
-/* Nobody answers: collect() and all the actuator's calls fail with -ECONNREFUSED. Tasks go on. */
+/* The cluster does not answer: collect() and all calls of the actuator fail with -ECONNREFUSED. Tasks go
+ * on. */
 void fake_cluster_set_deaf(struct fake_cluster *p, bool deaf);
 
 /* Whether the host refuses settings of pools from now on. -ENOENT: there is no such host. */
 int fake_cluster_refuse_settings(struct fake_cluster *p, const char *host, bool refuses);
 
-/* How many times settings were taken by a host so far. */
+/* Number of applied settings of pools so far. */
 unsigned fake_cluster_settings_applied(struct fake_cluster *p);
 
-/* The VM's level of demand from now on; of memory, what a collector sees wanted, the hypervisor's own
- * included.
+/* Sets the VM's level of demand; of memory, what a collector sees as demand, including the hypervisor's
+ * own.
  */
 int fake_cluster_set_demand(struct fake_cluster *p, const char *vm, double cpu_mhz, double mem_mb);
 
-/* It is gone. */
+/* Removes the VM. */
 int fake_cluster_remove_vm(struct fake_cluster *p, const char *vm);
 
-/* Where the VM runs now: its host's id, valid as long as p; NULL if it does not, or is not there. */
+/* The id of the VM's host, valid as long as p; NULL if it does not run or does not exist. */
 const char *fake_cluster_where(struct fake_cluster *p, const char *vm);
 
-/* How many migrations and starts of VMs have been begun so far, so that a test can see that nothing was begun
- * twice. */
+/* Number of migrations and starts of VMs so far, so that a test can see that none was begun twice. */
 unsigned fake_cluster_migrations_begun(struct fake_cluster *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* keys.c: what the configuration says of the fake cluster (`source: kind: sim`). */
+/* keys.c: the configuration keys of the fake cluster (`source: kind: sim`). */
 #include "sim/fake_cluster/fake_cluster.h"
 
 static const struct field keys[] = {

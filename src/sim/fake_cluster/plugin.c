@@ -1,8 +1,9 @@
 /* plugin.c: collector and actuator of the fake cluster, kind "sim": a lock and a clock in front of the
  * simulated cluster.
  *
- * The cluster's seconds go by `speed` times as fast as those of the service. What has happened since the
- * beginning is told in the service's: as long ago as it was for whoever waited. */
+ * The cluster's time passes `speed` times as fast as the service's. Past instants are reported in the
+ * service's time: as long ago as the service has waited.
+ */
 #include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include <errno.h>
@@ -48,7 +49,8 @@ static int collector_create(const struct source_config *cfg, struct collector **
     return 0;
 }
 
-/* An instant of the cluster as one of the service. Those of before the beginning are the service's already.
+/* Converts an instant of the cluster to the service's. Instants before the beginning are the service's
+ * already.
  */
 static instant_s told(const struct fake_cluster *p, instant_s t)
 {

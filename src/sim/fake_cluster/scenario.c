@@ -1,17 +1,17 @@
-/* scenario.c: from a snapshot to a scenario that goes on for ever. */
+/* scenario.c: makes an endless scenario of a snapshot. cluster.c of sim/cluster runs it. */
 #include "sim/fake_cluster/fake_cluster_internal.h"
 
 #include <string.h>
 
-/* How far demand wavers around its level, and how often it changes. */
+/* The range of demand around its level, and the time between its changes. */
 #define WAVER 0.04
 #define WAVER_S 60.0
 
-/* What a VM that was off wants when it starts, of its vCPUs' cores and of its memory. */
+/* The demand of a VM that was off when it starts: parts of its cores and of its memory. */
 #define FRESH_CPU_SHARE 0.2
 #define FRESH_MEM_SHARE 0.5
 
-/* Where the snapshot does not say. */
+/* Used where the snapshot has no value. */
 #define RATE_MB_S 250.0
 #define BOOT_S 180.0
 #define STANDBY_S 60.0
@@ -35,7 +35,7 @@ static struct migration_model migrations_of(const struct snapshot *snap)
     };
 }
 
-/* What it draws is as the snapshot says, and its controller tells; nothing where there are no figures. */
+/* Draw as in the snapshot, with a meter; none where the snapshot has no figures. */
 static struct host_model model_of_host(const struct host_facts *h)
 {
     bool known = h->power_idle_w >= 0 && h->power_peak_w >= h->power_idle_w;
@@ -98,8 +98,8 @@ void fake_cluster_set_level(struct scenario *s, uint32_t vm, double cpu_mhz, dou
     s->vms[vm].of[RES_MEM].scale = fmax(active_mb, 0);
 }
 
-/* A VM that starts wants what the snapshot says; where that says nothing, because it was off, a part of what
- * it has. What was not seen of it counts as it was given: this one has a demand. */
+/* A starting VM has the snapshot's demand; where that has none, because the VM was off, a part of its
+ * size. An unknown demand counts as given: this VM has one. */
 static void add_vm(struct scenario *s, uint32_t vm, uint64_t seed, double core_mhz)
 {
     struct vm_facts *f = &s->initial.vms[vm].is;
