@@ -107,46 +107,44 @@
 /* In the order in which they are asked. The first that fails decides. */
 #define CHECKS(X)                                                                                            \
     X(CHECK_NONE, "none", "every check passed")                                                              \
-    X(CHECK_CURRENT_HOST, "current_host", "the VM runs here")                                                \
-    X(CHECK_VM_NOT_RUNNING, "vm_not_running", "only running VMs are migrated")                               \
-    X(CHECK_VM_HOST_UNSEEN, "vm_host_unseen", "the VM's host is not seen, so nothing about it is known")     \
-    X(CHECK_VM_MIGRATING, "vm_migrating", "a migration of the VM is in flight or approved")                  \
-    X(CHECK_VM_KIND, "vm_kind", "this kind of VM is not migrated")                                           \
-    X(CHECK_VM_DEMAND_UNKNOWN, "vm_demand_unknown",                                                          \
-      "what it needs could not be read, so nothing is decided on a guess")                                   \
-    X(CHECK_VM_SAMPLE_BAD, "vm_sample_bad",                                                                  \
-      "its figures are old or cannot be right, so nothing is decided on them")                               \
-    X(CHECK_VM_FT, "vm_ft", "half of a fault-tolerant pair: moved only when it must be")                     \
+    X(CHECK_CURRENT_HOST, "current_host", "the VM runs on this host")                                        \
+    X(CHECK_VM_NOT_RUNNING, "vm_not_running", "the VM does not run; only running VMs are migrated")          \
+    X(CHECK_VM_HOST_UNSEEN, "vm_host_unseen", "the VM's host is disconnected, so the VM's state is unknown") \
+    X(CHECK_VM_MIGRATING, "vm_migrating", "the VM is being migrated, or its migration is approved")          \
+    X(CHECK_VM_KIND, "vm_kind", "VMs of this kind are not migrated")                                         \
+    X(CHECK_VM_DEMAND_UNKNOWN, "vm_demand_unknown", "the VM's demand is unknown")                            \
+    X(CHECK_VM_SAMPLE_BAD, "vm_sample_bad", "the VM's measurements are old or implausible")                  \
+    X(CHECK_VM_FT, "vm_ft", "a fault-tolerant pair is moved only when it must be")                           \
     X(CHECK_VM_DISABLED, "vm_disabled", "automation is disabled for the VM")                                 \
-    X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated a short time ago")                            \
+    X(CHECK_VM_COOL_DOWN, "vm_cool_down", "the VM was migrated recently and is in its cool-down")            \
     X(CHECK_VM_MOVED, "vm_moved", "the plan moves the VM already")                                           \
-    X(CHECK_VM_RULES, "vm_rules", "its rules contradict each other")                                         \
-    X(CHECK_UNIT_HELD, "unit_held", "a VM that must stay together with it cannot be moved")                  \
-    X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs")                                           \
+    X(CHECK_VM_RULES, "vm_rules", "the VM's rules contradict each other")                                    \
+    X(CHECK_UNIT_HELD, "unit_held", "another VM of its affinity set cannot be moved")                        \
+    X(CHECK_HOST_NOT_ON, "host_not_on", "the host cannot run VMs now")                                       \
     X(CHECK_HOST_SLEEPS, "host_sleeps", "the plan puts the host to standby")                                 \
-    X(CHECK_FAILOVER_HOST, "failover_host", "the host is kept empty for failures")                           \
-    X(CHECK_INCOMPATIBLE, "incompatible", "the VM cannot run on the host")                                   \
-    X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires is not there")               \
-    X(CHECK_RULE_VM_HOST, "rule_vm_host", "a VM-host rule forbids it")                                       \
-    X(CHECK_RULE_ANTI_AFFINITY, "rule_anti_affinity", "a VM that must be kept apart runs there")             \
-    X(CHECK_FT_PEER, "ft_peer", "the other half of its fault-tolerant pair runs there")                      \
-    X(CHECK_RULE_AFFINITY, "rule_affinity", "it would leave a VM that it must stay together with")           \
-    X(CHECK_RESERVATION_CPU, "reservation_cpu", "the CPU reservations would not fit")                        \
-    X(CHECK_RESERVATION_MEM, "reservation_mem", "the memory reservations would not fit")                     \
-    X(CHECK_POOL_RESERVATION, "pool_reservation", "its pool has not that much left to reserve")              \
-    X(CHECK_SPARE_CAPACITY, "spare_capacity", "the spare capacity for failures would not be there any more") \
-    X(CHECK_MEMORY, "memory", "the memory would not fit")                                                    \
-    X(CHECK_MEMORY_FREE, "memory_free", "the host has not that much memory free")                            \
+    X(CHECK_FAILOVER_HOST, "failover_host", "the host is a dedicated failover host")                         \
+    X(CHECK_INCOMPATIBLE, "incompatible", "the VM is not compatible with the host")                          \
+    X(CHECK_AGENT_MISSING, "agent_missing", "an agent VM that the host requires does not run there")         \
+    X(CHECK_RULE_VM_HOST, "rule_vm_host", "a VM-host rule keeps the VM off the host")                        \
+    X(CHECK_RULE_ANTI_AFFINITY, "rule_anti_affinity",                                                        \
+      "an anti-affinity rule keeps the VM apart from a VM on the host")                                      \
+    X(CHECK_FT_PEER, "ft_peer", "the other half of its fault-tolerant pair runs on the host")                \
+    X(CHECK_RULE_AFFINITY, "rule_affinity", "an affinity rule keeps the VM with a VM on another host")       \
+    X(CHECK_RESERVATION_CPU, "reservation_cpu", "the host has too little unreserved CPU")                    \
+    X(CHECK_RESERVATION_MEM, "reservation_mem", "the host has too little unreserved memory")                 \
+    X(CHECK_POOL_RESERVATION, "pool_reservation", "the VM's pool has too little left to reserve")            \
+    X(CHECK_SPARE_CAPACITY, "spare_capacity", "failover capacity would be missing afterwards")               \
+    X(CHECK_MEMORY, "memory", "the VM's memory does not fit on the host")                                    \
+    X(CHECK_MEMORY_FREE, "memory_free", "the host has too little free memory")                               \
     X(CHECK_MANDATORY_ONLY, "mandatory_only", "only mandatory moves are made")                               \
-    X(CHECK_POWER_FIRST, "power_first",                                                                      \
-      "hosts are put to standby, and the others are evened out after that")                                  \
-    X(CHECK_TARGET_REACHED, "target_reached", "the cluster is balanced well enough without it")              \
-    X(CHECK_NO_GAIN, "no_gain", "it would not lower the imbalance")                                          \
-    X(CHECK_MIN_GOODNESS, "min_goodness", "it would lower the imbalance too little")                         \
-    X(CHECK_COST_BENEFIT, "cost_benefit", "it would cost more than it gains")                                \
-    X(CHECK_WORST_CASE, "worst_case", "it would make things worse if demand turns out badly")                \
-    X(CHECK_MOVES_MAX, "moves_max", "the plan has as many moves as it may have")                             \
-    X(CHECK_LESS_GAIN, "less_gain", "another host or another VM lowers the imbalance more")
+    X(CHECK_POWER_FIRST, "power_first", "hosts are put to standby first; load is balanced afterwards")       \
+    X(CHECK_TARGET_REACHED, "target_reached", "the imbalance is within the target")                          \
+    X(CHECK_NO_GAIN, "no_gain", "the move would not lower the imbalance")                                    \
+    X(CHECK_MIN_GOODNESS, "min_goodness", "the move would lower the imbalance too little")                   \
+    X(CHECK_COST_BENEFIT, "cost_benefit", "the migration would cost more than it gains")                     \
+    X(CHECK_WORST_CASE, "worst_case", "the move would increase the shortage if demand develops badly")       \
+    X(CHECK_MOVES_MAX, "moves_max", "the plan has reached its maximum number of moves")                      \
+    X(CHECK_LESS_GAIN, "less_gain", "another move lowers the imbalance more")
 
 /* Why a host that is on stays on, or one in standby is not woken (§4): in the order in which they are asked.
  */

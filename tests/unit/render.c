@@ -247,8 +247,8 @@ static const char plan_text[] =
     "\n"
     "  ID  PRIO  ACTION     VM        FROM         TO       REASON       IMBALANCE  NEEDS  GROUP\n"
     "   1     2  migrate    database  esx-one  ->  esx-two  balance_cpu     0.1000  -      -\n"
-    "      database (2.5 GHz, 512 MiB) leaves esx-one, which can sleep then, for esx-two (CPU 40 %,\n"
-    "      memory 50 %).\n"
+    "      database (2.5 GHz, 512 MiB) moves from esx-one to esx-two (CPU 40 %, memory 50 %), so that\n"
+    "      esx-one can go to standby.\n"
     "   2     1  power_off  -         -            esx-one  consolidate     0.0500  1      4\n"
     "      esx-one (CPU 10 %, memory 20 %) is evacuated (1 VM) and put to standby for about 60 min. That\n"
     "      costs nothing. Afterwards the fullest host is at CPU 60 % (esx-two) and memory 50 % (esx-two).\n"
@@ -292,15 +292,15 @@ static void test_reasons(void **state)
         bool no_faults;
     } cases[] = {
         {0, 0.1, CHECK_TARGET_REACHED, true,
-         "\nNothing is recommended: the cluster is balanced well enough without it.\n", 3, true},
+         "\nNothing is recommended: the imbalance is within the target.\n", 3, true},
         {0, 0.1, CHECK_TARGET_REACHED, true,
-         "\nNothing is recommended for balance: the cluster is balanced well enough without it.\n"},
+         "\nNothing is recommended for balance: the imbalance is within the target.\n"},
         {0, 0.1, CHECK_TARGET_REACHED, true, "\nNothing is recommended: fewer than two hosts can run VMs.\n",
          1, true},
         {2, 0.1, CHECK_TARGET_REACHED, true, NULL},
         {0, 0.3, CHECK_NONE, true,
          "\nNothing is recommended, although the target is not reached.\nRejected moves"},
-        {0, 0.3, CHECK_NONE, true, "by reason:\n  no_gain (1): it would not lower the imbalance\n"},
+        {0, 0.3, CHECK_NONE, true, "by reason:\n  no_gain (1): the move would not lower the imbalance\n"},
         {0, 0.3, CHECK_NONE, false,
          "although the target is not reached: no move would lower the imbalance.\n"},
         {2, 0.3, CHECK_NONE, true,
@@ -313,7 +313,7 @@ static void test_reasons(void **state)
         {0, 0.3, CHECK_MANDATORY_ONLY, true,
          "although the target is not reached: only mandatory moves are made.\n"},
         {2, 0.1, CHECK_MANDATORY_ONLY, true, NULL},
-        {2, 0.3, CHECK_MOVES_MAX, true, "not reached: the plan has as many moves as it may have.\n"},
+        {2, 0.3, CHECK_MOVES_MAX, true, "not reached: the plan has reached its maximum number of moves.\n"},
     };
     struct arena a = {0};
     struct snapshot s;
@@ -413,7 +413,7 @@ static const char explain_text[] =
     "\n"
     "  HOST     VERDICT   CHECK         IMBALANCE  WHY\n"
     "  esx-one  current   current_host          -  The VM is on this host and does not run.\n"
-    "  esx-two  rejected  cost_benefit     0.2500  it would cost more than it gains\n";
+    "  esx-two  rejected  cost_benefit     0.2500  the migration would cost more than it gains\n";
 
 static void test_explain(void **state)
 {

@@ -4,7 +4,7 @@
 
 const struct sentence_template wording_templates[] = {
     /* Recommendations. By how much the imbalance falls is a figure of its own. */
-    {FIND_MOVE, "", "{vm_with_share} leaves {from}{leaving} for {to}{load_there}."},
+    {FIND_MOVE, "", "{vm_with_share} moves from {from}{load_here} to {to}{load_there}{why_move}."},
     {FIND_PLACEMENT, "", "{vm_with_share} is powered on at {to}{load_there}."},
     {FIND_ALTERNATIVE, "", "{host}{load_here} can run the VM as well."},
     {FIND_WAKE, "host.failover", "{host} is woken, because it is a dedicated failover host."},
@@ -153,7 +153,7 @@ const struct sentence_template wording_templates[] = {
     {FIND_OFF_HERE, "", "The VM is on this host and does not run."},
     {FIND_ON_NO_HOST, "", "{vm} is on no host: {check.meaning}."},
     {FIND_STAYS_ALONE, "", "{vm} stays on {host}: there is no other host."},
-    {FIND_STAYS, "", "{vm} stays on {host}. What decided most often: {check.meaning}."},
+    {FIND_STAYS, "", "{vm} stays on {host}. Most frequent reason: {check.meaning}."},
     /* What holds a VM where it is, by check. */
     {FIND_CHECK, "check=vm_not_running", "The VM is {vm.state}; only running VMs are migrated."},
     {FIND_CHECK, "check=vm_host_unseen",
@@ -314,9 +314,9 @@ const struct sentence_template wording_templates[] = {
      "Power management is off: dpm.enabled is false. {host} stays in standby until an admin wakes it."},
     {FIND_DPM_OFF, "", "Power management is off: dpm.enabled is false."},
     {FIND_OUTLOOK, "",
-     "What is expected of all VMs until {until:clock} is {expected:mhz} of CPU at most, at {at:clock}, as on "
-     "{days_before}; now they want {now:mhz}."},
-    {FIND_OUTLOOK_OFF, "", "What is expected of the next hours is not looked at: dpm.proactive is false."},
+     "Until {until:clock} the CPU demand of all VMs is expected to peak at {expected:mhz}, at {at:clock}, as "
+     "on {days_before}; it is {now:mhz} now."},
+    {FIND_OUTLOOK_OFF, "", "Expected demand is not considered: dpm.proactive is false."},
 };
 
 const struct phrase wording_phrases[] = {
@@ -339,24 +339,25 @@ const struct phrase wording_phrases[] = {
     {"host_is", "host.state=powering_on", "being woken"},
     {"host_is", "host.state=disconnected", "disconnected"},
     {"host_is", "", "?"},
-    /* Why a VM leaves its host. */
-    {"leaving", "reason=maintenance", ", which is entering maintenance,"},
-    {"leaving", "reason=standby", ", which is entering standby,"},
-    {"leaving", "reason=rule rule", ", where it violates the rule \"{rule}\","},
-    {"leaving", "reason=rule ft_peer", ", where the other half of its fault-tolerant pair runs,"},
-    {"leaving", "reason=rule", ", which it is not compatible with,"},
-    {"leaving", "reason=host_overcommitted", ", whose reservations add up to more than it has,"},
-    {"leaving", "reason=balance_cpu", "{load_here}"},
-    {"leaving", "reason=balance_mem", "{load_here}"},
-    {"leaving", "reason=spare_capacity for_vm", ", to keep room there for a restart of {for_vm},"},
-    {"leaving", "reason=spare_capacity", ", which is kept empty for failures,"},
-    {"leaving", "reason=prerequisite for_vm !for_vm={vm}", ", to make room there for {for_vm},"},
-    {"leaving", "reason=agent", ", whose agent VM needs what it reserves there,"},
-    {"leaving", "reason=consolidate", ", which can sleep then,"},
-    {"leaving", "reason=high_utilization", ", which has more to do than it should{load_here},"},
-    {"leaving", "reason=expected_demand",
-     ", which is expected to have more to do than it should soon{load_here},"},
-    {"leaving", "", " ({reason.meaning})"},
+    /* Why a VM moves. */
+    {"why_move", "reason=maintenance", ", because {from} is entering maintenance"},
+    {"why_move", "reason=standby", ", because {from} is entering standby"},
+    {"why_move", "reason=rule rule", ", because on {from} it violates the rule \"{rule}\""},
+    {"why_move", "reason=rule ft_peer",
+     ", because {ft_peer}, the other half of its fault-tolerant pair, is on {from}"},
+    {"why_move", "reason=rule", ", because it is not compatible with {from}"},
+    {"why_move", "reason=host_overcommitted", ", because the reservations on {from} exceed its capacity"},
+    {"why_move", "reason=balance_cpu", " to balance CPU load"},
+    {"why_move", "reason=balance_mem", " to balance memory load"},
+    {"why_move", "reason=spare_capacity for_vm", ", to keep room on {from} for a restart of {for_vm}"},
+    {"why_move", "reason=spare_capacity", ", because {from} is a dedicated failover host"},
+    {"why_move", "reason=prerequisite for_vm !for_vm={vm}", ", to make room on {from} for {for_vm}"},
+    {"why_move", "reason=agent", ", because the agent VM of {from} needs its reservation there"},
+    {"why_move", "reason=consolidate", ", so that {from} can go to standby"},
+    {"why_move", "reason=high_utilization", ", because {from} is above the target range"},
+    {"why_move", "reason=expected_demand",
+     ", because {from} is expected to rise above the target range soon"},
+    {"why_move", "", " ({reason.meaning})"},
     /* What waking a host brings. */
     {"after_wake", "cpu_high>0", "Other hosts are needed besides {host}."},
     {"after_wake", "mem_high>0", "Other hosts are needed besides {host}."},
@@ -391,8 +392,8 @@ const struct phrase wording_phrases[] = {
     {"expected_load", "",
      "demand is expected at {expected} of {resource} since {at:clock}, as on {days_before}"},
     {"days_before", "days_alike=working_days", "{days} of the last {days_all} working days"},
-    {"days_before", "days_alike=weekends", "{days} of the last {days_all} days of a weekend"},
-    {"days_before", "", "the same weekday of {days} of the last {days_all} weeks"},
+    {"days_before", "days_alike=weekends", "{days} of the last {days_all} weekend days"},
+    {"days_before", "", "the same weekday in {days} of the last {days_all} weeks"},
     {"load_then", "hosts=1", "the host that is on would then be at {load:percent}"},
     {"load_then", "",
      "the {hosts} hosts that are on or being woken would then be at {load:percent} on average"},
