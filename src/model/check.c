@@ -1,3 +1,4 @@
+/* check.c: what can be wrong with one object of an inventory by itself. */
 #include "model/check.h"
 
 #include <errno.h>
@@ -6,7 +7,7 @@
 #include <string.h>
 
 #define COUNT_ABSURD 1000000u
-/* Averages are summed in floating point, and may stick out of their own range by as much. */
+/* Averages are sums of floating-point numbers: they may exceed their range by a rounding error. */
 #define ROUNDING 1e-6
 
 static const char *const res_word[RES_COUNT] = {[RES_CPU] = "cpu", [RES_MEM] = "mem"};
@@ -37,7 +38,7 @@ static int check_size(const struct place *at, const char *field, double v)
     return 0;
 }
 
-/* A number of a struct, by its place in it. */
+/* A number of a struct, by its offset. */
 struct size_field {
     const char *name;
     size_t offset;
@@ -104,7 +105,7 @@ static const struct size_field host_sizes[] = {
     {"migration_rate_mb_s", offsetof(struct host_facts, migration_rate_mb_s), true},
 };
 
-/* A host that is not seen may be known by its name only: capacity is asked of the others. */
+/* A source may know of a disconnected host its name only; every other host must have capacity. */
 static int check_capacity(const struct place *at, const struct host_facts *f)
 {
     static const char *const total_field[RES_COUNT] = {"cpu_mhz", "mem_mb"};
@@ -159,7 +160,7 @@ int check_host(const struct seen_host *h, size_t ix, struct err *err)
         (r = check_capacity(&at, &h->is)) < 0 || (r = check_automation(&at, "dpm", h->is.dpm)) < 0 ||
         (r = check_labels(&at, &h->is.labels)) < 0 || (r = check_curve(&at, &h->is)) < 0)
         return r;
-    if (h->is.power_peak_w < h->is.power_idle_w) /* false where one is not known */
+    if (h->is.power_peak_w < h->is.power_idle_w) /* false if one of the two is unknown */
         return check_refuse(&at, "power_peak_w", "%.12g is below power_idle_w, expected at least %.12g",
                             h->is.power_peak_w, h->is.power_idle_w);
     if (h->is.migration_rate_mb_s <= 0)
@@ -172,7 +173,7 @@ static bool is_size(double v)
     return v >= 0 && v <= SIZE_ABSURD;
 }
 
-/* Every pass asks this of thousands of VMs: a field gets its name when something is wrong with it. */
+/* Every pass checks thousands of VMs: the field's name is formatted only when its value is wrong. */
 static int check_alloc(const struct place *at, enum resource r, const struct alloc *a)
 {
     const struct {

@@ -1,8 +1,9 @@
+/* facts.c: the defaults of facts that a source does not report: never optimistic. */
 #include <ballast/facts.h>
 
 #include <string.h>
 
-/* What vSphere calls normal shares, so that a cluster whose source has none divides as people expect. */
+/* vSphere's normal shares: a cluster whose source reports no shares divides capacity as vSphere does. */
 #define VM_CPU_SHARES_PER_VCPU 1000.0
 #define VM_MEM_SHARES_PER_MB 10.0
 #define POOL_CPU_SHARES 4000.0

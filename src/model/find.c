@@ -1,3 +1,4 @@
+/* find.c: an object by its id, by binary search. */
 #include "model/find.h"
 
 #include <string.h>

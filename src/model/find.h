@@ -1,11 +1,11 @@
-/* find.h: an object by its id. Inside model only: others have snapshot_find_host() and the like. */
+/* find.h: an object by its id. Inside model only: other folders call snapshot_find_host() and so on. */
 #ifndef BALLAST_MODEL_FIND_H
 #define BALLAST_MODEL_FIND_H
 
 #include <ballast/snapshot.h>
 
-/* The place of the id among n structs of `stride` bytes, sorted by their first member, which is the id;
- * IX_NONE. (It is the first of the facts, and these the first of each object of a snapshot.) */
+/* The index of the id among n structs of `stride` bytes, sorted by their first member, the id; or IX_NONE.
+ * (The id is the first fact, and the facts are the first member of each object of a snapshot.) */
 uint32_t find_id(const void *items, uint32_t n, size_t stride, const char *id);
 
 #endif

@@ -1,3 +1,5 @@
+/* generate.c: clusters of independent hosts and VMs; the shapes with pools are in generate_pools.c and
+ * generate_spike.c. */
 #include "model/generate_parts.h"
 
 #include <errno.h>
@@ -10,15 +12,15 @@
 
 #define CORE_MHZ 2400.0
 #define VCPUS_MEAN 2.6         /* of vm_sizes below */
-#define VCPUS_PER_CORE 2.5     /* as people run them */
+#define VCPUS_PER_CORE 2.5     /* typical overcommitment */
 #define MEM_MB_PER_VCPU 3072.0 /* mean */
-#define MEM_PER_MEM 1.2        /* configured memory to a host's memory */
+#define MEM_PER_MEM 1.2        /* configured memory of a host's VMs, as a part of the host's memory */
 #define CORES_MIN 8
 #define MEM_MIN_GIB 32
 #define MEM_STEP_GIB 16
 #define MEM_RESERVED_MB 2048.0
 #define CPU_RESERVED_MHZ 1200.0
-#define MEM_FULL 0.95 /* what is consumed never exceeds this share of a host */
+#define MEM_FULL 0.95 /* consumed memory is at most this part of a host */
 #define IDLE_SHARE 0.25
 
 /* §5.2: 40 VMs of one vCPU and 1 GiB on 8 cores of 2.5 GHz with 32 GB. */
@@ -31,7 +33,7 @@ static const struct {
     const char *word, *meaning;
 } shapes[] = {GENERATE_SHAPES(SHAPE_NAME)};
 
-/* The loads that hosts are given: spread evenly from low to high, dealt out at random. */
+/* The loads of the hosts: spread evenly from low to high, assigned at random. */
 struct spread {
     double low, high;
 };
@@ -91,7 +93,7 @@ static void shuffle(struct rng *rng, uint32_t *items, uint32_t n)
     }
 }
 
-/* How large a host is beside the others. */
+/* The size of a host relative to the other hosts. */
 static double host_factor(const struct generation *g, uint32_t ix)
 {
     return g->options->shape == SHAPE_POOLS && ix % 3 == 2 ? 1.5 : 1;
@@ -139,7 +141,7 @@ static void add_hosts(struct generation *g)
     }
 }
 
-/* To each host as many VMs as its size asks for, and which ones is left to chance. */
+/* Each host gets VMs in proportion to its size; the choice of VMs is random. */
 static void deal_vms(struct generation *g)
 {
     uint32_t n_hosts = g->options->hosts;
@@ -204,7 +206,7 @@ static double at_most(double v, double most)
     return v > most ? most : v;
 }
 
-/* An hour in which demand went from `before` to what it is now; the longer the window, the more of before. */
+/* An hour in which demand changed from `before` to `now`; a longer window holds more of `before`. */
 static void fill_windows(struct generation *g, struct vm_facts *f, enum resource r, double now, double before,
                          double most)
 {
@@ -238,8 +240,8 @@ void generate_use(struct generation *g, struct vm_facts *f, const struct vm_use 
     f->dirty_mb_s = round(rng_range(&g->rng, 0.5, 2 + 12.0 * f->vcpus) * 10) / 10;
 }
 
-/* Scales the values so that they add up to the sum, none beyond its cap. Those that reach theirs leave the
- * rest to the others: a few rounds do. */
+/* Scales the values so that they add up to the sum, each at most its cap. Values at their cap leave the rest
+ * to the others, so a few rounds suffice. */
 static void scale_to(double *values, const double *caps, uint32_t n, double sum)
 {
     for (int round = 0; round < 8; round++) {
@@ -253,7 +255,7 @@ static void scale_to(double *values, const double *caps, uint32_t n, double sum)
     }
 }
 
-/* Gives the VMs of a host demands and memory that add up to its loads. */
+/* Gives the VMs of a host demands and memory that add up to the host's loads. */
 static void load_host(struct generation *g, uint32_t h, double cpu_load, double consumed_load)
 {
     const uint32_t *vms = g->vms_of + g->first_of[h];

@@ -1,8 +1,8 @@
-/* generate.h: clusters that never were, for trying things out and for measuring.
+/* generate.h: artificial clusters, for trials and measurements.
  *
- * Deterministic: the same options give the same cluster on every machine. Plausible: VMs of one to eight
- * vCPUs whose memory in use fits their hosts though what is configured need not, with an hour of history
- * each. Valid: a snapshot can be built from it, and at the start no rule is violated.
+ * Deterministic: the same options give the same cluster on every machine. Plausible: VMs have one to eight
+ * vCPUs and an hour of history each; the memory in use fits the hosts, the configured memory may not. Valid:
+ * snapshot_build() accepts the cluster, and no rule is violated.
  */
 #ifndef BALLAST_MODEL_GENERATE_H
 #define BALLAST_MODEL_GENERATE_H

@@ -1,4 +1,4 @@
-/* generate_parts.h: what the files of the generator share. */
+/* generate_parts.h: types and helpers that the files of the generator share. */
 #ifndef BALLAST_MODEL_GENERATE_PARTS_H
 #define BALLAST_MODEL_GENERATE_PARTS_H
 
@@ -12,16 +12,16 @@ struct generation {
     struct rng rng;
     uint32_t *host_of;    /* VM -> host */
     uint32_t *vms_of;     /* VMs, host by host */
-    uint32_t *first_of;   /* host -> where its VMs begin in vms_of; one more than there are hosts */
-    double *cpu_capacity; /* of each host, as VMs can have it */
+    uint32_t *first_of;   /* host -> the index of its first VM in vms_of; one entry more than hosts */
+    double *cpu_capacity; /* of each host, available to VMs */
     double *mem_capacity;
 };
 
-/* "h007" for number 7 of 1,000: padded, so that ids sort as they count. */
+/* "h007" for number 7 of 1,000: padded, so that ids sort by number. */
 const char *generate_id(struct generation *g, const char *prefix, uint32_t number, uint32_t of);
 
-/* Sets demand and all that hangs together with it: memory in use, windows, stable time, dirty rate.
- * cpu_before is the demand before it changed to what it is now; equal if it did not. */
+/* Sets demand and the fields that follow from it: memory in use, windows, stable time, dirty rate. cpu_before
+ * is the demand before the last change; equal to the demand if there was no change. */
 struct vm_use {
     double cpu_mhz, cpu_before_mhz, cpu_most_mhz;
     double consumed_mb, active_mb;
@@ -31,7 +31,7 @@ void generate_use(struct generation *g, struct vm_facts *f, const struct vm_use 
 /* The VMs of §5.2, and their pools. */
 void generate_spike_vms(struct generation *g);
 
-/* A pool tree over the VMs that are there, and rules that hold. */
+/* A pool tree over the existing VMs, and rules that no VM violates. */
 void generate_pools(struct generation *g);
 void generate_pools_rules(struct generation *g);
 

@@ -1,4 +1,5 @@
-/* Pools three deep over a cluster that is there already, with something to fight for, and rules that hold. */
+/* generate_pools.c: a pool tree of three levels over an existing cluster, with contention, and rules that
+ * hold. */
 #include "model/generate_parts.h"
 
 #include <math.h>
@@ -12,16 +13,16 @@
 
 #define RESERVED_VMS 10 /* every tenth VM has a reservation */
 #define LIMITED_VMS 31
-#define ROOT_VMS 20    /* and every twentieth hangs under the root, or in the middle of the tree */
-#define OWN_SHARE 0.05 /* of its demand that a leaf reserves for itself */
-#define MARGIN 1.1     /* of a reservation over those of the children */
-#define TIGHT 0.8      /* a limit that hurts, of the demand below it */
+#define ROOT_VMS 20    /* every twentieth is in the root pool or in a pool of the middle level */
+#define OWN_SHARE 0.05 /* part of its demand that a leaf reserves for itself */
+#define MARGIN 1.1     /* a reservation as a multiple of the sum of its children's */
+#define TIGHT 0.8      /* a limit below the demand, as a part of the demand */
 
 static const char *const top_names[TOPS] = {"production", "test", "batch"};
 static const double top_shares[TOPS] = {8000, 4000, 2000};
 #define MEM_SHARES_PER_CPU_SHARE 40.96 /* 163840 to 4000 */
 
-/* Pools are numbered level by level: 0 ... TOPS - 1 are at the top. */
+/* Pools are numbered level by level: 0 ... TOPS - 1 are the top level. */
 static uint32_t parent_of(uint32_t pool)
 {
     if (pool < TOPS)
@@ -68,8 +69,8 @@ static void reserve_vm(struct generation *g, struct vm_facts *f, uint32_t ix)
             ceil(fmax(f->alloc[RES_CPU].reservation, f->demand[RES_CPU] * rng_range(&g->rng, 0.7, 1.5)));
 }
 
-/* Sums of the VMs directly in each pool, then of everything below it: children have higher numbers than
- * their parents. */
+/* Sums of the VMs directly in each pool, then of its subtree: children have higher numbers than their
+ * parents. */
 struct sums {
     double reservation[N_POOLS][RES_COUNT], demand[N_POOLS][RES_COUNT];
 };
@@ -93,8 +94,8 @@ static void put_vms_into_pools(struct generation *g, struct sums *sums)
     }
 }
 
-/* From the leaves up: a pool reserves what its children do and a bit for itself. Some may not have all that
- * they want, some may not borrow. */
+/* From the leaves up: a pool reserves the sum of its children and a little more. Some pools have a limit
+ * below their demand, some cannot borrow. */
 static void set_allocs(struct generation *g, struct sums *sums)
 {
     for (uint32_t i = N_POOLS; i-- > 0;) {
@@ -123,7 +124,8 @@ void generate_pools(struct generation *g)
     set_allocs(g, &sums);
 }
 
-/* The next VM of host h that no rule has had; IX_NONE when they are used up. used counts them, by host. */
+/* The next VM of host h that is in no rule yet; IX_NONE when no VM is left. `used` counts the VMs in rules,
+ * by host. */
 static uint32_t take_vm(struct generation *g, uint32_t *used, uint32_t h)
 {
     uint32_t k = g->first_of[h] + used[h];
@@ -152,7 +154,7 @@ static void add_rule(struct generation *g, enum rule_kind kind, bool mandatory, 
     rule->hosts = hosts;
 }
 
-/* Up to n VMs, on the hosts from h on: all on h itself, or one a host. */
+/* Up to n VMs on the hosts from h on: all on h, or one on each host. */
 static struct ids take_vms(struct generation *g, uint32_t *used, uint32_t h, uint32_t n, bool apart)
 {
     const char **items = arena_array(g->a, const char *, n);
@@ -166,7 +168,7 @@ static struct ids take_vms(struct generation *g, uint32_t *used, uint32_t h, uin
     return (struct ids){.items = items, .n = taken};
 }
 
-/* The hosts of one half of the cluster: those around host h, or the others. */
+/* The hosts of one half of the cluster: the half of host h, or the other half. */
 static struct ids half_of_hosts(struct generation *g, uint32_t h, bool others)
 {
     uint32_t n = g->options->hosts;
@@ -180,7 +182,7 @@ static struct ids half_of_hosts(struct generation *g, uint32_t h, bool others)
     return (struct ids){.items = items, .n = count};
 }
 
-#define HOSTS_PER_RULE 8 /* one rule of each kind for so many hosts */
+#define HOSTS_PER_RULE 8 /* hosts per rule of each kind */
 
 void generate_pools_rules(struct generation *g)
 {

@@ -1,11 +1,11 @@
-/* The experiment of §5.2: VMs of four pools idle, evenly over the hosts; then those of the first two pools,
- * which share half of the hosts, all take a fifth of a core. */
+/* generate_spike.c: the experiment of §5.2. VMs of four pools idle, evenly over the hosts; then each VM of
+ * the first two pools, which share half of the hosts, demands a fifth of a core. */
 #include "model/generate_parts.h"
 
 #define CORE_MHZ 2500.0
 #define IDLE_LOW 0.008 /* of a core */
 #define IDLE_HIGH 0.016
-#define SPIKE_LOW 0.18 /* "roughly 20 %"; with what idles besides, the hosts are just overloaded */
+#define SPIKE_LOW 0.18 /* "roughly 20 %"; with the idle load the hosts are just overloaded */
 #define SPIKE_HIGH 0.24
 
 static const struct {
@@ -30,7 +30,7 @@ static void add_pools(struct generation *g)
     }
 }
 
-/* The k-th VM of a host of the loud half, or of the quiet one: its pools take turns. */
+/* The k-th VM of a host of the busy half, or of the idle half: the two pools of a half alternate. */
 static size_t pool_of(bool spikes, uint32_t k)
 {
     size_t skip = k % 2;

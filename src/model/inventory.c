@@ -1,3 +1,4 @@
+/* inventory.c: inventories grow one object at a time. */
 #include <ballast/inventory.h>
 
 #define INVENTORY_ADD(inv, a, items, n, cap)                                                                 \

@@ -1,3 +1,4 @@
+/* named.c: a host or a VM by its id or its name. */
 #include "model/named.h"
 
 #include <errno.h>

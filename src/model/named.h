@@ -1,8 +1,7 @@
-/* named.h: an object by what a person calls it.
+/* named.h: a host or a VM by its id or its name.
  *
- * What is printed are names, and a vCenter's ids (host-31, vm-1042) are seen in JSON only. So whoever asks
- * about an object of a snapshot may say either: its id, or else its name, if no other one has the same. That
- * is also how the service takes hosts and VMs.
+ * Output shows names; a vCenter's ids (host-31, vm-1042) appear in JSON only. So a user may give either: the
+ * id, or the name if it is unique. The service takes hosts and VMs by this rule, too.
  */
 #ifndef BALLAST_MODEL_NAMED_H
 #define BALLAST_MODEL_NAMED_H
@@ -10,8 +9,8 @@
 #include <ballast/err.h>
 #include <ballast/snapshot.h>
 
-/* -EINVAL, with a sentence that quotes the word: nobody is called so, or several are, and then two ids are
- * said. */
+/* -EINVAL with a sentence that quotes the word: no object has this name, or several have, and then the
+ * sentence lists two ids. */
 int named_host(const struct snapshot *s, const char *word, uint32_t *ret_host, struct err *err);
 int named_vm(const struct snapshot *s, const char *word, uint32_t *ret_vm, struct err *err);
 

@@ -1,3 +1,4 @@
+/* policy.c: the table of a pass's settings, read and written as text. */
 #include <ballast/policy.h>
 
 #include "base/number.h"
@@ -9,7 +10,7 @@
 
 #define WORD_AUTO "auto"
 
-/* The words of an enum for the table, which keeps values as plain numbers. */
+/* The words of an enum: the table keeps values as plain numbers. */
 #define WORD_FUNCTIONS(name)                                                                                 \
     static int name##_read(const char *word, int *ret)                                                       \
     {                                                                                                        \
@@ -53,7 +54,7 @@ static const char *const mem_admission_words[] = {"reservation", "consumed", "co
     }
 
 #define SIZE_MOST 1e12
-#define SEED_MOST 9007199254740991.0 /* every whole number up to it is a double, so JSON keeps it */
+#define SEED_MOST 9007199254740991.0 /* exact as a double, so JSON keeps it */
 
 /* clang-format off */
 static const struct setting settings[] = {
@@ -119,8 +120,8 @@ const struct setting *policy_settings(size_t *ret_n)
     return settings;
 }
 
-/* Edits that turn one word into the other: letters put in, taken out or replaced (Levenshtein 1965), and
- * nothing for keys of absurd length. */
+/* Edits that turn one word into the other: letters inserted, deleted or replaced (Levenshtein 1965). A key
+ * longer than KEY_MAX is similar to none. */
 #define KEY_MAX 40
 #define NEAR_EDITS 3
 
@@ -146,7 +147,7 @@ static unsigned distance(const char *a, const char *b)
     return row[n];
 }
 
-/* The setting that was probably meant: spelt nearly so, or written without its "dpm.". */
+/* The setting most like the given key: similar spelling, or the leading "dpm." is missing. */
 static const struct setting *nearest(const char *key)
 {
     const struct setting *best = NULL;
@@ -269,12 +270,12 @@ void policy_default(struct policy *ret)
 {
     *ret = (struct policy){.optional_moves = true, .dpm.may_sleep = true};
     for (size_t i = 0; i < N_SETTINGS; i++)
-        (void)set(ret, &settings[i], settings[i].fallback, NULL); /* a test sets each to its fallback */
+        (void)set(ret, &settings[i], settings[i].fallback, NULL); /* tested for each fallback */
 }
 
-#define WHOLE_MOST 1e15 /* written without an exponent below it */
+#define WHOLE_MOST 1e15 /* no exponent below this number */
 
-/* The shortest of the forms that reads back as the same number. */
+/* The shortest form that reads back as this number. */
 static const char *number_text(double v, struct arena *a)
 {
     if (v == floor(v) && fabs(v) < WHOLE_MOST)

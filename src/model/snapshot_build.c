@@ -1,3 +1,5 @@
+/* snapshot_build.c: sorts an inventory by id, resolves references, and checks what can be wrong between
+ * objects. */
 #include "model/snapshot_build.h"
 
 #include "model/check.h"
@@ -16,7 +18,7 @@ struct entry {
 
 struct index {
     const char *kind;
-    struct entry *sorted; /* the position here is the index in the snapshot */
+    struct entry *sorted; /* position: the index in the snapshot */
     uint32_t *rank;       /* index in the inventory -> index in the snapshot */
     uint32_t n;
 };
@@ -56,7 +58,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(x->key, y->key);
 }
 
-/* items: n structs of `stride` bytes, the id of which is their first member. */
+/* items: n structs of `stride` bytes; the first member of each is its id. */
 static int index_init(struct building *f, const char *kind, const void *items, size_t n, size_t stride,
                       struct index *ret)
 {
@@ -91,7 +93,7 @@ static uint32_t index_find(const struct index *x, const char *id)
     return find_id(x->sorted, x->n, sizeof *x->sorted, id);
 }
 
-/* What the object at `field` refers to; id NULL is none. */
+/* The index of the object whose id `field` holds; id NULL: IX_NONE. */
 static int resolve(const struct place *at, const char *field, const struct index *x, const char *id,
                    uint32_t *ret)
 {
@@ -133,7 +135,7 @@ static int resolve_all(struct building *f, const struct place *at, const char *f
     return 0;
 }
 
-/* By key, so that their order says nothing. */
+/* Sorted by key: the order in the source has no meaning. */
 static int sort_labels(struct building *f, const struct place *at, struct labels *l)
 {
     if (l->n == 0) {
@@ -177,7 +179,7 @@ static int build_hosts(struct building *f)
     return 0;
 }
 
-/* A VM that runs does so somewhere, and on a host that can be running. */
+/* A running VM needs a host, in a state in which a host can run VMs. */
 static int check_vm_place(const struct building *f, const struct place *at, const struct vm *v)
 {
     if (v->is.state != VM_ON)
@@ -219,7 +221,8 @@ static int build_vms(struct building *f)
     return 0;
 }
 
-/* The halves of a pair are one of each kind, and know each other: it is enough that one names the other. */
+/* A fault-tolerant pair is a primary and a secondary VM that refer to each other; a reference from one of
+ * them is enough. */
 static int build_ft_pairs(struct building *f)
 {
     struct snapshot *s = f->s;
@@ -243,7 +246,7 @@ static int build_ft_pairs(struct building *f)
     return 0;
 }
 
-/* The VMs in state on, host by host: counted, then dealt out, which leaves each span ascending. */
+/* The VMs in state on, by host. A counting sort keeps the VMs of each host in ascending order. */
 static void collect_vms_of_hosts(struct building *f)
 {
     struct snapshot *s = f->s;
@@ -286,7 +289,7 @@ static int build_pools(struct building *f)
     return 0;
 }
 
-/* From each pool up to the root or to one that was seen to lead there: every pool is stepped over once. */
+/* From each pool up to the root or to a pool that is known to lead there: every pool is visited once. */
 static int check_pool_tree(struct building *f)
 {
     enum { UNSEEN, ON_THE_WAY, LEADS_TO_ROOT };
@@ -395,7 +398,8 @@ static int pending_order(const void *a, const void *b)
     return (int)x->action - (int)y->action;
 }
 
-/* What an action must name: a migration its VM and where to, a placement its VM, the power of a host that. */
+/* The objects that an action must name: a migration its VM and destination, a placement its VM, a power
+ * change its host. */
 static int check_pending(const struct place *at, const struct seen_pending *p)
 {
     bool of_vm = p->action == ACTION_MIGRATE || p->action == ACTION_PLACE;
@@ -561,7 +565,7 @@ int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot
     struct building f = {.inv = inv, .a = a, .s = &s, .err = err};
     int r;
 
-    /* in this order: each step relies on what the ones before it found to be right */
+    /* in this order: each step relies on the checks of the steps before */
     if ((r = check_inventory(inv, err)) < 0 || (r = index_all(&f)) < 0 || (r = build_hosts(&f)) < 0 ||
         (r = build_pools(&f)) < 0 || (r = check_pool_tree(&f)) < 0 || (r = build_vms(&f)) < 0 ||
         (r = build_ft_pairs(&f)) < 0 || (r = build_rules(&f)) < 0 || (r = build_migrations(&f)) < 0 ||

@@ -6,17 +6,18 @@
 #include <ballast/err.h>
 #include <ballast/snapshot.h>
 
-/* Checks everything that snapshot.h promises, sorts, resolves references. Strings are shared with the
- * inventory, so its arena must live as long. -EINVAL with "JSON-pointer: what is wrong, what was expected";
- * the pointer counts the objects in the inventory's order ("/vms/3/host: no host has the id "h9"").
+/* Checks everything that snapshot.h promises, sorts, resolves references. The snapshot shares the inventory's
+ * strings, so the inventory's arena must live as long. -EINVAL with "JSON-pointer: what is wrong, what was
+ * expected"; the pointer counts the objects in the inventory's order ("/vms/3/host: no host has the id
+ * "h9"").
  *
- * Refused: negative, infinite or absurd sizes, a reservation above its limit or above what it can be,
- * duplicate and unknown ids, a pool cycle, a VM that is on without a host or on one in standby or
+ * Refused: negative, infinite or absurd sizes, a reservation above its limit or above the object's size,
+ * duplicate and unknown ids, a pool cycle, a VM that is on without a host or on a host in standby or
  * maintenance, demand on a VM that is off, a host without capacity, rules of VMs or hosts that do not exist.
  */
 int snapshot_build(const struct inventory *inv, struct arena *a, struct snapshot *ret, struct err *err);
 
-/* A step of it (snapshot_build_forecast.c): what is expected, into s. */
+/* A step of snapshot_build(): the demand forecast, into s. */
 int snapshot_build_forecast(const struct inventory *inv, struct arena *a, struct snapshot *s,
                             struct err *err);
 

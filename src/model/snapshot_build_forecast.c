@@ -1,4 +1,4 @@
-/* What is expected of the next hours: checked, and in the order of time. */
+/* snapshot_build_forecast.c: checks the demand forecast of the next hours and sorts it by time. */
 #include "model/check.h"
 #include "model/snapshot_build.h"
 

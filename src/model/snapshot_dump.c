@@ -4,14 +4,13 @@
 
 #include "schema/writer.h"
 
-/* A snapshot is written as what was seen: indices become ids again, and the tables of snapshot_fields.c do
- * the rest.
- */
+/* snapshot_dump.c: a snapshot as JSON. Indices become ids again; the tables of snapshot_fields.c give the
+ * fields. */
 struct dump {
     const struct snapshot *s;
     struct json_writer w;
-    struct arena scratch; /* of ids; one object's are gone before the next one's come */
-    const char **ids;     /* room for as many as there are hosts or VMs */
+    struct arena scratch; /* an object's ids; reset before the next object */
+    const char **ids;     /* has room for the ids of all hosts or all VMs */
 };
 
 static void dump_hosts(struct dump *d)
@@ -72,7 +71,7 @@ static void dump_actions(struct dump *d)
     jw_end(&d->w);
 }
 
-/* Optional: written where there are any. */
+/* Optional: written if there are any. */
 static void dump_migration_rates(struct dump *d)
 {
     const struct snapshot *s = d->s;
@@ -110,7 +109,7 @@ static bool any_correlation(const struct correlation *c)
     return false;
 }
 
-/* What holds for the cluster as a whole; the last two are optional. */
+/* The cluster's own fields; the last two are optional. */
 static void dump_cluster(struct dump *d)
 {
     const struct snapshot *s = d->s;

@@ -1,4 +1,4 @@
-/* The tables of ballast-snapshot/1. */
+/* snapshot_fields.c: the tables of ballast-snapshot/1. */
 #include "model/snapshot_fields.h"
 
 #include <ballast/inventory.h>
@@ -25,7 +25,7 @@ static const char *const wake_words[] = {"ipmi", "redfish", "wol", "hypervisor",
 #define NUL FIELD_NULLABLE
 #define OPT (FIELD_NULLABLE | FIELD_OPTIONAL)
 
-/* S is the struct that the fields of the table below are kept in. */
+/* S is the struct that holds the fields of the next table. */
 #define F(n, t, member, fl)                                                                                  \
     {                                                                                                        \
         .name = (n), .type = (t), .offset = offsetof(S, member), .flags = (fl)                               \
@@ -79,17 +79,17 @@ static const struct field schedule_fields[] = {
     F("ready_mem_mb", FIELD_NUMBER, schedule.ready[RES_MEM], 0),
 };
 SCHEMA(snapshot_fields_schedule, "schedule", schedule_fields);
-#define TOGETHER(name, w)                                                                                    \
+#define CORRELATION(name, w)                                                                                    \
     static const struct field name##_fields[] = {                                                            \
         F("cpu", FIELD_NUMBER, correlation.of[w][RES_CPU], 0),                                               \
         F("mem", FIELD_NUMBER, correlation.of[w][RES_MEM], 0),                                               \
     };                                                                                                       \
     static SCHEMA(name, "correlation over a window", name##_fields)
-TOGETHER(together_5m, WINDOW_5M);
-TOGETHER(together_40m, WINDOW_40M);
-TOGETHER(together_60m, WINDOW_60M);
+CORRELATION(correlation_5m, WINDOW_5M);
+CORRELATION(correlation_40m, WINDOW_40M);
+CORRELATION(correlation_60m, WINDOW_60M);
 static const struct field correlation_fields[] = {
-    O("5m", together_5m), O("40m", together_40m), O("60m", together_60m)};
+    O("5m", correlation_5m), O("40m", correlation_40m), O("60m", correlation_60m)};
 SCHEMA(snapshot_fields_correlation, "correlation", correlation_fields);
 
 static const struct field early_wake_penalty_fields[] = {
@@ -253,7 +253,7 @@ static const struct field migration_fields[] = {
 SCHEMA(snapshot_fields_migration, "migration", migration_fields);
 #undef S
 
-/* The objects of a plan: what the pass does not ask of them is passed over. */
+/* The objects of a plan: the pass ignores some of their fields. */
 #define S struct seen_pending
 static const struct field pending_fields[] = {
     W("action", action, action_kind_words, REQ),
@@ -277,7 +277,7 @@ static const struct field migration_rate_fields[] = {
 SCHEMA(snapshot_fields_migration_rate, "migration rate", migration_rate_fields);
 #undef S
 
-/* As in a plan, so that what a plan asks for can be told as done. */
+/* As in a plan, so that the settings that a plan requests can be reported as applied. */
 #define S struct seen_setting
 #define SETTING_ALLOC(name, r)                                                                               \
     static const struct field name##_fields[] = {                                                            \

@@ -1,7 +1,7 @@
 /* snapshot_fields.h: the objects of ballast-snapshot/1, field by field.
  *
- * One table for each kind of object says what a field is called, what it may hold and where it is kept. The
- * reader and the writer both follow it, so that what one writes the other reads.
+ * A table for each kind of object gives each field's name, allowed values and offset. The reader and the
+ * writer use these tables, so the reader accepts everything that the writer writes.
  */
 #ifndef BALLAST_MODEL_SNAPSHOT_FIELDS_H
 #define BALLAST_MODEL_SNAPSHOT_FIELDS_H
@@ -10,7 +10,7 @@
 
 #define SNAPSHOT_FORMAT "ballast-snapshot/1"
 
-/* By the numbers of enum automation; "" for those that no host and no VM has. */
+/* Indexed by enum automation; "" for a value that no host and no VM has. */
 extern const char *const automation_words[];
 
 extern const struct schema snapshot_fields_document; /* struct inventory; its lists are skipped */

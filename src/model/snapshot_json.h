@@ -1,8 +1,8 @@
-/* snapshot_json.h: ballast-snapshot/1, read and written.
+/* snapshot_json.h: reads and writes ballast-snapshot/1.
  *
- * The reader takes files from anywhere: it is strict about types, refuses a key that is given twice, and caps
- * the size. Fields that it does not know are passed over, and said once for each kind of object. Whether the
- * whole makes sense is for snapshot_build() to say; snapshot_load() does both.
+ * Files come from anywhere: the reader is strict about types, refuses duplicate keys, and limits the size. It
+ * skips unknown fields and reports each once for a kind of object. snapshot_build() checks whether the
+ * objects fit together; snapshot_load() reads and builds.
  */
 #ifndef BALLAST_MODEL_SNAPSHOT_JSON_H
 #define BALLAST_MODEL_SNAPSHOT_JSON_H
@@ -17,17 +17,17 @@
 
 #define SNAPSHOT_BYTES_MAX ((size_t)1024 * 1024 * 1024)
 
-/* -EINVAL with "JSON-pointer: what is wrong, what was expected"; for what is not JSON the pointer is "/" and
- * line and column follow. unknown may be NULL. */
+/* -EINVAL with "JSON-pointer: what is wrong, what was expected"; for text that is not JSON, the pointer is
+ * "/" and line and column follow. unknown may be NULL. */
 int snapshot_read_inventory(const char *text, size_t len, struct arena *a, struct inventory *ret,
                             struct unknown_fields *unknown, struct err *err);
 
-/* Reads the file and builds the snapshot, or standard input for "-". The sentence begins with the file's
- * name. -EINVAL: the content is wrong; -EFBIG: too large; otherwise why it could not be read. */
+/* Reads the file, or standard input for "-", and builds the snapshot. The error begins with the file's name.
+ * -EINVAL: the content is wrong; -EFBIG: the file is too large; else the error of the system. */
 int snapshot_load(const char *path, struct arena *a, struct snapshot *ret, struct unknown_fields *unknown,
                   struct err *err);
 
-/* The snapshot as JSON. Reading it gives the same snapshot, to the last bit; an object is one line. */
+/* The snapshot as JSON, one object on each line. Reading it gives an identical snapshot, to the last bit. */
 void snapshot_dump(const struct snapshot *s, struct strbuf *out);
 
 #endif

@@ -1,3 +1,4 @@
+/* snapshot_load.c: reads a file, or standard input, and builds the snapshot or adds VMs to one. */
 #include "base/cleanup.h"
 #include "model/snapshot_build.h"
 #include "model/snapshot_json.h"
@@ -29,7 +30,7 @@ static int read_whole(int fd, struct strbuf *ret, struct err *err)
     }
 }
 
-/* All of the file, or of standard input for "-". */
+/* The whole file, or standard input for "-". */
 static int load_text(const char *path, struct strbuf *ret, struct err *err)
 {
     CLEANUP(closep) int opened = -1;

@@ -1,4 +1,4 @@
-/* From JSON to an inventory, object by object. */
+/* snapshot_read.c: JSON to an inventory, object by object. */
 #include "model/snapshot_read.h"
 
 #include "model/snapshot_fields.h"
@@ -48,7 +48,8 @@ static void *add_migration_rate(struct inventory *inv, struct arena *a)
     return inventory_add_migration_rate(inv, a);
 }
 
-/* What depends on other fields is marked as unknown before the VM is read, and made up for after. */
+/* Fields whose defaults depend on other fields are set to unknown before the VM is read, and to their
+ * defaults afterwards. */
 static void *add_vm(struct inventory *inv, struct arena *a)
 {
     struct seen_vm *v = inventory_add_vm(inv, a);
@@ -63,8 +64,8 @@ static void *add_vm(struct inventory *inv, struct arena *a)
     return v;
 }
 
-/* A demand that nobody told is not zero: memory is taken to be all in use, and without a word on CPU the VM
- * stays where it is. */
+/* Unreported demand is not zero: all memory counts as in use, and a VM without reported CPU demand stays on
+ * its host. */
 static void finish_demand(struct vm_facts *f)
 {
     if (isnan(f->demand[RES_MEM]))
@@ -103,7 +104,7 @@ static void finish_vm(void *item, const struct node *n)
     }
 }
 
-/* A curve has both ends in it. */
+/* The ends of a curve are idle and peak power. */
 static void finish_host(void *item, const struct node *n)
 {
     struct host_facts *f = &((struct seen_host *)item)->is;
@@ -188,7 +189,7 @@ static int read_list(const struct reader *r, const struct node *document, const 
     json_t *json = json_object_get(document->json, l->name);
 
     if (!json)
-        return 0; /* none; whether there must be some is for the snapshot's checks to say */
+        return 0; /* no list; snapshot_build() checks whether the list is required */
     const struct node array = node_of_json(json, document, l->name, 0);
     struct node_walk w;
     int rc = 0;
@@ -214,7 +215,7 @@ static int check_format(const struct reader *r, const struct node *document)
     return 0;
 }
 
-/* Who wants to survive host failures and does not say how many means one. */
+/* A policy of surviving host failures without a number means one failure. */
 static void finish_ha(const json_t *ha, struct inventory *inv)
 {
     if (inv->ha.policy == HA_HOST_FAILURES && !json_object_get(ha, "hosts"))

@@ -1,3 +1,4 @@
+/* snapshot_to_inventory.c: from a snapshot back to an inventory; indices become ids. */
 #include "model/snapshot_to_inventory.h"
 
 static const char *host_id(const struct snapshot *s, uint32_t ix)

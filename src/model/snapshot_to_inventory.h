@@ -1,7 +1,7 @@
 /* snapshot_to_inventory.h: from a snapshot back to an inventory: the inverse of snapshot_build().
  *
- * Objects come in the snapshot's order, references become ids again. Building a snapshot from the result
- * gives the same snapshot; in between something may be added. Strings and labels are shared with the
+ * Objects come in the snapshot's order, references become ids again. snapshot_build() of the result gives an
+ * identical snapshot; a caller may add objects before. The result shares strings and labels with the
  * snapshot.
  */
 #ifndef BALLAST_MODEL_SNAPSHOT_TO_INVENTORY_H
@@ -10,7 +10,8 @@
 #include <ballast/arena.h>
 #include <ballast/snapshot.h>
 
-/* One object. ids has room for all ids that it lists (a rule: VMs, then hosts), and must live as long. */
+/* One object. ids must have room for all ids that the object lists (a rule: VMs, then hosts), and must live
+ * as long as the result. */
 struct seen_host snapshot_to_inventory_host(const struct snapshot *s, const struct host *h, const char **ids);
 struct seen_vm snapshot_to_inventory_vm(const struct snapshot *s, const struct vm *v, const char **ids);
 struct seen_pool snapshot_to_inventory_pool(const struct snapshot *s, const struct pool *p);

@@ -1,3 +1,4 @@
+/* vms_read.c: reads VMs to be powered on, and adds the new ones to the cluster. */
 #include "model/vms_json.h"
 
 #include "model/snapshot_build.h"
@@ -13,7 +14,7 @@ struct vm_reader {
     struct reader r;
     const struct snapshot *cluster;
     struct inventory inv; /* the cluster, then the new VMs */
-    size_t *new_at;       /* new VM -> where it stands in the file */
+    size_t *new_at;       /* new VM -> its index in the file */
     const char **ids;     /* in the file's order */
     size_t n;
     struct vms_to_place to_place;
@@ -25,7 +26,7 @@ static void note_ignored(struct vm_reader *v, enum vms_ignored what, size_t ix)
         v->to_place.ignored[what].first = ix;
 }
 
-/* The object's "id", found before anything else is asked of it. */
+/* The object's "id"; the first field to be read, since it decides how the others are read. */
 static int read_id(const struct vm_reader *v, const struct node *n, const char **ret)
 {
     const struct node absent = node_absent(n, "id");
@@ -57,7 +58,7 @@ static bool is_given(const json_t *object, const char *in, const char *name)
     return json_object_get(json_object_get(object, in), name) != NULL;
 }
 
-/* Nothing is known yet of what it uses: as for any VM that is off, and that was never on. */
+/* Usage is unknown, as for a VM that was never on. */
 static void forget_use(struct vm_facts *f)
 {
     f->state = VM_OFF;
@@ -149,8 +150,8 @@ static int check_twice(const struct vm_reader *v, const struct node *document)
     return 0;
 }
 
-/* Building the snapshot counts the VMs of the whole cluster; who wrote the file counts in the file. Only the
- * new ones can be wrong: the cluster was good without them. */
+/* An error of snapshot_build() has the VM's index in the cluster; the user needs the index in the file. Only
+ * the new VMs can be wrong: the cluster was valid without them. */
 static int build_snapshot(struct vm_reader *v)
 {
     static const char vms[] = "/vms/";
@@ -168,7 +169,7 @@ static int build_snapshot(struct vm_reader *v)
     return err_set(err, rc, "/%zu%s", v->new_at[ix - v->cluster->n_vms], rest);
 }
 
-/* Half of a pair cannot be placed by the other half's rule; that one of the two names the other is enough. */
+/* A VM of a fault-tolerant pair cannot be placed alone; a reference from one of the two is enough. */
 static int check_pairs(const struct vm_reader *v, const struct node *document)
 {
     const struct snapshot *s = &v->to_place.snap;

@@ -1,3 +1,4 @@
+/* what_if.c: a snapshot with assumed changes. */
 #include "model/what_if.h"
 
 #include "model/check.h"
@@ -6,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* For each change of a host: what it makes of it, and from what. */
+/* For each change of a host: the new state, and the states in which it is possible. */
 static const struct {
     enum host_state state;
     unsigned from; /* 1u << state */
@@ -67,7 +68,7 @@ int what_if_host(struct what_if *w, enum change_kind kind, const char *host_word
     };
 
     f->state = c.state;
-    /* one that was off would come up now: its time of service begins */
+    /* a host that was off comes up now: its uptime begins */
     if (c.state == HOST_ON && c.state_before != HOST_ENTERING_STANDBY &&
         c.state_before != HOST_ENTERING_MAINTENANCE) {
         f->on_since = w->snap.time;
@@ -104,7 +105,7 @@ int what_if_demand(struct what_if *w, const char *vm_word, double cpu_mhz, struc
                                      .cpu_mhz_before = v->is.demand_unknown ? UNKNOWN : v->is.demand[RES_CPU],
                                      .cpu_mhz = cpu_mhz});
     v->is.demand[RES_CPU] = cpu_mhz;
-    /* what is assumed is neither missing nor old */
+    /* assumed demand is neither missing nor old */
     v->is.demand_unknown = false;
     v->is.sample_bad = NULL;
     v->is.sample_age_s = UNKNOWN;
