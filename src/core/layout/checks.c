@@ -81,12 +81,6 @@ static enum check check_reserved(const struct layout *l, uint32_t unit, uint32_t
     return any && !failover_capacity_admits(&l->failover, unit, to_slot) ? CHECK_SPARE_CAPACITY : CHECK_NONE;
 }
 
-/* Agents start independently of one another. */
-static bool is_agent(const struct layout *l, uint32_t unit)
-{
-    return l->snap->vms[l->unit_first[unit]].is.kind == VM_AGENT;
-}
-
 enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
 {
     uint32_t host = l->slot_host[to_slot];
@@ -100,7 +94,8 @@ enum check layout_check(const struct layout *l, uint32_t unit, uint32_t to_slot)
         return CHECK_HOST_NOT_ON;
     if (l->unit_allowed[unit] && !bitmap_has(l->unit_allowed[unit], host))
         return check_host_rules(l, unit, host);
-    if (to_slot < l->n_on && !l->agents_ready[to_slot] && !is_agent(l, unit))
+    /* agents start independently of one another */
+    if (to_slot < l->n_on && !l->agents_ready[to_slot] && !layout_is_agent(l, unit))
         return CHECK_AGENT_MISSING;
     if (l->rules->n_groups > 0 && layout_apart_conflict(l, unit, to_slot, NULL, NULL))
         return CHECK_RULE_ANTI_AFFINITY;
@@ -148,7 +143,7 @@ bool layout_breaks_rule(const struct layout *l, const struct rule *rule)
         uint32_t slot = layout_slot_of(l, rule->vms.items[i]);
         if (slot == IX_NONE || slot == l->outside)
             continue;
-        if (rules_span_has(rule->hosts, l->slot_host[slot]) != (rule->is.kind == RULE_HOST_AFFINE))
+        if (!rules_lets_run(rule, l->slot_host[slot]))
             return true;
     }
     return false;

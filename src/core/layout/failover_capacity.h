@@ -118,6 +118,9 @@ void failover_gap_dismiss(struct failover_capacity *s, struct failover_gap *gap)
 bool failover_gap_measure(const struct failover_capacity *s, const struct failover_gap *gap, uint32_t slot,
                           double ret_more[RES_COUNT], double ret_left[RES_COUNT]);
 
+/* Whether what failover_gap_measure() found the gap to need is free. */
+bool failover_gap_fits(const double more[RES_COUNT], const double left[RES_COUNT]);
+
 /* percent: the excess of the reservations, with `more`, over the reservable share; <= 0: none. */
 double failover_gap_excess(const struct failover_capacity *s, enum resource r, double more);
 

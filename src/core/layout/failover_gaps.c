@@ -18,7 +18,7 @@ bool failover_gap_measure(const struct failover_capacity *s, const struct failov
     return true;
 }
 
-static bool has_room(const double more[RES_COUNT], const double left[RES_COUNT])
+bool failover_gap_fits(const double more[RES_COUNT], const double left[RES_COUNT])
 {
     for (int r = 0; r < RES_COUNT; r++)
         if (more[r] > 0 && more[r] > left[r] + ROUNDING)
@@ -46,7 +46,7 @@ bool failover_gap_fits_at_home(const struct failover_capacity *s, const struct f
     double more[RES_COUNT];
     double left[RES_COUNT];
 
-    return home != IX_NONE && failover_gap_measure(s, gap, home, more, left) && has_room(more, left);
+    return home != IX_NONE && failover_gap_measure(s, gap, home, more, left) && failover_gap_fits(more, left);
 }
 
 /* A spare VM prefers its host in the snapshot, then the host with most free capacity. */
@@ -60,7 +60,7 @@ bool failover_gap_close(struct failover_capacity *s, struct failover_gap *gap)
     for (uint32_t t = 0; t < l->n_slots; t++) {
         double more[RES_COUNT];
         double left[RES_COUNT];
-        if (!failover_gap_measure(s, gap, t, more, left) || !has_room(more, left))
+        if (!failover_gap_measure(s, gap, t, more, left) || !failover_gap_fits(more, left))
             continue;
         double least = fmin((left[RES_CPU] - more[RES_CPU]) * l->inverse[RES_CPU][t],
                             (left[RES_MEM] - more[RES_MEM]) * l->inverse[RES_MEM][t]);

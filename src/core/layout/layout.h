@@ -138,6 +138,11 @@ bool layout_cools_down(const struct layout *l, uint32_t unit);
 /* Whether the check only prevents moves for balance; any other prevents every move. */
 bool layout_holds_from_balance(enum check held);
 
+static inline bool layout_is_agent(const struct layout *l, uint32_t unit)
+{
+    return l->snap->vms[l->unit_first[unit]].is.kind == VM_AGENT;
+}
+
 /* Whether the slot counts in the metrics at the end of the plan. */
 static inline bool layout_counts(const struct layout *l, uint32_t slot)
 {

@@ -77,7 +77,7 @@ static bool evacuate(struct pass *p, uint32_t slot, enum reason reason)
         struct obstacle why = {.check = l->unit_held[u], .unit = u, .slot = IX_NONE};
         /* the hypervisor powers an agent off after the other VMs have left; a migrating VM is already leaving
          */
-        if (p->snap->vms[l->unit_first[u]].is.kind == VM_AGENT || why.check == CHECK_VM_MIGRATING)
+        if (layout_is_agent(l, u) || why.check == CHECK_VM_MIGRATING)
             continue;
         if (!correct_can_move(l, u)) {
             cannot_evacuate(p, u, l->slot_host[slot], why);

@@ -44,14 +44,6 @@ static uint32_t unit_to_clear(const struct pass *p, uint32_t slot, const double 
     return best;
 }
 
-static bool fits(const double more[RES_COUNT], const double left[RES_COUNT])
-{
-    for (int r = 0; r < RES_COUNT; r++)
-        if (more[r] > 0 && more[r] > left[r] + ROUNDING)
-            return false;
-    return true;
-}
-
 /* The units that would have to leave the slot so that it can hold the gap's VM. Restores the layout. */
 static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_t slot,
                          struct prerequisite_moves *ret)
@@ -62,7 +54,7 @@ static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_
     double more[RES_COUNT];
     double left[RES_COUNT];
     bool good = failover_gap_measure(&l->failover, gap, slot, more, left);
-    bool found = good && fits(more, left);
+    bool found = good && failover_gap_fits(more, left);
 
     while (good && !found && way.n < PREREQUISITE_MOVES_MAX) {
         uint32_t to = IX_NONE;
@@ -73,7 +65,7 @@ static bool way_to_clear(struct pass *p, const struct failover_gap *gap, uint32_
         way.out[way.n++] = (struct move){.unit = u, .to_slot = to};
         way.copied_mb += l->unit_backed[u];
         good = failover_gap_measure(&l->failover, gap, slot, more, left);
-        found = good && fits(more, left);
+        found = good && failover_gap_fits(more, left);
     }
     for (uint32_t i = way.n; i-- > 0;)
         layout_undo(l, &marks[i]);
@@ -111,8 +103,8 @@ static uint32_t host_to_wake(struct pass *p, const struct failover_gap *gap)
         if (!host_wake_is_allowed(p, i) || !host_wake_comes_first(p, i, best))
             continue;
         l->waking[i] = true;
-        bool would = gap->vm == IX_NONE ||
-                     (failover_gap_measure(&l->failover, gap, i, more, left) && fits(more, left));
+        bool would = gap->vm == IX_NONE || (failover_gap_measure(&l->failover, gap, i, more, left) &&
+                                            failover_gap_fits(more, left));
         l->waking[i] = waking;
         if (would && !(gap->vm == IX_NONE && waking))
             best = i;
@@ -132,8 +124,8 @@ static uint32_t coming_for(struct pass *p, const struct failover_gap *gap)
             continue;
         bool waking = l->waking[i];
         l->waking[i] = true;
-        bool would = gap->vm == IX_NONE ||
-                     (failover_gap_measure(&l->failover, gap, i, more, left) && fits(more, left));
+        bool would = gap->vm == IX_NONE || (failover_gap_measure(&l->failover, gap, i, more, left) &&
+                                            failover_gap_fits(more, left));
         l->waking[i] = waking;
         if (would)
             return i;

@@ -26,11 +26,6 @@ static int heaviest_first(const void *a, const void *b)
     return (x->vm > y->vm) - (x->vm < y->vm);
 }
 
-static bool is_agent(const struct layout *l, uint32_t unit)
-{
-    return l->snap->vms[l->unit_first[unit]].is.kind == VM_AGENT;
-}
-
 /* A copy of the units to evacuate, because moves change the slot's list. Agents stay: the hypervisor powers
  * them off after the other VMs have left (§3.3.3). */
 static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32_t *ret_n)
@@ -42,7 +37,7 @@ static struct weighed *list_leaving(const struct power *w, uint32_t slot, uint32
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
         uint32_t u = l->list[slot].items[i];
         double weight = 0;
-        if (is_agent(l, u))
+        if (layout_is_agent(l, u))
             continue;
         for (int r = 0; r < RES_COUNT; r++)
             weight += w->u.unit[u].mean[WINDOW_40M][r] * l->inverse[r][slot];

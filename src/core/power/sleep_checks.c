@@ -10,12 +10,6 @@
 /* A move to save power waits for this fraction (1 / 3) of the cool-down. */
 #define POWER_REST_PART 3
 
-/* Whether the rule allows its VMs on the host. */
-static bool lets_run(const struct rule *rule, uint32_t host)
-{
-    return rules_span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
-}
-
 /* A mandatory VM-host rule that no other host that is on satisfies; IX_NONE. VMs that are off count: they may
  * be powered on at any time. */
 static uint32_t rule_left_alone(const struct power *w, uint32_t slot)
@@ -26,11 +20,11 @@ static uint32_t rule_left_alone(const struct power *w, uint32_t slot)
         const struct rule *rule = &s->rules[i];
         bool of_hosts = rule->is.kind == RULE_HOST_AFFINE || rule->is.kind == RULE_HOST_ANTI_AFFINE;
         if (!of_hosts || !rule->is.enabled || !rule->is.mandatory || rule->vms.n == 0 ||
-            !lets_run(rule, w->l->slot_host[slot]))
+            !rules_lets_run(rule, w->l->slot_host[slot]))
             continue;
         bool other = false;
         for (uint32_t k = 0; k < w->n_alive && !other; k++)
-            other = w->alive[k] != slot && lets_run(rule, w->l->slot_host[w->alive[k]]);
+            other = w->alive[k] != slot && rules_lets_run(rule, w->l->slot_host[w->alive[k]]);
         if (!other)
             return i;
     }
@@ -97,7 +91,7 @@ static uint32_t find_staying(const struct power *w, uint32_t slot)
     for (uint32_t i = 0; i < l->list[slot].n; i++) {
         uint32_t u = l->list[slot].items[i];
         uint32_t vm;
-        if (l->snap->vms[l->unit_first[u]].is.kind != VM_AGENT && !may_leave(w, u, &vm) && vm < first)
+        if (!layout_is_agent(l, u) && !may_leave(w, u, &vm) && vm < first)
             first = vm;
     }
     return first;

@@ -63,8 +63,7 @@ static bool is_between_vm_and_host(const struct rule *rule)
     return rule->is.kind == RULE_HOST_AFFINE || rule->is.kind == RULE_HOST_ANTI_AFFINE;
 }
 
-/* Whether the VM-host rule allows the host. */
-static bool lets_run(const struct rule *rule, uint32_t host)
+bool rules_lets_run(const struct rule *rule, uint32_t host)
 {
     return rules_span_has(rule->hosts, host) == (rule->is.kind == RULE_HOST_AFFINE);
 }
@@ -72,7 +71,7 @@ static bool lets_run(const struct rule *rule, uint32_t host)
 static bool have_common_host(const struct snapshot *s, const struct rule *a, const struct rule *b)
 {
     for (uint32_t h = 0; h < s->n_hosts; h++)
-        if (lets_run(a, h) && lets_run(b, h))
+        if (rules_lets_run(a, h) && rules_lets_run(b, h))
             return true;
     return false;
 }
@@ -254,7 +253,7 @@ uint32_t rules_find_vm_host(const struct rules *rules, uint32_t vm, uint32_t hos
         const struct rule *rule = &rules->snap->rules[i];
         if (!rules_in_force(rules, rule) || !rules_span_has(rule->vms, vm))
             continue;
-        bool keeps_off = is_between_vm_and_host(rule) && !lets_run(rule, host);
+        bool keeps_off = is_between_vm_and_host(rule) && !rules_lets_run(rule, host);
         if (keeps_off && rule->is.mandatory)
             return i;
         if (keeps_off && preferred == IX_NONE)
