@@ -150,7 +150,7 @@ static int check_curve(const struct place *at, const struct host_facts *f)
     return 0;
 }
 
-int check_host(const struct seen_host *h, size_t ix, struct err *err)
+static int check_host(const struct seen_host *h, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "hosts", .ix = ix, .err = err};
     int r;
@@ -258,7 +258,7 @@ static int check_vm_demand(const struct place *at, const struct vm_facts *f)
     return 0;
 }
 
-int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
+static int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "vms", .ix = ix, .err = err};
     int r;
@@ -280,7 +280,7 @@ int check_vm(const struct seen_vm *v, size_t ix, struct err *err)
     return check_vm_demand(&at, &v->is);
 }
 
-int check_pool(const struct seen_pool *p, size_t ix, struct err *err)
+static int check_pool(const struct seen_pool *p, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "pools", .ix = ix, .err = err};
     int rc;
@@ -294,7 +294,7 @@ int check_pool(const struct seen_pool *p, size_t ix, struct err *err)
     return 0;
 }
 
-int check_rule(const struct seen_rule *r, size_t ix, struct err *err)
+static int check_rule(const struct seen_rule *r, size_t ix, struct err *err)
 {
     const struct place at = {.kind = "rules", .ix = ix, .err = err};
     bool of_hosts = r->is.kind == RULE_HOST_AFFINE || r->is.kind == RULE_HOST_ANTI_AFFINE;

@@ -22,10 +22,6 @@ int check_refuse(const struct place *at, const char *field, const char *format, 
     __attribute__((format(printf, 3, 4)));
 
 /* Checks the fields of one object by themselves and together. snapshot_build.c checks references. */
-int check_host(const struct seen_host *h, size_t ix, struct err *err);
-int check_vm(const struct seen_vm *v, size_t ix, struct err *err);
-int check_pool(const struct seen_pool *p, size_t ix, struct err *err);
-int check_rule(const struct seen_rule *r, size_t ix, struct err *err);
 int check_setting(const struct seen_setting *h, size_t ix, struct err *err);
 int check_migration_rate(const struct seen_migration_rate *m, size_t ix, struct err *err);
 int check_expected(const struct expected *x, size_t ix, struct err *err);

@@ -28,10 +28,8 @@
 #define SPIKE_VMS_PER_CORE 5.0
 #define SPIKE_MB_PER_VM 819.2
 
-#define SHAPE_NAME(e, w, m) [e] = {(w), (m)},
-static const struct {
-    const char *word, *meaning;
-} shapes[] = {GENERATE_SHAPES(SHAPE_NAME)};
+#define SHAPE_NAME(e, word) [e] = (word),
+static const char *const shapes[] = {GENERATE_SHAPES(SHAPE_NAME)};
 
 /* The loads of the hosts: spread evenly from low to high, assigned at random. */
 struct spread {
@@ -55,18 +53,13 @@ static const struct {
 
 const char *generate_shape_name(enum generate_shape shape)
 {
-    return (unsigned)shape < SHAPE_COUNT ? shapes[shape].word : "?";
-}
-
-const char *generate_shape_meaning(enum generate_shape shape)
-{
-    return (unsigned)shape < SHAPE_COUNT ? shapes[shape].meaning : "?";
+    return (unsigned)shape < SHAPE_COUNT ? shapes[shape] : "?";
 }
 
 int generate_shape_parse(const char *word, enum generate_shape *ret)
 {
     for (int i = 0; i < SHAPE_COUNT; i++) {
-        if (strcmp(shapes[i].word, word) == 0) {
+        if (strcmp(shapes[i], word) == 0) {
             *ret = (enum generate_shape)i;
             return 0;
         }

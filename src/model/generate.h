@@ -15,16 +15,15 @@
 #define GENERATE_VMS_MAX 1000000u
 
 #define GENERATE_SHAPES(X)                                                                                   \
-    X(SHAPE_UNIFORM, "uniform", "every host about half loaded: nothing to do")                               \
-    X(SHAPE_SKEWED, "skewed", "host CPU loads from .1 to 1, mean .55 and standard deviation .25")            \
-    X(SHAPE_SPIKE, "spike", "four pools of small VMs, half of them just woken up, all on half the hosts")    \
-    X(SHAPE_POOLS, "pools", "pools three deep, contention, two sizes of hosts and rules of every kind")
+    X(SHAPE_UNIFORM, "uniform") /* every host about half loaded: nothing to do */                            \
+    X(SHAPE_SKEWED, "skewed")   /* host CPU loads from .1 to 1, mean .55 and standard deviation .25 */       \
+    X(SHAPE_SPIKE, "spike") /* four pools of small VMs, half of them just woken up, all on half the hosts */ \
+    X(SHAPE_POOLS, "pools") /* pools three deep, contention, two sizes of hosts and rules of every kind */
 
-#define SHAPE_ENUM(e, word, meaning) e,
+#define SHAPE_ENUM(e, word) e,
 enum generate_shape { GENERATE_SHAPES(SHAPE_ENUM) SHAPE_COUNT };
 
 const char *generate_shape_name(enum generate_shape shape);
-const char *generate_shape_meaning(enum generate_shape shape);
 int generate_shape_parse(const char *word, enum generate_shape *ret);
 
 struct generate_options {

@@ -54,12 +54,11 @@ static void put_alternatives(struct json_writer *w, const struct snapshot *s, co
     jw_end(w);
 }
 
-void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,
-                           const struct recommendation *r)
+static void put_recommendation(struct json_writer *w, const struct plan *plan, const struct recommendation *r)
 {
     const struct snapshot *s = plan->snap;
 
-    jw_begin(w, key, JW_OBJECT, JW_INLINE);
+    jw_begin(w, NULL, JW_OBJECT, JW_INLINE);
     jw_int(w, "id", r->id);
     jw_text(w, "action", action_kind_name(r->action));
     jw_int(w, "priority", r->priority);
@@ -185,7 +184,7 @@ static void put_plan(const struct plan *plan, const struct what_if *question, co
     put_metrics(&w, "after", plan->snap, &plan->after);
     jw_begin(&w, "recommendations", JW_ARRAY, JW_LINES);
     for (uint32_t i = 0; i < plan->n_recommendations; i++)
-        render_recommendation(&w, NULL, plan, &plan->recommendations[i]);
+        put_recommendation(&w, plan, &plan->recommendations[i]);
     jw_end(&w);
     put_settings(&w, plan);
     put_faults(&w, plan);

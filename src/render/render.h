@@ -51,10 +51,6 @@ void render_sentence(struct json_writer *w, const char *key, const struct snapsh
 void render_finding(struct json_writer *w, const char *key, const struct snapshot *snap,
                     const struct finding *f);
 
-/* One recommendation, as an object of a plan's list; key as in jw_begin(). */
-void render_recommendation(struct json_writer *w, const char *key, const struct plan *plan,
-                           const struct recommendation *r);
-
 /* All settings of the table, typed, those with a dot in an object of their own. */
 void render_policy(struct json_writer *w, const char *key, const struct policy *policy);
 

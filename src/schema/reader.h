@@ -48,9 +48,6 @@ void reader_defaults(const struct reader *r, const struct schema *schema, void *
 /* YAML: the node is a list of at most so many entries; null is an empty one. */
 int reader_list_check(const struct reader *r, const struct node *n, const char *expected, size_t most);
 
-/* The path as it is meant: from the file's folder. */
-const char *reader_path(const struct reader *r, const char *path);
-
 /* "a, b or c". */
 const char *reader_words(const struct reader *r, const char *const *words);
 

@@ -53,7 +53,8 @@ static int read_checked(const struct reader *r, const struct node *n, const stru
     return expected ? reader_refuse(r, n, expected) : e;
 }
 
-const char *reader_path(const struct reader *r, const char *path)
+/* The path as it is meant: from the file's folder. */
+static const char *from_folder(const struct reader *r, const char *path)
 {
     const char *slash = strrchr(r->file, '/');
 
@@ -71,7 +72,7 @@ static int read_path(const struct reader *r, const struct node *n, const char *e
         return reader_refuse(r, n, expected);
     if (!is_printable(text))
         return reader_complain(r, n, "has a control character in it, expected a path");
-    const char *path = reader_path(r, text);
+    const char *path = from_folder(r, text);
 
     if (strlen(path) > PATH_LENGTH_MAX)
         return reader_complain(r, n, "is too long, expected a path of at most %d bytes", PATH_LENGTH_MAX);

@@ -18,7 +18,7 @@
 
 #define UID_MAX 128
 
-void action_free(struct action *x)
+static void action_free(struct action *x)
 {
     if (!x)
         return;

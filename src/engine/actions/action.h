@@ -76,7 +76,6 @@ bool action_committed(const struct action *x); /* approved and not ended */
  * that what is planned for it shall happen; that waits for the host in any case. */
 bool action_needs_group(const struct action_record *r);
 enum operation_kind action_operation(enum action_kind kind); /* what the actuators are asked for */
-void action_free(struct action *x);
 /* The states: each stores and publishes. `why` may be NULL. */
 void action_enter(struct engine *e, struct action *x, enum action_state state, const char *why,
                   instant_s now);

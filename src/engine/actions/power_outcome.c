@@ -27,7 +27,8 @@ bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action
 
 /* ---- what it leaves behind ------------------------------------------------------------------- */
 
-bool power_outcome_off_may_follow(const struct action *x)
+/* Whether the host may still power off after the power-off failed or was cancelled. */
+static bool off_may_follow(const struct action *x)
 {
     return x->r.kind == ACTION_POWER_OFF && x->r.started != 0 && !x->refused &&
            (x->r.state == ACTION_FAILED || x->r.state == ACTION_CANCELLED);
@@ -41,15 +42,14 @@ static bool was_out_since(const struct known_host *k, instant_s t)
 
 bool power_outcome_off_uncertain(const struct engine *e, const struct action *x, instant_s now)
 {
-    return power_outcome_off_may_follow(x) && now < x->r.ended + UNCERTAIN_S &&
+    return off_may_follow(x) && now < x->r.ended + UNCERTAIN_S &&
            !was_out_since(hosts_find(e->knowledge->hosts, x->r.host), x->r.ended);
 }
 
 static const struct action *last_that_may_go(const struct engine *e, const char *host)
 {
     for (size_t i = e->actions->n; i > 0; i--) {
-        if (power_outcome_off_may_follow(e->actions->list[i - 1]) &&
-            strcmp(e->actions->list[i - 1]->r.host, host) == 0)
+        if (off_may_follow(e->actions->list[i - 1]) && strcmp(e->actions->list[i - 1]->r.host, host) == 0)
             return e->actions->list[i - 1];
     }
     return NULL;
@@ -72,8 +72,7 @@ bool power_outcome_off_completed_late(const struct engine *e, const char *host)
 bool power_outcome_wake_still_needed(const struct engine *e, const struct action *up,
                                      const struct action *down)
 {
-    if (up->r.kind != ACTION_POWER_ON || !power_outcome_off_may_follow(down) ||
-        strcmp(up->r.host, down->r.host) != 0)
+    if (up->r.kind != ACTION_POWER_ON || !off_may_follow(down) || strcmp(up->r.host, down->r.host) != 0)
         return false;
     const struct known_host *k = hosts_find(e->knowledge->hosts, down->r.host);
 
@@ -136,7 +135,7 @@ void power_outcome_apply(struct engine *e, const struct action *x, instant_s now
     else if (x->r.kind == ACTION_POWER_ON && x->r.state == ACTION_FAILED)
         wake_failed(e, x, now);
     else if (x->r.kind == ACTION_POWER_OFF &&
-             (x->r.state == ACTION_DONE || (power_outcome_off_may_follow(x) && is_lost(e, x->r.host))))
+             (x->r.state == ACTION_DONE || (off_may_follow(x) && is_lost(e, x->r.host))))
         hosts_put_down(e->knowledge->hosts, x->r.host,
                        now); /* one that was lost on its way down can at least be woken */
 }

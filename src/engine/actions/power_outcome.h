@@ -8,13 +8,11 @@ struct action;
 
 /* A move off a host that is about to enter standby was cancelled, and its VM no longer runs there. */
 bool power_outcome_vm_left_by_itself(const struct engine *e, const struct action *x);
-/* A power-off that began and then failed or was cancelled, without being refused: the host may still power
- * off. */
-bool power_outcome_off_may_follow(const struct action *x);
-/* ... and it ended so recently that no VM should be moved to the host. By action; by host. */
+/* A power-off began and then failed or was cancelled, without being refused, so recently that no VM should be
+ * moved to the host: it may still power off. By action; by host. */
 bool power_outcome_off_uncertain(const struct engine *e, const struct action *x, instant_s now);
 bool power_outcome_host_off_uncertain(const struct engine *e, const char *host, instant_s now);
-/* ... and the host's manager no longer sees the host: it is taken to be in standby by that power-off. */
+/* After such a power-off the host's manager no longer sees the host: it is taken to be in standby. */
 bool power_outcome_off_completed_late(const struct engine *e, const char *host);
 /* `down` failed or was cancelled, but the host counts as asleep: the wake `up`, which depends on `down`, is
  * still needed. */

@@ -196,7 +196,6 @@ struct cluster {
     uint32_t vm_operations; /* that were begun */
     uint32_t *arrivals;     /* VMs in the order in which they arrived */
     uint32_t n_arrivals, n_told;
-    double last_look_s;
     double deaf_until_s[2]; /* source, actuator */
     uint32_t next_fault;    /* of the script */
     struct armed_fault *armed;

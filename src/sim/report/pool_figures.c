@@ -26,7 +26,7 @@ static double got(const struct pool_result *p, enum resource r)
     return p->wanted[r] > 0 ? 100 * p->delivered[r] / p->wanted[r] : NAN;
 }
 
-double pool_figure(const struct pool_result *p, enum pool_figure f)
+static double pool_figure(const struct pool_result *p, enum pool_figure f)
 {
     switch (f) {
     case POOL_PAYLOAD_CPU:

@@ -21,8 +21,7 @@ enum pool_figure { POOL_FIGURES(POOL_FIGURE_ID) POOL_FIGURE_COUNT };
 const char *pool_figure_name(enum pool_figure f);
 const char *pool_figure_label(enum pool_figure f);
 
-/* The figure of a pool. NAN: not known, as the delivered share of a pool without demand. */
-double pool_figure(const struct pool_result *p, enum pool_figure f);
+/* The figure in each run. NAN: not known, as the delivered share of a pool without demand. */
 struct spread pool_spread(const struct run_set *set, uint32_t pool, enum pool_figure f);
 
 #endif

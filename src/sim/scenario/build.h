@@ -162,7 +162,6 @@ int faults_build_script(struct building *b, const struct node *list);
 
 /* The scenario's own section about traces; NULL: there is none. */
 int workloads_read_source(struct building *b, const struct node *n);
-struct workload_spec workloads_default(void);
 
 /* The names of the traces that a group of VMs is given. */
 int workloads_traces(struct building *b, const struct node *group, const struct vm_spec *spec,

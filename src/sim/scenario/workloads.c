@@ -150,6 +150,11 @@ static int check_kind(const struct reader *f, const struct node *n, const struct
     return 0;
 }
 
+static struct workload_spec default_spec(void)
+{
+    return (struct workload_spec){.w = {.scale = 1, .step_s = STEP_S}};
+}
+
 static int read_one(const struct reader *f, const struct node *n, struct workload_spec *ret)
 {
     struct workload_spec s = ((const struct building *)f->context)->source;
@@ -173,7 +178,7 @@ static int read_one(const struct reader *f, const struct node *n, struct workloa
     if (!kind)
         return reader_complain(f, n, "has no kind, expected a number, trace or {kind: ...}");
     if (kind->kind != NODE_SCALAR || strcmp(kind->text, "trace") != 0)
-        s = workloads_default();
+        s = default_spec();
     s.given = true;
     s.line = n->line;
     if (node_child(n, "file") || node_child(n, "dir"))
@@ -216,16 +221,11 @@ int workloads_read(const struct reader *f, const struct node *n, void *at)
 
 /* ---- the building ---- */
 
-struct workload_spec workloads_default(void)
-{
-    return (struct workload_spec){.w = {.scale = 1, .step_s = STEP_S}};
-}
-
 int workloads_read_source(struct building *b, const struct node *n)
 {
     struct workload_spec *s = &b->source;
 
-    *s = workloads_default();
+    *s = default_spec();
     s->kind = WORKLOAD_TRACE;
     if (!n)
         return 0;
@@ -363,7 +363,7 @@ static int take_trace(struct building *b, struct vm_spec *v)
         if (e < 0)
             return e;
         if (t->of[r].n == 0 && s->if_traced)
-            *s = workloads_default(); /* not given */
+            *s = default_spec(); /* not given */
         else if (t->of[r].n == 0)
             return reader_complain_line(&b->f, s->line,
                                         "the trace \"%s\" says nothing about %s, expected another one",
@@ -399,7 +399,7 @@ static void finish(const struct building *b, struct vm_spec *v, enum resource r)
     struct workload *w = &s->w;
 
     if (!s->given) {
-        *s = workloads_default();
+        *s = default_spec();
         w->level = v->of_snapshot ? v->seen.is.demand[r] : v->seen.is.mem_mb;
     }
     w->kind = (enum workload_kind)s->kind;
