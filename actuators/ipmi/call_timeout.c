@@ -2,6 +2,8 @@
  * what the call does. */
 #include "call_timeout.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <time.h>
 
@@ -10,10 +12,7 @@
 
 int64_t call_timeout_now_ms(void)
 {
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
 bool call_timeout_stopped(const struct deadline *d)

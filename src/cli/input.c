@@ -1,6 +1,7 @@
 /* input.c: reads snapshots, VMs, settings, numbers and times from files and options. */
 #include "cli/input.h"
 
+#include "base/clock.h"
 #include "cli/output.h"
 #include "config/config.h"
 #include "model/snapshot_json.h"
@@ -11,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define NS_PER_US 1000
-#define US_PER_S 1000000
 
 static void warn_of_unknown(const char *path, const struct unknown_fields *unknown, struct arena *a)
 {
@@ -125,8 +123,5 @@ enum exit_code cli_parse_time(const char *option, const char *text, instant_s *r
 
 int64_t cli_now_us(void)
 {
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * US_PER_S + t.tv_nsec / NS_PER_US;
+    return clock_us(CLOCK_MONOTONIC);
 }

@@ -2,6 +2,7 @@
 #include "daemon/mqtt_feed.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/idmap.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -376,7 +377,7 @@ int mqtt_feed_start(const struct config *c, sd_event *loop, struct store *store,
     t->reports.fd = -1;
     t->last = last;
     t->since = (instant_s)time(NULL);
-    t->began_us = process_clock_us(CLOCK_REALTIME);
+    t->began_us = clock_us(CLOCK_REALTIME);
     if ((r = start_feed(t, c, loop, err)) < 0) {
         mqtt_feed_free(t);
         return r;

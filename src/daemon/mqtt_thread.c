@@ -1,6 +1,7 @@
 /* mqtt_thread.c: the thread that connects to the broker and publishes. It never touches engine or store. */
 #include "daemon/mqtt_thread.h"
 
+#include "base/clock.h"
 #include "base/idmap.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -50,14 +51,6 @@ struct mqtt_thread {
     bool changed;               /* the newest state is not reported yet */
 };
 
-static time_t steady_s(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
-}
-
 static void free_command(struct queue_item *item)
 {
     struct mqtt_command *o = (struct mqtt_command *)item;
@@ -75,7 +68,7 @@ static void on_connected(void *ctx)
 
     log_notice("mqtt: connected to %s:%d", t->options->host, t->options->port);
     t->up = true;
-    t->up_since = steady_s();
+    t->up_since = clock_monotonic_s();
     t->error = (struct err){0};
     t->changed = true;
 }
@@ -121,12 +114,12 @@ static time_t retry_pause_s(const struct mqtt_thread *t, int code)
 /* Logs changes only: a broker may be away for hours. */
 static void connection_lost(struct mqtt_thread *t, const struct err *why)
 {
-    bool good = t->up && steady_s() - t->up_since >= STEADY_S;
+    bool good = t->up && clock_monotonic_s() - t->up_since >= STEADY_S;
 
     broker_free(t->broker);
     t->broker = NULL;
     t->failures = good ? 1 : t->failures + 1;
-    t->retry_at = steady_s() + retry_pause_s(t, why->code);
+    t->retry_at = clock_monotonic_s() + retry_pause_s(t, why->code);
     publish_queue_connection_lost(t->queue);
     if (t->up || strcmp(t->error.text, why->text) != 0)
         log_warning("mqtt: %s; events are kept until the broker can be reached", why->text);
@@ -139,7 +132,7 @@ static void connect_if_due(struct mqtt_thread *t)
 {
     struct err err = {0};
 
-    if (t->broker || steady_s() < t->retry_at || t->stop_at != 0)
+    if (t->broker || clock_monotonic_s() < t->retry_at || t->stop_at != 0)
         return;
     if (broker_connect(t->options, &handlers, t, &t->broker, &err) < 0)
         connection_lost(t, &err);
@@ -191,7 +184,7 @@ static void take_commands(struct mqtt_thread *t)
             t->changed = true;
             break;
         case MQTT_STOP:
-            t->stop_at = steady_s() + GOODBYE_S;
+            t->stop_at = clock_monotonic_s() + GOODBYE_S;
             publish_queue_set_state(t->queue, t->options->online_topic, "offline");
             break;
         }
@@ -218,7 +211,7 @@ static void report_state(struct mqtt_thread *t)
 
 static int wait_ms(const struct mqtt_thread *t)
 {
-    time_t now = steady_s();
+    time_t now = clock_monotonic_s();
 
     if (t->broker || t->stop_at != 0 || t->retry_at <= now)
         return STEP_MS;
@@ -234,7 +227,7 @@ static bool may_end(const struct mqtt_thread *t)
 {
     if (t->stop_at == 0)
         return false;
-    return !t->up || steady_s() > t->stop_at || all_published(t);
+    return !t->up || clock_monotonic_s() > t->stop_at || all_published(t);
 }
 
 static void *mqtt_thread_main(void *arg)

@@ -1,25 +1,17 @@
 /* process.c: clocks, signals, and restarting this program in place. */
 #include "daemon/process.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-#define NSEC_PER_USEC 1000
-
-int64_t process_clock_us(clockid_t clock)
-{
-    struct timespec t;
-
-    (void)clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * (int64_t)USEC_PER_S + t.tv_nsec / NSEC_PER_USEC;
-}
-
 int64_t process_steady_us(void)
 {
-    return process_clock_us(CLOCK_BOOTTIME);
+    return clock_us(CLOCK_BOOTTIME);
 }
 
 int process_restart(char *const argv[])

@@ -5,12 +5,8 @@
 #include <ballast/err.h>
 
 #include <stdint.h>
-#include <time.h>
 
 #define USEC_PER_S ((uint64_t)1000000)
-
-/* The time of a clock that always exists, in microseconds. */
-int64_t process_clock_us(clockid_t clock);
 
 /* A clock that cannot be set, and that runs while the machine sleeps. */
 int64_t process_steady_us(void);

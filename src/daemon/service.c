@@ -3,6 +3,7 @@
 #include "daemon/service.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon/actuator_workers.h"
 #include "daemon/collector_thread.h"
@@ -235,7 +236,7 @@ static int on_sighup(sd_event_source *source, const struct signalfd_siginfo *si,
     struct service *s = userdata;
 
     (void)source, (void)si;
-    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)process_clock_us(CLOCK_MONOTONIC));
+    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)clock_us(CLOCK_MONOTONIC));
     reload(s);
     (void)sd_notify(0, "READY=1");
     update_outputs_and_timer(s);

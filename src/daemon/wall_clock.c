@@ -2,6 +2,7 @@
 #include "daemon/wall_clock.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "daemon/power_setup.h"
@@ -13,7 +14,7 @@
 
 static int64_t epoch_now_us(void)
 {
-    return process_clock_us(CLOCK_REALTIME) - process_steady_us();
+    return clock_us(CLOCK_REALTIME) - process_steady_us();
 }
 
 void wall_clock_start(struct wall_clock *d)

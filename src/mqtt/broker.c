@@ -1,6 +1,7 @@
 /* broker.c: one connection to an MQTT broker with libmosquitto. Reconnecting is daemon/mqtt_thread.c's. */
 #include "mqtt/broker.h"
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 
 #include <errno.h>
@@ -30,14 +31,6 @@ struct broker {
     bool gone;
     char detail[160]; /* the library's last message */
 };
-
-static time_t steady_s(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
-}
 
 const char *broker_reason(int reason)
 {
@@ -164,7 +157,7 @@ int broker_connect(const struct broker_options *options, const struct broker_han
         broker_free(b);
         return r;
     }
-    b->began = steady_s();
+    b->began = clock_monotonic_s();
     *ret = b;
     return 0;
 }
@@ -212,7 +205,7 @@ int broker_step(struct broker *b, int wake_fd, int timeout_ms, struct err *err)
         rc = mosquitto_loop_misc(b->mosq);
     if (rc != MOSQ_ERR_SUCCESS || b->gone || b->refused != 0)
         return ended(b, rc, errno, err);
-    if (!b->up && steady_s() - b->began > BROKER_CONNECT_TIMEOUT_S)
+    if (!b->up && clock_monotonic_s() - b->began > BROKER_CONNECT_TIMEOUT_S)
         return err_set(err, -ETIMEDOUT, "the broker %s:%d takes the connection and does not answer",
                        b->options->host, b->options->port);
     return 0;

@@ -1,12 +1,13 @@
 /* http.c: sends one HTTP request with libcurl and reads a bounded answer, without interpreting it. */
 #include "net/http.h"
 
+#include "base/clock.h"
+
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define CONNECT_MAX_MS 10000
 
@@ -29,10 +30,7 @@ static void curl_set_up(void)
 
 int64_t net_now_ms(void)
 {
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
 static bool url_has(CURLU *u, CURLUPart part)
