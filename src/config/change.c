@@ -1,4 +1,4 @@
-/* The configuration as text, and what a second load changed. */
+/* change.c: the configuration as text, and its differences after a reload. */
 #include "config/config.h"
 
 #include "config/hosts.h"
@@ -29,7 +29,7 @@ const char *config_get(const struct config *c, const struct field *key, struct a
     return field_text(key, c, a);
 }
 
-/* Only what stands in the files; that the file is another one shows in its path. */
+/* Compares the contents of files; another path is a difference of its own. */
 static bool secret_changed(const struct config *old, const struct config *now, const struct field *key,
                            struct arena *a)
 {

@@ -1,4 +1,4 @@
-/* Loading a file; what follows from several keys together. */
+/* config.c: loads a file and checks the keys that depend on each other. */
 #include "config/config.h"
 
 #include "config/former_keys.h"
@@ -90,13 +90,13 @@ static int check_socket(const struct section *s)
     return section_refuse(s, "socket", "is a path of %zu bytes, expected at most %zu", len, SOCKET_PATH_MAX);
 }
 
-/* The setting, or the other one that goes with it, as far as one of them is given. */
+/* The line of the first key, or of the second if the first is not given. */
 static unsigned line_of_either(const struct section *s, const char *key, const char *other)
 {
     return section_line(s, section_has(s, key) ? key : other);
 }
 
-/* Taken, since nothing is impossible about it, but hardly what somebody meant. */
+/* Accepted with a warning: possible, but probably a mistake. */
 static void warn_about_dpm(const struct section *s)
 {
     const struct dpm_policy *dpm = &s->config->policy.dpm;
@@ -121,7 +121,7 @@ static void warn_about_dpm(const struct section *s)
                      (long long)dpm->off_max_s, (long long)dpm->off_min_s);
 }
 
-/* What one key alone cannot tell. */
+/* The checks that need several keys. */
 static int finish(const struct section *s, const struct schema *keys)
 {
     struct config *c = s->config;
@@ -177,7 +177,7 @@ int config_parse(const char *path, const char *text, size_t len, enum config_use
     return r;
 }
 
-/* Everything up to the limit and one byte more, so that a device or a pipe cannot fill the memory either. */
+/* Reads the limit and one byte more at most: a device or a pipe must not fill the memory. */
 static int read_text_file(const char *path, struct arena *a, char **ret, size_t *ret_len, struct err *err)
 {
     CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

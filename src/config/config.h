@@ -1,17 +1,16 @@
 /* config.h: the configuration file of the service (conf/ballast.yaml), checked.
  *
- * The file is read strictly: a key that is not known, a value of the wrong type or out of its range, a
- * required key that is missing and a secret that cannot be read are all errors, with one sentence
- *     FILE:LINE: what is wrong, what was expected
- * and nothing of a file with an error is used. What is accepted but worth a word (a section that this version
- * does not act on, a password file that everybody can read, TLS that is not verified) is a warning; the
+ * The file is read strictly. An unknown key, a value of the wrong type or out of its range, a missing
+ * required key and an unreadable secret are errors with one sentence, "FILE:LINE: what is wrong, what was
+ * expected", and the service uses nothing of a file with an error. Accepted risks (a section without effect
+ * in this version, a password file that everybody can read, TLS without verification) are warnings; the
  * service logs each at every start and reload.
  *
- * Every key stands in one table, config_keys(), with its default and meaning; the settings of a pass come
- * from policy_settings() and are checked by policy_set(), so that a range lives in one place.
+ * Every key is in one table, config_keys(), with its default and meaning; the settings of a pass come from
+ * policy_settings(), and policy_set() checks them, so each range has one place.
  *
- * Secrets are read from the files that are named, into source.password, mqtt.password and those of
- * power_hosts[]. They are never part of an error, a warning, config_get() or config_changes().
+ * Secrets are read from files into source.password, mqtt.password and the passwords of power_hosts[]. Errors,
+ * warnings, config_get() and config_changes() never contain a secret.
  */
 #ifndef BALLAST_CONFIG_CONFIG_H
 #define BALLAST_CONFIG_CONFIG_H
@@ -33,12 +32,12 @@
 /* Larger files are refused before they are read. */
 #define CONFIG_SIZE_MAX (1024 * 1024)
 
-/* How a host is woken and put to standby from outside. `power.hosts.NAME:`, with what `power.defaults:` says
- * where it does not; what neither gives is NULL. */
+/* How power methods switch a host on and off. `power.hosts.NAME:`, with the values of `power.defaults:` for
+ * missing keys; a key in neither is NULL. */
 struct config_power_host {
     struct power_host host; /* order and stop: see config_power() */
     const char *const
-        *methods;             /* in order, as given; NULL at the end; never NULL itself. Empty: all it has */
+        *methods; /* in the given order; NULL at the end; never NULL itself. Empty: all methods of the host */
     struct power_curve watts; /* n 0: not given */
     double standby_w;         /* UNKNOWN */
 };
@@ -47,7 +46,7 @@ struct config_power_host {
 struct config_mqtt {
     const char *url;
     const char *host; /* from the url, and ... */
-    int64_t port;     /* ... what it means where it names none */
+    int64_t port;     /* ... the default of the url's scheme */
     bool tls;
     const char *username;
     const char *password_file, *password;
@@ -57,7 +56,7 @@ struct config_mqtt {
     const char *topic;     /* before all topics */
 };
 
-/* Bytes of the structs of all kinds of sources together. */
+/* Bytes of the settings of all kinds of sources together. */
 #define CONFIG_SOURCE_SETTINGS_MAX 256
 
 struct config {
@@ -70,7 +69,7 @@ struct config {
     alignas(max_align_t) char source_settings[CONFIG_SOURCE_SETTINGS_MAX]; /* of each kind, one by one */
     int64_t history_days;      /* of actions and migrations kept in the store */
     int64_t history_passes;    /* kept in the store, with their snapshots */
-    int64_t history_passes_mb; /* that those may take */
+    int64_t history_passes_mb; /* of snapshots and passes together, at most */
     int64_t history_events;    /* kept in the store, sent or not */
     struct config_power_host *power_hosts;
     size_t n_power_hosts;
@@ -79,65 +78,63 @@ struct config {
     const char *const *dpm_windows, *const *dpm_ready_by; /* as written; NULL at the end */
     const char *dpm_time_zone;                            /* NULL: the system's own */
     int64_t dpm_ready_percent;
-    struct schedule schedule;    /* made of these four */
+    struct schedule schedule;    /* the schedule that these four keys define */
     const char *const *warnings; /* whole sentences, FILE:LINE in front */
     size_t n_warnings;
 };
 
-/* Every key, those of policy_settings() last. In the arena. Where several kinds of sources have a key of one
- * name, it is that of the given kind; NULL: of any. */
+/* Every key, those of policy_settings() last. In the arena. Several kinds of sources can have a key of one
+ * name: then the key of the given kind; NULL: of any kind. */
 const struct field *config_keys(const char *kind, struct arena *a, size_t *ret_n);
 
 /* For whom a file is read. */
 enum config_use {
-    CONFIG_FOR_SERVICE, /* everything: required keys must be there, secrets are read */
-    CONFIG_FOR_CHECK,   /* the same, but a password file that cannot be read for lack of permission only warns
-                         */
-    CONFIG_FOR_POLICY, /* the settings of a pass count: nothing is required, no other file is opened; the keys
-                        * that are there are checked all the same */
+    CONFIG_FOR_SERVICE, /* checks everything: required keys are present, secrets are readable */
+    CONFIG_FOR_CHECK,   /* like the service, but a password file without read permission is only a warning */
+    CONFIG_FOR_POLICY,  /* for the settings of a pass: no key is required, no file opened */
 };
 
-/* Reads the file at the path. -EINVAL for what is wrong with its content, else what the system says (-ENOENT,
- * -EACCES, ...). Everything in *ret lives in the arena, the path is copied. */
+/* Reads the file at the path. -EINVAL for wrong content, else the error of the system (-ENOENT, -EACCES,
+ * ...). All strings of *ret are in the arena, the path too. */
 int config_load(const char *path, struct arena *a, struct config *ret, struct err *err);
 int config_load_for(const char *path, enum config_use use, struct arena *a, struct config *ret,
                     struct err *err);
 
-/* The same for text in memory; path is for the sentences only. */
+/* Like config_load() for text in memory; path is used in errors only. */
 int config_parse(const char *path, const char *text, size_t len, enum config_use use, struct arena *a,
                  struct config *ret, struct err *err);
 
-/* How to reach the cluster, for collectors and actuators. Points into the configuration; stop and shared are
- * left NULL for the service to fill in. */
+/* The access to the cluster, for collectors and actuators. Points into the configuration; stop and shared
+ * stay NULL for the service to set. */
 void config_source(const struct config *c, struct source_config *ret);
 
-/* What tells one source from another: kind, where it is and the cluster's name there. */
+/* The identity of a source: its kind, its address and the cluster's name there. */
 const char *config_source_name(const struct config *c, struct arena *a);
 
-/* The hosts of `power:` in the order in which their methods are tried, for actuators/power; *stop goes with
- * each. Everything is copied to the arena. `hypervisor` stands at the end where no order is given. */
+/* The hosts of `power:` with their methods in the order of attempts, for actuators/power; each gets a copy of
+ * *stop. Everything is copied to the arena. Without a given order `hypervisor` is last. */
 struct power_host *config_power(const struct config *c, const atomic_bool *stop, struct arena *a);
 
-/* What is said of what a host draws, copied to the arena; n is 0 where nothing is. */
+/* The power figures of the hosts, copied to the arena; n is 0 if there are none. */
 struct power_curve config_watts(const struct config_power_host *h, struct arena *a);
 
-/* The present value as text, as it could stand in the file; NULL if it is not set. */
+/* The current value in the file's syntax; NULL if unset. */
 const char *config_get(const struct config *c, const struct field *key, struct arena *a);
 
-/* What a second load changed. */
+/* A difference after a reload. */
 struct config_change {
     const struct field *key;
-    const char *from, *to; /* as config_get() gives them */
-    bool secret;           /* the path is the same, what stands in the file is not */
+    const char *from, *to; /* as in config_get() */
+    bool secret;           /* the path is equal, the content of the file differs */
 };
 
-/* Lists what differs, in the table's order. */
+/* Lists the differences, in the table's order. */
 size_t config_changes(const struct config *old, const struct config *now, struct arena *a,
                       struct config_change **ret);
 
-/* Puts those values of `old` back into `now` that cannot change while the service runs, so that a reloaded
- * configuration says what is in force. The strings are copied to the arena, so that `old` may go. power:
- * `power:` is one of them now, as hosts are being switched. */
+/* Copies values that cannot change at run time from `old` into `now`, so that a reloaded configuration shows
+ * the values in force. The strings are copied to the arena, so `old` may be freed. power: `power:` cannot
+ * change either, because power changes are in progress. */
 void config_keep_fixed(const struct config *old, struct config *now, bool power, struct arena *a);
 bool config_is_of_power(const struct config_change *change);
 bool config_power_changes(const struct config_change *changes, size_t n); /* any of them */

@@ -1,4 +1,5 @@
-/* Whether two hosts of power: are reached at one address, however it is written. */
+/* duplicate_controllers.c: finds two hosts of `power:` with one controller, in any spelling of its
+ * address. */
 #include "config/duplicate_controllers.h"
 
 #include "base/mac.h"
@@ -8,15 +9,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* Where a controller listens, however it is written: without scheme, path and brackets. */
+/* A controller's address without scheme, path and brackets, for comparison. */
 struct place {
     const char *host;
     size_t len;
     unsigned long port;
 };
 
-/* "HOST", "HOST:PORT", "[ADDRESS]:PORT", an IPv6 address as it is; up to a path. What is neither is refused
- * elsewhere. */
+/* "HOST", "HOST:PORT", "[ADDRESS]:PORT" or a plain IPv6 address; up to a path. The reader refuses others. */
 static struct place place_of(const char *text, unsigned long otherwise)
 {
     const char *scheme = strstr(text, "://");
@@ -53,7 +53,7 @@ static bool same_place(const char *x, const char *y, unsigned long otherwise)
     return same_host(&a, &b) && a.port == b.port;
 }
 
-/* However they are written: 02:ab:... and 02-AB-... are one. */
+/* In any spelling: 02:ab:... and 02-AB-... are equal. */
 static bool same_mac(const char *x, const char *y)
 {
     struct mac a, b;
@@ -63,8 +63,8 @@ static bool same_mac(const char *x, const char *y)
 
 enum { IPMI_PORT = 623, HTTPS_PORT = 443 };
 
-/* One controller speaks IPMI and Redfish at one address, each at its own port. Where other ports are named
- * they are perhaps forwarded to several. */
+/* One controller speaks IPMI and Redfish at one address, each at its own port. Other ports may be forwarded
+ * to several controllers. */
 static bool same_controller(const struct config_power_host *ipmi, const struct config_power_host *redfish)
 {
     if (!config_power_uses(ipmi, POWER_IPMI) || !config_power_uses(redfish, POWER_REDFISH) ||
@@ -76,7 +76,7 @@ static bool same_controller(const struct config_power_host *ipmi, const struct c
     return same_host(&a, &b) && a.port == IPMI_PORT && b.port == HTTPS_PORT;
 }
 
-/* Where one does not say which system it is, it is the only one that there is. */
+/* A host without redfish.system has the only system of its controller. */
 static bool same_system(const char *x, const char *y)
 {
     return !x || !y || strcmp(x, y) == 0;

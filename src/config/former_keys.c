@@ -1,9 +1,9 @@
-/* former_keys.c: renames former keys in the tree, before anything else looks at it. */
+/* former_keys.c: renames former keys in the tree, before any other reader. */
 #include "config/former_keys.h"
 
 #include <string.h>
 
-/* Both stand in the same section; the second is the last part of the present name. */
+/* Both names are in one section; `key` is the last part of the present name. */
 static const struct {
     const char *path, *key;
 } former[] = {

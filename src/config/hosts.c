@@ -1,4 +1,4 @@
-/* power: the defaults, then each host; what of it a reload changes. */
+/* hosts.c: the section `power:`: the defaults, then each host; the changes of a reload. */
 #include "config/hosts.h"
 
 #include "config/duplicate_controllers.h"
@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#define NAME_MAX_BYTES 128 /* what the name of a task has room for */
-#define CHANGED_SHOWN 10   /* hosts that are named when they have changed */
+#define NAME_MAX_BYTES 128 /* the longest name that a task can hold */
+#define CHANGED_SHOWN 10   /* changed hosts that a log line names */
 
 static const char *const method_words[POWER_METHOD_COUNT] = {[POWER_HYPERVISOR] = "hypervisor",
                                                              [POWER_IPMI] = "ipmi",
@@ -30,7 +30,7 @@ static int kind_of_word(const char *word)
     return -1;
 }
 
-/* What makes the method one of a host's; NULL: it always is. */
+/* The key that gives a host this method; NULL: every host has it. */
 static const struct field *required_of(enum power_method_kind kind)
 {
     for (size_t m = 0; power_method_keys[m]; m++) {
@@ -86,7 +86,7 @@ static int check_common(const struct section *s, const struct schema *keys, stru
     return section_files(s, keys, "", h);
 }
 
-/* What belongs to one host has no place among the defaults. */
+/* Keys of a single host are refused among the defaults. */
 static int read_power_defaults(const struct section *s, const struct schema *keys,
                                struct config_power_host *h)
 {
@@ -99,7 +99,7 @@ static int read_power_defaults(const struct section *s, const struct schema *key
     return e < 0 ? e : check_common(s, keys, h, true);
 }
 
-/* A section of a method without what makes it one is a mistake, unless it is the defaults'. */
+/* A method's section without its required key is an error, except in the defaults. */
 static int check_sections(const struct section *s, const struct config_power_host *h)
 {
     for (size_t m = 0; power_method_keys[m]; m++) {
@@ -136,7 +136,7 @@ bool config_power_uses(const struct config_power_host *h, enum power_method_kind
     return has_method(h, kind) && (!*h->methods || *w);
 }
 
-/* Whoever switches one of them switches the other, with all that runs there. */
+/* A power change of one would switch the other, with all its VMs. */
 static int check_duplicates(const struct section *s, const struct config *c, size_t ix)
 {
     for (size_t i = 0; i < ix; i++) {
@@ -197,8 +197,8 @@ static struct config_power_host copy_host(const struct config_power_host *h, con
 
 /* ---- as the methods know it ------------------------------------------------------------------ */
 
-/* What is named in the order, or all there is: controllers, then a packet, then the hypervisor. A method that
- * the defaults name and the host does not have is left out. */
+/* The methods in the given order, or all: controllers, then a Wake-on-LAN packet, then the hypervisor.
+ * Methods of the defaults that the host lacks are left out. */
 static size_t sequence_of(const struct config_power_host *h,
                           enum power_method_kind sequence[POWER_METHOD_COUNT])
 {
@@ -296,7 +296,7 @@ static bool same_host(const struct config_power_host *x, const struct config_pow
     return x && y && same_text(config_power_text(x, 1, a), config_power_text(y, 1, a));
 }
 
-/* Of one list the hosts that the other has otherwise, or not. */
+/* The hosts of one list that are different in the other list, or missing. */
 static size_t count_changed(const struct config *c, const struct config *other, bool gone, struct arena *a,
                             struct strbuf *out)
 {

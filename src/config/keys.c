@@ -1,3 +1,4 @@
+/* keys.c: the tables of keys. */
 #include "config/keys.h"
 
 #include "plugins/power_method_keys.h"
@@ -24,14 +25,14 @@ const struct setting *config_setting(const char *key)
     return NULL;
 }
 
-/* Sections with a reader of their own, which comes to them after all else was read. */
+/* Sections with their own reader, which runs after all other keys. */
 static int read_later(const struct reader *r, const struct node *n, void *at)
 {
     (void)at;
     return n->kind == NODE_MAP ? 0 : reader_refuse(r, n, "a section");
 }
 
-/* policy_set() knows types and ranges; only what YAML alone can tell apart is checked here. */
+/* policy_set() checks types and ranges; the YAML syntax is checked here. */
 static int read_setting(const struct reader *r, const struct node *n, void *at)
 {
     const struct field value = {.type = FIELD_TEXT, .meaning = "a word or a number"};
@@ -41,7 +42,7 @@ static int read_setting(const struct reader *r, const struct node *n, void *at)
 
     if (e < 0)
         return e;
-    if (strlen(text) > SETTING_LENGTH_MAX) /* policy_set() would say it back whole */
+    if (strlen(text) > SETTING_LENGTH_MAX) /* policy_set() would quote the whole value */
         return reader_refuse(r, n, value.meaning);
     if (!n->plain && config_setting(node_path(n, key))->type != SETTING_WORD)
         return reader_complain(r, n, "is text in quotes, expected the value without quotes");
@@ -283,7 +284,7 @@ static bool has_key(const struct key_list *l, const char *name)
     return false;
 }
 
-/* To a struct that has the key's own in it. */
+/* Moves the key's offsets to the struct that contains the key's own. */
 static void shift(struct field *key, size_t at)
 {
     key->offset += at;
@@ -309,7 +310,7 @@ static void add_kind(struct key_list *l, const struct source_kind *kind, struct 
     add_source_keys(l, &kind->settings, AT(source_settings) + config_source_settings_at(kind), a);
 }
 
-/* Those of the chosen kind first: what another kind calls the same is left out. */
+/* Keys of the chosen kind first: equal names of other kinds are left out. */
 static void add_kinds(struct key_list *l, const struct source_kind *chosen, struct arena *a)
 {
     if (chosen)
@@ -359,7 +360,7 @@ struct schema config_power_keys(struct arena *a)
             struct field *key = add_key(&l, &power_method_keys[m]->keys.fields[i], a);
 
             shift(key, HOST_AT(host));
-            key->flags &= ~FIELD_REQUIRED; /* only where the method's section is given */
+            key->flags &= ~FIELD_REQUIRED; /* only if the method's section is given */
         }
     }
     return (struct schema){.what = "", .fields = l.items, .n = l.n};

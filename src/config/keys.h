@@ -4,19 +4,19 @@
 
 #include "config/config.h"
 
-/* The kind by its word; NULL: there is none. */
+/* The kind with this word; NULL: there is none. */
 const struct source_kind *config_source_kind(const char *word);
 
-/* Where the kind's own settings begin in config.source_settings. */
+/* The offset of the kind's own settings in config.source_settings. */
 size_t config_source_settings_at(const struct source_kind *kind);
 
 /* The words of all kinds, NULL at the end. */
 const char *const *config_source_words(struct arena *a);
 
-/* What may stand below power.hosts.NAME; offsets in struct config_power_host. */
+/* The keys below power.hosts.NAME; offsets in struct config_power_host. */
 struct schema config_power_keys(struct arena *a);
 
-/* The setting of a pass by its key; NULL: the key is none. */
+/* The setting of a pass with this key; NULL: the key is no such setting. */
 const struct setting *config_setting(const char *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* The broker: what the keys of mqtt: mean together. */
+/* mqtt.c: checks the keys of `mqtt:` that depend on each other. */
 #include "config/mqtt.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define TOPIC_MAX 200
 #define CLIENT_ID_MAX 200
 
-/* The url is a scheme and an authority, as the reader has checked. */
+/* The reader has checked that the url is a scheme and an authority. */
 static int take_apart(const struct section *s)
 {
     struct config_mqtt *m = &s->config->mqtt;

@@ -1,7 +1,8 @@
-/* What several keys of hosts' power methods mean together: what could never work, and what is a bad idea. */
+/* power_methods_check.c: checks a host's power methods: combinations of keys that cannot work, and risky
+ * ones. */
 #include "config/power_methods_check.h"
 
-#define CIPHER_SUITE_SAFE 3 /* those below neither sign nor encrypt, or not both */
+#define CIPHER_SUITE_SAFE 3 /* lower cipher suites lack integrity, encryption or both */
 
 static void warn_about_ipmi(const struct section *s, const struct power_host *h)
 {

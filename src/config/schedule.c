@@ -1,4 +1,4 @@
-/* dpm.windows and dpm.ready_by, parsed by ../schedule. */
+/* schedule.c: dpm.windows and dpm.ready_by, parsed by ../schedule. */
 #include "config/schedule.h"
 
 #include "schedule/schedule.h"
@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#define SHORT_S 300 /* less than any host is worth emptying for */
+#define SHORT_S 300 /* too short to evacuate a host for */
 
 static int widen(const struct section *in, const struct node *item, const char *key)
 {

@@ -1,3 +1,4 @@
+/* secret.c: reads a password from its file. */
 #include "config/secret.h"
 
 #include "base/cleanup.h"
@@ -46,9 +47,9 @@ static int check_line(const char *path, char *line, size_t *len, struct err *err
 
 int secret_read(const char *path, struct arena *a, const char **ret, bool *ret_exposed, struct err *err)
 {
-    /* Without O_NONBLOCK a path that is a FIFO would hang the start. */
+    /* Without O_NONBLOCK, opening a FIFO would block the start. */
     CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    char buffer[SECRET_MAX + 3]; /* one more than the newline, to see that it is too long */
+    char buffer[SECRET_MAX + 3]; /* one byte after the newline, to detect a long password */
     struct stat st;
 
     if (fd < 0)

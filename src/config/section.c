@@ -1,4 +1,4 @@
-/* What the checks ask of a section: lines, warnings, secrets. */
+/* section.c: lines, warnings and secrets of a section, for the checks. */
 #include "config/section.h"
 
 #include "config/secret.h"
@@ -82,7 +82,7 @@ static int read_secret(const struct section *s, const struct field *f, const cha
     if (e < 0) {
         (void)err_widen(s->reader.err, "%s:%u: %s%s", s->reader.file, line, s->prefix, f->name);
         if (s->reader.err)
-            s->reader.err->code = -EINVAL; /* it is the configuration that names the wrong file */
+            s->reader.err->code = -EINVAL; /* the wrong path is an error of the configuration */
         return -EINVAL;
     }
     if (exposed)
@@ -96,7 +96,7 @@ static int read_secret(const struct section *s, const struct field *f, const cha
                : 0;
 }
 
-/* A missing one would show at the first connection only, and far from the line that names it. */
+/* A missing file would otherwise fail at the first connection, without the line that names it. */
 static int check_readable(const struct section *s, const struct field *f, const char *path)
 {
     int error = access(path, R_OK) == 0 ? 0 : errno;

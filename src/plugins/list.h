@@ -1,7 +1,8 @@
-/* list.h: every kind of source that is compiled in, a line each, in the order in which they are shown.
+/* list.h: every kind of source that is compiled in, one on each line, in the order of output.
  *
  * A plug-in NAME defines NAME_source in its keys.c, and NAME_plugin in its plugin.c. The skeleton is
- * compiled, and not on the list. */
+ * compiled, but not in the list.
+ */
 #ifndef BALLAST_PLUGINS_LIST_H
 #define BALLAST_PLUGINS_LIST_H
 

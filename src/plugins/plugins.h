@@ -4,7 +4,7 @@
 
 #include <ballast/plugin.h>
 
-/* By the word after `source: kind:`; NULL: there is none. */
+/* The plug-in for the word after `source: kind:`; NULL: there is none. */
 const struct plugin *plugins_find(const char *kind);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <ballast/source.h>
 
-/* All of them, NULL at the end. */
+/* All kinds, NULL at the end. */
 extern const struct source_kind *const source_kinds[];
 
 #endif

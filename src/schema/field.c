@@ -1,4 +1,4 @@
-/* A field's value as text, and copied. */
+/* field.c: a field's value as text; copies of values. */
 #include "schema/field.h"
 
 #include <ballast/inventory.h>

@@ -1,4 +1,4 @@
-/* field.h: a field's value as text, and copied. The tables are in ballast/field.h. */
+/* field.h: a field's value as text; copies of values. The tables are in ballast/field.h. */
 #ifndef BALLAST_SCHEMA_FIELD_H
 #define BALLAST_SCHEMA_FIELD_H
 
@@ -6,13 +6,13 @@
 
 #include <ballast/field.h>
 
-/* The value as it could stand in a configuration; NULL where it is not known. */
+/* The value in the syntax of a configuration; NULL if unknown. */
 const char *field_text(const struct field *f, const void *object, struct arena *a);
 
-/* What stands in the file of a FIELD_SECRET; NULL: it is none, or was not read. */
+/* The secret that a FIELD_SECRET's file holds; NULL: the field is no secret, or the file was not read. */
 const char *field_secret(const struct field *f, const void *object);
 
-/* Copies the value from one object to another, with what it points to. */
+/* Copies the value, with its strings and lists, from one object to another. */
 void field_copy(const struct field *f, const void *from, void *to, struct arena *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* Values of YAML and JSON files alike: what is in them, and where they stand. */
+/* node.c: values of YAML and JSON files: their children and their paths. */
 #include "schema/node.h"
 
 #include "base/number.h"

@@ -1,8 +1,9 @@
 /* node.h: one value of a file, from YAML or from JSON.
  *
- * A YAML file is a tree of nodes, whose scalars are text: the reader decides whether `5` is a number. A JSON
- * value already has its type; a node is then a view of jansson's value, made while somebody walks over it, so
- * that a file with millions of values needs no second tree. Either knows where it stands in the file. */
+ * A YAML file is a tree of nodes with text as scalars: the reader decides whether `5` is a number. A JSON
+ * value already has its type; its node is a view of jansson's value, made during the walk, so a file with
+ * millions of values needs no second tree. Every node knows its place in the file.
+ */
 #ifndef BALLAST_SCHEMA_NODE_H
 #define BALLAST_SCHEMA_NODE_H
 
@@ -24,8 +25,8 @@ enum node_kind {
 struct node {
     enum node_kind kind;
     bool plain;                /* YAML, NODE_SCALAR: not in quotes */
-    unsigned line;             /* YAML: of the key where there is one, else of the value; from 1 */
-    const struct node *up;     /* what it is in; NULL: the document */
+    unsigned line;             /* YAML: the line of the key if there is one, else of the value; from 1 */
+    const struct node *up;     /* the mapping or list around it; NULL: the document */
     const char *key;           /* in a mapping, else NULL */
     size_t ix;                 /* in a list: from 0 */
     const char *text;          /* NODE_SCALAR */
@@ -34,13 +35,13 @@ struct node {
     json_t *json;              /* JSON: the value; NULL: YAML */
 };
 
-/* A view of a JSON value, which must live as long. */
+/* A view of a JSON value; the value must live as long as the view. */
 struct node node_of_json(json_t *json, const struct node *up, const char *key, size_t ix);
 
-/* What is not there, for a complaint. */
+/* A missing value, for an error about it. */
 struct node node_absent(const struct node *in, const char *key);
 
-/* Walks over the children; a child of JSON is valid until the next one is asked for. */
+/* Walks over the children; a child of JSON is valid until the next call. */
 struct node_walk {
     const struct node *of, *at;
     struct node item;
@@ -59,20 +60,20 @@ const struct node *node_find(const struct node *map, const char *path);
 /* Whether a mapping has the key. */
 bool node_has(const struct node *map, const char *key);
 
-/* null; in YAML also nothing, or ~. */
+/* null; in YAML also an empty value or ~. */
 bool node_is_null(const struct node *n);
 
-/* What the value is as text, number or boolean; NULL or false where it is none. */
+/* The value as text, number or boolean; NULL or false if it has another type. */
 const char *node_text(const struct node *n);
 bool node_number(const struct node *n, double *ret);
 bool node_bool(const struct node *n, bool *ret);
 
-/* Where it stands: "vms.0.cpu" in YAML, a JSON pointer ("/vms/0/cpu") in JSON. Cut where it is too long. */
+/* The path: "vms.0.cpu" in YAML, a JSON pointer ("/vms/0/cpu") in JSON. Long paths are cut. */
 #define NODE_PATH_MAX 256
 const char *node_path(const struct node *n, char ret[NODE_PATH_MAX]);
 
-/* The value for a sentence: `is "tru"`, `is a list` after a path, `"tru"`, `an array` after a pointer; cut to
- * a sane length and without what would upset a terminal. */
+/* The value for an error: `is "tru"`, `is a list` after a path, `"tru"`, `an array` after a pointer; cut to a
+ * short length, without control characters. */
 const char *node_shown(const struct node *n, struct arena *a);
 
 #endif

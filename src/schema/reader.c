@@ -1,4 +1,4 @@
-/* Objects by their tables: which field is meant, what is missing and what nobody knows. Values: value.c. */
+/* reader.c: reads objects by their tables; finds missing and unknown fields. value.c reads single values. */
 #include "schema/reader.h"
 
 #include "schema/suggest.h"
@@ -66,7 +66,7 @@ const char *reader_words(const struct reader *r, const char *const *words)
 
 /* ---- fields that no table has ---- */
 
-/* The next name of a section in which the field stands below the prefix; NULL: it is not in there. */
+/* The next name after the prefix on the way to the field; NULL: the field is not below the prefix. */
 static const char *name_below(const struct reader *r, const struct field *f, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -76,7 +76,7 @@ static const char *name_below(const struct reader *r, const struct field *f, con
     return arena_strndup(r->a, f->name + len, strcspn(f->name + len, "."));
 }
 
-/* The names that a section may have below it, each once. */
+/* The names directly below a section, each once. */
 static size_t names_below(const struct reader *r, const struct schema *schema, const char *prefix,
                           const char **ret)
 {
@@ -94,7 +94,7 @@ static size_t names_below(const struct reader *r, const struct schema *schema, c
     return n;
 }
 
-/* The field that has this name, or ends with it in another section. */
+/* The field with this name, or with this name in another section. */
 static const char *find_elsewhere(const struct schema *schema, const char *word)
 {
     for (size_t i = 0; i < schema->n; i++) {
@@ -166,7 +166,7 @@ const char *reader_unknown_text(const struct unknown_field *u, struct arena *a)
 
 /* ---- objects ---- */
 
-/* Most files have their fields in the table's order, so the search begins after the one found last. */
+/* Most files have fields in the table's order, so the search begins after the last field found. */
 static const struct field *find_field(const struct schema *schema, const char *name, size_t *next)
 {
     for (size_t i = 0; i < schema->n; i++) {
@@ -200,7 +200,7 @@ static int read_field(const struct reader *r, const struct node *n, const struct
     return reader_value(r, n, f, (char *)into + f->offset);
 }
 
-/* The fields below the prefix ("dpm."); *seen has a bit for each of the first ones of the table. */
+/* The fields below the prefix ("dpm."); *seen has a bit for each of the first fields of the table. */
 static int read_members(const struct reader *r, const struct node *map, const struct schema *schema,
                         const char *prefix, void *into, uint64_t *seen)
 {
@@ -211,7 +211,7 @@ static int read_members(const struct reader *r, const struct node *map, const st
     if (map->kind != NODE_MAP && (map->json || !node_is_null(map)))
         return reader_refuse(r, map, map->json ? "an object" : "a section");
     if (map->kind != NODE_MAP)
-        return 0; /* all of it is commented out */
+        return 0; /* all keys are commented out */
     for (const struct node *n = node_walk_first(&w, map); n && e == 0; n = node_walk_next(&w)) {
         const char *name = prefix[0] ? arena_printf(r->a, "%s%.128s", prefix, n->key) : n->key;
         bool dotted = !n->json && strchr(n->key, '.');

@@ -1,10 +1,11 @@
 /* reader.h: from a file's values to structs, by tables of fields (field.h).
  *
  * Errors are -EINVAL with one sentence: "FILE:LINE: PATH is "x", expected ..." in YAML, "JSON-POINTER: "x",
- * expected ..." in JSON, before which the caller puts the file. A field that no table has is an error in
- * YAML, with what was probably meant; in JSON it is passed over and noted once for each kind of object.
+ * expected ..." in JSON, where the caller adds the file. An unknown field is an error in YAML, with the
+ * nearest known name; in JSON it is ignored and noted once for each kind of object.
  *
- * Reading an object again into the same struct replaces what it gives and leaves the rest. */
+ * Reading a second object into a struct replaces the fields that the object has and keeps the others.
+ */
 #ifndef BALLAST_SCHEMA_READER_H
 #define BALLAST_SCHEMA_READER_H
 
@@ -14,24 +15,24 @@
 
 /* A field that the reader did not know, in one kind of object. */
 struct unknown_field {
-    const char *pointer; /* where it was met first: "/hosts/0/foo" */
+    const char *pointer; /* its first occurrence: "/hosts/0/foo" */
     const char *what;    /* the kind of object: "host" */
     const char *name;
-    size_t n; /* objects of this kind that have it */
+    size_t n; /* objects of this kind with this field */
 };
 
-/* Zeroed, it is empty. Lives in the arena of the reading. */
+/* A zeroed struct is empty. Lives in the arena of the reading. */
 struct unknown_fields {
     struct unknown_field *items;
     size_t n, cap;
-    size_t more; /* kinds of unknown fields past the ones that are listed */
+    size_t more; /* unknown fields that are not listed */
 };
 
 struct reader {
-    const char *file; /* YAML; for sentences, and what relative paths begin at */
+    const char *file; /* YAML; for errors, and the base of relative paths */
     const char *(*place)(const struct reader *r, unsigned line); /* NULL: "FILE:LINE" */
     const void *context;                                         /* for the fields' own readers */
-    struct unknown_fields *unknown;                              /* JSON; NULL: nobody asks */
+    struct unknown_fields *unknown; /* JSON; NULL: unknown fields are not noted */
     struct arena *a;
     struct err *err;
 };
@@ -39,13 +40,13 @@ struct reader {
 /* Reads the object, in the order of the file. */
 int reader_object(const struct reader *r, const struct node *n, const struct schema *schema, void *into);
 
-/* Reads one value into *at; of the field only type, range, words, meaning and own reader count. */
+/* Reads one value into *at, by the field's type, range, words, meaning and own reader. */
 int reader_value(const struct reader *r, const struct node *n, const struct field *f, void *at);
 
-/* Sets what has a default to it, and lists to empty ones. */
+/* Sets fields to their defaults, and lists to empty lists. */
 void reader_defaults(const struct reader *r, const struct schema *schema, void *into);
 
-/* YAML: the node is a list of at most so many entries; null is an empty one. */
+/* YAML: refuses a node that is no list, or has more than this many entries; null is an empty list. */
 int reader_list_check(const struct reader *r, const struct node *n, const char *expected, size_t most);
 
 /* "a, b or c". */
@@ -54,14 +55,14 @@ const char *reader_words(const struct reader *r, const char *const *words);
 /* "FILE:LINE". */
 const char *reader_place(const struct reader *r, unsigned line);
 
-/* What is wrong with a value. All return -EINVAL. */
+/* Errors of a value. All return -EINVAL. */
 int reader_refuse(const struct reader *r, const struct node *n, const char *expected);
 int reader_complain(const struct reader *r, const struct node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int reader_complain_line(const struct reader *r, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The sentence for one unknown field: "/hosts/0/foo: unknown field, ignored". */
+/* The warning about one unknown field: "/hosts/0/foo: unknown field, ignored". */
 const char *reader_unknown_text(const struct unknown_field *u, struct arena *a);
 
 #endif

@@ -1,3 +1,4 @@
+/* suggest.c: the known word nearest to a mistyped one. */
 #include "schema/suggest.h"
 
 #include <limits.h>
@@ -47,7 +48,7 @@ const char *suggest(const char *word, const char *const *words, size_t n)
     unsigned best_distance = UINT_MAX;
 
     for (size_t i = 0; i < n; i++) {
-        /* One slip in three letters; two words of two letters have nothing in common. */
+        /* One edit in three letters; words of two letters are too short to compare. */
         size_t slips = (strlen(word) < strlen(words[i]) ? strlen(word) : strlen(words[i])) / 3;
         unsigned d = strcasecmp(word, words[i]) == 0 ? 0 : suggest_distance(word, words[i]);
 

@@ -1,4 +1,4 @@
-/* One value by its field's type. */
+/* value.c: reads one value by its field's type. */
 #include "schema/reader.h"
 
 #include "base/mac.h"
@@ -26,7 +26,7 @@ static bool is_printable(const char *text)
     return *text == '\0';
 }
 
-/* jansson's strings go with its document; a YAML tree lives as long as what is read from it. */
+/* jansson frees strings with the document; a YAML tree lives as long as the values read from it. */
 static int read_text(const struct reader *r, const struct node *n, const char *expected, const char **ret)
 {
     const char *text = node_text(n);
@@ -63,7 +63,7 @@ static const char *from_folder(const struct reader *r, const char *path)
     return arena_printf(r->a, "%.*s/%s", (int)(slash - r->file), r->file, path);
 }
 
-/* A relative path is meant from the file's own folder: the process's working directory is an accident. */
+/* A relative path starts at the file's own folder: a service's working directory is arbitrary. */
 static int read_path(const struct reader *r, const struct node *n, const char *expected, const char **ret)
 {
     const char *text = node_text(n);
@@ -134,7 +134,7 @@ static int read_url(const struct reader *r, const struct node *n, const struct f
     rest += strlen("://");
     size_t authority = strcspn(rest, "/?#");
 
-    if (memchr(rest, '@', authority)) /* not quoted back: there may be a password in it */
+    if (memchr(rest, '@', authority)) /* not quoted: it may contain a password */
         return reader_complain(r, n,
                                "has a user or a password in it, expected them in username and password_file");
     if (!is_authority(rest, authority))
@@ -142,7 +142,7 @@ static int read_url(const struct reader *r, const struct node *n, const struct f
     return read_text(r, n, f->meaning, ret);
 }
 
-/* As libc takes it, or with a port; an IPv6 address also without brackets. */
+/* An address in libc's syntax, also with a port; an IPv6 address also without brackets. */
 static int read_address(const struct reader *r, const struct node *n, const struct field *f, const char **ret)
 {
     struct in6_addr six;
@@ -166,7 +166,7 @@ static int read_mac(const struct reader *r, const struct node *n, const char **r
     return 0;
 }
 
-/* The number of the word, or -1. */
+/* The index of the word, or -1. */
 static int find_word(const struct node *n, const char *const *words)
 {
     const char *text = node_text(n);
@@ -313,7 +313,7 @@ static int read_ids(const struct reader *r, const struct node *n, const struct f
     const char *const *items = NULL;
     int e;
 
-    if (!n->json && n->kind == NODE_SCALAR) { /* one of them needs no brackets */
+    if (!n->json && n->kind == NODE_SCALAR) { /* a single entry needs no brackets */
         const char **one = arena_array(r->a, const char *, 1);
 
         if ((e = read_text(r, n, expected, one)) == 0)
@@ -397,7 +397,7 @@ int reader_value(const struct reader *r, const struct node *n, const struct fiel
     case FIELD_TEXT:
         return read_checked(r, n, f, at);
     case FIELD_PATH:
-    case FIELD_SECRET: /* the file is read by whoever knows which user will need it */
+    case FIELD_SECRET: /* only the caller knows which user must read the file */
         return read_path(r, n, f->meaning, at);
     case FIELD_URL:
         return read_url(r, n, f, at);
@@ -459,6 +459,6 @@ void reader_defaults(const struct reader *r, const struct schema *schema, void *
         else if (f->type == FIELD_NUMBER && !f->fallback)
             *(double *)at = UNKNOWN;
         else if (f->type != FIELD_OWN && f->fallback)
-            (void)reader_value(r, &n, f, at); /* the table's own values fit; a test proves it */
+            (void)reader_value(r, &n, f, at); /* a test checks that the defaults of all tables are valid */
     }
 }

@@ -1,4 +1,4 @@
-/* Objects as JSON; reader.c reads the same. */
+/* writer.c: objects as JSON. reader.c reads this JSON. */
 #include "schema/writer.h"
 
 #include <ballast/inventory.h>

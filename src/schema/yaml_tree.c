@@ -1,4 +1,4 @@
-/* From the events of libyaml to a tree of nodes. */
+/* yaml_tree.c: from the events of libyaml to a tree of nodes. */
 #include "schema/yaml_tree.h"
 
 #include "base/cleanup.h"
@@ -36,7 +36,7 @@ static int refuse(const struct builder *b, unsigned line, const char *what)
     return err_set(b->err, -EINVAL, "%s:%u: %s", b->file, line, what);
 }
 
-/* What libyaml has to say. Its reader knows an offset only, its scanner and parser a line. */
+/* The error of libyaml. Its reader reports an offset only, its scanner and parser a line. */
 static int refuse_syntax(const struct builder *b)
 {
     const yaml_parser_t *p = &b->parser;
@@ -64,7 +64,7 @@ static int next_event(struct builder *b, yaml_event_t *ret)
     return yaml_parser_parse(&b->parser, ret) ? 0 : refuse_syntax(b);
 }
 
-/* Anchors are harmless as long as nothing refers to them; a tag would change what a value means. */
+/* Anchors without aliases are harmless; a tag would change the meaning of a value. */
 static int check_tag(const struct builder *b, const yaml_event_t *e, const yaml_char_t *tag)
 {
     return tag ? refuse(b, line_of(e->start_mark), "a tag (!...) has no place here, expected a plain value")
@@ -122,7 +122,7 @@ static int check_duplicates(const struct builder *b, const struct node *map)
     return 0;
 }
 
-/* Keys are shown to people, so they must not be able to move a cursor. */
+/* Errors and logs show keys, so a key must not have control characters. */
 static bool is_printable(const char *key)
 {
     while (*key && !iscntrl((unsigned char)*key))
@@ -175,7 +175,7 @@ static int build_list(struct builder *b, struct node *list, unsigned depth)
     }
 }
 
-/* The node that begins with this event, with all that is below it. Depth is bounded, so recursion is. */
+/* The node that begins with this event, with its subtree. The depth is bounded, so the recursion is. */
 static int build(struct builder *b, const yaml_event_t *e, unsigned depth, const struct node *up,
                  struct node **ret)
 {
@@ -245,7 +245,7 @@ static int build_document(struct builder *b, struct node **ret)
 int yaml_tree_parse(const char *file, const char *text, size_t len, struct arena *a, struct node **ret,
                     struct err *err)
 {
-    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* what some editors put before UTF-8 */
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* the byte order mark of some editors */
         text += 3;
         len -= 3;
     }

@@ -1,8 +1,9 @@
 /* yaml_tree.h: a YAML file as a tree of nodes that know their lines.
  *
- * Only what a configuration needs: one document of mappings, lists and scalars. Aliases (and with them merge
- * keys and the "billion laughs"), tags, keys that are not scalars, duplicate keys, a second document, NUL
- * bytes, and files that are too deep or have too many values are refused. */
+ * The tree holds one document of mappings, lists and scalars. Refused: aliases (and with them merge keys and
+ * the "billion laughs"), tags, keys that are not scalars, duplicate keys, a second document, NUL bytes, and
+ * files that are too deep or have too many values.
+ */
 #ifndef BALLAST_SCHEMA_YAML_TREE_H
 #define BALLAST_SCHEMA_YAML_TREE_H
 
