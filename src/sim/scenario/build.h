@@ -1,8 +1,8 @@
-/* build.h: a scenario on its way from the file to struct scenario. Inside scenario only.
+/* build.h: a scenario during its construction, from the file to struct scenario. Inside scenario only.
  *
- * The file's groups become objects of an inventory, in the order of the file, and what the simulation has to
- * know about each of them stands in arrays beside it. Freezing sorts by id; scenario.c then brings the arrays
- * into the snapshot's order.
+ * The file's groups become objects of an inventory, in the order of the file; arrays beside the inventory
+ * hold the simulation's own facts about each object. snapshot_build() sorts objects by id; scenario.c then
+ * sorts the arrays into the snapshot's order.
  */
 #ifndef BALLAST_SIM_SCENARIO_BUILD_H
 #define BALLAST_SIM_SCENARIO_BUILD_H
@@ -14,7 +14,7 @@
 
 #include <ballast/inventory.h>
 
-/* More is not simulated in a time that anybody waits for. */
+/* A larger cluster cannot be simulated in a reasonable time. */
 #define SCENARIO_HOSTS_MAX 2000u
 #define SCENARIO_VMS_MAX 50000u
 #define SCENARIO_GROUPS_MAX 1000u /* entries of hosts, vms, pools, rules */
@@ -29,12 +29,12 @@ struct power_spec {
     double idle_w, peak_w, standby_w, boot_w, sleep_w; /* UNKNOWN: not given */
     bool meter;
     double meter_error;
-    struct power_curve watts; /* none: idle_w and peak_w count */
+    struct power_curve watts; /* none: idle_w and peak_w define the power */
 };
 
 struct host_spec {
     const char *name, *match;
-    uint32_t count; /* 0: not given, there is one and it has no number */
+    uint32_t count; /* 0: not given: one host, whose name has no number */
     const struct node *cycle, *split;
     const char *kind; /* another word for it */
     double core_mhz;
@@ -59,7 +59,7 @@ struct at_spec {
     bool given;
     int how;
     struct ids hosts; /* ids, groups or patterns; none: all */
-    double fill_to;   /* part of a host's CPU that may be asked for */
+    double fill_to;   /* part of a host's CPU that the VMs may request */
 };
 
 enum shares_level { SHARES_LOW, SHARES_NORMAL, SHARES_HIGH, SHARES_NUMBER };
@@ -74,7 +74,7 @@ enum phase_kind { PHASE_GIVEN, PHASE_RANDOM };
 enum pick { PICK_ORDER, PICK_NAME };
 enum names { NAMES_NUMBERS, NAMES_TRACES };
 
-/* A set of traces, read once, and how many of them have been taken. */
+/* A set of traces, read once, and the number of traces in use. */
 struct trace_source {
     const char *path;
     int format;
@@ -83,13 +83,13 @@ struct trace_source {
 };
 
 struct workload_spec {
-    bool given; /* false: what the snapshot says, or the default */
+    bool given; /* false: the snapshot's value, or the default */
     unsigned line;
     int kind;
     struct workload w;
     enum phase_kind phase;
     bool percent;
-    bool if_traced; /* only where the trace has this resource; else as if it were not given */
+    bool if_traced; /* only if the trace has this resource; else the key is ignored */
     int format, pick;
     const char *file, *dir;
 };
@@ -106,7 +106,7 @@ struct vm_spec {
     struct alloc_spec alloc[RES_COUNT];
     double vcpu_mhz;                 /* UNKNOWN: a core of the fastest host */
     struct range arrives_s, lasts_s; /* lasts_s: UNKNOWN: for good */
-    double consumed_mb;              /* UNKNOWN: what it uses at first */
+    double consumed_mb;              /* UNKNOWN: its initial memory use */
     double dirty_mb_s;
     const char *share_class;
     struct at_spec at;
@@ -125,19 +125,19 @@ struct trace_names {
     uint32_t n;
 };
 
-/* ---- all of it ---- */
+/* ---- the whole scenario ---- */
 
 struct building {
-    struct reader f; /* whose context this is */
+    struct reader f; /* its context is this struct */
     const struct scenario_options *options;
     uint64_t seed;
     struct scenario *s;
-    struct inventory inv;    /* hosts and VMs are filled in last, from what follows */
-    struct host_spec *hosts; /* by index of the inventory, as are the rest */
+    struct inventory inv;    /* hosts and VMs are added last, from the arrays below */
+    struct host_spec *hosts; /* by index of the inventory, like the arrays below */
     struct vm_spec *vms;
     size_t n_hosts, n_vms, cap_hosts, cap_vms;
-    size_t n_snapshot_hosts;           /* of these: the first ones, by id */
-    unsigned *pool_lines, *rule_lines; /* of those that the file adds to the snapshot's */
+    size_t n_snapshot_hosts;           /* the snapshot's own objects: the first ones, by id */
+    unsigned *pool_lines, *rule_lines; /* of objects that the file adds to the snapshot's */
     size_t first_pool, first_rule;
     double core_mhz;             /* of the fastest host */
     struct workload_spec source; /* defaults of the traces */
@@ -146,11 +146,11 @@ struct building {
     size_t n_sources, cap_sources;
 };
 
-/* Both take the list of groups, which may be NULL. */
+/* Both take the list of groups; NULL: none. */
 int hosts_build(struct building *b, const struct node *groups);
 int vms_build(struct building *b, const struct node *groups);
 
-/* What a snapshot begins with; called before those above. */
+/* Reads the initial snapshot; called before the functions above. */
 void hosts_of_snapshot(struct building *b, const struct inventory *inv);
 void vms_of_snapshot(struct building *b, const struct inventory *inv);
 
@@ -163,18 +163,18 @@ int faults_build_script(struct building *b, const struct node *list);
 /* The scenario's own section about traces; NULL: there is none. */
 int workloads_read_source(struct building *b, const struct node *n);
 
-/* The names of the traces that a group of VMs is given. */
+/* The names of the traces of a group of VMs. */
 int workloads_traces(struct building *b, const struct node *group, const struct vm_spec *spec,
                      struct trace_names *ret);
 
-/* Shares, times: what follows from a VM's sizes. */
+/* Values that follow from a VM's sizes: shares, times. */
 void vms_finish(const struct building *b, struct vm_spec *v);
 struct alloc vms_alloc(const struct alloc_spec *spec, double normal);
 
-/* What every VM wants, from its spec; the sizes of all hosts and VMs are known. */
+/* The demand of every VM, from its spec; the sizes of all hosts and VMs are known. */
 int workloads_build(struct building *b);
 
-/* Puts every VM that is there from the beginning on a host. */
+/* Places every VM that exists at the start on a host. */
 int placement_build(struct building *b);
 
 /* Settings of the policy. */
@@ -185,31 +185,31 @@ struct settings_given {
     size_t n, cap;
 };
 
-/* When hosts may sleep and must be back; NULL: at any time, never. */
+/* When hosts may be in standby and when they must be on; NULL: always, never. */
 int schedule_build(struct building *b, const struct node *section);
 
 int settings_read(const struct reader *f, const struct node *section, struct policy *policy,
                   struct settings_given *ret);
 
-/* ---- what several of these read ---- */
+/* ---- helpers of several files ---- */
 
-/* "web-007" of 120: numbered from 1, so that ids sort as they count. */
+/* "web-007" of 120: numbered from 1, padded, so that ids sort by number. */
 const char *groups_member_name(struct arena *a, const char *name, uint32_t i, uint32_t n);
 
-/* -EINVAL if a group's variants are none. */
+/* -EINVAL if the variants of a group are invalid. */
 int groups_check_variants(const struct reader *f, const struct node *group, const struct node *cycle,
                           const struct node *split);
 
-/* Reads what the i-th of n members has of its own, on top of what is in ret: variants come by turns, or in
- * blocks of equal size. Nothing, where there are none. */
+/* Reads the variant of the i-th of n members over the values in ret: variants alternate, or apply to blocks
+ * of equal size. Reads nothing if the group has no variants. */
 int groups_read_variant(const struct reader *f, uint32_t i, uint32_t n, const struct node *cycle,
                         const struct node *split, const struct schema *keys, void *ret);
 
-/* -EINVAL unless a group has either a name of its own or objects of the snapshot that it is about. */
+/* -EINVAL unless a group has either a name of its own or a list of objects of the snapshot. */
 int groups_check_name(const struct reader *f, const struct node *group, const char *name, const char *match);
 
-/* What words mean an object: its id, its name, its group, its kind, or a pattern with * and ? of an id or
- * name. */
+/* The words that match an object: its id, its name, its group, its kind, or a pattern with * and ? of an id
+ * or name. */
 struct called {
     const char *id, *name, *group, *kind;
 };

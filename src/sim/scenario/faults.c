@@ -1,4 +1,4 @@
-/* What goes wrong, and what an admin does meanwhile. */
+/* faults.c: faults, and an admin's operations. */
 #include "sim/scenario/build.h"
 
 #include "base/name_define.h"
@@ -10,13 +10,13 @@ NAME_DEFINE(sim_fault, SIM_FAULTS)
 #define SCRIPT_MAX 10000
 #define RESTART_S 120
 
-/* Whom a fault happens to. */
+/* The target of a fault. */
 enum whom { WHOM_HOST, WHOM_VM, WHOM_NOBODY };
 
 static const struct {
     enum whom whom;
     double most;          /* rate */
-    double for_s, factor; /* where nothing is said */
+    double for_s, factor; /* the default */
 } of_fault[sim_fault_count] = {
     [SIM_MIGRATION_FAILS] = {WHOM_VM, 1, 0, 0},      [SIM_MIGRATION_HANGS] = {WHOM_VM, 1, 0, 0},
     [SIM_MIGRATION_REFUSED] = {WHOM_VM, 1, 0, 0},    [SIM_HOST_DIES] = {WHOM_HOST, 1000, 3600, 0},
@@ -116,8 +116,7 @@ static uint32_t find_vm(const struct snapshot *s, const char *word)
     return found;
 }
 
-/* Whom it happens to: a name, `any` where the next one that comes along is meant, `true` where it is nobody.
- */
+/* The target: a name, `any` for the next object that matches, `true` for a fault without a target. */
 static int read_target(const struct building *b, const struct node *n, enum sim_fault kind,
                        struct scripted_fault *e)
 {
@@ -172,7 +171,7 @@ static int read_event(const struct building *b, const struct node *n, struct scr
     return read_target(b, spec.what[kind], (enum sim_fault)kind, ret);
 }
 
-/* By time, those of the same time in the order of the file. */
+/* By time; equal times in the order of the file. */
 static void sort_by_time(void *items, size_t n, size_t size, double (*at_s)(const void *), struct arena *a)
 {
     char *all = items;

@@ -1,4 +1,4 @@
-/* What groups of hosts and groups of VMs have in common. */
+/* groups.c: the common part of groups of hosts and groups of VMs. */
 #include "sim/scenario/build.h"
 
 #include <fnmatch.h>
@@ -15,7 +15,7 @@ const char *groups_member_name(struct arena *a, const char *name, uint32_t i, ui
     return arena_printf(a, "%s-%0*u", name, digits < DIGITS_LEAST ? DIGITS_LEAST : digits, i + 1);
 }
 
-/* The index of a group's i-th member in a list of variants: by turns, or in blocks of equal size. */
+/* The index of the variant of a group's i-th member: variants alternate, or apply to blocks of equal size. */
 static size_t variant_of(uint32_t i, uint32_t n, const struct node *cycle, const struct node *split)
 {
     if (cycle)

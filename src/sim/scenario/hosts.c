@@ -1,10 +1,10 @@
-/* The groups of hosts. */
+/* hosts.c: the groups of hosts. */
 #include "sim/scenario/build.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A server of two sockets and its network of 1 Gbit/s, where nothing is said. */
+/* The default: a server of two sockets with a network of 1 Gbit/s. */
 #define IDLE_W 200
 #define PEAK_W 300
 #define STANDBY_W 10
@@ -115,7 +115,7 @@ static double or_else(double v, double otherwise)
     return isnan(v) ? otherwise : v;
 }
 
-/* What Ballast is told is what it is like. */
+/* The inventory reports the true values. */
 static void tell_power(struct arena *a, const struct host_model *m, struct host_facts *is)
 {
     double *watts = arena_array(a, double, m->n_watts);
@@ -127,7 +127,7 @@ static void tell_power(struct arena *a, const struct host_model *m, struct host_
     is->power_standby_w = m->standby_w;
 }
 
-/* What follows from what was given. */
+/* Values that follow from given ones. */
 static void finish(struct arena *a, struct host_spec *h)
 {
     struct host_facts *is = &h->seen.is;
@@ -190,7 +190,7 @@ static int add_group(struct building *b, const struct node *group, const struct 
     return r;
 }
 
-/* An entry about hosts of the snapshot: read on top of what each of them is. */
+/* An entry about hosts of the snapshot: its keys replace each host's values. */
 static int change_matching(struct building *b, const struct node *group, const char *pattern)
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* --set: values of the file, replaced or added before it is read. */
+/* override.c: --set: replaces or adds values of the file before it is read. */
 #include "sim/scenario/override.h"
 
 #include "schema/yaml_tree.h"
@@ -11,7 +11,7 @@
 #define PATH_SHOWN_MAX 60
 #define VALUE_BYTES_MAX 65536
 
-/* Lines from here on stand for the overrides, by number. */
+/* Lines from here on are the overrides, by number. */
 #define OVERRIDE_LINES 0x80000000u
 
 const char *override_place(const struct reader *r, unsigned line)
@@ -52,8 +52,8 @@ static void set_lines(struct node *n, unsigned line)
         set_lines(c, line);
 }
 
-/* The child that the path begins with; *ret_rest is what follows, NULL: nothing. Keys have dots of their own
- * (dpm.enabled), so the longest one that fits is meant. */
+/* The child at the start of the path; *ret_rest is the remaining path, NULL: none. Keys may have dots
+ * (dpm.enabled), so the longest matching key wins. */
 static struct node *find_child(struct node *map, const char *path, const char **ret_rest)
 {
     struct node *found = NULL;
@@ -109,7 +109,7 @@ static int find_entry(const struct reader *f, struct node *list, const char *pat
                 : "one with entries");
 }
 
-/* Where the value goes; sections on the way are made. In `settings` the rest of the path is one key. */
+/* The node for the value; missing sections are created. In `settings` the remaining path is one key. */
 static int find_place(const struct reader *f, struct node *root, const char *path, unsigned line,
                       struct node **ret)
 {

@@ -1,4 +1,4 @@
-/* On which host each VM begins. */
+/* placement.c: the initial host of each VM. */
 #include "sim/scenario/build.h"
 
 #include "base/rng.h"
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loads add up with rounding. */
+/* Sums of loads have rounding errors. */
 #define ROUNDING 1e-9
 
 struct room {
-    double reserved[RES_COUNT];  /* what VMs there reserve, with their overhead */
+    double reserved[RES_COUNT];  /* reservations of the host's VMs, with their overhead */
     double requested[RES_COUNT]; /* their full CPU and configured memory */
     uint32_t n;
 };
@@ -21,8 +21,8 @@ struct placement {
     struct room *rooms; /* by host */
     uint32_t *usable;   /* the hosts that the VM may begin on */
     uint32_t n_usable;
-    const struct vm_spec *asked; /* for whom they were listed: the VMs of a group ask alike */
-    struct ids named, resolved;  /* the last words of `compatible`, and the ids that they stand for */
+    const struct vm_spec *asked; /* the VM of that list: the VMs of a group have equal lists */
+    struct ids named, resolved;  /* the last words of `compatible`, and their ids */
 };
 
 static double capacity_of(const struct host_spec *h, int r)
@@ -57,7 +57,7 @@ static bool reservations_fit(const struct placement *p, const struct vm_spec *v,
     return true;
 }
 
-/* Whether all that the VM could ever ask for is there. */
+/* Whether the host has the VM's largest possible demand free. */
 static bool requests_fit(const struct placement *p, const struct vm_spec *v, uint32_t host)
 {
     const struct host_spec *h = &p->b->hosts[host];
@@ -71,9 +71,7 @@ static bool requests_fit(const struct placement *p, const struct vm_spec *v, uin
     return (!v->vcpu_mhz_given || v->vcpu_mhz <= h->core_mhz) && reservations_fit(p, v, host);
 }
 
-/* As CloudSim has it: an empty host draws what it draws without load, so that waking one costs nothing by
- * itself.
- */
+/* As in CloudSim: an empty host draws its power without load, so waking a host costs nothing by itself. */
 static double more_watts(const struct placement *p, const struct vm_spec *v, uint32_t host)
 {
     const struct host_spec *h = &p->b->hosts[host];
@@ -167,7 +165,7 @@ static void take(struct placement *p, struct vm_spec *v, uint32_t host)
     p->rooms[host].n++;
 }
 
-/* The hosts that are meant by words; each word must mean one at least. */
+/* The hosts that match words; each word must match one at least. */
 static int meant_hosts(const struct building *b, const struct ids *words, unsigned line, const char *key,
                        bool only_on, uint32_t *ret, uint32_t *ret_n)
 {
@@ -220,7 +218,7 @@ static int resolve_compatible(struct placement *p, struct vm_spec *v)
     return 0;
 }
 
-/* Leaves those of the usable hosts that the VM can run on. */
+/* Keeps the usable hosts that can run the VM. */
 static void keep_compatible(struct placement *p, const struct vm_spec *v)
 {
     const struct ids *ids = &v->seen.compatible_hosts;
@@ -275,7 +273,7 @@ static int by_id(const void *key, const void *item)
     return strcmp(key, ((const struct host_spec *)item)->seen.is.id);
 }
 
-/* Where the snapshot has them; a host that is not there is left to snapshot_build() to refuse. */
+/* The hosts in the snapshot; snapshot_build() refuses a missing host. */
 static void take_present(struct placement *p, struct vm_spec *v)
 {
     const struct building *b = p->b;

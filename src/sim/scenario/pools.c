@@ -1,4 +1,4 @@
-/* Resource pools, rules and what is kept free for failures: as in a snapshot, by name. */
+/* pools.c: resource pools, rules and failover capacity: as in a snapshot, by name. */
 #include "sim/scenario/build.h"
 
 #include <string.h>
@@ -97,7 +97,7 @@ static struct called nth_vm(const struct building *b, size_t i)
     return groups_vm_called(&b->vms[i]);
 }
 
-/* The ids that the words stand for, in the order of the inventory, each once. */
+/* The ids that match the words, in the order of the inventory, each once. */
 static int resolve(const struct building *b, const struct ids *words, unsigned line, const char *what,
                    struct called (*nth)(const struct building *, size_t), size_t n, struct ids *ret)
 {

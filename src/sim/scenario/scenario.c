@@ -130,7 +130,7 @@ static int check_top(struct building *b, const struct top *t, const struct node 
     return 0;
 }
 
-/* Automation goes as far as it can: a simulation has nobody to ask. */
+/* Full automation: a simulation has no admin to approve actions. */
 static int build_policy(struct building *b, const struct node *settings)
 {
     struct settings_given given;
@@ -149,8 +149,7 @@ static void shift(instant_s *t, int64_t by)
         *t = *t + by > 0 ? *t + by : 1;
 }
 
-/* What was a while ago stays as long ago, and what could not be seen of a VM is taken as it was given: a
- * simulated VM has a demand. */
+/* Moves times, so that ages stay equal. Every VM's demand counts as known: a simulated VM has a demand. */
 static void begin_at(struct inventory *inv, instant_s start)
 {
     int64_t by = start - inv->time;
@@ -186,7 +185,8 @@ static int load_snapshot(struct building *b, const struct top *t, unsigned line)
         return r;
     }
     snapshot_to_inventory(&snap, b->f.a, &inv);
-    inv.n_migrations = inv.n_pending = 0; /* of another time: nobody would end them */
+    inv.n_migrations = inv.n_pending =
+        0; /* actions in progress of the source: the simulation would never end them */
     if (!t->start && inv.time > 0)
         b->s->start = inv.time;
     begin_at(&inv, b->s->start);
@@ -215,7 +215,7 @@ static void fill_inventory(struct building *b)
         inv->vms[i] = b->vms[i].seen;
 }
 
-/* The line of the object that a complaint of snapshot_build() is about ("/vms/3/cpu/limit: ..."). */
+/* The line of the object in an error of snapshot_build() ("/vms/3/cpu/limit: ..."). */
 static unsigned line_of(const struct building *b, const char *pointer, const char **ret_id)
 {
     size_t ix;
@@ -267,7 +267,7 @@ static void order_models(struct building *b)
         s->vms[snapshot_find_vm(&s->initial, b->vms[i].seen.is.id)] = b->vms[i].model;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole scenario ---- */
 
 static int build(struct building *b, const struct top *t, const struct node *root)
 {

@@ -1,11 +1,11 @@
-/* scenario.h: what is to be simulated.
+/* scenario.h: the input of a simulation.
  *
  * Read from a YAML file (scenario_read(); conf/examples/simulate-*.yaml show it commented,
  * ballast-simulate(5) lists every key) and checked as strictly as a configuration: an unknown key, a value
- * out of its range or a file that cannot be read is an error with "FILE:LINE: ..." and nothing is simulated.
+ * out of its range or an unreadable file is an error with "FILE:LINE: ...", and nothing is simulated.
  * Everything is by index of the initial snapshot; strings and arrays live in the arena.
  *
- * Times are seconds from the beginning (`t = 0`), the engine sees `start` + t.
+ * Times are seconds from the start (`t = 0`); the engine's time is `start` + t.
  */
 #ifndef BALLAST_SIM_SCENARIO_H
 #define BALLAST_SIM_SCENARIO_H
@@ -25,15 +25,15 @@ struct host_model {
      * SPECpower: eleven). */
     double watts[POWER_POINTS_MAX];
     uint32_t n_watts;
-    double standby_w, boot_w, sleep_w; /* asleep; while it boots; while it goes to sleep */
-    bool meter;                        /* its controller says what it draws ... */
-    double meter_error;                /* ... and is off by this part of it at most, each time anew */
+    double standby_w, boot_w, sleep_w; /* in standby; during boot; during shutdown */
+    bool meter;                        /* its controller measures its power ... */
+    double meter_error;                /* ... with an error of this part at most, random each time */
     double boot_s, sleep_s;
-    double link_mb_s; /* of the network that migrations use, each way */
+    double link_mb_s; /* of the migration network, in each direction */
 };
 
-/* What it draws while it is on. utilization: of all its CPU, its own part included; 0 W without any figure.
- */
+/* The power of a host that is on. utilization: of its whole CPU, its own use included; 0 W if the power is
+ * unknown. */
 static inline double host_model_watts(const struct host_model *m, double utilization)
 {
     return m->n_watts > 0 ? power_curve_watts(&(struct power_curve){m->watts, m->n_watts}, utilization) : 0;
@@ -43,9 +43,9 @@ static inline double host_model_watts(const struct host_model *m, double utiliza
 
 struct vm_model {
     struct workload of[RES_COUNT];
-    double arrives_s, leaves_s; /* 0 and INFINITY: always there. One that arrives is placed by Ballast */
-    double dirty_mb_s;          /* how fast it writes to its memory at full CPU; scaled by what it gets */
-    const char *share_class;    /* whom its payload is counted with: its pool's name, or "high", ... */
+    double arrives_s, leaves_s; /* 0 and INFINITY: always. Ballast places a VM that arrives */
+    double dirty_mb_s;          /* rate of memory writes at full CPU; scaled by its CPU */
+    const char *share_class;    /* the class of its payload: its pool's name, or "high", ... */
 };
 
 /* ---- what migrations are like ---------------------------------------------------------------- */
@@ -53,16 +53,16 @@ struct vm_model {
 enum migration_kind {
     MIGRATION_PRECOPY, /* rounds, bandwidth shared among concurrent ones, until what is left fits downtime_s
                         */
-    MIGRATION_FIXED,   /* memory / rate, whatever else goes on (CloudSim) */
+    MIGRATION_FIXED,   /* memory / rate, independent of other load (CloudSim) */
 };
 
 struct migration_model {
     enum migration_kind kind;
-    double rate_mb_s;        /* at most, by one migration */
-    double downtime_s;       /* allowed at the end; the VM gets nothing meanwhile */
-    uint32_t rounds_max;     /* then it is stopped and copied, however long that takes */
+    double rate_mb_s;        /* at most, for one migration */
+    double downtime_s;       /* allowed at the end; the VM is stopped meanwhile */
+    uint32_t rounds_max;     /* then the VM is stopped and copied, without a time limit */
     double cpu_mhz_per_mb_s; /* on either host, per MiB/s copied */
-    double slowdown;         /* part of what it gets that the VM loses while its pages are tracked */
+    double slowdown;         /* part of its CPU that the VM loses during page tracking */
 };
 
 enum host_scheduler {
@@ -94,14 +94,14 @@ NAME_DECLARE(sim_fault, SIM_FAULTS)
 
 struct fault_rate {
     double rate;  /* 0: never */
-    double for_s; /* how long it lasts, where it does */
+    double for_s; /* the duration, if it has one */
     double factor;
 };
 
 struct scripted_fault {
     double at_s;
     enum sim_fault kind;
-    uint32_t host, vm; /* IX_NONE: the next one that comes along */
+    uint32_t host, vm; /* IX_NONE: the next object that matches */
     double for_s;      /* INFINITY: for good */
     double factor;
 };
@@ -116,29 +116,30 @@ struct scripted_operation {
     const char *key, *value; /* SCRIPT_SET: a setting of the policy */
 };
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole scenario ---------------------------------------------------------------------- */
 
 struct scenario {
     const char *name;
-    const char *file; /* for sentences */
+    const char *file; /* for errors */
     instant_s start;
     double duration_s;
-    double measure_from_s; /* the figures leave out what was before */
+    double measure_from_s; /* the figures start here */
     uint64_t seed;
-    bool ballast;         /* false: nobody decides anything; for comparing */
+    bool ballast;         /* false: no decisions; a baseline */
     struct policy policy; /* of the passes */
     struct schedule schedule;
     double look_s;   /* between two inventories; 0: as the engine does */
-    double sample_s; /* between two points of the series and of the metrics that are sampled */
+    double sample_s; /* between two points of the series and of sampled metrics */
 
     struct snapshot initial; /* VMs that have not arrived yet are off */
     struct host_model *hosts;
     struct vm_model *vms;
     struct migration_model migration;
     enum host_scheduler scheduler;
-    double swap_slowdown; /* a VM that lacks a part x of the memory that it wants can use that much less of
-                           * its CPU: x times this, at most all of it. 0: memory and CPU are apart */
-    double restart_s; /* after a host died its VMs start elsewhere after this; INFINITY: when it is back */
+    double swap_slowdown; /* a VM that lacks a part x of its memory demand can use that much less of its CPU:
+                             x times this, at most all. 0: no effect */
+    double restart_s; /* after a host failure its VMs start elsewhere after this; INFINITY: when the host is
+                         back */
     bool parts_unset; /* what pools have on hosts is what the snapshot says, even if that is nothing, and
                        * nobody is shown what nobody has set; never by a file */
     struct fault_rate rates[sim_fault_count];
@@ -149,7 +150,7 @@ struct scenario {
 };
 
 /* One `--set PATH=VALUE`: replaces or adds a value of the file before it is read ("duration_s",
- * "settings.dpm.enabled", "vms.0.count", "workload.dir"; README.md says how a path is understood). */
+ * "settings.dpm.enabled", "vms.0.count", "workload.dir"; override.h defines paths). */
 struct scenario_override {
     const char *path, *value;
 };
@@ -161,11 +162,11 @@ struct scenario_options {
     uint64_t seed;
 };
 
-/* -EINVAL with "FILE:LINE: what is wrong, what was expected", or what the system says about a file. */
+/* -EINVAL with "FILE:LINE: what is wrong, what was expected", or the error of the system. */
 int scenario_read(const char *file, const struct scenario_options *options, struct arena *a,
                   struct scenario *ret, struct err *err);
 
-/* The same from text; files that it names are relative to the folder of `file`. */
+/* Like scenario_read() from text; paths in the text are relative to the folder of `file`. */
 int scenario_parse(const char *file, const char *text, size_t len, const struct scenario_options *options,
                    struct arena *a, struct scenario *ret, struct err *err);
 

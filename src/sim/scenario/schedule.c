@@ -1,5 +1,5 @@
-/* When hosts may be put to standby and must be back: the service's dpm.windows and so on, with the same
- * words. Without a zone UTC: a simulation gives the same on every machine. */
+/* schedule.c: when hosts may be in standby and when they must be on, in the syntax of the service's
+ * dpm.windows and so on. The default zone is UTC: a simulation has equal results on every machine. */
 #include "sim/scenario/build.h"
 
 #include "schedule/zone.h"

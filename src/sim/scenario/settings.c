@@ -1,9 +1,10 @@
-/* The settings of the policy, flat ("dpm.enabled: true") or nested as in the service's configuration. */
+/* settings.c: the settings of the policy, flat ("dpm.enabled: true") or nested as in the service's
+ * configuration. */
 #include "sim/scenario/build.h"
 
 #include <string.h>
 
-#define VALUE_LENGTH_MAX 60 /* policy_set() says a wrong one back whole */
+#define VALUE_LENGTH_MAX 60 /* policy_set() quotes a wrong value in full */
 
 static int set_one(const struct reader *f, const struct node *n, const char *key, struct policy *policy,
                    struct settings_given *given)

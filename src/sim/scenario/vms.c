@@ -1,4 +1,4 @@
-/* The groups of VMs. */
+/* vms.c: the groups of VMs. */
 #include "sim/scenario/build.h"
 
 #include "base/rng.h"
@@ -22,7 +22,7 @@ static const struct field at_key_list[] = {
 
 const struct schema at_keys = SCHEMA_OF("", at_key_list);
 
-/* "random", the name of a host or of a group of hosts, or all of it. */
+/* "random", the name of a host or of a group of hosts, or a mapping with all keys. */
 static int read_at(const struct reader *f, const struct node *n, void *at)
 {
     struct at_spec *ret = at;
@@ -141,7 +141,7 @@ static struct vm_spec default_spec(void)
     return d;
 }
 
-/* What the words are worth: vSphere's 4 : 2 : 1. */
+/* The values of the words: vSphere's 4 : 2 : 1. */
 static double shares_of(const struct alloc_spec *a, double normal)
 {
     switch (a->level) {
@@ -162,7 +162,7 @@ struct alloc vms_alloc(const struct alloc_spec *spec, double normal)
     return (struct alloc){spec->reservation, spec->limit, shares_of(spec, normal), spec->expandable};
 }
 
-/* By the number of its shares: a snapshot has no words. */
+/* By the number of shares: a snapshot has no words. */
 static const char *share_class_of(const struct vm_spec *v, double normal)
 {
     static const char *const words[] = {
@@ -186,7 +186,7 @@ static double drawn(const struct building *b, const struct vm_spec *v, const str
     return range->low < range->high ? floor(rng_range(&r, range->low, range->high)) : range->low;
 }
 
-/* When it is there; one that comes later is off until then. */
+/* When the VM exists; a VM that arrives later is off until then. */
 static void finish_times(const struct building *b, struct vm_spec *v)
 {
     if (v->of_snapshot && v->seen.is.state != VM_ON && v->arrives_s.high <= 0) {
@@ -201,7 +201,7 @@ static void finish_times(const struct building *b, struct vm_spec *v)
         v->seen.host = NULL;
 }
 
-/* What follows from the sizes; of a trace they are known late. */
+/* Values that follow from the sizes; the sizes of a trace are known late. */
 void vms_finish(const struct building *b, struct vm_spec *v)
 {
     struct vm_facts *is = &v->seen.is;
@@ -259,7 +259,7 @@ static int add_group(struct building *b, const struct node *group, const struct 
     return r;
 }
 
-/* An entry about VMs of the snapshot: read on top of what each of them is. */
+/* An entry about VMs of the snapshot: its keys replace each VM's values. */
 static int change_matching(struct building *b, const struct node *group, const char *pattern)
 {
     size_t n = 0;

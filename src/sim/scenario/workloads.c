@@ -1,4 +1,4 @@
-/* What VMs want: from the file's sections to struct workload. */
+/* workloads.c: the demand of VMs: from the file's sections to struct workload. */
 #include "sim/scenario/build.h"
 
 #include "base/rng.h"
@@ -12,7 +12,7 @@
 #define STEP_S 60
 #define STEP_LEAST_S 1
 #define LEVEL_MOST 1e9
-#define REPEAT_LEAST_S 1 /* or a simulation would not get on for its steps */
+#define REPEAT_LEAST_S 1 /* a shorter period would take too many steps */
 
 ENUM_WORDS(kind, WORKLOAD_KINDS);
 ENUM_WORDS(format, TRACE_FORMATS);
@@ -53,7 +53,7 @@ static int read_phase(const struct reader *f, const struct node *n, void *at)
     return reader_value(f, n, &number, at);
 }
 
-/* Which kinds have a key, and which cannot do without. */
+/* The kinds with this key, and the kinds that require it. */
 #define IN(kind) (1u << WORKLOAD_##kind)
 #define ALL (IN(CONSTANT) | IN(HIGH_LOW) | IN(NORMAL) | IN(UNIFORM) | IN(SPIKE) | IN(RAMP) | IN(TRACE))
 #define DRAWN (IN(NORMAL) | IN(UNIFORM))
@@ -127,7 +127,7 @@ static const struct field workload_key_list[] = {
 const struct schema source_keys = SCHEMA_OF("", source_key_list);
 const struct schema workload_keys = SCHEMA_OF("", workload_key_list);
 
-/* A key that the kind has no use for would be a misunderstanding. */
+/* A key without effect on the kind is an error: it is a misunderstanding. */
 static int check_kind(const struct reader *f, const struct node *n, const struct workload_spec *s)
 {
     for (size_t i = 0; i < sizeof keys_of_kinds / sizeof *keys_of_kinds; i++) {
@@ -219,7 +219,7 @@ int workloads_read(const struct reader *f, const struct node *n, void *at)
     return reader_object(f, n, &resource_keys, at);
 }
 
-/* ---- the building ---- */
+/* ---- construction ---- */
 
 int workloads_read_source(struct building *b, const struct node *n)
 {
@@ -241,7 +241,7 @@ static const char *set_path(const struct workload_spec *s)
     return s->file ? s->file : s->dir;
 }
 
-/* The traces at a place, read when they are first asked for. */
+/* The traces at a path, read at first use. */
 static int find_set(struct building *b, const struct workload_spec *s, struct trace_source **ret)
 {
     const char *path = set_path(s);
@@ -306,8 +306,8 @@ static const struct traced_vm *named(const struct trace_set *set, const struct v
     return found;
 }
 
-/* The VM's trace: the next one, the one of its name, or the only one of a file. Both resources have the same.
- */
+/* The VM's trace: the next one, the one with its name, or the only one of a file. Both resources use one
+ * trace. */
 static int find_trace(struct building *b, struct vm_spec *v, const struct workload_spec *s,
                       const struct traced_vm **ret)
 {
@@ -350,7 +350,7 @@ static void sizes_from_trace(struct vm_spec *v, const struct traced_vm *t)
         v->seen.is.mem_mb = t->mem_mb;
 }
 
-/* Which trace the VM gets; its sizes may depend on it. */
+/* Assigns a trace to the VM; its sizes may depend on the trace. */
 static int take_trace(struct building *b, struct vm_spec *v)
 {
     const struct traced_vm *t = NULL;
@@ -383,7 +383,7 @@ static int take_trace(struct building *b, struct vm_spec *v)
     return 0;
 }
 
-/* After which it is as it was, as far as that can be said. */
+/* The period of the workload, as far as one is known. */
 static double period_of(const struct workload *w)
 {
     if (w->kind == WORKLOAD_TRACE)
