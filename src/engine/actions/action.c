@@ -111,6 +111,11 @@ struct action *action_find(const struct engine *e, uint64_t id)
     return NULL;
 }
 
+bool action_is_of_power(const struct action *x)
+{
+    return x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
+}
+
 bool action_ended(const struct action *x)
 {
     switch (x->r.state) {

@@ -69,6 +69,7 @@ struct actions {
 
 struct action *action_add(struct engine *e, const struct action_record *r); /* copies; id 0: gets the next */
 struct action *action_find(const struct engine *e, uint64_t id);
+bool action_is_of_power(const struct action *x);
 bool action_ended(const struct action *x);
 bool action_under_way(const struct action *x); /* a hypervisor may be working on it: starting or running */
 bool action_committed(const struct action *x); /* approved and not ended */

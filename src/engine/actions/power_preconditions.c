@@ -15,11 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_of_power(const struct action *x)
-{
-    return x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
-}
-
 bool power_preconditions_standby_approved(const struct engine *e, const char *host)
 {
     return slot_usage_of_host(e->actions, host)->to_sleep > 0;
@@ -272,7 +267,7 @@ void power_preconditions_count_changes(struct engine *e)
 
 void power_preconditions_submitted(struct engine *e, const struct action *x)
 {
-    e->actions->power_changes += is_of_power(x) && x->r.state == ACTION_APPROVED;
+    e->actions->power_changes += action_is_of_power(x) && x->r.state == ACTION_APPROVED;
 }
 
 static bool slot_is_free(const struct engine *e)

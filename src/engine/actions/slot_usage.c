@@ -48,11 +48,6 @@ static unsigned counts_as(const struct action *x)
     return ret;
 }
 
-static bool is_of_power(const struct action *x)
-{
-    return x->r.kind == ACTION_POWER_ON || x->r.kind == ACTION_POWER_OFF;
-}
-
 /* ---- look-up --------------------------------------------------------------------------------- */
 
 static struct host_use *use_of_host(struct actions *all, const char *host)
@@ -132,7 +127,7 @@ static void count(struct actions *all, const struct action *x, unsigned as, uint
         use_of_host(all, x->r.host)->to_sleep += by;
     if (committed && x->r.kind == ACTION_ENTER_MAINTENANCE)
         use_of_host(all, x->r.host)->to_maintenance += by;
-    if (is_of_power(x) && as & COUNTS_BUSY)
+    if (action_is_of_power(x) && as & COUNTS_BUSY)
         o->power_changes += by;
     if (x->r.vm) {
         struct vm_use *v = use_of_vm(all, x->r.vm);
@@ -176,7 +171,7 @@ static void enlist(struct actions *all, struct action *x)
     if (!action_committed(x))
         return;
     action_list_add(&all->usage.committed, x);
-    if (is_of_power(x))
+    if (action_is_of_power(x))
         enlist_power(all, x);
 }
 
