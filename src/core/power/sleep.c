@@ -8,9 +8,6 @@
 /* A smaller fall of a score is rounding. */
 #define SCORE_LEAST 1e-9
 
-/* Rounds of choosing, in case the chosen moves do not pass when they are made in the plan's order. */
-#define ROUNDS_MAX 4
-
 struct weighed {
     double weight;
     uint32_t unit, vm;

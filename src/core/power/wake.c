@@ -142,7 +142,6 @@ struct waking {
     uint32_t *woken;
     uint32_t n_woken;
     double high; /* remaining squared high scores */
-    struct failover_capacity tried;
 };
 
 /* Relieves hosts among those that are on or waking. */
