@@ -22,7 +22,7 @@
 
 #define FULL 100.0 /* percent */
 
-/* ---- the source: what its kind needs, and what it has no use for ---- */
+/* ---- the source: keys that its kind requires or does not use ---- */
 
 static const struct field *find_key(const struct schema *keys, const char *name)
 {

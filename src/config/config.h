@@ -52,7 +52,7 @@ struct config_mqtt {
     const char *password_file, *password;
     const char *ca_file, *cert_file, *key_file;
     bool tls_verify;
-    const char *client_id; /* NULL: one that the store gives */
+    const char *client_id; /* NULL: the store's own */
     const char *topic;     /* before all topics */
 };
 
@@ -87,7 +87,7 @@ struct config {
  * name: then the key of the given kind; NULL: of any kind. */
 const struct field *config_keys(const char *kind, struct arena *a, size_t *ret_n);
 
-/* For whom a file is read. */
+/* The purpose of reading a file. */
 enum config_use {
     CONFIG_FOR_SERVICE, /* checks everything: required keys are present, secrets are readable */
     CONFIG_FOR_CHECK,   /* like the service, but a password file without read permission is only a warning */

@@ -195,7 +195,7 @@ static struct config_power_host copy_host(const struct config_power_host *h, con
     return copy;
 }
 
-/* ---- as the methods know it ------------------------------------------------------------------ */
+/* ---- for the power methods ------------------------------------------------------------------- */
 
 /* The methods in the given order, or all: controllers, then a Wake-on-LAN packet, then the hypervisor.
  * Methods of the defaults that the host lacks are left out. */
@@ -241,7 +241,7 @@ struct power_curve config_watts(const struct config_power_host *h, struct arena 
     return copy_host(h, &keys, a).watts;
 }
 
-/* ---- what a reload changes ------------------------------------------------------------------- */
+/* ---- the changes of a reload ----------------------------------------------------------------- */
 
 static void put_host(const struct config_power_host *h, const struct schema *keys, struct arena *a,
                      struct strbuf *out)

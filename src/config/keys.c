@@ -288,7 +288,7 @@ static bool has_key(const struct key_list *l, const char *name)
 static void shift(struct field *key, size_t at)
 {
     key->offset += at;
-    key->secret += at; /* of no matter where it is none */
+    key->secret += at; /* unused if the key is no secret */
 }
 
 static void add_source_keys(struct key_list *l, const struct schema *keys, size_t at, struct arena *a)

@@ -1,11 +1,11 @@
+/* snapshot_dump.c: a snapshot as JSON. Indices become ids again; the tables of snapshot_fields.c give the
+ * fields. */
 #include "model/snapshot_fields.h"
 #include "model/snapshot_json.h"
 #include "model/snapshot_to_inventory.h"
 
 #include "schema/writer.h"
 
-/* snapshot_dump.c: a snapshot as JSON. Indices become ids again; the tables of snapshot_fields.c give the
- * fields. */
 struct dump {
     const struct snapshot *s;
     struct json_writer w;

@@ -1,4 +1,4 @@
-/* plugins.c: the list of plug-ins, one line for each. The skeletons are compiled, but not listed. */
+/* plugins.c: finds the plug-in of a kind of source, in list.h. */
 #include "plugins/plugins.h"
 
 #include "plugins/list.h"

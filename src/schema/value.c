@@ -53,7 +53,7 @@ static int read_checked(const struct reader *r, const struct node *n, const stru
     return expected ? reader_refuse(r, n, expected) : e;
 }
 
-/* The path as it is meant: from the file's folder. */
+/* The path, relative to the file's folder. */
 static const char *from_folder(const struct reader *r, const char *path)
 {
     const char *slash = strrchr(r->file, '/');

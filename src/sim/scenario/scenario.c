@@ -1,3 +1,4 @@
+/* scenario.c: reads a scenario: the keys at the top, the construction of the rest, the initial snapshot. */
 #include "sim/scenario/scenario.h"
 
 #include "base/cleanup.h"

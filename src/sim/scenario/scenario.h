@@ -18,7 +18,7 @@
 
 #include <math.h>
 
-/* ---- what hosts are like --------------------------------------------------------------------- */
+/* ---- hosts ----------------------------------------------------------------------------------- */
 
 struct host_model {
     /* Watts at equally spaced CPU utilizations from 0 to 1, lines between (idle + linear: two points;
@@ -39,7 +39,7 @@ static inline double host_model_watts(const struct host_model *m, double utiliza
     return m->n_watts > 0 ? power_curve_watts(&(struct power_curve){m->watts, m->n_watts}, utilization) : 0;
 }
 
-/* ---- what VMs are like ----------------------------------------------------------------------- */
+/* ---- VMs ------------------------------------------------------------------------------------- */
 
 struct vm_model {
     struct workload of[RES_COUNT];
@@ -48,11 +48,10 @@ struct vm_model {
     const char *share_class;    /* the class of its payload: its pool's name, or "high", ... */
 };
 
-/* ---- what migrations are like ---------------------------------------------------------------- */
+/* ---- migrations ------------------------------------------------------------------------------ */
 
 enum migration_kind {
-    MIGRATION_PRECOPY, /* rounds, bandwidth shared among concurrent ones, until what is left fits downtime_s
-                        */
+    MIGRATION_PRECOPY, /* rounds until the rest fits downtime_s; concurrent migrations share bandwidth */
     MIGRATION_FIXED,   /* memory / rate, independent of other load (CloudSim) */
 };
 
@@ -70,7 +69,7 @@ enum host_scheduler {
     SCHEDULER_PROPORTIONAL, /* all requests scaled by capacity / requested (CloudSim) */
 };
 
-/* ---- what goes wrong ------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 #define SIM_FAULTS(X)                                                                                        \
     X(SIM_MIGRATION_FAILS, "migration_fails", "half way; rate: of all migrations")                           \
@@ -137,11 +136,11 @@ struct scenario {
     struct migration_model migration;
     enum host_scheduler scheduler;
     double swap_slowdown; /* a VM that lacks a part x of its memory demand can use that much less of its CPU:
-                             x times this, at most all. 0: no effect */
+                           * x times this, at most all. 0: no effect */
     double restart_s; /* after a host failure its VMs start elsewhere after this; INFINITY: when the host is
-                         back */
-    bool parts_unset; /* what pools have on hosts is what the snapshot says, even if that is nothing, and
-                       * nobody is shown what nobody has set; never by a file */
+                       * back */
+    bool parts_unset; /* the snapshot's pool settings on hosts hold, even if there are none; inventories omit
+                       * implied ones; never set by a file */
     struct fault_rate rates[sim_fault_count];
     struct scripted_fault *faults; /* by at_s */
     uint32_t n_faults;
